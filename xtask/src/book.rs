@@ -15,7 +15,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         eprintln!("usage: cargo xtask book");
         return Ok(ExitCode::from(2));
     }
-    let python = sdk::venv("docs/book-requirements.txt")?;
+    let python = sdk::make_venv("docs/book-requirements.txt")?;
     let program = python.parent().context("the environment has no folder")?.join("mdbook");
     let out = env::dist().join("book");
     let mut book = Command::new(program);

@@ -61,7 +61,7 @@ fn through_doors(doors: &[&str], sample: Option<usize>, only: &str) -> Result<()
     let mut failed = Vec::new();
     for door in doors {
         let python = match *door {
-            "python" | "threads" => sdk::python()?,
+            "python" | "threads" => sdk::installed_python()?,
             _ => PathBuf::from("python3"),
         };
         let mut cases = Command::new(python);
@@ -69,7 +69,7 @@ fn through_doors(doors: &[&str], sample: Option<usize>, only: &str) -> Result<()
         cases.args([&dist.join("runner"), &dist.join("image.webc"), &json]).arg(door);
         cases.args(sample.map(|n| n.to_string()));
         if *door == "node" {
-            cases.current_dir(sdk::node::installed()?);
+            cases.current_dir(sdk::node::installed_folder()?);
         }
         if !cases.status().context("python3")?.success() {
             failed.push(*door);

@@ -48,7 +48,7 @@ fn in_node(dir: &Path, package: ConformanceHost, args: &[String]) -> Result<Exit
     std::fs::create_dir_all(&own).with_context(|| own.display().to_string())?;
     std::fs::copy(dir.join("score.py"), own.join("score.py")).context("score.py")?;
     let worker = env::root().join("sdk/web/test/conformance.js");
-    let node = web::node()?;
+    let node = web::node_command()?;
     let worker = [node.get_program(), worker.as_os_str()].map(|part| part.to_string_lossy());
     let target = format!("[node]\nworker = {worker:?}\ntimeout = 60\n");
     env::write(&own.join("targets.toml"), target.as_bytes())?;
@@ -57,7 +57,8 @@ fn in_node(dir: &Path, package: ConformanceHost, args: &[String]) -> Result<Exit
     let told = match package {
         ConformanceHost::Web => "conformance-web.json",
         ConformanceHost::Native => {
-            let package = sdk::node::installed()?.join("node_modules/wasibox/dist/index.mjs");
+            let package =
+                sdk::node::installed_folder()?.join("node_modules/wasibox/dist/index.mjs");
             cmd.env("WASIBOX_PACKAGE", package);
             "conformance-sessions.json"
         }

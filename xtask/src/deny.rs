@@ -13,7 +13,7 @@ const VERSION: &str = "^0.18";
 /// Runs the checks. The advisory database is fetched from its public repository; where that cannot be
 /// reached the other checks still count and a warning says so.
 pub fn run() -> Result<ExitCode> {
-    let tool = install()?;
+    let tool = install_deny()?;
     let check = |what: &[&str]| {
         let mut cmd = Command::new(&tool);
         cmd.current_dir(env::root()).arg("check").args(what);
@@ -36,7 +36,7 @@ pub fn run() -> Result<ExitCode> {
 }
 
 /// cargo-deny from PATH or our cache folder, built there if it is missing.
-fn install() -> Result<PathBuf> {
+fn install_deny() -> Result<PathBuf> {
     let in_path = Command::new("cargo-deny").arg("--version").output();
     if in_path.is_ok_and(|o| o.status.success()) {
         return Ok("cargo-deny".into());

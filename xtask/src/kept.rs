@@ -41,21 +41,21 @@ pub struct BuiltProgram {
 ///
 /// # Errors
 /// A build that fails; a cache folder that cannot be read or written. A damaged entry is built again.
-pub fn build(program: &GuestProgram) -> Result<BuiltProgram> {
+pub fn build_program(program: &GuestProgram) -> Result<BuiltProgram> {
     build_with(program, || Ok(Vec::new()))
 }
 
-/// Like [`build`] with variables for cargo, which are asked for only if it must build.
+/// Like [`build_program`] with variables for cargo, which are asked for only if it must build.
 ///
 /// # Errors
-/// As [`build`].
+/// As [`build_program`].
 pub fn build_with(
     program: &GuestProgram,
     variables: impl FnOnce() -> Result<Vec<(String, String)>>,
 ) -> Result<BuiltProgram> {
     let shelf = env::cache()?.join("built").join(program.package);
-    let dir = shelf.join(key(program)?);
-    if let Some(bytes) = kept(&dir, program.file) {
+    let dir = shelf.join(program_key(program)?);
+    if let Some(bytes) = kept_program(&dir, program.file) {
         // The folder's time orders the shelf.
         env::write(&dir.join("used"), b"")?;
         return Ok(BuiltProgram { bytes, kept: true });
@@ -75,12 +75,12 @@ pub fn build_with(
     std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
     env::write(&dir.join(program.file), &bytes)?;
     env::write(&dir.join("sha256"), env::sha256(&bytes).as_bytes())?;
-    prune(&shelf)?;
+    prune_shelf(&shelf)?;
     Ok(BuiltProgram { bytes, kept: false })
 }
 
 /// The entry's program, if it is what its sum says.
-fn kept(dir: &Path, file: &str) -> Option<Vec<u8>> {
+fn kept_program(dir: &Path, file: &str) -> Option<Vec<u8>> {
     let sum = std::fs::read_to_string(dir.join("sha256")).ok()?;
     let bytes = std::fs::read(dir.join(file)).ok()?;
     if sum == env::sha256(&bytes) {
@@ -92,22 +92,22 @@ fn kept(dir: &Path, file: &str) -> Option<Vec<u8>> {
 
 /// Everything that goes into a program: the compiler, its settings, the versions of foreign
 /// crates, and the workspace crates it is made of.
-fn key(program: &GuestProgram) -> Result<String> {
+fn program_key(program: &GuestProgram) -> Result<String> {
     let root = env::root();
     let mut key = Key::new(program.package);
     key.text(program.profile);
     key.text(program.target.unwrap_or("host"));
     let mut rustc = std::process::Command::new("rustc");
-    key.text(&env::output(rustc.arg("-vV").current_dir(&root))?);
+    key.text(&env::command_output(rustc.arg("-vV").current_dir(&root))?);
     for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
         key.text(&std::env::var(name).unwrap_or_default());
     }
     key.tree(&root, &["Cargo.toml", "Cargo.lock", ".cargo/config.toml"])?;
-    let crates = env::crates()?;
+    let crates = env::workspace_crates()?;
     for name in program.with {
         key.text(name);
     }
-    for name in closure(&crates, program.package) {
+    for name in crate_closure(&crates, program.package) {
         let package = crates.iter().find(|p| p.name == name).context("a crate of the closure")?;
         key.text(&name);
         let parts = sorted(package.dir())?;
@@ -119,7 +119,7 @@ fn key(program: &GuestProgram) -> Result<String> {
 }
 
 /// The workspace crates that `package` is made of, itself among them.
-fn closure(crates: &[WorkspaceCrate], package: &str) -> BTreeSet<String> {
+fn crate_closure(crates: &[WorkspaceCrate], package: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let mut next = vec![package];
     while let Some(name) = next.pop() {
@@ -133,7 +133,7 @@ fn closure(crates: &[WorkspaceCrate], package: &str) -> BTreeSet<String> {
 }
 
 /// Removes all but the newest entries.
-fn prune(shelf: &Path) -> Result<()> {
+fn prune_shelf(shelf: &Path) -> Result<()> {
     let mut entries: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
     for name in sorted(shelf)? {
         let dir = shelf.join(name);
@@ -173,7 +173,7 @@ mod tests {
             package("gen", &[]),
             package("harness", &[]),
         ];
-        let names: Vec<String> = closure(&crates, "box").into_iter().collect();
+        let names: Vec<String> = crate_closure(&crates, "box").into_iter().collect();
         assert_eq!(names, ["box", "gen", "sh", "text"]);
     }
 
@@ -182,18 +182,18 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("wasibox-kept-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         std::fs::write(dir.join("p"), b"program").unwrap();
-        assert!(kept(&dir, "p").is_none());
+        assert!(kept_program(&dir, "p").is_none());
         std::fs::write(dir.join("sha256"), env::sha256(b"program")).unwrap();
-        assert_eq!(kept(&dir, "p").as_deref(), Some(&b"program"[..]));
+        assert_eq!(kept_program(&dir, "p").as_deref(), Some(&b"program"[..]));
         std::fs::write(dir.join("p"), b"prograM").unwrap();
-        assert!(kept(&dir, "p").is_none());
+        assert!(kept_program(&dir, "p").is_none());
         std::fs::remove_dir_all(&dir).unwrap();
     }
 
     #[test]
     fn each_program_has_its_own_key() {
-        let here = key(&crate::dist::BOX).unwrap();
-        assert_eq!(here, key(&crate::dist::BOX).unwrap());
-        assert_ne!(here, key(&crate::dist::RUNNER).unwrap());
+        let here = program_key(&crate::dist::BOX).unwrap();
+        assert_eq!(here, program_key(&crate::dist::BOX).unwrap());
+        assert_ne!(here, program_key(&crate::dist::RUNNER).unwrap());
     }
 }

@@ -134,7 +134,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = args.collect();
     let result = match task.as_str() {
         "dist" => dist::run(&rest),
-        "run" => dist::exec(&rest),
+        "run" => dist::exec_in_image(&rest),
         "book" => book::run(&rest),
         "cases" => cases::run(&rest),
         "sdk" => sdk::run(&rest),

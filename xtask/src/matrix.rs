@@ -67,7 +67,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         eprintln!("usage: cargo xtask matrix");
         return Ok(ExitCode::from(2));
     }
-    let version = env::output(Command::new("bash").args(["-c", "echo $BASH_VERSION"]))?;
+    let version = env::command_output(Command::new("bash").args(["-c", "echo $BASH_VERSION"]))?;
     ensure!(version.starts_with(BASH), "bash {BASH} is the authority; this is {version}");
     let mut out = String::from(
         "# Each construct in each place, with each first command: made by `cargo xtask matrix` (xtask/src/matrix.rs).\n\
@@ -76,13 +76,13 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let mut count = 0;
     for (construct, before, command) in CONSTRUCTS {
         for (place, around) in PLACES {
-            let script = script(construct, before, &around.replace("COMMAND", command));
-            let stdout = bash(&script)?;
+            let script = matrix_script(construct, before, &around.replace("COMMAND", command));
+            let stdout = run_bash(&script)?;
             write!(
                 out,
                 "\n[[case]]\nname = \"{construct}: {place}\"\nscript = {}\nstdout = {}\n",
-                quoted(&script),
-                quoted(&stdout)
+                quote_text(&script),
+                quote_text(&stdout)
             )?;
             count += 1;
         }
@@ -93,7 +93,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
 }
 
 /// Returns a script that runs a command line with each first command in a shell of its own.
-fn script(construct: &str, before: &str, line: &str) -> String {
+fn matrix_script(construct: &str, before: &str, line: &str) -> String {
     let mut script = String::from("r() { bash -c \"$1\" 2> /dev/null; echo \"= $?\"; }\n");
     for (name, first) in FIRST {
         if *name == "return" && !RETURNING.contains(&construct) {
@@ -107,7 +107,7 @@ fn script(construct: &str, before: &str, line: &str) -> String {
 }
 
 /// Returns what bash prints for a script in a folder of its own.
-fn bash(script: &str) -> Result<String> {
+fn run_bash(script: &str) -> Result<String> {
     let dir = std::env::temp_dir().join(format!("wasibox-matrix-{}", std::process::id()));
     std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
     let mut command = Command::new("bash");
@@ -122,7 +122,7 @@ fn bash(script: &str) -> Result<String> {
 }
 
 /// Returns a text of whole lines, without three quotes in a row, as a multi-line basic string of TOML.
-fn quoted(text: &str) -> String {
+fn quote_text(text: &str) -> String {
     format!("\"\"\"\n{}\"\"\"", text.replace('\\', "\\\\"))
 }
 
@@ -132,9 +132,9 @@ mod tests {
 
     #[test]
     fn scripts_have_each_first_command_once() {
-        let script = script("group", "", "{ BODY; } | cat");
+        let script = matrix_script("group", "", "{ BODY; } | cat");
         assert_eq!(script.lines().filter(|l| l.starts_with("r '")).count(), FIRST.len() - 1);
         assert!(script.contains("r '{ ls > /dev/null; echo on; } | cat\necho \"end $?\"'\n"));
-        assert_eq!(quoted("a\"\\\n"), "\"\"\"\na\"\\\\\n\"\"\"");
+        assert_eq!(quote_text("a\"\\\n"), "\"\"\"\na\"\\\\\n\"\"\"");
     }
 }

@@ -55,13 +55,15 @@ pub fn run() -> Result<ExitCode> {
     for area in AREAS {
         let of: Vec<&SourceFile> = sources.iter().filter(|s| s.area == *area).collect();
         let lines: usize = of.iter().map(|s| s.text.lines().count()).sum();
-        let all: Vec<FunctionMetrics> = of.iter().flat_map(|s| functions(&s.code)).collect();
+        let all: Vec<FunctionMetrics> = of.iter().flat_map(|s| find_functions(&s.code)).collect();
         let share =
             |n: usize| format!("{n} ({:.1}\u{2030})", n as f64 * 1000.0 / all.len().max(1) as f64);
         let long = all.iter().filter(|f| f.lines > LONG).count();
         let many = all.iter().filter(|f| f.parameters >= MANY).count();
-        let (bare, public) =
-            of.iter().map(|s| documented(&s.text)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let (bare, public) = of
+            .iter()
+            .map(|s| count_documented(&s.text))
+            .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         println!(
             "{area:<7} {lines:>7} {:>9} {:>13} {:>13} {:>15}",
             all.len(),
@@ -75,14 +77,15 @@ pub fn run() -> Result<ExitCode> {
     for (part, names) in [("shell/exec", ["Shell", "State"])] {
         for name in names {
             let fields: Vec<String> =
-                shell(part).iter().flat_map(|s| fields(&s.code, Some(name))).collect();
+                shell(part).iter().flat_map(|s| struct_fields(&s.code, Some(name))).collect();
             let public = fields.iter().filter(|f| f.starts_with("pub")).count();
             let bools = fields.iter().filter(|f| f.ends_with(": bool,")).count();
             println!("{name}: {} fields, {public} of them public, {bools} bools", fields.len());
         }
     }
     for part in ["shell/syntax/src/lex", "shell/expand", "shell/exec"] {
-        let all: Vec<String> = shell(part).iter().flat_map(|s| fields(&s.code, None)).collect();
+        let all: Vec<String> =
+            shell(part).iter().flat_map(|s| struct_fields(&s.code, None)).collect();
         println!(
             "{part}: {} bools in structs",
             all.iter().filter(|f| f.ends_with(": bool,")).count()
@@ -90,7 +93,7 @@ pub fn run() -> Result<ExitCode> {
     }
     let mut crates: BTreeMap<&str, Vec<FunctionMetrics>> = BTreeMap::new();
     for source in &sources {
-        crates.entry(&source.owner).or_default().extend(functions(&source.code));
+        crates.entry(&source.owner).or_default().extend(find_functions(&source.code));
     }
     for (owner, functions) in
         crates.iter().filter(|(o, _)| o.starts_with("shell") || o.starts_with("tools"))
@@ -100,18 +103,18 @@ pub fn run() -> Result<ExitCode> {
             println!("{owner}: largest circle of calls has {circle} functions");
         }
     }
-    let sites = sniffing(&shell("shell"));
+    let sites = find_sniffing(&shell("shell"));
     println!("decisions by the text of a message in shell/: {}", sites.len());
     sites.iter().for_each(|site| println!("    {site}"));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Every function with a body.
-fn functions(code: &str) -> Vec<FunctionMetrics> {
+fn find_functions(code: &str) -> Vec<FunctionMetrics> {
     let lines: Vec<&str> = code.lines().collect();
     let mut out = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let Some(name) = head(line) else { continue };
+        let Some(name) = function_head(line) else { continue };
         let indent = &line[..line.len() - line.trim_start().len()];
         let end = format!("{indent}}}");
         let rest = lines[at..].iter().position(|l| *l == end).map_or(at, |n| at + n);
@@ -119,7 +122,7 @@ fn functions(code: &str) -> Vec<FunctionMetrics> {
         let body = lines[at..=rest].join("\n");
         if !line.ends_with(';') {
             out.push(FunctionMetrics {
-                parameters: parameters(&body),
+                parameters: count_parameters(&body),
                 lines: rest - at + 1,
                 name,
                 body,
@@ -130,7 +133,7 @@ fn functions(code: &str) -> Vec<FunctionMetrics> {
 }
 
 /// The name of the function whose head begins on this line.
-fn head(line: &str) -> Option<String> {
+fn function_head(line: &str) -> Option<String> {
     let (before, rest) = line.trim_start().split_once("fn ")?;
     let words = |w: &str| {
         ["pub", "const", "async", "unsafe", "extern", "\"\""].contains(&w) || w.starts_with("pub(")
@@ -143,7 +146,7 @@ fn head(line: &str) -> Option<String> {
 }
 
 /// How many parameters a head has, `self` among them.
-fn parameters(body: &str) -> usize {
+fn count_parameters(body: &str) -> usize {
     let Some(from) = body.find("fn ") else { return 0 };
     let (mut round, mut angle, mut commas, mut any) = (0, 0, 0, false);
     let mut before = ' ';
@@ -171,7 +174,7 @@ fn parameters(body: &str) -> usize {
 }
 
 /// Public items without a comment above them, and all of them.
-fn documented(text: &str) -> (usize, usize) {
+fn count_documented(text: &str) -> (usize, usize) {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let items = [
         "fn ",
@@ -207,7 +210,7 @@ fn is_field(line: &str) -> bool {
 }
 
 /// The fields of a struct, or of all.
-fn fields(code: &str, name: Option<&str>) -> Vec<String> {
+fn struct_fields(code: &str, name: Option<&str>) -> Vec<String> {
     let mut out = Vec::new();
     let mut within: Option<String> = None;
     for line in code.lines() {
@@ -229,7 +232,7 @@ fn fields(code: &str, name: Option<&str>) -> Vec<String> {
 }
 
 /// Places that decide by what a message says.
-fn sniffing(sources: &[&SourceFile]) -> Vec<String> {
+fn find_sniffing(sources: &[&SourceFile]) -> Vec<String> {
     let mut out = Vec::new();
     for source in sources {
         for (number, line) in source.text.lines().enumerate() {
@@ -303,15 +306,15 @@ fn largest_circle(functions: &[FunctionMetrics]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::source::bare;
+    use super::source::strip_source;
     use super::*;
 
     #[test]
     fn functions_are_measured() {
-        let code = bare(
+        let code = strip_source(
             "fn a(x: &'static str, y: BTreeMap<u8, u8>) -> bool {\n    // fn b() {}\n    x == \"}\" && '{' > ' '\n}\n",
         );
-        let all = functions(&code);
+        let all = find_functions(&code);
         assert_eq!(all.len(), 1);
         assert_eq!((all[0].name.as_str(), all[0].lines, all[0].parameters), ("a", 4, 2));
     }
@@ -319,6 +322,6 @@ mod tests {
     #[test]
     fn circles_of_calls() {
         let code = "fn a() {\n    b();\n}\nfn b() {\n    c(d());\n}\nfn c() {\n    a()\n}\nfn d() {\n    e()\n}\nfn e() {}\n";
-        assert_eq!(largest_circle(&functions(code)), 3);
+        assert_eq!(largest_circle(&find_functions(code)), 3);
     }
 }

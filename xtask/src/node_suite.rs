@@ -129,14 +129,14 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let tests = [Path::new(dir).join("test"), PathBuf::from(dir)];
     let tests = tests.into_iter().find(|d| d.join("parallel").is_dir());
     let tests = tests.with_context(|| format!("{dir} has no test/parallel"))?;
-    let files = files(&tests.join("parallel"), patterns)?;
+    let files = test_files(&tests.join("parallel"), patterns)?;
     ensure!(!files.is_empty(), "no test has such a name");
-    let came = all(&tests, &files, jobs, timeout)?;
-    report(&files, &came)
+    let came = run_all(&tests, &files, jobs, timeout)?;
+    print_report(&files, &came)
 }
 
 /// Tests of the modules, with the module's name.
-fn files(dir: &Path, patterns: &[String]) -> Result<Vec<(String, &'static str)>> {
+fn test_files(dir: &Path, patterns: &[String]) -> Result<Vec<(String, &'static str)>> {
     let mut out = Vec::new();
     for entry in std::fs::read_dir(dir).with_context(|| dir.display().to_string())? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -163,7 +163,7 @@ fn module_of(name: &str) -> Option<&'static str> {
     found.max().map(|(_, module)| module)
 }
 
-fn all(
+fn run_all(
     tests: &Path,
     files: &[(String, &'static str)],
     jobs: usize,
@@ -174,7 +174,7 @@ fn all(
         for _ in 0..jobs.min(files.len()) {
             scope.spawn(|| {
                 while let Some((file, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let one = one(tests, file, timeout);
+                    let one = run_test(tests, file, timeout);
                     let mut all = came.lock().unwrap_or_else(PoisonError::into_inner);
                     match (one, all.as_mut()) {
                         (Ok(one), Ok(all)) => drop(all.insert(file.clone(), one)),
@@ -189,7 +189,7 @@ fn all(
 }
 
 /// Runs one test in a guest.
-fn one(tests: &Path, file: &str, timeout: usize) -> Result<NodeTestResult> {
+fn run_test(tests: &Path, file: &str, timeout: usize) -> Result<NodeTestResult> {
     let text =
         String::from_utf8_lossy(&env::read(&tests.join("parallel").join(file))?).into_owned();
     let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
@@ -233,7 +233,7 @@ fn one(tests: &Path, file: &str, timeout: usize) -> Result<NodeTestResult> {
 }
 
 /// A table by module, and a list of what did not pass.
-fn report(
+fn print_report(
     files: &[(String, &'static str)],
     came: &BTreeMap<String, NodeTestResult>,
 ) -> Result<ExitCode> {
@@ -260,10 +260,10 @@ fn report(
     let mut total = [0; 3];
     println!("| module | passed | failed | rate | left out |\n|---|---|---|---|---|");
     for (module, row) in &rows {
-        line(module, row);
+        print_line(module, row);
         total.iter_mut().zip(row).for_each(|(t, n)| *t += n);
     }
-    line("all", &total);
+    print_line("all", &total);
     for (why, count) in reasons {
         println!("left out: {why}: {count}");
     }
@@ -274,7 +274,7 @@ fn report(
     Ok(if total[1] > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn line(name: &str, [passed, failed, left_out]: &[usize; 3]) {
+fn print_line(name: &str, [passed, failed, left_out]: &[usize; 3]) {
     let rate = 100.0 * *passed as f64 / (passed + failed).max(1) as f64;
     println!("| {name} | {passed} | {failed} | {rate:.0} % | {left_out} |");
 }

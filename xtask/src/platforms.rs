@@ -58,7 +58,7 @@ const NOT_EMULATED: [&str; 3] = [
 /// Checks all of them, or those that are named.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     if args == ["--run"] {
-        emulate()?;
+        run_emulated()?;
         return Ok(ExitCode::SUCCESS);
     }
     let is_known = |name: &String| CHECKED.iter().any(|(target, _)| target == name);
@@ -69,12 +69,12 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     }
     let meant = |target: &str| args.is_empty() || args.iter().any(|name| name == target);
     for (target, crates) in CHECKED.iter().filter(|(target, _)| meant(target)) {
-        check(target, crates).with_context(|| format!("for {target}"))?;
+        check_target(target, crates).with_context(|| format!("for {target}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(target: &str, crates: &[&[&str]]) -> Result<()> {
+fn check_target(target: &str, crates: &[&[&str]]) -> Result<()> {
     env::ensure_target(target)?;
     let mut cargo = env::cargo_in("platforms")?;
     cargo.args(["check", "--quiet", "--locked", "--target", target]);
@@ -89,7 +89,7 @@ fn check(target: &str, crates: &[&[&str]]) -> Result<()> {
 }
 
 /// Builds the command line for [`FOREIGN`], and runs it and the tests of [`PORTABLE`].
-fn emulate() -> Result<()> {
+fn run_emulated() -> Result<()> {
     for program in [COMPILERS[0], COMPILERS[1], EMULATOR] {
         let is_there = Command::new(program).arg("--version").output().is_ok();
         let packages = "g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static";

@@ -17,19 +17,19 @@ impl Steps {
     }
 
     /// Announces the next step.
-    pub fn begin(&mut self, what: &str) {
+    pub fn begin_step(&mut self, what: &str) {
         self.done += 1;
         self.step = Instant::now();
         eprintln!("[{}/{}] {what}", self.done, self.total);
     }
 
     /// Ends the step; `note` says what came of it.
-    pub fn end(&self, note: &str) {
+    pub fn end_step(&self, note: &str) {
         eprintln!("      {note} ({:.1} s)", self.step.elapsed().as_secs_f64());
     }
 
     /// Ends the task.
-    pub fn finish(&self, what: &str) {
+    pub fn finish_task(&self, what: &str) {
         eprintln!("{what} in {:.1} s", self.started.elapsed().as_secs_f64());
     }
 }

@@ -38,14 +38,14 @@ const PYTHON: kept::GuestProgram = kept::GuestProgram {
 const BUNDLES: usize = 2;
 
 /// Builds the packages; `dist/` must be there.
-pub fn build() -> Result<()> {
+pub fn build_packages() -> Result<()> {
     let out = env::dist().join("sdk");
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
     let mut steps = Steps::new(3);
-    let python = venv("sdk/build-requirements.txt")?;
+    let python = make_venv("sdk/build-requirements.txt")?;
 
-    steps.begin("wasibox-image: wheel and npm package");
-    let packed = image(&python)?;
+    steps.begin_step("wasibox-image: wheel and npm package");
+    let packed = image_packages(&python)?;
     for name in sorted(&packed)? {
         // Links: the packages are large, and the same file system has both.
         let to = out.join(&name);
@@ -53,21 +53,21 @@ pub fn build() -> Result<()> {
         std::fs::hard_link(packed.join(&name), &to)
             .or_else(|_| std::fs::copy(packed.join(&name), &to).map(drop))?;
     }
-    steps.end(&sizes(&out, |name| name.contains("image"))?);
+    steps.end_step(&package_sizes(&out, |name| name.contains("image"))?);
 
-    steps.begin("wasibox for Python: wheel");
-    wheel(&python, &out)?;
-    steps.end(&sizes(&out, |name| name.contains("abi3"))?);
+    steps.begin_step("wasibox for Python: wheel");
+    build_wheel(&python, &out)?;
+    steps.end_step(&package_sizes(&out, |name| name.contains("abi3"))?);
 
-    steps.begin("wasibox for Node: npm package");
-    node::package(&python, &out)?;
-    steps.end(&sizes(&out, |name| name.ends_with(".tgz") && !name.contains("image"))?);
-    steps.finish("dist/sdk is complete");
+    steps.begin_step("wasibox for Node: npm package");
+    node::build_package(&python, &out)?;
+    steps.end_step(&package_sizes(&out, |name| name.ends_with(".tgz") && !name.contains("image"))?);
+    steps.finish_task("dist/sdk is complete");
     Ok(())
 }
 
 /// The image's packages, in a folder of the cache.
-fn image(python: &Path) -> Result<PathBuf> {
+fn image_packages(python: &Path) -> Result<PathBuf> {
     let dist = env::dist();
     let mut key = Key::new("sdk-image");
     key.text(&crate::key::sha256_file(&dist.join("image.webc"))?);
@@ -80,23 +80,23 @@ fn image(python: &Path) -> Result<PathBuf> {
     }
     let work = env::cache()?.join(format!("sdk-stage-{}", std::process::id()));
     let (stage, made) = (work.join("image"), work.join("made"));
-    copy(&env::root().join("sdk/image"), &stage)?;
-    licences(&stage)?;
+    copy_folder(&env::root().join("sdk/image"), &stage)?;
+    copy_licences(&stage)?;
     let mut pack = Command::new(dist.join("runner"));
     pack.arg("compile").arg(dist.join("image.webc")).arg("--bundle");
     env::run(pack.arg(stage.join("wasibox_image/data")))?;
     std::fs::create_dir_all(&made)?;
     env::run(&mut pip_wheel(python, &stage, &made))?;
-    node::pack(&stage, &made)?;
+    node::npm_pack(&stage, &made)?;
     std::fs::create_dir_all(&shelf)?;
     std::fs::rename(&made, &packed).with_context(|| packed.display().to_string())?;
     std::fs::remove_dir_all(&work)?;
-    forget(&shelf)?;
+    forget_bundles(&shelf)?;
     Ok(packed)
 }
 
 /// Removes all bundles but the newest.
-fn forget(shelf: &Path) -> Result<()> {
+fn forget_bundles(shelf: &Path) -> Result<()> {
     let mut all = Vec::new();
     for name in sorted(shelf)? {
         let path = shelf.join(name);
@@ -110,11 +110,11 @@ fn forget(shelf: &Path) -> Result<()> {
 }
 
 /// The wheel of the package for Python.
-fn wheel(python: &Path, out: &Path) -> Result<()> {
-    let built = kept::build(&PYTHON)?;
+fn build_wheel(python: &Path, out: &Path) -> Result<()> {
+    let built = kept::build_program(&PYTHON)?;
     let stage = env::cache()?.join(format!("sdk-python-{}", std::process::id()));
-    copy(&env::root().join("sdk/python"), &stage)?;
-    licences(&stage)?;
+    copy_folder(&env::root().join("sdk/python"), &stage)?;
+    copy_licences(&stage)?;
     let package = stage.join("python/wasibox");
     std::fs::create_dir_all(package.join("bin"))?;
     let (native, runner) = (package.join("_native.abi3.so"), package.join("bin/runner"));
@@ -124,16 +124,16 @@ fn wheel(python: &Path, out: &Path) -> Result<()> {
     for name in sorted(out)?.iter().filter(|n| n.starts_with("wasibox-") && n.ends_with(".whl")) {
         std::fs::remove_file(out.join(name))?;
     }
-    let platform = platform(python, &[&native, &runner])?;
+    let platform = oldest_platform(python, &[&native, &runner])?;
     env::run(pip_wheel(python, &stage, out).env("WASIBOX_WHEEL_PLATFORM", platform))?;
     Ok(std::fs::remove_dir_all(&stage)?)
 }
 
 /// The oldest Linux that all of these files run on, as a wheel's tag (`manylinux_2_34_x86_64`); for a wheel, that of its files.
-fn platform(python: &Path, files: &[&Path]) -> Result<String> {
+fn oldest_platform(python: &Path, files: &[&Path]) -> Result<String> {
     let mut asked = Command::new(python);
     asked.arg(env::root().join("sdk/manylinux.py")).args(files);
-    Ok(env::output(&mut asked)?.trim().to_string())
+    Ok(env::command_output(&mut asked)?.trim().to_string())
 }
 
 fn pip_wheel(python: &Path, from: &Path, to: &Path) -> Command {
@@ -143,7 +143,7 @@ fn pip_wheel(python: &Path, from: &Path, to: &Path) -> Command {
     pip
 }
 
-fn licences(to: &Path) -> Result<()> {
+fn copy_licences(to: &Path) -> Result<()> {
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         std::fs::copy(env::root().join(name), to.join(name)).context(name)?;
     }
@@ -151,7 +151,7 @@ fn licences(to: &Path) -> Result<()> {
 }
 
 /// Copies a folder's files; folders that builds and tests leave are passed over.
-fn copy(from: &Path, to: &Path) -> Result<()> {
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for name in sorted(from)? {
         if ["__pycache__", "target", "node_modules", "dist"].contains(&name.as_str()) {
@@ -159,7 +159,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         }
         let (source, target) = (from.join(&name), to.join(&name));
         match source.is_dir() {
-            true => copy(&source, &target)?,
+            true => copy_folder(&source, &target)?,
             false => drop(std::fs::copy(&source, &target).with_context(|| name.clone())?),
         }
     }
@@ -167,7 +167,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Names and sizes of some of the packages.
-fn sizes(out: &Path, is_meant: impl Fn(&str) -> bool) -> Result<String> {
+fn package_sizes(out: &Path, is_meant: impl Fn(&str) -> bool) -> Result<String> {
     let mut told = Vec::new();
     for name in sorted(out)?.iter().filter(|name| is_meant(name)) {
         let size = out.join(name).metadata()?.len();
@@ -177,7 +177,7 @@ fn sizes(out: &Path, is_meant: impl Fn(&str) -> bool) -> Result<String> {
 }
 
 /// The Python of an environment with the packages that a file pins, in the cache folder.
-pub fn venv(requirements: &str) -> Result<PathBuf> {
+pub fn make_venv(requirements: &str) -> Result<PathBuf> {
     let pins = env::root().join(requirements);
     let key = env::sha256(&env::read(&pins)?);
     let venv = env::cache()?.join(format!("sdk-venv-{}", &key[..16]));
@@ -199,12 +199,12 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         return Ok(ExitCode::from(2));
     }
     ensure!(dist::run(&["--sdk".to_string()])? == ExitCode::SUCCESS, "dist failed");
-    test()?;
+    test_packages()?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The files of `dist/sdk` whose names end so.
-fn packages(end: &str) -> Result<Vec<PathBuf>> {
+fn find_packages(end: &str) -> Result<Vec<PathBuf>> {
     let out = env::dist().join("sdk");
     let all = sorted(&out)?.into_iter().filter(|name| name.ends_with(end));
     let all: Vec<PathBuf> = all.map(|name| out.join(name)).collect();
@@ -213,44 +213,46 @@ fn packages(end: &str) -> Result<Vec<PathBuf>> {
 }
 
 /// The Python in which the package is installed for its tests.
-pub fn python() -> Result<PathBuf> {
-    venv("sdk/python/requirements.txt")
+pub fn installed_python() -> Result<PathBuf> {
+    make_venv("sdk/python/requirements.txt")
 }
 
 /// Runs the packages' tests where nothing else of ours is.
-pub fn test() -> Result<()> {
+pub fn test_packages() -> Result<()> {
     let mut steps = Steps::new(2);
-    steps.begin("the package for Python, installed");
+    steps.begin_step("the package for Python, installed");
     test_python()?;
-    steps.end("ok");
-    steps.begin("the package for Node, installed");
-    node::test()?;
-    steps.end("ok");
+    steps.end_step("ok");
+    steps.begin_step("the package for Node, installed");
+    node::test_package()?;
+    steps.end_step("ok");
     Ok(())
 }
 
 /// Asks auditwheel about the wheel as it is: its tag is neither more nor less than its files need.
 fn check_tag() -> Result<()> {
-    let python = venv("sdk/build-requirements.txt")?;
-    for wheel in packages(".whl")?.iter().filter(|path| !named(path).ends_with("-any.whl")) {
-        let platform = platform(&python, &[wheel])?;
+    let python = make_venv("sdk/build-requirements.txt")?;
+    for wheel in
+        find_packages(".whl")?.iter().filter(|path| !path_file_name(path).ends_with("-any.whl"))
+    {
+        let platform = oldest_platform(&python, &[wheel])?;
         let is_true = platform.starts_with("manylinux_")
-            && named(wheel).ends_with(&format!("-{platform}.whl"));
-        ensure!(is_true, "{} is a wheel for {platform}, says auditwheel", named(wheel));
+            && path_file_name(wheel).ends_with(&format!("-{platform}.whl"));
+        ensure!(is_true, "{} is a wheel for {platform}, says auditwheel", path_file_name(wheel));
     }
     Ok(())
 }
 
-fn named(path: &Path) -> String {
+fn path_file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn test_python() -> Result<()> {
     check_tag()?;
-    let python = python()?;
+    let python = installed_python()?;
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    env::run(pip.args(["--no-index", "--force-reinstall"]).args(packages(".whl")?))?;
+    env::run(pip.args(["--no-index", "--force-reinstall"]).args(find_packages(".whl")?))?;
     // Nothing of the checkout is on the path: the tests find what was installed.
     let mut types = Command::new(&python);
     env::run(types.args(["-m", "mypy", "--strict", "--no-error-summary", "-p", "wasibox"]))?;
@@ -265,11 +267,16 @@ fn test_python() -> Result<()> {
         .arg("-c")
         .arg(folder.join("pytest.ini"));
     older.arg(folder.join("test_deepagents.py")).current_dir(env::cache()?);
-    env::run(older.env("PYTHONPATH", over(&python, "sdk/python/requirements-deepagents.txt")?))
+    env::run(
+        older.env(
+            "PYTHONPATH",
+            overlay_packages(&python, "sdk/python/requirements-deepagents.txt")?,
+        ),
+    )
 }
 
 /// A folder with the packages that a file pins, in the cache, to stand before those of an environment.
-fn over(python: &Path, requirements: &str) -> Result<PathBuf> {
+fn overlay_packages(python: &Path, requirements: &str) -> Result<PathBuf> {
     let pins = env::root().join(requirements);
     let key = env::sha256(&env::read(&pins)?);
     let folder = env::cache()?.join(format!("sdk-over-{}", &key[..16]));

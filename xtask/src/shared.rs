@@ -23,7 +23,7 @@ const OUTSIDE: &[&str] = &["guest"];
 ///
 /// # Errors
 /// A folder that cannot be read or written, and what `own` fails with.
-pub fn claim(
+pub fn claim_target(
     target: &Path,
     root: &Path,
     own: impl FnOnce() -> Result<BTreeSet<String>>,
@@ -35,12 +35,12 @@ pub fn claim(
     std::fs::create_dir_all(target).with_context(|| target.display().to_string())?;
     let mut own = own()?;
     own.extend(OUTSIDE.iter().map(|name| (*name).to_string()));
-    forget(target, &own)?;
+    forget_fingerprints(target, &own)?;
     env::write(&file, root)
 }
 
 /// Removes cargo's fingerprints of these crates, everywhere below `dir`.
-fn forget(dir: &Path, own: &BTreeSet<String>) -> Result<()> {
+fn forget_fingerprints(dir: &Path, own: &BTreeSet<String>) -> Result<()> {
     let here = || dir.display().to_string();
     for entry in std::fs::read_dir(dir).with_context(here)? {
         let entry = entry.with_context(here)?;
@@ -61,7 +61,7 @@ fn forget(dir: &Path, own: &BTreeSet<String>) -> Result<()> {
                     }
                 }
             }
-            _ => forget(&path, own)?,
+            _ => forget_fingerprints(&path, own)?,
         }
     }
     Ok(())
@@ -83,13 +83,13 @@ mod tests {
         let own = || Ok(BTreeSet::from(["box-abi".to_string()]));
         let left = |place: &str| crate::key::sorted(&dir.join(place)).unwrap();
         make();
-        claim(&dir, Path::new("/a"), own).unwrap();
+        claim_target(&dir, Path::new("/a"), own).unwrap();
         assert_eq!(left(prints[0]), ["wasmer-02"]);
         assert!(left(prints[1]).is_empty());
         make();
-        claim(&dir, Path::new("/a"), || unreachable!()).unwrap();
+        claim_target(&dir, Path::new("/a"), || unreachable!()).unwrap();
         assert_eq!(left(prints[0]), ["box-abi-01", "wasmer-02"]);
-        claim(&dir, Path::new("/b"), own).unwrap();
+        claim_target(&dir, Path::new("/b"), own).unwrap();
         assert_eq!(left(prints[0]), ["wasmer-02"]);
         std::fs::remove_dir_all(&dir).unwrap();
     }

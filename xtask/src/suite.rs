@@ -133,7 +133,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let Some((name, patterns)) = words.split_first() else {
         bail!("which suite? {}", names_of_suites());
     };
-    let mut suite = suite(name)?;
+    let mut suite = find_suite(name)?;
     suite.files.retain(|f| patterns.is_empty() || patterns.iter().any(|p| f.contains(p.as_str())));
     ensure!(!suite.files.is_empty(), "no test file of {name} has such a name");
     let out = env::root().join("target/python-suites").join(name);
@@ -147,27 +147,27 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
                 while let Some(file) = suite.files.get(next.fetch_add(1, Ordering::Relaxed)) {
                     match file_outcome(&suite, file, &limits, &out) {
                         Ok(outcome) => {
-                            println!("{}", row(file, &outcome.counts));
-                            lock(&outcomes).insert(file.clone(), outcome);
+                            println!("{}", table_row(file, &outcome.counts));
+                            lock_mutex(&outcomes).insert(file.clone(), outcome);
                         }
-                        Err(why) => *lock(&failure) = Some(why),
+                        Err(why) => *lock_mutex(&failure) = Some(why),
                     }
                 }
             });
         }
     });
-    if let Some(why) = lock(&failure).take() {
+    if let Some(why) = lock_mutex(&failure).take() {
         return Err(why);
     }
     let mut total = BTreeMap::new();
     let mut text = String::new();
-    for outcome in lock(&outcomes).values() {
+    for outcome in lock_mutex(&outcomes).values() {
         for (kind, count) in &outcome.counts {
             *total.entry(kind.clone()).or_insert(0.0) += count;
         }
         outcome.lines.iter().for_each(|line| text += &format!("{line}\n"));
     }
-    println!("{}", row(&format!("{} files", suite.files.len()), &total));
+    println!("{}", table_row(&format!("{} files", suite.files.len()), &total));
     let list = out.join("tests.tsv");
     std::fs::write(&list, text).with_context(|| list.display().to_string())?;
     println!("what did not simply pass, and why: {}", list.display());
@@ -175,12 +175,12 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// A row of a Markdown table.
-fn row(file: &str, counts: &BTreeMap<String, f64>) -> String {
+fn table_row(file: &str, counts: &BTreeMap<String, f64>) -> String {
     let count = |kind: &str| counts.get(kind).copied().unwrap_or_default();
     format!(
         "| {file} | {} | {} | {} | {} | {:.0} s | {} |",
@@ -193,12 +193,12 @@ fn row(file: &str, counts: &BTreeMap<String, f64>) -> String {
     )
 }
 
-fn suite(name: &str) -> Result<PythonSuite> {
+fn find_suite(name: &str) -> Result<PythonSuite> {
     let (cache, here) = (env::cache()?, env::root().join("python-dist/suites"));
     let mut say = |line: &str| eprintln!("{line}");
     if name == "cpython" {
         let tests = python::suite::cpython_tests(&cache, &mut say)?;
-        let files = names(&tests)?
+        let files = test_names(&tests)?
             .into_iter()
             .filter(|name| {
                 name.starts_with("test_")
@@ -250,7 +250,7 @@ fn names_of_suites() -> String {
 
 /// The folders named `tests` in a package and its subpackages, as paths from `root`.
 fn test_folders(root: &Path, below: &str, folders: &mut Vec<String>) -> Result<()> {
-    for name in names(&root.join(below))? {
+    for name in test_names(&root.join(below))? {
         let path = format!("{below}/{name}");
         if name == "tests" {
             folders.push(path);
@@ -263,7 +263,7 @@ fn test_folders(root: &Path, below: &str, folders: &mut Vec<String>) -> Result<(
 
 /// The test files in and below a folder, as paths from `root`.
 fn test_files(root: &Path, below: &str, files: &mut Vec<String>) -> Result<()> {
-    for name in names(&root.join(below))? {
+    for name in test_names(&root.join(below))? {
         let path = format!("{below}/{name}");
         if root.join(&path).is_dir() {
             test_files(root, &path, files)?;
@@ -274,7 +274,7 @@ fn test_files(root: &Path, below: &str, files: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn names(dir: &Path) -> Result<Vec<String>> {
+fn test_names(dir: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(dir).with_context(|| dir.display().to_string())? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
@@ -299,7 +299,7 @@ fn file_outcome(
         let mut list = known.clone();
         crashes.iter().for_each(|(test, why)| list += &format!("{test}: {why}\n"));
         std::fs::write(&skips, list).with_context(|| skips.display().to_string())?;
-        let (stdout, status) = guest(suite, file, limits, &skips, &errors)?;
+        let (stdout, status) = run_guest(suite, file, limits, &skips, &errors)?;
         let mut outcome = FileOutcome::default();
         let mut whole = false;
         for line in stdout.lines() {
@@ -341,7 +341,7 @@ fn file_outcome(
 }
 
 /// One guest: its standard output and its status. Standard error goes into a file.
-fn guest(
+fn run_guest(
     suite: &PythonSuite,
     file: &str,
     limits: &FileTimeLimits,

@@ -37,26 +37,26 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     };
     let mut steps = Steps::new(if fast { 3 } else { 15 });
     if !fast {
-        steps.begin("format");
+        steps.begin_step("format");
         env::run(env::cargo().args(["fmt", "--all", "--check"]))?;
-        steps.end("ok");
-        steps.begin("tidy");
+        steps.end_step("ok");
+        steps.begin_step("tidy");
         ensure!(tidy::run()? == ExitCode::SUCCESS, "tidy found breaches");
-        steps.end("ok");
-        steps.begin("licences");
+        steps.end_step("ok");
+        steps.begin_step("licences");
         ensure!(deny::run()? == ExitCode::SUCCESS, "cargo-deny found problems");
-        steps.end("ok");
-        steps.begin("clippy");
+        steps.end_step("ok");
+        steps.begin_step("clippy");
         clippy()?;
-        steps.end("ok");
-        steps.begin("other platforms, checked");
+        steps.end_step("ok");
+        steps.begin_step("other platforms, checked");
         ensure!(
             platforms::run(&platforms::USUAL.map(String::from))? == ExitCode::SUCCESS,
             "unknown"
         );
-        steps.end("ok");
+        steps.end_step("ok");
     }
-    steps.begin("unit tests: guest");
+    steps.begin_step("unit tests: guest");
     let mut guest = env::cargo();
     guest.args(["test", "--locked", "--workspace", "--exclude", "wasibox-tests"]);
     guest.args(["--exclude", "wasibox-escape", "--exclude", "wasibox-sessions"]);
@@ -64,39 +64,39 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         guest.args(["--exclude", name]);
     }
     env::run(&mut guest)?;
-    steps.end("ok");
-    steps.begin("dist");
+    steps.end_step("ok");
+    steps.begin_step("dist");
     ensure!(dist::run(&[])? == ExitCode::SUCCESS, "dist failed");
-    steps.end("ok");
+    steps.end_step("ok");
     if !fast {
-        steps.begin("unit tests: host");
+        steps.begin_step("unit tests: host");
         // With what is off in the runner, too.
         let spans = ["test", "--locked", "--release", "--features", "wasibox-http/opentelemetry"];
         env::run(host(&mut env::cached_cargo()?, &spans))?;
-        steps.end("ok");
-        steps.begin("hostile programs");
-        escape::short()?;
-        steps.end("ok");
-        steps.begin("sessions");
+        steps.end_step("ok");
+        steps.begin_step("hostile programs");
+        escape::run_short()?;
+        steps.end_step("ok");
+        steps.begin_step("sessions");
         let mut sessions = env::cached_cargo()?;
         sessions.args(["test", "--locked", "--release", "-p", "wasibox-sessions"]);
         env::run(sessions.env("WASIBOX_DIST", env::dist()))?;
-        steps.end("ok");
+        steps.end_step("ok");
     }
     if !fast {
-        steps.begin("the package for Python");
-        sdk::build()?;
-        sdk::test()?;
-        steps.end("ok");
-        steps.begin("a sample of cases through each door");
+        steps.begin_step("the package for Python");
+        sdk::build_packages()?;
+        sdk::test_packages()?;
+        steps.end_step("ok");
+        steps.begin_step("a sample of cases through each door");
         cases::sample()?;
-        steps.end("ok");
-        steps.begin("the package for pages, in Node");
-        web::build()?;
-        web::test()?;
-        steps.end("ok");
+        steps.end_step("ok");
+        steps.begin_step("the package for pages, in Node");
+        web::build_package()?;
+        web::test_package()?;
+        steps.end_step("ok");
     }
-    steps.begin("cases and end-to-end tests");
+    steps.begin_step("cases and end-to-end tests");
     let mut all = env::cargo();
     all.args(["test", "--locked", "-p", "wasibox-tests"]);
     all.env("WASIBOX_DIST", env::dist()).env("WASIBOX_NATIVE_BOX", native_box()?);
@@ -104,13 +104,13 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     all.env("WASIBOX_NODE_MODULES", peers_node()?);
     all.env("WASIBOX_PACKAGES", packages()?);
     env::run(&mut all)?;
-    steps.end("ok");
+    steps.end_step("ok");
     if !fast {
-        steps.begin("the shell beside bash, constructs in places");
-        fuzz::places()?;
-        steps.end("ok");
+        steps.begin_step("the shell beside bash, constructs in places");
+        fuzz::compare_places()?;
+        steps.end_step("ok");
     }
-    steps.finish("all checks passed");
+    steps.finish_task("all checks passed");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -39,7 +39,7 @@ struct Test262Options {
     native: bool,
 }
 
-fn options(args: &[String]) -> Result<Test262Options> {
+fn parse_options(args: &[String]) -> Result<Test262Options> {
     let mut made = Test262Options {
         dir: PathBuf::new(),
         patterns: Vec::new(),
@@ -69,11 +69,11 @@ fn options(args: &[String]) -> Result<Test262Options> {
 
 /// `cargo xtask test262 DIR [PATTERN...] [--native] [--sample N] [--jobs N]`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    let options = options(args)?;
+    let options = parse_options(args)?;
     ensure!(options.dir.join("harness").is_dir(), "{}: no test262", options.dir.display());
-    let conf = String::from_utf8(env::read(&engine::sources()?.join("test262.conf"))?)?;
+    let conf = String::from_utf8(env::read(&engine::engine_sources()?.join("test262.conf"))?)?;
     let configuration = Configuration::parse(&conf);
-    let (all, left_out) = suite::cases(&options.dir, &options.patterns, &configuration)?;
+    let (all, left_out) = suite::find_cases(&options.dir, &options.patterns, &configuration)?;
     let cases: Vec<TestRun> = all.into_iter().step_by(options.sample).collect();
     ensure!(!cases.is_empty(), "no test has such a path");
     let out = env::root().join("target/javascript-suites/test262");
@@ -84,11 +84,11 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         if left.is_empty() {
             break;
         }
-        failed = runner.all(&left, together)?;
+        failed = runner.run_all(&left, together)?;
         left = failed.keys().cloned().collect();
     }
-    let theirs = engine::failures(&options.dir, &options.patterns, &out)?;
-    report(&cases, &failed, &theirs, &left_out, &out)
+    let theirs = engine::engine_failures(&options.dir, &options.patterns, &out)?;
+    print_report(&cases, &failed, &theirs, &left_out, &out)
 }
 
 /// How lists of cases are run.
@@ -124,7 +124,7 @@ impl<'a> Test262Runner<'a> {
     }
 
     /// Runs cases, so many to a process; those that failed, with why.
-    fn all(&self, cases: &[TestRun], together: usize) -> Result<BTreeMap<TestRun, String>> {
+    fn run_all(&self, cases: &[TestRun], together: usize) -> Result<BTreeMap<TestRun, String>> {
         // A guest has many processes: it takes longer to make than they do.
         let guests: Vec<&[TestRun]> = cases.chunks(together * PROCESSES).collect();
         let (next, came) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
@@ -133,7 +133,7 @@ impl<'a> Test262Runner<'a> {
                 let (next, came, guests) = (&next, &came, &guests);
                 scope.spawn(move || {
                     while let Some(cases) = guests.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let one = self.guest(cases, together, job);
+                        let one = self.run_guest(cases, together, job);
                         let mut all = came.lock().unwrap_or_else(PoisonError::into_inner);
                         match (one, all.as_mut()) {
                             (Ok(one), Ok(all)) => all.extend(one),
@@ -148,7 +148,7 @@ impl<'a> Test262Runner<'a> {
     }
 
     /// Runs the cases of one guest.
-    fn guest(
+    fn run_guest(
         &self,
         cases: &[TestRun],
         together: usize,
@@ -162,7 +162,7 @@ impl<'a> Test262Runner<'a> {
             let text: String = list.iter().map(line).collect();
             env::write(&lists.join(format!("{number}.txt")), text.as_bytes())?;
         }
-        let done = self.command(&lists).stdin(Stdio::null()).output();
+        let done = self.guest_command(&lists).stdin(Stdio::null()).output();
         let done = done.context("no dist/runner; run cargo xtask dist first")?;
         let mut failed: BTreeMap<TestRun, String> = BTreeMap::new();
         failed.extend(cases.iter().map(|c| (c.clone(), "ended the process".to_string())));
@@ -172,7 +172,7 @@ impl<'a> Test262Runner<'a> {
             else {
                 continue;
             };
-            let Some(mode) = TestMode::named(mode) else { continue };
+            let Some(mode) = TestMode::from_name(mode) else { continue };
             let case = TestRun { file: file.into(), mode };
             match what {
                 "pass" => drop(failed.remove(&case)),
@@ -182,7 +182,7 @@ impl<'a> Test262Runner<'a> {
         Ok(failed)
     }
 
-    fn command(&self, lists: &Path) -> Command {
+    fn guest_command(&self, lists: &Path) -> Command {
         let (host, suite) = (self.out.join("host.cjs"), &self.suite);
         if let Some((program, library)) = &self.native {
             let mut command = Command::new("sh");
@@ -208,7 +208,7 @@ impl<'a> Test262Runner<'a> {
 }
 
 /// Counts, and what we pass and the engine fails, and the other way round.
-fn report(
+fn print_report(
     cases: &[TestRun],
     failed: &BTreeMap<TestRun, String>,
     theirs: &BTreeSet<TestRun>,

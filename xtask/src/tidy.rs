@@ -143,16 +143,16 @@ const LONG: usize = 700;
 
 /// Prints every breach; fails if there is one.
 pub fn run() -> Result<ExitCode> {
-    let crates = env::crates()?;
-    let mut breaches = arrows(&crates);
+    let crates = env::workspace_crates()?;
+    let mut breaches = check_arrows(&crates);
     for package in &crates {
-        sources(package.dir(), &mut breaches)?;
+        check_sources(package.dir(), &mut breaches)?;
     }
-    applets(&mut breaches)?;
-    portable(&mut breaches)?;
-    cases(&env::root().join("tests/cases"), &mut breaches)?;
-    architecture::check(&crates, &mut breaches)?;
-    documents::check(&mut breaches)?;
+    check_applets(&mut breaches)?;
+    check_portable(&mut breaches)?;
+    check_cases(&env::root().join("tests/cases"), &mut breaches)?;
+    architecture::check_architecture(&crates, &mut breaches)?;
+    documents::check_documents(&mut breaches)?;
     for b in &breaches {
         eprintln!("tidy: {b}");
     }
@@ -164,7 +164,7 @@ pub fn run() -> Result<ExitCode> {
 }
 
 /// Arrows that the list does not allow, and crates that it does not name. Dev-dependencies may point anywhere below.
-fn arrows(packages: &[WorkspaceCrate]) -> Vec<String> {
+fn check_arrows(packages: &[WorkspaceCrate]) -> Vec<String> {
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
     let ours: BTreeSet<&str> = packages.iter().map(|p| p.name.as_str()).collect();
     let mut out = Vec::new();
@@ -184,7 +184,7 @@ fn arrows(packages: &[WorkspaceCrate]) -> Vec<String> {
 }
 
 /// `unsafe` outside its crates, a missing `forbid`, a comment-less unsafe block.
-fn sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
+fn check_sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
     let rel = dir.strip_prefix(env::root()).unwrap_or(dir).to_path_buf();
     let may = UNSAFE.iter().any(|u| rel == Path::new(u));
     let mut roots = vec![dir.join("src/lib.rs"), dir.join("src/main.rs")];
@@ -196,10 +196,10 @@ fn sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
             false => text.contains("#![forbid(unsafe_code)]"),
         };
         if !may && !denies {
-            out.push(format!("{}: no #![forbid(unsafe_code)]", shown(root)));
+            out.push(format!("{}: no #![forbid(unsafe_code)]", path_text(root)));
         }
         if !text.starts_with("//!") {
-            out.push(format!("{}: no module documentation", shown(root)));
+            out.push(format!("{}: no module documentation", path_text(root)));
         }
     }
     let mut files = vec![dir.join("src")];
@@ -212,10 +212,10 @@ fn sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
             let text = String::from_utf8_lossy(&env::read(&path)?).into_owned();
             let lines = text.lines().count();
             if lines > LONG {
-                eprintln!("tidy: note: {} has {lines} lines", shown(&path));
+                eprintln!("tidy: note: {} has {lines} lines", path_text(&path));
             }
             if may {
-                unexplained(&path, &text, out);
+                find_unexplained(&path, &text, out);
             }
         }
     }
@@ -223,37 +223,37 @@ fn sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
 }
 
 /// Lines of cases that are too long to be read.
-fn cases(dir: &Path, out: &mut Vec<String>) -> Result<()> {
+fn check_cases(dir: &Path, out: &mut Vec<String>) -> Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
         if path.is_dir() {
-            cases(&path, out)?;
+            check_cases(&path, out)?;
             continue;
         }
         let text = String::from_utf8_lossy(&env::read(&path)?).into_owned();
         for (n, line) in text.lines().enumerate().filter(|(_, l)| l.chars().count() > WIDE) {
             let wide = line.chars().count();
-            out.push(format!("{}:{}: {wide} characters in a line", shown(&path), n + 1));
+            out.push(format!("{}:{}: {wide} characters in a line", path_text(&path), n + 1));
         }
     }
     Ok(())
 }
 
 /// Every `unsafe {` needs a `SAFETY:` comment in the lines above it.
-fn unexplained(path: &Path, text: &str, out: &mut Vec<String>) {
+fn find_unexplained(path: &Path, text: &str, out: &mut Vec<String>) {
     const ABOVE: usize = 12;
     let lines: Vec<&str> = text.lines().collect();
     for (i, line) in lines.iter().enumerate() {
         let code = line.split("//").next().unwrap_or_default();
         let from = i.saturating_sub(ABOVE);
         if code.contains("unsafe {") && !lines[from..=i].iter().any(|l| l.contains("SAFETY:")) {
-            out.push(format!("{}:{}: unsafe without SAFETY comment", shown(path), i + 1));
+            out.push(format!("{}:{}: unsafe without SAFETY comment", path_text(path), i + 1));
         }
     }
 }
 
 /// Builds what must build for a browser, too.
-fn portable(out: &mut Vec<String>) -> Result<()> {
+fn check_portable(out: &mut Vec<String>) -> Result<()> {
     // In the profile of the kernel's module (`web`), so that what is compiled here is so there, too.
     let mut build = env::cached_cargo()?;
     build.args(["build", "--quiet", "--locked", "--profile", "guest", "--target", BROWSER]);
@@ -269,13 +269,13 @@ fn portable(out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn shown(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     path.strip_prefix(env::root()).unwrap_or(path).display().to_string()
 }
 
 /// Runs `--help` of every applet of the native binary: each must answer on stdout with status 0,
 /// except those whose standard forbids options. Each has a file of cases, the shell a folder.
-fn applets(out: &mut Vec<String>) -> Result<()> {
+fn check_applets(out: &mut Vec<String>) -> Result<()> {
     /// `true`, `false`, `echo`, `test` take no options by POSIX or bash's builtin.
     const NO_OPTIONS: &[&str] = &["[", "echo", "false", "test", "true", ":", "yes"];
     const SHELLS: &[&str] = &["bash", "sh"];
@@ -284,7 +284,7 @@ fn applets(out: &mut Vec<String>) -> Result<()> {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| env::root().join("target"), PathBuf::from);
     let binary = target.join("debug/box");
-    let list = env::output(Command::new(&binary).arg("--list"))?;
+    let list = env::command_output(Command::new(&binary).arg("--list"))?;
     let names: Vec<&str> = list.lines().filter_map(|l| l.split_whitespace().next()).collect();
     if names.windows(2).any(|w| w[0] >= w[1]) {
         out.push("the applet table is not sorted".to_string());
@@ -292,7 +292,7 @@ fn applets(out: &mut Vec<String>) -> Result<()> {
     for name in names {
         let cases = env::root().join(format!("tests/cases/tools/{name}.toml"));
         if !SHELLS.contains(&name) && !cases.is_file() {
-            out.push(format!("{} is not there", shown(&cases)));
+            out.push(format!("{} is not there", path_text(&cases)));
         }
         if NO_OPTIONS.contains(&name) {
             continue;

@@ -16,7 +16,7 @@ use wasmparser::{Operator, Parser, Payload};
 use crate::progress::Steps;
 use crate::{env, kept};
 
-pub use suites::{CHROMIUM, node};
+pub use suites::{CHROMIUM, node_command};
 use suites::{ReloadStore, WebSuite};
 
 /// The kernel as a module.
@@ -29,7 +29,7 @@ const KERNEL: kept::GuestProgram = kept::GuestProgram {
 };
 
 /// What the package holds beside the kernel: what its `package.json` says.
-fn files() -> Result<Vec<String>> {
+fn package_files() -> Result<Vec<String>> {
     #[derive(serde::Deserialize)]
     struct PackageJson {
         files: Vec<String>,
@@ -43,8 +43,8 @@ fn files() -> Result<Vec<String>> {
 
 /// Has esbuild put all that a module imports into it: a page that fetches a file for each, one after the one that needs it,
 /// has its shell later by some 20 ms even from this machine.
-fn bundle(out: &Path, modules: &[String]) -> Result<()> {
-    let mut esbuild = Command::new(page::modules()?.join(".bin/esbuild"));
+fn bundle_module(out: &Path, modules: &[String]) -> Result<()> {
+    let mut esbuild = Command::new(page::page_modules()?.join(".bin/esbuild"));
     esbuild.current_dir(env::root().join("sdk/web")).args(modules);
     esbuild.args(["--bundle", "--format=esm", "--target=es2022", "--external:node:*"]);
     esbuild.arg("--log-level=warning").arg(format!("--outdir={}", out.display()));
@@ -52,7 +52,7 @@ fn bundle(out: &Path, modules: &[String]) -> Result<()> {
 }
 
 /// Whether a module makes its memory larger by itself.
-fn grows(wasm: &[u8]) -> Result<bool> {
+fn grows_memory(wasm: &[u8]) -> Result<bool> {
     for payload in Parser::new(0).parse_all(wasm) {
         let Payload::CodeSectionEntry(body) = payload.context("not a WebAssembly module")? else {
             continue;
@@ -67,39 +67,39 @@ fn grows(wasm: &[u8]) -> Result<bool> {
 }
 
 /// Builds the package; `dist/` must be there.
-pub fn build() -> Result<()> {
+pub fn build_package() -> Result<()> {
     let out = env::dist().join("web");
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
     let mut steps = Steps::new(3);
-    steps.begin("wasibox-web: the kernel's module");
-    let kernel = kept::build(&KERNEL)?.bytes;
-    ensure!(!grows(&kernel)?, "the kernel's memory grows: see runner/web/src/heap.rs");
+    steps.begin_step("wasibox-web: the kernel's module");
+    let kernel = kept::build_program(&KERNEL)?.bytes;
+    ensure!(!grows_memory(&kernel)?, "the kernel's memory grows: see runner/web/src/heap.rs");
     env::write(&out.join("wasibox.wasm"), &kernel)?;
     let (modules, others): (Vec<_>, _) =
-        files()?.into_iter().partition(|name| name.ends_with(".js"));
-    bundle(&out, &modules)?;
+        package_files()?.into_iter().partition(|name| name.ends_with(".js"));
+    bundle_module(&out, &modules)?;
     for name in others {
         env::write(&out.join(&name), &env::read(&env::root().join("sdk/web").join(&name))?)?;
     }
-    steps.end(&format!("{:.2} MB", kernel.len() as f64 / 1e6));
-    steps.begin("wasibox-web: the image in parts");
-    steps.end(&format!("{:.1} MB", image::build(&out, &kernel)? as f64 / 1e6));
-    steps.begin("the playground");
-    steps.end(&format!("{:.2} MB", page::build(&out)? as f64 / 1e6));
-    steps.finish("dist/web is complete");
+    steps.end_step(&format!("{:.2} MB", kernel.len() as f64 / 1e6));
+    steps.begin_step("wasibox-web: the image in parts");
+    steps.end_step(&format!("{:.1} MB", image::build_image(&out, &kernel)? as f64 / 1e6));
+    steps.begin_step("the playground");
+    steps.end_step(&format!("{:.2} MB", page::build_page(&out)? as f64 / 1e6));
+    steps.finish_task("dist/web is complete");
     Ok(())
 }
 
 /// Runs the package's tests in Node.
-pub fn test() -> Result<()> {
+pub fn test_package() -> Result<()> {
     WebSuite::Node.run()
 }
 
 /// The suites that the arguments ask for.
-fn asked(args: &[&str]) -> Option<Vec<WebSuite>> {
+fn asked_suites(args: &[&str]) -> Option<Vec<WebSuite>> {
     let suites = match *args {
         [] => vec![WebSuite::Node],
-        ["--all"] => WebSuite::all(),
+        ["--all"] => WebSuite::all_suites(),
         ["--cases"] => vec![WebSuite::CasesInNode],
         ["--cases", "--browser", browser] => vec![WebSuite::CasesInPage(browser.into())],
         ["--page"] => vec![WebSuite::Playground],
@@ -117,13 +117,13 @@ fn asked(args: &[&str]) -> Option<Vec<WebSuite>> {
 /// Builds the package and runs its tests.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let Some(suites) = asked(&args) else {
+    let Some(suites) = asked_suites(&args) else {
         eprintln!(
             "usage: cargo xtask web [--all] [--page] [--cases] [--browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]"
         );
         return Ok(ExitCode::from(2));
     };
-    build()?;
+    build_package()?;
     suites::run(&suites)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -136,22 +136,22 @@ mod tests {
     fn all_suites_are_those_that_can_be_asked_for_one_by_one() {
         let mut by_one = Vec::new();
         for line in ["", "--cases", "--page"] {
-            by_one.extend(asked(&line.split_whitespace().collect::<Vec<_>>()).unwrap());
+            by_one.extend(asked_suites(&line.split_whitespace().collect::<Vec<_>>()).unwrap());
         }
         for browser in ["chromium", "firefox"] {
-            by_one.extend(asked(&["--browser", browser]).unwrap());
-            by_one.extend(asked(&["--cases", "--browser", browser]).unwrap());
-            by_one.extend(asked(&["--browser", browser, "--reload", "50"]).unwrap());
+            by_one.extend(asked_suites(&["--browser", browser]).unwrap());
+            by_one.extend(asked_suites(&["--cases", "--browser", browser]).unwrap());
+            by_one.extend(asked_suites(&["--browser", browser, "--reload", "50"]).unwrap());
         }
-        let all = asked(&["--all"]).unwrap();
+        let all = asked_suites(&["--all"]).unwrap();
         assert_eq!(all.len(), by_one.len());
         assert!(all.iter().all(|suite| by_one.contains(suite)));
     }
 
     #[test]
     fn what_is_no_suite_is_not_run() {
-        assert_eq!(asked(&["--browser"]), None);
-        assert_eq!(asked(&["--browser", "chromium", "--reload", "often"]), None);
-        assert_eq!(asked(&["--all", "--cases"]), None);
+        assert_eq!(asked_suites(&["--browser"]), None);
+        assert_eq!(asked_suites(&["--browser", "chromium", "--reload", "often"]), None);
+        assert_eq!(asked_suites(&["--all", "--cases"]), None);
     }
 }

@@ -39,7 +39,7 @@ macro_rules! with_curve {
 
 /// The public point of a private number, not compressed; nothing if the number is not a key of the curve.
 #[must_use]
-pub fn public(curve: &str, key: &[u8]) -> Option<Vec<u8>> {
+pub fn public_point(curve: &str, key: &[u8]) -> Option<Vec<u8>> {
     with_curve!(curve, c => {
         let key = c::SecretKey::from_slice(key).ok();
         key.map(|k| k.public_key().to_encoded_point(false).as_bytes().to_vec())
@@ -48,7 +48,7 @@ pub fn public(curve: &str, key: &[u8]) -> Option<Vec<u8>> {
 
 /// A point in the other form; nothing if it is not one of the curve.
 #[must_use]
-pub fn point(curve: &str, point: &[u8], compress: bool) -> Option<Vec<u8>> {
+pub fn convert_point(curve: &str, point: &[u8], compress: bool) -> Option<Vec<u8>> {
     with_curve!(curve, c => {
         let point = c::PublicKey::from_sec1_bytes(point).ok();
         point.map(|p| p.to_encoded_point(compress).as_bytes().to_vec())
@@ -57,7 +57,7 @@ pub fn point(curve: &str, point: &[u8], compress: bool) -> Option<Vec<u8>> {
 
 /// The first coordinate of what two keys have in common.
 #[must_use]
-pub fn shared(curve: &str, key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
+pub fn shared_secret(curve: &str, key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
     with_curve!(curve, c => {
         let (key, point) = (c::SecretKey::from_slice(key), c::PublicKey::from_sec1_bytes(point));
         let shared = |(key, point): (c::SecretKey, c::PublicKey)| {
@@ -101,7 +101,7 @@ impl rand_core::RngCore for CurveRandom {
 
 /// ECDSA of a digest, by a random number.
 #[must_use]
-pub fn sign(curve: &str, key: &[u8], digest: &[u8]) -> Option<Vec<u8>> {
+pub fn sign_digest(curve: &str, key: &[u8], digest: &[u8]) -> Option<Vec<u8>> {
     let digest = long_enough(digest.to_vec(), key.len());
     with_curve!(curve, c => {
         let key = c::ecdsa::SigningKey::from_slice(key).ok();
@@ -113,7 +113,7 @@ pub fn sign(curve: &str, key: &[u8], digest: &[u8]) -> Option<Vec<u8>> {
 
 /// Whether a digest was signed so.
 #[must_use]
-pub fn verify(curve: &str, point: &[u8], digest: &[u8], signature: &[u8]) -> bool {
+pub fn verify_signature(curve: &str, point: &[u8], digest: &[u8], signature: &[u8]) -> bool {
     let digest = long_enough(digest.to_vec(), signature.len() / 2);
     let came = with_curve!(curve, c => {
         let key = c::ecdsa::VerifyingKey::from_sec1_bytes(point).ok();
@@ -151,7 +151,7 @@ pub fn ed_verify(public: &[u8], data: &[u8], signature: &[u8]) -> bool {
 
 /// X25519 (RFC 7748) of a private number and another side's point; nothing if it came out zero.
 #[must_use]
-pub fn x25519(key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
+pub fn x25519_shared(key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
     let point = curve25519_dalek::MontgomeryPoint(point.try_into().ok()?);
     let shared = point.mul_clamped(key.try_into().ok()?).to_bytes();
     shared.iter().any(|b| *b != 0).then(|| shared.to_vec())
@@ -171,13 +171,16 @@ mod tests {
     fn curve_25519_is_that_of_the_standards() {
         let alice = hex("77076d0a7318a57d3c16c17251b26645df4c2f92ebc099b0d9f0f2f1c6c9d9e4");
         let bob = hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");
-        assert_eq!(x25519(&alice[..31], &bob), None);
+        assert_eq!(x25519_shared(&alice[..31], &bob), None);
         let base = [&[9][..], &[0; 31]].concat();
         assert_eq!(
-            x25519(&hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"), &base),
+            x25519_shared(
+                &hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"),
+                &base
+            ),
             Some(bob)
         );
-        assert_eq!(x25519(&base, &[0; 32]), None, "a point of no order");
+        assert_eq!(x25519_shared(&base, &[0; 32]), None, "a point of no order");
         let seed = hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
         let public = hex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
         assert_eq!(ed_public(&seed).as_ref(), Some(&public));
@@ -193,15 +196,15 @@ mod tests {
         {
             let mut key = vec![0; size];
             key[size - 1] = 7;
-            let point = public(curve, &key).expect("a key");
+            let point = public_point(curve, &key).expect("a key");
             for digest in [&[1u8; 4][..], &[2; 20], &[3; 32], &[4; 64]] {
-                let signature = sign(curve, &key, digest).expect("a signature");
-                assert!(verify(curve, &point, digest, &signature), "{curve}");
+                let signature = sign_digest(curve, &key, digest).expect("a signature");
+                assert!(verify_signature(curve, &point, digest, &signature), "{curve}");
                 let mut other = digest.to_vec();
                 other[3] ^= 1;
-                assert!(!verify(curve, &point, &other, &signature), "{curve}");
+                assert!(!verify_signature(curve, &point, &other, &signature), "{curve}");
             }
-            assert_eq!(public(curve, &vec![0; size]), None, "{curve}");
+            assert_eq!(public_point(curve, &vec![0; size]), None, "{curve}");
         }
     }
 }

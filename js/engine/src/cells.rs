@@ -48,7 +48,7 @@ mod exports {
         static ANSWER: RefCell<(JsCellAnswer, Box<[u32; 5]>)> = RefCell::default();
     }
 
-    fn address(bytes: Option<&Vec<u8>>) -> [u32; 2] {
+    fn bytes_address(bytes: Option<&Vec<u8>>) -> [u32; 2] {
         bytes.map_or([0, 0], |b| [b.as_ptr() as u32, b.len() as u32])
     }
 
@@ -57,19 +57,19 @@ mod exports {
     extern "C" fn wasibox_cell(kind: u32) -> u32 {
         if kind & BEGIN != 0 {
             stages::prepare_once();
-            environment::refresh();
+            environment::refresh_environment();
         }
         let code = std::env::args_os().nth(1).map(OsStringExt::into_vec).unwrap_or_default();
         let answer = wasibox_js_cell(CellInput {
             code,
-            environment: environment::variables(),
+            environment: environment::environment_variables(),
             is_first: kind & BEGIN != 0,
             is_fork: kind & FORK != 0,
         });
         ANSWER.with_borrow_mut(|(kept, numbers)| {
             *kept = answer;
-            let [value, size] = address(kept.value.as_ref());
-            let [json, json_size] = address(kept.json.as_ref());
+            let [value, size] = bytes_address(kept.value.as_ref());
+            let [json, json_size] = bytes_address(kept.json.as_ref());
             **numbers = [u32::from(kept.status), value, size, json, json_size];
             numbers.as_ptr() as u32
         })

@@ -3,17 +3,17 @@
 
 /// Names and values.
 #[cfg(not(target_os = "wasi"))]
-pub fn variables() -> Vec<(String, String)> {
+pub fn environment_variables() -> Vec<(String, String)> {
     let text = |s: std::ffi::OsString| s.to_string_lossy().into_owned();
     std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect()
 }
 
 #[cfg(target_os = "wasi")]
-pub use guest::{refresh, variables};
+pub use guest::{environment_variables, refresh_environment};
 
 /// Reads `NAME=value` strings, each with its NUL.
 #[cfg(any(target_os = "wasi", test))]
-fn pairs(bytes: &[u8]) -> Vec<(String, String)> {
+fn parse_pairs(bytes: &[u8]) -> Vec<(String, String)> {
     let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
     bytes
         .split(|b| *b == 0)
@@ -38,14 +38,14 @@ mod guest {
     }
 
     /// Lets libc ask anew; once in a process, since what it has forgotten is not freed.
-    pub fn refresh() {
+    pub fn refresh_environment() {
         // JUSTIFICATION: what reads by libc (the descriptors that a process is given, time zones) needs it.
         // SAFETY: libc's own function, without arguments, while there is one thread and nobody holds a variable.
         unsafe { __wasilibc_initialize_environ() };
     }
 
     /// Names and values.
-    pub fn variables() -> Vec<(String, String)> {
+    pub fn environment_variables() -> Vec<(String, String)> {
         let (mut count, mut size) = (0, 0);
         // SAFETY: two numbers that are live for the call.
         if unsafe { environ_sizes_get(&mut count, &mut size) } != 0 {
@@ -55,7 +55,7 @@ mod guest {
         let mut bytes = vec![0; size];
         // SAFETY: as many addresses and bytes as the host has just said, which nothing changes in between.
         match unsafe { environ_get(list.as_mut_ptr(), bytes.as_mut_ptr()) } {
-            0 => super::pairs(&bytes),
+            0 => super::parse_pairs(&bytes),
             _ => Vec::new(),
         }
     }
@@ -63,12 +63,12 @@ mod guest {
 
 #[cfg(test)]
 mod tests {
-    use super::pairs;
+    use super::parse_pairs;
 
     #[test]
     fn an_environment_is_read() {
         let both = |a: &str, b: &str| (a.to_string(), b.to_string());
-        assert_eq!(pairs(b"A=b=c\0B=\0broken\0"), [both("A", "b=c"), both("B", "")]);
-        assert!(pairs(b"").is_empty());
+        assert_eq!(parse_pairs(b"A=b=c\0B=\0broken\0"), [both("A", "b=c"), both("B", "")]);
+        assert!(parse_pairs(b"").is_empty());
     }
 }

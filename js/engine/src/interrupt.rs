@@ -25,7 +25,7 @@ pub fn take_uncatchable<'js>(ctx: &Ctx<'js>) -> Option<Value<'js>> {
 }
 
 /// Passes a result on, unless it is the error of an interrupt: then `None`.
-pub fn uninterrupted<'js, T>(ctx: &Ctx<'js>, result: Result<T>) -> Option<Result<T>> {
+pub fn unless_interrupted<'js, T>(ctx: &Ctx<'js>, result: Result<T>) -> Option<Result<T>> {
     match result {
         Err(Error::Exception) if take_uncatchable(ctx).is_some() => None,
         result => Some(result),
@@ -47,10 +47,10 @@ mod tests {
             let script =
                 "globalThis.seen = 0; try { end() } catch { seen = 1 } finally { seen += 2 }";
             let result = ctx.eval::<(), _>(script);
-            assert!(uninterrupted(&ctx, result).is_none());
+            assert!(unless_interrupted(&ctx, result).is_none());
             assert_eq!(ctx.eval::<i32, _>("seen").unwrap(), 0);
             let result = ctx.eval::<(), _>("throw new Error('other')");
-            assert!(matches!(uninterrupted(&ctx, result), Some(Err(Error::Exception))));
+            assert!(matches!(unless_interrupted(&ctx, result), Some(Err(Error::Exception))));
             assert!(ctx.catch().is_error());
         });
     }

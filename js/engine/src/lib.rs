@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 
 /// The memory of an `ArrayBuffer` or `Uint8Array`; `None` for anything else and for detached ones.
-fn memory(value: &Value<'_>) -> Option<NonNull<[u8]>> {
+fn buffer_memory(value: &Value<'_>) -> Option<NonNull<[u8]>> {
     let object = value.as_object()?;
     if object.is_typed_array::<u8>() {
         return TypedArray::<u8>::from_object(object.clone()).ok()?.as_raw();
@@ -34,12 +34,12 @@ fn memory(value: &Value<'_>) -> Option<NonNull<[u8]>> {
 
 /// The number of bytes of a buffer.
 pub fn byte_length(value: &Value<'_>) -> Option<usize> {
-    memory(value).map(|m| m.len())
+    buffer_memory(value).map(|m| m.len())
 }
 
 /// A copy of `start..end` of a buffer, both clamped to its length.
-pub fn bytes(value: &Value<'_>, start: usize, end: usize) -> Option<Vec<u8>> {
-    let memory = memory(value)?;
+pub fn copy_bytes(value: &Value<'_>, start: usize, end: usize) -> Option<Vec<u8>> {
+    let memory = buffer_memory(value)?;
     if memory.is_empty() {
         return Some(Vec::new());
     }
@@ -52,12 +52,12 @@ pub fn bytes(value: &Value<'_>, start: usize, end: usize) -> Option<Vec<u8>> {
 
 /// All bytes of a buffer.
 pub fn all_bytes(value: &Value<'_>) -> Option<Vec<u8>> {
-    bytes(value, 0, usize::MAX)
+    copy_bytes(value, 0, usize::MAX)
 }
 
 /// Copies `from` into a buffer at `at`, as many bytes as there is room for; their number.
 pub fn write(value: &Value<'_>, at: usize, from: &[u8]) -> Option<usize> {
-    let mut memory = memory(value)?;
+    let mut memory = buffer_memory(value)?;
     if memory.is_empty() {
         return Some(0);
     }
@@ -71,12 +71,12 @@ pub fn write(value: &Value<'_>, at: usize, from: &[u8]) -> Option<usize> {
 }
 
 /// A string as UTF-8, with U+FFFD for each surrogate that stands alone (`USVString` of Web IDL).
-pub fn utf8(string: &JsString<'_>) -> Result<String> {
-    string.to_string().or_else(|_| Ok(from_wtf8(&raw(string)?)))
+pub fn to_utf8(string: &JsString<'_>) -> Result<String> {
+    string.to_string().or_else(|_| Ok(from_wtf8(&to_wtf8(string)?)))
 }
 
 /// The engine's own encoding of a string: UTF-8 that encodes lone surrogates like other code points.
-fn raw(string: &JsString<'_>) -> Result<Vec<u8>> {
+fn to_wtf8(string: &JsString<'_>) -> Result<Vec<u8>> {
     let ctx = string.ctx().as_raw().as_ptr();
     let mut length = 0;
     // The bindings' type of a size differs: u32 on the guest.
@@ -109,15 +109,15 @@ fn from_wtf8(bytes: &[u8]) -> String {
 }
 
 /// A string's UTF-16 units.
-pub fn utf16(string: &JsString<'_>) -> Result<Vec<u16>> {
+pub fn to_utf16(string: &JsString<'_>) -> Result<Vec<u16>> {
     match string.to_string() {
         Ok(text) => Ok(text.encode_utf16().collect()),
-        Err(_) => Ok(units(&raw(string)?)),
+        Err(_) => Ok(wtf8_units(&to_wtf8(string)?)),
     }
 }
 
 /// The units that such an encoding stands for.
-fn units(wtf8: &[u8]) -> Vec<u16> {
+fn wtf8_units(wtf8: &[u8]) -> Vec<u16> {
     let mut out = Vec::new();
     let mut rest = wtf8;
     let lone = |w: &[u8]| w[0] == 0xed && (0xa0..=0xbf).contains(&w[1]);
@@ -157,7 +157,7 @@ pub fn class_number(value: &Value<'_>) -> u32 {
 
 /// An object that is `undefined` to `typeof`, `==` and conditions, as `document.all` of browsers is (Annex B.3.6 of ECMA-262).
 /// It is a function that returns null.
-pub fn undetectable<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+pub fn undetectable_object<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
     let function = rquickjs::Function::new(ctx.clone(), || None::<bool>)?.into_value();
     // SAFETY: a live context and one of its objects, of which one flag is set. JUSTIFICATION: rquickjs offers it not.
     unsafe { qjs::JS_SetIsHTMLDDA(ctx.as_raw().as_ptr(), function.as_raw()) };
@@ -165,7 +165,7 @@ pub fn undetectable<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
 }
 
 /// Bytes that the engine has of its allocator, and how many of these are in use. All objects are visited.
-pub fn heap(ctx: &Ctx<'_>) -> (u64, u64) {
+pub fn heap_usage(ctx: &Ctx<'_>) -> (u64, u64) {
     let mut usage = std::mem::MaybeUninit::<qjs::JSMemoryUsage>::uninit();
     // SAFETY: a live runtime, and a structure that the engine fills entirely. JUSTIFICATION: rquickjs tells it of
     // a runtime only, which functions of scripts do not have.
@@ -177,7 +177,7 @@ pub fn heap(ctx: &Ctx<'_>) -> (u64, u64) {
 }
 
 /// A text as the engine reads one: with a zero byte behind it. Zero bytes within are text like any other.
-fn terminated(source: &str) -> Vec<u8> {
+fn nul_terminated(source: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(source.len() + 1);
     bytes.extend_from_slice(source.as_bytes());
     bytes.push(0);
@@ -185,7 +185,7 @@ fn terminated(source: &str) -> Vec<u8> {
 }
 
 /// Compiles a script of the global scope, and runs it unless `flags` say otherwise.
-fn eval<'js>(ctx: &Ctx<'js>, source: &str, name: &str, flags: u32) -> Result<Value<'js>> {
+fn eval_script<'js>(ctx: &Ctx<'js>, source: &str, name: &str, flags: u32) -> Result<Value<'js>> {
     eval_in(ctx, ctx.as_raw(), source, name, flags)
 }
 
@@ -198,9 +198,9 @@ fn eval_in<'js>(
     name: &str,
     flags: u32,
 ) -> Result<Value<'js>> {
-    let text = terminated(source);
+    let text = nul_terminated(source);
     // A name ends at its first zero byte, as it does in messages of others.
-    let name = terminated(name);
+    let name = nul_terminated(name);
     let flags = qjs::JS_EVAL_TYPE_GLOBAL | flags;
     // SAFETY: a live context and two texts that end with zero bytes; the value becomes the caller's. Values
     // and a pending exception belong to the runtime, which all realms share.
@@ -222,7 +222,7 @@ fn eval_in<'js>(
 
 /// Whether a text is a script: its error of syntax is thrown. It is not run.
 pub fn check_script(ctx: &Ctx<'_>, source: &str, name: &str) -> Result<()> {
-    eval(ctx, source, name, qjs::JS_EVAL_FLAG_COMPILE_ONLY).map(drop)
+    eval_script(ctx, source, name, qjs::JS_EVAL_FLAG_COMPILE_ONLY).map(drop)
 }
 
 /// Runs a script; its completion value.
@@ -232,7 +232,7 @@ pub fn run_script<'js>(
     name: &str,
     strict: bool,
 ) -> Result<Value<'js>> {
-    eval(ctx, source, name, if strict { qjs::JS_EVAL_FLAG_STRICT } else { 0 })
+    eval_script(ctx, source, name, if strict { qjs::JS_EVAL_FLAG_STRICT } else { 0 })
 }
 
 thread_local! {
@@ -282,10 +282,10 @@ mod tests {
     #[test]
     fn the_heap_grows_by_what_is_kept() {
         with(|ctx| {
-            let (all, used) = heap(&ctx);
+            let (all, used) = heap_usage(&ctx);
             assert!(0 < used && used <= all, "{used} of {all}");
             ctx.eval::<(), _>("globalThis.kept = 'x'.repeat(1 << 20) + 1").unwrap();
-            assert!(heap(&ctx).0 >= all + (1 << 20));
+            assert!(heap_usage(&ctx).0 >= all + (1 << 20));
         });
     }
 
@@ -295,8 +295,8 @@ mod tests {
             let view: Value =
                 ctx.eval("globalThis.b = new Uint8Array([1, 2, 3, 4]).subarray(1)").unwrap();
             assert_eq!(all_bytes(&view).unwrap(), [2, 3, 4]);
-            assert_eq!(bytes(&view, 1, 2).unwrap(), [3]);
-            assert_eq!(bytes(&view, 9, 2).unwrap(), []);
+            assert_eq!(copy_bytes(&view, 1, 2).unwrap(), [3]);
+            assert_eq!(copy_bytes(&view, 9, 2).unwrap(), []);
             assert_eq!(write(&view, 2, &[7, 8]), Some(1));
             assert_eq!(ctx.eval::<String, _>("b.join()").unwrap(), "2,3,7");
             assert!(all_bytes(&ctx.eval::<Value, _>("({})").unwrap()).is_none());
@@ -307,8 +307,8 @@ mod tests {
     fn lone_surrogates_become_one_replacement() {
         with(|ctx| {
             let text: JsString = ctx.eval(r#""a\ud800b\udfff\u{1f600}""#).unwrap();
-            assert_eq!(utf8(&text).unwrap(), "a\u{fffd}b\u{fffd}\u{1f600}");
-            assert_eq!(utf16(&text).unwrap(), [0x61, 0xd800, 0x62, 0xdfff, 0xd83d, 0xde00]);
+            assert_eq!(to_utf8(&text).unwrap(), "a\u{fffd}b\u{fffd}\u{1f600}");
+            assert_eq!(to_utf16(&text).unwrap(), [0x61, 0xd800, 0x62, 0xdfff, 0xd83d, 0xde00]);
             ctx.globals().set("s", from_utf16(&ctx, &[0xd800, 0x61]).unwrap()).unwrap();
             assert!(ctx.eval::<bool, _>(r#"s === "\ud800a""#).unwrap());
         });

@@ -18,7 +18,7 @@ struct SharedBufferHead {
 
 const HEAD: usize = size_of::<SharedBufferHead>();
 
-fn layout(size: usize) -> Option<Layout> {
+fn buffer_layout(size: usize) -> Option<Layout> {
     Layout::from_size_align(size, align_of::<SharedBufferHead>()).ok()
 }
 
@@ -26,7 +26,7 @@ fn layout(size: usize) -> Option<Layout> {
 unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void {
     #[allow(clippy::unnecessary_cast)] // The bindings' type of a size differs: u32 on the guest.
     let Some(size) = (size as usize).checked_add(HEAD) else { return null_mut() };
-    let Some(layout) = layout(size) else { return null_mut() };
+    let Some(layout) = buffer_layout(size) else { return null_mut() };
     // SAFETY: the layout has a size, and room and alignment for the head. JUSTIFICATION: the engine asks for plain memory.
     unsafe {
         let head = alloc_zeroed(layout).cast::<SharedBufferHead>();
@@ -45,7 +45,7 @@ unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
         let head = bytes.cast::<SharedBufferHead>().sub(1);
         (*head).users -= 1;
         if (*head).users == 0
-            && let Some(layout) = layout((*head).size)
+            && let Some(layout) = buffer_layout((*head).size)
         {
             dealloc(head.cast(), layout);
         }
@@ -59,7 +59,7 @@ unsafe extern "C" fn share(_: *mut c_void, bytes: *mut c_void) {
 }
 
 /// Lets a new engine have both. It has made no shared buffer yet.
-pub fn enable(ctx: &Ctx<'_>) {
+pub fn enable_shared_buffers(ctx: &Ctx<'_>) {
     let functions = qjs::JSSharedArrayBufferFunctions {
         sab_alloc: Some(allocate),
         sab_free: Some(release),
@@ -77,14 +77,14 @@ pub fn enable(ctx: &Ctx<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::enable;
+    use super::enable_shared_buffers;
     use rquickjs::{Context, Runtime};
 
     #[test]
     fn shared_buffers_grow_and_waits_end() {
         let runtime = Runtime::new().unwrap();
         Context::full(&runtime).unwrap().with(|ctx| {
-            enable(&ctx);
+            enable_shared_buffers(&ctx);
             let grown = "const b = new SharedArrayBuffer(4, { maxByteLength: 1 << 16 });
                 const view = new Int32Array(b);
                 Atomics.add(view, 0, 7);

@@ -51,7 +51,7 @@ mod exports {
     // JUSTIFICATION: the runtime finds it by its name. SAFETY: no other symbol has this name.
     #[unsafe(no_mangle)]
     extern "C" fn wasibox_resume() -> i32 {
-        crate::environment::refresh();
+        crate::environment::refresh_environment();
         std::process::exit(i32::from(wasibox_js_program(super::StartStage::Resume)))
     }
 }

@@ -1,6 +1,6 @@
 //! Brotli's format (RFC 7932), writing: what `zlib.brotliCompress` is made of. Reading is the crate `brotli-decompressor`.
 //!
-//! The steps are three: [`matches`] finds repetitions in a window, [`block`] writes a meta-block of them with prefix codes
+//! The steps are three: [`matches`] finds repetitions in a window, [`write_block`] writes a meta-block of them with prefix codes
 //! that [`prefix`] makes, and [`BrotliEncoder`] cuts the stream into meta-blocks.
 //!
 //! Deliberately absent are the format's own dictionary, contexts of literals and block types. They are what the crate `brotli` is large for: it
@@ -45,22 +45,22 @@ impl BrotliEncoder {
     /// Takes more of the text.
     pub fn write(&mut self, mut text: &[u8]) {
         while !text.is_empty() {
-            let room = BLOCK - self.matcher.pending();
+            let room = BLOCK - self.matcher.pending_len();
             let (now, rest) = text.split_at(text.len().min(room));
             self.matcher.push(now);
             text = rest;
-            if self.matcher.pending() == BLOCK {
-                self.block();
+            if self.matcher.pending_len() == BLOCK {
+                self.write_block();
             }
         }
     }
 
     /// Writes all that was taken, to the end of a byte.
     pub fn flush(&mut self) {
-        self.block();
+        self.write_block();
         if !self.out.is_aligned() {
             // An empty block of metadata.
-            self.header();
+            self.write_header();
             self.out.put(0b000_110, 6);
             self.out.align();
         }
@@ -71,8 +71,8 @@ impl BrotliEncoder {
         if self.is_finished {
             return;
         }
-        self.block();
-        self.header();
+        self.write_block();
+        self.write_header();
         // The last block, and empty.
         self.out.put(0b11, 2);
         self.out.align();
@@ -80,7 +80,7 @@ impl BrotliEncoder {
     }
 
     /// Moves written bytes to `to`; how many.
-    pub fn take(&mut self, to: &mut [u8]) -> usize {
+    pub fn take_output(&mut self, to: &mut [u8]) -> usize {
         let ready = &self.out.bytes()[self.taken..];
         let n = ready.len().min(to.len());
         to[..n].copy_from_slice(&ready[..n]);
@@ -97,7 +97,7 @@ impl BrotliEncoder {
         self.taken < self.out.bytes().len()
     }
 
-    fn header(&mut self) {
+    fn write_header(&mut self) {
         if std::mem::take(&mut self.wants_header) {
             let (code, bits) = match self.window {
                 10..=15 => (((self.window - 8) << 4) | 1, 7),
@@ -110,14 +110,14 @@ impl BrotliEncoder {
     }
 
     /// Writes what is pending as one meta-block.
-    fn block(&mut self) {
-        if self.matcher.pending() == 0 {
+    fn write_block(&mut self) {
+        if self.matcher.pending_len() == 0 {
             return;
         }
-        self.header();
-        let commands = self.matcher.commands();
-        block::write(&mut self.out, self.matcher.text(), &commands);
-        self.matcher.done();
+        self.write_header();
+        let commands = self.matcher.find_commands();
+        block::write(&mut self.out, self.matcher.pending_text(), &commands);
+        self.matcher.mark_written();
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
         let (mut out, mut buffer) = (Vec::new(), [0; 1000]);
         let drain = |encoder: &mut BrotliEncoder, out: &mut Vec<u8>, buffer: &mut [u8]| {
             while encoder.has_output() {
-                let n = encoder.take(buffer);
+                let n = encoder.take_output(buffer);
                 out.extend_from_slice(&buffer[..n]);
             }
         };

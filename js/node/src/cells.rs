@@ -25,7 +25,7 @@ thread_local! {
 }
 
 /// The error that ends a cell which exits; `None` in a process of its own.
-pub fn end(ctx: &Ctx<'_>, status: i32) -> Option<Error> {
+pub fn end_cell(ctx: &Ctx<'_>, status: i32) -> Option<Error> {
     if STATE.get() == CellState::Process {
         return None;
     }
@@ -34,22 +34,22 @@ pub fn end(ctx: &Ctx<'_>, status: i32) -> Option<Error> {
 }
 
 /// The error anew, for what would lose it on its way.
-pub fn ending(ctx: &Ctx<'_>) -> Option<Error> {
+pub fn ending_error(ctx: &Ctx<'_>) -> Option<Error> {
     match STATE.get() {
-        CellState::Ending(status) => end(ctx, status),
+        CellState::Ending(status) => end_cell(ctx, status),
         _ => None,
     }
 }
 
 /// The program's cells, for [`js_engine::program`].
-pub fn cell(given: CellInput) -> JsCellAnswer {
+pub fn run_cell(given: CellInput) -> JsCellAnswer {
     if given.is_first {
-        native::files::adopt(box_sys::inherited());
+        native::files::adopt(box_sys::take_inherited());
     }
     start::with_cell(|ctx, function| {
         STATE.set(CellState::Cell);
         let result = run(ctx, &function, given);
-        match interrupt::uninterrupted(ctx, result) {
+        match interrupt::unless_interrupted(ctx, result) {
             Some(Ok(answer)) => answer,
             Some(Err(error)) => {
                 // Of the JavaScript half, or of memory that has run out.
@@ -57,13 +57,13 @@ pub fn cell(given: CellInput) -> JsCellAnswer {
                 let _ = writeln!(std::io::stderr(), "{}", told.unwrap_or_default());
                 JsCellAnswer { status: 1, ..JsCellAnswer::default() }
             }
-            None => JsCellAnswer { status: status(), ..JsCellAnswer::default() },
+            None => JsCellAnswer { status: cell_status(), ..JsCellAnswer::default() },
         }
     })
     .unwrap_or(JsCellAnswer { status: 1, ..JsCellAnswer::default() })
 }
 
-fn status() -> u8 {
+fn cell_status() -> u8 {
     match STATE.get() {
         CellState::Ending(status) => (status & 255) as u8,
         _ => 1,
@@ -75,7 +75,7 @@ fn run<'js>(ctx: &Ctx<'js>, function: &Function<'js>, given: CellInput) -> Resul
     let environment: Vec<String> = given.environment.into_iter().flat_map(<[_; 2]>::from).collect();
     let cwd = box_sys::initial_cwd().to_string_lossy().into_owned();
     let array: Array = function.call((code, environment, cwd, given.is_first, given.is_fork))?;
-    if let Some(error) = ending(ctx) {
+    if let Some(error) = ending_error(ctx) {
         return Err(error);
     }
     let text = |n| Ok::<_, Error>(array.get::<Option<TextArgument>>(n)?.map(|t| t.0.into_bytes()));
@@ -92,7 +92,7 @@ pub fn of_file(path: &std::path::Path) -> std::io::Result<u8> {
     for (n, code) in text.split("//# cell\n").skip(1).enumerate() {
         let environment = std::env::vars().collect();
         let code = code.as_bytes().to_vec();
-        let answer = cell(CellInput { code, environment, is_first: n == 0, is_fork: false });
+        let answer = run_cell(CellInput { code, environment, is_first: n == 0, is_fork: false });
         status = answer.status;
         let text = |t: Option<Vec<u8>>| t.map(|t| String::from_utf8_lossy(&t).into_owned());
         let (value, json) = (text(answer.value), text(answer.json));

@@ -38,14 +38,14 @@ struct LibraryReader<'a> {
 }
 
 impl<'a> LibraryReader<'a> {
-    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
+    fn take_bytes(&mut self, n: usize) -> Option<&'a [u8]> {
         let part = self.bytes.get(self.at..self.at.checked_add(n)?)?;
         self.at += n;
         Some(part)
     }
 
-    fn number(&mut self, size: usize) -> Option<usize> {
-        Some(self.take(size)?.iter().rev().fold(0, |n, b| n << 8 | usize::from(*b)))
+    fn take_number(&mut self, size: usize) -> Option<usize> {
+        Some(self.take_bytes(size)?.iter().rev().fold(0, |n, b| n << 8 | usize::from(*b)))
     }
 }
 
@@ -62,31 +62,31 @@ impl NodeLibrary {
 
     fn parse(bytes: Vec<u8>) -> Option<NodeLibrary> {
         let mut from = LibraryReader { bytes: &bytes, at: 0 };
-        if from.take(MAGIC.len())? != MAGIC {
+        if from.take_bytes(MAGIC.len())? != MAGIC {
             return None;
         }
         let (mut files, mut whole) = (BTreeMap::new(), 0usize);
         loop {
-            let length = from.number(2)?;
+            let length = from.take_number(2)?;
             if length == 0 {
                 break;
             }
-            let name = String::from_utf8(from.take(length)?.to_vec()).ok()?;
-            let text = from.number(4)?;
+            let name = String::from_utf8(from.take_bytes(length)?.to_vec()).ok()?;
+            let text = from.take_number(4)?;
             files.insert(name, (whole, text));
             whole = whole.checked_add(text)?;
         }
-        let piece = from.number(4)?.max(1);
+        let piece = from.take_number(4)?.max(1);
         let count = whole.div_ceil(piece);
         // Who says more allocates more than there is.
         if count > bytes.len() || piece > MOST {
             return None;
         }
-        let lengths = (0..count).map(|_| from.number(4)).collect::<Option<Vec<_>>>()?;
+        let lengths = (0..count).map(|_| from.take_number(4)).collect::<Option<Vec<_>>>()?;
         let mut pieces = Vec::new();
         for length in lengths {
             let start = from.at;
-            from.take(length)?;
+            from.take_bytes(length)?;
             pieces.push((start, from.at));
         }
         Some(NodeLibrary { bytes, files, pieces, piece, last: RefCell::default() })
@@ -98,7 +98,7 @@ impl NodeLibrary {
     }
 
     /// A module's source.
-    pub fn source(&self, name: &str) -> Option<String> {
+    pub fn module_source(&self, name: &str) -> Option<String> {
         let (start, length) = *self.files.get(name)?;
         let (mut text, end) = (Vec::with_capacity(length), start + length);
         let mut last = self.last.borrow_mut();
@@ -106,7 +106,7 @@ impl NodeLibrary {
             let at = start + text.len();
             let number = at / self.piece;
             if last.as_ref().is_none_or(|(n, _)| *n != number) {
-                *last = Some((number, self.unpack(number)?));
+                *last = Some((number, self.unpack_piece(number)?));
             }
             let (_, unpacked) = last.as_ref()?;
             let begin = number * self.piece;
@@ -116,7 +116,7 @@ impl NodeLibrary {
     }
 
     /// A piece's text, which is not empty.
-    fn unpack(&self, number: usize) -> Option<Vec<u8>> {
+    fn unpack_piece(&self, number: usize) -> Option<Vec<u8>> {
         let (start, end) = *self.pieces.get(number)?;
         let mut text = vec![0; self.piece];
         let length = zstd_safe::decompress(&mut text[..], &self.bytes[start..end]).ok()?;
@@ -125,7 +125,7 @@ impl NodeLibrary {
     }
 
     /// Frees what is kept of the last piece.
-    pub fn forget(&self) {
+    pub fn forget_piece(&self) {
         self.last.take();
     }
 }
@@ -165,10 +165,10 @@ mod tests {
             let library = NodeLibrary::parse(archive(&files, piece)).unwrap();
             assert_eq!(library.names().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
             for (name, text) in files.iter().rev() {
-                assert_eq!(library.source(name).as_deref(), Some(*text), "{name} {piece}");
+                assert_eq!(library.module_source(name).as_deref(), Some(*text), "{name} {piece}");
             }
-            library.forget();
-            assert_eq!(library.source("e"), None);
+            library.forget_piece();
+            assert_eq!(library.module_source("e"), None);
         }
     }
 
@@ -183,6 +183,6 @@ mod tests {
         let at = bad.len() - 8;
         bad[at..].fill(0xff);
         let library = NodeLibrary::parse(bad).unwrap();
-        assert!(library.source("b").is_none());
+        assert!(library.module_source("b").is_none());
     }
 }

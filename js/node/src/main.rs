@@ -28,8 +28,8 @@ mod start;
 use js_engine::stages::StartStage;
 use std::process::ExitCode;
 
-js_engine::program!(start::program, cells::cell);
+js_engine::program!(start::run_program, cells::run_cell);
 
 fn main() -> ExitCode {
-    ExitCode::from(start::program(StartStage::Whole))
+    ExitCode::from(start::run_program(StartStage::Whole))
 }

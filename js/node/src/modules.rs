@@ -38,7 +38,7 @@ pub fn set_hooks<'js>(
     HOOKS.with_borrow_mut(|h| *h = Some(hooks));
 }
 
-fn hook<'js>(
+fn call_hook<'js>(
     ctx: &Ctx<'js>,
     which: impl FnOnce(&ModuleHooks) -> &Persistent<Function<'static>>,
 ) -> Result<Function<'js>> {
@@ -63,7 +63,7 @@ impl Resolver for JsResolver {
             Some(a) => a.get("type")?,
             None => None,
         };
-        hook(ctx, |h| &h.resolve)?.call((name, base, kind))
+        call_hook(ctx, |h| &h.resolve)?.call((name, base, kind))
     }
 }
 
@@ -77,22 +77,27 @@ impl Loader for JsLoader {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> Result<Module<'js, Declared>> {
-        let source: String = hook(ctx, |h| &h.load)?.call((name,))?;
-        declare(ctx, name, source)
+        let source: String = call_hook(ctx, |h| &h.load)?.call((name,))?;
+        declare_module(ctx, name, source)
     }
 }
 
-fn declare<'js>(ctx: &Ctx<'js>, name: &str, source: String) -> Result<Module<'js, Declared>> {
+fn declare_module<'js>(
+    ctx: &Ctx<'js>,
+    name: &str,
+    source: String,
+) -> Result<Module<'js, Declared>> {
     let module = match Module::declare(ctx.clone(), name, source.clone()) {
         Ok(module) => module,
         Err(Error::Exception) => {
-            let error = hook(ctx, |h| &h.refused)?.call::<_, Value>((ctx.catch(), name, source))?;
+            let error =
+                call_hook(ctx, |h| &h.refused)?.call::<_, Value>((ctx.catch(), name, source))?;
             return Err(ctx.throw(error));
         }
         Err(error) => return Err(error),
     };
     let meta: Object = module.meta()?;
-    hook(ctx, |h| &h.meta)?.call::<_, ()>((meta, name))?;
+    call_hook(ctx, |h| &h.meta)?.call::<_, ()>((meta, name))?;
     Ok(module)
 }
 
@@ -102,7 +107,7 @@ pub fn run_module<'js>(
     name: String,
     source: super::native::TextArgument,
 ) -> Result<Vec<Value<'js>>> {
-    let (module, promise) = declare(&ctx, &name, source.0)?.eval()?;
+    let (module, promise) = declare_module(&ctx, &name, source.0)?.eval()?;
     Ok(vec![module.namespace()?.into_value(), promise.into_value()])
 }
 

@@ -22,7 +22,7 @@ pub struct TextArgument(pub String);
 
 impl<'js> FromJs<'js> for TextArgument {
     fn from_js(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Self> {
-        Ok(TextArgument(js_engine::utf8(&JsString::from_js(ctx, value)?)?))
+        Ok(TextArgument(js_engine::to_utf8(&JsString::from_js(ctx, value)?)?))
     }
 }
 
@@ -38,12 +38,12 @@ impl<'js> FromJs<'js> for BufferArgument {
 }
 
 /// The error to return for a failed system call: its name is thrown.
-pub fn fail(ctx: &Ctx<'_>, error: &io::Error) -> Error {
-    throw(ctx, errno_name(error))
+pub fn throw_io_error(ctx: &Ctx<'_>, error: &io::Error) -> Error {
+    throw_text(ctx, errno_name(error))
 }
 
 /// Throws a plain string.
-pub fn throw(ctx: &Ctx<'_>, text: &str) -> Error {
+pub fn throw_text(ctx: &Ctx<'_>, text: &str) -> Error {
     match text.into_js(ctx) {
         Ok(value) => ctx.throw(value),
         Err(error) => error,
@@ -103,7 +103,7 @@ fn raw_name(code: i32) -> Option<&'static str> {
 }
 
 /// All of them.
-pub fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+pub fn native_object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     language::install(ctx, &native)?;
     deadline::install(ctx, &native)?;

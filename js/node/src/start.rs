@@ -88,7 +88,7 @@ const STACK: usize = 1 << 20;
 const SHARE: (usize, usize) = (11, 16);
 
 /// Bytes of the stack that scripts of this process may use.
-fn stack() -> usize {
+fn stack_size() -> usize {
     let (part, whole) = SHARE;
     box_sys::engine_stack().map_or(STACK, |told| STACK.min(told / whole * part))
 }
@@ -108,10 +108,10 @@ struct PreparedEngine {
     cell: Kept,
 }
 
-/// The program, for [`js_engine::program`].
-pub fn program(stage: StartStage) -> u8 {
+/// The program, for [`js_engine::run_program`].
+pub fn run_program(stage: StartStage) -> u8 {
     if stage != StartStage::Resume
-        && let Err(error) = prepare()
+        && let Err(error) = prepare_engine()
     {
         // Nothing else can be told to anyone.
         let _ = writeln!(std::io::stderr(), "node: {error}");
@@ -124,19 +124,19 @@ pub fn program(stage: StartStage) -> u8 {
     if let Some(file) = std::env::var_os("WASIBOX_JS_CELLS") {
         return crate::cells::of_file(std::path::Path::new(&file)).unwrap_or(1);
     }
-    native::files::adopt(box_sys::inherited());
+    native::files::adopt(box_sys::take_inherited());
     // The engine is not torn down: its memory goes with the process.
     let Some(prepared) = PREPARED.take() else { return 1 };
     let prepared = std::mem::ManuallyDrop::new(prepared);
-    prepared.runtime.set_max_stack_size(stack());
-    prepared.context.with(|ctx| finish(&ctx, &prepared.go_on))
+    prepared.runtime.set_max_stack_size(stack_size());
+    prepared.context.with(|ctx| finish_program(&ctx, &prepared.go_on))
 }
 
 /// Calls `f` with the function that runs a cell; `None` if nothing is prepared.
 pub fn with_cell<T>(f: impl for<'js> FnOnce(&Ctx<'js>, Function<'js>) -> T) -> Option<T> {
     let (context, cell) = PREPARED.with_borrow(|p| {
         let prepared = p.as_ref()?;
-        prepared.runtime.set_max_stack_size(stack());
+        prepared.runtime.set_max_stack_size(stack_size());
         Some((prepared.context.clone(), prepared.cell.clone()))
     })?;
     context.with(|ctx| Some(f(&ctx, cell.restore(&ctx).ok()?)))
@@ -154,7 +154,7 @@ enum JsStartError {
 }
 
 /// Engine and library up to where arguments matter.
-fn prepare() -> std::result::Result<(), JsStartError> {
+fn prepare_engine() -> std::result::Result<(), JsStartError> {
     let library = Rc::new(NodeLibrary::open()?);
     let parts = LibraryParts::unpack()?;
     let runtime = Runtime::new()?;
@@ -164,12 +164,12 @@ fn prepare() -> std::result::Result<(), JsStartError> {
     let context = Context::full(&runtime)?;
     runtime.set_interrupt_handler(Some(Box::new(native::deadline::is_over)));
     let [go_on, cell, rejected] = context.with(|ctx| {
-        js_engine::shared::enable(&ctx);
-        let made = boot(&ctx, &library, &parts).catch(&ctx);
+        js_engine::shared::enable_shared_buffers(&ctx);
+        let made = boot_library(&ctx, &library, &parts).catch(&ctx);
         made.map_err(|e| JsStartError::Thrown(e.to_string()))
     })?;
     track_rejections(&runtime, rejected);
-    library.forget();
+    library.forget_piece();
     // A process that goes on from here would else collect what is prepared as soon as it allocates something.
     runtime.run_gc();
     let prepared = usize::try_from(runtime.memory_usage().malloc_size).unwrap_or(0);
@@ -182,12 +182,16 @@ fn prepare() -> std::result::Result<(), JsStartError> {
 type Kept = Persistent<Function<'static>>;
 
 /// Runs the JavaScript half; its functions `goOn`, `cell` and `onRejection`.
-fn boot(ctx: &Ctx<'_>, library: &Rc<NodeLibrary>, parts: &LibraryParts) -> Result<[Kept; 3]> {
-    let native = native::object(ctx)?;
+fn boot_library(
+    ctx: &Ctx<'_>,
+    library: &Rc<NodeLibrary>,
+    parts: &LibraryParts,
+) -> Result<[Kept; 3]> {
+    let native = native::native_object(ctx)?;
     let names: Vec<String> = library.names().map(str::to_string).collect();
     native.set("libraryNames", names)?;
     let library = library.clone();
-    native.set("librarySource", Func::from(move |name: String| library.source(&name)))?;
+    native.set("librarySource", Func::from(move |name: String| library.module_source(&name)))?;
     for (property, name) in STAND_INS {
         native.set(*property, parts.text(name))?;
     }
@@ -220,7 +224,7 @@ fn track_rejections(runtime: &Runtime, told: Kept) {
 }
 
 /// Runs the script; the exit status.
-fn finish(ctx: &Ctx<'_>, go_on: &Kept) -> u8 {
+fn finish_program(ctx: &Ctx<'_>, go_on: &Kept) -> u8 {
     let status = go_on.clone().restore(ctx).and_then(|f| f.call::<_, i32>(()));
     match status.catch(ctx) {
         Ok(status) => (status & 255) as u8,

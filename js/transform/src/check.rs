@@ -13,12 +13,16 @@ use oxc::span::GetSpan;
 ///
 /// # Errors
 /// It.
-pub fn check(source: &str, filename: &str, kind: Option<SourceKind>) -> Result<(), JsSyntaxError> {
+pub fn check_syntax(
+    source: &str,
+    filename: &str,
+    kind: Option<SourceKind>,
+) -> Result<(), JsSyntaxError> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, source_type(filename, kind)).parse();
-    error::first(source, &parsed.diagnostics)?;
+    error::first_error(source, &parsed.diagnostics)?;
     let meant = SemanticBuilder::new().with_check_syntax_error(true).build(&parsed.program);
-    error::first(source, &meant.diagnostics)
+    error::first_error(source, &meant.diagnostics)
 }
 
 /// Whether a text that no script can be is a module: by `import`, `export`, `import.meta`, or `await` outside of
@@ -29,7 +33,7 @@ pub fn is_module(source: &str, filename: &str) -> bool {
     let parsed = Parser::new(&allocator, source, either).parse();
     if parsed.panicked || parsed.diagnostics.has_errors() {
         // `await` outside of functions is an error until the text is read as a module.
-        return check(source, filename, Some(SourceKind::Module)).is_ok();
+        return check_syntax(source, filename, Some(SourceKind::Module)).is_ok();
     }
     parsed.module_record.has_module_syntax || top_level_await(&parsed.program.body)
 }

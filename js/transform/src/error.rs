@@ -47,7 +47,7 @@ impl JsSyntaxError {
 }
 
 /// The first error of what a stage has said, warnings aside.
-pub(crate) fn first(source: &str, said: &Diagnostics) -> Result<(), JsSyntaxError> {
+pub(crate) fn first_error(source: &str, said: &Diagnostics) -> Result<(), JsSyntaxError> {
     match said.errors().next() {
         None => Ok(()),
         Some(diagnostic) => Err(JsSyntaxError::new(source, diagnostic)),

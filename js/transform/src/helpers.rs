@@ -77,7 +77,7 @@ const HELPERS: &[(&str, &str)] = &[
 ];
 
 /// The declaration of the object with the helpers that a text uses.
-pub fn object(code: &str) -> Option<String> {
+pub fn helpers_object(code: &str) -> Option<String> {
     let used = |name: &str| code.contains(&format!("{OBJECT}{name}("));
     let texts: Vec<String> = HELPERS
         .iter()

@@ -26,7 +26,7 @@ mod tests;
 pub mod transform;
 
 pub use error::JsSyntaxError;
-pub use helpers::object as helpers;
+pub use helpers::helpers_object as helpers;
 pub use options::{CompilerOptions, Jsx, SourceKind};
 
 /// What came out of a text.

@@ -10,10 +10,14 @@ use oxc::parser::Parser;
 ///
 /// # Errors
 /// It is no JavaScript.
-pub fn minify(source: &str, filename: &str, kind: SourceKind) -> Result<Output, JsSyntaxError> {
+pub fn minify_program(
+    source: &str,
+    filename: &str,
+    kind: SourceKind,
+) -> Result<Output, JsSyntaxError> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, source_type(filename, Some(kind))).parse();
-    error::first(source, &parsed.diagnostics)?;
+    error::first_error(source, &parsed.diagnostics)?;
     let mut program = parsed.program;
     let options = MinifierOptions {
         mangle: Some(MangleOptions::default()),

@@ -6,7 +6,7 @@
 //! transformation in oxc). Of a CommonJS one it is as it was.
 
 use crate::options::CompilerOptions;
-use crate::transform::{print, typed};
+use crate::transform::{print_program, strip_types};
 use crate::{JsSyntaxError, Output};
 use oxc::allocator::{Allocator, TakeIn};
 use oxc::ast::ast::{
@@ -63,24 +63,24 @@ pub enum ImportKind {
 ///
 /// # Errors
 /// As [`transform`](crate::transform::transform).
-pub fn body(
+pub fn bundle_body(
     source: &str,
     filename: &str,
     options: &CompilerOptions,
     waits: bool,
 ) -> Result<BundleModule, JsSyntaxError> {
     let allocator = Allocator::default();
-    let mut program = typed(&allocator, source, filename, options)?.program;
+    let mut program = strip_types(&allocator, source, filename, options)?.program;
     let module = program.source_type.is_module();
     let mut asked = RequestFinder::default();
-    asked.statements(&program.body);
+    asked.visit_statements(&program.body);
     asked.visit_program(&program);
     if module {
         let scoping = SemanticBuilder::new().build(&program).semantic.into_scoping();
         ModuleRunnerTransform::new().transform(&allocator, &mut program, scoping);
-        plain(&allocator, &mut program, waits);
+        simplify_imports(&allocator, &mut program, waits);
     }
-    let output = print(&mut program, filename);
+    let output = print_program(&mut program, filename);
     let RequestFinder { requests, waits, exports, stars, .. } = asked;
     Ok(BundleModule { output, module, waits, requests, exports, stars })
 }
@@ -114,12 +114,12 @@ impl RequestFinder {
         }
     }
 
-    fn export(&mut self, name: &str, from: Option<(String, String)>) {
+    fn add_export(&mut self, name: &str, from: Option<(String, String)>) {
         self.exports.push(ModuleExport { name: name.to_string(), from });
     }
 
     /// Imports and exports.
-    fn statements(&mut self, body: &[Statement<'_>]) {
+    fn visit_statements(&mut self, body: &[Statement<'_>]) {
         use oxc::ast::ast::ImportDeclarationSpecifier as I;
         for statement in body {
             match statement {
@@ -142,7 +142,7 @@ impl RequestFinder {
                     self.add(&d.source.value, ImportKind::Import, names.into_iter());
                     for specifier in &d.specifiers {
                         let from = (d.source.value.to_string(), specifier.local.name().to_string());
-                        self.export(specifier.exported.name().as_str(), Some(from));
+                        self.add_export(specifier.exported.name().as_str(), Some(from));
                     }
                 }
                 Statement::ExportAllDeclaration(d) => {
@@ -150,22 +150,22 @@ impl RequestFinder {
                     match &d.exported {
                         Some(name) => {
                             let from = (d.source.value.to_string(), "*".to_string());
-                            self.export(name.name().as_str(), Some(from));
+                            self.add_export(name.name().as_str(), Some(from));
                         }
                         None => self.stars.push(d.source.value.to_string()),
                     }
                 }
                 Statement::ExportNamedDeclaration(d) => {
                     for specifier in &d.specifiers {
-                        self.export(specifier.exported.name().as_str(), None);
+                        self.add_export(specifier.exported.name().as_str(), None);
                     }
                 }
                 Statement::ExportDeclaration(d) => {
                     let mut names = Vec::new();
                     d.declaration.bound_names(&mut |ident| names.push(ident.name.to_string()));
-                    names.iter().for_each(|name| self.export(name, None));
+                    names.iter().for_each(|name| self.add_export(name, None));
                 }
-                Statement::ExportDefaultDeclaration(_) => self.export("default", None),
+                Statement::ExportDefaultDeclaration(_) => self.add_export("default", None),
                 _ => {}
             }
         }
@@ -214,7 +214,7 @@ impl<'a> Visit<'a> for RequestFinder {
 }
 
 /// Imports name the module only, and do not wait unless they have to.
-fn plain<'a>(allocator: &'a Allocator, program: &mut Program<'a>, waits: bool) {
+fn simplify_imports<'a>(allocator: &'a Allocator, program: &mut Program<'a>, waits: bool) {
     for statement in &mut program.body {
         let Statement::VariableDeclaration(declaration) = statement else { continue };
         for declarator in &mut declaration.declarations {

@@ -3,14 +3,17 @@
 use crate::{CompilerOptions, Jsx, SourceKind, check, helpers, minify, module, transform};
 
 fn js(source: &str, name: &str, options: &CompilerOptions) -> String {
-    transform::transform(source, name, options).unwrap().0.code
+    transform::transform_source(source, name, options).unwrap().0.code
 }
 
 #[test]
 fn types_go_and_places_stay_known() {
-    let (output, module) =
-        transform::transform("type A = 1;\nlet b: A = 1;\n", "/a.ts", &CompilerOptions::default())
-            .unwrap();
+    let (output, module) = transform::transform_source(
+        "type A = 1;\nlet b: A = 1;\n",
+        "/a.ts",
+        &CompilerOptions::default(),
+    )
+    .unwrap();
     assert_eq!((output.code.as_str(), module), ("\nlet b = 1;\n", false));
     // Line 2 of the output is line 2 of the source: `AACA` is column 0, one line on.
     assert!(output.mappings.starts_with(";AACA"), "{}", output.mappings);
@@ -54,16 +57,20 @@ fn helpers_are_there_when_they_are_called() {
     let code = js("@d class A { @p x = 1; }", "/a.ts", &options);
     assert!(code.starts_with("const babelHelpers={decorate:"), "{code}");
     assert_eq!(helpers("let a;"), None);
-    assert!(check::check(&code, "/a.js", None).is_ok(), "{code}");
+    assert!(check::check_syntax(&code, "/a.js", None).is_ok(), "{code}");
     let code = js("{ using a = f(); }", "/a.ts", &CompilerOptions::default());
-    assert!(code.contains("usingCtx:") && check::check(&code, "/a.js", None).is_ok(), "{code}");
+    assert!(
+        code.contains("usingCtx:") && check::check_syntax(&code, "/a.js", None).is_ok(),
+        "{code}"
+    );
 }
 
 #[test]
 fn errors_have_places() {
-    let e = check::check("let a = 1;\n  let ž = ;\n", "/a.js", None).unwrap_err();
+    let e = check::check_syntax("let a = 1;\n  let ž = ;\n", "/a.js", None).unwrap_err();
     assert_eq!((e.line, e.column, e.length, e.text.as_str()), (2, 11, 1, "  let ž = ;"));
-    let e = transform::transform("let a: = 1", "/a.ts", &CompilerOptions::default()).unwrap_err();
+    let e = transform::transform_source("let a: = 1", "/a.ts", &CompilerOptions::default())
+        .unwrap_err();
     assert_eq!((e.line, e.column), (1, 8));
     for (source, module) in [
         ("import 'a'", true),
@@ -85,7 +92,7 @@ fn modules_tell_what_they_ask_for_and_give() {
     let source = "import a, { b as c } from './x'; import * as n from './n'; export * from './s';\n\
                   export { q as r } from './q'; export default 1; export const [k] = [a, c, n];\n\
                   import('./later'); require('./no');";
-    let made = module::body(source, "/a.js", &CompilerOptions::default(), false).unwrap();
+    let made = module::bundle_body(source, "/a.js", &CompilerOptions::default(), false).unwrap();
     let asked: Vec<_> =
         made.requests.iter().map(|r| (r.specifier.as_str(), r.names.join(","))).collect();
     let all = |name| (name, "*".to_string());
@@ -105,13 +112,14 @@ fn modules_tell_what_they_ask_for_and_give() {
     );
     assert!(!made.output.code.contains("await __vite_ssr_import__"), "{}", made.output.code);
     let waits =
-        module::body("import 'a'; await 1;", "/a.mjs", &CompilerOptions::default(), true).unwrap();
+        module::bundle_body("import 'a'; await 1;", "/a.mjs", &CompilerOptions::default(), true)
+            .unwrap();
     assert!(waits.waits && waits.output.code.contains("await __vite_ssr_import__(\"a\")"));
 }
 
 #[test]
 fn small_texts_mean_the_same() {
-    let small = minify::minify(
+    let small = minify::minify_program(
         "function f(longName) { return longName + 1 }\nif (false) f();\nexport const a = f(2);",
         "/a.js",
         SourceKind::Module,

@@ -18,24 +18,24 @@ use std::path::Path;
 ///
 /// # Errors
 /// The first thing that is no TypeScript (or JavaScript), or that cannot be made into code.
-pub fn transform(
+pub fn transform_source(
     source: &str,
     filename: &str,
     options: &CompilerOptions,
 ) -> Result<(Output, bool), JsSyntaxError> {
     let allocator = Allocator::default();
-    let mut typed = typed(&allocator, source, filename, options)?;
+    let mut typed = strip_types(&allocator, source, filename, options)?;
     let module = typed.program.source_type.is_module();
-    let output = print(&mut typed.program, filename);
-    let mut line = helpers::object(&output.code).unwrap_or_default();
+    let output = print_program(&mut typed.program, filename);
+    let mut line = helpers::helpers_object(&output.code).unwrap_or_default();
     if module && options.kind != Some(SourceKind::Module) {
         line += &typed.commonjs_names;
     }
-    Ok((before(&line, output), module))
+    Ok((prepend_line(&line, output), module))
 }
 
 /// A line before a text.
-fn before(line: &str, output: Output) -> Output {
+fn prepend_line(line: &str, output: Output) -> Output {
     let Output { code, mappings } = output;
     Output { code: format!("{line}\n{code}"), mappings: format!(";{mappings}") }
 }
@@ -49,7 +49,7 @@ pub(crate) struct StrippedProgram<'a> {
 
 /// Parses and transforms. A text that is one of CommonJS by `export =` or `import x = require()` alone is read again
 /// as that.
-pub(crate) fn typed<'a>(
+pub(crate) fn strip_types<'a>(
     allocator: &'a Allocator,
     source: &'a str,
     filename: &str,
@@ -76,12 +76,12 @@ fn typed_as<'a>(
 ) -> Result<StrippedProgram<'a>, JsSyntaxError> {
     let kind = source_type(filename, options.kind);
     let parsed = Parser::new(allocator, source, kind).parse();
-    error::first(source, &parsed.diagnostics)?;
+    error::first_error(source, &parsed.diagnostics)?;
     let mut program = parsed.program;
     program.hashbang = None;
     let builder = SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true);
     let meant = builder.with_check_syntax_error(true).build(&program);
-    error::first(source, &meant.diagnostics)?;
+    error::first_error(source, &meant.diagnostics)?;
     let scoping = meant.semantic.into_scoping();
     let free = scoping.root_unresolved_references();
     let commonjs_names = COMMONJS
@@ -91,10 +91,10 @@ fn typed_as<'a>(
         .collect();
     let module = program.source_type.is_module();
     let common = !module && (source.contains("export =") || source.contains("require("));
-    let settings = settings(options, common);
+    let settings = transformer_settings(options, common);
     let transformer = Transformer::new(allocator, Path::new(filename), &settings);
     let done = transformer.build_with_scoping(scoping, &mut program);
-    error::first(source, &done.diagnostics)?;
+    error::first_error(source, &done.diagnostics)?;
     Ok(StrippedProgram { program, commonjs_names })
 }
 
@@ -109,7 +109,7 @@ const COMMONJS: &[(&str, &str)] = &[
 ];
 
 /// The settings of the transformer: nothing is made older than it has to be.
-fn settings(options: &CompilerOptions, common: bool) -> TransformOptions {
+fn transformer_settings(options: &CompilerOptions, common: bool) -> TransformOptions {
     let mut out = TransformOptions::default();
     out.typescript.only_remove_type_imports = options.verbatim_module_syntax;
     out.typescript.remove_class_fields_without_initializer = options.assign_fields;
@@ -146,7 +146,7 @@ fn settings(options: &CompilerOptions, common: bool) -> TransformOptions {
 }
 
 /// The text of a program, with its map.
-pub(crate) fn print(program: &mut Program<'_>, filename: &str) -> Output {
+pub(crate) fn print_program(program: &mut Program<'_>, filename: &str) -> Output {
     let options = CodegenOptions {
         source_map_path: Some(filename.into()),
         comments: CommentOptions { normal: false, jsdoc: false, ..CommentOptions::default() },

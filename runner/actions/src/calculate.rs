@@ -86,7 +86,7 @@ pub struct CalculateAnswer {
 impl ToolAction for Calculate {
     type Answer = CalculateAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<CalculateAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CalculateAnswer>, Refusal> {
         let calculated = worked_out(call.client.space().machine(), self.expression, call.stop)?;
         let mut text = calculated.result.clone();
         for step in &calculated.steps {
@@ -121,10 +121,10 @@ fn worked_out(
     let count = expression.chars().count();
     if count > CHARACTERS {
         let text = format!("the expression has {count} characters; {CHARACTERS} are the most");
-        return Err(Refusal::invalid(text));
+        return Err(Refusal::invalid_request(text));
     }
-    let mut calculator = machine.calculators().take(machine)?;
-    let answer = calculator.answer(machine, &expression, stop);
+    let mut calculator = machine.calculators().take_calculator(machine)?;
+    let answer = calculator.calculate_answer(machine, &expression, stop);
     put_back(machine, calculator, &answer);
     let CalculatorResult { result, steps } = answer?;
     Ok(CalculateAnswer { expression, result, steps })
@@ -154,14 +154,14 @@ struct Calculator {
 
 impl Calculator {
     fn new(machine: &Machine) -> Result<Calculator, Refusal> {
-        let session = machine.engine().session(policy(&machine.policy().limits))?;
+        let session = machine.engine().session(calculator_policy(&machine.policy().limits))?;
         for (name, text) in PROGRAM {
             let path = format!("{FOLDER}/calculator/{name}");
             let data = FileBytes(text.as_bytes().to_vec());
             let upload = UploadOf { path, data, offset: None, mode: None };
             session.files(&Request::Upload(upload))?;
         }
-        let outcome = session.exec(quiet(Exec::python(PREPARE)))?;
+        let outcome = session.exec(quiet_exec(Exec::python(PREPARE)))?;
         if outcome.exit_code != 0 {
             let text = String::from_utf8_lossy(&outcome.stderr);
             let text = format!("the calculator does not begin: {}", text.trim_end());
@@ -171,29 +171,30 @@ impl Calculator {
         Ok(Calculator { session, prepared, calls: 0 })
     }
 
-    fn answer(
+    fn calculate_answer(
         &mut self,
         machine: &Machine,
         expression: &str,
         stop: &CallStop,
     ) -> Result<CalculatorResult, Refusal> {
         self.calls += 1;
-        let mut exec = quiet(Exec::python(ANSWERS));
+        let mut exec = quiet_exec(Exec::python(ANSWERS));
         exec.input = Input::Bytes(expression.as_bytes().to_vec());
-        let time = machine.timeout(None)?.min(machine.tools().calculate.timeout.unwrap_or(TIME));
+        let time =
+            machine.call_timeout(None)?.min(machine.tools().calculate.timeout.unwrap_or(TIME));
         exec.timeout = Some(time);
         let outcome = stop.exec(&self.session, exec, None)?;
-        told(&outcome, time)
+        calculator_result(&outcome, time)
     }
 
     /// Makes it what it was when it was prepared.
-    fn renew(&mut self) -> Result<(), Refusal> {
+    fn renew_interpreter(&mut self) -> Result<(), Refusal> {
         self.calls = 0;
         self.session.roll_back(self.prepared)?;
         // What its calls have left is nobody's any more.
-        self.session.store()?.gc()?;
+        self.session.store()?.collect_garbage()?;
         // The interpreter comes back with this cell, not with the next expression.
-        self.session.exec(quiet(Exec::python("None")))?;
+        self.session.exec(quiet_exec(Exec::python("None")))?;
         Ok(())
     }
 }
@@ -206,42 +207,42 @@ fn put_back(
 ) {
     let kind = answer.as_ref().err().map(|e| e.kind);
     if kind == Some(RefusalKind::Internal) {
-        return machine.calculators().forget();
+        return machine.calculators().forget_one();
     }
     let was_ended = matches!(kind, Some(RefusalKind::Limit | RefusalKind::Cancelled));
     if !was_ended && calculator.calls < CALLS {
-        return machine.calculators().give(calculator);
+        return machine.calculators().give_back(calculator);
     }
-    machine.calculators().lock().renewing += 1;
+    machine.calculators().lock_places().renewing += 1;
     let theirs = machine.clone();
     let thread = std::thread::Builder::new().name("wasibox-calculator".into());
     let renewed = thread.spawn(move || {
-        let renewed = calculator.renew();
-        theirs.calculators().lock().renewing -= 1;
+        let renewed = calculator.renew_interpreter();
+        theirs.calculators().lock_places().renewing -= 1;
         match renewed {
-            Ok(()) => theirs.calculators().give(calculator),
-            Err(_) => theirs.calculators().forget(),
+            Ok(()) => theirs.calculators().give_back(calculator),
+            Err(_) => theirs.calculators().forget_one(),
         }
     });
     if renewed.is_err() {
-        machine.calculators().lock().renewing -= 1;
-        machine.calculators().forget();
+        machine.calculators().lock_places().renewing -= 1;
+        machine.calculators().forget_one();
     }
 }
 
 /// Nothing is granted; limits are never more than other sessions have.
-fn policy(most: &Limits) -> Policy {
+fn calculator_policy(most: &Limits) -> Policy {
     let limits = Limits { memory: most.memory.min(MEMORY), ..*most };
     Policy { limits, network: NetworkPolicy::default(), ..Policy::default() }
 }
 
-fn quiet(mut exec: Exec) -> Exec {
+fn quiet_exec(mut exec: Exec) -> Exec {
     exec.list_files = false;
     exec.output = Output::Capture { limit: ANSWER };
     exec
 }
 
-fn told(outcome: &Outcome, time: Duration) -> Result<CalculatorResult, Refusal> {
+fn calculator_result(outcome: &Outcome, time: Duration) -> Result<CalculatorResult, Refusal> {
     match outcome.limit_hit {
         Some(LimitHit::Timeout | LimitHit::Cpu) => {
             let text = format!("this takes longer than {} seconds", time.as_secs_f64());
@@ -258,7 +259,7 @@ fn told(outcome: &Outcome, time: Duration) -> Result<CalculatorResult, Refusal> 
     let told = outcome.value_json.as_deref().and_then(|json| serde_json::from_str(json).ok());
     match told {
         Some(CalculatorReply::Said(said)) => Ok(said),
-        Some(CalculatorReply::Refused { error }) => Err(Refusal::invalid(error)),
+        Some(CalculatorReply::Refused { error }) => Err(Refusal::invalid_request(error)),
         None => Err(Refusal::new(RefusalKind::Internal, "the calculator has failed")),
     }
 }
@@ -280,14 +281,14 @@ struct CalculatorPlaces {
 }
 
 impl Calculators {
-    fn lock(&self) -> MutexGuard<'_, CalculatorPlaces> {
+    fn lock_places(&self) -> MutexGuard<'_, CalculatorPlaces> {
         self.places.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// One that nobody uses, a new one while there are few, or the first that becomes free.
-    fn take(&self, machine: &Machine) -> Result<Calculator, Refusal> {
+    fn take_calculator(&self, machine: &Machine) -> Result<Calculator, Refusal> {
         let until = Instant::now() + TIME * 2;
-        let mut places = self.lock();
+        let mut places = self.lock_places();
         loop {
             if let Some(calculator) = places.idle.pop() {
                 return Ok(calculator);
@@ -302,18 +303,18 @@ impl Calculators {
         }
         places.made += 1;
         drop(places);
-        Calculator::new(machine).inspect_err(|_| self.forget())
+        Calculator::new(machine).inspect_err(|_| self.forget_one())
     }
 
     /// Gives one back.
-    fn give(&self, calculator: Calculator) {
-        self.lock().idle.push(calculator);
+    fn give_back(&self, calculator: Calculator) {
+        self.lock_places().idle.push(calculator);
         self.freed.notify_one();
     }
 
     /// One is gone.
-    fn forget(&self) {
-        self.lock().made -= 1;
+    fn forget_one(&self) {
+        self.lock_places().made -= 1;
         self.freed.notify_one();
     }
 }

@@ -31,15 +31,15 @@ impl Client {
         let mut random = [0; 6];
         getrandom::fill(&mut random).map_err(|e| Refusal::new(RefusalKind::Internal, e))?;
         let name = random.iter().map(|b| format!("{b:02x}")).collect::<String>();
-        Ok(Client::with(space, format!("client-{name}"), true))
+        Ok(Client::with_name(space, format!("client-{name}"), true))
     }
 
     /// A client that begins with a session of that name, which is made if it is not there.
-    pub fn of(space: SessionSpace, name: impl Into<String>) -> Client {
-        Client::with(space, name.into(), false)
+    pub fn for_session(space: SessionSpace, name: impl Into<String>) -> Client {
+        Client::with_name(space, name.into(), false)
     }
 
-    fn with(space: SessionSpace, name: String, is_own: bool) -> Client {
+    fn with_name(space: SessionSpace, name: String, is_own: bool) -> Client {
         Client { space, current: Mutex::new(CurrentSession { name, session: None, is_own }) }
     }
 
@@ -50,12 +50,12 @@ impl Client {
 
     /// The name of its session.
     pub fn name(&self) -> String {
-        self.lock().name.clone()
+        self.lock_current().name.clone()
     }
 
     /// Whether its session is there: it has used it, or was given one by name.
     pub fn is_begun(&self) -> bool {
-        let current = self.lock();
+        let current = self.lock_current();
         current.session.is_some() || !current.is_own
     }
 
@@ -64,7 +64,7 @@ impl Client {
     /// # Errors
     /// If it cannot be opened or made.
     pub fn session(&self) -> Result<Arc<Session>, Refusal> {
-        let mut current = self.lock();
+        let mut current = self.lock_current();
         if let Some(session) = &current.session {
             return Ok(session.clone());
         }
@@ -74,9 +74,9 @@ impl Client {
     }
 
     /// Gives its sessions these folders of the host besides the machine's, from its next call on.
-    pub fn grant(&self, mounts: Vec<MountSpec>) {
-        let mut current = self.lock();
-        self.space.grant(mounts);
+    pub fn grant_mounts(&self, mounts: Vec<MountSpec>) {
+        let mut current = self.lock_current();
+        self.space.grant_mounts(mounts);
         if current.session.take().is_some() {
             self.space.release(&current.name);
         }
@@ -93,12 +93,12 @@ impl Client {
         };
         let next =
             CurrentSession { name: name.to_owned(), session: Some(session.clone()), is_own: false };
-        let before = std::mem::replace(&mut *self.lock(), next);
-        self.leave(before);
+        let before = std::mem::replace(&mut *self.lock_current(), next);
+        self.leave_session(before);
         Ok(session)
     }
 
-    fn leave(&self, current: CurrentSession) {
+    fn leave_session(&self, current: CurrentSession) {
         let CurrentSession { name, session, is_own } = current;
         let Some(session) = session.filter(|_| is_own) else { return };
         let is_new = session.head().is_ok_and(|commit| commit.parent.is_none());
@@ -109,7 +109,7 @@ impl Client {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, CurrentSession> {
+    fn lock_current(&self) -> MutexGuard<'_, CurrentSession> {
         self.current.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
@@ -117,8 +117,8 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         let nothing = CurrentSession { name: String::new(), session: None, is_own: false };
-        let current = std::mem::replace(&mut *self.lock(), nothing);
-        self.leave(current);
+        let current = std::mem::replace(&mut *self.lock_current(), nothing);
+        self.leave_session(current);
     }
 }
 
@@ -157,7 +157,7 @@ impl CallStop {
     }
 
     /// CPU time of the commands that the call has run.
-    pub fn cpu(&self) -> Duration {
+    pub fn cpu_time(&self) -> Duration {
         Duration::from_micros(self.cpu.load(Ordering::Relaxed))
     }
 }
@@ -189,7 +189,7 @@ impl ClientCall<'_> {
         exec.output = wasibox::Output::Capture { limit };
         Ok(match self.emit {
             None => self.stop.exec(session, exec, None)?,
-            Some(emit) => stream::exec(session, exec, self.stop, limit, emit)?,
+            Some(emit) => stream::exec_streaming(session, exec, self.stop, limit, emit)?,
         })
     }
 }

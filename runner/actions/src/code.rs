@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use wasibox::files::{Answer, FileBytes, Request, UploadOf};
-use wasibox::value::{CellValue, shortened};
+use wasibox::value::{CellValue, shorten_text};
 use wasibox::{
     Exec, FileChange, FileChangeKind, HostToolPolicy, Limits, NetworkPolicy, Outcome, Policy,
     Session,
@@ -126,20 +126,20 @@ pub struct ExecuteCodeAnswer {
 impl ToolAction for ExecuteCode {
     type Answer = ExecuteCodeAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<ExecuteCodeAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<ExecuteCodeAnswer>, Refusal> {
         if self.code.chars().count() > CODE {
-            return Err(Refusal::invalid(format!("code: more than {CODE} characters")));
+            return Err(Refusal::invalid_request(format!("code: more than {CODE} characters")));
         }
         let machine = call.client.space().machine();
-        let list = machine.modules().of(machine, self.language.name())?;
+        let list = machine.modules().list_for(machine, self.language.name())?;
         let session = machine.engine().session(self.policy(machine, list.as_deref())?)?;
         self.put_files(&session)?;
         let has_value = self.language == Language::Python && list.is_none();
         let mut exec = match (self.language, &list) {
             (Language::Python, None) => Exec::python(self.code),
-            (Language::Python, Some(list)) => python(&session, self.code, list)?,
+            (Language::Python, Some(list)) => python_exec(&session, self.code, list)?,
             (Language::Javascript, list) => {
-                javascript(machine, &session, self.code, list.as_deref())?
+                javascript_exec(machine, &session, self.code, list.as_deref())?
             }
         };
         if let Some(stdin) = self.stdin {
@@ -148,9 +148,9 @@ impl ToolAction for ExecuteCode {
         let outcome = call.exec(&session, exec)?;
         let value = match has_value {
             true => CellValue::new(outcome.value.clone(), outcome.value_json.clone()),
-            false => value(&session),
+            false => read_value(&session),
         };
-        let executed = executed(&session, outcome, value, self.max_output);
+        let executed = execute_answer(&session, outcome, value, self.max_output);
         let text = in_words(&executed, self.max_output.unwrap_or(show::OUTPUT));
         Ok(ToolResult::new(executed, text))
     }
@@ -165,10 +165,10 @@ impl ExecuteCode {
         let set = settings.memory.map_or(MEGABYTES[1], |n| n >> 20);
         let megabytes = self.memory.unwrap_or(set.clamp(MEGABYTES[0], MEGABYTES[2]));
         if !(SECONDS[0]..=SECONDS[2]).contains(&seconds) {
-            return Err(Refusal::invalid("timeout: 5 to 120 seconds"));
+            return Err(Refusal::invalid_request("timeout: 5 to 120 seconds"));
         }
         if !(MEGABYTES[0]..=MEGABYTES[2]).contains(&megabytes) {
-            return Err(Refusal::invalid("memory: 64 to 512 MB"));
+            return Err(Refusal::invalid_request("memory: 64 to 512 MB"));
         }
         let time = Duration::from_secs_f64(seconds);
         let limits = Limits {
@@ -176,10 +176,10 @@ impl ExecuteCode {
             memory: most.memory.min(megabytes << 20),
             ..*most
         };
-        let limits = list.map_or(limits, |l| l.limits(limits));
+        let limits = list.map_or(limits, |l| l.limits_for(limits));
         // A prepared interpreter of Python has modules at hand that are not on the list.
         let fresh_programs = list.is_some() && self.language == Language::Python;
-        let hidden = list.map(|l| l.absent().to_vec()).unwrap_or_default();
+        let hidden = list.map(|l| l.absent_paths().to_vec()).unwrap_or_default();
         let no_javascript_eval = machine.policy().no_javascript_eval;
         Ok(Policy {
             limits,
@@ -196,31 +196,31 @@ impl ExecuteCode {
         let bytes: usize = self.files.iter().map(|f| f.content.len()).sum();
         if self.files.len() > FILES || bytes > BYTES {
             let text = format!("files: more than {FILES}, or {BYTES} bytes");
-            return Err(Refusal::invalid(text));
+            return Err(Refusal::invalid_request(text));
         }
         for file in &self.files {
             let bytes = match file.encoding {
                 CodeFileEncoding::Utf8 => file.content.clone().into_bytes(),
                 CodeFileEncoding::Base64 => BASE64_STANDARD
                     .decode(&file.content)
-                    .map_err(|e| Refusal::invalid(format!("{}: {e}", file.path)))?,
+                    .map_err(|e| Refusal::invalid_request(format!("{}: {e}", file.path)))?,
             };
-            put(session, &file.path, bytes)?;
+            put_file(session, &file.path, bytes)?;
         }
         Ok(())
     }
 }
 
-fn executed(
+fn execute_answer(
     session: &Session,
     outcome: Outcome,
     value: CellValue,
     most: Option<u64>,
 ) -> ExecuteCodeAnswer {
-    let files = files(session, &outcome);
+    let files = collect_files(session, &outcome);
     let most_of = |default: u64| most.unwrap_or(default).min(show::MOST_OUTPUT);
     let [(stdout, cut), (stderr, cut_too)] =
-        [&outcome.stdout, &outcome.stderr].map(|s| shortened(s, most_of(OUTPUT)));
+        [&outcome.stdout, &outcome.stderr].map(|s| shorten_text(s, most_of(OUTPUT)));
     let value = value.bounded(most_of(show::OUTPUT));
     let plain = value.json.as_deref().and_then(|j| serde_json::from_str(j).ok());
     let (text, preview) = match value.bytes {
@@ -244,15 +244,15 @@ fn executed(
 }
 
 /// The call that runs a program of Python that may import the modules of a list, which `run.py` does.
-fn python(session: &Session, code: String, list: &ModuleList) -> Result<Exec, Refusal> {
-    put(session, RUN[0], include_bytes!("code/run.py").to_vec())?;
-    put(session, PROGRAM[0], code.into_bytes())?;
-    put(session, LISTS, list.to_json())?;
+fn python_exec(session: &Session, code: String, list: &ModuleList) -> Result<Exec, Refusal> {
+    put_file(session, RUN[0], include_bytes!("code/run.py").to_vec())?;
+    put_file(session, PROGRAM[0], code.into_bytes())?;
+    put_file(session, LISTS, list.to_json())?;
     Ok(Exec::new(["python3", RUN[0], PROGRAM[0], VALUE, LISTS]))
 }
 
 /// The call that runs a program by Node's library, which `run.cjs` does.
-fn javascript(
+fn javascript_exec(
     machine: &Machine,
     session: &Session,
     code: String,
@@ -264,26 +264,26 @@ fn javascript(
             "this image has no JavaScript; python is there",
         ));
     }
-    put(session, RUN[1], include_bytes!("code/run.cjs").to_vec())?;
-    put(session, PROGRAM[1], code.into_bytes())?;
+    put_file(session, RUN[1], include_bytes!("code/run.cjs").to_vec())?;
+    put_file(session, PROGRAM[1], code.into_bytes())?;
     let list = match list {
         Some(list) => list.to_json(),
         // Where strings are no code, running this one is the library's matter, too.
         None if session.policy().no_javascript_eval => b"{}".to_vec(),
         None => return Ok(Exec::new(["node", RUN[1], PROGRAM[1], VALUE])),
     };
-    put(session, LISTS, list)?;
+    put_file(session, LISTS, list)?;
     Ok(Exec::new(["node", "--expose-internals", RUN[1], PROGRAM[1], VALUE, LISTS]))
 }
 
-fn put(session: &Session, path: &str, bytes: Vec<u8>) -> Result<(), Refusal> {
+fn put_file(session: &Session, path: &str, bytes: Vec<u8>) -> Result<(), Refusal> {
     let upload = UploadOf { path: path.into(), data: FileBytes(bytes), offset: None, mode: None };
     session.files(&Request::Upload(upload))?;
     Ok(())
 }
 
 /// Returns the value that `run.cjs` or `run.py` has written as JSON, if it has.
-fn value(session: &Session) -> CellValue {
+fn read_value(session: &Session) -> CellValue {
     let request = Request::Download { path: VALUE.into(), offset: 0, limit: Some(BYTES as u64) };
     match session.files(&request) {
         Ok(Answer::Data { data, size, next_offset, .. }) => {
@@ -302,7 +302,7 @@ fn value(session: &Session) -> CellValue {
 fn in_words(executed: &ExecuteCodeAnswer, most: u64) -> String {
     let mut answer = serde_json::to_value(executed).unwrap_or_default();
     for (name, text) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {
-        answer[name] = shortened(text.as_bytes(), most).0.into();
+        answer[name] = shorten_text(text.as_bytes(), most).0.into();
     }
     let mut left = most;
     for file in
@@ -321,7 +321,7 @@ fn in_words(executed: &ExecuteCodeAnswer, most: u64) -> String {
 }
 
 /// What the program has left, as long as there is room.
-fn files(session: &Session, outcome: &Outcome) -> Vec<CodeFile> {
+fn collect_files(session: &Session, outcome: &Outcome) -> Vec<CodeFile> {
     let mut left = BYTES as u64;
     let mut out = Vec::new();
     let is_theirs =

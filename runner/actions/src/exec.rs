@@ -38,10 +38,10 @@ pub struct SandboxExec {
 impl ToolAction for SandboxExec {
     type Answer = CommandAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
         let session = call.session()?;
         if self.command.contains('\0') {
-            return Err(Refusal::invalid("command: a NUL"));
+            return Err(Refusal::invalid_request("command: a NUL"));
         }
         let mut exec = Exec::script(self.command);
         let how = CallSettings {
@@ -52,12 +52,12 @@ impl ToolAction for SandboxExec {
         how.apply(call, &mut exec)?;
         if let Some(cwd) = self.cwd {
             if !cwd.starts_with('/') || cwd.contains('\0') {
-                return Err(Refusal::invalid("cwd: not an absolute path"));
+                return Err(Refusal::invalid_request("cwd: not an absolute path"));
             }
             exec.cwd = Some(cwd);
         }
         exec.keep_background = self.background;
         let outcome = call.exec(&session, exec)?;
-        Ok(show::ran(&session, outcome, self.max_output))
+        Ok(show::command_result(&session, outcome, self.max_output))
     }
 }

@@ -19,12 +19,12 @@ pub struct FileToolNames {
 impl FileToolNames {
     /// The schema of the request's fields.
     pub fn input(self) -> Value {
-        variant(schema::of::<Request>(), self.request)
+        schema_variant(schema::input_schema_of::<Request>(), self.request)
     }
 
     /// The schema of the answer's fields.
     pub fn output(self) -> Value {
-        variant(schema::of_answer::<Answer>(), self.answer)
+        schema_variant(schema::of_answer::<Answer>(), self.answer)
     }
 
     /// Asks.
@@ -37,9 +37,9 @@ impl FileToolNames {
         call: &ClientCall<'_>,
     ) -> Result<ToolResult, Refusal> {
         let request = json!({ self.request: arguments });
-        let request: Request = serde_json::from_value(request).map_err(Refusal::invalid)?;
+        let request: Request = serde_json::from_value(request).map_err(Refusal::invalid_request)?;
         let answer = call.session()?.files(&request)?;
-        let (parts, doubled) = shown(&answer, &request);
+        let (parts, doubled) = answer_parts(&answer, &request);
         let whole =
             serde_json::to_value(&answer).map_err(|e| Refusal::new(RefusalKind::Internal, e))?;
         let inner = match whole {
@@ -51,7 +51,7 @@ impl FileToolNames {
 }
 
 /// One variant of an enumeration's schema, with the definitions of all.
-fn variant(schema: Value, name: &str) -> Value {
+fn schema_variant(schema: Value, name: &str) -> Value {
     let choices = schema.get("oneOf").and_then(Value::as_array);
     let found = choices.into_iter().flatten().find_map(|s| s.get("properties")?.get(name));
     let mut found = found.cloned().unwrap_or_default();
@@ -62,7 +62,7 @@ fn variant(schema: Value, name: &str) -> Value {
 }
 
 /// An answer as a model reads it, and where it has bytes that are parts, too.
-fn shown(answer: &Answer, request: &Request) -> (Vec<AnswerPart>, Vec<&'static str>) {
+fn answer_parts(answer: &Answer, request: &Request) -> (Vec<AnswerPart>, Vec<&'static str>) {
     let text = match answer {
         Answer::Read { path, size, content } => return read(path, *size, content),
         Answer::Data { path, mime, data, next_offset, size } => {
@@ -100,16 +100,16 @@ fn shown(answer: &Answer, request: &Request) -> (Vec<AnswerPart>, Vec<&'static s
             true => format!("{path} made"),
             false => format!("{path} was there already"),
         },
-        Answer::Stat(entry) => listing(std::slice::from_ref(entry)),
+        Answer::Stat(entry) => listing_text(std::slice::from_ref(entry)),
         Answer::Entries { path, entries, next_offset } => {
-            format!("{path}\n{}{}", listing(entries), go_on(*next_offset))
+            format!("{path}\n{}{}", listing_text(entries), go_on(*next_offset))
         }
         Answer::Paths { paths, more } => {
             let note = if *more { "[there are more]\n" } else { "" };
             if paths.is_empty() { "[nothing]".into() } else { paths.join("\n") + "\n" + note }
         }
-        Answer::Matches(m) => matches(m, request),
-        Answer::Found(f) => found(f),
+        Answer::Matches(m) => grep_text(m, request),
+        Answer::Found(f) => search_text(f),
     };
     (vec![AnswerPart::Text(text)], Vec::new())
 }
@@ -135,7 +135,7 @@ fn read(path: &str, size: u64, content: &FileText) -> (Vec<AnswerPart>, Vec<&'st
         }
         FileText::Binary { mime, note } => format!("{path}: {size} bytes, {mime}\n{note}"),
         FileText::Directory { entries, next_offset } => {
-            format!("{path}\n{}{}", listing(entries), go_on(*next_offset))
+            format!("{path}\n{}{}", listing_text(entries), go_on(*next_offset))
         }
     };
     (vec![AnswerPart::Text(text)], Vec::new())
@@ -145,7 +145,7 @@ fn go_on(next_offset: Option<u64>) -> String {
     next_offset.map_or(String::new(), |n| format!("[go on at offset {n}]\n"))
 }
 
-fn listing(entries: &[FileEntry]) -> String {
+fn listing_text(entries: &[FileEntry]) -> String {
     use wasibox::files::FileEntryKind as File;
     let mut out = String::new();
     for e in entries {
@@ -159,7 +159,7 @@ fn listing(entries: &[FileEntry]) -> String {
     out
 }
 
-fn matches(m: &GrepAnswer, request: &Request) -> String {
+fn grep_text(m: &GrepAnswer, request: &Request) -> String {
     let output = match request {
         Request::Grep(g) => g.output,
         _ => GrepOutput::Content,
@@ -188,7 +188,7 @@ fn matches(m: &GrepAnswer, request: &Request) -> String {
     out + &go_on(m.next_offset)
 }
 
-fn found(f: &SearchAnswer) -> String {
+fn search_text(f: &SearchAnswer) -> String {
     let mut out = String::new();
     for place in &f.places {
         let once = if place.unique { "" } else { " (not unique)" };

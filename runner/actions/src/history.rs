@@ -7,10 +7,10 @@ use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
-use wasibox::diff::{differences, text};
+use wasibox::diff::{find_differences, text};
 use wasibox::store::snapshot::Commit;
 use wasibox::store::{self, snapshot};
-use wasibox::value::shortened;
+use wasibox::value::shorten_text;
 use wasibox::{Error, Session};
 
 /// Commits that are listed if nothing else is asked for, and at most.
@@ -68,19 +68,24 @@ pub struct CommitEntry {
 impl ToolAction for HistoryArgs {
     type Answer = HistoryAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryAnswer>, Refusal> {
         let session = call.session()?;
         let (all, tags, head) = (session.history()?, session.tags()?, session.head()?.number);
         let limit = self.limit.map_or(LISTED, |n| n as usize).min(MOST_LISTED);
         let mut commits = Vec::new();
         for commit in all.iter().skip(all.len().saturating_sub(limit)) {
-            commits.push(entry(&session, commit, &tags)?);
+            commits.push(commit_entry(&session, commit, &tags)?);
         }
         let mut past = HistoryAnswer { commit: head, commits, diff: None, truncated: false };
         if let Some(number) = self.commit {
             let commit = commit_of(&all, number)?;
-            let (shown, cut) =
-                diff(call.client.space().machine(), &session, commit.parent, number, DIFFERENCE)?;
+            let (shown, cut) = diff_commits(
+                call.client.space().machine(),
+                &session,
+                commit.parent,
+                number,
+                DIFFERENCE,
+            )?;
             (past.diff, past.truncated) = (Some(shown), cut);
         }
         let text = in_words(&past);
@@ -93,13 +98,13 @@ fn commit_of(all: &[Commit], number: u64) -> Result<&Commit, Refusal> {
     found.ok_or_else(|| Refusal::new(RefusalKind::Missing, format!("there is no commit {number}")))
 }
 
-fn entry(
+fn commit_entry(
     session: &Session,
     commit: &Commit,
     tags: &[(String, u64)],
 ) -> Result<CommitEntry, Refusal> {
     let call = &commit.call;
-    let command = session.store()?.with_objects(|o| call.command.load(o, 1 << 20));
+    let command = session.store()?.with_objects(|o| call.command.load_bytes(o, 1 << 20));
     // Of a command that is longer than that nothing is shown.
     let command = command.or_else(|e| match e {
         snapshot::SnapshotError::TooLarge(_) => Ok(b"[long]".to_vec()),
@@ -108,7 +113,7 @@ fn entry(
     Ok(CommitEntry {
         number: commit.number,
         parent: commit.parent,
-        command: shortened(&command, COMMAND).0,
+        command: shorten_text(&command, COMMAND).0,
         exit_code: call.exit_code,
         time: call.time,
         duration_ms: call.duration as f64 / 1e6,
@@ -138,7 +143,7 @@ fn in_words(past: &HistoryAnswer) -> String {
 ///
 /// # Errors
 /// If there are no such commits.
-pub fn diff(
+pub fn diff_commits(
     machine: &Machine,
     session: &Session,
     old: Option<u64>,
@@ -148,12 +153,13 @@ pub fn diff(
     let (store, name) = (session.store()?, session.name()?);
     let files = |n| store.commit(&name, n).map(|c| c.state.files);
     let (old, new) = (old.map(files).transpose()?.unwrap_or_default(), files(new)?);
-    let begun = store.info(&name)?.image;
+    let begun = store.session_info(&name)?.image;
     let is_ours = begun.is_none_or(|digest| digest == machine.engine().digest());
     let image = is_ours.then(|| machine.image_files()).transpose()?;
     let mut out = DiffBuffer { bytes: Vec::new(), most };
-    let done =
-        differences(&store, &old, &new, image.as_ref(), &mut |d| text::unified(&d, &mut out));
+    let done = find_differences(&store, &old, &new, image.as_ref(), &mut |d| {
+        text::write_unified(&d, &mut out)
+    });
     let is_cut = match done {
         Ok(()) => false,
         Err(Error::Streams(e)) if e.kind() == std::io::ErrorKind::StorageFull => true,
@@ -193,7 +199,7 @@ pub struct HistoryPosition {
 }
 
 impl HistoryPosition {
-    fn of(commit: &Commit, what: &str) -> ToolResult<HistoryPosition> {
+    fn position_at(commit: &Commit, what: &str) -> ToolResult<HistoryPosition> {
         let at = HistoryPosition { commit: commit.number, name: None };
         ToolResult::new(at, format!("{what} commit {}", commit.number))
     }
@@ -210,9 +216,9 @@ pub struct SnapshotArgs {
 impl ToolAction for SnapshotArgs {
     type Answer = HistoryPosition;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
         if self.name.parse::<u64>().is_ok() {
-            return Err(Refusal::invalid("a name is no number"));
+            return Err(Refusal::invalid_request("a name is no number"));
         }
         let session = call.session()?;
         let commit = session.head()?.number;
@@ -234,7 +240,7 @@ pub struct Undo {
 impl ToolAction for Undo {
     type Answer = HistoryPosition;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
         let session = call.session()?;
         let mut commit = session.undo()?;
         for _ in 1..self.steps.unwrap_or(1) {
@@ -245,7 +251,7 @@ impl ToolAction for Undo {
                 Err(e) => return Err(e.into()),
             }
         }
-        Ok(HistoryPosition::of(&commit, "back at"))
+        Ok(HistoryPosition::position_at(&commit, "back at"))
     }
 }
 
@@ -257,8 +263,8 @@ pub struct Redo {}
 impl ToolAction for Redo {
     type Answer = HistoryPosition;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
-        Ok(HistoryPosition::of(&call.session()?.redo()?, "forward at"))
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
+        Ok(HistoryPosition::position_at(&call.session()?.redo()?, "forward at"))
     }
 }
 
@@ -281,7 +287,7 @@ enum NumberOrName {
 impl ToolAction for Restore {
     type Answer = HistoryPosition;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
         let session = call.session()?;
         let number = match self.commit {
             NumberOrName::Number(number) => number,
@@ -294,6 +300,6 @@ impl ToolAction for Restore {
             },
         };
         let commit = session.restore(number)?;
-        Ok(HistoryPosition::of(&commit, &format!("all is as it was at {number}, by")))
+        Ok(HistoryPosition::position_at(&commit, &format!("all is as it was at {number}, by")))
     }
 }

@@ -45,7 +45,7 @@ mod values;
 
 pub use calculate::{CalculateAnswer, calculate};
 pub use client::{CallEvent, CallStop, Client, ClientCall};
-pub use history::diff;
+pub use history::diff_commits;
 pub use machine::{Machine, MachineOptions, SessionInfo, SessionSpace};
 pub use refusal::{Refusal, RefusalKind};
 pub use registry::{ListedTool, Registry, UnknownTool};

@@ -121,7 +121,7 @@ impl Machine {
     pub fn space_of(&self, owner: &str, most: usize) -> Result<SessionSpace, Refusal> {
         let fine = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
         if !(1..=32).contains(&owner.len()) || !owner.bytes().all(fine) {
-            return Err(Refusal::invalid(
+            return Err(Refusal::invalid_request(
                 "an owner has 1 to 32 lower-case letters, digits and '-'",
             ));
         }
@@ -131,23 +131,24 @@ impl Machine {
     }
 
     /// Lets go of sessions that nobody has used for so long, so that other processes can have them.
-    pub fn sweep(&self, idle: Duration) {
-        self.lock().retain(|_, o| Arc::strong_count(&o.session) > 1 || o.used.elapsed() < idle);
+    pub fn release_idle(&self, idle: Duration) {
+        self.lock_open()
+            .retain(|_, o| Arc::strong_count(&o.session) > 1 || o.used.elapsed() < idle);
     }
 
     /// Sessions that this machine holds.
-    pub fn held(&self) -> usize {
-        self.lock().len()
+    pub fn held_sessions(&self) -> usize {
+        self.lock_open().len()
     }
 
     /// A call's limit of time.
-    pub(crate) fn timeout(&self, asked: Option<f64>) -> Result<Duration, Refusal> {
+    pub(crate) fn call_timeout(&self, asked: Option<f64>) -> Result<Duration, Refusal> {
         let asked = match asked {
             None => self.0.timeout,
             Some(s) => Duration::try_from_secs_f64(s)
                 .ok()
                 .filter(|t| !t.is_zero())
-                .ok_or_else(|| Refusal::invalid("timeout is no time in seconds"))?,
+                .ok_or_else(|| Refusal::invalid_request("timeout is no time in seconds"))?,
         };
         Ok(self.0.policy.limits.timeout.map_or(asked, |most| most.min(asked)))
     }
@@ -162,7 +163,7 @@ impl Machine {
         ImageFiles::new(self.engine().image().clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, OpenSession>> {
+    fn lock_open(&self) -> MutexGuard<'_, HashMap<String, OpenSession>> {
         self.0.open.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
@@ -183,7 +184,7 @@ impl SessionSpace {
         &self.machine
     }
 
-    fn full(&self, name: &str) -> String {
+    fn full_name(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 
@@ -202,13 +203,13 @@ impl SessionSpace {
     }
 
     /// Gives sessions that are opened from now on these folders of the host besides the machine's.
-    pub fn grant(&self, mounts: Vec<MountSpec>) {
+    pub fn grant_mounts(&self, mounts: Vec<MountSpec>) {
         *self.mounts.lock().unwrap_or_else(|e| e.into_inner()) = mounts;
     }
 
     /// Lets go of a session; it is opened anew once nobody uses it any more.
     pub(crate) fn release(&self, name: &str) {
-        self.machine.lock().remove(&self.full(name));
+        self.machine.lock_open().remove(&self.full_name(name));
     }
 
     /// A session that is there.
@@ -216,8 +217,8 @@ impl SessionSpace {
     /// # Errors
     /// If there is none of that name, or another process has it.
     pub fn open(&self, name: &str) -> Result<Arc<Session>, Refusal> {
-        self.opened(name, |full, policy| self.machine.0.sessions.session(full, policy))
-            .map_err(|e| self.named(name, e))
+        self.open_with(name, |full, policy| self.machine.0.sessions.session(full, policy))
+            .map_err(|e| self.name_refusal(name, e))
     }
 
     /// A new session.
@@ -225,11 +226,11 @@ impl SessionSpace {
     /// # Errors
     /// If there is one of that name, the name cannot be one, or there are too many.
     pub fn make(&self, name: &str) -> Result<Arc<Session>, Refusal> {
-        let mut open = self.machine.lock();
-        self.room()?;
-        let full = self.full(name);
+        let mut open = self.machine.lock_open();
+        self.check_room()?;
+        let full = self.full_name(name);
         let made = self.machine.0.sessions.create(&full, self.policy());
-        let session = Arc::new(made.map_err(|e| self.named(name, e.into()))?);
+        let session = Arc::new(made.map_err(|e| self.name_refusal(name, e.into()))?);
         open.insert(full, OpenSession { session: session.clone(), used: Instant::now() });
         Ok(session)
     }
@@ -249,13 +250,13 @@ impl SessionSpace {
         }
     }
 
-    fn opened(
+    fn open_with(
         &self,
         name: &str,
         open: impl FnOnce(&str, Policy) -> Result<Session, Error>,
     ) -> Result<Arc<Session>, Refusal> {
-        let full = self.full(name);
-        let mut all = self.machine.lock();
+        let full = self.full_name(name);
+        let mut all = self.machine.lock_open();
         if let Some(found) = all.get_mut(&full) {
             found.used = Instant::now();
             return Ok(found.session.clone());
@@ -269,9 +270,9 @@ impl SessionSpace {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn list(&self) -> Result<Vec<SessionInfo>, Refusal> {
+    pub fn list_sessions(&self) -> Result<Vec<SessionInfo>, Refusal> {
         let all = self.store().sessions()?;
-        let open = self.machine.lock();
+        let open = self.machine.lock_open();
         let mine = all.into_iter().filter_map(|info| {
             let name = info.name.strip_prefix(&self.prefix)?.to_owned();
             let is_open = open.contains_key(&info.name);
@@ -285,13 +286,13 @@ impl SessionSpace {
     /// # Errors
     /// If there is none of that name, or it is in use.
     pub fn remove(&self, name: &str) -> Result<(), Refusal> {
-        let full = self.full(name);
-        let mut open = self.machine.lock();
+        let full = self.full_name(name);
+        let mut open = self.machine.lock_open();
         if open.get(&full).is_some_and(|o| Arc::strong_count(&o.session) > 1) {
             return Err(Refusal::new(RefusalKind::Busy, format!("session '{name}' is in use")));
         }
         open.remove(&full);
-        self.store().remove(&full).map_err(|e| self.named(name, e.into()))
+        self.store().remove(&full).map_err(|e| self.name_refusal(name, e.into()))
     }
 
     /// Makes a second session of what one is, or was at a commit.
@@ -299,10 +300,10 @@ impl SessionSpace {
     /// # Errors
     /// If there is no such session or commit, or the new name is taken.
     pub fn fork(&self, name: &str, at: Option<u64>, new: &str) -> Result<(), Refusal> {
-        let _open = self.machine.lock();
-        self.room()?;
-        let forked = self.store().fork(&self.full(name), at, &self.full(new));
-        forked.map(drop).map_err(|e| self.named(new, e.into()))
+        let _open = self.machine.lock_open();
+        self.check_room()?;
+        let forked = self.store().fork(&self.full_name(name), at, &self.full_name(new));
+        forked.map(drop).map_err(|e| self.name_refusal(new, e.into()))
     }
 
     /// Takes a session in from a snapshot.
@@ -310,16 +311,16 @@ impl SessionSpace {
     /// # Errors
     /// If it is none, or the name is taken.
     pub fn import(&self, name: &str, from: impl Read) -> Result<(), Refusal> {
-        self.room()?;
+        self.check_room()?;
         let limits = SnapshotLimits {
             bytes: self.machine.0.policy.limits.disk.bytes,
             ..SnapshotLimits::default()
         };
-        let taken = self.store().import(&self.full(name), from, &limits);
-        taken.map_err(|e| self.named(name, e.into()))
+        let taken = self.store().import(&self.full_name(name), from, &limits);
+        taken.map_err(|e| self.name_refusal(name, e.into()))
     }
 
-    fn room(&self) -> Result<(), Refusal> {
+    fn check_room(&self) -> Result<(), Refusal> {
         if self.most == usize::MAX {
             return Ok(());
         }
@@ -334,8 +335,8 @@ impl SessionSpace {
     }
 
     /// An error in which the session has the name that the client knows.
-    fn named(&self, name: &str, refusal: Refusal) -> Refusal {
-        let full = self.full(name);
+    fn name_refusal(&self, name: &str, refusal: Refusal) -> Refusal {
+        let full = self.full_name(name);
         Refusal { text: refusal.text.replace(&full, name), ..refusal }
     }
 }

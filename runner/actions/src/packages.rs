@@ -28,7 +28,7 @@ pub struct InstallPackages {
 impl ToolAction for InstallPackages {
     type Answer = CommandAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
         let argv = self.command()?;
         let session = call.session()?;
         let mut exec = Exec::new(argv);
@@ -36,18 +36,21 @@ impl ToolAction for InstallPackages {
         // Hundreds of a package's own files tell nobody anything.
         exec.list_files = false;
         let outcome = call.exec(&session, exec)?;
-        Ok(show::ran(&session, outcome, None))
+        Ok(show::command_result(&session, outcome, None))
     }
 }
 
 impl InstallPackages {
     fn command(&self) -> Result<Vec<String>, Refusal> {
         if !(1..=MOST).contains(&self.packages.len()) {
-            return Err(Refusal::invalid(format!("packages: 1 to {MOST}")));
+            return Err(Refusal::invalid_request(format!("packages: 1 to {MOST}")));
         }
         let words = self.packages.iter().chain(&self.find_links);
         if let Some(bad) = words.clone().find(|w| w.is_empty() || w.contains('\0')) {
-            return Err(Refusal::invalid(format!("'{}' is no package", bad.escape_default())));
+            return Err(Refusal::invalid_request(format!(
+                "'{}' is no package",
+                bad.escape_default()
+            )));
         }
         let fixed =
             ["python3", "-m", "pip", "install", "--no-input", "--disable-pip-version-check"];

@@ -36,7 +36,7 @@ struct PythonArgs {
 impl ToolAction for ExecutePython {
     type Answer = CommandAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
         self.0.run(call, Exec::python)
     }
 }
@@ -44,7 +44,7 @@ impl ToolAction for ExecutePython {
 impl ToolAction for ExecuteJavascript {
     type Answer = CommandAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
         self.0.run(call, Exec::javascript)
     }
 }
@@ -61,7 +61,7 @@ impl PythonArgs {
         let how = CallSettings { timeout, stdin: self.stdin.as_deref(), env: None };
         how.apply(call, &mut exec)?;
         let outcome = call.exec(&session, exec)?;
-        Ok(show::ran(&session, outcome, max_output))
+        Ok(show::command_result(&session, outcome, max_output))
     }
 }
 
@@ -80,7 +80,7 @@ pub struct WasReset {
 impl ToolAction for Reset {
     type Answer = WasReset;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<WasReset>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<WasReset>, Refusal> {
         let session = call.session()?;
         session.reset()?;
         let commit = session.head()?.number;

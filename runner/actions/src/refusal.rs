@@ -40,7 +40,7 @@ impl Refusal {
     }
 
     /// A request that makes no sense.
-    pub fn invalid(text: impl std::fmt::Display) -> Refusal {
+    pub fn invalid_request(text: impl std::fmt::Display) -> Refusal {
         Refusal::new(RefusalKind::Invalid, text)
     }
 }

@@ -47,11 +47,12 @@ impl Registry {
         };
         let listed = |tool: &'static ToolEntry| ListedTool {
             tool,
-            input: Arc::new(tool.input()),
-            output: Arc::new(tool.output()),
+            input: Arc::new(tool.input_schema()),
+            output: Arc::new(tool.output_schema()),
         };
         let tools = TOOLS.iter().filter(is_wanted).map(listed).collect();
-        let (summary, description) = (describe(machine, false), describe(machine, true));
+        let (summary, description) =
+            (describe_machine(machine, false), describe_machine(machine, true));
         Ok(Registry { tools, summary, description })
     }
 
@@ -99,7 +100,7 @@ const NOTABLE: &[&str] = &[
     "git", "sqlite3", "python3", "pip", "js", "node",
 ];
 
-fn describe(machine: &Machine, is_whole: bool) -> String {
+fn describe_machine(machine: &Machine, is_whole: bool) -> String {
     let image = machine.engine().image();
     let names: Vec<&str> = image.commands().iter().map(|c| c.name.as_str()).collect();
     let versions = &image.extra().versions;
@@ -120,11 +121,11 @@ fn describe(machine: &Machine, is_whole: bool) -> String {
             .collect();
         let _ = write!(out, " Python: {}.", told.join(", "));
     }
-    out + &granted(machine.policy())
+    out + &describe_policy(machine.policy())
 }
 
 /// What a policy grants, in words.
-fn granted(policy: &Policy) -> String {
+fn describe_policy(policy: &Policy) -> String {
     let mut out = String::new();
     for m in &policy.mounts {
         let how = if m.writable { "read and write" } else { "read-only" };

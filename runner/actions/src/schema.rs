@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 /// The schema of what is read as a type.
-pub fn of<T: JsonSchema>() -> Value {
+pub fn input_schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12();
     Value::from(settings.into_generator().into_root_schema_for::<T>())
 }
@@ -23,18 +23,18 @@ pub fn of_answer<T: JsonSchema>() -> Value {
 const DEPTH: usize = 12;
 
 /// A schema of arguments.
-pub fn input(schema: Value) -> Map<String, Value> {
-    shortened(schema, true)
+pub fn shorten_input(schema: Value) -> Map<String, Value> {
+    shorten_schema(schema, true)
 }
 
 /// A schema of answers, in which a value that may be null is told to be so.
-pub fn output(schema: Value) -> Map<String, Value> {
-    shortened(schema, false)
+pub fn shorten_output(schema: Value) -> Map<String, Value> {
+    shorten_schema(schema, false)
 }
 
-fn shortened(schema: Value, is_input: bool) -> Map<String, Value> {
+fn shorten_schema(schema: Value, is_input: bool) -> Map<String, Value> {
     let definitions = schema.get("$defs").cloned().unwrap_or_default();
-    let mut shorter = SchemaShortener { definitions, is_input }.pass(schema, 0);
+    let mut shorter = SchemaShortener { definitions, is_input }.shorten_value(schema, 0);
     if let Value::Object(object) = &mut shorter {
         object.remove("description");
         object.entry("type").or_insert_with(|| json!("object"));
@@ -54,7 +54,7 @@ struct SchemaShortener {
 }
 
 impl SchemaShortener {
-    fn pass(&self, schema: Value, depth: usize) -> Value {
+    fn shorten_value(&self, schema: Value, depth: usize) -> Value {
         let Value::Object(mut object) = schema else { return schema };
         if depth > DEPTH {
             return json!({});
@@ -66,13 +66,12 @@ impl SchemaShortener {
             };
             // What is said where it is used comes before what is said of the type.
             found.extend(object);
-            return self.pass(Value::Object(found), depth + 1);
+            return self.shorten_value(Value::Object(found), depth + 1);
         }
         for name in ["$schema", "$defs", "title"] {
             object.remove(name);
         }
-        let is_number =
-            matches!(object.get("type"), Some(t) if has(t, "integer") || has(t, "number"));
+        let is_number = matches!(object.get("type"), Some(t) if has_type(t, "integer") || has_type(t, "number"));
         if is_number {
             object.remove("format");
             for bound in ["minimum", "maximum"] {
@@ -89,7 +88,7 @@ impl SchemaShortener {
         if let Some(Value::String(text)) = object.get_mut("description") {
             *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         }
-        if let Some(names) = constants(&object) {
+        if let Some(names) = enum_constants(&object) {
             object.remove("oneOf");
             object.insert("type".into(), json!("string"));
             object.insert("enum".into(), names);
@@ -97,13 +96,14 @@ impl SchemaShortener {
         let passed = object.into_iter().map(|(key, value)| {
             let value = match (key.as_str(), value) {
                 ("properties", Value::Object(all)) => {
-                    let each = all.into_iter().map(|(name, s)| (name, self.pass(s, depth + 1)));
+                    let each =
+                        all.into_iter().map(|(name, s)| (name, self.shorten_value(s, depth + 1)));
                     Value::Object(each.collect())
                 }
-                ("oneOf" | "anyOf" | "allOf" | "prefixItems", Value::Array(all)) => {
-                    Value::Array(all.into_iter().map(|s| self.pass(s, depth + 1)).collect())
-                }
-                ("items" | "additionalProperties", value) => self.pass(value, depth + 1),
+                ("oneOf" | "anyOf" | "allOf" | "prefixItems", Value::Array(all)) => Value::Array(
+                    all.into_iter().map(|s| self.shorten_value(s, depth + 1)).collect(),
+                ),
+                ("items" | "additionalProperties", value) => self.shorten_value(value, depth + 1),
                 (_, value) => value,
             };
             (key, value)
@@ -142,7 +142,7 @@ impl SchemaShortener {
     }
 }
 
-fn has(kind: &Value, name: &str) -> bool {
+fn has_type(kind: &Value, name: &str) -> bool {
     match kind {
         Value::String(s) => s == name,
         Value::Array(all) => all.iter().any(|k| k == name),
@@ -151,7 +151,7 @@ fn has(kind: &Value, name: &str) -> bool {
 }
 
 /// The values of an enumeration of texts, if all it has are such.
-fn constants(object: &Map<String, Value>) -> Option<Value> {
+fn enum_constants(object: &Map<String, Value>) -> Option<Value> {
     let mut names = Vec::new();
     for choice in object.get("oneOf")?.as_array()? {
         match (choice.get("const"), choice.get("enum")) {
@@ -214,12 +214,12 @@ mod tests {
             "required": ["inner"],
             "additionalProperties": false,
         });
-        assert_eq!(Value::Object(input(of::<Asked>())), want);
+        assert_eq!(Value::Object(shorten_input(input_schema_of::<Asked>())), want);
     }
 
     #[test]
     fn answers_may_be_null_and_lack_what_is_left_out() {
-        let made = Value::Object(output(of_answer::<Answered>()));
+        let made = Value::Object(shorten_output(of_answer::<Answered>()));
         assert_eq!(made["properties"]["always"]["type"], json!(["integer", "null"]));
         assert_eq!(made["required"], json!(["always"]));
     }

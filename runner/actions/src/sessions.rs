@@ -28,7 +28,7 @@ pub struct ForkAnswer {
 impl ToolAction for ForkArgs {
     type Answer = ForkAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<ForkAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<ForkAnswer>, Refusal> {
         // It is there from now on.
         let _session = call.session()?;
         let client = call.client;
@@ -61,12 +61,13 @@ pub struct SessionsAnswer {
 impl ToolAction for UseSession {
     type Answer = SessionsAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<SessionsAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<SessionsAnswer>, Refusal> {
         let client = call.client;
         if let Some(name) = &self.name {
             client.use_session(name, self.create)?;
         }
-        let all = SessionsAnswer { session: client.name(), sessions: client.space().list()? };
+        let all =
+            SessionsAnswer { session: client.name(), sessions: client.space().list_sessions()? };
         let names: Vec<&str> = all.sessions.iter().map(|s| s.name.as_str()).collect();
         let text = format!("this is '{}'; there are: {}", all.session, names.join(" "));
         Ok(ToolResult::new(all, text))

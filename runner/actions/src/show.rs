@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wasibox::files::{Answer, Request};
-use wasibox::value::{CellValue, shortened};
+use wasibox::value::{CellValue, shorten_text};
 use wasibox::{Exec, FileChange, FileChangeKind, Outcome, Session};
 
 /// Bytes of each stream and of a value that a model gets, if it asks for no other number; and at most.
@@ -93,14 +93,14 @@ impl CallSettings<'_> {
     /// # Errors
     /// A time or a variable that is none.
     pub fn apply(&self, call: &ClientCall<'_>, exec: &mut Exec) -> Result<(), Refusal> {
-        exec.timeout = Some(call.client.space().machine().timeout(self.timeout)?);
+        exec.timeout = Some(call.client.space().machine().call_timeout(self.timeout)?);
         if let Some(stdin) = self.stdin {
             exec.input = wasibox::Input::Bytes(stdin.as_bytes().to_vec());
         }
         for (name, value) in self.env.into_iter().flatten() {
             let is_bad = name.is_empty() || name.contains('=');
             if is_bad || name.contains('\0') || value.contains('\0') {
-                return Err(Refusal::invalid(format!("env: '{name}' is no variable")));
+                return Err(Refusal::invalid_request(format!("env: '{name}' is no variable")));
             }
             exec.env.push((name.clone().into(), value.clone().into()));
         }
@@ -109,14 +109,14 @@ impl CallSettings<'_> {
 }
 
 /// An outcome for programs and for models.
-pub fn ran(
+pub fn command_result(
     session: &Session,
     outcome: Outcome,
     max_output: Option<u64>,
 ) -> ToolResult<CommandAnswer> {
     let most = max_output.unwrap_or(OUTPUT).min(MOST_OUTPUT);
-    let (stdout, cut) = shortened(&outcome.stdout, most);
-    let (stderr, cut_too) = shortened(&outcome.stderr, most);
+    let (stdout, cut) = shorten_text(&outcome.stdout, most);
+    let (stderr, cut_too) = shorten_text(&outcome.stderr, most);
     let (text, json, bytes) = (outcome.value, outcome.value_json, outcome.value_bytes);
     let value = CellValue { text, json, bytes }.bounded(most);
     let truncated =
@@ -137,8 +137,8 @@ pub fn ran(
         commit: outcome.commit,
     };
     let mut parts = vec![AnswerPart::Text(in_words(&ran))];
-    parts.extend(pictures(session, &outcome.files));
-    parts.extend(links(&outcome.files));
+    parts.extend(picture_parts(session, &outcome.files));
+    parts.extend(link_parts(&outcome.files));
     ToolResult { answer: ran, parts, doubled: Vec::new() }
 }
 
@@ -189,7 +189,7 @@ pub fn is_picture(mime: &str) -> bool {
 }
 
 /// The pictures that a command has made.
-fn pictures(session: &Session, files: &[FileChange]) -> Vec<AnswerPart> {
+fn picture_parts(session: &Session, files: &[FileChange]) -> Vec<AnswerPart> {
     let is_wanted = |f: &&FileChange| {
         let is_there = f.change != FileChangeKind::Deleted;
         is_there && f.size <= PICTURE && f.mime_type.as_deref().is_some_and(is_picture)
@@ -208,7 +208,7 @@ fn pictures(session: &Session, files: &[FileChange]) -> Vec<AnswerPart> {
 }
 
 /// Links to what lies in the folder for results.
-fn links(files: &[FileChange]) -> Vec<AnswerPart> {
+fn link_parts(files: &[FileChange]) -> Vec<AnswerPart> {
     let is_wanted =
         |f: &&FileChange| f.change != FileChangeKind::Deleted && f.path.starts_with(OUTPUT_FOLDER);
     let link = |f: &FileChange| AnswerPart::Link {

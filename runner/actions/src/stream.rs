@@ -12,7 +12,7 @@ const PIECE: usize = 16 << 10;
 ///
 /// # Errors
 /// As [`Session::exec_unless`].
-pub fn exec(
+pub fn exec_streaming(
     session: &Session,
     mut exec: Exec,
     stop: &CallStop,
@@ -25,7 +25,7 @@ pub fn exec(
     let (err, to_err) = std::io::pipe()?;
     std::thread::scope(|scope| {
         let read = |from, is_error| {
-            move || pass(from, limit, &|bytes| emit(CallEvent::Output { is_error, bytes }))
+            move || pass_output(from, limit, &|bytes| emit(CallEvent::Output { is_error, bytes }))
         };
         let out = scope.spawn(read(out, false));
         let err = scope.spawn(read(err, true));
@@ -43,7 +43,7 @@ pub fn exec(
 }
 
 /// Reads to the end; the beginning, and whether there was more.
-fn pass(mut from: PipeReader, limit: u64, emit: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
+fn pass_output(mut from: PipeReader, limit: u64, emit: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
     let (mut kept, mut is_cut) = (Vec::new(), false);
     let mut piece = vec![0; PIECE];
     while let Ok(n @ 1..) = from.read(&mut piece) {

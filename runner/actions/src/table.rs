@@ -15,77 +15,77 @@ use crate::values::{KvGet, KvSet};
 /// All tools, by name.
 #[rustfmt::skip]
 pub const TOOLS: &[ToolEntry] = &[
-    files("apply_patch", "Apply a patch", "Apply a unified diff of any number of files; all of it or nothing.",
+    file_tool("apply_patch", "Apply a patch", "Apply a unified diff of any number of files; all of it or nothing.",
         ToolScope::Write, Hints::CHANGES, "apply_patch", "patched"),
-    ToolEntry { is_there: calculate::is_there, ..ToolEntry::of::<Calculate>("calculate", "Calculate",
+    ToolEntry { is_there: calculate::is_there, ..ToolEntry::from_action::<Calculate>("calculate", "Calculate",
         "Work out an expression, exactly: arithmetic, units (`5 km in miles`), algebra, derivatives, integrals, limits, equations (`solve x^2 = 4`), sums, matrices, statistics, number theory. It has no variables from call to call.",
         ToolScope::Read, Hints::LOOKS) },
-    files("delete_file", "Delete", "Delete a file, or a directory with recursive.",
+    file_tool("delete_file", "Delete", "Delete a file, or a directory with recursive.",
         ToolScope::Write, Hints::SETS, "delete", "deleted"),
-    files("download", "Download", "Get a file's bytes, whatever they are; at most 16 MiB at once.",
+    file_tool("download", "Download", "Get a file's bytes, whatever they are; at most 16 MiB at once.",
         ToolScope::Read, Hints::LOOKS, "download", "data"),
-    files("edit_file", "Edit", "Replace exact text in a file. Each `old` must be there once, unless replace_all; all edits or none.",
+    file_tool("edit_file", "Edit", "Replace exact text in a file. Each `old` must be there once, unless replace_all; all edits or none.",
         ToolScope::Write, Hints::CHANGES, "edit", "edited"),
-    needs("python3", ToolEntry::of::<ExecuteCode>("execute_code", "Execute code",
+    needs_python("python3", ToolEntry::from_action::<ExecuteCode>("execute_code", "Execute code",
         "Run a program in a fresh machine of its own: nothing of the session is there, nothing stays. Gives the value of the last expression.",
         ToolScope::Run, Hints { open_world: false, ..Hints::ADDS })),
-    ToolEntry { is_there: has_node, ..ToolEntry::of::<ExecuteJavascript>("execute_javascript", "Run a JavaScript cell",
+    ToolEntry { is_there: has_node, ..ToolEntry::from_action::<ExecuteJavascript>("execute_javascript", "Run a JavaScript cell",
         "Run code in the session's JavaScript interpreter (Node's library). Variables, functions and modules stay from call to call; await and import work at the top. Gives what is printed and the value of the last expression.",
         ToolScope::Run, Hints::RUNS) },
-    needs("python3", ToolEntry::of::<ExecutePython>("execute_python", "Run a Python cell",
+    needs_python("python3", ToolEntry::from_action::<ExecutePython>("execute_python", "Run a Python cell",
         "Run code in the session's Python interpreter. Variables, imports and figures stay from call to call. Gives what is printed and the value of the last expression; plt.show() and files in /output/ are given back.",
         ToolScope::Run, Hints::RUNS)),
-    ToolEntry::of::<ForkArgs>("fork", "Fork", "Make a second session that is what this one is (files, shell, interpreter), to try something.",
+    ToolEntry::from_action::<ForkArgs>("fork", "Fork", "Make a second session that is what this one is (files, shell, interpreter), to try something.",
         ToolScope::Manage, Hints::ADDS),
-    files("glob", "Find files", "Find files by a pattern of their paths.",
+    file_tool("glob", "Find files", "Find files by a pattern of their paths.",
         ToolScope::Read, Hints::LOOKS, "glob", "paths"),
-    files("grep", "Find lines", "Find lines in files by a regular expression.",
+    file_tool("grep", "Find lines", "Find lines in files by a regular expression.",
         ToolScope::Read, Hints::LOOKS, "grep", "matches"),
-    ToolEntry::of::<HistoryArgs>("history", "History", "List what was done in the session, each call with its commit; with commit, show what it changed.",
+    ToolEntry::from_action::<HistoryArgs>("history", "History", "List what was done in the session, each call with its commit; with commit, show what it changed.",
         ToolScope::Read, Hints::LOOKS),
-    needs("python3", ToolEntry::of::<InstallPackages>("install_packages", "Install packages",
+    needs_python("python3", ToolEntry::from_action::<InstallPackages>("install_packages", "Install packages",
         "Install Python packages with pip, from an index if the sandbox may reach one, else from wheels in the sandbox.",
         ToolScope::Run, Hints { destructive: false, idempotent: true, ..Hints::RUNS })),
-    ToolEntry::of::<KvGet>("kv_get", "Get a value", "Get a value that was kept with kv_set, or list the keys. Undo does not touch them.",
+    ToolEntry::from_action::<KvGet>("kv_get", "Get a value", "Get a value that was kept with kv_set, or list the keys. Undo does not touch them.",
         ToolScope::Read, Hints::LOOKS),
-    ToolEntry::of::<KvSet>("kv_set", "Set a value", "Keep a text under a key, or remove it.",
+    ToolEntry::from_action::<KvSet>("kv_set", "Set a value", "Keep a text under a key, or remove it.",
         ToolScope::Write, Hints::SETS),
-    files("list_files", "List a directory", "List a directory's files.",
+    file_tool("list_files", "List a directory", "List a directory's files.",
         ToolScope::Read, Hints::LOOKS, "ls", "entries"),
-    files("make_directory", "Make a directory", "Make a directory and those above it.",
+    file_tool("make_directory", "Make a directory", "Make a directory and those above it.",
         ToolScope::Write, Hints { idempotent: true, ..Hints::ADDS }, "make_dir", "made"),
-    files("move_file", "Move", "Rename or move a file or directory.",
+    file_tool("move_file", "Move", "Rename or move a file or directory.",
         ToolScope::Write, Hints::CHANGES, "move", "moved"),
-    files("patch_lines", "Replace lines", "Replace, insert or remove lines by their numbers.",
+    file_tool("patch_lines", "Replace lines", "Replace, insert or remove lines by their numbers.",
         ToolScope::Write, Hints::CHANGES, "patch_lines", "edited"),
-    files("read_file", "Read", "Read a text file with line numbers, look at a picture, or list a directory.",
+    file_tool("read_file", "Read", "Read a text file with line numbers, look at a picture, or list a directory.",
         ToolScope::Read, Hints::LOOKS, "read", "read"),
-    ToolEntry::of::<Redo>("redo", "Redo", "Go forward again after undo, if nothing was done since.",
+    ToolEntry::from_action::<Redo>("redo", "Redo", "Go forward again after undo, if nothing was done since.",
         ToolScope::Manage, Hints::CHANGES),
-    needs("python3", ToolEntry::of::<Reset>("reset", "Reset interpreters", "End the session's Python and JavaScript interpreters; the next cell begins a new one. Files stay.",
+    needs_python("python3", ToolEntry::from_action::<Reset>("reset", "Reset interpreters", "End the session's Python and JavaScript interpreters; the next cell begins a new one. Files stay.",
         ToolScope::Run, Hints::SETS)),
-    ToolEntry::of::<Restore>("restore", "Restore", "Make files, shell and interpreter as they were at a commit; undo leads back.",
+    ToolEntry::from_action::<Restore>("restore", "Restore", "Make files, shell and interpreter as they were at a commit; undo leads back.",
         ToolScope::Manage, Hints::SETS),
-    ToolEntry::of::<SandboxExec>("sandbox_exec", "Run a command",
+    ToolEntry::from_action::<SandboxExec>("sandbox_exec", "Run a command",
         "Run a bash script in the sandbox. Files, directory, variables and functions stay from call to call.",
         ToolScope::Run, Hints::RUNS),
-    files("search", "Find places to edit", "Find text, with the exact lines around it that edit_file takes as `old`.",
+    file_tool("search", "Find places to edit", "Find text, with the exact lines around it that edit_file takes as `old`.",
         ToolScope::Read, Hints::LOOKS, "search", "found"),
-    ToolEntry::of::<SnapshotArgs>("snapshot", "Name a state", "Give the session's present state a name, for restore.",
+    ToolEntry::from_action::<SnapshotArgs>("snapshot", "Name a state", "Give the session's present state a name, for restore.",
         ToolScope::Manage, Hints::SETS),
-    files("stat", "Look at a file", "Kind, size, permissions and time of a file.",
+    file_tool("stat", "Look at a file", "Kind, size, permissions and time of a file.",
         ToolScope::Read, Hints::LOOKS, "stat", "stat"),
-    ToolEntry::of::<Undo>("undo", "Undo", "Take back the last calls: files, shell and interpreter are as before them.",
+    ToolEntry::from_action::<Undo>("undo", "Undo", "Take back the last calls: files, shell and interpreter are as before them.",
         ToolScope::Manage, Hints::CHANGES),
-    files("upload", "Upload", "Write a file's bytes, given as base64.",
+    file_tool("upload", "Upload", "Write a file's bytes, given as base64.",
         ToolScope::Write, Hints::SETS, "upload", "written"),
-    ToolEntry::of::<UseSession>("use_session", "Sessions", "List sessions, or go on in another one.",
+    ToolEntry::from_action::<UseSession>("use_session", "Sessions", "List sessions, or go on in another one.",
         ToolScope::Manage, Hints { idempotent: true, ..Hints::ADDS }),
-    files("write_file", "Write", "Write a text file; folders above it are made.",
+    file_tool("write_file", "Write", "Write a text file; folders above it are made.",
         ToolScope::Write, Hints::SETS, "write", "written"),
 ];
 
-const fn files(
+const fn file_tool(
     name: &'static str,
     title: &'static str,
     text: &'static str,
@@ -99,19 +99,19 @@ const fn files(
 }
 
 /// A tool that runs Python.
-const fn needs(_python: &'static str, tool: ToolEntry) -> ToolEntry {
+const fn needs_python(_python: &'static str, tool: ToolEntry) -> ToolEntry {
     ToolEntry { is_there: has_python, ..tool }
 }
 
 fn has_python(machine: &Machine) -> bool {
-    has(machine, "python3")
+    has_command(machine, "python3")
 }
 
 fn has_node(machine: &Machine) -> bool {
-    has(machine, "node")
+    has_command(machine, "node")
 }
 
-fn has(machine: &Machine, command: &str) -> bool {
+fn has_command(machine: &Machine, command: &str) -> bool {
     machine.engine().image().commands().iter().any(|c| c.name == command)
 }
 
@@ -126,7 +126,7 @@ mod tests {
         for tool in TOOLS {
             assert_eq!(tool.hints.read_only, tool.scope == ToolScope::Read, "{}", tool.name);
             assert!(!tool.text.is_empty() && tool.text.ends_with('.'), "{}", tool.name);
-            for schema in [tool.input(), tool.output()] {
+            for schema in [tool.input_schema(), tool.output_schema()] {
                 assert_eq!(schema["type"], "object", "{}", tool.name);
                 let properties = schema["properties"].as_object().unwrap();
                 assert!(tool.name == "redo" || tool.name == "reset" || !properties.is_empty());

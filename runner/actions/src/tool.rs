@@ -38,7 +38,7 @@ impl ToolScope {
     }
 
     /// The scope of that name.
-    pub fn named(name: &str) -> Option<ToolScope> {
+    pub fn from_name(name: &str) -> Option<ToolScope> {
         ToolScope::ALL.into_iter().find(|s| s.name() == name)
     }
 }
@@ -120,7 +120,7 @@ pub(crate) trait ToolAction: DeserializeOwned + JsonSchema {
     ///
     /// # Errors
     /// Why it was not done.
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<Self::Answer>, Refusal>;
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<Self::Answer>, Refusal>;
 }
 
 /// A tool.
@@ -149,7 +149,7 @@ pub(crate) enum ToolRunner {
 }
 
 impl ToolEntry {
-    pub(crate) const fn of<A: ToolAction>(
+    pub(crate) const fn from_action<A: ToolAction>(
         name: &'static str,
         title: &'static str,
         text: &'static str,
@@ -157,7 +157,7 @@ impl ToolEntry {
         hints: Hints,
     ) -> ToolEntry {
         let how = ToolRunner::Action {
-            input: schema::of::<A>,
+            input: schema::input_schema_of::<A>,
             output: schema::of_answer::<A::Answer>,
             run: run::<A>,
         };
@@ -165,16 +165,16 @@ impl ToolEntry {
     }
 
     /// The schema of its arguments, as short as can be.
-    pub fn input(&self) -> Map<String, Value> {
-        schema::input(match &self.how {
+    pub fn input_schema(&self) -> Map<String, Value> {
+        schema::shorten_input(match &self.how {
             ToolRunner::Action { input, .. } => input(),
             ToolRunner::Files(names) => names.input(),
         })
     }
 
     /// The schema of its answers.
-    pub fn output(&self) -> Map<String, Value> {
-        schema::output(match &self.how {
+    pub fn output_schema(&self) -> Map<String, Value> {
+        schema::shorten_output(match &self.how {
             ToolRunner::Action { output, .. } => output(),
             ToolRunner::Files(names) => names.output(),
         })
@@ -197,8 +197,8 @@ impl ToolEntry {
 }
 
 fn run<A: ToolAction>(arguments: Value, call: &ClientCall<'_>) -> Result<ToolResult, Refusal> {
-    let action: A = serde_json::from_value(arguments).map_err(Refusal::invalid)?;
-    let ToolResult { answer, parts, doubled } = action.act(call)?;
+    let action: A = serde_json::from_value(arguments).map_err(Refusal::invalid_request)?;
+    let ToolResult { answer, parts, doubled } = action.run_action(call)?;
     let answer = serde_json::to_value(answer)
         .map_err(|e| Refusal::new(crate::refusal::RefusalKind::Internal, e))?;
     Ok(ToolResult { answer, parts, doubled })

@@ -32,7 +32,7 @@ pub struct GetValueAnswer {
 impl ToolAction for KvGet {
     type Answer = GetValueAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<GetValueAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<GetValueAnswer>, Refusal> {
         let session = call.session()?;
         let Some(key) = self.key else {
             let text = |key: Vec<u8>| String::from_utf8_lossy(&key).into_owned();
@@ -79,10 +79,10 @@ pub struct SetValueAnswer {
 impl ToolAction for KvSet {
     type Answer = SetValueAnswer;
 
-    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<SetValueAnswer>, Refusal> {
+    fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<SetValueAnswer>, Refusal> {
         let key = self.key;
         if key.is_empty() || key.as_bytes().starts_with(OWN) {
-            return Err(Refusal::invalid(
+            return Err(Refusal::invalid_request(
                 "a key has at least one byte and does not begin with wasibox.",
             ));
         }

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn once(bridge: &Bridge, url: &str) -> Result<usize, RequestError> {
-    let exchange = bridge.request(&RequestHead::new("GET", url))?;
-    exchange.response()?;
+    let exchange = bridge.begin_request(&RequestHead::new("GET", url))?;
+    exchange.wait_response()?;
     exchange.read_to_end(64 << 20).map(|body| body.len())
 }

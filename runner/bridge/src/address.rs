@@ -94,15 +94,15 @@ const GLOBAL: &str = "2000::/3";
 
 /// What the address is, unless it is a host of the public Internet.
 #[must_use]
-pub fn class(address: IpAddr) -> Option<AddressClass> {
+pub fn address_class(address: IpAddr) -> Option<AddressClass> {
     if METADATA.contains(&address) {
         return Some(AddressClass::Metadata);
     }
     let table = if address.is_ipv4() { V4 } else { V6 };
-    let found = table.iter().find(|(net, _)| network(net).contains(&address));
+    let found = table.iter().find(|(net, _)| parse_network(net).contains(&address));
     match found {
         Some((_, class)) => Some(*class),
-        None if address.is_ipv6() && !network(GLOBAL).contains(&address) => {
+        None if address.is_ipv6() && !parse_network(GLOBAL).contains(&address) => {
             Some(AddressClass::Reserved)
         }
         // `fe80::5efe:10.0.0.1` and its like below any prefix: ISATAP.
@@ -116,7 +116,7 @@ pub fn class(address: IpAddr) -> Option<AddressClass> {
 }
 
 /// A network of the tables above. They are constants, and a test parses them all.
-fn network(text: &str) -> IpNet {
+fn parse_network(text: &str) -> IpNet {
     text.parse().unwrap_or_else(|_| unreachable!("{text} is a constant"))
 }
 
@@ -125,15 +125,15 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Option<AddressClass> {
-        class(text.parse().unwrap_or_else(|_| panic!("{text} is no address")))
+        address_class(text.parse().unwrap_or_else(|_| panic!("{text} is no address")))
     }
 
     #[test]
     fn tables_parse() {
         for (net, _) in V4.iter().chain(V6) {
-            network(net);
+            parse_network(net);
         }
-        network(GLOBAL);
+        parse_network(GLOBAL);
     }
 
     /// Hosts of the public Internet, and neighbours of closed ranges.

@@ -53,18 +53,18 @@ impl BodySource {
         Arc::new(Self { pipe, counters, limits, state: Mutex::default() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, BodyState> {
+    fn lock_state(&self) -> MutexGuard<'_, BodyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends the body, from its beginning; what sent it before is cut off.
-    pub(crate) fn send(
+    pub(crate) fn begin_sending(
         self: &Arc<Self>,
         length: BodyLength,
         sent: Arc<AtomicU64>,
         done: Arc<Notify>,
     ) -> Result<BodySending, RequestError> {
-        let mut state = self.lock();
+        let mut state = self.lock_state();
         if length == BodyLength::None {
             done.notify_one();
         } else if state.lost {
@@ -83,9 +83,9 @@ impl BodySource {
 }
 
 impl BodySending {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, RequestError>> {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, RequestError>> {
         let source = Arc::clone(&self.source);
-        let mut state = source.lock();
+        let mut state = source.lock_state();
         if state.sending != self.number {
             return Poll::Ready(Err(RequestError::Cancelled));
         }
@@ -134,7 +134,7 @@ impl http_body::Body for BodySending {
         if self.length == BodyLength::None {
             return Poll::Ready(None);
         }
-        let chunk = match ready!(self.poll(cx)) {
+        let chunk = match ready!(self.poll_chunk(cx)) {
             Ok(Some(chunk)) => chunk,
             Ok(None) => {
                 self.done.notify_one();
@@ -143,7 +143,7 @@ impl http_body::Body for BodySending {
             Err(e) => return Poll::Ready(Some(Err(e))),
         };
         let length = chunk.len() as u64;
-        if let Err(e) = self.source.counters.sent(length, &self.source.limits) {
+        if let Err(e) = self.source.counters.count_sent(length, &self.source.limits) {
             return Poll::Ready(Some(Err(e)));
         }
         let sent = self.sent.fetch_add(length, Relaxed) + length;

@@ -111,12 +111,12 @@ impl Bridge {
 
     /// Whether a rule that allows something names this host and port ([`Rules::names`]).
     #[must_use]
-    pub fn names(&self, host: &str, port: u16) -> bool {
-        self.shared.rules.names(host, port)
+    pub fn names_host(&self, host: &str, port: u16) -> bool {
+        self.shared.rules.names_host(host, port)
     }
 
     /// Whether a request is for the machine that makes it, as far as the rules leave that open: its host is a
-    /// loopback address or `localhost`, and no rule names it ([`Bridge::names`]). Then the guest's machine is meant,
+    /// loopback address or `localhost`, and no rule names it ([`Bridge::names_host`]). Then the guest's machine is meant,
     /// not the host's, and nobody need be asked. What is malformed is not.
     #[must_use]
     pub fn is_for_guest(&self, head: &RequestHead) -> bool {
@@ -128,7 +128,7 @@ impl Bridge {
     ///
     /// # Errors
     /// If it is malformed, not allowed, or one too many.
-    pub fn request(&self, head: &RequestHead) -> Result<BridgeExchange, RequestError> {
+    pub fn begin_request(&self, head: &RequestHead) -> Result<BridgeExchange, RequestError> {
         let shared = &self.shared;
         let number = shared.requests.fetch_add(1, Relaxed);
         let mut url = None;
@@ -145,7 +145,7 @@ impl Bridge {
             Ok((request, active))
         });
         let (request, active) = checked.inspect_err(|e| {
-            shared.refused(number, &head.method, url.as_ref(), e);
+            shared.log_refusal(number, &head.method, url.as_ref(), e);
         })?;
         let (up, down, slot) =
             (Arc::<BodyPipe>::default(), Arc::<BodyPipe>::default(), Arc::default());
@@ -163,7 +163,7 @@ impl Bridge {
         let job = RequestJob { bridge, number, request, reply, source, log: None, _active };
         let task = shared.network.handle().spawn(job.run()).abort_handle();
         if matches!(length, BodyLength::None | BodyLength::Bytes(0)) {
-            up.end(Ok(()));
+            up.end_writing(Ok(()));
         }
         Ok(BridgeExchange {
             up,
@@ -208,7 +208,7 @@ impl BridgeExchange {
             BodyLength::Unknown => u64::MAX,
         };
         if total > most {
-            self.up.end(Err(RequestError::Length));
+            self.up.end_writing(Err(RequestError::Length));
             return Err(RequestError::Length);
         }
         if self.up.write_blocking(bytes) {
@@ -221,16 +221,16 @@ impl BridgeExchange {
     }
 
     /// The body is whole.
-    pub fn finish(&self) {
-        self.up.end(Ok(()));
+    pub fn finish_body(&self) {
+        self.up.end_writing(Ok(()));
     }
 
     /// Waits for the head of the response.
     ///
     /// # Errors
     /// If there is none.
-    pub fn response(&self) -> Result<ResponseHead, RequestError> {
-        self.head.wait()
+    pub fn wait_response(&self) -> Result<ResponseHead, RequestError> {
+        self.head.wait_value()
     }
 
     /// The next piece of the response's body, 64 KiB at most; nothing at its end.
@@ -243,8 +243,8 @@ impl BridgeExchange {
 
     /// Ends the request: whoever waits for something of it is told so. Nothing if it has ended.
     pub fn give_up(&self) {
-        self.down.close();
-        self.up.close();
+        self.down.close_reading();
+        self.up.close_reading();
         self.task.abort();
         // The task goes a little later; the next request need not wait for that.
         self.active.end();

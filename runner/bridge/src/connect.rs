@@ -5,7 +5,7 @@ use crate::body::BodySending;
 use crate::error::{ConnectFault, RequestError, RequestPhase};
 use crate::limits::BridgeLimits;
 use crate::network::BridgeNetwork;
-use crate::resolve::{MAX_ADDRESSES, localhost};
+use crate::resolve::{MAX_ADDRESSES, localhost_addresses};
 use crate::rules::{Permit, is_localhost};
 use crate::tls::server_name;
 use hyper::body::Incoming;
@@ -78,7 +78,7 @@ pub(crate) struct ConnectionPool {
 }
 
 impl ConnectionKey {
-    fn of(url: &Url) -> Self {
+    fn from_url(url: &Url) -> Self {
         Self {
             tls: url.scheme() == "https",
             host: url.host_str().unwrap_or_default().to_string(),
@@ -89,15 +89,15 @@ impl ConnectionKey {
 
 impl ConnectionPool {
     /// A connection that is open already, and whose address may be reached.
-    pub(crate) fn take(&self, url: &Url, permit: &Permit<'_>) -> Option<HttpConnection> {
-        let key = ConnectionKey::of(url);
+    pub(crate) fn take_idle(&self, url: &Url, permit: &Permit<'_>) -> Option<HttpConnection> {
+        let key = ConnectionKey::from_url(url);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|(c, since)| since.elapsed() < IDLE && !c.is_closed());
         let fits = |c: &HttpConnection| {
-            c.key == key && c.is_ready() && permit.reaches(c.address.ip()).is_ok()
+            c.key == key && c.is_ready() && permit.check_address(c.address.ip()).is_ok()
         };
         let at = idle.iter().rposition(|(c, _)| fits(c))?;
-        if let Some(shared) = idle[at].0.shared() {
+        if let Some(shared) = idle[at].0.share_connection() {
             idle[at].1 = Instant::now();
             return Some(shared);
         }
@@ -107,7 +107,7 @@ impl ConnectionPool {
     }
 
     /// Keeps a connection whose last response has been read.
-    pub(crate) async fn give(self: &Arc<Self>, mut connection: HttpConnection) {
+    pub(crate) async fn give_back(self: &Arc<Self>, mut connection: HttpConnection) {
         match &mut connection.sender {
             // Others may be using it; it was kept when it was made.
             HttpSender::Many(_) => return,
@@ -118,10 +118,10 @@ impl ConnectionPool {
                 }
             }
         }
-        self.keep(connection);
+        self.keep_idle(connection);
     }
 
-    fn keep(self: &Arc<Self>, connection: HttpConnection) {
+    fn keep_idle(self: &Arc<Self>, connection: HttpConnection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() >= KEPT {
             idle.remove(0);
@@ -139,7 +139,7 @@ impl ConnectionPool {
     }
 
     /// A new connection to one of the addresses that the permit lets the URL's host have.
-    pub(crate) async fn connect(
+    pub(crate) async fn connect_new(
         self: &Arc<Self>,
         network: &BridgeNetwork,
         url: &Url,
@@ -160,19 +160,21 @@ impl ConnectionPool {
         limits: &BridgeLimits,
         time: Duration,
     ) -> Result<HttpConnection, RequestError> {
-        let key = ConnectionKey::of(url);
-        let addresses = addresses(network, url, permit).await?;
-        let stream = open(&key, &addresses, time).await?;
-        let failed =
-            |e: io::Error| RequestError::Connect { host: key.host.clone(), fault: fault(&e) };
+        let key = ConnectionKey::from_url(url);
+        let addresses = permitted_addresses(network, url, permit).await?;
+        let stream = open_tcp(&key, &addresses, time).await?;
+        let failed = |e: io::Error| RequestError::Connect {
+            host: key.host.clone(),
+            fault: connect_fault(&e),
+        };
         let address = stream.peer_addr().map_err(failed)?;
         stream.set_nodelay(true).map_err(failed)?;
         let received = Arc::new(AtomicU64::new(0));
         if !key.tls {
             let io = CountingStream { stream, received: Arc::clone(&received) };
-            return one(io, key, address, received, limits).await;
+            return http1_connection(io, key, address, received, limits).await;
         }
-        let shared = self.tls.get_or_init(|| network.tls().config().map(Arc::new));
+        let shared = self.tls.get_or_init(|| network.tls().client_config().map(Arc::new));
         let tls_failed = |text: String| RequestError::Tls { host: key.host.clone(), text };
         let config = shared.clone().map_err(tls_failed)?;
         let name = server_name(url).ok_or_else(|| tls_failed("not a name for TLS".into()))?;
@@ -183,18 +185,18 @@ impl ConnectionPool {
         let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let io = CountingStream { stream, received: Arc::clone(&received) };
         if !h2 {
-            return one(io, key, address, received, limits).await;
+            return http1_connection(io, key, address, received, limits).await;
         }
-        let connection = many(io, key, address, received, limits).await?;
-        if let Some(shared) = connection.shared() {
-            self.keep(shared);
+        let connection = http2_connection(io, key, address, received, limits).await?;
+        if let Some(shared) = connection.share_connection() {
+            self.keep_idle(shared);
         }
         Ok(connection)
     }
 }
 
 /// The addresses that may be connected to. None is asked for again.
-async fn addresses(
+async fn permitted_addresses(
     network: &BridgeNetwork,
     url: &Url,
     permit: &Permit<'_>,
@@ -203,10 +205,10 @@ async fn addresses(
     let found: Vec<IpAddr> = match url.host() {
         Some(Host::Ipv4(a)) => vec![a.into()],
         Some(Host::Ipv6(a)) => vec![a.into()],
-        Some(Host::Domain(name)) if is_localhost(name) => localhost(),
+        Some(Host::Domain(name)) if is_localhost(name) => localhost_addresses(),
         Some(Host::Domain(name)) => {
             let (name, resolver) = (name.to_string(), network.resolver());
-            let asked = tokio::task::spawn_blocking(move || resolver.resolve(&name)).await;
+            let asked = tokio::task::spawn_blocking(move || resolver.resolve_host(&name)).await;
             asked.ok().and_then(Result::ok).unwrap_or_default()
         }
         None => Vec::new(),
@@ -214,7 +216,7 @@ async fn addresses(
     let mut refused = None;
     let mut open: Vec<IpAddr> = Vec::new();
     for address in found.into_iter().take(MAX_ADDRESSES) {
-        match permit.reaches(address) {
+        match permit.check_address(address) {
             Ok(()) if open.contains(&address) => {}
             Ok(()) => open.push(address),
             Err(class) => refused = refused.or(Some(class)),
@@ -228,7 +230,7 @@ async fn addresses(
 }
 
 /// Connects to the first address that answers; each gets its part of the time.
-async fn open(
+async fn open_tcp(
     key: &ConnectionKey,
     addresses: &[IpAddr],
     time: Duration,
@@ -240,7 +242,7 @@ async fn open(
         match tokio::time::timeout(part, connecting).await {
             Ok(Ok(stream)) => return Ok(stream),
             Ok(Err(e)) => {
-                last = RequestError::Connect { host: key.host.clone(), fault: fault(&e) };
+                last = RequestError::Connect { host: key.host.clone(), fault: connect_fault(&e) };
             }
             Err(_) => last = RequestError::Timeout(RequestPhase::Connect),
         }
@@ -248,7 +250,7 @@ async fn open(
     Err(last)
 }
 
-fn fault(e: &io::Error) -> ConnectFault {
+fn connect_fault(e: &io::Error) -> ConnectFault {
     match e.kind() {
         io::ErrorKind::ConnectionRefused => ConnectFault::Refused,
         io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
@@ -275,7 +277,7 @@ fn tls_error(host: &str, e: &io::Error) -> RequestError {
 
 type Io<S> = CountingStream<S>;
 
-async fn one<S>(
+async fn http1_connection<S>(
     io: Io<S>,
     key: ConnectionKey,
     address: SocketAddr,
@@ -299,7 +301,7 @@ where
     Ok(HttpConnection { key, address, sender, task, received, reused: false })
 }
 
-async fn many<S>(
+async fn http2_connection<S>(
     io: Io<S>,
     key: ConnectionKey,
     address: SocketAddr,
@@ -342,7 +344,7 @@ impl HttpConnection {
     }
 
     /// The same connection for another request, where it can carry several.
-    fn shared(&self) -> Option<Self> {
+    fn share_connection(&self) -> Option<Self> {
         let HttpSender::Many(sender) = &self.sender else { return None };
         Some(Self {
             key: self.key.clone(),
@@ -354,7 +356,7 @@ impl HttpConnection {
         })
     }
 
-    pub(crate) async fn send(
+    pub(crate) async fn send_request(
         &mut self,
         request: Request<BodySending>,
     ) -> Result<Response<Incoming>, SendFailed> {

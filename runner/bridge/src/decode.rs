@@ -19,7 +19,7 @@ pub(crate) enum BodyDecoder {
 
 impl BodyDecoder {
     /// The decoder for a body with these headers.
-    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, RequestError> {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Self, RequestError> {
         let all: Vec<String> = headers
             .get_all(CONTENT_ENCODING)
             .iter()
@@ -90,7 +90,7 @@ mod tests {
 
     fn decoder(encoding: &'static str) -> Result<BodyDecoder, RequestError> {
         let one = (CONTENT_ENCODING, HeaderValue::from_static(encoding));
-        BodyDecoder::of(&HeaderMap::from_iter([one]))
+        BodyDecoder::from_headers(&HeaderMap::from_iter([one]))
     }
 
     fn decode(encoding: &'static str, bytes: &[u8], step: usize) -> Result<Vec<u8>, RequestError> {
@@ -137,6 +137,6 @@ mod tests {
 
     fn decoder_bytes(encoding: &[u8]) -> Result<BodyDecoder, RequestError> {
         let one = (CONTENT_ENCODING, HeaderValue::from_bytes(encoding).unwrap());
-        BodyDecoder::of(&HeaderMap::from_iter([one]))
+        BodyDecoder::from_headers(&HeaderMap::from_iter([one]))
     }
 }

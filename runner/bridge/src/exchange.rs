@@ -38,16 +38,16 @@ pub(crate) struct ReplySender {
 }
 
 impl ReplySender {
-    fn end(&self, how: Result<(), RequestError>) {
-        self.body.end(how.clone());
-        self.head.put(Err(how.err().unwrap_or(RequestError::Cancelled)));
-        self.upload.close();
+    fn end_body(&self, how: Result<(), RequestError>) {
+        self.body.end_writing(how.clone());
+        self.head.put_value(Err(how.err().unwrap_or(RequestError::Cancelled)));
+        self.upload.close_reading();
     }
 }
 
 impl Drop for ReplySender {
     fn drop(&mut self) {
-        self.end(Err(RequestError::Cancelled));
+        self.end_body(Err(RequestError::Cancelled));
     }
 }
 
@@ -73,61 +73,64 @@ struct CheckedResponse {
 impl RequestJob {
     pub(crate) async fn run(mut self) {
         let total = self.request.total;
-        let how = match tokio::time::timeout(total, self.hops()).await {
+        let how = match tokio::time::timeout(total, self.run_hops()).await {
             Ok(how) => how,
             Err(_) => Err(RequestError::Timeout(RequestPhase::Total)),
         };
         if let Some(log) = self.log.take() {
             log.end(how.as_ref().err().cloned());
         }
-        self.reply.end(how);
+        self.reply.end_body(how);
     }
 
-    async fn hops(&mut self) -> Result<(), RequestError> {
+    async fn run_hops(&mut self) -> Result<(), RequestError> {
         let mut hop = 0;
         loop {
-            let arrived = self.hop(hop).await?;
-            let Some(limit) = self.request.follow else { return self.deliver(arrived, hop).await };
-            let next = self.request.redirected(arrived.parts.status, &arrived.parts.headers)?;
-            let Some(next) = next else { return self.deliver(arrived, hop).await };
+            let arrived = self.run_hop(hop).await?;
+            let Some(limit) = self.request.follow else {
+                return self.deliver_body(arrived, hop).await;
+            };
+            let next =
+                self.request.follow_redirect(arrived.parts.status, &arrived.parts.headers)?;
+            let Some(next) = next else { return self.deliver_body(arrived, hop).await };
             if hop >= limit {
                 return Err(RequestError::Redirects(limit));
             }
             if next.body == BodyLength::None {
-                self.reply.upload.close();
+                self.reply.upload.close_reading();
             }
             if let Some(log) = self.log.take() {
                 log.end(None);
             }
             // A short body is read, so that the connection can be used again.
-            self.skip(arrived).await;
+            self.skip_body(arrived).await;
             self.request = next;
             hop += 1;
         }
     }
 
     /// Sends the request as it is now, and checks the head that comes back.
-    async fn hop(&mut self, hop: u32) -> Result<CheckedResponse, RequestError> {
+    async fn run_hop(&mut self, hop: u32) -> Result<CheckedResponse, RequestError> {
         let bridge = Arc::clone(&self.bridge);
         let url = self.request.url.clone();
         let mut log =
             OpenLogEntry::new(&bridge.sink, self.number, hop, self.request.method.as_str());
-        log.entry.url = bridge.shown(&url);
+        log.entry.url = bridge.url_for_log(&url);
         let log = &mut self.log.insert(log).entry;
         let permit = bridge
             .rules
             .check(self.request.method.as_str(), &url)
             .map_err(RequestError::Refused)?;
         log.rule = Some(permit.rule());
-        bridge.counters.request(&bridge.limits)?;
-        let secrets = secrets(&bridge, &url).await.map_err(|e| {
+        bridge.counters.count_request(&bridge.limits)?;
+        let secrets = secret_headers(&bridge, &url).await.map_err(|e| {
             log.detail = Some(e);
             RequestError::Secret
         })?;
         log.secrets = secrets.iter().map(|(name, _)| name.to_string()).collect();
         let mut fresh = false;
         loop {
-            let (connection, arrived) = self.attempt(&permit, &secrets, fresh).await?;
+            let (connection, arrived) = self.attempt_hop(&permit, &secrets, fresh).await?;
             match arrived {
                 Ok((parts, body, sent)) => {
                     if let Some(log) = &mut self.log {
@@ -135,7 +138,7 @@ impl RequestJob {
                         log.entry.sent = sent.load(Relaxed);
                     }
                     let arrived = CheckedResponse { connection, parts, body, sent };
-                    return self.checked(arrived);
+                    return self.check_response(arrived);
                 }
                 // The server has closed a kept connection in the meantime.
                 Err(failed) if connection.reused && !fresh && self.may_repeat(&failed) => {
@@ -146,7 +149,7 @@ impl RequestJob {
         }
     }
 
-    async fn attempt(
+    async fn attempt_hop(
         &mut self,
         permit: &Permit<'_>,
         secrets: &[(HeaderName, HeaderValue)],
@@ -156,12 +159,12 @@ impl RequestJob {
         RequestError,
     > {
         let (bridge, request) = (&self.bridge, &self.request);
-        let kept = if fresh { None } else { bridge.pool.take(&request.url, permit) };
+        let kept = if fresh { None } else { bridge.pool.take_idle(&request.url, permit) };
         let mut connection = match kept {
             Some(kept) => kept,
             None => {
                 let (url, time) = (&request.url, request.connect);
-                bridge.pool.connect(&bridge.network, url, permit, &bridge.limits, time).await?
+                bridge.pool.connect_new(&bridge.network, url, permit, &bridge.limits, time).await?
             }
         };
         if let Some(log) = &mut self.log {
@@ -172,16 +175,17 @@ impl RequestJob {
             return Err(RequestError::Secret);
         }
         let (sent, done) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
-        let body = self.source.send(request.body, Arc::clone(&sent), Arc::clone(&done))?;
-        let whole = written(request, connection.is_http2(), secrets, !bridge.secrets.is_empty())?
-            .body(body)
-            .map_err(|_| RequestError::Url(crate::error::UrlFault::Syntax))?;
+        let body = self.source.begin_sending(request.body, Arc::clone(&sent), Arc::clone(&done))?;
+        let whole =
+            write_request(request, connection.is_http2(), secrets, !bridge.secrets.is_empty())?
+                .body(body)
+                .map_err(|_| RequestError::Url(crate::error::UrlFault::Syntax))?;
         let late = async {
             done.notified().await;
             tokio::time::sleep(bridge.limits.first_byte).await;
         };
         let answer = tokio::select! {
-            answer = connection.send(whole) => answer,
+            answer = connection.send_request(whole) => answer,
             () = late => return Err(RequestError::Timeout(RequestPhase::FirstByte)),
         };
         if let Some(log) = &mut self.log {
@@ -201,28 +205,35 @@ impl RequestJob {
     }
 
     /// Judges a head, and puts stars for secrets in it.
-    fn checked(&self, mut arrived: CheckedResponse) -> Result<CheckedResponse, RequestError> {
+    fn check_response(
+        &self,
+        mut arrived: CheckedResponse,
+    ) -> Result<CheckedResponse, RequestError> {
         let limits = &self.bridge.limits;
         let parts = &mut arrived.parts;
-        framing(parts)?;
+        check_framing(parts)?;
         let bytes: usize = parts.headers.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
         if parts.headers.len() > limits.headers as usize || bytes > limits.header_bytes as usize {
             return Err(RequestError::Limit(BridgeLimit::Headers));
         }
         let forms = self.bridge.secrets.forms();
         if !forms.is_empty() {
-            parts.headers = scrubbed(&parts.headers, &forms);
+            parts.headers = scrub_headers(&parts.headers, &forms);
         }
         Ok(arrived)
     }
 
-    async fn deliver(&mut self, arrived: CheckedResponse, hop: u32) -> Result<(), RequestError> {
+    async fn deliver_body(
+        &mut self,
+        arrived: CheckedResponse,
+        hop: u32,
+    ) -> Result<(), RequestError> {
         let CheckedResponse { connection, mut parts, mut body, sent } = arrived;
         let bridge = Arc::clone(&self.bridge);
         let forms = bridge.secrets.forms();
         let mut decoder = BodyDecoder::Plain;
         if !forms.is_empty() && !body.is_end_stream() {
-            decoder = BodyDecoder::of(&parts.headers)?;
+            decoder = BodyDecoder::from_headers(&parts.headers)?;
         }
         if !decoder.is_plain() {
             parts.headers.remove(header::CONTENT_ENCODING);
@@ -231,7 +242,7 @@ impl RequestJob {
         if body.size_hint().lower() > bridge.limits.download {
             return Err(RequestError::Limit(BridgeLimit::Download));
         }
-        self.reply.head.put(Ok(self.head(&parts, hop, &forms)));
+        self.reply.head.put_value(Ok(self.response_head(&parts, hop, &forms)));
         let mut flow = BodyFlow { bridge: &bridge, forms: &forms, scrubber: Scrubber::default() };
         let (mut received, mut decoded) = (0_u64, 0_u64);
         while let Some(data) = next(&mut body).await? {
@@ -243,31 +254,36 @@ impl RequestJob {
             if received > bridge.limits.download {
                 return Err(RequestError::Limit(BridgeLimit::Download));
             }
-            bridge.counters.received(data.len() as u64, &bridge.limits)?;
+            bridge.counters.count_received(data.len() as u64, &bridge.limits)?;
             if decoder.is_plain() {
-                flow.give(&self.reply.body, data).await?;
+                flow.give_data(&self.reply.body, data).await?;
                 continue;
             }
             for piece in data.chunks(PIECE) {
                 let plain = decoder.push(piece)?;
                 decoded += plain.len() as u64;
-                flow.bounded(received, decoded)?;
-                flow.give(&self.reply.body, plain.into()).await?;
+                flow.check_bounds(received, decoded)?;
+                flow.give_data(&self.reply.body, plain.into()).await?;
             }
         }
         let rest = decoder.finish()?;
-        flow.bounded(received, decoded + rest.len() as u64)?;
-        flow.give(&self.reply.body, rest.into()).await?;
-        let held = flow.scrubber.finish(&forms);
+        flow.check_bounds(received, decoded + rest.len() as u64)?;
+        flow.give_data(&self.reply.body, rest.into()).await?;
+        let held = flow.scrubber.finish_stream(&forms);
         self.reply.body.write(held.into()).await?;
         let pool = Arc::clone(&bridge.pool);
-        pool.give(connection).await;
+        pool.give_back(connection).await;
         Ok(())
     }
 
-    fn head(&self, parts: &response::Parts, hop: u32, forms: &SecretForms) -> ResponseHead {
+    fn response_head(
+        &self,
+        parts: &response::Parts,
+        hop: u32,
+        forms: &SecretForms,
+    ) -> ResponseHead {
         let headers = parts.headers.iter().filter(|(name, _)| !hop_by_hop(name));
-        let url = forms.scrub(self.request.url.as_str().as_bytes());
+        let url = forms.scrub_bytes(self.request.url.as_str().as_bytes());
         ResponseHead {
             status: parts.status.as_u16(),
             version: match parts.version {
@@ -287,7 +303,7 @@ impl RequestJob {
     }
 
     /// Reads the rest of a redirect's response, if it is short and there; its bytes are counted.
-    async fn skip(&self, arrived: CheckedResponse) {
+    async fn skip_body(&self, arrived: CheckedResponse) {
         const SHORT: u64 = 16 << 10;
         let CheckedResponse { connection, mut body, .. } = arrived;
         if body.size_hint().upper().is_none_or(|n| n > SHORT) {
@@ -296,13 +312,13 @@ impl RequestJob {
         let counters = &self.bridge.counters;
         let whole = async {
             while let Some(data) = next(&mut body).await? {
-                counters.received(data.len() as u64, &self.bridge.limits)?;
+                counters.count_received(data.len() as u64, &self.bridge.limits)?;
             }
             Ok::<(), RequestError>(())
         };
         let soon = std::time::Duration::from_millis(50);
         if matches!(tokio::time::timeout(soon, whole).await, Ok(Ok(()))) {
-            self.bridge.pool.give(connection).await;
+            self.bridge.pool.give_back(connection).await;
         }
     }
 }
@@ -315,7 +331,7 @@ struct BodyFlow<'a> {
 }
 
 impl BodyFlow<'_> {
-    async fn give(&mut self, to: &BodyPipe, data: Bytes) -> Result<(), RequestError> {
+    async fn give_data(&mut self, to: &BodyPipe, data: Bytes) -> Result<(), RequestError> {
         if self.forms.is_empty() {
             return to.write(data).await;
         }
@@ -323,7 +339,7 @@ impl BodyFlow<'_> {
         to.write(clean.into()).await
     }
 
-    fn bounded(&self, received: u64, decoded: u64) -> Result<(), RequestError> {
+    fn check_bounds(&self, received: u64, decoded: u64) -> Result<(), RequestError> {
         let limits = &self.bridge.limits;
         if decoded > limits.download {
             return Err(RequestError::Limit(BridgeLimit::Download));
@@ -336,11 +352,11 @@ impl BodyFlow<'_> {
 }
 
 /// The headers that the policy adds; the error is for the log.
-async fn secrets(
+async fn secret_headers(
     bridge: &Arc<BridgeInner>,
     url: &Url,
 ) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
-    if !bridge.secrets.concern(url) {
+    if !bridge.secrets.concern_url(url) {
         return Ok(Vec::new());
     }
     let (bridge, url) = (Arc::clone(bridge), url.clone());
@@ -349,7 +365,7 @@ async fn secrets(
 }
 
 /// The request as it goes out.
-fn written(
+fn write_request(
     request: &GuestRequest,
     http2: bool,
     secrets: &[(HeaderName, HeaderValue)],
@@ -389,7 +405,7 @@ fn written(
 
 /// Refuses what readers of HTTP/1.1 may take for different messages (RFC 9112, 6.3), and heads
 /// that do not belong to a response of ours.
-fn framing(parts: &response::Parts) -> Result<(), RequestError> {
+fn check_framing(parts: &response::Parts) -> Result<(), RequestError> {
     let malformed = |text: &str| Err(RequestError::Malformed(text.to_string()));
     let lengths: Vec<&HeaderValue> = parts.headers.get_all(header::CONTENT_LENGTH).iter().collect();
     let codings: Vec<&HeaderValue> =
@@ -418,14 +434,14 @@ fn framing(parts: &response::Parts) -> Result<(), RequestError> {
     Ok(())
 }
 
-fn scrubbed(headers: &HeaderMap, forms: &SecretForms) -> HeaderMap {
+fn scrub_headers(headers: &HeaderMap, forms: &SecretForms) -> HeaderMap {
     let mut out = HeaderMap::with_capacity(headers.len());
     for (name, value) in headers {
         if forms.in_name(name.as_str().as_bytes()) {
             continue;
         }
         // Stars are as good in a header as what they replace.
-        if let Ok(value) = HeaderValue::from_bytes(&forms.scrub(value.as_bytes())) {
+        if let Ok(value) = HeaderValue::from_bytes(&forms.scrub_bytes(value.as_bytes())) {
             out.append(name.clone(), value);
         }
     }
@@ -450,10 +466,10 @@ async fn next(body: &mut Incoming) -> Result<Option<Bytes>, RequestError> {
 
 fn in_body(e: &hyper::Error) -> RequestError {
     let ended = |e: &std::io::Error| e.kind() == std::io::ErrorKind::UnexpectedEof;
-    if e.is_incomplete_message() || cause(e).is_some_and(ended) {
+    if e.is_incomplete_message() || find_cause(e).is_some_and(ended) {
         return RequestError::Partial;
     }
-    if e.is_parse() || cause::<std::io::Error>(e).is_some_and(is_invalid) {
+    if e.is_parse() || find_cause::<std::io::Error>(e).is_some_and(is_invalid) {
         return RequestError::Malformed("its body is not framed as HTTP has it".into());
     }
     RequestError::Receive("the connection failed within the body".into())
@@ -465,7 +481,7 @@ fn is_invalid(e: &std::io::Error) -> bool {
 
 fn no_response(failed: &SendFailed) -> RequestError {
     let e = &failed.error;
-    if let Some(ours) = cause::<RequestError>(e) {
+    if let Some(ours) = find_cause::<RequestError>(e) {
         return ours.clone();
     }
     if e.is_parse_too_large() {
@@ -481,7 +497,7 @@ fn no_response(failed: &SendFailed) -> RequestError {
 }
 
 /// The first error of a kind among the causes.
-fn cause<T: StdError + 'static>(e: &hyper::Error) -> Option<&T> {
+fn find_cause<T: StdError + 'static>(e: &hyper::Error) -> Option<&T> {
     let mut at: Option<&(dyn StdError + 'static)> = e.source();
     while let Some(e) = at {
         if let Some(found) = e.downcast_ref::<T>() {
@@ -494,13 +510,13 @@ fn cause<T: StdError + 'static>(e: &hyper::Error) -> Option<&T> {
 
 impl BridgeInner {
     /// A URL for the log.
-    fn shown(&self, url: &Url) -> String {
-        let text = log::shown(url, self.log_query);
-        String::from_utf8_lossy(&self.secrets.forms().scrub(text.as_bytes())).into_owned()
+    fn url_for_log(&self, url: &Url) -> String {
+        let text = log::url_for_log(url, self.log_query);
+        String::from_utf8_lossy(&self.secrets.forms().scrub_bytes(text.as_bytes())).into_owned()
     }
 
     /// An entry for a request that was refused before it had hops.
-    pub(crate) fn refused(
+    pub(crate) fn log_refusal(
         &self,
         number: u64,
         method: &str,
@@ -508,7 +524,7 @@ impl BridgeInner {
         error: &RequestError,
     ) {
         let mut log = OpenLogEntry::new(&self.sink, number, 0, method);
-        log.entry.url = url.map(|u| self.shown(u)).unwrap_or_default();
+        log.entry.url = url.map(|u| self.url_for_log(u)).unwrap_or_default();
         log.end(Some(error.clone()));
     }
 }

@@ -49,8 +49,8 @@ impl RequestJudge {
 
     /// See [`Rules::names`].
     #[must_use]
-    pub fn names(&self, host: &str, port: u16) -> bool {
-        self.rules.names(host, port)
+    pub fn names_host(&self, host: &str, port: u16) -> bool {
+        self.rules.names_host(host, port)
     }
 
     /// Whether the rules allow any request to any host: then nothing is lost if nobody judges where a redirect leads.
@@ -70,14 +70,14 @@ impl RequestJudge {
     /// # Errors
     /// If it is malformed, not allowed, or one too many.
     pub fn request(&self, head: &RequestHead) -> Result<JudgedRequest, RequestError> {
-        self.allowed(GuestRequest::new(head, &self.limits)?)
+        self.check_allowed(GuestRequest::new(head, &self.limits)?)
     }
 
     /// The request that a response asks for by a redirect, if the head of `judged` has those followed; judged as well.
     ///
     /// # Errors
     /// As of [`Judge::request`], and if there were `hop` redirects already and may be no more.
-    pub fn redirected(
+    pub fn judge_redirect(
         &self,
         judged: &JudgedRequest,
         (status, headers): (u16, &[Header]),
@@ -91,14 +91,14 @@ impl RequestJudge {
         }
         let status =
             StatusCode::from_u16(status).map_err(|e| RequestError::Malformed(e.to_string()))?;
-        match judged.0.redirected(status, &locations)? {
+        match judged.0.follow_redirect(status, &locations)? {
             None => Ok(None),
             Some(_) if hop >= limit => Err(RequestError::Redirects(limit)),
-            Some(next) => self.allowed(next).map(Some),
+            Some(next) => self.check_allowed(next).map(Some),
         }
     }
 
-    fn allowed(&self, request: GuestRequest) -> Result<JudgedRequest, RequestError> {
+    fn check_allowed(&self, request: GuestRequest) -> Result<JudgedRequest, RequestError> {
         let permit = self.rules.check(request.method.as_str(), &request.url);
         let permit = permit.map_err(RequestError::Refused)?;
         let address = match request.url.host() {
@@ -109,9 +109,9 @@ impl RequestJudge {
         };
         if let Some(address) = address {
             let host = request.url.host_str().unwrap_or_default().to_owned();
-            permit.reaches(address).map_err(|class| RequestError::Address { host, class })?;
+            permit.check_address(address).map_err(|class| RequestError::Address { host, class })?;
         }
-        self.counters.request(&self.limits)?;
+        self.counters.count_request(&self.limits)?;
         Ok(JudgedRequest(request))
     }
 
@@ -119,29 +119,29 @@ impl RequestJudge {
     ///
     /// # Errors
     /// If they are more than there may be.
-    pub fn sends(&self, before: u64, bytes: u64) -> Result<(), RequestError> {
+    pub fn count_sent(&self, before: u64, bytes: u64) -> Result<(), RequestError> {
         if before.saturating_add(bytes) > self.limits.upload {
             return Err(RequestError::Limit(BridgeLimit::Upload));
         }
-        self.counters.sent(bytes, &self.limits)
+        self.counters.count_sent(bytes, &self.limits)
     }
 
     /// The same for a response's.
     ///
     /// # Errors
     /// As of [`Judge::sends`].
-    pub fn receives(&self, before: u64, bytes: u64) -> Result<(), RequestError> {
+    pub fn count_received(&self, before: u64, bytes: u64) -> Result<(), RequestError> {
         if before.saturating_add(bytes) > self.limits.download {
             return Err(RequestError::Limit(BridgeLimit::Download));
         }
-        self.counters.received(bytes, &self.limits)
+        self.counters.count_received(bytes, &self.limits)
     }
 
     /// Looks at the size of a response's head.
     ///
     /// # Errors
     /// If it is larger than the limits say.
-    pub fn heads(&self, headers: &[Header]) -> Result<(), RequestError> {
+    pub fn check_head(&self, headers: &[Header]) -> Result<(), RequestError> {
         let bytes: usize = headers.iter().map(|h| h.name.len() + h.value.len()).sum();
         let fits = headers.len() <= self.limits.headers as usize
             && bytes <= self.limits.header_bytes as usize;
@@ -199,7 +199,8 @@ pub(crate) fn is_for_guest(
     head: &RequestHead,
 ) -> bool {
     let Ok(GuestRequest { url, .. }) = GuestRequest::new(head, limits) else { return false };
-    is_own(&url).is_some_and(|name| !rules.names(&name, url.port_or_known_default().unwrap_or(0)))
+    is_own(&url)
+        .is_some_and(|name| !rules.names_host(&name, url.port_or_known_default().unwrap_or(0)))
 }
 
 /// The host of a URL if it is a name or address of the machine itself.
@@ -281,7 +282,8 @@ mod tests {
         let to = |place: &str| {
             vec![Header { name: "Location".into(), value: place.as_bytes().to_vec() }]
         };
-        let go = |place: &str, status, hop| judge.redirected(&judged, (status, &to(place)), hop);
+        let go =
+            |place: &str, status, hop| judge.judge_redirect(&judged, (status, &to(place)), hop);
         let next = go("http://c.d/", 303, 0).expect("allowed").expect("a redirect");
         assert_eq!((next.method(), next.url()), ("GET", "http://c.d/"));
         assert!(matches!(go("http://c.d/", 307, 0), Err(RequestError::Refused(_))));

@@ -60,7 +60,7 @@ mod secret;
 #[cfg(feature = "transport")]
 mod tls;
 
-pub use address::{AddressClass, class};
+pub use address::{AddressClass, address_class};
 #[cfg(feature = "transport")]
 pub use bridge::{Bridge, BridgeExchange, BridgePolicy};
 pub use error::{

@@ -96,7 +96,7 @@ impl ActiveRequest {
     /// Another one may run.
     pub(crate) fn end(&self) {
         if !self.ended.swap(true, Relaxed) {
-            *lock(&self.counters.active) -= 1;
+            *lock_active(&self.counters.active) -= 1;
             self.counters.ended.notify_one();
         }
     }
@@ -126,7 +126,7 @@ impl RequestCounters {
         limits: &BridgeLimits,
     ) -> Result<ActiveRequest, RequestError> {
         let full = |n: &mut u32| *n >= limits.concurrent;
-        let waited = self.ended.wait_timeout_while(lock(&self.active), limits.turn, full);
+        let waited = self.ended.wait_timeout_while(lock_active(&self.active), limits.turn, full);
         let (mut active, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if *active >= limits.concurrent {
             return Err(RequestError::Limit(BridgeLimit::Concurrent));
@@ -135,28 +135,32 @@ impl RequestCounters {
         Ok(ActiveRequest { counters: Arc::clone(self), ended: AtomicBool::new(false) })
     }
 
-    pub(crate) fn request(&self, limits: &BridgeLimits) -> Result<(), RequestError> {
+    pub(crate) fn count_request(&self, limits: &BridgeLimits) -> Result<(), RequestError> {
         let over = |_| RequestError::Limit(BridgeLimit::Requests);
-        add(&self.call, 1, limits.requests_per_call).map_err(over)?;
-        add(&self.requests, 1, limits.requests).map_err(over)
+        add_counted(&self.call, 1, limits.requests_per_call).map_err(over)?;
+        add_counted(&self.requests, 1, limits.requests).map_err(over)
     }
 
-    pub(crate) fn sent(&self, bytes: u64, limits: &BridgeLimits) -> Result<(), RequestError> {
-        add(&self.sent, bytes, limits.session_upload)
+    pub(crate) fn count_sent(&self, bytes: u64, limits: &BridgeLimits) -> Result<(), RequestError> {
+        add_counted(&self.sent, bytes, limits.session_upload)
             .map_err(|_| RequestError::Limit(BridgeLimit::Upload))
     }
 
-    pub(crate) fn received(&self, bytes: u64, limits: &BridgeLimits) -> Result<(), RequestError> {
-        add(&self.received, bytes, limits.session_download)
+    pub(crate) fn count_received(
+        &self,
+        bytes: u64,
+        limits: &BridgeLimits,
+    ) -> Result<(), RequestError> {
+        add_counted(&self.received, bytes, limits.session_download)
             .map_err(|_| RequestError::Limit(BridgeLimit::Download))
     }
 }
 
-fn lock(active: &Mutex<u32>) -> MutexGuard<'_, u32> {
+fn lock_active(active: &Mutex<u32>) -> MutexGuard<'_, u32> {
     active.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn add(counter: &AtomicU64, more: u64, limit: u64) -> Result<(), u64> {
+fn add_counted(counter: &AtomicU64, more: u64, limit: u64) -> Result<(), u64> {
     let sum = |n: u64| n.checked_add(more).filter(|n| *n <= limit);
     counter.fetch_update(Relaxed, Relaxed, sum).map(|_| ())
 }
@@ -169,12 +173,18 @@ mod tests {
     fn requests_are_counted_by_call_and_session() {
         let limits = BridgeLimits { requests: 3, requests_per_call: 2, ..BridgeLimits::default() };
         let counters = RequestCounters::default();
-        assert!(counters.request(&limits).is_ok());
-        assert!(counters.request(&limits).is_ok());
-        assert_eq!(counters.request(&limits), Err(RequestError::Limit(BridgeLimit::Requests)));
+        assert!(counters.count_request(&limits).is_ok());
+        assert!(counters.count_request(&limits).is_ok());
+        assert_eq!(
+            counters.count_request(&limits),
+            Err(RequestError::Limit(BridgeLimit::Requests))
+        );
         counters.begin_call();
-        assert!(counters.request(&limits).is_ok());
-        assert_eq!(counters.request(&limits), Err(RequestError::Limit(BridgeLimit::Requests)));
+        assert!(counters.count_request(&limits).is_ok());
+        assert_eq!(
+            counters.count_request(&limits),
+            Err(RequestError::Limit(BridgeLimit::Requests))
+        );
         assert_eq!(counters.usage().requests, 3);
     }
 

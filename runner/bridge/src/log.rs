@@ -36,7 +36,7 @@ pub struct LogEntry {
 
 /// Takes the entries. Called on the bridge's thread: it should not block.
 pub trait LogSink: Send + Sync {
-    fn entry(&self, entry: &LogEntry);
+    fn take_entry(&self, entry: &LogEntry);
 }
 
 /// Keeps nothing.
@@ -44,7 +44,7 @@ pub trait LogSink: Send + Sync {
 pub struct NoLog;
 
 impl LogSink for NoLog {
-    fn entry(&self, _: &LogEntry) {}
+    fn take_entry(&self, _: &LogEntry) {}
 }
 
 /// An entry that is being written. It reaches the sink even if the request is given up.
@@ -88,12 +88,12 @@ impl Drop for OpenLogEntry {
         if !self.ended {
             self.entry.error = Some(RequestError::Cancelled);
         }
-        self.sink.entry(&self.entry);
+        self.sink.take_entry(&self.entry);
     }
 }
 
 /// The URL as the log shows it; `values` of the query are hidden if they are not wanted.
-pub(crate) fn shown(url: &Url, values: bool) -> String {
+pub(crate) fn url_for_log(url: &Url, values: bool) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn query_values_can_be_hidden() {
         let url = Url::parse("https://u:p@a.com/x?key=1&flag&k2=v#f").unwrap();
-        assert_eq!(shown(&url, true), "https://a.com/x?key=1&flag&k2=v");
-        assert_eq!(shown(&url, false), "https://a.com/x?key=...&...&k2=...");
+        assert_eq!(url_for_log(&url, true), "https://a.com/x?key=1&flag&k2=v");
+        assert_eq!(url_for_log(&url, false), "https://a.com/x?key=...&...&k2=...");
     }
 }

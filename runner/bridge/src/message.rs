@@ -55,7 +55,7 @@ impl RequestHead {
 
     /// With one more header.
     #[must_use]
-    pub fn header(mut self, name: &str, value: &str) -> Self {
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
         self.headers.push(Header { name: name.to_string(), value: value.as_bytes().to_vec() });
         self
     }
@@ -137,7 +137,7 @@ pub enum FrameError {
 ///
 /// # Errors
 /// If it is longer than a frame may be.
-pub fn frame<T: Serialize>(message: &T) -> Result<Vec<u8>, FrameError> {
+pub fn encode_frame<T: Serialize>(message: &T) -> Result<Vec<u8>, FrameError> {
     let out = postcard::to_extend(message, vec![0; LENGTH]).map_err(|_| FrameError::Format)?;
     let mut out: Vec<u8> = out;
     let length = out.len() - LENGTH;
@@ -169,7 +169,7 @@ impl Frames {
     ///
     /// # Errors
     /// If it cannot be one. Nothing after it can be read, either.
-    pub fn take<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
+    pub fn next_message<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
         let rest = &self.bytes[self.begin..];
         let Some((length, rest)) = rest.split_first_chunk::<LENGTH>() else { return Ok(None) };
         let length = u32::from_le_bytes(*length) as usize;
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     fn messages() -> Vec<ToHost> {
-        let mut head = RequestHead::new("POST", "https://a.com/x").header("X-A", "b");
+        let mut head = RequestHead::new("POST", "https://a.com/x").with_header("X-A", "b");
         head.body = BodyLength::Bytes(5);
         head.redirect = RedirectPolicy::Follow(3);
         head.max_time_ms = Some(7);
@@ -206,14 +206,14 @@ mod tests {
 
     #[test]
     fn frames_come_in_any_pieces() {
-        let all: Vec<u8> = messages().iter().flat_map(|m| frame(m).unwrap()).collect();
+        let all: Vec<u8> = messages().iter().flat_map(|m| encode_frame(m).unwrap()).collect();
         for piece in [1, 3, 1000, all.len()] {
             let mut frames = Frames::default();
             let mut got = Vec::new();
             for mut bytes in all.chunks(piece) {
                 while !bytes.is_empty() {
                     bytes = &bytes[frames.push(bytes)..];
-                    while let Some(m) = frames.take::<ToHost>().unwrap() {
+                    while let Some(m) = frames.next_message::<ToHost>().unwrap() {
                         got.push(m);
                     }
                 }
@@ -234,7 +234,7 @@ mod tests {
             seed ^= seed << 17;
             seed
         };
-        let heads: Vec<Vec<u8>> = messages().iter().map(|m| frame(m).unwrap()).collect();
+        let heads: Vec<Vec<u8>> = messages().iter().map(|m| encode_frame(m).unwrap()).collect();
         for round in 0..20_000_usize {
             let mut bytes = match round % 3 {
                 0 => (0..random() % 64).map(|_| random() as u8).collect(),
@@ -253,10 +253,10 @@ mod tests {
             }
             let mut frames = Frames::default();
             frames.push(&bytes);
-            let _ = frames.take::<ToHost>();
+            let _ = frames.next_message::<ToHost>();
             let mut frames = Frames::default();
             frames.push(&bytes);
-            let _ = frames.take::<ToGuest>();
+            let _ = frames.next_message::<ToGuest>();
         }
     }
 
@@ -264,17 +264,17 @@ mod tests {
     fn lengths_and_rests_are_checked() {
         let mut frames = Frames::default();
         frames.push(&u32::MAX.to_le_bytes());
-        assert_eq!(frames.take::<ToHost>(), Err(FrameError::Long(u32::MAX as usize)));
-        let mut long = frame(&ToHost::End).unwrap();
+        assert_eq!(frames.next_message::<ToHost>(), Err(FrameError::Long(u32::MAX as usize)));
+        let mut long = encode_frame(&ToHost::End).unwrap();
         long.push(0);
         long[0] += 1;
         let mut frames = Frames::default();
         frames.push(&long);
-        assert_eq!(frames.take::<ToHost>(), Err(FrameError::Format));
-        assert!(frame(&ToHost::Body(vec![0; MAX_FRAME])).is_err());
+        assert_eq!(frames.next_message::<ToHost>(), Err(FrameError::Format));
+        assert!(encode_frame(&ToHost::Body(vec![0; MAX_FRAME])).is_err());
         // A vector of headers that announces more than there is.
         let mut frames = Frames::default();
         frames.push(&[9, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]);
-        assert_eq!(frames.take::<ToHost>(), Err(FrameError::Format));
+        assert_eq!(frames.next_message::<ToHost>(), Err(FrameError::Format));
     }
 }

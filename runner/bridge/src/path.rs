@@ -21,14 +21,14 @@ pub(crate) struct PathPrefix(Vec<u8>);
 impl PathPrefix {
     /// The prefix `path` names, already decoded. Only one with a single reading will do.
     pub(crate) fn new(path: &str) -> Option<Self> {
-        let all = PathReadings::of(path)?;
-        let decoded = decode(path.as_bytes(), "");
+        let all = PathReadings::from_path(path)?;
+        let decoded = decode_percent(path.as_bytes(), "");
         let plain = all.0.iter().all(|r| *r == decoded) && !decoded.contains(&b'%');
         plain.then_some(Self(decoded))
     }
 
     /// Every path.
-    pub(crate) fn all() -> Self {
+    pub(crate) fn every_path() -> Self {
         Self(b"/".to_vec())
     }
 
@@ -40,19 +40,20 @@ impl PathPrefix {
 
 impl PathReadings {
     /// Readings of the path of a parsed URL; nothing if it is made to confuse.
-    pub(crate) fn of(path: &str) -> Option<Self> {
+    pub(crate) fn from_path(path: &str) -> Option<Self> {
         let mut out: Vec<Vec<u8>> = Vec::new();
-        let mut level = decode(path.as_bytes(), SPECIAL);
+        let mut level = decode_percent(path.as_bytes(), SPECIAL);
         for _ in 0..=MAX_DECODINGS {
             if level.contains(&0) {
                 return None;
             }
-            for reading in [resolve(&level, false), resolve(&lenient(&level), true)] {
+            for reading in [resolve_dots(&level, false), resolve_dots(&lenient_form(&level), true)]
+            {
                 if !out.contains(&reading) {
                     out.push(reading);
                 }
             }
-            let next = decode(&level, "");
+            let next = decode_percent(&level, "");
             if next == level {
                 return Some(Self(out));
             }
@@ -62,12 +63,12 @@ impl PathReadings {
     }
 
     /// Every reading is beneath the prefix.
-    pub(crate) fn within(&self, prefix: &PathPrefix) -> bool {
+    pub(crate) fn is_within(&self, prefix: &PathPrefix) -> bool {
         self.0.iter().all(|r| prefix.covers(r))
     }
 
     /// Some reading is, if letters' case does not count; `/x` also for a prefix `/x/`.
-    pub(crate) fn touches(&self, prefix: &PathPrefix) -> bool {
+    pub(crate) fn touches_prefix(&self, prefix: &PathPrefix) -> bool {
         let folded = PathPrefix(prefix.0.to_ascii_lowercase());
         let bare = PathPrefix(folded.0.strip_suffix(b"/").unwrap_or(&folded.0).to_vec());
         self.0.iter().map(|r| r.to_ascii_lowercase()).any(|r| folded.covers(&r) || bare.0 == r)
@@ -75,7 +76,7 @@ impl PathReadings {
 }
 
 /// Every `%XX` as its byte, but for bytes of `special`; other `%` stay.
-fn decode(path: &[u8], special: &str) -> Vec<u8> {
+fn decode_percent(path: &[u8], special: &str) -> Vec<u8> {
     let hex = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16));
     let mut out = Vec::with_capacity(path.len());
     let mut at = 0;
@@ -98,7 +99,7 @@ fn decode(path: &[u8], special: &str) -> Vec<u8> {
 
 /// What the most lenient servers do: backslashes are slashes, overlong UTF-8 is decoded, and
 /// parameters after `;` are no part of a segment's name.
-fn lenient(path: &[u8]) -> Vec<u8> {
+fn lenient_form(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     let mut parameters = false;
     let mut at = 0;
@@ -119,7 +120,7 @@ fn lenient(path: &[u8]) -> Vec<u8> {
 }
 
 /// Without dot segments (RFC 3986, 5.2.4), and with `merge` without empty ones.
-fn resolve(path: &[u8], merge: bool) -> Vec<u8> {
+fn resolve_dots(path: &[u8], merge: bool) -> Vec<u8> {
     let path = path.strip_prefix(b"/").unwrap_or(path);
     let mut kept: Vec<&[u8]> = Vec::new();
     let mut segments = path.split(|b| *b == b'/').peekable();
@@ -154,10 +155,10 @@ mod tests {
         PathPrefix::new(text).unwrap_or_else(|| panic!("{text} is a prefix"))
     }
     fn within(path: &str, beneath: &str) -> bool {
-        PathReadings::of(path).is_some_and(|r| r.within(&prefix(beneath)))
+        PathReadings::from_path(path).is_some_and(|r| r.is_within(&prefix(beneath)))
     }
     fn touches(path: &str, beneath: &str) -> bool {
-        PathReadings::of(path).is_none_or(|r| r.touches(&prefix(beneath)))
+        PathReadings::from_path(path).is_none_or(|r| r.touches_prefix(&prefix(beneath)))
     }
 
     #[test]

@@ -33,11 +33,11 @@ pub(crate) struct BodyPipe {
 }
 
 impl BodyPipe {
-    fn lock(&self) -> MutexGuard<'_, BodyPipeState> {
+    fn lock_state(&self) -> MutexGuard<'_, BodyPipeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn told(&self, mut state: MutexGuard<'_, BodyPipeState>) {
+    fn notify_change(&self, mut state: MutexGuard<'_, BodyPipeState>) {
         let waker = state.waker.take();
         drop(state);
         self.changed.notify_all();
@@ -47,27 +47,27 @@ impl BodyPipe {
     }
 
     /// No more will be written. The first end counts.
-    pub(crate) fn end(&self, how: Result<(), RequestError>) {
-        let mut state = self.lock();
+    pub(crate) fn end_writing(&self, how: Result<(), RequestError>) {
+        let mut state = self.lock_state();
         if state.end.is_none() {
             state.end = Some(how);
         }
-        self.told(state);
+        self.notify_change(state);
     }
 
     /// No more will be read: writers go on at once.
-    pub(crate) fn close(&self) {
-        let mut state = self.lock();
+    pub(crate) fn close_reading(&self) {
+        let mut state = self.lock_state();
         state.closed = true;
         state.chunks.clear();
         state.held = 0;
-        self.told(state);
+        self.notify_change(state);
     }
 
     /// Writes a chunk, after waiting for room. False if nobody reads any more.
     pub(crate) fn write_blocking(&self, bytes: &[u8]) -> bool {
         for chunk in bytes.chunks(CHUNK) {
-            let mut state = self.lock();
+            let mut state = self.lock_state();
             while state.held >= CAPACITY && !state.closed {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
@@ -76,18 +76,18 @@ impl BodyPipe {
             }
             state.held += chunk.len();
             state.chunks.push_back(Bytes::copy_from_slice(chunk));
-            self.told(state);
+            self.notify_change(state);
         }
         true
     }
 
     /// The next chunk; nothing at the end.
     pub(crate) fn read_blocking(&self) -> Result<Option<Bytes>, RequestError> {
-        let mut state = self.lock();
+        let mut state = self.lock_state();
         loop {
             if let Some(chunk) = state.chunks.pop_front() {
                 state.held -= chunk.len();
-                self.told(state);
+                self.notify_change(state);
                 return Ok(Some(chunk));
             }
             match &state.end {
@@ -105,10 +105,10 @@ impl BodyPipe {
         &self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Option<Bytes>, RequestError>> {
-        let mut state = self.lock();
+        let mut state = self.lock_state();
         if let Some(chunk) = state.chunks.pop_front() {
             state.held -= chunk.len();
-            self.told(state);
+            self.notify_change(state);
             return Poll::Ready(Ok(Some(chunk)));
         }
         match &state.end {
@@ -126,16 +126,16 @@ impl BodyPipe {
         while !bytes.is_empty() {
             std::future::poll_fn(|cx| self.poll_room(cx)).await?;
             let chunk = bytes.split_to(bytes.len().min(CHUNK));
-            let mut state = self.lock();
+            let mut state = self.lock_state();
             state.held += chunk.len();
             state.chunks.push_back(chunk);
-            self.told(state);
+            self.notify_change(state);
         }
         Ok(())
     }
 
     fn poll_room(&self, cx: &mut Context<'_>) -> Poll<Result<(), RequestError>> {
-        let mut state = self.lock();
+        let mut state = self.lock_state();
         if state.closed {
             return Poll::Ready(Err(RequestError::Cancelled));
         }
@@ -162,7 +162,7 @@ impl<T> Default for OnceSlot<T> {
 
 impl<T: Clone> OnceSlot<T> {
     /// The first value stays.
-    pub(crate) fn put(&self, value: T) {
+    pub(crate) fn put_value(&self, value: T) {
         let mut place = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         if place.is_none() {
             *place = Some(value);
@@ -171,7 +171,7 @@ impl<T: Clone> OnceSlot<T> {
         self.put.notify_all();
     }
 
-    pub(crate) fn wait(&self) -> T {
+    pub(crate) fn wait_value(&self) -> T {
         let mut place = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(value) = &*place {
@@ -198,13 +198,13 @@ mod tests {
             let pipe = Arc::clone(&pipe);
             std::thread::spawn(move || {
                 let all = pipe.write_blocking(&vec![7; 4 << 20]);
-                pipe.end(Ok(()));
+                pipe.end_writing(Ok(()));
                 all
             })
         };
         let mut total = 0;
         while let Some(chunk) = pipe.read_blocking().unwrap() {
-            assert!(pipe.lock().held <= CAPACITY + CHUNK);
+            assert!(pipe.lock_state().held <= CAPACITY + CHUNK);
             total += chunk.len();
         }
         assert_eq!(total, 4 << 20);
@@ -219,7 +219,7 @@ mod tests {
             std::thread::spawn(move || pipe.write_blocking(&vec![7; 4 << 20]))
         };
         pipe.read_blocking().unwrap();
-        pipe.close();
+        pipe.close_reading();
         assert!(!writer.join().unwrap());
         assert_eq!(pipe.read_blocking(), Err(RequestError::Cancelled));
     }
@@ -228,8 +228,8 @@ mod tests {
     fn what_was_written_is_read_before_the_error() {
         let pipe = BodyPipe::default();
         assert!(pipe.write_blocking(b"x"));
-        pipe.end(Err(RequestError::Partial));
-        pipe.end(Ok(()));
+        pipe.end_writing(Err(RequestError::Partial));
+        pipe.end_writing(Ok(()));
         assert_eq!(pipe.read_blocking(), Ok(Some(Bytes::from_static(b"x"))));
         assert_eq!(pipe.read_blocking(), Err(RequestError::Partial));
     }

@@ -30,9 +30,9 @@ impl GuestRequest {
             asked.map_or(limit, |ms| Duration::from_millis(ms).min(limit))
         };
         Ok(Self {
-            method: method(&head.method)?,
-            url: url(&head.url)?,
-            headers: headers(&head.headers, limits)?,
+            method: parse_method(&head.method)?,
+            url: parse_url(&head.url)?,
+            headers: parse_headers(&head.headers, limits)?,
             body: head.body,
             follow: match head.redirect {
                 RedirectPolicy::Manual => None,
@@ -45,7 +45,7 @@ impl GuestRequest {
 
     /// The request that a redirect asks for; nothing if it is none. As the Fetch standard has it, section
     /// "HTTP-redirect fetch", and without Cookie as well when it goes to another origin.
-    pub(crate) fn redirected(
+    pub(crate) fn follow_redirect(
         &self,
         status: StatusCode,
         headers: &HeaderMap,
@@ -62,7 +62,7 @@ impl GuestRequest {
             .map_err(|_| RequestError::Url(UrlFault::Character))?;
         let joined = self.url.join(text).map_err(|_| RequestError::Url(UrlFault::Syntax))?;
         let mut next = self.clone();
-        next.url = url(joined.as_str())?;
+        next.url = parse_url(joined.as_str())?;
         let rewrite = match status.as_u16() {
             301 | 302 => self.method == Method::POST,
             303 => self.method != Method::GET && self.method != Method::HEAD,
@@ -88,7 +88,7 @@ impl GuestRequest {
     }
 }
 
-fn method(text: &str) -> Result<Method, RequestError> {
+fn parse_method(text: &str) -> Result<Method, RequestError> {
     let refused = || RequestError::Method(text.chars().take(MAX_METHOD).collect());
     // CONNECT would be a tunnel; TRACE sends back what the policy has added.
     let never = ["CONNECT", "TRACE", "TRACK", "PRI"];
@@ -99,7 +99,7 @@ fn method(text: &str) -> Result<Method, RequestError> {
 }
 
 /// A URL in the one form that is judged, resolved, sent and logged.
-pub(crate) fn url(text: &str) -> Result<Url, RequestError> {
+pub(crate) fn parse_url(text: &str) -> Result<Url, RequestError> {
     let fault = |fault| RequestError::Url(fault);
     if text.len() > MAX_URL {
         return Err(fault(UrlFault::Long));
@@ -135,11 +135,11 @@ pub(crate) fn url(text: &str) -> Result<Url, RequestError> {
     if url.as_str().len() > MAX_URL {
         return Err(fault(UrlFault::Long));
     }
-    crate::path::PathReadings::of(url.path()).ok_or_else(|| fault(UrlFault::Path))?;
+    crate::path::PathReadings::from_path(url.path()).ok_or_else(|| fault(UrlFault::Path))?;
     Ok(url)
 }
 
-fn headers(all: &[Header], limits: &BridgeLimits) -> Result<HeaderMap, RequestError> {
+fn parse_headers(all: &[Header], limits: &BridgeLimits) -> Result<HeaderMap, RequestError> {
     let refused =
         |name: &str, fault| RequestError::Header { name: name.chars().take(80).collect(), fault };
     let bytes: usize = all.iter().map(|h| h.name.len() + h.value.len() + 4).sum();
@@ -150,7 +150,7 @@ fn headers(all: &[Header], limits: &BridgeLimits) -> Result<HeaderMap, RequestEr
     for one in all {
         let name = HeaderName::from_bytes(one.name.as_bytes())
             .map_err(|_| refused(&one.name, HeaderFault::Name))?;
-        if ours(&name) {
+        if is_reserved_header(&name) {
             return Err(refused(&one.name, HeaderFault::Ours));
         }
         let value = HeaderValue::from_bytes(&one.value)
@@ -161,7 +161,7 @@ fn headers(all: &[Header], limits: &BridgeLimits) -> Result<HeaderMap, RequestEr
 }
 
 /// Headers that say where a message ends and whom it is for, and those of one connection only.
-pub(crate) fn ours(name: &HeaderName) -> bool {
+pub(crate) fn is_reserved_header(name: &HeaderName) -> bool {
     hop_by_hop(name)
         || *name == header::HOST
         || *name == header::CONTENT_LENGTH
@@ -199,7 +199,7 @@ mod tests {
             ("http://a.com/?q=`", "http://a.com/?q=%60"),
             ("http://%61.com/", "http://a.com/"),
         ] {
-            assert_eq!(url(text).map(String::from).as_deref(), Ok(form), "{text}");
+            assert_eq!(parse_url(text).map(String::from).as_deref(), Ok(form), "{text}");
             let request: Result<http::Uri, _> = form.parse();
             assert!(request.is_ok(), "{form}");
         }
@@ -229,7 +229,7 @@ mod tests {
             ("gopher://a.com/", 1),
             ("data:text/plain,x", 1),
         ] {
-            assert_eq!(url(text).map_err(|e| e.curl_code()).err(), Some(code), "{text:?}");
+            assert_eq!(parse_url(text).map_err(|e| e.curl_code()).err(), Some(code), "{text:?}");
         }
     }
 
@@ -238,7 +238,7 @@ mod tests {
     fn every_url_is_a_request_line() {
         let printable: String = (0x21..0x7f).map(|b| b as u8 as char).collect();
         for b in printable.chars().chain(['é', '\u{1f600}', '\u{202e}']) {
-            let one = url(&format!("http://a.com/x{b}y?x{b}y"));
+            let one = parse_url(&format!("http://a.com/x{b}y?x{b}y"));
             let one = one.unwrap();
             assert!(one.as_str().parse::<http::Uri>().is_ok(), "{b:?} {one}");
         }
@@ -272,18 +272,18 @@ mod tests {
             ("HTTP2-Settings", "x", F::Ours),
             ("Expect", "100-continue", F::Ours),
         ] {
-            let head = RequestHead::new("GET", "http://a.com/").header(name, value);
+            let head = RequestHead::new("GET", "http://a.com/").with_header(name, value);
             let expected = RequestError::Header { name: name.into(), fault };
             assert_eq!(request(&head).err(), Some(expected), "{name:?}: {value:?}");
         }
-        let good = RequestHead::new("GET", "http://a.com/").header("X", "a\tb");
+        let good = RequestHead::new("GET", "http://a.com/").with_header("X", "a\tb");
         assert!(request(&good).is_ok());
         let mut many = RequestHead::new("GET", "http://a.com/");
         for _ in 0..101 {
-            many = many.header("X", "a");
+            many = many.with_header("X", "a");
         }
         assert!(request(&many).is_err());
-        let long = RequestHead::new("GET", "http://a.com/").header("X", &"a".repeat(70_000));
+        let long = RequestHead::new("GET", "http://a.com/").with_header("X", &"a".repeat(70_000));
         assert!(request(&long).is_err());
     }
 
@@ -314,15 +314,15 @@ mod tests {
             ("POST", 308, "POST"),
         ] {
             let mut head = RequestHead::new(method, "https://a.com/x")
-                .header("Content-Type", "text/plain")
-                .header("Authorization", "mine")
-                .header("Cookie", "mine");
+                .with_header("Content-Type", "text/plain")
+                .with_header("Authorization", "mine")
+                .with_header("Cookie", "mine");
             head.body = BodyLength::Bytes(3);
             let to = |location: &'static str| {
                 let location =
                     HeaderMap::from_iter([(header::LOCATION, HeaderValue::from_static(location))]);
                 let status = StatusCode::from_u16(status).unwrap();
-                request(&head).unwrap().redirected(status, &location).unwrap().unwrap()
+                request(&head).unwrap().follow_redirect(status, &location).unwrap().unwrap()
             };
             let next = to("/y");
             assert_eq!(next.method.as_str(), becomes, "{method} {status}");

@@ -12,7 +12,7 @@ pub trait NameResolver: Send + Sync {
     ///
     /// # Errors
     /// If there are none. The guest is told that, and not why.
-    fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
+    fn resolve_host(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
 /// The system's resolver, with its configuration.
@@ -20,12 +20,12 @@ pub trait NameResolver: Send + Sync {
 pub struct SystemResolver;
 
 impl NameResolver for SystemResolver {
-    fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+    fn resolve_host(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         Ok((host, 0).to_socket_addrs()?.map(|a| a.ip()).collect())
     }
 }
 
 /// What `localhost` and names beneath it are, whatever a resolver would say (RFC 6761, 6.3).
-pub(crate) fn localhost() -> Vec<IpAddr> {
+pub(crate) fn localhost_addresses() -> Vec<IpAddr> {
     vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
 }

@@ -16,7 +16,7 @@
 //! Naming a host does not open private addresses: who rules over the name's zone could lead the guest
 //! anywhere in the host's networks. `at` does.
 
-use crate::address::{AddressClass, class};
+use crate::address::{AddressClass, address_class};
 use crate::error::RuleRefusal;
 use crate::path::{PathPrefix, PathReadings};
 use ipnet::IpNet;
@@ -152,14 +152,14 @@ impl RequestRules {
     ///
     /// # Errors
     /// Which rule denies it, or which would allow it.
-    pub fn allows(&self, method: &str, url: &Url) -> Result<(), RuleRefusal> {
+    pub fn check_allowed(&self, method: &str, url: &Url) -> Result<(), RuleRefusal> {
         self.check(method, url).map(|_| ())
     }
 
     /// Whether a rule that allows something names this host, a name or an address, and this port, whatever the
     /// method and the path are. `*` and `*.domain` name nobody.
     #[must_use]
-    pub fn names(&self, host: &str, port: u16) -> bool {
+    pub fn names_host(&self, host: &str, port: u16) -> bool {
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         ["http", "https"].iter().any(|scheme| {
             let Ok(url) = Url::parse(&format!("{scheme}://{host}:{port}/")) else { return false };
@@ -181,18 +181,18 @@ impl RequestRules {
                 && scheme.is_none()
                 && *host == HostPattern::Any
                 && *port == Port::Any
-                && *path == PathPrefix::all()
+                && *path == PathPrefix::every_path()
         };
         self.deny.is_empty() && self.allow.iter().any(every)
     }
 
     pub(crate) fn check(&self, method: &str, url: &Url) -> Result<Permit<'_>, RuleRefusal> {
         let refusal = |denied_by: Option<&RequestRule>| RuleRefusal {
-            target: authority(url),
+            target: url_authority(url),
             denied_by: denied_by.map(ToString::to_string),
-            needed: needed(method, url),
+            needed: needed_rule(method, url),
         };
-        let Some(readings) = PathReadings::of(url.path()) else { return Err(refusal(None)) };
+        let Some(readings) = PathReadings::from_path(url.path()) else { return Err(refusal(None)) };
         if let Some(rule) =
             self.deny.iter().find(|r| r.matches(method, url, &readings, MatchBreadth::Widely))
         {
@@ -224,13 +224,13 @@ impl Permit<'_> {
     }
 
     /// Whether the host of the request may be at this address.
-    pub(crate) fn reaches(&self, address: IpAddr) -> Result<(), AddressClass> {
+    pub(crate) fn check_address(&self, address: IpAddr) -> Result<(), AddressClass> {
         let denied = |r: &&RequestRule| r.target.host == HostPattern::Address(address);
         if self.denying.iter().any(denied) {
-            return Err(class(address).unwrap_or(AddressClass::Reserved));
+            return Err(address_class(address).unwrap_or(AddressClass::Reserved));
         }
-        match class(address) {
-            _ if self.rules.iter().any(|r| r.names(address)) => Ok(()),
+        match address_class(address) {
+            _ if self.rules.iter().any(|r| r.names_address(address)) => Ok(()),
             // Rules that say where their host is allow no other place.
             None if self.rules.iter().any(|r| r.at.is_empty()) => Ok(()),
             None => Err(AddressClass::Reserved),
@@ -264,11 +264,11 @@ impl RequestRule {
         path: &PathReadings,
         read: MatchBreadth,
     ) -> bool {
-        self.methods.contain(method, read) && self.target.matches_but_host(url, path, read)
+        self.methods.contain_method(method, read) && self.target.matches_but_host(url, path, read)
     }
 
     /// Whether the rule names this address although names may not lead to it.
-    fn names(&self, address: IpAddr) -> bool {
+    fn names_address(&self, address: IpAddr) -> bool {
         if !self.at.is_empty() {
             return self.at.iter().any(|n| n.contains(&address));
         }
@@ -286,7 +286,7 @@ pub(crate) fn is_localhost(name: &str) -> bool {
 }
 
 impl Methods {
-    fn contain(&self, method: &str, read: MatchBreadth) -> bool {
+    fn contain_method(&self, method: &str, read: MatchBreadth) -> bool {
         let Self::Some(names) = self else { return true };
         let same = |name: &String| match read {
             MatchBreadth::Narrowly => name == method,
@@ -300,7 +300,7 @@ impl Methods {
 impl UrlPattern {
     /// Whether a request to this URL is meant; read narrowly.
     pub(crate) fn matches(&self, url: &Url) -> bool {
-        let path = PathReadings::of(url.path());
+        let path = PathReadings::from_path(url.path());
         self.matches_host(url)
             && path.is_some_and(|path| self.matches_but_host(url, &path, MatchBreadth::Narrowly))
     }
@@ -342,8 +342,8 @@ impl UrlPattern {
 
     fn matches_but_host(&self, url: &Url, path: &PathReadings, read: MatchBreadth) -> bool {
         let path = match read {
-            MatchBreadth::Widely => path.touches(&self.path),
-            MatchBreadth::Narrowly => path.within(&self.path),
+            MatchBreadth::Widely => path.touches_prefix(&self.path),
+            MatchBreadth::Narrowly => path.is_within(&self.path),
         };
         self.matches_place(url) && path
     }
@@ -369,24 +369,24 @@ fn parse(text: &str) -> Result<RequestRule, RuleFault> {
     };
     let methods = match methods {
         "*" => Methods::All,
-        names => Methods::Some(names.split(',').map(method).collect::<Result<_, _>>()?),
+        names => Methods::Some(names.split(',').map(parse_method).collect::<Result<_, _>>()?),
     };
-    let at = at.map_or(Ok(Vec::new()), |at| at.split(',').map(place).collect())?;
-    Ok(RequestRule { methods, target: target(url)?, at })
+    let at = at.map_or(Ok(Vec::new()), |at| at.split(',').map(parse_network).collect())?;
+    Ok(RequestRule { methods, target: parse_target(url)?, at })
 }
 
-fn method(name: &str) -> Result<String, RuleFault> {
+fn parse_method(name: &str) -> Result<String, RuleFault> {
     let token = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     token.then(|| name.to_ascii_uppercase()).ok_or(RuleFault::Method)
 }
 
-fn place(text: &str) -> Result<IpNet, RuleFault> {
+fn parse_network(text: &str) -> Result<IpNet, RuleFault> {
     let one = || text.parse::<IpAddr>().map(IpNet::from);
     text.parse::<IpNet>().or_else(|_| one()).map_err(|_| RuleFault::At)
 }
 
 /// The URL of a rule or a secret.
-pub(crate) fn target(text: &str) -> Result<UrlPattern, RuleFault> {
+pub(crate) fn parse_target(text: &str) -> Result<UrlPattern, RuleFault> {
     let (scheme, rest) = text.split_once("://").ok_or(RuleFault::Scheme)?;
     let scheme = match scheme {
         "*" => None,
@@ -429,7 +429,8 @@ pub(crate) fn target(text: &str) -> Result<UrlPattern, RuleFault> {
     if dots || path.contains('\\') {
         return Err(RuleFault::Path);
     }
-    let prefix = if path == "/" { Some(PathPrefix::all()) } else { PathPrefix::new(url.path()) };
+    let prefix =
+        if path == "/" { Some(PathPrefix::every_path()) } else { PathPrefix::new(url.path()) };
     let text = format!("{}://{host}{port}{}", scheme.map_or("*", Scheme::name), url.path());
     Ok(UrlPattern { scheme, host, port, path: prefix.ok_or(RuleFault::Path)?, text })
 }
@@ -470,18 +471,18 @@ pub(crate) fn plain_name(url: &Url) -> Option<String> {
 }
 
 /// `host:port`.
-pub(crate) fn authority(url: &Url) -> String {
+pub(crate) fn url_authority(url: &Url) -> String {
     let port = url.port_or_known_default().unwrap_or_default();
     format!("{}:{port}", url.host_str().unwrap_or_default())
 }
 
 /// The smallest rule that allows a request.
-fn needed(method: &str, url: &Url) -> String {
+fn needed_rule(method: &str, url: &Url) -> String {
     let port = url.port().map(|p| format!(":{p}")).unwrap_or_default();
     let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());
     let exact = format!("{method} {scheme}://{host}{port}{}", url.path());
     let parses = exact.parse::<RequestRule>().is_ok_and(|rule| {
-        PathReadings::of(url.path())
+        PathReadings::from_path(url.path())
             .is_some_and(|path| rule.matches(method, url, &path, MatchBreadth::Narrowly))
     });
     if parses { exact } else { format!("{method} {scheme}://{host}{port}/") }

@@ -44,11 +44,11 @@ impl SecretForms {
             all.extend((0..3).map(|offset| within_base64(&engine, secret, offset)));
         }
         for upper in [false, true] {
-            all.push(hex(secret, upper));
-            all.push(percent(secret, upper));
+            all.push(hex_form(secret, upper));
+            all.push(percent_form(secret, upper));
         }
-        all.push(json(secret, false));
-        all.push(json(secret, true));
+        all.push(json_form(secret, false));
+        all.push(json_form(secret, true));
         for form in all {
             if !self.0.contains(&form) {
                 self.0.push(form);
@@ -57,9 +57,9 @@ impl SecretForms {
     }
 
     /// The bytes with stars.
-    pub(crate) fn scrub(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn scrub_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let mut out = bytes.to_vec();
-        for (from, to) in self.found(bytes) {
+        for (from, to) in self.find_secrets(bytes) {
             out[from..to].fill(b'*');
         }
         out
@@ -74,7 +74,7 @@ impl SecretForms {
         })
     }
 
-    fn found(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
+    fn find_secrets(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
         let mut out = Vec::new();
         for form in &self.0 {
             let finder = memmem::Finder::new(form.as_slice());
@@ -88,7 +88,7 @@ impl SecretForms {
     }
 
     /// How many of the last bytes may be the beginning of a secret.
-    fn begun(&self, bytes: &[u8]) -> usize {
+    fn begun_len(&self, bytes: &[u8]) -> usize {
         let longest = |form: &Zeroizing<Vec<u8>>| {
             let most = bytes.len().min(form.len().saturating_sub(1));
             (1..=most).rev().find(|n| bytes.ends_with(&form[..*n])).unwrap_or(0)
@@ -111,20 +111,20 @@ impl Scrubber {
             return bytes.to_vec();
         }
         self.held.extend_from_slice(bytes);
-        self.give(forms, false)
+        self.give_scrubbed(forms, false)
     }
 
-    pub(crate) fn finish(&mut self, forms: &SecretForms) -> Vec<u8> {
-        self.give(forms, true)
+    pub(crate) fn finish_stream(&mut self, forms: &SecretForms) -> Vec<u8> {
+        self.give_scrubbed(forms, true)
     }
 
-    fn give(&mut self, forms: &SecretForms, all: bool) -> Vec<u8> {
-        let keep = if all { 0 } else { forms.begun(&self.held) };
+    fn give_scrubbed(&mut self, forms: &SecretForms, all: bool) -> Vec<u8> {
+        let keep = if all { 0 } else { forms.begun_len(&self.held) };
         let cut = self.held.len() - keep;
         let mut out = self.held.to_vec();
         out[..self.starred].fill(b'*');
         let mut beyond = self.starred.saturating_sub(cut);
-        for (from, to) in forms.found(&self.held) {
+        for (from, to) in forms.find_secrets(&self.held) {
             out[from..to].fill(b'*');
             if from < cut && to > cut {
                 beyond = beyond.max(to - cut);
@@ -150,7 +150,7 @@ fn within_base64(engine: &GeneralPurpose, secret: &[u8], offset: usize) -> Zeroi
     Zeroizing::new(text.as_bytes()[from..to].to_vec())
 }
 
-fn hex(secret: &[u8], upper: bool) -> Zeroizing<Vec<u8>> {
+fn hex_form(secret: &[u8], upper: bool) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(String::with_capacity(secret.len() * 2));
     for b in secret {
         let _ = if upper { write!(out, "{b:02X}") } else { write!(out, "{b:02x}") };
@@ -159,7 +159,7 @@ fn hex(secret: &[u8], upper: bool) -> Zeroizing<Vec<u8>> {
 }
 
 /// All but the unreserved characters of RFC 3986 encoded.
-fn percent(secret: &[u8], upper: bool) -> Zeroizing<Vec<u8>> {
+fn percent_form(secret: &[u8], upper: bool) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(String::with_capacity(secret.len() * 3));
     for b in secret {
         let _ = match (b, upper) {
@@ -174,7 +174,7 @@ fn percent(secret: &[u8], upper: bool) -> Zeroizing<Vec<u8>> {
 }
 
 /// As a JSON string has it; some writers escape slashes.
-fn json(secret: &[u8], slashes: bool) -> Zeroizing<Vec<u8>> {
+fn json_form(secret: &[u8], slashes: bool) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(Vec::with_capacity(secret.len() * 2));
     for &b in secret {
         if matches!(b, b'"' | b'\\') || (slashes && b == b'/') {
@@ -205,8 +205,8 @@ mod tests {
             out.push(whole.clone());
             out.push(base64::prelude::BASE64_STANDARD.encode(&whole).into_bytes());
             out.push(base64::prelude::BASE64_URL_SAFE_NO_PAD.encode(&whole).into_bytes());
-            out.push([before.as_bytes(), &hex(SECRET, true)].concat());
-            out.push([&hex(SECRET, false), before.as_bytes()].concat());
+            out.push([before.as_bytes(), &hex_form(SECRET, true)].concat());
+            out.push([&hex_form(SECRET, false), before.as_bytes()].concat());
         }
         let url: String = url::form_urlencoded::byte_serialize(SECRET).collect::<Vec<_>>().concat();
         out.push(url.into_bytes());
@@ -224,19 +224,19 @@ mod tests {
     fn every_form_is_found_whole_and_cut_anywhere() {
         let forms = forms();
         for text in texts() {
-            let whole = forms.scrub(&text);
+            let whole = forms.scrub_bytes(&text);
             assert!(clean(&text, &whole), "{}", String::from_utf8_lossy(&whole));
             for cut in 0..=text.len() {
                 let mut s = Scrubber::default();
                 let mut out = s.push(&forms, &text[..cut]);
                 out.extend(s.push(&forms, &text[cut..]));
-                out.extend(s.finish(&forms));
+                out.extend(s.finish_stream(&forms));
                 assert_eq!(out, whole, "cut at {cut}");
             }
             let mut s = Scrubber::default();
             let mut out: Vec<u8> =
                 text.iter().flat_map(|b| s.push(&forms, std::slice::from_ref(b))).collect();
-            out.extend(s.finish(&forms));
+            out.extend(s.finish_stream(&forms));
             assert_eq!(out, whole, "byte by byte");
         }
     }
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(s.push(&forms, b"data: event\n\n"), b"data: event\n\n");
         assert_eq!(s.push(&forms, b"ends like sk-te"), b"ends like ");
         assert_eq!(s.push(&forms, b"a"), b"sk-tea");
-        assert_eq!(s.finish(&forms), b"");
+        assert_eq!(s.finish_stream(&forms), b"");
     }
 
     /// Secrets that overlap themselves and each other.
@@ -262,7 +262,7 @@ mod tests {
             let mut s = Scrubber::default();
             let mut out = s.push(&forms, &text[..cut]);
             out.extend(s.push(&forms, &text[cut..]));
-            out.extend(s.finish(&forms));
+            out.extend(s.finish_stream(&forms));
             assert_eq!(out, b"***************!", "cut at {cut}");
         }
     }

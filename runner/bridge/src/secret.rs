@@ -7,7 +7,7 @@
 //! A secret goes to https only, or to http on the machine itself, if it is named as such. Our copies are
 //! overwritten when they are let go; those in hyper's and rustls' buffers are not.
 
-use crate::rules::{HostPattern, RuleFault, Scheme, UrlPattern, is_localhost, target};
+use crate::rules::{HostPattern, RuleFault, Scheme, UrlPattern, is_localhost, parse_target};
 use crate::scrub::{MAX_SECRET, MIN_SECRET, SecretForms};
 use base64::Engine as _;
 use http::header::{HeaderName, HeaderValue};
@@ -85,7 +85,7 @@ impl FromStr for SecretRule {
         let (name, template) = rest.split_once('=').ok_or(SecretError::Form)?;
         let place = place.trim();
         let url = if place.contains("://") { place.into() } else { format!("https://{place}") };
-        let target = target(&url).map_err(SecretError::Target)?;
+        let target = parse_target(&url).map_err(SecretError::Target)?;
         match (&target.host, target.scheme) {
             (HostPattern::Any, _) => return Err(SecretError::AnyHost),
             (_, Some(Scheme::Https)) => {}
@@ -96,13 +96,13 @@ impl FromStr for SecretRule {
         let name = name.trim();
         let header = HeaderName::from_bytes(name.as_bytes())
             .ok()
-            .filter(|n| !crate::request::ours(n))
+            .filter(|n| !crate::request::is_reserved_header(n))
             .ok_or_else(|| SecretError::Header(name.chars().take(80).collect()))?;
-        Ok(Self { target, header, parts: parts(template.trim())? })
+        Ok(Self { target, header, parts: parse_template(template.trim())? })
     }
 }
 
-fn parts(mut template: &str) -> Result<Vec<SecretPart>, SecretError> {
+fn parse_template(mut template: &str) -> Result<Vec<SecretPart>, SecretError> {
     let text = |t: &str| SecretPart::Text(Zeroizing::new(t.to_string()));
     let mut out = Vec::new();
     while let Some((before, rest)) = template.split_once("${") {
@@ -164,7 +164,7 @@ impl Secrets {
         let rules = rules.into_iter().map(hold).collect::<Result<Vec<_>, _>>()?;
         let secrets = Self { rules, functions, forms: RwLock::default() };
         for rule in &secrets.rules {
-            secrets.value(rule)?;
+            secrets.secret_value(rule)?;
         }
         Ok(secrets)
     }
@@ -176,11 +176,11 @@ impl Secrets {
     /// The headers for a request. May block, on files and functions.
     pub(crate) fn headers(&self, url: &Url) -> Result<Vec<(HeaderName, HeaderValue)>, SecretError> {
         let meant = self.rules.iter().filter(|r| r.target.matches(url));
-        meant.map(|rule| Ok((rule.header.clone(), self.value(rule)?))).collect()
+        meant.map(|rule| Ok((rule.header.clone(), self.secret_value(rule)?))).collect()
     }
 
     /// Whether a request gets headers.
-    pub(crate) fn concern(&self, url: &Url) -> bool {
+    pub(crate) fn concern_url(&self, url: &Url) -> bool {
         self.rules.iter().any(|r| r.target.matches(url))
     }
 
@@ -189,7 +189,7 @@ impl Secrets {
         Arc::clone(&self.forms.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn value(&self, rule: &SecretEntry) -> Result<HeaderValue, SecretError> {
+    fn secret_value(&self, rule: &SecretEntry) -> Result<HeaderValue, SecretError> {
         let mut whole = Zeroizing::new(String::new());
         let mut values = Vec::new();
         for part in &rule.parts {
@@ -224,14 +224,14 @@ impl Secrets {
         if whole.len() > 2 * MAX_SECRET {
             return Err(SecretError::Value);
         }
-        values.extend(password(&whole));
-        self.remember(rule, values);
+        values.extend(basic_passwords(&whole));
+        self.remember_values(rule, values);
         let mut value = HeaderValue::from_str(&whole).map_err(|_| SecretError::Value)?;
         value.set_sensitive(true);
         Ok(value)
     }
 
-    fn remember(&self, rule: &SecretEntry, new: Vec<Zeroizing<Vec<u8>>>) {
+    fn remember_values(&self, rule: &SecretEntry, new: Vec<Zeroizing<Vec<u8>>>) {
         let mut values = rule.values.lock().unwrap_or_else(PoisonError::into_inner);
         if values.last() == Some(&new) {
             return;
@@ -253,7 +253,7 @@ impl Secrets {
 }
 
 /// What `Basic` hides in base64: user and password, and the password.
-fn password(header: &str) -> Vec<Zeroizing<Vec<u8>>> {
+fn basic_passwords(header: &str) -> Vec<Zeroizing<Vec<u8>>> {
     let Some(coded) = header.strip_prefix("Basic ") else { return Vec::new() };
     let Ok(plain) = base64::prelude::BASE64_STANDARD.decode(coded.trim()) else {
         return Vec::new();
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn a_secret_goes_where_it_is_meant_to() {
         let s = secrets(&["api.a.com: Authorization=Bearer 0123456789"]).unwrap();
-        let meant = |url: &str| s.concern(&Url::parse(url).unwrap());
+        let meant = |url: &str| s.concern_url(&Url::parse(url).unwrap());
         assert!(meant("https://api.a.com/x"));
         for other in [
             "http://api.a.com/",
@@ -307,8 +307,8 @@ mod tests {
             assert!(!meant(other), "{other}");
         }
         let s = secrets(&["https://api.a.com/v1/: X-Key=0123456789"]).unwrap();
-        assert!(s.concern(&Url::parse("https://api.a.com/v1/x").unwrap()));
-        assert!(!s.concern(&Url::parse("https://api.a.com/v1%2f../x").unwrap()));
+        assert!(s.concern_url(&Url::parse("https://api.a.com/v1/x").unwrap()));
+        assert!(!s.concern_url(&Url::parse("https://api.a.com/v1%2f../x").unwrap()));
     }
 
     #[test]
@@ -354,7 +354,7 @@ mod tests {
         let sent = s.headers(&url).unwrap();
         assert_eq!(sent[0].1.as_bytes(), b"secret-number-2");
         assert!(sent[0].1.is_sensitive());
-        let text = s.forms().scrub(b"secret-number-1 secret-number-2");
+        let text = s.forms().scrub_bytes(b"secret-number-1 secret-number-2");
         assert_eq!(text, b"*************** ***************");
     }
 
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn passwords_within_basic_are_looked_for() {
         let s = secrets(&["a.com: Authorization=Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="]).unwrap();
-        assert_eq!(s.forms().scrub(b"pw open sesame!"), b"pw ***********!");
+        assert_eq!(s.forms().scrub_bytes(b"pw open sesame!"), b"pw ***********!");
     }
 
     #[test]

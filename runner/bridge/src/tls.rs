@@ -63,15 +63,15 @@ impl Tls {
     }
 
     /// A configuration whose kept TLS sessions are the caller's own.
-    pub(crate) fn config(&self) -> Result<ClientConfig, String> {
-        let shared = self.config.get_or_init(|| config(&self.roots).map(Arc::new));
+    pub(crate) fn client_config(&self) -> Result<ClientConfig, String> {
+        let shared = self.config.get_or_init(|| client_config(&self.roots).map(Arc::new));
         let mut own = ClientConfig::clone(shared.as_ref().map_err(Clone::clone)?);
         own.resumption = Resumption::in_memory_sessions(SESSIONS);
         Ok(own)
     }
 }
 
-fn config(roots: &TlsRoots) -> Result<ClientConfig, String> {
+fn client_config(roots: &TlsRoots) -> Result<ClientConfig, String> {
     let mut store = RootCertStore::empty();
     if !roots.only_extra {
         store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -182,8 +182,8 @@ fn guests_that_do_not_read() {
         peer.say(b"HTTP/1.1 200 OK\r\n\r\n");
         while peer.say(&[b'x'; 4096]) {}
     });
-    let exchange = b.bridge.request(&RequestHead::new("GET", &server.url("/"))).unwrap();
-    assert_eq!(exchange.response().unwrap().status, 200);
+    let exchange = b.bridge.begin_request(&RequestHead::new("GET", &server.url("/"))).unwrap();
+    assert_eq!(exchange.wait_response().unwrap().status, 200);
     good(&b);
     std::thread::sleep(Duration::from_secs(6));
     // What is kept of the endless body is what the pipe holds.
@@ -218,7 +218,8 @@ fn too_much() {
     assert_eq!(b.get(&server.url("/")).map(|_| ()), over);
     // What announces too much is refused before it comes.
     let server = endless("HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n", b"");
-    let head = b.bridge.request(&RequestHead::new("GET", &server.url("/"))).unwrap().response();
+    let head =
+        b.bridge.begin_request(&RequestHead::new("GET", &server.url("/"))).unwrap().wait_response();
     assert_eq!(head.map(|_| ()), over);
     // Endless heads, headers, names, chunk extensions, trailers.
     for (head, piece) in [
@@ -354,7 +355,7 @@ fn resets() {
     let b = limited(short());
     for cut in (0..whole.len()).step_by(7) {
         let server = Server::saying(&whole[..cut]);
-        let exchange = b.bridge.request(&RequestHead::new("GET", &server.url("/"))).unwrap();
+        let exchange = b.bridge.begin_request(&RequestHead::new("GET", &server.url("/"))).unwrap();
         let error = answer(&exchange).unwrap_err();
         assert!(matches!(error.curl_code(), 52 | 56 | 18), "{cut}: {error}");
     }

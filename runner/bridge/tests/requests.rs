@@ -32,7 +32,7 @@ fn limited(limits: BridgeLimits) -> Box {
 fn a_request_is_what_was_asked_for() {
     let server = mirror();
     let b = Box::new(&[RULE]);
-    let head = RequestHead::new("GET", &server.url("/a/../b?c=d#e")).header("X-One", "1");
+    let head = RequestHead::new("GET", &server.url("/a/../b?c=d#e")).with_header("X-One", "1");
     let (got, body) = b.ask(&head).unwrap();
     assert_eq!((got.status, body.as_slice()), (200, b"GET ".as_slice()));
     assert_eq!(header(&got, "content-length").as_deref(), Some("4"));
@@ -55,11 +55,11 @@ fn bodies_of_known_and_unknown_length() {
     for length in [BodyLength::Bytes(300_000), BodyLength::Unknown] {
         let mut head = RequestHead::new("PUT", &server.url("/"));
         head.body = length;
-        let exchange = b.bridge.request(&head).unwrap();
+        let exchange = b.bridge.begin_request(&head).unwrap();
         for piece in whole.chunks(7_000) {
             exchange.write(piece).unwrap();
         }
-        exchange.finish();
+        exchange.finish_body();
         let (_, body) = answer(&exchange).unwrap();
         assert_eq!(body, [b"PUT ", whole.as_slice()].concat());
     }
@@ -76,22 +76,22 @@ fn bodies_must_be_as_long_as_announced() {
     let b = limited(BridgeLimits { upload: 1000, ..short() });
     let mut head = RequestHead::new("PUT", &server.url("/"));
     head.body = BodyLength::Bytes(5);
-    let exchange = b.bridge.request(&head).unwrap();
+    let exchange = b.bridge.begin_request(&head).unwrap();
     assert_eq!(exchange.write(b"123456"), Err(RequestError::Length));
-    let exchange = b.bridge.request(&head).unwrap();
+    let exchange = b.bridge.begin_request(&head).unwrap();
     exchange.write(b"123").unwrap();
-    exchange.finish();
-    assert_eq!(exchange.response(), Err(RequestError::Length));
+    exchange.finish_body();
+    assert_eq!(exchange.wait_response(), Err(RequestError::Length));
     head.body = BodyLength::Bytes(1001);
     assert_eq!(
-        b.bridge.request(&head).map(|_| ()).err(),
+        b.bridge.begin_request(&head).map(|_| ()).err(),
         Some(RequestError::Limit(BridgeLimit::Upload))
     );
     head.body = BodyLength::Unknown;
-    let exchange = b.bridge.request(&head).unwrap();
+    let exchange = b.bridge.begin_request(&head).unwrap();
     let _ = exchange.write(&[b'x'; 2000]);
-    exchange.finish();
-    assert_eq!(exchange.response(), Err(RequestError::Limit(BridgeLimit::Upload)));
+    exchange.finish_body();
+    assert_eq!(exchange.wait_response(), Err(RequestError::Limit(BridgeLimit::Upload)));
 }
 
 /// 307 wants the body again; one that was too long to keep cannot be had again.
@@ -116,7 +116,7 @@ fn redirects_send_short_bodies_again() {
         let mut head = RequestHead::new("POST", &server.url(path));
         head.body = BodyLength::Bytes(body.len() as u64);
         head.redirect = RedirectPolicy::Follow(3);
-        let exchange = b.bridge.request(&head).unwrap();
+        let exchange = b.bridge.begin_request(&head).unwrap();
         exchange.write(body).unwrap();
         answer(&exchange).map(|(_, body)| String::from_utf8(body).unwrap())
     };
@@ -148,16 +148,16 @@ fn requests_at_the_same_time_are_counted() {
     let b =
         limited(BridgeLimits { concurrent: 2, turn: Duration::ZERO, ..BridgeLimits::default() });
     let head = RequestHead::new("GET", &server.url("/"));
-    let one = b.bridge.request(&head).unwrap();
-    let _two = b.bridge.request(&head).unwrap();
-    let third = b.bridge.request(&head).map(|_| ());
+    let one = b.bridge.begin_request(&head).unwrap();
+    let _two = b.bridge.begin_request(&head).unwrap();
+    let third = b.bridge.begin_request(&head).map(|_| ());
     assert_eq!(third, Err(RequestError::Limit(BridgeLimit::Concurrent)));
     while server.heads().len() < 2 {
         std::thread::yield_now();
     }
     drop(one);
     // Giving up makes room at once, and is told to the log.
-    assert!(b.bridge.request(&head).is_ok());
+    assert!(b.bridge.begin_request(&head).is_ok());
     while !b.log.entries().iter().any(|e| e.error == Some(RequestError::Cancelled)) {
         std::thread::yield_now();
     }

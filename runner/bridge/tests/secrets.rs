@@ -141,9 +141,9 @@ fn redirects_do_not_take_secrets_along() {
     });
     let b = with_secret(&server);
     let mut head = RequestHead::new("GET", &server.url("/"))
-        .header("Cookie", "session=guest")
-        .header("Authorization", "Basic guest")
-        .header("X-Other", "stays");
+        .with_header("Cookie", "session=guest")
+        .with_header("Authorization", "Basic guest")
+        .with_header("X-Other", "stays");
     head.redirect = RedirectPolicy::Follow(3);
     let (got, _) = b.ask(&head).unwrap();
     assert_eq!((got.status, got.redirects), (200, 1));
@@ -179,7 +179,7 @@ fn a_guest_cannot_get_at_the_request() {
     }
     let mut head = RequestHead::new("POST", &server.url("/"));
     head.body = BodyLength::Bytes(3);
-    let exchange = b.bridge.request(&head).unwrap();
+    let exchange = b.bridge.begin_request(&head).unwrap();
     exchange.write(b"abc").unwrap();
     let (head, body) = common::answer(&exchange).unwrap();
     absent(&format!("{head:?} {}", String::from_utf8(body).unwrap()));

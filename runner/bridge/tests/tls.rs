@@ -214,7 +214,7 @@ fn downgrades() {
     let plain = Server::new(|peer| while peer.head().is_some() && peer.ok(b"plain") {});
     let url = https.url("good.example", &format!("/to/http://{}/x", plain.address));
     let secret = format!("https://*.example:{}: X-Key=0123456789abc", https.address.port());
-    let mut head = RequestHead::new("GET", &url).header("Authorization", "guest's");
+    let mut head = RequestHead::new("GET", &url).with_header("Authorization", "guest's");
     head.redirect = RedirectPolicy::Follow(3);
     let b = allowed(ca.roots(), std::slice::from_ref(&secret));
     assert!(matches!(b.ask(&head), Err(RequestError::Refused(_))));

@@ -2,8 +2,8 @@
 
 use crate::args::grants::CallArgs;
 use crate::args::stored::ImageArg;
-use crate::progress::compiling;
-use crate::{CliFailure, message, print};
+use crate::progress::compile_progress;
+use crate::{CliFailure, message, print_text};
 use signal_hook::iterator::Signals;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use wasibox::{
 };
 
 /// The failure that an error is.
-pub fn failure(e: Error) -> CliFailure {
+pub fn failure_from(e: Error) -> CliFailure {
     let status = match &e {
         Error::Sandbox(SandboxError::NotFound(_)) => 127,
         Error::Sandbox(SandboxError::NotExecutable { .. }) => 126,
@@ -28,18 +28,18 @@ pub fn failure(e: Error) -> CliFailure {
 ///
 /// # Errors
 /// No image, or one that cannot be opened.
-pub fn engine(image: &ImageArg, require_walls: bool) -> Result<Engine, CliFailure> {
+pub fn open_engine(image: &ImageArg, require_walls: bool) -> Result<Engine, CliFailure> {
     engine_of(image.path()?, require_walls)
 }
 
 /// The same for an image that is named.
 ///
 /// # Errors
-/// As [`engine`].
+/// As [`open_engine`].
 pub fn engine_of(image: PathBuf, require_walls: bool) -> Result<Engine, CliFailure> {
     let mut pool = PoolOptions::new(&image);
     // One worker is made when the call begins, and none after it.
-    (pool.warm, pool.progress, pool.require_walls) = (0, compiling(), require_walls);
+    (pool.warm, pool.progress, pool.require_walls) = (0, compile_progress(), require_walls);
     let options = EngineOptions { pool, awake: 1, idle: None, ..EngineOptions::new(image) };
     Ok(Engine::new(options)?)
 }
@@ -48,7 +48,7 @@ pub fn engine_of(image: PathBuf, require_walls: bool) -> Result<Engine, CliFailu
 pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
     if let Some(begun) = begun.filter(|begun| *begun != engine.digest()) {
         let short = |d: Digest| d.to_string().chars().take(12).collect::<String>();
-        message::say(&format!(
+        message::say_message(&format!(
             "session '{name}' was begun with image {} and goes on with {}",
             short(begun),
             short(engine.digest())
@@ -61,15 +61,15 @@ pub fn tell_left_out(session: &Session) {
     const TOLD: usize = 20;
     let left = session.workspace_left_out();
     for (path, why) in left.iter().take(TOLD) {
-        message::say(&format!("{path} is not in the zip: {why}"));
+        message::say_message(&format!("{path} is not in the zip: {why}"));
     }
     if let Some(more) = left.len().checked_sub(TOLD).filter(|n| *n > 0) {
-        message::say(&format!("{more} more files are not in the zip"));
+        message::say_message(&format!("{more} more files are not in the zip"));
     }
 }
 
 /// A command as the options have it.
-pub fn prepared(mut exec: Exec, call: &CallArgs, limits: &Limits) -> Exec {
+pub fn prepare_exec(mut exec: Exec, call: &CallArgs, limits: &Limits) -> Exec {
     exec.env = call.env.clone();
     exec.cwd = call.cwd.clone();
     exec.input = if call.no_stdin { Input::Bytes(Vec::new()) } else { Input::Inherit };
@@ -86,20 +86,20 @@ pub fn prepared(mut exec: Exec, call: &CallArgs, limits: &Limits) -> Exec {
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn tell(outcome: &Outcome, json: bool, limits: &Limits) -> Result<(), CliFailure> {
+pub fn print_outcome(outcome: &Outcome, json: bool, limits: &Limits) -> Result<(), CliFailure> {
     if json {
         let json = serde_json::to_string(outcome).map_err(|e| CliFailure::new(125, e))?;
-        return print(&(message::json_shown(json) + "\n"));
+        return print_text(&(message::json_shown(json) + "\n"));
     }
-    if let Some(text) = outcome.limit_hit.and_then(|limit| explain(limit, limits)) {
-        message::say(&text);
+    if let Some(text) = outcome.limit_hit.and_then(|limit| explain_limit(limit, limits)) {
+        message::say_message(&text);
     }
     Ok(())
 }
 
 /// What to tell about a limit that ended the command. A limit that the command was
 /// told of itself (memory, processes) is its own to report.
-fn explain(limit: LimitHit, limits: &Limits) -> Option<String> {
+fn explain_limit(limit: LimitHit, limits: &Limits) -> Option<String> {
     Some(match limit {
         LimitHit::Timeout => {
             let s = limits.timeout.unwrap_or_default().as_secs_f64();
@@ -146,7 +146,7 @@ fn explain(limit: LimitHit, limits: &Limits) -> Option<String> {
 ///
 /// # Errors
 /// If the system has no more descriptors.
-pub fn signals() -> Result<Signals, CliFailure> {
+pub fn take_signals() -> Result<Signals, CliFailure> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     Ok(Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?)
 }
@@ -157,7 +157,7 @@ pub struct RunningCall(Arc<AtomicU64>);
 
 impl RunningCall {
     /// Does what runs.
-    pub fn during<T>(&self, act: impl FnOnce() -> T) -> T {
+    pub fn run_during<T>(&self, act: impl FnOnce() -> T) -> T {
         self.0.fetch_add(1, Ordering::SeqCst);
         let done = act();
         self.0.fetch_add(1, Ordering::SeqCst);

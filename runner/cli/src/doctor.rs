@@ -1,18 +1,18 @@
 //! `runner doctor`: which walls this host has.
 
-use crate::{CliFailure, print};
+use crate::{CliFailure, print_text};
 use wasibox::{Wall, Walls};
 
 /// Closes a jail around a process of this program, and tells what stands. The status is 1 if
 /// a wall is missing.
 pub fn run() -> Result<u8, CliFailure> {
     let own = std::env::current_exe().map_err(|e| CliFailure::new(125, e))?;
-    let walls = wasibox::probe(&own).map_err(|e| CliFailure::new(125, e))?;
-    print(&report(&walls))?;
-    Ok(u8::from(!walls.missing().is_empty()))
+    let walls = wasibox::probe_walls(&own).map_err(|e| CliFailure::new(125, e))?;
+    print_text(&walls_report(&walls))?;
+    Ok(u8::from(!walls.missing_walls().is_empty()))
 }
 
-fn report(walls: &Walls) -> String {
+fn walls_report(walls: &Walls) -> String {
     let stands = |yes| if yes { "yes" } else { "no" };
     let wall = |w| match w {
         Wall::Full => "yes",
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn every_wall_has_a_line() {
-        let none = report(&Walls::default());
+        let none = walls_report(&Walls::default());
         assert_eq!(none.lines().filter(|l| l.ends_with(" no") || l.contains("no: ")).count(), 6);
         let all = Walls {
             no_new_privs: true,
@@ -51,6 +51,6 @@ mod tests {
             system_calls: true,
             memory: true,
         };
-        assert_eq!(report(&all).lines().filter(|l| l.ends_with(" yes")).count(), 6);
+        assert_eq!(walls_report(&all).lines().filter(|l| l.ends_with(" yes")).count(), 6);
     }
 }

@@ -3,7 +3,7 @@
 use crate::CliFailure;
 use crate::args::door::{DoorArgs, McpArgs, RootsArg, ServeArgs};
 use crate::args::grants::GrantSettings;
-use crate::progress::compiling;
+use crate::progress::compile_progress;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,17 +16,19 @@ use wasibox_mcp::{RootsMode, ToolServers};
 const MAIN: &str = "main";
 
 /// Serves a client by the Model Context Protocol, or many by HTTP.
-pub fn mcp(args: &McpArgs) -> Result<u8, CliFailure> {
-    let (machine, registry, _servers) = machine(&args.door, 8)?;
+pub fn run_mcp(args: &McpArgs) -> Result<u8, CliFailure> {
+    let (machine, registry, _servers) = open_machine(&args.door, 8)?;
     if let Some(listen) = args.http {
-        let door = door(&args.door, machine, registry);
+        let door = open_door(&args.door, machine, registry);
         let serve = Serve { listen, tokens: None, drain: Duration::from_secs(1), log: None };
-        return wasibox_http::serve(door, serve).map(|()| 0).map_err(|e| CliFailure::new(125, e));
+        return wasibox_http::serve_door(door, serve)
+            .map(|()| 0)
+            .map_err(|e| CliFailure::new(125, e));
     }
     let space = machine.space();
     let client = match (&args.session, machine.is_durable()) {
-        (Some(name), _) => Client::of(space, name),
-        (None, true) => Client::of(space, MAIN),
+        (Some(name), _) => Client::for_session(space, name),
+        (None, true) => Client::for_session(space, MAIN),
         (None, false) => Client::new(space).map_err(|e| CliFailure::new(125, e))?,
     };
     let roots = match args.roots {
@@ -39,18 +41,18 @@ pub fn mcp(args: &McpArgs) -> Result<u8, CliFailure> {
 }
 
 /// Serves many by HTTP, with tokens.
-pub fn serve(args: &ServeArgs) -> Result<u8, CliFailure> {
+pub fn run_serve(args: &ServeArgs) -> Result<u8, CliFailure> {
     let tokens = Tokens::read(&args.token_file).map_err(|e| CliFailure::new(2, e))?;
-    let log = LogLevel::named(&args.log)
+    let log = LogLevel::from_name(&args.log)
         .ok_or_else(|| CliFailure::usage(format!("--log: '{}' is no LEVEL", args.log)))?;
-    let (machine, registry, _servers) = machine(&args.door, args.awake)?;
+    let (machine, registry, _servers) = open_machine(&args.door, args.awake)?;
     let serve = Serve {
         listen: args.listen,
         tokens: Some(tokens),
         drain: Duration::from_secs(args.drain.into()),
         log: Some(log),
     };
-    wasibox_http::serve(door(&args.door, machine, registry), serve)
+    wasibox_http::serve_door(open_door(&args.door, machine, registry), serve)
         .map(|()| 0)
         .map_err(|e| CliFailure::new(125, e))
 }
@@ -58,16 +60,17 @@ pub fn serve(args: &ServeArgs) -> Result<u8, CliFailure> {
 /// Sessions, the tools of their clients, and the servers whose tools their guests may call.
 type Served = (Machine, Arc<Registry>, Option<ToolServers>);
 
-fn machine(args: &DoorArgs, awake: usize) -> Result<Served, CliFailure> {
-    let GrantSettings { policy, require_walls, mut tools, tools_from } = args.grants.granted()?;
+fn open_machine(args: &DoorArgs, awake: usize) -> Result<Served, CliFailure> {
+    let GrantSettings { policy, require_walls, mut tools, tools_from } =
+        args.grants.grant_settings()?;
     tools.read_only |= args.read_only;
     tools.only = args.tools.clone().or(tools.only);
     let image = args.image.path()?;
     let mut pool = PoolOptions::new(&image);
-    (pool.warm, pool.progress, pool.require_walls) = (1, compiling(), require_walls);
+    (pool.warm, pool.progress, pool.require_walls) = (1, compile_progress(), require_walls);
     let options = EngineOptions { pool, awake, ..EngineOptions::new(image) };
     let engine = Engine::new(options)?;
-    let servers = crate::tools::connect(&engine, &tools_from)?;
+    let servers = crate::tools::connect_servers(&engine, &tools_from)?;
     let store = args.store.store.as_deref().filter(|path| *path != Path::new(""));
     let timeout = Duration::from_secs(args.call_timeout.max(1).into());
     let machine = Machine::new(&engine, MachineOptions { policy, store, timeout, tools })?;
@@ -75,7 +78,7 @@ fn machine(args: &DoorArgs, awake: usize) -> Result<Served, CliFailure> {
     Ok((machine, Arc::new(registry), servers))
 }
 
-fn door(args: &DoorArgs, machine: Machine, registry: Arc<Registry>) -> Door {
+fn open_door(args: &DoorArgs, machine: Machine, registry: Arc<Registry>) -> Door {
     let (hosts, origins) = (args.allow_host.clone(), args.allow_origin.clone());
     Door { machine, registry, hosts, origins }
 }

@@ -3,9 +3,9 @@
 use crate::CliFailure;
 use crate::args::exec::ExecArgs;
 use crate::args::grants::GrantSettings;
-use crate::call::{self, failure};
-use crate::progress::compiling;
-use crate::session::{print_diff, tell};
+use crate::call::{self, failure_from};
+use crate::progress::compile_progress;
+use crate::session::{print_applied, print_diff};
 use crate::tools;
 use crate::{expose, installed};
 use signal_hook::iterator::Signals;
@@ -29,7 +29,7 @@ const AMPLE: Duration = Duration::from_secs(600);
 /// command ran: nothing needs to be torn down but by the system.
 pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     let (path, argv) = o.image_and_command()?;
-    let GrantSettings { policy, require_walls, tools_from, .. } = o.grants.granted()?;
+    let GrantSettings { policy, require_walls, tools_from, .. } = o.grants.grant_settings()?;
     let limits = policy.limits;
     if (o.diff || o.apply) && policy.workspace.is_none() {
         return Err(CliFailure::usage("--diff and --apply are for a --workspace that is a folder"));
@@ -40,25 +40,25 @@ pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     }
     let image = Arc::new(Image::open(&path).map_err(|e| CliFailure::new(125, e))?);
     let session =
-        Session::with(image.clone(), policy, wasibox::default_artifact_dir(), compiling())
-            .map_err(failure)?;
+        Session::with(image.clone(), policy, wasibox::default_artifact_dir(), compile_progress())
+            .map_err(failure_from)?;
     let unready = session.unready_programs().unwrap_or_default();
     let called = called_program(&image, argv);
     let is_patient = limits.timeout.is_none_or(|timeout| timeout >= AMPLE);
     make_ready(&path, &unready, called.as_deref(), is_patient)?;
-    let signals = call::signals()?;
-    guard(limits.timeout, o.call.json)?;
-    let walls = session.close_jail().map_err(failure)?;
-    let missing = walls.missing();
+    let signals = call::take_signals()?;
+    arm_watchdog(limits.timeout, o.call.json)?;
+    let walls = session.close_jail().map_err(failure_from)?;
+    let missing = walls.missing_walls();
     if require_walls && !missing.is_empty() {
-        return Err(failure(Error::Walls(missing.join(", "))));
+        return Err(failure_from(Error::Walls(missing.join(", "))));
     }
     watch_signals(signals, session.interrupter());
-    let mut exec = call::prepared(Exec::new(argv), &o.call, &limits);
+    let mut exec = call::prepare_exec(Exec::new(argv), &o.call, &limits);
     exec.list_files = o.call.json;
-    let outcome = session.apply(Action::Exec(exec)).map_err(failure)?;
-    call::tell(&outcome, o.call.json, &limits)?;
-    end(outcome.exit_code.into())
+    let outcome = session.apply(Action::Exec(exec)).map_err(failure_from)?;
+    call::print_outcome(&outcome, o.call.json, &limits)?;
+    end_process(outcome.exit_code.into())
 }
 
 /// Runs a command in a worker, so that this process can save and apply what it has changed of a workspace, make the
@@ -73,20 +73,20 @@ fn in_worker(
     let (_, argv) = o.image_and_command()?;
     let limits = policy.limits;
     let engine = call::engine_of(image, require_walls)?;
-    let _servers = tools::connect(&engine, tools_from)?;
+    let _servers = tools::connect_servers(&engine, tools_from)?;
     let session = engine.session(policy)?;
     let running = call::RunningCall::default();
-    call::watch_signals(call::signals()?, session.interrupter(), running.clone());
-    expose::listen(&session, &o.expose)?;
-    let mut exec = call::prepared(Exec::new(argv), &o.call, &limits);
+    call::watch_signals(call::take_signals()?, session.interrupter(), running.clone());
+    expose::listen_all(&session, &o.expose)?;
+    let mut exec = call::prepare_exec(Exec::new(argv), &o.call, &limits);
     exec.list_files = o.call.json;
-    let outcome = running.during(|| session.exec(exec))?;
+    let outcome = running.run_during(|| session.exec(exec))?;
     call::tell_left_out(&session);
-    call::tell(&outcome, o.call.json, &limits)?;
+    call::print_outcome(&outcome, o.call.json, &limits)?;
     if o.diff {
         print_diff(&session, &[])?;
     }
-    if o.apply && !tell(&session.workspace_apply(&[])?) && outcome.exit_code == 0 {
+    if o.apply && !print_applied(&session.workspace_apply(&[])?) && outcome.exit_code == 0 {
         return Ok(1);
     }
     Ok(outcome.exit_code)
@@ -95,7 +95,7 @@ fn in_worker(
 /// Ends the process at once. Guest threads may still be on their way out: running exit handlers and
 /// unmapping code under them could end in a fault instead of the status. Nothing is flushed: who
 /// prints does that, and may hold standard output's lock while nobody reads it.
-fn end(status: i32) -> ! {
+fn end_process(status: i32) -> ! {
     signal_hook::low_level::exit(status)
 }
 
@@ -147,7 +147,7 @@ fn make_ready(
 }
 
 /// Has the system end this process if nothing else does in time.
-fn guard(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure> {
+fn arm_watchdog(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure> {
     let Some(after) = timeout.and_then(|t| t.checked_add(HELD_UP)) else { return Ok(()) };
     let outcome = Outcome {
         exit_code: 124,
@@ -162,7 +162,7 @@ fn guard(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure> {
     let name = installed::name();
     let error = format!("{name}: the command could not be ended in time; the sandbox ends\n");
     let words = LastWords { output, error: error.into_bytes(), status: 124 };
-    watchdog::arm(after, words).map_err(|e| CliFailure::new(125, e))
+    watchdog::arm_watchdog(after, words).map_err(|e| CliFailure::new(125, e))
 }
 
 /// Ends the guest and this process when a signal comes.
@@ -172,7 +172,7 @@ fn watch_signals(mut signals: Signals, interrupt: Interrupt) {
         if let Some(sig) = signals.forever().next() {
             interrupt.interrupt();
             std::thread::sleep(if sig == SIGINT { GRACE } else { Duration::from_millis(20) });
-            end(128 + sig);
+            end_process(128 + sig);
         }
     });
 }

@@ -34,7 +34,7 @@ impl FromStr for ExposedPort {
 ///
 /// # Errors
 /// If a port of the host cannot be had.
-pub fn listen(session: &Session, all: &[ExposedPort]) -> Result<(), CliFailure> {
+pub fn listen_all(session: &Session, all: &[ExposedPort]) -> Result<(), CliFailure> {
     for exposed in all {
         let at = (Ipv4Addr::LOCALHOST, exposed.host);
         let cannot =
@@ -45,35 +45,35 @@ pub fn listen(session: &Session, all: &[ExposedPort]) -> Result<(), CliFailure> 
             // One that has gone before it was accepted is nobody's business.
             for outside in listener.incoming().flatten() {
                 let session = session.clone();
-                let one = move || forward(&session, port, outside);
-                drop(thread().spawn(one));
+                let one = move || forward_connection(&session, port, outside);
+                drop(port_thread().spawn(one));
             }
         };
-        thread().spawn(serve).map_err(cannot)?;
+        port_thread().spawn(serve).map_err(cannot)?;
     }
     Ok(())
 }
 
-fn thread() -> std::thread::Builder {
+fn port_thread() -> std::thread::Builder {
     std::thread::Builder::new().stack_size(256 << 10)
 }
 
 /// Who comes while nobody listens inside is turned away by the end of the connection.
-fn forward(session: &Session, port: u16, outside: TcpStream) {
+fn forward_connection(session: &Session, port: u16, outside: TcpStream) {
     let Ok(inside) = session.connect(port) else { return };
     let (Ok(from), Ok(to)) = (outside.try_clone(), inside.try_clone()) else { return };
     let inwards = move || {
-        copy(&from, &to);
+        copy_stream(&from, &to);
         // It may have ended by itself.
         let _ = to.shutdown(Shutdown::Write);
     };
-    if thread().spawn(inwards).is_ok() {
-        copy(&inside, &outside);
+    if port_thread().spawn(inwards).is_ok() {
+        copy_stream(&inside, &outside);
         let _ = outside.shutdown(Shutdown::Write);
     }
 }
 
-fn copy(mut from: impl Read, mut to: impl Write) {
+fn copy_stream(mut from: impl Read, mut to: impl Write) {
     let mut part = vec![0; PART];
     loop {
         match from.read(&mut part) {

@@ -1,8 +1,8 @@
 //! `runner fs ...`: a session's files by the host.
 
 use crate::args::fs::{FsCommand as Command, FsSessionArgs};
-use crate::message::{json_shown, shown};
-use crate::{CliFailure, call, print, print_bytes};
+use crate::message::{escape_text, json_shown};
+use crate::{CliFailure, call, print_bytes, print_text};
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 use wasibox::files::{
@@ -16,16 +16,16 @@ const PART: u64 = 4 << 20;
 
 /// Does a command.
 pub fn run(command: Command) -> Result<u8, CliFailure> {
-    let of = command.of();
-    let sessions = call::engine(&of.image, false)?.sessions(of.named.store.open()?);
+    let of = command.session_of();
+    let sessions = call::open_engine(&of.image, false)?.sessions(of.named.store.open()?);
     let session = sessions.session(&of.named.name, of.workspace.policy())?;
     let request = match &command {
         Command::Read { lines: false, of, path, .. } if !of.json => {
             // A terminal obeys no file.
             let mut filter =
                 std::io::stdout().is_terminal().then(wasibox::terminal::Filter::default);
-            return download(&session, path, &mut |bytes| match &mut filter {
-                Some(filter) => print_bytes(&filter.pass(bytes)),
+            return download_file(&session, path, &mut |bytes| match &mut filter {
+                Some(filter) => print_bytes(&filter.filter_bytes(bytes)),
                 None => print_bytes(bytes),
             });
         }
@@ -36,7 +36,7 @@ pub fn run(command: Command) -> Result<u8, CliFailure> {
             ..ReadOf::new(&**path)
         }),
         Command::Write { append, path, text, .. } if text == "-" => {
-            return upload(&session, &mut std::io::stdin().lock(), path, *append);
+            return upload_file(&session, &mut std::io::stdin().lock(), path, *append);
         }
         Command::Write { append, path, text, .. } => {
             Request::Write(WriteOf { append: *append, ..WriteOf::new(&**path, &**text) })
@@ -48,7 +48,7 @@ pub fn run(command: Command) -> Result<u8, CliFailure> {
         }
         Command::Patch { strip, dry_run, file, .. } => {
             let patch = match file {
-                Some(file) => std::fs::read_to_string(file).map_err(|e| at(file, &e))?,
+                Some(file) => std::fs::read_to_string(file).map_err(|e| path_failure(file, &e))?,
                 None => std::io::read_to_string(std::io::stdin())?,
             };
             Request::ApplyPatch(PatchOf { patch, strip: *strip, fuzz: None, dry_run: *dry_run })
@@ -86,32 +86,32 @@ pub fn run(command: Command) -> Result<u8, CliFailure> {
         Command::Mv { from, to, .. } => Request::Move { from: from.clone(), to: to.clone() },
         Command::Mkdir { path, .. } => Request::MakeDir { path: path.clone() },
         Command::Upload { file, path, .. } => {
-            let mut from = std::fs::File::open(file).map_err(|e| at(file, &e))?;
-            return upload(&session, &mut from, path, false);
+            let mut from = std::fs::File::open(file).map_err(|e| path_failure(file, &e))?;
+            return upload_file(&session, &mut from, path, false);
         }
         Command::Download { path, file, .. } => {
-            let mut to = std::fs::File::create(file).map_err(|e| at(file, &e))?;
-            return download(&session, path, &mut |bytes| {
-                to.write_all(bytes).map_err(|e| at(file, &e))
+            let mut to = std::fs::File::create(file).map_err(|e| path_failure(file, &e))?;
+            return download_file(&session, path, &mut |bytes| {
+                to.write_all(bytes).map_err(|e| path_failure(file, &e))
             });
         }
     };
-    tell(of, &ask(&session, &request)?)
+    print_answer(of, &ask_session(&session, &request)?)
 }
 
-fn at(path: &Path, e: &std::io::Error) -> CliFailure {
+fn path_failure(path: &Path, e: &std::io::Error) -> CliFailure {
     CliFailure::new(125, format!("{}: {e}", path.display()))
 }
 
 /// What cannot be done with files is the asker's affair, as of any tool: status 1.
-fn ask(session: &Session, request: &Request) -> Result<Answer, CliFailure> {
+fn ask_session(session: &Session, request: &Request) -> Result<Answer, CliFailure> {
     session.files(request).map_err(|e| match e {
         Error::Files(e) => CliFailure::new(1, e),
         e => e.into(),
     })
 }
 
-fn download(
+fn download_file(
     session: &Session,
     path: &str,
     to: &mut dyn FnMut(&[u8]) -> Result<(), CliFailure>,
@@ -119,14 +119,14 @@ fn download(
     let mut offset = Some(0);
     while let Some(from) = offset {
         let part = Request::Download { path: path.into(), offset: from, limit: Some(PART) };
-        let Answer::Data { data, next_offset, .. } = ask(session, &part)? else { break };
+        let Answer::Data { data, next_offset, .. } = ask_session(session, &part)? else { break };
         to(&data.0)?;
         offset = next_offset;
     }
     Ok(0)
 }
 
-fn upload(
+fn upload_file(
     session: &Session,
     from: &mut dyn Read,
     path: &str,
@@ -147,7 +147,10 @@ fn upload(
             return Ok(0);
         }
         let data = FileBytes(part);
-        ask(session, &Request::Upload(UploadOf { path: path.into(), data, offset, mode: None }))?;
+        ask_session(
+            session,
+            &Request::Upload(UploadOf { path: path.into(), data, offset, mode: None }),
+        )?;
         offset = Some(offset.unwrap_or(0) + read);
         if read < PART {
             return Ok(0);
@@ -156,10 +159,10 @@ fn upload(
 }
 
 /// Prints an answer; the status.
-fn tell(of: &FsSessionArgs, answer: &Answer) -> Result<u8, CliFailure> {
+fn print_answer(of: &FsSessionArgs, answer: &Answer) -> Result<u8, CliFailure> {
     if of.json {
         let json = serde_json::to_string(answer).map_err(|e| CliFailure::new(125, e))?;
-        print(&(json_shown(json) + "\n"))?;
+        print_text(&(json_shown(json) + "\n"))?;
         return Ok(0);
     }
     let (mut out, mut status, mut note) = (String::new(), 0, None);
@@ -177,10 +180,10 @@ fn tell(of: &FsSessionArgs, answer: &Answer) -> Result<u8, CliFailure> {
         }
         Answer::Read { content: FileText::Directory { entries, next_offset }, .. }
         | Answer::Entries { entries, next_offset, .. } => {
-            entries.iter().for_each(|e| out += &line(e));
+            entries.iter().for_each(|e| out += &entry_line(e));
             note = more(*next_offset);
         }
-        Answer::Stat(entry) => out = line(entry),
+        Answer::Stat(entry) => out = entry_line(entry),
         Answer::Edited { shown, .. } => out.push_str(shown),
         Answer::Patched(patched) => {
             for f in &patched.files {
@@ -189,11 +192,11 @@ fn tell(of: &FsSessionArgs, answer: &Answer) -> Result<u8, CliFailure> {
                     (_, true) => "deleted",
                     _ => "patched",
                 };
-                out += &format!("{did} {}\n", shown(&f.path));
+                out += &format!("{did} {}\n", escape_text(&f.path));
             }
         }
         Answer::Paths { paths, more } => {
-            paths.iter().for_each(|p| out += &(shown(p) + "\n"));
+            paths.iter().for_each(|p| out += &(escape_text(p) + "\n"));
             note = more.then(|| "there are more".to_owned());
             status = u8::from(paths.is_empty());
         }
@@ -201,7 +204,8 @@ fn tell(of: &FsSessionArgs, answer: &Answer) -> Result<u8, CliFailure> {
             for hit in &found.files {
                 for l in &hit.lines {
                     let sign = if l.matches { ':' } else { '-' };
-                    out += &format!("{}{sign}{}{sign}{}\n", shown(&hit.path), l.number, l.text);
+                    out +=
+                        &format!("{}{sign}{}{sign}{}\n", escape_text(&hit.path), l.number, l.text);
                 }
             }
             note = more(found.next_offset).or_else(|| found.note.clone());
@@ -218,18 +222,20 @@ fn tell(of: &FsSessionArgs, answer: &Answer) -> Result<u8, CliFailure> {
         out.push('\n');
     }
     if std::io::stdout().is_terminal() {
-        out = String::from_utf8_lossy(&wasibox::terminal::Filter::default().pass(out.as_bytes()))
-            .into_owned();
+        out = String::from_utf8_lossy(
+            &wasibox::terminal::Filter::default().filter_bytes(out.as_bytes()),
+        )
+        .into_owned();
     }
-    print(&out)?;
+    print_text(&out)?;
     if let Some(note) = note {
-        crate::message::say(&note);
+        crate::message::say_message(&note);
     }
     Ok(status)
 }
 
 /// An entry, as `ls -l` has it.
-fn line(e: &FileEntry) -> String {
+fn entry_line(e: &FileEntry) -> String {
     let kind = match e.kind {
         FileEntryKind::File => '-',
         FileEntryKind::Directory => 'd',
@@ -241,11 +247,11 @@ fn line(e: &FileEntry) -> String {
     let bits: String = (0..9)
         .map(|n| if e.mode & (0o400 >> n) == 0 { '-' } else { ['r', 'w', 'x'][n % 3] })
         .collect();
-    let target = e.target.as_ref().map_or(String::new(), |t| format!(" -> {}", shown(t)));
+    let target = e.target.as_ref().map_or(String::new(), |t| format!(" -> {}", escape_text(t)));
     format!(
         "{kind}{bits} {:>10} {} {}{target}\n",
         e.size,
-        crate::table::time(e.modified),
-        shown(&e.path)
+        crate::table::format_time(e.modified),
+        escape_text(&e.path)
     )
 }

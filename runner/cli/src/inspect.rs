@@ -1,27 +1,27 @@
 //! `runner inspect` and `runner compile`.
 
 use crate::args::exec::CompileArgs;
-use crate::message::{json_shown, shown};
-use crate::progress::compiling;
-use crate::{CliFailure, print};
+use crate::message::{escape_text, json_shown};
+use crate::progress::compile_progress;
+use crate::{CliFailure, print_text};
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 use wasibox::Image;
 
-fn open(path: &Path) -> Result<Image, CliFailure> {
+fn open_image(path: &Path) -> Result<Image, CliFailure> {
     Image::open(path).map_err(|e| CliFailure::new(125, e))
 }
 
-fn hex(b: &[u8]) -> String {
+fn hex_text(b: &[u8]) -> String {
     b.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// Prints what an image holds, after checking it against its digests.
-pub fn inspect(path: &Path, json: bool) -> Result<u8, CliFailure> {
-    let image = open(path)?;
+pub fn inspect_image(path: &Path, json: bool) -> Result<u8, CliFailure> {
+    let image = open_image(path)?;
     image.verify().map_err(|e| CliFailure::new(125, e))?;
-    let digest = hex(&image.digest());
+    let digest = hex_text(&image.digest());
     let (name, version) = image.name_version();
     let extra = image.extra();
     let files = image.rootfs().map_err(|e| CliFailure::new(125, e))?;
@@ -30,7 +30,7 @@ pub fn inspect(path: &Path, json: bool) -> Result<u8, CliFailure> {
         let atoms: Vec<_> = image
             .atoms()
             .iter()
-            .map(|(a, d)| serde_json::json!({"name": a, "size": size(a), "sha256": hex(d)}))
+            .map(|(a, d)| serde_json::json!({"name": a, "size": size(a), "sha256": hex_text(d)}))
             .collect();
         let commands: serde_json::Map<_, _> =
             image.commands().iter().map(|c| (c.name.clone(), c.atom.clone().into())).collect();
@@ -53,41 +53,51 @@ pub fn inspect(path: &Path, json: bool) -> Result<u8, CliFailure> {
             "licenses": licenses,
             "annotations": extra.annotations,
         });
-        print(&json_shown(format!("{all:#}\n")))?;
+        print_text(&json_shown(format!("{all:#}\n")))?;
         return Ok(0);
     }
     let mut out = String::new();
-    let _ = writeln!(out, "{} {}", shown(&name), shown(&version));
+    let _ = writeln!(out, "{} {}", escape_text(&name), escape_text(&version));
     let _ = writeln!(out, "size      {} bytes", image.len());
     let _ = writeln!(out, "sha256    {digest}");
     for (atom, d) in image.atoms() {
-        let _ = writeln!(out, "program   {}  {} bytes  sha256 {}", shown(atom), size(atom), hex(d));
+        let _ = writeln!(
+            out,
+            "program   {}  {} bytes  sha256 {}",
+            escape_text(atom),
+            size(atom),
+            hex_text(d)
+        );
     }
-    let _ = writeln!(out, "files     {} in {}", files.len(), shown(&image.volumes().join(" ")));
+    let _ =
+        writeln!(out, "files     {} in {}", files.len(), escape_text(&image.volumes().join(" ")));
     for (what, v) in &extra.versions {
-        let _ = writeln!(out, "contains  {} {}", shown(what), shown(v));
+        let _ = writeln!(out, "contains  {} {}", escape_text(what), escape_text(v));
     }
     for l in &extra.licenses {
-        let _ = writeln!(out, "license   {}  {}", shown(&l.license), shown(&l.component));
+        let _ =
+            writeln!(out, "license   {}  {}", escape_text(&l.license), escape_text(&l.component));
     }
     for (k, v) in &extra.annotations {
-        let _ = writeln!(out, "note      {}: {}", shown(k), shown(v));
+        let _ = writeln!(out, "note      {}: {}", escape_text(k), escape_text(v));
     }
     let names: Vec<&str> = image.commands().iter().map(|c| c.name.as_str()).collect();
-    let _ = writeln!(out, "commands  {}: {}", names.len(), shown(&names.join(" ")));
-    print(&out)?;
+    let _ = writeln!(out, "commands  {}: {}", names.len(), escape_text(&names.join(" ")));
+    print_text(&out)?;
     Ok(0)
 }
 
 /// Compiles every program of an image that this machine has no code for yet, and packs or writes what it is asked for of that.
-pub fn compile(args: &CompileArgs) -> Result<u8, CliFailure> {
+pub fn compile_image(args: &CompileArgs) -> Result<u8, CliFailure> {
     let CompileArgs { image, program, bundle, memories } = args;
     let path = &image.path()?;
-    let image = Arc::new(open(path)?);
+    let image = Arc::new(open_image(path)?);
     let artifacts = wasibox::default_artifact_dir();
     match program {
-        None => wasibox::compile_all(image.clone(), artifacts.clone(), compiling()),
-        Some(name) => wasibox::compile_program(image.clone(), name, artifacts.clone(), compiling()),
+        None => wasibox::compile_all(image.clone(), artifacts.clone(), compile_progress()),
+        Some(name) => {
+            wasibox::compile_program(image.clone(), name, artifacts.clone(), compile_progress())
+        }
     }
     .map_err(|e| CliFailure::new(125, e))?;
     if bundle.is_none() && memories.is_none() {
@@ -95,12 +105,12 @@ pub fn compile(args: &CompileArgs) -> Result<u8, CliFailure> {
     }
     let artifacts = artifacts.ok_or_else(|| CliFailure::new(125, "no home directory is known"))?;
     if let Some(bundle) = bundle {
-        wasibox::bundle::pack(path, &artifacts, bundle)?;
+        wasibox::bundle::pack_bundle(path, &artifacts, bundle)?;
     }
     if let Some(folder) = memories {
         let failed = |e: std::io::Error| CliFailure::new(125, format!("{}: {e}", folder.display()));
         std::fs::create_dir_all(folder).map_err(failed)?;
-        for (name, memory) in wasibox::bundle::memories(&image, &artifacts)? {
+        for (name, memory) in wasibox::bundle::prepared_memories(&image, &artifacts)? {
             std::fs::write(folder.join(name).with_extension("memory"), memory).map_err(failed)?;
         }
     }

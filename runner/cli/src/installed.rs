@@ -26,7 +26,7 @@ fn name_of(called: &Path) -> &'static str {
 }
 
 /// A text of ours in which the program is called `runner`, with the name that the user knows.
-pub fn named(text: &str) -> String {
+pub fn with_program_name(text: &str) -> String {
     replace_word(text, "runner", name())
 }
 
@@ -50,7 +50,7 @@ fn replace_word(text: &str, word: &str, with: &str) -> String {
 ///
 /// # Errors
 /// If it cannot be unpacked.
-pub fn image() -> Result<Option<PathBuf>, CliFailure> {
+pub fn packaged_image() -> Result<Option<PathBuf>, CliFailure> {
     let named = std::env::var_os(VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from);
     let own = std::env::current_exe().ok();
     let Some(bundle) = named.or_else(|| bundle_beside(&own?)) else { return Ok(None) };
@@ -60,12 +60,12 @@ pub fn image() -> Result<Option<PathBuf>, CliFailure> {
         return Err(CliFailure::new(125, why));
     };
     let images = cache.join("images");
-    progress::patiently(|tell| {
+    progress::work_patiently(|tell| {
         let tell = |step: wasibox::bundle::BundleStep| match step {
-            wasibox::bundle::BundleStep::CodeNotTaken(_) => tell.now(&step),
+            wasibox::bundle::BundleStep::CodeNotTaken(_) => tell.print_now(&step),
             _ => tell.unless_quick(&step),
         };
-        Ok(Some(wasibox::bundle::unpack(&bundle, &images, artifacts.as_deref(), &tell)?))
+        Ok(Some(wasibox::bundle::unpack_bundle(&bundle, &images, artifacts.as_deref(), &tell)?))
     })
 }
 

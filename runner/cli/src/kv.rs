@@ -1,8 +1,8 @@
 //! `runner kv ...`
 
 use crate::args::stored::KvCommand as Command;
-use crate::message::{json_shown, shown};
-use crate::{CliFailure, print, print_bytes};
+use crate::message::{escape_text, json_shown};
+use crate::{CliFailure, print_bytes, print_text};
 use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 
@@ -14,11 +14,11 @@ pub fn run(command: Command) -> Result<u8, CliFailure> {
     match command {
         Command::Get { store, name, key } => {
             let Some(mut value) = store.open()?.value(&name, key.as_bytes())? else {
-                return Err(missing(&key));
+                return Err(missing_key(&key));
             };
             if std::io::stdout().is_terminal() {
                 // As whoever made the store wanted it, but for what a terminal would obey.
-                value = wasibox::terminal::Filter::default().pass(&value);
+                value = wasibox::terminal::Filter::default().filter_bytes(&value);
                 value.push(b'\n');
             }
             print_bytes(&value)?;
@@ -36,19 +36,19 @@ pub fn run(command: Command) -> Result<u8, CliFailure> {
             let keys = keys.iter().map(|key| String::from_utf8_lossy(key));
             let out: String = match json {
                 true => json_shown(format!("{}\n", keys.collect::<serde_json::Value>())),
-                false => keys.map(|key| shown(&key) + "\n").collect(),
+                false => keys.map(|key| escape_text(&key) + "\n").collect(),
             };
-            print(&out)?;
+            print_text(&out)?;
         }
         Command::Delete { store, name, key } => {
             if !store.open()?.session(&name)?.remove_value(key.as_bytes())? {
-                return Err(missing(&key));
+                return Err(missing_key(&key));
             }
         }
     }
     Ok(0)
 }
 
-fn missing(key: &std::ffi::OsStr) -> CliFailure {
+fn missing_key(key: &std::ffi::OsStr) -> CliFailure {
     CliFailure::new(1, format!("no value '{}'", key.to_string_lossy()))
 }

@@ -68,13 +68,13 @@ impl CliFailure {
 
 impl From<wasibox::Error> for CliFailure {
     fn from(e: wasibox::Error) -> CliFailure {
-        call::failure(e)
+        call::failure_from(e)
     }
 }
 
 impl From<wasibox::store::StoreError> for CliFailure {
     fn from(e: wasibox::store::StoreError) -> CliFailure {
-        call::failure(e.into())
+        call::failure_from(e.into())
     }
 }
 
@@ -96,10 +96,10 @@ fn main() -> ExitCode {
     match args::parse(std::env::args_os().skip(1)).and_then(run) {
         Ok(status) => ExitCode::from(status),
         Err(f) => {
-            message::say(&f.text);
+            message::say_message(&f.text);
             if f.is_usage {
                 let name = installed::name();
-                message::hint(&format!("Try '{name} --help' for more information."));
+                message::print_hint(&format!("Try '{name} --help' for more information."));
             }
             ExitCode::from(f.status)
         }
@@ -108,7 +108,9 @@ fn main() -> ExitCode {
 
 fn run(parsed: CliRequest) -> Result<u8, CliFailure> {
     let command = match parsed {
-        CliRequest::Text(text) => return print(&installed::named(&text.to_string())).map(|()| 0),
+        CliRequest::Text(text) => {
+            return print_text(&installed::with_program_name(&text.to_string())).map(|()| 0);
+        }
         CliRequest::Command(command) => command,
     };
     match command {
@@ -118,19 +120,19 @@ fn run(parsed: CliRequest) -> Result<u8, CliFailure> {
         CliCommand::Fs(command) => fs::run(*command),
         CliCommand::Kv(command) => kv::run(command),
         CliCommand::Shell(args) => shell::run(&args),
-        CliCommand::Mcp(args) => door::mcp(&args),
-        CliCommand::Serve(args) => door::serve(&args),
+        CliCommand::Mcp(args) => door::run_mcp(&args),
+        CliCommand::Serve(args) => door::run_serve(&args),
         CliCommand::RunJson(args) => run_json::run(&args),
-        CliCommand::Inspect(args) => inspect::inspect(&args.image.path()?, args.json),
-        CliCommand::Compile(args) => inspect::compile(&args),
+        CliCommand::Inspect(args) => inspect::inspect_image(&args.image.path()?, args.json),
+        CliCommand::Compile(args) => inspect::compile_image(&args),
         CliCommand::Doctor => doctor::run(),
-        CliCommand::Completions { shell } => manual::completions(shell),
-        CliCommand::Man { dir } => manual::man(&dir),
+        CliCommand::Completions { shell } => manual::print_completions(shell),
+        CliCommand::Man { dir } => manual::write_man_pages(&dir),
     }
 }
 
 /// Writes to standard output; a reader that has left is no failure worth telling.
-fn print(text: &str) -> Result<(), CliFailure> {
+fn print_text(text: &str) -> Result<(), CliFailure> {
     print_bytes(text.as_bytes())
 }
 

@@ -15,17 +15,17 @@ const PATIENCE: Duration = Duration::from_secs(1);
 static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
 /// Writes `runner: TEXT` to standard error, or `wasibox: TEXT`, see [`crate::installed::name`].
-pub fn say(text: &str) {
-    write(format!("{}: {}\n", crate::installed::name(), shown(text)));
+pub fn say_message(text: &str) {
+    write(format!("{}: {}\n", crate::installed::name(), escape_text(text)));
 }
 
 /// Writes a line to standard error that is our own words only.
-pub fn hint(text: &str) {
+pub fn print_hint(text: &str) {
     write(format!("{text}\n"));
 }
 
 /// Writes our own words to standard error as they are, without a newline.
-pub fn part(text: &str) {
+pub fn print_part(text: &str) {
     write(text.to_owned());
 }
 
@@ -47,7 +47,7 @@ fn write(line: String) {
 
 /// Text of others with its control characters as escapes, and those that turn the direction of
 /// what is beside them.
-pub fn shown(text: &str) -> String {
+pub fn escape_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         let turns = matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -84,8 +84,8 @@ mod tests {
 
     #[test]
     fn controls_are_shown() {
-        assert_eq!(shown("grün\t'a b'"), "grün\\t'a b'");
-        assert_eq!(shown("\x1b[2J\r\n\u{9b}\x7f"), "\\u{1b}[2J\\r\\n\\u{9b}\\u{7f}");
-        assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(escape_text("grün\t'a b'"), "grün\\t'a b'");
+        assert_eq!(escape_text("\x1b[2J\r\n\u{9b}\x7f"), "\\u{1b}[2J\\r\\n\\u{9b}\\u{7f}");
+        assert_eq!(escape_text("a\u{202e}b"), "a\\u{202e}b");
     }
 }

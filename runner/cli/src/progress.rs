@@ -2,7 +2,7 @@
 //!
 //! Compiling an image tells a line for each program, wherever standard error goes. What is copied
 //! (export, import) is counted in one line that is written over, on a terminal and if it takes long. Of what is
-//! unpacked ([`patiently`]) a terminal is told at once, and a file or a program only if it takes long.
+//! unpacked ([`work_patiently`]) a terminal is told at once, and a file or a program only if it takes long.
 
 use crate::{installed, message};
 use std::fmt::Display;
@@ -19,8 +19,8 @@ const QUICK: Duration = Duration::from_secs(1);
 const STEP: Duration = Duration::from_millis(200);
 
 /// Tells the user what takes time.
-pub fn compiling() -> Arc<dyn Fn(&str) + Send + Sync> {
-    Arc::new(message::say)
+pub fn compile_progress() -> Arc<dyn Fn(&str) + Send + Sync> {
+    Arc::new(message::say_message)
 }
 
 /// Who is told of work that may be quick.
@@ -31,25 +31,25 @@ pub struct PatientProgress {
 
 impl PatientProgress {
     /// Tells a line at once.
-    pub fn now(&self, line: &dyn Display) {
-        message::say(&line.to_string());
+    pub fn print_now(&self, line: &dyn Display) {
+        message::say_message(&line.to_string());
     }
 
     /// Tells a line, unless the work is quick and no terminal is there.
     pub fn unless_quick(&self, line: &dyn Display) {
-        match &mut *self.lock() {
+        match &mut *self.lock_lines() {
             Some(lines) => lines.push(line.to_string()),
-            None => message::say(&line.to_string()),
+            None => message::say_message(&line.to_string()),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Vec<String>>> {
+    fn lock_lines(&self) -> MutexGuard<'_, Option<Vec<String>>> {
         self.waiting.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
 /// Does work and tells of it, see [`PatientProgress`].
-pub fn patiently<T>(work: impl FnOnce(&PatientProgress) -> T) -> T {
+pub fn work_patiently<T>(work: impl FnOnce(&PatientProgress) -> T) -> T {
     let waiting = (!std::io::stderr().is_terminal()).then(Vec::new);
     let patient = PatientProgress { waiting: Mutex::new(waiting) };
     let (done, end) = channel::<()>();
@@ -57,8 +57,8 @@ pub fn patiently<T>(work: impl FnOnce(&PatientProgress) -> T) -> T {
         let (patient, end) = (&patient, end);
         scope.spawn(move || {
             if end.recv_timeout(QUICK) == Err(RecvTimeoutError::Timeout) {
-                let lines = patient.lock().take();
-                lines.unwrap_or_default().iter().for_each(|line| message::say(line));
+                let lines = patient.lock_lines().take();
+                lines.unwrap_or_default().iter().for_each(|line| message::say_message(line));
             }
         });
         let result = work(patient);
@@ -84,7 +84,7 @@ impl<T> CountingProgress<T> {
         CountingProgress { inner, what, bytes: 0, begun: Instant::now(), shown: None, is_shown }
     }
 
-    fn add(&mut self, n: usize) {
+    fn add_bytes(&mut self, n: usize) {
         self.bytes += n as u64;
         if !self.is_shown || self.begun.elapsed() < SILENT {
             return;
@@ -92,7 +92,11 @@ impl<T> CountingProgress<T> {
         if self.shown.is_none_or(|at| at.elapsed() >= STEP) {
             self.shown = Some(Instant::now());
             let name = installed::name();
-            message::part(&format!("\r{name}: {:.1} MB {}", self.bytes as f64 / 1e6, self.what));
+            message::print_part(&format!(
+                "\r{name}: {:.1} MB {}",
+                self.bytes as f64 / 1e6,
+                self.what
+            ));
         }
     }
 }
@@ -101,7 +105,7 @@ impl<T> Drop for CountingProgress<T> {
     fn drop(&mut self) {
         if self.shown.is_some() {
             // The line is gone when the work is done.
-            message::part("\r\x1b[K");
+            message::print_part("\r\x1b[K");
         }
     }
 }
@@ -109,7 +113,7 @@ impl<T> Drop for CountingProgress<T> {
 impl<T: Read> Read for CountingProgress<T> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let n = self.inner.read(buffer)?;
-        self.add(n);
+        self.add_bytes(n);
         Ok(n)
     }
 }
@@ -117,7 +121,7 @@ impl<T: Read> Read for CountingProgress<T> {
 impl<T: Write> Write for CountingProgress<T> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let n = self.inner.write(bytes)?;
-        self.add(n);
+        self.add_bytes(n);
         Ok(n)
     }
 

@@ -4,7 +4,7 @@
 //! Nothing of the host is seen by the guest but that.
 
 use crate::args::exec::RunJsonArgs;
-use crate::{CliFailure, call, print};
+use crate::{CliFailure, call, print_text};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
@@ -81,25 +81,25 @@ enum RunJsonFault {
 
 /// Answers; status 2 for a request that is wrong.
 pub fn run(args: &RunJsonArgs) -> Result<u8, CliFailure> {
-    match request().and_then(|request| Ok((command(&request)?, request))) {
-        Ok((argv, request)) => match answer(args, argv, &request)? {
-            Ok(answer) => tell(&answer).map(|()| 0),
-            Err(wrong) => refuse(&wrong),
+    match read_request().and_then(|request| Ok((program_command(&request)?, request))) {
+        Ok((argv, request)) => match run_request(args, argv, &request)? {
+            Ok(answer) => print_answer(&answer).map(|()| 0),
+            Err(wrong) => print_refusal(&wrong),
         },
-        Err(wrong) => refuse(&wrong),
+        Err(wrong) => print_refusal(&wrong),
     }
 }
 
-fn refuse(wrong: &RunJsonFault) -> Result<u8, CliFailure> {
-    tell(&RunJsonRefusal { ok: false, error: wrong.to_string() }).map(|()| 2)
+fn print_refusal(wrong: &RunJsonFault) -> Result<u8, CliFailure> {
+    print_answer(&RunJsonRefusal { ok: false, error: wrong.to_string() }).map(|()| 2)
 }
 
-fn tell(answer: &impl Serialize) -> Result<(), CliFailure> {
+fn print_answer(answer: &impl Serialize) -> Result<(), CliFailure> {
     let text = serde_json::to_string(answer).map_err(|e| CliFailure::new(125, e))?;
-    print(&(crate::message::json_shown(text) + "\n"))
+    print_text(&(crate::message::json_shown(text) + "\n"))
 }
 
-fn request() -> Result<RunJsonRequest, RunJsonFault> {
+fn read_request() -> Result<RunJsonRequest, RunJsonFault> {
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(MAX_REQUEST + 1).read_to_end(&mut text);
     read.map_err(|e| RunJsonFault::Json(e.to_string()))?;
@@ -125,7 +125,7 @@ fn parse(text: &[u8]) -> Result<RunJsonRequest, RunJsonFault> {
 }
 
 /// The command that runs the program.
-fn command(request: &RunJsonRequest) -> Result<Vec<String>, RunJsonFault> {
+fn program_command(request: &RunJsonRequest) -> Result<Vec<String>, RunJsonFault> {
     let path = &request.entry_path;
     let plain = |p: &str| !matches!(p, "" | "." | "..") && !p.contains(['\\', '\0']);
     // No shell has expanded a `~`: it means the folder, which is all that the program has. A folder of that name is `./~`.
@@ -144,7 +144,7 @@ fn command(request: &RunJsonRequest) -> Result<Vec<String>, RunJsonFault> {
     Ok([interpreter.to_owned(), entry].into_iter().chain(request.argv.iter().cloned()).collect())
 }
 
-fn answer(
+fn run_request(
     args: &RunJsonArgs,
     argv: Vec<String>,
     request: &RunJsonRequest,
@@ -166,7 +166,7 @@ fn answer(
     let guest = Workspace::GUEST.to_owned();
     policy.workspace = Some(Workspace { kind: WorkspaceKind::Zip, path: path.clone(), guest });
     let limits = policy.limits;
-    let engine = call::engine(&args.image, require_walls)?;
+    let engine = call::open_engine(&args.image, require_walls)?;
     let session = match engine.session(policy) {
         Ok(session) => session,
         Err(wasibox::Error::Workspace(e)) => {
@@ -187,8 +187,8 @@ fn answer(
     let asked = request.timeout_ms.map(Duration::from_millis);
     exec.timeout = asked.map(|t| limits.timeout.map_or(t, |most| t.min(most)));
     let running = call::RunningCall::default();
-    call::watch_signals(call::signals()?, session.interrupter(), running.clone());
-    let outcome = running.during(|| session.exec(exec))?;
+    call::watch_signals(call::take_signals()?, session.interrupter(), running.clone());
+    let outcome = running.run_during(|| session.exec(exec))?;
     call::tell_left_out(&session);
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     // What was there before is the answer if nothing has changed.
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Result<Vec<String>, RunJsonFault> {
-        command(&parse(text.as_bytes())?)
+        program_command(&parse(text.as_bytes())?)
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! `runner snapshot ...`
 
 use crate::args::stored::{ImageArg, SnapshotCommand as Command, SnapshotFormat, StoreArg};
-use crate::message::{self, shown};
+use crate::message::{self, escape_text};
 use crate::progress::CountingProgress;
 use crate::session::files_of;
-use crate::{CliFailure, print};
+use crate::{CliFailure, print_text};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub fn run(command: Command) -> Result<u8, CliFailure> {
                 CliFailure::usage("a session's name is missing: name it with --name")
             })?;
             read(&store, &name, &file)?;
-            print(&format!("{name}\n"))?;
+            print_text(&format!("{name}\n"))?;
             Ok(0)
         }
     }
@@ -74,7 +74,7 @@ fn write(
     file: &Path,
 ) -> Result<(), CliFailure> {
     // Before a file is made.
-    let info = store.info(name)?;
+    let info = store.session_info(name)?;
     let image = match what.format {
         SnapshotFormat::Wbs => None,
         _ => files_of(image, info.image)?,
@@ -84,7 +84,7 @@ fn write(
         None => &NoImage,
     };
     let to = ExportTarget::new(file)?;
-    let mut out = CountingProgress::new(BufWriter::new(to.file()?), "written");
+    let mut out = CountingProgress::new(BufWriter::new(to.open_file()?), "written");
     let left = match what.format {
         SnapshotFormat::Wbs => {
             store.export(name, what.history, &mut out)?;
@@ -93,7 +93,7 @@ fn write(
         format => {
             let files = store.commit(name, info.head)?.state.files;
             let left = store.with_objects(|objects| match format {
-                SnapshotFormat::Zip => export::zip(objects, &files, image, MOST, &mut out),
+                SnapshotFormat::Zip => export::write_zip(objects, &files, image, MOST, &mut out),
                 _ => export::tar_zst(objects, &files, image, MOST, &mut out),
             });
             left.map_err(wasibox::store::StoreError::from)?
@@ -101,12 +101,15 @@ fn write(
     };
     out.flush()?;
     drop(out);
-    to.done()?;
+    to.finish_file()?;
     for path in left.iter().take(TOLD) {
-        message::say(&format!("{} is left out", shown(&String::from_utf8_lossy(path))));
+        message::say_message(&format!(
+            "{} is left out",
+            escape_text(&String::from_utf8_lossy(path))
+        ));
     }
     if let Some(more) = left.len().checked_sub(TOLD).filter(|n| *n > 0) {
-        message::say(&format!("{more} more files are left out"));
+        message::say_message(&format!("{more} more files are left out"));
     }
     Ok(())
 }
@@ -153,7 +156,7 @@ impl ExportTarget {
         })
     }
 
-    fn file(&self) -> Result<File, CliFailure> {
+    fn open_file(&self) -> Result<File, CliFailure> {
         use std::os::fd::AsFd;
         let (path, opened) = match self {
             ExportTarget::Stdout => {
@@ -165,7 +168,7 @@ impl ExportTarget {
         opened.map_err(|e| CliFailure::new(125, format!("{}: {e}", path.display())))
     }
 
-    fn done(mut self) -> Result<(), CliFailure> {
+    fn finish_file(mut self) -> Result<(), CliFailure> {
         if let ExportTarget::File { path, part, is_done } = &mut self {
             File::open(&*part)?.sync_all()?;
             std::fs::rename(&*part, &*path)

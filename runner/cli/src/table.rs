@@ -1,11 +1,11 @@
 //! Columns of text, times, sizes.
 
-use crate::message::shown;
+use crate::message::escape_text;
 use std::time::Duration;
 
 /// Rows under a head. All columns but the last are as wide as what is in them; those of numbers, which
 /// `right` tells, stand to the right.
-pub fn table(head: &[&str], right: &[usize], rows: &[Vec<String>]) -> String {
+pub fn format_table(head: &[&str], right: &[usize], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|c| c.chars().count()).max().unwrap_or(0).max(head[column].len())
@@ -29,19 +29,19 @@ pub fn table(head: &[&str], right: &[usize], rows: &[Vec<String>]) -> String {
 }
 
 /// Nanoseconds since the epoch as `2026-11-23 01:20:42`, in UTC.
-pub fn time(ns: u64) -> String {
-    let (year, month, day, seconds) = civil(ns / 1_000_000_000);
+pub fn format_time(ns: u64) -> String {
+    let (year, month, day, seconds) = civil_date(ns / 1_000_000_000);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
 /// The same as JSON has times (RFC 3339), with milliseconds.
-pub fn rfc3339(ns: u64) -> String {
-    format!("{}.{:03}Z", time(ns).replace(' ', "T"), ns / 1_000_000 % 1000)
+pub fn format_rfc3339(ns: u64) -> String {
+    format!("{}.{:03}Z", format_time(ns).replace(' ', "T"), ns / 1_000_000 % 1000)
 }
 
 /// Year, month, day and the second of the day: Howard Hinnant's `civil_from_days`, for days since the epoch.
-fn civil(seconds: u64) -> (u64, u64, u64, u64) {
+fn civil_date(seconds: u64) -> (u64, u64, u64, u64) {
     let z = seconds / 86400 + 719_468;
     let (era, doe) = (z / 146_097, z % 146_097);
     let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
@@ -53,7 +53,7 @@ fn civil(seconds: u64) -> (u64, u64, u64, u64) {
 }
 
 /// A time that something took.
-pub fn duration(ns: u64) -> String {
+pub fn format_duration(ns: u64) -> String {
     let d = Duration::from_nanos(ns);
     match d.as_secs() {
         0 => format!("{} ms", d.as_millis()),
@@ -66,7 +66,7 @@ pub fn duration(ns: u64) -> String {
 pub fn first_line(command: &[u8], most: usize) -> String {
     let all = String::from_utf8_lossy(command);
     let mut lines = all.lines();
-    let line = shown(lines.next().unwrap_or_default());
+    let line = escape_text(lines.next().unwrap_or_default());
     let is_whole = line.chars().count() <= most && lines.next().is_none();
     let cut: String = line.chars().take(most).collect();
     if is_whole { cut } else { cut + "..." }
@@ -79,10 +79,10 @@ mod tests {
     #[test]
     fn times_are_those_of_date() {
         // date -u -d @N '+%F %T'
-        assert_eq!(time(0), "1970-01-01 00:00:00");
-        assert_eq!(time(951_782_400 * 1_000_000_000), "2000-02-29 00:00:00");
-        assert_eq!(time(1_795_396_842 * 1_000_000_000), "2026-11-23 01:20:42");
-        assert_eq!(rfc3339(1_795_396_842_123_456_789), "2026-11-23T01:20:42.123Z");
+        assert_eq!(format_time(0), "1970-01-01 00:00:00");
+        assert_eq!(format_time(951_782_400 * 1_000_000_000), "2000-02-29 00:00:00");
+        assert_eq!(format_time(1_795_396_842 * 1_000_000_000), "2026-11-23 01:20:42");
+        assert_eq!(format_rfc3339(1_795_396_842_123_456_789), "2026-11-23T01:20:42.123Z");
     }
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
             vec!["a".into(), "1".into(), "x y".into()],
             vec!["bbb".into(), "22".into(), String::new()],
         ];
-        let text = table(&["N", "SIZE", "WHAT"], &[1], &rows);
+        let text = format_table(&["N", "SIZE", "WHAT"], &[1], &rows);
         assert_eq!(text, "N    SIZE  WHAT\na       1  x y\nbbb    22\n");
     }
 
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(first_line(b"echo \x1b[2J", 20), "echo \\u{1b}[2J");
         assert_eq!(first_line(b"abcdef", 3), "abc...");
         assert_eq!(
-            (duration(1_500_000), duration(61_000_000_000)),
+            (format_duration(1_500_000), format_duration(61_000_000_000)),
             ("1 ms".into(), "1:01 min".into())
         );
     }

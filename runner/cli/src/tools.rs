@@ -8,7 +8,10 @@ use wasibox_mcp::{ToolServer, ToolServers};
 ///
 /// # Errors
 /// A source that is none, a server that does not answer.
-pub fn connect(engine: &Engine, from: &[String]) -> Result<Option<ToolServers>, CliFailure> {
+pub fn connect_servers(
+    engine: &Engine,
+    from: &[String],
+) -> Result<Option<ToolServers>, CliFailure> {
     if from.is_empty() {
         return Ok(None);
     }
@@ -17,7 +20,7 @@ pub fn connect(engine: &Engine, from: &[String]) -> Result<Option<ToolServers>, 
     let servers = servers.map_err(|e| CliFailure::usage(format!("--tools-from: {e}")))?;
     let servers = ToolServers::connect(&servers).map_err(|e| CliFailure::new(125, e))?;
     for what in servers.left_out() {
-        message::say(&format!("a tool is left out: {what}"));
+        message::say_message(&format!("a tool is left out: {what}"));
     }
     engine.set_tools(servers.tools())?;
     Ok(Some(servers))

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-pub use wasibox::policy::values::{seconds, size};
+pub use wasibox::policy::values::{parse_seconds, parse_size};
 use wasibox::{MountSpec, Workspace};
 
 /// Why a text is no mount.
@@ -27,9 +27,9 @@ pub fn mount(text: &OsStr) -> Result<MountSpec, MountTextError> {
 }
 
 fn mount_parts(b: &[u8]) -> Option<MountSpec> {
-    let (b, quota) = match find(b, b":rw,quota=") {
+    let (b, quota) = match find_last(b, b":rw,quota=") {
         Some(at) => {
-            let bytes = size(std::str::from_utf8(&b[at + ":rw,quota=".len()..]).ok()?)?;
+            let bytes = parse_size(std::str::from_utf8(&b[at + ":rw,quota=".len()..]).ok()?)?;
             (&b[..at + ":rw".len()], Some(bytes))
         }
         None => (b, None),
@@ -52,7 +52,7 @@ fn mount_parts(b: &[u8]) -> Option<MountSpec> {
 /// `PATH[:GUEST]`: a zip, or a folder of the host.
 pub fn workspace(text: &OsStr) -> Option<Workspace> {
     let b = text.as_bytes();
-    let (path, guest) = match find(b, b":/") {
+    let (path, guest) = match find_last(b, b":/") {
         Some(cut) => (&b[..cut], std::str::from_utf8(&b[cut + 1..]).ok()?),
         None => (b, Workspace::GUEST),
     };
@@ -61,7 +61,7 @@ pub fn workspace(text: &OsStr) -> Option<Workspace> {
 }
 
 /// Where `part` is in `text` last.
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+fn find_last(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).rposition(|w| w == part)
 }
 

@@ -32,7 +32,7 @@ const HASH_FILE: u64 = 64 << 20;
 const HASH_ALL: u64 = 256 << 20;
 
 /// Describes changes.
-pub fn describe(vfs: &Vfs, changes: Vec<TreeChange>) -> Vec<FileChange> {
+pub fn describe_changes(vfs: &Vfs, changes: Vec<TreeChange>) -> Vec<FileChange> {
     let mut left = HASH_ALL;
     changes
         .into_iter()

@@ -6,10 +6,10 @@
 
 use crate::answer::Answer;
 use crate::error::FilesError;
-use crate::nearest::nearest;
+use crate::nearest::find_nearest;
 use crate::place::FileCtx;
 use crate::request::{EditOf, EditReplacement, PatchLines};
-use crate::text::{EditableText, LineIndex, bare, is_crlf, numbered, to_crlf};
+use crate::text::{EditableText, LineIndex, is_crlf, line_without_end, number_lines, to_crlf};
 use memchr::memmem;
 use std::borrow::Cow;
 
@@ -22,19 +22,19 @@ const WIDTH: usize = 300;
 const NAMED: usize = 10;
 
 /// Replaces text.
-pub fn edit(ctx: &FileCtx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
+pub fn edit_file(ctx: &FileCtx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
     if e.edits.is_empty() {
         return Err(FilesError::Invalid("there are no edits".to_owned()));
     }
-    let (file, stat) = ctx.whole(&e.path)?;
-    let mut place = ctx.place(&e.path, false)?;
+    let (file, stat) = ctx.read_whole(&e.path)?;
+    let mut place = ctx.find_place(&e.path, false)?;
     place.stat = Some(stat);
-    let mut text = EditableText::of(file, e.encoding, &place.shown)?;
+    let mut text = EditableText::from_file(file, e.encoding, &place.shown)?;
     let mut places = Vec::new();
     let mut replacements = 0;
     for (i, one) in e.edits.iter().enumerate() {
-        ctx.tick("editing")?;
-        let found = find(&text.bytes, one, i as u64 + 1, &place.shown)?;
+        ctx.check_time("editing")?;
+        let found = find_text(&text.bytes, one, i as u64 + 1, &place.shown)?;
         replacements += found.at.len() as u64;
         let grown = text.bytes.len() as u64
             + (found.new.len() as u64).saturating_sub(found.len as u64) * found.at.len() as u64;
@@ -42,10 +42,10 @@ pub fn edit(ctx: &FileCtx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
             let limit = ctx.limits.edited;
             return Err(FilesError::TooLarge { path: place.shown, size: grown, limit });
         }
-        text.bytes = replaced(&text.bytes, &found, &mut places);
+        text.bytes = replace_matches(&text.bytes, &found, &mut places);
     }
-    ctx.replace(&place, &text.encode()?, None)?;
-    let shown = show(&text.bytes, &places);
+    ctx.replace(&place, &text.encode_text()?, None)?;
+    let shown = show_places(&text.bytes, &places);
     Ok(Answer::Edited { path: place.shown, replacements, shown })
 }
 
@@ -56,7 +56,7 @@ struct EditMatch<'a> {
     new: Cow<'a, [u8]>,
 }
 
-fn find<'a>(
+fn find_text<'a>(
     text: &[u8],
     one: &'a EditReplacement,
     edit: u64,
@@ -93,8 +93,8 @@ fn find<'a>(
         return Err(FilesError::NoMatch {
             path: path.to_owned(),
             edit,
-            nearest: nearest(&LineIndex::new(text), old),
-            hint: hint(&one.old),
+            nearest: find_nearest(&LineIndex::new(text), old),
+            hint: missing_text_hint(&one.old),
         });
     }
     if found.at.len() > 1 && !one.replace_all {
@@ -110,7 +110,7 @@ fn find<'a>(
 }
 
 /// What is likely wrong with a text that is not there.
-fn hint(old: &str) -> Option<String> {
+fn missing_text_hint(old: &str) -> Option<String> {
     let numbered =
         |l: &str| l.trim_start().split_once('\t').is_some_and(|(n, _)| n.parse::<u64>().is_ok());
     if old.lines().any(|l| !l.is_empty()) && old.lines().filter(|l| !l.is_empty()).all(numbered) {
@@ -127,7 +127,11 @@ fn hint(old: &str) -> Option<String> {
 }
 
 /// The text after a replacement. `places` are what earlier ones have put there, which moves.
-fn replaced(text: &[u8], found: &EditMatch<'_>, places: &mut Vec<(usize, usize)>) -> Vec<u8> {
+fn replace_matches(
+    text: &[u8],
+    found: &EditMatch<'_>,
+    places: &mut Vec<(usize, usize)>,
+) -> Vec<u8> {
     let (old, new) = (found.len, found.new.len());
     for place in places.iter_mut() {
         let before = found.at.partition_point(|at| *at < place.0);
@@ -148,7 +152,7 @@ fn replaced(text: &[u8], found: &EditMatch<'_>, places: &mut Vec<(usize, usize)>
 }
 
 /// Places of a text, with some lines around them.
-fn show(text: &[u8], places: &[(usize, usize)]) -> String {
+fn show_places(text: &[u8], places: &[(usize, usize)]) -> String {
     let lines = LineIndex::new(text);
     let mut ranges: Vec<(usize, usize)> = places
         .iter()
@@ -174,7 +178,7 @@ fn show(text: &[u8], places: &[(usize, usize)]) -> String {
             out.push_str("   ...\n");
         }
         let few = to.min(from + 60);
-        out.push_str(&numbered(&lines.range(from, few), from as u64 + 1, WIDTH));
+        out.push_str(&number_lines(&lines.range(from, few), from as u64 + 1, WIDTH));
         if few < to {
             out.push_str("   ...\n");
         }
@@ -185,10 +189,10 @@ fn show(text: &[u8], places: &[(usize, usize)]) -> String {
 
 /// Replaces lines by their numbers.
 pub fn patch_lines(ctx: &FileCtx<'_>, p: &PatchLines) -> Result<Answer, FilesError> {
-    let (file, stat) = ctx.whole(&p.path)?;
-    let mut place = ctx.place(&p.path, false)?;
+    let (file, stat) = ctx.read_whole(&p.path)?;
+    let mut place = ctx.find_place(&p.path, false)?;
     place.stat = Some(stat);
-    let mut text = EditableText::of(file, p.encoding, &place.shown)?;
+    let mut text = EditableText::from_file(file, p.encoding, &place.shown)?;
     let lines = LineIndex::new(&text.bytes);
     let count = lines.len() as u64;
     let (first, last) = (p.first, p.last);
@@ -205,14 +209,14 @@ pub fn patch_lines(ctx: &FileCtx<'_>, p: &PatchLines) -> Result<Answer, FilesErr
     if let Some(expect) = &p.expect {
         let now = lines.range(from, to);
         let wanted: Vec<&[u8]> = LineIndex::new(expect.as_bytes()).range(0, usize::MAX);
-        let same =
-            wanted.len() == now.len() && wanted.iter().zip(&now).all(|(a, b)| bare(a) == bare(b));
+        let same = wanted.len() == now.len()
+            && wanted.iter().zip(&now).all(|(a, b)| line_without_end(a) == line_without_end(b));
         if !same {
             return Err(FilesError::Unexpected {
                 path: place.shown,
                 first,
                 last,
-                found: numbered(&now[..now.len().min(100)], first, WIDTH),
+                found: number_lines(&now[..now.len().min(100)], first, WIDTH),
             });
         }
     }
@@ -251,7 +255,7 @@ pub fn patch_lines(ctx: &FileCtx<'_>, p: &PatchLines) -> Result<Answer, FilesErr
         return Err(FilesError::TooLarge { path: place.shown, size, limit });
     }
     text.bytes = out;
-    ctx.replace(&place, &text.encode()?, None)?;
-    let shown = show(&text.bytes, &[(at, new.len())]);
+    ctx.replace(&place, &text.encode_text()?, None)?;
+    let shown = show_places(&text.bytes, &[(at, new.len())]);
     Ok(Answer::Edited { path: place.shown, replacements: 1, shown })
 }

@@ -21,7 +21,7 @@ pub enum FilesError {
     #[error("{path}: no such file or directory{}", similar_names(similar))]
     NotFound { path: String, similar: Vec<String> },
     /// Whatever else the file system says; `code` is the name of the error number.
-    #[error("cannot {action} {path}: {text} ({code}){}", hint(code))]
+    #[error("cannot {action} {path}: {text} ({code}){}", errno_hint(code))]
     System { action: String, path: String, code: String, text: String },
     #[error("{path} is {found}, not a regular file{}", directory_hint(found))]
     NotAFile { path: String, found: String },
@@ -81,18 +81,18 @@ pub enum FilesError {
 
 impl FilesError {
     /// What the file system says about a path.
-    pub(crate) fn system(action: &str, path: &str, e: Errno) -> FilesError {
+    pub(crate) fn from_errno(action: &str, path: &str, e: Errno) -> FilesError {
         FilesError::System {
             action: action.to_owned(),
             path: path.to_owned(),
-            code: code(e),
+            code: errno_name(e),
             text: e.text().to_owned(),
         }
     }
 }
 
 /// The error's name in C.
-pub(crate) fn code(e: Errno) -> String {
+pub(crate) fn errno_name(e: Errno) -> String {
     let text = format!("{e:?}");
     match text.split_once('(') {
         Some((name, _)) if name != "?" => format!("E{name}"),
@@ -107,7 +107,7 @@ fn similar_names(similar: &[String]) -> String {
     format!("; there is {}", similar.join(", "))
 }
 
-fn hint(code: &str) -> &'static str {
+fn errno_hint(code: &str) -> &'static str {
     match code {
         "EACCES" => "; its permission bits or those of its folder forbid it",
         "EROFS" => "; it lies in a mount that may only be read",

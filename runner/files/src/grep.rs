@@ -4,13 +4,13 @@
 //! memory is the window plus what is answered. A line of more than a megabyte is searched in parts.
 
 use crate::answer::{Answer, GrepAnswer, GrepHit, GrepLine, SearchAnswer, Snippet};
-use crate::error::{FilesError, code};
+use crate::error::{FilesError, errno_name};
 use crate::matcher::LineMatcher;
 use crate::pattern::PathPattern;
-use crate::place::{FileCtx, PIECE, shown};
+use crate::place::{FileCtx, PIECE, lossy_text};
 use crate::request::{GrepOf, GrepOutput, SearchOf, TextEncoding};
-use crate::text::{self, HEAD, LineIndex, TextDecoder, bare, cut};
-use crate::walk::{WalkStep, walk};
+use crate::text::{self, HEAD, LineIndex, TextDecoder, cut_text, line_without_end};
+use crate::walk::{WalkStep, walk_tree};
 use memchr::memmem;
 use std::collections::VecDeque;
 use wasibox_vfs::{Errno, FileKind, Loc, VfsFile};
@@ -48,12 +48,12 @@ impl GrepFileRules {
         hidden: bool,
     ) -> Result<GrepFileRules, FilesError> {
         let rules = |list: &[String]| {
-            list.iter().map(|r| PathPattern::rule(r)).collect::<Result<Vec<_>, _>>()
+            list.iter().map(|r| PathPattern::from_rule(r)).collect::<Result<Vec<_>, _>>()
         };
         Ok(GrepFileRules { include: rules(include)?, exclude: rules(exclude)?, hidden })
     }
 
-    fn take(&self, path: &[u8]) -> bool {
+    fn takes_path(&self, path: &[u8]) -> bool {
         (self.include.is_empty() || self.include.iter().any(|r| r.fits(path, true)))
             && !self.exclude.iter().any(|r| r.fits(path, true))
     }
@@ -67,25 +67,25 @@ fn each_file(
     failed: &mut Vec<String>,
     each: &mut dyn FnMut(&Loc, &[u8], String) -> Result<Result<bool, Errno>, FilesError>,
 ) -> Result<(), FilesError> {
-    let stat = ctx.stat(path, true)?;
-    let full = ctx.absolute(path);
+    let stat = ctx.stat_path(path, true)?;
+    let full = ctx.absolute_path(path);
     if stat.kind == FileKind::File {
-        return match each(ctx.base(), path.as_bytes(), full)? {
+        return match each(ctx.base_of(), path.as_bytes(), full)? {
             Ok(_) => Ok(()),
-            Err(e) => Err(ctx.fail("read", path, e)),
+            Err(e) => Err(ctx.error_at("read", path, e)),
         };
     }
-    let top = ctx.loc(path)?;
-    ctx.names(&top).map_err(|e| ctx.fail("search", path, e))?;
+    let top = ctx.resolve_path(path)?;
+    ctx.dir_names(&top).map_err(|e| ctx.error_at("search", path, e))?;
     let above = if full == "/" { String::new() } else { full };
     let list = std::cell::RefCell::new(failed);
     let tell = |path: &[u8], e: Errno| {
         let mut list = list.borrow_mut();
         if list.len() < FAILED {
-            list.push(format!("{above}/{}: {} ({})", shown(path), e.text(), code(e)));
+            list.push(format!("{above}/{}: {} ({})", lossy_text(path), e.text(), errno_name(e)));
         }
     };
-    walk(ctx, top, "searching", &mut |path, e| tell(path, e), &mut |met| {
+    walk_tree(ctx, top, "searching", &mut |path, e| tell(path, e), &mut |met| {
         if !rules.hidden && met.name.starts_with(b".") {
             return Ok(WalkStep::Past);
         }
@@ -93,10 +93,10 @@ fn each_file(
             let out = rules.exclude.iter().any(|r| r.fits(met.path, true));
             return Ok(if out { WalkStep::Past } else { WalkStep::Into });
         }
-        if met.kind != FileKind::File || !rules.take(met.path) {
+        if met.kind != FileKind::File || !rules.takes_path(met.path) {
             return Ok(WalkStep::Past);
         }
-        match each(met.dir, met.name, format!("{above}/{}", shown(met.path)))? {
+        match each(met.dir, met.name, format!("{above}/{}", lossy_text(met.path)))? {
             Ok(true) => Ok(WalkStep::Past),
             Ok(false) => Ok(WalkStep::Stop),
             Err(e) => {
@@ -126,7 +126,7 @@ impl FileWindow<'_> {
         self.data.drain(..keep);
         self.end -= keep;
         loop {
-            self.ctx.tick("searching")?;
+            self.ctx.check_time("searching")?;
             if self.over {
                 let more = self.data.len() > self.end;
                 self.end = self.data.len();
@@ -144,7 +144,7 @@ impl FileWindow<'_> {
                 None => self.data.extend_from_slice(&piece[..n]),
                 Some(decoder) => {
                     let mut out = String::new();
-                    decoder.add(&piece[..n], n == 0, &mut out);
+                    decoder.add_part(&piece[..n], n == 0, &mut out);
                     self.data.extend_from_slice(out.as_bytes());
                 }
             }
@@ -173,7 +173,7 @@ struct GrepRun<'a> {
 }
 
 /// Searches files for lines.
-pub fn grep(ctx: &FileCtx<'_>, g: &GrepOf) -> Result<Answer, FilesError> {
+pub fn grep_files(ctx: &FileCtx<'_>, g: &GrepOf) -> Result<Answer, FilesError> {
     let rules = GrepFileRules::new(&g.include, &g.exclude, g.hidden)?;
     let mut search = GrepRun {
         ctx,
@@ -253,7 +253,7 @@ impl GrepRun<'_> {
             Ok(n) => head.truncate(n),
             Err(e) => return Ok(Err(e)),
         }
-        let Some(encoding) = text::guess(&head) else {
+        let Some(encoding) = text::guess_encoding(&head) else {
             self.out.binary += 1;
             return Ok(Ok(true));
         };
@@ -287,7 +287,7 @@ impl GrepRun<'_> {
             lens.number = lens.number_at(text, keep);
             (lens.counted, lens.taken) = (0, lens.taken.saturating_sub(keep));
         }
-        let full = self.finish(lens);
+        let full = self.finish_file(lens);
         Ok(Ok(!full))
     }
 
@@ -314,14 +314,14 @@ impl GrepRun<'_> {
         while at < text.len() {
             looked += 1;
             if looked % 256 == 0 || self.matcher.is_slow() {
-                self.ctx.tick("searching")?;
+                self.ctx.check_time("searching")?;
             }
-            let Some(candidate) = self.matcher.candidate(text, at) else { break };
+            let Some(candidate) = self.matcher.find_candidate(text, at) else { break };
             let candidate = candidate.min(text.len() - 1);
             let start = memchr::memrchr(b'\n', &text[at..candidate]).map_or(at, |i| at + i + 1);
             let end = line_end(text, start);
             at = end;
-            let Some(found) = self.matcher.find(bare(&text[start..end])) else {
+            let Some(found) = self.matcher.find_match(line_without_end(&text[start..end])) else {
                 continue;
             };
             lens.hit.count += 1;
@@ -330,7 +330,7 @@ impl GrepRun<'_> {
                 GrepOutput::Count => continue,
                 GrepOutput::Content => {}
             }
-            self.after(text, start, lens);
+            self.take_after(text, start, lens);
             if self.out.next_offset.is_some() {
                 return Ok(true);
             }
@@ -344,16 +344,16 @@ impl GrepRun<'_> {
                 self.out.next_offset = Some(self.seen - 1);
                 return Ok(true);
             }
-            self.before(text, start, lens);
-            self.take(text, (start, end), Some(found), lens);
+            self.take_before(text, start, lens);
+            self.take_line(text, (start, end), Some(found), lens);
             lens.after = self.g.after.min(CONTEXT);
         }
-        self.after(text, text.len(), lens);
+        self.take_after(text, text.len(), lens);
         Ok(false)
     }
 
     /// Lines before a match that were not taken yet.
-    fn before(&mut self, text: &[u8], start: usize, lens: &mut GrepState) {
+    fn take_before(&mut self, text: &[u8], start: usize, lens: &mut GrepState) {
         let mut from = start;
         for _ in 0..self.g.before.min(CONTEXT) {
             if from <= lens.taken {
@@ -364,22 +364,22 @@ impl GrepRun<'_> {
         let mut at = from.max(lens.taken);
         while at < start {
             let end = line_end(text, at);
-            self.take(text, (at, end), None, lens);
+            self.take_line(text, (at, end), None, lens);
             at = end;
         }
     }
 
     /// Lines after the last match, as many as are due before `upto`.
-    fn after(&mut self, text: &[u8], upto: usize, lens: &mut GrepState) {
+    fn take_after(&mut self, text: &[u8], upto: usize, lens: &mut GrepState) {
         while lens.after > 0 && lens.taken < upto {
             let end = line_end(text, lens.taken);
-            self.take(text, (lens.taken, end), None, lens);
+            self.take_line(text, (lens.taken, end), None, lens);
             lens.after -= 1;
         }
     }
 
     /// Takes a line into the answer.
-    fn take(
+    fn take_line(
         &mut self,
         text: &[u8],
         (start, end): (usize, usize),
@@ -388,14 +388,14 @@ impl GrepRun<'_> {
     ) {
         let number = lens.number_at(text, start);
         lens.taken = end;
-        let line = bare(&text[start..end]);
-        let shown = clip(line, found.map_or(0, |f| f.0));
+        let line = line_without_end(&text[start..end]);
+        let shown = clip_line(line, found.map_or(0, |f| f.0));
         self.bytes = self.bytes.saturating_sub(shown.len() + 16);
         lens.hit.lines.push(GrepLine { number, text: shown, matches: found.is_some() });
     }
 
     /// Takes a file into the answer; whether that is full.
-    fn finish(&mut self, lens: GrepState) -> bool {
+    fn finish_file(&mut self, lens: GrepState) -> bool {
         if self.g.output == GrepOutput::Content {
             self.out.count += lens.hit.count;
             if !lens.hit.lines.is_empty() {
@@ -422,21 +422,21 @@ impl GrepRun<'_> {
 }
 
 /// At most so much of a line as is shown, with the match in it.
-fn clip(line: &[u8], found: usize) -> String {
+fn clip_line(line: &[u8], found: usize) -> String {
     if line.len() <= WIDTH {
-        return shown(line);
+        return lossy_text(line);
     }
     let from = if found + 100 < WIDTH { 0 } else { found - 100 };
     // Not in the middle of a character.
     let from = (from..line.len().min(from + 4)).find(|i| line[*i] & 0xC0 != 0x80).unwrap_or(from);
-    let text = shown(&line[from..line.len().min(from + WIDTH + 4)]);
-    let (part, more) = cut(&text, WIDTH);
+    let text = lossy_text(&line[from..line.len().min(from + WIDTH + 4)]);
+    let (part, more) = cut_text(&text, WIDTH);
     let dots = |yes| if yes { "…" } else { "" };
     format!("{}{part}{}", dots(from > 0), dots(more || from + WIDTH + 4 < line.len()))
 }
 
 /// Finds places to edit.
-pub fn search(ctx: &FileCtx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
+pub fn search_files(ctx: &FileCtx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
     let rules = GrepFileRules::new(&s.include, &[], s.hidden)?;
     let matcher = LineMatcher::new(&s.pattern, s.syntax, s.ignore_case, false)?;
     let limit = s.limit.unwrap_or(PLACES).clamp(1, MOST_PLACES);
@@ -451,19 +451,21 @@ pub fn search(ctx: &FileCtx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
             large += 1;
             return Ok(Ok(true));
         }
-        let bytes_of = match load(ctx, &file)? {
+        let bytes_of = match load_file(ctx, &file)? {
             Ok(bytes) => bytes,
             Err(e) => return Ok(Err(e)),
         };
-        let Ok(text) = text::EditableText::of(bytes_of, None, &path) else { return Ok(Ok(true)) };
+        let Ok(text) = text::EditableText::from_file(bytes_of, None, &path) else {
+            return Ok(Ok(true));
+        };
         let lines = LineIndex::new(&text.bytes);
         let (mut at, mut past) = (0, 0);
         while at < text.bytes.len() {
-            ctx.tick("searching")?;
-            let Some(candidate) = matcher.candidate(&text.bytes, at) else { break };
+            ctx.check_time("searching")?;
+            let Some(candidate) = matcher.find_candidate(&text.bytes, at) else { break };
             let line = lines.at(candidate.min(text.bytes.len() - 1)).max(lines.at(at));
             at = lines.start(line + 1);
-            if line < past || matcher.find(bare(lines.get(line))).is_none() {
+            if line < past || matcher.find_match(line_without_end(lines.get(line))).is_none() {
                 continue;
             }
             seen += 1;
@@ -474,7 +476,7 @@ pub fn search(ctx: &FileCtx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
                 out.next_offset = Some(seen - 1);
                 return Ok(Ok(false));
             }
-            let place = around(&text.bytes, &lines, line, &path);
+            let place = unique_snippet(&text.bytes, &lines, line, &path);
             bytes += place.text.len() + path.len();
             past = place.last as usize;
             out.places.push(place);
@@ -493,10 +495,10 @@ pub fn search(ctx: &FileCtx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
     Ok(Answer::Found(out))
 }
 
-fn load(ctx: &FileCtx<'_>, file: &VfsFile) -> Result<Result<Vec<u8>, Errno>, FilesError> {
+fn load_file(ctx: &FileCtx<'_>, file: &VfsFile) -> Result<Result<Vec<u8>, Errno>, FilesError> {
     let (mut out, mut piece) = (Vec::new(), vec![0; PIECE]);
     while (out.len() as u64) <= COMPARED {
-        ctx.tick("searching")?;
+        ctx.check_time("searching")?;
         match file.read(out.len() as u64, &mut piece) {
             Ok(0) => break,
             Ok(n) => out.extend_from_slice(&piece[..n]),
@@ -507,8 +509,8 @@ fn load(ctx: &FileCtx<'_>, file: &VfsFile) -> Result<Result<Vec<u8>, Errno>, Fil
 }
 
 /// The fewest lines around one that are in the text once.
-fn around(text: &[u8], lines: &LineIndex<'_>, line: usize, path: &str) -> Snippet {
-    let part = |from: usize, to: usize| bare(&text[lines.start(from)..lines.start(to)]);
+fn unique_snippet(text: &[u8], lines: &LineIndex<'_>, line: usize, path: &str) -> Snippet {
+    let part = |from: usize, to: usize| line_without_end(&text[lines.start(from)..lines.start(to)]);
     let once = |from, to| memmem::find_iter(text, part(from, to)).take(2).count() == 1;
     let (mut from, mut to) = (line, line + 1);
     let mut grow: VecDeque<bool> = VecDeque::from([true, false]);
@@ -528,6 +530,6 @@ fn around(text: &[u8], lines: &LineIndex<'_>, line: usize, path: &str) -> Snippe
         (from, to) = (line.saturating_sub(2), (line + 3).min(lines.len()));
     }
     // Ends of lines are LF for whoever reads it; `edit` finds it with the file's own.
-    let found = shown(part(from, to)).replace("\r\n", "\n");
+    let found = lossy_text(part(from, to)).replace("\r\n", "\n");
     Snippet { path: path.to_owned(), first: from as u64 + 1, last: to as u64, text: found, unique }
 }

@@ -1,6 +1,6 @@
 //! Files for models: reading, editing and searching the session's files, by the host.
 //!
-//! A [`Request`] is acted upon by [`apply`], which answers with an [`Answer`] or a [`FilesError`]. All three are
+//! A [`Request`] is acted upon by [`apply_request`], which answers with an [`Answer`] or a [`FilesError`]. All three are
 //! data that travel: as JSON to whoever asks, in binary form to the process that has the session.
 //!
 //! | what | file |
@@ -52,13 +52,13 @@ pub use answer::{
     Answer, Cut, FileBytes, FileEntry, FileEntryKind, FileText, GrepAnswer, GrepHit, GrepLine,
     PatchAnswer, PatchedFile, SearchAnswer, Snippet,
 };
-pub use changed::{FileChange, FileChangeKind, describe};
+pub use changed::{FileChange, FileChangeKind, describe_changes};
 pub use error::{FilesError, Nearest};
 pub use request::{
     EditOf, EditReplacement, GlobOf, GrepOf, GrepOutput, LsOf, PatchLines, PatchOf, PatternSyntax,
     ReadOf, Request, SearchOf, TextEncoding, UploadOf, WriteOf,
 };
-pub use unified::diff;
+pub use unified::unified_diff;
 
 use place::FileCtx;
 use std::time::{Duration, Instant};
@@ -87,14 +87,14 @@ impl Default for FileLimits {
 /// # Errors
 /// What is wrong, what was found instead, and what to do. Nothing is changed then, but for what
 /// `delete` had removed of a directory.
-pub fn apply(vfs: &Vfs, cwd: &str, request: &Request) -> Result<Answer, FilesError> {
+pub fn apply_request(vfs: &Vfs, cwd: &str, request: &Request) -> Result<Answer, FilesError> {
     apply_within(vfs, cwd, request, &FileLimits::default())
 }
 
-/// [`apply`] within other limits.
+/// [`apply_request`] within other limits.
 ///
 /// # Errors
-/// As [`apply`].
+/// As [`apply_request`].
 pub fn apply_within(
     vfs: &Vfs,
     cwd: &str,
@@ -104,19 +104,21 @@ pub fn apply_within(
     let ctx = FileCtx::new(vfs, cwd, limits, Instant::now() + limits.time)?;
     match request {
         Request::Read(r) => read::read(&ctx, r),
-        Request::Download { path, offset, limit } => read::download(&ctx, path, *offset, *limit),
+        Request::Download { path, offset, limit } => {
+            read::download_part(&ctx, path, *offset, *limit)
+        }
         Request::Write(w) => write::write(&ctx, w),
-        Request::Upload(u) => write::upload(&ctx, u),
-        Request::Delete { path, recursive } => write::delete(&ctx, path, *recursive),
-        Request::Move { from, to } => write::rename(&ctx, from, to),
+        Request::Upload(u) => write::upload_part(&ctx, u),
+        Request::Delete { path, recursive } => write::delete_path(&ctx, path, *recursive),
+        Request::Move { from, to } => write::rename_path(&ctx, from, to),
         Request::MakeDir { path } => write::make_dir(&ctx, path),
-        Request::Edit(e) => edit::edit(&ctx, e),
+        Request::Edit(e) => edit::edit_file(&ctx, e),
         Request::PatchLines(p) => edit::patch_lines(&ctx, p),
         Request::ApplyPatch(p) => patch::apply_patch(&ctx, p),
-        Request::Stat { path, follow } => list::stat(&ctx, path, *follow),
-        Request::Ls(l) => list::ls(&ctx, l),
-        Request::Glob(g) => list::glob(&ctx, g),
-        Request::Grep(g) => grep::grep(&ctx, g),
-        Request::Search(s) => grep::search(&ctx, s),
+        Request::Stat { path, follow } => list::stat_path(&ctx, path, *follow),
+        Request::Ls(l) => list::list_dir(&ctx, l),
+        Request::Glob(g) => list::glob_files(&ctx, g),
+        Request::Grep(g) => grep::grep_files(&ctx, g),
+        Request::Search(s) => grep::search_files(&ctx, s),
     }
 }

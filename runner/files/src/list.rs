@@ -3,9 +3,9 @@
 use crate::answer::{Answer, FileEntry};
 use crate::error::FilesError;
 use crate::pattern::PathPattern;
-use crate::place::{FileCtx, shown};
+use crate::place::{FileCtx, lossy_text};
 use crate::request::{GlobOf, LsOf};
-use crate::walk::{WalkStep, WalkedEntry, walk};
+use crate::walk::{WalkStep, WalkedEntry, walk_tree};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use wasibox_vfs::{FileKind, Loc, Stat};
@@ -16,34 +16,34 @@ const MOST: u64 = 100_000;
 /// Deepest listing.
 const DEPTH: u32 = 20;
 
-fn entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> FileEntry {
+fn make_entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> FileEntry {
     FileEntry {
         path,
         kind: stat.kind.into(),
         size: if stat.kind == FileKind::Dir { 0 } else { stat.size },
         mode: stat.mode,
         modified: stat.mtime,
-        target: target.map(|t| shown(&t)),
+        target: target.map(|t| lossy_text(&t)),
     }
 }
 
 /// What there is at a path.
-pub fn stat(ctx: &FileCtx<'_>, path: &str, follow: bool) -> Result<Answer, FilesError> {
-    let stat = ctx.stat(path, follow)?;
+pub fn stat_path(ctx: &FileCtx<'_>, path: &str, follow: bool) -> Result<Answer, FilesError> {
+    let stat = ctx.stat_path(path, follow)?;
     let link = stat.kind == FileKind::Symlink;
-    let target = link.then(|| ctx.vfs.read_link(ctx.base(), path.as_bytes()).ok()).flatten();
-    Ok(Answer::Stat(entry(ctx.absolute(path), &stat, target)))
+    let target = link.then(|| ctx.vfs.read_link(ctx.base_of(), path.as_bytes()).ok()).flatten();
+    Ok(Answer::Stat(make_entry(ctx.absolute_path(path), &stat, target)))
 }
 
 /// Lists a directory.
-pub fn ls(ctx: &FileCtx<'_>, l: &LsOf) -> Result<Answer, FilesError> {
+pub fn list_dir(ctx: &FileCtx<'_>, l: &LsOf) -> Result<Answer, FilesError> {
     let depth = l.depth.unwrap_or(1).clamp(1, DEPTH);
-    let (entries, next_offset) = entries(ctx, &l.path, depth, l.hidden, l.offset, l.limit)?;
-    Ok(Answer::Entries { path: ctx.absolute(&l.path), entries, next_offset })
+    let (entries, next_offset) = list_entries(ctx, &l.path, depth, l.hidden, l.offset, l.limit)?;
+    Ok(Answer::Entries { path: ctx.absolute_path(&l.path), entries, next_offset })
 }
 
 /// A directory's entries from the `skip`th on, and where to go on.
-pub fn entries(
+pub fn list_entries(
     ctx: &FileCtx<'_>,
     path: &str,
     depth: u32,
@@ -51,12 +51,12 @@ pub fn entries(
     skip: u64,
     limit: Option<u64>,
 ) -> Result<(Vec<FileEntry>, Option<u64>), FilesError> {
-    let top = ctx.loc(path)?;
+    let top = ctx.resolve_path(path)?;
     // So that a file, or a directory that may not be read, is an error.
-    ctx.names(&top).map_err(|e| ctx.fail("list", path, e))?;
+    ctx.dir_names(&top).map_err(|e| ctx.error_at("list", path, e))?;
     let limit = limit.unwrap_or(ENTRIES).clamp(1, MOST);
     let (mut out, mut seen, mut next) = (Vec::new(), 0, None);
-    walk(ctx, top, "listing", &mut |_, _| (), &mut |met| {
+    walk_tree(ctx, top, "listing", &mut |_, _| (), &mut |met| {
         if !hidden && met.name.starts_with(b".") {
             return Ok(WalkStep::Past);
         }
@@ -66,7 +66,7 @@ pub fn entries(
                 next = Some(seen - 1);
                 return Ok(WalkStep::Stop);
             }
-            out.extend(described(ctx, &met));
+            out.extend(describe_entry(ctx, &met));
         }
         let level = met.path.iter().filter(|b| **b == b'/').count() as u32 + 1;
         Ok(if level < depth { WalkStep::Into } else { WalkStep::Past })
@@ -75,32 +75,32 @@ pub fn entries(
 }
 
 /// An entry; none if it is gone by now.
-fn described(ctx: &FileCtx<'_>, met: &WalkedEntry<'_>) -> Option<FileEntry> {
+fn describe_entry(ctx: &FileCtx<'_>, met: &WalkedEntry<'_>) -> Option<FileEntry> {
     let stat = ctx.vfs.stat(met.dir, met.name, false).ok()?;
     let link = stat.kind == FileKind::Symlink;
     let target = link.then(|| ctx.vfs.read_link(met.dir, met.name).ok()).flatten();
-    Some(entry(shown(met.path), &stat, target))
+    Some(make_entry(lossy_text(met.path), &stat, target))
 }
 
 /// Files whose path fits a pattern.
-pub fn glob(ctx: &FileCtx<'_>, g: &GlobOf) -> Result<Answer, FilesError> {
+pub fn glob_files(ctx: &FileCtx<'_>, g: &GlobOf) -> Result<Answer, FilesError> {
     // An absolute pattern begins at the root.
     let (path, pattern) = match g.pattern.strip_prefix('/') {
         Some(rest) => ("/", rest),
         None => (g.path.as_str(), g.pattern.as_str()),
     };
     let pattern = PathPattern::new(pattern)?;
-    let top: Loc = ctx.loc(path)?;
-    ctx.names(&top).map_err(|e| ctx.fail("list", path, e))?;
+    let top: Loc = ctx.resolve_path(path)?;
+    ctx.dir_names(&top).map_err(|e| ctx.error_at("list", path, e))?;
     let limit = g.limit.unwrap_or(ENTRIES).clamp(1, MOST) as usize;
-    let above = ctx.absolute(path);
+    let above = ctx.absolute_path(path);
     let above = if above == "/" { String::new() } else { above };
-    let full = |path: &[u8]| format!("{above}/{}", shown(path));
+    let full = |path: &[u8]| format!("{above}/{}", lossy_text(path));
     let mut paths: Vec<String> = Vec::new();
     // The newest so far, the oldest of them on top.
     let mut newest: BinaryHeap<Reverse<(u64, Reverse<String>)>> = BinaryHeap::new();
     let mut more = false;
-    walk(ctx, top, "glob", &mut |_, _| (), &mut |met| {
+    walk_tree(ctx, top, "glob", &mut |_, _| (), &mut |met| {
         let dir = met.kind == FileKind::Dir;
         if (!dir || g.directories) && pattern.fits(met.path, g.hidden) {
             if g.newest {

@@ -60,7 +60,7 @@ impl LineMatcher {
                 bad("lines are matched one by one, so it must not have a line feed".into()),
             );
         }
-        if syntax != PatternSyntax::Literal && nesting(pattern) > NESTING {
+        if syntax != PatternSyntax::Literal && group_nesting(pattern) > NESTING {
             return Err(bad("groups are nested too deep".into()));
         }
         let engine = match syntax {
@@ -106,7 +106,7 @@ impl LineMatcher {
     }
 
     /// Where a line without its end has its first match.
-    pub fn find(&self, line: &[u8]) -> Option<(usize, usize)> {
+    pub fn find_match(&self, line: &[u8]) -> Option<(usize, usize)> {
         match &self.engine {
             MatchEngine::Posix(regex) => {
                 let found = regex.find_at(line, 0);
@@ -130,7 +130,7 @@ impl LineMatcher {
     }
 
     /// Where the next line may have a match: at or after `from`; `None` if none has. `from` is a line's beginning.
-    pub fn candidate(&self, text: &[u8], from: usize) -> Option<usize> {
+    pub fn find_candidate(&self, text: &[u8], from: usize) -> Option<usize> {
         match &self.engine {
             // `$` is not before CR.
             MatchEngine::Posix(_) if memchr::memchr(b'\r', &text[from..]).is_some() => Some(from),
@@ -162,7 +162,7 @@ impl LineMatcher {
 }
 
 /// How deep groups are nested, about.
-fn nesting(pattern: &str) -> usize {
+fn group_nesting(pattern: &str) -> usize {
     let (mut depth, mut most, mut escaped) = (0usize, 0, false);
     for b in pattern.bytes() {
         match b {
@@ -189,13 +189,13 @@ mod tests {
 
     #[test]
     fn dialects() {
-        assert_eq!(m(r"\bfo{2}\d+?", PatternSyntax::Perl).find(b"x foo12"), Some((2, 6)));
-        assert_eq!(m(r"(?<=a)b", PatternSyntax::Perl).find(b"ab"), Some((1, 2)));
-        assert_eq!(m("fo{2}|bar", PatternSyntax::Extended).find(b"xbar"), Some((1, 4)));
-        assert_eq!(m("a.c(", PatternSyntax::Literal).find(b"xa.c("), Some((1, 5)));
-        assert_eq!(m("a.c(", PatternSyntax::Literal).find(b"xabc("), None);
+        assert_eq!(m(r"\bfo{2}\d+?", PatternSyntax::Perl).find_match(b"x foo12"), Some((2, 6)));
+        assert_eq!(m(r"(?<=a)b", PatternSyntax::Perl).find_match(b"ab"), Some((1, 2)));
+        assert_eq!(m("fo{2}|bar", PatternSyntax::Extended).find_match(b"xbar"), Some((1, 4)));
+        assert_eq!(m("a.c(", PatternSyntax::Literal).find_match(b"xa.c("), Some((1, 5)));
+        assert_eq!(m("a.c(", PatternSyntax::Literal).find_match(b"xabc("), None);
         let word = LineMatcher::new("foo", PatternSyntax::Perl, true, true).unwrap();
-        assert_eq!(word.find(b"xfoo FOO"), Some((5, 8)));
+        assert_eq!(word.find_match(b"xfoo FOO"), Some((5, 8)));
     }
 
     #[test]
@@ -218,14 +218,14 @@ mod tests {
     #[test]
     fn catastrophic_patterns_are_given_up() {
         let m = m(r"^(a|aa)+(?!a)\1[bc]$", PatternSyntax::Perl);
-        assert_eq!(m.find(&[b'a'; 60]), None);
+        assert_eq!(m.find_match(&[b'a'; 60]), None);
         assert_eq!(m.gave_up(), 1);
         // Each step of this one may look at the whole line.
         let m = self::m(r"(a*)*\1c", PatternSyntax::Perl);
-        assert_eq!((m.find(&vec![b'a'; 5 << 20]), m.gave_up()), (None, 1));
+        assert_eq!((m.find_match(&vec![b'a'; 5 << 20]), m.gave_up()), (None, 1));
         // One without steps back is found in any line.
         let long = ["a".repeat(5 << 20), "bc".into()].concat();
         let end = Some((5 << 20, (5 << 20) + 2));
-        assert_eq!(self::m("b[cd]", PatternSyntax::Perl).find(long.as_bytes()), end);
+        assert_eq!(self::m("b[cd]", PatternSyntax::Perl).find_match(long.as_bytes()), end);
     }
 }

@@ -19,7 +19,7 @@ const OTHERS: &[(&str, &[u8])] = &[
 ];
 
 /// The type of an image that a model can be shown, by its first bytes.
-pub fn image(head: &[u8]) -> Option<&'static str> {
+pub fn image_type(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
         return Some("image/webp");
     }
@@ -27,8 +27,8 @@ pub fn image(head: &[u8]) -> Option<&'static str> {
 }
 
 /// The type of a file.
-pub fn mime(path: &str, head: &[u8], text: bool) -> String {
-    if let Some(mime) = image(head) {
+pub fn mime_type(path: &str, head: &[u8], text: bool) -> String {
+    if let Some(mime) = image_type(head) {
         return mime.to_owned();
     }
     if let Some((mime, _)) = OTHERS.iter().find(|(_, magic)| head.starts_with(magic)) {

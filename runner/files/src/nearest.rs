@@ -1,7 +1,7 @@
 //! What stands in a text that is most like what was looked for.
 
 use crate::error::Nearest;
-use crate::text::{LineIndex, bare, numbered};
+use crate::text::{LineIndex, line_without_end, number_lines};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -17,7 +17,7 @@ const SHOWN: usize = 25;
 const WIDTH: usize = 300;
 
 /// A line's words; 0 if it has none.
-fn words(line: &[u8]) -> u64 {
+fn hash_words(line: &[u8]) -> u64 {
     let mut hash = DefaultHasher::new();
     let mut any = false;
     for word in line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()) {
@@ -28,25 +28,25 @@ fn words(line: &[u8]) -> u64 {
 }
 
 /// Pairs of letters.
-fn pairs(line: &[u8]) -> HashSet<(u8, u8)> {
+fn letter_pairs(line: &[u8]) -> HashSet<(u8, u8)> {
     let line = line.trim_ascii();
     line.windows(2).take(1000).map(|w| (w[0], w[1])).collect()
 }
 
 /// The lines that are most like `wanted`; `None` if none is.
-pub fn nearest(text: &LineIndex<'_>, wanted: &[u8]) -> Option<Nearest> {
+pub fn find_nearest(text: &LineIndex<'_>, wanted: &[u8]) -> Option<Nearest> {
     let all: Vec<&[u8]> = wanted.split(|b| *b == b'\n').collect();
     let blank = |l: &&[u8]| l.trim_ascii().is_empty();
     let skip = all.iter().take_while(|l| blank(l)).count();
     let end = all.len() - all.iter().rev().take_while(|l| blank(l)).count();
     let wanted = all.get(skip..end.max(skip))?;
     let wanted = &wanted[..wanted.len().min(WANTED)];
-    let hashes: Vec<u64> = wanted.iter().map(|l| words(l)).collect();
+    let hashes: Vec<u64> = wanted.iter().map(|l| hash_words(l)).collect();
     if hashes.is_empty() {
         return None;
     }
     let count = text.len().min(LINES);
-    let have: Vec<u64> = (0..count).map(|i| words(text.get(i))).collect();
+    let have: Vec<u64> = (0..count).map(|i| hash_words(text.get(i))).collect();
     let known: HashSet<u64> = hashes.iter().copied().filter(|h| *h != 0).collect();
     let (mut best, mut steps) = ((0, 0), 0);
     // Only where a line is met: places that could have one of the wanted lines at its place.
@@ -72,20 +72,20 @@ pub fn nearest(text: &LineIndex<'_>, wanted: &[u8]) -> Option<Nearest> {
         (_, start) => start,
     };
     let last = (first + wanted.len().min(SHOWN)).min(text.len());
-    let shown = numbered(&text.range(first, last), first as u64 + 1, WIDTH);
+    let shown = number_lines(&text.range(first, last), first as u64 + 1, WIDTH);
     Some(Nearest { first: first as u64 + 1, last: last as u64, shown, space_only })
 }
 
 /// Where the text would begin, by the line that is most like its longest one.
 fn similar_line(text: &LineIndex<'_>, wanted: &[&[u8]], count: usize) -> Option<usize> {
     let (at, longest) = wanted.iter().enumerate().max_by_key(|(_, l)| l.trim_ascii().len())?;
-    let target = pairs(longest);
+    let target = letter_pairs(longest);
     if target.is_empty() {
         return None;
     }
     let (mut best, mut bytes) = ((0.5, None), 0);
     for i in 0..count {
-        let line = bare(text.get(i));
+        let line = line_without_end(text.get(i));
         bytes += line.len().min(1000) + 1;
         if bytes > BYTES {
             break;
@@ -113,7 +113,8 @@ mod tests {
         b"fn main() {\n    let x = 1;\n    println!(\"{x}\");\n}\n\nfn other() {}\n";
 
     fn found(wanted: &str) -> Option<(u64, u64, bool)> {
-        nearest(&LineIndex::new(TEXT), wanted.as_bytes()).map(|n| (n.first, n.last, n.space_only))
+        find_nearest(&LineIndex::new(TEXT), wanted.as_bytes())
+            .map(|n| (n.first, n.last, n.space_only))
     }
 
     #[test]

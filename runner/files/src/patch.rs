@@ -5,10 +5,10 @@
 
 use crate::answer::{Answer, PatchAnswer, PatchedFile};
 use crate::error::FilesError;
-use crate::nearest::nearest;
+use crate::nearest::find_nearest;
 use crate::place::FileCtx;
 use crate::request::PatchOf;
-use crate::text::{LineIndex, bare, is_crlf};
+use crate::text::{LineIndex, is_crlf, line_without_end};
 use crate::unified::{HunkMark, UnifiedFilePatch, UnifiedHunk, parse};
 use std::collections::BTreeMap;
 use wasibox_vfs::{Errno, FileKind, Stat};
@@ -43,7 +43,7 @@ pub fn apply_patch(ctx: &FileCtx<'_>, p: &PatchOf) -> Result<Answer, FilesError>
         files.push(plan.file(patch)?);
     }
     if !p.dry_run {
-        plan.commit()?;
+        plan.write_all()?;
     }
     Ok(Answer::Patched(PatchAnswer { files, dry_run: p.dry_run }))
 }
@@ -56,14 +56,14 @@ fn is_git(p: &UnifiedFilePatch) -> bool {
 }
 
 impl PatchRun<'_> {
-    fn wrong(&self, path: &str, why: impl Into<String>) -> FilesError {
+    fn patch_error(&self, path: &str, why: impl Into<String>) -> FilesError {
         FilesError::Patch { path: path.to_owned(), why: why.into() }
     }
 
     /// A name of the patch as a path.
     fn name(&self, name: &str) -> Result<String, FilesError> {
         if name.is_empty() || name.split('/').any(|p| p == "..") {
-            return Err(self.wrong(name, "names of a patch must not have '..'"));
+            return Err(self.patch_error(name, "names of a patch must not have '..'"));
         }
         let mut rest = name;
         for _ in 0..self.strip.unwrap_or(0) {
@@ -72,9 +72,9 @@ impl PatchRun<'_> {
             rest = tail.trim_start_matches('/');
         }
         let there = |name: &str| {
-            let path = self.ctx.absolute(name);
+            let path = self.ctx.absolute_path(name);
             self.files.get(&path).map_or_else(
-                || self.ctx.stat(name, true).is_ok_and(|s| s.kind == FileKind::File),
+                || self.ctx.stat_path(name, true).is_ok_and(|s| s.kind == FileKind::File),
                 |s| s.after.is_some(),
             )
         };
@@ -89,12 +89,12 @@ impl PatchRun<'_> {
     }
 
     /// Loads a file, if it was not; its key.
-    fn load(&mut self, name: &str) -> Result<String, FilesError> {
-        let key = self.ctx.absolute(name);
+    fn load_file(&mut self, name: &str) -> Result<String, FilesError> {
+        let key = self.ctx.absolute_path(name);
         if self.files.contains_key(&key) {
             return Ok(key);
         }
-        let before = match self.ctx.whole(name) {
+        let before = match self.ctx.read_whole(name) {
             Ok(found) => Some(found),
             Err(FilesError::NotFound { .. }) => None,
             Err(e) => return Err(e),
@@ -109,11 +109,11 @@ impl PatchRun<'_> {
         Ok(key)
     }
 
-    fn content(&self, key: &str) -> Option<&Vec<u8>> {
+    fn file_content(&self, key: &str) -> Option<&Vec<u8>> {
         self.files.get(key).and_then(|s| s.after.as_ref())
     }
 
-    fn put(&mut self, key: &str, content: Option<Vec<u8>>) {
+    fn put_content(&mut self, key: &str, content: Option<Vec<u8>>) {
         if let Some(state) = self.files.get_mut(key) {
             state.after = content;
         }
@@ -121,7 +121,7 @@ impl PatchRun<'_> {
 
     /// Works out what a file will be.
     fn file(&mut self, p: &UnifiedFilePatch) -> Result<PatchedFile, FilesError> {
-        self.ctx.tick("the patch")?;
+        self.ctx.check_time("the patch")?;
         let renamed = p.from.is_some() && p.to.is_some();
         let (from, to) = match (&p.from, &p.to, &p.old, &p.new) {
             // These have no prefixes.
@@ -130,8 +130,8 @@ impl PatchRun<'_> {
                 let (a, b) = (self.name(old)?, self.name(new)?);
                 // Without git's words the two names mean one file: the one that is there.
                 let there = |name: &str| {
-                    let key = self.ctx.absolute(name);
-                    self.files.contains_key(&key) || self.ctx.stat(name, true).is_ok()
+                    let key = self.ctx.absolute_path(name);
+                    self.files.contains_key(&key) || self.ctx.stat_path(name, true).is_ok()
                 };
                 let one = if there(&b) || !there(&a) { b } else { a };
                 (one.clone(), one)
@@ -140,29 +140,32 @@ impl PatchRun<'_> {
                 let one = self.name(one)?;
                 (one.clone(), one)
             }
-            (_, _, None, None) => return Err(self.wrong("/dev/null", "both names are /dev/null")),
+            (_, _, None, None) => {
+                return Err(self.patch_error("/dev/null", "both names are /dev/null"));
+            }
         };
         if from.split('/').chain(to.split('/')).any(|part| part == "..") {
-            return Err(self.wrong(&from, "names of a patch must not have '..'"));
+            return Err(self.patch_error(&from, "names of a patch must not have '..'"));
         }
-        let source = self.load(&from)?;
-        let target = self.load(&to)?;
-        let old = match (self.content(&source), p.created) {
+        let source = self.load_file(&from)?;
+        let target = self.load_file(&to)?;
+        let old = match (self.file_content(&source), p.created) {
             (Some(old), true) if !old.is_empty() => {
                 return Err(
-                    self.wrong(&source, "the patch makes this file, but it is there already")
+                    self.patch_error(&source, "the patch makes this file, but it is there already")
                 );
             }
             (Some(old), _) => old.clone(),
             (None, true) => Vec::new(),
             (None, false) => {
-                return Err(self.ctx.fail("patch", &from, Errno::NOENT));
+                return Err(self.ctx.error_at("patch", &from, Errno::NOENT));
             }
         };
-        if renamed && source != target && self.content(&target).is_some() {
-            return Err(
-                self.wrong(&target, "the patch gives a file this name, but it is there already")
-            );
+        if renamed && source != target && self.file_content(&target).is_some() {
+            return Err(self.patch_error(
+                &target,
+                "the patch gives a file this name, but it is there already",
+            ));
         }
         let mut shown = PatchedFile {
             path: target.clone(),
@@ -173,15 +176,15 @@ impl PatchRun<'_> {
             moved: 0,
             fuzzy: 0,
         };
-        let new = self.hunks(&source, &old, &p.hunks, &mut shown)?;
+        let new = self.apply_hunks(&source, &old, &p.hunks, &mut shown)?;
         if p.deleted {
             if !new.is_empty() {
-                return Err(self.wrong(
+                return Err(self.patch_error(
                     &source,
                     "the patch deletes this file, but it has more than the patch says",
                 ));
             }
-            self.put(&source, None);
+            self.put_content(&source, None);
             return Ok(shown);
         }
         self.bytes += new.len() as u64;
@@ -197,18 +200,18 @@ impl PatchRun<'_> {
                 state.mode = bits;
             }
             if !p.copied {
-                self.put(&source, None);
+                self.put_content(&source, None);
             }
         }
         if let (Some(mode), Some(state)) = (p.mode, self.files.get_mut(&target)) {
             state.mode = Some(mode);
         }
-        self.put(&target, Some(new));
+        self.put_content(&target, Some(new));
         Ok(shown)
     }
 
     /// A text after its hunks.
-    fn hunks(
+    fn apply_hunks(
         &self,
         path: &str,
         old: &[u8],
@@ -232,14 +235,14 @@ impl PatchRun<'_> {
         for (i, hunk) in hunks.iter().enumerate() {
             let expected =
                 hunk.start.map(|s| (s.saturating_sub(1) as isize).saturating_add(offset));
-            let found = self.place(path, &lines, hunk, at, expected)?;
+            let found = self.find_place(path, &lines, hunk, at, expected)?;
             let Some(HunkFit { at: start, cut, fuzz }) = found else {
-                let wanted = hunk.old().join(&b'\n');
+                let wanted = hunk.old_lines().join(&b'\n');
                 return Err(FilesError::Hunk {
                     path: path.to_owned(),
                     hunk: i as u64 + 1,
                     line: hunk.start.unwrap_or(0) as u64,
-                    nearest: nearest(&lines, &wanted),
+                    nearest: find_nearest(&lines, &wanted),
                 });
             };
             told.fuzzy += u64::from(fuzz > 0);
@@ -273,7 +276,7 @@ impl PatchRun<'_> {
 
     /// Where a hunk fits at line `least` or later, nearest to where it is expected. With fuzz as GNU patch has it:
     /// lines of context are left out of the longer end first.
-    fn place(
+    fn find_place(
         &self,
         path: &str,
         lines: &LineIndex<'_>,
@@ -281,16 +284,18 @@ impl PatchRun<'_> {
         least: usize,
         expected: Option<isize>,
     ) -> Result<Option<HunkFit>, FilesError> {
-        let old = hunk.old();
-        let (before, after) = hunk.context();
+        let old = hunk.old_lines();
+        let (before, after) = hunk.context_len();
         let context = before.max(after);
         for fuzz in 0..=self.fuzz.min(context) {
             let cut =
                 ((fuzz + before).saturating_sub(context), (fuzz + after).saturating_sub(context));
             let want = &old[cut.0..old.len() - cut.1];
             let Some(last) = lines.len().checked_sub(want.len()) else { continue };
-            let fits =
-                |at: usize| (0..want.len()).all(|i| bare(lines.get(at + i)) == bare(want[i]));
+            let fits = |at: usize| {
+                (0..want.len())
+                    .all(|i| line_without_end(lines.get(at + i)) == line_without_end(want[i]))
+            };
             let guess = match expected {
                 Some(e) => (e.saturating_add(cut.0 as isize).max(0) as usize).min(last),
                 // Without numbers there must be one place only.
@@ -298,14 +303,14 @@ impl PatchRun<'_> {
                     let mut places = Vec::new();
                     for at in least..=last {
                         if at.is_multiple_of(1024) {
-                            self.ctx.tick("the patch")?;
+                            self.ctx.check_time("the patch")?;
                         }
                         if fits(at) {
                             places.push(at);
                         }
                         if places.len() > 1 {
                             let why = "a hunk without line numbers fits several places";
-                            return Err(self.wrong(path, why));
+                            return Err(self.patch_error(path, why));
                         }
                     }
                     match places.first() {
@@ -316,7 +321,7 @@ impl PatchRun<'_> {
             };
             for d in 0..=lines.len() {
                 if d.is_multiple_of(1024) {
-                    self.ctx.tick("the patch")?;
+                    self.ctx.check_time("the patch")?;
                 }
                 let up = guess.checked_add(d).filter(|at| *at >= least && *at <= last);
                 let down = guess.checked_sub(d).filter(|at| d > 0 && *at >= least && *at <= last);
@@ -330,7 +335,7 @@ impl PatchRun<'_> {
     }
 
     /// Writes all, or puts back what was written.
-    fn commit(&self) -> Result<(), FilesError> {
+    fn write_all(&self) -> Result<(), FilesError> {
         let mut done: Vec<(&String, &PatchedFileState)> = Vec::new();
         for (path, state) in &self.files {
             let result = self.write(path, state);
@@ -347,16 +352,16 @@ impl PatchRun<'_> {
 
     fn write(&self, path: &str, state: &PatchedFileState) -> Result<(), FilesError> {
         let Some(after) = &state.after else {
-            let remove = || self.ctx.vfs.remove(self.ctx.base(), path.as_bytes(), false);
+            let remove = || self.ctx.vfs.remove(self.ctx.base_of(), path.as_bytes(), false);
             return match state.before {
-                Some(_) => remove().map_err(|e| self.ctx.fail("delete", path, e)),
+                Some(_) => remove().map_err(|e| self.ctx.error_at("delete", path, e)),
                 None => Ok(()),
             };
         };
         if state.mode.is_none() && state.before.as_ref().is_some_and(|(b, _)| b == after) {
             return Ok(());
         }
-        let mut place = self.ctx.place(path, true)?;
+        let mut place = self.ctx.find_place(path, true)?;
         match (&state.before, &place.stat) {
             (Some((_, stat)), Some(_)) => place.stat = Some(*stat),
             (None, None) => {}
@@ -370,13 +375,13 @@ impl PatchRun<'_> {
         let _ = match &state.before {
             Some((bytes, stat)) => self
                 .ctx
-                .place(path, true)
+                .find_place(path, true)
                 .and_then(|place| self.ctx.replace(&place, bytes, Some(stat.mode & 0o777))),
             None => self
                 .ctx
                 .vfs
-                .remove(self.ctx.base(), path.as_bytes(), false)
-                .map_err(|e| self.ctx.fail("delete", path, e)),
+                .remove(self.ctx.base_of(), path.as_bytes(), false)
+                .map_err(|e| self.ctx.error_at("delete", path, e)),
         };
     }
 }

@@ -34,7 +34,9 @@ impl PathPattern {
             return Err(bad("it is empty"));
         }
         let mut alternatives = Vec::new();
-        for one in braces(text).ok_or_else(|| bad("its braces have too many alternatives"))? {
+        for one in
+            expand_braces(text).ok_or_else(|| bad("its braces have too many alternatives"))?
+        {
             let mut parts = Vec::new();
             for part in one.split('/').filter(|p| !matches!(*p, "" | ".")) {
                 if part == ".." {
@@ -58,7 +60,7 @@ impl PathPattern {
     }
 
     /// A rule as grep's `--include`: for names, or for paths if it has a slash.
-    pub fn rule(text: &str) -> Result<PathPattern, FilesError> {
+    pub fn from_rule(text: &str) -> Result<PathPattern, FilesError> {
         Ok(PathPattern { names: !text.contains('/'), ..PathPattern::new(text)? })
     }
 
@@ -70,9 +72,9 @@ impl PathPattern {
         self.alternatives.iter().any(|a| {
             let mut states = vec![false; a.len() + 1];
             states[0] = true;
-            open(a, &mut states);
+            open_states(a, &mut states);
             for part in parts {
-                states = step(a, &states, part, hidden);
+                states = step_states(a, &states, part, hidden);
             }
             states[a.len()]
         })
@@ -86,9 +88,9 @@ impl PathPattern {
         self.alternatives.iter().any(|a| {
             let mut states = vec![false; a.len() + 1];
             states[0] = true;
-            open(a, &mut states);
+            open_states(a, &mut states);
             for part in dir.split(|b| *b == b'/') {
-                states = step(a, &states, part, hidden);
+                states = step_states(a, &states, part, hidden);
             }
             states[..a.len()].contains(&true)
         })
@@ -96,7 +98,7 @@ impl PathPattern {
 }
 
 /// `**` may stand for no directory.
-fn open(parts: &[PathPart], states: &mut [bool]) {
+fn open_states(parts: &[PathPart], states: &mut [bool]) {
     for i in 0..parts.len() {
         if states[i] && matches!(parts[i], PathPart::Any) {
             states[i + 1] = true;
@@ -105,7 +107,7 @@ fn open(parts: &[PathPart], states: &mut [bool]) {
 }
 
 /// Where in the pattern one can be after a further part of the path.
-fn step(parts: &[PathPart], states: &[bool], name: &[u8], hidden: bool) -> Vec<bool> {
+fn step_states(parts: &[PathPart], states: &[bool], name: &[u8], hidden: bool) -> Vec<bool> {
     let mut next = vec![false; states.len()];
     let shown = hidden || !name.starts_with(b".");
     for (i, part) in parts.iter().enumerate().filter(|(i, _)| states[*i]) {
@@ -116,12 +118,12 @@ fn step(parts: &[PathPart], states: &[bool], name: &[u8], hidden: bool) -> Vec<b
             }
         }
     }
-    open(parts, &mut next);
+    open_states(parts, &mut next);
     next
 }
 
 /// The texts that a text with `{a,b}` stands for; `None` if there are too many.
-fn braces(text: &str) -> Option<Vec<String>> {
+fn expand_braces(text: &str) -> Option<Vec<String>> {
     let mut todo = vec![text.to_owned()];
     let mut out = Vec::new();
     while let Some(one) = todo.pop() {
@@ -201,8 +203,8 @@ mod tests {
             assert_eq!(fits(pattern, path), want, "{pattern} {path}");
         }
         assert!(PathPattern::new("**/*").unwrap().fits(b".git/config", true));
-        assert!(PathPattern::rule("*.c").unwrap().fits(b"a/b.c", false));
-        assert!(!PathPattern::rule("x/*.c").unwrap().fits(b"a/b.c", false));
+        assert!(PathPattern::from_rule("*.c").unwrap().fits(b"a/b.c", false));
+        assert!(!PathPattern::from_rule("x/*.c").unwrap().fits(b"a/b.c", false));
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub const READ: OpenFlags = OpenFlags { read: true, ..FOLLOW };
 const WRITE: OpenFlags = OpenFlags { write: true, ..FOLLOW };
 
 /// A string of bytes as text.
-pub fn shown(bytes: &[u8]) -> String {
+pub fn lossy_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -63,13 +63,14 @@ impl<'a> FileCtx<'a> {
         until: Instant,
     ) -> Result<FileCtx<'a>, FilesError> {
         let root = Loc::Tree(ROOT);
-        let (base, path) =
-            vfs.chdir(&root, cwd.as_bytes()).map_err(|e| FilesError::system("work in", cwd, e))?;
-        Ok(FileCtx { vfs, limits, base, cwd: shown(&path), until })
+        let (base, path) = vfs
+            .chdir(&root, cwd.as_bytes())
+            .map_err(|e| FilesError::from_errno("work in", cwd, e))?;
+        Ok(FileCtx { vfs, limits, base, cwd: lossy_text(&path), until })
     }
 
     /// An error if the time is up.
-    pub fn tick(&self, what: &str) -> Result<(), FilesError> {
+    pub fn check_time(&self, what: &str) -> Result<(), FilesError> {
         match Instant::now() < self.until {
             true => Ok(()),
             false => Err(FilesError::Time { what: what.to_owned() }),
@@ -77,7 +78,7 @@ impl<'a> FileCtx<'a> {
     }
 
     /// The path in full, without what means nothing.
-    pub fn absolute(&self, path: &str) -> String {
+    pub fn absolute_path(&self, path: &str) -> String {
         let whole =
             if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.cwd) };
         let mut out = String::new();
@@ -89,38 +90,40 @@ impl<'a> FileCtx<'a> {
     }
 
     /// The working directory or the root, whichever `path` counts from.
-    pub fn base(&self) -> &Loc {
+    pub fn base_of(&self) -> &Loc {
         &self.base
     }
 
     /// An error about a path.
-    pub fn fail(&self, action: &str, path: &str, e: Errno) -> FilesError {
-        let shown = self.absolute(path);
+    pub fn error_at(&self, action: &str, path: &str, e: Errno) -> FilesError {
+        let shown = self.absolute_path(path);
         match e {
-            Errno::NOENT => FilesError::NotFound { similar: self.similar(&shown), path: shown },
-            _ => FilesError::system(action, &shown, e),
+            Errno::NOENT => {
+                FilesError::NotFound { similar: self.similar_names(&shown), path: shown }
+            }
+            _ => FilesError::from_errno(action, &shown, e),
         }
     }
 
     /// Names like the first that is missing of a path.
-    fn similar(&self, path: &str) -> Vec<String> {
+    fn similar_names(&self, path: &str) -> Vec<String> {
         let root = Loc::Tree(ROOT);
         let (mut dir, mut at) = (root, String::new());
         for part in path.split('/').filter(|p| !p.is_empty()) {
-            let found = self.vfs.walk(&dir, part.as_bytes(), LastComponent::Follow);
+            let found = self.vfs.resolve_path(&dir, part.as_bytes(), LastComponent::Follow);
             if let Ok(Some(next)) = found.map(|w| w.found) {
                 dir = next;
                 at = format!("{at}/{part}");
                 continue;
             }
-            let Ok(names) = self.names(&dir) else { return Vec::new() };
+            let Ok(names) = self.dir_names(&dir) else { return Vec::new() };
             let wanted = part.to_lowercase();
             let mut near: Vec<(usize, String)> = names
                 .into_iter()
                 .take(LOOKED_AT)
                 .filter_map(|(name, _)| {
                     let name = String::from_utf8(name).ok()?;
-                    let far = distance(&wanted, &name.to_lowercase())?;
+                    let far = edit_distance(&wanted, &name.to_lowercase())?;
                     Some((far, format!("{at}/{name}")))
                 })
                 .collect();
@@ -131,22 +134,22 @@ impl<'a> FileCtx<'a> {
     }
 
     /// What is there.
-    pub fn stat(&self, path: &str, follow: bool) -> Result<Stat, FilesError> {
+    pub fn stat_path(&self, path: &str, follow: bool) -> Result<Stat, FilesError> {
         self.vfs
             .stat(&self.base, path.as_bytes(), follow)
-            .map_err(|e| self.fail("look at", path, e))
+            .map_err(|e| self.error_at("look at", path, e))
     }
 
     /// What a path leads to.
-    pub fn loc(&self, path: &str) -> Result<Loc, FilesError> {
+    pub fn resolve_path(&self, path: &str) -> Result<Loc, FilesError> {
         self.vfs
-            .walk(&self.base, path.as_bytes(), LastComponent::Follow)
-            .and_then(|w| w.existing())
-            .map_err(|e| self.fail("look at", path, e))
+            .resolve_path(&self.base, path.as_bytes(), LastComponent::Follow)
+            .and_then(|w| w.existing_loc())
+            .map_err(|e| self.error_at("look at", path, e))
     }
 
     /// A directory's entries, sorted, without the dots.
-    pub fn names(&self, dir: &Loc) -> Result<Vec<(Vec<u8>, FileKind)>, Errno> {
+    pub fn dir_names(&self, dir: &Loc) -> Result<Vec<(Vec<u8>, FileKind)>, Errno> {
         let how = OpenFlags { directory: true, ..READ };
         let OpenResult::File(file) = self.vfs.open(dir, b".", how, 0)? else {
             return Err(Errno::NOTDIR);
@@ -163,14 +166,14 @@ impl<'a> FileCtx<'a> {
 
     /// Opens a regular file to read.
     pub fn open(&self, path: &str) -> Result<(VfsFile, Stat), FilesError> {
-        let stat = self.stat(path, true)?;
+        let stat = self.stat_path(path, true)?;
         if stat.kind != FileKind::File {
             return Err(FilesError::NotAFile {
-                path: self.absolute(path),
+                path: self.absolute_path(path),
                 found: kind_name(stat.kind).to_owned(),
             });
         }
-        self.open_at(&self.base, path.as_bytes()).map_err(|e| self.fail("read", path, e))
+        self.open_at(&self.base, path.as_bytes()).map_err(|e| self.error_at("read", path, e))
     }
 
     /// Opens what must be a regular file in a directory.
@@ -186,18 +189,21 @@ impl<'a> FileCtx<'a> {
     }
 
     /// All bytes of a file that is to be edited.
-    pub fn whole(&self, path: &str) -> Result<(Vec<u8>, Stat), FilesError> {
+    pub fn read_whole(&self, path: &str) -> Result<(Vec<u8>, Stat), FilesError> {
         let (file, stat) = self.open(path)?;
         let limit = self.limits.edited;
-        let too_large = |size| FilesError::TooLarge { path: self.absolute(path), size, limit };
+        let too_large = |size| FilesError::TooLarge { path: self.absolute_path(path), size, limit };
         if stat.size > limit {
             return Err(too_large(stat.size));
         }
         let mut out = Vec::new();
         let mut piece = vec![0; PIECE];
         loop {
-            self.tick("reading")?;
-            match file.read(out.len() as u64, &mut piece).map_err(|e| self.fail("read", path, e))? {
+            self.check_time("reading")?;
+            match file
+                .read(out.len() as u64, &mut piece)
+                .map_err(|e| self.error_at("read", path, e))?
+            {
                 0 => return Ok((out, stat)),
                 n => out.extend_from_slice(&piece[..n]),
             }
@@ -209,24 +215,24 @@ impl<'a> FileCtx<'a> {
     }
 
     /// Where a file is or would be, with the folders above made if `make`.
-    pub fn place(&self, path: &str, make: bool) -> Result<FilePlace, FilesError> {
-        let fail = |e| self.fail("write", path, e);
+    pub fn find_place(&self, path: &str, make: bool) -> Result<FilePlace, FilesError> {
+        let fail = |e| self.error_at("write", path, e);
         if path.is_empty() {
             return Err(FilesError::Invalid("the path is empty".to_owned()));
         }
-        let walk = match self.vfs.walk(&self.base, path.as_bytes(), LastComponent::Follow) {
+        let walk = match self.vfs.resolve_path(&self.base, path.as_bytes(), LastComponent::Follow) {
             Err(Errno::NOENT) if make => {
                 if let Some((above, _)) = path.trim_end_matches('/').rsplit_once('/') {
                     self.make_dirs(above)?;
                 }
-                self.vfs.walk(&self.base, path.as_bytes(), LastComponent::Follow)
+                self.vfs.resolve_path(&self.base, path.as_bytes(), LastComponent::Follow)
             }
             found => found,
         };
         let walk = walk.map_err(fail)?;
-        let shown = self.absolute(path);
+        let shown = self.absolute_path(path);
         let stat = match &walk.found {
-            Some(_) => Some(self.stat(path, true)?),
+            Some(_) => Some(self.stat_path(path, true)?),
             None => None,
         };
         if let Some(stat) = stat.filter(|s| s.kind != FileKind::File) {
@@ -242,12 +248,12 @@ impl<'a> FileCtx<'a> {
 
     /// Makes a directory and those above it; whether it was not there.
     pub fn make_dirs(&self, path: &str) -> Result<bool, FilesError> {
-        let fail = |e| self.fail("make", path, e);
+        let fail = |e| self.error_at("make", path, e);
         let mut made = false;
         let mut at = if path.starts_with('/') { Loc::Tree(ROOT) } else { self.base.clone() };
         for part in path.split('/').filter(|p| !p.is_empty()) {
             let part = part.as_bytes();
-            let look = || self.vfs.walk(&at, part, LastComponent::Follow);
+            let look = || self.vfs.resolve_path(&at, part, LastComponent::Follow);
             let found = match look().map_err(fail)?.found {
                 Some(found) => found,
                 None => {
@@ -256,7 +262,7 @@ impl<'a> FileCtx<'a> {
                         Err(Errno::EXIST) => {}
                         Err(e) => return Err(fail(e)),
                     }
-                    look().and_then(|w| w.existing()).map_err(fail)?
+                    look().and_then(|w| w.existing_loc()).map_err(fail)?
                 }
             };
             at = found;
@@ -275,7 +281,7 @@ impl<'a> FileCtx<'a> {
     ) -> Result<(), FilesError> {
         let fail = |e| match e {
             Errno::STALE => FilesError::Changed { path: place.shown.clone() },
-            e => FilesError::system("write", &place.shown, e),
+            e => FilesError::from_errno("write", &place.shown, e),
         };
         if mode.is_some_and(|m| m & !0o7777 != 0) {
             return Err(FilesError::Invalid("mode must be permission bits".to_owned()));
@@ -364,8 +370,8 @@ impl<'a> FileCtx<'a> {
         let how = OpenFlags { create: true, ..WRITE };
         match self.vfs.open(&place.dir, &place.name, how, mode) {
             Ok(OpenResult::File(file @ (VfsFile::Tree(_) | VfsFile::Host { .. }))) => Ok(file),
-            Ok(_) => Err(FilesError::system("write", &place.shown, Errno::NXIO)),
-            Err(e) => Err(FilesError::system("write", &place.shown, e)),
+            Ok(_) => Err(FilesError::from_errno("write", &place.shown, Errno::NXIO)),
+            Err(e) => Err(FilesError::from_errno("write", &place.shown, e)),
         }
     }
 }
@@ -397,7 +403,7 @@ pub fn kind_name(kind: FileKind) -> &'static str {
 
 /// How far two names are apart, if that is little: letters to change, add or remove; 0 for the same with
 /// another ending or another case.
-fn distance(a: &str, b: &str) -> Option<usize> {
+fn edit_distance(a: &str, b: &str) -> Option<usize> {
     let stem = |s: &'_ str| s.rsplit_once('.').map_or(s.to_owned(), |(stem, _)| stem.to_owned());
     if stem(a) == stem(b) {
         return Some(0);
@@ -421,13 +427,13 @@ fn distance(a: &str, b: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::distance;
+    use super::edit_distance;
 
     #[test]
     fn names_that_are_near() {
-        assert_eq!(distance("main.py", "main.rs"), Some(0));
-        assert_eq!(distance("confg.toml", "config.toml"), Some(1));
-        assert_eq!(distance("setup.cfg", "readme.md"), None);
-        assert_eq!(distance("a", "b"), Some(1));
+        assert_eq!(edit_distance("main.py", "main.rs"), Some(0));
+        assert_eq!(edit_distance("confg.toml", "config.toml"), Some(1));
+        assert_eq!(edit_distance("setup.cfg", "readme.md"), None);
+        assert_eq!(edit_distance("a", "b"), Some(1));
     }
 }

@@ -24,10 +24,10 @@ const PART: u64 = 1 << 20;
 
 /// Reads a file, or lists a directory.
 pub fn read(ctx: &FileCtx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
-    let path = ctx.absolute(&r.path);
-    if ctx.stat(&r.path, true)?.kind == FileKind::Dir {
+    let path = ctx.absolute_path(&r.path);
+    if ctx.stat_path(&r.path, true)?.kind == FileKind::Dir {
         let skip = r.offset.and_then(|n| u64::try_from(n.saturating_sub(1)).ok()).unwrap_or(0);
-        let (entries, next_offset) = list::entries(ctx, &r.path, 1, true, skip, r.limit)?;
+        let (entries, next_offset) = list::list_entries(ctx, &r.path, 1, true, skip, r.limit)?;
         let next_offset = next_offset.map(|n| n + 1);
         return Ok(Answer::Read {
             path,
@@ -36,13 +36,13 @@ pub fn read(ctx: &FileCtx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
         });
     }
     let (file, stat) = ctx.open(&r.path)?;
-    let fail = |e| ctx.fail("read", &r.path, e);
+    let fail = |e| ctx.error_at("read", &r.path, e);
     let mut head = vec![0; HEAD];
     let n = file.read(0, &mut head).map_err(fail)?;
     head.truncate(n);
     let size = stat.size;
-    let encoding = r.encoding.or_else(|| text::guess(&head));
-    let image = mime::image(&head).filter(|_| r.encoding.is_none());
+    let encoding = r.encoding.or_else(|| text::guess_encoding(&head));
+    let image = mime::image_type(&head).filter(|_| r.encoding.is_none());
     let content = match (image, encoding) {
         _ if r.as_data => {
             let limit = ctx.limits.answer;
@@ -51,11 +51,11 @@ pub fn read(ctx: &FileCtx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
                     "{path} has {size} bytes; as data at most {limit} are given at once: use download"
                 )));
             }
-            let mime = mime::mime(&path, &head, encoding.is_some());
-            FileText::Data { mime, data: FileBytes(bytes(ctx, &file, &r.path, 0, size)?) }
+            let mime = mime::mime_type(&path, &head, encoding.is_some());
+            FileText::Data { mime, data: FileBytes(read_bytes(ctx, &file, &r.path, 0, size)?) }
         }
         (Some(mime), _) if size <= IMAGE.min(ctx.limits.answer) => {
-            let data = FileBytes(bytes(ctx, &file, &r.path, 0, size)?);
+            let data = FileBytes(read_bytes(ctx, &file, &r.path, 0, size)?);
             FileText::Data { mime: mime.to_owned(), data }
         }
         (Some(mime), _) => FileText::Binary {
@@ -65,19 +65,19 @@ pub fn read(ctx: &FileCtx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
             ),
         },
         (None, None) => FileText::Binary {
-            mime: mime::mime(&path, &head, false),
+            mime: mime::mime_type(&path, &head, false),
             note: format!(
                 "{size} bytes that are no text; read with as_data or download gives them in base64, \
                  encoding latin-1 as text"
             ),
         },
-        (None, Some(encoding)) => lines(ctx, &file, r, encoding, &head)?,
+        (None, Some(encoding)) => read_lines(ctx, &file, r, encoding, &head)?,
     };
     Ok(Answer::Read { path, size, content })
 }
 
 /// Reads `len` bytes, or as many as there are.
-fn bytes(
+fn read_bytes(
     ctx: &FileCtx<'_>,
     file: &VfsFile,
     path: &str,
@@ -87,10 +87,10 @@ fn bytes(
     let mut out = Vec::new();
     let mut piece = vec![0; PIECE];
     while (out.len() as u64) < len {
-        ctx.tick("reading")?;
+        ctx.check_time("reading")?;
         let want = (len - out.len() as u64).min(PIECE as u64) as usize;
         let at = from + out.len() as u64;
-        match file.read(at, &mut piece[..want]).map_err(|e| ctx.fail("read", path, e))? {
+        match file.read(at, &mut piece[..want]).map_err(|e| ctx.error_at("read", path, e))? {
             0 => break,
             n => out.extend_from_slice(&piece[..n]),
         }
@@ -99,7 +99,7 @@ fn bytes(
 }
 
 /// A part of a file's bytes.
-pub fn download(
+pub fn download_part(
     ctx: &FileCtx<'_>,
     path: &str,
     offset: u64,
@@ -110,15 +110,15 @@ pub fn download(
     if offset > stat.size {
         return Err(FilesError::Invalid(format!(
             "{} has {} bytes, offset {offset} is beyond its end",
-            ctx.absolute(path),
+            ctx.absolute_path(path),
             stat.size
         )));
     }
-    let head = bytes(ctx, &file, path, 0, HEAD as u64)?;
-    let data = bytes(ctx, &file, path, offset, limit)?;
+    let head = read_bytes(ctx, &file, path, 0, HEAD as u64)?;
+    let data = read_bytes(ctx, &file, path, offset, limit)?;
     let end = offset + data.len() as u64;
-    let shown = ctx.absolute(path);
-    let mime = mime::mime(&shown, &head, text::guess(&head).is_some());
+    let shown = ctx.absolute_path(path);
+    let mime = mime::mime_type(&shown, &head, text::guess_encoding(&head).is_some());
     let next_offset = (end < stat.size && !data.is_empty()).then_some(end);
     Ok(Answer::Data { path: shown, size: stat.size, mime, data: FileBytes(data), next_offset })
 }
@@ -151,13 +151,13 @@ fn each_line(
     let mut start: Vec<u8> = Vec::new();
     let mut before_end = 0;
     loop {
-        ctx.tick("reading")?;
-        let n = file.read(at, &mut piece).map_err(|e| ctx.fail("read", path, e))?;
+        ctx.check_time("reading")?;
+        let n = file.read(at, &mut piece).map_err(|e| ctx.error_at("read", path, e))?;
         at += n as u64;
         let mut rest = &piece[..n];
         if wide {
             decoded.clear();
-            decoder.add(rest, n == 0, &mut decoded);
+            decoder.add_part(rest, n == 0, &mut decoded);
             rest = decoded.as_bytes();
         }
         while !rest.is_empty() {
@@ -192,7 +192,7 @@ fn each_line(
 }
 
 /// The lines that were asked for.
-fn lines(
+fn read_lines(
     ctx: &FileCtx<'_>,
     file: &VfsFile,
     r: &ReadOf,
@@ -234,7 +234,7 @@ fn lines(
         let mut shown = String::new();
         let whole = line.bytes.len() as u64 == line.len && line.bytes.len() <= WIDTH;
         let bytes = &line.bytes[..line.bytes.len().min(WIDTH)];
-        decoder.add(bytes, whole, &mut shown);
+        decoder.add_part(bytes, whole, &mut shown);
         let width = shown.len() + 16;
         if first != 0 && out.len() + width > most {
             next = Some(line.number);
@@ -262,7 +262,7 @@ fn lines(
     if first == 0 && (count > 0 || from > 1) {
         return Err(FilesError::Invalid(format!(
             "{} has {count} lines, offset {from} is beyond its end",
-            ctx.absolute(&r.path)
+            ctx.absolute_path(&r.path)
         )));
     }
     let mut notes = Vec::new();

@@ -19,7 +19,7 @@ impl TextEncoding {
 }
 
 /// The byte order mark of an encoding.
-fn mark(encoding: TextEncoding) -> &'static [u8] {
+fn byte_order_mark(encoding: TextEncoding) -> &'static [u8] {
     match encoding {
         TextEncoding::Utf8 => b"\xef\xbb\xbf",
         TextEncoding::Utf16Le => b"\xff\xfe",
@@ -30,14 +30,14 @@ fn mark(encoding: TextEncoding) -> &'static [u8] {
 
 /// The length of the byte order mark that the text begins with.
 pub fn mark_len(head: &[u8], encoding: TextEncoding) -> usize {
-    let mark = mark(encoding);
+    let mark = byte_order_mark(encoding);
     if head.starts_with(mark) { mark.len() } else { 0 }
 }
 
 /// The encoding of a text by its first bytes; `None` if it is no text.
-pub fn guess(head: &[u8]) -> Option<TextEncoding> {
+pub fn guess_encoding(head: &[u8]) -> Option<TextEncoding> {
     let marked = [TextEncoding::Utf16Le, TextEncoding::Utf16Be].into_iter();
-    if let Some(encoding) = marked.into_iter().find(|e| head.starts_with(mark(*e))) {
+    if let Some(encoding) = marked.into_iter().find(|e| head.starts_with(byte_order_mark(*e))) {
         return Some(encoding);
     }
     let head = &head[..head.len().min(HEAD)];
@@ -69,7 +69,7 @@ impl TextDecoder {
     }
 
     /// Adds the text of a part; `last` if none comes after it.
-    pub fn add(&mut self, part: &[u8], last: bool, out: &mut String) {
+    pub fn add_part(&mut self, part: &[u8], last: bool, out: &mut String) {
         let joined;
         let bytes = if self.rest.is_empty() {
             part
@@ -80,12 +80,12 @@ impl TextDecoder {
         };
         match self.encoding {
             TextEncoding::Latin1 => out.extend(bytes.iter().map(|b| char::from(*b))),
-            TextEncoding::Utf8 => self.utf8(bytes, last, out),
-            TextEncoding::Utf16Le | TextEncoding::Utf16Be => self.utf16(bytes, last, out),
+            TextEncoding::Utf8 => self.decode_utf8(bytes, last, out),
+            TextEncoding::Utf16Le | TextEncoding::Utf16Be => self.decode_utf16(bytes, last, out),
         }
     }
 
-    fn utf8(&mut self, bytes: &[u8], last: bool, out: &mut String) {
+    fn decode_utf8(&mut self, bytes: &[u8], last: bool, out: &mut String) {
         let mut chunks = bytes.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
             out.push_str(chunk.valid());
@@ -102,7 +102,7 @@ impl TextDecoder {
         }
     }
 
-    fn utf16(&mut self, bytes: &[u8], last: bool, out: &mut String) {
+    fn decode_utf16(&mut self, bytes: &[u8], last: bool, out: &mut String) {
         let units = |b: &[u8]| match self.encoding {
             TextEncoding::Utf16Be => u16::from_be_bytes([b[0], b[1]]),
             _ => u16::from_le_bytes([b[0], b[1]]),
@@ -139,16 +139,16 @@ pub struct EditableText {
 
 impl EditableText {
     /// The text of a whole file.
-    pub fn of(
+    pub fn from_file(
         file: Vec<u8>,
         asked: Option<TextEncoding>,
         path: &str,
     ) -> Result<EditableText, FilesError> {
         let head = &file[..file.len().min(HEAD)];
-        let Some(encoding) = asked.or_else(|| guess(head)) else {
+        let Some(encoding) = asked.or_else(|| guess_encoding(head)) else {
             return Err(FilesError::Binary {
                 path: path.to_owned(),
-                mime: crate::mime::mime(path, head, false),
+                mime: crate::mime::mime_type(path, head, false),
                 size: file.len() as u64,
             });
         };
@@ -160,10 +160,10 @@ impl EditableText {
             return Ok(EditableText { bytes, encoding, marked });
         }
         let (mut decoder, mut out) = (TextDecoder::new(encoding), String::new());
-        decoder.add(&file[skip..], true, &mut out);
+        decoder.add_part(&file[skip..], true, &mut out);
         let text = EditableText { bytes: out.into_bytes(), encoding, marked };
         // What cannot be written back as it was must not be edited.
-        let back = text.encode()?;
+        let back = text.encode_text()?;
         if let Some(at) = (0..back.len().max(file.len())).find(|i| back.get(*i) != file.get(*i)) {
             let encoding = encoding.name().to_owned();
             return Err(FilesError::Encoding {
@@ -176,8 +176,8 @@ impl EditableText {
     }
 
     /// The file's bytes.
-    pub fn encode(&self) -> Result<Vec<u8>, FilesError> {
-        let mark = if self.marked { mark(self.encoding) } else { b"" };
+    pub fn encode_text(&self) -> Result<Vec<u8>, FilesError> {
+        let mark = if self.marked { byte_order_mark(self.encoding) } else { b"" };
         encode(&self.bytes, self.encoding, mark)
     }
 }
@@ -206,7 +206,7 @@ pub fn encode(text: &[u8], encoding: TextEncoding, mark: &[u8]) -> Result<Vec<u8
 /// The mark that a new file of that encoding gets: UTF-16 is not known without.
 pub fn new_mark(encoding: TextEncoding) -> &'static [u8] {
     match encoding {
-        TextEncoding::Utf16Le | TextEncoding::Utf16Be => mark(encoding),
+        TextEncoding::Utf16Le | TextEncoding::Utf16Be => byte_order_mark(encoding),
         _ => b"",
     }
 }
@@ -282,17 +282,17 @@ impl<'a> LineIndex<'a> {
 }
 
 /// A line without its end.
-pub fn bare(line: &[u8]) -> &[u8] {
+pub fn line_without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Lines with their numbers, as `cat -n` shows them, each at most `width` bytes long.
-pub fn numbered(lines: &[&[u8]], first: u64, width: usize) -> String {
+pub fn number_lines(lines: &[&[u8]], first: u64, width: usize) -> String {
     let mut out = String::new();
     for (i, line) in lines.iter().enumerate() {
-        let line = String::from_utf8_lossy(bare(line));
-        let (line, more) = cut(&line, width);
+        let line = String::from_utf8_lossy(line_without_end(line));
+        let (line, more) = cut_text(&line, width);
         let dots = if more { "…" } else { "" };
         out.push_str(&format!("{:>6}\t{line}{dots}\n", first + i as u64));
     }
@@ -300,7 +300,7 @@ pub fn numbered(lines: &[&[u8]], first: u64, width: usize) -> String {
 }
 
 /// At most `width` bytes of a text, and whether there are more.
-pub fn cut(text: &str, width: usize) -> (&str, bool) {
+pub fn cut_text(text: &str, width: usize) -> (&str, bool) {
     if text.len() <= width {
         return (text, false);
     }
@@ -315,7 +315,7 @@ mod tests {
     fn decoded(encoding: TextEncoding, parts: &[&[u8]]) -> (String, u64) {
         let (mut d, mut out) = (TextDecoder::new(encoding), String::new());
         for (i, part) in parts.iter().enumerate() {
-            d.add(part, i + 1 == parts.len(), &mut out);
+            d.add_part(part, i + 1 == parts.len(), &mut out);
         }
         (out, d.invalid)
     }
@@ -346,20 +346,23 @@ mod tests {
 
     #[test]
     fn kinds_are_guessed() {
-        assert_eq!(guess(b"hello\n"), Some(TextEncoding::Utf8));
-        assert_eq!(guess(b""), Some(TextEncoding::Utf8));
-        assert_eq!(guess(b"caf\xe9\n"), Some(TextEncoding::Utf8));
-        assert_eq!(guess(b"\xff\xfeh\0i\0"), Some(TextEncoding::Utf16Le));
-        assert_eq!(guess(b"a\0b"), None);
-        assert_eq!(guess(b"\x01\x02\x03\x04\x05"), None);
+        assert_eq!(guess_encoding(b"hello\n"), Some(TextEncoding::Utf8));
+        assert_eq!(guess_encoding(b""), Some(TextEncoding::Utf8));
+        assert_eq!(guess_encoding(b"caf\xe9\n"), Some(TextEncoding::Utf8));
+        assert_eq!(guess_encoding(b"\xff\xfeh\0i\0"), Some(TextEncoding::Utf16Le));
+        assert_eq!(guess_encoding(b"a\0b"), None);
+        assert_eq!(guess_encoding(b"\x01\x02\x03\x04\x05"), None);
     }
 
     #[test]
     fn a_text_is_written_back_as_it_was() {
         for file in [&b"\xef\xbb\xbfa\r\n"[..], b"\xff\xfea\0\n\0", b"\xfe\xff\0a", b"a\xffb"] {
-            assert_eq!(EditableText::of(file.to_vec(), None, "f").unwrap().encode().unwrap(), file);
+            assert_eq!(
+                EditableText::from_file(file.to_vec(), None, "f").unwrap().encode_text().unwrap(),
+                file
+            );
         }
         // Half a pair.
-        assert!(EditableText::of(b"\xff\xfe\0\xd8".to_vec(), None, "f").is_err());
+        assert!(EditableText::from_file(b"\xff\xfe\0\xd8".to_vec(), None, "f").is_err());
     }
 }

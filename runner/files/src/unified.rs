@@ -33,7 +33,7 @@ pub struct UnifiedHunk {
 
 impl UnifiedHunk {
     /// Lines of context at its beginning and end.
-    pub fn context(&self) -> (usize, usize) {
+    pub fn context_len(&self) -> (usize, usize) {
         let keep = |(m, _): &&(HunkMark, Vec<u8>)| *m == HunkMark::Keep;
         let before = self.lines.iter().take_while(keep).count();
         if before == self.lines.len() {
@@ -43,7 +43,7 @@ impl UnifiedHunk {
     }
 
     /// The lines that must be there.
-    pub fn old(&self) -> Vec<&[u8]> {
+    pub fn old_lines(&self) -> Vec<&[u8]> {
         let old = self.lines.iter().filter(|(m, _)| *m != HunkMark::Add);
         old.map(|(_, l)| l.as_slice()).collect()
     }
@@ -72,7 +72,7 @@ impl UnifiedFilePatch {
     }
 }
 
-fn malformed(line: usize, why: &str) -> FilesError {
+fn malformed_patch(line: usize, why: &str) -> FilesError {
     FilesError::Malformed { line: line as u64 + 1, why: why.to_owned() }
 }
 
@@ -103,33 +103,33 @@ pub fn parse(text: &str) -> Result<Vec<UnifiedFilePatch>, FilesError> {
             i += 2;
         } else if line.starts_with("@@") {
             let Some(p) = out.last_mut() else {
-                return Err(malformed(
+                return Err(malformed_patch(
                     i,
                     "a hunk without the lines --- and +++ that name its file",
                 ));
             };
             (git, hunks) = (false, hunks + 1);
             if hunks > HUNKS {
-                return Err(malformed(i, "too many hunks"));
+                return Err(malformed_patch(i, "too many hunks"));
             }
-            let (hunk, next) = hunk(all, i)?;
+            let (hunk, next) = parse_hunk(all, i)?;
             p.hunks.push(hunk);
             i = next;
         } else {
             if let Some(p) = out.last_mut().filter(|_| git) {
                 git_line(line, p);
             } else if line.starts_with("GIT binary patch") || line.starts_with("Binary files ") {
-                return Err(malformed(i, "binary files cannot be patched: use upload"));
+                return Err(malformed_patch(i, "binary files cannot be patched: use upload"));
             }
             i += 1;
         }
         if out.len() > HUNKS {
-            return Err(malformed(i, "too many files"));
+            return Err(malformed_patch(i, "too many files"));
         }
     }
     out.retain(UnifiedFilePatch::is_something);
     if out.is_empty() {
-        return Err(malformed(
+        return Err(malformed_patch(
             0,
             "no unified diff is in it; it has lines '--- a/FILE', '+++ b/FILE', '@@ -1,3 +1,3 @@'",
         ));
@@ -162,7 +162,7 @@ fn git_line(line: &str, p: &mut UnifiedFilePatch) {
     let mode = |t: &str| u16::from_str_radix(t.trim().get(2..)?, 8).ok().map(|m| m & 0o777);
     for (start, copied) in [("rename ", false), ("copy ", true)] {
         if let Some((which, name)) = line.strip_prefix(start).and_then(|t| t.split_once(' ')) {
-            let name = Some(unquoted(name));
+            let name = Some(unquote_name(name));
             match which {
                 "from" => p.from = name,
                 "to" => p.to = name,
@@ -183,14 +183,14 @@ fn git_line(line: &str, p: &mut UnifiedFilePatch) {
 /// The name in a line `---` or `+++`, without the time that follows a tab.
 fn name(text: &str) -> Option<String> {
     let name = match text.starts_with('"') {
-        true => unquoted(text),
+        true => unquote_name(text),
         false => text.split('\t').next().unwrap_or_default().trim_end().to_owned(),
     };
     (name != "/dev/null").then_some(name)
 }
 
 /// A name as git quotes it: between double quotes, with C's escapes.
-fn unquoted(text: &str) -> String {
+fn unquote_name(text: &str) -> String {
     let Some(inner) = text.strip_prefix('"').and_then(|t| t.split_once('"').map(|(t, _)| t)) else {
         return text.to_owned();
     };
@@ -220,7 +220,7 @@ fn unquoted(text: &str) -> String {
 }
 
 /// The numbers of a hunk's head: the first old line, the counts.
-fn numbers(head: &str) -> Option<(usize, usize, usize)> {
+fn parse_numbers(head: &str) -> Option<(usize, usize, usize)> {
     let ranges = head.strip_prefix("@@ -")?.split(" @@").next()?;
     let (old, new) = ranges.split_once(" +")?;
     let range = |t: &str| -> Option<(usize, usize)> {
@@ -236,26 +236,30 @@ fn numbers(head: &str) -> Option<(usize, usize, usize)> {
 }
 
 /// A hunk and the line after it.
-fn hunk(all: &[&str], at: usize) -> Result<(UnifiedHunk, usize), FilesError> {
-    let known = numbers(all[at]);
+fn parse_hunk(all: &[&str], at: usize) -> Result<(UnifiedHunk, usize), FilesError> {
+    let known = parse_numbers(all[at]);
     let counted = known.and_then(|(start, old, new)| {
-        let (hunk, next) = body(all, at + 1, Some((old, new)))?;
+        let (hunk, next) = parse_body(all, at + 1, Some((old, new)))?;
         let more = all.get(next).is_some_and(|l| l.starts_with(['+', '-', ' ']));
         (!more || is_head(all, next)).then_some((UnifiedHunk { start: Some(start), ..hunk }, next))
     });
     let found = counted.or_else(|| {
-        let (hunk, next) = body(all, at + 1, None)?;
+        let (hunk, next) = parse_body(all, at + 1, None)?;
         Some((UnifiedHunk { start: known.map(|k| k.0), ..hunk }, next))
     });
-    let (hunk, next) = found.ok_or_else(|| malformed(at, "the hunk has no lines"))?;
+    let (hunk, next) = found.ok_or_else(|| malformed_patch(at, "the hunk has no lines"))?;
     if hunk.lines.iter().all(|(m, _)| *m == HunkMark::Keep) {
-        return Err(malformed(at, "the hunk has no line that begins with + or -"));
+        return Err(malformed_patch(at, "the hunk has no line that begins with + or -"));
     }
     Ok((hunk, next))
 }
 
 /// A hunk's lines: as many as were counted, or all up to what is none.
-fn body(all: &[&str], from: usize, counts: Option<(usize, usize)>) -> Option<(UnifiedHunk, usize)> {
+fn parse_body(
+    all: &[&str],
+    from: usize,
+    counts: Option<(usize, usize)>,
+) -> Option<(UnifiedHunk, usize)> {
     let mut hunk = UnifiedHunk::default();
     let (mut old, mut new) = counts.unwrap_or((usize::MAX, usize::MAX));
     let mut i = from;
@@ -304,7 +308,7 @@ fn body(all: &[&str], from: usize, counts: Option<(usize, usize)>) -> Option<(Un
 }
 
 /// The difference of two texts as a unified diff with `context` lines around each change; empty if there is none.
-pub fn diff(old: &[u8], new: &[u8], names: (&str, &str), context: usize) -> Vec<u8> {
+pub fn unified_diff(old: &[u8], new: &[u8], names: (&str, &str), context: usize) -> Vec<u8> {
     let input = InternedInput::new(sources::byte_lines(old), sources::byte_lines(new));
     let mut found = Diff::compute(Algorithm::Histogram, &input);
     found.postprocess_lines(&input);
@@ -369,7 +373,7 @@ mod tests {
             let found = parse(&text).unwrap();
             assert_eq!(found.len(), 2, "{head}");
             assert_eq!(found[0].hunks[0].lines.len(), 3, "{head}");
-            assert_eq!(found[0].hunks[0].context(), (1, 0));
+            assert_eq!(found[0].hunks[0].context_len(), (1, 0));
         }
     }
 

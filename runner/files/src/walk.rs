@@ -37,7 +37,7 @@ struct WalkLevel {
 }
 
 /// Calls `each` with all that is below `top`. A directory that cannot be read is told to `failed`.
-pub fn walk(
+pub fn walk_tree(
     ctx: &FileCtx<'_>,
     top: Loc,
     what: &str,
@@ -45,7 +45,7 @@ pub fn walk(
     each: &mut dyn FnMut(WalkedEntry<'_>) -> Result<WalkStep, FilesError>,
 ) -> Result<(), FilesError> {
     let mut path: Vec<u8> = Vec::new();
-    let names = match ctx.names(&top) {
+    let names = match ctx.dir_names(&top) {
         Ok(names) => names,
         Err(e) => {
             failed(b"", e);
@@ -54,7 +54,7 @@ pub fn walk(
     };
     let mut levels = vec![WalkLevel { at: top, todo: names.into_iter(), len: 0 }];
     while let Some(now) = levels.last_mut() {
-        ctx.tick(what)?;
+        ctx.check_time(what)?;
         path.truncate(now.len);
         let Some((name, kind)) = now.todo.next() else {
             levels.pop();
@@ -75,8 +75,11 @@ pub fn walk(
             continue;
         }
         let Some(now) = levels.last() else { break };
-        let found = ctx.vfs.walk(&now.at, &name, LastComponent::Keep).and_then(|w| w.existing());
-        match found.and_then(|at| ctx.names(&at).map(|names| (at, names))) {
+        let found = ctx
+            .vfs
+            .resolve_path(&now.at, &name, LastComponent::Keep)
+            .and_then(|w| w.existing_loc());
+        match found.and_then(|at| ctx.dir_names(&at).map(|names| (at, names))) {
             Ok((at, names)) => {
                 levels.push(WalkLevel { at, todo: names.into_iter(), len: path.len() })
             }

@@ -13,7 +13,7 @@ const DEPTH: usize = 1000;
 
 /// Writes a whole file, or adds to it.
 pub fn write(ctx: &FileCtx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
-    let place = ctx.place(&w.path, true)?;
+    let place = ctx.find_place(&w.path, true)?;
     let created = place.stat.is_none();
     if !created && w.create_only {
         return Err(FilesError::Exists { path: place.shown });
@@ -25,7 +25,7 @@ pub fn write(ctx: &FileCtx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
     if begins {
         ctx.replace(&place, &bytes, w.mode)?;
     } else {
-        let fail = |e| FilesError::system("write", &place.shown, e);
+        let fail = |e| FilesError::from_errno("write", &place.shown, e);
         let file = ctx.open_to_write(&place, 0o644)?;
         let end = file.stat().map_err(fail)?.size;
         if let Err(e) = write_all(&file, &bytes, end) {
@@ -36,13 +36,13 @@ pub fn write(ctx: &FileCtx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
             ctx.vfs.chmod(&place.dir, &place.name, mode & 0o7777).map_err(fail)?;
         }
     }
-    let size = ctx.stat(&w.path, true)?.size;
+    let size = ctx.stat_path(&w.path, true)?.size;
     Ok(Answer::Written { path: place.shown, created, size })
 }
 
 /// Writes bytes: a whole file, or a part of one.
-pub fn upload(ctx: &FileCtx<'_>, u: &UploadOf) -> Result<Answer, FilesError> {
-    let place = ctx.place(&u.path, true)?;
+pub fn upload_part(ctx: &FileCtx<'_>, u: &UploadOf) -> Result<Answer, FilesError> {
+    let place = ctx.find_place(&u.path, true)?;
     let created = place.stat.is_none();
     let bytes = &u.data.0;
     match u.offset {
@@ -61,26 +61,27 @@ pub fn upload(ctx: &FileCtx<'_>, u: &UploadOf) -> Result<Answer, FilesError> {
             }
             let file = ctx.open_to_write(&place, u.mode.unwrap_or(0o644))?;
             write_all(&file, bytes, offset)
-                .map_err(|e| FilesError::system("write", &place.shown, e))?;
+                .map_err(|e| FilesError::from_errno("write", &place.shown, e))?;
         }
     }
-    let size = ctx.stat(&u.path, true)?.size;
+    let size = ctx.stat_path(&u.path, true)?.size;
     Ok(Answer::Written { path: place.shown, created, size })
 }
 
 /// Deletes a file, a symbolic link, or a directory with all that is in it.
-pub fn delete(ctx: &FileCtx<'_>, path: &str, recursive: bool) -> Result<Answer, FilesError> {
-    let fail = |e| ctx.fail("delete", path, e);
-    let stat = ctx.stat(path, false)?;
-    let shown = ctx.absolute(path);
+pub fn delete_path(ctx: &FileCtx<'_>, path: &str, recursive: bool) -> Result<Answer, FilesError> {
+    let fail = |e| ctx.error_at("delete", path, e);
+    let stat = ctx.stat_path(path, false)?;
+    let shown = ctx.absolute_path(path);
     if stat.kind != FileKind::Dir {
-        ctx.vfs.remove(ctx.base(), path.as_bytes(), false).map_err(fail)?;
+        ctx.vfs.remove(ctx.base_of(), path.as_bytes(), false).map_err(fail)?;
         return Ok(Answer::Deleted { path: shown, count: 1 });
     }
     if !recursive {
         return Err(FilesError::Directory { path: shown });
     }
-    let walk = ctx.vfs.walk(ctx.base(), path.as_bytes(), LastComponent::Keep).map_err(fail)?;
+    let walk =
+        ctx.vfs.resolve_path(ctx.base_of(), path.as_bytes(), LastComponent::Keep).map_err(fail)?;
     let (Some((up, name)), Some(top)) = (walk.parent, walk.found) else {
         return Err(fail(Errno::BUSY));
     };
@@ -113,12 +114,12 @@ fn delete_tree(ctx: &FileCtx<'_>, up: Loc, name: Vec<u8>, top: Loc) -> Result<u6
     }
     let mut count = 0;
     let level = |up, name, at: Loc| -> Result<DeleteLevel, Errno> {
-        let todo = ctx.names(&at)?;
+        let todo = ctx.dir_names(&at)?;
         Ok(DeleteLevel { up, name, at, todo })
     };
     let mut levels = vec![level(up, name, top)?];
     while let Some(now) = levels.last_mut() {
-        ctx.tick("deleting").map_err(DeleteStop::Time)?;
+        ctx.check_time("deleting").map_err(DeleteStop::Time)?;
         let Some((name, kind)) = now.todo.pop() else {
             let done = ctx.vfs.remove(&now.up, &now.name, true);
             levels.pop();
@@ -136,40 +137,42 @@ fn delete_tree(ctx: &FileCtx<'_>, up: Loc, name: Vec<u8>, top: Loc) -> Result<u6
         }
         let Some(now) = levels.last() else { break };
         let up = now.at.clone();
-        let at = ctx.vfs.walk(&up, &name, LastComponent::Keep)?.existing()?;
+        let at = ctx.vfs.resolve_path(&up, &name, LastComponent::Keep)?.existing_loc()?;
         levels.push(level(up, name, at)?);
     }
     Ok(count)
 }
 
 /// Gives a file or directory another name.
-pub fn rename(ctx: &FileCtx<'_>, from: &str, to: &str) -> Result<Answer, FilesError> {
-    let stat = ctx.stat(from, false)?;
+pub fn rename_path(ctx: &FileCtx<'_>, from: &str, to: &str) -> Result<Answer, FilesError> {
+    let stat = ctx.stat_path(from, false)?;
     // Into a directory, as mv(1).
     let mut to = to.to_owned();
-    if ctx.vfs.stat(ctx.base(), to.as_bytes(), true).is_ok_and(|s| s.kind == FileKind::Dir) {
+    if ctx.vfs.stat(ctx.base_of(), to.as_bytes(), true).is_ok_and(|s| s.kind == FileKind::Dir) {
         let name = from.trim_end_matches('/').rsplit('/').next().unwrap_or(from);
         to = format!("{}/{name}", to.trim_end_matches('/'));
     } else if let Some((above, _)) = to.trim_end_matches('/').rsplit_once('/') {
         let above = if above.is_empty() { "/" } else { above };
         ctx.make_dirs(above)?;
     }
-    let base = ctx.base();
+    let base = ctx.base_of();
     match ctx.vfs.rename(base, from.as_bytes(), base, to.as_bytes()) {
         Ok(()) => {}
         Err(Errno::XDEV) if stat.kind == FileKind::File => {
-            let (bytes, stat) = ctx.whole(from)?;
-            let place = ctx.place(&to, false)?;
+            let (bytes, stat) = ctx.read_whole(from)?;
+            let place = ctx.find_place(&to, false)?;
             ctx.replace(&place, &bytes, Some(stat.mode & 0o777))?;
-            ctx.vfs.remove(base, from.as_bytes(), false).map_err(|e| ctx.fail("move", from, e))?;
+            ctx.vfs
+                .remove(base, from.as_bytes(), false)
+                .map_err(|e| ctx.error_at("move", from, e))?;
         }
-        Err(e) => return Err(ctx.fail("move", from, e)),
+        Err(e) => return Err(ctx.error_at("move", from, e)),
     }
-    Ok(Answer::Moved { from: ctx.absolute(from), to: ctx.absolute(&to) })
+    Ok(Answer::Moved { from: ctx.absolute_path(from), to: ctx.absolute_path(&to) })
 }
 
 /// Makes a directory and those above it.
 pub fn make_dir(ctx: &FileCtx<'_>, path: &str) -> Result<Answer, FilesError> {
     let created = ctx.make_dirs(path)?;
-    Ok(Answer::Made { path: ctx.absolute(path), created })
+    Ok(Answer::Made { path: ctx.absolute_path(path), created })
 }

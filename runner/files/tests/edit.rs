@@ -3,11 +3,13 @@
 mod common;
 
 use common::*;
-use wasibox_files::{Answer, EditOf, EditReplacement, FilesError, PatchLines, Request, apply};
+use wasibox_files::{
+    Answer, EditOf, EditReplacement, FilesError, PatchLines, Request, apply_request,
+};
 use wasibox_vfs::{DiskLimits, MountSpec, OpenFlags, Vfs};
 
 fn edit(v: &Vfs, path: &str, old: &str, new: &str) -> Result<Answer, FilesError> {
-    apply(v, "/work", &Request::Edit(EditOf::new(path, old, new)))
+    apply_request(v, "/work", &Request::Edit(EditOf::new(path, old, new)))
 }
 
 fn lines(v: &Vfs, first: u64, last: u64, text: &str) -> Result<Answer, FilesError> {
@@ -19,7 +21,7 @@ fn lines(v: &Vfs, first: u64, last: u64, text: &str) -> Result<Answer, FilesErro
         expect: None,
         encoding: None,
     };
-    apply(v, "/work", &Request::PatchLines(p))
+    apply_request(v, "/work", &Request::PatchLines(p))
 }
 
 #[test]
@@ -48,7 +50,9 @@ fn it_must_be_there_once() {
     );
     let all = EditReplacement { old: "x = 1".into(), new: "x = 3".into(), replace_all: true };
     let request = Request::Edit(EditOf { path: "f".into(), edits: vec![all], encoding: None });
-    let Ok(Answer::Edited { replacements: 2, .. }) = apply(&v, "/work", &request) else { panic!() };
+    let Ok(Answer::Edited { replacements: 2, .. }) = apply_request(&v, "/work", &request) else {
+        panic!()
+    };
     assert_eq!(text(&v, "/work/f"), "x = 3\ny = 2\nx = 3\n");
 }
 

@@ -199,7 +199,8 @@ fn agrees_with_gnu_grep() {
                 max_bytes: Some(4 << 20),
                 ..GrepOf::new(pattern)
             };
-            let Answer::Matches(m) = wasibox_files::apply(&v, "/work", &Request::Grep(g)).unwrap()
+            let Answer::Matches(m) =
+                wasibox_files::apply_request(&v, "/work", &Request::Grep(g)).unwrap()
             else {
                 panic!()
             };

@@ -4,12 +4,14 @@ mod common;
 
 use common::*;
 use std::process::Command;
-use wasibox_files::{Answer, FilesError, PatchAnswer, PatchOf, Request, apply, diff};
+use wasibox_files::{
+    Answer, FilesError, PatchAnswer, PatchOf, Request, apply_request, unified_diff,
+};
 use wasibox_vfs::Vfs;
 
 fn patch(v: &Vfs, patch: &str) -> Result<PatchAnswer, FilesError> {
     let p = PatchOf { patch: patch.to_owned(), strip: None, fuzz: None, dry_run: false };
-    match apply(v, "/work", &Request::ApplyPatch(p))? {
+    match apply_request(v, "/work", &Request::ApplyPatch(p))? {
         Answer::Patched(p) => Ok(p),
         other => panic!("{other:?}"),
     }
@@ -153,7 +155,8 @@ fn agrees_with_gnu_diff_and_patch() {
             .unwrap();
         let gnu = String::from_utf8(gnu.stdout).unwrap();
         let ours =
-            String::from_utf8(diff(before.as_bytes(), after.as_bytes(), ("f", "f"), 3)).unwrap();
+            String::from_utf8(unified_diff(before.as_bytes(), after.as_bytes(), ("f", "f"), 3))
+                .unwrap();
         for (who, text_of) in [
             ("GNU", gnu.replace("--- old", "--- f").replace("+++ new", "+++ f")),
             ("ours", ours.clone()),

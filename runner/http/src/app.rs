@@ -3,7 +3,7 @@
 use crate::gate::{self, Connections, Gauge};
 use crate::metrics::{GaugeReadings, Metrics};
 use crate::problem::HttpProblem;
-use crate::tokens::{Owner, Tokens, anybody};
+use crate::tokens::{Owner, Tokens, anonymous_owner};
 use crate::{Door, files, openapi, sessions, terminal, tools};
 use axum::body::Body;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wasibox_actions::{Client, Machine, Refusal, Registry, ToolScope};
-use wasibox_mcp::{Bind, ConnectionClient, StreamableOptions, streamable};
+use wasibox_mcp::{Bind, ConnectionClient, StreamableOptions, streamable_service};
 
 /// After so long without a message a connection of the Model Context Protocol has ended.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -58,7 +58,7 @@ impl HttpApp {
             machine: door.machine,
             registry: door.registry,
             tokens,
-            anybody: anybody(),
+            anybody: anonymous_owner(),
             hosts,
             origins: door.origins,
             metrics: Metrics::default(),
@@ -72,57 +72,60 @@ impl HttpApp {
 }
 
 /// All paths.
-pub fn router(app: &Arc<HttpApp>) -> Router {
-    let mut owned = Router::new().route("/mcp", any_service(mcp(app)));
+pub fn build_router(app: &Arc<HttpApp>) -> Router {
+    let mut owned = Router::new().route("/mcp", any_service(mcp_service(app)));
     let mut open =
-        Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready));
+        Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(get_ready));
     if app.tokens.is_some() {
-        owned = owned.merge(rest());
+        owned = owned.merge(rest_router());
         open = open
-            .route("/", get(|| async { page(include_str!("pages/index.html")) }))
-            .route("/docs", get(|| async { page(include_str!("pages/docs.html")) }))
-            .route("/page.js", get(|| async { script(include_str!("pages/page.js")) }))
-            .route("/docs.js", get(|| async { script(include_str!("pages/docs.js")) }))
-            .route("/openapi.json", get(described));
+            .route("/", get(|| async { html_response(include_str!("pages/index.html")) }))
+            .route("/docs", get(|| async { html_response(include_str!("pages/docs.html")) }))
+            .route("/page.js", get(|| async { script_response(include_str!("pages/page.js")) }))
+            .route("/docs.js", get(|| async { script_response(include_str!("pages/docs.js")) }))
+            .route("/openapi.json", get(get_openapi));
     }
     let state = || app.clone();
     owned
-        .route_layer(middleware::from_fn_with_state(state(), gate::owner))
+        .route_layer(middleware::from_fn_with_state(state(), gate::find_owner))
         .merge(open)
         .fallback(|| async { HttpProblem::missing("there is nothing at this path") })
         .method_not_allowed_fallback(|| async {
             let status = StatusCode::METHOD_NOT_ALLOWED;
             HttpProblem::new(status, "method", "this path has other methods")
         })
-        .layer(middleware::from_fn_with_state(state(), gate::origin))
-        .layer(middleware::from_fn_with_state(state(), gate::watch))
+        .layer(middleware::from_fn_with_state(state(), gate::check_origin))
+        .layer(middleware::from_fn_with_state(state(), gate::watch_request))
         .with_state(state())
 }
 
-fn rest() -> Router<Arc<HttpApp>> {
+fn rest_router() -> Router<Arc<HttpApp>> {
     Router::new()
-        .route("/metrics", get(metrics))
-        .route("/v1/tools", get(tools::list))
-        .route("/v1/sessions", get(sessions::list))
+        .route("/metrics", get(get_metrics))
+        .route("/v1/tools", get(tools::list_tools))
+        .route("/v1/sessions", get(sessions::list_sessions))
         .route(
             "/v1/sessions/{session}",
-            get(sessions::show).put(sessions::make).delete(sessions::remove),
+            get(sessions::get_session).put(sessions::put_session).delete(sessions::delete_session),
         )
-        .route("/v1/sessions/{session}/tools/{tool}", post(tools::call))
-        .route("/v1/sessions/{session}/files/{*path}", put(files::upload).get(files::download))
-        .route("/v1/sessions/{session}/snapshot", get(sessions::snapshot).put(sessions::import))
-        .route("/v1/sessions/{session}/terminal", get(terminal::open))
+        .route("/v1/sessions/{session}/tools/{tool}", post(tools::call_tool))
+        .route("/v1/sessions/{session}/files/{*path}", put(files::put_file).get(files::get_file))
+        .route(
+            "/v1/sessions/{session}/snapshot",
+            get(sessions::get_snapshot).put(sessions::put_snapshot),
+        )
+        .route("/v1/sessions/{session}/terminal", get(terminal::open_terminal))
 }
 
-fn mcp(app: &Arc<HttpApp>) -> wasibox_mcp::Streamable {
+fn mcp_service(app: &Arc<HttpApp>) -> wasibox_mcp::Streamable {
     let theirs = app.clone();
-    let bind: Bind = Arc::new(move |head| bound(&theirs, head));
+    let bind: Bind = Arc::new(move |head| bind_connection(&theirs, head));
     let options = StreamableOptions { idle: IDLE, body: tools::BODY, end: app.end.clone() };
-    streamable(app.registry.clone(), bind, options)
+    streamable_service(app.registry.clone(), bind, options)
 }
 
 /// For whom a connection is: the session that its address names, or one of its own.
-fn bound(
+fn bind_connection(
     app: &HttpApp,
     head: Option<&axum::http::request::Parts>,
 ) -> Result<ConnectionClient, Refusal> {
@@ -137,16 +140,16 @@ fn bound(
         // A token that may not make sessions may not do so by naming one.
         Some(name) if !scopes.contains(&ToolScope::Manage) => {
             space.open(name)?;
-            Client::of(space, name)
+            Client::for_session(space, name)
         }
-        Some(name) => Client::of(space, name),
+        Some(name) => Client::for_session(space, name),
         None => Client::new(space)?,
     };
-    tracing::debug!(session = %client.name(), held = app.machine.held(), "a client begins");
+    tracing::debug!(session = %client.name(), held = app.machine.held_sessions(), "a client begins");
     Ok(ConnectionClient { client: Arc::new(client), scopes })
 }
 
-async fn ready(State(app): State<Arc<HttpApp>>) -> Result<&'static str, HttpProblem> {
+async fn get_ready(State(app): State<Arc<HttpApp>>) -> Result<&'static str, HttpProblem> {
     match app.is_draining.load(Ordering::Relaxed) {
         false => Ok("ready\n"),
         true => {
@@ -155,22 +158,22 @@ async fn ready(State(app): State<Arc<HttpApp>>) -> Result<&'static str, HttpProb
     }
 }
 
-async fn metrics(State(app): State<Arc<HttpApp>>) -> Response<Body> {
+async fn get_metrics(State(app): State<Arc<HttpApp>>) -> Response<Body> {
     let now = GaugeReadings {
         running: app.running.count(),
-        held: app.machine.held(),
+        held: app.machine.held_sessions(),
         awake: app.machine.engine().awake(),
     };
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
     (kind, app.metrics.text(&now)).into_response()
 }
 
-async fn described(State(app): State<Arc<HttpApp>>) -> Response<Body> {
-    axum::Json(openapi::document(&app.registry)).into_response()
+async fn get_openapi(State(app): State<Arc<HttpApp>>) -> Response<Body> {
+    axum::Json(openapi::openapi_document(&app.registry)).into_response()
 }
 
 /// Pages of ours: nothing from elsewhere, nothing inline, in no frame.
-fn page(text: &'static str) -> Response<Body> {
+fn html_response(text: &'static str) -> Response<Body> {
     let policy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; \
         img-src blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
     let mut response = axum::response::Html(text).into_response();
@@ -179,6 +182,6 @@ fn page(text: &'static str) -> Response<Body> {
     response
 }
 
-fn script(text: &'static str) -> Response<Body> {
+fn script_response(text: &'static str) -> Response<Body> {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], text).into_response()
 }

@@ -11,13 +11,13 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 const WAITING: usize = 4;
 
 /// A body that a thread writes: what it is written to, and the body. Writing fails when nobody reads any more.
-pub fn written<G: Send + 'static>(guard: G) -> (BodyWriter, Body) {
+pub fn writer_body<G: Send + 'static>(guard: G) -> (BodyWriter, Body) {
     let (to, from) = channel::<Result<Bytes>>(WAITING);
-    (BodyWriter(to), Body::from_stream(stream(from, guard)))
+    (BodyWriter(to), Body::from_stream(channel_stream(from, guard)))
 }
 
 /// What a channel gives, with something that is held as long as somebody wants it.
-pub fn stream<T, G>(from: Receiver<T>, guard: G) -> impl futures_util::Stream<Item = T> {
+pub fn channel_stream<T, G>(from: Receiver<T>, guard: G) -> impl futures_util::Stream<Item = T> {
     futures_util::stream::unfold((from, guard), |(mut from, guard)| async move {
         Some((from.recv().await?, (from, guard)))
     })
@@ -53,11 +53,11 @@ pub struct BodyReader {
 /// Reads a body on; `take` judges how many bytes came, and an error ends it.
 pub fn read(body: Body, take: impl Fn(u64) -> Result<()> + Send + Sync + 'static) -> BodyReader {
     let (to, from) = channel(WAITING);
-    tokio::spawn(feed(body.into_data_stream(), to, Arc::new(take)));
+    tokio::spawn(feed_body(body.into_data_stream(), to, Arc::new(take)));
     BodyReader { from, rest: Bytes::new() }
 }
 
-async fn feed(
+async fn feed_body(
     mut body: BodyDataStream,
     to: Sender<Result<Bytes>>,
     take: Arc<dyn Fn(u64) -> Result<()> + Send + Sync>,

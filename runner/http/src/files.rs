@@ -3,7 +3,7 @@
 use crate::bridge;
 use crate::gate::Caller;
 use crate::problem::HttpProblem;
-use crate::sessions::blocking;
+use crate::sessions::run_blocking;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Request};
@@ -20,22 +20,22 @@ use wasibox_actions::{Refusal, RefusalKind, ToolScope};
 const PIECE: u64 = 4 << 20;
 
 /// `GET /v1/sessions/{session}/files/{*path}`: the bytes of a file, by its absolute path.
-pub async fn download(
+pub async fn get_file(
     Extension(caller): Extension<Caller>,
     Path((name, path)): Path<(String, String)>,
 ) -> Result<Response<Body>, HttpProblem> {
-    caller.may(ToolScope::Read)?;
+    caller.check_scope(ToolScope::Read)?;
     let path = format!("/{path}");
     let (space, of) = (caller.space.clone(), path.clone());
-    let first = blocking(move || {
+    let first = run_blocking(move || {
         let session = space.open(&name)?;
-        let piece = piece(&session, &of, 0)?;
+        let piece = read_piece(&session, &of, 0)?;
         Ok((session, piece))
     });
     let (session, first) = first.await?;
     let (size, mime) = (first.size, first.mime.clone());
-    let (to, body) = bridge::written(caller);
-    tokio::task::spawn_blocking(move || send(&session, &path, first, to));
+    let (to, body) = bridge::writer_body(caller);
+    tokio::task::spawn_blocking(move || send_file(&session, &path, first, to));
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_LENGTH, size.into());
@@ -55,7 +55,7 @@ struct FilePiece {
     next: Option<u64>,
 }
 
-fn piece(session: &Session, path: &str, offset: u64) -> Result<FilePiece, Refusal> {
+fn read_piece(session: &Session, path: &str, offset: u64) -> Result<FilePiece, Refusal> {
     let asked = Asked::Download { path: path.into(), offset, limit: Some(PIECE) };
     match session.files(&asked)? {
         Answer::Data { data, size, mime, next_offset, .. } => {
@@ -65,14 +65,14 @@ fn piece(session: &Session, path: &str, offset: u64) -> Result<FilePiece, Refusa
     }
 }
 
-fn send(session: &Session, path: &str, first: FilePiece, mut to: bridge::BodyWriter) {
+fn send_file(session: &Session, path: &str, first: FilePiece, mut to: bridge::BodyWriter) {
     let (size, mut at) = (first.size, first);
     loop {
         if to.write_all(&at.data).is_err() {
             return;
         }
         let Some(next) = at.next else { return };
-        match piece(session, path, next) {
+        match read_piece(session, path, next) {
             Ok(more) if more.size == size => at = more,
             _ => return to.fail("the file has changed"),
         }
@@ -80,20 +80,20 @@ fn send(session: &Session, path: &str, first: FilePiece, mut to: bridge::BodyWri
 }
 
 /// `PUT /v1/sessions/{session}/files/{*path}`: a file, by its absolute path, whole or not at all.
-pub async fn upload(
+pub async fn put_file(
     Extension(caller): Extension<Caller>,
     Path((name, path)): Path<(String, String)>,
     request: Request,
 ) -> Result<Response<Body>, HttpProblem> {
-    caller.may(ToolScope::Write)?;
+    caller.check_scope(ToolScope::Write)?;
     let owner = caller.owner.clone();
     let reader = bridge::read(request.into_body(), move |bytes| match owner.spend_bytes(bytes) {
         true => Ok(()),
         false => Err(std::io::Error::other("too many bytes within an hour")),
     });
-    let done = blocking(move || {
+    let done = run_blocking(move || {
         let session = caller.space.open(&name)?;
-        let done = receive(&session, &format!("/{path}"), reader);
+        let done = receive_file(&session, &format!("/{path}"), reader);
         drop(caller);
         done
     });
@@ -103,14 +103,14 @@ pub async fn upload(
 }
 
 /// Writes what comes: at once if it is short, else beside the file, to take its name in the end.
-fn receive(
+fn receive_file(
     session: &Arc<Session>,
     path: &str,
     mut from: impl Read,
 ) -> Result<(u64, bool), Refusal> {
     let first = next(&mut from)?;
     if (first.len() as u64) < PIECE {
-        return put(session, path, first, None);
+        return write_part(session, path, first, None);
     }
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|e| Refusal::new(RefusalKind::Internal, e))?;
@@ -121,7 +121,7 @@ fn receive(
         let (mut size, mut data) = (0, first);
         while !data.is_empty() {
             let len = data.len() as u64;
-            put(session, &beside, data, Some(size))?;
+            write_part(session, &beside, data, Some(size))?;
             size += len;
             data = next(&mut from)?;
         }
@@ -136,7 +136,7 @@ fn receive(
     done
 }
 
-fn put(
+fn write_part(
     session: &Session,
     path: &str,
     data: Vec<u8>,

@@ -37,7 +37,7 @@ impl Caller {
     ///
     /// # Errors
     /// If not.
-    pub fn may(&self, scope: ToolScope) -> Result<(), HttpProblem> {
+    pub fn check_scope(&self, scope: ToolScope) -> Result<(), HttpProblem> {
         match self.owner.scopes.contains(&scope) {
             true => Ok(()),
             false => {
@@ -55,7 +55,7 @@ impl Connections {
     /// Most that are remembered: those used longest ago are forgotten, and end with that.
     const MOST: usize = 10_000;
 
-    fn owns(&self, owner: &str, id: &str) -> bool {
+    fn owns_connection(&self, owner: &str, id: &str) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match all.get_mut(id) {
             Some((whose, used)) if whose == owner => {
@@ -66,7 +66,7 @@ impl Connections {
         }
     }
 
-    fn add(&self, owner: &str, id: &str) {
+    fn add_connection(&self, owner: &str, id: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= Connections::MOST
             && let Some(oldest) = all.iter().min_by_key(|(_, (_, used))| *used)
@@ -79,7 +79,7 @@ impl Connections {
 }
 
 /// Counts and logs a request, and gives it its id. The outermost of all.
-pub async fn watch(
+pub async fn watch_request(
     State(app): State<Arc<HttpApp>>,
     request: Request,
     next: Next,
@@ -91,20 +91,20 @@ pub async fn watch(
     let route = request.extensions().get::<MatchedPath>();
     // Paths that are nobody's would be labels without end.
     let route = route.map_or("none".to_owned(), |path| path.as_str().to_owned());
-    let _running = app.running.begin();
+    let _running = app.running.begin_one();
     let span = tracing::info_span!(
         "request",
         id,
-        http.request.method = known(method.as_str()),
+        http.request.method = known_method(method.as_str()),
         http.route = route,
         http.response.status_code = tracing::field::Empty,
         owner = tracing::field::Empty
     );
     #[cfg(feature = "opentelemetry")]
-    crate::telemetry::follow(&span, request.headers());
+    crate::telemetry::follow_trace(&span, request.headers());
     let mut response = next.run(request).instrument(span.clone()).await;
     let (status, took) = (response.status().as_u16(), begun.elapsed());
-    app.metrics.request(known(method.as_str()), &route, status, took);
+    app.metrics.count_request(known_method(method.as_str()), &route, status, took);
     let owner = response.extensions().get::<Caller>().map(|c| c.owner.name.clone());
     let (owner, ms) = (owner.unwrap_or_default(), took.as_secs_f64() * 1e3);
     span.record("http.response.status_code", status).record("owner", &*owner);
@@ -119,7 +119,7 @@ pub async fn watch(
     response
 }
 
-fn known(method: &str) -> &str {
+fn known_method(method: &str) -> &str {
     match method {
         "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "PATCH" => method,
         _ => "other",
@@ -127,7 +127,7 @@ fn known(method: &str) -> &str {
 }
 
 /// Refuses requests under another name, and from pages of others.
-pub async fn origin(
+pub async fn check_origin(
     State(app): State<Arc<HttpApp>>,
     request: Request,
     next: Next,
@@ -139,19 +139,19 @@ pub async fn origin(
 }
 
 /// Finds out who asks.
-pub async fn owner(
+pub async fn find_owner(
     State(app): State<Arc<HttpApp>>,
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
-    let caller = match app.caller(request.headers()) {
+    let caller = match app.find_caller(request.headers()) {
         Ok(caller) => caller,
         Err(problem) => return problem.into_response(),
     };
     let connection = request.headers().get(CONNECTION).map(|id| id.to_str().map(str::to_owned));
     let is_theirs = match &connection {
         None => true,
-        Some(Ok(id)) => app.connections.owns(&caller.owner.name, id),
+        Some(Ok(id)) => app.connections.owns_connection(&caller.owner.name, id),
         Some(Err(_)) => false,
     };
     if !is_theirs {
@@ -163,7 +163,7 @@ pub async fn owner(
     if connection.is_none()
         && let Some(id) = response.headers().get(CONNECTION).and_then(|id| id.to_str().ok())
     {
-        app.connections.add(&caller.owner.name, id);
+        app.connections.add_connection(&caller.owner.name, id);
     }
     response.extensions_mut().insert(caller);
     response
@@ -206,26 +206,27 @@ impl HttpApp {
         self.hosts.iter().any(is_one)
     }
 
-    fn caller(&self, headers: &HeaderMap) -> Result<Caller, HttpProblem> {
+    fn find_caller(&self, headers: &HeaderMap) -> Result<Caller, HttpProblem> {
         let owner = match &self.tokens {
             None => self.anybody.clone(),
             Some(tokens) => {
-                let token = token(headers).ok_or_else(HttpProblem::unauthorized)?;
-                tokens.owner(&token).ok_or_else(HttpProblem::unauthorized)?.clone()
+                let token = request_token(headers).ok_or_else(HttpProblem::unauthorized)?;
+                tokens.owner_of(&token).ok_or_else(HttpProblem::unauthorized)?.clone()
             }
         };
         let space = match self.tokens {
             None => self.machine.space(),
             Some(_) => self.machine.space_of(&owner.name, owner.limits.sessions)?,
         };
-        let running =
-            owner.begin().map_err(|limit| HttpProblem::limit(format!("too many {limit}")))?;
+        let running = owner
+            .begin_request()
+            .map_err(|limit| HttpProblem::limit(format!("too many {limit}")))?;
         Ok(Caller { owner, space, running: Arc::new(running) })
     }
 }
 
 /// Returns the token of a request: one, in one place.
-fn token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
+fn request_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     match (all.next(), all.next()) {
         (Some(one), None) => {
@@ -234,7 +235,10 @@ fn token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
         }
         (None, _) if headers.contains_key(header::UPGRADE) => {
             let protocols = headers.get(header::SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
-            protocols.split(',').find_map(|p| p.trim().strip_prefix(IN_PROTOCOL)).map(unescaped)
+            protocols
+                .split(',')
+                .find_map(|p| p.trim().strip_prefix(IN_PROTOCOL))
+                .map(unescape_token)
         }
         _ => None,
     }
@@ -242,7 +246,7 @@ fn token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
 
 /// Returns a token that was a protocol's name, which has no '/', '=' or, as some read it, '+': percent-encoded, they
 /// are the only characters of a token that need it.
-fn unescaped(name: &str) -> Cow<'_, str> {
+fn unescape_token(name: &str) -> Cow<'_, str> {
     match name.contains('%') {
         true => name.replace("%2F", "/").replace("%3D", "=").replace("%2B", "+").into(),
         false => name.into(),
@@ -257,7 +261,7 @@ pub struct Gauge(AtomicU64);
 pub struct GaugeGuard<'a>(&'a Gauge);
 
 impl Gauge {
-    fn begin(&self) -> GaugeGuard<'_> {
+    fn begin_one(&self) -> GaugeGuard<'_> {
         self.0.fetch_add(1, Ordering::Relaxed);
         GaugeGuard(self)
     }
@@ -290,8 +294,8 @@ mod tests {
             ("wasibox, bearer.a%2Fb%2Bc%3D%3D-._~", "a/b+c==-._~"),
             ("wasibox,bearer.abcdefghijklmnop", "abcdefghijklmnop"),
         ] {
-            assert_eq!(token(&headers(name)).as_deref(), Some(sent));
+            assert_eq!(request_token(&headers(name)).as_deref(), Some(sent));
         }
-        assert_eq!(token(&headers("wasibox")), None);
+        assert_eq!(request_token(&headers("wasibox")), None);
     }
 }

@@ -41,8 +41,8 @@ mod terminal;
 mod tokens;
 mod tools;
 
-pub use openapi::document;
-pub use server::{HttpServer, LogLevel, Serve, ServeError, serve};
+pub use openapi::openapi_document;
+pub use server::{HttpServer, LogLevel, Serve, ServeError, serve_door};
 pub use tokens::{TokenError, Tokens};
 
 use std::sync::Arc;

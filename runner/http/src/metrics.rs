@@ -39,7 +39,7 @@ pub struct GaugeReadings {
 
 impl Metrics {
     /// A request has ended.
-    pub fn request(&self, method: &str, route: &str, status: u16, took: Duration) {
+    pub fn count_request(&self, method: &str, route: &str, status: u16, took: Duration) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.requests.entry((method.into(), route.into(), status)).or_default() += 1;
         let times = counts.times.entry(route.into()).or_default();
@@ -52,7 +52,7 @@ impl Metrics {
     }
 
     /// A tool was called.
-    pub fn call(&self, tool: &'static str, is_done: bool, cpu: Duration) {
+    pub fn count_call(&self, tool: &'static str, is_done: bool, cpu: Duration) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.calls.entry((tool, is_done)).or_default() += 1;
         counts.cpu += cpu;
@@ -62,13 +62,23 @@ impl Metrics {
     pub fn text(&self, now: &GaugeReadings) -> String {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = String::new();
-        head(&mut out, "wasibox_http_requests_total", "counter", "Requests that have ended.");
+        metric_head(
+            &mut out,
+            "wasibox_http_requests_total",
+            "counter",
+            "Requests that have ended.",
+        );
         for ((method, route, status), n) in &counts.requests {
             let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"");
             let _ = writeln!(out, "wasibox_http_requests_total{{{labels}}} {n}");
         }
         let name = "wasibox_http_request_duration_seconds";
-        head(&mut out, name, "histogram", "How long requests took to their answer's beginning.");
+        metric_head(
+            &mut out,
+            name,
+            "histogram",
+            "How long requests took to their answer's beginning.",
+        );
         for (route, times) in &counts.times {
             for (n, bound) in times.buckets.iter().zip(BUCKETS) {
                 let _ = writeln!(out, "{name}_bucket{{route=\"{route}\",le=\"{bound}\"}} {n}");
@@ -78,26 +88,26 @@ impl Metrics {
             let _ = writeln!(out, "{name}_sum{{route=\"{route}\"}} {}", times.sum);
             let _ = writeln!(out, "{name}_count{{route=\"{route}\"}} {count}");
         }
-        head(&mut out, "wasibox_tool_calls_total", "counter", "Calls of tools by HTTP.");
+        metric_head(&mut out, "wasibox_tool_calls_total", "counter", "Calls of tools by HTTP.");
         for ((tool, is_done), n) in &counts.calls {
             let _ =
                 writeln!(out, "wasibox_tool_calls_total{{tool=\"{tool}\",done=\"{is_done}\"}} {n}");
         }
         let cpu = counts.cpu.as_secs_f64();
-        head(&mut out, "wasibox_guest_cpu_seconds_total", "counter", "CPU time of guests.");
+        metric_head(&mut out, "wasibox_guest_cpu_seconds_total", "counter", "CPU time of guests.");
         let _ = writeln!(out, "wasibox_guest_cpu_seconds_total {cpu}");
         for (name, help, n) in [
             ("wasibox_http_requests_running", "Requests that run.", now.running),
             ("wasibox_sessions_held", "Sessions that the server holds.", now.held),
             ("wasibox_sessions_awake", "Sessions that have a process.", now.awake),
         ] {
-            head(&mut out, name, "gauge", help);
+            metric_head(&mut out, name, "gauge", help);
             let _ = writeln!(out, "{name} {n}");
         }
         out
     }
 }
 
-fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+fn metric_head(out: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }

@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use wasibox_actions::{ListedTool, Registry};
 
 /// The document of a server with these tools.
-pub fn document(registry: &Registry) -> Value {
-    let mut paths = fixed();
+pub fn openapi_document(registry: &Registry) -> Value {
+    let mut paths = fixed_paths();
     for listed in registry.tools().iter().filter(|t| t.tool.name != NOT_HERE) {
         let path = format!("/v1/sessions/{{session}}/tools/{}", listed.tool.name);
-        paths.insert(path, tool(listed));
+        paths.insert(path, tool_operation(listed));
     }
     json!({
         "openapi": "3.1.0",
@@ -22,12 +22,12 @@ pub fn document(registry: &Registry) -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
-            "schemas": { "Problem": problem(), "Session": session() },
+            "schemas": { "Problem": problem_schema(), "Session": session_schema() },
         },
     })
 }
 
-fn problem() -> Value {
+fn problem_schema() -> Value {
     json!({
         "type": "object",
         "description": "RFC 9457",
@@ -41,7 +41,7 @@ fn problem() -> Value {
     })
 }
 
-fn session() -> Value {
+fn session_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -54,7 +54,7 @@ fn session() -> Value {
     })
 }
 
-fn tool(listed: &ListedTool) -> Value {
+fn tool_operation(listed: &ListedTool) -> Value {
     let tool = listed.tool;
     let mut responses = Map::new();
     responses.insert(
@@ -67,9 +67,9 @@ fn tool(listed: &ListedTool) -> Value {
             },
         }),
     );
-    responses.extend(problems(&[400, 401, 403, 404, 409, 413, 415, 422, 423, 429, 503]));
+    responses.extend(problem_responses(&[400, 401, 403, 404, 409, 413, 415, 422, 423, 429, 503]));
     json!({
-        "parameters": [named()],
+        "parameters": [name_parameter()],
         "post": {
             "operationId": tool.name,
             "summary": tool.title,
@@ -84,14 +84,14 @@ fn tool(listed: &ListedTool) -> Value {
     })
 }
 
-fn named() -> Value {
+fn name_parameter() -> Value {
     json!({
         "name": "session", "in": "path", "required": true,
         "schema": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,60}$" },
     })
 }
 
-fn problems(statuses: &[u16]) -> Map<String, Value> {
+fn problem_responses(statuses: &[u16]) -> Map<String, Value> {
     let one = |status: &u16| {
         let content = json!({
             "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } },
@@ -102,8 +102,8 @@ fn problems(statuses: &[u16]) -> Map<String, Value> {
 }
 
 /// What an operation is answered with when it is done.
-fn done(status: u16, text: &str, content: Value) -> Map<String, Value> {
-    let mut all = problems(&[400, 401, 403, 404, 409, 413, 422, 423, 429, 503]);
+fn done_response(status: u16, text: &str, content: Value) -> Map<String, Value> {
+    let mut all = problem_responses(&[400, 401, 403, 404, 409, 413, 422, 423, 429, 503]);
     let mut answer = json!({ "description": text });
     if !content.is_null() {
         answer["content"] = content;
@@ -116,7 +116,7 @@ fn json_of(schema: Value) -> Value {
     json!({ "application/json": { "schema": schema } })
 }
 
-fn fixed() -> Map<String, Value> {
+fn fixed_paths() -> Map<String, Value> {
     let session = json!({ "$ref": "#/components/schemas/Session" });
     let list = json!({
         "type": "object",
@@ -133,12 +133,12 @@ fn fixed() -> Map<String, Value> {
         "description": "Absolute, without the first slash; slashes may stand as they are.",
     });
     let history = json!({ "name": "history", "in": "query", "schema": { "type": "boolean" } });
-    let mut made = done(201, "It is made.", json_of(name.clone()));
+    let mut made = done_response(201, "It is made.", json_of(name.clone()));
     made.insert(
         "200".into(),
         json!({ "description": "It was there.", "content": json_of(name.clone()) }),
     );
-    let mut uploaded = done(201, "A new file.", json_of(json!({ "type": "object" })));
+    let mut uploaded = done_response(201, "A new file.", json_of(json!({ "type": "object" })));
     uploaded.insert(
         "200".into(),
         json!({ "description": "The file is replaced.", "content": json_of(json!({ "type": "object" })) }),
@@ -146,17 +146,17 @@ fn fixed() -> Map<String, Value> {
     let all = json!({
         "/v1/tools": { "get": {
             "operationId": "list_tools", "summary": "The tools and their schemas", "tags": ["read"],
-            "responses": done(200, "All that the token may use.", json_of(json!({ "type": "object" }))),
+            "responses": done_response(200, "All that the token may use.", json_of(json!({ "type": "object" }))),
         } },
         "/v1/sessions": { "get": {
             "operationId": "list_sessions", "summary": "The sessions", "tags": ["read"],
-            "responses": done(200, "The sessions.", json_of(list)),
+            "responses": done_response(200, "The sessions.", json_of(list)),
         } },
         "/v1/sessions/{session}": {
-            "parameters": [named()],
+            "parameters": [name_parameter()],
             "get": {
                 "operationId": "show_session", "summary": "A session", "tags": ["read"],
-                "responses": done(200, "The session.", json_of(session)),
+                "responses": done_response(200, "The session.", json_of(session)),
             },
             "put": {
                 "operationId": "make_session", "summary": "Make a session", "tags": ["manage"],
@@ -164,14 +164,14 @@ fn fixed() -> Map<String, Value> {
             },
             "delete": {
                 "operationId": "remove_session", "summary": "Remove a session", "tags": ["manage"],
-                "responses": done(204, "It is gone.", Value::Null),
+                "responses": done_response(204, "It is gone.", Value::Null),
             },
         },
         "/v1/sessions/{session}/files/{path}": {
-            "parameters": [named(), path],
+            "parameters": [name_parameter(), path],
             "get": {
                 "operationId": "get_file", "summary": "A file's bytes", "tags": ["read"],
-                "responses": done(200, "The bytes.", bytes("*/*")),
+                "responses": done_response(200, "The bytes.", bytes("*/*")),
             },
             "put": {
                 "operationId": "put_file", "summary": "Write a file", "tags": ["write"],
@@ -180,17 +180,17 @@ fn fixed() -> Map<String, Value> {
             },
         },
         "/v1/sessions/{session}/snapshot": {
-            "parameters": [named()],
+            "parameters": [name_parameter()],
             "get": {
                 "operationId": "get_snapshot", "summary": "The session as one file", "tags": ["read"],
                 "parameters": [history],
-                "responses": done(200, "A .wbs file.", bytes("application/vnd.wasibox.snapshot")),
+                "responses": done_response(200, "A .wbs file.", bytes("application/vnd.wasibox.snapshot")),
             },
             "put": {
                 "operationId": "put_snapshot", "summary": "Make a session of such a file",
                 "tags": ["manage"],
                 "requestBody": { "content": bytes("application/vnd.wasibox.snapshot") },
-                "responses": done(201, "It is made.", json_of(name)),
+                "responses": done_response(201, "It is made.", json_of(name)),
             },
         },
     });

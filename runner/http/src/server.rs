@@ -1,6 +1,6 @@
 //! Connections: accepting them, their deadlines, the end.
 
-use crate::app::{HttpApp, router};
+use crate::app::{HttpApp, build_router};
 use crate::{Door, Tokens};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -46,7 +46,7 @@ pub struct LogLevel(LevelFilter);
 
 impl LogLevel {
     /// `error`, `warn`, `info`, `debug`.
-    pub fn named(name: &str) -> Option<LogLevel> {
+    pub fn from_name(name: &str) -> Option<LogLevel> {
         Some(LogLevel(match name {
             "error" => LevelFilter::ERROR,
             "warn" => LevelFilter::WARN,
@@ -88,7 +88,7 @@ fn begin_log(LogLevel(level): LogLevel) -> Option<TelemetryGuard> {
         .with_filter(level);
     let all = tracing_subscriber::registry().with(lines);
     #[cfg(feature = "opentelemetry")]
-    if let Some((spans, sending)) = crate::telemetry::layer() {
+    if let Some((spans, sending)) = crate::telemetry::trace_layer() {
         // What an exporter's own client tells of itself is none of it.
         let ours = tracing_subscriber::filter::filter_fn(|m| m.target().starts_with("wasibox"));
         let _ = all.with(spans.with_filter(ours)).try_init();
@@ -103,7 +103,7 @@ fn begin_log(LogLevel(level): LogLevel) -> Option<TelemetryGuard> {
 ///
 /// # Errors
 /// If the address cannot be had.
-pub fn serve(door: Door, serve: Serve) -> Result<(), ServeError> {
+pub fn serve_door(door: Door, serve: Serve) -> Result<(), ServeError> {
     let _sending = serve.log.and_then(begin_log);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -117,7 +117,7 @@ pub fn serve(door: Door, serve: Serve) -> Result<(), ServeError> {
             return Err(ServeError::Signals(std::io::ErrorKind::Other.into()));
         };
         eprintln!("listening on http://{}", server.address());
-        let end = server.ending();
+        let end = server.ending_token();
         tokio::pin! { let running = server.run(); }
         tokio::select! {
             () = &mut running => return Ok(()),
@@ -171,14 +171,14 @@ impl HttpServer {
     }
 
     /// Tells it to end: what runs comes to its end, within the time for that.
-    pub fn ending(&self) -> CancellationToken {
+    pub fn ending_token(&self) -> CancellationToken {
         self.ending.clone()
     }
 
     /// Serves until it is told to end, and all has ended.
     pub async fn run(self) {
         let HttpServer { app, listener, drain, ending, .. } = self;
-        let service = TowerToHyperService::new(router(&app));
+        let service = TowerToHyperService::new(build_router(&app));
         let connections = TaskTracker::new();
         let room = Arc::new(Semaphore::new(CONNECTIONS));
         let mut sweep = tokio::time::interval(SWEEP);
@@ -187,10 +187,10 @@ impl HttpServer {
                 () = ending.cancelled() => break,
                 _ = sweep.tick() => {
                     let machine = app.machine.clone();
-                    tokio::task::spawn_blocking(move || machine.sweep(UNUSED));
+                    tokio::task::spawn_blocking(move || machine.release_idle(UNUSED));
                     continue;
                 }
-                accepted = accept(&listener, &room) => accepted,
+                accepted = accept_connection(&listener, &room) => accepted,
             };
             let Some((stream, permit)) = connection else { continue };
             let mut http = hyper::server::conn::http1::Builder::new();
@@ -223,7 +223,7 @@ impl HttpServer {
 type Accepted = (tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit);
 
 /// The next connection, once there is room for it.
-async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<Accepted> {
+async fn accept_connection(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<Accepted> {
     let permit = room.clone().acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, _)) => {

@@ -19,7 +19,7 @@ const PIECE: usize = 256 << 10;
 const WBS: HeaderValue = HeaderValue::from_static("application/vnd.wasibox.snapshot");
 
 /// Does what blocks on a thread for that.
-pub async fn blocking<T: Send + 'static>(
+pub async fn run_blocking<T: Send + 'static>(
     act: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, HttpProblem> {
     let done = tokio::task::spawn_blocking(act).await.map_err(|_| HttpProblem::internal())?;
@@ -27,20 +27,22 @@ pub async fn blocking<T: Send + 'static>(
 }
 
 /// `GET /v1/sessions`
-pub async fn list(Extension(caller): Extension<Caller>) -> Result<Response<Body>, HttpProblem> {
-    caller.may(ToolScope::Read)?;
-    let all = blocking(move || caller.space.list()).await?;
+pub async fn list_sessions(
+    Extension(caller): Extension<Caller>,
+) -> Result<Response<Body>, HttpProblem> {
+    caller.check_scope(ToolScope::Read)?;
+    let all = run_blocking(move || caller.space.list_sessions()).await?;
     Ok(axum::Json(json!({ "sessions": all })).into_response())
 }
 
 /// `GET /v1/sessions/{session}`
-pub async fn show(
+pub async fn get_session(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
 ) -> Result<Response<Body>, HttpProblem> {
-    caller.may(ToolScope::Read)?;
-    let found = blocking(move || {
-        let all = caller.space.list()?;
+    caller.check_scope(ToolScope::Read)?;
+    let found = run_blocking(move || {
+        let all = caller.space.list_sessions()?;
         let found = all.into_iter().find(|s| s.name == name);
         found.ok_or_else(|| Refusal::new(RefusalKind::Missing, format!("no session '{name}'")))
     });
@@ -48,12 +50,12 @@ pub async fn show(
 }
 
 /// `PUT /v1/sessions/{session}`: made, if it is not there.
-pub async fn make(
+pub async fn put_session(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
 ) -> Result<Response<Body>, HttpProblem> {
-    caller.may(ToolScope::Manage)?;
-    let made = blocking(move || match caller.space.make(&name) {
+    caller.check_scope(ToolScope::Manage)?;
+    let made = run_blocking(move || match caller.space.make(&name) {
         Ok(_) => Ok((StatusCode::CREATED, name)),
         Err(e) if e.kind == RefusalKind::Conflict => {
             caller.space.open(&name).map(|_| (StatusCode::OK, name))
@@ -65,12 +67,12 @@ pub async fn make(
 }
 
 /// `DELETE /v1/sessions/{session}`
-pub async fn remove(
+pub async fn delete_session(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
 ) -> Result<StatusCode, HttpProblem> {
-    caller.may(ToolScope::Manage)?;
-    blocking(move || caller.space.remove(&name)).await?;
+    caller.check_scope(ToolScope::Manage)?;
+    run_blocking(move || caller.space.remove(&name)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -84,15 +86,15 @@ pub struct ExportQuery {
 }
 
 /// `GET /v1/sessions/{session}/snapshot`: the session as one file.
-pub async fn snapshot(
+pub async fn get_snapshot(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     Query(which): Query<ExportQuery>,
 ) -> Result<Response<Body>, HttpProblem> {
-    caller.may(ToolScope::Read)?;
+    caller.check_scope(ToolScope::Read)?;
     let (space, file) = (caller.space.clone(), format!("attachment; filename=\"{name}.wbs\""));
-    let session = blocking(move || space.open(&name)).await?;
-    let (to, body) = bridge::written(caller);
+    let session = run_blocking(move || space.open(&name)).await?;
+    let (to, body) = bridge::writer_body(caller);
     tokio::task::spawn_blocking(move || {
         let mut to = BufWriter::with_capacity(PIECE, to);
         let done = session.snapshot(which.history, &mut to);
@@ -112,18 +114,18 @@ pub async fn snapshot(
 }
 
 /// `PUT /v1/sessions/{session}/snapshot`: a new session of such a file.
-pub async fn import(
+pub async fn put_snapshot(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     request: Request,
 ) -> Result<Response<Body>, HttpProblem> {
-    caller.may(ToolScope::Manage)?;
+    caller.check_scope(ToolScope::Manage)?;
     let (owner, running) = (caller.owner.clone(), caller.running.clone());
     let reader = bridge::read(request.into_body(), move |bytes| match owner.spend_bytes(bytes) {
         true => Ok(()),
         false => Err(std::io::Error::other("too many bytes within an hour")),
     });
-    let name = blocking(move || {
+    let name = run_blocking(move || {
         let _running = running;
         caller.space.import(&name, reader).map(|()| name)
     });

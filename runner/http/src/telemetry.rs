@@ -25,7 +25,7 @@ impl Drop for TelemetryGuard {
 }
 
 /// What takes spans, if the environment names a collector.
-pub fn layer<S>() -> Option<(OpenTelemetryLayer<S, Tracer>, TelemetryGuard)>
+pub fn trace_layer<S>() -> Option<(OpenTelemetryLayer<S, Tracer>, TelemetryGuard)>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
@@ -38,7 +38,7 @@ where
     }
     wasibox_mcp::name_cryptography();
     match SpanExporter::builder().with_http().build() {
-        Ok(exporter) => Some(to(exporter)),
+        Ok(exporter) => Some(layer_to(exporter)),
         Err(e) => {
             eprintln!("no spans are sent: {e}");
             None
@@ -46,7 +46,7 @@ where
     }
 }
 
-fn to<S>(exporter: SpanExporter) -> (OpenTelemetryLayer<S, Tracer>, TelemetryGuard)
+fn layer_to<S>(exporter: SpanExporter) -> (OpenTelemetryLayer<S, Tracer>, TelemetryGuard)
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
@@ -63,7 +63,7 @@ where
 }
 
 /// Makes a request's span part of the trace that its head names (W3C Trace Context).
-pub fn follow(span: &tracing::Span, headers: &HeaderMap) {
+pub fn follow_trace(span: &tracing::Span, headers: &HeaderMap) {
     let context = TraceContextPropagator::new().extract(&TraceHeaders(headers));
     // A span that nobody takes has no place in a trace.
     let _ = span.set_parent(context);
@@ -120,7 +120,7 @@ mod tests {
             .with_headers(HashMap::new())
             .build()
             .unwrap();
-        let (layer, sending) = to(exporter);
+        let (layer, sending) = layer_to(exporter);
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
             let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
             let headers = HeaderMap::from_iter([(
@@ -128,7 +128,7 @@ mod tests {
                 axum::http::HeaderValue::from_static(trace),
             )]);
             let span = tracing::info_span!("request", http.route = "/v1/sessions");
-            follow(&span, &headers);
+            follow_trace(&span, &headers);
             span.in_scope(|| tracing::info_span!("tool", name = "sandbox_exec").in_scope(|| ()));
         });
         drop(sending);

@@ -7,7 +7,7 @@
 use crate::app::HttpApp;
 use crate::gate::Caller;
 use crate::problem::HttpProblem;
-use crate::sessions::blocking;
+use crate::sessions::run_blocking;
 use crate::tools::{CallStopGuard, whole_characters};
 use axum::Extension;
 use axum::body::Body;
@@ -40,23 +40,23 @@ enum TerminalMessage {
 }
 
 /// `GET /v1/sessions/{session}/terminal`
-pub async fn open(
+pub async fn open_terminal(
     State(app): State<Arc<HttpApp>>,
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     upgrade: WebSocketUpgrade,
 ) -> Result<Response<Body>, HttpProblem> {
-    caller.may(ToolScope::Run)?;
+    caller.check_scope(ToolScope::Run)?;
     if app.registry.get("sandbox_exec").is_none() {
         return Err(HttpProblem::forbidden("this server runs no commands"));
     }
     let space = caller.space.clone();
-    let session = blocking(move || space.open(&name)).await?;
+    let session = run_blocking(move || space.open(&name)).await?;
     let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(MESSAGE).max_frame_size(MESSAGE);
     let end = app.end.clone();
     Ok(upgrade.on_upgrade(move |socket| async move {
         tokio::select! {
-            () = talk(socket, session, caller) => {}
+            () = serve_socket(socket, session, caller) => {}
             () = end.cancelled() => {}
         }
     }))
@@ -69,7 +69,7 @@ struct TerminalScript {
     _ended: CallStopGuard,
 }
 
-async fn talk(socket: WebSocket, session: Arc<Session>, caller: Caller) {
+async fn serve_socket(socket: WebSocket, session: Arc<Session>, caller: Caller) {
     let (mut to, mut from) = socket.split();
     let (tell, mut told) = channel::<Value>(WAITING);
     let mut script: Option<TerminalScript> = None;
@@ -96,7 +96,7 @@ async fn talk(socket: WebSocket, session: Arc<Session>, caller: Caller) {
                     (Err(e), _) => Some(problem(e.to_string())),
                     (Ok(TerminalMessage::Run(_)), Some(_)) => Some(problem("a script runs already".into())),
                     (Ok(TerminalMessage::Run(text)), None) => {
-                        script = begin(&session, &caller, text, tell.clone());
+                        script = begin_script(&session, &caller, text, tell.clone());
                         script.is_none().then(|| problem("it cannot begin".into()))
                     }
                     (Ok(TerminalMessage::Stdin(text)), Some(TerminalScript { input: Some(input), .. })) => {
@@ -124,7 +124,7 @@ async fn talk(socket: WebSocket, session: Arc<Session>, caller: Caller) {
     }
 }
 
-fn begin(
+fn begin_script(
     session: &Arc<Session>,
     caller: &Caller,
     text: String,
@@ -144,7 +144,7 @@ fn begin(
     let (session, caller, theirs) = (session.clone(), caller.clone(), stop.clone());
     tokio::task::spawn_blocking(move || {
         let done = run(&session, text, reader, &theirs, &tell);
-        caller.owner.spend_cpu(theirs.cpu());
+        caller.owner.spend_cpu(theirs.cpu_time());
         let message = match done {
             Ok(message) => message,
             Err(refusal) => json!({ "problem": HttpProblem::from(refusal).document() }),
@@ -162,15 +162,15 @@ fn run(
     tell: &Sender<Value>,
 ) -> Result<Value, Refusal> {
     if text.contains('\0') {
-        return Err(Refusal::invalid("a NUL"));
+        return Err(Refusal::invalid_request("a NUL"));
     }
     let mut exec = Exec::script(text);
     (exec.input, exec.output, exec.list_files) = (Input::Inherit, Output::Inherit, false);
     let pipes = || Ok::<_, wasibox::Error>((std::io::pipe()?, std::io::pipe()?));
     let ((out, to_out), (err, to_err)) = pipes()?;
     let outcome = std::thread::scope(|scope| {
-        scope.spawn(|| pass(out, "stdout", tell));
-        scope.spawn(|| pass(err, "stderr", tell));
+        scope.spawn(|| pass_output(out, "stdout", tell));
+        scope.spawn(|| pass_output(err, "stderr", tell));
         let streams = InheritedStreams { stdin: &stdin, stdout: &to_out, stderr: &to_err };
         let outcome = stop.exec(session, exec, Some(&streams));
         // The readers end with the last of these.
@@ -187,7 +187,7 @@ fn run(
 }
 
 /// Tells of what is written, to its end, also if nobody listens any more.
-fn pass(mut from: PipeReader, stream: &str, tell: &Sender<Value>) {
+fn pass_output(mut from: PipeReader, stream: &str, tell: &Sender<Value>) {
     let (mut piece, mut rest) = (vec![0; 16 << 10], Vec::new());
     while let Ok(n @ 1..) = from.read(&mut piece) {
         let text = whole_characters(&mut rest, &piece[..n]);

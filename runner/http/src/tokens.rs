@@ -100,7 +100,7 @@ impl Owner {
     }
 
     /// One request more, if that may be; else which limit is in the way.
-    pub fn begin(self: &Arc<Owner>) -> Result<RunningRequest, &'static str> {
+    pub fn begin_request(self: &Arc<Owner>) -> Result<RunningRequest, &'static str> {
         let before = self.running.fetch_add(1, Ordering::AcqRel);
         let running = RunningRequest(self.clone());
         if before >= self.limits.requests {
@@ -174,7 +174,7 @@ impl Tokens {
                 }
                 (Some(token), None) => Sha256::digest(token).into(),
                 (None, Some(hex)) => {
-                    digest(hex).ok_or_else(|| wrong("sha256 has 64 hex digits"))?
+                    parse_digest(hex).ok_or_else(|| wrong("sha256 has 64 hex digits"))?
                 }
                 _ => return Err(wrong("either token or sha256 is needed")),
             };
@@ -186,7 +186,7 @@ impl Tokens {
                 Some(names) => names
                     .iter()
                     .map(|n| {
-                        ToolScope::named(n)
+                        ToolScope::from_name(n)
                             .ok_or_else(|| wrong("scopes are read, write, run, manage"))
                     })
                     .collect::<Result<_, _>>()?,
@@ -200,7 +200,7 @@ impl Tokens {
     }
 
     /// Whose token it is.
-    pub fn owner(&self, token: &str) -> Option<&Arc<Owner>> {
+    pub fn owner_of(&self, token: &str) -> Option<&Arc<Owner>> {
         let given: [u8; 32] = Sha256::digest(token).into();
         let mut found = None;
         for (digest, owner) in &self.0 {
@@ -213,13 +213,13 @@ impl Tokens {
     }
 
     /// All owners.
-    pub fn owners(&self) -> impl Iterator<Item = &Arc<Owner>> {
+    pub fn all_owners(&self) -> impl Iterator<Item = &Arc<Owner>> {
         self.0.iter().map(|(_, owner)| owner)
     }
 }
 
 /// Whoever asks where no tokens are.
-pub fn anybody() -> Arc<Owner> {
+pub fn anonymous_owner() -> Arc<Owner> {
     let limits =
         TokenLimits { sessions: usize::MAX, requests: 256, cpu_seconds: u64::MAX, bytes: u64::MAX };
     Arc::new(Owner::new(String::new(), ToolScope::ALL.to_vec(), limits))
@@ -232,7 +232,7 @@ fn can_be_sent(token: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_fine)
 }
 
-fn digest(hex: &str) -> Option<[u8; 32]> {
+fn parse_digest(hex: &str) -> Option<[u8; 32]> {
     let digits = hex.as_bytes();
     if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
@@ -257,11 +257,11 @@ mod tests {
              [[token]]\nname = 'b'\ntoken = 'ABCDEFGHIJKLMNOP'\n"
         );
         let tokens = Tokens::parse(&text).unwrap();
-        let a = tokens.owner("abcdefghijklmnop").unwrap();
+        let a = tokens.owner_of("abcdefghijklmnop").unwrap();
         assert_eq!((&*a.name, &*a.scopes, a.limits.sessions), ("a", &[ToolScope::Read][..], 2));
-        assert_eq!(tokens.owner("ABCDEFGHIJKLMNOP").unwrap().name, "b");
+        assert_eq!(tokens.owner_of("ABCDEFGHIJKLMNOP").unwrap().name, "b");
         for other in ["", "abcdefghijklmno", "abcdefghijklmnopq", "Abcdefghijklmnop", sum] {
-            assert!(tokens.owner(other).is_none(), "{other}");
+            assert!(tokens.owner_of(other).is_none(), "{other}");
         }
     }
 
@@ -303,7 +303,7 @@ mod tests {
             "a-b-c-d-e-f-g-h-==",
         ] {
             let tokens = Tokens::parse(&format!("[[token]]\nname = 'a'\ntoken = '{token}'\n"));
-            assert_eq!(tokens.unwrap().owner(token).unwrap().name, "a");
+            assert_eq!(tokens.unwrap().owner_of(token).unwrap().name, "a");
         }
         let why = Tokens::parse("[[token]]\nname = 'a'\ntoken = 'a secret of my own'").err();
         assert!(why.unwrap().starts_with("token 'a': a token has letters, digits"));
@@ -314,12 +314,12 @@ mod tests {
         let limits =
             TokenLimits { requests: 2, bytes: 10, cpu_seconds: 1, ..TokenLimits::default() };
         let owner = Arc::new(Owner::new("a".into(), vec![], limits));
-        let (a, _b) = (owner.begin().ok().unwrap(), owner.begin().ok().unwrap());
-        assert!(owner.begin().is_err());
+        let (a, _b) = (owner.begin_request().ok().unwrap(), owner.begin_request().ok().unwrap());
+        assert!(owner.begin_request().is_err());
         drop(a);
-        drop(owner.begin().ok().unwrap());
+        drop(owner.begin_request().ok().unwrap());
         assert!(owner.spend_bytes(10) && !owner.spend_bytes(1));
         owner.spend_cpu(Duration::from_secs(1));
-        assert_eq!(owner.begin().err(), Some("CPU seconds within an hour"));
+        assert_eq!(owner.begin_request().err(), Some("CPU seconds within an hour"));
     }
 }

@@ -33,7 +33,7 @@ impl Drop for CallStopGuard {
 }
 
 /// `GET /v1/tools`
-pub async fn list(
+pub async fn list_tools(
     State(app): State<Arc<HttpApp>>,
     Extension(caller): Extension<Caller>,
 ) -> Response<Body> {
@@ -57,7 +57,7 @@ pub async fn list(
 }
 
 /// `POST /v1/sessions/{session}/tools/{tool}`
-pub async fn call(
+pub async fn call_tool(
     State(app): State<Arc<HttpApp>>,
     Extension(caller): Extension<Caller>,
     Path((session, name)): Path<(String, String)>,
@@ -66,24 +66,24 @@ pub async fn call(
     let listed = app.registry.get(&name).filter(|_| name != NOT_HERE);
     let tool =
         listed.ok_or_else(|| HttpProblem::missing(format!("there is no tool '{name}'")))?.tool;
-    caller.may(tool.scope)?;
-    let wants_events = wants(request.headers(), "text/event-stream");
-    let arguments = arguments(&caller, request).await?;
+    caller.check_scope(tool.scope)?;
+    let wants_events = accepts_type(request.headers(), "text/event-stream");
+    let arguments = read_arguments(&caller, request).await?;
     let job = ToolCallJob { app, caller, session, tool, arguments, stop: Arc::default() };
     match wants_events {
-        true => Ok(job.events()),
-        false => job.answer().await,
+        true => Ok(job.answer_events()),
+        false => job.answer_once().await,
     }
 }
 
 /// Whether a request names a type among those that it takes.
-fn wants(headers: &HeaderMap, kind: &str) -> bool {
+fn accepts_type(headers: &HeaderMap, kind: &str) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|v| v.to_str().ok());
     accepted.flat_map(|v| v.split(',')).any(|v| v.trim().split(';').next() == Some(kind))
 }
 
 /// The object that is a request's body; none is an empty one.
-pub async fn arguments(
+pub async fn read_arguments(
     caller: &Caller,
     request: Request,
 ) -> Result<Map<String, Value>, HttpProblem> {
@@ -123,14 +123,14 @@ impl ToolCallJob {
         let span =
             tracing::info_span!("tool", name = tool.name, session, owner = caller.owner.name);
         let _in = span.entered();
-        let client = Client::of(caller.space.clone(), session);
+        let client = Client::for_session(caller.space.clone(), session);
         let done = tool.run(arguments, &ClientCall { client: &client, stop: &stop, emit });
-        caller.owner.spend_cpu(stop.cpu());
-        app.metrics.call(tool.name, done.is_ok(), stop.cpu());
+        caller.owner.spend_cpu(stop.cpu_time());
+        app.metrics.count_call(tool.name, done.is_ok(), stop.cpu_time());
         Ok(done?)
     }
 
-    async fn answer(self) -> Result<Response<Body>, HttpProblem> {
+    async fn answer_once(self) -> Result<Response<Body>, HttpProblem> {
         let _ended = CallStopGuard(self.stop.clone());
         let request = tracing::Span::current();
         let done = tokio::task::spawn_blocking(move || request.in_scope(|| self.run(None))).await;
@@ -138,7 +138,7 @@ impl ToolCallJob {
         Ok(axum::Json(done.answer).into_response())
     }
 
-    fn events(self) -> Response<Body> {
+    fn answer_events(self) -> Response<Body> {
         let (to, from) = channel::<Result<Sse, Infallible>>(WAITING);
         let ended = CallStopGuard(self.stop.clone());
         let request = tracing::Span::current();
@@ -150,19 +150,19 @@ impl ToolCallJob {
                 let mut rests = rests.lock().unwrap_or_else(PoisonError::into_inner);
                 let text = whole_characters(&mut rests[usize::from(is_error)], bytes);
                 let stream = if is_error { "stderr" } else { "stdout" };
-                tell(&to, "output", &json!({ "stream": stream, "text": text }));
+                send_event(&to, "output", &json!({ "stream": stream, "text": text }));
             };
             match self.run(Some(&emit)) {
-                Ok(done) => tell(&to, "result", &done.answer),
-                Err(problem) => tell(&to, "problem", &problem.document()),
+                Ok(done) => send_event(&to, "result", &done.answer),
+                Err(problem) => send_event(&to, "problem", &problem.document()),
             }
         });
-        let events = Events::new(bridge::stream(from, ended));
+        let events = Events::new(bridge::channel_stream(from, ended));
         events.keep_alive(KeepAlive::default()).into_response()
     }
 }
 
-fn tell(to: &Sender<Result<Sse, Infallible>>, name: &str, data: &Value) {
+fn send_event(to: &Sender<Result<Sse, Infallible>>, name: &str, data: &Value) {
     // One who has gone has stopped the call.
     let _ = to.blocking_send(Ok(Sse::default().event(name).data(data.to_string())));
 }

@@ -37,7 +37,7 @@ mod walk;
 pub use manifest::{License, ManifestExtra};
 pub use open::{Bytes, EntryKind, Image, ImageCommand, ImageDir, ImageEntry};
 #[cfg(unix)]
-pub use pack::{ImageSpec, pack, pack_to};
+pub use pack::{ImageSpec, pack_image, pack_to};
 pub use tree::TreeDigest;
 
 use std::path::PathBuf;

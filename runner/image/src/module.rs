@@ -19,27 +19,27 @@ const EXPORTS: u8 = 7;
 const TAGS: u8 = 13;
 
 /// Reads them; `None` if the module is none, or has something of somebody else's that can change.
-pub fn facts(wasm: &[u8]) -> Option<Facts> {
+pub fn module_facts(wasm: &[u8]) -> Option<Facts> {
     let mut rest = ModuleBytes(wasm.strip_prefix(b"\0asm\x01\0\0\0")?);
     let mut facts = Facts::default();
     while !rest.0.is_empty() {
-        let id = rest.byte()?;
-        let len = rest.number()? as usize;
+        let id = rest.take_byte()?;
+        let len = rest.take_number()? as usize;
         let mut section = ModuleBytes(rest.take(len)?);
         match id {
-            IMPORTS => (0..section.number()?).try_for_each(|_| section.import())?,
+            IMPORTS => (0..section.take_number()?).try_for_each(|_| section.take_import())?,
             GLOBALS => {
-                for _ in 0..section.number()? {
-                    let (is_mutable, value) = section.global()?;
+                for _ in 0..section.take_number()? {
+                    let (is_mutable, value) = section.take_global()?;
                     facts.globals.extend(is_mutable.then_some(value));
                 }
             }
             EXPORTS => {
                 let mut names = Vec::new();
-                for _ in 0..section.number()? {
+                for _ in 0..section.take_number()? {
                     names.push(section.name()?);
-                    section.byte()?;
-                    section.number()?;
+                    section.take_byte()?;
+                    section.take_number()?;
                 }
                 let has = |name: &str| names.contains(&name.as_bytes());
                 facts.has_cells = has("wasibox_cell");
@@ -55,7 +55,7 @@ pub fn facts(wasm: &[u8]) -> Option<Facts> {
 struct ModuleBytes<'a>(&'a [u8]);
 
 impl<'a> ModuleBytes<'a> {
-    fn byte(&mut self) -> Option<u8> {
+    fn take_byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*first)
@@ -68,10 +68,10 @@ impl<'a> ModuleBytes<'a> {
     }
 
     /// A number in LEB128, with its sign if it has one.
-    fn leb(&mut self, is_signed: bool) -> Option<u64> {
+    fn take_leb(&mut self, is_signed: bool) -> Option<u64> {
         let mut n = 0;
         for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
+            let byte = self.take_byte()?;
             n |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
                 let fill = is_signed && byte & 0x40 != 0 && shift < 57;
@@ -81,35 +81,35 @@ impl<'a> ModuleBytes<'a> {
         None
     }
 
-    fn number(&mut self) -> Option<u32> {
-        u32::try_from(self.leb(false)?).ok()
+    fn take_number(&mut self) -> Option<u32> {
+        u32::try_from(self.take_leb(false)?).ok()
     }
 
     fn name(&mut self) -> Option<&'a [u8]> {
-        let len = self.number()?;
+        let len = self.take_number()?;
         self.take(len as usize)
     }
 
     /// An import, which must be of a function.
-    fn import(&mut self) -> Option<()> {
+    fn take_import(&mut self) -> Option<()> {
         self.name()?;
         self.name()?;
-        let kind = self.byte()?;
-        self.number()?;
+        let kind = self.take_byte()?;
+        self.take_number()?;
         (kind == 0).then_some(())
     }
 
     /// A global: whether it can change, and the number that it begins with.
-    fn global(&mut self) -> Option<(bool, u64)> {
-        let (_type, is_mutable) = (self.byte()?, self.byte()? == 1);
-        let value = match self.byte()? {
-            0x41 => self.leb(true)? & u64::from(u32::MAX),
-            0x42 => self.leb(true)?,
+    fn take_global(&mut self) -> Option<(bool, u64)> {
+        let (_type, is_mutable) = (self.take_byte()?, self.take_byte()? == 1);
+        let value = match self.take_byte()? {
+            0x41 => self.take_leb(true)? & u64::from(u32::MAX),
+            0x42 => self.take_leb(true)?,
             0x43 => u32::from_le_bytes(self.take(4)?.try_into().ok()?).into(),
             0x44 => u64::from_le_bytes(self.take(8)?.try_into().ok()?),
             _ => return None,
         };
-        (self.byte()? == 0x0b).then_some((is_mutable, value))
+        (self.take_byte()? == 0x0b).then_some((is_mutable, value))
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
                 .as_slice(),
             b"\x7d\x01\x43\0\0\x80\x3f\x0b\x7c\x01\x44\0\0\0\0\0\0\xf0\x3f\x0b",
         ];
-        let found = facts(&module(&[
+        let found = module_facts(&module(&[
             section(IMPORTS, b"\x01\x01a\x01b\0\x03"),
             section(GLOBALS, &globals.concat()),
             exports(&["memory", "wasibox_cell", "wasibox_prepare"]),
@@ -147,20 +147,20 @@ mod tests {
         let globals = vec![8 << 20, u64::MAX, 0x3f80_0000, 0x3ff0_0000_0000_0000];
         let expected = Facts { globals, throws: true, has_cells: true, can_be_prepared: false };
         assert_eq!(found, Some(expected));
-        let both = facts(&module(&[exports(&["wasibox_prepare", "wasibox_resume"])]));
+        let both = module_facts(&module(&[exports(&["wasibox_prepare", "wasibox_resume"])]));
         assert_eq!(both, Some(Facts { can_be_prepared: true, ..Facts::default() }));
     }
 
     #[test]
     fn what_is_none_is_refused() {
         let good = module(&[section(GLOBALS, b"\x01\x7f\x01\x41\x05\x0b"), exports(&["a"])]);
-        assert!(facts(&good).is_some() && facts(b"no module").is_none());
+        assert!(module_facts(&good).is_some() && module_facts(b"no module").is_none());
         for end in 9..good.len() {
             // A cut between two sections is a module, too.
-            assert_eq!(facts(&good[..end]).is_some(), end == 8 + 8, "{end}");
+            assert_eq!(module_facts(&good[..end]).is_some(), end == 8 + 8, "{end}");
         }
         // A memory of somebody else's, and a value that is computed.
-        assert_eq!(facts(&module(&[section(IMPORTS, b"\x01\x01a\x01b\x02\0\x01")])), None);
-        assert_eq!(facts(&module(&[section(GLOBALS, b"\x01\x7f\x01\x23\0\x0b")])), None);
+        assert_eq!(module_facts(&module(&[section(IMPORTS, b"\x01\x01a\x01b\x02\0\x01")])), None);
+        assert_eq!(module_facts(&module(&[section(GLOBALS, b"\x01\x7f\x01\x23\0\x0b")])), None);
     }
 }

@@ -3,7 +3,7 @@
 use crate::ImageError;
 use crate::manifest::{KEY, ManifestExtra};
 use crate::source;
-use crate::walk::{Claims, ImageWalk, WalkEntry, entries};
+use crate::walk::{Claims, ImageWalk, WalkEntry, dir_entries};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ impl Image {
     /// [`ImageError::Damaged`] if its parts do not fit together.
     #[cfg(unix)]
     pub fn open(path: &Path) -> Result<Image, ImageError> {
-        Image::of(path, source::open(path)?)
+        Image::open_bytes(path, source::open_image(path)?)
     }
 
     /// Takes an image that is in memory: a page has no files. `name` stands for its path in messages.
@@ -74,17 +74,17 @@ impl Image {
     /// As of [`Image::open`], of which those that concern a file cannot be.
     pub fn from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>) -> Result<Image, ImageError> {
         let name = name.as_ref();
-        Image::of(name, source::checked(name, bytes.into())?)
+        Image::open_bytes(name, source::check_image(name, bytes.into())?)
     }
 
-    fn of(path: &Path, bytes: source::Buffer) -> Result<Image, ImageError> {
+    fn open_bytes(path: &Path, bytes: source::Buffer) -> Result<Image, ImageError> {
         let len = bytes.len() as u64;
-        guarded(path, || Ok(Image::read(path, bytes, len)))?
+        guard_panic(path, || Ok(Image::read(path, bytes, len)))?
     }
 
     fn read(path: &Path, bytes: source::Buffer, len: u64) -> Result<Image, ImageError> {
         let damaged = |why: String| ImageError::Damaged { path: path.into(), why };
-        let reader = OwnedReader::parse(bytes).map_err(|e| damaged(chain(&e)))?;
+        let reader = OwnedReader::parse(bytes).map_err(|e| damaged(error_chain(&e)))?;
         let manifest = reader.manifest();
         let extra = match manifest.package_annotation::<ManifestExtra>(KEY) {
             Ok(Some(e)) => e,
@@ -171,12 +171,12 @@ impl Image {
     /// # Errors
     /// [`ImageError::Damaged`] if they differ or the atom is missing.
     pub fn checked_atom(&self, name: &str) -> Result<Vec<u8>, ImageError> {
-        let missing = || self.damaged(format!("no atom {name}"));
+        let missing = || self.damaged_error(format!("no atom {name}"));
         let bytes = self.atom(name).ok_or_else(missing)?.to_vec();
         let digest: [u8; 32] = Sha256::digest(&bytes).into();
         match self.digests.get(name) {
             Some(d) if *d == digest => Ok(bytes),
-            _ => Err(self.damaged(format!("atom {name} differs from its digest"))),
+            _ => Err(self.damaged_error(format!("atom {name} differs from its digest"))),
         }
     }
 
@@ -191,15 +191,15 @@ impl Image {
     /// [`ImageError::Damaged`].
     pub fn rootfs(&self) -> Result<Vec<ImageEntry>, ImageError> {
         let time = self.time();
-        guarded(&self.path, || {
+        guard_panic(&self.path, || {
             let mut out = Vec::new();
             let mut walk = ImageWalk::default();
-            for (path, volume) in self.mounted()? {
-                let root = volume.root().map_err(|e| chain(&e))?;
+            for (path, volume) in self.mounted_volumes()? {
+                let root = volume.root().map_err(|e| error_chain(&e))?;
                 let at = path.clone();
                 out.push(ImageEntry { path, mode: 0o755, time, kind: EntryKind::Dir });
-                walk.all(&root, &at, 0, &mut |found| {
-                    out.push(self.entry(found));
+                walk.visit_all(&root, &at, 0, &mut |found| {
+                    out.push(self.make_entry(found));
                     Ok(())
                 })?;
             }
@@ -218,7 +218,7 @@ impl Image {
             path,
             inner: Vec::new(),
         };
-        guarded(&self.path, || Ok(self.mounted()?.into_iter().map(folder).collect()))
+        guard_panic(&self.path, || Ok(self.mounted_volumes()?.into_iter().map(folder).collect()))
     }
 
     /// The files' common modification time, in nanoseconds since the epoch.
@@ -226,10 +226,10 @@ impl Image {
         self.extra.time.saturating_mul(1_000_000_000)
     }
 
-    fn mounted(&self) -> Result<Vec<(String, VolumeSection)>, String> {
+    fn mounted_volumes(&self) -> Result<Vec<(String, VolumeSection)>, String> {
         let mut out = Vec::new();
         for volume in self.reader.iter_volumes() {
-            let (at, volume) = volume.map_err(|e| chain(&e))?;
+            let (at, volume) = volume.map_err(|e| error_chain(&e))?;
             if !at.starts_with('/') || at.contains("/.") || at.contains('\0') {
                 return Err(format!("volume {at:?}"));
             }
@@ -239,7 +239,7 @@ impl Image {
     }
 
     /// What is found, as a guest sees it.
-    fn entry(&self, found: WalkEntry<'_>) -> ImageEntry {
+    fn make_entry(&self, found: WalkEntry<'_>) -> ImageEntry {
         let (kind, usual) = match found.entry {
             DirEntry::Dir(_) => (EntryKind::Dir, 0o755),
             DirEntry::File(f) => (EntryKind::File(Arc::new(f.bytes().clone())), 0o644),
@@ -264,23 +264,24 @@ impl Image {
         let mut content = self.len;
         for e in self.rootfs()? {
             match e.kind {
-                EntryKind::Dir => tree.dir(&e.path),
-                EntryKind::Symlink(t) => tree.link(&e.path, &t),
+                EntryKind::Dir => tree.add_dir(&e.path),
+                EntryKind::Symlink(t) => tree.add_link(&e.path, &t),
                 EntryKind::File(bytes) => {
                     let bytes = (*bytes).as_ref();
-                    content = less(content, bytes).map_err(|why| self.damaged(why))?;
-                    tree.file(&e.path, bytes);
+                    content =
+                        remaining_len(content, bytes).map_err(|why| self.damaged_error(why))?;
+                    tree.add_file(&e.path, bytes);
                 }
             }
         }
         if tree.finish() == self.extra.tree {
             Ok(())
         } else {
-            Err(self.damaged("its files differ from their digest".into()))
+            Err(self.damaged_error("its files differ from their digest".into()))
         }
     }
 
-    fn damaged(&self, why: String) -> ImageError {
+    fn damaged_error(&self, why: String) -> ImageError {
         ImageError::Damaged { path: self.path.clone(), why }
     }
 
@@ -324,15 +325,15 @@ impl Image {
         for name in self.digests.keys() {
             self.checked_atom(name)?;
         }
-        guarded(&self.path, || {
+        guard_panic(&self.path, || {
             let mut content = self.len;
             let mut walk = ImageWalk::default();
             for volume in self.reader.iter_volumes() {
-                let (at, volume) = volume.map_err(|e| chain(&e))?;
-                let root = volume.root().map_err(|e| chain(&e))?;
-                walk.all(&root, at, 0, &mut |found| {
+                let (at, volume) = volume.map_err(|e| error_chain(&e))?;
+                let root = volume.root().map_err(|e| error_chain(&e))?;
+                walk.visit_all(&root, at, 0, &mut |found| {
                     let DirEntry::File(f) = found.entry else { return Ok(()) };
-                    content = less(content, f.bytes())?;
+                    content = remaining_len(content, f.bytes())?;
                     let digest: [u8; 32] = Sha256::digest(f.bytes().as_slice()).into();
                     if digest != found.hash || digest != f.checksum() {
                         return Err(format!("{} differs from its digest", found.path));
@@ -347,7 +348,7 @@ impl Image {
 
 /// What is left of the image's length for other files: no honest image holds more than it is long,
 /// and one whose files share their bytes could make a reader hash for days.
-fn less(left: u64, file: &[u8]) -> Result<u64, String> {
+fn remaining_len(left: u64, file: &[u8]) -> Result<u64, String> {
     left.checked_sub(file.len() as u64).ok_or_else(|| "its files overlap".into())
 }
 
@@ -372,19 +373,23 @@ impl ImageDir {
     /// # Errors
     /// [`ImageError::Damaged`].
     pub fn list(&self) -> Result<Vec<(ImageEntry, Option<ImageDir>)>, ImageError> {
-        guarded(&self.image.path, || {
-            let mut dir = self.volume.root().map_err(|e| chain(&e))?;
+        guard_panic(&self.image.path, || {
+            let mut dir = self.volume.root().map_err(|e| error_chain(&e))?;
             for name in &self.inner {
-                let found = dir.find(name).map_err(|e| chain(&e))?;
+                let found = dir.find(name).map_err(|e| error_chain(&e))?;
                 let found = found.and_then(|(_, entry)| entry.into_dir());
                 dir = found.ok_or_else(|| format!("{} is missing", self.path))?;
             }
-            let (found, span) = entries(&dir, &self.path, self.inner.len())?;
-            self.image.listed.lock().unwrap_or_else(|e| e.into_inner()).add(span, &self.path)?;
+            let (found, span) = dir_entries(&dir, &self.path, self.inner.len())?;
+            self.image
+                .listed
+                .lock()
+                .unwrap_or_else(|e| e.into_inner())
+                .add_names(span, &self.path)?;
             let out = found.into_iter().map(|found| {
                 let folder = matches!(found.entry, DirEntry::Dir(_));
                 let folder = folder.then(|| self.child(&found.path));
-                (self.image.entry(found), folder)
+                (self.image.make_entry(found), folder)
             });
             Ok(out.collect())
         })
@@ -399,14 +404,14 @@ impl ImageDir {
 
 /// Runs `f`; an error or a panic means damage. The reader slices by the offsets it
 /// finds and panics if they are reversed.
-fn guarded<T>(path: &Path, f: impl FnOnce() -> Result<T, String>) -> Result<T, ImageError> {
+fn guard_panic<T>(path: &Path, f: impl FnOnce() -> Result<T, String>) -> Result<T, ImageError> {
     let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
     r.unwrap_or_else(|_| Err("its parts overlap".into()))
         .map_err(|why| ImageError::Damaged { path: path.into(), why })
 }
 
 /// An error with its causes. The image's own words may be in it, so it is cut.
-pub(crate) fn chain(e: &dyn std::error::Error) -> String {
+pub(crate) fn error_chain(e: &dyn std::error::Error) -> String {
     const TOLD: usize = 400;
     let mut out = e.to_string();
     let mut at = e.source();

@@ -54,7 +54,7 @@ pub struct ImageSpec {
 /// [`ImageError::Pack`] for a command without atom, a duplicate, a name the format
 /// cannot hold, a `rootfs` with `/bin` or `/usr/bin`, or a symbolic link that leaves
 /// its volume; [`ImageError::Io`] for a file that cannot be read.
-pub fn pack(spec: &ImageSpec) -> Result<Vec<u8>, ImageError> {
+pub fn pack_image(spec: &ImageSpec) -> Result<Vec<u8>, ImageError> {
     let mut extra = ManifestExtra {
         schema: 1,
         time: spec.time,
@@ -65,22 +65,22 @@ pub fn pack(spec: &ImageSpec) -> Result<Vec<u8>, ImageError> {
     };
     let mut root = PackDir::default();
     for dir in &spec.rootfs {
-        collect(&mut root, dir, "", &mut extra)?;
+        collect_dir(&mut root, dir, "", &mut extra)?;
     }
-    let volumes = split(root)?;
+    let volumes = split_volumes(root)?;
     let mut tree = TreeDigest::new(spec.time);
     for (path, dir) in &volumes {
-        tree.dir(path);
-        dir.digest(path, &mut tree)?;
+        tree.add_dir(path);
+        dir.digest_into(path, &mut tree)?;
     }
     extra.tree = tree.finish();
     let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(spec.time);
     let stamps = Timestamps { modified: time };
-    let manifest = manifest(spec, &extra, &volumes)?;
+    let manifest = build_manifest(spec, &extra, &volumes)?;
     let mut atoms = BTreeMap::new();
     for (name, bytes) in &spec.atoms {
         let entry = FileEntry::borrowed(bytes, stamps);
-        if atoms.insert(segment(name)?, entry).is_some() {
+        if atoms.insert(path_segment(name)?, entry).is_some() {
             return Err(ImageError::Pack(format!("atom {name} is given twice")));
         }
     }
@@ -101,9 +101,9 @@ pub fn pack(spec: &ImageSpec) -> Result<Vec<u8>, ImageError> {
 /// Writes the image to `path`, atomically. Returns its SHA-256.
 ///
 /// # Errors
-/// As [`pack`], and [`ImageError::Io`] for `path`.
+/// As [`pack_image`], and [`ImageError::Io`] for `path`.
 pub fn pack_to(spec: &ImageSpec, path: &Path) -> Result<[u8; 32], ImageError> {
-    let bytes = pack(spec)?;
+    let bytes = pack_image(spec)?;
     let part = path.with_extension("webc.part");
     let io = |source| ImageError::Io { path: path.into(), source };
     std::fs::write(&part, &bytes).map_err(io)?;
@@ -111,7 +111,7 @@ pub fn pack_to(spec: &ImageSpec, path: &Path) -> Result<[u8; 32], ImageError> {
     Ok(Sha256::digest(&bytes).into())
 }
 
-fn manifest(
+fn build_manifest(
     spec: &ImageSpec,
     extra: &ManifestExtra,
     volumes: &[(String, PackDir)],
@@ -123,8 +123,8 @@ fn manifest(
         Some(spec.description.clone()),
     );
     wapm.license = Some(spec.license.clone());
-    m.package.insert(notes::Wapm::KEY.into(), value(&wapm)?);
-    m.package.insert(KEY.into(), value(extra)?);
+    m.package.insert(notes::Wapm::KEY.into(), annotation_value(&wapm)?);
+    m.package.insert(KEY.into(), annotation_value(extra)?);
     let mappings = volumes
         .iter()
         .map(|(path, _)| notes::FileSystemMapping {
@@ -136,7 +136,7 @@ fn manifest(
         .collect();
     m.package.insert(
         notes::FileSystemMappings::KEY.into(),
-        value(&notes::FileSystemMappings(mappings))?,
+        annotation_value(&notes::FileSystemMappings(mappings))?,
     );
     for (name, bytes) in &spec.atoms {
         let signature = AtomSignature::Sha256(Sha256::digest(bytes).into()).to_string();
@@ -153,10 +153,11 @@ fn manifest(
             return Err(ImageError::Pack(format!("bad or repeated command name: {name:?}")));
         }
         let mut annotations = IndexMap::new();
-        annotations.insert(notes::Atom::KEY.into(), value(&notes::Atom::new(atom, None))?);
+        annotations
+            .insert(notes::Atom::KEY.into(), annotation_value(&notes::Atom::new(atom, None))?);
         let mut wasi = notes::Wasi::new(atom);
         wasi.exec_name = Some(name.clone());
-        annotations.insert(notes::Wasi::KEY.into(), value(&wasi)?);
+        annotations.insert(notes::Wasi::KEY.into(), annotation_value(&wasi)?);
         let runner = notes::WASI_RUNNER_URI.to_string();
         m.commands.insert(name.clone(), Command { runner, annotations });
     }
@@ -168,11 +169,11 @@ fn manifest(
     Ok(m)
 }
 
-fn value<T: serde::Serialize>(v: &T) -> Result<Annotation, ImageError> {
+fn annotation_value<T: serde::Serialize>(v: &T) -> Result<Annotation, ImageError> {
     ciborium::Value::serialized(v).map_err(|e| ImageError::Pack(e.to_string()))
 }
 
-fn segment(name: &str) -> Result<PathSegment, ImageError> {
+fn path_segment(name: &str) -> Result<PathSegment, ImageError> {
     name.parse().map_err(|_| ImageError::Pack(format!("the format cannot hold the name {name:?}")))
 }
 
@@ -186,7 +187,7 @@ enum PackNode {
     Link(String),
 }
 
-fn collect(
+fn collect_dir(
     into: &mut PackDir,
     dir: &Path,
     at: &str,
@@ -207,7 +208,7 @@ fn collect(
                 Some(PackNode::Dir(d)) => d,
                 _ => PackDir::default(),
             };
-            collect(&mut sub, &path, &full, extra)?;
+            collect_dir(&mut sub, &path, &full, extra)?;
             PackNode::Dir(sub)
         } else if meta.is_symlink() {
             let target = std::fs::read_link(&path).map_err(io)?;
@@ -229,7 +230,7 @@ fn collect(
 
 /// One volume per directory of the root, and per directory of `/usr`: other runtimes
 /// mount volumes read-only and must still be able to make `/usr/bin`.
-fn split(root: PackDir) -> Result<Vec<(String, PackDir)>, ImageError> {
+fn split_volumes(root: PackDir) -> Result<Vec<(String, PackDir)>, ImageError> {
     let mut out = Vec::new();
     for (name, node) in root.0 {
         match (name.as_str(), node) {
@@ -255,16 +256,16 @@ fn split(root: PackDir) -> Result<Vec<(String, PackDir)>, ImageError> {
 }
 
 impl PackDir {
-    fn digest(&self, at: &str, into: &mut TreeDigest) -> Result<(), ImageError> {
+    fn digest_into(&self, at: &str, into: &mut TreeDigest) -> Result<(), ImageError> {
         for (name, node) in &self.0 {
             let path = format!("{at}/{name}");
             match node {
                 PackNode::Dir(d) => {
-                    into.dir(&path);
-                    d.digest(&path, into)?;
+                    into.add_dir(&path);
+                    d.digest_into(&path, into)?;
                 }
-                PackNode::Link(t) => into.link(&path, t),
-                PackNode::File(from) => into.file(&path, &read(from)?),
+                PackNode::Link(t) => into.add_link(&path, t),
+                PackNode::File(from) => into.add_file(&path, &read(from)?),
             }
         }
         Ok(())
@@ -278,7 +279,7 @@ impl PackDir {
                 PackNode::Link(t) => DirEntry::Symlink(SymlinkEntry::owned(t, stamps)),
                 PackNode::File(path) => DirEntry::File(FileEntry::owned(read(&path)?, stamps)),
             };
-            children.insert(segment(&name)?, entry);
+            children.insert(path_segment(&name)?, entry);
         }
         Ok(Directory::new(children, stamps))
     }

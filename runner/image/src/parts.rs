@@ -97,7 +97,7 @@ impl Catalog {
         let is_program = |n: &u32| (*n as usize) < catalog.programs.len();
         let fits = catalog.programs.len() <= catalog.parts.len()
             && catalog.commands.iter().all(|(_, n)| is_program(n));
-        if fits { Ok(catalog) } else { Err(damaged("its programs")) }
+        if fits { Ok(catalog) } else { Err(damaged_image("its programs")) }
     }
 
     /// What is in a directory.
@@ -105,12 +105,12 @@ impl Catalog {
     /// # Errors
     /// [`ImageError::Damaged`] if the catalog has no such directory, or one with a file that does not lie in its part or a
     /// directory that does not come before it.
-    pub fn list(&self, dir: CatalogDir) -> Result<Vec<CatalogEntry>, ImageError> {
+    pub fn list_dir(&self, dir: CatalogDir) -> Result<Vec<CatalogEntry>, ImageError> {
         let range = dir.at as usize..dir.at as usize + dir.len as usize;
-        let listing = self.listings.get(range).ok_or_else(|| damaged("a directory"))?;
+        let listing = self.listings.get(range).ok_or_else(|| damaged_image("a directory"))?;
         let items: Vec<CatalogEntry> = match postcard::take_from_bytes(listing) {
             Ok((items, [])) => items,
-            _ => return Err(damaged("a directory")),
+            _ => return Err(damaged_image("a directory")),
         };
         let fits = |item: &CatalogEntry| match &item.what {
             CatalogEntryKind::Dir(below) => {
@@ -122,11 +122,11 @@ impl Catalog {
             }
             CatalogEntryKind::Symlink(_) => true,
         };
-        if items.iter().all(fits) { Ok(items) } else { Err(damaged("a directory's entries")) }
+        if items.iter().all(fits) { Ok(items) } else { Err(damaged_image("a directory's entries")) }
     }
 }
 
-fn damaged(why: &str) -> ImageError {
+fn damaged_image(why: &str) -> ImageError {
     ImageError::Damaged { path: "the catalog".into(), why: why.into() }
 }
 
@@ -134,7 +134,7 @@ fn damaged(why: &str) -> ImageError {
 ///
 /// # Errors
 /// [`ImageError::Damaged`] if the image is; [`ImageError::Pack`] if a part becomes too large.
-pub fn split(
+pub fn split_image(
     image: &Arc<Image>,
     part_of: &dyn Fn(&str) -> String,
 ) -> Result<(Catalog, Vec<ImagePart>), ImageError> {
@@ -148,7 +148,7 @@ pub fn split(
         CatalogBuilder { part_of, parts, numbers: BTreeMap::new(), listings: Vec::new() };
     let mut volumes = Vec::new();
     for folder in image.folders()? {
-        volumes.push((folder.path().to_owned(), split.dir(&folder)?));
+        volumes.push((folder.path().to_owned(), split.add_dir(&folder)?));
     }
     let programs = image
         .atoms()
@@ -175,13 +175,13 @@ struct CatalogBuilder<'a> {
 }
 
 impl CatalogBuilder<'_> {
-    fn dir(&mut self, folder: &ImageDir) -> Result<CatalogDir, ImageError> {
+    fn add_dir(&mut self, folder: &ImageDir) -> Result<CatalogDir, ImageError> {
         let mut out = Vec::new();
         for (entry, inner) in folder.list()? {
             let ImageEntry { path, mode, kind, .. } = entry;
             let what = match (kind, inner) {
-                (_, Some(inner)) => CatalogEntryKind::Dir(self.dir(&inner)?),
-                (EntryKind::File(bytes), _) => self.file(&path, (*bytes).as_ref())?,
+                (_, Some(inner)) => CatalogEntryKind::Dir(self.add_dir(&inner)?),
+                (EntryKind::File(bytes), _) => self.add_file(&path, (*bytes).as_ref())?,
                 (EntryKind::Symlink(target), _) => CatalogEntryKind::Symlink(target),
                 (EntryKind::Dir, None) => continue,
             };
@@ -195,7 +195,7 @@ impl CatalogBuilder<'_> {
         Ok(CatalogDir { at, len })
     }
 
-    fn file(&mut self, path: &str, bytes: &[u8]) -> Result<CatalogEntryKind, ImageError> {
+    fn add_file(&mut self, path: &str, bytes: &[u8]) -> Result<CatalogEntryKind, ImageError> {
         let name = (self.part_of)(path);
         let (next, parts) = (self.parts.len() as u32, &mut self.parts);
         let part = *self.numbers.entry(name).or_insert_with_key(|name| {

@@ -11,7 +11,7 @@ use webc::v3::Index;
 use webc::v3::read::Section;
 
 #[cfg(unix)]
-pub use file::open;
+pub use file::open_image;
 pub use shared_buffer::OwnedBuffer as Buffer;
 
 /// Most bytes of the index and of the manifest: what is made of them is many times as large.
@@ -22,7 +22,7 @@ const HEAD: usize = 8;
 const INDEX: usize = HEAD + 9;
 
 /// Bytes that are an image, of which the parts that are read whole have bearable sizes; `path` is for messages.
-pub fn checked(path: &Path, bytes: Buffer) -> Result<Buffer, ImageError> {
+pub fn check_image(path: &Path, bytes: Buffer) -> Result<Buffer, ImageError> {
     if bytes.len() < INDEX || !bytes.starts_with(&webc::MAGIC) {
         return Err(ImageError::NotAnImage { path: path.into() });
     }
@@ -42,7 +42,7 @@ fn check_sizes(bytes: &Buffer) -> Result<(), String> {
         return Err("its index is cut off".into());
     }
     let index: Index = match Section::parse(head[HEAD], None, bytes.slice(INDEX..end)) {
-        Ok(Section::Index(i)) => i.index().map_err(|e| crate::open::chain(&e))?,
+        Ok(Section::Index(i)) => i.index().map_err(|e| crate::open::error_chain(&e))?,
         _ => return Err("it has no index".into()),
     };
     let spans = [index.manifest.span, index.atoms.span].into_iter();
@@ -61,7 +61,7 @@ fn check_sizes(bytes: &Buffer) -> Result<(), String> {
 /// Files of the host.
 #[cfg(unix)]
 mod file {
-    use super::{Buffer, INDEX, checked};
+    use super::{Buffer, INDEX, check_image};
     use crate::ImageError;
     use rustix::fs::OFlags;
     use std::fs::{File, Metadata, OpenOptions};
@@ -72,8 +72,8 @@ mod file {
     /// The largest image that is copied.
     const MAX_COPY: u64 = 2 << 30;
 
-    /// The bytes of the image at `path`, see [`checked`].
-    pub fn open(path: &Path) -> Result<Buffer, ImageError> {
+    /// The bytes of the image at `path`, see [`check_image`].
+    pub fn open_image(path: &Path) -> Result<Buffer, ImageError> {
         let io = |source| ImageError::Io { path: path.into(), source };
         // A FIFO must not keep us waiting for a writer, a terminal not become ours.
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -95,7 +95,7 @@ mod file {
         } else {
             read(path, file, meta.len())?
         };
-        checked(path, bytes)
+        check_image(path, bytes)
     }
 
     /// Whether nobody can change the file but us and root. A group of the same number as the user is
@@ -132,11 +132,11 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let spec = crate::ImageSpec { name: "a/b".into(), ..Default::default() };
         let spec = crate::ImageSpec { version: "1.0.0".into(), ..spec };
-        let whole = crate::pack(&spec).unwrap();
+        let whole = crate::pack_image(&spec).unwrap();
         std::fs::write(file.path(), &whole).unwrap();
         for (mode, is_mapped) in [(0o644, true), (0o600, true), (0o646, false), (0o666, false)] {
             std::fs::set_permissions(file.path(), PermissionsExt::from_mode(mode)).unwrap();
-            let bytes = open(file.path()).unwrap();
+            let bytes = open_image(file.path()).unwrap();
             assert_eq!(bytes.is_mmapped(), is_mapped, "{mode:o}");
             if !is_mapped {
                 std::fs::write(file.path(), "").unwrap();
@@ -152,6 +152,6 @@ mod tests {
         let path = dir.path().join("fifo");
         let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
         assert!(made.success());
-        assert!(matches!(open(&path), Err(ImageError::NotAnImage { .. })));
+        assert!(matches!(open_image(&path), Err(ImageError::NotAnImage { .. })));
     }
 }

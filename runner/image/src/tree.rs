@@ -13,7 +13,7 @@ impl TreeDigest {
         TreeDigest(Sha256::new_with_prefix(time.to_le_bytes()))
     }
 
-    fn entry(&mut self, kind: u8, path: &str, content: &[u8]) {
+    fn add_entry(&mut self, kind: u8, path: &str, content: &[u8]) {
         self.0.update([kind]);
         for part in [path.as_bytes(), content] {
             self.0.update((part.len() as u64).to_le_bytes());
@@ -22,18 +22,18 @@ impl TreeDigest {
     }
 
     /// Takes a regular file.
-    pub fn file(&mut self, path: &str, content: &[u8]) {
-        self.entry(b'f', path, content);
+    pub fn add_file(&mut self, path: &str, content: &[u8]) {
+        self.add_entry(b'f', path, content);
     }
 
     /// Takes a symbolic link.
-    pub fn link(&mut self, path: &str, target: &str) {
-        self.entry(b'l', path, target.as_bytes());
+    pub fn add_link(&mut self, path: &str, target: &str) {
+        self.add_entry(b'l', path, target.as_bytes());
     }
 
     /// Takes a directory.
-    pub fn dir(&mut self, path: &str) {
-        self.entry(b'd', path, b"");
+    pub fn add_dir(&mut self, path: &str) {
+        self.add_entry(b'd', path, b"");
     }
 
     /// In lower-case hexadecimal.

@@ -5,7 +5,7 @@
 //! each list belongs to the directory that is met first, and another one that claims it, or a part
 //! of it, is damage. A walk is then never longer than the image.
 
-use crate::open::chain;
+use crate::open::error_chain;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use webc::v3::read::{DirEntry, Directory};
@@ -33,7 +33,7 @@ pub struct Claims(BTreeMap<usize, (usize, String)>);
 
 impl Claims {
     /// Takes note of a directory's names.
-    pub fn add(&mut self, names: Range<usize>, path: &str) -> Result<(), String> {
+    pub fn add_names(&mut self, names: Range<usize>, path: &str) -> Result<(), String> {
         if names.is_empty() {
             return Ok(());
         }
@@ -50,7 +50,7 @@ impl Claims {
 }
 
 /// What is in the directory at the path `at`, and where its names are.
-pub fn entries<'a>(
+pub fn dir_entries<'a>(
     dir: &Directory<'a>,
     at: &str,
     depth: usize,
@@ -62,7 +62,7 @@ pub fn entries<'a>(
     let mut span = 0..0;
     let mut last = "";
     for entry in dir.entries() {
-        let (name, hash, entry) = entry.map_err(|e| chain(&e))?;
+        let (name, hash, entry) = entry.map_err(|e| error_chain(&e))?;
         if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
             let shown: String = name.chars().take(100).collect();
             return Err(format!("file name {shown:?}"));
@@ -95,15 +95,15 @@ pub struct ImageWalk {
 impl ImageWalk {
     /// Calls `take` with all that is below the directory at the path `at`, directories before what
     /// is in them.
-    pub fn all<'a>(
+    pub fn visit_all<'a>(
         &mut self,
         dir: &Directory<'a>,
         at: &str,
         depth: usize,
         take: &mut dyn FnMut(WalkEntry<'a>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let (found, span) = entries(dir, at, depth)?;
-        self.claims.add(span, at)?;
+        let (found, span) = dir_entries(dir, at, depth)?;
+        self.claims.add_names(span, at)?;
         for f in found {
             self.entries += 1;
             self.paths += f.path.len();
@@ -116,7 +116,7 @@ impl ImageWalk {
             };
             take(f)?;
             if let Some(inner) = inner {
-                self.all(&inner, &path, depth + 1, take)?;
+                self.visit_all(&inner, &path, depth + 1, take)?;
             }
         }
         Ok(())

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use wasibox_image::parts::{Catalog, CatalogDir, CatalogEntryKind, ImagePart, split};
-use wasibox_image::{EntryKind, Image, ImageSpec, pack};
+use wasibox_image::parts::{Catalog, CatalogDir, CatalogEntryKind, ImagePart, split_image};
+use wasibox_image::{EntryKind, Image, ImageSpec, pack_image};
 
 fn image(root: &Path) -> Arc<Image> {
     for (path, text) in
@@ -25,7 +25,7 @@ fn image(root: &Path) -> Arc<Image> {
         time: 1_700_000_000,
         ..ImageSpec::default()
     };
-    Arc::new(Image::from_bytes("a", pack(&spec).unwrap()).unwrap())
+    Arc::new(Image::from_bytes("a", pack_image(&spec).unwrap()).unwrap())
 }
 
 /// All that the catalog tells, with files' bytes out of the parts.
@@ -35,7 +35,7 @@ fn listed(
     parts: &[ImagePart],
     out: &mut Vec<(String, u16, Vec<u8>)>,
 ) {
-    for item in catalog.list(dir).unwrap() {
+    for item in catalog.list_dir(dir).unwrap() {
         let path = format!("{path}/{}", item.name);
         let bytes = match &item.what {
             CatalogEntryKind::Dir(_) => Vec::new(),
@@ -56,7 +56,7 @@ fn parts_hold_what_the_image_does() {
     let root = tempfile::tempdir().unwrap();
     let image = image(root.path());
     let part_of = |path: &str| if path.starts_with("/usr") { "usr" } else { "base" }.to_owned();
-    let (catalog, parts) = split(&image, &part_of).unwrap();
+    let (catalog, parts) = split_image(&image, &part_of).unwrap();
     let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     assert_eq!(names, ["box", "python", "base", "usr"]);
     assert_eq!(parts[0].bytes, b"\0asm box");
@@ -88,7 +88,7 @@ fn parts_hold_what_the_image_does() {
 #[test]
 fn catalogs_that_do_not_fit_are_refused() {
     let root = tempfile::tempdir().unwrap();
-    let (catalog, _) = split(&image(root.path()), &|_| "all".into()).unwrap();
+    let (catalog, _) = split_image(&image(root.path()), &|_| "all".into()).unwrap();
     let refused = |change: &dyn Fn(&mut Catalog)| {
         let mut changed = catalog.clone();
         change(&mut changed);
@@ -106,7 +106,7 @@ fn catalogs_that_do_not_fit_are_refused() {
 /// Whether all directories can be listed.
 fn can_be_listed(catalog: &Catalog) -> bool {
     fn below(catalog: &Catalog, dir: CatalogDir) -> bool {
-        catalog.list(dir).is_ok_and(|items| {
+        catalog.list_dir(dir).is_ok_and(|items| {
             items.iter().all(|item| match item.what {
                 CatalogEntryKind::Dir(dir) => below(catalog, dir),
                 CatalogEntryKind::File { .. } | CatalogEntryKind::Symlink(_) => true,
@@ -119,7 +119,7 @@ fn can_be_listed(catalog: &Catalog) -> bool {
 #[test]
 fn files_beyond_their_parts_are_refused() {
     let root = tempfile::tempdir().unwrap();
-    let (catalog, _) = split(&image(root.path()), &|_| "all".into()).unwrap();
+    let (catalog, _) = split_image(&image(root.path()), &|_| "all".into()).unwrap();
     assert!(can_be_listed(&catalog));
     let mut short = catalog.clone();
     short.parts[2] -= 1;
@@ -133,7 +133,7 @@ fn files_beyond_their_parts_are_refused() {
 #[test]
 fn damaged_directories_end() {
     let root = tempfile::tempdir().unwrap();
-    let (catalog, _) = split(&image(root.path()), &|_| "all".into()).unwrap();
+    let (catalog, _) = split_image(&image(root.path()), &|_| "all".into()).unwrap();
     let bytes = catalog.encode().unwrap();
     let mut refused = 0;
     for at in 0..bytes.len() {

@@ -1,7 +1,7 @@
 //! Packing and reading back, and images that are damaged.
 
 use std::path::Path;
-use wasibox_image::{EntryKind, Image, ImageError, ImageSpec, pack, pack_to};
+use wasibox_image::{EntryKind, Image, ImageError, ImageSpec, pack_image, pack_to};
 
 fn rootfs(dir: &Path) {
     for d in ["etc", "usr/lib/py"] {
@@ -100,7 +100,7 @@ fn what_is_packed_is_read_back() {
 fn the_image_is_a_valid_wasmer_package() {
     let tmp = tempfile::tempdir().unwrap();
     rootfs(tmp.path());
-    let bytes = pack(&spec(tmp.path())).unwrap();
+    let bytes = pack_image(&spec(tmp.path())).unwrap();
     let c = webc::Container::from_bytes_and_version(bytes.into(), webc::Version::V3).unwrap();
     c.validate().unwrap();
     let m = c.manifest();
@@ -115,9 +115,9 @@ fn the_image_is_a_valid_wasmer_package() {
 fn packing_is_reproducible() {
     let tmp = tempfile::tempdir().unwrap();
     rootfs(tmp.path());
-    let a = pack(&spec(tmp.path())).unwrap();
+    let a = pack_image(&spec(tmp.path())).unwrap();
     std::fs::write(tmp.path().join("etc/passwd"), "user:x:1000\n").unwrap();
-    assert!(a == pack(&spec(tmp.path())).unwrap());
+    assert!(a == pack_image(&spec(tmp.path())).unwrap());
 }
 
 #[test]
@@ -127,15 +127,15 @@ fn wrong_specifications_are_refused() {
     let good = spec(tmp.path());
     let mut s = good.clone();
     s.commands.push(("x".into(), "nowhere".into()));
-    assert!(matches!(pack(&s), Err(ImageError::Pack(_))));
+    assert!(matches!(pack_image(&s), Err(ImageError::Pack(_))));
     let mut s = good.clone();
     s.commands.push(("ls".into(), "box".into()));
-    assert!(matches!(pack(&s), Err(ImageError::Pack(_))));
+    assert!(matches!(pack_image(&s), Err(ImageError::Pack(_))));
     let mut s = good.clone();
     s.entrypoint = Some("nope".into());
-    assert!(matches!(pack(&s), Err(ImageError::Pack(_))));
+    assert!(matches!(pack_image(&s), Err(ImageError::Pack(_))));
     std::fs::create_dir_all(tmp.path().join("usr/bin")).unwrap();
-    assert!(matches!(pack(&good), Err(ImageError::Pack(_))));
+    assert!(matches!(pack_image(&good), Err(ImageError::Pack(_))));
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn damage_is_found_or_harmless() {
     rootfs(tmp.path());
     let mut s = spec(tmp.path());
     s.atoms[1].1.truncate(100);
-    let good = pack(&s).unwrap();
+    let good = pack_image(&s).unwrap();
     let file = tmp.path().join("i.webc");
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
@@ -199,7 +199,7 @@ fn directories_that_share_their_entries_are_refused() {
         std::fs::create_dir(&dir).unwrap();
     }
     std::fs::write(dir.join("leaf"), "x").unwrap();
-    let mut bytes = pack(&spec(&tmp.path().join("root"))).unwrap();
+    let mut bytes = pack_image(&spec(&tmp.path().join("root"))).unwrap();
     // Each entry is an offset, a digest, and the name's length before the name.
     let name = |n: u8| [&1u64.to_le_bytes()[..], &[n]].concat();
     let (a, b) = (name(b'a'), name(b'b'));

@@ -20,7 +20,7 @@ const STRING: u64 = 64;
 const STEP: u64 = 16 << 10;
 
 /// What copies of these strings take of the memory limit.
-pub fn cost<'a>(strings: impl Iterator<Item = &'a Vec<u8>>) -> u64 {
+pub fn strings_cost<'a>(strings: impl Iterator<Item = &'a Vec<u8>>) -> u64 {
     strings.map(|s| s.len() as u64 + STRING).sum()
 }
 
@@ -34,17 +34,17 @@ pub struct ArgumentLists {
 impl ArgumentLists {
     /// Lists that are charged to `budget`, with `besides` bytes more.
     pub fn new(budget: &Arc<Budget>, besides: u64) -> Result<ArgumentLists, Errno> {
-        let held = budget.reserve(besides + STEP).ok_or(Errno::NOMEM)?;
+        let held = budget.reserve_bytes(besides + STEP).ok_or(Errno::NOMEM)?;
         Ok(ArgumentLists { held, spare: STEP, room: ARG_MAX })
     }
 
     /// Charges a string.
-    fn charge(&mut self, s: &[u8]) -> Result<(), Errno> {
+    fn charge_string(&mut self, s: &[u8]) -> Result<(), Errno> {
         self.room = self.room.checked_sub(s.len() + 1 + 8).ok_or(Errno::TOOBIG)?;
         let cost = s.len() as u64 + STRING;
         if self.spare < cost {
             let more = cost.max(STEP);
-            if !self.held.grow(more) {
+            if !self.held.grow_by(more) {
                 return Err(Errno::NOMEM);
             }
             self.spare += more;
@@ -53,13 +53,13 @@ impl ArgumentLists {
         Ok(())
     }
 
-    fn copy(&mut self, s: &[u8]) -> Result<Vec<u8>, Errno> {
-        self.charge(s)?;
+    fn copy_string(&mut self, s: &[u8]) -> Result<Vec<u8>, Errno> {
+        self.charge_string(s)?;
         Ok(s.to_vec())
     }
 
     /// NUL-terminated strings behind an array of `n` pointers.
-    pub fn pointers<M: CallMemory>(
+    pub fn read_pointers<M: CallMemory>(
         &mut self,
         mem: &M,
         GuestList { at: list, n }: GuestList,
@@ -68,8 +68,8 @@ impl ArgumentLists {
         for i in 0..n {
             let at = i.checked_mul(4).and_then(|k| list.checked_add(k)).ok_or(Errno::FAULT)?;
             // Of the lists no more than one string, which is bounded, is there before it is charged.
-            let s = mem.c_string(mem.u32(at)?, self.room)?;
-            self.charge(&s)?;
+            let s = mem.c_string(mem.read_u32(at)?, self.room)?;
+            self.charge_string(&s)?;
             out.push(s);
         }
         Ok(out)
@@ -77,7 +77,7 @@ impl ArgumentLists {
 
     /// Strings separated by line feeds, as WASIX has them, or each ended by a NUL: so our own programs pass
     /// what has line feeds in it.
-    pub fn lines<M: CallMemory>(
+    pub fn read_lines<M: CallMemory>(
         &mut self,
         mem: &M,
         GuestList { at, n: len }: GuestList,
@@ -85,19 +85,19 @@ impl ArgumentLists {
         if len as usize > self.room {
             return Err(Errno::TOOBIG);
         }
-        mem.lend(at, len as usize, |all| {
+        mem.lend_bytes(at, len as usize, |all| {
             let (all, end) = all.strip_suffix(&[0]).map_or((all, b'\n'), |all| (all, 0));
-            all.split(|b| *b == end).map(|string| self.copy(string)).collect()
+            all.split(|b| *b == end).map(|string| self.copy_string(string)).collect()
         })
     }
 
     /// Copies of strings that the host has already.
-    pub fn again(&mut self, strings: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Errno> {
-        strings.iter().map(|s| self.copy(s)).collect()
+    pub fn copy_again(&mut self, strings: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Errno> {
+        strings.iter().map(|s| self.copy_string(s)).collect()
     }
 
     /// What the copies take, and what was asked for besides.
-    pub fn finish(mut self) -> Reservation {
+    pub fn finish_charge(mut self) -> Reservation {
         let used = self.held.bytes() - self.spare;
         self.held.shrink_to(used);
         self.held

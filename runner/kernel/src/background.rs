@@ -9,7 +9,7 @@
 use super::host::Host;
 use super::process::Process;
 use super::table::Kernel;
-use crate::lock;
+use crate::lock_mutex;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -30,30 +30,30 @@ impl<H: Host> Default for Background<H> {
 
 impl<H: Host> Background<H> {
     /// Keeps a run until its processes have ended.
-    pub fn keep(self: &Arc<Background<H>>, kernel: Arc<Kernel<H>>) {
-        lock(&self.kept).push(kernel.clone());
+    pub fn keep_run(self: &Arc<Background<H>>, kernel: Arc<Kernel<H>>) {
+        lock_mutex(&self.kept).push(kernel.clone());
         let all = self.clone();
         let watch = {
             let kernel = kernel.clone();
             move || {
                 kernel.watch_kept();
-                lock(&all.kept).retain(|k| !Arc::ptr_eq(k, &kernel));
+                lock_mutex(&all.kept).retain(|k| !Arc::ptr_eq(k, &kernel));
                 all.fewer.notify_all();
             }
         };
         if std::thread::Builder::new().stack_size(128 << 10).spawn(watch).is_err() {
             // Nobody would watch them.
-            kernel.interrupt();
+            kernel.interrupt_run();
             kernel.watch_kept();
-            lock(&self.kept).retain(|k| !Arc::ptr_eq(k, &kernel));
+            lock_mutex(&self.kept).retain(|k| !Arc::ptr_eq(k, &kernel));
         }
     }
 
     /// Ends all of them; false if some do not end.
-    pub fn end(&self) -> bool {
+    pub fn end_all(&self) -> bool {
         let until = Instant::now() + END;
-        let mut kept = lock(&self.kept);
-        kept.iter().for_each(|k| k.interrupt());
+        let mut kept = lock_mutex(&self.kept);
+        kept.iter().for_each(|k| k.interrupt_run());
         while !kept.is_empty() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -64,22 +64,22 @@ impl<H: Host> Background<H> {
         true
     }
 
-    fn all(&self) -> Vec<Arc<Kernel<H>>> {
-        lock(&self.kept).clone()
+    fn all_runs(&self) -> Vec<Arc<Kernel<H>>> {
+        lock_mutex(&self.kept).clone()
     }
 
     /// The living processes.
     pub fn processes(&self) -> Vec<Arc<Process<H>>> {
-        self.all().iter().flat_map(|k| k.living()).collect()
+        self.all_runs().iter().flat_map(|k| k.living_processes()).collect()
     }
 
     /// How many there are.
-    pub fn alive(&self) -> usize {
-        self.all().iter().map(|k| k.alive()).sum()
+    pub fn alive_count(&self) -> usize {
+        self.all_runs().iter().map(|k| k.alive_count()).sum()
     }
 
     /// The lowest number that a new process may have.
     pub fn next_pid(&self) -> u32 {
-        self.all().iter().map(|k| k.next_pid()).max().unwrap_or(0)
+        self.all_runs().iter().map(|k| k.next_pid()).max().unwrap_or(0)
     }
 }

@@ -22,7 +22,7 @@ pub struct GuestStr {
 
 impl GuestStr {
     /// The string of `len` bytes at `at`.
-    pub fn of(at: u32, len: u32) -> GuestStr {
+    pub fn from_raw(at: u32, len: u32) -> GuestStr {
         GuestStr { at, len }
     }
 
@@ -30,8 +30,8 @@ impl GuestStr {
     ///
     /// # Errors
     /// EFAULT, ENAMETOOLONG, EINVAL for a NUL.
-    pub fn path<M: CallMemory>(self, mem: &M) -> Result<Vec<u8>, Errno> {
-        mem.path(self.at, self.len)
+    pub fn read_path<M: CallMemory>(self, mem: &M) -> Result<Vec<u8>, Errno> {
+        mem.read_path(self.at, self.len)
     }
 }
 
@@ -44,7 +44,7 @@ pub struct GuestBuf {
 
 impl GuestBuf {
     /// The room of `len` bytes at `at`.
-    pub fn of(at: u32, len: u32) -> GuestBuf {
+    pub fn from_raw(at: u32, len: u32) -> GuestBuf {
         GuestBuf { at, len }
     }
 }
@@ -59,7 +59,7 @@ pub struct GuestList {
 
 impl GuestList {
     /// The list of `n` entries at `at`.
-    pub fn of(at: u32, n: u32) -> GuestList {
+    pub fn from_raw(at: u32, n: u32) -> GuestList {
         GuestList { at, n }
     }
 }
@@ -73,8 +73,8 @@ pub struct PathAt {
 
 impl PathAt {
     /// The path of `len` bytes at `path`, from the directory `fd`.
-    pub fn of(fd: u32, path: u32, len: u32) -> PathAt {
-        PathAt { fd: Fd(fd), path: GuestStr::of(path, len) }
+    pub fn from_raw(fd: u32, path: u32, len: u32) -> PathAt {
+        PathAt { fd: Fd(fd), path: GuestStr::from_raw(path, len) }
     }
 }
 
@@ -84,7 +84,7 @@ pub struct LookupFlags(pub u32);
 
 impl LookupFlags {
     /// Whether a symbolic link at the end stands for what it leads to.
-    pub fn follows(self) -> bool {
+    pub fn follows_links(self) -> bool {
         self.0 & 1 != 0
     }
 }
@@ -95,7 +95,7 @@ pub struct OFlags(pub u32);
 
 impl OFlags {
     /// Whether a file that is not there is made (`creat`).
-    pub fn creates(self) -> bool {
+    pub fn creates_file(self) -> bool {
         self.0 & 1 != 0
     }
 
@@ -110,7 +110,7 @@ impl OFlags {
     }
 
     /// Whether the file is emptied (`trunc`).
-    pub fn truncates(self) -> bool {
+    pub fn truncates_file(self) -> bool {
         self.0 & 8 != 0
     }
 }
@@ -128,18 +128,18 @@ impl Rights {
     pub const ALL: Rights = Rights((1 << 30) - 1);
 
     /// Whether there is the right `fd_read`.
-    pub fn reads(self) -> bool {
+    pub fn can_read(self) -> bool {
         self.0 & Rights::READ != 0
     }
 
     /// Whether there is the right `fd_write`.
-    pub fn writes(self) -> bool {
+    pub fn can_write(self) -> bool {
         self.0 & Rights::WRITE != 0
     }
 
     /// All but those that a file does not have. libc takes a character device that can neither seek nor tell for a
     /// terminal.
-    pub fn of(read: bool, write: bool, seekable: bool) -> Rights {
+    pub fn for_file(read: bool, write: bool, seekable: bool) -> Rights {
         let mut bits = Rights::ALL.0;
         for (has, of) in
             [(read, Rights::READ), (write, Rights::WRITE), (seekable, Rights::SEEK | Rights::TELL)]
@@ -161,13 +161,13 @@ impl FdFlags {
     const NONBLOCK: u16 = 4;
 
     /// The flags of a descriptor that writes at the end of the file (`append`), or does not wait (`nonblock`).
-    pub fn of(append: bool, nonblock: bool) -> FdFlags {
+    pub fn from_modes(append: bool, nonblock: bool) -> FdFlags {
         let bit = |is: bool, bit: u16| if is { bit } else { 0 };
         FdFlags(bit(append, FdFlags::APPEND) | bit(nonblock, FdFlags::NONBLOCK))
     }
 
     /// Whether each write goes to the end of the file.
-    pub fn appends(self) -> bool {
+    pub fn is_append(self) -> bool {
         self.0 & FdFlags::APPEND != 0
     }
 
@@ -205,7 +205,7 @@ pub struct Opening {
 
 impl Opening {
     /// What the four numbers of `path_open` mean.
-    pub fn of(lookup: u32, oflags: u32, rights: u64, fdflags: u32) -> Opening {
+    pub fn from_raw(lookup: u32, oflags: u32, rights: u64, fdflags: u32) -> Opening {
         Opening {
             lookup: LookupFlags(lookup),
             oflags: OFlags(oflags),
@@ -282,8 +282,8 @@ pub struct SocketTransfer {
 
 impl SocketTransfer {
     /// The `n` buffers that are listed at `iovs`, and the flags of the call.
-    pub fn of(iovs: u32, n: u32, flags: u32) -> SocketTransfer {
-        SocketTransfer { vectors: GuestList::of(iovs, n), flags }
+    pub fn from_raw(iovs: u32, n: u32, flags: u32) -> SocketTransfer {
+        SocketTransfer { vectors: GuestList::from_raw(iovs, n), flags }
     }
 }
 
@@ -300,18 +300,18 @@ mod tests {
 
     #[test]
     fn rights_are_those_that_a_file_has() {
-        let r = Rights::of(true, false, true);
-        assert!(r.reads() && !r.writes());
-        assert_eq!(Rights::of(true, true, true), Rights::ALL);
-        assert_eq!(Rights::of(true, true, false).0 & 0b10_0100, 0);
+        let r = Rights::for_file(true, false, true);
+        assert!(r.can_read() && !r.can_write());
+        assert_eq!(Rights::for_file(true, true, true), Rights::ALL);
+        assert_eq!(Rights::for_file(true, true, false).0 & 0b10_0100, 0);
     }
 
     #[test]
     fn unknown_bits_of_flags_are_left_out() {
         assert_eq!(FdFlags::from(0xffff_0000), FdFlags(0));
         let flags = FdFlags::from(0x1_0005);
-        assert!(flags.appends() && flags.is_nonblock());
-        assert_eq!(FdFlags::of(true, true), FdFlags(5));
+        assert!(flags.is_append() && flags.is_nonblock());
+        assert_eq!(FdFlags::from_modes(true, true), FdFlags(5));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::guest::{GuestCall, Halt, MAX_MOVED, Sys};
 use super::host::Host;
 use super::memory::CallMemory;
 use super::outcome::LimitHit;
-use crate::lock;
+use crate::lock_mutex;
 use box_abi::signal;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,11 +19,11 @@ const MAX_IOVS: u32 = 1024;
 
 /// The open file of a descriptor.
 pub fn open_file<H: Host>(c: &GuestCall<'_, H>, fd: Fd) -> Result<Arc<OpenDescription>, Errno> {
-    Ok(lock(&c.process.fds).get(fd)?.open.clone())
+    Ok(lock_mutex(&c.process.fds).get(fd)?.open.clone())
 }
 
 /// The list of buffers that a call gives.
-pub fn iovs<H: Host>(
+pub fn read_iovs<H: Host>(
     c: &GuestCall<'_, H>,
     GuestList { at, n }: GuestList,
 ) -> Result<Vec<(u32, u32)>, Errno> {
@@ -31,7 +31,7 @@ pub fn iovs<H: Host>(
         return Err(Errno::INVAL);
     }
     let word = |b: &[u8]| u32::from_le_bytes(b.try_into().unwrap_or_default());
-    c.mem.lend(at, n as usize * 8, |bytes| {
+    c.mem.lend_bytes(at, n as usize * 8, |bytes| {
         Ok(bytes.chunks_exact(8).map(|e| (word(&e[..4]), word(&e[4..]))).collect())
     })
 }
@@ -47,29 +47,31 @@ fn read<H: Host>(
         return Err(Errno::BADF.into());
     }
     if !open.file.seekable() {
-        c.process.threads.share();
+        c.process.threads.share_baton();
     }
     let mut total = 0u64;
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
         let mut done = 0;
         while done < len as usize && total < MAX_MOVED {
-            let (at, want) = match c.mem.part(ptr, len as usize, done) {
+            let (at, want) = match c.mem.buffer_part(ptr, len as usize, done) {
                 Ok((at, n)) => (at, n.min((MAX_MOVED - total) as usize)),
                 Err(_) if total > 0 => return Ok(total),
                 Err(e) => return Err(e.into()),
             };
             let from = off.saturating_add(total);
-            match c.mem.fill(at, want, |buf| open.file.read(from, buf)) {
+            match c.mem.fill_bytes(at, want, |buf| open.file.read(from, buf)) {
                 Ok(n) => {
                     done += n;
                     total += n as u64;
                     if n < want {
                         return Ok(total);
                     }
-                    c.process.alive()?;
+                    c.process.check_alive()?;
                 }
                 Err(_) if total > 0 => return Ok(total),
-                Err(Errno::AGAIN) if !open.nonblock() => c.process.wait_for(&open.file, false)?,
+                Err(Errno::AGAIN) if !open.is_nonblocking() => {
+                    c.process.wait_for(&open.file, false)?
+                }
                 Err(e) => return Err(e.into()),
             }
         }
@@ -90,20 +92,20 @@ fn write<H: Host>(
         return Err(Errno::BADF.into());
     }
     if !open.file.seekable() {
-        c.process.threads.share();
+        c.process.threads.share_baton();
     }
     let (mut total, mut at) = (0u64, off);
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
         let mut done = 0;
         while done < len as usize && total < MAX_MOVED {
-            let (from, n) = match c.mem.part(ptr, len as usize, done) {
+            let (from, n) = match c.mem.buffer_part(ptr, len as usize, done) {
                 Ok((from, n)) => (from, n.min((MAX_MOVED - total) as usize)),
                 Err(_) if total > 0 => return Ok((total, at)),
                 Err(e) => return Err(e.into()),
             };
-            let written = c.mem.lend(from, n, |data| match &open.file {
+            let written = c.mem.lend_bytes(from, n, |data| match &open.file {
                 // The answer may be about the process's own descriptors.
-                VfsFile::Meta(m) => m.exchange(data, &|n| own_stat(c, Fd(n))).map(|n| (n, at)),
+                VfsFile::Meta(m) => m.take_request(data, &|n| own_stat(c, Fd(n))).map(|n| (n, at)),
                 file => file.write(at, append, data),
             });
             match written {
@@ -111,21 +113,22 @@ fn write<H: Host>(
                     done += n;
                     total += n as u64;
                     at = next;
-                    c.process.alive()?;
+                    c.process.check_alive()?;
                 }
-                Err(Errno::AGAIN) if !open.nonblock() => match c.process.wait_for(&open.file, true)
-                {
-                    Err(Halt::Errno(_)) if total > 0 => return Ok((total, at)),
-                    r => r?,
-                },
+                Err(Errno::AGAIN) if !open.is_nonblocking() => {
+                    match c.process.wait_for(&open.file, true) {
+                        Err(Halt::Errno(_)) if total > 0 => return Ok((total, at)),
+                        r => r?,
+                    }
+                }
                 Err(e) => {
-                    if matches!(&open.file, VfsFile::Stream(s) if s.full()) {
-                        c.process.kernel.hit(LimitHit::Output);
+                    if matches!(&open.file, VfsFile::Stream(s) if s.is_full()) {
+                        c.process.kernel.hit_limit(LimitHit::Output);
                         return Err(Halt::Killed);
                     }
                     if e == Errno::PIPE && c.process.dies_of_pipe.load(Ordering::SeqCst) {
-                        c.process.signal(signal::PIPE);
-                        c.process.alive()?;
+                        c.process.deliver_signal(signal::PIPE);
+                        c.process.check_alive()?;
                     }
                     if total > 0 {
                         return Ok((total, at));
@@ -149,7 +152,7 @@ pub fn put_count<H: Host>(c: &mut GuestCall<'_, H>, out: u32, n: u64) -> Sys {
 /// # Errors
 /// EBADF if it is not open for reading, EAGAIN, EINVAL for more than 1024 buffers.
 pub fn fd_read<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, vectors: GuestList, out: u32) -> Sys {
-    let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
+    let (open, list) = (open_file(c, fd)?, read_iovs(c, vectors)?);
     if let VfsFile::Socket(_) = open.file {
         let (n, _) = call_sock::receive(c, &open, &list, 0)?;
         return put_count(c, out, n);
@@ -173,7 +176,7 @@ pub fn fd_pread<H: Host>(
     off: u64,
     out: u32,
 ) -> Sys {
-    let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
+    let (open, list) = (open_file(c, fd)?, read_iovs(c, vectors)?);
     if !open.file.seekable() {
         return Err(Errno::SPIPE.into());
     }
@@ -187,7 +190,7 @@ pub fn fd_pread<H: Host>(
 /// # Errors
 /// EBADF if it is not open for writing, EAGAIN, EPIPE, ENOSPC, EINVAL for more than 1024 buffers.
 pub fn fd_write<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, vectors: GuestList, out: u32) -> Sys {
-    let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
+    let (open, list) = (open_file(c, fd)?, read_iovs(c, vectors)?);
     if let VfsFile::Socket(_) = open.file {
         let n = call_sock::send(c, &open, &list, 0, None)?;
         return put_count(c, out, n);
@@ -211,7 +214,7 @@ pub fn fd_pwrite<H: Host>(
     off: u64,
     out: u32,
 ) -> Sys {
-    let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
+    let (open, list) = (open_file(c, fd)?, read_iovs(c, vectors)?);
     if !open.file.seekable() {
         return Err(Errno::SPIPE.into());
     }
@@ -225,7 +228,7 @@ pub fn fd_pwrite<H: Host>(
 /// EBADF.
 pub fn fd_close<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
     // Dropped after the lock is released: closing may wake others.
-    let closed = lock(&c.process.fds).remove(fd)?;
+    let closed = lock_mutex(&c.process.fds).remove(fd)?;
     drop(closed);
     Ok(())
 }
@@ -236,7 +239,7 @@ pub fn fd_close<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
 /// EBADF if `from` is not open or `to` cannot be a number, EMFILE.
 pub fn fd_renumber<H: Host>(c: &mut GuestCall<'_, H>, from: Fd, to: Fd) -> Sys {
     let replaced = {
-        let mut fds = lock(&c.process.fds);
+        let mut fds = lock_mutex(&c.process.fds);
         if from == to {
             fds.get(from)?;
             return Ok(());
@@ -298,8 +301,8 @@ pub fn wasi_type(kind: FileKind) -> u8 {
 pub fn fd_fdstat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     let kind = open.file.stat()?.kind;
-    let rights = Rights::of(open.read, open.write, open.file.seekable());
-    let flags = FdFlags::of(open.append.load(Ordering::Relaxed), open.nonblock());
+    let rights = Rights::for_file(open.read, open.write, open.file.seekable());
+    let flags = FdFlags::from_modes(open.append.load(Ordering::Relaxed), open.is_nonblocking());
     let mut b = [0u8; 24];
     b[0] = match &open.file {
         VfsFile::Socket(s) if s.kind() == wasibox_vfs::net::SocketKind::Datagram => DATAGRAM_SOCKET,
@@ -308,13 +311,13 @@ pub fn fd_fdstat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys
     b[2..4].copy_from_slice(&flags.0.to_le_bytes());
     b[8..16].copy_from_slice(&rights.0.to_le_bytes());
     b[16..24].copy_from_slice(&Rights::ALL.0.to_le_bytes());
-    Ok(c.mem.put(out, &b)?)
+    Ok(c.mem.put_bytes(out, &b)?)
 }
 
 /// `fcntl(F_SETFL)`: appending and waiting; other flags are left out. Those who share the open file share them.
 pub fn fd_fdstat_set_flags<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, flags: FdFlags) -> Sys {
     let open = open_file(c, fd)?;
-    open.append.store(flags.appends(), Ordering::Relaxed);
+    open.append.store(flags.is_append(), Ordering::Relaxed);
     open.nonblock.store(flags.is_nonblock(), Ordering::Relaxed);
     Ok(())
 }
@@ -345,7 +348,7 @@ pub fn put_stat<H: Host>(c: &mut GuestCall<'_, H>, out: u32, s: &Stat) -> Sys {
         b[at..at + 8].copy_from_slice(&v.to_le_bytes());
     }
     b[16] = wasi_type(s.kind);
-    Ok(c.mem.put(out, &b)?)
+    Ok(c.mem.put_bytes(out, &b)?)
 }
 
 /// `fstat(2)`, as a `filestat` at `out`.
@@ -404,12 +407,12 @@ pub fn fd_prestat_dir_name<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, buf: Guest
     if buf.len < 1 {
         return Err(Errno::NAMETOOLONG.into());
     }
-    Ok(c.mem.put(buf.at, b"/")?)
+    Ok(c.mem.put_bytes(buf.at, b"/")?)
 }
 
 /// The entries of `/dev/fd`.
 fn own_names<H: Host>(c: &GuestCall<'_, H>) -> Vec<DirEntry> {
-    let names = lock(&c.process.fds).names();
+    let names = lock_mutex(&c.process.fds).fd_names();
     let entry = |n: Fd| {
         let kind = own_stat(c, n).map_or(FileKind::CharDevice, |s| s.kind);
         DirEntry { name: n.0.to_string().into_bytes(), ino: 16 + u64::from(n.0), kind }
@@ -432,7 +435,7 @@ pub fn fd_readdir<H: Host>(
     let open = open_file(c, fd)?;
     let loc = open.file.loc().ok_or(Errno::NOTDIR)?;
     let listing = {
-        let mut l = lock(&open.listing);
+        let mut l = lock_mutex(&open.listing);
         match &*l {
             Some(list) if cookie > 0 => list.clone(),
             _ => {
@@ -450,7 +453,7 @@ pub fn fd_readdir<H: Host>(
     let skip = usize::try_from(cookie).unwrap_or(usize::MAX);
     for (i, e) in listing.entries.iter().enumerate().skip(skip) {
         if i % 4096 == 4095 {
-            c.process.alive()?;
+            c.process.check_alive()?;
         }
         let mut rec = [0u8; 24];
         rec[0..8].copy_from_slice(&(i as u64 + 1).to_le_bytes());
@@ -460,7 +463,7 @@ pub fn fd_readdir<H: Host>(
         // An entry that does not fit is cut; a full buffer tells the guest to come again.
         for part in [&rec[..], &e.name] {
             let n = part.len().min(left);
-            c.mem.put(at, &part[..n])?;
+            c.mem.put_bytes(at, &part[..n])?;
             at = at.wrapping_add(n as u32);
             left -= n;
         }
@@ -504,10 +507,10 @@ pub fn fd_tell<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
 }
 
 /// Gives the process a descriptor for `file`.
-pub fn install<H: Host>(
+pub fn install_file<H: Host>(
     c: &GuestCall<'_, H>,
     open: Arc<OpenDescription>,
     cloexec: CloseOnExec,
 ) -> Result<Fd, Errno> {
-    lock(&c.process.fds).add(Descriptor { open, cloexec: cloexec.0 }, Fd(0))
+    lock_mutex(&c.process.fds).add_descriptor(Descriptor { open, cloexec: cloexec.0 }, Fd(0))
 }

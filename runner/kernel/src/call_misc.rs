@@ -13,10 +13,10 @@ fn put_strings<M: CallMemory>(mem: &mut M, strings: &[Vec<u8>], list: u32, buf: 
     for (s, i) in strings.iter().zip(0u32..) {
         let slot = i.checked_mul(4).and_then(|n| list.checked_add(n)).ok_or(Errno::FAULT)?;
         mem.put_u32(slot, at)?;
-        mem.put(at, s)?;
+        mem.put_bytes(at, s)?;
         let end =
             u32::try_from(s.len()).ok().and_then(|n| at.checked_add(n)).ok_or(Errno::FAULT)?;
-        mem.put(end, &[0])?;
+        mem.put_bytes(end, &[0])?;
         at = end.checked_add(1).ok_or(Errno::FAULT)?;
     }
     Ok(())
@@ -31,42 +31,42 @@ fn put_sizes<M: CallMemory>(mem: &mut M, strings: &[Vec<u8>], count: u32, size: 
 
 /// The arguments: pointers at `argv`, and the strings with their NULs at `buf`, both as large as [`args_sizes_get`] told.
 pub fn args_get<H: Host>(c: &mut GuestCall<'_, H>, argv: u32, buf: u32) -> Sys {
-    let start = crate::lock(&c.process.start);
+    let start = crate::lock_mutex(&c.process.start);
     put_strings(&mut c.mem, &start.argv, argv, buf)
 }
 
 /// The number of arguments at `count`, and the bytes of all with their NULs at `size`.
 pub fn args_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32, size: u32) -> Sys {
-    let start = crate::lock(&c.process.start);
+    let start = crate::lock_mutex(&c.process.start);
     put_sizes(&mut c.mem, &start.argv, count, size)
 }
 
 /// The environment as `NAME=value`: pointers at `env`, and the strings with their NULs at `buf`.
 pub fn environ_get<H: Host>(c: &mut GuestCall<'_, H>, env: u32, buf: u32) -> Sys {
-    let start = crate::lock(&c.process.start);
+    let start = crate::lock_mutex(&c.process.start);
     put_strings(&mut c.mem, &start.env, env, buf)
 }
 
 /// The number of variables at `count`, and the bytes of all with their NULs at `size`.
 pub fn environ_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32, size: u32) -> Sys {
-    let start = crate::lock(&c.process.start);
+    let start = crate::lock_mutex(&c.process.start);
     put_sizes(&mut c.mem, &start.env, count, size)
 }
 
 /// The time of a WASI clock in nanoseconds; EINVAL for an unknown one.
 pub fn now<H: Host>(c: &GuestCall<'_, H>, id: u32) -> Result<u64, Errno> {
     if let Some(fixed) = c.process.kernel.fixed.get() {
-        return Ok(fixed.now(id == 0));
+        return Ok(fixed.fixed_time(id == 0));
     }
     Ok(match id {
         0 => wasibox_vfs::now_ns(),
-        1 => c.process.kernel.monotonic(),
+        1 => c.process.kernel.monotonic_now(),
         2 => c.process.cpu_ns(),
         3 => c.process.thread_cpu_ns(),
         clock::USER => c.process.cpu().user,
         clock::SYSTEM => c.process.cpu().system,
-        clock::CHILDREN_USER => crate::lock(&c.process.children_cpu).user,
-        clock::CHILDREN_SYSTEM => crate::lock(&c.process.children_cpu).system,
+        clock::CHILDREN_USER => crate::lock_mutex(&c.process.children_cpu).user,
+        clock::CHILDREN_SYSTEM => crate::lock_mutex(&c.process.children_cpu).system,
         _ => return Err(Errno::INVAL),
     })
 }
@@ -80,7 +80,7 @@ pub fn clock_res_get<H: Host>(c: &mut GuestCall<'_, H>, id: u32, out: u32) -> Sy
     Ok(c.mem.put_u64(out, 1)?)
 }
 
-/// `clock_gettime(2)` in nanoseconds, of the clocks that [`now`] knows.
+/// `clock_gettime(2)` in nanoseconds, of the clocks that [`fixed_time`] knows.
 ///
 /// # Errors
 /// EINVAL for an unknown clock.
@@ -95,16 +95,16 @@ pub fn random_get<H: Host>(c: &mut GuestCall<'_, H>, buf: GuestBuf) -> Sys {
     let GuestBuf { at: buf, len } = buf;
     let mut done = 0;
     while done < len as usize {
-        let (at, n) = c.mem.part(buf, len as usize, done)?;
+        let (at, n) = c.mem.buffer_part(buf, len as usize, done)?;
         let fixed = c.process.kernel.fixed.get();
-        done += c.mem.fill(at, n, |out| {
+        done += c.mem.fill_bytes(at, n, |out| {
             match fixed {
-                Some(fixed) => fixed.fill(out),
+                Some(fixed) => fixed.fill_random(out),
                 None => getrandom::fill(out).map_err(|_| Errno::IO)?,
             }
             Ok(n)
         })?;
-        c.process.alive()?;
+        c.process.check_alive()?;
     }
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! WASI preview 1: paths.
 
 use super::border::{CloseOnExec, Fd, GuestBuf, GuestStr, LookupFlags, Opening, PathAt, SetTimes};
-use super::call_fd::{install, open_file, put_stat};
+use super::call_fd::{install_file, open_file, put_stat};
 use super::cells::can_be_named;
 use super::descriptors::OpenDescription;
 use super::guest::{GuestCall, Sys};
 use super::host::Host;
 use super::memory::CallMemory;
-use crate::lock;
+use crate::lock_mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{Errno, Loc, OpenFlags, OpenResult, Stat, StatResult, VfsFile};
@@ -17,9 +17,9 @@ const NEW_FILE: u16 = 0o666;
 const NEW_DIR: u16 = 0o777;
 
 /// The directory that a descriptor is, and the path.
-fn at<H: Host>(c: &GuestCall<'_, H>, path: PathAt) -> Result<(Loc, Vec<u8>), Errno> {
+fn resolve_at<H: Host>(c: &GuestCall<'_, H>, path: PathAt) -> Result<(Loc, Vec<u8>), Errno> {
     let open = open_file(c, path.fd)?;
-    let path = path.path.path(&c.mem)?;
+    let path = path.path.read_path(&c.mem)?;
     if path.first() == Some(&b'/') {
         return Ok((Loc::Tree(wasibox_vfs::tree::ROOT), path));
     }
@@ -33,38 +33,40 @@ pub fn open_at<H: Host>(
     path: &[u8],
     Opening { lookup, oflags, rights, fdflags }: Opening,
 ) -> Result<Arc<OpenDescription>, Errno> {
-    let write = rights.writes();
-    let read = rights.reads() || !write;
+    let write = rights.can_write();
+    let read = rights.can_read() || !write;
     let how = OpenFlags {
         read,
         write,
-        append: fdflags.appends(),
-        create: oflags.creates(),
+        append: fdflags.is_append(),
+        create: oflags.creates_file(),
         excl: oflags.is_exclusive(),
-        truncate: oflags.truncates(),
+        truncate: oflags.truncates_file(),
         directory: oflags.is_directory(),
-        follow: lookup.follows(),
+        follow: lookup.follows_links(),
     };
     if !write && is_node(base, path, box_abi::PROCESSES) {
-        return told(c, &c.process.kernel.list(box_abi::PIPE_CAPACITY));
+        return text_pipe(c, &c.process.kernel.list_processes(box_abi::PIPE_CAPACITY));
     }
     if !write && is_node(base, path, box_abi::STACK) {
-        return told(c, c.process.kernel.limits.stack.to_string().as_bytes());
+        return text_pipe(c, c.process.kernel.limits.stack.to_string().as_bytes());
     }
     let mode = if how.create { NEW_FILE & !c.process.umask() } else { 0 };
     let open = match c.process.kernel.vfs.open(base, path, how, mode)? {
-        OpenResult::File(f) => OpenDescription::charged(f, read, write, &c.process.kernel.budget)?,
+        OpenResult::File(f) => {
+            OpenDescription::new_charged(f, read, write, &c.process.kernel.budget)?
+        }
         OpenResult::Descriptor(n) => {
             let own = own_file(c, Fd(n))?;
             // As on Linux: a file or directory is opened anew, anything else (a pipe, a terminal) is shared.
             match c.process.kernel.vfs.reopen(&own.file, how, own.write)? {
-                Some(f) => OpenDescription::charged(f, read, write, &c.process.kernel.budget)?,
+                Some(f) => OpenDescription::new_charged(f, read, write, &c.process.kernel.budget)?,
                 None => return Ok(own),
             }
         }
     };
-    if c.process.kernel.cells.has(c.process) && can_be_named(&open.file) {
-        remember(c, base, path, &open)?;
+    if c.process.kernel.cells.has_process(c.process) && can_be_named(&open.file) {
+        remember_path(c, base, path, &open)?;
     }
     open.append.store(how.append, Ordering::Relaxed);
     open.nonblock.store(fdflags.is_nonblock(), Ordering::Relaxed);
@@ -72,7 +74,7 @@ pub fn open_at<H: Host>(
 }
 
 /// Notes where a file was found, so that it can be opened again when the process was parked.
-fn remember<H: Host>(
+fn remember_path<H: Host>(
     c: &GuestCall<'_, H>,
     base: &Loc,
     path: &[u8],
@@ -97,7 +99,7 @@ fn is_node(base: &Loc, path: &[u8], node: &str) -> bool {
 }
 
 /// A text as it is now, in a pipe that nobody writes to any more.
-fn told<H: Host>(c: &GuestCall<'_, H>, text: &[u8]) -> Result<Arc<OpenDescription>, Errno> {
+fn text_pipe<H: Host>(c: &GuestCall<'_, H>, text: &[u8]) -> Result<Arc<OpenDescription>, Errno> {
     let (read, write) = c.process.kernel.vfs.pipe()?;
     write.try_write(text)?;
     Ok(OpenDescription::new(VfsFile::PipeRead(read), true, false))
@@ -105,7 +107,7 @@ fn told<H: Host>(c: &GuestCall<'_, H>, text: &[u8]) -> Result<Arc<OpenDescriptio
 
 /// What `/dev/fd/N` stands for.
 fn own_file<H: Host>(c: &GuestCall<'_, H>, n: Fd) -> Result<Arc<OpenDescription>, Errno> {
-    Ok(lock(&c.process.fds).named(n).map_err(|_| Errno::NOENT)?.open.clone())
+    Ok(lock_mutex(&c.process.fds).resolve_name(n).map_err(|_| Errno::NOENT)?.open.clone())
 }
 
 /// Metadata of what `/dev/fd/N` stands for.
@@ -124,15 +126,15 @@ pub fn open<H: Host>(
     cloexec: CloseOnExec,
     out: u32,
 ) -> Sys {
-    let (dir, path) = at(c, path)?;
+    let (dir, path) = resolve_at(c, path)?;
     let open = open_at(c, &dir, &path, how)?;
-    let fd = install(c, open, cloexec)?;
+    let fd = install_file(c, open, cloexec)?;
     Ok(c.mem.put_u32(out, fd.0)?)
 }
 
 /// `mkdirat(2)`, with mode 0777 without the umask.
 pub fn create_directory<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys {
-    let (dir, path) = at(c, path)?;
+    let (dir, path) = resolve_at(c, path)?;
     Ok(c.process.kernel.vfs.mkdir(&dir, &path, NEW_DIR & !c.process.umask())?)
 }
 
@@ -143,8 +145,8 @@ pub fn filestat_get<H: Host>(
     lookup: LookupFlags,
     out: u32,
 ) -> Sys {
-    let (dir, path) = at(c, path)?;
-    let s = match c.process.kernel.vfs.look(&dir, &path, lookup.follows())? {
+    let (dir, path) = resolve_at(c, path)?;
+    let s = match c.process.kernel.vfs.stat_or_descriptor(&dir, &path, lookup.follows_links())? {
         StatResult::Stat(s) => s,
         StatResult::Descriptor(n) => own_stat(c, Fd(n))?,
     };
@@ -161,9 +163,9 @@ pub fn filestat_set_times<H: Host>(
     lookup: LookupFlags,
     set: SetTimes,
 ) -> Sys {
-    let (dir, path) = at(c, path)?;
+    let (dir, path) = resolve_at(c, path)?;
     let (a, m) = set.times()?;
-    Ok(c.process.kernel.vfs.set_times(&dir, &path, a, m, lookup.follows())?)
+    Ok(c.process.kernel.vfs.set_times(&dir, &path, a, m, lookup.follows_links())?)
 }
 
 /// `linkat(2)`: another name for a file.
@@ -176,9 +178,9 @@ pub fn link<H: Host>(
     path: PathAt,
     to: PathAt,
 ) -> Sys {
-    let (dir, path) = at(c, path)?;
-    let (to_dir, to) = at(c, to)?;
-    Ok(c.process.kernel.vfs.link(&dir, &path, lookup.follows(), &to_dir, &to)?)
+    let (dir, path) = resolve_at(c, path)?;
+    let (to_dir, to) = resolve_at(c, to)?;
+    Ok(c.process.kernel.vfs.link(&dir, &path, lookup.follows_links(), &to_dir, &to)?)
 }
 
 /// `readlinkat(2)`: as much of the target as there is room for, without NUL; at `out` its bytes.
@@ -186,10 +188,10 @@ pub fn link<H: Host>(
 /// # Errors
 /// EINVAL if it is no symbolic link.
 pub fn readlink<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt, buf: GuestBuf, out: u32) -> Sys {
-    let (dir, path) = at(c, path)?;
+    let (dir, path) = resolve_at(c, path)?;
     let target = c.process.kernel.vfs.read_link(&dir, &path)?;
     let n = target.len().min(buf.len as usize);
-    c.mem.put(buf.at, &target[..n])?;
+    c.mem.put_bytes(buf.at, &target[..n])?;
     Ok(c.mem.put_u32(out, n as u32)?)
 }
 
@@ -198,7 +200,7 @@ pub fn readlink<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt, buf: GuestBuf, 
 /// # Errors
 /// ENOTDIR, ENOTEMPTY, EBUSY for a mount.
 pub fn remove_directory<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys {
-    let (dir, path) = at(c, path)?;
+    let (dir, path) = resolve_at(c, path)?;
     Ok(c.process.kernel.vfs.remove(&dir, &path, true)?)
 }
 
@@ -207,7 +209,7 @@ pub fn remove_directory<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys 
 /// # Errors
 /// EISDIR.
 pub fn unlink_file<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys {
-    let (dir, path) = at(c, path)?;
+    let (dir, path) = resolve_at(c, path)?;
     Ok(c.process.kernel.vfs.remove(&dir, &path, false)?)
 }
 
@@ -216,14 +218,14 @@ pub fn unlink_file<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys {
 /// # Errors
 /// EXDEV between mounts; those of `rename(2)`.
 pub fn rename<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt, to: PathAt) -> Sys {
-    let (dir, path) = at(c, path)?;
-    let (to_dir, to) = at(c, to)?;
+    let (dir, path) = resolve_at(c, path)?;
+    let (to_dir, to) = resolve_at(c, to)?;
     Ok(c.process.kernel.vfs.rename(&dir, &path, &to_dir, &to)?)
 }
 
 /// `symlinkat(2)`: a link to `target`, which need not be there.
 pub fn symlink<H: Host>(c: &mut GuestCall<'_, H>, target: GuestStr, path: PathAt) -> Sys {
-    let target = target.path(&c.mem)?;
-    let (dir, path) = at(c, path)?;
+    let target = target.read_path(&c.mem)?;
+    let (dir, path) = resolve_at(c, path)?;
     Ok(c.process.kernel.vfs.symlink(&target, &dir, &path)?)
 }

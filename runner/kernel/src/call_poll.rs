@@ -32,7 +32,7 @@ enum PollTarget {
 }
 
 fn read_sub<H: Host>(c: &GuestCall<'_, H>, at: u32) -> Result<PollSubscription, Errno> {
-    let b: [u8; SUBSCRIPTION as usize] = c.mem.array(at)?;
+    let b: [u8; SUBSCRIPTION as usize] = c.mem.read_array(at)?;
     let u64_at = |i: usize| u64::from_le_bytes(b[i..i + 8].try_into().unwrap_or_default());
     let u32_at = |i: usize| u32::from_le_bytes(b[i..i + 4].try_into().unwrap_or_default());
     let tag = b[8];
@@ -48,7 +48,7 @@ fn read_sub<H: Host>(c: &GuestCall<'_, H>, at: u32) -> Result<PollSubscription, 
                 }
             }
         }
-        FD_READ | FD_WRITE => match crate::lock(&c.process.fds).get(Fd(u32_at(16))) {
+        FD_READ | FD_WRITE => match crate::lock_mutex(&c.process.fds).get(Fd(u32_at(16))) {
             Ok(d) if tag == FD_WRITE && !d.open.write || tag == FD_READ && !d.open.read => {
                 PollTarget::Bad(tag, Errno::BADF)
             }
@@ -60,7 +60,7 @@ fn read_sub<H: Host>(c: &GuestCall<'_, H>, at: u32) -> Result<PollSubscription, 
     Ok(PollSubscription { userdata: u64_at(0), what })
 }
 
-fn event(userdata: u64, errno: u16, tag: u8, r: Readiness) -> [u8; EVENT as usize] {
+fn encode_event(userdata: u64, errno: u16, tag: u8, r: Readiness) -> [u8; EVENT as usize] {
     let mut e = [0u8; EVENT as usize];
     e[0..8].copy_from_slice(&userdata.to_le_bytes());
     e[8..10].copy_from_slice(&errno.to_le_bytes());
@@ -70,18 +70,18 @@ fn event(userdata: u64, errno: u16, tag: u8, r: Readiness) -> [u8; EVENT as usiz
     e
 }
 
-fn happened(s: &PollSubscription) -> Option<[u8; EVENT as usize]> {
+fn check_subscription(s: &PollSubscription) -> Option<[u8; EVENT as usize]> {
     let none = Readiness { bytes: 0, hangup: false };
     match &s.what {
         PollTarget::At(Some(t)) => {
-            (*t <= Instant::now()).then(|| event(s.userdata, 0, CLOCK, none))
+            (*t <= Instant::now()).then(|| encode_event(s.userdata, 0, CLOCK, none))
         }
         PollTarget::At(None) => None,
         PollTarget::File { open, write } => {
             let tag = if *write { FD_WRITE } else { FD_READ };
-            open.file.ready(*write).map(|r| event(s.userdata, 0, tag, r))
+            open.file.ready(*write).map(|r| encode_event(s.userdata, 0, tag, r))
         }
-        PollTarget::Bad(tag, e) => Some(event(s.userdata, e.0, *tag, none)),
+        PollTarget::Bad(tag, e) => Some(encode_event(s.userdata, e.0, *tag, none)),
     }
 }
 
@@ -111,7 +111,7 @@ pub fn poll_oneoff<H: Host>(
     let deadline = deadline.min();
     let me = std::thread::current();
     // Who looks again and again for what is there already must not be the only one that runs.
-    c.process.threads.offer();
+    c.process.threads.offer_baton();
     loop {
         // Registering comes first, so that nothing is missed between looking and parking.
         let mut look_again = false;
@@ -120,16 +120,16 @@ pub fn poll_oneoff<H: Host>(
                 look_again |= open.file.watch(&me);
             }
         }
-        let events: Vec<_> = list.iter().filter_map(happened).collect();
+        let events: Vec<_> = list.iter().filter_map(check_subscription).collect();
         if !events.is_empty() {
             for (e, i) in events.iter().zip(0..) {
-                c.mem.put(at(out, i, EVENT)?, e)?;
+                c.mem.put_bytes(at(out, i, EVENT)?, e)?;
             }
             return Ok(c.mem.put_u32(count, events.len() as u32)?);
         }
         // Streams of the host cannot wake us; 5 ms is not felt by a reader.
         let soon = look_again.then(|| Instant::now() + Duration::from_millis(5));
-        c.process.park([deadline, soon].into_iter().flatten().min())?;
+        c.process.park_thread([deadline, soon].into_iter().flatten().min())?;
     }
 }
 
@@ -142,7 +142,7 @@ pub fn thread_sleep<H: Host>(c: &mut GuestCall<'_, H>, ns: u64) -> Sys {
         return Err(Errno::INVAL.into());
     };
     while Instant::now() < until {
-        c.process.park(Some(until))?;
+        c.process.park_thread(Some(until))?;
     }
     Ok(())
 }

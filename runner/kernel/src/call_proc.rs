@@ -5,7 +5,7 @@ use super::border::{
     CloseOnExec, Fd, FdFlags, GuestList, GuestStr, LookupFlags, OFlags, Opening, ProcessChanges,
     ProgramRequest, Rights,
 };
-use super::call_fd::{install, open_file};
+use super::call_fd::{install_file, open_file};
 use super::call_path::open_at;
 use super::descriptors::{Descriptor, Descriptors, OpenDescription, ROOT_FD};
 use super::guest::{GuestCall, Halt, Sys};
@@ -13,9 +13,9 @@ use super::host::Host;
 use super::memory::CallMemory;
 use super::outcome::ProcessStatus;
 use super::process::{Charge, Cwd, Membership};
-use super::search::search;
+use super::search::search_program;
 use super::table::{ChildStart, PROCESS_COST, SpawnError};
-use crate::lock;
+use crate::lock_mutex;
 use box_abi::signal;
 use wasibox_vfs::{Errno, Loc, VfsFile};
 
@@ -43,13 +43,13 @@ pub fn proc_parent<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, out: u32) -> Sys
 pub fn proc_signal<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, sig: u32) -> Sys {
     let sig = match sig {
         box_abi::control::IGNORE => {
-            let ignored =
-                u64::from(pid) & !(1 | signal::bit(signal::KILL) | signal::bit(signal::STOP));
+            let ignored = u64::from(pid)
+                & !(1 | signal::signal_bit(signal::KILL) | signal::signal_bit(signal::STOP));
             c.process.ignored.store(ignored, std::sync::atomic::Ordering::SeqCst);
             return Ok(());
         }
         box_abi::control::SESSION => {
-            let mut membership = lock(&c.process.membership);
+            let mut membership = lock_mutex(&c.process.membership);
             if membership.group == c.process.pid {
                 return Err(Errno::PERM.into());
             }
@@ -63,7 +63,7 @@ pub fn proc_signal<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, sig: u32) -> Sys
         box_abi::control::ALONE => return c.process.end_others(),
         sig => u8::try_from(sig).map_err(|_| Errno::INVAL)?,
     };
-    Ok(c.process.kernel.signal(c.process, pid, sig)?)
+    Ok(c.process.kernel.send_signal(c.process, pid, sig)?)
 }
 
 /// `raise(3)`: [`proc_signal`] to the caller.
@@ -77,7 +77,7 @@ pub fn proc_raise<H: Host>(c: &mut GuestCall<'_, H>, sig: u32) -> Sys {
 /// # Errors
 /// EINVAL for another name.
 pub fn callback_signal<H: Host>(c: &mut GuestCall<'_, H>, name: GuestStr) -> Sys {
-    let name = name.path(&c.mem)?;
+    let name = name.read_path(&c.mem)?;
     // An empty name takes the handler away, as one that is no export does in Wasmer.
     if !name.is_empty() && name != b"__wasm_signal" {
         return Err(Errno::INVAL.into());
@@ -96,7 +96,7 @@ pub fn proc_signals_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32) -> 
 pub fn proc_signals_get<H: Host>(c: &mut GuestCall<'_, H>, mut out: u32) -> Sys {
     let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     for n in (0..64u8).filter(|n| ignored & 1 << n != 0) {
-        c.mem.put(out, &[n, 1])?;
+        c.mem.put_bytes(out, &[n, 1])?;
         out = out.checked_add(2).ok_or(Errno::FAULT)?;
     }
     Ok(())
@@ -107,32 +107,32 @@ pub fn proc_signals_get<H: Host>(c: &mut GuestCall<'_, H>, mut out: u32) -> Sys 
 /// # Errors
 /// ENOENT, ENOTDIR, ENAMETOOLONG beyond 64 KiB, ENOMEM.
 pub fn chdir<H: Host>(c: &mut GuestCall<'_, H>, path: GuestStr) -> Sys {
-    let path = path.path(&c.mem)?;
-    let base = lock(&c.process.cwd).loc.clone();
-    let mut cwd = directory(c, &base, &path)?;
-    cwd.held = Charge::take(&c.process.kernel.budget, cwd.cost())?;
-    *lock(&c.process.cwd) = cwd;
+    let path = path.read_path(&c.mem)?;
+    let base = lock_mutex(&c.process.cwd).loc.clone();
+    let mut cwd = open_cwd(c, &base, &path)?;
+    cwd.held = Charge::take_bytes(&c.process.kernel.budget, cwd.memory_cost())?;
+    *lock_mutex(&c.process.cwd) = cwd;
     Ok(())
 }
 
 /// The directory that `path` leads to from `base`, as a working directory.
-fn directory<H: Host>(c: &GuestCall<'_, H>, base: &Loc, path: &[u8]) -> Result<Cwd, Errno> {
+fn open_cwd<H: Host>(c: &GuestCall<'_, H>, base: &Loc, path: &[u8]) -> Result<Cwd, Errno> {
     let (loc, path) = c.process.kernel.vfs.chdir(base, path)?;
     if path.len() > CWD_MAX { Err(Errno::NAMETOOLONG) } else { Ok(Cwd::new(loc, path)) }
 }
 
 /// Writes the directory's path and its length at `len`, which held the room.
 pub fn getcwd<H: Host>(c: &mut GuestCall<'_, H>, buf: u32, len: u32) -> Sys {
-    let path = lock(&c.process.cwd).path.clone();
-    let room = c.mem.u32(len)? as usize;
+    let path = lock_mutex(&c.process.cwd).path.clone();
+    let room = c.mem.read_u32(len)? as usize;
     c.mem.put_u32(len, path.len() as u32)?;
     if room < path.len() {
         return Err(Errno::RANGE.into());
     }
-    c.mem.put(buf, &path)?;
+    c.mem.put_bytes(buf, &path)?;
     if room > path.len() {
         let end = buf.checked_add(path.len() as u32).ok_or(Errno::FAULT)?;
-        c.mem.put(end, &[0])?;
+        c.mem.put_bytes(end, &[0])?;
     }
     Ok(())
 }
@@ -146,19 +146,20 @@ pub fn fd_dup2<H: Host>(
     out: u32,
 ) -> Sys {
     let open = open_file(c, fd)?;
-    let new = lock(&c.process.fds).add(Descriptor { open, cloexec: cloexec.0 }, min)?;
+    let new =
+        lock_mutex(&c.process.fds).add_descriptor(Descriptor { open, cloexec: cloexec.0 }, min)?;
     Ok(c.mem.put_u32(out, new.0)?)
 }
 
 /// `fcntl(F_GETFD)`: 1 if the descriptor is closed by an exec, in two bytes at `out`.
 pub fn fd_fdflags_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
-    let cloexec = lock(&c.process.fds).get(fd)?.cloexec;
-    Ok(c.mem.put(out, &u16::from(cloexec).to_le_bytes())?)
+    let cloexec = lock_mutex(&c.process.fds).get(fd)?.cloexec;
+    Ok(c.mem.put_bytes(out, &u16::from(cloexec).to_le_bytes())?)
 }
 
 /// `fcntl(F_SETFD)`.
 pub fn fd_fdflags_set<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, cloexec: CloseOnExec) -> Sys {
-    lock(&c.process.fds).get_mut(fd)?.cloexec = cloexec.0;
+    lock_mutex(&c.process.fds).get_mut(fd)?.cloexec = cloexec.0;
     Ok(())
 }
 
@@ -169,16 +170,16 @@ pub fn fd_fdflags_set<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, cloexec: CloseO
 pub fn fd_pipe<H: Host>(c: &mut GuestCall<'_, H>, read: u32, write: u32) -> Sys {
     let (r, w) = c.process.kernel.vfs.pipe()?;
     let budget = &c.process.kernel.budget;
-    let w = OpenDescription::charged(VfsFile::PipeWrite(w), false, true, budget)?;
-    let r = install(
+    let w = OpenDescription::new_charged(VfsFile::PipeWrite(w), false, true, budget)?;
+    let r = install_file(
         c,
-        OpenDescription::charged(VfsFile::PipeRead(r), true, false, budget)?,
+        OpenDescription::new_charged(VfsFile::PipeRead(r), true, false, budget)?,
         CloseOnExec(false),
     )?;
-    let w = match install(c, w, CloseOnExec(false)) {
+    let w = match install_file(c, w, CloseOnExec(false)) {
         Ok(w) => w,
         Err(e) => {
-            let closed = lock(&c.process.fds).remove(r);
+            let closed = lock_mutex(&c.process.fds).remove(r);
             drop(closed);
             return Err(e.into());
         }
@@ -199,12 +200,12 @@ pub fn tty_get<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
         b[16 + fd as usize] = u8::from(tty);
     }
     (b[19], b[20]) = (1, 1);
-    Ok(c.mem.put(out, &b)?)
+    Ok(c.mem.put_bytes(out, &b)?)
 }
 
 /// A path from the guest for an operation of its own working directory.
 fn guest_path<H: Host>(c: &GuestCall<'_, H>, path: GuestStr) -> Result<Vec<u8>, Errno> {
-    let p = path.path(&c.mem)?;
+    let p = path.read_path(&c.mem)?;
     if p.is_empty() { Err(Errno::NOENT) } else { Ok(p) }
 }
 
@@ -214,8 +215,12 @@ struct ChildBuilder {
     cwd: Cwd,
 }
 
-fn apply<H: Host>(c: &GuestCall<'_, H>, child: &mut ChildBuilder, at: u32) -> Result<(), Errno> {
-    let op: [u8; OP_SIZE as usize] = c.mem.array(at)?;
+fn apply_changes<H: Host>(
+    c: &GuestCall<'_, H>,
+    child: &mut ChildBuilder,
+    at: u32,
+) -> Result<(), Errno> {
+    let op: [u8; OP_SIZE as usize] = c.mem.read_array(at)?;
     let u32_at = |i: usize| u32::from_le_bytes(op[i..i + 4].try_into().unwrap_or_default());
     let (fd, src) = (Fd(u32_at(4)), Fd(u32_at(8)));
     let path = GuestStr { at: u32_at(12), len: u32_at(16) };
@@ -246,12 +251,12 @@ fn apply<H: Host>(c: &GuestCall<'_, H>, child: &mut ChildBuilder, at: u32) -> Re
         }
         3 => {
             let path = guest_path(c, path)?;
-            child.cwd = directory(c, &child.cwd.loc, &path)?;
+            child.cwd = open_cwd(c, &child.cwd.loc, &path)?;
             Ok(())
         }
         4 => {
             let loc = child.fds.get(fd)?.open.file.loc().ok_or(Errno::NOTDIR)?.clone();
-            child.cwd = directory(c, &loc, b".")?;
+            child.cwd = open_cwd(c, &loc, b".")?;
             Ok(())
         }
         _ => Err(Errno::INVAL),
@@ -259,7 +264,7 @@ fn apply<H: Host>(c: &GuestCall<'_, H>, child: &mut ChildBuilder, at: u32) -> Re
 }
 
 /// Which signals the child ignores: pairs of signal and disposition (0 default, 1 ignore).
-fn dispositions<H: Host>(
+fn ignored_signals<H: Host>(
     c: &GuestCall<'_, H>,
     GuestList { at, n }: GuestList,
 ) -> Result<u64, Errno> {
@@ -267,9 +272,9 @@ fn dispositions<H: Host>(
     if at == 0 {
         return Ok(ignored);
     }
-    c.mem.lend(at, n.min(256) as usize * 2, |pairs| {
+    c.mem.lend_bytes(at, n.min(256) as usize * 2, |pairs| {
         for pair in pairs.chunks_exact(2) {
-            let bit = signal::bit(pair[0]);
+            let bit = signal::signal_bit(pair[0]);
             if pair[1] == 1 { ignored |= bit } else { ignored &= !bit }
         }
         Ok(ignored)
@@ -289,36 +294,46 @@ pub fn proc_spawn3<H: Host>(
 ) -> Sys {
     let name = guest_path(c, program.name)?;
     let kernel = &c.process.kernel;
-    let besides = PROCESS_COST + lock(&c.process.fds).cost() + lock(&c.process.cwd).cost();
+    let besides = PROCESS_COST
+        + lock_mutex(&c.process.fds).memory_cost()
+        + lock_mutex(&c.process.cwd).memory_cost();
     let mut lists = ArgumentLists::new(&kernel.budget, besides)?;
-    let argv = lists.pointers(&c.mem, program.args)?;
+    let argv = lists.read_pointers(&c.mem, program.args)?;
     let env = match program.env.at {
-        0 => lists.again(&lock(&c.process.start).env)?,
-        _ => lists.pointers(&c.mem, program.env)?,
+        0 => lists.copy_again(&lock_mutex(&c.process.start).env)?,
+        _ => lists.read_pointers(&c.mem, program.env)?,
     };
-    let held = lists.finish();
-    let mut child =
-        ChildBuilder { fds: lock(&c.process.fds).clone(), cwd: lock(&c.process.cwd).clone() };
+    let held = lists.finish_charge();
+    let mut child = ChildBuilder {
+        fds: lock_mutex(&c.process.fds).clone(),
+        cwd: lock_mutex(&c.process.cwd).clone(),
+    };
     let GuestList { at, n } = changes.files;
     if at != 0 {
         if n > MAX_OPS {
             return Err(Errno::TOOBIG.into());
         }
         for i in 0..n {
-            c.process.alive()?;
-            apply(c, &mut child, at.checked_add(i * OP_SIZE).ok_or(Errno::FAULT)?)?;
+            c.process.check_alive()?;
+            apply_changes(c, &mut child, at.checked_add(i * OP_SIZE).ok_or(Errno::FAULT)?)?;
         }
     }
     drop(child.fds.begin_program());
-    let ignored = dispositions(c, changes.signals)?;
+    let ignored = ignored_signals(c, changes.signals)?;
     let list = program.search.then_some(program.path);
-    let found = search(c, &child.cwd.loc, &name, list)?;
-    let start = found.start(&kernel.vfs, argv, env);
-    c.mem.u32(out)?;
+    let found = search_program(c, &child.cwd.loc, &name, list)?;
+    let start = found.to_start(&kernel.vfs, argv, env);
+    c.mem.read_u32(out)?;
     let ChildBuilder { fds, cwd } = child;
     let parent = c.process.pid;
-    let pid = match kernel.spawn(ChildStart { parent, start, fds, cwd, ignored, held: Some(held) })
-    {
+    let pid = match kernel.spawn_process(ChildStart {
+        parent,
+        start,
+        fds,
+        cwd,
+        ignored,
+        held: Some(held),
+    }) {
         Ok(pid) => pid,
         Err(SpawnError::Errno(e)) => return Err(e.into()),
         Err(SpawnError::Program(_)) => return Err(Errno::NOEXEC.into()),
@@ -331,24 +346,24 @@ pub fn proc_spawn3<H: Host>(
 pub fn proc_exec3<H: Host>(c: &mut GuestCall<'_, H>, program: ProgramRequest) -> Sys {
     let name = guest_path(c, program.name)?;
     let mut lists = ArgumentLists::new(&c.process.kernel.budget, 0)?;
-    let argv = lists.lines(&c.mem, program.args)?;
+    let argv = lists.read_lines(&c.mem, program.args)?;
     let env = match program.env.at {
-        0 => lists.again(&lock(&c.process.start).env)?,
+        0 => lists.copy_again(&lock_mutex(&c.process.start).env)?,
         _ => {
-            let lines = lists.lines(&c.mem, program.env)?;
+            let lines = lists.read_lines(&c.mem, program.env)?;
             lines.into_iter().filter(|l| !l.is_empty()).collect()
         }
     };
-    let cwd = lock(&c.process.cwd).loc.clone();
+    let cwd = lock_mutex(&c.process.cwd).loc.clone();
     let list = program.search.then_some(program.path);
-    let found = search(c, &cwd, &name, list)?;
-    let start = found.start(&c.process.kernel.vfs, argv, env);
+    let found = search_program(c, &cwd, &name, list)?;
+    let start = found.to_start(&c.process.kernel.vfs, argv, env);
     c.process.kernel.count_program()?;
-    let closed = lock(&c.process.fds).begin_program();
+    let closed = lock_mutex(&c.process.fds).begin_program();
     drop(closed);
     c.process.set_handler(false);
-    *lock(&c.process.start) = start;
-    *lock(&c.process.args) = lists.finish();
+    *lock_mutex(&c.process.start) = start;
+    *lock_mutex(&c.process.args) = lists.finish_charge();
     Err(Halt::Exec)
 }
 
@@ -357,15 +372,15 @@ pub fn proc_exec3<H: Host>(c: &mut GuestCall<'_, H>, program: ProgramRequest) ->
 /// 2 signalled), the code a shell reports, and the signal.
 pub fn proc_join<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, flags: u32, status: u32) -> Sys {
     let number = pid.checked_add(4).ok_or(Errno::FAULT)?;
-    let which = match c.mem.u8(pid)? {
+    let which = match c.mem.read_u8(pid)? {
         0 => None,
-        1 => Some(c.mem.u32(number)?),
+        1 => Some(c.mem.read_u32(number)?),
         _ => return Err(Errno::INVAL.into()),
     };
-    c.mem.put(status, &[0; 6])?;
-    let ended = c.process.kernel.wait(c.process, which, flags & NON_BLOCKING == 0)?;
+    c.mem.put_bytes(status, &[0; 6])?;
+    let ended = c.process.kernel.wait_child(c.process, which, flags & NON_BLOCKING == 0)?;
     let Some((child, how)) = ended else { return Ok(()) };
-    c.mem.put(pid, &[1])?;
+    c.mem.put_bytes(pid, &[1])?;
     c.mem.put_u32(number, child)?;
     let mut b = [0u8; 6];
     b[2..4].copy_from_slice(&u16::from(how.code()).to_le_bytes());
@@ -373,5 +388,5 @@ pub fn proc_join<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, flags: u32, status
         ProcessStatus::Exited(_) => b[0] = 1,
         ProcessStatus::Signaled(sig) => (b[0], b[4]) = (2, sig),
     }
-    Ok(c.mem.put(status, &b)?)
+    Ok(c.mem.put_bytes(status, &b)?)
 }

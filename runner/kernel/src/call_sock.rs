@@ -10,12 +10,12 @@
 use super::border::{
     CloseOnExec, Domain, Fd, FdFlags, GuestList, GuestStr, ReceiveResult, SocketTransfer,
 };
-use super::call_fd::{install, iovs, open_file, put_count};
+use super::call_fd::{install_file, open_file, put_count, read_iovs};
 use super::descriptors::OpenDescription;
 use super::guest::{GuestCall, Halt, MAX_MOVED, Sys};
 use super::host::Host;
 use super::memory::CallMemory;
-use crate::lock;
+use crate::lock_mutex;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -54,7 +54,7 @@ const MAX_NAME: u32 = 256;
 struct OpenSocket(Arc<OpenDescription>);
 
 impl OpenSocket {
-    fn of<H: Host>(c: &GuestCall<'_, H>, fd: Fd) -> Result<OpenSocket, Errno> {
+    fn open_socket<H: Host>(c: &GuestCall<'_, H>, fd: Fd) -> Result<OpenSocket, Errno> {
         let open = open_file(c, fd)?;
         if matches!(open.file, VfsFile::Socket(_)) {
             Ok(OpenSocket(open))
@@ -71,7 +71,7 @@ impl OpenSocket {
     }
 }
 
-fn family(n: u32) -> Result<Family, Errno> {
+fn parse_family(n: u32) -> Result<Family, Errno> {
     match n {
         1 => Ok(Family::V4),
         2 => Ok(Family::V6),
@@ -81,7 +81,7 @@ fn family(n: u32) -> Result<Family, Errno> {
 }
 
 /// What wasix-libc makes of `socket(2)`: the kind's own protocol, or none.
-fn kind(kind: u32, protocol: u32) -> Result<SocketKind, Errno> {
+fn parse_kind(kind: u32, protocol: u32) -> Result<SocketKind, Errno> {
     match (kind, protocol) {
         (STREAM, 0 | TCP) => Ok(SocketKind::Stream),
         (DATAGRAM, 0 | UDP) => Ok(SocketKind::Datagram),
@@ -91,10 +91,10 @@ fn kind(kind: u32, protocol: u32) -> Result<SocketKind, Errno> {
 }
 
 fn read_address<H: Host>(c: &GuestCall<'_, H>, at: u32) -> Result<SocketAddress, Errno> {
-    let b: [u8; ADDRESS] = c.mem.array(at)?;
+    let b: [u8; ADDRESS] = c.mem.read_array(at)?;
     let port = u16::from_le_bytes([b[2], b[3]]);
     let part = |from: usize| <[u8; 16]>::try_from(&b[from..from + 16]).unwrap_or_default();
-    let ip: IpAddr = match family(b[0].into())? {
+    let ip: IpAddr = match parse_family(b[0].into())? {
         Family::V4 => Ipv4Addr::new(b[4], b[5], b[6], b[7]).into(),
         Family::V6 => Ipv6Addr::from(part(4)).into(),
         Family::Unix => return unix_name(&b[2..]).map(SocketAddress::Unix),
@@ -133,19 +133,19 @@ fn put_address<H: Host>(c: &mut GuestCall<'_, H>, at: u32, address: &SocketAddre
             b[3..3 + name.len()].copy_from_slice(name);
         }
     }
-    Ok(c.mem.put(at, &b)?)
+    Ok(c.mem.put_bytes(at, &b)?)
 }
 
 /// Gives the process a descriptor for a socket.
-fn give<H: Host>(c: &GuestCall<'_, H>, socket: Socket, nonblock: bool) -> Result<Fd, Errno> {
-    let open = OpenDescription::charged(
+fn give_socket<H: Host>(c: &GuestCall<'_, H>, socket: Socket, nonblock: bool) -> Result<Fd, Errno> {
+    let open = OpenDescription::new_charged(
         VfsFile::Socket(Box::new(socket)),
         true,
         true,
         &c.process.kernel.budget,
     )?;
     open.nonblock.store(nonblock, Ordering::Relaxed);
-    install(c, open, CloseOnExec(false))
+    install_file(c, open, CloseOnExec(false))
 }
 
 /// `socket(2)`: IPv4, IPv6 or Unix; streams or datagrams.
@@ -153,10 +153,10 @@ fn give<H: Host>(c: &GuestCall<'_, H>, socket: Socket, nonblock: bool) -> Result
 /// # Errors
 /// EAFNOSUPPORT, EPROTOTYPE, EPROTONOSUPPORT, EMFILE, ENFILE for too many in the session, ENOBUFS.
 pub fn sock_open<H: Host>(c: &mut GuestCall<'_, H>, domain: Domain, out: u32) -> Sys {
-    let family = family(domain.family)?;
-    let kind = kind(domain.kind, domain.protocol)?;
+    let family = parse_family(domain.family)?;
+    let kind = parse_kind(domain.kind, domain.protocol)?;
     let socket = Socket::new(c.process.kernel.vfs.network(), family, kind)?;
-    let fd = give(c, socket, false)?;
+    let fd = give_socket(c, socket, false)?;
     Ok(c.mem.put_u32(out, fd.0)?)
 }
 
@@ -165,14 +165,14 @@ pub fn sock_open<H: Host>(c: &mut GuestCall<'_, H>, domain: Domain, out: u32) ->
 /// # Errors
 /// Those of [`sock_open`].
 pub fn sock_pair<H: Host>(c: &mut GuestCall<'_, H>, domain: Domain, a: u32, b: u32) -> Sys {
-    let family = family(domain.family)?;
-    let kind = kind(domain.kind, domain.protocol)?;
+    let family = parse_family(domain.family)?;
+    let kind = parse_kind(domain.kind, domain.protocol)?;
     let [one, other] = Socket::pair(c.process.kernel.vfs.network(), family, kind)?;
-    let one = give(c, one, false)?;
-    let other = match give(c, other, false) {
+    let one = give_socket(c, one, false)?;
+    let other = match give_socket(c, other, false) {
         Ok(fd) => fd,
         Err(e) => {
-            let closed = lock(&c.process.fds).remove(one);
+            let closed = lock_mutex(&c.process.fds).remove(one);
             drop(closed);
             return Err(e.into());
         }
@@ -186,7 +186,7 @@ pub fn sock_pair<H: Host>(c: &mut GuestCall<'_, H>, domain: Domain, a: u32, b: u
 /// # Errors
 /// EADDRINUSE, EADDRNOTAVAIL outside of the loopback, EINVAL if it is bound, ENOTSUP for a path in the file system.
 pub fn sock_bind<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys {
-    let open = OpenSocket::of(c, fd)?;
+    let open = OpenSocket::open_socket(c, fd)?;
     Ok(open.socket()?.bind(read_address(c, address)?)?)
 }
 
@@ -195,7 +195,7 @@ pub fn sock_bind<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys
 /// # Errors
 /// ENOTSUP for datagrams, EINVAL for a connection.
 pub fn sock_listen<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, backlog: u32) -> Sys {
-    let open = OpenSocket::of(c, fd)?;
+    let open = OpenSocket::open_socket(c, fd)?;
     // A negative number is the most, as in Linux.
     Ok(open.socket()?.listen(backlog as usize)?)
 }
@@ -206,9 +206,9 @@ pub fn sock_listen<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, backlog: u32) -> S
 /// ECONNREFUSED where nobody listens, ENETUNREACH outside of the loopback, EINPROGRESS if the descriptor does not wait or the
 /// time for connecting is over.
 pub fn sock_connect<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys {
-    let open = OpenSocket::of(c, fd)?;
+    let open = OpenSocket::open_socket(c, fd)?;
     let to = read_address(c, address)?;
-    let at_once = open.0.nonblock();
+    let at_once = open.0.is_nonblocking();
     loop {
         match open.socket()?.connect(to.clone(), at_once) {
             Err(Errno::AGAIN) if !at_once => match c.process.wait_for(&open.0.file, true) {
@@ -220,26 +220,28 @@ pub fn sock_connect<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> 
     }
 }
 
-fn accept<H: Host>(
+fn accept_socket<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,
     flags: FdFlags,
     out: u32,
 ) -> Result<SocketAddress, Halt> {
-    let open = OpenSocket::of(c, fd)?;
+    let open = OpenSocket::open_socket(c, fd)?;
     // Otherwise a connection would be lost that nobody has seen.
-    lock(&c.process.fds).room()?;
+    lock_mutex(&c.process.fds).check_room()?;
     let socket = loop {
         match open.socket()?.accept() {
-            Err(Errno::AGAIN) if !open.0.nonblock() => c.process.wait_for(&open.0.file, false)?,
+            Err(Errno::AGAIN) if !open.0.is_nonblocking() => {
+                c.process.wait_for(&open.0.file, false)?
+            }
             accepted => break accepted?,
         }
     };
-    let peer = socket.peer();
-    let fd = give(c, socket, flags.is_nonblock())?;
+    let peer = socket.peer_address();
+    let fd = give_socket(c, socket, flags.is_nonblock())?;
     c.mem.put_u32(out, fd.0)?;
     // It may be gone already.
-    Ok(peer.unwrap_or_else(|_| SocketAddress::none(Family::V4)))
+    Ok(peer.unwrap_or_else(|_| SocketAddress::unbound_address(Family::V4)))
 }
 
 /// `accept(2)`; the new descriptor at `out`.
@@ -247,7 +249,7 @@ fn accept<H: Host>(
 /// # Errors
 /// EAGAIN, EINVAL if it does not listen, ENOTSUP for datagrams, EMFILE, for which no connection is lost.
 pub fn sock_accept<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, flags: FdFlags, out: u32) -> Sys {
-    accept(c, fd, flags, out).map(drop)
+    accept_socket(c, fd, flags, out).map(drop)
 }
 
 /// [`sock_accept`], and the address of who has connected at `from`.
@@ -258,13 +260,13 @@ pub fn sock_accept_v2<H: Host>(
     out: u32,
     from: u32,
 ) -> Sys {
-    let peer = accept(c, fd, flags, out)?;
+    let peer = accept_socket(c, fd, flags, out)?;
     put_address(c, from, &peer)
 }
 
 /// `getsockname(2)`.
 pub fn sock_addr_local<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
-    let address = OpenSocket::of(c, fd)?.socket()?.local();
+    let address = OpenSocket::open_socket(c, fd)?.socket()?.local_address();
     put_address(c, out, &address)
 }
 
@@ -273,19 +275,19 @@ pub fn sock_addr_local<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> S
 /// # Errors
 /// ENOTCONN.
 pub fn sock_addr_peer<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
-    let address = OpenSocket::of(c, fd)?.socket()?.peer()?;
+    let address = OpenSocket::open_socket(c, fd)?.socket()?.peer_address()?;
     put_address(c, out, &address)
 }
 
 /// How far a connection is (`sockstatus`): 0 not yet, 1 there, 2 over, 3 failed.
 pub fn sock_status<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
-    let status = match OpenSocket::of(c, fd)?.socket()?.status() {
+    let status = match OpenSocket::open_socket(c, fd)?.socket()?.status() {
         SocketStatus::Opening => 0,
         SocketStatus::Opened => 1,
         SocketStatus::Closed => 2,
         SocketStatus::Failed => 3,
     };
-    Ok(c.mem.put(out, &[status])?)
+    Ok(c.mem.put_bytes(out, &[status])?)
 }
 
 /// `shutdown(2)`: bit 1 of `how` ends reading, bit 2 writing.
@@ -293,7 +295,7 @@ pub fn sock_status<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
 /// # Errors
 /// EINVAL for other bits or none, ENOTCONN.
 pub fn sock_shutdown<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, how: u32) -> Sys {
-    let open = OpenSocket::of(c, fd)?;
+    let open = OpenSocket::open_socket(c, fd)?;
     if how == 0 || how & !(SHUT_READ | SHUT_WRITE) != 0 {
         return Err(Errno::INVAL.into());
     }
@@ -311,46 +313,49 @@ pub fn receive<H: Host>(
     if flags & !(PEEK | WAIT_ALL | TRUNCATED | DONT_WAIT) != 0 {
         return Err(Errno::NOTSUP.into());
     }
-    c.process.threads.share();
+    c.process.threads.share_baton();
     if socket.kind() == SocketKind::Datagram {
         return receive_message(c, open, socket, list, flags);
     }
-    let waits = !open.nonblock() && flags & DONT_WAIT == 0;
+    let waits = !open.is_nonblocking() && flags & DONT_WAIT == 0;
     let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
     let mut total = 0u64;
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
         let mut done = 0;
         while done < len as usize && total < MAX_MOVED {
             let peek = (flags & PEEK != 0).then_some(total as usize);
-            let (at, n) = match c.mem.part(ptr, len as usize, done) {
+            let (at, n) = match c.mem.buffer_part(ptr, len as usize, done) {
                 Ok(part) => part,
-                Err(_) if total > 0 => return received(socket, total),
+                Err(_) if total > 0 => return receive_bytes(socket, total),
                 Err(e) => return Err(e.into()),
             };
-            match c.mem.fill(at, n, |buf| socket.receive(buf, ReceiveOptions { peek })) {
-                Ok(0) => return received(socket, total),
+            match c.mem.fill_bytes(at, n, |buf| socket.receive(buf, ReceiveOptions { peek })) {
+                Ok(0) => return receive_bytes(socket, total),
                 Ok(n) => {
                     done += n;
                     total += n as u64;
-                    c.process.alive()?;
+                    c.process.check_alive()?;
                 }
                 Err(Errno::AGAIN) if waits && (total == 0 || all) => {
                     match c.process.wait_for(&open.file, false) {
-                        Err(Halt::Errno(_)) if total > 0 => return received(socket, total),
+                        Err(Halt::Errno(_)) if total > 0 => return receive_bytes(socket, total),
                         waited => waited?,
                     }
                 }
-                Err(_) if total > 0 => return received(socket, total),
+                Err(_) if total > 0 => return receive_bytes(socket, total),
                 Err(e) => return Err(e.into()),
             }
         }
     }
-    received(socket, total)
+    receive_bytes(socket, total)
 }
 
-fn received(socket: &Socket, total: u64) -> Result<(u64, SocketAddress), Halt> {
+fn receive_bytes(socket: &Socket, total: u64) -> Result<(u64, SocketAddress), Halt> {
     // Of a connection that is over nobody asks who it was.
-    Ok((total, socket.peer().unwrap_or_else(|_| SocketAddress::none(socket.family()))))
+    Ok((
+        total,
+        socket.peer_address().unwrap_or_else(|_| SocketAddress::unbound_address(socket.family())),
+    ))
 }
 
 /// One datagram, spread over the buffers.
@@ -366,7 +371,7 @@ fn receive_message<H: Host>(
     let how = ReceiveOptions { peek: (flags & PEEK != 0).then_some(0) };
     let message = loop {
         match socket.receive_message(most, how) {
-            Err(Errno::AGAIN) if !open.nonblock() && flags & DONT_WAIT == 0 => {
+            Err(Errno::AGAIN) if !open.is_nonblocking() && flags & DONT_WAIT == 0 => {
                 c.process.wait_for(&open.file, false)?;
             }
             got => break got?,
@@ -375,7 +380,7 @@ fn receive_message<H: Host>(
     let mut rest = message.bytes.as_slice();
     for &(ptr, len) in list {
         let (part, after) = rest.split_at(rest.len().min(len as usize));
-        c.mem.put(ptr, part)?;
+        c.mem.put_bytes(ptr, part)?;
         rest = after;
     }
     let told = if flags & TRUNCATED != 0 { message.length } else { message.bytes.len() };
@@ -394,15 +399,15 @@ pub fn send<H: Host>(
     if flags & !SEND_DONT_WAIT != 0 {
         return Err(Errno::NOTSUP.into());
     }
-    c.process.threads.share();
-    let waits = !open.nonblock() && flags & SEND_DONT_WAIT == 0;
+    c.process.threads.share_baton();
+    let waits = !open.is_nonblocking() && flags & SEND_DONT_WAIT == 0;
     if socket.kind() == SocketKind::Datagram {
         let mut message = Vec::new();
         for &(ptr, len) in list {
             if message.len() + len as usize > net::MAX_DATAGRAM {
                 return Err(Errno::MSGSIZE.into());
             }
-            c.mem.lend(ptr, len as usize, |bytes| {
+            c.mem.lend_bytes(ptr, len as usize, |bytes| {
                 message.extend_from_slice(bytes);
                 Ok(())
             })?;
@@ -413,16 +418,16 @@ pub fn send<H: Host>(
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
         let mut done = 0;
         while done < len as usize && total < MAX_MOVED {
-            let (at, n) = match c.mem.part(ptr, len as usize, done) {
+            let (at, n) = match c.mem.buffer_part(ptr, len as usize, done) {
                 Ok(part) => part,
                 Err(_) if total > 0 => return Ok(total),
                 Err(e) => return Err(e.into()),
             };
-            match c.mem.lend(at, n, |data| socket.send(data, None)) {
+            match c.mem.lend_bytes(at, n, |data| socket.send(data, None)) {
                 Ok(n) => {
                     done += n;
                     total += n as u64;
-                    c.process.alive()?;
+                    c.process.check_alive()?;
                 }
                 Err(Errno::AGAIN) if waits => match c.process.wait_for(&open.file, true) {
                     Err(Halt::Errno(_)) if total > 0 => return Ok(total),
@@ -446,9 +451,9 @@ pub fn sock_recv<H: Host>(
     what: SocketTransfer,
     told: ReceiveResult,
 ) -> Sys {
-    let (open, list) = (OpenSocket::of(c, fd)?, iovs(c, what.vectors)?);
+    let (open, list) = (OpenSocket::open_socket(c, fd)?, read_iovs(c, what.vectors)?);
     let (n, _) = receive(c, &open.0, &list, what.flags)?;
-    c.mem.put(told.flags, &0u16.to_le_bytes())?;
+    c.mem.put_bytes(told.flags, &0u16.to_le_bytes())?;
     put_count(c, told.count, n)
 }
 
@@ -460,9 +465,9 @@ pub fn sock_recv_from<H: Host>(
     told: ReceiveResult,
     from: u32,
 ) -> Sys {
-    let (open, list) = (OpenSocket::of(c, fd)?, iovs(c, what.vectors)?);
+    let (open, list) = (OpenSocket::open_socket(c, fd)?, read_iovs(c, what.vectors)?);
     let (n, sender) = receive(c, &open.0, &list, what.flags)?;
-    c.mem.put(told.flags, &0u16.to_le_bytes())?;
+    c.mem.put_bytes(told.flags, &0u16.to_le_bytes())?;
     put_address(c, from, &sender)?;
     put_count(c, told.count, n)
 }
@@ -472,7 +477,7 @@ pub fn sock_recv_from<H: Host>(
 /// # Errors
 /// ENOTSUP for a flag that is unknown; EMSGSIZE, EAGAIN, ENOTCONN, EDESTADDRREQ, EPIPE, ENOBUFS.
 pub fn sock_send<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, what: SocketTransfer, out: u32) -> Sys {
-    let (open, list) = (OpenSocket::of(c, fd)?, iovs(c, what.vectors)?);
+    let (open, list) = (OpenSocket::open_socket(c, fd)?, read_iovs(c, what.vectors)?);
     let n = send(c, &open.0, &list, what.flags, None)?;
     put_count(c, out, n)
 }
@@ -485,7 +490,7 @@ pub fn sock_send_to<H: Host>(
     to: u32,
     out: u32,
 ) -> Sys {
-    let (open, list) = (OpenSocket::of(c, fd)?, iovs(c, what.vectors)?);
+    let (open, list) = (OpenSocket::open_socket(c, fd)?, read_iovs(c, what.vectors)?);
     // A connection's bytes go where it leads, whatever address is given.
     let to = match open.socket()?.kind() {
         SocketKind::Stream => None,
@@ -495,7 +500,7 @@ pub fn sock_send_to<H: Host>(
     put_count(c, out, n)
 }
 
-fn flag(option: u32) -> Result<SocketFlag, Errno> {
+fn parse_flag(option: u32) -> Result<SocketFlag, Errno> {
     Ok(match option {
         1 => SocketFlag::ReusePort,
         2 => SocketFlag::ReuseAddress,
@@ -516,8 +521,8 @@ fn flag(option: u32) -> Result<SocketFlag, Errno> {
 /// # Errors
 /// ENOPROTOOPT.
 pub fn sock_set_opt_flag<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, on: u32) -> Sys {
-    let open = OpenSocket::of(c, fd)?;
-    open.socket()?.options().set_flag(flag(option)?, on & 0xff != 0);
+    let open = OpenSocket::open_socket(c, fd)?;
+    open.socket()?.options().set_flag(parse_flag(option)?, on & 0xff != 0);
     Ok(())
 }
 
@@ -526,16 +531,16 @@ pub fn sock_set_opt_flag<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32,
 /// # Errors
 /// ENOPROTOOPT.
 pub fn sock_get_opt_flag<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
-    let open = OpenSocket::of(c, fd)?;
+    let open = OpenSocket::open_socket(c, fd)?;
     let socket = open.socket()?;
     let on = match option {
-        LISTENING => socket.listens(),
-        other => socket.options().flag(flag(other)?),
+        LISTENING => socket.is_listening(),
+        other => socket.options().flag(parse_flag(other)?),
     };
-    Ok(c.mem.put(out, &[u8::from(on)])?)
+    Ok(c.mem.put_bytes(out, &[u8::from(on)])?)
 }
 
-fn time(option: u32) -> Result<SocketTime, Errno> {
+fn parse_time(option: u32) -> Result<SocketTime, Errno> {
     Ok(match option {
         13 => SocketTime::Linger,
         19 => SocketTime::Receive,
@@ -556,11 +561,11 @@ pub fn sock_set_opt_time<H: Host>(
     option: u32,
     value: u32,
 ) -> Sys {
-    let open = OpenSocket::of(c, fd)?;
-    let b: [u8; 16] = c.mem.array(value)?;
+    let open = OpenSocket::open_socket(c, fd)?;
+    let b: [u8; 16] = c.mem.read_array(value)?;
     let ns = u64::from_le_bytes(<[u8; 8]>::try_from(&b[8..]).unwrap_or_default());
     let value = (b[0] != 0).then(|| Duration::from_nanos(ns));
-    open.socket()?.options().set_time(time(option)?, value);
+    open.socket()?.options().set_time(parse_time(option)?, value);
     Ok(())
 }
 
@@ -569,16 +574,16 @@ pub fn sock_set_opt_time<H: Host>(
 /// # Errors
 /// ENOPROTOOPT.
 pub fn sock_get_opt_time<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
-    let open = OpenSocket::of(c, fd)?;
-    let value = open.socket()?.options().time(time(option)?);
+    let open = OpenSocket::open_socket(c, fd)?;
+    let value = open.socket()?.options().time(parse_time(option)?);
     let ns = value.map_or(0, |t| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX));
     let mut b = [0u8; 16];
     b[0] = u8::from(value.is_some());
     b[8..].copy_from_slice(&ns.to_le_bytes());
-    Ok(c.mem.put(out, &b)?)
+    Ok(c.mem.put_bytes(out, &b)?)
 }
 
-fn size(option: u32) -> Result<SocketSize, Errno> {
+fn parse_size(option: u32) -> Result<SocketSize, Errno> {
     Ok(match option {
         15 => SocketSize::Receive,
         16 => SocketSize::Send,
@@ -600,8 +605,8 @@ pub fn sock_set_opt_size<H: Host>(
     option: u32,
     value: u64,
 ) -> Sys {
-    let open = OpenSocket::of(c, fd)?;
-    open.socket()?.set_size(size(option)?, value);
+    let open = OpenSocket::open_socket(c, fd)?;
+    open.socket()?.set_size(parse_size(option)?, value);
     Ok(())
 }
 
@@ -610,7 +615,7 @@ pub fn sock_set_opt_size<H: Host>(
 /// # Errors
 /// ENOPROTOOPT.
 pub fn sock_get_opt_size<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
-    let open = OpenSocket::of(c, fd)?;
+    let open = OpenSocket::open_socket(c, fd)?;
     let socket = open.socket()?;
     let value = match (option, socket.kind()) {
         (LAST_ERROR, _) => socket.take_error().map_or(0, |e| e.0.into()),
@@ -619,7 +624,7 @@ pub fn sock_get_opt_size<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32,
         (PROTOCOL, _) if socket.family() == Family::Unix => 0,
         (PROTOCOL, SocketKind::Stream) => TCP.into(),
         (PROTOCOL, SocketKind::Datagram) => UDP.into(),
-        (other, _) => socket.options().size(size(other)?),
+        (other, _) => socket.options().size(parse_size(other)?),
     };
     Ok(c.mem.put_u64(out, value)?)
 }
@@ -634,9 +639,9 @@ pub fn resolve<H: Host>(
     if name.len > MAX_NAME {
         return Err(Errno::NAMETOOLONG.into());
     }
-    let found = c.mem.lend(name.at, name.len as usize, |name| {
+    let found = c.mem.lend_bytes(name.at, name.len as usize, |name| {
         let name = std::str::from_utf8(name).map_err(|_| Errno::INVAL)?;
-        net::resolve(name).ok_or(Errno::NOENT)
+        net::resolve_name(name).ok_or(Errno::NOENT)
     })?;
     let mut n = 0;
     for ip in found.into_iter().take(list.n as usize) {
@@ -652,7 +657,7 @@ pub fn resolve<H: Host>(
             }
         }
         let at = list.at.checked_add(n * IP).ok_or(Errno::FAULT)?;
-        c.mem.put(at, &b)?;
+        c.mem.put_bytes(at, &b)?;
         n += 1;
     }
     Ok(c.mem.put_u32(out, n)?)

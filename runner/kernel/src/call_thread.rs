@@ -7,7 +7,7 @@ use super::guest::{GuestCall, Halt, Sys};
 use super::host::Host;
 use super::memory::CallMemory;
 use super::second;
-use super::threads::{SleepEvent, current};
+use super::threads::{SleepEvent, current_thread};
 use std::time::{Duration, Instant};
 use wasibox_vfs::Errno;
 
@@ -22,15 +22,15 @@ const START_SIZE: usize = 64;
 /// # Errors
 /// ENOTSUP if the program cannot have threads, EAGAIN for too many, ENOMEM.
 pub fn thread_spawn_v2<H: Host>(c: &mut GuestCall<'_, H>, start: u32, out: u32) -> Sys {
-    c.mem.check(start, START_SIZE)?;
-    c.mem.u32(out)?;
-    let number = second::spawn(c, start)?;
-    Ok(c.mem.put_u32(out, c.process.tid(number))?)
+    c.mem.check_range(start, START_SIZE)?;
+    c.mem.read_u32(out)?;
+    let number = second::spawn_thread(c, start)?;
+    Ok(c.mem.put_u32(out, c.process.thread_id(number))?)
 }
 
 /// `gettid(2)`: the process's number for its first thread.
 pub fn thread_id<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
-    Ok(c.mem.put_u32(out, c.process.tid(current()))?)
+    Ok(c.mem.put_u32(out, c.process.thread_id(current_thread()))?)
 }
 
 /// How many processors there are.
@@ -43,13 +43,13 @@ pub fn thread_parallelism<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
 /// Waits for the end of another thread; one that is no more has ended.
 pub fn thread_join<H: Host>(c: &mut GuestCall<'_, H>, tid: u32) -> Sys {
     let number = tid.wrapping_sub(c.process.pid);
-    if number == 0 || number == current() {
+    if number == 0 || number == current_thread() {
         return Err(Errno::DEADLK.into());
     }
     loop {
-        match c.process.threads.sleep(SleepEvent::End(number), None) {
+        match c.process.threads.sleep_for(SleepEvent::End(number), None) {
             None | Some(true) => return Ok(()),
-            Some(false) => c.process.check()?,
+            Some(false) => c.process.check_wait()?,
         }
     }
 }
@@ -66,43 +66,43 @@ pub fn futex_wait<H: Host>(
     check_address(c, at)?;
     let until = match timeout {
         0 => None,
-        _ => match c.mem.u8(timeout)? {
+        _ => match c.mem.read_u8(timeout)? {
             0 => None,
             1 => {
                 let time = timeout.checked_add(8).ok_or(Errno::FAULT)?;
-                let ns = u64::from_le_bytes(c.mem.array(time)?);
+                let ns = u64::from_le_bytes(c.mem.read_array(time)?);
                 Instant::now().checked_add(Duration::from_nanos(ns))
             }
             _ => return Err(Errno::INVAL.into()),
         },
     };
-    c.mem.put(woken, &[0])?;
-    if c.mem.u32(at)? != expected {
-        return Ok(c.mem.put(woken, &[1])?);
+    c.mem.put_bytes(woken, &[0])?;
+    if c.mem.read_u32(at)? != expected {
+        return Ok(c.mem.put_bytes(woken, &[1])?);
     }
-    c.process.check()?;
+    c.process.check_wait()?;
     let is_late = || until.is_some_and(|u| Instant::now() >= u);
     loop {
-        let slept = match c.process.threads.sleep(SleepEvent::Futex(at), until) {
+        let slept = match c.process.threads.sleep_for(SleepEvent::Futex(at), until) {
             Some(woken) => woken,
             // Alone: only time or a signal ends it.
             None if is_late() => false,
             None => {
-                c.process.park(until)?;
+                c.process.park_thread(until)?;
                 continue;
             }
         };
         if slept {
-            c.mem.put(woken, &[1])?;
+            c.mem.put_bytes(woken, &[1])?;
             return Ok(());
         }
-        c.process.check()?;
+        c.process.check_wait()?;
         if is_late() {
             return Ok(());
         }
         // Roused for nothing. Whether a wake-up came meanwhile is for the guest to see.
-        if c.mem.u32(at)? != expected {
-            return Ok(c.mem.put(woken, &[1])?);
+        if c.mem.read_u32(at)? != expected {
+            return Ok(c.mem.put_bytes(woken, &[1])?);
         }
     }
 }
@@ -112,32 +112,32 @@ pub fn futex_wait<H: Host>(
 /// # Errors
 /// EINVAL for an address that is no multiple of 4.
 pub fn futex_wake<H: Host>(c: &mut GuestCall<'_, H>, at: u32, woken: u32) -> Sys {
-    wake(c, at, 1, woken)
+    wake_sleepers(c, at, 1, woken)
 }
 
 /// Wakes all that sleep at that address; otherwise as [`futex_wake`].
 pub fn futex_wake_all<H: Host>(c: &mut GuestCall<'_, H>, at: u32, woken: u32) -> Sys {
-    wake(c, at, usize::MAX, woken)
+    wake_sleepers(c, at, usize::MAX, woken)
 }
 
-fn wake<H: Host>(c: &mut GuestCall<'_, H>, at: u32, most: usize, woken: u32) -> Sys {
+fn wake_sleepers<H: Host>(c: &mut GuestCall<'_, H>, at: u32, most: usize, woken: u32) -> Sys {
     check_address(c, at)?;
-    c.mem.check(woken, 1)?;
-    let n = c.process.threads.wake(SleepEvent::Futex(at), most);
-    Ok(c.mem.put(woken, &[u8::from(n > 0)])?)
+    c.mem.check_range(woken, 1)?;
+    let n = c.process.threads.wake_sleepers(SleepEvent::Futex(at), most);
+    Ok(c.mem.put_bytes(woken, &[u8::from(n > 0)])?)
 }
 
 fn check_address<H: Host>(c: &GuestCall<'_, H>, at: u32) -> Result<(), Halt> {
     if !at.is_multiple_of(4) {
         return Err(Errno::INVAL.into());
     }
-    c.mem.u32(at)?;
+    c.mem.read_u32(at)?;
     Ok(())
 }
 
 /// Lets others run first: threads of the process, or the host's.
 pub fn sched_yield<H: Host>(c: &mut GuestCall<'_, H>) -> Sys {
-    if !c.process.threads.offer() {
+    if !c.process.threads.offer_baton() {
         std::thread::yield_now();
     }
     Ok(())

@@ -61,7 +61,7 @@ macro_rules! with_calls {
                     "clock_res_get" => $crate::call_misc::clock_res_get, (id: u32, out: u32) => (id, out);
                     "clock_time_get" => $crate::call_misc::clock_time_get, (id: u32, _precision: u64, out: u32)
                         => (id, out);
-                    "random_get" => $crate::call_misc::random_get, (buf: u32, len: u32) => (GuestBuf::of(buf, len));
+                    "random_get" => $crate::call_misc::random_get, (buf: u32, len: u32) => (GuestBuf::from_raw(buf, len));
                     "sched_yield" => $crate::call_thread::sched_yield, () => ();
                     "proc_raise" => $crate::call_proc::proc_raise, (sig: u32) => (sig);
                     "fd_advise" => $crate::call_fd::fd_advise, (fd: u32, _off: u64, _len: u64, _advice: u32)
@@ -83,60 +83,60 @@ macro_rules! with_calls {
                         (fd: u32, atime: u64, mtime: u64, flags: u32)
                         => (Fd(fd), SetTimes { atime, mtime, flags });
                     "fd_pread" => $crate::call_fd::fd_pread, (fd: u32, iovs: u32, n: u32, off: u64, out: u32)
-                        => (Fd(fd), GuestList::of(iovs, n), off, out);
+                        => (Fd(fd), GuestList::from_raw(iovs, n), off, out);
                     "fd_pwrite" => $crate::call_fd::fd_pwrite, (fd: u32, iovs: u32, n: u32, off: u64, out: u32)
-                        => (Fd(fd), GuestList::of(iovs, n), off, out);
+                        => (Fd(fd), GuestList::from_raw(iovs, n), off, out);
                     "fd_read" => $crate::call_fd::fd_read, (fd: u32, iovs: u32, n: u32, out: u32)
-                        => (Fd(fd), GuestList::of(iovs, n), out);
+                        => (Fd(fd), GuestList::from_raw(iovs, n), out);
                     "fd_write" => $crate::call_fd::fd_write, (fd: u32, iovs: u32, n: u32, out: u32)
-                        => (Fd(fd), GuestList::of(iovs, n), out);
+                        => (Fd(fd), GuestList::from_raw(iovs, n), out);
                     "fd_prestat_get" => $crate::call_fd::fd_prestat_get, (fd: u32, out: u32) => (Fd(fd), out);
                     "fd_prestat_dir_name" => $crate::call_fd::fd_prestat_dir_name, (fd: u32, buf: u32, len: u32)
-                        => (Fd(fd), GuestBuf::of(buf, len));
+                        => (Fd(fd), GuestBuf::from_raw(buf, len));
                     "fd_readdir" => $crate::call_fd::fd_readdir, (fd: u32, buf: u32, len: u32, cookie: u64, out: u32)
-                        => (Fd(fd), GuestBuf::of(buf, len), cookie, out);
+                        => (Fd(fd), GuestBuf::from_raw(buf, len), cookie, out);
                     "fd_renumber" => $crate::call_fd::fd_renumber, (from: u32, to: u32) => (Fd(from), Fd(to));
                     "fd_seek" => $crate::call_fd::fd_seek, (fd: u32, delta: i64, whence: u32, out: u32)
                         => (Fd(fd), delta, whence, out);
                     "fd_tell" => $crate::call_fd::fd_tell, (fd: u32, out: u32) => (Fd(fd), out);
                     "path_create_directory" => $crate::call_path::create_directory, (fd: u32, path: u32, len: u32)
-                        => (PathAt::of(fd, path, len));
+                        => (PathAt::from_raw(fd, path, len));
                     "path_filestat_get" => $crate::call_path::filestat_get,
                         (fd: u32, flags: u32, path: u32, len: u32, out: u32)
-                        => (PathAt::of(fd, path, len), LookupFlags(flags), out);
+                        => (PathAt::from_raw(fd, path, len), LookupFlags(flags), out);
                     "path_filestat_set_times" => $crate::call_path::filestat_set_times,
                         (fd: u32, lookup: u32, path: u32, len: u32, atime: u64, mtime: u64, flags: u32)
-                        => (PathAt::of(fd, path, len), LookupFlags(lookup), SetTimes { atime, mtime, flags });
+                        => (PathAt::from_raw(fd, path, len), LookupFlags(lookup), SetTimes { atime, mtime, flags });
                     "path_link" => $crate::call_path::link,
                         (fd: u32, lookup: u32, path: u32, len: u32, to_fd: u32, to: u32, to_len: u32)
-                        => (LookupFlags(lookup), PathAt::of(fd, path, len), PathAt::of(to_fd, to, to_len));
+                        => (LookupFlags(lookup), PathAt::from_raw(fd, path, len), PathAt::from_raw(to_fd, to, to_len));
                     "path_open" => $crate::call_path::open,
                         (fd: u32, lookup: u32, path: u32, len: u32, oflags: u32, base: u64, _inh: u64,
                          fdflags: u32, out: u32)
-                        => (PathAt::of(fd, path, len), Opening::of(lookup, oflags, base, fdflags),
+                        => (PathAt::from_raw(fd, path, len), Opening::from_raw(lookup, oflags, base, fdflags),
                             CloseOnExec(false), out);
                     "path_readlink" => $crate::call_path::readlink,
                         (fd: u32, path: u32, len: u32, buf: u32, buf_len: u32, out: u32)
-                        => (PathAt::of(fd, path, len), GuestBuf::of(buf, buf_len), out);
+                        => (PathAt::from_raw(fd, path, len), GuestBuf::from_raw(buf, buf_len), out);
                     "path_remove_directory" => $crate::call_path::remove_directory, (fd: u32, path: u32, len: u32)
-                        => (PathAt::of(fd, path, len));
+                        => (PathAt::from_raw(fd, path, len));
                     "path_rename" => $crate::call_path::rename,
                         (fd: u32, path: u32, len: u32, to_fd: u32, to: u32, to_len: u32)
-                        => (PathAt::of(fd, path, len), PathAt::of(to_fd, to, to_len));
+                        => (PathAt::from_raw(fd, path, len), PathAt::from_raw(to_fd, to, to_len));
                     "path_symlink" => $crate::call_path::symlink,
                         (target: u32, target_len: u32, fd: u32, path: u32, len: u32)
-                        => (GuestStr::of(target, target_len), PathAt::of(fd, path, len));
+                        => (GuestStr::from_raw(target, target_len), PathAt::from_raw(fd, path, len));
                     "path_unlink_file" => $crate::call_path::unlink_file, (fd: u32, path: u32, len: u32)
-                        => (PathAt::of(fd, path, len));
+                        => (PathAt::from_raw(fd, path, len));
                     "poll_oneoff" => $crate::call_poll::poll_oneoff, (subs: u32, out: u32, n: u32, count: u32)
-                        => (GuestList::of(subs, n), out, count);
+                        => (GuestList::from_raw(subs, n), out, count);
                     "sock_accept" => $crate::call_sock::sock_accept, (fd: u32, flags: u32, out: u32)
                         => (Fd(fd), flags.into(), out);
                     "sock_recv" => $crate::call_sock::sock_recv,
                         (fd: u32, iovs: u32, n: u32, flags: u32, out: u32, out_flags: u32)
-                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), ReceiveResult { count: out, flags: out_flags });
+                        => (Fd(fd), SocketTransfer::from_raw(iovs, n, flags), ReceiveResult { count: out, flags: out_flags });
                     "sock_send" => $crate::call_sock::sock_send, (fd: u32, iovs: u32, n: u32, flags: u32, out: u32)
-                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), out);
+                        => (Fd(fd), SocketTransfer::from_raw(iovs, n, flags), out);
                     "sock_shutdown" => $crate::call_sock::sock_shutdown, (fd: u32, how: u32) => (Fd(fd), how);
                 }
                 "wasix_32v1" {
@@ -145,8 +145,8 @@ macro_rules! with_calls {
                     // WASIX has all of preview 1 in its own module, too.
                     "proc_raise" => $crate::call_proc::proc_raise, (sig: u32) => (sig);
                     "callback_signal" => $crate::call_proc::callback_signal, (name: u32, len: u32)
-                        => (GuestStr::of(name, len));
-                    "chdir" => $crate::call_proc::chdir, (path: u32, len: u32) => (GuestStr::of(path, len));
+                        => (GuestStr::from_raw(name, len));
+                    "chdir" => $crate::call_proc::chdir, (path: u32, len: u32) => (GuestStr::from_raw(path, len));
                     "getcwd" => $crate::call_proc::getcwd, (buf: u32, len: u32) => (buf, len);
                     "fd_dup" => $crate::call_proc::fd_dup2, (fd: u32, out: u32)
                         => (Fd(fd), Fd(0), CloseOnExec(false), out);
@@ -159,12 +159,12 @@ macro_rules! with_calls {
                     "path_open2" => $crate::call_path::open,
                         (fd: u32, lookup: u32, path: u32, len: u32, oflags: u32, base: u64, _inh: u64,
                          fdflags: u32, ext: u32, out: u32)
-                        => (PathAt::of(fd, path, len), Opening::of(lookup, oflags, base, fdflags), ext.into(), out);
+                        => (PathAt::from_raw(fd, path, len), Opening::from_raw(lookup, oflags, base, fdflags), ext.into(), out);
                     "proc_exec3" => $crate::call_proc::proc_exec3,
                         (name: u32, name_len: u32, args: u32, args_len: u32, envs: u32, envs_len: u32, search: u32,
                          path: u32, path_len: u32)
-                        => (Program { name: GuestStr::of(name, name_len), args: GuestList::of(args, args_len),
-                            env: GuestList::of(envs, envs_len), path: GuestStr::of(path, path_len),
+                        => (ProgramRequest { name: GuestStr::from_raw(name, name_len), args: GuestList::from_raw(args, args_len),
+                            env: GuestList::from_raw(envs, envs_len), path: GuestStr::from_raw(path, path_len),
                             search: search != 0 });
                     "proc_id" => $crate::call_proc::proc_id, (out: u32) => (out);
                     "proc_join" => $crate::call_proc::proc_join, (pid: u32, flags: u32, status: u32)
@@ -175,10 +175,10 @@ macro_rules! with_calls {
                         (name: u32, name_len: u32, args: u32, args_len: u32, envs: u32, envs_len: u32, ops: u32,
                          ops_len: u32, signals: u32, signals_len: u32, search: u32, path: u32, path_len: u32,
                          out: u32)
-                        => (Program { name: GuestStr::of(name, name_len), args: GuestList::of(args, args_len),
-                            env: GuestList::of(envs, envs_len), path: GuestStr::of(path, path_len),
+                        => (ProgramRequest { name: GuestStr::from_raw(name, name_len), args: GuestList::from_raw(args, args_len),
+                            env: GuestList::from_raw(envs, envs_len), path: GuestStr::from_raw(path, path_len),
                             search: search != 0 },
-                            Changes { files: GuestList::of(ops, ops_len), signals: GuestList::of(signals, signals_len)
+                            ProcessChanges { files: GuestList::from_raw(ops, ops_len), signals: GuestList::from_raw(signals, signals_len)
                             },
                             out);
                     "sched_yield" => $crate::call_thread::sched_yield, () => ();
@@ -222,19 +222,19 @@ macro_rules! with_calls {
                     "sock_connect" => $crate::call_sock::sock_connect, (fd: u32, address: u32) => (Fd(fd), address);
                     "sock_recv" => $crate::call_sock::sock_recv,
                         (fd: u32, iovs: u32, n: u32, flags: u32, out: u32, out_flags: u32)
-                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), ReceiveResult { count: out, flags: out_flags });
+                        => (Fd(fd), SocketTransfer::from_raw(iovs, n, flags), ReceiveResult { count: out, flags: out_flags });
                     "sock_recv_from" => $crate::call_sock::sock_recv_from,
                         (fd: u32, iovs: u32, n: u32, flags: u32, out: u32, out_flags: u32, from: u32)
-                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), ReceiveResult { count: out, flags: out_flags }, from);
+                        => (Fd(fd), SocketTransfer::from_raw(iovs, n, flags), ReceiveResult { count: out, flags: out_flags }, from);
                     "sock_send" => $crate::call_sock::sock_send, (fd: u32, iovs: u32, n: u32, flags: u32, out: u32)
-                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), out);
+                        => (Fd(fd), SocketTransfer::from_raw(iovs, n, flags), out);
                     "sock_send_to" => $crate::call_sock::sock_send_to,
                         (fd: u32, iovs: u32, n: u32, flags: u32, to: u32, out: u32)
-                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), to, out);
+                        => (Fd(fd), SocketTransfer::from_raw(iovs, n, flags), to, out);
                     "sock_shutdown" => $crate::call_sock::sock_shutdown, (fd: u32, how: u32) => (Fd(fd), how);
                     "resolve" => $crate::call_sock::resolve,
                         (name: u32, len: u32, _port: u32, list: u32, most: u32, out: u32)
-                        => (GuestStr::of(name, len), GuestList::of(list, most), out);
+                        => (GuestStr::from_raw(name, len), GuestList::from_raw(list, most), out);
                 }
         }
     };

@@ -8,7 +8,7 @@ use super::descriptors::Descriptors;
 use super::host::Host;
 use super::process::{CpuUsage, Process};
 use super::table::FIRST_PID;
-use crate::lock;
+use crate::lock_mutex;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use wasibox_vfs::VfsFile;
@@ -75,12 +75,12 @@ impl<H: Host> Default for Cells<H> {
 
 impl<H: Host> Cells<H> {
     /// Whether the process is one that stays.
-    pub fn has(&self, process: &Process<H>) -> bool {
-        process.pid == FIRST_PID && self.kind() != NONE
+    pub fn has_process(&self, process: &Process<H>) -> bool {
+        process.pid == FIRST_PID && self.origin_kind() != NONE
     }
 
     /// What comes before the cell, as [`Cells::set_kind`] was told.
-    pub fn kind(&self) -> i32 {
+    pub fn origin_kind(&self) -> i32 {
         self.kind.load(Ordering::Relaxed)
     }
 
@@ -91,12 +91,12 @@ impl<H: Host> Cells<H> {
 
     /// Whether the interpreter that has declined may begin on the module's own memory.
     pub fn may_begin_anew(&self) -> bool {
-        self.kind() == BEGIN
+        self.origin_kind() == BEGIN
     }
 
     /// Keeps what a process leaves, which has run its cell to the end.
-    pub fn keep(&self, process: &Process<H>, ready: H::Ready, answer: H::Answer) {
-        let fds = std::mem::replace(&mut *lock(&process.fds), Descriptors::new(8));
+    pub fn keep_process(&self, process: &Process<H>, ready: H::Ready, answer: H::Answer) {
+        let fds = std::mem::replace(&mut *lock_mutex(&process.fds), Descriptors::new(8));
         let left = CellRemains {
             ready,
             answer,
@@ -106,7 +106,7 @@ impl<H: Host> Cells<H> {
             cpu: process.cpu(),
             cpu_ns: process.cpu_ns(),
         };
-        *lock(&self.left) = Some(left);
+        *lock_mutex(&self.left) = Some(left);
     }
 }
 
@@ -130,13 +130,13 @@ const TICK: u64 = 1_000_000;
 
 impl FixedClock {
     /// The time of a clock.
-    pub fn now(&self, is_real: bool) -> u64 {
+    pub fn fixed_time(&self, is_real: bool) -> u64 {
         let passed = TICK.wrapping_mul(self.ticks.fetch_add(1, Ordering::Relaxed));
         if is_real { PREPARED_AT + passed } else { passed }
     }
 
     /// Bytes as of chance (splitmix64).
-    pub fn fill(&self, out: &mut [u8]) {
+    pub fn fill_random(&self, out: &mut [u8]) {
         for part in out.chunks_mut(8) {
             let n = self.random.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
             let mut z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -29,7 +29,7 @@ impl DirListing {
     /// Charges `entries`; ENOMEM if that would be too many.
     pub fn new(entries: Vec<DirEntry>, budget: &Arc<Budget>) -> Result<Arc<DirListing>, Errno> {
         let bytes = entries.iter().map(|e| e.name.len() as u64 + ENTRY_COST).sum();
-        let held = budget.reserve(bytes).ok_or(Errno::NOMEM)?;
+        let held = budget.reserve_bytes(bytes).ok_or(Errno::NOMEM)?;
         Ok(Arc::new(DirListing { entries, _held: held }))
     }
 }
@@ -53,21 +53,21 @@ pub struct OpenDescription {
 impl OpenDescription {
     /// One that the host gives to a process.
     pub fn new(file: VfsFile, read: bool, write: bool) -> Arc<OpenDescription> {
-        OpenDescription::with(file, read, write, None)
+        OpenDescription::with_reservation(file, read, write, None)
     }
 
     /// One that a guest asked for; ENOMEM if the memory limit is reached.
-    pub fn charged(
+    pub fn new_charged(
         file: VfsFile,
         read: bool,
         write: bool,
         budget: &Arc<Budget>,
     ) -> Result<Arc<OpenDescription>, Errno> {
-        let held = budget.reserve(OPEN_COST).ok_or(Errno::NOMEM)?;
-        Ok(OpenDescription::with(file, read, write, Some(held)))
+        let held = budget.reserve_bytes(OPEN_COST).ok_or(Errno::NOMEM)?;
+        Ok(OpenDescription::with_reservation(file, read, write, Some(held)))
     }
 
-    fn with(
+    fn with_reservation(
         file: VfsFile,
         read: bool,
         write: bool,
@@ -88,7 +88,7 @@ impl OpenDescription {
 
     /// Remembers the absolute path where it was found; ENOMEM if the memory limit is reached.
     pub fn set_name(&self, path: Vec<u8>, budget: &Arc<Budget>) -> Result<(), Errno> {
-        let held = budget.reserve(path.len() as u64).ok_or(Errno::NOMEM)?;
+        let held = budget.reserve_bytes(path.len() as u64).ok_or(Errno::NOMEM)?;
         let _ = self.name.set((path, held));
         Ok(())
     }
@@ -118,7 +118,7 @@ impl OpenDescription {
     }
 
     /// Whether reads and writes that would wait are EAGAIN.
-    pub fn nonblock(&self) -> bool {
+    pub fn is_nonblocking(&self) -> bool {
         self.nonblock.load(Ordering::Relaxed)
     }
 }
@@ -155,22 +155,22 @@ impl Descriptors {
     }
 
     /// What the table takes of the memory limit.
-    pub fn cost(&self) -> u64 {
+    pub fn memory_cost(&self) -> u64 {
         (self.slots.len().next_multiple_of(SLOTS) * size_of::<Option<Descriptor>>()) as u64
     }
 
-    /// Says what has been taken for it: [`Descriptors::cost`].
-    pub fn hold(&mut self, held: Reservation) {
+    /// Says what has been taken for it: [`Descriptors::memory_cost`].
+    pub fn hold_reservation(&mut self, held: Reservation) {
         self.paid = self.slots.len().next_multiple_of(SLOTS);
         self.held = held.into();
     }
 
     /// Pays for numbers up to `at`.
-    fn pay(&mut self, at: usize) -> Result<(), Errno> {
+    fn pay_for(&mut self, at: usize) -> Result<(), Errno> {
         if at >= self.paid {
             let paid = (at + 1).next_multiple_of(SLOTS);
             let more = (paid - self.paid) * size_of::<Option<Descriptor>>();
-            self.held.grow(more as u64)?;
+            self.held.grow_by(more as u64)?;
             self.paid = paid;
         }
         Ok(())
@@ -178,11 +178,11 @@ impl Descriptors {
 
     /// Highest number plus one that exact placement may use: like Linux, numbers up
     /// to the limit, but never so few that a shell's high numbers do not fit.
-    fn ceiling(&self) -> usize {
+    fn number_ceiling(&self) -> usize {
         self.limit.max(8192)
     }
 
-    fn used(&self) -> usize {
+    fn used_count(&self) -> usize {
         self.slots.iter().flatten().count()
     }
 
@@ -203,28 +203,28 @@ impl Descriptors {
     }
 
     /// EMFILE if there is no room for a descriptor more.
-    pub fn room(&self) -> Result<(), Errno> {
-        if self.used() >= self.limit { Err(Errno::MFILE) } else { Ok(()) }
+    pub fn check_room(&self) -> Result<(), Errno> {
+        if self.used_count() >= self.limit { Err(Errno::MFILE) } else { Ok(()) }
     }
 
     /// Takes the lowest free number from `min` up.
-    pub fn add(&mut self, d: Descriptor, min: Fd) -> Result<Fd, Errno> {
+    pub fn add_descriptor(&mut self, d: Descriptor, min: Fd) -> Result<Fd, Errno> {
         let min = min.0 as usize;
-        if min >= self.ceiling() {
+        if min >= self.number_ceiling() {
             return Err(Errno::INVAL);
         }
         let free = (min..self.slots.len()).find(|i| self.slots[*i].is_none());
         let at = free.unwrap_or(self.slots.len().max(min));
-        if at >= self.ceiling() {
+        if at >= self.number_ceiling() {
             return Err(Errno::MFILE);
         }
-        self.room()?;
-        self.pay(at)?;
-        self.put(at, d);
+        self.check_room()?;
+        self.pay_for(at)?;
+        self.put_descriptor(at, d);
         Ok(Fd(at as u32))
     }
 
-    fn put(&mut self, at: usize, d: Descriptor) -> Option<Descriptor> {
+    fn put_descriptor(&mut self, at: usize, d: Descriptor) -> Option<Descriptor> {
         if self.slots.len() <= at {
             self.slots.resize(at + 1, None);
         }
@@ -235,14 +235,14 @@ impl Descriptors {
     /// outside the lock.
     pub fn set(&mut self, fd: Fd, d: Descriptor) -> Result<Option<Descriptor>, Errno> {
         let at = fd.0 as usize;
-        if at >= self.ceiling() {
+        if at >= self.number_ceiling() {
             return Err(Errno::BADF);
         }
-        if self.get(fd).is_err() && self.used() >= self.limit {
+        if self.get(fd).is_err() && self.used_count() >= self.limit {
             return Err(Errno::MFILE);
         }
-        self.pay(at)?;
-        Ok(self.put(at, d))
+        self.pay_for(at)?;
+        Ok(self.put_descriptor(at, d))
     }
 
     /// Takes `fd` out of the table.
@@ -273,7 +273,7 @@ impl Descriptors {
 
     /// What `/dev/fd/N` means: a standard stream, what the program was given as its N
     /// ([`box_abi::FD_SHIFT`]), or else the descriptor that really has this number.
-    pub fn named(&self, n: Fd) -> Result<&Descriptor, Errno> {
+    pub fn resolve_name(&self, n: Fd) -> Result<&Descriptor, Errno> {
         let given =
             n.0.checked_add(box_abi::FD_SHIFT)
                 .map(Fd)
@@ -286,7 +286,7 @@ impl Descriptors {
     }
 
     /// The names in `/dev/fd`.
-    pub fn names(&self) -> Vec<Fd> {
+    pub fn fd_names(&self) -> Vec<Fd> {
         let low = (0..ROOT_FD.0).map(Fd).filter(|n| self.get(*n).is_ok());
         low.chain(self.given.iter().map(|n| Fd(n.0 - box_abi::FD_SHIFT))).collect()
     }
@@ -305,13 +305,13 @@ mod tests {
     fn the_lowest_free_number_is_taken() {
         let mut t = Descriptors::new(16);
         for n in 0..4 {
-            assert_eq!(t.add(d(), Fd(0)), Ok(Fd(n)));
+            assert_eq!(t.add_descriptor(d(), Fd(0)), Ok(Fd(n)));
         }
         t.remove(Fd(1)).unwrap();
-        assert_eq!(t.add(d(), Fd(2)), Ok(Fd(4)));
-        assert_eq!(t.add(d(), Fd(0)), Ok(Fd(1)));
-        assert_eq!(t.add(d(), Fd(10)), Ok(Fd(10)));
-        assert_eq!(t.add(d(), Fd(0)), Ok(Fd(5)));
+        assert_eq!(t.add_descriptor(d(), Fd(2)), Ok(Fd(4)));
+        assert_eq!(t.add_descriptor(d(), Fd(0)), Ok(Fd(1)));
+        assert_eq!(t.add_descriptor(d(), Fd(10)), Ok(Fd(10)));
+        assert_eq!(t.add_descriptor(d(), Fd(0)), Ok(Fd(5)));
     }
 
     #[test]
@@ -319,20 +319,20 @@ mod tests {
         let mut t = Descriptors::new(8);
         t.set(Fd(4000), d()).unwrap();
         for _ in 1..8 {
-            t.add(d(), Fd(0)).unwrap();
+            t.add_descriptor(d(), Fd(0)).unwrap();
         }
-        assert_eq!(t.add(d(), Fd(0)), Err(Errno::MFILE));
+        assert_eq!(t.add_descriptor(d(), Fd(0)), Err(Errno::MFILE));
         assert_eq!(t.set(Fd(9), d()).err(), Some(Errno::MFILE));
         assert!(t.set(Fd(4000), d()).unwrap().is_some());
         assert_eq!(t.set(Fd(u32::MAX), d()).err(), Some(Errno::BADF));
-        assert_eq!(t.add(d(), Fd(u32::MAX)), Err(Errno::INVAL));
+        assert_eq!(t.add_descriptor(d(), Fd(u32::MAX)), Err(Errno::INVAL));
     }
 
     #[test]
     fn close_on_exec_is_honoured() {
         let mut t = Descriptors::new(8);
-        t.add(d(), Fd(0)).unwrap();
-        t.add(Descriptor { cloexec: true, ..d() }, Fd(0)).unwrap();
+        t.add_descriptor(d(), Fd(0)).unwrap();
+        t.add_descriptor(Descriptor { cloexec: true, ..d() }, Fd(0)).unwrap();
         assert_eq!(t.begin_program().len(), 1);
         assert!(t.get(Fd(0)).is_ok() && t.get(Fd(1)).is_err());
     }
@@ -343,17 +343,21 @@ mod tests {
         for n in [0, 2, 3, 32, 92] {
             t.set(Fd(n), d()).unwrap();
         }
-        assert!(t.named(Fd(63)).is_err());
+        assert!(t.resolve_name(Fd(63)).is_err());
         t.begin_program();
-        assert_eq!(t.names(), [0, 2, 3, 63].map(Fd));
-        assert!(t.named(Fd(1)).is_err() && t.named(Fd(63)).is_ok() && t.named(Fd(3)).is_ok());
+        assert_eq!(t.fd_names(), [0, 2, 3, 63].map(Fd));
+        assert!(
+            t.resolve_name(Fd(1)).is_err()
+                && t.resolve_name(Fd(63)).is_ok()
+                && t.resolve_name(Fd(3)).is_ok()
+        );
         t.set(Fd(4), d()).unwrap();
-        assert!(t.named(Fd(4)).is_ok());
+        assert!(t.resolve_name(Fd(4)).is_ok());
         for n in [32, 92] {
             t.remove(Fd(n)).unwrap();
         }
-        assert!(t.named(Fd(3)).is_err() && t.named(Fd(63)).is_err());
+        assert!(t.resolve_name(Fd(3)).is_err() && t.resolve_name(Fd(63)).is_err());
         t.set(Fd(92), d()).unwrap();
-        assert!(t.named(Fd(63)).is_err() && t.named(Fd(u32::MAX)).is_err());
+        assert!(t.resolve_name(Fd(63)).is_err() && t.resolve_name(Fd(u32::MAX)).is_err());
     }
 }

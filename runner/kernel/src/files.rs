@@ -43,7 +43,7 @@ pub fn image_files(
 struct ImageFolder(wasibox_image::ImageDir);
 
 impl Folder for ImageFolder {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+    fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
         let listed = self.0.list().map_err(|e| e.to_string())?;
         let entry = |(e, folder): (ImageEntry, Option<wasibox_image::ImageDir>)| {
             let name = e.path.rsplit('/').next().unwrap_or_default().as_bytes().to_vec();

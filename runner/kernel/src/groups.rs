@@ -6,7 +6,7 @@
 
 use super::host::Host;
 use super::process::{Membership, Process, ProcessStart};
-use crate::lock;
+use crate::lock_mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl GroupRequest {
 
     /// Where process `pid` begins. A group can be joined while it has members in the same session.
     pub fn membership<H: Host>(self, pid: u32, parent: u32, live: &Live<H>) -> Membership {
-        let Some(parent) = live.get(&parent).map(|p| *lock(&p.membership)) else {
+        let Some(parent) = live.get(&parent).map(|p| *lock_mutex(&p.membership)) else {
             return Membership { group: pid, session: pid };
         };
         match self {
@@ -56,7 +56,7 @@ impl GroupRequest {
             GroupRequest::New => Membership { group: pid, ..parent },
             GroupRequest::Join(group) => {
                 let there = Membership { group, ..parent };
-                match live.values().any(|p| *lock(&p.membership) == there) {
+                match live.values().any(|p| *lock_mutex(&p.membership) == there) {
                     true => there,
                     // Its last member has ended meanwhile: the number stays the job's.
                     false => Membership { group: pid, ..parent },
@@ -67,12 +67,12 @@ impl GroupRequest {
 }
 
 /// The processes of a group.
-pub fn members<H: Host>(live: &Live<H>, group: u32) -> Vec<Arc<Process<H>>> {
-    live.values().filter(|p| lock(&p.membership).group == group).cloned().collect()
+pub fn group_members<H: Host>(live: &Live<H>, group: u32) -> Vec<Arc<Process<H>>> {
+    live.values().filter(|p| lock_mutex(&p.membership).group == group).cloned().collect()
 }
 
 /// A process and what descends from it.
-pub fn descendants<H: Host>(live: &Live<H>, leader: u32) -> Vec<Arc<Process<H>>> {
+pub fn descendants_of<H: Host>(live: &Live<H>, leader: u32) -> Vec<Arc<Process<H>>> {
     let mut found: Vec<Arc<Process<H>>> = live.get(&leader).cloned().into_iter().collect();
     let mut at = 0;
     while let Some(parent) = found.get(at).map(|p| p.pid) {
@@ -83,19 +83,19 @@ pub fn descendants<H: Host>(live: &Live<H>, leader: u32) -> Vec<Arc<Process<H>>>
 }
 
 /// The processes in the form of [`box_abi::PROCESSES`], in order, as many as fit.
-pub fn list<H: Host>(mut all: Vec<Arc<Process<H>>>, room: usize) -> Vec<u8> {
+pub fn list_processes<H: Host>(mut all: Vec<Arc<Process<H>>>, room: usize) -> Vec<u8> {
     all.sort_unstable_by_key(|p| p.pid);
     let mut out = Vec::new();
     for p in all {
         let mut args = Vec::new();
-        for arg in &lock(&p.start).argv {
+        for arg in &lock_mutex(&p.start).argv {
             if args.len() + arg.len() >= SHOWN_ARGS {
                 break;
             }
             args.extend_from_slice(arg);
             args.push(0);
         }
-        let Membership { group, session } = *lock(&p.membership);
+        let Membership { group, session } = *lock_mutex(&p.membership);
         let (pid, parent, length) = (p.pid, p.kernel.parent_seen(p.parent), args.len());
         let head = format!("{pid} {parent} {group} {session} 0 {length}\n");
         if out.len() + head.len() + length > room {
@@ -108,10 +108,11 @@ pub fn list<H: Host>(mut all: Vec<Arc<Process<H>>>, room: usize) -> Vec<u8> {
 }
 
 /// What the first of the processes run, for people: arguments, joined by spaces.
-pub fn names<H: Host>(live: &Live<H>) -> Vec<String> {
-    let mut all: Vec<&Arc<Process<H>>> = live.values().filter(|p| p.fatal().is_none()).collect();
+pub fn process_names<H: Host>(live: &Live<H>) -> Vec<String> {
+    let mut all: Vec<&Arc<Process<H>>> =
+        live.values().filter(|p| p.fatal_signal().is_none()).collect();
     all.sort_unstable_by_key(|p| p.pid);
-    all.iter().take(NAMED).map(|p| name(&lock(&p.start))).collect()
+    all.iter().take(NAMED).map(|p| name(&lock_mutex(&p.start))).collect()
 }
 
 fn name(start: &ProcessStart) -> String {

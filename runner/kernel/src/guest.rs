@@ -2,7 +2,7 @@
 
 use super::host::{Guest, Host};
 use super::process::Process;
-use super::threads::current;
+use super::threads::current_thread;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::Errno;
@@ -53,19 +53,19 @@ pub struct GuestCall<'a, H: Host> {
 
 /// Runs one call: stops here if the process was ended, runs the guest's signal handler
 /// if a signal waits, and turns the result into what the guest expects.
-pub fn enter<H: Host>(
+pub fn enter_call<H: Host>(
     guest: &mut impl Guest<H>,
     call: impl FnOnce(&mut GuestCall<'_, H>) -> Sys,
 ) -> Result<i32, Halt> {
     let Some(process) = guest.process() else { return Err(Halt::Killed) };
-    process.alive()?;
+    process.check_alive()?;
     let result = {
         let Some(mem) = guest.memory() else { return Ok(Errno::FAULT.0.into()) };
         call(&mut GuestCall { process: &process, mem })
     };
-    process.alive()?;
+    process.check_alive()?;
     // Signals are the first thread's.
-    if process.handles.load(Ordering::SeqCst) && current() == 0 {
+    if process.handles.load(Ordering::SeqCst) && current_thread() == 0 {
         run_handler(guest, &process)?;
     }
     match result {
@@ -80,8 +80,8 @@ pub fn enter<H: Host>(
 fn run_handler<H: Host>(guest: &mut impl Guest<H>, process: &Arc<Process<H>>) -> Result<(), Halt> {
     while let Some((signal, before)) = process.take_pending() {
         let done = guest.handle(process, signal);
-        process.unblock(before);
-        process.alive()?;
+        process.restore_blocked(before);
+        process.check_alive()?;
         if !done? {
             return Ok(());
         }

@@ -38,19 +38,19 @@ pub trait Host: Sized + Send + Sync + 'static {
     type Stopped;
 
     /// Makes a program ready, if it is not yet.
-    fn load(&self, program: ProgramMark) -> Result<Self::Loaded, Self::Error>;
+    fn load_program(&self, program: ProgramMark) -> Result<Self::Loaded, Self::Error>;
 
     /// Whether processes of the program may begin with a memory that was prepared.
     fn has_snapshot(&self, loaded: &Self::Loaded) -> bool;
 
     /// Bytes that a process has from the beginning which begins there.
-    fn needs(&self, loaded: &Self::Loaded, entry: EntryPoint) -> u64;
+    fn memory_needs(&self, loaded: &Self::Loaded, entry: EntryPoint) -> u64;
 
     /// Where the processes of an interpreter begin.
     fn entry_of(ready: &Self::Ready) -> EntryPoint;
 
-    /// Begins to run a process. Its thread calls [`Process::begin`] first, and `Kernel::ended` last.
-    fn start(&self, job: ProcessJob<Self>) -> std::io::Result<()>;
+    /// Begins to run a process. Its thread calls [`Process::begin_thread`] first, and `Kernel::process_ended` last.
+    fn start_job(&self, job: ProcessJob<Self>) -> std::io::Result<()>;
 
     /// Begins to run the threads of a process that come to `job`.
     fn start_thread(&self, job: ThreadJob<Self>) -> std::io::Result<()>;
@@ -62,19 +62,22 @@ pub trait Host: Sized + Send + Sync + 'static {
     fn locals_at(pattern: &Self::Pattern) -> Option<u32>;
 
     /// Notes where such variables lie: addresses and lengths, all of them in the memory.
-    fn locals(mem: &mut Self::Memory<'_>, places: &[(u32, usize)]) -> Result<Self::Locals, Errno>;
+    fn find_locals(
+        mem: &mut Self::Memory<'_>,
+        places: &[(u32, usize)],
+    ) -> Result<Self::Locals, Errno>;
 
     /// Appends the bytes of the thread's variables to `to`. The caller's thread is alone with the memory.
-    fn save(locals: &Self::Locals, to: &mut Vec<u8>);
+    fn save_locals(locals: &Self::Locals, to: &mut Vec<u8>);
 
     /// Puts them back; zeros where there is nothing. The caller's thread is alone with the memory.
-    fn restore(locals: &Self::Locals, from: &[u8]);
+    fn restore_locals(locals: &Self::Locals, from: &[u8]);
 
     /// Stops all guests of the session for a moment, for one that is not met in its own code.
-    fn stop(&self) -> Self::Stopped;
+    fn stop_guests(&self) -> Self::Stopped;
 
     /// The clock of the calling thread's CPU time, if others can ask it.
-    fn clock() -> Option<Self::Clock>;
+    fn thread_clock() -> Option<Self::Clock>;
 
     /// What such a clock shows, in nanoseconds; `None` if its thread is no more.
     fn time_of(clock: Self::Clock) -> Option<u64>;
@@ -83,7 +86,7 @@ pub trait Host: Sized + Send + Sync + 'static {
     fn cpu_ns() -> u64;
 
     /// The same by kind of time, less exact.
-    fn usage() -> CpuUsage;
+    fn thread_usage() -> CpuUsage;
 }
 
 /// How a process that is to end is made to notice. Waits are the kernel's to end; this is for guests that compute.
@@ -92,19 +95,19 @@ pub trait HostWatch: Send + Sync {
     fn new(pid: u32) -> Self;
 
     /// The signal that ends the process, if one does.
-    fn fatal(&self) -> Option<u8>;
+    fn fatal_signal(&self) -> Option<u8>;
 
     /// Sets the signal that ends it; false if there is one already.
     fn set_fatal(&self, signal: u8) -> bool;
 
     /// How often it was told to end.
-    fn told(&self) -> u32;
+    fn told_count(&self) -> u32;
 
     /// Whether a thread runs it.
     fn is_running(&self) -> bool;
 
     /// Interrupts it if it computes. It may be within the engine: the kernel repeats this.
-    fn end(&self);
+    fn end_computation(&self);
 }
 
 /// A guest that has made a call.

@@ -5,7 +5,7 @@ use super::host::Host;
 use super::outcome::ProcessStatus;
 use super::process::Process;
 use super::table::ThreadAdmission;
-use crate::lock;
+use crate::lock_mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{ProgramMark, Reservation};
@@ -61,11 +61,11 @@ pub struct ThreadJob<H: Host> {
 }
 
 /// Writes a line to the process's standard error, if that takes it at once.
-pub fn complain<H: Host>(process: &Process<H>, text: &str) {
-    let name = lock(&process.start).argv.first().cloned().unwrap_or_default();
+pub fn complain_to_process<H: Host>(process: &Process<H>, text: &str) {
+    let name = lock_mutex(&process.start).argv.first().cloned().unwrap_or_default();
     let name = name.rsplit(|b| *b == b'/').next().unwrap_or(&[]).to_vec();
     let line = [&name, b": ".as_slice(), text.as_bytes(), b"\n"].concat();
-    let open = lock(&process.fds).get(Fd(2)).map(|d| d.open.clone());
+    let open = lock_mutex(&process.fds).get(Fd(2)).map(|d| d.open.clone());
     if let Ok(open) = open
         && open.write
     {

@@ -17,7 +17,7 @@ const LINE: usize = 64;
 const HEAD: usize = 12;
 
 /// Adds a part that may differ from `template`; both are of [`PART`] bytes.
-pub fn add(layer: &mut Vec<u8>, number: u32, part: &[u8], template: &[u8]) {
+pub fn add_part(layer: &mut Vec<u8>, number: u32, part: &[u8], template: &[u8]) {
     let at = layer.len();
     layer.extend_from_slice(&number.to_le_bytes());
     layer.extend_from_slice(&[0; 8]);
@@ -40,7 +40,7 @@ pub struct LayerPart<'a> {
 
 impl LayerPart<'_> {
     /// Makes a part that is as the template what it was.
-    pub fn apply(&self, part: &mut [u8]) {
+    pub fn apply_to(&self, part: &mut [u8]) {
         let mut lines = self.lines.chunks_exact(LINE);
         for (n, line) in part.chunks_exact_mut(LINE).enumerate() {
             if self.mask >> n & 1 == 1
@@ -53,7 +53,7 @@ impl LayerPart<'_> {
 }
 
 /// The parts of a layer, which may be any bytes; `None` for what is none.
-pub fn parts(mut layer: &[u8]) -> impl Iterator<Item = Option<LayerPart<'_>>> {
+pub fn layer_parts(mut layer: &[u8]) -> impl Iterator<Item = Option<LayerPart<'_>>> {
     const { assert!(PART / LINE == u64::BITS as usize) };
     std::iter::from_fn(move || {
         if layer.is_empty() {
@@ -104,15 +104,15 @@ mod tests {
             all.push(part);
         }
         for (n, part) in all.iter().enumerate() {
-            add(&mut layer, n as u32, part, &template);
+            add_part(&mut layer, n as u32, part, &template);
         }
         assert!(layer.len() < all.len() * PART / 2);
         let mut found = 0;
-        for (n, differs) in parts(&layer).enumerate() {
+        for (n, differs) in layer_parts(&layer).enumerate() {
             let differs = differs.unwrap();
             assert_eq!(differs.number as usize, n);
             let mut part = template.clone();
-            differs.apply(&mut part);
+            differs.apply_to(&mut part);
             assert!(part == all[n], "part {n}");
             found += 1;
         }
@@ -124,19 +124,19 @@ mod tests {
         let (mut layer, zeros) = (Vec::new(), [0; PART]);
         let mut part = zeros;
         (part[70], part[4000]) = (1, 2);
-        add(&mut layer, 5, &part, &zeros);
+        add_part(&mut layer, 5, &part, &zeros);
         assert_eq!(layer.len(), HEAD + 2 * LINE);
-        assert!(parts(&layer).all(|p| p.is_some()));
+        assert!(layer_parts(&layer).all(|p| p.is_some()));
         for end in 1..layer.len() {
-            assert_eq!(parts(&layer[..end]).last(), Some(None), "{end}");
+            assert_eq!(layer_parts(&layer[..end]).last(), Some(None), "{end}");
         }
         for at in 0..layer.len() {
             for bit in 0..8 {
                 let mut other = layer.clone();
                 other[at] ^= 1 << bit;
                 // Whatever it says now, it ends and writes to no more than the part.
-                for differs in parts(&other).flatten() {
-                    differs.apply(&mut part);
+                for differs in layer_parts(&other).flatten() {
+                    differs.apply_to(&mut part);
                 }
             }
         }

@@ -31,7 +31,7 @@
 //!
 //! Blocking calls all have one shape: register the thread with what can change, try,
 //! and park. A kill or a signal unparks the thread, which looks again. The process's other threads run
-//! meanwhile ([`Process::park`], [`Process::wait_for`]); guest memory is seen within closures that do not
+//! meanwhile ([`Process::park_thread`], [`Process::wait_for`]); guest memory is seen within closures that do not
 //! wait ([`CallMemory`]).
 #![forbid(unsafe_code)]
 
@@ -70,21 +70,21 @@ pub use calls::CALLS;
 pub use cells::{BEGIN, CellOrigin, CellRemains, CellStart, FORK, GO_ON, can_be_named};
 pub use descriptors::{Descriptor, Descriptors, OpenDescription, ROOT_FD};
 pub use files::image_files;
-pub use guest::{GuestCall, Halt, MAX_MOVED, PART, Sys, enter};
+pub use guest::{GuestCall, Halt, MAX_MOVED, PART, Sys, enter_call};
 pub use host::{Guest, Host, HostWatch};
-pub use job::{EntryPoint, ProcessJob, ProgramEnd, ThreadJob, ThreadTask, complain};
+pub use job::{EntryPoint, ProcessJob, ProgramEnd, ThreadJob, ThreadTask, complain_to_process};
 pub use limits::Limits;
 pub use memory::CallMemory;
 pub use outcome::{LimitHit, ProcessStatus};
 pub use process::{CpuUsage, Cwd, MAX_HANDLERS, Process, ProcessBirth, ProcessStart};
 pub use search::{ProgramMatch, find_program};
 pub use table::{ChildStart, FIRST_PID, Kernel, PROCESS_COST, RunEnd, SNAPSHOT_SHARE, SpawnError};
-pub use threads::{LOCALS, Threads, current};
+pub use threads::{LOCALS, Threads, current_thread};
 
 use std::sync::{Mutex, MutexGuard};
 
 /// Locks, whatever a panicking thread left: every critical section here leaves its
 /// data consistent between statements.
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -20,7 +20,7 @@ pub trait CallMemory {
     fn size(&self) -> usize;
 
     /// Shows `len` bytes at `at`, or EFAULT.
-    fn lend<T>(
+    fn lend_bytes<T>(
         &self,
         at: u32,
         len: usize,
@@ -29,7 +29,7 @@ pub trait CallMemory {
 
     /// Has the first of `len` bytes at `at` written, or EFAULT. `make` tells how many it has written, from
     /// the front on; what it finds there is anything.
-    fn fill(
+    fn fill_bytes(
         &mut self,
         at: u32,
         len: usize,
@@ -38,15 +38,15 @@ pub trait CallMemory {
 
     /// Copies bytes from `at`, or EFAULT.
     fn read(&self, at: u32, to: &mut [u8]) -> Result<(), Errno> {
-        self.lend(at, to.len(), |bytes| {
+        self.lend_bytes(at, to.len(), |bytes| {
             to.copy_from_slice(bytes);
             Ok(())
         })
     }
 
     /// Copies bytes to `at`, or EFAULT.
-    fn put(&mut self, at: u32, bytes: &[u8]) -> Result<(), Errno> {
-        self.fill(at, bytes.len(), |to| {
+    fn put_bytes(&mut self, at: u32, bytes: &[u8]) -> Result<(), Errno> {
+        self.fill_bytes(at, bytes.len(), |to| {
             to.copy_from_slice(bytes);
             Ok(bytes.len())
         })?;
@@ -54,47 +54,47 @@ pub trait CallMemory {
     }
 
     /// EFAULT unless the bytes lie in the memory.
-    fn check(&self, at: u32, len: usize) -> Result<(), Errno> {
+    fn check_range(&self, at: u32, len: usize) -> Result<(), Errno> {
         let end = (at as usize).checked_add(len).ok_or(Errno::FAULT)?;
         if end <= self.size() { Ok(()) } else { Err(Errno::FAULT) }
     }
 
-    fn array<const N: usize>(&self, at: u32) -> Result<[u8; N], Errno> {
+    fn read_array<const N: usize>(&self, at: u32) -> Result<[u8; N], Errno> {
         let mut out = [0; N];
         self.read(at, &mut out)?;
         Ok(out)
     }
 
-    fn u8(&self, at: u32) -> Result<u8, Errno> {
-        self.array(at).map(u8::from_le_bytes)
+    fn read_u8(&self, at: u32) -> Result<u8, Errno> {
+        self.read_array(at).map(u8::from_le_bytes)
     }
 
-    fn u32(&self, at: u32) -> Result<u32, Errno> {
-        self.array(at).map(u32::from_le_bytes)
+    fn read_u32(&self, at: u32) -> Result<u32, Errno> {
+        self.read_array(at).map(u32::from_le_bytes)
     }
 
     fn put_u32(&mut self, at: u32, v: u32) -> Result<(), Errno> {
-        self.put(at, &v.to_le_bytes())
+        self.put_bytes(at, &v.to_le_bytes())
     }
 
     fn put_u64(&mut self, at: u32, v: u64) -> Result<(), Errno> {
-        self.put(at, &v.to_le_bytes())
+        self.put_bytes(at, &v.to_le_bytes())
     }
 
     /// The next part of a buffer of `len` bytes at `at`, behind its first `done`, which are fewer: address and
     /// length, at most [`PART`]. EFAULT unless the whole buffer lies in the memory.
-    fn part(&self, at: u32, len: usize, done: usize) -> Result<(u32, usize), Errno> {
-        self.check(at, len)?;
+    fn buffer_part(&self, at: u32, len: usize, done: usize) -> Result<(u32, usize), Errno> {
+        self.check_range(at, len)?;
         let from = (at as usize).checked_add(done).and_then(|from| u32::try_from(from).ok());
         Ok((from.ok_or(Errno::FAULT)?, len.saturating_sub(done).min(PART)))
     }
 
     /// A path: bytes without NUL, at most 4096 of them plus a terminator.
-    fn path(&self, at: u32, len: u32) -> Result<Vec<u8>, Errno> {
+    fn read_path(&self, at: u32, len: u32) -> Result<Vec<u8>, Errno> {
         if len > 4097 {
             return Err(Errno::NAMETOOLONG);
         }
-        self.lend(at, len as usize, |path| {
+        self.lend_bytes(at, len as usize, |path| {
             let path = path.strip_suffix(b"\0").unwrap_or(path);
             if path.contains(&0) { Err(Errno::INVAL) } else { Ok(path.to_vec()) }
         })
@@ -102,7 +102,7 @@ pub trait CallMemory {
 
     /// A NUL-terminated string of at most `max` bytes; E2BIG if it is longer.
     fn c_string(&self, at: u32, max: usize) -> Result<Vec<u8>, Errno> {
-        self.check(at, 0)?;
+        self.check_range(at, 0)?;
         let mut out = Vec::new();
         loop {
             let from = at as usize + out.len();
@@ -111,7 +111,7 @@ pub trait CallMemory {
                 return Err(Errno::FAULT);
             }
             let from = u32::try_from(from).map_err(|_| Errno::FAULT)?;
-            let ended = self.lend(from, n, |bytes| {
+            let ended = self.lend_bytes(from, n, |bytes| {
                 let end = bytes.iter().position(|b| *b == 0);
                 out.extend_from_slice(&bytes[..end.unwrap_or(n)]);
                 Ok(end.is_some())
@@ -138,23 +138,23 @@ mod tests {
             self.0.len()
         }
 
-        fn lend<T>(
+        fn lend_bytes<T>(
             &self,
             at: u32,
             len: usize,
             look: impl FnOnce(&[u8]) -> Result<T, Errno>,
         ) -> Result<T, Errno> {
-            self.check(at, len)?;
+            self.check_range(at, len)?;
             look(&self.0[at as usize..at as usize + len])
         }
 
-        fn fill(
+        fn fill_bytes(
             &mut self,
             at: u32,
             len: usize,
             make: impl FnOnce(&mut [u8]) -> Result<usize, Errno>,
         ) -> Result<usize, Errno> {
-            self.check(at, len)?;
+            self.check_range(at, len)?;
             let mut copy = vec![0xaa; len];
             let n = make(&mut copy)?;
             self.0[at as usize..at as usize + n].copy_from_slice(&copy[..n]);
@@ -185,11 +185,11 @@ mod tests {
     #[test]
     fn parts_lie_in_the_memory() {
         let m = Copied(vec![0; 100]);
-        assert_eq!(m.part(90, 10, 4), Ok((94, 6)));
-        assert_eq!(m.part(90, 11, 4), Err(Errno::FAULT));
-        assert_eq!(m.part(100, 0, 0), Ok((100, 0)));
-        assert_eq!(m.part(u32::MAX, 1, 0), Err(Errno::FAULT));
-        assert_eq!(m.part(0, usize::MAX, 0), Err(Errno::FAULT));
+        assert_eq!(m.buffer_part(90, 10, 4), Ok((94, 6)));
+        assert_eq!(m.buffer_part(90, 11, 4), Err(Errno::FAULT));
+        assert_eq!(m.buffer_part(100, 0, 0), Ok((100, 0)));
+        assert_eq!(m.buffer_part(u32::MAX, 1, 0), Err(Errno::FAULT));
+        assert_eq!(m.buffer_part(0, usize::MAX, 0), Err(Errno::FAULT));
     }
 
     #[test]
@@ -199,10 +199,10 @@ mod tests {
             to[..2].fill(7);
             Ok(2)
         };
-        assert_eq!(m.fill(2, 6, two), Ok(2));
+        assert_eq!(m.fill_bytes(2, 6, two), Ok(2));
         assert_eq!(m.0, [1, 1, 7, 7, 1, 1, 1, 1]);
-        assert_eq!(m.fill(2, 7, two), Err(Errno::FAULT));
-        assert_eq!(m.fill(2, 6, |_| Err(Errno::AGAIN)), Err(Errno::AGAIN));
+        assert_eq!(m.fill_bytes(2, 7, two), Err(Errno::FAULT));
+        assert_eq!(m.fill_bytes(2, 6, |_| Err(Errno::AGAIN)), Err(Errno::AGAIN));
         assert_eq!(m.0, [1, 1, 7, 7, 1, 1, 1, 1]);
     }
 }

@@ -43,7 +43,7 @@ const LAYERS: usize = 16;
 /// How many layers stay beneath one that has these parts, and which parts that has then besides. Those on top
 /// are replaced by it that are not much larger: so each part is told again a number of times that grows
 /// with the logarithm of all, and there are about twice [`LAYERS`] at most.
-fn join(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
+fn join_layers(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
     let mut keep = layers.len();
     if keep < LAYERS {
         return keep;
@@ -137,7 +137,7 @@ impl ParkedProcess {
 }
 
 /// What is parked of a table.
-pub fn park(fds: &Descriptors, vfs: &Vfs) -> Vec<ParkedDescriptor> {
+pub fn park_descriptors(fds: &Descriptors, vfs: &Vfs) -> Vec<ParkedDescriptor> {
     let root = Loc::Tree(wasibox_vfs::tree::ROOT);
     let of = |open: &Arc<OpenDescription>| {
         let closed = ParkedFile::Closed;
@@ -159,7 +159,7 @@ pub fn park(fds: &Descriptors, vfs: &Vfs) -> Vec<ParkedDescriptor> {
             read: open.read,
             write: open.write,
             append: open.append.load(Ordering::Relaxed),
-            nonblock: open.nonblock(),
+            nonblock: open.is_nonblocking(),
         }
     };
     let mut all: Vec<(Fd, &Arc<OpenDescription>, ParkedDescriptor)> = Vec::new();
@@ -175,7 +175,7 @@ pub fn park(fds: &Descriptors, vfs: &Vfs) -> Vec<ParkedDescriptor> {
 ///
 /// # Errors
 /// If there is no room for it.
-pub fn unpark(
+pub fn unpark_descriptors(
     files: &[ParkedDescriptor],
     vfs: &Vfs,
     limit: usize,
@@ -204,7 +204,7 @@ pub fn unpark(
         if !can_be_named(&file) {
             return None;
         }
-        let open = OpenDescription::charged(file, *read, *write, budget).ok()?;
+        let open = OpenDescription::new_charged(file, *read, *write, budget).ok()?;
         open.set_name(path.clone(), budget).ok()?;
         open.append.store(*append, Ordering::Relaxed);
         open.nonblock.store(*nonblock, Ordering::Relaxed);
@@ -223,7 +223,7 @@ pub fn unpark(
             Some(found) => found,
             None => {
                 let (end, _) = vfs.pipe()?;
-                OpenDescription::charged(VfsFile::PipeRead(end), false, false, budget)?
+                OpenDescription::new_charged(VfsFile::PipeRead(end), false, false, budget)?
             }
         };
         fds.set(parked.fd, Descriptor { open: found, cloexec: parked.cloexec })?;
@@ -256,7 +256,7 @@ pub fn is_zero(bytes: &[u8]) -> bool {
 
 /// Where the content of a memory of so many pages lies, in bytes: `is_zero` tells of a page whether it holds zeros only.
 /// Pages between those with content are not looked at.
-pub fn content(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Range<usize> {
+pub fn content_range(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Range<usize> {
     let Some(first) = (0..pages).find(|n| !is_zero(*n)) else { return 0..0 };
     let last = (first + 1..pages).rfind(|n| !is_zero(*n)).unwrap_or(first);
     first * ALIGN..(last + 1) * ALIGN
@@ -279,14 +279,14 @@ pub struct PreparedHeader {
 
 impl PreparedHeader {
     /// Of a whole memory.
-    pub fn of(memory: &[u8], is_reusable: bool, is_plain: bool) -> PreparedHeader {
+    pub fn from_memory(memory: &[u8], is_reusable: bool, is_plain: bool) -> PreparedHeader {
         let page = |n| &memory[n * ALIGN..(n + 1) * ALIGN];
-        let Range { start, end } = content(memory.len() / ALIGN, |n| is_zero(page(n)));
+        let Range { start, end } = content_range(memory.len() / ALIGN, |n| is_zero(page(n)));
         PreparedHeader { start, len: end - start, is_reusable, is_plain, size: memory.len() }
     }
 
     /// In bytes.
-    pub fn head(&self) -> [u8; 41] {
+    pub fn header_bytes(&self) -> [u8; 41] {
         let mut out = [0; 41];
         out[..16].copy_from_slice(b"wasibox memory 1");
         out[16..24].copy_from_slice(&(self.start as u64).to_le_bytes());
@@ -297,17 +297,17 @@ impl PreparedHeader {
     }
 
     /// The digest for [`module_of`]. The content is of `len` bytes.
-    pub fn digest(&self, content: &[u8]) -> [u8; 32] {
+    pub fn content_digest(&self, content: &[u8]) -> [u8; 32] {
         let mut digest = blake3::Hasher::new();
-        digest.update(&self.head()).update(content);
+        digest.update(&self.header_bytes()).update(content);
         *digest.finalize().as_bytes()
     }
 }
 
 /// The parts of each layer; `None` if one is none.
-pub fn numbers(layers: &[impl AsRef<[u8]>]) -> Option<Layers> {
+pub fn layer_numbers(layers: &[impl AsRef<[u8]>]) -> Option<Layers> {
     let of = |layer: &[u8]| {
-        let all: Option<Vec<u32>> = layer::parts(layer).map(|p| Some(p?.number)).collect();
+        let all: Option<Vec<u32>> = layer::layer_parts(layer).map(|p| Some(p?.number)).collect();
         all.filter(|all| all.is_sorted_by(|a, b| a < b))
     };
     layers.iter().map(|l| of(l.as_ref())).collect()
@@ -315,7 +315,7 @@ pub fn numbers(layers: &[impl AsRef<[u8]>]) -> Option<Layers> {
 
 /// The layer of `parts`, which have changed since `told` was, and how many of those layers stay beneath it; with `whole`
 /// none. `told` becomes what is told then. `look` hands a part on as it is and as it was in the beginning, if it can.
-pub fn change(
+pub fn layer_change(
     told: &mut Layers,
     mut parts: Vec<u32>,
     whole: bool,
@@ -327,7 +327,7 @@ pub fn change(
         parts.dedup();
         0
     } else {
-        join(told, &mut parts)
+        join_layers(told, &mut parts)
     };
     told.truncate(keep);
     let mut out = Vec::new();
@@ -337,7 +337,7 @@ pub fn change(
             // Beneath all others it needs not be said that a part is as in the beginning.
             says = keep > 0 || now != then;
             if says {
-                layer::add(&mut out, *n, now, then);
+                layer::add_part(&mut out, *n, now, then);
             }
         });
         says
@@ -410,24 +410,25 @@ mod tests {
             changed.iter().for_each(|n| memory[*n][round] ^= 1 + round as u8);
             let mut parts: Vec<u32> = changed.iter().map(|n| *n as u32).collect();
             parts.sort_unstable();
-            let (keep, layer) = change(&mut told, parts, false, |n, add| {
+            let (keep, layer) = layer_change(&mut told, parts, false, |n, add| {
                 add(&memory[n as usize], &first[n as usize]);
             });
             kept.truncate(keep);
             kept.push(layer);
             assert!(kept.len() <= 2 * LAYERS, "{}", kept.len());
-            assert_eq!(numbers(&kept).unwrap(), told);
+            assert_eq!(layer_numbers(&kept).unwrap(), told);
         }
         let mut again = first.clone();
         let mut seen = std::collections::HashSet::new();
-        for part in kept.iter().rev().flat_map(|l| layer::parts(l)).map(Option::unwrap) {
+        for part in kept.iter().rev().flat_map(|l| layer::layer_parts(l)).map(Option::unwrap) {
             if seen.insert(part.number) {
-                part.apply(&mut again[part.number as usize]);
+                part.apply_to(&mut again[part.number as usize]);
             }
         }
         assert!(again == memory);
         // Beneath all others nothing is said of what is as in the beginning.
-        let (keep, layer) = change(&mut told, vec![], true, |_, add| add(&first[0], &first[0]));
+        let (keep, layer) =
+            layer_change(&mut told, vec![], true, |_, add| add(&first[0], &first[0]));
         assert_eq!((keep, layer, told), (0, vec![], Layers::new()));
     }
 
@@ -436,7 +437,8 @@ mod tests {
         let found = |content: &[usize]| {
             let mut memory = vec![0; 4 * ALIGN];
             content.iter().for_each(|at| memory[*at] = 1);
-            let PreparedHeader { start, len, .. } = PreparedHeader::of(&memory, true, true);
+            let PreparedHeader { start, len, .. } =
+                PreparedHeader::from_memory(&memory, true, true);
             start..start + len
         };
         assert_eq!(found(&[]), 0..0);
@@ -451,10 +453,10 @@ mod tests {
     fn a_prepared_memory_has_a_digest() {
         let mut memory = vec![0; 4 * ALIGN];
         (memory[ALIGN + 7], memory[2 * ALIGN]) = (1, 2);
-        let prepared = PreparedHeader::of(&memory, true, true);
+        let prepared = PreparedHeader::from_memory(&memory, true, true);
         assert_eq!((prepared.start, prepared.len, prepared.size), (ALIGN, 2 * ALIGN, 4 * ALIGN));
         let content = &memory[ALIGN..3 * ALIGN];
         let other = PreparedHeader { is_reusable: false, ..prepared };
-        assert_ne!(prepared.digest(content), other.digest(content));
+        assert_ne!(prepared.content_digest(content), other.content_digest(content));
     }
 }

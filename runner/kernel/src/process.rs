@@ -5,8 +5,8 @@ use super::descriptors::Descriptors;
 use super::guest::Halt;
 use super::host::{Host, HostWatch};
 use super::table::{FIRST_PID, Kernel};
-use super::threads::{Threads, current};
-use crate::lock;
+use super::threads::{Threads, current_thread};
+use crate::lock_mutex;
 use box_abi::signal;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -24,7 +24,7 @@ pub struct CpuUsage {
 
 impl CpuUsage {
     /// The sum; at most `u64::MAX`.
-    pub fn plus(self, other: CpuUsage) -> CpuUsage {
+    pub fn add_usage(self, other: CpuUsage) -> CpuUsage {
         CpuUsage {
             user: self.user.saturating_add(other.user),
             system: self.system.saturating_add(other.system),
@@ -32,7 +32,7 @@ impl CpuUsage {
     }
 
     /// What is left without `other`; at least nothing.
-    pub fn minus(self, other: CpuUsage) -> CpuUsage {
+    pub fn subtract_usage(self, other: CpuUsage) -> CpuUsage {
         CpuUsage {
             user: self.user.saturating_sub(other.user),
             system: self.system.saturating_sub(other.system),
@@ -68,13 +68,13 @@ impl From<Reservation> for Charge {
 
 impl Charge {
     /// Takes bytes, or ENOMEM.
-    pub fn take(budget: &Arc<Budget>, bytes: u64) -> Result<Charge, Errno> {
-        budget.reserve(bytes).map(Charge::from).ok_or(Errno::NOMEM)
+    pub fn take_bytes(budget: &Arc<Budget>, bytes: u64) -> Result<Charge, Errno> {
+        budget.reserve_bytes(bytes).map(Charge::from).ok_or(Errno::NOMEM)
     }
 
     /// Takes `bytes` more, or ENOMEM. A charge that nobody has made pays for nothing.
-    pub fn grow(&mut self, bytes: u64) -> Result<(), Errno> {
-        let had = self.0.as_mut().is_none_or(|r| r.grow(bytes));
+    pub fn grow_by(&mut self, bytes: u64) -> Result<(), Errno> {
+        let had = self.0.as_mut().is_none_or(|r| r.grow_by(bytes));
         if had { Ok(()) } else { Err(Errno::NOMEM) }
     }
 }
@@ -95,7 +95,7 @@ impl Cwd {
     }
 
     /// What it takes of the memory limit: the place is a path, too, below a mount.
-    pub fn cost(&self) -> u64 {
+    pub fn memory_cost(&self) -> u64 {
         2 * self.path.len() as u64
     }
 }
@@ -205,11 +205,11 @@ impl<H: Host> Process<H> {
     }
 
     /// Called first on the thread that runs the process.
-    pub fn begin(&self) {
+    pub fn begin_thread(&self) {
         let _ = self.thread.set(std::thread::current());
         self.cpu_begin.store(H::cpu_ns(), Ordering::Relaxed);
-        *lock(&self.usage_begin) = H::usage();
-        if let Some(clock) = H::clock() {
+        *lock_mutex(&self.usage_begin) = H::thread_usage();
+        if let Some(clock) = H::thread_clock() {
             let _ = self.clock.set(clock);
         }
     }
@@ -231,21 +231,21 @@ impl<H: Host> Process<H> {
 
     /// CPU time of the calling thread, which is one of its, in nanoseconds.
     pub fn thread_cpu_ns(&self) -> u64 {
-        if current() == 0 {
+        if current_thread() == 0 {
             let first = H::cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed));
-            return first.saturating_add(self.before().cpu_ns);
+            return first.saturating_add(self.cell_origin().cpu_ns);
         }
         self.threads.own_cpu_ns()
     }
 
     /// CPU time of the process in nanoseconds, with that of the cells before; called on a thread of it.
     pub fn cpu_ns(&self) -> u64 {
-        self.own_cpu_ns().saturating_add(self.before().cpu_ns)
+        self.own_cpu_ns().saturating_add(self.cell_origin().cpu_ns)
     }
 
     /// The same without the cells before.
     pub fn own_cpu_ns(&self) -> u64 {
-        let first = match current() {
+        let first = match current_thread() {
             0 => H::cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed)),
             _ => self.first_cpu_ns(),
         };
@@ -254,37 +254,37 @@ impl<H: Host> Process<H> {
 
     /// As [`Process::cpu_ns`] by kind of time, less exact.
     pub fn cpu(&self) -> CpuUsage {
-        let first = match current() {
-            0 => H::usage().minus(*lock(&self.usage_begin)),
+        let first = match current_thread() {
+            0 => H::thread_usage().subtract_usage(*lock_mutex(&self.usage_begin)),
             _ => CpuUsage { user: self.first_cpu_ns(), system: 0 },
         };
         // Of the others the kind is not asked.
         let others = CpuUsage { user: self.threads.cpu_ns(), system: 0 };
-        first.plus(others).plus(self.before().cpu)
+        first.add_usage(others).add_usage(self.cell_origin().cpu)
     }
 
     /// What it goes on from.
-    fn before(&self) -> CellOrigin {
+    fn cell_origin(&self) -> CellOrigin {
         if self.pid == FIRST_PID { self.kernel.before } else { CellOrigin::default() }
     }
 
     /// Has the process look for signals, and for its end, if it waits.
-    pub fn wake(&self) {
+    pub fn wake_up(&self) {
         if let Some(t) = self.thread.get() {
             t.unpark();
         }
         // The first thread looks for signals; an end concerns all.
-        self.threads.look(self.fatal().is_some());
+        self.threads.look(self.fatal_signal().is_some());
     }
 
     /// The number of one of its threads, as the guest knows it.
-    pub fn tid(&self, number: u32) -> u32 {
+    pub fn thread_id(&self, number: u32) -> u32 {
         self.pid.wrapping_add(number)
     }
 
     /// Ends all threads but the calling one, which must be the first.
     pub fn end_others(&self) -> Result<(), Halt> {
-        if current() != 0 {
+        if current_thread() != 0 {
             return Err(Errno::PERM.into());
         }
         match self.threads.end_all() {
@@ -293,19 +293,19 @@ impl<H: Host> Process<H> {
                 self.threads.put_end(end);
                 Err(Halt::Over)
             }
-            None => self.check(),
+            None => self.check_wait(),
         }
     }
 
     /// The signal that ends the process, if one does.
-    pub fn fatal(&self) -> Option<u8> {
-        self.watch.fatal()
+    pub fn fatal_signal(&self) -> Option<u8> {
+        self.watch.fatal_signal()
     }
 
     /// The mask of permission bits for what it creates: told by its environment.
     pub fn umask(&self) -> u16 {
         let prefix = [box_abi::UMASK_VARIABLE.as_bytes(), b"="].concat();
-        let start = lock(&self.start);
+        let start = lock_mutex(&self.start);
         let text = start.env.iter().rev().find_map(|e| e.strip_prefix(prefix.as_slice()));
         text.and_then(|t| std::str::from_utf8(t).ok())
             .and_then(|t| u16::from_str_radix(t, 8).ok())
@@ -313,11 +313,11 @@ impl<H: Host> Process<H> {
     }
 
     /// Delivers a signal (POSIX 2.4.3 default actions; stopping is not supported).
-    pub fn signal(&self, sig: u8) {
+    pub fn deliver_signal(&self, sig: u8) {
         // A handler is for all signals; these would only interrupt calls of programs that
         // do not expect it. Who has children notices their ends by waiting.
         const NEVER_HANDLED: &[u8] = &[signal::CHLD, signal::STOP];
-        let bit = signal::bit(sig);
+        let bit = signal::signal_bit(sig);
         if sig != signal::KILL {
             if self.ignored.load(Ordering::SeqCst) & bit != 0 {
                 return;
@@ -328,7 +328,7 @@ impl<H: Host> Process<H> {
                 let lost = !self.handles.load(Ordering::SeqCst)
                     && self.pending.fetch_and(!bit, Ordering::SeqCst) & bit != 0;
                 if !lost {
-                    self.wake();
+                    self.wake_up();
                     return;
                 }
             }
@@ -346,8 +346,8 @@ impl<H: Host> Process<H> {
     /// Makes a process with a fatal signal notice it: wakes it if it waits, interrupts
     /// it if it computes. An interrupt may meet it within the engine, so the kernel repeats this.
     pub fn end(&self) {
-        self.wake();
-        self.watch.end();
+        self.wake_up();
+        self.watch.end_computation();
     }
 
     /// Whether a thread runs it.
@@ -356,12 +356,12 @@ impl<H: Host> Process<H> {
     }
 
     /// Whether a signal waits that the handler may be called for now.
-    fn deliverable(&self) -> bool {
+    fn has_deliverable(&self) -> bool {
         self.pending.load(Ordering::SeqCst) & !self.blocked.load(Ordering::SeqCst) != 0
     }
 
     /// Takes one signal that the handler is to be called for, and blocks it. The second number
-    /// is for [`Process::unblock`] when the handler is done.
+    /// is for [`Process::restore_blocked`] when the handler is done.
     pub fn take_pending(&self) -> Option<(u8, u64)> {
         let blocked = self.blocked.load(Ordering::SeqCst);
         let waiting = self.pending.load(Ordering::SeqCst) & !blocked;
@@ -377,7 +377,7 @@ impl<H: Host> Process<H> {
     }
 
     /// Puts back the signals that were blocked before a handler ran.
-    pub fn unblock(&self, before: u64) {
+    pub fn restore_blocked(&self, before: u64) {
         self.blocked.store(before, Ordering::SeqCst);
     }
 
@@ -390,14 +390,14 @@ impl<H: Host> Process<H> {
             while waiting != 0 {
                 let sig = waiting.trailing_zeros() as u8;
                 waiting &= waiting - 1;
-                self.signal(sig);
+                self.deliver_signal(sig);
             }
         }
     }
 
     /// The process goes on only if no signal has ended it.
-    pub fn alive(&self) -> Result<(), Halt> {
-        if self.fatal().is_some() {
+    pub fn check_alive(&self) -> Result<(), Halt> {
+        if self.fatal_signal().is_some() {
             Err(Halt::Killed)
         } else if self.threads.is_over() {
             Err(Halt::Over)
@@ -408,9 +408,9 @@ impl<H: Host> Process<H> {
 
     /// Whether a call that waits must stop waiting: it ends the process, or returns
     /// EINTR so that the handler runs.
-    pub fn check(&self) -> Result<(), Halt> {
-        self.alive()?;
-        if current() == 0 && self.deliverable() {
+    pub fn check_wait(&self) -> Result<(), Halt> {
+        self.check_alive()?;
+        if current_thread() == 0 && self.has_deliverable() {
             return Err(Errno::INTR.into());
         }
         Ok(())
@@ -418,37 +418,37 @@ impl<H: Host> Process<H> {
 
     /// Parks until woken, at most until `deadline`; other threads of the process run meanwhile. The caller has registered the
     /// current thread with whatever it waits for and looks again afterwards.
-    pub fn park(&self, deadline: Option<Instant>) -> Result<(), Halt> {
-        self.check()?;
-        let away = self.threads.away();
+    pub fn park_thread(&self, deadline: Option<Instant>) -> Result<(), Halt> {
+        self.check_wait()?;
+        let away = self.threads.run_others();
         match deadline {
             None => std::thread::park(),
             Some(d) => std::thread::park_timeout(d.saturating_duration_since(Instant::now())),
         }
         drop(away);
-        self.check()
+        self.check_wait()
     }
 
     /// Waits until `file` may be read (or written); EAGAIN if a socket has waited as long as it may.
     pub fn wait_for(&self, file: &VfsFile, write: bool) -> Result<(), Halt> {
         if let VfsFile::Stream(s) = file {
             // A kill interrupts the wait by a signal, or it ends soon by itself.
-            let away = self.threads.away();
-            s.wait(write, Duration::from_millis(50));
+            let away = self.threads.run_others();
+            s.wait_ready(write, Duration::from_millis(50));
             drop(away);
-            return self.check();
+            return self.check_wait();
         }
         let patience = match file {
-            VfsFile::Socket(s) => s.patience(write),
+            VfsFile::Socket(s) => s.wait_limit(write),
             _ => None,
         };
         let deadline = patience.and_then(|time| Instant::now().checked_add(time));
         loop {
             file.watch(&std::thread::current());
             if file.ready(write).is_some() {
-                return self.check();
+                return self.check_wait();
             }
-            self.park(deadline)?;
+            self.park_thread(deadline)?;
             match deadline {
                 // Who waits without a limit looks again by itself.
                 None => return Ok(()),

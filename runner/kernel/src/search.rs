@@ -29,11 +29,11 @@ pub struct ProgramMatch {
 
 impl ProgramMatch {
     /// Finds what to run for an executable file, through any `#!` lines (`execve(2)`).
-    pub fn at(vfs: &Vfs, cwd: &Loc, name: &[u8]) -> Result<ProgramMatch, Errno> {
+    pub fn resolve_executable(vfs: &Vfs, cwd: &Loc, name: &[u8]) -> Result<ProgramMatch, Errno> {
         let mut name = name.to_vec();
         let mut before: Option<Vec<Vec<u8>>> = None;
         for _ in 0..MAX_SCRIPTS {
-            let file = vfs.executable(cwd, &name, SCRIPT_HEAD)?;
+            let file = vfs.executable_kind(cwd, &name, SCRIPT_HEAD)?;
             if let Some(program) = file.program {
                 return Ok(ProgramMatch { program, name: file.name, before });
             }
@@ -58,7 +58,7 @@ impl ProgramMatch {
 
     /// Returns what a process begins with: the program, its arguments, and its environment. The multicall program is
     /// told by a variable which applet it is if `argv[0]` does not say so, because a link has led to it.
-    pub fn start(self, vfs: &Vfs, argv: Vec<Vec<u8>>, mut env: Vec<Vec<u8>>) -> ProcessStart {
+    pub fn to_start(self, vfs: &Vfs, argv: Vec<Vec<u8>>, mut env: Vec<Vec<u8>>) -> ProcessStart {
         let ProgramMatch { program, name, before } = self;
         let argv = match before {
             None => argv,
@@ -82,7 +82,7 @@ fn base_name(arg0: &[u8]) -> &[u8] {
 
 /// Returns whether a program is the one that has the shell and most tools.
 fn is_multicall(vfs: &Vfs, program: ProgramMark) -> bool {
-    let shell = vfs.executable(&Loc::Tree(wasibox_vfs::tree::ROOT), SHELL, SCRIPT_HEAD);
+    let shell = vfs.executable_kind(&Loc::Tree(wasibox_vfs::tree::ROOT), SHELL, SCRIPT_HEAD);
     shell.is_ok_and(|shell| shell.program == Some(program))
 }
 
@@ -91,12 +91,12 @@ fn is_multicall(vfs: &Vfs, program: ProgramMark) -> bool {
 /// # Errors
 /// As `execve`: ENOEXEC for anything that is neither a program of the image nor a script.
 pub fn find_program(vfs: &Vfs, cwd: &Loc, name: &[u8]) -> Result<ProgramMatch, Errno> {
-    ProgramMatch::at(vfs, cwd, name)
+    ProgramMatch::resolve_executable(vfs, cwd, name)
 }
 
 /// Finds what `name` means to a caller in `cwd`; along the list if there is one and the name has
 /// no slash: directories with colons between them, at 0 the usual ones. A kill is noticed between two directories.
-pub fn search<H: Host>(
+pub fn search_program<H: Host>(
     c: &GuestCall<'_, H>,
     cwd: &Loc,
     name: &[u8],
@@ -105,18 +105,18 @@ pub fn search<H: Host>(
     let vfs = &c.process.kernel.vfs;
     let list = match list {
         Some(list) if !name.contains(&b'/') => list,
-        _ => return Ok(ProgramMatch::at(vfs, cwd, name)?),
+        _ => return Ok(ProgramMatch::resolve_executable(vfs, cwd, name)?),
     };
     let path = match list.at {
         0 => DEFAULT_PATH.to_vec(),
         _ if list.len as usize > PATH_LIST_MAX => return Err(Errno::TOOBIG.into()),
-        at => c.mem.lend(at, list.len as usize, |path| Ok(path.to_vec()))?,
+        at => c.mem.lend_bytes(at, list.len as usize, |path| Ok(path.to_vec()))?,
     };
     let mut why = Errno::NOENT;
     for dir in path.split(|b| *b == b':') {
-        c.process.alive()?;
+        c.process.check_alive()?;
         let dir = if dir.is_empty() { b".".as_slice() } else { dir };
-        match ProgramMatch::at(vfs, cwd, &[dir, b"/", name].concat()) {
+        match ProgramMatch::resolve_executable(vfs, cwd, &[dir, b"/", name].concat()) {
             Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(Errno::ACCES) => why = Errno::ACCES,
             found => return Ok(found?),
@@ -155,7 +155,7 @@ mod tests {
     fn start(vfs: &Vfs, name: &str, arg0: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         let found = find_program(vfs, &ROOT, name.as_bytes()).expect("a program");
         let env = vec![b"A=1".to_vec(), b"BOX_PROGRAM=old".to_vec()];
-        let start = found.start(vfs, vec![arg0.into(), b"x".to_vec()], env);
+        let start = found.to_start(vfs, vec![arg0.into(), b"x".to_vec()], env);
         (start.argv, start.env)
     }
 

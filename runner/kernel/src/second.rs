@@ -8,11 +8,11 @@ use super::table::PROCESS_COST;
 use wasibox_vfs::Errno;
 
 /// Begins a thread of a process; its number. The caller has the baton.
-pub fn spawn<H: Host>(c: &mut GuestCall<'_, H>, argument: u32) -> Result<u32, Errno> {
+pub fn spawn_thread<H: Host>(c: &mut GuestCall<'_, H>, argument: u32) -> Result<u32, Errno> {
     let process = c.process;
     let threads = &process.threads;
     // Tells whether it can be done before anything is.
-    let pattern = threads.pattern().ok_or(Errno::NOTSUP)?;
+    let pattern = threads.thread_pattern().ok_or(Errno::NOTSUP)?;
     let (number, idle) = threads.add(&mut c.mem, H::locals_at(&pattern))?;
     let task = ThreadTask { number, argument };
     let task = match idle {
@@ -28,7 +28,7 @@ pub fn spawn<H: Host>(c: &mut GuestCall<'_, H>, argument: u32) -> Result<u32, Er
     let begun = (|| {
         let admitted = process.kernel.admit_thread()?;
         let needs = PROCESS_COST + H::thread_needs(&pattern);
-        let held = process.kernel.budget.reserve(needs).ok_or(Errno::NOMEM)?;
+        let held = process.kernel.budget.reserve_bytes(needs).ok_or(Errno::NOMEM)?;
         let process = process.clone();
         let job = ThreadJob { process, pattern, task, _held: held, _admitted: admitted };
         c.process.kernel.host.start_thread(job).map_err(|_| Errno::AGAIN)

@@ -11,7 +11,7 @@ use super::job::{EntryPoint, ProcessJob};
 use super::limits::Limits;
 use super::outcome::{LimitHit, ProcessStatus};
 use super::process::{CpuUsage, Cwd, Process, ProcessBirth, ProcessStart};
-use crate::lock;
+use crate::lock_mutex;
 use box_abi::signal;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -117,7 +117,7 @@ impl<H: Host> ProcessTable<H> {
     }
 
     /// Whether the run is over, except for ending what is left of it.
-    fn over(&self) -> bool {
+    fn is_over(&self) -> bool {
         (self.root.is_some() && !self.keeps) || self.limit.is_some() || self.interrupted
     }
 
@@ -203,12 +203,15 @@ impl<H: Host> Kernel<H> {
     }
 
     /// Starts a process; returns its number.
-    pub fn spawn(self: &Arc<Kernel<H>>, child: ChildStart) -> Result<u32, SpawnError<H::Error>> {
-        let loaded = self.host.load(child.start.program).map_err(SpawnError::Program)?;
+    pub fn spawn_process(
+        self: &Arc<Kernel<H>>,
+        child: ChildStart,
+    ) -> Result<u32, SpawnError<H::Error>> {
+        let loaded = self.host.load_program(child.start.program).map_err(SpawnError::Program)?;
         // Taken now, so that the caller learns of a refusal.
-        let (entry, memory) = self.entry(&loaded);
+        let (entry, memory) = self.entry_of(&loaded);
         let memory = memory.ok_or(Errno::NOMEM)?;
-        self.begin(child, ChildCode { loaded, entry, memory, cell: None })
+        self.begin_process(child, ChildCode { loaded, entry, memory, cell: None })
     }
 
     /// Starts the process of a cell, which ignores what the cell before it did; what it leaves is in `cells` afterwards.
@@ -217,70 +220,79 @@ impl<H: Host> Kernel<H> {
         child: ChildStart,
         cell: CellStart<H>,
     ) -> Result<u32, SpawnError<H::Error>> {
-        let loaded = self.host.load(child.start.program).map_err(SpawnError::Program)?;
+        let loaded = self.host.load_program(child.start.program).map_err(SpawnError::Program)?;
         let (entry, memory) = match &cell.ready {
-            Some(ready) => (H::entry_of(ready), self.budget.reserve(0)),
+            Some(ready) => (H::entry_of(ready), self.budget.reserve_bytes(0)),
             None => {
-                let (entry, memory) = self.entry(&loaded);
+                let (entry, memory) = self.entry_of(&loaded);
                 (EntryPoint::Cell { is_prepared: entry == EntryPoint::Resume }, memory)
             }
         };
         let memory = memory.ok_or(Errno::NOMEM)?;
         self.cells.set_kind(cell.kind);
         let child = ChildStart { ignored: cell.ignored, ..child };
-        self.begin(child, ChildCode { loaded, entry, memory, cell: Some(cell) })
+        self.begin_process(child, ChildCode { loaded, entry, memory, cell: Some(cell) })
     }
 
-    /// Takes what [`Kernel::begin`] needs besides memory for a process with a table of that cost.
-    pub fn hold(&self, start: &ProcessStart, cwd: &Cwd, table: u64) -> Option<Reservation> {
-        let strings = arguments::cost(start.argv.iter().chain(&start.env));
-        self.budget.reserve(PROCESS_COST + table.max(TABLE_COST) + cwd.cost() + strings)
+    /// Takes what [`Kernel::begin_process`] needs besides memory for a process with a table of that cost.
+    pub fn reserve_start(
+        &self,
+        start: &ProcessStart,
+        cwd: &Cwd,
+        table: u64,
+    ) -> Option<Reservation> {
+        let strings = arguments::strings_cost(start.argv.iter().chain(&start.env));
+        self.budget
+            .reserve_bytes(PROCESS_COST + table.max(TABLE_COST) + cwd.memory_cost() + strings)
     }
 
     /// What the monotonic clock shows, in nanoseconds.
-    pub fn monotonic(&self) -> u64 {
+    pub fn monotonic_now(&self) -> u64 {
         let passed = u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.before.monotonic.saturating_add(passed)
     }
 
     /// What comes before the cell.
     pub fn cell_kind(&self) -> i32 {
-        self.cells.kind()
+        self.cells.origin_kind()
     }
 
     /// The number that the next process would have.
     pub fn next_pid(&self) -> u32 {
-        lock(&self.table).next
+        lock_mutex(&self.table).next
     }
 
     /// Where a process of that program begins, and its memory, if that can be had.
-    pub fn entry(&self, loaded: &H::Loaded) -> (EntryPoint, Option<Reservation>) {
+    pub fn entry_of(&self, loaded: &H::Loaded) -> (EntryPoint, Option<Reservation>) {
         // Where memory is short, a snapshot must not take what the work needs.
         let roomy = |n: u64| n <= self.budget.limit() / SNAPSHOT_SHARE && self.budget.has_room(n);
-        let resumes =
-            self.host.has_snapshot(loaded) && roomy(self.host.needs(loaded, EntryPoint::Resume));
+        let resumes = self.host.has_snapshot(loaded)
+            && roomy(self.host.memory_needs(loaded, EntryPoint::Resume));
         let entry = if resumes { EntryPoint::Resume } else { EntryPoint::Start };
-        (entry, self.budget.reserve(self.host.needs(loaded, entry)))
+        (entry, self.budget.reserve_bytes(self.host.memory_needs(loaded, entry)))
     }
 
     /// Starts a process that is to be prepared; afterwards its memory is in `prepared`.
-    pub fn prepare(
+    pub fn start_prepared(
         self: &Arc<Kernel<H>>,
         start: ProcessStart,
         fds: Descriptors,
         cwd: Cwd,
     ) -> Result<u32, SpawnError<H::Error>> {
-        let loaded = self.host.load(start.program).map_err(SpawnError::Program)?;
+        let loaded = self.host.load_program(start.program).map_err(SpawnError::Program)?;
         let memory = self
             .budget
-            .reserve(self.host.needs(&loaded, EntryPoint::Prepare))
+            .reserve_bytes(self.host.memory_needs(&loaded, EntryPoint::Prepare))
             .ok_or(Errno::NOMEM)?;
         let _ = self.fixed.set(FixedClock::default());
         let child = ChildStart { parent: 1, start, fds, cwd, ignored: 0, held: None };
-        self.begin(child, ChildCode { loaded, entry: EntryPoint::Prepare, memory, cell: None })
+        self.begin_process(
+            child,
+            ChildCode { loaded, entry: EntryPoint::Prepare, memory, cell: None },
+        )
     }
 
-    fn begin(
+    fn begin_process(
         self: &Arc<Kernel<H>>,
         child: ChildStart,
         code: ChildCode<H>,
@@ -289,23 +301,24 @@ impl<H: Host> Kernel<H> {
         let ChildCode { loaded, entry, memory, cell } = code;
         let program = start.program;
         let (wish, start) = GroupRequest::take(start);
-        let (table, path) = (fds.cost(), cwd.cost());
-        let mut args = held.map_or_else(|| self.budget.reserve(0), Some).ok_or(Errno::NOMEM)?;
-        let strings = arguments::cost(start.argv.iter().chain(&start.env));
+        let (table, path) = (fds.memory_cost(), cwd.memory_cost());
+        let mut args =
+            held.map_or_else(|| self.budget.reserve_bytes(0), Some).ok_or(Errno::NOMEM)?;
+        let strings = arguments::strings_cost(start.argv.iter().chain(&start.env));
         // A script's interpreter may have added arguments, file actions numbers.
         let all = PROCESS_COST + table + path + strings;
-        if all > args.bytes() && !args.grow(all - args.bytes()) {
+        if all > args.bytes() && !args.grow_by(all - args.bytes()) {
             return Err(Errno::NOMEM.into());
         }
-        let mut part = |n: u64| args.split(n).ok_or(Errno::NOMEM);
+        let mut part = |n: u64| args.split_off(n).ok_or(Errno::NOMEM);
         let own = part(PROCESS_COST)?;
-        fds.hold(part(table)?);
+        fds.hold_reservation(part(table)?);
         cwd.held = part(path)?.into();
         // Counted before the lock: theirs have the same.
-        let others = if self.is_kept() { 0 } else { self.background.alive() };
+        let others = if self.is_kept() { 0 } else { self.background.alive_count() };
         let process = {
-            let mut t = lock(&self.table);
-            if t.over() {
+            let mut t = lock_mutex(&self.table);
+            if t.is_over() {
                 return Err(Errno::AGAIN.into());
             }
             let full = t.live.len() + t.threads + others >= self.limits.processes
@@ -321,15 +334,15 @@ impl<H: Host> Kernel<H> {
             let birth = ProcessBirth { pid, parent, start, fds, cwd, ignored, args, held: own };
             let p = Arc::new(Process::new(self.clone(), birth));
             p.handles.store(cell.as_ref().is_some_and(|c| c.handles), Ordering::SeqCst);
-            *lock(&p.membership) = wish.membership(pid, parent, &t.live);
+            *lock_mutex(&p.membership) = wish.membership(pid, parent, &t.live);
             t.live.insert(pid, p.clone());
             p
         };
         let pid = process.pid;
         let ready = cell.and_then(|c| c.ready);
         let job = ProcessJob { process, program, loaded, entry, memory, ready };
-        if self.host.start(job).is_err() {
-            let mut t = lock(&self.table);
+        if self.host.start_job(job).is_err() {
+            let mut t = lock_mutex(&self.table);
             t.live.remove(&pid);
             t.process_limit = true;
             return Err(Errno::AGAIN.into());
@@ -339,7 +352,7 @@ impl<H: Host> Kernel<H> {
 
     /// Counts a program that a process begins in place of its own.
     pub fn count_program(&self) -> Result<(), Errno> {
-        let mut t = lock(&self.table);
+        let mut t = lock_mutex(&self.table);
         if t.spawned >= self.limits.spawns {
             t.process_limit = true;
             return Err(Errno::AGAIN);
@@ -350,11 +363,11 @@ impl<H: Host> Kernel<H> {
 
     /// Takes note that a process has ended; called on its thread, after its
     /// descriptors were closed.
-    pub fn ended(&self, process: &Process<H>, status: ProcessStatus) {
-        let cpu = process.cpu().plus(*lock(&process.children_cpu));
+    pub fn process_ended(&self, process: &Process<H>, status: ProcessStatus) {
+        let cpu = process.cpu().add_usage(*lock_mutex(&process.children_cpu));
         let is_starved = (take_refused_here() || process.threads.starved.load(Ordering::Relaxed))
             && status != ProcessStatus::Exited(0);
-        let mut t = lock(&self.table);
+        let mut t = lock_mutex(&self.table);
         // Under the lock: whoever sums up counts it as running or as ended, never as both.
         self.cpu_ns.fetch_add(process.own_cpu_ns(), Ordering::Relaxed);
         t.out_of_memory |= is_starved;
@@ -364,18 +377,18 @@ impl<H: Host> Kernel<H> {
             t.root = Some(status);
         }
         if let Some(parent) = t.live.get(&process.parent).cloned() {
-            let held = lock(&process.held).split(ZOMBIE_COST);
+            let held = lock_mutex(&process.held).split_off(ZOMBIE_COST);
             let zombie = Zombie { parent: parent.pid, status, cpu, _held: held };
             t.zombies.insert(process.pid, zombie);
             drop(t);
-            parent.signal(signal::CHLD);
-            parent.wake();
+            parent.deliver_signal(signal::CHLD);
+            parent.wake_up();
         }
         self.changed.notify_all();
     }
 
     /// `waitpid(2)` for one child or any. `Ok(None)`: it still runs and `block` is off.
-    pub fn wait(
+    pub fn wait_child(
         &self,
         me: &Process<H>,
         which: Option<u32>,
@@ -383,7 +396,7 @@ impl<H: Host> Kernel<H> {
     ) -> Result<Option<(u32, ProcessStatus)>, Halt> {
         loop {
             {
-                let mut t = lock(&self.table);
+                let mut t = lock_mutex(&self.table);
                 let mine =
                     |pid: u32, parent: u32| parent == me.pid && which.is_none_or(|w| w == pid);
                 let found = match which {
@@ -394,8 +407,8 @@ impl<H: Host> Kernel<H> {
                     && let Some(Zombie { status, cpu, .. }) = t.zombies.remove(&pid)
                 {
                     drop(t);
-                    let mut sum = lock(&me.children_cpu);
-                    *sum = sum.plus(cpu);
+                    let mut sum = lock_mutex(&me.children_cpu);
+                    *sum = sum.add_usage(cpu);
                     return Ok(Some((pid, status)));
                 }
                 if !t.live.values().any(|p| mine(p.pid, p.parent)) {
@@ -405,35 +418,35 @@ impl<H: Host> Kernel<H> {
             if !block {
                 return Ok(None);
             }
-            me.park(None)?;
+            me.park_thread(None)?;
         }
     }
 
     /// `kill(2)` by process `me`: 0 means its process group, -1 all others, and any other
     /// negative number a group. One that leads no group stands for itself and its descendants.
-    pub fn signal(&self, me: &Process<H>, pid: u32, sig: u8) -> Result<(), Errno> {
+    pub fn send_signal(&self, me: &Process<H>, pid: u32, sig: u8) -> Result<(), Errno> {
         if sig > 63 {
             return Err(Errno::INVAL);
         }
         // The lock is not held while the members are looked at: the caller is one of them.
-        let own = lock(&me.membership).group;
+        let own = lock_mutex(&me.membership).group;
         let others = match pid as i32 {
             0 => Vec::new(),
             _ => self.background.processes(),
         };
         let others = others.iter().filter(|p| !std::ptr::eq(&*p.kernel, self));
         let of_group =
-            |leader: u32| others.clone().filter(move |p| lock(&p.membership).group == leader);
+            |leader: u32| others.clone().filter(move |p| lock_mutex(&p.membership).group == leader);
         let mut targets: Vec<Arc<Process<H>>> = {
-            let t = lock(&self.table);
+            let t = lock_mutex(&self.table);
             let leader = pid.wrapping_neg();
             match pid as i32 {
-                0 => groups::members(&t.live, own),
+                0 => groups::group_members(&t.live, own),
                 -1 => t.live.values().chain(others).filter(|p| p.pid != me.pid).cloned().collect(),
                 ..0 => {
-                    let mut found = groups::members(&t.live, leader);
+                    let mut found = groups::group_members(&t.live, leader);
                     if found.is_empty() {
-                        found = groups::descendants(&t.live, leader);
+                        found = groups::descendants_of(&t.live, leader);
                     }
                     if found.is_empty() {
                         found = of_group(leader).cloned().collect();
@@ -459,70 +472,70 @@ impl<H: Host> Kernel<H> {
             // Parents first: one whose child dies of the signal must not run on before it has come to it, too.
             targets.sort_by_key(|p| p.pid);
             for p in targets {
-                p.signal(sig);
+                p.deliver_signal(sig);
             }
         }
         Ok(())
     }
 
     /// What the guest is told of the living processes ([`box_abi::PROCESSES`]), at most `room` bytes.
-    pub fn list(&self, room: usize) -> Vec<u8> {
-        let mut all = self.living();
+    pub fn list_processes(&self, room: usize) -> Vec<u8> {
+        let mut all = self.living_processes();
         for p in self.background.processes() {
             if !std::ptr::eq(&*p.kernel, self) {
                 all.push(p);
             }
         }
-        groups::list(all, room)
+        groups::list_processes(all, room)
     }
 
     /// The living processes.
-    pub fn living(&self) -> Vec<Arc<Process<H>>> {
-        lock(&self.table).live.values().cloned().collect()
+    pub fn living_processes(&self) -> Vec<Arc<Process<H>>> {
+        lock_mutex(&self.table).live.values().cloned().collect()
     }
 
     /// Whether its first process has ended, and what that left goes on.
     pub fn is_kept(&self) -> bool {
-        lock(&self.table).is_kept
+        lock_mutex(&self.table).is_kept
     }
 
-    fn has(&self, pid: u32) -> bool {
-        lock(&self.table).live.contains_key(&pid)
+    fn has_process(&self, pid: u32) -> bool {
+        lock_mutex(&self.table).live.contains_key(&pid)
     }
 
     /// The parent that others see of one of its processes: 1 for those that a run has left.
     pub fn parent_seen(&self, parent: u32) -> u32 {
-        if self.is_kept() && !self.has(parent) { 1 } else { parent }
+        if self.is_kept() && !self.has_process(parent) { 1 } else { parent }
     }
 
     /// The parent of a living process.
     pub fn parent_of(&self, pid: u32) -> Option<u32> {
         let others = || self.background.processes().into_iter().find(|p| p.pid == pid);
-        let found = lock(&self.table).live.get(&pid).cloned();
+        let found = lock_mutex(&self.table).live.get(&pid).cloned();
         found.or_else(others).map(|p| p.kernel.parent_seen(p.parent))
     }
 
     /// Ends the run because of a limit.
-    pub fn hit(&self, limit: LimitHit) {
-        lock(&self.table).limit.get_or_insert(limit);
+    pub fn hit_limit(&self, limit: LimitHit) {
+        lock_mutex(&self.table).limit.get_or_insert(limit);
         self.changed.notify_all();
     }
 
     /// Ends the run from outside.
-    pub fn interrupt(&self) {
-        lock(&self.table).interrupted = true;
+    pub fn interrupt_run(&self) {
+        lock_mutex(&self.table).interrupted = true;
         self.changed.notify_all();
     }
 
     /// Has processes that the first one leaves go on when it has ended by itself. Called before it begins: they may
     /// start others at any time.
-    pub fn keep(&self) {
-        lock(&self.table).keeps = true;
+    pub fn keep_background(&self) {
+        lock_mutex(&self.table).keeps = true;
     }
 
     /// Waits for the first process to end or be ended, then ends all others, unless they are to go on
-    /// ([`Background::keep`] is to be called for those).
-    pub fn finish(&self) -> RunEnd {
+    /// ([`Background::keep_run`] is to be called for those).
+    pub fn finish_run(&self) -> RunEnd {
         let deadline = self.limits.timeout.and_then(|t| self.epoch.checked_add(t));
         let mut t = self.wait_over(deadline);
         let grace = Instant::now() + GRACE;
@@ -533,17 +546,17 @@ impl<H: Host> Kernel<H> {
             }
             t = self.changed.wait_timeout(t, left).unwrap_or_else(|e| e.into_inner()).0;
         }
-        let names = if t.is_done() { groups::names(&t.live) } else { Vec::new() };
+        let names = if t.is_done() { groups::process_names(&t.live) } else { Vec::new() };
         t.is_kept = t.keeps && t.is_done() && !t.live.is_empty();
         let (ended, left) = if t.is_kept { (Vec::new(), names) } else { (names, Vec::new()) };
-        let t = if t.is_kept { t } else { self.reap(t) };
+        let t = if t.is_kept { t } else { self.end_all(t) };
         let soft = (t.out_of_memory.then_some(LimitHit::Memory))
             .or(t.process_limit.then_some(LimitHit::Processes));
         RunEnd {
             status: t.root.unwrap_or(ProcessStatus::Signaled(signal::KILL)),
             limit: t.limit.or(soft),
             interrupted: t.interrupted,
-            cpu: self.cpu(&t),
+            cpu: self.cpu_time(&t),
             ended,
             stuck: if t.is_kept { 0 } else { t.live.len() },
             left,
@@ -552,7 +565,7 @@ impl<H: Host> Kernel<H> {
 
     /// Watches what is left of a run until all of it has ended.
     pub fn watch_kept(&self) {
-        drop(self.reap(self.wait_over(None)));
+        drop(self.end_all(self.wait_over(None)));
     }
 
     /// Waits until the run is over, but for ending what is left of it.
@@ -561,11 +574,12 @@ impl<H: Host> Kernel<H> {
             Some(_) => std::thread::available_parallelism().map_or(1, |n| n.get()),
             None => 1,
         };
-        let mut t = lock(&self.table);
-        while !(t.over() || if t.is_kept { t.live.is_empty() } else { t.root.is_some() }) {
+        let mut t = lock_mutex(&self.table);
+        while !(t.is_over() || if t.is_kept { t.live.is_empty() } else { t.root.is_some() }) {
             // What ends is told so from here until it has ended, whoever told it first.
-            let ending: Vec<_> = t.live.values().filter(|p| p.fatal().is_some()).cloned().collect();
-            let stopped = self.insist(&ending);
+            let ending: Vec<_> =
+                t.live.values().filter(|p| p.fatal_signal().is_some()).cloned().collect();
+            let stopped = self.interrupt_again(&ending);
             let mut pause = if ending.is_empty() { PULSE } else { AGAIN };
             if let Some(d) = deadline {
                 let left = d.saturating_duration_since(Instant::now());
@@ -576,7 +590,7 @@ impl<H: Host> Kernel<H> {
                 pause = pause.min(left);
             }
             if let Some(limit) = self.limits.cpu {
-                let left = limit.saturating_sub(self.cpu(&t));
+                let left = limit.saturating_sub(self.cpu_time(&t));
                 if left.is_zero() {
                     t.limit = Some(LimitHit::Cpu);
                     break;
@@ -592,7 +606,7 @@ impl<H: Host> Kernel<H> {
     }
 
     /// Ends all that are alive.
-    fn reap<'a>(
+    fn end_all<'a>(
         &'a self,
         mut t: MutexGuard<'a, ProcessTable<H>>,
     ) -> MutexGuard<'a, ProcessTable<H>> {
@@ -604,11 +618,11 @@ impl<H: Host> Kernel<H> {
             let all: Vec<Arc<Process<H>>> = t.live.values().cloned().collect();
             drop(t);
             for p in &all {
-                p.signal(signal::KILL);
+                p.deliver_signal(signal::KILL);
             }
             // Nobody has to wait for the code: it stays stopped until all have ended.
-            stopped = stopped.or(self.insist(&all));
-            t = lock(&self.table);
+            stopped = stopped.or(self.interrupt_again(&all));
+            t = lock_mutex(&self.table);
             if !t.live.is_empty() {
                 t = self.changed.wait_timeout(t, AGAIN).unwrap_or_else(|e| e.into_inner()).0;
             }
@@ -621,17 +635,17 @@ impl<H: Host> Kernel<H> {
     }
 
     /// How many processes are alive, with their further threads.
-    pub fn alive(&self) -> usize {
-        let t = lock(&self.table);
+    pub fn alive_count(&self) -> usize {
+        let t = lock_mutex(&self.table);
         t.live.len() + t.threads
     }
 
     /// Lets a process have one more thread, which counts as a process does, as long as the value lives.
     pub fn admit_thread(self: &Arc<Kernel<H>>) -> Result<ThreadAdmission<H>, Errno> {
-        let others = if self.is_kept() { 0 } else { self.background.alive() };
-        let mut t = lock(&self.table);
-        if t.over() || t.live.len() + t.threads + others >= self.limits.processes {
-            t.process_limit |= !t.over();
+        let others = if self.is_kept() { 0 } else { self.background.alive_count() };
+        let mut t = lock_mutex(&self.table);
+        if t.is_over() || t.live.len() + t.threads + others >= self.limits.processes {
+            t.process_limit |= !t.is_over();
             return Err(Errno::AGAIN);
         }
         t.threads += 1;
@@ -639,7 +653,7 @@ impl<H: Host> Kernel<H> {
     }
 
     /// CPU time of all processes, of those that run, too.
-    fn cpu(&self, t: &ProcessTable<H>) -> Duration {
+    fn cpu_time(&self, t: &ProcessTable<H>) -> Duration {
         // A process in the table has its thread: `ended` takes it out there.
         let running: u64 = t.live.values().map(|p| p.running_cpu_ns()).sum();
         Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed).saturating_add(running))
@@ -647,13 +661,13 @@ impl<H: Host> Kernel<H> {
 
     /// Interrupts processes that are to end. Where one was told so often in vain, all code of the
     /// session is stopped for a moment, unless that was done just before: others need it.
-    fn insist(&self, ending: &[Arc<Process<H>>]) -> Option<H::Stopped> {
+    fn interrupt_again(&self, ending: &[Arc<Process<H>>]) -> Option<H::Stopped> {
         for p in ending {
             p.end();
         }
-        let told = ending.iter().map(|p| p.watch.told()).max().unwrap_or(0);
+        let told = ending.iter().map(|p| p.watch.told_count()).max().unwrap_or(0);
         let stop = told >= STUBBORN && told.is_multiple_of(4);
-        stop.then(|| self.host.stop())
+        stop.then(|| self.host.stop_guests())
     }
 
     /// Goes on telling processes to end that did not in time; some wait for the host itself.
@@ -672,7 +686,7 @@ impl<H: Host> Kernel<H> {
 
     /// Takes note that a process is to end.
     pub fn is_ending(&self) {
-        drop(lock(&self.table));
+        drop(lock_mutex(&self.table));
         self.changed.notify_all();
     }
 
@@ -687,6 +701,6 @@ pub struct ThreadAdmission<H: Host>(Arc<Kernel<H>>);
 
 impl<H: Host> Drop for ThreadAdmission<H> {
     fn drop(&mut self) {
-        lock(&self.0.table).threads -= 1;
+        lock_mutex(&self.0.table).threads -= 1;
     }
 }

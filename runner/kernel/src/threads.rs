@@ -3,7 +3,7 @@
 //! Each has a stack, globals and a table of functions to itself (an instance in a store, on a thread of the
 //! host: `second`), and all have one linear memory. **Only one of them runs guest code at a time**: the one
 //! with the *baton*. Who waits for anything of the host lays it down first and takes it up again
-//! before the guest's memory is touched ([`Threads::away`]), so that neither guests nor this kernel need
+//! before the guest's memory is touched ([`Threads::run_others`]), so that neither guests nor this kernel need
 //! atomic operations: between two waits a thread is alone with the memory, as a process without others is.
 //!
 //! ```text
@@ -16,7 +16,7 @@
 //! ```
 //!
 //! A thread that computes is asked by nobody: it offers the baton by `sched_yield`. Calls that may wait but need not
-//! offer it, too: `poll_oneoff` always, reads and writes of pipes and sockets after a while ([`Threads::share`]).
+//! offer it, too: `poll_oneoff` always, reads and writes of pipes and sockets after a while ([`Threads::share_baton`]).
 //! Others never do, so that guests may rely on them.
 //!
 //! # Ends
@@ -38,7 +38,7 @@ use super::host::Host;
 use super::job::{ProgramEnd, ThreadTask};
 use super::memory::CallMemory;
 use super::process::CpuUsage;
-use crate::lock;
+use crate::lock_mutex;
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -68,11 +68,11 @@ thread_local! {
 }
 
 /// The calling thread's number in its process; 0 is the first one.
-pub fn current() -> u32 {
+pub fn current_thread() -> u32 {
     NUMBER.get()
 }
 
-/// See [`current`].
+/// See [`current_thread`].
 pub fn set_current(number: u32) {
     NUMBER.set(number);
 }
@@ -180,35 +180,35 @@ impl<H: Host> ThreadGroupState<H> {
         if let Some(me) = self.holder.take()
             && let (Some(locals), Some(member)) = (&self.locals, self.members.get_mut(&me))
         {
-            H::save(&locals.found, &mut member.locals);
+            H::save_locals(&locals.found, &mut member.locals);
         }
-        self.pass();
+        self.pass_baton();
     }
 
     /// Gives the baton, which nobody has, to the next one.
-    fn pass(&mut self) {
+    fn pass_baton(&mut self) {
         while self.holder.is_none()
             && let Some(next) = self.queue.pop_front()
         {
             let Some(member) = self.members.get(&next) else { continue };
             member.turn.notify_one();
-            self.take(next);
+            self.take_baton(next);
         }
     }
 
     /// Makes a thread the holder of the baton that nobody has.
-    fn take(&mut self, number: u32) {
+    fn take_baton(&mut self, number: u32) {
         self.holder = Some(number);
         self.since = Some(Instant::now());
         if let (Some(locals), Some(member)) = (&self.locals, self.members.get(&number)) {
-            H::restore(&locals.found, &member.locals);
+            H::restore_locals(&locals.found, &member.locals);
         }
     }
 
     /// Has a thread queue for the baton.
     fn queue_up(&mut self, number: u32) {
         self.queue.push_back(number);
-        self.pass();
+        self.pass_baton();
     }
 
     /// Ends a thread's sleep.
@@ -226,7 +226,7 @@ impl<H: Host> ThreadGroupState<H> {
     }
 
     /// Rouses those who sleep for an event, at most so many; how many there were.
-    fn wake(&mut self, event: SleepEvent, most: usize) -> usize {
+    fn wake_sleepers(&mut self, event: SleepEvent, most: usize) -> usize {
         let list = self.sleepers.get(&event).into_iter().flatten().take(most);
         let all: Vec<u32> = list.copied().collect();
         all.iter().for_each(|n| self.rouse(*n, true));
@@ -242,7 +242,7 @@ fn find_locals<H: Host>(
     let mut all = Vec::new();
     let mut bytes = 0usize;
     let count = match at {
-        Some(at) => mem.u32(at)?,
+        Some(at) => mem.read_u32(at)?,
         None => 0,
     };
     if count > MAX_LOCALS {
@@ -250,32 +250,32 @@ fn find_locals<H: Host>(
     }
     for n in 0..count {
         let pair = at.and_then(|at| at.checked_add(4 + 8 * n)).ok_or(Errno::FAULT)?;
-        let b: [u8; 8] = mem.array(pair)?;
+        let b: [u8; 8] = mem.read_array(pair)?;
         let b = u64::from_le_bytes(b);
         let (from, len) = (b as u32, (b >> 32) as usize);
         bytes = bytes.saturating_add(len);
         if bytes > MAX_LOCAL_BYTES {
             return Err(Errno::INVAL);
         }
-        mem.check(from, len)?;
+        mem.check_range(from, len)?;
         all.push((from, len));
     }
-    Ok(Arc::new(ThreadLocals { found: H::locals(mem, &all)?, bytes }))
+    Ok(Arc::new(ThreadLocals { found: H::find_locals(mem, &all)?, bytes }))
 }
 
 impl<H: Host> Threads<H> {
-    fn lock(&self) -> MutexGuard<'_, ThreadGroupState<H>> {
-        lock(&self.state)
+    fn lock_state(&self) -> MutexGuard<'_, ThreadGroupState<H>> {
+        lock_mutex(&self.state)
     }
 
     /// Says what threads are made of.
     pub fn may_be(&self, pattern: Option<Arc<H::Pattern>>) {
-        *lock(&self.pattern) = pattern;
+        *lock_mutex(&self.pattern) = pattern;
     }
 
     /// See [`Threads::may_be`].
-    pub fn pattern(&self) -> Option<Arc<H::Pattern>> {
-        lock(&self.pattern).clone()
+    pub fn thread_pattern(&self) -> Option<Arc<H::Pattern>> {
+        lock_mutex(&self.pattern).clone()
     }
 
     fn is_many(&self) -> bool {
@@ -288,11 +288,11 @@ impl<H: Host> Threads<H> {
     }
 
     /// Lets others run while the caller waits for something of the host. It has the baton again when the value is dropped.
-    pub fn away(&self) -> BatonReturn<'_, H> {
+    pub fn run_others(&self) -> BatonReturn<'_, H> {
         if !self.is_many() {
             return BatonReturn(None);
         }
-        self.lock().lay_down();
+        self.lock_state().lay_down();
         BatonReturn(Some(self))
     }
 
@@ -303,7 +303,7 @@ impl<H: Host> Threads<H> {
         me: u32,
     ) -> MutexGuard<'a, ThreadGroupState<H>> {
         if s.holder.is_none() {
-            s.take(me);
+            s.take_baton(me);
             return s;
         }
         s.queue_up(me);
@@ -324,39 +324,39 @@ impl<H: Host> Threads<H> {
     }
 
     /// Lets others run first, if any wants to. False if there are no others.
-    pub fn offer(&self) -> bool {
+    pub fn offer_baton(&self) -> bool {
         if !self.is_many() {
             return false;
         }
-        let mut s = self.lock();
+        let mut s = self.lock_state();
         if !s.queue.is_empty() {
             s.lay_down();
-            drop(self.come_back(s, current()));
+            drop(self.come_back(s, current_thread()));
         }
         true
     }
 
     /// Lets others run first if they have waited for long: a thread none of whose calls waits, since there is always
     /// something to read, would keep them from it for ever.
-    pub fn share(&self) {
+    pub fn share_baton(&self) {
         if !self.is_many() {
             return;
         }
-        let mut s = self.lock();
+        let mut s = self.lock_state();
         if !s.queue.is_empty() && s.since.is_none_or(|since| since.elapsed() >= SHARE) {
             s.lay_down();
-            drop(self.come_back(s, current()));
+            drop(self.come_back(s, current_thread()));
         }
     }
 
     /// Sleeps until the event comes, or until then; whether it came. Also ends when the thread is to
     /// look for signals. `None` if the process has only one thread: nobody would bring the event.
-    pub fn sleep(&self, event: SleepEvent, until: Option<Instant>) -> Option<bool> {
+    pub fn sleep_for(&self, event: SleepEvent, until: Option<Instant>) -> Option<bool> {
         if !self.is_many() {
             return None;
         }
-        let me = current();
-        let mut s = self.lock();
+        let me = current_thread();
+        let mut s = self.lock_state();
         if let SleepEvent::End(other) = event
             && !s.members.contains_key(&other)
         {
@@ -384,8 +384,8 @@ impl<H: Host> Threads<H> {
     }
 
     /// Rouses those who sleep for the event, at most so many; how many there were.
-    pub fn wake(&self, event: SleepEvent, most: usize) -> usize {
-        if self.is_many() { self.lock().wake(event, most) } else { 0 }
+    pub fn wake_sleepers(&self, event: SleepEvent, most: usize) -> usize {
+        if self.is_many() { self.lock_state().wake_sleepers(event, most) } else { 0 }
     }
 
     /// Has threads look again what they wait for: all of them, or the first one alone.
@@ -393,7 +393,7 @@ impl<H: Host> Threads<H> {
         if !self.is_many() {
             return;
         }
-        let mut s = self.lock();
+        let mut s = self.lock_state();
         let numbers: Vec<u32> = s.members.keys().copied().filter(|n| all || *n == 0).collect();
         for n in numbers {
             s.rouse(n, false);
@@ -408,7 +408,7 @@ impl<H: Host> Threads<H> {
         mem: &mut H::Memory<'_>,
         locals: Option<u32>,
     ) -> Result<(u32, Option<Sender<ThreadTask>>), Errno> {
-        let mut s = self.lock();
+        let mut s = self.lock_state();
         if s.members.is_empty() {
             let locals = find_locals::<H>(mem, locals)?;
             let first = ThreadState {
@@ -433,7 +433,7 @@ impl<H: Host> Threads<H> {
 
     /// Takes a thread back that could not be begun, with the thread of the host that was to be its.
     pub fn take_back(&self, number: u32) {
-        let mut s = self.lock();
+        let mut s = self.lock_state();
         s.members.remove(&number);
         s.hosts -= 1;
         self.fewer.notify_all();
@@ -442,34 +442,34 @@ impl<H: Host> Threads<H> {
     /// Begins a thread on the calling thread of the host: returns when it has the baton.
     pub fn begin(&self, number: u32) {
         set_current(number);
-        let mut s = self.lock();
+        let mut s = self.lock_state();
         if let Some(m) = s.members.get_mut(&number) {
             m.thread = Some(std::thread::current());
-            m.clock = H::clock().map(|c| (c, H::time_of(c).unwrap_or(0)));
+            m.clock = H::thread_clock().map(|c| (c, H::time_of(c).unwrap_or(0)));
         }
         drop(self.come_back(s, number));
     }
 
     /// Ends a thread, which has the baton. `end` is what it does to its process.
     pub fn leave(&self, number: u32, end: Option<ProgramEnd>) {
-        let mut s = self.lock();
+        let mut s = self.lock_state();
         if let Some(m) = s.members.remove(&number) {
             let ns = m
                 .clock
                 .map_or(0, |(clock, from)| H::time_of(clock).map_or(0, |t| t.saturating_sub(from)));
             self.past_ns.fetch_add(ns, Ordering::Relaxed);
-            s.past = s.past.plus(CpuUsage { user: ns, system: 0 });
+            s.past = s.past.add_usage(CpuUsage { user: ns, system: 0 });
         }
         set_current(0);
         if let Some(end) = end {
             s.end.get_or_insert(end);
             self.over.store(true, Ordering::SeqCst);
         }
-        s.wake(SleepEvent::End(number), usize::MAX);
+        s.wake_sleepers(SleepEvent::End(number), usize::MAX);
         if s.holder == Some(number) {
             s.holder = None;
         }
-        s.pass();
+        s.pass_baton();
         drop(s);
         if self.is_over() {
             self.look(true);
@@ -478,7 +478,7 @@ impl<H: Host> Threads<H> {
 
     /// Where the next task of this thread of the host will come from, unless enough of them wait already.
     pub fn wait_here(&self, sender: Sender<ThreadTask>) -> bool {
-        let mut s = self.lock();
+        let mut s = self.lock_state();
         let waits = s.idle.len() < MAX_IDLE && !self.is_over();
         if waits {
             s.idle.push(sender);
@@ -488,12 +488,12 @@ impl<H: Host> Threads<H> {
 
     /// Takes note of one more thread of the host.
     pub fn host_comes(&self) {
-        self.lock().hosts += 1;
+        self.lock_state().hosts += 1;
     }
 
     /// Takes note that a thread of the host has ended, with all that it had.
     pub fn host_gone(&self) {
-        self.lock().hosts -= 1;
+        self.lock_state().hosts -= 1;
         self.fewer.notify_all();
     }
 
@@ -504,7 +504,7 @@ impl<H: Host> Threads<H> {
             return None;
         }
         self.over.store(true, Ordering::SeqCst);
-        let mut s = self.lock();
+        let mut s = self.lock_state();
         if s.holder == Some(0) {
             s.lay_down();
         }
@@ -513,7 +513,7 @@ impl<H: Host> Threads<H> {
             s.idle.clear();
             drop(s);
             self.look(true);
-            s = self.lock();
+            s = self.lock_state();
             if s.hosts > 0 {
                 s = self.fewer.wait_timeout(s, AGAIN).unwrap_or_else(|e| e.into_inner()).0;
             }
@@ -525,13 +525,13 @@ impl<H: Host> Threads<H> {
 
     /// Puts back what [`Threads::end_all`] has told.
     pub fn put_end(&self, end: ProgramEnd) {
-        self.lock().end = Some(end);
+        self.lock_state().end = Some(end);
     }
 
     /// Forgets all of a process's threads, which have left.
     pub fn reset(&self) {
-        *lock(&self.pattern) = None;
-        let mut s = self.lock();
+        *lock_mutex(&self.pattern) = None;
+        let mut s = self.lock_state();
         let past = s.past;
         *s = ThreadGroupState { past, ..ThreadGroupState::default() };
         self.many.store(false, Ordering::SeqCst);
@@ -539,8 +539,8 @@ impl<H: Host> Threads<H> {
 
     /// CPU time in nanoseconds of the calling thread, which is not the first one.
     pub fn own_cpu_ns(&self) -> u64 {
-        let s = self.lock();
-        let member = s.members.get(&current());
+        let s = self.lock_state();
+        let member = s.members.get(&current_thread());
         let clock = member.and_then(|m| m.clock);
         clock.map_or(0, |(clock, from)| H::time_of(clock).map_or(0, |t| t.saturating_sub(from)))
     }
@@ -551,7 +551,7 @@ impl<H: Host> Threads<H> {
         if !self.is_many() {
             return past;
         }
-        let s = self.lock();
+        let s = self.lock_state();
         let running = s.members.values().filter_map(|m| m.clock);
         let running =
             running.map(|(clock, from)| H::time_of(clock).map_or(0, |t| t.saturating_sub(from)));
@@ -572,13 +572,13 @@ impl<H: Host> ThreadState<H> {
     }
 }
 
-/// The caller of [`Threads::away`] waits for something of the host while this lives.
+/// The caller of [`Threads::run_others`] waits for something of the host while this lives.
 pub struct BatonReturn<'a, H: Host>(Option<&'a Threads<H>>);
 
 impl<H: Host> Drop for BatonReturn<'_, H> {
     fn drop(&mut self) {
         if let Some(threads) = self.0 {
-            drop(threads.come_back(threads.lock(), current()));
+            drop(threads.come_back(threads.lock_state(), current_thread()));
         }
     }
 }

@@ -35,7 +35,7 @@ impl CellValue {
             return self;
         }
         CellValue {
-            text: self.text.map(|t| shortened(t.as_bytes(), most).0),
+            text: self.text.map(|t| shorten_text(t.as_bytes(), most).0),
             json: self.json.filter(|j| j.len() as u64 <= most),
             bytes: self.bytes.or(Some(longest)),
         }
@@ -43,7 +43,7 @@ impl CellValue {
 }
 
 /// Returns text of at most so many bytes, and whether it is cut: of more, the beginning and the end.
-pub fn shortened(bytes: &[u8], most: u64) -> (String, bool) {
+pub fn shorten_text(bytes: &[u8], most: u64) -> (String, bool) {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     if bytes.len() <= most {
         return (String::from_utf8_lossy(bytes).into_owned(), false);
@@ -65,10 +65,10 @@ mod tests {
 
     #[test]
     fn long_text_has_its_beginning_and_end() {
-        assert_eq!(shortened(b"abc", 3), ("abc".into(), false));
-        let (text, cut) = shortened(b"0123456789", 4);
+        assert_eq!(shorten_text(b"abc", 3), ("abc".into(), false));
+        let (text, cut) = shorten_text(b"0123456789", 4);
         assert_eq!((text.as_str(), cut), ("012\n[... 6 bytes left out ...]\n9", true));
-        let (text, _) = shortened("ä".repeat(100).as_bytes(), 41);
+        let (text, _) = shorten_text("ä".repeat(100).as_bytes(), 41);
         assert!(!text.contains('\u{fffd}'), "{text}");
     }
 

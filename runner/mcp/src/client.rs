@@ -108,13 +108,13 @@ impl ToolServers {
         let handle = runtime.handle().clone();
         all.runtime = Some(runtime);
         for server in servers {
-            let begun = async { tokio::time::timeout(BEGIN, begin(server)).await };
+            let begun = async { tokio::time::timeout(BEGIN, begin_service(server)).await };
             let failed =
                 |why: String| ToolServerError::Connect { source_name: server.text.clone(), why };
             let begun = handle.block_on(begun).map_err(|_| failed("it does not answer".into()))?;
             let (service, tools) = begun.map_err(failed)?;
             for tool in tools {
-                match made(server, service.peer(), &handle, &tool) {
+                match make_host_tool(server, service.peer(), &handle, &tool) {
                     Ok(tool) => all.tools.push(tool),
                     Err(e) => all.left_out.push(format!("{}: {e}", server.text)),
                 }
@@ -163,7 +163,7 @@ pub fn name_cryptography() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-async fn begin(server: &ToolServer) -> Result<(Service, Vec<rmcp::model::Tool>), String> {
+async fn begin_service(server: &ToolServer) -> Result<(Service, Vec<rmcp::model::Tool>), String> {
     let mut client = ClientConfig::default();
     client.client_info = Implementation::new("wasibox", env!("CARGO_PKG_VERSION"));
     let service = match &server.kind {
@@ -186,7 +186,7 @@ async fn begin(server: &ToolServer) -> Result<(Service, Vec<rmcp::model::Tool>),
 }
 
 /// A server's tool as one of the host's.
-fn made(
+fn make_host_tool(
     server: &ToolServer,
     peer: &Peer<RoleClient>,
     runtime: &Handle,
@@ -210,7 +210,7 @@ fn made(
                 call.arguments = Some(arguments);
             }
             // Dropped, it tells the server of it.
-            result(peer.call_tool(call).await, has_output)
+            tool_result(peer.call_tool(call).await, has_output)
         }
     })?;
     match &tool.output_schema {
@@ -220,7 +220,7 @@ fn made(
 }
 
 /// What a guest gets: the structured content, if there is one; else a text, or the blocks of content.
-fn result(
+fn tool_result(
     result: Result<CallToolResult, ServiceError>,
     has_output: bool,
 ) -> Result<Value, ToolError> {
@@ -229,7 +229,7 @@ fn result(
         Err(ServiceError::McpError(e)) => return Err(ToolError::new(e.message)),
         Err(e) => return Err(ToolError::new(format!("the tool's server: {e}"))),
     };
-    let texts: Option<Vec<&str>> = result.content.iter().map(text).collect();
+    let texts: Option<Vec<&str>> = result.content.iter().map(block_text).collect();
     if result.is_error == Some(true) {
         let said = texts.unwrap_or_default().join("\n");
         return Err(ToolError::new(if said.is_empty() {
@@ -249,7 +249,7 @@ fn result(
     }
 }
 
-fn text(block: &ContentBlock) -> Option<&str> {
+fn block_text(block: &ContentBlock) -> Option<&str> {
     block.as_text().map(|text| text.text.as_str())
 }
 
@@ -276,7 +276,7 @@ mod tests {
     fn results_are_what_programs_can_use() {
         let of = |json: Value, has_output| {
             let parsed: CallToolResult = serde_json::from_value(json).unwrap();
-            result(Ok(parsed), has_output).map_err(|e| e.message().to_owned())
+            tool_result(Ok(parsed), has_output).map_err(|e| e.message().to_owned())
         };
         let text = |t: &str| serde_json::json!({"type": "text", "text": t});
         let json = |content: Vec<Value>| serde_json::json!({"content": content});

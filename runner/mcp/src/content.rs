@@ -1,6 +1,6 @@
 //! Results as blocks of content.
 
-use crate::resources::uri;
+use crate::resources::file_uri;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use wasibox_actions::{AnswerPart, Refusal, ToolResult};
 
 /// A result: the answer as structured content, and what models read beside it.
-pub fn done(done: ToolResult) -> CallToolResult {
+pub fn call_result(done: ToolResult) -> CallToolResult {
     let ToolResult { mut answer, parts, doubled } = done;
     for pointer in doubled {
         // The bytes stand in a block of their own.
@@ -16,31 +16,31 @@ pub fn done(done: ToolResult) -> CallToolResult {
             *data = Value::String(String::new());
         }
     }
-    let mut result = CallToolResult::success(parts.into_iter().map(block).collect());
+    let mut result = CallToolResult::success(parts.into_iter().map(content_block).collect());
     result.structured_content = Some(answer);
     result
 }
 
 /// Why there is none.
-pub fn refused(refusal: &Refusal) -> CallToolResult {
+pub fn refusal_result(refusal: &Refusal) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(refusal.text.clone())])
 }
 
-fn block(part: AnswerPart) -> ContentBlock {
+fn content_block(part: AnswerPart) -> ContentBlock {
     match part {
         AnswerPart::Text(text) => ContentBlock::text(text),
         AnswerPart::Image { mime, data } => ContentBlock::image(BASE64_STANDARD.encode(data), mime),
         AnswerPart::Blob { path, mime, data } => {
-            ContentBlock::resource(contents(&uri(&path), &mime, data))
+            ContentBlock::resource(resource_contents(&file_uri(&path), &mime, data))
         }
         AnswerPart::Link { path, mime, size } => {
-            ContentBlock::resource_link(resource(&path, mime, size))
+            ContentBlock::resource_link(file_resource(&path, mime, size))
         }
     }
 }
 
 /// A file's bytes: as text if they are, and its type does not say otherwise.
-pub fn contents(uri: &str, mime: &str, data: Vec<u8>) -> ResourceContents {
+pub fn resource_contents(uri: &str, mime: &str, data: Vec<u8>) -> ResourceContents {
     let is_text = !["image/", "audio/", "video/", "font/"].iter().any(|k| mime.starts_with(k));
     let made = match String::from_utf8(data) {
         Ok(text) if is_text => ResourceContents::text(text, uri),
@@ -51,9 +51,9 @@ pub fn contents(uri: &str, mime: &str, data: Vec<u8>) -> ResourceContents {
 }
 
 /// A file that can be read.
-pub fn resource(path: &str, mime: Option<String>, size: u64) -> Resource {
+pub fn file_resource(path: &str, mime: Option<String>, size: u64) -> Resource {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let mut made = Resource::new(uri(path), name);
+    let mut made = Resource::new(file_uri(path), name);
     (made.mime_type, made.size) = (mime, Some(size));
     made
 }

@@ -32,8 +32,8 @@ mod stdio;
 mod streamable;
 
 pub use client::{ToolServer, ToolServerError, ToolServers, name_cryptography};
-pub use content::{contents, done, refused};
+pub use content::{call_result, refusal_result, resource_contents};
 pub use roots::{FOLDER as ROOTS, RootsMode};
 pub use server::{Bind, ConnectionClient, McpServer};
 pub use stdio::{StdioError, serve_stdio};
-pub use streamable::{Streamable, StreamableOptions, service, streamable};
+pub use streamable::{Streamable, StreamableOptions, handler_service, streamable_service};

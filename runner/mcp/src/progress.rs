@@ -19,7 +19,7 @@ impl ProgressSender {
     /// Begins to tell the client.
     pub fn begin(peer: Peer<RoleServer>, token: ProgressToken) -> ProgressSender {
         let (to, from) = channel(WAITING);
-        tokio::spawn(tell(peer, token, from));
+        tokio::spawn(send_progress(peer, token, from));
         ProgressSender(to)
     }
 
@@ -33,7 +33,7 @@ impl ProgressSender {
     }
 }
 
-async fn tell(peer: Peer<RoleServer>, token: ProgressToken, mut from: Receiver<String>) {
+async fn send_progress(peer: Peer<RoleServer>, token: ProgressToken, mut from: Receiver<String>) {
     let mut so_far = 0;
     while let Some(mut text) = from.recv().await {
         while text.len() < PIECE

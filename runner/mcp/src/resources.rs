@@ -23,12 +23,12 @@ const ESCAPED: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'\\');
 
 /// A file's address.
-pub fn uri(path: &str) -> String {
+pub fn file_uri(path: &str) -> String {
     format!("{SCHEME}{}", utf8_percent_encode(path, ESCAPED))
 }
 
 /// The path of an address, absolute.
-pub fn path(uri: &str) -> Option<String> {
+pub fn uri_path(uri: &str) -> Option<String> {
     let path = percent_decode_str(uri.strip_prefix(SCHEME)?).decode_utf8().ok()?.into_owned();
     (path.starts_with('/') && !path.contains('\0')).then_some(path)
 }
@@ -37,7 +37,7 @@ pub fn path(uri: &str) -> Option<String> {
 ///
 /// # Errors
 /// What the files say.
-pub fn list(session: &Session) -> Result<Vec<(String, u64)>, Refusal> {
+pub fn list_results(session: &Session) -> Result<Vec<(String, u64)>, Refusal> {
     let request = Request::Ls(LsOf {
         path: FOLDER.into(),
         depth: Some(DEPTH),
@@ -65,7 +65,7 @@ pub fn read(session: &Session, path: &str) -> Result<(String, Vec<u8>), Refusal>
             let text = format!("{path} has {size} bytes; read parts of it with download");
             Err(Refusal { kind: wasibox_actions::RefusalKind::Limit, text })
         }
-        _ => Err(Refusal::invalid(format!("{path} cannot be read"))),
+        _ => Err(Refusal::invalid_request(format!("{path} cannot be read"))),
     }
 }
 
@@ -96,7 +96,7 @@ impl ResourceChanges {
     fn add(&mut self, path: Option<&Value>, is_list: bool) {
         let Some(path) = path.and_then(Value::as_str) else { return };
         if path.strip_prefix(FOLDER).is_some_and(|rest| rest.starts_with('/')) {
-            self.updated.push(uri(path));
+            self.updated.push(file_uri(path));
             self.is_list |= is_list;
         }
     }
@@ -110,12 +110,12 @@ mod tests {
     #[test]
     fn addresses_lead_to_paths_and_back() {
         for p in ["/output/a b.png", "/x/100%?#<ä>\\", "/"] {
-            assert_eq!(path(&uri(p)).as_deref(), Some(p));
+            assert_eq!(uri_path(&file_uri(p)).as_deref(), Some(p));
         }
-        assert_eq!(uri("/output/a b"), "sandbox:///output/a%20b");
+        assert_eq!(file_uri("/output/a b"), "sandbox:///output/a%20b");
         for bad in ["file:///etc/passwd", "sandbox://etc", "sandbox:///a%00", "sandbox:///%ff", ""]
         {
-            assert_eq!(path(bad), None, "{bad}");
+            assert_eq!(uri_path(bad), None, "{bad}");
         }
     }
 

@@ -38,7 +38,7 @@ impl RootsMode {
     /// Mounts for roots that are folders of this host; others are left out.
     fn mounts(self, roots: &[Root]) -> Vec<MountSpec> {
         let mut names = BTreeSet::new();
-        let folders = roots.iter().filter_map(|root| Some((root, folder(&root.uri)?)));
+        let folders = roots.iter().filter_map(|root| Some((root, root_folder(&root.uri)?)));
         let mount = |(root, host): (&Root, PathBuf)| {
             let name = own_name(&mut names, root.name.as_deref(), &host);
             let (guest, writable) = (format!("{FOLDER}/{name}"), self == RootsMode::Writable);
@@ -52,7 +52,7 @@ impl RootsMode {
 }
 
 /// The folder that a `file:` URI (RFC 8089) names, if it is there.
-fn folder(uri: &str) -> Option<PathBuf> {
+fn root_folder(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
     let path = percent_encoding::percent_decode_str(path).decode_utf8().ok()?;

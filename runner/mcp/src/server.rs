@@ -98,7 +98,7 @@ impl McpServer {
         *is_done = true;
         if let Some(mounts) = self.roots.asked(peer).await {
             let client = bound.client.clone();
-            let _ = tokio::task::spawn_blocking(move || client.grant(mounts)).await;
+            let _ = tokio::task::spawn_blocking(move || client.grant_mounts(mounts)).await;
         }
     }
 
@@ -166,9 +166,9 @@ impl McpServer {
                 if tool.scope != ToolScope::Read {
                     self.tell_changes(&done, &context.peer).await;
                 }
-                Ok(content::done(done))
+                Ok(content::call_result(done))
             }
-            Err(refusal) => Ok(content::refused(&refusal)),
+            Err(refusal) => Ok(content::refusal_result(&refusal)),
         }
     }
 
@@ -199,7 +199,7 @@ fn protocol_error(refusal: &Refusal) -> ErrorData {
     }
 }
 
-fn described(listed: &ListedTool) -> Tool {
+fn describe_tool(listed: &ListedTool) -> Tool {
     let (tool, hints) = (listed.tool, listed.tool.hints);
     let mut made = Tool::new(tool.name, tool.text, listed.input.clone());
     made.title = Some(tool.title.to_owned());
@@ -268,7 +268,7 @@ impl ServerHandler for McpServer {
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         let bound = self.bound(&context)?;
-        Ok(ListToolsResult::with_all_items(self.tools(bound).map(described).collect()))
+        Ok(ListToolsResult::with_all_items(self.tools(bound).map(describe_tool).collect()))
     }
 
     async fn call_tool(
@@ -285,11 +285,12 @@ impl ServerHandler for McpServer {
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
         let listed = self.blocking(&context, |client, _| match client.is_begun() {
-            true => resources::list(&*client.session()?),
+            true => resources::list_results(&*client.session()?),
             false => Ok(Vec::new()),
         });
         let files = listed.await?.map_err(|e| protocol_error(&e))?;
-        let resources = files.into_iter().map(|(path, size)| content::resource(&path, None, size));
+        let resources =
+            files.into_iter().map(|(path, size)| content::file_resource(&path, None, size));
         Ok(ListResourcesResult::with_all_items(resources.collect()))
     }
 
@@ -310,14 +311,14 @@ impl ServerHandler for McpServer {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
         let missing = || ErrorData::resource_not_found(format!("{uri}: no such resource"), None);
-        let path = resources::path(&uri).ok_or_else(missing)?;
+        let path = resources::uri_path(&uri).ok_or_else(missing)?;
         if !self.bound(&context)?.scopes.contains(&ToolScope::Read) {
             return Err(missing());
         }
         let read =
             self.blocking(&context, move |client, _| resources::read(&*client.session()?, &path));
         let (mime, data) = read.await?.map_err(|e| protocol_error(&e))?;
-        Ok(ReadResourceResult::new(vec![content::contents(&uri, &mime, data)]).into())
+        Ok(ReadResourceResult::new(vec![content::resource_contents(&uri, &mime, data)]).into())
     }
 
     async fn subscribe(
@@ -328,7 +329,7 @@ impl ServerHandler for McpServer {
         /// Addresses that one client waits for.
         const MOST: usize = 1000;
         let mut all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
-        match resources::path(&request.uri) {
+        match resources::uri_path(&request.uri) {
             Some(_) if all.len() < MOST => {
                 all.insert(request.uri);
                 Ok(())

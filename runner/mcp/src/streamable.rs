@@ -24,12 +24,16 @@ pub struct StreamableOptions {
 
 /// A service that makes a [`McpServer`] for each connection. Whoever serves it has judged `Host` and `Origin`, as the
 /// protocol demands, and knows whose connection each is.
-pub fn streamable(registry: Arc<Registry>, bind: Bind, options: StreamableOptions) -> Streamable {
-    service(move || McpServer::new(registry.clone(), bind.clone(), true), options)
+pub fn streamable_service(
+    registry: Arc<Registry>,
+    bind: Bind,
+    options: StreamableOptions,
+) -> Streamable {
+    handler_service(move || McpServer::new(registry.clone(), bind.clone(), true), options)
 }
 
 /// The same transport for any handler of the protocol: that of the conformance suite's fixtures is another one.
-pub fn service<H: ServerHandler>(
+pub fn handler_service<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     options: StreamableOptions,
 ) -> StreamableHttpService<H, LocalSessionManager> {
@@ -39,11 +43,11 @@ pub fn service<H: ServerHandler>(
         .with_max_request_body_bytes(options.body)
         .with_cancellation_token(options.end);
     let mut sessions = LocalSessionManager::default();
-    sessions.session_config = connections(options.idle);
+    sessions.session_config = streamable_config(options.idle);
     StreamableHttpService::new(move || Ok(make()), Arc::new(sessions), config)
 }
 
-fn connections(idle: Duration) -> SessionConfig {
+fn streamable_config(idle: Duration) -> SessionConfig {
     let mut config = SessionConfig::default();
     config.keep_alive = Some(idle);
     config

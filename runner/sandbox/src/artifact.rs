@@ -4,7 +4,7 @@
 //! directory that only its owner can write. `KEY` covers the module's SHA-256, the engine
 //! and the CPU's features that are used; `KEY.sum` has the BLAKE3 digest of code and template and the *stamp*
 //! (device, inode, size, modification and change times) that each had when it was last hashed,
-//! all authenticated for this `KEY` by a key that lies elsewhere ([`crate::key`]).
+//! all authenticated for this `KEY` by a key that lies elsewhere ([`crate::artifact_key`]).
 //!
 //! A *snapshot* (`crate::snapshot`) is kept likewise, as `KEY.snap` beside `KEY.snapsum`; one that
 //! cannot be made leaves `KEY.nosnap` with the reason. The programs and snapshots that were used
@@ -23,7 +23,7 @@
 //!
 //! # Why a key
 //! A digest tells damage, not who wrote: a guest with a writable mount over this directory could
-//! replace code and digest. Mounts do not show the directory ([`protected`]); should one do after
+//! replace code and digest. Mounts do not show the directory ([`protected_paths`]); should one do after
 //! all, what was written there does not bear our mark.
 //!
 //! # Invariants
@@ -33,7 +33,7 @@
 
 pub mod carry;
 
-use crate::compile::{CannotCompile, CompiledModule, compile, one_line};
+use crate::compile::{CannotCompile, CompiledModule, compile_module, one_line};
 use crate::heap;
 use crate::key::{self, ArtifactKey};
 use crate::loaded::LoadedProgram;
@@ -76,16 +76,16 @@ pub fn default_dir() -> Option<PathBuf> {
 }
 
 /// Host paths that no mount may show: a kept directory and the key's.
-pub fn protected(dir: Option<&Path>) -> Vec<PathBuf> {
+pub fn protected_paths(dir: Option<&Path>) -> Vec<PathBuf> {
     dir.map(Path::to_path_buf).into_iter().chain(key::default_dir()).collect()
 }
 
 /// The key of a module's code on this machine.
-pub fn key(module_sha256: &[u8; 32]) -> String {
+pub fn artifact_key(module_sha256: &[u8; 32]) -> String {
     let mut h = Sha256::new();
     h.update(module_sha256);
-    h.update(engine::identity());
-    hex(&h.finalize())
+    h.update(engine::engine_identity());
+    hex_text(&h.finalize())
 }
 
 /// Files that belong together, and the file with their sums.
@@ -121,7 +121,7 @@ impl<const N: usize> ChecksummedFiles<N> {
     fn put(&self, key: &ArtifactKey, contents: [&[u8]; N]) -> std::io::Result<()> {
         let mut seen = Vec::with_capacity(N);
         for (path, bytes) in self.parts.iter().zip(contents) {
-            let file = trusted::put(path, bytes, false)?;
+            let file = trusted::put_file(path, bytes, false)?;
             seen.push((blake3::hash(bytes).to_string(), stamp_of(&file)?));
         }
         self.record(key, &seen)
@@ -134,7 +134,7 @@ impl<const N: usize> ChecksummedFiles<N> {
             text.push_str(&format!("{digest}\n{stamp}\n"));
         }
         let signature = key.sign(&self.name(), &text);
-        trusted::put(&self.sum, format!("{text}{signature}\n").as_bytes(), false).map(drop)
+        trusted::put_file(&self.sum, format!("{text}{signature}\n").as_bytes(), false).map(drop)
     }
 
     /// What the signature is about besides the sums: they are these files' alone.
@@ -145,7 +145,7 @@ impl<const N: usize> ChecksummedFiles<N> {
     /// The files, opened, if all are there and what we wrote; `tell` hears of damage.
     fn open(&self, key: &ArtifactKey, tell: &dyn Fn(&str)) -> Option<[File; N]> {
         let mut recorded = String::new();
-        trusted::open(&self.sum).ok()?.take(MAX_SUMS).read_to_string(&mut recorded).ok()?;
+        trusted::open_trusted(&self.sum).ok()?.take(MAX_SUMS).read_to_string(&mut recorded).ok()?;
         let (text, signature) = recorded.trim_end_matches('\n').rsplit_once('\n')?;
         let lines: Vec<&str> = text.lines().collect();
         if lines.first() != Some(&SUMS) || lines.len() != 1 + 2 * N {
@@ -160,19 +160,19 @@ impl<const N: usize> ChecksummedFiles<N> {
         let mut seen = Vec::with_capacity(N);
         let mut is_moved = false;
         for (path, pair) in self.parts.iter().zip(lines[1..].chunks(2)) {
-            let file = trusted::open(path).ok()?;
+            let file = trusted::open_trusted(path).ok()?;
             let stamp = stamp_of(&file).ok()?;
             if stamp == *pair[1] {
                 files.push(file);
                 seen.push((pair[0].to_owned(), stamp));
                 continue;
             }
-            let Some(bytes) = whole(&file, pair[0], pair[1]) else {
+            let Some(bytes) = read_whole(&file, pair[0], pair[1]) else {
                 tell("was damaged");
                 return None;
             };
             is_moved = true;
-            let file = renewed(path, &bytes).or_else(|_| in_memory(&bytes)).ok()?;
+            let file = rewrite_file(path, &bytes).or_else(|_| in_memory(&bytes)).ok()?;
             seen.push((pair[0].to_owned(), stamp_of(&file).ok()?));
             files.push(file);
         }
@@ -206,7 +206,7 @@ impl ArtifactStore<'_> {
         let Some((dir, secret)) = self.place(true) else {
             return Ok(self.compile(name, wasm()?)?.in_memory(engine, name)?);
         };
-        let key = key(digest);
+        let key = artifact_key(digest);
         let files = program_files(dir, &key);
         if let Some(l) = self.open(engine, &files, &secret, &|_| {}) {
             return Ok(l);
@@ -236,7 +236,7 @@ impl ArtifactStore<'_> {
     /// be kept.
     pub fn has<'d>(&self, digests: impl IntoIterator<Item = &'d [u8; 32]>) -> Option<bool> {
         let (dir, secret) = self.place(false)?;
-        let is_there = |d| program_files(dir, &key(d)).open(&secret, &|_| {}).is_some();
+        let is_there = |d| program_files(dir, &artifact_key(d)).open(&secret, &|_| {}).is_some();
         Some(digests.into_iter().all(is_there))
     }
 
@@ -270,7 +270,7 @@ impl ArtifactStore<'_> {
     /// done twice, which harms nobody.
     fn hold(&self, lock: &Path, does: &str) -> Option<File> {
         // Behind a jail nothing can be made, and one that is there can be waited for.
-        let file = trusted::open_lock(lock).or_else(|_| trusted::open(lock)).ok()?;
+        let file = trusted::open_lock(lock).or_else(|_| trusted::open_trusted(lock)).ok()?;
         let begin = Instant::now();
         let mut is_told = false;
         loop {
@@ -299,9 +299,9 @@ impl ArtifactStore<'_> {
             wasm.len().div_ceil(1_000_000)
         ));
         let start = Instant::now();
-        let compiled = compile(name, wasm)?;
+        let compiled = compile_module(name, wasm)?;
         // The compiler's memory is several times what it leaves.
-        heap::trim();
+        heap::trim_heap();
         (self.progress)(&format!("compiled {name} in {:.1} s", start.elapsed().as_secs_f64()));
         Ok(compiled)
     }
@@ -316,7 +316,7 @@ impl ArtifactStore<'_> {
     ) -> Option<LoadedProgram> {
         let [code, template] = files.open(key, tell)?;
         let template = MemoryTemplate::open(template).map(Arc::new).ok()?;
-        match map(engine, &code) {
+        match map_code(engine, &code) {
             Ok(module) => Some(LoadedProgram { module, template, snapshot: None }),
             Err(e) => {
                 tell(&format!("is unusable: {}", one_line(&e)));
@@ -368,7 +368,7 @@ impl ArtifactStore<'_> {
             Err(why) => {
                 (self.progress)(&format!("{name} cannot be prepared and starts slowly: {why}"));
                 // Not tried again before there is more memory or something in the key changes.
-                let _ = trusted::put(&failed, format!("{memory}\n{why}\n").as_bytes(), false);
+                let _ = trusted::put_file(&failed, format!("{memory}\n{why}\n").as_bytes(), false);
                 let _ = std::fs::remove_file(&lock);
                 return None;
             }
@@ -388,13 +388,14 @@ impl ArtifactStore<'_> {
 /// Whether preparing failed with no less memory than there is now.
 fn is_hopeless(failed: &Path, memory: u64) -> bool {
     let mut text = String::new();
-    let read = trusted::open(failed).and_then(|f| f.take(MAX_SUMS).read_to_string(&mut text));
+    let read =
+        trusted::open_trusted(failed).and_then(|f| f.take(MAX_SUMS).read_to_string(&mut text));
     let had = text.lines().next().and_then(|l| l.parse::<u64>().ok());
     read.is_ok() && had.is_some_and(|had| had >= memory)
 }
 
 /// Maps machine code.
-fn map(engine: &Engine, code: &File) -> Result<Module, wasmer::DeserializeError> {
+fn map_code(engine: &Engine, code: &File) -> Result<Module, wasmer::DeserializeError> {
     // The engine takes a path; this one names the descriptor, whatever has become of its file's.
     let path = format!("/proc/self/fd/{}", code.as_raw_fd());
     // JUSTIFICATION: machine code can only be loaded by the engine's unsafe call.
@@ -414,7 +415,7 @@ fn map(engine: &Engine, code: &File) -> Result<Module, wasmer::DeserializeError>
     load_bytes(engine, bytes)
 }
 
-/// Loads machine code that was compiled here, or comes from a file as [`map`] has it.
+/// Loads machine code that was compiled here, or comes from a file as [`map_code`] has it.
 fn load_bytes(engine: &Engine, code: Vec<u8>) -> Result<Module, wasmer::DeserializeError> {
     // JUSTIFICATION: as in `map`.
     // SAFETY: the bytes are the compiler's own, or what was read from a file of which `map` says the same.
@@ -470,7 +471,7 @@ fn stamp_of(file: &File) -> std::io::Result<String> {
 
 /// The bytes of a file that was written to or moved since its stamp was `recorded`, if they have
 /// the digest still.
-fn whole(file: &File, digest: &str, recorded: &str) -> Option<Vec<u8>> {
+fn read_whole(file: &File, digest: &str, recorded: &str) -> Option<Vec<u8>> {
     let len: u64 = recorded.split(' ').nth(2)?.parse().ok()?;
     if file.metadata().ok()?.len() != len {
         return None;
@@ -481,9 +482,9 @@ fn whole(file: &File, digest: &str, recorded: &str) -> Option<Vec<u8>> {
 }
 
 /// The file with these bytes, made anew.
-fn renewed(path: &Path, bytes: &[u8]) -> std::io::Result<File> {
-    let written = trusted::put(path, bytes, false)?;
-    let file = trusted::open(path)?;
+fn rewrite_file(path: &Path, bytes: &[u8]) -> std::io::Result<File> {
+    let written = trusted::put_file(path, bytes, false)?;
+    let file = trusted::open_trusted(path)?;
     if stamp_of(&file)? == stamp_of(&written)? {
         Ok(file)
     } else {
@@ -501,7 +502,7 @@ fn in_memory(bytes: &[u8]) -> std::io::Result<File> {
     Ok(file)
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn hex_text(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 

@@ -36,7 +36,7 @@
 
 use crate::host::{CellStart, Kernel, Left, Process, ReadyInstance};
 use crate::loaded::LoadedProgram;
-use crate::lock;
+use crate::lock_mutex;
 use crate::outcome::RunResult;
 use crate::sandbox::{RunSpec, SandboxError, SessionSandbox};
 use crate::snapshot::has_cells;
@@ -47,7 +47,9 @@ use std::sync::Arc;
 use std::time::Instant;
 use wasibox_kernel::border::Fd;
 use wasibox_kernel::layer;
-use wasibox_kernel::parked::{self, Layers, ParkedProcess, Unreadable, module_of, park, unpark};
+use wasibox_kernel::parked::{
+    self, Layers, ParkedProcess, Unreadable, module_of, park_descriptors, unpark_descriptors,
+};
 use wasibox_kernel::{
     BEGIN, CellOrigin, CpuUsage, Cwd, Descriptor, Descriptors, EntryPoint, FORK, GO_ON,
     OpenDescription, ProcessBirth, ProcessStart,
@@ -137,12 +139,14 @@ impl ParkedInterpreter {
     /// See [`Sandbox::cell_changes`].
     fn take_changes(&mut self, whole: bool) -> (usize, Vec<u8>) {
         let ready = &self.left.ready;
-        let parts = match ready.place() {
-            Some((base, _, size)) => self.tracker.changed(base, size, |n| ready.part(n)),
+        let parts = match ready.memory_place() {
+            Some((base, _, size)) => {
+                self.tracker.changed_parts(base, size, |n| ready.memory_part(n))
+            }
             None => Vec::new(),
         };
-        parked::change(self.told.get_or_insert_default(), parts, whole, |n, add| {
-            if let Some((now, then)) = ready.part(n).zip(self.template.part(n as usize)) {
+        parked::layer_change(self.told.get_or_insert_default(), parts, whole, |n, add| {
+            if let Some((now, then)) = ready.memory_part(n).zip(self.template.part(n as usize)) {
                 add(now, then);
             }
         })
@@ -150,16 +154,16 @@ impl ParkedInterpreter {
 
     /// All but the memory.
     fn rest(&mut self, sandbox: &SessionSandbox) -> Option<ParkedProcess> {
-        let (atom, _) = sandbox.programs.identity(self.program)?;
-        let (_, _, size) = self.left.ready.place()?;
+        let (atom, _) = sandbox.programs.program_identity(self.program)?;
+        let (_, _, size) = self.left.ready.memory_place()?;
         let monotonic = self.monotonic();
         let left = &mut self.left;
         Some(ParkedProcess {
             atom: atom.to_owned(),
             is_prepared: left.ready.entry == EntryPoint::Cell { is_prepared: true },
             size: size as u64,
-            globals: left.ready.globals()?,
-            files: park(&left.fds, sandbox.vfs()),
+            globals: left.ready.global_values()?,
+            files: park_descriptors(&left.fds, sandbox.vfs()),
             handles: left.handles,
             ignored: left.ignored,
             monotonic,
@@ -185,23 +189,23 @@ impl SessionSandbox {
     /// # Errors
     /// As of [`Sandbox::run`]; a program without cells.
     pub fn cell(&self, name: &str, spec: RunSpec, code: &[u8]) -> Result<CellRun, SandboxError> {
-        let taken = lock(&self.cells).remove(name);
+        let taken = lock_mutex(&self.cells).remove(name);
         let is_new = taken.is_none();
-        if is_new && lock(&self.cells).len() >= MAX_CELLS {
+        if is_new && lock_mutex(&self.cells).len() >= MAX_CELLS {
             return Err(SandboxError::Cell {
                 name: name.into(),
                 why: "there are too many interpreters",
             });
         }
         let mut going = CellToRun { code, name, taken, before: None };
-        let ran = self.go(spec, Some(&mut going));
+        let ran = self.run_to_end(spec, Some(&mut going));
         let CellToRun { taken, before, .. } = going;
         // What was not begun stays as it was.
         if let Some(untouched) = taken {
-            lock(&self.cells).insert(name.into(), untouched);
+            lock_mutex(&self.cells).insert(name.into(), untouched);
         }
         let (run, kernel, program) = ran?;
-        let Some(left) = lock(&kernel.cells.left).take() else {
+        let Some(left) = lock_mutex(&kernel.cells.left).take() else {
             return Ok(CellRun { run, value: None, json: None, is_gone: true });
         };
         let CellAnswer { value, json, .. } = left.answer.clone();
@@ -210,7 +214,7 @@ impl SessionSandbox {
             None => {
                 let loaded = self.programs.get(program)?;
                 let template = loaded.memory_of(left.ready.entry).clone();
-                if !template.map() {
+                if !template.map_content() {
                     let why = "what its memory began as cannot be mapped";
                     return Err(SandboxError::Cell { name: name.into(), why });
                 }
@@ -221,23 +225,23 @@ impl SessionSandbox {
             program,
             left,
             next_pid: kernel.next_pid(),
-            monotonic: kernel.monotonic(),
+            monotonic: kernel.monotonic_now(),
             since: Instant::now(),
             is_forked: false,
             template,
             tracker,
             told,
         };
-        lock(&self.cells).insert(name.into(), interpreter);
+        lock_mutex(&self.cells).insert(name.into(), interpreter);
         Ok(CellRun { run, value, json, is_gone: false })
     }
 
     /// What has changed in an interpreter since this was last asked for, and all else that it is; with
     /// `whole`, all that differs from its beginning. `None` if there is none of that name.
     pub fn cell_changes(&self, name: &str, whole: bool) -> Option<CellChange> {
-        let mut cells = lock(&self.cells);
+        let mut cells = lock_mutex(&self.cells);
         let cell = cells.get_mut(name)?;
-        let (_, digest) = self.programs.identity(cell.program)?;
+        let (_, digest) = self.programs.program_identity(cell.program)?;
         let loaded = self.programs.get(cell.program).ok()?;
         let module = module_of(&digest, &loaded.memory_of(cell.left.ready.entry).digest);
         let rest = cell.rest(self)?.encode();
@@ -260,11 +264,11 @@ impl SessionSandbox {
     ) -> Result<(), CellError> {
         let rest = ParkedProcess::decode(rest)?;
         self.forget_cell(name);
-        if lock(&self.cells).len() >= MAX_CELLS {
+        if lock_mutex(&self.cells).len() >= MAX_CELLS {
             return Err(CellError::TooMany);
         }
-        let program = self.programs.number(&rest.atom).ok_or(CellError::OtherModule)?;
-        let (_, digest) = self.programs.identity(program).ok_or(CellError::OtherModule)?;
+        let program = self.programs.program_number(&rest.atom).ok_or(CellError::OtherModule)?;
+        let (_, digest) = self.programs.program_identity(program).ok_or(CellError::OtherModule)?;
         let loaded = self.programs.get(program).map_err(SandboxError::from)?;
         let entry = EntryPoint::Cell { is_prepared: rest.is_prepared };
         let has = has_cells(&loaded.module) && (loaded.snapshot.is_some() || !rest.is_prepared);
@@ -273,26 +277,27 @@ impl SessionSandbox {
         }
         let template = loaded.memory_of(entry).clone();
         let mut ready = self.make(program, &loaded, entry)?;
-        if !template.map() || !ready.grow_to(rest.size) {
+        if !template.map_content() || !ready.grow_to(rest.size) {
             return Err(CellError::Memory);
         }
-        let (base, reserved, size) = ready.place().ok_or(CellError::Memory)?;
+        let (base, reserved, size) = ready.memory_place().ok_or(CellError::Memory)?;
         if size as u64 != rest.size {
             return Err(CellError::Unreadable(Unreadable::Malformed));
         }
         let mut tracker = Tracker::new(base, reserved);
-        let told = lay(&mut ready, layers)?;
+        let told = lay_layers(&mut ready, layers)?;
         if !ready.set_globals(&rest.globals) {
             return Err(CellError::Unreadable(Unreadable::Malformed));
         }
         // What was put is no change.
-        tracker.changed(base, size, |n| ready.part(n));
+        tracker.changed_parts(base, size, |n| ready.memory_part(n));
         let cannot = |why: Errno| match why {
             Errno::NOMEM => CellError::Memory,
             _ => CellError::Unreadable(Unreadable::Malformed),
         };
         let limit = self.policy().limits.descriptors;
-        let fds = unpark(&rest.files, self.vfs(), limit, &self.budget).map_err(cannot)?;
+        let fds =
+            unpark_descriptors(&rest.files, self.vfs(), limit, &self.budget).map_err(cannot)?;
         let [user, system, cpu_ns] = rest.cpu;
         let left = Left {
             ready: Box::new(ready),
@@ -314,19 +319,19 @@ impl SessionSandbox {
             tracker,
             told: Some(told),
         };
-        lock(&self.cells).insert(name.into(), interpreter);
+        lock_mutex(&self.cells).insert(name.into(), interpreter);
         Ok(())
     }
 
     /// Ends an interpreter; says whether there was one. Nothing of it runs any more, no handlers of its end
     /// either.
     pub fn forget_cell(&self, name: &str) -> bool {
-        lock(&self.cells).remove(name).is_some()
+        lock_mutex(&self.cells).remove(name).is_some()
     }
 
     /// The names of the interpreters that live.
     pub fn cells(&self) -> Vec<String> {
-        lock(&self.cells).keys().cloned().collect()
+        lock_mutex(&self.cells).keys().cloned().collect()
     }
 
     /// An instance for an interpreter that is to be restored. No code of the guest runs.
@@ -344,8 +349,8 @@ impl SessionSandbox {
             CellOrigin::default(),
             Arc::default(),
         );
-        let none = || self.budget.reserve(0).ok_or(CellError::Memory);
-        let memory = self.budget.reserve(loaded.needs(entry)).ok_or(CellError::Memory)?;
+        let none = || self.budget.reserve_bytes(0).ok_or(CellError::Memory);
+        let memory = self.budget.reserve_bytes(loaded.needs(entry)).ok_or(CellError::Memory)?;
         let start = ProcessStart { program, argv: Vec::new(), env: Vec::new() };
         let cwd = Cwd::new(Loc::Tree(wasibox_vfs::tree::ROOT), b"/".to_vec());
         let fds = Descriptors::new(0);
@@ -354,35 +359,35 @@ impl SessionSandbox {
         let process = Arc::new(Process::new(kernel, birth));
         let made = ReadyInstance::new(&process, program, entry, loaded, Some(memory));
         let mut ready = made.map_err(|_| CellError::Memory)?;
-        ready.pause(&process);
+        ready.pause_cell(&process);
         Ok(ready)
     }
 }
 
 /// Puts layers into a memory that is as it began. Gives the parts of each.
-fn lay(ready: &mut ReadyInstance, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellError> {
-    let told = parked::numbers(layers).ok_or(CellError::Unreadable(Unreadable::Malformed))?;
+fn lay_layers(ready: &mut ReadyInstance, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellError> {
+    let told = parked::layer_numbers(layers).ok_or(CellError::Unreadable(Unreadable::Malformed))?;
     let mut all: Vec<u32> = told.iter().flatten().copied().collect();
     all.sort_unstable();
     all.dedup();
     for run in all.chunk_by(|a, b| a + 1 == *b) {
         if let [first, .., last] = run {
-            ready.populate(*first..last + 1);
+            ready.populate_parts(*first..last + 1);
         }
     }
     let mut seen = HashSet::with_capacity(all.len());
-    for differs in layers.iter().rev().flat_map(|l| layer::parts(l.as_ref())) {
+    for differs in layers.iter().rev().flat_map(|l| layer::layer_parts(l.as_ref())) {
         let differs = differs.ok_or(CellError::Unreadable(Unreadable::Malformed))?;
         let part = ready.part_mut(differs.number).ok_or(CellError::Part)?;
         if seen.insert(differs.number) {
-            differs.apply(part);
+            differs.apply_to(part);
         }
     }
     Ok(told)
 }
 
 fn tracker_of(ready: &ReadyInstance) -> Tracker {
-    let (base, reserved, _) = ready.place().unwrap_or_default();
+    let (base, reserved, _) = ready.memory_place().unwrap_or_default();
     Tracker::new(base, reserved)
 }
 
@@ -427,7 +432,7 @@ impl CellToRun<'_> {
 
     /// What its table of descriptors takes of the memory limit.
     pub fn table_cost(&self) -> u64 {
-        self.taken.as_ref().map_or(0, |t| t.left.fds.cost())
+        self.taken.as_ref().map_or(0, |t| t.left.fds.memory_cost())
     }
 
     /// Its descriptors with these in place of the standard streams and the root directory.

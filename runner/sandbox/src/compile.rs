@@ -38,23 +38,23 @@ pub struct CannotCompile {
     pub why: String,
 }
 
-/// Separates a module from its data and compiles the rest, with an engine of its own ([`crate::engine::compiling`]).
-pub fn compile(name: &str, wasm: Vec<u8>) -> Result<CompiledModule, CannotCompile> {
-    compile_for(crate::engine::baseline(), name, wasm)
+/// Separates a module from its data and compiles the rest, with an engine of its own ([`crate::engine::compiling_engine`]).
+pub fn compile_module(name: &str, wasm: Vec<u8>) -> Result<CompiledModule, CannotCompile> {
+    compile_for(crate::engine::baseline_target(), name, wasm)
 }
 
-/// Compiles as [`compile`] does, for such a CPU.
+/// Compiles as [`compile_module`] does, for such a CPU.
 pub fn compile_for(
     target: Target,
     name: &str,
     wasm: Vec<u8>,
 ) -> Result<CompiledModule, CannotCompile> {
     let cannot = |why: String| CannotCompile { name: name.into(), why };
-    check(&wasm).map_err(cannot)?;
+    check_sizes(&wasm).map_err(cannot)?;
     let bounds = CompileBounds::of(wasm.len());
-    let split = template::split(wasm);
-    let engine = crate::engine::compiling(target);
-    let module = bounded(&engine, &split, bounds, resident).map_err(cannot)?;
+    let split = template::split_module(wasm);
+    let engine = crate::engine::compiling_engine(target);
+    let module = compile_bounded(&engine, &split, bounds, resident_bytes).map_err(cannot)?;
     let code = module.serialize().map_err(|e| cannot(one_line(&e)))?.into();
     Ok(CompiledModule { code, template: split.template })
 }
@@ -80,7 +80,7 @@ impl CompileBounds {
 }
 
 /// `held` tells the bytes that this process holds.
-fn bounded(
+fn compile_bounded(
     engine: &Engine,
     split: &SplitModule,
     bounds: CompileBounds,
@@ -111,7 +111,7 @@ pub(crate) fn one_line(e: &dyn std::fmt::Display) -> String {
 }
 
 /// Looks at sizes only; what does not parse is the engine's to complain about.
-fn check(wasm: &[u8]) -> Result<(), String> {
+fn check_sizes(wasm: &[u8]) -> Result<(), String> {
     if wasm.len() > MAX_MODULE {
         return Err(format!("it is larger than {} MiB", MAX_MODULE >> 20));
     }
@@ -134,7 +134,7 @@ fn check(wasm: &[u8]) -> Result<(), String> {
 }
 
 /// Bytes of this process in memory; 0 if the system does not say.
-fn resident() -> usize {
+fn resident_bytes() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: usize = text.split(' ').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
     pages.saturating_mul(rustix::param::page_size())
@@ -175,22 +175,22 @@ mod tests {
 
     #[test]
     fn sizes_are_bounded() {
-        assert!(compile("m", module(3, 100)).is_ok());
-        let e = compile("m", module(1, MAX_FUNCTION + 1)).map(|_| ()).unwrap_err();
+        assert!(compile_module("m", module(3, 100)).is_ok());
+        let e = compile_module("m", module(1, MAX_FUNCTION + 1)).map(|_| ()).unwrap_err();
         assert!(why(e).contains("larger than 1048576 bytes"));
-        let e = compile("m", module(400_001, 2)).map(|_| ()).unwrap_err();
+        let e = compile_module("m", module(400_001, 2)).map(|_| ()).unwrap_err();
         assert!(why(e).contains("more than 400000 functions"));
     }
 
     #[test]
     fn time_and_memory_are_bounded() {
-        let split = template::split(module(2000, 100));
+        let split = template::split_module(module(2000, 100));
         // The process's own size also falls while other tests end: a size that grows stands in.
         let bounds = |time, memory| {
             let size = AtomicUsize::new(0);
             let grows = move || size.fetch_add(1 << 20, Ordering::Relaxed);
-            bounded(
-                &crate::engine::compiling(crate::engine::baseline()),
+            compile_bounded(
+                &crate::engine::compiling_engine(crate::engine::baseline_target()),
                 &split,
                 CompileBounds { time, memory },
                 grows,
@@ -208,6 +208,6 @@ mod tests {
     #[test]
     fn the_size_of_this_process_is_known() {
         let block = std::hint::black_box(vec![1_u8; 64 << 20]);
-        assert!(resident() >= block.len());
+        assert!(resident_bytes() >= block.len());
     }
 }

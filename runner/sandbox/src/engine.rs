@@ -29,30 +29,30 @@ const BASELINE: &[CpuFeature] = &[
 
 /// An engine that loads code, and whose processes have such a stack.
 pub fn new(stack: usize) -> Engine {
-    crate::interrupt::install();
+    crate::interrupt::install_handlers();
     // Code with any feature of this CPU may be loaded.
     with_target(stack, Target::default())
 }
 
 /// The CPU that code is compiled for here.
-pub fn baseline() -> Target {
-    Target::new(Target::default().triple().clone(), features().collect())
+pub fn baseline_target() -> Target {
+    Target::new(Target::default().triple().clone(), cpu_features().collect())
 }
 
 /// An engine that compiles for such a CPU. What it makes is loaded by [`new`]'s.
-pub fn compiling(target: Target) -> Engine {
+pub fn compiling_engine(target: Target) -> Engine {
     // Code does not depend on the stack.
     with_target(crate::stack::LEAST, target)
 }
 
 fn with_target(stack: usize, target: Target) -> Engine {
-    let mut engine = EngineBuilder::new(compiler()).set_target(Some(target)).engine();
+    let mut engine = EngineBuilder::new(cranelift_compiler()).set_target(Some(target)).engine();
     let stack = stack.max(crate::stack::LEAST);
     engine.set_tunables(BudgetTunables::new(stack));
     engine.into()
 }
 
-fn compiler() -> Cranelift {
+fn cranelift_compiler() -> Cranelift {
     let mut c = Cranelift::default();
     c.opt_level(CraneliftOptLevel::Speed);
     // The ELF form is mapped from its file and paged in on demand; the older form is
@@ -63,14 +63,14 @@ fn compiler() -> Cranelift {
 }
 
 /// The features that code compiled here uses.
-fn features() -> impl Iterator<Item = CpuFeature> {
+fn cpu_features() -> impl Iterator<Item = CpuFeature> {
     let host = CpuFeature::for_host();
     BASELINE.iter().copied().filter(move |f| host.contains(*f))
 }
 
 /// The names of the features that code compiled here uses, as `sse4.1`.
 pub fn feature_names() -> Vec<String> {
-    features().map(|f| f.to_string()).collect()
+    cpu_features().map(|f| f.to_string()).collect()
 }
 
 /// Returns those of the named features that this CPU lacks, or that nothing is known of.
@@ -81,13 +81,13 @@ pub fn missing_features(names: &[String]) -> Vec<String> {
 }
 
 /// The engine, and the kind of machine that it makes code for.
-pub fn kind() -> String {
+pub fn engine_kind() -> String {
     format!("{ENGINE} {}", Target::default().triple())
 }
 
 /// What besides the module decides the machine code: engine, target, CPU features.
-pub fn identity() -> String {
-    format!("{} {}", kind(), feature_names().join(" "))
+pub fn engine_identity() -> String {
+    format!("{} {}", engine_kind(), feature_names().join(" "))
 }
 
 #[cfg(test)]

@@ -61,14 +61,14 @@ impl LoopbackGate {
             return;
         }
         let network = self.network.clone();
-        let serve = move || serve(&network, port, stream, place);
+        let serve = move || serve_connection(&network, port, stream, place);
         // Without a thread the stream is dropped, which is a refusal, too.
         drop(std::thread::Builder::new().stack_size(256 << 10).spawn(serve));
     }
 }
 
 /// Waits until the socket can be read, or written.
-fn wait(socket: &Socket, write: bool, time: Duration) {
+fn wait_socket(socket: &Socket, write: bool, time: Duration) {
     socket.watch(&std::thread::current());
     if socket.ready(write).is_none() {
         std::thread::park_timeout(time);
@@ -76,7 +76,7 @@ fn wait(socket: &Socket, write: bool, time: Duration) {
 }
 
 /// A connection to the port, of whatever kind of address it listens at.
-fn reach(network: &LoopbackNetwork, port: u16) -> Result<Socket, Errno> {
+fn reach_port(network: &LoopbackNetwork, port: u16) -> Result<Socket, Errno> {
     let mut refused = Errno::CONNREFUSED;
     let both = [
         (Family::V4, SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port)),
@@ -88,7 +88,7 @@ fn reach(network: &LoopbackNetwork, port: u16) -> Result<Socket, Errno> {
         loop {
             match socket.connect(SocketAddress::Ip(at), false) {
                 Ok(()) => return Ok(socket),
-                Err(Errno::AGAIN) if Instant::now() < end => wait(&socket, true, PATIENCE),
+                Err(Errno::AGAIN) if Instant::now() < end => wait_socket(&socket, true, PATIENCE),
                 Err(e) => {
                     refused = e;
                     break;
@@ -99,8 +99,13 @@ fn reach(network: &LoopbackNetwork, port: u16) -> Result<Socket, Errno> {
     Err(refused)
 }
 
-fn serve(network: &LoopbackNetwork, port: u16, mut stream: UnixStream, place: ConnectionPlace) {
-    let socket = match reach(network, port) {
+fn serve_connection(
+    network: &LoopbackNetwork,
+    port: u16,
+    mut stream: UnixStream,
+    place: ConnectionPlace,
+) {
+    let socket = match reach_port(network, port) {
         Ok(socket) => Arc::new(socket),
         Err(_) => {
             let _ = stream.write_all(&[REFUSED]);
@@ -119,7 +124,7 @@ fn serve(network: &LoopbackNetwork, port: u16, mut stream: UnixStream, place: Co
         push(outside, &inside);
     };
     if std::thread::Builder::new().stack_size(256 << 10).spawn(inwards).is_ok() {
-        pull(stream, &socket);
+        pull_bytes(stream, &socket);
     }
     drop(place);
 }
@@ -142,7 +147,7 @@ fn push(mut from: UnixStream, to: &Socket) {
         while !rest.is_empty() {
             match to.send(rest, None) {
                 Ok(sent) => rest = &rest[sent..],
-                Err(Errno::AGAIN) => wait(to, true, LOOK),
+                Err(Errno::AGAIN) => wait_socket(to, true, LOOK),
                 Err(_) => {
                     // Nobody reads any more; nothing more is taken.
                     let _ = from.shutdown(Shutdown::Read);
@@ -154,7 +159,7 @@ fn push(mut from: UnixStream, to: &Socket) {
 }
 
 /// Out of the session.
-fn pull(mut to: UnixStream, from: &Socket) {
+fn pull_bytes(mut to: UnixStream, from: &Socket) {
     let mut part = vec![0; PART];
     loop {
         match from.receive(&mut part, ReceiveOptions::default()) {
@@ -168,7 +173,7 @@ fn pull(mut to: UnixStream, from: &Socket) {
                     return;
                 }
             }
-            Err(Errno::AGAIN) => wait(from, false, LOOK),
+            Err(Errno::AGAIN) => wait_socket(from, false, LOOK),
             Err(_) => {
                 let _ = to.shutdown(Shutdown::Both);
                 return;
@@ -197,7 +202,7 @@ mod tests {
         loop {
             match listener.accept() {
                 Ok(s) => return s,
-                Err(_) => wait(listener, false, LOOK),
+                Err(_) => wait_socket(listener, false, LOOK),
             }
         }
     }
@@ -226,7 +231,7 @@ mod tests {
                 match inner.receive(&mut part, ReceiveOptions::default()) {
                     Ok(0) => break,
                     Ok(n) => got.extend_from_slice(&part[..n]),
-                    Err(_) => wait(&inner, false, LOOK),
+                    Err(_) => wait_socket(&inner, false, LOOK),
                 }
             }
             assert!(got == long);

@@ -22,7 +22,7 @@ pub enum ForkSide {
 /// # Errors
 /// If the process has more than one thread or it cannot be known (no `/proc`), or if the host's
 /// kernel makes no process.
-pub fn sibling() -> io::Result<ForkSide> {
+pub fn fork_sibling() -> io::Result<ForkSide> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("a process with threads cannot be copied"));
     }

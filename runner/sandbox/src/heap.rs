@@ -19,7 +19,7 @@ pub fn use_huge_pages() {
 /// Gives the system what the allocator keeps of freed memory: it holds on to whole heaps of threads that have
 /// ended, for a session of 100 MB about as much. Takes milliseconds where the heap is large.
 /// Without effect where the C library is not glibc.
-pub fn trim() {
+pub fn trim_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // JUSTIFICATION: the allocator has no other interface for this than C's.
     // SAFETY: it locks the allocator's heaps and gives back pages that no allocation has.

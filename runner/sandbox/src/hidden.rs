@@ -54,13 +54,13 @@ struct FilteredFolder {
 }
 
 impl Folder for FilteredFolder {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+    fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
         let seen = |e: FolderEntry| match self.hidden.0.get(&e.name) {
             None => Some(e),
             Some(hidden) if hidden.0.is_empty() => None,
             Some(hidden) => Some(FolderEntry { kind: hidden.clone().within(e.kind), ..e }),
         };
-        Ok(self.whole.list()?.into_iter().filter_map(seen).collect())
+        Ok(self.whole.list_entries()?.into_iter().filter_map(seen).collect())
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
     struct Same;
 
     impl Folder for Same {
-        fn list(&self) -> Result<Vec<FolderEntry>, String> {
+        fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
             let dir = |name: &str| FolderEntry {
                 name: name.into(),
                 mode: 0o755,
@@ -85,7 +85,7 @@ mod tests {
 
     fn names(kind: &BaseKind, path: &[&str]) -> Vec<String> {
         let BaseKind::Dir(folder) = kind else { panic!("a folder") };
-        let listed = folder.list().unwrap();
+        let listed = folder.list_entries().unwrap();
         match path {
             [] => listed.iter().map(|e| String::from_utf8(e.name.clone()).unwrap()).collect(),
             [first, rest @ ..] => {

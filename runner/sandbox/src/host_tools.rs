@@ -49,13 +49,13 @@ impl HostToolPolicy {
 
     /// Whether a tool of that name may be called, if there is one.
     pub fn allows(&self, name: &str) -> bool {
-        let is_in = |list: &[String]| list.iter().any(|pattern| fits(pattern, name));
+        let is_in = |list: &[String]| list.iter().any(|pattern| name_fits(pattern, name));
         !is_in(&self.deny) && self.allow.as_deref().is_none_or(is_in)
     }
 }
 
 /// Whether a name fits a pattern, in which `*` stands for any characters.
-fn fits(pattern: &str, name: &str) -> bool {
+fn name_fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else { return false };
@@ -89,7 +89,7 @@ mod tests {
             ("", "", true),
             ("", "a", false),
         ] {
-            assert_eq!(fits(pattern, name), does, "{pattern} {name}");
+            assert_eq!(name_fits(pattern, name), does, "{pattern} {name}");
         }
     }
 

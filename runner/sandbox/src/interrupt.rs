@@ -27,7 +27,7 @@
 
 use crate::codemap::CodeMap;
 use crate::host::Process;
-use crate::{lock, stack};
+use crate::{lock_mutex, stack};
 use box_abi::signal;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -79,7 +79,7 @@ impl wasibox_kernel::HostWatch for ProcessWatch {
         }
     }
 
-    fn fatal(&self) -> Option<u8> {
+    fn fatal_signal(&self) -> Option<u8> {
         match self.fatal.load(Ordering::SeqCst) {
             0 => None,
             s => Some(s),
@@ -90,17 +90,17 @@ impl wasibox_kernel::HostWatch for ProcessWatch {
         self.fatal.compare_exchange(0, sig, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    fn told(&self) -> u32 {
+    fn told_count(&self) -> u32 {
         self.told.load(Ordering::Relaxed)
     }
 
     fn is_running(&self) -> bool {
-        !lock(&self.threads).is_empty()
+        !lock_mutex(&self.threads).is_empty()
     }
 
-    fn end(&self) {
+    fn end_computation(&self) {
         self.told.fetch_add(1, Ordering::Relaxed);
-        for thread in lock(&self.threads).iter() {
+        for thread in lock_mutex(&self.threads).iter() {
             // JUSTIFICATION: signals for one thread of the process can only be sent so.
             // SAFETY: the thread lives: it takes its entry out, under this lock, before it ends.
             unsafe { libc::pthread_kill(*thread, libc::SIGUSR1) };
@@ -110,11 +110,11 @@ impl wasibox_kernel::HostWatch for ProcessWatch {
 
 /// Says that the calling thread runs `process` from now on, until the value is dropped. What its
 /// program throws is charged with `each` bytes per exception.
-pub fn watch(process: &std::sync::Arc<Process>, each: u64) -> InterruptGuard<'_> {
+pub fn watch_process(process: &std::sync::Arc<Process>, each: u64) -> InterruptGuard<'_> {
     process.watch.each.store(each, Ordering::Relaxed);
     // JUSTIFICATION and SAFETY: the call has no preconditions.
     let me = unsafe { libc::pthread_self() };
-    lock(&process.watch.threads).push(me);
+    lock_mutex(&process.watch.threads).push(me);
     let outer = HERE.with(|h| h.swap(std::sync::Arc::as_ptr(process).cast_mut(), Ordering::SeqCst));
     debug_assert!(outer.is_null());
     InterruptGuard(process)
@@ -128,18 +128,18 @@ impl Drop for InterruptGuard<'_> {
         HERE.with(|h| h.store(null_mut(), Ordering::SeqCst));
         // JUSTIFICATION and SAFETY: the call has no preconditions.
         let me = unsafe { libc::pthread_self() };
-        lock(&self.0.watch.threads).retain(|t| *t != me);
+        lock_mutex(&self.0.watch.threads).retain(|t| *t != me);
         if self.0.watch.stops.swap(false, Ordering::SeqCst) {
-            code(self.0).let_run();
+            process_code(self.0).let_run();
         }
     }
 }
 
-fn code(process: &Process) -> &CodeMap {
+fn process_code(process: &Process) -> &CodeMap {
     &process.kernel.host.code.map
 }
 
-fn here<'a>() -> Option<&'a Process> {
+fn current_process<'a>() -> Option<&'a Process> {
     let p = HERE.with(|h| h.load(Ordering::SeqCst));
     // JUSTIFICATION: a handler has no other way to the process than a pointer.
     // SAFETY: the pointer is set while `InterruptGuard` borrows the process, on this thread, and the
@@ -149,10 +149,10 @@ fn here<'a>() -> Option<&'a Process> {
 
 /// Called for every exception that a guest throws, and for every trap; perhaps in a handler.
 fn on_throw() {
-    let Some(process) = here() else { return };
+    let Some(process) = current_process() else { return };
     let (watch, budget) = (&process.watch, &process.kernel.budget);
     let each = watch.each.load(Ordering::Relaxed);
-    if budget.take(each) {
+    if budget.take_bytes(each) {
         watch.thrown.fetch_add(each, Ordering::Relaxed);
         THROWN_HERE.with(|t| t.fetch_add(each, Ordering::Relaxed));
     } else {
@@ -169,12 +169,12 @@ pub fn has_thrown_here() -> bool {
 pub fn forget_thrown_here(process: &Process) {
     let bytes = THROWN_HERE.with(|t| t.swap(0, Ordering::Relaxed));
     process.watch.thrown.fetch_sub(bytes, Ordering::Relaxed);
-    process.kernel.budget.give(bytes);
+    process.kernel.budget.give_bytes(bytes);
 }
 
 /// Gives back what exceptions took: their store is gone.
 pub fn forget_thrown(process: &Process) {
-    process.kernel.budget.give(take_thrown(process));
+    process.kernel.budget.give_bytes(take_thrown(process));
 }
 
 /// What exceptions took of the budget; it is the caller's from now on, whose store has them.
@@ -201,7 +201,7 @@ static SEGV_BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 static USR1_BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// Installs the handlers, after the engine's. Every engine is made after this.
-pub fn install() {
+pub fn install_handlers() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
         wasmer::sys::vm::init_traps();
@@ -213,7 +213,7 @@ pub fn install() {
 }
 
 /// Lets the signals through to this thread, whatever its creator had blocked.
-pub fn unblock() {
+pub fn unblock_signals() {
     // JUSTIFICATION: signal masks can only be changed so.
     // SAFETY: the set is initialised by sigemptyset before it is used, and lives for the calls.
     unsafe {
@@ -276,33 +276,33 @@ fn interrupt_here(context: *mut c_void) {
 
 /// SIGUSR1: ends the process of this thread if it is to end and runs its own code.
 extern "C" fn on_interrupt(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let Some(process) = here() else {
+    let Some(process) = current_process() else {
         return pass_on(&USR1_BEFORE, signal, info, context);
     };
     // SAFETY: the system passes the interrupted context.
     let pc = unsafe { program_counter(context) };
-    if process.fatal().is_some() && code(process).has(pc) {
+    if process.fatal_signal().is_some() && process_code(process).has(pc) {
         interrupt_here(context);
     }
 }
 
 /// SIGSEGV: opens more of the guest's stack, deals with stopped code, or leaves it to the engine.
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    if let Some(process) = here() {
+    if let Some(process) = current_process() {
         // SAFETY: the system passes the fault's address and the interrupted context.
         let (address, pc) = unsafe { ((*info).si_addr() as usize, program_counter(context)) };
-        let code = code(process);
+        let code = process_code(process);
         if pc == address && code.has(pc) {
             // The guest came back to stopped code.
-            while process.fatal().is_none() {
+            while process.fatal_signal().is_none() {
                 if !code.is_stopped() {
                     // Whoever let it run last may have been overtaken.
                     code.enforce();
                     return;
                 }
-                pause();
+                pause_thread();
             }
-        } else if let Some(fault) = stack::fault(address, &process.kernel.budget) {
+        } else if let Some(fault) = stack::handle_fault(address, &process.kernel.budget) {
             match fault {
                 stack::StackFault::Opened => return,
                 stack::StackFault::Refused => {
@@ -331,11 +331,11 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
 /// Makes the process end when it returns to its own code.
 fn stop_until_end(process: &Process) {
     if !process.watch.stops.swap(true, Ordering::SeqCst) {
-        code(process).stop();
+        process_code(process).stop();
     }
 }
 
-fn pause() {
+fn pause_thread() {
     let t = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
     // JUSTIFICATION: rustix's form may retry and is not documented for handlers.
     // SAFETY: nanosleep reads the value only.

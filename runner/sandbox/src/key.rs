@@ -74,7 +74,7 @@ impl ArtifactKey {
         }
         let mut bytes = [0; LEN];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        match trusted::put(&path, &bytes, fresh) {
+        match trusted::put_file(&path, &bytes, fresh) {
             Ok(_) => Ok((ArtifactKey(bytes), true)),
             // Another process was faster.
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
@@ -85,7 +85,7 @@ impl ArtifactKey {
     }
 
     fn read(path: &Path) -> io::Result<ArtifactKey> {
-        let mut file = trusted::open(path)?;
+        let mut file = trusted::open_trusted(path)?;
         let m = file.metadata()?;
         if m.mode() & 0o077 != 0 || m.len() != LEN as u64 {
             return Err(io::ErrorKind::InvalidData.into());

@@ -80,7 +80,8 @@ pub use outcome::{LimitHit, ProcessStatus, RunResult};
 pub use policy::{Limits, NetworkPolicy, Policy, Workspace, WorkspaceKind};
 pub use programs::{ProgramError, compile_all, compile_program};
 pub use sandbox::{
-    PreparedImage, RunSpec, SandboxError, SandboxInterrupt, SessionSandbox, image_files, protected,
+    PreparedImage, RunSpec, SandboxError, SandboxInterrupt, SessionSandbox, image_files,
+    protected_paths,
 };
 pub use wasibox_kernel::value;
 pub use wasibox_vfs::{
@@ -91,6 +92,6 @@ use std::sync::{Mutex, MutexGuard};
 
 /// Locks, whatever a panicking thread left: every critical section here leaves its
 /// data consistent between statements.
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -169,7 +169,7 @@ impl Drop for AddressRange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::{ALIGN, MemoryTemplate, split};
+    use crate::template::{ALIGN, MemoryTemplate, split_module};
 
     /// A module with a memory of two pages and `text` at 70,000.
     fn module(text: &[u8]) -> Vec<u8> {
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn begins_as_the_template_and_renews() {
-        let parts = split(module(b"constants"));
+        let parts = split_module(module(b"constants"));
         assert_eq!(parts.wasm.len(), 8 + 5 + 2 + 6);
         let template = Arc::new(MemoryTemplate::in_memory(&parts.template).unwrap());
         assert_eq!((template.start, template.len), (ALIGN, ALIGN));
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn refuses_what_does_not_fit() {
-        let parts = split(module(b"x"));
+        let parts = split_module(module(b"x"));
         let template = Arc::new(MemoryTemplate::in_memory(&parts.template).unwrap());
         assert!(AddressRange::new(8 * ALIGN, ALIGN, Some(template)).is_err());
         assert!(AddressRange::new(ALIGN, 2 * ALIGN, None).is_err());

@@ -73,10 +73,10 @@ impl Drop for NextMemoryGuard {
 }
 
 /// Takes bytes from what this thread has reserved, or from the budget.
-fn charged(n: u64) -> Option<Reservation> {
+fn charge_bytes(n: u64) -> Option<Reservation> {
     HERE.with_borrow_mut(|h| {
-        let prepaid = h.prepaid.as_mut().and_then(|r| r.split(n));
-        prepaid.or_else(|| h.budget.as_ref()?.reserve(n))
+        let prepaid = h.prepaid.as_mut().and_then(|r| r.split_off(n));
+        prepaid.or_else(|| h.budget.as_ref()?.reserve_bytes(n))
     })
 }
 
@@ -110,7 +110,7 @@ impl BudgetTunables {
         if ty.shared {
             return Err(MemoryError::Generic("shared memories are not allowed".into()));
         }
-        let held = charged(bytes as u64)
+        let held = charge_bytes(bytes as u64)
             .ok_or_else(|| MemoryError::Generic("the memory limit is reached".into()))?;
         let guard = style.offset_guard_size() as usize;
         let reserved = MemoryStyle::static_bound().bytes().0 + guard;
@@ -154,7 +154,7 @@ impl Tunables for BudgetTunables {
     }
 
     fn create_host_table(&self, ty: &TableType, style: &TableStyle) -> Result<VMTable, String> {
-        self.base.create_host_table(&bounded(ty), style)
+        self.base.create_host_table(&bounded_table(ty), style)
     }
 
     // JUSTIFICATION and SAFETY: as for `create_vm_memory`.
@@ -164,7 +164,7 @@ impl Tunables for BudgetTunables {
         style: &TableStyle,
         at: NonNull<VMTableDefinition>,
     ) -> Result<VMTable, String> {
-        unsafe { self.base.create_vm_table(&bounded(ty), style, at) }
+        unsafe { self.base.create_vm_table(&bounded_table(ty), style, at) }
     }
 
     fn vmconfig(&self) -> &VMConfig {
@@ -177,7 +177,7 @@ const TABLE_GROWTH: u32 = 1 << 16;
 
 /// The table as it is made: the engine does not ask before one grows, so that it can only grow as far
 /// as was charged from the beginning ([`table_bytes`]).
-fn bounded(ty: &TableType) -> TableType {
+fn bounded_table(ty: &TableType) -> TableType {
     let most = ty.minimum.saturating_add(TABLE_GROWTH);
     TableType { maximum: Some(ty.maximum.map_or(most, |m| m.min(most))), ..*ty }
 }
@@ -185,7 +185,7 @@ fn bounded(ty: &TableType) -> TableType {
 /// Bytes that a table may take: a pointer per element, twice that if it may grow, since the list
 /// doubles; elements of a table that is never written to are kept a second time, in 32 bytes.
 pub fn table_bytes(ty: &TableType) -> u64 {
-    let bounded = bounded(ty);
+    let bounded = bounded_table(ty);
     let most = u64::from(bounded.maximum.unwrap_or(ty.minimum).max(ty.minimum));
     if most > u64::from(ty.minimum) { 16 * most } else { 40 * most }
 }
@@ -259,7 +259,7 @@ impl RenewableMemory {
     /// # Safety
     /// The instance it belongs to does not run, and nobody holds references into the memory.
     pub unsafe fn renew(&self) -> std::io::Result<()> {
-        let mut s = crate::lock(&self.0);
+        let mut s = crate::lock_mutex(&self.0);
         // SAFETY: the caller's promise.
         unsafe { s.linear.renew()? };
         s.tell();
@@ -269,11 +269,11 @@ impl RenewableMemory {
 
     /// Charges the renewed memory to a reservation, which keeps the rest; false if it is too small.
     pub fn charge(&self, reservation: &mut Reservation) -> bool {
-        let mut s = crate::lock(&self.0);
+        let mut s = crate::lock_mutex(&self.0);
         if !reservation.shares_budget(&s.held) || s.held.bytes() > 0 {
             return false;
         }
-        match reservation.split(s.linear.size() as u64) {
+        match reservation.split_off(s.linear.size() as u64) {
             Some(needed) => s.held = needed,
             None => return false,
         }
@@ -287,13 +287,13 @@ impl RenewableMemory {
 
     /// Where it lies: its address, and how many bytes are reserved there.
     pub fn place(&self) -> (usize, usize) {
-        let s = crate::lock(&self.0);
+        let s = crate::lock_mutex(&self.0);
         (s.linear.base().as_ptr() as usize, s.linear.reserved())
     }
 
     /// Its present size in bytes.
     pub fn size(&self) -> usize {
-        crate::lock(&self.0).linear.size()
+        crate::lock_mutex(&self.0).linear.size()
     }
 }
 
@@ -315,7 +315,7 @@ impl BudgetedMemory {
         at: Option<NonNull<VMMemoryDefinition>>,
     ) -> BudgetedMemory {
         let number = {
-            let mut s = crate::lock(&shared);
+            let mut s = crate::lock_mutex(&shared);
             let number = s.next;
             s.next += 1;
             let definition = MemoryDefinition::new(at);
@@ -333,7 +333,7 @@ impl LinearMemory for BudgetedMemory {
     }
 
     fn size(&self) -> Pages {
-        let bytes = crate::lock(&self.shared).linear.size();
+        let bytes = crate::lock_mutex(&self.shared).linear.size();
         Pages((bytes / wasmer::WASM_PAGE_SIZE) as u32)
     }
 
@@ -342,7 +342,7 @@ impl LinearMemory for BudgetedMemory {
     }
 
     fn grow(&mut self, delta: Pages) -> Result<Pages, MemoryError> {
-        let mut s = crate::lock(&self.shared);
+        let mut s = crate::lock_mutex(&self.shared);
         let MemoryInner { linear, held, .. } = &mut *s;
         let before = Pages((linear.size() / wasmer::WASM_PAGE_SIZE) as u32);
         let refused = MemoryError::CouldNotGrow { current: before, attempted_delta: delta };
@@ -350,7 +350,7 @@ impl LinearMemory for BudgetedMemory {
         let Some(after) = before.checked_add(delta).filter(|p| *p <= most) else {
             return Err(refused);
         };
-        if !held.grow(delta.bytes().0 as u64) {
+        if !held.grow_by(delta.bytes().0 as u64) {
             return Err(refused);
         }
         if linear.open_to(after.bytes().0).is_err() {
@@ -363,7 +363,7 @@ impl LinearMemory for BudgetedMemory {
 
     fn vmmemory(&self) -> NonNull<VMMemoryDefinition> {
         // It is taken out when this value is dropped.
-        let s = crate::lock(&self.shared);
+        let s = crate::lock_mutex(&self.shared);
         let own = s.definitions.iter().find(|(n, _)| *n == self.number);
         own.and_then(|(_, d)| d.pointer()).unwrap_or(NonNull::dangling())
     }
@@ -379,6 +379,6 @@ impl LinearMemory for BudgetedMemory {
 
 impl Drop for BudgetedMemory {
     fn drop(&mut self) {
-        crate::lock(&self.shared).definitions.retain(|(n, _)| *n != self.number);
+        crate::lock_mutex(&self.shared).definitions.retain(|(n, _)| *n != self.number);
     }
 }

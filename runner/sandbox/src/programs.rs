@@ -53,9 +53,9 @@ pub struct CodeHolder {
 
 impl Drop for CodeHolder {
     fn drop(&mut self) {
-        let _held = crate::lock(&MAPPING);
+        let _held = crate::lock_mutex(&MAPPING);
         self.map.clear();
-        crate::lock(&self.modules).clear();
+        crate::lock_mutex(&self.modules).clear();
         self.engine = None;
     }
 }
@@ -116,33 +116,36 @@ impl ProgramLibrary {
     }
 
     /// Where machine code lies.
-    pub fn map(&self) -> &CodeMap {
+    pub fn code_map(&self) -> &CodeMap {
         &self.code.map
     }
 
     /// Files and folders that are the host's side of them: the image, the machine code and the key
     /// that authenticates it.
     pub fn own_files(&self) -> ProtectedPaths {
-        let mut paths = artifact::protected(self.artifacts.as_deref());
+        let mut paths = artifact::protected_paths(self.artifacts.as_deref());
         paths.push(self.image.path().to_path_buf());
         ProtectedPaths { paths }
     }
 
     /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
     pub fn are_kept(&self) -> Option<bool> {
-        self.store().has(self.image.atoms().values())
+        self.artifact_store().has(self.image.atoms().values())
     }
 
     /// Names of programs whose machine code is not kept, or whose prepared memory, if they can be prepared; `None` if
     /// nothing can be kept.
     pub fn unready(&self) -> Option<Vec<String>> {
         let is_prepared = |(name, digest): (&String, &[u8; 32])| {
-            let facts = self.image.atom(name).and_then(wasibox_image::module::facts);
+            let facts = self.image.atom(name).and_then(wasibox_image::module::module_facts);
             let can_be = facts.is_some_and(|f| f.can_be_prepared) && !self.image.tree().is_empty();
-            !can_be || self.store().knows_snapshot(&snapshot::key(digest, self.image.tree()))
+            !can_be
+                || self
+                    .artifact_store()
+                    .knows_snapshot(&snapshot::snapshot_key(digest, self.image.tree()))
         };
         let are_all_kept = self.are_kept()?;
-        let is_kept = |digest| are_all_kept || self.store().has([digest]) == Some(true);
+        let is_kept = |digest| are_all_kept || self.artifact_store().has([digest]) == Some(true);
         let unready =
             self.image.atoms().iter().filter(|(n, d)| !is_kept(*d) || !is_prepared((n, d)));
         Some(unready.map(|(name, _)| name.clone()).collect())
@@ -168,13 +171,13 @@ impl ProgramLibrary {
         self.get(ProgramMark(place as u32), Some(Limits::default().memory)).map(drop)
     }
 
-    fn store(&self) -> ArtifactStore<'_> {
+    fn artifact_store(&self) -> ArtifactStore<'_> {
         ArtifactStore { dir: self.artifacts.clone(), progress: &*self.progress }
     }
 
     /// The program's code, loaded or compiled at the first call. With its snapshot, which is made if need be,
     /// for who has so many bytes of memory: it is prepared in the part of them in which its snapshot would be
-    /// used, see [`wasibox_kernel::Kernel::entry`].
+    /// used, see [`wasibox_kernel::Kernel::entry_of`].
     fn get(&self, p: ProgramMark, memory: Option<u64>) -> Result<LoadedProgram, ProgramError> {
         let (Some(name), Some(slot)) =
             (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))
@@ -186,18 +189,18 @@ impl ProgramLibrary {
             .into());
         };
         let digest = self.image.atoms().get(name).copied().unwrap_or_default();
-        let mut slot = crate::lock(slot);
+        let mut slot = crate::lock_mutex(slot);
         let mut loaded = match &slot.loaded {
             Some(loaded) => loaded.clone(),
             None => {
-                let _held = crate::lock(&MAPPING);
-                let loaded = self.store().load(
+                let _held = crate::lock_mutex(&MAPPING);
+                let loaded = self.artifact_store().load(
                     &self.engine,
                     name,
                     &digest,
                     || -> Result<_, ProgramError> { Ok(self.image.checked_atom(name)?) },
                 )?;
-                crate::lock(&self.code.modules).push(loaded.module.clone());
+                crate::lock_mutex(&self.code.modules).push(loaded.module.clone());
                 self.code.map.add(p.0 as usize, &loaded.module);
                 slot.loaded.insert(loaded).clone()
             }
@@ -210,10 +213,10 @@ impl ProgramLibrary {
             && snapshot::can_be_made(&loaded.module)
             && !self.image.tree().is_empty()
         {
-            let key = snapshot::key(&digest, self.image.tree());
+            let key = snapshot::snapshot_key(&digest, self.image.tree());
             let later = self.waits.load(Ordering::Relaxed).then_some(&self.lacks);
-            loaded.snapshot = self.store().snapshot(name, &key, memory, later, || {
-                snapshot::make(&self.image, self.artifacts.clone(), p, memory)
+            loaded.snapshot = self.artifact_store().snapshot(name, &key, memory, later, || {
+                snapshot::make_snapshot(&self.image, self.artifacts.clone(), p, memory)
                     .map_err(|e| e.to_string())
             });
             *slot = ProgramSlot { loaded: Some(loaded.clone()), tried: Some(memory) };
@@ -252,13 +255,13 @@ impl Programs {
     }
 
     /// The name of a program's atom, and its digest.
-    pub fn identity(&self, p: ProgramMark) -> Option<(&str, [u8; 32])> {
+    pub fn program_identity(&self, p: ProgramMark) -> Option<(&str, [u8; 32])> {
         let name = self.library.names.get(p.0 as usize)?;
         Some((name, *self.library.image.atoms().get(name)?))
     }
 
     /// The number of the atom of that name.
-    pub fn number(&self, atom: &str) -> Option<ProgramMark> {
+    pub fn program_number(&self, atom: &str) -> Option<ProgramMark> {
         let found = self.library.names.iter().position(|n| n == atom)?;
         Some(ProgramMark(u32::try_from(found).ok()?))
     }
@@ -306,5 +309,5 @@ pub fn compile_program(
 
 /// The image's files, and its commands as executable files of these programs.
 pub fn base_files(image: &Arc<Image>, programs: &Programs) -> Result<Vec<BaseFile>, ImageError> {
-    wasibox_kernel::image_files(image, Some(&|atom| programs.number(atom)))
+    wasibox_kernel::image_files(image, Some(&|atom| programs.program_number(atom)))
 }

@@ -4,7 +4,7 @@ use crate::cell::{CellToRun, ParkedInterpreter};
 use crate::expose::LoopbackGate;
 use crate::hidden::HiddenPaths;
 use crate::host::{Background, Kernel};
-use crate::lock;
+use crate::lock_mutex;
 use crate::outcome::RunResult;
 use crate::policy::Policy;
 use crate::programs::{ProgramError, ProgramLibrary, Programs, Progress, base_files};
@@ -85,10 +85,10 @@ struct InterruptState {
 impl SandboxInterrupt {
     /// Ends the run, or the next one if none is under way.
     pub fn interrupt(&self) {
-        let mut s = lock(&self.0);
+        let mut s = lock_mutex(&self.0);
         s.requested = true;
         if let Some(k) = &s.kernel {
-            k.interrupt();
+            k.interrupt_run();
         }
     }
 }
@@ -126,7 +126,7 @@ impl PreparedImage {
     /// Where the machine code of loaded programs lies: from an address to before another one,
     /// both of whole pages.
     pub fn code(&self) -> Vec<(usize, usize)> {
-        self.library.map().pages()
+        self.library.code_map().pages()
     }
 
     /// Loads all programs of the image, which otherwise happens when each is first run.
@@ -157,7 +157,7 @@ impl PreparedImage {
     }
 
     /// Host paths that no mount may show.
-    pub fn protected(&self) -> ProtectedPaths {
+    pub fn protected_paths(&self) -> ProtectedPaths {
         self.library.own_files()
     }
 
@@ -165,7 +165,7 @@ impl PreparedImage {
     ///
     /// # Errors
     /// A damaged image or a mount that cannot be made.
-    pub fn open(&self, policy: Policy) -> Result<SessionSandbox, SandboxError> {
+    pub fn open_sandbox(&self, policy: Policy) -> Result<SessionSandbox, SandboxError> {
         self.open_over(policy, None)
     }
 
@@ -180,7 +180,7 @@ impl PreparedImage {
     ) -> Result<SessionSandbox, SandboxError> {
         debug_assert_eq!(self.stack, policy.limits.stack);
         // What cells need cannot be opened in a jail.
-        crate::track::open();
+        crate::track::open_tracking();
         let budget = Budget::new(policy.limits.memory);
         let library = self.library.clone();
         let own = library.own_files();
@@ -234,7 +234,7 @@ pub struct SessionSandbox {
 
 impl Drop for SessionSandbox {
     fn drop(&mut self) {
-        self.background.end();
+        self.background.end_all();
     }
 }
 
@@ -247,7 +247,7 @@ impl Drop for PeakMemory {
         // Nothing is left of the session by now but what the allocator keeps, which can be as much as it had:
         // each of its threads had a heap.
         if *self.0.get_mut() > LARGE {
-            crate::heap::trim();
+            crate::heap::trim_heap();
         }
     }
 }
@@ -266,7 +266,7 @@ impl SessionSandbox {
         artifacts: Option<PathBuf>,
         progress: Progress,
     ) -> Result<SessionSandbox, SandboxError> {
-        PreparedImage::new(image, artifacts, progress, policy.limits.stack).open(policy)
+        PreparedImage::new(image, artifacts, progress, policy.limits.stack).open_sandbox(policy)
     }
 
     /// Whether the machine code of all programs is kept already, and the prepared memory of those that can be
@@ -291,7 +291,7 @@ impl SessionSandbox {
     }
 
     /// A handle that ends runs.
-    pub fn interrupter(&self) -> SandboxInterrupt {
+    pub fn interrupt_handle(&self) -> SandboxInterrupt {
         self.interrupt.clone()
     }
 
@@ -306,15 +306,15 @@ impl SessionSandbox {
     }
 
     /// Remembers the present files, for [`Sandbox::changes`].
-    pub fn mark(&self) -> ChangeMark {
-        self.vfs.mark()
+    pub fn mark_files(&self) -> ChangeMark {
+        self.vfs.mark_state()
     }
 
     /// Files that differ from `mark`: at most as many as [`ChangeBounds`] has by default, and what is
     /// found within a second.
-    pub fn changes(&self, mark: &ChangeMark) -> TreeChanges {
+    pub fn changes_since(&self, mark: &ChangeMark) -> TreeChanges {
         let deadline = Some(std::time::Instant::now() + COMPARING);
-        self.vfs.changes(mark, &ChangeBounds { deadline, ..ChangeBounds::default() })
+        self.vfs.changes_since(mark, &ChangeBounds { deadline, ..ChangeBounds::default() })
     }
 
     /// The first bytes of a regular file, for digests and types.
@@ -341,7 +341,7 @@ impl SessionSandbox {
     }
 
     /// Finds a command: a name along `PATH` of the environment, or a path.
-    fn find(&self, spec: &RunSpec, cwd: &Loc) -> Result<ProgramMatch, SandboxError> {
+    fn find_program(&self, spec: &RunSpec, cwd: &Loc) -> Result<ProgramMatch, SandboxError> {
         let name = spec.argv.first().cloned().unwrap_or_default();
         let shown = String::from_utf8_lossy(&name).into_owned();
         let path = spec.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
@@ -377,20 +377,20 @@ impl SessionSandbox {
     /// # Errors
     /// If it could not be started, or if it came upon a damaged part of the image.
     pub fn run(&self, spec: RunSpec) -> Result<RunResult, SandboxError> {
-        Ok(self.go(spec, None)?.0)
+        Ok(self.run_to_end(spec, None)?.0)
     }
 
     /// Runs a command, or a cell, to its end. Also gives what has run it, and the program.
-    pub(crate) fn go(
+    pub(crate) fn run_to_end(
         &self,
         spec: RunSpec,
         mut cell: Option<&mut CellToRun<'_>>,
     ) -> Result<(RunResult, Arc<Kernel>, ProgramMark), SandboxError> {
-        let stuck = lock(&self.stuck).as_ref().map_or(0, |k| k.alive());
+        let stuck = lock_mutex(&self.stuck).as_ref().map_or(0, |k| k.alive_count());
         if stuck > 0 {
             return Err(SandboxError::Stuck(stuck));
         }
-        *lock(&self.stuck) = None;
+        *lock_mutex(&self.stuck) = None;
         let limits = crate::policy::Limits {
             timeout: spec.timeout.or(self.policy.limits.timeout),
             ..self.policy.limits
@@ -400,9 +400,9 @@ impl SessionSandbox {
             path: String::from_utf8_lossy(&spec.cwd).into_owned(),
             why,
         })?;
-        let found = self.find(&spec, &loc)?;
+        let found = self.find_program(&spec, &loc)?;
         let program = found.program;
-        let start = found.start(&self.vfs, spec.argv, spec.env);
+        let start = found.to_start(&self.vfs, spec.argv, spec.env);
         let argv = start.argv.clone();
         let cannot = |why: Errno| SandboxError::NotExecutable {
             name: String::from_utf8_lossy(&argv[0]).into_owned(),
@@ -420,7 +420,7 @@ impl SessionSandbox {
             cell.check(program, &loaded)?;
         }
         let started = std::time::Instant::now();
-        self.budget.report();
+        self.budget.take_report();
         let before = cell.as_ref().map(|c| c.before()).unwrap_or_default();
         self.vfs.take_hit();
         let kernel = Kernel::new(
@@ -432,52 +432,61 @@ impl SessionSandbox {
             self.background.clone(),
         );
         if spec.keep {
-            kernel.keep();
+            kernel.keep_background();
         }
         let cwd = wasibox_kernel::Cwd::new(loc, path);
         let spawned = match &mut cell {
             None => {
                 let mut fds = Descriptors::new(limits.descriptors);
                 for open in opens {
-                    fds.add(Descriptor { open, cloexec: false }, Fd(0)).map_err(cannot)?;
+                    fds.add_descriptor(Descriptor { open, cloexec: false }, Fd(0))
+                        .map_err(cannot)?;
                 }
-                self.announce(&kernel);
-                kernel.spawn(ChildStart { parent: 1, start, fds, cwd, ignored: 0, held: None })
+                self.announce_kernel(&kernel);
+                kernel.spawn_process(ChildStart {
+                    parent: 1,
+                    start,
+                    fds,
+                    cwd,
+                    ignored: 0,
+                    held: None,
+                })
             }
             Some(cell) => {
                 let start = ProcessStart { argv: cell.argv(&argv), ..start };
                 // Taken now: an interpreter that is begun is not given back.
-                let held = kernel.hold(&start, &cwd, cell.table_cost()).ok_or(Errno::NOMEM);
+                let held =
+                    kernel.reserve_start(&start, &cwd, cell.table_cost()).ok_or(Errno::NOMEM);
                 let held = held.map_err(cannot)?;
                 let fds = cell.descriptors(limits.descriptors, opens).map_err(cannot)?;
-                self.announce(&kernel);
+                self.announce_kernel(&kernel);
                 let held = Some(held);
                 let child = ChildStart { parent: 1, start, fds, cwd, ignored: 0, held };
                 kernel.run_cell(child, cell.start())
             }
         };
         if let Err(e) = spawned {
-            *lock(&self.interrupt.0) = InterruptState::default();
+            *lock_mutex(&self.interrupt.0) = InterruptState::default();
             return Err(match e {
                 SpawnError::Errno(e) => cannot(e),
                 SpawnError::Program(e) => e.into(),
             });
         }
-        let end = kernel.finish();
+        let end = kernel.finish_run();
         drop_unused();
         if kernel.is_kept() {
-            self.background.keep(kernel.clone());
-        } else if self.background.alive() == 0 {
+            self.background.keep_run(kernel.clone());
+        } else if self.background.alive_count() == 0 {
             self.vfs.command_ended();
         }
-        *lock(&self.interrupt.0) = InterruptState::default();
+        *lock_mutex(&self.interrupt.0) = InterruptState::default();
         if end.stuck > 0 {
-            *lock(&self.stuck) = Some(kernel.clone());
+            *lock_mutex(&self.stuck) = Some(kernel.clone());
         }
         if let Some(why) = self.vfs.damage() {
             return Err(SandboxError::Damaged(why));
         }
-        let peak_memory = self.budget.report().0;
+        let peak_memory = self.budget.take_report().0;
         self.used.0.fetch_max(peak_memory, Ordering::Relaxed);
         let result = RunResult {
             status: end.status,
@@ -498,18 +507,18 @@ impl SessionSandbox {
     /// # Errors
     /// [`SandboxError::Stuck`] if some of it does not end.
     pub fn end_background(&self) -> Result<(), SandboxError> {
-        match self.background.end() {
+        match self.background.end_all() {
             true => Ok(()),
-            false => Err(SandboxError::Stuck(self.background.alive())),
+            false => Err(SandboxError::Stuck(self.background.alive_count())),
         }
     }
 
     /// Lets interrupts end this run.
-    fn announce(&self, kernel: &Arc<Kernel>) {
-        let mut s = lock(&self.interrupt.0);
+    fn announce_kernel(&self, kernel: &Arc<Kernel>) {
+        let mut s = lock_mutex(&self.interrupt.0);
         s.kernel = Some(kernel.clone());
         if s.requested {
-            kernel.interrupt();
+            kernel.interrupt_run();
         }
     }
 }
@@ -523,8 +532,8 @@ pub fn image_files(image: &Arc<Image>) -> Result<Vec<BaseFile>, ImageError> {
 }
 
 /// Host paths of an image and of the machine code in `artifacts` that no mount may show.
-pub fn protected(image: &Image, artifacts: Option<&Path>) -> ProtectedPaths {
-    let mut paths = crate::artifact::protected(artifacts);
+pub fn protected_paths(image: &Image, artifacts: Option<&Path>) -> ProtectedPaths {
+    let mut paths = crate::artifact::protected_paths(artifacts);
     paths.push(image.path().to_path_buf());
     ProtectedPaths { paths }
 }

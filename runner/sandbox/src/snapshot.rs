@@ -25,7 +25,7 @@ use crate::host::Kernel;
 use crate::programs::{ProgramError, ProgramLibrary, Programs, base_files};
 use crate::stack::drop_unused;
 use crate::streams::{BytesInput, Capture, OutputMeter};
-use crate::{Limits, engine, lock, template};
+use crate::{Limits, engine, lock_mutex, template};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -95,9 +95,9 @@ pub fn has_cells(module: &Module) -> bool {
 
 /// The name under which the snapshot of a module is kept: its digest and that of the root file
 /// system beside it.
-pub fn key(module: &[u8; 32], tree: &str) -> String {
+pub fn snapshot_key(module: &[u8; 32], tree: &str) -> String {
     let mut h = Sha256::new_with_prefix(FORMAT);
-    h.update(engine::identity());
+    h.update(engine::engine_identity());
     h.update(module);
     h.update(tree);
     h.finalize().iter().map(|b| format!("{b:02x}")).collect()
@@ -108,7 +108,7 @@ pub fn key(module: &[u8; 32], tree: &str) -> String {
 ///
 /// # Errors
 /// A damaged image, or a program that does not end well.
-pub fn make(
+pub fn make_snapshot(
     image: &Arc<Image>,
     artifacts: Option<PathBuf>,
     program: ProgramMark,
@@ -131,11 +131,11 @@ pub fn make(
         OpenDescription::new(VfsFile::Stream(err.clone()), false, true),
         OpenDescription::root(&vfs)?,
     ] {
-        fds.add(Descriptor { open, cloexec: false }, Fd(0))?;
+        fds.add_descriptor(Descriptor { open, cloexec: false }, Fd(0))?;
     }
     let root = Loc::Tree(wasibox_vfs::tree::ROOT);
     let (loc, path) = vfs.chdir(&root, b"/")?;
-    let name = image.commands().iter().find(|c| programs.number(&c.atom) == Some(program));
+    let name = image.commands().iter().find(|c| programs.program_number(&c.atom) == Some(program));
     let name = name.map_or("program", |c| &c.name);
     let start = ProcessStart {
         program,
@@ -146,14 +146,14 @@ pub fn make(
     };
     let template = programs.get(program)?.template;
     let kernel = Kernel::new(vfs, programs, limits, budget, CellOrigin::default(), Arc::default());
-    kernel.prepare(start, fds, Cwd::new(loc, path)).map_err(|e| match e {
+    kernel.start_prepared(start, fds, Cwd::new(loc, path)).map_err(|e| match e {
         SpawnError::Errno(e) => PreparedMemoryError::Errno(e),
         SpawnError::Program(e) => PreparedMemoryError::Program(e),
     })?;
-    let end = kernel.finish();
+    let end = kernel.finish_run();
     drop_unused();
     let (status, limit) = (end.status, end.limit);
-    let memory = lock(&kernel.prepared).take();
+    let memory = lock_mutex(&kernel.prepared).take();
     match (status, memory) {
         (ProcessStatus::Exited(0), Some(memory)) => {
             template::of_memory(&memory, &template).ok_or(PreparedMemoryError::Unfit)
@@ -161,7 +161,7 @@ pub fn make(
         (ProcessStatus::Exited(0), _) => Err(PreparedMemoryError::Unfit),
         _ if limit.is_some() => Err(PreparedMemoryError::Limit(limit.unwrap_or(LimitHit::Timeout))),
         _ => {
-            let said = String::from_utf8_lossy(&err.take()).trim().replace('\n', "; ");
+            let said = String::from_utf8_lossy(&err.take_output()).trim().replace('\n', "; ");
             let said =
                 said.chars().rev().take(TOLD).collect::<Vec<_>>().into_iter().rev().collect();
             Err(PreparedMemoryError::Ended { status, said })

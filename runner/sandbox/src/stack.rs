@@ -18,10 +18,10 @@
 //! once these have returned (`interrupt`).
 //!
 //! # Invariants
-//! - [`fault`] and [`open_all`] run in signal handlers: cells without destructors, atomics and
+//! - [`handle_fault`] and [`open_all`] run in signal handlers: cells without destructors, atomics and
 //!   mprotect(2) only.
 //! - A stack with closed parts is used by its own thread only: before it can come to another one,
-//!   and be it one of the embedder's, it is as the engine made it ([`release`]).
+//!   and be it one of the embedder's, it is as the engine made it ([`release_stack`]).
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub enum StackFault {
 
 /// Prepares the stack on which this thread will run guests, unless that has been done. `size` is
 /// that of the engine's configuration.
-pub fn prepare(size: usize) {
+pub fn prepare_stack(size: usize) {
     STACKS.with(|s| {
         if s[0].get().top == 0 {
             s[0].set(close_most(size));
@@ -76,9 +76,9 @@ pub fn prepare(size: usize) {
 }
 
 /// Prepares one more stack, for a call into the guest within a call from it. `None`: too many.
-pub fn nested(budget: &Arc<Budget>, size: usize) -> Option<StackGuard> {
+pub fn nested_stack(budget: &Arc<Budget>, size: usize) -> Option<StackGuard> {
     let level = STACKS.with(|s| s.iter().position(|s| s.get().top == 0))?;
-    let held = budget.reserve(FIRST as u64)?;
+    let held = budget.reserve_bytes(FIRST as u64)?;
     STACKS.with(|s| s[level].set(close_most(size)));
     Some(StackGuard { level, held, budget: budget.clone() })
 }
@@ -115,10 +115,14 @@ fn close_most(size: usize) -> Stack {
     let top = within.next_multiple_of(page);
     let low = top - size + page;
     let stack = Stack { low, open: top - FIRST, top, charged: 0 };
-    if protect(low, stack.open, false) && protect(stack.open, top, true) { stack } else { NONE }
+    if protect_pages(low, stack.open, false) && protect_pages(stack.open, top, true) {
+        stack
+    } else {
+        NONE
+    }
 }
 
-fn protect(from: usize, to: usize, open: bool) -> bool {
+fn protect_pages(from: usize, to: usize, open: bool) -> bool {
     let access = if open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
     // JUSTIFICATION: page protection is the system's; this may run in a signal handler.
     // SAFETY: the range lies within a stack of this thread, above its guard page. What is closed is
@@ -128,7 +132,7 @@ fn protect(from: usize, to: usize, open: bool) -> bool {
 
 /// Looks whether `address` is a closed part of a stack of this thread, and opens it if the budget
 /// has room. Called in a signal handler.
-pub fn fault(address: usize, budget: &Budget) -> Option<StackFault> {
+pub fn handle_fault(address: usize, budget: &Budget) -> Option<StackFault> {
     STACKS.with(|s| {
         let cell = s.iter().find(|s| (s.get().low..s.get().open).contains(&address))?;
         let mut stack = cell.get();
@@ -138,12 +142,12 @@ pub fn fault(address: usize, budget: &Budget) -> Option<StackFault> {
         }
         let to = (address / STEP * STEP).max(floor);
         let bytes = (stack.open - to) as u64;
-        if !budget.take(bytes) {
+        if !budget.take_bytes(bytes) {
             return Some(StackFault::Refused);
         }
         stack.charged += bytes;
-        if !protect(to, stack.open, true) {
-            budget.give(bytes);
+        if !protect_pages(to, stack.open, true) {
+            budget.give_bytes(bytes);
             return Some(StackFault::Refused);
         }
         stack.open = to;
@@ -158,7 +162,7 @@ pub fn open_all() {
     STACKS.with(|s| {
         for cell in s {
             let mut stack = cell.get();
-            if stack.low < stack.open && protect(stack.low, stack.open, true) {
+            if stack.low < stack.open && protect_pages(stack.low, stack.open, true) {
                 stack.open = stack.low;
                 cell.set(stack);
             }
@@ -167,20 +171,20 @@ pub fn open_all() {
 }
 
 /// Gives back what a process has opened. Its thread may run another one.
-pub fn close(budget: &Budget) {
-    STACKS.with(|s| s[0].set(closed(s[0].get(), budget)));
+pub fn close_stack(budget: &Budget) {
+    STACKS.with(|s| s[0].set(closed_stack(s[0].get(), budget)));
 }
 
 /// The stack with nothing but its first part open.
-fn closed(mut stack: Stack, budget: &Budget) -> Stack {
+fn closed_stack(mut stack: Stack, budget: &Budget) -> Stack {
     let first = stack.top - FIRST.min(stack.top);
     if stack.open < first {
         // JUSTIFICATION: only the system can drop pages.
         // SAFETY: the range lies within this thread's stack and below all frames: no guest
         // runs. A later touch finds zeros.
         unsafe { libc::madvise(stack.open as *mut _, first - stack.open, libc::MADV_DONTNEED) };
-        protect(stack.open, first, false);
-        budget.give(std::mem::take(&mut stack.charged));
+        protect_pages(stack.open, first, false);
+        budget.give_bytes(std::mem::take(&mut stack.charged));
         stack.open = first;
     }
     stack
@@ -188,14 +192,14 @@ fn closed(mut stack: Stack, budget: &Budget) -> Stack {
 
 /// Leaves a stack to the engine as the engine made it, with what was opened dropped.
 fn give_back(level: usize, budget: &Budget) {
-    let stack = closed(STACKS.with(|s| s[level].replace(NONE)), budget);
+    let stack = closed_stack(STACKS.with(|s| s[level].replace(NONE)), budget);
     if stack.low < stack.open {
-        protect(stack.low, stack.open, true);
+        protect_pages(stack.low, stack.open, true);
     }
 }
 
 /// Called by a thread that runs no more guests: others will get its stack.
-pub fn release(budget: &Budget) {
+pub fn release_stack(budget: &Budget) {
     give_back(0, budget);
 }
 

@@ -19,7 +19,7 @@ const UNKNOWN: rustix::io::Errno = rustix::io::Errno::OPNOTSUPP;
 
 /// An open descriptor of the host, passed through. It may be shared with other programs, so that it
 /// stays in blocking mode; the thread of a guest must not block in it all the same, since nothing
-/// ends such a wait for sure. See [`HostStream::put`].
+/// ends such a wait for sure. See [`HostStream::put_some`].
 #[derive(Debug)]
 pub struct HostStream {
     fd: OwnedFd,
@@ -49,7 +49,7 @@ impl OutputMeter {
     }
 
     /// How many of `n` bytes may still be written; takes them.
-    fn take(&self, n: usize) -> usize {
+    fn take_room(&self, n: usize) -> usize {
         let to = |used: u64| Some(used.saturating_add(n as u64).min(self.limit));
         let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, to);
         let left = self.limit - before.unwrap_or(self.limit);
@@ -60,12 +60,12 @@ impl OutputMeter {
     }
 
     /// Gives back `n` bytes that were not written after all.
-    fn give(&self, n: usize) {
+    fn give_back(&self, n: usize) {
         self.used.fetch_sub(n as u64, Ordering::Relaxed);
     }
 
     /// Whether something was cut off.
-    pub fn over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
 }
@@ -110,7 +110,7 @@ impl HostStream {
                 r => return r,
             }
         }
-        if self.waits && self.poll(false, Duration::ZERO).is_empty() {
+        if self.waits && self.poll_ready(false, Duration::ZERO).is_empty() {
             return Err(rustix::io::Errno::AGAIN);
         }
         rustix::io::read(&self.fd, buf)
@@ -118,7 +118,7 @@ impl HostStream {
 
     /// Writes what can be written without waiting for a reader, perhaps not all; EAGAIN if that is
     /// nothing.
-    fn put(&self, data: &[u8]) -> rustix::io::Result<usize> {
+    fn put_some(&self, data: &[u8]) -> rustix::io::Result<usize> {
         if !self.waits {
             return rustix::io::write(&self.fd, data);
         }
@@ -133,7 +133,7 @@ impl HostStream {
                 r => return r,
             }
         }
-        if self.poll(true, Duration::ZERO).is_empty() {
+        if self.poll_ready(true, Duration::ZERO).is_empty() {
             return Err(rustix::io::Errno::AGAIN);
         }
         // A pipe that is ready takes this much (POSIX `poll` and `PIPE_BUF`); so does a terminal,
@@ -141,7 +141,7 @@ impl HostStream {
         rustix::io::write(&self.fd, &data[..data.len().min(PIPE_BUF)])
     }
 
-    fn poll(&self, write: bool, timeout: Duration) -> PollFlags {
+    fn poll_ready(&self, write: bool, timeout: Duration) -> PollFlags {
         let want = if write { PollFlags::OUT } else { PollFlags::IN };
         let mut fds = [PollFd::new(&self.fd, want)];
         let timeout =
@@ -159,10 +159,10 @@ impl Drop for HostStream {
         let Some(filter) = self.filter.take() else { return };
         let mut shown = filter.into_inner().unwrap_or_else(|e| e.into_inner());
         for _ in 0..20 {
-            if shown.flush(&|bytes: &[u8]| self.put(bytes)) != Err(rustix::io::Errno::AGAIN) {
+            if shown.flush(&|bytes: &[u8]| self.put_some(bytes)) != Err(rustix::io::Errno::AGAIN) {
                 return;
             }
-            self.poll(true, Duration::from_millis(100));
+            self.poll_ready(true, Duration::from_millis(100));
         }
     }
 }
@@ -176,16 +176,16 @@ impl StdStream for HostStream {
     }
 
     fn write(&self, data: &[u8]) -> Result<usize, Errno> {
-        let n = self.meter.as_ref().map_or(data.len(), |m| m.take(data.len()));
+        let n = self.meter.as_ref().map_or(data.len(), |m| m.take_room(data.len()));
         if n == 0 && !data.is_empty() {
             return Err(Errno::NOSPC);
         }
         let written = match &self.filter {
-            None => self.put(&data[..n]),
-            Some(filter) => crate::lock(filter).put(&data[..n], |shown| self.put(shown)),
+            None => self.put_some(&data[..n]),
+            Some(filter) => crate::lock_mutex(filter).put(&data[..n], |shown| self.put_some(shown)),
         };
         if let Some(meter) = &self.meter {
-            meter.give(n - *written.as_ref().unwrap_or(&0));
+            meter.give_back(n - *written.as_ref().unwrap_or(&0));
         }
         match written {
             Err(rustix::io::Errno::INTR) => Err(Errno::AGAIN),
@@ -193,18 +193,18 @@ impl StdStream for HostStream {
         }
     }
 
-    fn ready(&self, write: bool) -> Option<Readiness> {
-        let got = self.poll(write, Duration::ZERO);
+    fn readiness_of(&self, write: bool) -> Option<Readiness> {
+        let got = self.poll_ready(write, Duration::ZERO);
         let hangup = got.intersects(PollFlags::HUP | PollFlags::ERR);
         (!got.is_empty()).then_some(Readiness { bytes: 1, hangup })
     }
 
-    fn wait(&self, write: bool, timeout: Duration) {
-        self.poll(write, timeout);
+    fn wait_ready(&self, write: bool, timeout: Duration) {
+        self.poll_ready(write, timeout);
     }
 
-    fn full(&self) -> bool {
-        self.meter.as_ref().is_some_and(|m| m.over())
+    fn is_full(&self) -> bool {
+        self.meter.as_ref().is_some_and(|m| m.is_over())
     }
 
     fn is_terminal(&self) -> bool {
@@ -225,7 +225,7 @@ impl BytesInput {
 
 impl StdStream for BytesInput {
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
-        let mut s = crate::lock(&self.0);
+        let mut s = crate::lock_mutex(&self.0);
         let (bytes, pos) = &mut *s;
         let rest = bytes.get(*pos..).unwrap_or(&[]);
         let n = rest.len().min(buf.len());
@@ -238,13 +238,13 @@ impl StdStream for BytesInput {
         Err(Errno::BADF)
     }
 
-    fn ready(&self, _: bool) -> Option<Readiness> {
-        let s = crate::lock(&self.0);
+    fn readiness_of(&self, _: bool) -> Option<Readiness> {
+        let s = crate::lock_mutex(&self.0);
         let left = s.0.len() - s.1;
         Some(Readiness { bytes: left as u64, hangup: left == 0 })
     }
 
-    fn wait(&self, _: bool, _: Duration) {}
+    fn wait_ready(&self, _: bool, _: Duration) {}
 }
 
 /// Output kept in memory, up to a limit.
@@ -261,13 +261,13 @@ impl Capture {
     }
 
     /// What was written; leaves nothing.
-    pub fn take(&self) -> Vec<u8> {
-        crate::lock(&self.bytes).as_mut().map(std::mem::take).unwrap_or_default()
+    pub fn take_output(&self) -> Vec<u8> {
+        crate::lock_mutex(&self.bytes).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// What was written; what comes now goes nowhere, as to `/dev/null`.
     pub fn close(&self) -> Vec<u8> {
-        crate::lock(&self.bytes).take().unwrap_or_default()
+        crate::lock_mutex(&self.bytes).take().unwrap_or_default()
     }
 }
 
@@ -277,9 +277,9 @@ impl StdStream for Capture {
     }
 
     fn write(&self, data: &[u8]) -> Result<usize, Errno> {
-        let mut bytes = crate::lock(&self.bytes);
+        let mut bytes = crate::lock_mutex(&self.bytes);
         let Some(bytes) = &mut *bytes else { return Ok(data.len()) };
-        let n = self.meter.take(data.len());
+        let n = self.meter.take_room(data.len());
         if n == 0 && !data.is_empty() {
             return Err(Errno::NOSPC);
         }
@@ -287,13 +287,13 @@ impl StdStream for Capture {
         Ok(n)
     }
 
-    fn ready(&self, _: bool) -> Option<Readiness> {
+    fn readiness_of(&self, _: bool) -> Option<Readiness> {
         Some(Readiness { bytes: 65536, hangup: false })
     }
 
-    fn wait(&self, _: bool, _: Duration) {}
+    fn wait_ready(&self, _: bool, _: Duration) {}
 
-    fn full(&self) -> bool {
-        self.meter.over()
+    fn is_full(&self) -> bool {
+        self.meter.is_over()
     }
 }

@@ -110,11 +110,11 @@ impl MemoryTemplate {
     }
 
     /// Maps the content for [`Template::part`]; false if that cannot be done.
-    pub fn map(&self) -> bool {
-        self.mapped().is_some()
+    pub fn map_content(&self) -> bool {
+        self.mapped_content().is_some()
     }
 
-    fn mapped(&self) -> Option<&[u8]> {
+    fn mapped_content(&self) -> Option<&[u8]> {
         // JUSTIFICATION: reading a part with a call takes as long as comparing it four times.
         // SAFETY: the file is replaced by rename only, never written in place or shortened.
         let map = self.map.get_or_init(|| unsafe { memmap2::Mmap::map(&self.file) }.ok());
@@ -128,7 +128,7 @@ impl MemoryTemplate {
         match at.checked_sub(self.start).filter(|at| *at < self.len) {
             Some(at) => {
                 let from = self.offset() as usize + at;
-                self.mapped()?.get(from..from + PART)
+                self.mapped_content()?.get(from..from + PART)
             }
             None => Some(&ZEROS),
         }
@@ -142,13 +142,13 @@ pub fn global_name(n: impl std::fmt::Display) -> String {
 
 /// The file's content for a memory that begins as `memory` is now.
 pub fn of_memory(memory: &[u8], of: &MemoryTemplate) -> Option<Vec<u8>> {
-    let what = PreparedHeader::of(memory, of.reusable, of.plain);
+    let what = PreparedHeader::from_memory(memory, of.reusable, of.plain);
     if what.len > MAX_SIZE || !memory.len().is_multiple_of(ALIGN) {
         return None;
     }
     let end = memory.len().min(what.start + what.len);
-    let mut out = content(what, &memory[what.start..end]);
-    let digest = what.digest(&out[ALIGN..]);
+    let mut out = template_content(what, &memory[what.start..end]);
+    let digest = what.content_digest(&out[ALIGN..]);
     out[41..HEAD].copy_from_slice(&digest);
     Some(out)
 }
@@ -156,13 +156,13 @@ pub fn of_memory(memory: &[u8], of: &MemoryTemplate) -> Option<Vec<u8>> {
 /// The file's content for a template of a module, which says itself how large its memory is.
 fn of_module(start: usize, bytes: &[u8], is_reusable: bool, is_plain: bool) -> Vec<u8> {
     let len = bytes.len().next_multiple_of(ALIGN);
-    content(PreparedHeader { start, len, is_reusable, is_plain, size: 0 }, bytes)
+    template_content(PreparedHeader { start, len, is_reusable, is_plain, size: 0 }, bytes)
 }
 
 /// Head and content.
-fn content(what: PreparedHeader, bytes: &[u8]) -> Vec<u8> {
+fn template_content(what: PreparedHeader, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(ALIGN + what.len);
-    out.extend_from_slice(&what.head());
+    out.extend_from_slice(&what.header_bytes());
     out.resize(ALIGN, 0);
     out.extend_from_slice(bytes);
     out.resize(ALIGN + what.len, 0);
@@ -170,9 +170,9 @@ fn content(what: PreparedHeader, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Separates a module from its data.
-pub fn split(wasm: Vec<u8>) -> SplitModule {
+pub fn split_module(wasm: Vec<u8>) -> SplitModule {
     // What does not parse is the engine's to complain about.
-    match ModuleSurvey::of(&wasm).ok().flatten().and_then(|s| s.rewrite(&wasm)) {
+    match ModuleSurvey::survey_module(&wasm).ok().flatten().and_then(|s| s.rewrite(&wasm)) {
         Some(split) => split,
         None => SplitModule { template: of_module(0, &[], false, false), wasm },
     }
@@ -199,7 +199,7 @@ struct ModuleSurvey<'a> {
 }
 
 impl<'a> ModuleSurvey<'a> {
-    fn of(wasm: &'a [u8]) -> Result<Option<ModuleSurvey<'a>>, BinaryReaderError> {
+    fn survey_module(wasm: &'a [u8]) -> Result<Option<ModuleSurvey<'a>>, BinaryReaderError> {
         let mut s = ModuleSurvey { plain: true, ..ModuleSurvey::default() };
         for payload in Parser::new(0).parse_all(wasm) {
             match payload? {
@@ -250,7 +250,9 @@ impl<'a> ModuleSurvey<'a> {
                         let at = match d.kind {
                             DataKind::Passive => None,
                             DataKind::Active { memory_index: 0, offset_expr } => {
-                                let Some(at) = constant(&offset_expr)? else { return Ok(None) };
+                                let Some(at) = constant_value(&offset_expr)? else {
+                                    return Ok(None);
+                                };
                                 Some(at as usize)
                             }
                             DataKind::Active { .. } => return Ok(None),
@@ -298,8 +300,8 @@ impl<'a> ModuleSurvey<'a> {
             let (len, header) = leb_u32(after)?;
             let whole = 1 + header + len as usize;
             match id {
-                7 if self.plain => section(&mut out, 7, &self.export_section()),
-                11 => section(&mut out, 11, &self.data_section()),
+                7 if self.plain => put_section(&mut out, 7, &self.export_section()),
+                11 => put_section(&mut out, 11, &self.data_section()),
                 _ => out.extend_from_slice(rest.get(..whole)?),
             }
             rest = rest.get(whole..)?;
@@ -365,7 +367,7 @@ fn keeps_state(op: &Operator<'_>) -> bool {
 }
 
 /// The value of `i32.const N`.
-fn constant(e: &ConstExpr<'_>) -> Result<Option<u32>, BinaryReaderError> {
+fn constant_value(e: &ConstExpr<'_>) -> Result<Option<u32>, BinaryReaderError> {
     let mut ops = e.get_operators_reader();
     let first = ops.read()?;
     Ok(match (first, ops.read()?) {
@@ -374,7 +376,7 @@ fn constant(e: &ConstExpr<'_>) -> Result<Option<u32>, BinaryReaderError> {
     })
 }
 
-fn section(out: &mut Vec<u8>, id: u8, body: &[u8]) {
+fn put_section(out: &mut Vec<u8>, id: u8, body: &[u8]) {
     out.push(id);
     put_leb(out, body.len() as u32);
     out.extend_from_slice(body);
@@ -419,7 +421,7 @@ mod tests {
 
     #[test]
     fn data_goes_to_the_template_and_globals_are_exported() {
-        let s = split(module(b""));
+        let s = split_module(module(b""));
         let t = MemoryTemplate::in_memory(&s.template).unwrap();
         assert!(t.reusable);
         assert_eq!((t.start, t.len), (0, ALIGN));
@@ -448,8 +450,8 @@ mod tests {
             b"\x0b\x11\x02\0\x41\0\x0b\x01a\0\x41\x80\x80\x80\x80\x02\x0b\x01b",
         ]
         .concat();
-        assert!(ModuleSurvey::of(&wasm).unwrap().unwrap().segments.len() == 2);
-        let s = split(wasm.clone());
+        assert!(ModuleSurvey::survey_module(&wasm).unwrap().unwrap().segments.len() == 2);
+        let s = split_module(wasm.clone());
         assert!(s.wasm == wasm && s.template.len() <= 2 * ALIGN);
         assert_eq!(MemoryTemplate::in_memory(&s.template).unwrap().len, 0);
     }
@@ -457,17 +459,17 @@ mod tests {
     #[test]
     fn what_cannot_be_put_back_is_not_reused() {
         // A start function.
-        let s = split(module(b"\x08\x01\0"));
+        let s = split_module(module(b"\x08\x01\0"));
         assert!(!MemoryTemplate::in_memory(&s.template).unwrap().reusable);
         // Not a module at all: as it is, with an empty template.
-        let s = split(Vec::from(b"not wasm"));
+        let s = split_module(Vec::from(b"not wasm"));
         assert_eq!(s.wasm, b"not wasm");
         assert_eq!(MemoryTemplate::in_memory(&s.template).unwrap().len, 0);
     }
 
     #[test]
     fn a_memory_becomes_a_template() {
-        let like = MemoryTemplate::in_memory(&split(module(b"")).template).unwrap();
+        let like = MemoryTemplate::in_memory(&split_module(module(b"")).template).unwrap();
         let mut memory = vec![0; 4 * ALIGN];
         memory[ALIGN + 7] = 1;
         memory[2 * ALIGN] = 2;
@@ -488,7 +490,7 @@ mod tests {
 
     #[test]
     fn a_damaged_template_is_refused() {
-        let good = split(module(b"")).template;
+        let good = split_module(module(b"")).template;
         for at in [0, 17, 24, 30] {
             let mut bad = good.clone();
             bad[at] ^= 0x40;

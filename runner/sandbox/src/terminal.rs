@@ -26,15 +26,15 @@ pub struct Filter {
 
 impl Filter {
     /// What is to be shown of the next bytes.
-    pub fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
+    pub fn filter_bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut all = std::mem::take(&mut self.held);
         all.extend_from_slice(bytes);
         let mut out = Vec::with_capacity(all.len());
         let mut rest = all.as_slice();
         while let Some(&first) = rest.first() {
             let taken = match first {
-                ESCAPE => sequence(rest),
-                0x80.. => character(rest),
+                ESCAPE => scan_sequence(rest),
+                0x80.. => scan_character(rest),
                 b'\n' | b'\t' | b'\r' | 0x08 | b' '..=b'~' => FilteredSequence::Good(1),
                 _ => FilteredSequence::Bad,
             };
@@ -78,7 +78,7 @@ impl FilteredStream {
     ) -> Result<usize, E> {
         self.flush(&write)?;
         let part = &bytes[..bytes.len().min(FilteredStream::PART)];
-        self.left = self.filter.pass(part);
+        self.left = self.filter.filter_bytes(part);
         // These bytes are taken. An error is told with the next ones.
         let _ = self.flush(&write);
         Ok(part.len())
@@ -104,7 +104,7 @@ enum FilteredSequence {
 }
 
 /// An escape sequence.
-fn sequence(bytes: &[u8]) -> FilteredSequence {
+fn scan_sequence(bytes: &[u8]) -> FilteredSequence {
     match bytes.get(1) {
         None => return FilteredSequence::Cut,
         Some(b'[') => {}
@@ -124,7 +124,7 @@ fn sequence(bytes: &[u8]) -> FilteredSequence {
 }
 
 /// A character that is no ASCII.
-fn character(bytes: &[u8]) -> FilteredSequence {
+fn scan_character(bytes: &[u8]) -> FilteredSequence {
     let head = &bytes[..bytes.len().min(4)];
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
@@ -151,10 +151,10 @@ mod tests {
     use super::*;
 
     fn passed(text: &[u8]) -> Vec<u8> {
-        let whole = Filter::default().pass(text);
+        let whole = Filter::default().filter_bytes(text);
         // However it is cut, the same comes out.
         let mut filter = Filter::default();
-        let pieces: Vec<u8> = text.iter().flat_map(|b| filter.pass(&[*b])).collect();
+        let pieces: Vec<u8> = text.iter().flat_map(|b| filter.filter_bytes(&[*b])).collect();
         assert_eq!(whole, pieces);
         whole
     }
@@ -219,9 +219,9 @@ mod tests {
     #[test]
     fn what_is_held_stays_short() {
         let mut filter = Filter::default();
-        filter.pass(b"\x1b[");
+        filter.filter_bytes(b"\x1b[");
         for _ in 0..1000 {
-            filter.pass(b"1");
+            filter.filter_bytes(b"1");
             assert!(filter.held.len() <= LONGEST + 2);
         }
     }

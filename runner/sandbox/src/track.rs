@@ -14,7 +14,7 @@
 //! sandboxes in it; write faults that a handler of ours answers, since the host's kernel writes into guest
 //! memory, too, and then fails with EFAULT instead.
 //!
-//! A closed process can open neither, so [`open`] is called before a jail closes.
+//! A closed process can open neither, so [`open_tracking`] is called before a jail closes.
 
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::collections::HashMap;
@@ -35,20 +35,20 @@ struct PageWatch {
 static WATCH: Mutex<Option<(u32, Arc<PageWatch>)>> = Mutex::new(None);
 
 /// Opens what later cells need, unless this process has done so.
-pub fn open() {
-    watch();
+pub fn open_tracking() {
+    page_watch();
 }
 
-fn watch() -> Arc<PageWatch> {
+fn page_watch() -> Arc<PageWatch> {
     let me = std::process::id();
-    let mut kept = crate::lock(&WATCH);
+    let mut kept = crate::lock_mutex(&WATCH);
     if let Some((pid, watch)) = &*kept
         && *pid == me
     {
         return watch.clone();
     }
     let pagemap = std::fs::File::open("/proc/self/pagemap").ok().map(OwnedFd::from);
-    let uffd = pagemap.as_ref().and_then(|_| uffd());
+    let uffd = pagemap.as_ref().and_then(|_| open_uffd());
     let watch = Arc::new(PageWatch { uffd, pagemap });
     *kept = Some((me, watch.clone()));
     watch
@@ -116,7 +116,7 @@ struct PagemapScan {
 }
 
 /// A descriptor for write protection; `None` where the host has none that is asynchronous.
-fn uffd() -> Option<OwnedFd> {
+fn open_uffd() -> Option<OwnedFd> {
     let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | UFFD_USER_MODE_ONLY;
     // JUSTIFICATION: rustix's call does not know the flag without which only root may make it.
     // SAFETY: the call takes a number; the descriptor that it gives is nobody else's.
@@ -154,12 +154,14 @@ pub struct Tracker {
 impl Tracker {
     /// For the memory of which `reserved` bytes at `base` are reserved.
     pub fn new(base: usize, reserved: usize) -> Tracker {
-        Tracker::with(watch(), base, reserved)
+        Tracker::with_watch(page_watch(), base, reserved)
     }
 
-    fn with(watch: Arc<PageWatch>, base: usize, reserved: usize) -> Tracker {
+    fn with_watch(watch: Arc<PageWatch>, base: usize, reserved: usize) -> Tracker {
         let way = match &*watch {
-            PageWatch { uffd: Some(uffd), pagemap: Some(_) } if register(uffd, base, reserved) => {
+            PageWatch { uffd: Some(uffd), pagemap: Some(_) }
+                if register_uffd(uffd, base, reserved) =>
+            {
                 TrackingWay::Written(watch)
             }
             PageWatch { pagemap: Some(_), .. } => TrackingWay::Copied(watch),
@@ -171,14 +173,14 @@ impl Tracker {
     /// Numbers of parts, ascending, among which are all that were written to since the last call; at first
     /// since the memory was made. `size` bytes are accessible at `base`; `part` gives one of them. Nobody
     /// writes meanwhile.
-    pub fn changed<'a>(
+    pub fn changed_parts<'a>(
         &mut self,
         base: usize,
         size: usize,
         part: impl Fn(u32) -> Option<&'a [u8]>,
     ) -> Vec<u32> {
         let parts = match &self.way {
-            TrackingWay::Written(watch) => match written(watch, base, size) {
+            TrackingWay::Written(watch) => match written_parts(watch, base, size) {
                 Some(parts) => return parts,
                 // All from now on: what was written to is not known any more.
                 None => {
@@ -186,10 +188,10 @@ impl Tracker {
                     None
                 }
             },
-            TrackingWay::Copied(watch) => copied(watch, base, size),
+            TrackingWay::Copied(watch) => copied_parts(watch, base, size),
             TrackingWay::All => None,
         };
-        let parts = parts.unwrap_or_else(|| (0..number(size)).collect());
+        let parts = parts.unwrap_or_else(|| (0..part_number(size)).collect());
         let (seen, hasher) = (&mut self.seen, &self.hasher);
         parts
             .into_iter()
@@ -202,11 +204,11 @@ impl Tracker {
 }
 
 /// How many parts so many bytes are. A memory has 4 GiB at most.
-fn number(bytes: usize) -> u32 {
+fn part_number(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(PART)).unwrap_or(u32::MAX)
 }
 
-fn register(uffd: &OwnedFd, base: usize, reserved: usize) -> bool {
+fn register_uffd(uffd: &OwnedFd, base: usize, reserved: usize) -> bool {
     let (start, len) = (base as u64, reserved as u64);
     let mut r = UffdRegister { start, len, mode: REGISTER_MODE_WP, ioctls: 0 };
     // JUSTIFICATION: a request that nobody wraps.
@@ -216,7 +218,7 @@ fn register(uffd: &OwnedFd, base: usize, reserved: usize) -> bool {
 }
 
 /// Parts written to since the last scan, which are protected again.
-fn written(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
+fn written_parts(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
     let pagemap = watch.pagemap.as_ref()?;
     let (mut at, end) = (base as u64, (base + size) as u64);
     let mut regions = [Region::default(); REGIONS];
@@ -245,7 +247,7 @@ fn written(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
         for region in &regions[..found] {
             let from = region.start.checked_sub(base as u64)? as usize / PART;
             let to = region.end.min(end).checked_sub(base as u64)? as usize;
-            parts.extend(u32::try_from(from).ok()?..number(to));
+            parts.extend(u32::try_from(from).ok()?..part_number(to));
         }
         if scan.walk_end <= at {
             return None;
@@ -256,7 +258,7 @@ fn written(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
 }
 
 /// Parts of pages that are no longer the template's file, nor untouched.
-fn copied(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
+fn copied_parts(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
     const PRESENT: u64 = 1 << 63;
     const SWAPPED: u64 = 1 << 62;
     const OF_FILE: u64 = 1 << 61;
@@ -277,7 +279,7 @@ fn copied(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
         for (k, e) in read.chunks_exact(8).enumerate() {
             let e = u64::from_le_bytes(e.try_into().unwrap_or_default());
             if e & (PRESENT | SWAPPED) != 0 && e & OF_FILE == 0 {
-                parts.extend(number((n + k) * page)..number((n + k + 1) * page));
+                parts.extend(part_number((n + k) * page)..part_number((n + k + 1) * page));
             }
         }
         n += many;
@@ -289,7 +291,7 @@ fn copied(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
     use crate::linear::AddressRange;
-    use crate::template::{MemoryTemplate, split};
+    use crate::template::{MemoryTemplate, split_module};
 
     /// Of WebAssembly.
     const PAGE: usize = crate::template::ALIGN;
@@ -299,7 +301,7 @@ mod tests {
         let mut wasm =
             b"\0asm\x01\0\0\0\x05\x03\x01\0\x08\x0b\x0b\x01\0\x41\x80\x80\x04\x0b\x03abc".to_vec();
         wasm[14] = wasm.len() as u8 - 15;
-        let template = MemoryTemplate::in_memory(&split(wasm).template).unwrap();
+        let template = MemoryTemplate::in_memory(&split_module(wasm).template).unwrap();
         assert_eq!((template.start, template.len), (PAGE, PAGE));
         AddressRange::new(64 * PAGE, 8 * PAGE, Some(Arc::new(template))).unwrap()
     }
@@ -323,18 +325,18 @@ mod tests {
             // SAFETY: within the accessible part of a memory that nobody writes to meanwhile.
             Some(unsafe { std::slice::from_raw_parts(m.base().as_ptr().add(at), PART) })
         };
-        t.changed(m.base().as_ptr() as usize, m.size(), part)
+        t.changed_parts(m.base().as_ptr() as usize, m.size(), part)
     }
 
     /// All parts of the host's page in which so many bytes end.
     fn parts(at: usize) -> std::ops::Range<u32> {
         let page = rustix::param::page_size().max(PART);
-        number(at / page * page)..number((at / page + 1) * page)
+        part_number(at / page * page)..part_number((at / page + 1) * page)
     }
 
     fn finds_what_is_written(watch: Arc<PageWatch>) {
         let mut m = memory();
-        let mut t = Tracker::with(watch, m.base().as_ptr() as usize, 64 * PAGE);
+        let mut t = Tracker::with_watch(watch, m.base().as_ptr() as usize, 64 * PAGE);
         read(&m, 3 * PAGE);
         assert_eq!(read(&m, PAGE), b'a');
         // What was only read counts where the host's kernel cannot tell; the template's file does not.
@@ -342,7 +344,7 @@ mod tests {
         let expected: &[Vec<u32>] = match t.way {
             TrackingWay::Written(_) => &[vec![]],
             TrackingWay::Copied(_) => &[vec![], parts(3 * PAGE).collect()],
-            TrackingWay::All => &[(0..number(8 * PAGE)).collect()],
+            TrackingWay::All => &[(0..part_number(8 * PAGE)).collect()],
         };
         assert!(expected.contains(&first), "{first:?}");
         write(&m, PAGE + 5000, 1);
@@ -365,15 +367,15 @@ mod tests {
         m.open_to(40 * PAGE).unwrap();
         write(&m, 39 * PAGE, 6);
         let grown = changed(&mut t, &m);
-        assert!(grown.contains(&number(39 * PAGE)), "{grown:?}");
-        assert!(grown.iter().all(|n| *n >= number(8 * PAGE)), "{grown:?}");
+        assert!(grown.contains(&part_number(39 * PAGE)), "{grown:?}");
+        assert!(grown.iter().all(|n| *n >= part_number(8 * PAGE)), "{grown:?}");
         assert_eq!(changed(&mut t, &m), [0u32; 0]);
     }
 
     #[test]
     fn every_way_finds_what_is_written() {
         let pagemap = || std::fs::File::open("/proc/self/pagemap").ok().map(OwnedFd::from);
-        finds_what_is_written(Arc::new(PageWatch { uffd: uffd(), pagemap: pagemap() }));
+        finds_what_is_written(Arc::new(PageWatch { uffd: open_uffd(), pagemap: pagemap() }));
         finds_what_is_written(Arc::new(PageWatch { uffd: None, pagemap: pagemap() }));
         finds_what_is_written(Arc::new(PageWatch { uffd: None, pagemap: None }));
     }
@@ -390,7 +392,8 @@ mod tests {
         std::os::unix::fs::FileExt::read_exact_at(&file, buf, 0).unwrap();
         let found = changed(&mut t, &m);
         assert!(
-            found.contains(&number(4 * PAGE)) && found.iter().all(|n| parts(4 * PAGE).contains(n))
+            found.contains(&part_number(4 * PAGE))
+                && found.iter().all(|n| parts(4 * PAGE).contains(n))
         );
     }
 }

@@ -58,14 +58,14 @@ fn way_to(path: &Path) -> Result<(), String> {
     let mut left = parts(&path);
     let mut at = PathBuf::from("/");
     let mut links = 0;
-    checked(&at)?;
+    check_path(&at)?;
     while let Some(name) = left.pop_front() {
         if name == ".." {
             at.pop();
             continue;
         }
         at.push(name);
-        if !checked(&at)?.is_symlink() {
+        if !check_path(&at)?.is_symlink() {
             continue;
         }
         links += 1;
@@ -84,7 +84,7 @@ fn way_to(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn checked(at: &Path) -> Result<Metadata, String> {
+fn check_path(at: &Path) -> Result<Metadata, String> {
     const STICKY: u32 = 0o1000;
     let m = at.symlink_metadata().map_err(|e| format!("{}: {e}", at.display()))?;
     let owner = m.uid();
@@ -111,14 +111,14 @@ fn is_nobody_here(user: u32) -> bool {
 }
 
 /// Opens a file of a directory that [`private_dir`] found good.
-pub fn open(path: &Path) -> io::Result<File> {
+pub fn open_trusted(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)?;
-    check(&file)?;
+    check_file(&file)?;
     Ok(file)
 }
 
-fn check(file: &File) -> io::Result<()> {
+fn check_file(file: &File) -> io::Result<()> {
     let m = file.metadata()?;
     let why = if !m.is_file() {
         "it is not a regular file"
@@ -147,7 +147,7 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
             .custom_flags(flags.bits() as i32)
             .open(path)?;
         // Without a name, it was just given up by its last holder: as good as another.
-        if file.metadata()?.nlink() > 0 { check(&file).map(|()| file) } else { Ok(file) }
+        if file.metadata()?.nlink() > 0 { check_file(&file).map(|()| file) } else { Ok(file) }
     };
     open().or_else(|_| {
         unlinkat(CWD, path, AtFlags::empty())?;
@@ -157,7 +157,7 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
 
 /// Writes a file of mode 0600 that is whole or not there, also if the machine stops; the file as
 /// it now is. With `fresh` one that is there already stays, and the error says so.
-pub fn put(path: &Path, bytes: &[u8], fresh: bool) -> io::Result<File> {
+pub fn put_file(path: &Path, bytes: &[u8], fresh: bool) -> io::Result<File> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
@@ -221,22 +221,25 @@ mod tests {
     fn only_own_regular_files_are_opened() {
         let tmp = tempfile::tempdir().unwrap();
         let at = |name: &str| tmp.path().join(name);
-        put(&at("good"), b"1", true).unwrap();
-        open(&at("good")).unwrap();
-        assert_eq!(put(&at("good"), b"2", true).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        put_file(&at("good"), b"1", true).unwrap();
+        open_trusted(&at("good")).unwrap();
+        assert_eq!(
+            put_file(&at("good"), b"2", true).unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
         assert_eq!(std::fs::read(at("good")).unwrap(), b"1");
-        put(&at("good"), b"3", false).unwrap();
+        put_file(&at("good"), b"3", false).unwrap();
         assert_eq!(std::fs::read(at("good")).unwrap(), b"3");
         symlink("good", at("link")).unwrap();
         assert!(std::process::Command::new("mkfifo").arg(at("fifo")).status().unwrap().success());
         for name in ["link", "fifo", "."] {
-            assert!(open(&at(name)).is_err(), "{name}");
+            assert!(open_trusted(&at(name)).is_err(), "{name}");
         }
         std::fs::hard_link(at("good"), at("second")).unwrap();
-        assert!(open(&at("good")).is_err());
+        assert!(open_trusted(&at("good")).is_err());
         std::fs::remove_file(at("second")).unwrap();
         set_mode(&at("good"), 0o606);
-        assert!(open(&at("good")).is_err());
+        assert!(open_trusted(&at("good")).is_err());
         // A lock is made anew from whatever it is.
         open_lock(&at("fifo")).unwrap();
         assert!(at("fifo").symlink_metadata().unwrap().is_file());

@@ -22,7 +22,7 @@ pub struct LastWords {
 }
 
 /// The signal of the timer: the last but one, which programs leave alone.
-fn signal() -> i32 {
+fn timer_signal() -> i32 {
     libc::SIGRTMAX() - 1
 }
 
@@ -33,7 +33,7 @@ static WORDS: AtomicPtr<LastWords> = AtomicPtr::new(std::ptr::null_mut());
 ///
 /// # Errors
 /// If the system has no timer left.
-pub fn arm(after: Duration, words: LastWords) -> std::io::Result<()> {
+pub fn arm_watchdog(after: Duration, words: LastWords) -> std::io::Result<()> {
     // Leaked: the handler may look at it at any time.
     WORDS.store(Box::into_raw(Box::new(words)), Ordering::SeqCst);
     // JUSTIFICATION: a handler and a timer of the host's kernel can only be had from C's library.
@@ -46,7 +46,7 @@ pub fn arm(after: Duration, words: LastWords) -> std::io::Result<()> {
         libc::sigfillset(&mut action.sa_mask);
         let mut event: libc::sigevent = std::mem::zeroed();
         event.sigev_notify = libc::SIGEV_SIGNAL;
-        event.sigev_signo = signal();
+        event.sigev_signo = timer_signal();
         let mut timer: libc::timer_t = std::mem::zeroed();
         let time = libc::itimerspec {
             it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
@@ -56,7 +56,7 @@ pub fn arm(after: Duration, words: LastWords) -> std::io::Result<()> {
                 tv_nsec: libc::c_long::from(after.subsec_nanos().max(1)),
             },
         };
-        libc::sigaction(signal(), &action, std::ptr::null_mut()) != 0
+        libc::sigaction(timer_signal(), &action, std::ptr::null_mut()) != 0
             || libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer) != 0
             || libc::timer_settime(timer, 0, &time, std::ptr::null_mut()) != 0
     };
@@ -103,7 +103,7 @@ mod tests {
         const MARK: &str = "WASIBOX_TEST_WATCHDOG";
         if std::env::var_os(MARK).is_some() {
             let words = LastWords { output: b"out".into(), error: b"err".into(), status: 124 };
-            arm(Duration::from_millis(50), words).unwrap();
+            arm_watchdog(Duration::from_millis(50), words).unwrap();
             let lock = std::sync::Mutex::new(());
             let _held = lock.lock();
             loop {

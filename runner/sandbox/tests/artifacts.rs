@@ -146,7 +146,7 @@ fn signatures_are_for_one_program() {
     let mut other = MODULE.to_vec();
     other.extend_from_slice(b"\0\x02\x01x");
     let (one, two) = (image_of(tmp.path(), "one", MODULE), image_of(tmp.path(), "two", &other));
-    let name = |i: &Arc<Image>| wasibox_sandbox::artifact::key(&i.atoms()["m"]);
+    let name = |i: &Arc<Image>| wasibox_sandbox::artifact::artifact_key(&i.atoms()["m"]);
     compile(&one, &dir).unwrap();
     compile(&two, &dir).unwrap();
     for ext in ["aot", "mem", "sum"] {
@@ -240,7 +240,7 @@ fn a_module_that_does_not_compile_is_one_clear_error() {
 #[test]
 fn the_key_is_protected_like_the_code() {
     let dir = Path::new("/somewhere/aot");
-    let paths = wasibox_sandbox::artifact::protected(Some(dir));
+    let paths = wasibox_sandbox::artifact::protected_paths(Some(dir));
     assert!(paths.iter().any(|p| p == dir));
     if std::env::var_os("HOME").is_some() {
         assert!(paths.iter().any(|p| p.ends_with("wasibox") && p != dir), "{paths:?}");

@@ -187,10 +187,10 @@ impl StdStream for Nothing {
     fn write(&self, data: &[u8]) -> Result<usize, Errno> {
         Ok(data.len())
     }
-    fn ready(&self, _: bool) -> Option<Readiness> {
+    fn readiness_of(&self, _: bool) -> Option<Readiness> {
         Some(Readiness { bytes: 1, hangup: false })
     }
-    fn wait(&self, _: bool, _: Duration) {}
+    fn wait_ready(&self, _: bool, _: Duration) {}
 }
 
 #[test]

@@ -127,7 +127,10 @@ fn an_interpreter_stays_from_cell_to_cell() {
     assert_eq!(value(&sandbox, "all"), "prepared,first,second");
     let (spec, out, err) = spec("c", "typed");
     let ran = sandbox.cell("one", spec, b"say hello").unwrap();
-    assert_eq!((out.take(), err.take()), (b"hello\n".to_vec(), b"err hello\n".to_vec()));
+    assert_eq!(
+        (out.take_output(), err.take_output()),
+        (b"hello\n".to_vec(), b"err hello\n".to_vec())
+    );
     assert_eq!((ran.value, ran.json, ran.run.status), (None, None, ProcessStatus::Exited(0)));
     let (spec, ..) = self::spec("c", "typed");
     let ran = sandbox.cell("one", spec, b"input").unwrap();
@@ -139,7 +142,7 @@ fn an_interpreter_stays_from_cell_to_cell() {
     assert_eq!(sandbox.cells(), ["one", "two"]);
     let (spec, out, _) = self::spec("c", "");
     assert_eq!(sandbox.run(spec).unwrap().status, ProcessStatus::Exited(0));
-    assert_eq!(out.take(), b"run as a command\n");
+    assert_eq!(out.take_output(), b"run as a command\n");
     assert!(sandbox.forget_cell("one") && !sandbox.forget_cell("one"));
     assert_eq!(value(&sandbox, "all"), "prepared");
 }

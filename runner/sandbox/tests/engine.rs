@@ -189,7 +189,7 @@ fn run_in(b: &SessionSandbox, argv: &[&str], timeout: Option<Duration>) -> (RunR
     let (mut spec, out, err) = spec(argv, b"");
     spec.timeout = timeout;
     let r = b.run(spec).unwrap();
-    let both = [out.take(), err.take()].concat();
+    let both = [out.take_output(), err.take_output()].concat();
     (r, String::from_utf8_lossy(&both).into_owned())
 }
 

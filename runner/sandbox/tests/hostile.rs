@@ -345,10 +345,10 @@ impl StdStream for Deaf {
     fn write(&self, _: &[u8]) -> Result<usize, Errno> {
         Err(Errno::BADF)
     }
-    fn ready(&self, _: bool) -> Option<Readiness> {
+    fn readiness_of(&self, _: bool) -> Option<Readiness> {
         None
     }
-    fn wait(&self, _: bool, _: Duration) {}
+    fn wait_ready(&self, _: bool, _: Duration) {}
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn the_time_limit_ends_everything() {
 #[test]
 fn interrupting_ends_everything() {
     let b = sandbox(Policy::default());
-    let i = b.interrupter();
+    let i = b.interrupt_handle();
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(100));
         i.interrupt();
@@ -216,7 +216,7 @@ fn output_is_limited() {
     let out = Capture::new(meter.clone());
     (s.stdout, s.stderr) = (out.clone(), out.clone());
     let r = b.run(s).unwrap();
-    assert_eq!((r.limit, out.take().len()), (Some(LimitHit::Output), 100_000));
+    assert_eq!((r.limit, out.take_output().len()), (Some(LimitHit::Output), 100_000));
 }
 
 #[test]
@@ -280,12 +280,12 @@ fn exec_replaces_the_program() {
 #[test]
 fn files_stay_for_the_next_command_and_changes_are_listed() {
     let b = sandbox(Policy::default());
-    let mark = b.mark();
+    let mark = b.mark_files();
     b.run(spec(&["fill", "/output/x", "3"], b"").0).unwrap();
     let (s, out, _) = spec(&["wc"], b"");
     b.run(s).unwrap();
-    assert_eq!(out.take(), b"0\n");
-    let changes = b.changes(&mark).list;
+    assert_eq!(out.take_output(), b"0\n");
+    let changes = b.changes_since(&mark).list;
     assert_eq!((changes.len(), &*changes[0].path, changes[0].size), (1, &b"/output/x"[..], 3));
     assert_eq!(b.read_file(b"/output/x", 100).unwrap(), [7, 7, 7]);
 }
@@ -314,7 +314,7 @@ fn memory_of_an_ended_process_is_not_seen_again() {
         b.run(spec).unwrap();
         // The thread of the ended process gets ready for the next one meanwhile.
         std::thread::sleep(Duration::from_millis(20));
-        String::from_utf8(out.take()).unwrap()
+        String::from_utf8(out.take_output()).unwrap()
     };
     let clean = text(&["stains"]);
     assert!(clean.starts_with("0 marks in "), "{clean}");
@@ -337,7 +337,7 @@ fn waiting_instances_count_nothing() {
     for _ in 0..30 {
         let (spec, out, err) = spec(&["run", "/bin/alloc", "40"], b"");
         let r = b.run(spec).unwrap();
-        assert_eq!(r.limit, None, "{}", String::from_utf8_lossy(&err.take()));
-        assert!(!out.take().is_empty());
+        assert_eq!(r.limit, None, "{}", String::from_utf8_lossy(&err.take_output()));
+        assert!(!out.take_output().is_empty());
     }
 }

@@ -56,7 +56,7 @@ fn with(sandbox: &SessionSandbox, code: &str, change: impl FnOnce(&mut RunSpec))
     };
     change(&mut spec);
     let cell = sandbox.cell("python", spec, code.as_bytes()).unwrap();
-    let text = |c: &Capture| String::from_utf8(c.take()).unwrap();
+    let text = |c: &Capture| String::from_utf8(c.take_output()).unwrap();
     Ran { cell, out: text(&out), err: text(&err) }
 }
 

@@ -92,7 +92,7 @@ fn run(sandbox: &SessionSandbox, args: &[&str]) -> (ProcessStatus, String) {
         keep: false,
     };
     let status = sandbox.run(spec).unwrap().status;
-    (status, String::from_utf8(out.take()).unwrap())
+    (status, String::from_utf8(out.take_output()).unwrap())
 }
 
 const ROOMY: u64 = 1 << 30;

@@ -121,13 +121,13 @@ impl Exec {
     }
 
     /// What runs, as a person would type it.
-    pub(crate) fn command(&self) -> Vec<u8> {
+    pub(crate) fn command_text(&self) -> Vec<u8> {
         if let Some(cell) = &self.cell {
             return cell.code.clone();
         }
         match self.as_script() {
             Some(script) => script.to_vec(),
-            None => self.argv.iter().map(|a| around::quoted(a)).collect::<Vec<_>>().join(&b' '),
+            None => self.argv.iter().map(|a| around::quote_word(a)).collect::<Vec<_>>().join(&b' '),
         }
     }
 
@@ -159,12 +159,12 @@ impl Exec {
         match (self.as_script(), state) {
             (Some(_), None) => drop(self.argv.remove(1)),
             (Some(_), Some(_)) => {}
-            (None, state) => self.place = state.and_then(ShellSurroundings::of),
+            (None, state) => self.place = state.and_then(ShellSurroundings::from_state),
         }
     }
 
     /// Bytes that are captured at most.
-    pub(crate) fn captures(&self) -> u64 {
+    pub(crate) fn capture_limit(&self) -> u64 {
         match self.output {
             Output::Capture { limit } => limit,
             Output::Inherit => 0,
@@ -187,7 +187,7 @@ impl Exec {
 
     /// The environment as `NAME=value` strings.
     pub(crate) fn environment(&self) -> Vec<Vec<u8>> {
-        around::environment(self.place.as_ref(), &self.directory(), &self.env)
+        around::command_environment(self.place.as_ref(), &self.directory(), &self.env)
     }
 }
 

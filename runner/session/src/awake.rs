@@ -37,8 +37,8 @@ pub struct AwakeGuard {
 
 impl AwakeGuard {
     /// It is used now.
-    pub fn touch(&self) {
-        self.used.store(millis(self.begun), Ordering::Relaxed);
+    pub fn mark_used(&self) {
+        self.used.store(elapsed_millis(self.begun), Ordering::Relaxed);
     }
 }
 
@@ -48,12 +48,12 @@ impl Drop for AwakeGuard {
     }
 }
 
-fn millis(begun: Instant) -> u64 {
+fn elapsed_millis(begun: Instant) -> u64 {
     begun.elapsed().as_millis() as u64
 }
 
 impl<S> AwakeRoom<S> {
-    fn lock(&self) -> MutexGuard<'_, Vec<AwakePlace<S>>> {
+    fn lock_places(&self) -> MutexGuard<'_, Vec<AwakePlace<S>>> {
         self.places.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
@@ -80,16 +80,16 @@ impl<S: Sleeper> Awake<S> {
 
     /// How many are awake.
     pub fn count(&self) -> usize {
-        self.0.lock().len()
+        self.0.lock_places().len()
     }
 
     /// A place for a session that is about to be awake. If there is none, the one that was used
     /// longest ago and is not busy goes to sleep; if all are busy, this waits.
-    pub fn enter(&self, who: &Arc<S>) -> AwakeGuard {
+    pub fn take_place(&self, who: &Arc<S>) -> AwakeGuard {
         let room = &self.0;
-        let used = Arc::new(AtomicU64::new(millis(room.begun)));
+        let used = Arc::new(AtomicU64::new(elapsed_millis(room.begun)));
         loop {
-            let mut places = room.lock();
+            let mut places = room.lock_places();
             if places.len() < room.most {
                 places.push(AwakePlace { who: Arc::downgrade(who), used: used.clone() });
                 break;
@@ -102,7 +102,7 @@ impl<S: Sleeper> Awake<S> {
             if others.into_iter().flat_map(|(_, who)| who).any(|who| who.try_sleep()) {
                 continue;
             }
-            let places = room.lock();
+            let places = room.lock_places();
             if places.len() >= room.most {
                 drop(room.changed.wait_timeout(places, AGAIN));
             }
@@ -110,7 +110,7 @@ impl<S: Sleeper> Awake<S> {
         let (room, mine) = (room.clone(), used.clone());
         let begun = room.begun;
         let leave = Box::new(move || {
-            room.lock().retain(|place| !Arc::ptr_eq(&place.used, &mine));
+            room.lock_places().retain(|place| !Arc::ptr_eq(&place.used, &mine));
             room.changed.notify_one();
         });
         AwakeGuard { used, begun, leave }
@@ -123,11 +123,12 @@ fn put_to_sleep<S: Sleeper>(room: &Weak<AwakeRoom<S>>, idle: Duration) {
     loop {
         std::thread::sleep(step);
         let Some(room) = room.upgrade() else { return };
-        let now = millis(room.begun);
+        let now = elapsed_millis(room.begun);
         let is_old = |p: &&AwakePlace<S>| {
             u128::from(now.saturating_sub(p.used.load(Ordering::Relaxed))) >= idle.as_millis()
         };
-        let old: Vec<_> = room.lock().iter().filter(is_old).flat_map(|p| p.who.upgrade()).collect();
+        let old: Vec<_> =
+            room.lock_places().iter().filter(is_old).flat_map(|p| p.who.upgrade()).collect();
         for session in old {
             session.try_sleep();
         }
@@ -153,7 +154,7 @@ mod tests {
 
     fn enter(awake: &Awake<One>) -> Arc<One> {
         let one = Arc::new(One::default());
-        *one.slot.lock().unwrap() = Some(awake.enter(&one));
+        *one.slot.lock().unwrap() = Some(awake.take_place(&one));
         one
     }
 
@@ -166,7 +167,7 @@ mod tests {
         let awake = Awake::new(2, None).unwrap();
         let (a, b) = (enter(&awake), enter(&awake));
         std::thread::sleep(Duration::from_millis(5));
-        a.slot.lock().unwrap().as_ref().unwrap().touch();
+        a.slot.lock().unwrap().as_ref().unwrap().mark_used();
         let c = enter(&awake);
         assert_eq!((is_awake(&a), is_awake(&b), is_awake(&c)), (true, false, true));
         a.busy.store(true, Ordering::Relaxed);

@@ -52,11 +52,11 @@ struct BundlePart {
     sizes: Vec<u64>,
 }
 
-fn wrong(what: &str) -> Error {
+fn wrong_bundle(what: &str) -> Error {
     Error::Refused(format!("the bundle is damaged: {what}"))
 }
 
-fn at(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
+fn at_path(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
     |e| Error::Refused(format!("{}: {e}", path.display()))
 }
 
@@ -64,38 +64,38 @@ fn at(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
 ///
 /// # Errors
 /// A damaged image, code that is not kept (compile it first), a folder that cannot be written.
-pub fn pack(image: &Path, artifacts: &Path, to: &Path) -> Result<(), Error> {
+pub fn pack_bundle(image: &Path, artifacts: &Path, to: &Path) -> Result<(), Error> {
     let opened = Image::open(image)?;
-    let carried = carry::take(&opened, artifacts)?
+    let carried = carry::take_code(&opened, artifacts)?
         .ok_or_else(|| Error::Refused("its machine code is not kept".into()))?;
-    std::fs::create_dir_all(to).map_err(at(to))?;
-    let mut from = File::open(image).map_err(at(image))?;
-    let size = compressed(&to.join(IMAGE), |out| std::io::copy(&mut from, out))?;
+    std::fs::create_dir_all(to).map_err(at_path(to))?;
+    let mut from = File::open(image).map_err(at_path(image))?;
+    let size = write_compressed(&to.join(IMAGE), |out| std::io::copy(&mut from, out))?;
     let path = to.join(CODE);
-    compressed(&path, |out| write_code(&carried, out))?;
-    let head = BundleHead { image: hex(&opened.identity()), size };
+    write_compressed(&path, |out| write_code(&carried, out))?;
+    let head = BundleHead { image: hex_text(&opened.identity()), size };
     let text = serde_json::to_vec(&head).map_err(std::io::Error::other)?;
     Ok(std::fs::write(to.join(HEAD), text)?)
 }
 
 /// The memory that each prepared program of an image begins with, by the program's name
-/// ([`carry::memories`]).
+/// ([`carry::prepared_memories`]).
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn memories(image: &Image, artifacts: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
-    Ok(carry::memories(image, artifacts)?)
+pub fn prepared_memories(image: &Image, artifacts: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    Ok(carry::prepared_memories(image, artifacts)?)
 }
 
-fn compressed<T>(
+fn write_compressed<T>(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> std::io::Result<T>,
 ) -> Result<T, Error> {
-    let file = File::create(path).map_err(at(path))?;
+    let file = File::create(path).map_err(at_path(path))?;
     let mut out = zstd::Encoder::new(BufWriter::new(file), LEVEL)?;
     out.include_checksum(true)?;
-    let done = fill(&mut out).map_err(at(path))?;
-    out.finish()?.flush().map_err(at(path))?;
+    let done = fill(&mut out).map_err(at_path(path))?;
+    out.finish()?.flush().map_err(at_path(path))?;
     Ok(done)
 }
 
@@ -138,29 +138,29 @@ pub enum BundleStep {
 ///
 /// # Errors
 /// A damaged bundle, a folder that cannot be written. Code that cannot be kept is compiled later, and that is told.
-pub fn unpack(
+pub fn unpack_bundle(
     bundle: &Path,
     images: &Path,
     artifacts: Option<&Path>,
     progress: &dyn Fn(BundleStep),
 ) -> Result<PathBuf, Error> {
     let path = bundle.join(HEAD);
-    let text = std::fs::read(&path).map_err(at(&path))?;
-    let head: BundleHead = serde_json::from_slice(&text).map_err(|_| wrong(HEAD))?;
+    let text = std::fs::read(&path).map_err(at_path(&path))?;
+    let head: BundleHead = serde_json::from_slice(&text).map_err(|_| wrong_bundle(HEAD))?;
     let is_name = head.image.len() == 64 && head.image.bytes().all(|b| b.is_ascii_hexdigit());
     if !is_name {
-        return Err(wrong(HEAD));
+        return Err(wrong_bundle(HEAD));
     }
     let image = images.join(format!("{}.webc", head.image));
     let is_there = |path: &Path| path.metadata().is_ok_and(|m| m.is_file() && m.len() == head.size);
     if is_there(&image) {
         return Ok(image);
     }
-    std::fs::create_dir_all(images).map_err(at(images))?;
+    std::fs::create_dir_all(images).map_err(at_path(images))?;
     // One process unpacks, others wait for it.
     let lock = images.join(format!("{}.lock", head.image));
-    let held = File::create(&lock).map_err(at(&lock))?;
-    held.lock().map_err(at(&lock))?;
+    let held = File::create(&lock).map_err(at_path(&lock))?;
+    held.lock().map_err(at_path(&lock))?;
     if is_there(&image) {
         return Ok(image);
     }
@@ -180,14 +180,14 @@ pub fn unpack(
 fn take_image(from: &Path, to: &Path, head: &BundleHead) -> Result<(), Error> {
     let part = to.with_extension(format!("{}.part", std::process::id()));
     let done = (|| {
-        let mut frame = zstd::Decoder::new(File::open(from).map_err(at(from))?)?;
-        let mut out = File::create(&part).map_err(at(&part))?;
+        let mut frame = zstd::Decoder::new(File::open(from).map_err(at_path(from))?)?;
+        let mut out = File::create(&part).map_err(at_path(&part))?;
         let mut all = (&mut frame).take(head.size + 1);
-        let size = std::io::copy(&mut all, &mut out).map_err(at(&part))?;
-        if size != head.size || hex(&Image::open(&part)?.identity()) != head.image {
-            return Err(wrong(IMAGE));
+        let size = std::io::copy(&mut all, &mut out).map_err(at_path(&part))?;
+        if size != head.size || hex_text(&Image::open(&part)?.identity()) != head.image {
+            return Err(wrong_bundle(IMAGE));
         }
-        std::fs::rename(&part, to).map_err(at(to))
+        std::fs::rename(&part, to).map_err(at_path(to))
     })();
     if done.is_err() {
         let _ = std::fs::remove_file(&part);
@@ -197,21 +197,21 @@ fn take_image(from: &Path, to: &Path, head: &BundleHead) -> Result<(), Error> {
 
 /// Takes machine code in, if it is for this machine.
 fn take_code(from: &Path, artifacts: &Path) -> Result<(), Error> {
-    let mut code = BufReader::new(zstd::Decoder::new(File::open(from).map_err(at(from))?)?);
+    let mut code = BufReader::new(zstd::Decoder::new(File::open(from).map_err(at_path(from))?)?);
     let mut line = Vec::new();
     (&mut code).take(MAX_LINE).read_until(b'\n', &mut line)?;
-    let contents: BundleContents = serde_json::from_slice(&line).map_err(|_| wrong(CODE))?;
-    contents.needs.check().map_err(Error::Refused)?;
-    let into = ArtifactFolder::dir(artifacts).map_err(Error::Refused)?;
+    let contents: BundleContents = serde_json::from_slice(&line).map_err(|_| wrong_bundle(CODE))?;
+    contents.needs.check_host().map_err(Error::Refused)?;
+    let into = ArtifactFolder::open_dir(artifacts).map_err(Error::Refused)?;
     let mut left = MAX_CODE;
     for BundlePart { subject, sizes } in contents.parts {
         let mut pieces = Vec::new();
         for size in sizes {
-            left = left.checked_sub(size).ok_or_else(|| wrong(CODE))?;
+            left = left.checked_sub(size).ok_or_else(|| wrong_bundle(CODE))?;
             let mut piece = Vec::new();
             (&mut code).take(size).read_to_end(&mut piece)?;
             if piece.len() as u64 != size {
-                return Err(wrong(CODE));
+                return Err(wrong_bundle(CODE));
             }
             pieces.push(piece);
         }
@@ -219,14 +219,14 @@ fn take_code(from: &Path, artifacts: &Path) -> Result<(), Error> {
             Ok([code, template]) => CarriedCode::Program { subject, code, template },
             Err(mut pieces) => match (pieces.pop(), pieces.pop()) {
                 (Some(memory), None) => CarriedCode::Snapshot { subject, memory },
-                _ => return Err(wrong(CODE)),
+                _ => return Err(wrong_bundle(CODE)),
             },
         };
-        into.put(&carried)?;
+        into.put_carried(&carried)?;
     }
     Ok(())
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn hex_text(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

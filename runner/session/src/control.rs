@@ -10,7 +10,7 @@ use wasibox_sandbox::expose::{self, LoopbackGate};
 /// How long a session may take to say whether somebody listens at a port.
 const CONNECT: Duration = Duration::from_secs(10);
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -32,14 +32,14 @@ pub(crate) enum SandboxControl {
 }
 
 impl SandboxControl {
-    fn interrupt(&self) {
+    fn interrupt_call(&self) {
         match self {
             SandboxControl::Threads(i, _) => i.interrupt(),
             SandboxControl::Process(i) => i.interrupt(),
         }
     }
 
-    fn connect(&self, port: u16, stream: UnixStream) {
+    fn connect_port(&self, port: u16, stream: UnixStream) {
         match self {
             SandboxControl::Threads(_, doors) => doors.connect(port, stream),
             SandboxControl::Process(i) => i.connect(port, &stream),
@@ -50,9 +50,9 @@ impl SandboxControl {
 impl Interrupt {
     /// Ends what runs, or what runs next if nothing does.
     pub fn interrupt(&self) {
-        let mut target = lock(&self.0);
+        let mut target = lock_mutex(&self.0);
         match &target.control {
-            Some(control) => control.interrupt(),
+            Some(control) => control.interrupt_call(),
             None => target.is_due = true,
         }
     }
@@ -60,8 +60,8 @@ impl Interrupt {
     /// Connects to a port of what is awake; waits until it is known whether somebody listens.
     pub(crate) fn connect(&self, port: u16) -> std::io::Result<UnixStream> {
         let (mut mine, theirs) = UnixStream::pair()?;
-        match &lock(&self.0).control {
-            Some(control) => control.connect(port, theirs),
+        match &lock_mutex(&self.0).control {
+            Some(control) => control.connect_port(port, theirs),
             None => return Err(std::io::ErrorKind::ConnectionRefused.into()),
         }
         // A worker that is busy answers nevertheless, by a thread of its own; one that is gone closes it.
@@ -78,11 +78,11 @@ impl Interrupt {
 
     /// Takes the handle of a sandbox that is there from now on, or none.
     pub(crate) fn set(&self, control: Option<SandboxControl>) {
-        let mut target = lock(&self.0);
+        let mut target = lock_mutex(&self.0);
         if let Some(control) = &control
             && std::mem::take(&mut target.is_due)
         {
-            control.interrupt();
+            control.interrupt_call();
         }
         target.control = control;
     }

@@ -98,22 +98,25 @@ impl EngineInner {
     }
 
     /// A new sandbox.
-    pub fn begin(
+    pub fn begin_sandbox(
         &self,
         policy: &Policy,
         workspace: Option<&WorkspaceHandle>,
     ) -> Result<RunningSandbox, Error> {
         if let Some(pool) = &self.pool {
-            let given = workspace.map(WorkspaceHandle::given).transpose()?.unwrap_or_default();
-            return Ok(RunningSandbox::Process(Box::new(WorkerLink::begin(pool, policy, given)?)));
+            let given =
+                workspace.map(WorkspaceHandle::worker_source).transpose()?.unwrap_or_default();
+            return Ok(RunningSandbox::Process(Box::new(WorkerLink::begin_session(
+                pool, policy, given,
+            )?)));
         }
-        let opened = workspace.map(WorkspaceHandle::opened).transpose()?;
+        let opened = workspace.map(WorkspaceHandle::open_here).transpose()?;
         let (base, overlay) = opened.map_or((None, None), |o| (Some(o.base), o.overlay));
-        let sandbox = self.prepared(policy.limits.stack).open_over(policy.clone(), base)?;
-        Ok(RunningSandbox::Threads(Box::new(LocalSandbox::over(sandbox, overlay))))
+        let sandbox = self.prepared_image(policy.limits.stack).open_over(policy.clone(), base)?;
+        Ok(RunningSandbox::Threads(Box::new(LocalSandbox::with_overlay(sandbox, overlay))))
     }
 
-    fn prepared(&self, stack: usize) -> PreparedImage {
+    fn prepared_image(&self, stack: usize) -> PreparedImage {
         let mut all = self.prepared.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(found) = all.iter().find(|p| p.stack() == stack) {
             return found.clone();
@@ -200,25 +203,25 @@ impl Engine {
     /// # Errors
     /// If memory cannot be had. What the policy asks for is seen at the first call.
     pub fn session(&self, policy: Policy) -> Result<Session, Error> {
-        let store = self.memory()?;
-        let name = self.unnamed();
-        let mut workspace = self.workspace(&policy)?;
-        let (session, begun) = self.make(store, &name, workspace.as_mut())?;
+        let store = self.memory_store()?;
+        let name = self.unnamed_name();
+        let mut workspace = self.open_workspace(&policy)?;
+        let (session, begun) = self.make_session(store, &name, workspace.as_mut())?;
         let temporary = TemporarySession { store: store.clone(), name };
-        Ok(self.of(session, begun, policy, Some(temporary), workspace))
+        Ok(self.session_over(session, begun, policy, Some(temporary), workspace))
     }
 
     /// The workspace of a policy, if it has one.
-    fn workspace(&self, policy: &Policy) -> Result<Option<WorkspaceHandle>, Error> {
+    fn open_workspace(&self, policy: &Policy) -> Result<Option<WorkspaceHandle>, Error> {
         let EngineInner { image, options, .. } = &*self.0;
         WorkspaceHandle::open(
             policy,
-            wasibox_sandbox::protected(image, options.pool.artifacts.as_deref()),
+            wasibox_sandbox::protected_paths(image, options.pool.artifacts.as_deref()),
         )
     }
 
     /// A new session, or the one that a zip carries.
-    fn make(
+    fn make_session(
         &self,
         store: &Store,
         name: &str,
@@ -226,7 +229,7 @@ impl Engine {
     ) -> Result<(wasibox_store::StoreSession, Option<Digest>), Error> {
         let digest = Some(self.digest());
         let Some(workspace) = workspace else { return Ok((store.create(name, digest)?, digest)) };
-        if let Some(history) = workspace.history() {
+        if let Some(history) = workspace.carried_history() {
             let limits = SnapshotLimits { bytes: CARRIED, ..SnapshotLimits::default() };
             match store.import(name, &*history, &limits) {
                 Err(e @ wasibox_store::StoreError::Exists(_)) => return Err(e.into()),
@@ -235,7 +238,7 @@ impl Engine {
                 Ok(()) => {
                     let session = store.session(name)?;
                     if workspace.take_carried(&session)? {
-                        return Ok((session, store.info(name)?.image));
+                        return Ok((session, store.session_info(name)?.image));
                     }
                     drop(session);
                     store.remove(name)?;
@@ -260,7 +263,7 @@ impl Engine {
         Sessions { engine: self.clone(), store }
     }
 
-    fn memory(&self) -> Result<&Store, Error> {
+    fn memory_store(&self) -> Result<&Store, Error> {
         if let Some(store) = self.0.memory.get() {
             return Ok(store);
         }
@@ -268,15 +271,15 @@ impl Engine {
         Ok(self.0.memory.get_or_init(|| made))
     }
 
-    fn unnamed(&self) -> String {
+    fn unnamed_name(&self) -> String {
         format!("s{}", self.0.unnamed.fetch_add(1, Ordering::Relaxed))
     }
 
-    pub(crate) fn shared(shared: &Arc<EngineInner>) -> Engine {
+    pub(crate) fn from_inner(shared: &Arc<EngineInner>) -> Engine {
         Engine(shared.clone())
     }
 
-    pub(crate) fn of(
+    pub(crate) fn session_over(
         &self,
         session: wasibox_store::StoreSession,
         begun: Option<Digest>,
@@ -284,10 +287,11 @@ impl Engine {
         temporary: Option<TemporarySession>,
         workspace: Option<WorkspaceHandle>,
     ) -> Session {
-        let kept = StateLocation::stored(session, self.digest(), begun, temporary);
-        let session = Session::over(SandboxOrigin::Engine(self.0.clone()), policy, kept, workspace);
+        let kept = StateLocation::from_store(session, self.digest(), begun, temporary);
+        let session =
+            Session::from_parts(SandboxOrigin::Engine(self.0.clone()), policy, kept, workspace);
         let tools = self.0.tools.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        session.0.tools.replace(tools);
+        session.0.tools.replace_tools(tools);
         session
     }
 }
@@ -315,13 +319,13 @@ impl Sessions {
     /// # Errors
     /// If there is one of that name, or the name cannot be one.
     pub fn create(&self, name: &str, policy: Policy) -> Result<Session, Error> {
-        let mut workspace = self.engine.workspace(&policy)?;
-        let (session, begun) = self.engine.make(&self.store, name, workspace.as_mut())?;
-        self.begin(session, begun, policy, workspace)
+        let mut workspace = self.engine.open_workspace(&policy)?;
+        let (session, begun) = self.engine.make_session(&self.store, name, workspace.as_mut())?;
+        self.begin_session(session, begun, policy, workspace)
     }
 
     /// A session of the store; a zip knows from now on whose it is.
-    fn begin(
+    fn begin_session(
         &self,
         session: wasibox_store::StoreSession,
         begun: Option<Digest>,
@@ -329,7 +333,7 @@ impl Sessions {
         workspace: Option<WorkspaceHandle>,
     ) -> Result<Session, Error> {
         let is_saved = workspace.as_ref().is_none_or(WorkspaceHandle::is_saved);
-        let session = self.engine.of(session, begun, policy, None, workspace);
+        let session = self.engine.session_over(session, begun, policy, None, workspace);
         if !is_saved {
             session.save_workspace()?;
         }
@@ -342,12 +346,12 @@ impl Sessions {
     /// If there is none of that name, or another process has it.
     pub fn session(&self, name: &str, policy: Policy) -> Result<Session, Error> {
         let session = self.store.session(name)?;
-        let begun = self.store.info(name)?.image;
-        let mut workspace = self.engine.workspace(&policy)?;
+        let begun = self.store.session_info(name)?.image;
+        let mut workspace = self.engine.open_workspace(&policy)?;
         if let Some(workspace) = &mut workspace {
-            workspace.take(&session)?;
+            workspace.take_session(&session)?;
         }
-        self.begin(session, begun, policy, workspace)
+        self.begin_session(session, begun, policy, workspace)
     }
 
     /// The sessions, by name.

@@ -10,11 +10,11 @@ use wasibox_store::snapshot::Commit;
 
 impl Session {
     /// Does something with what the store has of the session, while no call runs.
-    fn stored<T>(
+    fn with_stored<T>(
         &self,
         act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,
     ) -> Result<T, Error> {
-        match &self.lock().kept {
+        match &self.lock_runtime().kept {
             StateLocation::Stored(stored) => Ok(act(&stored.session)?),
             _ => Err(Error::NoHistory),
         }
@@ -25,7 +25,7 @@ impl Session {
     /// # Errors
     /// If it has none; so do all methods here.
     pub fn name(&self) -> Result<String, Error> {
-        self.stored(|s| Ok(s.name().to_owned()))
+        self.with_stored(|s| Ok(s.name().to_owned()))
     }
 
     /// The commit that it is at: what the last call has left.
@@ -33,7 +33,7 @@ impl Session {
     /// # Errors
     /// If it has no history.
     pub fn head(&self) -> Result<Commit, Error> {
-        self.stored(|s| Ok(s.head()))
+        self.with_stored(|s| Ok(s.head()))
     }
 
     /// All its commits, the oldest first, those that were undone too.
@@ -41,7 +41,7 @@ impl Session {
     /// # Errors
     /// If the store cannot be read.
     pub fn history(&self) -> Result<Vec<Commit>, Error> {
-        self.stored(|s| s.store().history(s.name()))
+        self.with_stored(|s| s.store().history(s.name()))
     }
 
     /// The directory in which the next script begins.
@@ -49,9 +49,9 @@ impl Session {
     /// # Errors
     /// If the store is damaged.
     pub fn directory(&self) -> Result<Vec<u8>, Error> {
-        self.stored(|s| {
+        self.with_stored(|s| {
             let shell = s.load(&s.state().shell, crate::kept::MAX_SHELL)?;
-            Ok(ShellSurroundings::of(&shell)
+            Ok(ShellSurroundings::from_state(&shell)
                 .and_then(|place| place.cwd)
                 .unwrap_or_else(|| self.home().into()))
         })
@@ -62,7 +62,7 @@ impl Session {
     /// # Errors
     /// If there is none.
     pub fn undo(&self) -> Result<Commit, Error> {
-        self.0.turn(wasibox_store::StoreSession::undo)
+        self.0.turn_to(wasibox_store::StoreSession::undo)
     }
 
     /// Goes forward again after undo, if nothing was done since.
@@ -70,7 +70,7 @@ impl Session {
     /// # Errors
     /// If nothing was undone.
     pub fn redo(&self) -> Result<Commit, Error> {
-        self.0.turn(wasibox_store::StoreSession::redo)
+        self.0.turn_to(wasibox_store::StoreSession::redo)
     }
 
     /// Makes everything as it was at a commit, by a new one, which can be undone.
@@ -78,7 +78,7 @@ impl Session {
     /// # Errors
     /// If there is no such commit.
     pub fn restore(&self, number: u64) -> Result<Commit, Error> {
-        self.0.turn(|s| s.restore(number))
+        self.0.turn_to(|s| s.restore(number))
     }
 
     /// Gives up what was done after a commit, without a way back to it.
@@ -86,7 +86,7 @@ impl Session {
     /// # Errors
     /// If there is no such commit before this one.
     pub fn roll_back(&self, number: u64) -> Result<Commit, Error> {
-        self.0.turn(|s| s.roll_back(number))
+        self.0.turn_to(|s| s.roll_back(number))
     }
 
     /// Does several calls that count together: if `act` fails, the session is as if none had been made.
@@ -115,18 +115,19 @@ impl Session {
         if self.has_workspace() {
             return Err(WorkspaceMismatch::Fork.into());
         }
-        let forked = self.stored(|s| s.store().fork(s.name(), None, name))?;
+        let forked = self.with_stored(|s| s.store().fork(s.name(), None, name))?;
         let SandboxOrigin::Engine(engine) = self.0.origin() else { return Err(Error::NoHistory) };
-        let begun = forked.store().info(name)?.image;
-        let temporary = match &self.lock().kept {
+        let begun = forked.store().session_info(name)?.image;
+        let temporary = match &self.lock_runtime().kept {
             StateLocation::Stored(stored) => stored
                 .is_temporary()
                 .then(|| TemporarySession { store: forked.store().clone(), name: name.to_owned() }),
             _ => None,
         };
         let policy = self.policy().clone();
-        let forked = crate::Engine::shared(engine).of(forked, begun, policy, temporary, None);
-        forked.0.tools.replace(self.tools());
+        let forked =
+            crate::Engine::from_inner(engine).session_over(forked, begun, policy, temporary, None);
+        forked.0.tools.replace_tools(self.tools());
         Ok(forked)
     }
 
@@ -135,7 +136,7 @@ impl Session {
     /// # Errors
     /// If there is no such commit, or the name cannot be one.
     pub fn tag(&self, tag: &str, number: u64) -> Result<(), Error> {
-        self.stored(|s| s.tag(tag, number))
+        self.with_stored(|s| s.tag(tag, number))
     }
 
     /// Forgets the name of a commit.
@@ -143,7 +144,7 @@ impl Session {
     /// # Errors
     /// If there is none.
     pub fn untag(&self, tag: &str) -> Result<(), Error> {
-        self.stored(|s| s.untag(tag))
+        self.with_stored(|s| s.untag(tag))
     }
 
     /// The names of commits, and their numbers.
@@ -151,7 +152,7 @@ impl Session {
     /// # Errors
     /// If the store cannot be read.
     pub fn tags(&self) -> Result<Vec<(String, u64)>, Error> {
-        self.stored(|s| s.store().tags(s.name()))
+        self.with_stored(|s| s.store().tags(s.name()))
     }
 
     /// Keeps the last `keep` commits, those that have names and what other sessions need. Gives how many are gone.
@@ -159,7 +160,7 @@ impl Session {
     /// # Errors
     /// If the store cannot be written.
     pub fn compact(&self, keep: usize) -> Result<usize, Error> {
-        self.stored(|s| s.compact(keep))
+        self.with_stored(|s| s.compact(keep))
     }
 
     /// A value of the session's table.
@@ -167,7 +168,7 @@ impl Session {
     /// # Errors
     /// If it is damaged.
     pub fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
-        self.stored(|s| s.value(key))
+        self.with_stored(|s| s.value(key))
     }
 
     /// Sets a value: 4 KiB of key, 64 MiB of value at most.
@@ -175,7 +176,7 @@ impl Session {
     /// # Errors
     /// If one is longer, or the store cannot be written.
     pub fn set_value(&self, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        self.stored(|s| s.set_value(key, value))
+        self.with_stored(|s| s.set_value(key, value))
     }
 
     /// Takes a value out; says whether it was there.
@@ -183,7 +184,7 @@ impl Session {
     /// # Errors
     /// If the store cannot be written.
     pub fn remove_value(&self, key: &[u8]) -> Result<bool, Error> {
-        self.stored(|s| s.remove_value(key))
+        self.with_stored(|s| s.remove_value(key))
     }
 
     /// The keys of the session's table, in their order.
@@ -191,7 +192,7 @@ impl Session {
     /// # Errors
     /// If the store cannot be read.
     pub fn keys(&self) -> Result<Vec<Vec<u8>>, Error> {
-        self.stored(|s| s.store().keys(s.name()))
+        self.with_stored(|s| s.store().keys(s.name()))
     }
 
     /// Tells `emit` of the session's log, the oldest entry first: nanoseconds since the epoch, and an
@@ -200,7 +201,7 @@ impl Session {
     /// # Errors
     /// If the store cannot be read.
     pub fn audit(&self, emit: &mut dyn FnMut(u64, &str)) -> Result<(), Error> {
-        self.stored(|s| {
+        self.with_stored(|s| {
             s.store().audit(s.name(), &mut |time, entry| {
                 emit(time, entry);
                 Ok(())
@@ -214,7 +215,7 @@ impl Session {
     /// # Errors
     /// If the store is damaged, or `to` cannot be written.
     pub fn snapshot(&self, all: bool, to: impl Write) -> Result<(), Error> {
-        self.stored(|s| s.store().export(s.name(), all, to))
+        self.with_stored(|s| s.store().export(s.name(), all, to))
     }
 
     /// The store that has it.
@@ -222,6 +223,6 @@ impl Session {
     /// # Errors
     /// If it has none.
     pub fn store(&self) -> Result<Store, Error> {
-        self.stored(|s| Ok(s.store().clone()))
+        self.with_stored(|s| Ok(s.store().clone()))
     }
 }

@@ -69,7 +69,7 @@ impl Drop for TemporarySession {
         // What cannot be removed from memory is of no use to anybody either.
         let _ = self.store.remove(&self.name);
         if is_many(&REMOVED) {
-            let _ = self.store.gc();
+            let _ = self.store.collect_garbage();
         }
     }
 }
@@ -92,18 +92,18 @@ pub struct CallNote {
 impl CallNote {
     /// Of a call that begins now.
     pub fn begin(exec: &Exec) -> CallNote {
-        CallNote::of(exec.command())
+        CallNote::from_command(exec.command_text())
     }
 
     /// Of a command that begins now.
-    pub fn of(mut command: Vec<u8>) -> CallNote {
+    pub fn from_command(mut command: Vec<u8>) -> CallNote {
         command.truncate(MAX_COMMAND);
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = since.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX));
         CallNote { begun: Instant::now(), time, command }
     }
 
-    fn text(&self) -> String {
+    fn log_text(&self) -> String {
         let end = self.command.len().min(MAX_LOGGED);
         String::from_utf8_lossy(&self.command[..end]).into_owned()
     }
@@ -111,12 +111,12 @@ impl CallNote {
 
 impl StateLocation {
     /// In memory only.
-    pub fn layer() -> StateLocation {
+    pub fn in_layer() -> StateLocation {
         StateLocation::Layer(Box::default())
     }
 
     /// In a store. `image` is what it goes on with, `begun` what it was begun with, if that is known.
-    pub fn stored(
+    pub fn from_store(
         session: wasibox_store::StoreSession,
         image: Digest,
         begun: Option<Digest>,
@@ -147,14 +147,16 @@ impl StateLocation {
     ///
     /// # Errors
     /// If it cannot be read, or does not fit.
-    pub fn give(&mut self, live: &mut RunningSandbox) -> Result<(), Error> {
+    pub fn give_to(&mut self, live: &mut RunningSandbox) -> Result<(), Error> {
         match self {
             StateLocation::Nothing => Ok(()),
-            StateLocation::Layer(layer) => layer.parts(&mut |part| live.restore(part, false)),
+            StateLocation::Layer(layer) => {
+                layer.emit_parts(&mut |part| live.restore_delta(part, false))
+            }
             StateLocation::Stored(stored) => {
                 let files = stored.session.state().files;
                 let is_elsewhere = stored.is_elsewhere;
-                let mut give = |part: Delta| live.restore(part, is_elsewhere);
+                let mut give = |part: Delta| live.restore_delta(part, is_elsewhere);
                 stored.session.changes(&FileTree::default(), &files, &mut give)?;
                 stored.load_shell()?;
                 stored.tell_shell(live)
@@ -174,7 +176,7 @@ impl StateLocation {
     ///
     /// # Errors
     /// If it cannot be kept.
-    pub fn log(&self, entries: &[String]) -> Result<(), Error> {
+    pub fn add_to_log(&self, entries: &[String]) -> Result<(), Error> {
         match self {
             StateLocation::Stored(stored) if !entries.is_empty() => {
                 Ok(stored.session.log_all(entries)?)
@@ -184,7 +186,7 @@ impl StateLocation {
     }
 
     /// What ran the session does so no more.
-    pub fn asleep(&mut self) {
+    pub fn note_asleep(&mut self) {
         if let StateLocation::Stored(stored) = self {
             stored.is_told = false;
             stored.shell = None;
@@ -199,7 +201,7 @@ impl StateLocation {
     /// If the worker is gone.
     pub fn give_shell(&mut self, live: &mut RunningSandbox, exec: &mut Exec) -> Result<(), Error> {
         let StateLocation::Stored(stored) = self else { return Ok(()) };
-        stored.values.begin();
+        stored.values.begin_call();
         let own = stored.shell.as_ref().and_then(|(_, state)| exec.state_after(state));
         match own {
             Some(state) => {
@@ -247,22 +249,22 @@ impl StateLocation {
     ///
     /// # Errors
     /// If it cannot be kept; if the worker is gone.
-    pub fn reset(
+    pub fn reset_cells(
         &mut self,
         live: Option<&mut RunningSandbox>,
         names: &[&str],
     ) -> Result<(), Error> {
         if let StateLocation::Stored(stored) = self {
-            let note = CallNote::of(b"reset".to_vec());
+            let note = CallNote::from_command(b"reset".to_vec());
             stored.session.commit(|w| {
                 for name in names {
                     stored.cells.remove(*name);
                     w.forget_cell(name);
                 }
-                w.command(&note.command)?;
+                w.set_command(&note.command)?;
                 w.call.time = note.time;
                 let text = json!({ "event": "reset", "interpreters": names }).to_string();
-                w.log(&stored.session, &text)?;
+                w.add_to_log(&stored.session, &text)?;
                 Ok::<_, Error>(())
             })?;
         }
@@ -274,7 +276,7 @@ impl StateLocation {
     ///
     /// # Errors
     /// The call's; if it cannot be kept: then the session is as before it.
-    pub fn keep(
+    pub fn keep_call(
         &mut self,
         called: CallResult,
         note: CallNote,
@@ -283,10 +285,10 @@ impl StateLocation {
         match self {
             StateLocation::Nothing => called.result,
             StateLocation::Layer(layer) => {
-                add(layer, called.changed, limits)?;
+                add_changes(layer, called.changed, limits)?;
                 called.result
             }
-            StateLocation::Stored(stored) => stored.keep(called, &note),
+            StateLocation::Stored(stored) => stored.keep_call(called, &note),
         }
     }
 
@@ -303,14 +305,14 @@ impl StateLocation {
     ) -> Result<(), Error> {
         match self {
             StateLocation::Nothing => Ok(()),
-            StateLocation::Layer(layer) => add(layer, changed, limits),
+            StateLocation::Layer(layer) => add_changes(layer, changed, limits),
             StateLocation::Stored(stored) => stored.keep_files(changed, note, error),
         }
     }
 
     /// Moves the session to another state of its store, and what runs it with it. An error says
     /// whether what runs it is still of use.
-    pub fn turn<T>(
+    pub fn turn_to<T>(
         &mut self,
         live: Option<&mut RunningSandbox>,
         act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,
@@ -332,7 +334,7 @@ impl StateLocation {
         // What runs goes on from files that are no more.
         live.end_background().map_err(|e| (e, true))?;
         let is_elsewhere = stored.is_elsewhere;
-        let mut give = |part: Delta| live.restore(part, is_elsewhere);
+        let mut give = |part: Delta| live.restore_delta(part, is_elsewhere);
         let moved = stored.session.changes(&before.files, &files, &mut give);
         let moved = moved.and_then(|()| {
             forgotten.iter().try_for_each(|name| live.forget_cell(name))?;
@@ -344,15 +346,15 @@ impl StateLocation {
 }
 
 /// Adds what a call has changed to the session's state.
-fn add(layer: &mut Layer, changed: Vec<Delta>, limits: &Limits) -> Result<(), Error> {
+fn add_changes(layer: &mut Layer, changed: Vec<Delta>, limits: &Limits) -> Result<(), Error> {
     let limit = state_limit(limits);
-    let more = changed.iter().map(Delta::size).sum::<u64>();
+    let more = changed.iter().map(Delta::memory_size).sum::<u64>();
     // Of a layer that does not fit nothing can be used, so the old one stays until it does.
     if more.saturating_add(layer.size()) > limit.saturating_mul(2) {
         return Err(Error::Worker("told of more than the session may hold".into()));
     }
     for part in changed {
-        layer.add(part, limit);
+        layer.add_delta(part, limit);
     }
     Ok(())
 }
@@ -363,7 +365,7 @@ impl Drop for StateLocation {
             let is_large = layer.size() >= LARGE;
             drop(std::mem::take(layer));
             if is_large {
-                wasibox_sandbox::heap::trim();
+                wasibox_sandbox::heap::trim_heap();
             }
         }
     }
@@ -392,15 +394,15 @@ impl StoredState {
         Ok(())
     }
 
-    fn keep(&mut self, called: CallResult, note: &CallNote) -> Result<Outcome, Error> {
+    fn keep_call(&mut self, called: CallResult, note: &CallNote) -> Result<Outcome, Error> {
         let CallResult { result, changed, shell, cell, is_gone, .. } = called;
         if is_gone {
             // Nothing of it is left but that it was.
-            self.session.log(&entry(note, &result, None))?;
+            self.session.add_log_entry(&log_entry(note, &result, None))?;
             return result;
         }
         if let (Err(_), true, None) = (&result, changed.is_empty(), &shell) {
-            self.session.log(&entry(note, &result, None))?;
+            self.session.add_log_entry(&log_entry(note, &result, None))?;
             return result;
         }
         match (&cell, &result) {
@@ -412,23 +414,26 @@ impl StoredState {
         let duration = u64::try_from(note.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let shell = shell.filter(|s| s.len() as u64 <= MAX_SHELL);
         self.session.commit(|w| {
-            changed.into_iter().try_for_each(|delta| w.add(delta))?;
+            changed.into_iter().try_for_each(|delta| w.add_delta(delta))?;
             if let Some(shell) = &shell {
-                w.shell(shell)?;
+                w.set_shell(shell)?;
             }
             if let Some(CellUpdate { tail, layer }) = &cell {
-                w.cell(&tail.name, Digest(tail.module), tail.keep, layer, &tail.rest)?;
+                w.set_cell(&tail.name, Digest(tail.module), tail.keep, layer, &tail.rest)?;
             }
-            w.command(&note.command)?;
+            w.set_command(&note.command)?;
             (w.call.time, w.call.duration) = (note.time, duration);
             if let Ok(outcome) = &result {
                 w.call.exit_code = Some(outcome.exit_code);
                 let changed: Vec<ChangedPath> = outcome.files.iter().map(changed_file).collect();
                 if !changed.is_empty() || outcome.files_truncated {
-                    w.changed(&changed, outcome.files_truncated)?;
+                    w.set_changed(&changed, outcome.files_truncated)?;
                 }
             }
-            w.log(&self.session, &entry(note, &result, Some(self.session.head().number)))?;
+            w.add_to_log(
+                &self.session,
+                &log_entry(note, &result, Some(self.session.head().number)),
+            )?;
             Ok::<_, Error>(())
         })?;
         if let Some(shell) = shell {
@@ -444,15 +449,16 @@ impl StoredState {
         note: &CallNote,
         error: Option<String>,
     ) -> Result<(), Error> {
-        let entry = json!({ "event": "files", "command": note.text(), "error": error }).to_string();
+        let entry =
+            json!({ "event": "files", "command": note.log_text(), "error": error }).to_string();
         if changed.is_empty() {
-            return Ok(self.session.log(&entry)?);
+            return Ok(self.session.add_log_entry(&entry)?);
         }
         self.session.commit(|w| {
-            changed.into_iter().try_for_each(|delta| w.add(delta))?;
-            w.command(&note.command)?;
+            changed.into_iter().try_for_each(|delta| w.add_delta(delta))?;
+            w.set_command(&note.command)?;
             w.call.time = note.time;
-            w.log(&self.session, &entry)?;
+            w.add_to_log(&self.session, &entry)?;
             Ok::<_, Error>(())
         })?;
         Ok(())
@@ -469,8 +475,8 @@ fn changed_file(f: &FileChange) -> ChangedPath {
 }
 
 /// A call as the log has it: one object of JSON.
-fn entry(note: &CallNote, result: &Result<Outcome, Error>, after: Option<u64>) -> String {
-    let mut entry = json!({ "event": "exec", "command": note.text() });
+fn log_entry(note: &CallNote, result: &Result<Outcome, Error>, after: Option<u64>) -> String {
+    let mut entry = json!({ "event": "exec", "command": note.log_text() });
     match result {
         Ok(o) => {
             entry["exit_code"] = o.exit_code.into();

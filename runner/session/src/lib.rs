@@ -81,7 +81,7 @@ pub use wasibox_store as store;
 pub use wasibox_worker::child::ARGUMENT as WORKER_ARGUMENT;
 pub use wasibox_worker::jail::{Wall, Walls};
 pub use wasibox_workspace::{ApplyReport, Diff, WorkspaceError};
-pub use worker::pool::{PoolOptions, WorkerPool, probe};
+pub use worker::pool::{PoolOptions, WorkerPool, probe_walls};
 #[doc(hidden)]
 pub use worker::serve::main_with_hole as worker_main_with_hole;
 pub use worker::serve::{ignore_file_size_signal, main as worker_main};

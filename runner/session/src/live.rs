@@ -99,10 +99,10 @@ impl RunningSandbox {
     ///
     /// # Errors
     /// If it does not fit; it is of no use then.
-    pub fn restore(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
+    pub fn restore_delta(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
         match self {
-            RunningSandbox::Threads(here) => here.restore(delta, is_elsewhere),
-            RunningSandbox::Process(link) => link.restore(delta, is_elsewhere),
+            RunningSandbox::Threads(here) => here.restore_delta(delta, is_elsewhere),
+            RunningSandbox::Process(link) => link.restore_delta(delta, is_elsewhere),
         }
     }
 
@@ -132,17 +132,17 @@ impl RunningSandbox {
     ///
     /// # Errors
     /// If the worker is gone, and what it did with it.
-    pub fn files(&mut self, asked: Asked) -> Result<FilesResult, Error> {
+    pub fn run_files(&mut self, asked: Asked) -> Result<FilesResult, Error> {
         match self {
             RunningSandbox::Threads(here) => {
-                let (answer, mut changed) = (here.files(&asked), Vec::new());
+                let (answer, mut changed) = (here.run_files(&asked), Vec::new());
                 let Ok(()) = here.tell_files(&mut |part| {
                     changed.push(part);
                     Ok::<_, Infallible>(())
                 });
                 Ok(FilesResult { answer, changed, touched: here.take_touched() })
             }
-            RunningSandbox::Process(link) => link.files(&asked),
+            RunningSandbox::Process(link) => link.run_files(&asked),
         }
     }
 
@@ -183,15 +183,15 @@ impl RunningSandbox {
     }
 
     /// Runs a command. With `is_kept`, what it changes is told.
-    pub fn call(
+    pub fn run_call(
         &mut self,
         exec: Exec,
         streams: &InheritedStreams<'_>,
         is_kept: bool,
     ) -> CallResult {
         match self {
-            RunningSandbox::Threads(here) => here.call(exec, streams, is_kept),
-            RunningSandbox::Process(link) => link.call(exec, streams),
+            RunningSandbox::Threads(here) => here.run_call(exec, streams, is_kept),
+            RunningSandbox::Process(link) => link.run_call(exec, streams),
         }
     }
 }
@@ -199,12 +199,12 @@ impl RunningSandbox {
 impl LocalSandbox {
     /// A sandbox of this process, as it is now.
     pub fn new(sandbox: SessionSandbox) -> LocalSandbox {
-        let known = sandbox.vfs().snapshot();
+        let known = sandbox.vfs().tree_version();
         LocalSandbox { sandbox, known, shell: None, overlay: None, touched: Vec::new() }
     }
 
     /// A sandbox over a folder of the host's.
-    pub fn over(sandbox: SessionSandbox, overlay: Option<Overlay>) -> LocalSandbox {
+    pub fn with_overlay(sandbox: SessionSandbox, overlay: Option<Overlay>) -> LocalSandbox {
         let at = sandbox.policy().workspace.as_ref().map(|w| w.guest.clone());
         LocalSandbox { overlay: overlay.zip(at), ..LocalSandbox::new(sandbox) }
     }
@@ -218,16 +218,16 @@ impl LocalSandbox {
     ///
     /// # Errors
     /// If it does not fit, or there is no room.
-    pub fn restore(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
+    pub fn restore_delta(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
         let vfs = self.sandbox.vfs();
         let fit = match is_elsewhere {
             // What is not there is found out by whoever looks for it.
             true => vfs.restore_elsewhere(delta, &mut Vec::new()),
-            false => vfs.restore(delta),
+            false => vfs.restore_delta(delta),
         };
         let fit = fit
             .map_err(|e| Error::Refused(format!("the session's state does not fit: {}", e.text())));
-        self.known = self.sandbox.vfs().snapshot();
+        self.known = self.sandbox.vfs().tree_version();
         fit
     }
 
@@ -252,16 +252,21 @@ impl LocalSandbox {
         Some(CellUpdate { tail, layer: change.layer })
     }
 
-    fn call(&mut self, exec: Exec, streams: &InheritedStreams<'_>, is_kept: bool) -> CallResult {
+    fn run_call(
+        &mut self,
+        exec: Exec,
+        streams: &InheritedStreams<'_>,
+        is_kept: bool,
+    ) -> CallResult {
         let cell = exec.cell.as_ref().map(|cell| cell.name.clone());
-        let result = run::exec(&self.sandbox, exec, streams);
+        let result = run::exec_command(&self.sandbox, exec, streams);
         if matches!(result, Err(Error::Sandbox(SandboxError::Stuck(_)))) {
             return CallResult::lost(result);
         }
         let mut called = CallResult { is_gone: false, ..CallResult::lost(result) };
         if is_kept {
             let changed = &mut called.changed;
-            let Ok(shell) = self.tell(&mut |part| {
+            let Ok(shell) = self.emit_changes(&mut |part| {
                 changed.push(part);
                 Ok::<_, Infallible>(())
             });
@@ -273,8 +278,8 @@ impl LocalSandbox {
     }
 
     /// Reads or changes files.
-    pub fn files(&self, (cwd, request): &Asked) -> Answered {
-        wasibox_files::apply(self.sandbox.vfs(), cwd, request)
+    pub fn run_files(&self, (cwd, request): &Asked) -> Answered {
+        wasibox_files::apply_request(self.sandbox.vfs(), cwd, request)
     }
 
     /// Tells what has changed of the files since it was last told.
@@ -282,11 +287,11 @@ impl LocalSandbox {
     /// # Errors
     /// What `emit` says first.
     pub fn tell_files<E>(&mut self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
-        let now = self.sandbox.vfs().snapshot();
+        let now = self.sandbox.vfs().tree_version();
         let LocalSandbox { known, overlay, touched, .. } = self;
-        delta::between(known, &now, &mut |part| {
+        delta::emit_between(known, &now, &mut |part| {
             if let Some((overlay, at)) = overlay {
-                touched.extend(workspace::touched(overlay, at, &part, &now));
+                touched.extend(workspace::touched_originals(overlay, at, &part, &now));
             }
             emit(part)
         })?;
@@ -299,12 +304,12 @@ impl LocalSandbox {
     ///
     /// # Errors
     /// What `emit` says first.
-    pub fn tell<E>(
+    pub fn emit_changes<E>(
         &mut self,
         emit: &mut dyn FnMut(Delta) -> Result<(), E>,
     ) -> Result<Option<Arc<[u8]>>, E> {
         self.tell_files(emit)?;
-        let shell = self.sandbox.vfs().state();
+        let shell = self.sandbox.vfs().session_state();
         let is_same = match (&shell, &self.shell) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),

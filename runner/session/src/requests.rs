@@ -47,7 +47,7 @@ impl BridgeThread {
 ///
 /// # Errors
 /// [`Error::BridgeNetwork`]: which text is wrong, and why.
-pub fn parsed(policy: &NetworkPolicy) -> Result<wasibox_bridge::BridgePolicy, Error> {
+pub fn parse_policy(policy: &NetworkPolicy) -> Result<wasibox_bridge::BridgePolicy, Error> {
     let rules = |all: &[String]| -> Result<Vec<RequestRule>, Error> {
         all.iter()
             .map(|r| r.parse::<RequestRule>().map_err(|e| Error::Network(e.to_string())))
@@ -95,12 +95,12 @@ impl Drop for OpenRequest {
 #[derive(Default)]
 struct RequestLog(Mutex<Vec<String>>);
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl LogSink for RequestLog {
-    fn entry(&self, e: &LogEntry) {
+    fn take_entry(&self, e: &LogEntry) {
         let mut entry = json!({
             "event": "request",
             "method": e.method,
@@ -121,7 +121,7 @@ impl LogSink for RequestLog {
         if let Some(error) = &e.error {
             entry["error"] = error.to_string().into();
         }
-        let mut all = lock(&self.0);
+        let mut all = lock_mutex(&self.0);
         if all.len() < ENTRIES {
             all.push(entry.to_string());
         }
@@ -141,30 +141,30 @@ impl BridgeRequests {
             return Ok(None);
         }
         let log = Arc::<RequestLog>::default();
-        let bridge = Bridge::with_log(outside.get()?, parsed(policy)?, log.clone());
+        let bridge = Bridge::with_log(outside.get()?, parse_policy(policy)?, log.clone());
         let bridge = bridge.map_err(|e| Error::Network(e.to_string()))?;
         Ok(Some(BridgeRequests { bridge, open: Arc::default(), log }))
     }
 
     /// A call begins.
-    pub fn begin(&self) {
+    pub fn begin_call(&self) {
         self.bridge.begin_call();
     }
 
     /// A call has ended: what it has begun is given up. Gives the entries for the log.
-    pub fn end(&self) -> Vec<String> {
-        let left = std::mem::take(&mut lock(&self.open).all);
+    pub fn end_call(&self) -> Vec<String> {
+        let left = std::mem::take(&mut lock_mutex(&self.open).all);
         drop(left);
-        std::mem::take(&mut lock(&self.log.0))
+        std::mem::take(&mut lock_mutex(&self.log.0))
     }
 
-    fn open(&self, request: HttpRequest, answer: AnswerSlot) {
+    fn open_request(&self, request: HttpRequest, answer: AnswerSlot) {
         let (sender, steps) = mpsc::channel();
         let number = {
-            let mut open = lock(&self.open);
+            let mut open = lock_mutex(&self.open);
             if open.all.len() >= OPEN {
                 drop(open);
-                return reply(answer, &failed(7, "too many requests are open"));
+                return send_reply(answer, &failure_reply(7, "too many requests are open"));
             }
             open.next += 1;
             let number = open.next;
@@ -173,31 +173,31 @@ impl BridgeRequests {
         };
         let (bridge, open) = (self.bridge.clone(), self.open.clone());
         let work = move || {
-            one(&bridge, &request, answer, number, &steps, &open);
-            let ended = lock(&open).all.remove(&number);
+            serve_request(&bridge, &request, answer, number, &steps, &open);
+            let ended = lock_mutex(&open).all.remove(&number);
             drop(ended);
         };
         if std::thread::Builder::new().stack_size(256 << 10).spawn(work).is_err() {
             // The answer went with the work.
-            lock(&self.open).all.remove(&number);
+            lock_mutex(&self.open).all.remove(&number);
         }
     }
 }
 
-fn reply(answer: AnswerSlot, reply: &Reply) {
+fn send_reply(answer: AnswerSlot, reply: &Reply) {
     answer.give(Ok(reply.encode()));
 }
 
-fn failed(code: u8, why: &str) -> Reply {
+fn failure_reply(code: u8, why: &str) -> Reply {
     Reply::Failed { code, why: why.into() }
 }
 
-fn error(e: &wasibox_bridge::RequestError) -> Reply {
-    failed(e.curl_code(), &e.to_string())
+fn error_reply(e: &wasibox_bridge::RequestError) -> Reply {
+    failure_reply(e.curl_code(), &e.to_string())
 }
 
 /// The life of a request.
-fn one(
+fn serve_request(
     bridge: &Bridge,
     request: &HttpRequest,
     answer: AnswerSlot,
@@ -205,50 +205,50 @@ fn one(
     steps: &Receiver<(HttpStep, AnswerSlot)>,
     open: &Mutex<OpenRequests>,
 ) {
-    let exchange = match head(request) {
-        Some(head) if bridge.is_for_guest(&head) => return reply(answer, &Reply::Own),
-        Some(head) => bridge.request(&head).map_err(|e| error(&e)),
-        None => Err(failed(3, "URL rejected: it is no text")),
+    let exchange = match request_head(request) {
+        Some(head) if bridge.is_for_guest(&head) => return send_reply(answer, &Reply::Own),
+        Some(head) => bridge.begin_request(&head).map_err(|e| error_reply(&e)),
+        None => Err(failure_reply(3, "URL rejected: it is no text")),
     };
     let exchange = match exchange {
         Ok(exchange) => Arc::new(exchange),
-        Err(why) => return reply(answer, &why),
+        Err(why) => return send_reply(answer, &why),
     };
-    match lock(open).all.get_mut(&number) {
+    match lock_mutex(open).all.get_mut(&number) {
         Some(underway) => underway.exchange = Some(exchange.clone()),
         // The call has ended.
         None => return,
     }
-    reply(answer, &Reply::Opened(number));
+    send_reply(answer, &Reply::Opened(number));
     let mut left = Vec::new();
     loop {
         let (step, answer) = match steps.recv_timeout(IDLE) {
             Ok(next) => next,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
         };
-        reply(answer, &act(&exchange, step, &mut left));
+        send_reply(answer, &act_on_step(&exchange, step, &mut left));
     }
 }
 
-fn act(exchange: &BridgeExchange, step: HttpStep, left: &mut Vec<u8>) -> Reply {
+fn act_on_step(exchange: &BridgeExchange, step: HttpStep, left: &mut Vec<u8>) -> Reply {
     match step {
         HttpStep::Open(_) | HttpStep::Close(_) | HttpStep::Names(..) => Reply::Done,
         HttpStep::Body(_, bytes) => match exchange.write(&bytes) {
             Ok(()) => Reply::Done,
-            Err(e) => error(&e),
+            Err(e) => error_reply(&e),
         },
         HttpStep::End(_) => {
-            exchange.finish();
-            match exchange.response() {
-                Ok(head) => Reply::Head(response(head)),
-                Err(e) => error(&e),
+            exchange.finish_body();
+            match exchange.wait_response() {
+                Ok(head) => Reply::Head(make_response(head)),
+                Err(e) => error_reply(&e),
             }
         }
         HttpStep::Read(_) => {
             if left.is_empty() {
                 match exchange.read() {
                     Ok(piece) => left.extend_from_slice(&piece.unwrap_or_default()),
-                    Err(e) => return error(&e),
+                    Err(e) => return error_reply(&e),
                 }
             }
             let n = left.len().min(PART);
@@ -257,7 +257,7 @@ fn act(exchange: &BridgeExchange, step: HttpStep, left: &mut Vec<u8>) -> Reply {
     }
 }
 
-fn head(r: &HttpRequest) -> Option<RequestHead> {
+fn request_head(r: &HttpRequest) -> Option<RequestHead> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     let header = |(name, value): &(Vec<u8>, Vec<u8>)| {
         Some(Header { name: text(name)?, value: value.clone() })
@@ -281,7 +281,7 @@ fn head(r: &HttpRequest) -> Option<RequestHead> {
     })
 }
 
-fn response(head: ResponseHead) -> Response {
+fn make_response(head: ResponseHead) -> Response {
     Response {
         status: head.status,
         version: match head.version {
@@ -296,36 +296,37 @@ fn response(head: ResponseHead) -> Response {
 }
 
 impl Service for BridgeRequests {
-    fn has(&self, name: &str) -> bool {
+    fn serves_node(&self, name: &str) -> bool {
         name == "http"
     }
 
-    fn ask(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
+    fn take_request(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
         let Some(step) = HttpStep::decode(&request) else {
-            return reply(answer, &failed(2, "not a request"));
+            return send_reply(answer, &failure_reply(2, "not a request"));
         };
         let number = match step {
-            HttpStep::Open(request) => return self.open(request, answer),
+            HttpStep::Open(request) => return self.open_request(request, answer),
             HttpStep::Names(port, host) => {
-                let is_named = std::str::from_utf8(&host).is_ok_and(|h| self.bridge.names(h, port));
-                let no = || failed(7, "no rule of the sandbox's policy names it");
-                return reply(answer, &if is_named { Reply::Done } else { no() });
+                let is_named =
+                    std::str::from_utf8(&host).is_ok_and(|h| self.bridge.names_host(h, port));
+                let no = || failure_reply(7, "no rule of the sandbox's policy names it");
+                return send_reply(answer, &if is_named { Reply::Done } else { no() });
             }
             HttpStep::Close(n) => {
                 // Not a step of its row: what comes before it may wait for the server.
-                let ended = lock(&self.open).all.remove(&n);
+                let ended = lock_mutex(&self.open).all.remove(&n);
                 drop(ended);
-                return reply(answer, &Reply::Done);
+                return send_reply(answer, &Reply::Done);
             }
             HttpStep::Body(n, _) | HttpStep::End(n) | HttpStep::Read(n) => n,
         };
-        let to = lock(&self.open).all.get(&number).map(|underway| underway.steps.clone());
+        let to = lock_mutex(&self.open).all.get(&number).map(|underway| underway.steps.clone());
         match to {
             Some(to) => {
                 // Whoever has ended meanwhile drops the answer, which is EIO.
                 let _ = to.send((step, answer));
             }
-            None => reply(answer, &failed(42, "there is no such request")),
+            None => send_reply(answer, &failure_reply(42, "there is no such request")),
         }
     }
 }
@@ -338,7 +339,7 @@ pub struct Services {
 }
 
 impl Services {
-    fn of(&self, name: &str) -> Option<&dyn Service> {
+    fn service_named(&self, name: &str) -> Option<&dyn Service> {
         match name {
             "kv" => self.values.as_deref().map(|s| s as &dyn Service),
             "http" => self.requests.as_deref().map(|s| s as &dyn Service),
@@ -349,13 +350,13 @@ impl Services {
 }
 
 impl Service for Services {
-    fn has(&self, name: &str) -> bool {
-        self.of(name).is_some()
+    fn serves_node(&self, name: &str) -> bool {
+        self.service_named(name).is_some()
     }
 
-    fn ask(&self, name: &str, request: Vec<u8>, answer: AnswerSlot) {
-        match self.of(name) {
-            Some(service) => service.ask(name, request, answer),
+    fn take_request(&self, name: &str, request: Vec<u8>, answer: AnswerSlot) {
+        match self.service_named(name) {
+            Some(service) => service.take_request(name, request, answer),
             None => answer.give(Err(Errno::NOENT)),
         }
     }

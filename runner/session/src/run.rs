@@ -20,7 +20,7 @@ pub struct InheritedStreams<'a> {
 ///
 /// # Errors
 /// If it could not be started, or if it came upon a damaged part of the image.
-pub fn exec(
+pub fn exec_command(
     sandbox: &SessionSandbox,
     exec: Exec,
     inherited: &InheritedStreams<'_>,
@@ -51,16 +51,16 @@ pub fn exec(
         spec.stdout = HostStream::output(inherited.stdout, meter.clone(), exec.raw_terminal)?;
         spec.stderr = HostStream::output(inherited.stderr, meter.clone(), exec.raw_terminal)?;
     }
-    let mark = exec.list_files.then(|| sandbox.mark());
+    let mark = exec.list_files.then(|| sandbox.mark_files());
     let (result, value, put_back) = match exec.cell {
         None => (sandbox.run(spec)?, CellValue::default(), false),
         Some(cell) => {
             let ran = sandbox.cell(&cell.name, spec, &cell.code)?;
-            let value = CellValue::new(ran.value.map(text), ran.json.map(text));
+            let value = CellValue::new(ran.value.map(lossy_text), ran.json.map(lossy_text));
             (ran.run, value.bounded(limit.unwrap_or(u64::MAX)), ran.is_gone)
         }
     };
-    let changes = mark.map(|m| sandbox.changes(&m)).unwrap_or_default();
+    let changes = mark.map(|m| sandbox.changes_since(&m)).unwrap_or_default();
     let exit_code = match (result.limit, result.interrupted) {
         (Some(LimitHit::Timeout), _) => 124,
         // SIGXCPU, as a shell's `ulimit -S -t` ends it.
@@ -74,13 +74,13 @@ pub fn exec(
         exit_code,
         stdout: out.close(),
         stderr: err.close(),
-        truncated: meter.over(),
+        truncated: meter.is_over(),
         duration_ms: result.duration.as_secs_f64() * 1000.0,
         cpu_ms: result.cpu.as_secs_f64() * 1000.0,
         peak_memory: result.peak_memory,
         limit_hit: result.limit,
         files_truncated: changes.truncated,
-        files: wasibox_files::describe(sandbox.vfs(), changes.list),
+        files: wasibox_files::describe_changes(sandbox.vfs(), changes.list),
         ended: result.ended,
         background: result.left,
         value: value.text,
@@ -91,6 +91,6 @@ pub fn exec(
     })
 }
 
-fn text(bytes: Vec<u8>) -> String {
+fn lossy_text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }

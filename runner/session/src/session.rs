@@ -125,7 +125,7 @@ pub(crate) struct SessionRuntime {
     slot: Option<AwakeGuard>,
 }
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -142,7 +142,7 @@ struct CancelState {
 impl Cancel {
     /// Nobody waits any more. Ends the call if it runs, by its session's handle; it is not begun otherwise.
     pub fn cancel(&self, interrupt: &Interrupt) {
-        let mut waited = lock(&self.0);
+        let mut waited = lock_mutex(&self.0);
         // A second interrupt would reach the worker when the call has ended, and end the next one.
         let is_first = !std::mem::replace(&mut waited.is_cancelled, true);
         if is_first && waited.is_running {
@@ -150,15 +150,15 @@ impl Cancel {
         }
     }
 
-    fn begin(&self) -> bool {
-        let mut waited = lock(&self.0);
+    fn begin_call(&self) -> bool {
+        let mut waited = lock_mutex(&self.0);
         waited.is_running = !waited.is_cancelled;
         waited.is_running
     }
 
     /// From here on nothing is ended; whether something may have been.
-    fn end(&self) -> bool {
-        let mut waited = lock(&self.0);
+    fn end_call(&self) -> bool {
+        let mut waited = lock_mutex(&self.0);
         waited.is_running = false;
         waited.is_cancelled
     }
@@ -168,7 +168,7 @@ impl Session {
     /// The engine that it is of; `None` for one that was made without.
     pub fn engine(&self) -> Option<crate::Engine> {
         match &self.0.origin {
-            SandboxOrigin::Engine(engine) => Some(crate::Engine::shared(engine)),
+            SandboxOrigin::Engine(engine) => Some(crate::Engine::from_inner(engine)),
             SandboxOrigin::Once | SandboxOrigin::Pool(_) => None,
         }
     }
@@ -184,15 +184,15 @@ impl Session {
         cancel: &Cancel,
         streams: Option<&InheritedStreams<'_>>,
     ) -> Result<Outcome, Error> {
-        let mut inner = lock(&self.0.inner);
-        if !cancel.begin() {
+        let mut inner = lock_mutex(&self.0.inner);
+        if !cancel.begin_call() {
             return Err(Error::Cancelled);
         }
-        let result = self.0.call(&mut inner, exec, streams);
+        let result = self.0.run_call(&mut inner, exec, streams);
         let was_ended = matches!(&result, Ok(outcome) if outcome.exit_code == 130);
-        if cancel.end() && !was_ended {
+        if cancel.end_call() && !was_ended {
             // It may have ended by itself at that moment: the next call must not be taken for it.
-            self.0.sleep(&mut inner);
+            self.0.put_to_sleep(&mut inner);
         }
         result
     }
@@ -214,8 +214,8 @@ impl Session {
     pub fn on(pool: &Arc<WorkerPool>, policy: Policy) -> Result<Session, Error> {
         no_workspace(&policy)?;
         let session =
-            Session::new(SandboxOrigin::Pool(pool.clone()), policy, StateLocation::layer());
-        session.0.wake(&mut lock(&session.0.inner))?;
+            Session::new(SandboxOrigin::Pool(pool.clone()), policy, StateLocation::in_layer());
+        session.0.wake_up(&mut lock_mutex(&session.0.inner))?;
         Ok(session)
     }
 
@@ -236,16 +236,16 @@ impl Session {
         let sandbox = SessionSandbox::new(image, policy.clone(), artifacts, progress)?;
         let session = Session::new(SandboxOrigin::Once, policy, StateLocation::Nothing);
         let mut live = RunningSandbox::Threads(Box::new(LocalSandbox::new(sandbox)));
-        session.0.serve(&StateLocation::Nothing, &mut live)?;
-        session.0.set_live(&mut lock(&session.0.inner), live)?;
+        session.0.serve_guests(&StateLocation::Nothing, &mut live)?;
+        session.0.set_live(&mut lock_mutex(&session.0.inner), live)?;
         Ok(session)
     }
 
     fn new(origin: SandboxOrigin, policy: Policy, kept: StateLocation) -> Session {
-        Session::over(origin, policy, kept, None)
+        Session::from_parts(origin, policy, kept, None)
     }
 
-    pub(crate) fn over(
+    pub(crate) fn from_parts(
         origin: SandboxOrigin,
         policy: Policy,
         kept: StateLocation,
@@ -271,15 +271,15 @@ impl Session {
     /// # Errors
     /// If two have one name, or there are too many; if the session cannot be told.
     pub fn set_tools(&self, tools: impl IntoIterator<Item = HostTool>) -> Result<(), Error> {
-        let mut inner = lock(&self.0.inner);
+        let mut inner = lock_mutex(&self.0.inner);
         self.0.tools.set(tools)?;
         let SessionRuntime { live, kept, .. } = &mut *inner;
-        live.as_mut().map_or(Ok(()), |live| self.0.serve(kept, live))
+        live.as_mut().map_or(Ok(()), |live| self.0.serve_guests(kept, live))
     }
 
     /// The functions that guests may call, by their names.
     pub fn tools(&self) -> Vec<HostTool> {
-        self.0.tools.all()
+        self.0.tools.all_tools()
     }
 
     /// A handle that ends what runs, from another thread.
@@ -299,7 +299,7 @@ impl Session {
     /// The walls around the session's process; `None` if it is this one. Of a session that sleeps, those
     /// around the last one.
     pub fn walls(&self) -> Option<Walls> {
-        lock(&self.0.inner).walls
+        lock_mutex(&self.0.inner).walls
     }
 
     /// The number of the session's process while it has one of its own.
@@ -315,12 +315,12 @@ impl Session {
     /// Gives process, threads and mappings back until the next call. Without effect on a
     /// session of [`Session::with`], whose state is nowhere else. Waits for a call that runs.
     pub fn park(&self) {
-        self.0.sleep(&mut lock(&self.0.inner));
+        self.0.put_to_sleep(&mut lock_mutex(&self.0.inner));
     }
 
     /// Whether it has a process or threads now.
     pub fn is_awake(&self) -> bool {
-        lock(&self.0.inner).live.is_some()
+        lock_mutex(&self.0.inner).live.is_some()
     }
 
     /// Closes a jail around this whole process, which must have one thread: for programs that are one
@@ -330,7 +330,7 @@ impl Session {
     /// # Errors
     /// If a wall fails that the host has.
     pub fn close_jail(&self) -> Result<Walls, Error> {
-        let inner = lock(&self.0.inner);
+        let inner = lock_mutex(&self.0.inner);
         let Some(RunningSandbox::Threads(here)) = &inner.live else { return Ok(Walls::default()) };
         let paths = |writable| {
             let some = self.0.policy.mounts.iter().filter(move |m| m.writable == writable);
@@ -348,7 +348,7 @@ impl Session {
     /// Names of the image's programs whose machine code is not kept yet, or their prepared memory; `None` if none can be
     /// kept. A session with a process of its own begins with all of it.
     pub fn unready_programs(&self) -> Option<Vec<String>> {
-        match &lock(&self.0.inner).live {
+        match &lock_mutex(&self.0.inner).live {
             Some(RunningSandbox::Threads(here)) => here.sandbox.unready_programs(),
             _ => Some(Vec::new()),
         }
@@ -370,7 +370,7 @@ impl Session {
     /// # Errors
     /// As [`Session::apply`].
     pub fn exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
-        self.0.call(&mut lock(&self.0.inner), exec.into(), None)
+        self.0.run_call(&mut lock_mutex(&self.0.inner), exec.into(), None)
     }
 
     /// Runs a cell in the session's Python interpreter, which stays.
@@ -394,9 +394,9 @@ impl Session {
     /// # Errors
     /// If it cannot be kept.
     pub fn reset(&self) -> Result<(), Error> {
-        let mut inner = lock(&self.0.inner);
+        let mut inner = lock_mutex(&self.0.inner);
         let SessionRuntime { live, kept, .. } = &mut *inner;
-        kept.reset(live.as_mut(), &[PYTHON, JAVASCRIPT])
+        kept.reset_cells(live.as_mut(), &[PYTHON, JAVASCRIPT])
     }
 
     /// Reads or changes the session's files without a guest, as one would be allowed to. Relative paths are
@@ -405,7 +405,7 @@ impl Session {
     /// # Errors
     /// [`Error::Files`] with what was wrong and what to do; as [`Session::apply`].
     pub fn files(&self, request: &files::Request) -> Result<files::Answer, Error> {
-        self.0.files(&mut lock(&self.0.inner), request)
+        self.0.run_files(&mut lock_mutex(&self.0.inner), request)
     }
 
     /// The same, if no call is running.
@@ -414,7 +414,7 @@ impl Session {
     /// [`Error::Busy`] if one is; as [`Session::apply`].
     pub fn try_exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
         let mut inner = self.0.try_lock().ok_or(Error::Busy)?;
-        self.0.call(&mut inner, exec.into(), None)
+        self.0.run_call(&mut inner, exec.into(), None)
     }
 
     /// Runs a command whose [`Input::Inherit`](crate::Input::Inherit) and
@@ -424,7 +424,7 @@ impl Session {
     /// # Errors
     /// As [`Session::apply`].
     pub fn exec_on(&self, exec: Exec, streams: &InheritedStreams<'_>) -> Result<Outcome, Error> {
-        self.0.call(&mut lock(&self.0.inner), exec, Some(streams))
+        self.0.run_call(&mut lock_mutex(&self.0.inner), exec, Some(streams))
     }
 
     /// What a session over a folder of the host's ([`WorkspaceKind::Overlay`](crate::WorkspaceKind)) has changed of it, as
@@ -433,9 +433,9 @@ impl Session {
     /// # Errors
     /// If it is none, or the folder is not any more what the session began with.
     pub fn workspace_diff(&self, paths: &[&str]) -> Result<Diff, Error> {
-        let inner = lock(&self.0.inner);
-        let (workspace, engine, stored) = self.0.overlaid(&inner)?;
-        workspace.diff(engine.image(), &self.0.policy, stored, paths)
+        let inner = lock_mutex(&self.0.inner);
+        let (workspace, engine, stored) = self.0.overlay_parts(&inner)?;
+        workspace.diff_text(engine.image(), &self.0.policy, stored, paths)
     }
 
     /// Brings what the session has changed back to the host's folder: `paths` and what is below them (all, if there are
@@ -445,9 +445,9 @@ impl Session {
     /// # Errors
     /// As [`Session::workspace_diff`]; if something cannot be written, and then nothing is changed.
     pub fn workspace_apply(&self, paths: &[&str]) -> Result<ApplyReport, Error> {
-        let mut inner = lock(&self.0.inner);
-        let (workspace, engine, stored) = self.0.overlaid(&inner)?;
-        let done = workspace.apply(engine.image(), &self.0.policy, stored, paths)?;
+        let mut inner = lock_mutex(&self.0.inner);
+        let (workspace, engine, stored) = self.0.overlay_parts(&inner)?;
+        let done = workspace.apply_changes(engine.image(), &self.0.policy, stored, paths)?;
         // What runs it has the folder as it was.
         self.0.drop_live(&mut inner);
         Ok(done)
@@ -463,15 +463,15 @@ impl Session {
     }
 
     pub(crate) fn home(&self) -> &str {
-        self.0.home()
+        self.0.home_dir()
     }
 
     pub(crate) fn save_workspace(&self) -> Result<(), Error> {
-        self.0.save(&lock(&self.0.inner))
+        self.0.save_workspace(&lock_mutex(&self.0.inner))
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, SessionRuntime> {
-        lock(&self.0.inner)
+    pub(crate) fn lock_runtime(&self) -> MutexGuard<'_, SessionRuntime> {
+        lock_mutex(&self.0.inner)
     }
 }
 
@@ -485,29 +485,29 @@ fn no_workspace(policy: &Policy) -> Result<(), Error> {
 
 impl SessionInner {
     /// Where the session's first command begins.
-    fn home(&self) -> &str {
-        self.workspace.as_ref().map_or(HOME, WorkspaceHandle::guest)
+    fn home_dir(&self) -> &str {
+        self.workspace.as_ref().map_or(HOME, WorkspaceHandle::guest_path)
     }
 
     /// Saves a workspace that is saved after each change.
-    fn save(&self, inner: &SessionRuntime) -> Result<(), Error> {
+    fn save_workspace(&self, inner: &SessionRuntime) -> Result<(), Error> {
         let (Some(workspace), SandboxOrigin::Engine(engine)) = (&self.workspace, &self.origin)
         else {
             return Ok(());
         };
         let Some((stored, is_elsewhere)) = inner.kept.in_store() else { return Ok(()) };
-        workspace.save(engine.image(), &self.policy, stored, is_elsewhere)
+        workspace.save_zip(engine.image(), &self.policy, stored, is_elsewhere)
     }
 
     /// Remembers what the workspace had, before what has changed it is kept.
-    fn note(&self, inner: &SessionRuntime, touched: Touched) -> Result<(), Error> {
+    fn note_touched(&self, inner: &SessionRuntime, touched: Touched) -> Result<(), Error> {
         match (&self.workspace, inner.kept.in_store()) {
-            (Some(workspace), Some((stored, _))) => workspace.note(stored, touched),
+            (Some(workspace), Some((stored, _))) => workspace.note_originals(stored, touched),
             _ => Ok(()),
         }
     }
 
-    fn overlaid<'a>(
+    fn overlay_parts<'a>(
         &'a self,
         inner: &'a SessionRuntime,
     ) -> Result<
@@ -534,7 +534,7 @@ impl SessionInner {
     }
 
     /// Gives up what runs it, if it can come back; whether it was awake.
-    fn sleep(&self, inner: &mut SessionRuntime) -> bool {
+    fn put_to_sleep(&self, inner: &mut SessionRuntime) -> bool {
         if matches!(inner.kept, StateLocation::Nothing) {
             return false;
         }
@@ -544,7 +544,7 @@ impl SessionInner {
     fn drop_live(&self, inner: &mut SessionRuntime) -> bool {
         self.interrupt.set(None);
         self.pid.store(0, Ordering::Relaxed);
-        inner.kept.asleep();
+        inner.kept.note_asleep();
         let was = inner.live.take().is_some();
         inner.slot = None;
         was
@@ -554,7 +554,7 @@ impl SessionInner {
         inner.walls = live.walls();
         let control = match &live {
             RunningSandbox::Threads(here) => {
-                SandboxControl::Threads(here.sandbox.interrupter(), here.sandbox.doors())
+                SandboxControl::Threads(here.sandbox.interrupt_handle(), here.sandbox.doors())
             }
             RunningSandbox::Process(link) => SandboxControl::Process(link.interrupter()?),
         };
@@ -565,36 +565,35 @@ impl SessionInner {
     }
 
     /// Makes a sandbox what the session was.
-    fn wake(self: &Arc<SessionInner>, inner: &mut SessionRuntime) -> Result<(), Error> {
+    fn wake_up(self: &Arc<SessionInner>, inner: &mut SessionRuntime) -> Result<(), Error> {
         match (&self.workspace, inner.kept.in_store()) {
-            (Some(workspace), _) => workspace.check()?,
-            (None, Some((stored, _))) => workspace::refuse(stored)?,
+            (Some(workspace), _) => workspace.check_host()?,
+            (None, Some((stored, _))) => workspace::refuse_workspace(stored)?,
             (None, None) => {}
         }
         let mut live = match &self.origin {
             SandboxOrigin::Once => return Err(Error::Worker("cannot go on".into())),
-            SandboxOrigin::Pool(pool) => RunningSandbox::Process(Box::new(WorkerLink::begin(
-                pool,
-                &self.policy,
-                WorkspaceSource::default(),
-            )?)),
+            SandboxOrigin::Pool(pool) => RunningSandbox::Process(Box::new(
+                WorkerLink::begin_session(pool, &self.policy, WorkspaceSource::default())?,
+            )),
             SandboxOrigin::Engine(engine) => {
-                inner.slot = Some(engine.awake.enter(self));
-                engine.begin(&self.policy, self.workspace.as_ref())?
+                inner.slot = Some(engine.awake.take_place(self));
+                engine.begin_sandbox(&self.policy, self.workspace.as_ref())?
             }
         };
-        self.serve(&inner.kept, &mut live)?;
-        inner.kept.give(&mut live)?;
+        self.serve_guests(&inner.kept, &mut live)?;
+        inner.kept.give_to(&mut live)?;
         self.set_live(inner, live)
     }
 
     /// Has what guests ask served.
-    fn serve(&self, kept: &StateLocation, live: &mut RunningSandbox) -> Result<(), Error> {
+    fn serve_guests(&self, kept: &StateLocation, live: &mut RunningSandbox) -> Result<(), Error> {
         if let Some((stored, _)) = kept.in_store() {
             self.remember_tools(stored)?;
         }
         let tools = Some(self.tools.clone()).filter(ToolCalls::is_of_use);
-        let services = Services { values: kept.values(), requests: self.requests()?, tools };
+        let services =
+            Services { values: kept.values(), requests: self.allowed_requests()?, tools };
         let Services { values, requests, tools } = &services;
         if values.is_some() || requests.is_some() || tools.is_some() {
             live.set_service(Arc::new(services));
@@ -608,13 +607,13 @@ impl SessionInner {
         // Names of tools only: nothing of it is granted.
         let formerly: BTreeSet<String> = serde_json::from_slice(&before).unwrap_or_default();
         let formerly = formerly.into_iter().take(MAX_TOOLS).collect();
-        let Some(all) = self.tools.remember(formerly) else { return Ok(()) };
+        let Some(all) = self.tools.remember_former(formerly) else { return Ok(()) };
         let text = serde_json::to_vec(&all).map_err(|e| Error::Refused(e.to_string()))?;
         Ok(stored.set_value(TOOLS, &text)?)
     }
 
     /// The requests that the policy allows.
-    fn requests(&self) -> Result<Option<Arc<BridgeRequests>>, Error> {
+    fn allowed_requests(&self) -> Result<Option<Arc<BridgeRequests>>, Error> {
         if let Some(requests) = self.requests.get() {
             return Ok(requests.clone());
         }
@@ -628,33 +627,33 @@ impl SessionInner {
     }
 
     /// What it runs in; begins it first if it sleeps.
-    fn live<'a>(
+    fn live_or_begin<'a>(
         self: &Arc<SessionInner>,
         inner: &'a mut SessionRuntime,
     ) -> Result<&'a mut RunningSandbox, Error> {
         if inner.live.is_none()
-            && let Err(e) = self.wake(inner)
+            && let Err(e) = self.wake_up(inner)
         {
             self.drop_live(inner);
             return Err(e);
         }
         if let Some(slot) = &inner.slot {
-            slot.touch();
+            slot.mark_used();
         }
         inner.live.as_mut().ok_or(Error::NoWorker)
     }
 
-    fn call(
+    fn run_call(
         self: &Arc<SessionInner>,
         inner: &mut SessionRuntime,
         mut exec: Exec,
         streams: Option<&InheritedStreams<'_>>,
     ) -> Result<Outcome, Error> {
         let note = CallNote::begin(&exec);
-        self.live(inner)?;
-        let cwd = |state| crate::action::ShellSurroundings::of(state)?.cwd;
+        self.live_or_begin(inner)?;
+        let cwd = |state| crate::action::ShellSurroundings::from_state(state)?.cwd;
         if self.workspace.is_some() && inner.kept.shell().and_then(cwd).is_none() {
-            exec.cwd.get_or_insert_with(|| self.home().to_owned());
+            exec.cwd.get_or_insert_with(|| self.home_dir().to_owned());
         }
         exec.go_on(inner.kept.shell());
         let is_kept = !matches!(inner.kept, StateLocation::Nothing);
@@ -671,30 +670,30 @@ impl SessionInner {
         }
         let requests = self.requests.get().cloned().flatten();
         if let Some(requests) = &requests {
-            requests.begin();
+            requests.begin_call();
         }
-        self.tools.begin();
+        self.tools.begin_call();
         let mut called = match streams {
-            Some(streams) => live.call(exec, streams, is_kept),
+            Some(streams) => live.run_call(exec, streams, is_kept),
             None => {
                 let (stdin, stdout, stderr) =
                     (std::io::stdin(), std::io::stdout(), std::io::stderr());
                 let streams = InheritedStreams { stdin: &stdin, stdout: &stdout, stderr: &stderr };
-                live.call(exec, &streams, is_kept)
+                live.run_call(exec, &streams, is_kept)
             }
         };
-        let mut entries = requests.map(|requests| requests.end()).unwrap_or_default();
-        entries.extend(self.tools.end());
-        let logged = inner.kept.log(&entries);
+        let mut entries = requests.map(|requests| requests.end_call()).unwrap_or_default();
+        entries.extend(self.tools.end_call());
+        let logged = inner.kept.add_to_log(&entries);
         if called.result.is_ok()
             && let Err(e) = logged
         {
             called.result = Err(e);
         }
         let (is_gone, has_changed) = (called.is_gone, !called.changed.is_empty());
-        let noted = self.note(inner, std::mem::take(&mut called.touched));
+        let noted = self.note_touched(inner, std::mem::take(&mut called.touched));
         let result = match noted {
-            Ok(()) => inner.kept.keep(called, note, &self.policy.limits),
+            Ok(()) => inner.kept.keep_call(called, note, &self.policy.limits),
             Err(e) => Err(e),
         };
         // What could not be kept is not to be built on.
@@ -704,27 +703,29 @@ impl SessionInner {
             return result;
         }
         if has_changed {
-            self.save(inner)?;
+            self.save_workspace(inner)?;
         }
         result
     }
 
-    fn files(
+    fn run_files(
         self: &Arc<SessionInner>,
         inner: &mut SessionRuntime,
         request: &files::Request,
     ) -> Result<files::Answer, Error> {
-        let note = CallNote::of(request.summary().into_bytes());
-        self.live(inner)?;
-        let cwd = crate::action::ShellSurroundings::of(inner.kept.shell().unwrap_or_default());
+        let note = CallNote::from_command(request.summary().into_bytes());
+        self.live_or_begin(inner)?;
+        let cwd =
+            crate::action::ShellSurroundings::from_state(inner.kept.shell().unwrap_or_default());
         let cwd = cwd.and_then(|place| String::from_utf8(place.cwd?).ok());
         let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };
-        let looked = live.files((cwd.unwrap_or_else(|| self.home().into()), request.clone()));
+        let looked =
+            live.run_files((cwd.unwrap_or_else(|| self.home_dir().into()), request.clone()));
         let mut has_changed = false;
         let kept = looked.and_then(|FilesResult { answer, changed, touched }| {
             let error = answer.as_ref().err().map(ToString::to_string);
             has_changed = !changed.is_empty();
-            self.note(inner, touched)?;
+            self.note_touched(inner, touched)?;
             inner.kept.keep_files(changed, &note, error, &self.policy.limits)?;
             Ok(answer?)
         });
@@ -733,30 +734,30 @@ impl SessionInner {
             return kept;
         }
         if has_changed {
-            self.save(inner)?;
+            self.save_workspace(inner)?;
         }
         kept
     }
 
     /// Moves the session to another state that is kept: what `act` gives, if it has history.
-    pub(crate) fn turn<T>(
+    pub(crate) fn turn_to<T>(
         &self,
         act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,
     ) -> Result<T, Error> {
-        let mut inner = lock(&self.inner);
+        let mut inner = lock_mutex(&self.inner);
         let SessionRuntime { live, kept, .. } = &mut *inner;
-        let result = kept.turn(live.as_mut(), act);
+        let result = kept.turn_to(live.as_mut(), act);
         if result.as_ref().is_err_and(|(_, is_broken)| *is_broken) {
             self.drop_live(&mut inner);
         }
         let done = result.map_err(|(e, _)| e)?;
-        self.save(&inner)?;
+        self.save_workspace(&inner)?;
         Ok(done)
     }
 }
 
 impl Sleeper for SessionInner {
     fn try_sleep(&self) -> bool {
-        self.try_lock().is_some_and(|mut inner| self.sleep(&mut inner))
+        self.try_lock().is_some_and(|mut inner| self.put_to_sleep(&mut inner))
     }
 }

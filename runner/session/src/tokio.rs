@@ -92,7 +92,7 @@ impl Drop for CancelGuard {
 }
 
 /// Does what would block on a thread for that.
-async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
+async fn run_blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
     match ::tokio::task::spawn_blocking(act).await {
         Ok(done) => done,
         Err(e) => match e.try_into_panic() {
@@ -110,12 +110,12 @@ impl AsyncSession {
     }
 
     /// Does something with the session on a thread on which it may wait.
-    pub async fn with<T: Send + 'static>(
+    pub async fn with_session<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Session) -> T + Send + 'static,
     ) -> T {
         let session = self.0.clone();
-        blocking(move || act(&session)).await
+        run_blocking(move || act(&session)).await
     }
 
     /// [`Session::exec`]; dropping the future ends the command.
@@ -126,7 +126,7 @@ impl AsyncSession {
         let (exec, session) = (exec.into(), self.0.clone());
         let cancel = Arc::new(Cancel::default());
         let _dropped = CancelGuard { cancel: cancel.clone(), session: session.clone() };
-        blocking(move || session.exec_unless(exec, &cancel, None)).await
+        run_blocking(move || session.exec_unless(exec, &cancel, None)).await
     }
 
     /// [`Session::python`]; dropping the future ends the cell.
@@ -150,7 +150,7 @@ impl AsyncSession {
     /// # Errors
     /// As there.
     pub async fn reset(&self) -> Result<(), Error> {
-        self.with(Session::reset).await
+        self.with_session(Session::reset).await
     }
 
     /// [`Session::files`].
@@ -158,7 +158,7 @@ impl AsyncSession {
     /// # Errors
     /// As there.
     pub async fn files(&self, request: files::Request) -> Result<files::Answer, Error> {
-        self.with(move |s| s.files(&request)).await
+        self.with_session(move |s| s.files(&request)).await
     }
 
     /// [`Session::undo`].
@@ -166,7 +166,7 @@ impl AsyncSession {
     /// # Errors
     /// As there.
     pub async fn undo(&self) -> Result<Commit, Error> {
-        self.with(Session::undo).await
+        self.with_session(Session::undo).await
     }
 
     /// [`Session::redo`].
@@ -174,7 +174,7 @@ impl AsyncSession {
     /// # Errors
     /// As there.
     pub async fn redo(&self) -> Result<Commit, Error> {
-        self.with(Session::redo).await
+        self.with_session(Session::redo).await
     }
 
     /// [`Session::restore`].
@@ -182,7 +182,7 @@ impl AsyncSession {
     /// # Errors
     /// As there.
     pub async fn restore(&self, number: u64) -> Result<Commit, Error> {
-        self.with(move |s| s.restore(number)).await
+        self.with_session(move |s| s.restore(number)).await
     }
 
     /// [`Session::history`].
@@ -190,7 +190,7 @@ impl AsyncSession {
     /// # Errors
     /// As there.
     pub async fn history(&self) -> Result<Vec<Commit>, Error> {
-        self.with(Session::history).await
+        self.with_session(Session::history).await
     }
 
     /// [`Session::fork`].
@@ -199,7 +199,7 @@ impl AsyncSession {
     /// As there.
     pub async fn fork(&self, name: impl Into<String>) -> Result<AsyncSession, Error> {
         let name = name.into();
-        Ok(self.with(move |s| s.fork(&name)).await?.into())
+        Ok(self.with_session(move |s| s.fork(&name)).await?.into())
     }
 
     /// [`Session::snapshot`], as bytes.
@@ -211,7 +211,7 @@ impl AsyncSession {
             let mut out = Vec::new();
             s.snapshot(all, &mut out).map(|()| out)
         };
-        self.with(write).await
+        self.with_session(write).await
     }
 
     /// [`Session::workspace_diff`].
@@ -219,7 +219,7 @@ impl AsyncSession {
     /// # Errors
     /// As there.
     pub async fn workspace_diff(&self, paths: Vec<String>) -> Result<Diff, Error> {
-        self.with(move |s| s.workspace_diff(&each(&paths))).await
+        self.with_session(move |s| s.workspace_diff(&as_strs(&paths))).await
     }
 
     /// [`Session::workspace_apply`].
@@ -227,15 +227,15 @@ impl AsyncSession {
     /// # Errors
     /// As there.
     pub async fn workspace_apply(&self, paths: Vec<String>) -> Result<ApplyReport, Error> {
-        self.with(move |s| s.workspace_apply(&each(&paths))).await
+        self.with_session(move |s| s.workspace_apply(&as_strs(&paths))).await
     }
 
     /// [`Session::park`].
     pub async fn park(&self) {
-        self.with(Session::park).await;
+        self.with_session(Session::park).await;
     }
 }
 
-fn each(paths: &[String]) -> Vec<&str> {
+fn as_strs(paths: &[String]) -> Vec<&str> {
     paths.iter().map(String::as_str).collect()
 }

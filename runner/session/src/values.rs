@@ -30,11 +30,11 @@ impl Values {
     }
 
     /// A call begins.
-    pub fn begin(&self) {
+    pub fn begin_call(&self) {
         self.written.store(0, Ordering::Relaxed);
     }
 
-    fn reply(&self, request: &KvRequest<'_>) -> Result<Reply, StoreError> {
+    fn reply_to(&self, request: &KvRequest<'_>) -> Result<Reply, StoreError> {
         let refused = |why: &str| Ok(Reply::Refused(why.into()));
         match *request {
             KvRequest::Get { key, .. } | KvRequest::Delete { key } if key.starts_with(OWN) => {
@@ -88,14 +88,14 @@ impl Values {
 }
 
 impl Service for Values {
-    fn has(&self, name: &str) -> bool {
+    fn serves_node(&self, name: &str) -> bool {
         name == "kv"
     }
 
-    fn ask(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
+    fn take_request(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
         let reply = match KvRequest::decode(&request) {
             None => Reply::Refused(b"not a request".to_vec()),
-            Some(request) => self.reply(&request).unwrap_or_else(|e| {
+            Some(request) => self.reply_to(&request).unwrap_or_else(|e| {
                 // The guest is not to learn where the store lies.
                 let why = match e {
                     StoreError::TooLong => "the key or the value is too long",

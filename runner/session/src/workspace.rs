@@ -90,7 +90,7 @@ struct Marker {
 }
 
 impl Marker {
-    fn words(&self) -> String {
+    fn marker_text(&self) -> String {
         let kind = match self.kind {
             WorkspaceKind::Zip => "zip",
             WorkspaceKind::Overlay => "folder of the host",
@@ -98,7 +98,7 @@ impl Marker {
         format!("{kind} at {}", self.guest)
     }
 
-    fn of(session: &wasibox_store::StoreSession) -> Result<Option<Marker>, Error> {
+    fn read_marker(session: &wasibox_store::StoreSession) -> Result<Option<Marker>, Error> {
         let Some(bytes) = session.value(KEY)? else { return Ok(None) };
         Ok(Some(postcard::from_bytes(&bytes).map_err(|_| WorkspaceMismatch::Damaged)?))
     }
@@ -114,13 +114,13 @@ impl Marker {
 /// # Errors
 /// If the store cannot be read.
 pub fn workspace_of(session: &wasibox_store::StoreSession) -> Result<Option<WorkspaceKind>, Error> {
-    Ok(Marker::of(session)?.map(|marker| marker.kind))
+    Ok(Marker::read_marker(session)?.map(|marker| marker.kind))
 }
 
 /// Refuses a session that has a workspace, for one who has none.
-pub fn refuse(session: &wasibox_store::StoreSession) -> Result<(), Error> {
-    match Marker::of(session)? {
-        Some(marker) => Err(WorkspaceMismatch::Missing(marker.words()).into()),
+pub fn refuse_workspace(session: &wasibox_store::StoreSession) -> Result<(), Error> {
+    match Marker::read_marker(session)? {
+        Some(marker) => Err(WorkspaceMismatch::Missing(marker.marker_text()).into()),
         None => Ok(()),
     }
 }
@@ -191,7 +191,7 @@ impl OpenWorkspace {
         protected: &ProtectedPaths,
     ) -> Result<OpenWorkspace, WorkspaceError> {
         let overlay = Overlay::open(&spec.path, &spec.guest, protected)?;
-        Ok(OpenWorkspace { base: overlay.base()?, overlay: Some(overlay) })
+        Ok(OpenWorkspace { base: overlay.base_folder()?, overlay: Some(overlay) })
     }
 }
 
@@ -201,13 +201,15 @@ fn base_of(
     at: &str,
 ) -> Result<BaseFile, WorkspaceError> {
     match is_original {
-        true => archive.original(at)?.ok_or(WorkspaceError::Operations("a zip without its base")),
-        false => archive.base(at),
+        true => {
+            archive.original_folder(at)?.ok_or(WorkspaceError::Operations("a zip without its base"))
+        }
+        false => archive.base_folder(at),
     }
 }
 
 /// What the host had where a part of a session's changes changes the folder, for the first of them.
-pub fn touched(
+pub fn touched_originals(
     overlay: &Overlay,
     at: &str,
     part: &Delta,
@@ -224,7 +226,7 @@ pub fn touched(
         _ => None,
     };
     let paths = part.nodes.iter().filter_map(|(id, _)| below(id));
-    paths.map(|path| (ByteBuf::from(&*path), overlay.was(snapshot, &path))).collect()
+    paths.map(|path| (ByteBuf::from(&*path), overlay.original_at(snapshot, &path))).collect()
 }
 
 impl WorkspaceHandle {
@@ -238,7 +240,7 @@ impl WorkspaceHandle {
     ) -> Result<Option<WorkspaceHandle>, Error> {
         let Some(spec) = &policy.workspace else { return Ok(None) };
         let spec = Workspace { path: std::path::absolute(&spec.path)?, ..spec.clone() };
-        if let Some(mount) = policy.mounts.iter().find(|m| overlap(&m.guest, &spec.guest)) {
+        if let Some(mount) = policy.mounts.iter().find(|m| paths_overlap(&m.guest, &spec.guest)) {
             return Err(WorkspaceMismatch::Overlap(mount.guest.clone()).into());
         }
         let mut number = [0; 16];
@@ -269,12 +271,12 @@ impl WorkspaceHandle {
         Ok(Some(WorkspaceHandle { spec, mounts, protected, host, state }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, WorkspaceState> {
+    fn lock_state(&self) -> MutexGuard<'_, WorkspaceState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Where the folder is in the session.
-    pub fn guest(&self) -> &str {
+    pub fn guest_path(&self) -> &str {
         &self.spec.guest
     }
 
@@ -282,21 +284,23 @@ impl WorkspaceHandle {
     ///
     /// # Errors
     /// None: what is damaged is as none.
-    pub fn history(&self) -> Option<Vec<u8>> {
-        self.number()?;
+    pub fn carried_history(&self) -> Option<Vec<u8>> {
+        self.carried_number()?;
         match &self.host {
-            WorkspaceHost::Zip { zip, .. } => {
-                zip.hidden(HISTORY, MAX_HISTORY).ok().flatten().filter(|bytes| !bytes.is_empty())
-            }
+            WorkspaceHost::Zip { zip, .. } => zip
+                .hidden_file(HISTORY, MAX_HISTORY)
+                .ok()
+                .flatten()
+                .filter(|bytes| !bytes.is_empty()),
             WorkspaceHost::Overlay => None,
         }
     }
 
     /// The number of the session that the zip carries.
-    fn number(&self) -> Option<[u8; 16]> {
+    fn carried_number(&self) -> Option<[u8; 16]> {
         let WorkspaceHost::Zip { zip, .. } = &self.host else { return None };
-        zip.original().ok().flatten()?;
-        zip.hidden(NUMBER, 16).ok().flatten()?.try_into().ok()
+        zip.original_folder().ok().flatten()?;
+        zip.hidden_file(NUMBER, 16).ok().flatten()?.try_into().ok()
     }
 
     /// Takes a session that was made of the zip's history; whether it is of this zip.
@@ -304,9 +308,9 @@ impl WorkspaceHandle {
     /// # Errors
     /// If the store cannot be read.
     pub fn take_carried(&mut self, session: &wasibox_store::StoreSession) -> Result<bool, Error> {
-        let number = self.number();
+        let number = self.carried_number();
         // What a stranger's zip says of itself is as a stranger's snapshot: if it makes no sense, it is none.
-        let Ok(Some(marker)) = Marker::of(session) else { return Ok(false) };
+        let Ok(Some(marker)) = Marker::read_marker(session) else { return Ok(false) };
         if marker.kind != WorkspaceKind::Zip
             || marker.guest != self.spec.guest
             || Some(marker.number) != number
@@ -321,7 +325,7 @@ impl WorkspaceHandle {
         if let WorkspaceHost::Zip { is_original, .. } = &mut self.host {
             *is_original = true;
         }
-        let mut state = self.lock();
+        let mut state = self.lock_state();
         (state.marker, state.is_saved) = (marker, true);
     }
 
@@ -330,38 +334,38 @@ impl WorkspaceHandle {
     /// # Errors
     /// If the store cannot be written.
     pub fn take_new(&self, session: &wasibox_store::StoreSession) -> Result<(), Error> {
-        self.lock().marker.keep(session)
+        self.lock_state().marker.keep(session)
     }
 
     /// Takes a session of a store.
     ///
     /// # Errors
     /// If the session was begun with another workspace, or this one is not any more what it was.
-    pub fn take(&mut self, session: &wasibox_store::StoreSession) -> Result<(), Error> {
-        let Some(marker) = Marker::of(session)? else {
+    pub fn take_session(&mut self, session: &wasibox_store::StoreSession) -> Result<(), Error> {
+        let Some(marker) = Marker::read_marker(session)? else {
             if session.store().history(session.name())?.len() > 1 {
                 return Err(WorkspaceMismatch::Without.into());
             }
-            if self.history().is_some() {
+            if self.carried_history().is_some() {
                 return Err(WorkspaceMismatch::CarriesOne.into());
             }
             return self.take_new(session);
         };
         if marker.kind != self.spec.kind || marker.guest != self.spec.guest {
-            return Err(WorkspaceMismatch::Other(marker.words()).into());
+            return Err(WorkspaceMismatch::Other(marker.marker_text()).into());
         }
         if let WorkspaceHost::Zip { zip, .. } = &self.host {
             let theirs: Option<[u8; 16]> =
-                zip.hidden(NUMBER, 16).ok().flatten().and_then(|n| n.try_into().ok());
+                zip.hidden_file(NUMBER, 16).ok().flatten().and_then(|n| n.try_into().ok());
             if theirs != Some(marker.number) {
                 // One that was never saved to is any zip.
                 if theirs.is_none() && session.store().history(session.name())?.len() == 1 {
-                    self.lock().marker = marker;
+                    self.lock_state().marker = marker;
                     return Ok(());
                 }
-                return Err(WorkspaceMismatch::Other(marker.words()).into());
+                return Err(WorkspaceMismatch::Other(marker.marker_text()).into());
             }
-            if zip.original()?.is_none() {
+            if zip.original_folder()?.is_none() {
                 return Err(WorkspaceMismatch::Rewritten.into());
             }
         }
@@ -373,8 +377,8 @@ impl WorkspaceHandle {
     ///
     /// # Errors
     /// If so, with some of the paths.
-    pub fn check(&self) -> Result<(), Error> {
-        if self.lock().marker.is_applied {
+    pub fn check_host(&self) -> Result<(), Error> {
+        if self.lock_state().marker.is_applied {
             return Err(WorkspaceMismatch::Applied.into());
         }
         self.check_others()
@@ -385,7 +389,7 @@ impl WorkspaceHandle {
             return Ok(());
         }
         let overlay = Overlay::open(&self.spec.path, &self.spec.guest, &self.protected)?;
-        let state = self.lock();
+        let state = self.lock_state();
         let (mut named, mut more) = (Vec::new(), 0);
         for (path, was) in &state.marker.was {
             let Some(why) = overlay.changed_since(path, was) else { continue };
@@ -407,11 +411,11 @@ impl WorkspaceHandle {
     ///
     /// # Errors
     /// If the system has no more descriptors.
-    pub fn given(&self) -> Result<WorkspaceSource, Error> {
+    pub fn worker_source(&self) -> Result<WorkspaceSource, Error> {
         match &self.host {
             WorkspaceHost::Overlay => Ok(WorkspaceSource::default()),
             WorkspaceHost::Zip { zip, is_original } => Ok(WorkspaceSource {
-                zip: Some(zip.archive().reopened()?),
+                zip: Some(zip.archive().reopen_file()?),
                 is_original: *is_original,
             }),
         }
@@ -421,7 +425,7 @@ impl WorkspaceHandle {
     ///
     /// # Errors
     /// If the folder is gone.
-    pub fn opened(&self) -> Result<OpenWorkspace, Error> {
+    pub fn open_here(&self) -> Result<OpenWorkspace, Error> {
         Ok(match &self.host {
             WorkspaceHost::Overlay => OpenWorkspace::overlay(&self.spec, &self.protected)?,
             WorkspaceHost::Zip { zip, is_original } => OpenWorkspace {
@@ -435,12 +439,12 @@ impl WorkspaceHandle {
     ///
     /// # Errors
     /// If it is too much, or the store cannot be written.
-    pub fn note(
+    pub fn note_originals(
         &self,
         session: &wasibox_store::StoreSession,
         touched: Vec<(ByteBuf, OriginalEntry)>,
     ) -> Result<(), Error> {
-        let mut state = self.lock();
+        let mut state = self.lock_state();
         let before = state.marker.was.len();
         for (path, was) in touched {
             state.marker.was.entry(path).or_insert(was);
@@ -456,14 +460,14 @@ impl WorkspaceHandle {
     }
 
     /// The session's files as its store has them.
-    fn tree(
+    fn session_tree(
         &self,
         image: &Arc<Image>,
         policy: &Policy,
         session: &wasibox_store::StoreSession,
         is_elsewhere: bool,
     ) -> Result<(TreeVersion, Option<Overlay>), Error> {
-        let OpenWorkspace { base, overlay } = self.opened()?;
+        let OpenWorkspace { base, overlay } = self.open_here()?;
         let base = wasibox_sandbox::image_files(image)?.into_iter().chain([base]);
         let disk = policy.limits.disk;
         let budget = Budget::new(policy.limits.memory.saturating_add(disk.bytes));
@@ -473,23 +477,23 @@ impl WorkspaceHandle {
         session.changes(&FileTree::default(), &files, &mut |part| {
             let done = match is_elsewhere {
                 true => vfs.restore_elsewhere(part, &mut Vec::new()),
-                false => vfs.restore(part),
+                false => vfs.restore_delta(part),
             };
             done.map_err(|e| Error::Refused(format!("the session's state does not fit: {e}")))
         })?;
-        Ok((vfs.snapshot(), overlay))
+        Ok((vfs.tree_version(), overlay))
     }
 
     /// Whether the zip has the session's number.
     pub fn is_saved(&self) -> bool {
-        matches!(self.host, WorkspaceHost::Overlay) || self.lock().is_saved
+        matches!(self.host, WorkspaceHost::Overlay) || self.lock_state().is_saved
     }
 
     /// Replaces a zip by what the folder is now.
     ///
     /// # Errors
     /// If it cannot be written, or another program has changed it: it is as it was.
-    pub fn save(
+    pub fn save_zip(
         &self,
         image: &Arc<Image>,
         policy: &Policy,
@@ -497,8 +501,8 @@ impl WorkspaceHandle {
         is_elsewhere: bool,
     ) -> Result<(), Error> {
         let WorkspaceHost::Zip { zip, is_original } = &self.host else { return Ok(()) };
-        let (snapshot, _none) = self.tree(image, policy, session, is_elsewhere)?;
-        let number = self.lock().marker.number;
+        let (snapshot, _none) = self.session_tree(image, policy, session, is_elsewhere)?;
+        let number = self.lock_state().marker.number;
         let mut hidden: Vec<(&str, &[u8])> = vec![(NUMBER, &number)];
         let history = history_of(session)?;
         // Without one, a later session begins with what the zip has.
@@ -508,7 +512,7 @@ impl WorkspaceHandle {
             false => KeepBase::Present,
         };
         let saved = zip.save_snapshot(&snapshot, &hidden, keep)?;
-        let mut state = self.lock();
+        let mut state = self.lock_state();
         state.is_saved = true;
         state.left_out =
             saved.left_out.into_iter().map(|(path, why)| (path, why.to_owned())).collect();
@@ -517,42 +521,43 @@ impl WorkspaceHandle {
 
     /// Paths that the zip has no words for, and why, as it was saved last.
     pub fn left_out(&self) -> Vec<(String, String)> {
-        self.lock().left_out.clone()
+        self.lock_state().left_out.clone()
     }
 
     /// What the session has changed of the host's folder, as git writes it.
     ///
     /// # Errors
     /// If it is none, or is not any more what it was.
-    pub fn diff(
+    pub fn diff_text(
         &self,
         image: &Arc<Image>,
         policy: &Policy,
         session: &wasibox_store::StoreSession,
         chosen: &[&str],
     ) -> Result<Diff, Error> {
-        let (snapshot, overlay) = self.overlaid(image, policy, session)?;
-        Ok(overlay.diff(&snapshot, chosen, MAX_DIFF)?)
+        let (snapshot, overlay) = self.overlay_parts(image, policy, session)?;
+        Ok(overlay.diff_text(&snapshot, chosen, MAX_DIFF)?)
     }
 
     /// Brings what the session has changed back to the host's folder.
     ///
     /// # Errors
     /// As [`Held::diff`]; if something cannot be written, and then nothing has changed.
-    pub fn apply(
+    pub fn apply_changes(
         &self,
         image: &Arc<Image>,
         policy: &Policy,
         session: &wasibox_store::StoreSession,
         chosen: &[&str],
     ) -> Result<ApplyReport, Error> {
-        let (snapshot, overlay) = self.overlaid(image, policy, session)?;
+        let (snapshot, overlay) = self.overlay_parts(image, policy, session)?;
         let most = policy.limits.disk.bytes;
-        let before = self.lock().marker.clone();
+        let before = self.lock_state().marker.clone();
         // Said first: a session that goes on by mistake is worse than one that does not.
         let begun = Marker { is_applied: true, ..before.clone() };
         begun.keep(session)?;
-        let done = overlay.apply(&snapshot, chosen, &self.spec.path, &self.protected, most);
+        let done =
+            overlay.apply_to_folder(&snapshot, chosen, &self.spec.path, &self.protected, most);
         let mut after = begun;
         match &done {
             Ok(done) if !done.done.is_empty() => {
@@ -563,11 +568,11 @@ impl WorkspaceHandle {
             _ => after = before,
         }
         after.keep(session)?;
-        self.lock().marker = after;
+        self.lock_state().marker = after;
         Ok(done?)
     }
 
-    fn overlaid(
+    fn overlay_parts(
         &self,
         image: &Arc<Image>,
         policy: &Policy,
@@ -578,9 +583,9 @@ impl WorkspaceHandle {
         }
         self.check_others()?;
         let (snapshot, overlay) =
-            self.tree(image, policy, session, false).map_err(|e| match e {
+            self.session_tree(image, policy, session, false).map_err(|e| match e {
                 // What was removed there cannot be named any more.
-                Error::Refused(_) if self.lock().marker.is_applied => {
+                Error::Refused(_) if self.lock_state().marker.is_applied => {
                     WorkspaceMismatch::Applied.into()
                 }
                 e => e,
@@ -590,7 +595,7 @@ impl WorkspaceHandle {
 }
 
 /// Whether one path of the guest is the other one, or lies in it.
-fn overlap(a: &str, b: &str) -> bool {
+fn paths_overlap(a: &str, b: &str) -> bool {
     let parts = |p: &str| -> Vec<String> {
         p.split('/').filter(|n| !n.is_empty()).map(str::to_owned).collect()
     };
@@ -634,7 +639,7 @@ impl Write for HistoryBuffer {
 
 #[cfg(test)]
 mod tests {
-    use super::overlap;
+    use super::paths_overlap;
 
     #[test]
     fn places_that_overlap() {
@@ -646,7 +651,7 @@ mod tests {
             ("/workshop", "/work", false),
             ("/data", "/work", false),
         ] {
-            assert_eq!(overlap(a, b), is, "{a} {b}");
+            assert_eq!(paths_overlap(a, b), is, "{a} {b}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::digest::Digest;
 use crate::error::SnapshotError;
-use crate::object::{MAX_OBJECT, Objects, load, save};
+use crate::object::{MAX_OBJECT, Objects, load_object, save_object};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
@@ -36,14 +36,15 @@ impl Blob {
     ///
     /// # Errors
     /// What keeps them from being written; TooLarge past 4 GiB.
-    pub fn save(objects: &dyn Objects, bytes: &[u8]) -> Result<Blob, SnapshotError> {
+    pub fn save_bytes(objects: &dyn Objects, bytes: &[u8]) -> Result<Blob, SnapshotError> {
         if bytes.len() <= IN_PLACE {
             return Ok(Blob::InPlace(ByteBuf::from(bytes)));
         }
         if bytes.len().div_ceil(PART) > MAX_PARTS {
             return Err(SnapshotError::TooLarge("a value"));
         }
-        let parts = bytes.chunks(PART).map(|part| save(objects, part)).collect::<Result<_, _>>()?;
+        let parts =
+            bytes.chunks(PART).map(|part| save_object(objects, part)).collect::<Result<_, _>>()?;
         Ok(Blob::Objects { len: bytes.len() as u64, parts })
     }
 
@@ -72,7 +73,7 @@ impl Blob {
     ///
     /// # Errors
     /// If objects are missing or damaged, or there are more bytes.
-    pub fn load(&self, objects: &dyn Objects, limit: u64) -> Result<Vec<u8>, SnapshotError> {
+    pub fn load_bytes(&self, objects: &dyn Objects, limit: u64) -> Result<Vec<u8>, SnapshotError> {
         if self.len() > limit {
             return Err(SnapshotError::TooLarge("a value"));
         }
@@ -83,7 +84,7 @@ impl Blob {
         // Whoever says more than it has costs no memory that is touched.
         let mut out = Vec::with_capacity(len.min(MOST_AT_ONCE) as usize);
         for part in parts {
-            out.extend(load(objects, part)?);
+            out.extend(load_object(objects, part)?);
             if out.len() as u64 > len {
                 break;
             }
@@ -96,7 +97,7 @@ impl Blob {
     }
 
     /// Whether its length fits its objects.
-    pub(crate) fn check(&self) -> Result<(), SnapshotError> {
+    pub(crate) fn check_len(&self) -> Result<(), SnapshotError> {
         let fits = match self {
             Blob::InPlace(bytes) => bytes.len() <= IN_PLACE,
             Blob::Objects { len, parts } => {

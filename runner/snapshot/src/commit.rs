@@ -116,7 +116,7 @@ impl CallRecord {
     ) -> Result<(), SnapshotError> {
         let bytes =
             postcard::to_stdvec(changed).map_err(|_| SnapshotError::TooLarge("changed files"))?;
-        self.changed = Blob::save(objects, &bytes)?;
+        self.changed = Blob::save_bytes(objects, &bytes)?;
         self.changed_count = u32::try_from(changed.len()).unwrap_or(u32::MAX);
         self.changed_cut = cut;
         Ok(())
@@ -126,11 +126,11 @@ impl CallRecord {
     ///
     /// # Errors
     /// If objects are missing or damaged.
-    pub fn changed(&self, objects: &dyn Objects) -> Result<Vec<ChangedPath>, SnapshotError> {
+    pub fn changed_paths(&self, objects: &dyn Objects) -> Result<Vec<ChangedPath>, SnapshotError> {
         if self.changed.is_empty() {
             return Ok(Vec::new());
         }
-        let bytes = self.changed.load(objects, MAX_CHANGED)?;
+        let bytes = self.changed.load_bytes(objects, MAX_CHANGED)?;
         postcard::from_bytes(&bytes)
             .map_err(|_| SnapshotError::Malformed("a list of changed files"))
     }
@@ -172,7 +172,7 @@ impl Commit {
         if commit.number == 0 || commit.parent.is_some_and(|p| p >= commit.number) {
             return Err(SnapshotError::Malformed("a commit's number"));
         }
-        commit.blobs().try_for_each(Blob::check)?;
+        commit.blobs().try_for_each(Blob::check_len)?;
         Ok(commit)
     }
 }

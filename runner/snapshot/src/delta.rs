@@ -128,7 +128,7 @@ impl TreeNode {
 
 impl Delta {
     /// Bytes of memory that it takes, about.
-    pub fn size(&self) -> u64 {
+    pub fn memory_size(&self) -> u64 {
         let weight = |change: &NodeChange| match change {
             NodeChange::Is(node) => node.weight() + 256,
             NodeChange::Gone | NodeChange::Given => 256,

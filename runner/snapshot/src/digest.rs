@@ -9,7 +9,7 @@ pub struct Digest(pub [u8; 32]);
 
 impl Digest {
     /// The BLAKE3 digest of these bytes.
-    pub fn of(bytes: &[u8]) -> Digest {
+    pub fn hash_bytes(bytes: &[u8]) -> Digest {
         Digest(*blake3::hash(bytes).as_bytes())
     }
 

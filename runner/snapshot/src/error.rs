@@ -31,7 +31,7 @@ pub enum SnapshotError {
 
 impl SnapshotError {
     /// An error of whoever keeps the objects.
-    pub fn store(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> SnapshotError {
+    pub fn from_store(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> SnapshotError {
         SnapshotError::Store(e.into())
     }
 }

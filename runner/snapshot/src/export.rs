@@ -11,7 +11,7 @@ use crate::commit::FileTree;
 use crate::delta::{CHUNK, Id, NodeContent, TreeNode};
 use crate::error::SnapshotError;
 use crate::files;
-use crate::files::walk::{TreeEntry, walk};
+use crate::files::walk::{TreeEntry, walk_tree};
 use crate::object::Objects;
 use serde_bytes::ByteBuf;
 use std::collections::HashMap;
@@ -28,14 +28,14 @@ pub trait ImageSource {
     ///
     /// # Errors
     /// If it has no such file.
-    fn file(&self, path: &[ByteBuf], len: u64) -> Result<Vec<u8>, SnapshotError>;
+    fn read_file(&self, path: &[ByteBuf], len: u64) -> Result<Vec<u8>, SnapshotError>;
 }
 
 /// No image: what needs its bytes is left out.
 pub struct NoImage;
 
 impl ImageSource for NoImage {
-    fn file(&self, _: &[ByteBuf], _: u64) -> Result<Vec<u8>, SnapshotError> {
+    fn read_file(&self, _: &[ByteBuf], _: u64) -> Result<Vec<u8>, SnapshotError> {
         Err(SnapshotError::Malformed("a file of the image"))
     }
 }
@@ -69,13 +69,13 @@ impl Read for ExportReader<'_> {
 }
 
 /// Counts a file's bytes.
-fn count(left: &mut u64, len: u64) -> Result<(), SnapshotError> {
+fn count_bytes(left: &mut u64, len: u64) -> Result<(), SnapshotError> {
     *left = left.checked_sub(len).ok_or(SnapshotError::TooLarge("the files"))?;
     Ok(())
 }
 
 /// A file's bytes; none if some would be the image's that nobody has.
-fn bytes<'a>(
+fn file_reader<'a>(
     objects: &'a dyn Objects,
     files: &'a FileTree,
     image: &dyn ImageSource,
@@ -84,7 +84,7 @@ fn bytes<'a>(
 ) -> Option<ExportReader<'a>> {
     let image = match (&node.what, id) {
         (NodeContent::File { base: Some(len @ 1..), .. }, Id::Given(path)) => {
-            image.file(path, *len).ok()?
+            image.read_file(path, *len).ok()?
         }
         (NodeContent::File { base: Some(1..), .. }, _) => return None,
         _ => Vec::new(),
@@ -93,7 +93,7 @@ fn bytes<'a>(
 }
 
 /// Seconds since the epoch.
-fn seconds(node: &TreeNode) -> u64 {
+fn mtime_seconds(node: &TreeNode) -> u64 {
     node.mtime / 1_000_000_000
 }
 
@@ -110,7 +110,7 @@ pub fn tar_zst(
     to: impl Write,
 ) -> Result<LeftOut, SnapshotError> {
     let mut to = crate::zstd::ZstdStream::new(to)?;
-    let left = tar(objects, files, image, most, &mut to)?;
+    let left = write_tar(objects, files, image, most, &mut to)?;
     to.finish()?;
     Ok(left)
 }
@@ -119,7 +119,7 @@ pub fn tar_zst(
 ///
 /// # Errors
 /// As [`tar_zst`].
-pub fn tar(
+pub fn write_tar(
     objects: &dyn Objects,
     files: &FileTree,
     image: &dyn ImageSource,
@@ -131,12 +131,12 @@ pub fn tar(
     out.sparse(false);
     let (mut left, mut names) = (LeftOut::new(), HashMap::<Id, Vec<u8>>::new());
     let mut room = most;
-    walk(objects, &files.root, &mut |found: TreeEntry<'_>| {
+    walk_tree(objects, &files.root, &mut |found: TreeEntry<'_>| {
         let Some(node) = found.node else { return Ok(()) };
         let path = &found.path[1..];
         let mut head = tar::Header::new_gnu();
         head.set_mode(u32::from(node.mode));
-        head.set_mtime(seconds(node));
+        head.set_mtime(mtime_seconds(node));
         head.set_uid(1000);
         head.set_gid(1000);
         head.set_size(0);
@@ -151,11 +151,11 @@ pub fn tar(
                 out.append_data(&mut head, as_path(path), io::empty())?;
             }
             NodeContent::File { len, .. } => {
-                let Some(bytes) = bytes(objects, files, image, found.id, node) else {
+                let Some(bytes) = file_reader(objects, files, image, found.id, node) else {
                     left.push(found.path.to_vec());
                     return Ok(());
                 };
-                count(&mut room, *len)?;
+                count_bytes(&mut room, *len)?;
                 head.set_size(*len);
                 out.append_data(&mut head, as_path(path), bytes)?;
             }
@@ -195,7 +195,7 @@ fn as_path(bytes: &[u8]) -> std::path::PathBuf {
 ///
 /// # Errors
 /// As [`tar_zst`].
-pub fn zip(
+pub fn write_zip(
     objects: &dyn Objects,
     files: &FileTree,
     image: &dyn ImageSource,
@@ -204,12 +204,12 @@ pub fn zip(
 ) -> Result<LeftOut, SnapshotError> {
     let mut out = ZipWriter::new_stream(to);
     let (mut left, mut room) = (LeftOut::new(), most);
-    walk(objects, &files.root, &mut |found: TreeEntry<'_>| {
+    walk_tree(objects, &files.root, &mut |found: TreeEntry<'_>| {
         let Some(node) = found.node else { return Ok(()) };
         let options = SimpleFileOptions::default()
             .unix_permissions(u32::from(node.mode))
             .compression_method(CompressionMethod::Deflated)
-            .last_modified_time(dos(seconds(node)));
+            .last_modified_time(dos_time(mtime_seconds(node)));
         let target = match &node.what {
             NodeContent::Symlink(target) => std::str::from_utf8(target),
             _ => Ok(""),
@@ -221,19 +221,21 @@ pub fn zip(
         let done = match &node.what {
             NodeContent::Dir { .. } => out.add_directory(path, options),
             NodeContent::Symlink(_) => out.add_symlink(path, target, options),
-            NodeContent::File { len, .. } => match bytes(objects, files, image, found.id, node) {
-                Some(mut bytes) => {
-                    count(&mut room, *len)?;
-                    let large = *len >= u64::from(u32::MAX);
-                    out.start_file(path, options.large_file(large)).map_err(io::Error::from)?;
-                    io::copy(&mut bytes, &mut out)?;
-                    Ok(())
+            NodeContent::File { len, .. } => {
+                match file_reader(objects, files, image, found.id, node) {
+                    Some(mut bytes) => {
+                        count_bytes(&mut room, *len)?;
+                        let large = *len >= u64::from(u32::MAX);
+                        out.start_file(path, options.large_file(large)).map_err(io::Error::from)?;
+                        io::copy(&mut bytes, &mut out)?;
+                        Ok(())
+                    }
+                    None => {
+                        left.push(found.path.to_vec());
+                        Ok(())
+                    }
                 }
-                None => {
-                    left.push(found.path.to_vec());
-                    Ok(())
-                }
-            },
+            }
             NodeContent::Fifo => {
                 left.push(found.path.to_vec());
                 Ok(())
@@ -247,7 +249,7 @@ pub fn zip(
 }
 
 /// A time as zip has it: in UTC, from 1980 on, even seconds.
-fn dos(seconds: u64) -> zip::DateTime {
+fn dos_time(seconds: u64) -> zip::DateTime {
     // Days to a date: Howard Hinnant's `civil_from_days`, for days since the epoch.
     let (days, rest) = (seconds / 86400, seconds % 86400);
     let z = days + 719_468;

@@ -1,4 +1,4 @@
-//! From changes of a session to a state ([`TreeWriter`]), from states to changes ([`changes`]).
+//! From changes of a session to a state ([`TreeWriter`]), from states to changes ([`emit_changes`]).
 
 pub mod check;
 mod part;
@@ -8,8 +8,8 @@ use crate::commit::FileTree;
 use crate::delta::{CHUNK, Delta, Id, NodeChange, NodeContent, TreeNode};
 use crate::error::SnapshotError;
 use crate::object::Objects;
-use crate::tree::edit::{Edits, edit};
-use crate::tree::read::{Differences, TreeRecords, find};
+use crate::tree::edit::{Edits, edit_tree};
+use crate::tree::read::{Differences, TreeRecords, find_record};
 use crate::tree::{Record, RecordKey, RecordPart, RecordValue, Root};
 use part::{Loader, PartRun};
 use serde_bytes::ByteBuf;
@@ -40,16 +40,16 @@ impl<'a> TreeWriter<'a> {
     ///
     /// # Errors
     /// If objects cannot be read or written, or the changes are not of a session.
-    pub fn add(&mut self, delta: Delta) -> Result<(), SnapshotError> {
+    pub fn add_delta(&mut self, delta: Delta) -> Result<(), SnapshotError> {
         self.files.totals = delta.totals;
         for (id, change) in delta.nodes {
             match change {
-                NodeChange::Is(node) => self.node(id, node)?,
-                NodeChange::Given => self.forget(&id)?,
+                NodeChange::Is(node) => self.write_node(id, node)?,
+                NodeChange::Given => self.forget_node(&id)?,
                 NodeChange::Gone => {
-                    self.forget(&id)?;
+                    self.forget_node(&id)?;
                     if matches!(id, Id::Given(_)) {
-                        self.edits.insert(RecordKey::node(id), Some(RecordValue::Gone));
+                        self.edits.insert(RecordKey::for_node(id), Some(RecordValue::Gone));
                     }
                 }
             }
@@ -73,14 +73,14 @@ impl<'a> TreeWriter<'a> {
     fn write(&mut self) -> Result<(), SnapshotError> {
         let edits = std::mem::take(&mut self.edits);
         self.known = None;
-        self.files.root = edit(self.objects, &self.files.root, edits)?;
+        self.files.root = edit_tree(self.objects, &self.files.root, edits)?;
         Ok(())
     }
 
     /// Takes all records of a node away.
-    fn forget(&mut self, id: &Id) -> Result<(), SnapshotError> {
+    fn forget_node(&mut self, id: &Id) -> Result<(), SnapshotError> {
         self.run.end(self.objects, &mut self.edits)?;
-        let first = RecordKey::node(id.clone());
+        let first = RecordKey::for_node(id.clone());
         let known = self.edits.range(first.clone()..).take_while(|(key, _)| key.id == *id);
         let known: Vec<RecordKey> = known.map(|(key, _)| key.clone()).collect();
         self.edits.extend(known.into_iter().map(|key| (key, None)));
@@ -88,7 +88,7 @@ impl<'a> TreeWriter<'a> {
             Some(records) => records,
             None => TreeRecords::new(self.objects, &self.files.root)?,
         };
-        records.seek(&first)?;
+        records.seek_key(&first)?;
         while let Some((key, _)) = records.advance_within(id)? {
             self.edits.insert(key, None);
         }
@@ -96,21 +96,21 @@ impl<'a> TreeWriter<'a> {
         Ok(())
     }
 
-    fn node(&mut self, id: Id, mut node: TreeNode) -> Result<(), SnapshotError> {
+    fn write_node(&mut self, id: Id, mut node: TreeNode) -> Result<(), SnapshotError> {
         match &mut node.what {
             NodeContent::Dir { put, gone, hidden, .. } => {
                 for name in gone.drain(..) {
-                    self.edits.insert(RecordKey::entry(id.clone(), name.into_vec()), None);
+                    self.edits.insert(RecordKey::for_entry(id.clone(), name.into_vec()), None);
                 }
                 for name in hidden.drain(..) {
                     self.edits.insert(
-                        RecordKey::entry(id.clone(), name.into_vec()),
+                        RecordKey::for_entry(id.clone(), name.into_vec()),
                         Some(RecordValue::Gone),
                     );
                 }
                 for (name, child) in put.drain(..) {
                     self.edits.insert(
-                        RecordKey::entry(id.clone(), name.into_vec()),
+                        RecordKey::for_entry(id.clone(), name.into_vec()),
                         Some(RecordValue::Entry(child)),
                     );
                 }
@@ -120,7 +120,7 @@ impl<'a> TreeWriter<'a> {
                     self.run.end(self.objects, &mut self.edits)?;
                 }
                 for index in gone.drain(..) {
-                    self.edits.insert(RecordKey::data(id.clone(), index), None);
+                    self.edits.insert(RecordKey::for_data(id.clone(), index), None);
                 }
                 for (index, bytes) in put.drain(..) {
                     self.run.add(self.objects, &mut self.edits, &id, index, &bytes)?;
@@ -128,7 +128,7 @@ impl<'a> TreeWriter<'a> {
             }
             NodeContent::Symlink(_) | NodeContent::Fifo | NodeContent::Same => {}
         }
-        self.edits.insert(RecordKey::node(id), Some(RecordValue::Node(Box::new(node))));
+        self.edits.insert(RecordKey::for_node(id), Some(RecordValue::Node(Box::new(node))));
         Ok(())
     }
 }
@@ -138,29 +138,29 @@ impl<'a> TreeWriter<'a> {
 ///
 /// # Errors
 /// If objects cannot be read; what `emit` says first.
-pub fn changes<E: From<SnapshotError>>(
+pub fn emit_changes<E: From<SnapshotError>>(
     objects: &dyn Objects,
     old: &FileTree,
     new: &FileTree,
     emit: &mut dyn FnMut(Delta) -> Result<(), E>,
 ) -> Result<(), E> {
-    tell(objects, old, new, Loader::new(objects), emit).map(drop)
+    emit_differences(objects, old, new, Loader::new(objects), emit).map(drop)
 }
 
 /// The same for a new session and a store that is damaged: bytes of objects that are damaged or missing are
 /// zeros. Gives the files that have such.
 ///
 /// # Errors
-/// As [`changes`], but for such objects.
-pub fn salvage<E: From<SnapshotError>>(
+/// As [`emit_changes`], but for such objects.
+pub fn salvage_changes<E: From<SnapshotError>>(
     objects: &dyn Objects,
     files: &FileTree,
     emit: &mut dyn FnMut(Delta) -> Result<(), E>,
 ) -> Result<Vec<Id>, E> {
-    tell(objects, &FileTree::default(), files, Loader::forgiving(objects), emit)
+    emit_differences(objects, &FileTree::default(), files, Loader::new_forgiving(objects), emit)
 }
 
-fn tell<E: From<SnapshotError>>(
+fn emit_differences<E: From<SnapshotError>>(
     objects: &dyn Objects,
     old: &FileTree,
     new: &FileTree,
@@ -172,15 +172,15 @@ fn tell<E: From<SnapshotError>>(
     let lost = Vec::new();
     let mut teller = DeltaEmitter { new: &new.root, records, loader, lost, delta, size: 0, emit };
     let mut all = Differences::new(objects, &old.root, &new.root)?;
-    let mut next = all.advance()?;
+    let mut next = all.next_difference()?;
     while let Some((key, before, after)) = next {
         let id = key.id.clone();
         if matches!(id, Id::Given(_)) {
-            next = all.advance()?;
+            next = all.next_difference()?;
             while next.as_ref().is_some_and(|(key, ..)| key.id == id) {
-                next = all.advance()?;
+                next = all.next_difference()?;
             }
-            teller.given(id, old.root.is_some())?;
+            teller.emit_given(id, old.root.is_some())?;
             continue;
         }
         let mut node = Vec::new();
@@ -188,21 +188,21 @@ fn tell<E: From<SnapshotError>>(
             after
         } else {
             node.push((key.part, before, after));
-            find(objects, teller.new, &RecordKey::node(id.clone()))?
+            find_record(objects, teller.new, &RecordKey::for_node(id.clone()))?
         };
         // Its parts follow; many of a large file, so they are told as they come.
-        let mut state = teller.begin(id.clone(), head)?;
+        let mut state = teller.begin_node(id.clone(), head)?;
         loop {
             for (part, _, after) in node.drain(..) {
-                state = teller.part(state, part, after)?;
+                state = teller.emit_part(state, part, after)?;
             }
-            next = all.advance()?;
+            next = all.next_difference()?;
             match next.take_if(|(key, ..)| key.id == id) {
                 Some((key, before, after)) => node.push((key.part, before, after)),
                 None => break,
             }
         }
-        teller.end(state)?;
+        teller.end_node(state)?;
     }
     if teller.delta.nodes.is_empty() && old == new {
         return Ok(teller.lost);
@@ -231,24 +231,24 @@ struct DeltaEmitter<'a, E> {
 
 impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
     /// A node that the session began with: as it began, and then all that is known of it.
-    fn given(&mut self, id: Id, again: bool) -> Result<(), E> {
+    fn emit_given(&mut self, id: Id, again: bool) -> Result<(), E> {
         if again {
             self.push(id.clone(), NodeChange::Given, 0)?;
         }
         // They come in their order.
-        self.records.seek(&RecordKey::node(id.clone()))?;
+        self.records.seek_key(&RecordKey::for_node(id.clone()))?;
         let Some((key, value)) = self.records.advance_within(&id)? else { return Ok(()) };
         if key.part != RecordPart::Node {
             return Err(SnapshotError::Malformed("parts of no node").into());
         }
-        let mut state = self.begin(id.clone(), Some(value))?;
+        let mut state = self.begin_node(id.clone(), Some(value))?;
         while let Some((key, value)) = self.records.advance_within(&id)? {
-            state = self.part(state, key.part, Some(value))?;
+            state = self.emit_part(state, key.part, Some(value))?;
         }
-        self.end(state)
+        self.end_node(state)
     }
 
-    fn begin(&mut self, id: Id, head: Option<RecordValue>) -> Result<NodeInProgress, E> {
+    fn begin_node(&mut self, id: Id, head: Option<RecordValue>) -> Result<NodeInProgress, E> {
         match head {
             Some(RecordValue::Node(node)) => Ok(NodeInProgress { id, node: Some(*node) }),
             Some(RecordValue::Gone) | None => Ok(NodeInProgress { id, node: None }),
@@ -256,7 +256,7 @@ impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
         }
     }
 
-    fn part(
+    fn emit_part(
         &mut self,
         mut state: NodeInProgress,
         part: RecordPart,
@@ -285,7 +285,7 @@ impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
             }
             (NodeContent::File { gone, .. }, RecordPart::Data(index), None) => gone.push(index),
             (NodeContent::File { put, .. }, RecordPart::Data(index), Some(value)) => {
-                put.push((index, ByteBuf::from(self.loader.part(value)?)));
+                put.push((index, ByteBuf::from(self.loader.load_part(value)?)));
                 if std::mem::take(&mut self.loader.forgave) && self.lost.last() != Some(&state.id) {
                     self.lost.push(state.id.clone());
                 }
@@ -303,7 +303,7 @@ impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
         Ok(state)
     }
 
-    fn end(&mut self, state: NodeInProgress) -> Result<(), E> {
+    fn end_node(&mut self, state: NodeInProgress) -> Result<(), E> {
         let (change, size) = match state.node {
             Some(node) => {
                 let size = node.weight();
@@ -380,7 +380,8 @@ pub fn read(
     let n = visible.len().min(size);
     out[..n].copy_from_slice(&visible[..n]);
     let mut loader = Loader::new(objects);
-    let mut records = TreeRecords::from(objects, root, &RecordKey::data(id.clone(), from / CHUNK))?;
+    let mut records =
+        TreeRecords::from(objects, root, &RecordKey::for_data(id.clone(), from / CHUNK))?;
     while let Some((RecordKey { part: RecordPart::Data(index), .. }, value)) =
         records.advance_within(id)?
     {
@@ -388,7 +389,7 @@ pub fn read(
         if begin >= from + size as u64 {
             break;
         }
-        let mut bytes = loader.part(value)?;
+        let mut bytes = loader.load_part(value)?;
         // A part hides all that the image has there.
         bytes.resize(CHUNK as usize, 0);
         let skip = from.saturating_sub(begin) as usize;
@@ -403,7 +404,11 @@ pub fn read(
 ///
 /// # Errors
 /// If objects cannot be read.
-pub fn node(objects: &dyn Objects, root: &Root, id: &Id) -> Result<Option<Record>, SnapshotError> {
-    let key = RecordKey::node(id.clone());
-    Ok(find(objects, root, &key)?.map(|value| (key, value)))
+pub fn find_node(
+    objects: &dyn Objects,
+    root: &Root,
+    id: &Id,
+) -> Result<Option<Record>, SnapshotError> {
+    let key = RecordKey::for_node(id.clone());
+    Ok(find_record(objects, root, &key)?.map(|value| (key, value)))
 }

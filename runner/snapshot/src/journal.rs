@@ -2,7 +2,7 @@
 //!
 //! For who keeps a session where there is no database, as a page does. After each call one record is added, which holds what
 //! that call has changed. A record is there whole or not at all: a write that was interrupted leaves a torn end, which
-//! [`replay`] leaves out.
+//! [`replay_journal`] leaves out.
 //!
 //! # Form
 //! The magic number and the version (two bytes, the lower one first), then records. A record is the length of its body (four
@@ -80,7 +80,7 @@ impl SessionJournal {
     ///
     /// # Errors
     /// If objects are missing or damaged.
-    pub fn record(
+    pub fn next_record(
         &mut self,
         objects: &dyn Objects,
         now: &JournalState<'_>,
@@ -101,10 +101,10 @@ impl SessionJournal {
             Ok(())
         };
         for commit in &commits {
-            self.reach.commit(objects, commit, &mut visit)?;
+            self.reach.follow_commit(objects, commit, &mut visit)?;
         }
         for (_, blob) in values.iter().flatten() {
-            self.reach.blob(objects, blob, &mut visit)?;
+            self.reach.follow_blob(objects, blob, &mut visit)?;
         }
         self.newest = commits.last().map_or(self.newest, |commit| commit.number);
         self.at = (now.head, now.tip);
@@ -114,11 +114,11 @@ impl SessionJournal {
         let manifest = Manifest { image, head, tip, commits, tags, values };
         let manifest =
             postcard::to_stdvec(&manifest).map_err(|_| SnapshotError::TooLarge("a manifest"))?;
-        self.sealed(&manifest, &found)
+        self.seal_record(&manifest, &found)
     }
 
     /// A record, before the first one the file's beginning.
-    fn sealed(&mut self, manifest: &[u8], objects: &[u8]) -> Result<Vec<u8>, SnapshotError> {
+    fn seal_record(&mut self, manifest: &[u8], objects: &[u8]) -> Result<Vec<u8>, SnapshotError> {
         let too_large = |_| SnapshotError::TooLarge("what a call has changed");
         let parts = [manifest, objects];
         let mut body = Vec::with_capacity(8 + manifest.len() + objects.len());
@@ -174,7 +174,10 @@ pub struct JournalContents {
 ///
 /// # Errors
 /// If it is no journal, or of another version; for damage that no interrupted write can have left; if objects cannot be kept.
-pub fn replay(bytes: &[u8], objects: &dyn Objects) -> Result<JournalContents, SnapshotError> {
+pub fn replay_journal(
+    bytes: &[u8],
+    objects: &dyn Objects,
+) -> Result<JournalContents, SnapshotError> {
     let mut out = JournalContents::default();
     let Some((begin, mut rest)) = bytes.split_at_checked(BEGIN) else {
         let is_torn = MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
@@ -194,7 +197,7 @@ pub fn replay(bytes: &[u8], objects: &dyn Objects) -> Result<JournalContents, Sn
     let mut commits = BTreeMap::new();
     let mut tags = BTreeMap::new();
     while let Some((body, after)) = next(rest, &mut out.journal.last)? {
-        let manifest = take(body, &mut out.journal.reach, objects)?;
+        let manifest = take_manifest(body, &mut out.journal.reach, objects)?;
         for commit in manifest.commits {
             commits.insert(commit.number, Commit::decode(&commit.encode()?)?);
         }
@@ -219,7 +222,7 @@ pub fn replay(bytes: &[u8], objects: &dyn Objects) -> Result<JournalContents, Sn
         return Err(SnapshotError::Damaged("a commit that is not there"));
     }
     if let Some(head) = commits.get(&out.contents.head) {
-        files::check::check(objects, &head.state.files)?;
+        files::check::check_records(objects, &head.state.files)?;
     }
     out.contents.commits = commits.into_values().collect();
     out.contents.tags = tags.iter().map(|(name, n)| (name.clone(), *n)).collect();
@@ -247,7 +250,7 @@ fn next<'a>(
 }
 
 /// Reads a body, and keeps its objects.
-fn take(
+fn take_manifest(
     body: &[u8],
     reach: &mut ObjectReach,
     objects: &dyn Objects,
@@ -276,7 +279,10 @@ fn take(
         }
         let bytes = part(stored)?.to_vec();
         reach.note(digest);
-        objects.put(&digest, StoredObject { len: len as u32, compressed: head[32] == 1, bytes })?;
+        objects.put_object(
+            &digest,
+            StoredObject { len: len as u32, compressed: head[32] == 1, bytes },
+        )?;
     }
     Ok(manifest)
 }

@@ -29,7 +29,7 @@ impl StoredObject {
             return Err(SnapshotError::TooLarge("an object"));
         }
         let len = bytes.len() as u32;
-        match zstd::compress(bytes).filter(|packed| packed.len() < bytes.len()) {
+        match zstd::compress_frame(bytes).filter(|packed| packed.len() < bytes.len()) {
             Some(bytes) => Ok(StoredObject { len, compressed: true, bytes }),
             None => Ok(StoredObject { len, compressed: false, bytes: bytes.to_vec() }),
         }
@@ -37,9 +37,10 @@ impl StoredObject {
 
     /// The object's bytes, which may be any; `None` if they are not as many as are said to be. Takes no
     /// more memory than that.
-    pub fn unpacked(self) -> Option<Vec<u8>> {
+    pub fn unpack_object(self) -> Option<Vec<u8>> {
         let len = Some(self.len as usize).filter(|len| *len <= MAX_OBJECT)?;
-        let bytes = if self.compressed { zstd::decompress(&self.bytes, len)? } else { self.bytes };
+        let bytes =
+            if self.compressed { zstd::decompress_frame(&self.bytes, len)? } else { self.bytes };
         (bytes.len() == len).then_some(bytes)
     }
 }
@@ -56,33 +57,37 @@ pub trait Objects {
     ///
     /// # Errors
     /// As [`Objects::get`].
-    fn has(&self, digest: &Digest) -> Result<bool, SnapshotError>;
+    fn has_object(&self, digest: &Digest) -> Result<bool, SnapshotError>;
 
     /// Keeps an object that has this digest; it may be there already.
     ///
     /// # Errors
     /// What keeps it from being written.
-    fn put(&self, digest: &Digest, object: StoredObject) -> Result<(), SnapshotError>;
+    fn put_object(&self, digest: &Digest, object: StoredObject) -> Result<(), SnapshotError>;
 }
 
 /// The bytes of an object, which have its digest.
 ///
 /// # Errors
 /// If it is missing or damaged.
-pub fn load(objects: &dyn Objects, digest: &Digest) -> Result<Vec<u8>, SnapshotError> {
+pub fn load_object(objects: &dyn Objects, digest: &Digest) -> Result<Vec<u8>, SnapshotError> {
     let packed = objects.get(digest)?.ok_or(SnapshotError::Missing(*digest))?;
-    let bytes = packed.unpacked().ok_or(SnapshotError::Corrupt(*digest))?;
-    if Digest::of(&bytes) == *digest { Ok(bytes) } else { Err(SnapshotError::Corrupt(*digest)) }
+    let bytes = packed.unpack_object().ok_or(SnapshotError::Corrupt(*digest))?;
+    if Digest::hash_bytes(&bytes) == *digest {
+        Ok(bytes)
+    } else {
+        Err(SnapshotError::Corrupt(*digest))
+    }
 }
 
 /// Keeps bytes, unless they are kept already.
 ///
 /// # Errors
 /// What keeps them from being written.
-pub fn save(objects: &dyn Objects, bytes: &[u8]) -> Result<Digest, SnapshotError> {
-    let digest = Digest::of(bytes);
-    if !objects.has(&digest)? {
-        objects.put(&digest, StoredObject::new(bytes)?)?;
+pub fn save_object(objects: &dyn Objects, bytes: &[u8]) -> Result<Digest, SnapshotError> {
+    let digest = Digest::hash_bytes(bytes);
+    if !objects.has_object(&digest)? {
+        objects.put_object(&digest, StoredObject::new(bytes)?)?;
     }
     Ok(digest)
 }
@@ -104,11 +109,11 @@ impl Objects for MemoryObjects {
         Ok(self.0.borrow().get(digest).map(|o| StoredObject::clone(o)))
     }
 
-    fn has(&self, digest: &Digest) -> Result<bool, SnapshotError> {
+    fn has_object(&self, digest: &Digest) -> Result<bool, SnapshotError> {
         Ok(self.0.borrow().contains_key(digest))
     }
 
-    fn put(&self, digest: &Digest, object: StoredObject) -> Result<(), SnapshotError> {
+    fn put_object(&self, digest: &Digest, object: StoredObject) -> Result<(), SnapshotError> {
         self.0.borrow_mut().insert(*digest, Arc::new(object));
         Ok(())
     }
@@ -122,33 +127,36 @@ mod tests {
     fn what_is_saved_is_loaded() {
         let m = MemoryObjects::default();
         for bytes in [vec![], b"abc".to_vec(), vec![7; MAX_OBJECT]] {
-            let digest = save(&m, &bytes).unwrap();
-            assert_eq!(load(&m, &digest).unwrap(), bytes);
+            let digest = save_object(&m, &bytes).unwrap();
+            assert_eq!(load_object(&m, &digest).unwrap(), bytes);
         }
         assert!(m.size().1 < 1000);
-        assert!(matches!(save(&m, &vec![7; MAX_OBJECT + 1]), Err(SnapshotError::TooLarge(_))));
-        assert!(matches!(load(&m, &Digest([0; 32])), Err(SnapshotError::Missing(_))));
+        assert!(matches!(
+            save_object(&m, &vec![7; MAX_OBJECT + 1]),
+            Err(SnapshotError::TooLarge(_))
+        ));
+        assert!(matches!(load_object(&m, &Digest([0; 32])), Err(SnapshotError::Missing(_))));
     }
 
     #[test]
     fn damage_and_bombs_are_noticed() {
         let m = MemoryObjects::default();
         let bytes: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
-        let (digest, packed) = (Digest::of(&bytes), StoredObject::new(&bytes).unwrap());
+        let (digest, packed) = (Digest::hash_bytes(&bytes), StoredObject::new(&bytes).unwrap());
         assert!(packed.compressed);
         for at in 0..packed.bytes.len() {
             let mut damaged = packed.clone();
             damaged.bytes[at] ^= 1;
-            m.put(&digest, damaged).unwrap();
+            m.put_object(&digest, damaged).unwrap();
             // Bits that mean nothing to the decompressor leave the object as it was.
             assert!(
-                matches!(load(&m, &digest), Err(SnapshotError::Corrupt(_)))
-                    || load(&m, &digest).unwrap() == bytes
+                matches!(load_object(&m, &digest), Err(SnapshotError::Corrupt(_)))
+                    || load_object(&m, &digest).unwrap() == bytes
             );
         }
         let bomb = StoredObject::new(&vec![0; MAX_OBJECT]).unwrap();
         for len in [0, 10, MAX_OBJECT as u32 + 1, u32::MAX] {
-            assert_eq!(StoredObject { len, ..bomb.clone() }.unpacked(), None);
+            assert_eq!(StoredObject { len, ..bomb.clone() }.unpack_object(), None);
         }
     }
 }

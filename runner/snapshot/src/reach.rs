@@ -4,7 +4,7 @@ use crate::blob::Blob;
 use crate::commit::Commit;
 use crate::digest::Digest;
 use crate::error::SnapshotError;
-use crate::object::{Objects, StoredObject, load};
+use crate::object::{Objects, StoredObject, load_object};
 use crate::tree::RecordValue;
 use crate::tree::page::Page;
 use std::collections::HashSet;
@@ -27,37 +27,41 @@ impl ObjectReach {
     }
 
     /// Goes to what a commit needs.
-    pub fn commit(
+    pub fn follow_commit(
         &mut self,
         objects: &dyn Objects,
         commit: &Commit,
         visit: &mut Visit<'_>,
     ) -> Result<(), SnapshotError> {
-        commit.blobs().try_for_each(|blob| self.blob(objects, blob, visit))?;
-        commit.state.files.root.map_or(Ok(()), |root| self.pages(objects, root, visit))
+        commit.blobs().try_for_each(|blob| self.follow_blob(objects, blob, visit))?;
+        commit.state.files.root.map_or(Ok(()), |root| self.follow_pages(objects, root, visit))
     }
 
     /// Goes to what a value needs.
-    pub fn blob(
+    pub fn follow_blob(
         &mut self,
         objects: &dyn Objects,
         blob: &Blob,
         visit: &mut Visit<'_>,
     ) -> Result<(), SnapshotError> {
-        blob.objects().iter().try_for_each(|digest| self.object(objects, digest, visit))
+        blob.objects().iter().try_for_each(|digest| self.follow_object(objects, digest, visit))
     }
 
-    fn object(
+    fn follow_object(
         &mut self,
         objects: &dyn Objects,
         digest: &Digest,
         visit: &mut Visit<'_>,
     ) -> Result<(), SnapshotError> {
-        if self.seen.insert(*digest) { tell(objects, digest, visit).map(drop) } else { Ok(()) }
+        if self.seen.insert(*digest) {
+            visit_object(objects, digest, visit).map(drop)
+        } else {
+            Ok(())
+        }
     }
 
     /// A page, and what is below it.
-    fn pages(
+    fn follow_pages(
         &mut self,
         objects: &dyn Objects,
         root: Digest,
@@ -69,8 +73,8 @@ impl ObjectReach {
                 continue;
             }
             let bytes = match self.seen.insert(digest) {
-                true => tell(objects, &digest, visit)?,
-                false => load(objects, &digest)?,
+                true => visit_object(objects, &digest, visit)?,
+                false => load_object(objects, &digest)?,
             };
             match Page::decode(&bytes)? {
                 Page::Branch(_, below) => {
@@ -80,7 +84,7 @@ impl ObjectReach {
                     for (_, value) in records {
                         let RecordValue::Pieces(pieces) = value else { continue };
                         for piece in pieces {
-                            self.object(objects, &piece.object, visit)?;
+                            self.follow_object(objects, &piece.object, visit)?;
                         }
                     }
                 }
@@ -91,13 +95,13 @@ impl ObjectReach {
 }
 
 /// Tells of an object as it is kept, having looked whether it is whole. Gives its bytes.
-fn tell(
+fn visit_object(
     objects: &dyn Objects,
     digest: &Digest,
     visit: &mut Visit<'_>,
 ) -> Result<Vec<u8>, SnapshotError> {
     let packed = objects.get(digest)?.ok_or(SnapshotError::Missing(*digest))?;
-    let bytes = packed.clone().unpacked().filter(|bytes| Digest::of(bytes) == *digest);
+    let bytes = packed.clone().unpack_object().filter(|bytes| Digest::hash_bytes(bytes) == *digest);
     let bytes = bytes.ok_or(SnapshotError::Corrupt(*digest))?;
     visit(digest, &packed)?;
     Ok(bytes)

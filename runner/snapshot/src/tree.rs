@@ -74,17 +74,17 @@ pub type Root = Option<Digest>;
 
 impl RecordKey {
     /// Of a node's own record.
-    pub fn node(id: Id) -> RecordKey {
+    pub fn for_node(id: Id) -> RecordKey {
         RecordKey { id, part: RecordPart::Node }
     }
 
     /// Of the entry of that name in a directory.
-    pub fn entry(id: Id, name: impl Into<Vec<u8>>) -> RecordKey {
+    pub fn for_entry(id: Id, name: impl Into<Vec<u8>>) -> RecordKey {
         RecordKey { id, part: RecordPart::Entry(ByteBuf::from(name)) }
     }
 
     /// Of one block of a file's content, by its number.
-    pub fn data(id: Id, index: u64) -> RecordKey {
+    pub fn for_data(id: Id, index: u64) -> RecordKey {
         RecordKey { id, part: RecordPart::Data(index) }
     }
 

@@ -16,7 +16,7 @@ impl<T> ContextPool<T> {
     }
 
     /// What `act` gives with a context of the pool's, or with one that `new` makes.
-    fn with<R>(
+    fn with_context<R>(
         &self,
         new: impl FnOnce() -> Option<T>,
         act: impl FnOnce(&mut T) -> Option<R>,
@@ -24,37 +24,39 @@ impl<T> ContextPool<T> {
         static CORES: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| {
             std::thread::available_parallelism().map_or(1, usize::from)
         });
-        let waiting = self.lock().pop();
+        let waiting = self.lock_contexts().pop();
         let mut context = match waiting {
             Some(context) => context,
             None => new()?,
         };
         let given = act(&mut context);
-        let mut waiting = self.lock();
+        let mut waiting = self.lock_contexts();
         if waiting.len() < *CORES {
             waiting.push(context);
         }
         given
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<T>> {
+    fn lock_contexts(&self) -> std::sync::MutexGuard<'_, Vec<T>> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
 /// The bytes in a frame of their own; `None` if the library fails.
 #[cfg(not(target_family = "wasm"))]
-pub fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
+pub fn compress_frame(bytes: &[u8]) -> Option<Vec<u8>> {
     static CONTEXTS: ContextPool<zstd::bulk::Compressor<'static>> = ContextPool::new();
-    CONTEXTS
-        .with(|| zstd::bulk::Compressor::new(LEVEL).ok(), |context| context.compress(bytes).ok())
+    CONTEXTS.with_context(
+        || zstd::bulk::Compressor::new(LEVEL).ok(),
+        |context| context.compress(bytes).ok(),
+    )
 }
 
 /// The bytes of a frame, of which there are `len`; `None` if it is no frame or holds more.
 #[cfg(not(target_family = "wasm"))]
-pub fn decompress(frame: &[u8], len: usize) -> Option<Vec<u8>> {
+pub fn decompress_frame(frame: &[u8], len: usize) -> Option<Vec<u8>> {
     static CONTEXTS: ContextPool<zstd::bulk::Decompressor<'static>> = ContextPool::new();
-    CONTEXTS.with(
+    CONTEXTS.with_context(
         || zstd::bulk::Decompressor::new().ok(),
         |context| context.decompress(frame, len).ok(),
     )
@@ -105,12 +107,12 @@ impl<W: std::io::Write> ZstdStream<W> {
 
     /// Ends the last frame.
     pub fn finish(mut self) -> std::io::Result<()> {
-        self.frame()?;
+        self.write_frame()?;
         self.to.flush()
     }
 
-    fn frame(&mut self) -> std::io::Result<()> {
-        let frame = compress(&std::mem::take(&mut self.bytes)).unwrap_or_default();
+    fn write_frame(&mut self) -> std::io::Result<()> {
+        let frame = compress_frame(&std::mem::take(&mut self.bytes)).unwrap_or_default();
         self.to.write_all(&frame)
     }
 }
@@ -120,7 +122,7 @@ impl<W: std::io::Write> std::io::Write for ZstdStream<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.bytes.extend_from_slice(bytes);
         if self.bytes.len() >= 1 << 20 {
-            self.frame()?;
+            self.write_frame()?;
         }
         Ok(bytes.len())
     }
@@ -132,12 +134,12 @@ impl<W: std::io::Write> std::io::Write for ZstdStream<W> {
 
 /// The bytes as one frame.
 #[cfg(target_family = "wasm")]
-pub fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
+pub fn compress_frame(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest))
 }
 
 #[cfg(target_family = "wasm")]
-pub use in_rust::decompress;
+pub use in_rust::decompress_frame;
 
 #[cfg(any(target_family = "wasm", test))]
 mod in_rust {
@@ -147,7 +149,7 @@ mod in_rust {
     const WINDOW: u64 = 8 << 20;
 
     /// The bytes of a frame; `None` if it is damaged or has more than `len`.
-    pub fn decompress(frame: &[u8], len: usize) -> Option<Vec<u8>> {
+    pub fn decompress_frame(frame: &[u8], len: usize) -> Option<Vec<u8>> {
         let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(frame, WINDOW);
         let mut decoder = decoder.ok()?;
         let mut out = Vec::with_capacity(len);
@@ -163,15 +165,15 @@ mod tests {
     #[test]
     fn both_libraries_read_what_both_write() {
         for text in [&b""[..], b"abcabcabcabc", &[7; 300_000]] {
-            let of_c = compress(text).unwrap();
+            let of_c = compress_frame(text).unwrap();
             let level = ruzstd::encoding::CompressionLevel::Fastest;
             let of_rust = ruzstd::encoding::compress_to_vec(text, level);
             for frame in [&of_c, &of_rust] {
-                assert_eq!(decompress(frame, text.len()).as_deref(), Some(text));
-                assert_eq!(in_rust::decompress(frame, text.len()).as_deref(), Some(text));
+                assert_eq!(decompress_frame(frame, text.len()).as_deref(), Some(text));
+                assert_eq!(in_rust::decompress_frame(frame, text.len()).as_deref(), Some(text));
                 if let Some(less) = text.len().checked_sub(1) {
-                    assert_eq!(in_rust::decompress(frame, less), None);
-                    assert_eq!(decompress(frame, less), None);
+                    assert_eq!(in_rust::decompress_frame(frame, less), None);
+                    assert_eq!(decompress_frame(frame, less), None);
                 }
             }
         }

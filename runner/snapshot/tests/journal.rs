@@ -4,7 +4,7 @@ use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
 use wasibox_snapshot::delta::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode};
 use wasibox_snapshot::files::{self, TreeWriter};
-use wasibox_snapshot::journal::{JournalContents, JournalState, SessionJournal, replay};
+use wasibox_snapshot::journal::{JournalContents, JournalState, SessionJournal, replay_journal};
 use wasibox_snapshot::{
     Blob, CallRecord, Commit, CommitState, Digest, FileTree, MemoryObjects, SnapshotError,
 };
@@ -52,9 +52,9 @@ impl Session {
         let before = self.commits.get(&self.head).map(|c| c.state.clone()).unwrap_or_default();
         let number = self.commits.len() as u64 + 1;
         let mut writer = TreeWriter::new(&self.objects, before.files);
-        writer.add(file(number, bytes)).unwrap();
+        writer.add_delta(file(number, bytes)).unwrap();
         let state = CommitState { files: writer.finish().unwrap(), ..before };
-        let command = Blob::save(&self.objects, &vec![b'x'; 2000 * number as usize]).unwrap();
+        let command = Blob::save_bytes(&self.objects, &vec![b'x'; 2000 * number as usize]).unwrap();
         let call = CallRecord { command, ..CallRecord::default() };
         let parent = Some(self.head).filter(|n| *n > 0);
         self.commits.insert(number, Commit { number, parent, call, state });
@@ -67,7 +67,7 @@ impl Session {
         let image = Some(Digest([9; 32]));
         let tip = commits.len() as u64;
         let now = JournalState { image, commits, head: *head, tip, tags, values };
-        let record = journal.record(objects, &now).unwrap();
+        let record = journal.next_record(objects, &now).unwrap();
         self.file.extend(&record);
         record.len()
     }
@@ -79,13 +79,14 @@ impl Session {
         assert_eq!((contents.head, *tip), (self.head, self.commits.len() as u64));
         assert_eq!(contents.tags, self.tags.clone().into_iter().collect::<Vec<_>>());
         assert_eq!(contents.values, self.values);
-        let state = |c: &Commit| (c.state.files, c.call.command.load(objects, 1 << 20).unwrap());
+        let state =
+            |c: &Commit| (c.state.files, c.call.command.load_bytes(objects, 1 << 20).unwrap());
         for commit in &contents.commits {
             let (files, command) = state(commit);
             assert_eq!(command.len(), 2000 * commit.number as usize);
             let count = |objects: &MemoryObjects| {
                 let mut all = Vec::new();
-                files::changes::<SnapshotError>(
+                files::emit_changes::<SnapshotError>(
                     objects,
                     &FileTree::default(),
                     &files,
@@ -113,7 +114,7 @@ fn noise(n: usize) -> Vec<u8> {
 
 fn reread(file: &[u8]) -> (Result<JournalContents, SnapshotError>, MemoryObjects) {
     let objects = MemoryObjects::default();
-    (replay(file, &objects), objects)
+    (replay_journal(file, &objects), objects)
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn a_session_is_what_its_records_say() {
         s.call(&noise(3000 * n));
         if n == 5 {
             s.tags.insert("a".into(), 3);
-            let value = Blob::save(&s.objects, &noise(5000)).unwrap();
+            let value = Blob::save_bytes(&s.objects, &noise(5000)).unwrap();
             s.values.push((ByteBuf::from(*b"key"), value));
         }
         assert!(s.keep() > 0);

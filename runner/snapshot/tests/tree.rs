@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use wasibox_snapshot::delta::Id;
-use wasibox_snapshot::tree::edit::{Edits, edit};
-use wasibox_snapshot::tree::read::{Differences, TreeRecords, find};
+use wasibox_snapshot::tree::edit::{Edits, edit_tree};
+use wasibox_snapshot::tree::read::{Differences, TreeRecords, find_record};
 use wasibox_snapshot::tree::{Record, RecordKey, RecordValue, Root};
 use wasibox_snapshot::{MemoryObjects, Objects, SnapshotError};
 
@@ -18,7 +18,7 @@ impl Random {
 
 fn all(objects: &dyn Objects, root: &Root) -> Result<Vec<Record>, SnapshotError> {
     let (mut records, mut out) = (TreeRecords::new(objects, root)?, Vec::new());
-    while let Some(record) = records.advance()? {
+    while let Some(record) = records.next_record()? {
         out.push(record);
     }
     Ok(out)
@@ -32,8 +32,8 @@ fn key(n: u64) -> RecordKey {
         Id::Made(n % 50)
     };
     match n % 5 {
-        0 => RecordKey::data(Id::Made(n / 7), n),
-        _ => RecordKey::entry(id, name),
+        0 => RecordKey::for_data(Id::Made(n / 7), n),
+        _ => RecordKey::for_entry(id, name),
     }
 }
 
@@ -85,15 +85,15 @@ fn edits_agree_with_a_map() {
                     None => drop(model.remove(k)),
                 }
             }
-            root = edit(&objects, &root, edits).unwrap();
+            root = edit_tree(&objects, &root, edits).unwrap();
             assert_eq!(root.is_none(), model.is_empty());
             let want: Vec<Record> = model.clone().into_iter().collect();
             assert!(all(&objects, &root).unwrap() == want, "seed {seed}");
             let k = key(random.below(range));
-            assert_eq!(find(&objects, &root, &k).unwrap().as_ref(), model.get(&k));
+            assert_eq!(find_record(&objects, &root, &k).unwrap().as_ref(), model.get(&k));
             let mut from = TreeRecords::from(&objects, &root, &k).unwrap();
             let next = model.range(k..).next().map(|(k, v)| (k.clone(), v.clone()));
-            assert_eq!(from.advance().unwrap(), next);
+            assert_eq!(from.next_record().unwrap(), next);
             let (old, before) = &states[random.below(states.len() as u64) as usize];
             compare(&objects, (old, before), (&root, &model));
             states.push((root, model.clone()));
@@ -111,7 +111,7 @@ fn compare(
     keys.dedup();
     let mut want = keys.into_iter().filter(|k| before.get(k) != after.get(k));
     let mut differences = Differences::new(objects, old, new).unwrap();
-    while let Some((k, a, b)) = differences.advance().unwrap() {
+    while let Some((k, a, b)) = differences.next_difference().unwrap() {
         assert_eq!(Some(&k), want.next());
         assert_eq!((a.as_ref(), b.as_ref()), (before.get(&k), after.get(&k)));
     }
@@ -125,21 +125,21 @@ fn a_change_costs_a_page_of_each_level_and_a_difference_too() {
     let edits: Edits = (0..200_000_u64)
         .map(|n| {
             (
-                RecordKey::entry(dir.clone(), format!("file {n}")),
+                RecordKey::for_entry(dir.clone(), format!("file {n}")),
                 Some(RecordValue::Entry(Id::Made(n + 1))),
             )
         })
         .collect();
-    let root = edit(&objects, &None, edits).unwrap();
+    let root = edit_tree(&objects, &None, edits).unwrap();
     let (count, bytes) = objects.size();
     let one = Edits::from([(
-        RecordKey::entry(dir, *b"file 1000"),
+        RecordKey::for_entry(dir, *b"file 1000"),
         Some(RecordValue::Entry(Id::Made(7))),
     )]);
-    let new = edit(&objects, &root, one).unwrap();
+    let new = edit_tree(&objects, &root, one).unwrap();
     let (more, after) = objects.size();
     assert!(more - count <= 3 && after - bytes < 16 << 10, "{} {}", more - count, after - bytes);
     let mut differences = Differences::new(&objects, &root, &new).unwrap();
-    assert!(differences.advance().unwrap().is_some());
-    assert!(differences.advance().unwrap().is_none());
+    assert!(differences.next_difference().unwrap().is_some());
+    assert!(differences.next_difference().unwrap().is_none());
 }

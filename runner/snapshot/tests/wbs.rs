@@ -2,7 +2,7 @@
 
 use serde_bytes::ByteBuf;
 use wasibox_snapshot::delta::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode};
-use wasibox_snapshot::files::{TreeWriter, changes};
+use wasibox_snapshot::files::{TreeWriter, emit_changes};
 use wasibox_snapshot::wbs::{SnapshotContents, SnapshotLimits, read, write};
 use wasibox_snapshot::{
     Blob, CallRecord, CellRecord, Commit, CommitState, Digest, FileTree, MemoryObjects,
@@ -34,7 +34,7 @@ fn written(
     let made = 10;
     let mut writer = TreeWriter::new(objects, FileTree::default());
     let totals = FileTotals { made, bytes: 1000, entries: 10 };
-    writer.add(Delta { totals, nodes })?;
+    writer.add_delta(Delta { totals, nodes })?;
     writer.finish()
 }
 
@@ -66,15 +66,15 @@ fn session(objects: &MemoryObjects, size: usize) -> SnapshotContents {
         name: "python".into(),
         module: Digest([7; 32]),
         memory: vec![
-            Blob::save(objects, &noise(3000)).unwrap(),
-            Blob::save(objects, b"above").unwrap(),
+            Blob::save_bytes(objects, &noise(3000)).unwrap(),
+            Blob::save_bytes(objects, b"above").unwrap(),
         ],
 
-        rest: Blob::save(objects, &noise(3000)).unwrap(),
+        rest: Blob::save_bytes(objects, &noise(3000)).unwrap(),
     };
     let state =
-        CommitState { files, shell: Blob::save(objects, b"x=1").unwrap(), cells: vec![cell] };
-    let command = Blob::save(objects, b"echo hello > b").unwrap();
+        CommitState { files, shell: Blob::save_bytes(objects, b"x=1").unwrap(), cells: vec![cell] };
+    let command = Blob::save_bytes(objects, b"echo hello > b").unwrap();
     let call =
         CallRecord { command, exit_code: Some(0), time: 5, duration: 6, ..CallRecord::default() };
     let first = Commit { number: 1, ..Commit::default() };
@@ -84,7 +84,7 @@ fn session(objects: &MemoryObjects, size: usize) -> SnapshotContents {
         commits: vec![first, second],
         head: 2,
         tags: vec![("start".into(), 1)],
-        values: vec![(b"key".to_vec().into(), Blob::save(objects, b"value").unwrap())],
+        values: vec![(b"key".to_vec().into(), Blob::save_bytes(objects, b"value").unwrap())],
     }
 }
 
@@ -106,7 +106,7 @@ fn told(objects: &MemoryObjects, files: &FileTree) -> Vec<Delta> {
         out.push(delta);
         Ok::<_, SnapshotError>(())
     };
-    changes(objects, &FileTree::default(), files, &mut emit).unwrap();
+    emit_changes(objects, &FileTree::default(), files, &mut emit).unwrap();
     out
 }
 
@@ -119,8 +119,8 @@ fn a_snapshot_holds_all_and_is_the_same_each_time() {
     assert_eq!(again, contents);
     let head = &contents.commits[1].state;
     assert_eq!(told(&others, &head.files), told(&objects, &head.files));
-    assert_eq!(head.cells[0].rest.load(&others, 5000).unwrap(), noise(3000));
-    assert_eq!(head.cells[0].memory[0].load(&others, 5000).unwrap(), noise(3000));
+    assert_eq!(head.cells[0].rest.load_bytes(&others, 5000).unwrap(), noise(3000));
+    assert_eq!(head.cells[0].memory[0].load_bytes(&others, 5000).unwrap(), noise(3000));
     assert_eq!(exported(&others, &again), bytes);
 }
 
@@ -142,7 +142,7 @@ fn a_flipped_byte_anywhere_is_noticed() {
 
 /// The file with a digest that fits, as who wants to harm would write it.
 fn sealed(mut body: Vec<u8>, frames: u64) -> Vec<u8> {
-    let digest = Digest::of(&body);
+    let digest = Digest::hash_bytes(&body);
     let end = postcard::to_stdvec(&(frames, digest)).unwrap();
     frame(&mut body, 3, false, end.len() as u32, &end);
     body

@@ -66,7 +66,7 @@ fn noise(n: usize, seed: u64) -> Vec<u8> {
 
 fn commits(store: &Store, kind: &str) {
     let (s, v) = (store.create("commits", None).unwrap(), session());
-    let mut known = v.snapshot();
+    let mut known = v.tree_version();
     for n in 0..10_000 {
         write(&v, &format!("/tmp/{n}"), format!("text of {n}").as_bytes()).unwrap();
     }
@@ -113,7 +113,7 @@ fn go(s: &StoreSession, v: &Vfs, step: impl FnOnce() -> wasibox_store::snapshot:
 
 fn history(store: &Store, kind: &str) {
     let (s, v) = (store.create("history", None).unwrap(), session());
-    let mut known = v.snapshot();
+    let mut known = v.tree_version();
     for n in 0..10_000 {
         write(&v, &format!("/tmp/{n}"), format!("text of {n}").repeat(10).as_bytes()).unwrap();
     }
@@ -123,7 +123,7 @@ fn history(store: &Store, kind: &str) {
         go(&s, &v, || s.redo().unwrap());
     });
     say(&format!("{kind}: undo and redo of 10,000 new files"), undo);
-    known = v.snapshot();
+    known = v.tree_version();
     for n in 0..10_000 {
         write(&v, &format!("/tmp/{n}"), format!("other of {n}").repeat(10).as_bytes()).unwrap();
     }
@@ -147,7 +147,7 @@ fn history(store: &Store, kind: &str) {
 
 fn large(store: &Store, kind: &str) {
     let (s, v) = (store.create("large", None).unwrap(), session());
-    let mut known = v.snapshot();
+    let mut known = v.tree_version();
     for n in 0..1000 {
         write(&v, &format!("/tmp/{n}"), &noise(1 << 20, n)).unwrap();
     }
@@ -160,7 +160,7 @@ fn large(store: &Store, kind: &str) {
 
 fn transfer(store: &Store, folder: &Path, kind: &str) {
     let (s, v) = (store.create("transfer", None).unwrap(), session());
-    let mut known = v.snapshot();
+    let mut known = v.tree_version();
     for n in 0..100 {
         write(&v, &format!("/tmp/{n}"), &noise(1 << 20, n + 5000)).unwrap();
     }
@@ -194,7 +194,7 @@ fn idle(store: &Store) {
     let sessions: Vec<StoreSession> = (0..1000)
         .map(|n| {
             let s = store.create(&format!("idle{n}"), None).unwrap();
-            s.commit(|w| w.shell(&[7; 500])).unwrap();
+            s.commit(|w| w.set_shell(&[7; 500])).unwrap();
             s
         })
         .collect();

@@ -61,20 +61,21 @@ impl Store {
     pub fn check(&self) -> Result<CheckReport, StoreError> {
         // Alone, so that nothing goes meanwhile.
         self.transaction(|db| {
-            let mut report = CheckReport { file: integrity(db)?, ..CheckReport::default() };
-            let good = whole(db, &mut report)?;
+            let mut report = CheckReport { file: check_integrity(db)?, ..CheckReport::default() };
+            let good = whole_objects(db, &mut report)?;
             let mut all = db.0.prepare_cached(&format!("{SESSION} ORDER BY name"))?;
-            let sessions = all.query_map([], SessionRow::of)?.collect::<Result<Vec<_>, _>>()?;
+            let sessions =
+                all.query_map([], SessionRow::from_row)?.collect::<Result<Vec<_>, _>>()?;
             let mut checked = HashSet::new();
             let mut costs = HashMap::new();
             for session in sessions {
                 let mut lost: BTreeMap<LostPart, Vec<u64>> = BTreeMap::new();
-                for id in history::all(db, &session)? {
+                for id in history::all_commits(db, &session)? {
                     report.commits += u64::from(checked.insert(id));
                     let row = match CommitRow::get(db, id) {
                         Ok(row) => row,
                         Err(_) => {
-                            lost.entry(LostPart::Commit).or_default().push(number(db, id)?);
+                            lost.entry(LostPart::Commit).or_default().push(commit_number(db, id)?);
                             continue;
                         }
                     };
@@ -82,7 +83,7 @@ impl Store {
                     let own = match own {
                         std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
                         std::collections::hash_map::Entry::Vacant(new) => {
-                            new.insert(cost(db, &row, &good)?)
+                            new.insert(lost_parts(db, &row, &good)?)
                         }
                     };
                     for what in own.iter() {
@@ -101,12 +102,12 @@ impl Store {
 }
 
 /// The number of a commit that cannot be read.
-fn number(db: &Db, id: i64) -> Result<u64, StoreError> {
+fn commit_number(db: &Db, id: i64) -> Result<u64, StoreError> {
     let number = db.0.query_row("SELECT number FROM commits WHERE id = ?", [id], |r| r.get(0));
-    Ok(crate::db::unsigned(number.optional()?.unwrap_or(0)))
+    Ok(crate::db::to_unsigned(number.optional()?.unwrap_or(0)))
 }
 
-fn integrity(db: &Db) -> Result<Vec<String>, StoreError> {
+fn check_integrity(db: &Db) -> Result<Vec<String>, StoreError> {
     let mut check = db.0.prepare("PRAGMA integrity_check(20)")?;
     let lines = check.query_map([], |r| r.get::<_, String>(0))?;
     let lines = lines.collect::<Result<Vec<_>, _>>()?;
@@ -114,7 +115,7 @@ fn integrity(db: &Db) -> Result<Vec<String>, StoreError> {
 }
 
 /// The objects that are what their digests say.
-fn whole(db: &Db, report: &mut CheckReport) -> Result<HashSet<Digest>, StoreError> {
+fn whole_objects(db: &Db, report: &mut CheckReport) -> Result<HashSet<Digest>, StoreError> {
     let mut good = HashSet::new();
     let mut all = db.0.prepare_cached("SELECT digest, len, compressed, bytes FROM objects")?;
     let mut rows = all.query([])?;
@@ -126,7 +127,7 @@ fn whole(db: &Db, report: &mut CheckReport) -> Result<HashSet<Digest>, StoreErro
             Some((digest, StoredObject { len, compressed, bytes: row.get(3).ok()? }))
         })();
         let Some((digest, packed)) = packed else { continue };
-        if packed.unpacked().is_some_and(|bytes| Digest::of(&bytes) == digest) {
+        if packed.unpack_object().is_some_and(|bytes| Digest::hash_bytes(&bytes) == digest) {
             good.insert(digest);
         }
     }
@@ -134,7 +135,11 @@ fn whole(db: &Db, report: &mut CheckReport) -> Result<HashSet<Digest>, StoreErro
 }
 
 /// What of a commit is lost.
-fn cost(db: &Db, row: &CommitRow, good: &HashSet<Digest>) -> Result<Vec<LostPart>, StoreError> {
+fn lost_parts(
+    db: &Db,
+    row: &CommitRow,
+    good: &HashSet<Digest>,
+) -> Result<Vec<LostPart>, StoreError> {
     let commit = &row.commit;
     let mut lost = Vec::new();
     let bad = |digests: &[Digest]| digests.iter().any(|d| !good.contains(d));
@@ -149,8 +154,8 @@ fn cost(db: &Db, row: &CommitRow, good: &HashSet<Digest>) -> Result<Vec<LostPart
     if bad(commit.call.command.objects()) || bad(commit.call.changed.objects()) {
         lost.push(LostPart::Call);
     }
-    let (pages, objects) = needed(db, commit.state.files.root)?;
-    if !pages || files::check::check(db, &commit.state.files).is_err() {
+    let (pages, objects) = needed_objects(db, commit.state.files.root)?;
+    if !pages || files::check::check_records(db, &commit.state.files).is_err() {
         lost.push(LostPart::Files);
     } else if objects.iter().any(|d| !good.contains(d)) {
         lost.extend(lost_files(db, commit, good)?);
@@ -161,9 +166,9 @@ fn cost(db: &Db, row: &CommitRow, good: &HashSet<Digest>) -> Result<Vec<LostPart
 }
 
 /// Whether all pages of a tree can be read, and the objects that it needs.
-fn needed(db: &Db, root: Root) -> Result<(bool, HashSet<Digest>), StoreError> {
+fn needed_objects(db: &Db, root: Root) -> Result<(bool, HashSet<Digest>), StoreError> {
     let (mut needed, mut pages) = (NeededObjects::default(), true);
-    needed.tree(db, root, &mut |_| {
+    needed.add_tree(db, root, &mut |_| {
         pages = false;
         Ok(())
     })?;
@@ -177,8 +182,8 @@ fn lost_files(
 ) -> Result<Vec<LostPart>, StoreError> {
     let root = &commit.state.files.root;
     let mut lost = Vec::new();
-    walk::walk(db, root, &mut |found| {
-        let mut records = TreeRecords::from(db, root, &RecordKey::data(found.id.clone(), 0))?;
+    walk::walk_tree(db, root, &mut |found| {
+        let mut records = TreeRecords::from(db, root, &RecordKey::for_data(found.id.clone(), 0))?;
         while let Some((key, value)) = records.advance_within(found.id)? {
             match (key.part, value) {
                 (RecordPart::Data(_), RecordValue::Pieces(p))

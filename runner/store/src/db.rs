@@ -43,12 +43,12 @@ const PAUSE: Duration = Duration::from_millis(2);
 const MAX_ROW: i32 = 8 << 20;
 
 /// Milliseconds, bytes and so on as SQLite has them: signed.
-pub fn signed(n: u64) -> i64 {
+pub fn to_signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// And back.
-pub fn unsigned(n: i64) -> u64 {
+pub fn to_unsigned(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }
 
@@ -79,15 +79,15 @@ impl Db {
         conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROW)?;
         conn.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         conn.busy_timeout(WAIT)?;
-        Db(conn).begin().map_err(not_a_store)
+        Db(conn).begin_schema().map_err(not_a_store)
     }
 
     /// One without a file.
     pub fn in_memory() -> Result<Db, StoreError> {
-        Db(Connection::open_in_memory()?).begin()
+        Db(Connection::open_in_memory()?).begin_schema()
     }
 
-    fn begin(mut self) -> Result<Db, StoreError> {
+    fn begin_schema(mut self) -> Result<Db, StoreError> {
         let conn = &self.0;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -100,13 +100,13 @@ impl Db {
         // when the machine fails.
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.set_prepared_statement_cache_capacity(64);
-        self.migrate()?;
+        self.migrate_schema()?;
         self.check_schema()?;
         Ok(self)
     }
 
-    fn migrate(&mut self) -> Result<(), StoreError> {
-        if self.version()? == VERSION {
+    fn migrate_schema(&mut self) -> Result<(), StoreError> {
+        if self.schema_version()? == VERSION {
             return Ok(());
         }
         let tx = self.0.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -128,7 +128,7 @@ impl Db {
         Ok(tx.commit()?)
     }
 
-    fn version(&self) -> Result<i64, StoreError> {
+    fn schema_version(&self) -> Result<i64, StoreError> {
         let get = |name| self.0.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         Ok(if get("application_id")? == APPLICATION { get("user_version")? } else { 0 })
     }
@@ -163,8 +163,8 @@ fn is_busy(e: &StoreError) -> bool {
     matches!(e, StoreError::Database(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
 }
 
-fn failed(e: rusqlite::Error) -> wasibox_snapshot::SnapshotError {
-    wasibox_snapshot::SnapshotError::store(e)
+fn sqlite_error(e: rusqlite::Error) -> wasibox_snapshot::SnapshotError {
+    wasibox_snapshot::SnapshotError::from_store(e)
 }
 
 impl Objects for Db {
@@ -173,23 +173,27 @@ impl Objects for Db {
         digest: &Digest,
     ) -> Result<Option<StoredObject>, wasibox_snapshot::SnapshotError> {
         let sql = "SELECT len, compressed, bytes FROM objects WHERE digest = ?";
-        let mut get = self.0.prepare_cached(sql).map_err(failed)?;
+        let mut get = self.0.prepare_cached(sql).map_err(sqlite_error)?;
         let packed = get.query_row([&digest.0[..]], |row| {
             Ok(StoredObject { len: row.get(0)?, compressed: row.get(1)?, bytes: row.get(2)? })
         });
-        packed.optional().map_err(failed)
+        packed.optional().map_err(sqlite_error)
     }
 
-    fn has(&self, digest: &Digest) -> Result<bool, wasibox_snapshot::SnapshotError> {
+    fn has_object(&self, digest: &Digest) -> Result<bool, wasibox_snapshot::SnapshotError> {
         let sql = "SELECT 1 FROM objects WHERE digest = ?";
-        let mut has = self.0.prepare_cached(sql).map_err(failed)?;
-        has.exists([&digest.0[..]]).map_err(failed)
+        let mut has = self.0.prepare_cached(sql).map_err(sqlite_error)?;
+        has.exists([&digest.0[..]]).map_err(sqlite_error)
     }
 
-    fn put(&self, digest: &Digest, o: StoredObject) -> Result<(), wasibox_snapshot::SnapshotError> {
+    fn put_object(
+        &self,
+        digest: &Digest,
+        o: StoredObject,
+    ) -> Result<(), wasibox_snapshot::SnapshotError> {
         let sql =
             "INSERT OR IGNORE INTO objects(digest, len, compressed, bytes) VALUES(?, ?, ?, ?)";
-        let mut put = self.0.prepare_cached(sql).map_err(failed)?;
-        put.execute((&digest.0[..], o.len, o.compressed, o.bytes)).map(drop).map_err(failed)
+        let mut put = self.0.prepare_cached(sql).map_err(sqlite_error)?;
+        put.execute((&digest.0[..], o.len, o.compressed, o.bytes)).map(drop).map_err(sqlite_error)
     }
 }

@@ -26,18 +26,18 @@ pub struct NeededObjects {
 
 impl NeededObjects {
     /// What a value needs.
-    pub fn blob(&mut self, blob: &Blob) {
+    pub fn add_blob(&mut self, blob: &Blob) {
         self.all.extend(blob.objects());
     }
 
     /// What a commit needs.
-    pub fn commit(&mut self, db: &Db, commit: &CommitRow) -> Result<(), StoreError> {
-        commit.commit.blobs().for_each(|blob| self.blob(blob));
-        self.tree(db, commit.commit.state.files.root, &mut |e| Err(e.into()))
+    pub fn add_commit(&mut self, db: &Db, commit: &CommitRow) -> Result<(), StoreError> {
+        commit.commit.blobs().for_each(|blob| self.add_blob(blob));
+        self.add_tree(db, commit.commit.state.files.root, &mut |e| Err(e.into()))
     }
 
     /// What a tree needs. Pages that cannot be read are told to `damaged`.
-    pub fn tree(
+    pub fn add_tree(
         &mut self,
         db: &Db,
         root: Root,
@@ -65,11 +65,11 @@ impl NeededObjects {
     }
 
     /// What the key-values of all sessions need.
-    pub fn values(&mut self, db: &Db) -> Result<(), StoreError> {
+    pub fn add_values(&mut self, db: &Db) -> Result<(), StoreError> {
         let mut all = db.0.prepare_cached("SELECT value FROM kv")?;
         let mut rows = all.query([])?;
         while let Some(row) = rows.next()? {
-            self.blob(&blob_of(&row.get::<_, Vec<u8>>(0)?)?);
+            self.add_blob(&blob_of(&row.get::<_, Vec<u8>>(0)?)?);
         }
         Ok(())
     }
@@ -81,10 +81,10 @@ impl Store {
     ///
     /// # Errors
     /// If the store is damaged: what is needed cannot be told then, and nothing goes.
-    pub fn gc(&self) -> Result<GcReport, StoreError> {
+    pub fn collect_garbage(&self) -> Result<GcReport, StoreError> {
         let gone = self.transaction(|db| {
             let mut gone = GcReport::default();
-            let (needed, mut known) = (history::reachable(db, None)?, Vec::new());
+            let (needed, mut known) = (history::reachable_commits(db, None)?, Vec::new());
             {
                 let mut all = db.0.prepare_cached("SELECT id FROM commits")?;
                 let ids = all.query_map([], |r| r.get::<_, i64>(0))?;
@@ -98,9 +98,9 @@ impl Store {
             }
             let mut objects = NeededObjects::default();
             for id in needed {
-                objects.commit(db, &CommitRow::get(db, id)?)?;
+                objects.add_commit(db, &CommitRow::get(db, id)?)?;
             }
-            objects.values(db)?;
+            objects.add_values(db)?;
             let mut all = db.0.prepare_cached("SELECT id, digest, length(bytes) FROM objects")?;
             let mut rows = all.query([])?;
             let mut unneeded = Vec::new();
@@ -108,7 +108,7 @@ impl Store {
                 let digest: Vec<u8> = row.get(1)?;
                 if !Digest::from_slice(&digest).is_some_and(|d| objects.all.contains(&d)) {
                     unneeded.push(row.get::<_, i64>(0)?);
-                    gone.bytes += crate::db::unsigned(row.get(2)?);
+                    gone.bytes += crate::db::to_unsigned(row.get(2)?);
                 }
             }
             for id in unneeded {
@@ -117,7 +117,7 @@ impl Store {
             }
             Ok::<_, StoreError>(gone)
         })?;
-        let db = self.db();
+        let db = self.lock_db();
         // It gives a row for each page.
         let mut vacuum = db.0.prepare("PRAGMA incremental_vacuum")?;
         let mut rows = vacuum.query([])?;

@@ -1,6 +1,6 @@
 //! Commits of sessions: which there are, which are needed, fewer of them.
 
-use crate::db::{Db, signed};
+use crate::db::{Db, to_signed};
 use crate::{CommitRow, SESSION, SessionRow, Store, StoreError, StoreSession};
 use rusqlite::OptionalExtension;
 use std::collections::HashSet;
@@ -9,23 +9,24 @@ use wasibox_snapshot::tree::Root;
 use wasibox_snapshot::{Commit, FileTree};
 
 /// The commit of that number that a session has made, or comes from.
-pub fn numbered(db: &Db, row: &SessionRow, number: u64) -> Result<i64, StoreError> {
+pub fn find_commit(db: &Db, row: &SessionRow, number: u64) -> Result<i64, StoreError> {
     let sql = "SELECT id FROM commits WHERE session = ? AND number = ?";
     let mut own = db.0.prepare_cached(sql)?;
-    if let Some(id) = own.query_row((row.id, signed(number)), |r| r.get(0)).optional()? {
+    if let Some(id) = own.query_row((row.id, to_signed(number)), |r| r.get(0)).optional()? {
         return Ok(id);
     }
     let sql = "WITH RECURSIVE line(id) AS (VALUES(?1), (?2) UNION
             SELECT parent FROM commits JOIN line USING(id) WHERE parent IS NOT NULL)
         SELECT id FROM commits JOIN line USING(id) WHERE number = ?3";
     let mut before = db.0.prepare_cached(sql)?;
-    let found = before.query_row((row.tip, row.base, signed(number)), |r| r.get(0)).optional()?;
+    let found =
+        before.query_row((row.tip, row.base, to_signed(number)), |r| r.get(0)).optional()?;
     found.ok_or_else(|| StoreError::NoCommit { session: row.name.clone(), number })
 }
 
 /// The places of all commits that sessions and tags lead to, of all sessions or of all but the undone
 /// ones of one of them.
-pub fn reachable(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, StoreError> {
+pub fn reachable_commits(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, StoreError> {
     // A session's own commits are there even if others were made instead of them.
     let sql = "WITH RECURSIVE needed(id) AS (
             SELECT head FROM sessions UNION SELECT tip FROM sessions
@@ -40,7 +41,7 @@ pub fn reachable(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, StoreErr
 }
 
 /// The places of a session's commits, the oldest first.
-pub fn all(db: &Db, row: &SessionRow) -> Result<Vec<i64>, StoreError> {
+pub fn all_commits(db: &Db, row: &SessionRow) -> Result<Vec<i64>, StoreError> {
     let sql = "WITH RECURSIVE line(id) AS (VALUES(?1), (?2) UNION
             SELECT id FROM commits WHERE session = ?3 UNION
             SELECT parent FROM commits JOIN line USING(id) WHERE parent IS NOT NULL)
@@ -51,15 +52,15 @@ pub fn all(db: &Db, row: &SessionRow) -> Result<Vec<i64>, StoreError> {
 }
 
 /// The places of the commits that a session has made after one.
-pub fn after(db: &Db, session: i64, number: u64) -> Result<Vec<i64>, StoreError> {
+pub fn commits_after(db: &Db, session: i64, number: u64) -> Result<Vec<i64>, StoreError> {
     let sql = "SELECT id FROM commits WHERE session = ? AND number > ?";
     let mut all = db.0.prepare_cached(sql)?;
-    let ids = all.query_map((session, signed(number)), |r| r.get(0))?;
+    let ids = all.query_map((session, to_signed(number)), |r| r.get(0))?;
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
 /// The tags of a session with the places of their commits.
-pub fn tags(db: &Db, session: i64) -> Result<Vec<(String, i64)>, StoreError> {
+pub fn session_tags(db: &Db, session: i64) -> Result<Vec<(String, i64)>, StoreError> {
     let sql = "SELECT name, target FROM tags WHERE session = ? ORDER BY name";
     let mut all = db.0.prepare_cached(sql)?;
     let rows = all.query_map([session], |r| Ok((r.get(0)?, r.get(1)?)))?;
@@ -72,9 +73,9 @@ impl Store {
     /// # Errors
     /// If there is no such session.
     pub fn history(&self, name: &str) -> Result<Vec<Commit>, StoreError> {
-        let db = self.db();
-        let row = SessionRow::named(&db, name)?;
-        let all = all(&db, &row)?;
+        let db = self.lock_db();
+        let row = SessionRow::find_by_name(&db, name)?;
+        let all = all_commits(&db, &row)?;
         all.into_iter().map(|id| Ok(CommitRow::get(&db, id)?.commit)).collect()
     }
 
@@ -83,9 +84,9 @@ impl Store {
     /// # Errors
     /// If there is no such one.
     pub fn commit(&self, name: &str, number: u64) -> Result<Commit, StoreError> {
-        let db = self.db();
-        let row = SessionRow::named(&db, name)?;
-        let id = numbered(&db, &row, number)?;
+        let db = self.lock_db();
+        let row = SessionRow::find_by_name(&db, name)?;
+        let id = find_commit(&db, &row, number)?;
         Ok(CommitRow::get(&db, id)?.commit)
     }
 
@@ -94,18 +95,18 @@ impl Store {
     /// # Errors
     /// If there is no such session.
     pub fn tags(&self, name: &str) -> Result<Vec<(String, u64)>, StoreError> {
-        let db = self.db();
-        let row = SessionRow::named(&db, name)?;
-        let tags = tags(&db, row.id)?.into_iter();
+        let db = self.lock_db();
+        let row = SessionRow::find_by_name(&db, name)?;
+        let tags = session_tags(&db, row.id)?.into_iter();
         tags.map(|(tag, id)| Ok((tag, CommitRow::get(&db, id)?.commit.number))).collect()
     }
 
     /// Does something with the objects of the store: reads files of a commit.
     pub fn with_objects<T>(&self, act: impl FnOnce(&dyn wasibox_snapshot::Objects) -> T) -> T {
-        act(&*self.db())
+        act(&*self.lock_db())
     }
 
-    /// Tells `visit` of the files of a commit by path, as [`walk::walk`] does.
+    /// Tells `visit` of the files of a commit by path, as [`walk::walk_tree`] does.
     ///
     /// # Errors
     /// If the store is damaged; what `visit` says first.
@@ -115,7 +116,7 @@ impl Store {
         visit: &mut dyn FnMut(walk::TreeEntry<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let root: &Root = &files.root;
-        walk::walk(&*self.db(), root, visit)
+        walk::walk_tree(&*self.lock_db(), root, visit)
     }
 }
 
@@ -128,24 +129,25 @@ impl StoreSession {
     pub fn compact(&self, keep: usize) -> Result<usize, StoreError> {
         let (gone, head) = self.store().transaction(|db| {
             let sql = format!("{SESSION} WHERE id = ?");
-            let row = db.0.query_row(&sql, [self.id()], SessionRow::of)?;
-            let before = all(db, &row)?;
+            let row = db.0.query_row(&sql, [self.id()], SessionRow::from_row)?;
+            let before = all_commits(db, &row)?;
             let others = {
                 // What leads there from elsewhere, as if this session were not.
                 db.0.execute(
                     "UPDATE sessions SET head = 0, tip = 0, base = 0 WHERE id = ?",
                     [row.id],
                 )?;
-                let mine = tags(db, row.id)?;
+                let mine = session_tags(db, row.id)?;
                 db.0.execute("DELETE FROM tags WHERE session = ?", [row.id])?;
-                let others = reachable(db, Some(row.id))?;
+                let others = reachable_commits(db, Some(row.id))?;
                 for (name, target) in &mine {
                     db.0.execute("INSERT INTO tags VALUES(?, ?, ?)", (row.id, name, target))?;
                 }
                 Store::set_head(db, row.id, row.head, row.head)?;
                 others
             };
-            let mut kept: HashSet<i64> = tags(db, row.id)?.into_iter().map(|(_, id)| id).collect();
+            let mut kept: HashSet<i64> =
+                session_tags(db, row.id)?.into_iter().map(|(_, id)| id).collect();
             let mut at = Some(row.head);
             for _ in 0..keep.max(1) {
                 let Some(id) = at else { break };
@@ -167,7 +169,10 @@ impl StoreSession {
                 if parent != commit.parent {
                     let body = Commit { parent: number, ..commit.commit }.encode()?;
                     let sql = "UPDATE commits SET parent = ?, digest = ?, body = ? WHERE id = ?";
-                    db.0.execute(sql, (parent, wasibox_snapshot::Digest::of(&body).0, body, id))?;
+                    db.0.execute(
+                        sql,
+                        (parent, wasibox_snapshot::Digest::hash_bytes(&body).0, body, id),
+                    )?;
                 }
             }
             // What it was forked at counts as long as it is there for another reason.

@@ -29,7 +29,7 @@ pub enum Lease {
 
 impl Lease {
     /// Takes a session of the store in that file.
-    pub fn file(store: &Path, id: i64, name: &str) -> Result<Lease, StoreError> {
+    pub fn take_in_file(store: &Path, id: i64, name: &str) -> Result<Lease, StoreError> {
         let mut path = store.as_os_str().to_owned();
         path.push(format!("-lock-{id}"));
         let path = PathBuf::from(path);
@@ -66,7 +66,7 @@ impl Lease {
     }
 
     /// Takes a session of a store without a file.
-    pub fn memory(all: &InUse, id: i64, name: &str) -> Result<Lease, StoreError> {
+    pub fn take_in_memory(all: &InUse, id: i64, name: &str) -> Result<Lease, StoreError> {
         if all.lock().unwrap_or_else(|e| e.into_inner()).insert(id) {
             return Ok(Lease::Memory { id, all: all.clone() });
         }

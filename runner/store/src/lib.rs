@@ -3,7 +3,7 @@
 //! # Stages
 //! [`Store`] opens the file ([`mod@db`]: tables, migration, objects) and knows its sessions. A [`StoreSession`]
 //! is one that this process holds ([`lease`]): it adds commits and moves among them. What
-//! looks at all sessions: [`Store::gc`], [`Store::check`], and the way into a
+//! looks at all sessions: [`Store::collect_garbage`], [`Store::check`], and the way into a
 //! snapshot and out of one ([`Store::export`], [`Store::import`]).
 //!
 //! # Invariants
@@ -37,7 +37,7 @@ pub use session::{CommitWriter, StoreSession};
 pub use wasibox_snapshot as snapshot;
 pub use wasibox_snapshot::wbs::SnapshotLimits;
 
-use db::{Db, signed, unsigned};
+use db::{Db, to_signed, to_unsigned};
 use lease::{InUse, Lease};
 use rusqlite::{OptionalExtension, Row};
 use std::path::{Path, PathBuf};
@@ -92,23 +92,23 @@ struct SessionRow {
 const SESSION: &str = "SELECT id, name, image, created, head, tip, base, next FROM sessions";
 
 impl SessionRow {
-    fn of(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         let image: Option<Vec<u8>> = row.get(2)?;
         Ok(SessionRow {
             id: row.get(0)?,
             name: row.get(1)?,
             image: image.as_deref().and_then(Digest::from_slice),
-            created: unsigned(row.get(3)?),
+            created: to_unsigned(row.get(3)?),
             head: row.get(4)?,
             tip: row.get(5)?,
             base: row.get(6)?,
-            next: unsigned(row.get(7)?),
+            next: to_unsigned(row.get(7)?),
         })
     }
 
-    fn named(db: &Db, name: &str) -> Result<SessionRow, StoreError> {
+    fn find_by_name(db: &Db, name: &str) -> Result<SessionRow, StoreError> {
         let mut get = db.0.prepare_cached(&format!("{SESSION} WHERE name = ?"))?;
-        let row = get.query_row([name], SessionRow::of).optional()?;
+        let row = get.query_row([name], SessionRow::from_row).optional()?;
         row.ok_or_else(|| StoreError::NoSession(name.into()))
     }
 }
@@ -130,7 +130,7 @@ impl CommitRow {
         let row = row.optional()?.ok_or(StoreError::Damaged("a commit is missing"))?;
         let (parent, digest, body) = row;
         // A commit comes after the one before it, so that going back ends.
-        if digest != Digest::of(&body).0 || parent.is_some_and(|parent| parent >= id) {
+        if digest != Digest::hash_bytes(&body).0 || parent.is_some_and(|parent| parent >= id) {
             return Err(StoreError::Damaged("a commit"));
         }
         Ok(CommitRow { id, parent, commit: Commit::decode(&body)? })
@@ -142,7 +142,13 @@ impl CommitRow {
             "INSERT INTO commits(session, number, parent, digest, body) VALUES(?, ?, ?, ?, ?)";
         let mut add = db.0.prepare_cached(sql)?;
         let body = commit.encode()?;
-        Ok(add.insert((session, signed(commit.number), parent, Digest::of(&body).0, body))?)
+        Ok(add.insert((
+            session,
+            to_signed(commit.number),
+            parent,
+            Digest::hash_bytes(&body).0,
+            body,
+        ))?)
     }
 }
 
@@ -153,7 +159,7 @@ fn check_name(name: &str) -> Result<(), StoreError> {
 }
 
 /// Nanoseconds since the epoch.
-fn now() -> u64 {
+fn now_nanos() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
 }
@@ -165,7 +171,7 @@ impl Store {
     /// If it cannot be opened, or is no store that this program knows.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         let db = Db::open(path)?;
-        Ok(Store::with(db, Some(path.canonicalize()?)))
+        Ok(Store::with_db(db, Some(path.canonicalize()?)))
     }
 
     /// A store that is gone with its last clone.
@@ -173,16 +179,16 @@ impl Store {
     /// # Errors
     /// If SQLite cannot be had.
     pub fn in_memory() -> Result<Store, StoreError> {
-        Ok(Store::with(Db::in_memory()?, None))
+        Ok(Store::with_db(Db::in_memory()?, None))
     }
 
-    fn with(db: Db, path: Option<PathBuf>) -> Store {
+    fn with_db(db: Db, path: Option<PathBuf>) -> Store {
         Store {
             shared: Arc::new(StoreInner { db: Mutex::new(db), path, in_use: InUse::default() }),
         }
     }
 
-    fn db(&self) -> MutexGuard<'_, Db> {
+    fn lock_db(&self) -> MutexGuard<'_, Db> {
         self.shared.db.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -191,7 +197,7 @@ impl Store {
         &self,
         act: impl FnOnce(&Db) -> Result<T, E>,
     ) -> Result<T, E> {
-        let db = self.db();
+        let db = self.lock_db();
         let begin = |db: &Db| {
             db.0.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
             Ok::<_, StoreError>(())
@@ -214,9 +220,9 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn sessions(&self) -> Result<Vec<Info>, StoreError> {
-        let db = self.db();
+        let db = self.lock_db();
         let mut all = db.0.prepare_cached(&format!("{SESSION} ORDER BY name"))?;
-        let rows = all.query_map([], SessionRow::of)?;
+        let rows = all.query_map([], SessionRow::from_row)?;
         rows.map(|row| Store::info_of(&db, &row?)).collect()
     }
 
@@ -229,9 +235,9 @@ impl Store {
     ///
     /// # Errors
     /// If there is none of that name.
-    pub fn info(&self, name: &str) -> Result<Info, StoreError> {
-        let db = self.db();
-        Store::info_of(&db, &SessionRow::named(&db, name)?)
+    pub fn session_info(&self, name: &str) -> Result<Info, StoreError> {
+        let db = self.lock_db();
+        Store::info_of(&db, &SessionRow::find_by_name(&db, name)?)
     }
 
     /// Makes a session, in which nothing was done, and holds it. Its first commit is that.
@@ -241,7 +247,7 @@ impl Store {
     pub fn create(&self, name: &str, image: Option<Digest>) -> Result<StoreSession, StoreError> {
         check_name(name)?;
         self.transaction(|db| {
-            let call = wasibox_snapshot::CallRecord { time: now(), ..Default::default() };
+            let call = wasibox_snapshot::CallRecord { time: now_nanos(), ..Default::default() };
             let commit = Commit { number: 1, call, ..Commit::default() };
             let id = Store::add_session(db, name, image, 2)?;
             let head = CommitRow::add(db, id, None, &commit)?;
@@ -264,7 +270,7 @@ impl Store {
             VALUES(?, ?, ?, 0, 0, 0, ?)";
         let image = image.as_ref().map(|d| &d.0[..]);
         let mut add = db.0.prepare_cached(sql)?;
-        Ok(add.insert((name, image, signed(now()), signed(next)))?)
+        Ok(add.insert((name, image, to_signed(now_nanos()), to_signed(next)))?)
     }
 
     fn set_head(db: &Db, session: i64, head: i64, tip: i64) -> Result<(), StoreError> {
@@ -278,15 +284,15 @@ impl Store {
     /// # Errors
     /// If there is none of that name, or it is in use.
     pub fn session(&self, name: &str) -> Result<StoreSession, StoreError> {
-        let row = SessionRow::named(&self.db(), name)?;
+        let row = SessionRow::find_by_name(&self.lock_db(), name)?;
         let lease = match &self.shared.path {
-            Some(path) => Lease::file(path, row.id, name)?,
-            None => Lease::memory(&self.shared.in_use, row.id, name)?,
+            Some(path) => Lease::take_in_file(path, row.id, name)?,
+            None => Lease::take_in_memory(&self.shared.in_use, row.id, name)?,
         };
         StoreSession::new(self.clone(), row.id, name, lease)
     }
 
-    /// Forgets a session that nobody uses. What only it needs goes with [`Store::gc`].
+    /// Forgets a session that nobody uses. What only it needs goes with [`Store::collect_garbage`].
     ///
     /// # Errors
     /// If there is none of that name, or it is in use.
@@ -310,9 +316,9 @@ impl Store {
     pub fn fork(&self, name: &str, at: Option<u64>, new: &str) -> Result<StoreSession, StoreError> {
         check_name(new)?;
         self.transaction(|db| {
-            let row = SessionRow::named(db, name)?;
+            let row = SessionRow::find_by_name(db, name)?;
             let head = match at {
-                Some(number) => history::numbered(db, &row, number)?,
+                Some(number) => history::find_commit(db, &row, number)?,
                 None => row.head,
             };
             let next = CommitRow::get(db, head)?.commit.number + 1;
@@ -331,12 +337,12 @@ impl Store {
     /// # Errors
     /// If there is no such session, or the value is damaged.
     pub fn value(&self, name: &str, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        let db = self.db();
-        let row = SessionRow::named(&db, name)?;
+        let db = self.lock_db();
+        let row = SessionRow::find_by_name(&db, name)?;
         let mut get = db.0.prepare_cached("SELECT value FROM kv WHERE session = ? AND key = ?")?;
         let found = get.query_row((row.id, key), |r| r.get::<_, Vec<u8>>(0)).optional()?;
         let Some(blob) = found else { return Ok(None) };
-        Ok(Some(blob_of(&blob)?.load(&*db, MAX_VALUE as u64)?))
+        Ok(Some(blob_of(&blob)?.load_bytes(&*db, MAX_VALUE as u64)?))
     }
 
     /// The keys of a session's table, in their order.
@@ -344,8 +350,8 @@ impl Store {
     /// # Errors
     /// If there is no such session.
     pub fn keys(&self, name: &str) -> Result<Vec<Vec<u8>>, StoreError> {
-        let db = self.db();
-        let row = SessionRow::named(&db, name)?;
+        let db = self.lock_db();
+        let row = SessionRow::find_by_name(&db, name)?;
         let mut all = db.0.prepare_cached("SELECT key FROM kv WHERE session = ? ORDER BY key")?;
         let keys = all.query_map([row.id], |r| r.get(0))?;
         Ok(keys.collect::<Result<_, _>>()?)
@@ -360,13 +366,13 @@ impl Store {
         name: &str,
         emit: &mut dyn FnMut(u64, &str) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let db = self.db();
-        let row = SessionRow::named(&db, name)?;
+        let db = self.lock_db();
+        let row = SessionRow::find_by_name(&db, name)?;
         let sql = "SELECT time, entry FROM audit WHERE session = ? ORDER BY id";
         let mut all = db.0.prepare_cached(sql)?;
         let mut rows = all.query([row.id])?;
         while let Some(row) = rows.next()? {
-            emit(unsigned(row.get(0)?), &row.get::<_, String>(1)?)?;
+            emit(to_unsigned(row.get(0)?), &row.get::<_, String>(1)?)?;
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! A session that this process holds.
 
-use crate::db::{Db, signed};
+use crate::db::{Db, to_signed};
 use crate::lease::Lease;
-use crate::{CommitRow, MAX_KEY, MAX_VALUE, SessionRow, Store, StoreError, blob_of, now};
+use crate::{CommitRow, MAX_KEY, MAX_VALUE, SessionRow, Store, StoreError, blob_of, now_nanos};
 use rusqlite::params;
 use std::sync::Mutex;
 use wasibox_snapshot::commit::MAX_LAYERS;
@@ -30,8 +30,8 @@ impl StoreSession {
     ) -> Result<StoreSession, StoreError> {
         // Read when it is held: another process may have had it until now, and removed it.
         let head = {
-            let db = store.db();
-            let row = SessionRow::named(&db, name)?;
+            let db = store.lock_db();
+            let row = SessionRow::find_by_name(&db, name)?;
             if row.id != id {
                 return Err(StoreError::Busy { name: name.into(), holder: None });
             }
@@ -70,7 +70,7 @@ impl StoreSession {
     /// # Errors
     /// If the store cannot be read.
     pub fn is_fork(&self) -> Result<bool, StoreError> {
-        let db = self.store.db();
+        let db = self.store.lock_db();
         let head = self.row(&db)?.head;
         let sql = "SELECT session <> ? FROM commits WHERE id = ?";
         Ok(db.0.prepare_cached(sql)?.query_row((self.id, head), |row| row.get(0))?)
@@ -83,7 +83,7 @@ impl StoreSession {
 
     /// Its row.
     fn row(&self, db: &Db) -> Result<SessionRow, StoreError> {
-        let row = SessionRow::named(db, &self.name)?;
+        let row = SessionRow::find_by_name(db, &self.name)?;
         if row.id == self.id { Ok(row) } else { Err(StoreError::NoSession(self.name.clone())) }
     }
 
@@ -100,19 +100,19 @@ impl StoreSession {
             let row = self.row(db)?;
             let CommitState { files, shell, cells } = self.state();
             let files = TreeWriter::new(db, files);
-            let call = CallRecord { time: now(), ..CallRecord::default() };
+            let call = CallRecord { time: now_nanos(), ..CallRecord::default() };
             let mut writer = CommitWriter { db, files, shell, cells, call };
             fill(&mut writer)?;
             let CommitWriter { files, shell, cells, call, .. } = writer;
             let files = files.finish().map_err(StoreError::from)?;
             let state = CommitState { files, shell, cells };
-            Ok::<_, E>(self.add(db, &row, call, state)?)
+            Ok::<_, E>(self.add_commit(db, &row, call, state)?)
         })?;
         Ok(self.set_head(commit))
     }
 
     /// Adds a commit after the head; it is the head then, and there is nothing to redo.
-    fn add(
+    fn add_commit(
         &self,
         db: &Db,
         row: &SessionRow,
@@ -123,7 +123,7 @@ impl StoreSession {
         let commit = Commit { number: row.next, parent, call, state };
         let id = CommitRow::add(db, self.id, Some(row.head), &commit)?;
         let sql = "UPDATE sessions SET head = ?1, tip = ?1, next = ?2 WHERE id = ?3";
-        db.0.prepare_cached(sql)?.execute((id, signed(row.next + 1), self.id))?;
+        db.0.prepare_cached(sql)?.execute((id, to_signed(row.next + 1), self.id))?;
         Ok(commit)
     }
 
@@ -173,11 +173,16 @@ impl StoreSession {
     pub fn restore(&self, number: u64) -> Result<Commit, StoreError> {
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
-            let at = crate::history::numbered(db, &row, number)?;
+            let at = crate::history::find_commit(db, &row, number)?;
             let state = CommitRow::get(db, at)?.commit.state;
             let text = format!("restore {number}");
-            let command = Blob::save(db, text.as_bytes())?;
-            self.add(db, &row, CallRecord { command, time: now(), ..CallRecord::default() }, state)
+            let command = Blob::save_bytes(db, text.as_bytes())?;
+            self.add_commit(
+                db,
+                &row,
+                CallRecord { command, time: now_nanos(), ..CallRecord::default() },
+                state,
+            )
         })?;
         Ok(self.set_head(commit))
     }
@@ -197,8 +202,8 @@ impl StoreSession {
             }
             Store::set_head(db, self.id, at.id, at.id)?;
             // What a fork or tag needs is not given up.
-            let kept = crate::history::reachable(db, Some(self.id))?;
-            for id in crate::history::after(db, self.id, number)? {
+            let kept = crate::history::reachable_commits(db, Some(self.id))?;
+            for id in crate::history::commits_after(db, self.id, number)? {
                 if !kept.contains(&id) {
                     db.0.prepare_cached("DELETE FROM commits WHERE id = ?")?.execute([id])?;
                 }
@@ -220,7 +225,7 @@ impl StoreSession {
         emit: &mut dyn FnMut(Delta) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut emit = |delta| emit(delta).map_err(ErrorSource::Emit);
-        let told = files::changes(&*self.store.db(), old, new, &mut emit);
+        let told = files::emit_changes(&*self.store.lock_db(), old, new, &mut emit);
         told.map_err(|e| match e {
             ErrorSource::Emit(e) => e,
             ErrorSource::Store(e) => StoreError::from(e).into(),
@@ -237,11 +242,11 @@ impl StoreSession {
         files: &FileTree,
         emit: &mut dyn FnMut(Delta) -> Result<(), StoreError>,
     ) -> Result<Vec<Vec<u8>>, StoreError> {
-        let db = self.store.db();
-        let lost = files::salvage(&*db, files, emit)?;
+        let db = self.store.lock_db();
+        let lost = files::salvage_changes(&*db, files, emit)?;
         let mut paths = Vec::new();
         if !lost.is_empty() {
-            files::walk::walk(&*db, &files.root, &mut |found| {
+            files::walk::walk_tree(&*db, &files.root, &mut |found| {
                 if lost.contains(found.id) {
                     paths.push(found.path.to_vec());
                 }
@@ -256,7 +261,7 @@ impl StoreSession {
     /// # Errors
     /// If they are damaged or more.
     pub fn load(&self, blob: &Blob, limit: u64) -> Result<Vec<u8>, StoreError> {
-        Ok(blob.load(&*self.store.db(), limit)?)
+        Ok(blob.load_bytes(&*self.store.lock_db(), limit)?)
     }
 
     /// Names a commit; the name leads elsewhere then, if it was there.
@@ -266,7 +271,7 @@ impl StoreSession {
     pub fn tag(&self, tag: &str, number: u64) -> Result<(), StoreError> {
         crate::check_name(tag)?;
         self.store.transaction(|db| {
-            let target = crate::history::numbered(db, &self.row(db)?, number)?;
+            let target = crate::history::find_commit(db, &self.row(db)?, number)?;
             let sql = "INSERT OR REPLACE INTO tags VALUES(?, ?, ?)";
             db.0.execute(sql, params![self.id, tag, target])?;
             Ok(())
@@ -333,7 +338,7 @@ impl StoreSession {
     }
 
     fn put_value(&self, db: &Db, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-        let blob = Blob::save(db, value)?;
+        let blob = Blob::save_bytes(db, value)?;
         let blob = postcard::to_stdvec(&blob).map_err(|_| StoreError::TooLong)?;
         let sql = "INSERT OR REPLACE INTO kv VALUES(?, ?, ?)";
         db.0.prepare_cached(sql)?.execute((self.id, key, blob))?;
@@ -371,7 +376,7 @@ impl StoreSession {
     ///
     /// # Errors
     /// If it is longer than 1 MiB.
-    pub fn log(&self, entry: &str) -> Result<(), StoreError> {
+    pub fn add_log_entry(&self, entry: &str) -> Result<(), StoreError> {
         self.store.transaction(|db| log(db, self.id, entry))
     }
 
@@ -389,7 +394,7 @@ fn log(db: &Db, session: i64, entry: &str) -> Result<(), StoreError> {
         return Err(StoreError::TooLong);
     }
     let sql = "INSERT INTO audit(session, time, entry) VALUES(?, ?, ?)";
-    db.0.prepare_cached(sql)?.execute((session, signed(now()), entry))?;
+    db.0.prepare_cached(sql)?.execute((session, to_signed(now_nanos()), entry))?;
     Ok(())
 }
 
@@ -420,16 +425,16 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// If it is not of a session or cannot be written.
-    pub fn add(&mut self, delta: Delta) -> Result<(), StoreError> {
-        Ok(self.files.add(delta)?)
+    pub fn add_delta(&mut self, delta: Delta) -> Result<(), StoreError> {
+        Ok(self.files.add_delta(delta)?)
     }
 
     /// Says what the command was.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn command(&mut self, command: &[u8]) -> Result<(), StoreError> {
-        self.call.command = Blob::save(self.db, command)?;
+    pub fn set_command(&mut self, command: &[u8]) -> Result<(), StoreError> {
+        self.call.command = Blob::save_bytes(self.db, command)?;
         Ok(())
     }
 
@@ -437,7 +442,7 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn changed(&mut self, changed: &[ChangedPath], cut: bool) -> Result<(), StoreError> {
+    pub fn set_changed(&mut self, changed: &[ChangedPath], cut: bool) -> Result<(), StoreError> {
         Ok(self.call.set_changed(self.db, changed, cut)?)
     }
 
@@ -445,8 +450,8 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn shell(&mut self, state: &[u8]) -> Result<(), StoreError> {
-        self.shell = Blob::save(self.db, state)?;
+    pub fn set_shell(&mut self, state: &[u8]) -> Result<(), StoreError> {
+        self.shell = Blob::save_bytes(self.db, state)?;
         Ok(())
     }
 
@@ -455,7 +460,7 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// If there are not so many, or it cannot be written.
-    pub fn cell(
+    pub fn set_cell(
         &mut self,
         name: &str,
         module: Digest,
@@ -470,9 +475,9 @@ impl CommitWriter<'_> {
         }
         memory.truncate(keep);
         if !layer.is_empty() {
-            memory.push(Blob::save(self.db, layer)?);
+            memory.push(Blob::save_bytes(self.db, layer)?);
         }
-        let rest = Blob::save(self.db, rest)?;
+        let rest = Blob::save_bytes(self.db, rest)?;
         self.forget_cell(name);
         self.cells.push(CellRecord { name: name.into(), module, memory, rest });
         Ok(())
@@ -487,7 +492,7 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// As [`Session::log`].
-    pub fn log(&mut self, session: &StoreSession, entry: &str) -> Result<(), StoreError> {
+    pub fn add_to_log(&mut self, session: &StoreSession, entry: &str) -> Result<(), StoreError> {
         log(self.db, session.id, entry)
     }
 }

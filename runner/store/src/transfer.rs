@@ -13,11 +13,11 @@ impl Store {
     /// # Errors
     /// If there is no such session, the store is damaged, or `to` cannot be written.
     pub fn export(&self, name: &str, all: bool, to: impl Write) -> Result<(), StoreError> {
-        let db = self.db();
+        let db = self.lock_db();
         // What is there now stays until this ends.
         let _reading = db.0.unchecked_transaction()?;
-        let row = SessionRow::named(&db, name)?;
-        let places = if all { history::all(&db, &row)? } else { vec![row.head] };
+        let row = SessionRow::find_by_name(&db, name)?;
+        let places = if all { history::all_commits(&db, &row)? } else { vec![row.head] };
         let mut commits = Vec::new();
         for id in &places {
             let row = CommitRow::get(&db, *id)?;
@@ -28,7 +28,7 @@ impl Store {
         let head = CommitRow::get(&db, row.head)?.commit.number;
         let mut tags = Vec::new();
         for (tag, id) in
-            history::tags(&db, row.id)?.into_iter().filter(|(_, id)| places.contains(id))
+            history::session_tags(&db, row.id)?.into_iter().filter(|(_, id)| places.contains(id))
         {
             tags.push((tag, CommitRow::get(&db, id)?.commit.number));
         }

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use std::path::Path;
 use std::process::Command;
-use wasibox_store::snapshot::export::{ImageSource, NoImage, tar_zst, zip};
+use wasibox_store::snapshot::export::{ImageSource, NoImage, tar_zst, write_zip};
 use wasibox_store::snapshot::{FileTree, SnapshotError};
 use wasibox_store::{Store, StoreSession};
 use wasibox_vfs::Vfs;
@@ -13,7 +13,7 @@ use wasibox_vfs::Vfs;
 struct Seventy;
 
 impl ImageSource for Seventy {
-    fn file(&self, path: &[serde_bytes::ByteBuf], len: u64) -> Result<Vec<u8>, SnapshotError> {
+    fn read_file(&self, path: &[serde_bytes::ByteBuf], len: u64) -> Result<Vec<u8>, SnapshotError> {
         assert_eq!(path, [b"usr".to_vec(), b"g".to_vec()]);
         Ok(vec![70_000_usize as u8; len as usize])
     }
@@ -22,7 +22,7 @@ impl ImageSource for Seventy {
 fn made() -> (Store, StoreSession, Vfs) {
     let store = Store::in_memory().unwrap();
     let (s, v) = (store.create("a", None).unwrap(), session());
-    let mut known = v.snapshot();
+    let mut known = v.tree_version();
     v.mkdir(&ROOT_LOC, b"/tmp/dir", 0o750).unwrap();
     write(&v, "/tmp/dir/text", b"hello\n").unwrap();
     v.link(&ROOT_LOC, b"/tmp/dir/text", false, &ROOT_LOC, b"/tmp/zz").unwrap();
@@ -85,7 +85,7 @@ fn tar_reads_it() {
     // A file may be nothing but holes.
     for as_zip in [false, true] {
         let result = store.with_objects(|o| match as_zip {
-            true => zip(o, &files(&s), &NoImage, 1 << 20, std::io::sink()),
+            true => write_zip(o, &files(&s), &NoImage, 1 << 20, std::io::sink()),
             false => tar_zst(o, &files(&s), &NoImage, 1 << 20, std::io::sink()),
         });
         assert!(matches!(result, Err(SnapshotError::TooLarge(_))));
@@ -97,7 +97,7 @@ fn unzip_reads_it() {
     let (store, s, v) = made();
     let dir = tempfile::tempdir().unwrap();
     let to = std::fs::File::create(dir.path().join("f.zip")).unwrap();
-    let left = store.with_objects(|o| zip(o, &files(&s), &Seventy, 1 << 30, to)).unwrap();
+    let left = store.with_objects(|o| write_zip(o, &files(&s), &Seventy, 1 << 30, to)).unwrap();
     assert_eq!(left, [b"/tmp/fifo"]);
     // Python's `zipfile` checks sums and sizes, but makes no links.
     let program = "import os, stat, sys, zipfile, time

@@ -21,7 +21,7 @@ fn child() {
     let store = Store::open(path.as_ref()).unwrap();
     let s = store.session("a").unwrap();
     let v = restored(&s);
-    let mut known = v.snapshot();
+    let mut known = v.tree_version();
     let mut random = Random(s.head().number);
     println!("\nbegun");
     loop {
@@ -33,7 +33,7 @@ fn child() {
         std::io::stdout().flush().unwrap();
         if number.is_multiple_of(50) {
             s.compact(20).unwrap();
-            store.gc().unwrap();
+            store.collect_garbage().unwrap();
         }
     }
 }

@@ -36,7 +36,7 @@ struct Live {
 impl Live {
     fn new(session: StoreSession, model: Model) -> Live {
         let vfs = restored(&session);
-        let live = Live { session, known: vfs.snapshot(), vfs, model, forked: false };
+        let live = Live { session, known: vfs.tree_version(), vfs, model, forked: false };
         live.compare();
         live
     }
@@ -65,7 +65,7 @@ impl Live {
         let old = self.session.state().files;
         let new = step(&self.session).unwrap().state.files;
         apply(&self.session, &self.vfs, &old, &new);
-        self.known = self.vfs.snapshot();
+        self.known = self.vfs.tree_version();
         self.compare();
         assert_eq!(dump(&restored(&self.session)), self.model.commits[&self.model.head].1);
     }
@@ -119,7 +119,7 @@ impl Live {
                 self.session.set_value(&key, &value).unwrap();
                 self.model.values.insert(key, value);
             }
-            13 => drop(self.session.store().gc().unwrap()),
+            13 => drop(self.session.store().collect_garbage().unwrap()),
             14 if self.forked => {}
             14 => self.compact(random.below(5) as usize),
             // A transaction that fails. What tags and forks need would stay.

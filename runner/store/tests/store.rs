@@ -10,7 +10,7 @@ use wasibox_vfs::Vfs;
 
 /// Writes files and commits that.
 fn texts(s: &StoreSession, v: &Vfs, files: &[(&str, &[u8])]) {
-    let mut known = v.snapshot();
+    let mut known = v.tree_version();
     files.iter().for_each(|(path, bytes)| write(v, path, bytes).unwrap());
     commit(s, v, &mut known);
 }
@@ -67,7 +67,7 @@ fn several_write_at_once_while_garbage_goes() {
         let threads = ["a", "b"].map(|name| scope.spawn(move || work(name)));
         let store = Store::open(path).unwrap();
         while !threads.iter().all(|t| t.is_finished()) {
-            store.gc().unwrap();
+            store.collect_garbage().unwrap();
         }
     });
     let store = Store::open(path).unwrap();
@@ -100,7 +100,7 @@ fn names_are_plain() {
         assert!(matches!(store.create(name, None), Err(StoreError::Name)), "{name}");
     }
     store.create("A-1._", Some(Digest([1; 32]))).unwrap();
-    assert_eq!(store.info("A-1._").unwrap().image, Some(Digest([1; 32])));
+    assert_eq!(store.session_info("A-1._").unwrap().image, Some(Digest([1; 32])));
 }
 
 #[test]
@@ -108,10 +108,12 @@ fn a_call_that_fails_leaves_nothing() {
     let store = Store::in_memory().unwrap();
     let s = store.create("a", None).unwrap();
     let v = session();
-    let known = v.snapshot();
+    let known = v.tree_version();
     write(&v, "/tmp/a", &[1; 100_000]).unwrap();
     let result = s.commit(|w| {
-        wasibox_vfs::delta::between(&known, &v.snapshot(), &mut |delta| w.add(delta))?;
+        wasibox_vfs::delta::emit_between(&known, &v.tree_version(), &mut |delta| {
+            w.add_delta(delta)
+        })?;
         Err(StoreError::TooLong)
     });
     assert!(matches!(result, Err(StoreError::TooLong)));
@@ -129,17 +131,17 @@ fn shell_cells_values_and_the_log_are_kept() {
         let store = Store::open(&path).unwrap();
         let s = store.create("a", None).unwrap();
         let first = s.commit(|w| {
-            w.command(b"python x = 1")?;
+            w.set_command(b"python x = 1")?;
             w.call.exit_code = Some(0);
-            w.shell(&[b's'; 5000])?;
-            w.cell("python", module, 0, &layer(1), b"globals")?;
-            w.log(&s, "{\"call\":1}")
+            w.set_shell(&[b's'; 5000])?;
+            w.set_cell("python", module, 0, &layer(1), b"globals")?;
+            w.add_to_log(&s, "{\"call\":1}")
         });
         assert_eq!(first.unwrap().number, 2);
-        s.commit(|w| w.cell("python", module, 1, &layer(2), b"other")).unwrap();
-        s.commit(|w| w.cell("python", module, 1, &layer(3), b"again")).unwrap();
-        s.commit(|w| w.cell("python", module, 2, b"", b"rest")).unwrap();
-        let refused = s.commit(|w| w.cell("python", module, 3, b"", b"rest"));
+        s.commit(|w| w.set_cell("python", module, 1, &layer(2), b"other")).unwrap();
+        s.commit(|w| w.set_cell("python", module, 1, &layer(3), b"again")).unwrap();
+        s.commit(|w| w.set_cell("python", module, 2, b"", b"rest")).unwrap();
+        let refused = s.commit(|w| w.set_cell("python", module, 3, b"", b"rest"));
         assert!(matches!(refused, Err(StoreError::Damaged(_))));
         s.set_value(b"key", &[b'v'; 10_000]).unwrap();
         s.set_value(b"gone", b"x").unwrap();
@@ -150,7 +152,7 @@ fn shell_cells_values_and_the_log_are_kept() {
         assert!(!within(b"k", b"12345678") && within(b"k", b"123456"));
         assert!(within(b"k", b"654321") && !within(b"l", b""));
         assert!(s.remove_value(b"k").unwrap());
-        s.log("second").unwrap();
+        s.add_log_entry("second").unwrap();
     }
     let store = Store::open(&path).unwrap();
     let s = store.session("a").unwrap();
@@ -179,8 +181,8 @@ fn shell_cells_values_and_the_log_are_kept() {
     assert_eq!(log, ["{\"call\":1}", "second"]);
     // With another module nothing of a cell is kept.
     let other = Digest([4; 32]);
-    assert!(s.commit(|w| w.cell("python", other, 1, &layer(1), b"")).is_err());
-    s.commit(|w| w.cell("python", other, 0, &layer(9), b"")).unwrap();
+    assert!(s.commit(|w| w.set_cell("python", other, 1, &layer(1), b"")).is_err());
+    s.commit(|w| w.set_cell("python", other, 0, &layer(9), b"")).unwrap();
     assert_eq!(layers(6).0, [9]);
 }
 
@@ -198,16 +200,16 @@ fn garbage_goes_and_nothing_else() {
     let fork = store.fork("a", None, "b").unwrap();
     assert!(fork.is_fork().unwrap() && !a.is_fork().unwrap());
     let size = || std::fs::metadata(&path).unwrap().len();
-    store.gc().unwrap();
+    store.collect_garbage().unwrap();
     let full = size();
     assert!(full > 3 << 20);
     drop(a);
     store.remove("a").unwrap();
-    assert_eq!(store.gc().unwrap().objects, 0);
+    assert_eq!(store.collect_garbage().unwrap().objects, 0);
     assert!(read(&restored(&fork), "/tmp/large").unwrap() == noise);
     drop(fork);
     store.remove("b").unwrap();
-    let gone = store.gc().unwrap();
+    let gone = store.collect_garbage().unwrap();
     assert!(gone.commits == 2 && gone.bytes > 3 << 20, "{gone:?}");
     assert!(size() < full / 10, "{} {full}", size());
     assert_eq!(store.check().unwrap().objects, 0);
@@ -217,7 +219,7 @@ fn garbage_goes_and_nothing_else() {
 fn compaction_keeps_the_last_and_the_tagged() {
     let store = Store::in_memory().unwrap();
     let (s, v) = (store.create("a", None).unwrap(), session());
-    let mut known = v.snapshot();
+    let mut known = v.tree_version();
     for n in 0..20 {
         write(&v, "/tmp/n", format!("{n}").as_bytes()).unwrap();
         assert_eq!(commit(&s, &v, &mut known).number, n + 2);
@@ -241,7 +243,7 @@ fn compaction_keeps_the_last_and_the_tagged() {
     store.remove("b").unwrap();
     s.compact(2).unwrap();
     assert_eq!(numbers("a"), [(5, None), (20, Some(5)), (21, Some(20))]);
-    store.gc().unwrap();
+    store.collect_garbage().unwrap();
     assert!(store.check().unwrap().is_whole());
     s.undo().unwrap();
     s.undo().unwrap();
@@ -253,7 +255,7 @@ fn compaction_keeps_the_last_and_the_tagged() {
 /// Spoils an object that has these bytes.
 fn spoil(path: &Path, bytes: &[u8]) {
     let db = rusqlite::Connection::open(path).unwrap();
-    let digest = Digest::of(bytes);
+    let digest = Digest::hash_bytes(bytes);
     let sql = "UPDATE objects SET bytes = zeroblob(length(bytes)) WHERE digest = ?";
     assert_eq!(db.execute(sql, [&digest.0[..]]).unwrap(), 1);
 }
@@ -265,12 +267,12 @@ fn damage_is_named_and_costs_no_more() {
     let store = Store::open(&path).unwrap();
     let (s, v) = (store.create("a", None).unwrap(), session());
     let (bad, good) = (vec![b'b'; 5000], vec![b'g'; 5000]);
-    let mut known = v.snapshot();
+    let mut known = v.tree_version();
     v.mkdir(&ROOT_LOC, b"/usr/a/new", 0o755).unwrap();
     write(&v, "/tmp/good", &good).unwrap();
     commit(&s, &v, &mut known);
     texts(&s, &v, &[("/tmp/bad", &bad), ("/usr/a/new/bad", &bad), ("/tmp/other", &good)]);
-    s.commit(|w| w.shell(&good)).unwrap();
+    s.commit(|w| w.set_shell(&good)).unwrap();
     assert!(store.check().unwrap().is_whole());
     spoil(&path, &bad);
     let report = store.check().unwrap();
@@ -288,7 +290,7 @@ fn damage_is_named_and_costs_no_more() {
             .is_err()
     );
     let mut emit = |delta| {
-        there.restore(delta).unwrap();
+        there.restore_delta(delta).unwrap();
         Ok(())
     };
     let lost = s.salvage(&s.state().files, &mut emit).unwrap();
@@ -351,14 +353,14 @@ fn use_all(path: &Path) -> Result<(), StoreError> {
         let _ = store.export(&info.name, true, std::io::sink());
         if let Ok(s) = store.session(&info.name) {
             let v = session();
-            let emit = &mut |delta| v.restore(delta).map_err(Failed::Vfs);
+            let emit = &mut |delta| v.restore_delta(delta).map_err(Failed::Vfs);
             let _ = s.changes(&FileTree::default(), &s.state().files, emit);
             let _ = s.undo();
-            let _ = s.commit(|w| w.command(b"x"));
+            let _ = s.commit(|w| w.set_command(b"x"));
             let _ = s.compact(1);
         }
     }
-    store.gc()?;
+    store.collect_garbage()?;
     store.check().map(drop)
 }
 
@@ -371,7 +373,7 @@ fn flipped_bytes_of_the_file_are_survived() {
         let (s, v) = (store.create("a", None).unwrap(), session());
         texts(&s, &v, &[("/tmp/a", b"text"), ("/tmp/b", &[7; 5000])]);
         s.set_value(b"k", b"v").unwrap();
-        store.gc().unwrap();
+        store.collect_garbage().unwrap();
     }
     let bytes = std::fs::read(&path).unwrap();
     // Most of the file are zeros of pages; each byte that is none, or each of the header, in turn.

@@ -40,15 +40,15 @@ pub struct ShellSurroundings {
 
 impl ShellSurroundings {
     /// That of a shell's state.
-    pub fn of(state: &[u8]) -> Option<ShellSurroundings> {
-        let Surroundings { cwd, umask, environment, .. } = Surroundings::of(state).ok()?;
+    pub fn from_state(state: &[u8]) -> Option<ShellSurroundings> {
+        let Surroundings { cwd, umask, environment, .. } = Surroundings::from_state(state).ok()?;
         Some(ShellSurroundings { cwd, umask, environment: environment.into_iter().collect() })
     }
 }
 
 /// The environment of a command that begins in `cwd`, as `NAME=value`: what all have, as the shell has changed it, and
 /// `given`, which replaces names that are there.
-pub fn environment(
+pub fn command_environment(
     place: Option<&ShellSurroundings>,
     cwd: &[u8],
     given: &[Variable],
@@ -76,13 +76,13 @@ pub fn state_after(state: &[u8], cwd: Option<&[u8]>, given: &[Variable]) -> Opti
     if cwd.is_none() && given.is_empty() {
         return None;
     }
-    let mut w = SessionWriter::after(state).unwrap_or_else(|_| SessionWriter::new());
+    let mut w = SessionWriter::continue_state(state).unwrap_or_else(|_| SessionWriter::new());
     if let Some(cwd) = cwd {
-        w.record(&SessionRecord::Cwd(cwd));
+        w.add_record(&SessionRecord::Cwd(cwd));
     }
     let mut export = |name: &[u8], value: &[u8]| {
         let value = SessionValue::Scalar(value);
-        w.record(&SessionRecord::Variable { name, attributes: b"x", value });
+        w.add_record(&SessionRecord::Variable { name, attributes: b"x", value });
     };
     if let Some(cwd) = cwd {
         export(b"PWD", cwd);
@@ -92,7 +92,7 @@ pub fn state_after(state: &[u8], cwd: Option<&[u8]>, given: &[Variable]) -> Opti
 }
 
 /// A word as a shell reads it back.
-pub fn quoted(word: &[u8]) -> Vec<u8> {
+pub fn quote_word(word: &[u8]) -> Vec<u8> {
     let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(b);
     if !word.is_empty() && word.iter().all(is_plain) {
         return word.to_vec();
@@ -117,14 +117,14 @@ mod tests {
         let given = [(b"A".to_vec(), b"1".to_vec())];
         assert_eq!(state_after(b"", None, &[]), None);
         let state = state_after(b"", Some(b"/tmp"), &given).unwrap();
-        let place = ShellSurroundings::of(&state).unwrap();
+        let place = ShellSurroundings::from_state(&state).unwrap();
         assert_eq!(place.cwd.as_deref(), Some(b"/tmp".as_slice()));
-        let env = environment(Some(&place), b"/tmp", &[]);
+        let env = command_environment(Some(&place), b"/tmp", &[]);
         let has = |s: &[u8]| env.iter().filter(|v| *v == s).count();
         assert_eq!((has(b"A=1"), has(b"PWD=/tmp"), has(b"TZ=UTC")), (1, 1, 1));
         let later = state_after(&state, None, &[(b"A".to_vec(), b"2".to_vec())]).unwrap();
         assert_eq!(
-            environment(ShellSurroundings::of(&later).as_ref(), b"/tmp", &[]).len(),
+            command_environment(ShellSurroundings::from_state(&later).as_ref(), b"/tmp", &[]).len(),
             env.len()
         );
     }

@@ -23,7 +23,7 @@ pub trait Folder: Send + Sync {
     /// # Errors
     /// Why it cannot be read. The session sees an empty directory that nobody may read, and
     /// [`crate::Vfs::damage`] tells.
-    fn list(&self) -> Result<Vec<FolderEntry>, String>;
+    fn list_entries(&self) -> Result<Vec<FolderEntry>, String>;
 }
 
 /// An entry of a [`Folder`].
@@ -59,7 +59,7 @@ impl FolderEntry {
 }
 
 /// The node of a file or symbolic link; a directory's folder if it is one.
-pub fn leaf(kind: BaseKind, mode: u16, time: u64) -> Result<Inode, Arc<dyn Folder>> {
+pub fn leaf_inode(kind: BaseKind, mode: u16, time: u64) -> Result<Inode, Arc<dyn Folder>> {
     let kind = match kind {
         BaseKind::Dir(folder) => return Err(folder),
         BaseKind::File { bytes, program } => {
@@ -73,7 +73,7 @@ pub fn leaf(kind: BaseKind, mode: u16, time: u64) -> Result<Inode, Arc<dyn Folde
         }
         BaseKind::Symlink(target) => NodeKind::Symlink(target.into()),
     };
-    Ok(Inode::at(kind, mode, time))
+    Ok(Inode::new_at(kind, mode, time))
 }
 
 /// A node, and where it lies in the image.
@@ -111,28 +111,28 @@ impl BaseLayer {
         BaseLayer { budget, ..BaseLayer::default() }
     }
 
-    fn node(&self, ino: Ino) -> Option<&BaseNode> {
+    fn node_at(&self, ino: Ino) -> Option<&BaseNode> {
         self.nodes.get(usize::try_from(ino.checked_sub(FIRST)?).ok()?)
     }
 
     /// The node of that number; a directory is listed now if it never was.
     pub fn get(&self, ino: Ino) -> Option<&Arc<Inode>> {
-        let n = self.node(ino)?;
-        Some(n.made.get_or_init(|| Arc::new(self.make(ino, n))))
+        let n = self.node_at(ino)?;
+        Some(n.made.get_or_init(|| Arc::new(self.make_inode(ino, n))))
     }
 
     /// Whether it is a directory that nobody has looked into.
     pub fn is_unlisted(&self, ino: Ino) -> bool {
-        self.node(ino).is_some_and(|n| n.folder.is_some() && n.made.get().is_none())
+        self.node_at(ino).is_some_and(|n| n.folder.is_some() && n.made.get().is_none())
     }
 
     /// The directory of the image that the node lies in.
-    pub fn parent(&self, ino: Ino) -> Option<Ino> {
-        self.node(ino).map(|n| n.parent)
+    pub fn parent_of(&self, ino: Ino) -> Option<Ino> {
+        self.node_at(ino).map(|n| n.parent)
     }
 
     /// What was found to be damaged first.
-    pub fn damage(&self) -> Option<&str> {
+    pub fn first_damage(&self) -> Option<&str> {
         self.damage.get().map(String::as_str)
     }
 
@@ -142,9 +142,9 @@ impl BaseLayer {
     }
 
     /// Adds an entry of the directory `parent`.
-    pub fn add(&self, parent: Ino, kind: BaseKind, mode: u16, time: u64) -> Ino {
+    pub fn add_entry(&self, parent: Ino, kind: BaseKind, mode: u16, time: u64) -> Ino {
         let made = OnceLock::new();
-        let folder = match leaf(kind, mode, time) {
+        let folder = match leaf_inode(kind, mode, time) {
             Ok(node) => {
                 let _ = made.set(Arc::new(node));
                 None
@@ -156,8 +156,8 @@ impl BaseLayer {
                 as Ino
     }
 
-    fn make(&self, ino: Ino, n: &BaseNode) -> Inode {
-        let listed = n.folder.as_ref().map_or_else(|| Ok(Vec::new()), |f| f.list());
+    fn make_inode(&self, ino: Ino, n: &BaseNode) -> Inode {
+        let listed = n.folder.as_ref().map_or_else(|| Ok(Vec::new()), |f| f.list_entries());
         let listed = listed.and_then(|l| {
             let fits = self.nodes.count() + l.len() <= MAX_NODES;
             if fits { Ok(l) } else { Err("too many files".into()) }
@@ -170,16 +170,16 @@ impl BaseLayer {
             }
         };
         // A guest that looks cannot be refused; the image bounds how much there is.
-        let _ = n.held.set(HeldBytes::anyway(&self.budget, listed.len() as u64 * COST));
+        let _ = n.held.set(HeldBytes::force_hold(&self.budget, listed.len() as u64 * COST));
         let mut entries = BTreeMap::new();
         let mut folders = 0;
         for e in listed.into_iter().filter(FolderEntry::is_plain) {
             folders += u32::from(matches!(e.kind, BaseKind::Dir(_)));
-            let child = self.add(ino, e.kind, e.mode, e.time);
+            let child = self.add_entry(ino, e.kind, e.mode, e.time);
             entries.insert(Name::from(e.name), child);
         }
         let kind = NodeKind::Dir { parent: n.parent, entries: Arc::new(DirEntries::from(entries)) };
-        let mut node = Inode::at(kind, mode, n.time);
+        let mut node = Inode::new_at(kind, mode, n.time);
         node.nlink += folders;
         node
     }

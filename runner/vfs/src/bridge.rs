@@ -24,7 +24,7 @@ impl MetaExchange {
     }
 
     /// Takes one request and answers it; `own` tells about the caller's descriptors.
-    pub fn exchange(
+    pub fn take_request(
         &self,
         request: &[u8],
         own: &dyn Fn(u32) -> Result<box_abi::Stat, Errno>,
@@ -33,7 +33,7 @@ impl MetaExchange {
             return Err(Errno::INVAL);
         }
         let mut reply = Vec::with_capacity(2 + box_abi::STAT_LEN);
-        match self.answer(request, own) {
+        match self.answer_request(request, own) {
             Ok(stat) => {
                 reply.extend_from_slice(&0u16.to_le_bytes());
                 if let Some(s) = stat {
@@ -46,17 +46,19 @@ impl MetaExchange {
         Ok(request.len())
     }
 
-    fn answer(
+    fn answer_request(
         &self,
         request: &[u8],
         own: &dyn Fn(u32) -> Result<box_abi::Stat, Errno>,
     ) -> Result<Option<box_abi::Stat>, Errno> {
         let root = Loc::Tree(ROOT);
         match MetaRequest::decode(request).ok_or(Errno::INVAL)? {
-            MetaRequest::Stat { path, follow } => match self.vfs.look(&root, path, follow)? {
-                StatResult::Stat(s) => Ok(Some(s)),
-                StatResult::Descriptor(n) => own(n).map(Some),
-            },
+            MetaRequest::Stat { path, follow } => {
+                match self.vfs.stat_or_descriptor(&root, path, follow)? {
+                    StatResult::Stat(s) => Ok(Some(s)),
+                    StatResult::Descriptor(n) => own(n).map(Some),
+                }
+            }
             MetaRequest::Chmod { path, mode } => self.vfs.chmod(&root, path, mode).map(|()| None),
             MetaRequest::Chown { path, uid, gid, follow } => {
                 self.vfs.chown(&root, path, uid, gid, follow).map(|()| None)

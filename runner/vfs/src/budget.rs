@@ -31,12 +31,12 @@ pub struct Budget {
 impl Budget {
     /// A budget of `limit` bytes.
     pub fn new(limit: u64) -> Arc<Budget> {
-        Budget::within(limit, || true)
+        Budget::with_host_check(limit, || true)
     }
 
     /// A budget of `limit` bytes that gives nothing either while `host_has_room` says no: for a host whose own memory ends
     /// somewhere, of which the budget does not count all.
-    pub fn within(limit: u64, host_has_room: fn() -> bool) -> Arc<Budget> {
+    pub fn with_host_check(limit: u64, host_has_room: fn() -> bool) -> Arc<Budget> {
         Arc::new(Budget { limit: AtomicU64::new(limit), host_has_room, ..Budget::default() })
     }
 
@@ -51,7 +51,7 @@ impl Budget {
     }
 
     /// Takes `n` bytes, or says no and remembers that it did.
-    pub fn take(&self, n: u64) -> bool {
+    pub fn take_bytes(&self, n: u64) -> bool {
         let limit = self.limit();
         let took = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
             used.checked_add(n).filter(|total| *total <= limit && (self.host_has_room)())
@@ -84,13 +84,13 @@ impl Budget {
     }
 
     /// Gives back `n` bytes that were taken.
-    pub fn give(&self, n: u64) {
+    pub fn give_bytes(&self, n: u64) {
         self.used.fetch_sub(n, Ordering::Relaxed);
     }
 
     /// Takes `n` bytes that are given back when the reservation is dropped.
-    pub fn reserve(self: &Arc<Budget>, n: u64) -> Option<Reservation> {
-        self.take(n).then(|| Reservation { bytes: n, budget: self.clone() })
+    pub fn reserve_bytes(self: &Arc<Budget>, n: u64) -> Option<Reservation> {
+        self.take_bytes(n).then(|| Reservation { bytes: n, budget: self.clone() })
     }
 
     /// Whether `n` bytes more would be had now.
@@ -100,19 +100,19 @@ impl Budget {
     }
 
     /// Bytes in use.
-    pub fn used(&self) -> u64 {
+    pub fn used_bytes(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
     /// The most that was in use since the last call, and whether a request was
     /// refused since then.
-    pub fn report(&self) -> (u64, bool) {
-        let peak = self.peak.swap(self.used(), Ordering::Relaxed);
+    pub fn take_report(&self) -> (u64, bool) {
+        let peak = self.peak.swap(self.used_bytes(), Ordering::Relaxed);
         (peak, self.refused.swap(false, Ordering::Relaxed))
     }
 
     /// Whether a request was refused since the last report.
-    pub fn refused(&self) -> bool {
+    pub fn has_refused(&self) -> bool {
         self.refused.load(Ordering::Relaxed)
     }
 }
@@ -144,7 +144,7 @@ impl Reservation {
     }
 
     /// As many bytes again, whether there is room or not.
-    pub fn again(&self) -> Reservation {
+    pub fn reserve_again(&self) -> Reservation {
         self.budget.reserve_anyway(self.bytes)
     }
 
@@ -159,14 +159,14 @@ impl Reservation {
     }
 
     /// Makes `n` of its bytes a reservation of their own; `None` if it has fewer.
-    pub fn split(&mut self, n: u64) -> Option<Reservation> {
+    pub fn split_off(&mut self, n: u64) -> Option<Reservation> {
         self.bytes = self.bytes.checked_sub(n)?;
         Some(Reservation { bytes: n, budget: self.budget.clone() })
     }
 
     /// Takes `n` bytes more; false, and nothing taken, if the budget has no room.
-    pub fn grow(&mut self, n: u64) -> bool {
-        let took = self.budget.take(n);
+    pub fn grow_by(&mut self, n: u64) -> bool {
+        let took = self.budget.take_bytes(n);
         if took {
             self.bytes += n;
         }
@@ -177,11 +177,11 @@ impl Reservation {
     pub fn shrink_to(&mut self, n: u64) {
         let surplus = self.bytes.saturating_sub(n);
         self.bytes -= surplus;
-        self.budget.give(surplus);
+        self.budget.give_bytes(surplus);
     }
 
     /// Adds the bytes of another reservation of the same budget.
-    pub fn absorb(&mut self, mut other: Reservation) {
+    pub fn absorb_other(&mut self, mut other: Reservation) {
         debug_assert!(self.shares_budget(&other));
         self.bytes += std::mem::take(&mut other.bytes);
     }
@@ -189,7 +189,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.budget.give(self.bytes);
+        self.budget.give_bytes(self.bytes);
     }
 }
 
@@ -200,23 +200,23 @@ pub struct HeldBytes(Option<Reservation>);
 
 impl HeldBytes {
     /// `n` bytes of the budget, whether there is room or not.
-    pub fn anyway(budget: &Arc<Budget>, n: u64) -> HeldBytes {
+    pub fn force_hold(budget: &Arc<Budget>, n: u64) -> HeldBytes {
         HeldBytes(Some(budget.reserve_anyway(n)))
     }
 
     /// Takes `n` bytes more; false, and nothing taken, if the budget has no room.
-    pub fn grow(&mut self, budget: &Arc<Budget>, n: u64) -> bool {
+    pub fn grow_by(&mut self, budget: &Arc<Budget>, n: u64) -> bool {
         match &mut self.0 {
-            Some(held) => held.grow(n),
+            Some(held) => held.grow_by(n),
             None => {
-                self.0 = budget.reserve(n);
+                self.0 = budget.reserve_bytes(n);
                 self.0.is_some()
             }
         }
     }
 
     /// Gives back `n` bytes, or all if it has fewer.
-    pub fn shrink(&mut self, n: u64) {
+    pub fn shrink_by(&mut self, n: u64) {
         if let Some(held) = &mut self.0 {
             held.shrink_to(held.bytes().saturating_sub(n));
         }
@@ -225,7 +225,7 @@ impl HeldBytes {
 
 impl Clone for HeldBytes {
     fn clone(&self) -> HeldBytes {
-        HeldBytes(self.0.as_ref().map(Reservation::again))
+        HeldBytes(self.0.as_ref().map(Reservation::reserve_again))
     }
 }
 
@@ -236,58 +236,58 @@ mod tests {
     #[test]
     fn takes_up_to_the_ceiling_and_gives_back() {
         let budget = Budget::new(100);
-        let mut a = budget.reserve(60).unwrap();
-        assert!(budget.reserve(41).is_none() && budget.refused());
-        let b = a.split(20).unwrap();
-        assert!(a.split(41).is_none());
-        assert_eq!((a.bytes(), b.bytes(), budget.used()), (40, 20, 60));
-        assert!(a.grow(40) && !a.grow(1));
+        let mut a = budget.reserve_bytes(60).unwrap();
+        assert!(budget.reserve_bytes(41).is_none() && budget.has_refused());
+        let b = a.split_off(20).unwrap();
+        assert!(a.split_off(41).is_none());
+        assert_eq!((a.bytes(), b.bytes(), budget.used_bytes()), (40, 20, 60));
+        assert!(a.grow_by(40) && !a.grow_by(1));
         drop(b);
-        assert_eq!(budget.used(), 80);
+        assert_eq!(budget.used_bytes(), 80);
         a.shrink_to(30);
-        assert_eq!((budget.used(), budget.report()), (30, (100, true)));
-        assert_eq!(budget.report(), (30, false));
-        let c = budget.reserve(5).unwrap();
-        a.absorb(c);
-        assert_eq!((a.bytes(), budget.used()), (35, 35));
+        assert_eq!((budget.used_bytes(), budget.take_report()), (30, (100, true)));
+        assert_eq!(budget.take_report(), (30, false));
+        let c = budget.reserve_bytes(5).unwrap();
+        a.absorb_other(c);
+        assert_eq!((a.bytes(), budget.used_bytes()), (35, 35));
         drop(a);
-        assert_eq!(budget.used(), 0);
+        assert_eq!(budget.used_bytes(), 0);
     }
 
     #[test]
     fn a_lower_ceiling_gives_nothing_more() {
         let budget = Budget::new(100);
-        let held = budget.reserve(80).unwrap();
+        let held = budget.reserve_bytes(80).unwrap();
         budget.set_limit(50);
-        assert!(!budget.take(1) && !budget.has_room(0));
+        assert!(!budget.take_bytes(1) && !budget.has_room(0));
         drop(held);
-        assert!(budget.has_room(50) && !budget.take(51));
+        assert!(budget.has_room(50) && !budget.take_bytes(51));
     }
 
     #[test]
     fn nothing_is_given_while_the_host_has_no_room() {
         static ROOM: AtomicBool = AtomicBool::new(true);
-        let budget = Budget::within(100, || ROOM.load(Ordering::Relaxed));
-        let held = budget.reserve(60).unwrap();
+        let budget = Budget::with_host_check(100, || ROOM.load(Ordering::Relaxed));
+        let held = budget.reserve_bytes(60).unwrap();
         ROOM.store(false, Ordering::Relaxed);
-        assert!(!budget.has_room(1) && budget.reserve(1).is_none());
-        assert!(budget.refused() && budget.used() == 60);
+        assert!(!budget.has_room(1) && budget.reserve_bytes(1).is_none());
+        assert!(budget.has_refused() && budget.used_bytes() == 60);
         drop(held);
-        assert_eq!(budget.used(), 0);
+        assert_eq!(budget.used_bytes(), 0);
         ROOM.store(true, Ordering::Relaxed);
-        assert!(budget.take(100));
+        assert!(budget.take_bytes(100));
     }
 
     #[test]
     fn a_copy_holds_as_much_again() {
         let budget = Budget::new(100);
         let mut held = HeldBytes::default();
-        assert!(held.grow(&budget, 60) && !held.grow(&budget, 41));
+        assert!(held.grow_by(&budget, 60) && !held.grow_by(&budget, 41));
         let copy = held.clone();
-        assert_eq!((budget.used(), budget.has_room(0)), (120, false));
-        held.shrink(50);
-        assert_eq!(budget.used(), 70);
+        assert_eq!((budget.used_bytes(), budget.has_room(0)), (120, false));
+        held.shrink_by(50);
+        assert_eq!(budget.used_bytes(), 70);
         drop((held, copy));
-        assert_eq!(budget.used(), 0);
+        assert_eq!(budget.used_bytes(), 0);
     }
 }

@@ -40,7 +40,7 @@ impl ByteQueue {
         let (need, have) = (self.bytes.len() + data.len(), self.bytes.capacity());
         if need > have {
             let want = need.next_power_of_two().clamp(STEP.min(most), most).max(need);
-            if !self.held.grow(budget, (want - have) as u64) {
+            if !self.held.grow_by(budget, (want - have) as u64) {
                 return Err(Errno::NOMEM);
             }
             self.bytes.reserve_exact(want - self.bytes.len());
@@ -50,7 +50,7 @@ impl ByteQueue {
     }
 
     /// Copies what comes after the first `skip` bytes; they stay.
-    pub(crate) fn peek(&self, skip: usize, buf: &mut [u8]) -> usize {
+    pub(crate) fn peek_bytes(&self, skip: usize, buf: &mut [u8]) -> usize {
         let (a, b) = self.bytes.as_slices();
         let a_rest = a.get(skip..).unwrap_or(&[]);
         let b_rest = b.get(skip.saturating_sub(a.len())..).unwrap_or(&[]);
@@ -62,14 +62,14 @@ impl ByteQueue {
     }
 
     /// Takes bytes out.
-    pub(crate) fn take(&mut self, buf: &mut [u8]) -> usize {
-        let n = self.peek(0, buf);
+    pub(crate) fn take_bytes(&mut self, buf: &mut [u8]) -> usize {
+        let n = self.peek_bytes(0, buf);
         self.bytes.drain(..n);
         n
     }
 
     /// Forgets all, and gives the memory back.
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn clear_all(&mut self) {
         *self = ByteQueue::default();
     }
 }
@@ -79,16 +79,16 @@ impl ByteQueue {
 pub(crate) struct WaitingThreads(Vec<Thread>);
 
 impl WaitingThreads {
-    pub(crate) fn add(&mut self, who: &Thread) {
+    pub(crate) fn add_thread(&mut self, who: &Thread) {
         if !self.0.iter().any(|t| t.id() == who.id()) {
             if self.0.len() >= MAX_WAITING {
-                self.wake();
+                self.wake_all();
             }
             self.0.push(who.clone());
         }
     }
 
-    pub(crate) fn wake(&mut self) {
+    pub(crate) fn wake_all(&mut self) {
         for t in self.0.drain(..) {
             t.unpark();
         }
@@ -111,14 +111,14 @@ mod tests {
         for round in 0..3000u32 {
             b.push(&round.to_le_bytes(), 8192, &budget).unwrap();
             b.push(b"abc", 8192, &budget).unwrap();
-            assert_eq!(b.peek(4, &mut out), 3);
+            assert_eq!(b.peek_bytes(4, &mut out), 3);
             assert_eq!(&out[..3], b"abc");
-            assert_eq!(b.take(&mut out), 7);
+            assert_eq!(b.take_bytes(&mut out), 7);
             assert_eq!(out[..4], round.to_le_bytes());
         }
-        assert!(b.is_empty() && budget.used() <= 8192);
-        b.clear();
-        assert_eq!(budget.used(), 0);
+        assert!(b.is_empty() && budget.used_bytes() <= 8192);
+        b.clear_all();
+        assert_eq!(budget.used_bytes(), 0);
     }
 
     #[test]

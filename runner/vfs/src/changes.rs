@@ -74,29 +74,29 @@ impl<'a> ChangeListing<'a> {
     }
 
     /// Whether a bound was met; counts a step.
-    fn over(&mut self) -> bool {
+    fn is_over(&mut self) -> bool {
         self.steps += 1;
         if self.steps.is_multiple_of(LOOK) {
-            self.look();
+            self.check_clock();
         }
         self.full
     }
 
     /// Looks at the clock.
-    fn look(&mut self) {
+    fn check_clock(&mut self) {
         if self.bounds.deadline.is_some_and(|d| Instant::now() >= d) {
-            self.cut();
+            self.cut_list();
         }
     }
 
-    fn cut(&mut self) {
+    fn cut_list(&mut self) {
         self.full = true;
         self.out.truncated = true;
     }
 
     fn push(&mut self, path: &[u8], kind: ChangeKind, size: u64) {
         if self.out.list.len() >= self.bounds.count || self.bytes + path.len() > self.bounds.bytes {
-            return self.cut();
+            return self.cut_list();
         }
         self.bytes += path.len();
         self.out.list.push(TreeChange { path: path.to_vec(), kind, size });
@@ -108,7 +108,7 @@ impl<'a> ChangeListing<'a> {
 #[derive(Clone, Debug)]
 pub struct ChangeMark(NodeTree);
 
-/// Paths touched below writable mounts since the last [`Vfs::mark`].
+/// Paths touched below writable mounts since the last [`Vfs::mark_state`].
 #[derive(Debug, Default)]
 pub(crate) struct HostJournal(Mutex<ChangeJournal>);
 
@@ -121,7 +121,7 @@ struct ChangeJournal {
 
 impl ChangeJournal {
     /// What a note occupies.
-    fn cost(rel: &[u8]) -> u64 {
+    fn note_cost(rel: &[u8]) -> u64 {
         rel.len() as u64 + 96
     }
 }
@@ -131,7 +131,13 @@ impl HostJournal {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    pub(crate) fn note(&self, mount: usize, rel: &[u8], kind: ChangeKind, budget: &Arc<Budget>) {
+    pub(crate) fn note_change(
+        &self,
+        mount: usize,
+        rel: &[u8],
+        kind: ChangeKind,
+        budget: &Arc<Budget>,
+    ) {
         let mut j = self.lock();
         let key = (mount, rel.to_vec());
         let merged = match (j.touched.get(&key), kind) {
@@ -139,7 +145,7 @@ impl HostJournal {
             (Some(ChangeKind::Deleted), ChangeKind::Created) => ChangeKind::Modified,
             (Some(ChangeKind::Created), ChangeKind::Deleted) => {
                 j.touched.remove(&key);
-                j.held.shrink(ChangeJournal::cost(rel));
+                j.held.shrink_by(ChangeJournal::note_cost(rel));
                 return;
             }
             _ => kind,
@@ -149,7 +155,7 @@ impl HostJournal {
             return;
         }
         if j.touched.len() < ChangeBounds::default().count
-            && j.held.grow(budget, ChangeJournal::cost(rel))
+            && j.held.grow_by(budget, ChangeJournal::note_cost(rel))
         {
             j.touched.insert(key, merged);
         } else {
@@ -160,17 +166,17 @@ impl HostJournal {
 
 impl Vfs {
     /// Remembers the present state.
-    pub fn mark(&self) -> ChangeMark {
+    pub fn mark_state(&self) -> ChangeMark {
         *self.shared.host_changes.lock() = ChangeJournal::default();
         ChangeMark(self.read().tree.clone())
     }
 
     /// Files and symbolic links that differ from `mark`, by path, within the bounds. The time
     /// and memory it takes do not depend on what a guest has made beyond them.
-    pub fn changes(&self, mark: &ChangeMark, bounds: &ChangeBounds) -> TreeChanges {
+    pub fn changes_since(&self, mark: &ChangeMark, bounds: &ChangeBounds) -> TreeChanges {
         let new = self.read().tree.clone();
         let mut found = ChangeListing::new(bounds);
-        found.look();
+        found.check_clock();
         self.host_changes(&mut found);
         if !found.full && !new.is_same(&mark.0) {
             Comparison::new(&mark.0, &new).run(&mut found);
@@ -188,7 +194,7 @@ impl Vfs {
         };
         found.out.truncated |= cut;
         for ((m, rel), kind) in touched {
-            found.look();
+            found.check_clock();
             if found.full {
                 return;
             }
@@ -242,21 +248,21 @@ impl<'a> CompareFrame<'a> {
 
 impl<'a> Comparison<'a> {
     fn new(old: &'a NodeTree, new: &'a NodeTree) -> Comparison<'a> {
-        let touched = old.touched().union(&new.touched()).copied().collect();
+        let touched = old.touched_nodes().union(&new.touched_nodes()).copied().collect();
         Comparison { old, new, touched }
     }
 
-    fn frame(&self, old: Option<Ino>, new: Option<Ino>, path: usize) -> CompareFrame<'a> {
-        CompareFrame { old: entries(self.old, old), new: entries(self.new, new), path }
+    fn new_frame(&self, old: Option<Ino>, new: Option<Ino>, path: usize) -> CompareFrame<'a> {
+        CompareFrame { old: side_entries(self.old, old), new: side_entries(self.new, new), path }
     }
 
     /// One path is kept and a frame per directory above the present one, so memory is bounded
     /// by the longest path that a call takes, whatever the depth of the trees.
     fn run(&self, found: &mut ChangeListing<'_>) {
         let mut path = Vec::new();
-        let mut frames = vec![self.frame(Some(ROOT), Some(ROOT), 0)];
+        let mut frames = vec![self.new_frame(Some(ROOT), Some(ROOT), 0)];
         while let Some(frame) = frames.last_mut() {
-            if found.over() {
+            if found.is_over() {
                 return;
             }
             path.truncate(frame.path);
@@ -267,8 +273,8 @@ impl<'a> Comparison<'a> {
             if a == b && a.is_some_and(|i| i >= base::FIRST && !self.touched.contains(&i)) {
                 continue;
             }
-            let old = a.and_then(|i| leaf(self.old, i));
-            let new = b.and_then(|i| leaf(self.new, i));
+            let old = a.and_then(|i| leaf_inode(self.old, i));
+            let new = b.and_then(|i| leaf_inode(self.new, i));
             let kind = match (old, new) {
                 (None, Some(_)) => Some(ChangeKind::Created),
                 (Some(_), None) => Some(ChangeKind::Deleted),
@@ -290,15 +296,15 @@ impl<'a> Comparison<'a> {
                 found.push(&path, kind, new.map_or(0, |n| n.size()));
             }
             if a.is_some() || b.is_some() {
-                frames.push(self.frame(a, b, path.len()));
+                frames.push(self.new_frame(a, b, path.len()));
             }
         }
     }
 }
 
-fn entries(tree: &NodeTree, dir: Option<Ino>) -> Side<'_> {
+fn side_entries(tree: &NodeTree, dir: Option<Ino>) -> Side<'_> {
     static NONE: BTreeMap<Name, Ino> = BTreeMap::new();
-    dir.and_then(|d| tree.entries(d).ok()).map_or(&NONE, |e| e).iter().peekable()
+    dir.and_then(|d| tree.entries_of(d).ok()).map_or(&NONE, |e| e).iter().peekable()
 }
 
 fn is_dir(tree: &NodeTree, ino: Ino) -> bool {
@@ -306,7 +312,7 @@ fn is_dir(tree: &NodeTree, ino: Ino) -> bool {
 }
 
 /// The node if it is a file or symbolic link.
-fn leaf(tree: &NodeTree, ino: Ino) -> Option<&Arc<Inode>> {
+fn leaf_inode(tree: &NodeTree, ino: Ino) -> Option<&Arc<Inode>> {
     tree.get(ino).filter(|n| matches!(n.kind, NodeKind::File { .. } | NodeKind::Symlink(_)))
 }
 
@@ -316,7 +322,7 @@ fn content_differs(old: &Arc<Inode>, new: &Arc<Inode>) -> bool {
         return false;
     }
     match (&old.kind, &new.kind) {
-        (NodeKind::File { content: a, .. }, NodeKind::File { content: b, .. }) => !a.same(b),
+        (NodeKind::File { content: a, .. }, NodeKind::File { content: b, .. }) => !a.is_same(b),
         (NodeKind::Symlink(a), NodeKind::Symlink(b)) => a != b,
         _ => true,
     }
@@ -329,19 +335,19 @@ mod tests {
     #[test]
     fn the_journal_is_bounded() {
         let (journal, budget) = (HostJournal::default(), Budget::new(4 << 20));
-        let note = |n: usize, kind| journal.note(0, n.to_string().as_bytes(), kind, &budget);
+        let note = |n: usize, kind| journal.note_change(0, n.to_string().as_bytes(), kind, &budget);
         (0..10_000).for_each(|n| note(n, ChangeKind::Created));
         assert!(!journal.lock().cut);
         note(10_000, ChangeKind::Created);
         note(5, ChangeKind::Modified);
         assert!(journal.lock().cut && journal.lock().touched.len() == 10_000);
         (0..10_000).for_each(|n| note(n, ChangeKind::Deleted));
-        assert_eq!(budget.used(), 0);
+        assert_eq!(budget.used_bytes(), 0);
         let long = vec![b'x'; 3 << 20];
-        journal.note(0, &long, ChangeKind::Modified, &budget);
-        journal.note(1, &long, ChangeKind::Modified, &budget);
+        journal.note_change(0, &long, ChangeKind::Modified, &budget);
+        journal.note_change(1, &long, ChangeKind::Modified, &budget);
         assert_eq!(journal.lock().touched.len(), 1);
         *journal.lock() = ChangeJournal::default();
-        assert_eq!(budget.used(), 0);
+        assert_eq!(budget.used_bytes(), 0);
     }
 }

@@ -31,7 +31,7 @@ pub trait LazyBytes: Any + Send + Sync {
     ///
     /// # Errors
     /// EIO for what is damaged, ESTALE for what has changed, ENOMEM if the budget has no room.
-    fn ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno>;
+    fn make_ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno>;
     /// Reads at an offset, at least a byte unless it is the end.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl ContentBase {
         }
     }
 
-    fn same(&self, other: &ContentBase) -> bool {
+    fn is_same(&self, other: &ContentBase) -> bool {
         match (self, other) {
             (ContentBase::Blob(a), ContentBase::Blob(b)) => Arc::ptr_eq(a, b),
             (ContentBase::Lazy(a), ContentBase::Lazy(b)) => Arc::ptr_eq(a, b),
@@ -95,7 +95,7 @@ struct Chunk {
 
 impl Clone for Chunk {
     fn clone(&self) -> Chunk {
-        Chunk { bytes: self.bytes.clone(), held: self.held.again() }
+        Chunk { bytes: self.bytes.clone(), held: self.held.reserve_again() }
     }
 }
 
@@ -116,7 +116,7 @@ impl Chunk {
     }
 
     /// What it takes to have `need` bytes in this one.
-    fn more(&self, need: u64) -> u64 {
+    fn growth_cost(&self, need: u64) -> u64 {
         (Chunk::room(self.bytes.capacity(), need as usize) - self.bytes.capacity()) as u64
     }
 
@@ -158,7 +158,7 @@ impl FileContent {
     }
 
     /// What is fetched when it is wanted, if any of it is visible.
-    pub(crate) fn lazy(&self) -> Option<&Arc<dyn LazyBytes>> {
+    pub(crate) fn lazy_bytes(&self) -> Option<&Arc<dyn LazyBytes>> {
         match &self.base {
             Some(ContentBase::Lazy(l)) if self.base_len > 0 => Some(l),
             _ => None,
@@ -166,7 +166,7 @@ impl FileContent {
     }
 
     /// The same, if nothing was ever changed.
-    pub(crate) fn untouched(&self) -> Option<&Arc<dyn LazyBytes>> {
+    pub(crate) fn untouched_bytes(&self) -> Option<&Arc<dyn LazyBytes>> {
         let whole = self.chunks.is_empty() && self.len == self.base_len;
         match &self.base {
             Some(ContentBase::Lazy(l)) if whole && l.len() == self.len => Some(l),
@@ -185,15 +185,15 @@ impl FileContent {
     }
 
     /// Bytes charged to the quota.
-    pub fn charged(&self) -> u64 {
+    pub fn charged_bytes(&self) -> u64 {
         self.charged
     }
 
     /// Whether both are known to hold the same bytes: the same chunks over the same
     /// base. False may mean equal bytes that were written anew.
-    pub fn same(&self, other: &FileContent) -> bool {
+    pub fn is_same(&self, other: &FileContent) -> bool {
         let base = match (&self.base, &other.base) {
-            (Some(a), Some(b)) => a.same(b),
+            (Some(a), Some(b)) => a.is_same(b),
             (None, None) => true,
             _ => false,
         };
@@ -302,7 +302,7 @@ impl FileContent {
                 Some(c) => {
                     growth += upto.saturating_sub(c.bytes.len() as u64);
                     memory += match Arc::get_mut(c) {
-                        Some(own) => own.more(upto),
+                        Some(own) => own.growth_cost(upto),
                         None => Chunk::cost(upto.max(c.bytes.len() as u64)),
                     };
                 }
@@ -312,7 +312,7 @@ impl FileContent {
                     // Fetching may fail, so it comes before anything is changed. At most the first
                     // and the last chunk are not written over whole.
                     let from = off.saturating_sub(index * CHUNK);
-                    if self.lazy().is_some() && base > 0 && (from > 0 || upto < base) {
+                    if self.lazy_bytes().is_some() && base > 0 && (from > 0 || upto < base) {
                         let mut bytes = vec![0; base as usize];
                         self.base_read(index * CHUNK, &mut bytes)?;
                         kept.insert(index, bytes);
@@ -322,14 +322,15 @@ impl FileContent {
         }
         let mut held = match memory {
             0 => None,
-            n => Some(budget.reserve(n).ok_or(Errno::NOSPC)?),
+            n => Some(budget.reserve_bytes(n).ok_or(Errno::NOSPC)?),
         };
         charge(growth)?;
         self.charged += growth;
         // What was reserved is enough: no snapshot is taken meanwhile, so no more chunks are
         // shared now than were above.
-        let mut part =
-            |n| held.as_mut().and_then(|h| h.split(n)).unwrap_or_else(|| budget.reserve_anyway(n));
+        let mut part = |n| {
+            held.as_mut().and_then(|h| h.split_off(n)).unwrap_or_else(|| budget.reserve_anyway(n))
+        };
         let mut pos = off;
         while pos < end {
             let index = pos / CHUNK;
@@ -392,9 +393,9 @@ impl FileContent {
         }
         // It is this file's own by now.
         let own = Arc::make_mut(chunk);
-        let more = own.more(upto);
+        let more = own.growth_cost(upto);
         if more > 0 {
-            own.held.absorb(part(more));
+            own.held.absorb_other(part(more));
             let room = Chunk::room(own.bytes.capacity(), upto as usize);
             own.bytes.reserve_exact(room - own.bytes.len());
         }
@@ -418,7 +419,7 @@ impl FileContent {
                 let keep = (len - last * CHUNK) as usize;
                 if c.bytes.len() > keep {
                     freed += (c.bytes.len() - keep) as u64;
-                    cut(c, keep, budget);
+                    cut_chunk(c, keep, budget);
                 }
             }
         }
@@ -441,7 +442,7 @@ impl FileContent {
     }
 
     /// The bytes of a written chunk.
-    pub(crate) fn chunk(&self, index: u64) -> Option<&[u8]> {
+    pub(crate) fn written_chunk(&self, index: u64) -> Option<&[u8]> {
         self.chunks.get(&index).map(|c| c.bytes.as_slice())
     }
 
@@ -486,7 +487,7 @@ impl FileContent {
             return Err(Errno::INVAL);
         }
         let need = bytes.len() as u64;
-        let held = budget.reserve(Chunk::cost(need)).ok_or(Errno::NOSPC)?;
+        let held = budget.reserve_bytes(Chunk::cost(need)).ok_or(Errno::NOSPC)?;
         self.drop_chunk(index);
         self.charged += need + CHUNK_OVERHEAD;
         self.chunks.insert(index, Arc::new(Chunk::new(bytes, need, held)));
@@ -495,7 +496,7 @@ impl FileContent {
 }
 
 /// Cuts a chunk to `keep` bytes, and frees the memory behind them unless it is little.
-fn cut(chunk: &mut Arc<Chunk>, keep: usize, budget: &Arc<Budget>) {
+fn cut_chunk(chunk: &mut Arc<Chunk>, keep: usize, budget: &Arc<Budget>) {
     match Arc::get_mut(chunk) {
         Some(own) if own.bytes.capacity() <= (2 * keep).max(64) => own.bytes.truncate(keep),
         // The part that is kept must be had whether there is room or not: cutting frees.
@@ -535,7 +536,7 @@ mod tests {
         assert_eq!(all(&c), want);
         assert_ne!(all(&snapshot), want);
         assert_eq!(c.chunks.len(), 1);
-        assert_eq!(c.charged(), CHUNK + CHUNK_OVERHEAD);
+        assert_eq!(c.charged_bytes(), CHUNK + CHUNK_OVERHEAD);
     }
 
     #[test]
@@ -546,10 +547,10 @@ mod tests {
         assert_eq!(all(&c), [vec![7; 10], vec![0; 10]].concat());
         let mut c = FileContent::default();
         c.write(0, &vec![1; 200_000], &free(), ok).unwrap();
-        let charged = c.charged();
+        let charged = c.charged_bytes();
         let freed = c.set_len(1, &free()).unwrap();
-        assert_eq!(charged - freed, c.charged());
-        assert_eq!(c.charged(), 1 + CHUNK_OVERHEAD);
+        assert_eq!(charged - freed, c.charged_bytes());
+        assert_eq!(c.charged_bytes(), 1 + CHUNK_OVERHEAD);
         c.set_len(200_000, &free()).unwrap();
         assert_eq!(all(&c)[0..3], [1, 0, 0]);
     }
@@ -559,7 +560,7 @@ mod tests {
         let mut c = FileContent::default();
         c.write(1 << 40, b"x", &free(), ok).unwrap();
         assert_eq!(c.len(), (1 << 40) + 1);
-        assert!(c.charged() < 1000);
+        assert!(c.charged_bytes() < 1000);
         let mut b = [9; 4];
         assert_eq!(c.read((1 << 40) - 3, &mut b), Ok(4));
         assert_eq!(b, [0, 0, 0, b'x']);
@@ -613,9 +614,9 @@ mod tests {
             assert!(chunk.bytes.capacity() as u64 + CHUNK_OVERHEAD <= chunk.held.bytes());
             files.push(c);
         }
-        assert!(budget.used() <= 1000 * 200, "{}", budget.used());
+        assert!(budget.used_bytes() <= 1000 * 200, "{}", budget.used_bytes());
         drop(files);
-        assert_eq!(budget.used(), 0);
+        assert_eq!(budget.used_bytes(), 0);
     }
 
     #[test]
@@ -626,13 +627,13 @@ mod tests {
         let snapshot = c.clone();
         c.set_len(0, &budget).unwrap();
         c.write(0, &[2; 2 * CHUNK as usize], &budget, ok).unwrap();
-        assert!(budget.used() >= 4 * CHUNK);
+        assert!(budget.used_bytes() >= 4 * CHUNK);
         c.set_len(0, &budget).unwrap();
         assert_eq!(c.write(0, &[3; 4 * CHUNK as usize], &budget, ok), Err(Errno::NOSPC));
         drop(snapshot);
         c.write(0, &[3; 4 * CHUNK as usize], &budget, ok).unwrap();
         c.set_len(0, &budget).unwrap();
-        assert_eq!(budget.used(), 0);
+        assert_eq!(budget.used_bytes(), 0);
     }
 
     #[test]
@@ -655,6 +656,6 @@ mod tests {
             }
         }
         drop((c, snapshot));
-        assert_eq!(budget.used(), 0);
+        assert_eq!(budget.used_bytes(), 0);
     }
 }

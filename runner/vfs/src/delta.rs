@@ -2,9 +2,9 @@
 //! and taken up by another one.
 //!
 //! A [`Delta`] lists the nodes that differ between two [`TreeVersion`]s of one session: those that it has
-//! made by number, what it began with by where that lay. [`between`] finds them by the shared parts
+//! made by number, what it began with by where that lay. [`emit_between`] finds them by the shared parts
 //! of the two tables, so it costs what was changed, whatever the session holds. A [`Layer`] adds
-//! deltas up: it is all that differs from a new session of the same image, and [`Vfs::restore`]
+//! deltas up: it is all that differs from a new session of the same image, and [`Vfs::restore_delta`]
 //! makes such a one the same again.
 //!
 //! # Deliberately absent
@@ -48,7 +48,7 @@ impl TreeVersion {
 
 impl Vfs {
     /// The present files.
-    pub fn snapshot(&self) -> TreeVersion {
+    pub fn tree_version(&self) -> TreeVersion {
         let st = self.read();
         TreeVersion {
             tree: st.tree.clone(),
@@ -63,7 +63,7 @@ impl Vfs {
 ///
 /// # Errors
 /// What `emit` says first.
-pub fn between<E>(
+pub fn emit_between<E>(
     old: &TreeVersion,
     new: &TreeVersion,
     emit: &mut dyn FnMut(Delta) -> Result<(), E>,
@@ -72,8 +72,8 @@ pub fn between<E>(
         return Ok(());
     }
     let mut parts = DeltaParts { new, old, nodes: Vec::new(), size: 0, emit };
-    for ino in new.tree.differing(&old.tree) {
-        parts.node(ino)?;
+    for ino in new.tree.differing_nodes(&old.tree) {
+        parts.add_node(ino)?;
     }
     parts.flush()
 }
@@ -88,27 +88,27 @@ struct DeltaParts<'a, E> {
 }
 
 impl<E> DeltaParts<'_, E> {
-    fn node(&mut self, ino: Ino) -> Result<(), E> {
+    fn add_node(&mut self, ino: Ino) -> Result<(), E> {
         // What cannot be named is not reachable by name either.
-        let Some(id) = self.new.origin.id(ino) else { return Ok(()) };
+        let Some(id) = self.new.origin.id_of(ino) else { return Ok(()) };
         let Some(node) = self.new.tree.get(ino).cloned() else {
             return self.push(id, NodeChange::Gone, 16);
         };
         let old = self.old.tree.get(ino).cloned();
         match &node.kind {
-            NodeKind::Dir { .. } => self.dir(id, &node, old.as_deref()),
+            NodeKind::Dir { .. } => self.add_dir(id, &node, old.as_deref()),
             NodeKind::File { content, program } => {
                 let before = match old.as_deref().map(|n| &n.kind) {
                     Some(NodeKind::File { content, .. }) => content.clone(),
                     _ => FileContent::default(),
                 };
-                self.file(id, &node, content, program.map(|p| p.0), &before)
+                self.add_file(id, &node, content, program.map(|p| p.0), &before)
             }
             NodeKind::Symlink(target) => {
                 let size = target.len();
                 self.push(
                     id,
-                    NodeChange::Is(described(
+                    NodeChange::Is(describe_inode(
                         &node,
                         NodeContent::Symlink(ByteBuf::from(&**target)),
                     )),
@@ -116,15 +116,15 @@ impl<E> DeltaParts<'_, E> {
                 )
             }
             NodeKind::Fifo(_) => {
-                self.push(id, NodeChange::Is(described(&node, NodeContent::Fifo)), 0)
+                self.push(id, NodeChange::Is(describe_inode(&node, NodeContent::Fifo)), 0)
             }
-            _ => self.push(id, NodeChange::Is(described(&node, NodeContent::Same)), 0),
+            _ => self.push(id, NodeChange::Is(describe_inode(&node, NodeContent::Same)), 0),
         }
     }
 
-    fn dir(&mut self, id: Id, node: &Inode, old: Option<&Inode>) -> Result<(), E> {
+    fn add_dir(&mut self, id: Id, node: &Inode, old: Option<&Inode>) -> Result<(), E> {
         let NodeKind::Dir { parent, entries } = &node.kind else { return Ok(()) };
-        let Some(parent) = self.new.origin.id(*parent) else { return Ok(()) };
+        let Some(parent) = self.new.origin.id_of(*parent) else { return Ok(()) };
         let none = Default::default();
         let before = match old.map(|n| &n.kind) {
             Some(NodeKind::Dir { entries, .. }) => entries,
@@ -141,20 +141,20 @@ impl<E> DeltaParts<'_, E> {
         let mut put = Vec::new();
         let mut gone = Some((gone, hidden));
         for (name, child) in entries.iter().filter(|(name, i)| before.get(*name) != Some(*i)) {
-            let Some(child) = self.new.origin.id(*child) else { continue };
+            let Some(child) = self.new.origin.id_of(*child) else { continue };
             size += name.len() + 32;
             put.push((ByteBuf::from(&**name), child));
             if size > PART {
                 let full = what(std::mem::take(&mut put), gone.take().unwrap_or_default());
-                self.push(id.clone(), NodeChange::Is(described(node, full)), size)?;
+                self.push(id.clone(), NodeChange::Is(describe_inode(node, full)), size)?;
                 size = 0;
             }
         }
         let rest = what(put, gone.unwrap_or_default());
-        self.push(id, NodeChange::Is(described(node, rest)), size)
+        self.push(id, NodeChange::Is(describe_inode(node, rest)), size)
     }
 
-    fn file(
+    fn add_file(
         &mut self,
         id: Id,
         node: &Inode,
@@ -168,19 +168,19 @@ impl<E> DeltaParts<'_, E> {
         let mut gone = Some(gone);
         let mut put = Vec::new();
         for index in changed {
-            let bytes = content.chunk(index).unwrap_or_default();
+            let bytes = content.written_chunk(index).unwrap_or_default();
             size += bytes.len() + 16;
             put.push((index, ByteBuf::from(bytes)));
             if size > PART {
                 let (put, gone) = (std::mem::take(&mut put), gone.take().unwrap_or_default());
                 let full = NodeContent::File { len, base, program, put, gone };
-                self.push(id.clone(), NodeChange::Is(described(node, full)), size)?;
+                self.push(id.clone(), NodeChange::Is(describe_inode(node, full)), size)?;
                 size = 0;
             }
         }
         let gone = gone.unwrap_or_default();
         let rest = NodeContent::File { len, base, program, put, gone };
-        self.push(id, NodeChange::Is(described(node, rest)), size)
+        self.push(id, NodeChange::Is(describe_inode(node, rest)), size)
     }
 
     fn push(&mut self, id: Id, node: NodeChange, size: usize) -> Result<(), E> {
@@ -200,7 +200,7 @@ impl<E> DeltaParts<'_, E> {
     }
 }
 
-fn described(n: &Inode, what: NodeContent) -> TreeNode {
+fn describe_inode(n: &Inode, what: NodeContent) -> TreeNode {
     TreeNode { mode: n.mode, nlink: n.nlink, atime: n.atime, mtime: n.mtime, ctime: n.ctime, what }
 }
 
@@ -217,11 +217,11 @@ impl TreeOrigin {
         Arc::new(TreeOrigin { tree, places: OnceLock::new() })
     }
 
-    fn places(&self) -> &HashMap<Ino, (Ino, ByteBuf)> {
+    fn node_places(&self) -> &HashMap<Ino, (Ino, ByteBuf)> {
         self.places.get_or_init(|| {
             let (mut out, mut todo) = (HashMap::new(), vec![ROOT]);
             while let Some(dir) = todo.pop() {
-                for (name, ino) in self.entries(dir).into_iter().flat_map(|e| e.iter()) {
+                for (name, ino) in self.original_entries(dir).into_iter().flat_map(|e| e.iter()) {
                     if *ino < base::FIRST && !out.contains_key(ino) {
                         out.insert(*ino, (dir, ByteBuf::from(&**name)));
                         todo.push(*ino);
@@ -233,7 +233,7 @@ impl TreeOrigin {
     }
 
     /// A node's name; `None` if the session began with it and no names lead to it.
-    fn id(&self, ino: Ino) -> Option<Id> {
+    fn id_of(&self, ino: Ino) -> Option<Id> {
         let first = self.tree.next_number();
         if (first..base::FIRST).contains(&ino) {
             return Some(Id::Made(ino - first));
@@ -241,11 +241,11 @@ impl TreeOrigin {
         let (mut names, mut at) = (Vec::new(), ino);
         while at != ROOT {
             let (dir, name) = if at >= base::FIRST {
-                let dir = self.tree.base().parent(at)?;
-                let (name, _) = self.entries(dir)?.iter().find(|(_, i)| **i == at)?;
+                let dir = self.tree.base().parent_of(at)?;
+                let (name, _) = self.original_entries(dir)?.iter().find(|(_, i)| **i == at)?;
                 (dir, ByteBuf::from(&**name))
             } else {
-                self.places().get(&at)?.clone()
+                self.node_places().get(&at)?.clone()
             };
             names.push(name);
             at = dir;
@@ -255,13 +255,13 @@ impl TreeOrigin {
     }
 
     /// The node of that name.
-    fn ino(&self, id: &Id) -> Option<Ino> {
+    fn ino_of(&self, id: &Id) -> Option<Ino> {
         match id {
             Id::Made(n) => self.tree.next_number().checked_add(*n).filter(|ino| *ino < base::FIRST),
             Id::Given(names) => {
                 let mut at = ROOT;
                 for name in names {
-                    at = *self.entries(at)?.get(name.as_slice())?;
+                    at = *self.original_entries(at)?.get(name.as_slice())?;
                 }
                 Some(at)
             }
@@ -270,16 +270,16 @@ impl TreeOrigin {
 
     /// What the directory of that name held as the session began.
     fn entries_of(&self, id: &Id) -> Option<&crate::tree::DirEntries> {
-        if matches!(id, Id::Made(_)) { None } else { self.entries(self.ino(id)?) }
+        if matches!(id, Id::Made(_)) { None } else { self.original_entries(self.ino_of(id)?) }
     }
 
     /// A node that the session began with.
-    fn node(&self, ino: Ino) -> Option<&Arc<Inode>> {
+    fn original_node(&self, ino: Ino) -> Option<&Arc<Inode>> {
         if ino >= base::FIRST { self.tree.base().get(ino) } else { self.tree.get(ino) }
     }
 
-    fn entries(&self, dir: Ino) -> Option<&crate::tree::DirEntries> {
-        match &self.node(dir)?.kind {
+    fn original_entries(&self, dir: Ino) -> Option<&crate::tree::DirEntries> {
+        match &self.original_node(dir)?.kind {
             NodeKind::Dir { entries, .. } => Some(entries),
             _ => None,
         }

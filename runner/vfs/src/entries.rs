@@ -3,7 +3,7 @@
 
 use crate::changes::ChangeKind;
 use crate::errno::Errno;
-use crate::fifos::{self, join};
+use crate::fifos::{self, join_path};
 use crate::pipe::Pipe;
 use crate::tree::{BRIDGE, Ino, Inode, NodeKind, ROOT, TreeState};
 use crate::walk::{LastComponent, Loc, ResolvedPath, follow_if};
@@ -14,7 +14,8 @@ use std::sync::Arc;
 impl Vfs {
     /// The directory and name of something new; EEXIST if it is there.
     fn new_entry(&self, base: &Loc, path: &[u8], dir: bool) -> Result<(Loc, Vec<u8>), Errno> {
-        let ResolvedPath { parent, found, slash } = self.walk(base, path, LastComponent::Entry)?;
+        let ResolvedPath { parent, found, slash } =
+            self.resolve_path(base, path, LastComponent::Entry)?;
         if found.is_some() {
             return Err(Errno::EXIST);
         }
@@ -38,17 +39,17 @@ impl Vfs {
         }
         can_change(&st, dir)?;
         let target = if let NodeKind::Symlink(t) = &kind { t.len() as u64 } else { 0 };
-        st.quota.take(target)?;
+        st.quota.take_bytes(target)?;
         let made = st.link_new(dir, name, Inode::new(kind, mode & 0o7777));
         if made.is_err() {
-            st.quota.give(target);
+            st.quota.give_bytes(target);
         }
         made.map(|_| Some(()))
     }
 
     /// `mkdir(2)`.
     pub fn mkdir(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
-        self.settle(|| match self.new_entry(base, path, true)? {
+        self.retry_until_settled(|| match self.new_entry(base, path, true)? {
             (Loc::Tree(parent), name) => self.add_node(
                 parent,
                 &name,
@@ -68,13 +69,13 @@ impl Vfs {
         if target.len() > 4095 {
             return Err(Errno::NAMETOOLONG);
         }
-        self.settle(|| match self.new_entry(base, path, false)? {
+        self.retry_until_settled(|| match self.new_entry(base, path, false)? {
             (Loc::Tree(d), name) => {
                 self.add_node(d, &name, NodeKind::Symlink(target.into()), 0o777)
             }
             (Loc::Host(m, rel), name) => {
                 self.mount(m).symlink(target, &rel, &name)?;
-                self.note(m, &join(&rel, &name), ChangeKind::Created);
+                self.note_change(m, &join_path(&rel, &name), ChangeKind::Created);
                 Ok(Some(()))
             }
             _ => Err(Errno::ACCES),
@@ -83,15 +84,15 @@ impl Vfs {
 
     /// `mkfifo(3)`.
     pub fn mkfifo(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
-        self.settle(|| match self.new_entry(base, path, false)? {
+        self.retry_until_settled(|| match self.new_entry(base, path, false)? {
             (Loc::Tree(d), name) => {
-                let pipe = Pipe::fifo(&self.shared.budget)?;
+                let pipe = Pipe::new_fifo(&self.shared.budget)?;
                 self.add_node(d, &name, NodeKind::Fifo(pipe), mode)
             }
             (Loc::Host(m, rel), name) => {
                 self.mount(m).need_writable()?;
-                let pipe = Pipe::fifo(&self.shared.budget)?;
-                self.write().make_fifo(m, join(&rel, &name), pipe, mode)
+                let pipe = Pipe::new_fifo(&self.shared.budget)?;
+                self.write().make_fifo(m, join_path(&rel, &name), pipe, mode)
             }
             _ => Err(Errno::PERM),
         })
@@ -106,9 +107,9 @@ impl Vfs {
         to_base: &Loc,
         to: &[u8],
     ) -> Result<(), Errno> {
-        self.settle(|| {
-            let walk = self.walk(from_base, from, follow_if(follow))?;
-            let source = walk.clone().existing()?;
+        self.retry_until_settled(|| {
+            let walk = self.resolve_path(from_base, from, follow_if(follow))?;
+            let source = walk.clone().existing_loc()?;
             let (dir, name) = self.new_entry(to_base, to, false)?;
             match (&source, &dir) {
                 (Loc::Tree(ino), Loc::Tree(d)) => {
@@ -133,7 +134,7 @@ impl Vfs {
                         return Err(Errno::PERM);
                     };
                     self.mount(*m).link((&from_dir, &from_name), (rel, &name))?;
-                    self.note(*m, &join(rel, &name), ChangeKind::Created);
+                    self.note_change(*m, &join_path(rel, &name), ChangeKind::Created);
                     Ok(Some(()))
                 }
                 _ => Err(Errno::XDEV),
@@ -143,11 +144,11 @@ impl Vfs {
 
     /// `unlink(2)`, or `rmdir(2)` with `dir`.
     pub fn remove(&self, base: &Loc, path: &[u8], dir: bool) -> Result<(), Errno> {
-        self.settle(|| self.try_remove(base, path, dir))
+        self.retry_until_settled(|| self.try_remove(base, path, dir))
     }
 
     fn try_remove(&self, base: &Loc, path: &[u8], dir: bool) -> Result<Option<()>, Errno> {
-        let walk = self.walk(base, path, LastComponent::Entry)?;
+        let walk = self.resolve_path(base, path, LastComponent::Entry)?;
         let found = walk.found.ok_or(Errno::NOENT)?;
         let Some((parent, name)) = walk.parent else {
             let last = path.rsplit(|b| *b == b'/').find(|c| !c.is_empty());
@@ -171,7 +172,7 @@ impl Vfs {
                 if !st.is_current(*d, &name, Some(*ino)) {
                     return Ok(None);
                 }
-                match (&st.tree.node(*ino)?.kind, dir) {
+                match (&st.tree.node_at(*ino)?.kind, dir) {
                     (NodeKind::Dir { entries, .. }, true) if !entries.is_empty() => {
                         return Err(Errno::NOTEMPTY);
                     }
@@ -180,7 +181,7 @@ impl Vfs {
                     (_, true) => return Err(Errno::NOTDIR),
                 }
                 can_change(&st, *d)?;
-                st.unlink(*d, &name).map(Some)
+                st.unlink_name(*d, &name).map(Some)
             }
             (Loc::Host(_, rel), _) if rel.is_empty() => Err(Errno::BUSY),
             (Loc::Tree(_), Loc::Host(m, up)) => {
@@ -188,14 +189,14 @@ impl Vfs {
                 if dir {
                     return Err(Errno::NOTDIR);
                 }
-                self.write().remove_fifo(*m, &join(up, &name)).map(Some)
+                self.write().remove_fifo(*m, &join_path(up, &name)).map(Some)
             }
             (Loc::Host(m, rel), Loc::Host(_, up)) => {
                 if dir && self.read().fifos.any_below(*m, rel) {
                     return Err(Errno::NOTEMPTY);
                 }
                 self.mount(*m).remove(up, &name, dir)?;
-                self.note(*m, rel, ChangeKind::Deleted);
+                self.note_change(*m, rel, ChangeKind::Deleted);
                 Ok(Some(()))
             }
             _ => Err(Errno::ACCES),
@@ -210,7 +211,7 @@ impl Vfs {
         to_base: &Loc,
         to: &[u8],
     ) -> Result<(), Errno> {
-        self.settle(|| self.try_rename((from_base, from), (to_base, to)))
+        self.retry_until_settled(|| self.try_rename((from_base, from), (to_base, to)))
     }
 
     fn try_rename(
@@ -218,8 +219,8 @@ impl Vfs {
         (from_base, from): (&Loc, &[u8]),
         (to_base, to): (&Loc, &[u8]),
     ) -> Result<Option<()>, Errno> {
-        let a = self.walk(from_base, from, LastComponent::Entry)?;
-        let b = self.walk(to_base, to, LastComponent::Entry)?;
+        let a = self.resolve_path(from_base, from, LastComponent::Entry)?;
+        let b = self.resolve_path(to_base, to, LastComponent::Entry)?;
         let (from_dir, from_name) = a.parent.ok_or(Errno::BUSY)?;
         let (to_dir, to_name) = b.parent.ok_or(Errno::BUSY)?;
         let source = a.found.ok_or(Errno::NOENT)?;
@@ -250,7 +251,7 @@ impl Vfs {
                 if b.found.as_ref().is_some_and(|t| matches!(t, Loc::Host(_, r) if r.is_empty())) {
                     return Err(Errno::BUSY);
                 }
-                let new = join(e, &to_name);
+                let new = join_path(e, &to_name);
                 if self.read().fifos.any_below(*m, &new) {
                     return Err(Errno::NOTEMPTY);
                 }
@@ -260,14 +261,14 @@ impl Vfs {
                     // Another process may have removed it meanwhile.
                     let _ = st.remove_fifo(*m, &new);
                 }
-                st.fifos.renamed(*m, old, &new);
+                st.fifos.rename_paths(*m, old, &new);
                 drop(st);
-                self.note(*m, old, ChangeKind::Deleted);
-                self.note(*m, &new, ChangeKind::Created);
+                self.note_change(*m, old, ChangeKind::Deleted);
+                self.note_change(*m, &new, ChangeKind::Created);
                 Ok(Some(()))
             }
             (Loc::Tree(ino), Loc::Host(m, d), Loc::Host(n, e)) if m == n => {
-                self.rename_fifo(*m, *ino, &join(d, &from_name), (e, &to_name), b.found)
+                self.rename_fifo(*m, *ino, &join_path(d, &from_name), (e, &to_name), b.found)
             }
             _ => Err(Errno::XDEV),
         }
@@ -283,7 +284,7 @@ impl Vfs {
         target: Option<Loc>,
     ) -> Result<Option<()>, Errno> {
         self.mount(m).need_writable()?;
-        let new = join(dir, name);
+        let new = join_path(dir, name);
         match &target {
             Some(Loc::Tree(other)) if *other == ino => return Ok(Some(())),
             Some(Loc::Host(_, rel)) => {
@@ -291,7 +292,7 @@ impl Vfs {
                     return Err(Errno::ISDIR);
                 }
                 self.mount(m).remove(dir, name, false)?;
-                self.note(m, rel, ChangeKind::Deleted);
+                self.note_change(m, rel, ChangeKind::Deleted);
             }
             _ => {}
         }
@@ -302,7 +303,7 @@ impl Vfs {
         if st.fifos.get(m, &new).is_some() {
             st.remove_fifo(m, &new)?;
         }
-        st.fifos.renamed(m, old, &new);
+        st.fifos.rename_paths(m, old, &new);
         Ok(Some(()))
     }
 }
@@ -322,7 +323,7 @@ impl TreeState {
         self.quota.take_entry(&fifos::NAME)?;
         match self.new_node(Inode::new(NodeKind::Fifo(pipe), mode & 0o7777)) {
             Ok(ino) => {
-                self.fifos.insert(mount, rel, ino);
+                self.fifos.insert_path(mount, rel, ino);
                 Ok(Some(()))
             }
             Err(e) => {
@@ -334,7 +335,7 @@ impl TreeState {
 
     /// Takes a pipe's name away; who has it open keeps it.
     pub(crate) fn remove_fifo(&mut self, mount: usize, rel: &[u8]) -> Result<(), Errno> {
-        let ino = self.fifos.remove(mount, rel).ok_or(Errno::NOENT)?;
+        let ino = self.fifos.remove_path(mount, rel).ok_or(Errno::NOENT)?;
         self.quota.give_entry(&fifos::NAME);
         self.drop_link(ino, ino)
     }
@@ -345,7 +346,7 @@ pub(crate) fn can_change(st: &TreeState, dir: Ino) -> Result<(), Errno> {
     if (BRIDGE..16).contains(&dir) {
         return Err(Errno::ACCES);
     }
-    st.tree.node(dir)?.need(3)
+    st.tree.node_at(dir)?.require_access(3)
 }
 
 fn rename_nodes(
@@ -353,13 +354,13 @@ fn rename_nodes(
     (from_dir, from, ino): (Ino, &[u8], Ino),
     (to_dir, to, target): (Ino, &[u8], Option<Ino>),
 ) -> Result<(), Errno> {
-    if ino < 16 || matches!(st.tree.node(ino)?.kind, NodeKind::Mount { .. }) {
+    if ino < 16 || matches!(st.tree.node_at(ino)?.kind, NodeKind::Mount { .. }) {
         return Err(Errno::BUSY);
     }
     if target == Some(ino) {
         return Ok(());
     }
-    let is_dir = matches!(st.tree.node(ino)?.kind, NodeKind::Dir { .. });
+    let is_dir = matches!(st.tree.node_at(ino)?.kind, NodeKind::Dir { .. });
     if is_dir {
         // A directory cannot move below itself.
         let mut at = to_dir;
@@ -367,7 +368,7 @@ fn rename_nodes(
             if at == ino {
                 return Err(Errno::INVAL);
             }
-            match &st.tree.node(at)?.kind {
+            match &st.tree.node_at(at)?.kind {
                 NodeKind::Dir { parent, .. } => at = *parent,
                 _ => return Err(Errno::INVAL),
             }
@@ -380,7 +381,7 @@ fn rename_nodes(
             if at == t {
                 return Err(Errno::NOTEMPTY);
             }
-            match &st.tree.node(at)?.kind {
+            match &st.tree.node_at(at)?.kind {
                 NodeKind::Dir { parent, .. } => at = *parent,
                 _ => break,
             }
@@ -389,7 +390,7 @@ fn rename_nodes(
     can_change(st, from_dir)?;
     can_change(st, to_dir)?;
     if let Some(t) = target {
-        match &st.tree.node(t)?.kind {
+        match &st.tree.node_at(t)?.kind {
             _ if t < 16 => return Err(Errno::BUSY),
             NodeKind::Mount { .. } => return Err(Errno::BUSY),
             NodeKind::Dir { .. } if !is_dir => return Err(Errno::ISDIR),
@@ -403,13 +404,13 @@ fn rename_nodes(
         // The name is there already and is only given to another node: that takes nothing, so
         // what it named is never lost to a refusal.
         Some(t) => {
-            st.tree.entries_mut(to_dir)?.put(to, ino);
+            st.tree.entries_mut(to_dir)?.put_entry(to, ino);
             st.drop_link(t, to_dir)?;
         }
         // The new name may be longer than the old one: charge it before changing anything.
         None => st.link_node(to_dir, to, ino)?,
     }
-    st.tree.entries_mut(from_dir)?.remove(from);
+    st.tree.entries_mut(from_dir)?.remove_entry(from);
     st.quota.give_entry(from);
     let node = st.tree.node_mut(ino)?;
     node.ctime = now_ns();

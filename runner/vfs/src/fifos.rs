@@ -25,12 +25,12 @@ impl Fifos {
     }
 
     /// Gives a path to a pipe's node.
-    pub(crate) fn insert(&mut self, mount: usize, rel: Vec<u8>, ino: Ino) {
+    pub(crate) fn insert_path(&mut self, mount: usize, rel: Vec<u8>, ino: Ino) {
         self.0.insert((mount, rel), ino);
     }
 
     /// Takes a pipe's path away; its node.
-    pub(crate) fn remove(&mut self, mount: usize, rel: &[u8]) -> Option<Ino> {
+    pub(crate) fn remove_path(&mut self, mount: usize, rel: &[u8]) -> Option<Ino> {
         self.0.remove(&(mount, rel.to_vec()))
     }
 
@@ -39,8 +39,12 @@ impl Fifos {
     }
 
     /// Paths and nodes below a directory, whatever their depth.
-    fn below<'a>(&'a self, mount: usize, dir: &[u8]) -> impl Iterator<Item = (&'a [u8], Ino)> {
-        let prefix = join(dir, b"");
+    fn paths_below<'a>(
+        &'a self,
+        mount: usize,
+        dir: &[u8],
+    ) -> impl Iterator<Item = (&'a [u8], Ino)> {
+        let prefix = join_path(dir, b"");
         let skip = prefix.clone();
         self.0
             .range((mount, prefix)..)
@@ -49,9 +53,9 @@ impl Fifos {
     }
 
     /// Names and nodes in a directory.
-    pub(crate) fn list(&self, mount: usize, dir: &[u8]) -> Vec<(Vec<u8>, Ino)> {
-        let skip = join(dir, b"").len();
-        self.below(mount, dir)
+    pub(crate) fn list_dir(&self, mount: usize, dir: &[u8]) -> Vec<(Vec<u8>, Ino)> {
+        let skip = join_path(dir, b"").len();
+        self.paths_below(mount, dir)
             .map(|(rel, ino)| (rel[skip..].to_vec(), ino))
             .filter(|(name, _)| !name.contains(&b'/'))
             .collect()
@@ -59,13 +63,13 @@ impl Fifos {
 
     /// Whether a directory cannot be removed for a pipe in it.
     pub(crate) fn any_below(&self, mount: usize, dir: &[u8]) -> bool {
-        self.below(mount, dir).next().is_some()
+        self.paths_below(mount, dir).next().is_some()
     }
 
     /// A directory or pipe has a new name.
-    pub(crate) fn renamed(&mut self, mount: usize, from: &[u8], to: &[u8]) {
+    pub(crate) fn rename_paths(&mut self, mount: usize, from: &[u8], to: &[u8]) {
         let mut moved: Vec<Vec<u8>> =
-            self.below(mount, from).map(|(rel, _)| rel.to_vec()).collect();
+            self.paths_below(mount, from).map(|(rel, _)| rel.to_vec()).collect();
         moved.push(from.to_vec());
         for rel in moved {
             let new = [to, &rel[from.len()..]].concat();
@@ -77,6 +81,6 @@ impl Fifos {
 }
 
 /// `dir/name`, where an empty `dir` is the mount's root.
-pub(crate) fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
+pub(crate) fn join_path(dir: &[u8], name: &[u8]) -> Vec<u8> {
     if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() }
 }

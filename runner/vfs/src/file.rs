@@ -34,12 +34,12 @@ pub trait StdStream: Send + Sync + std::fmt::Debug {
     /// Writes; [`Errno::AGAIN`] means wait.
     fn write(&self, data: &[u8]) -> Result<usize, Errno>;
     /// Whether a read (or write) can proceed now.
-    fn ready(&self, write: bool) -> Option<Readiness>;
+    fn readiness_of(&self, write: bool) -> Option<Readiness>;
     /// Waits at most `timeout` for a read (or write) to be able to proceed; may
     /// return early. Only called if [`Stream::ready`] said no.
-    fn wait(&self, write: bool, timeout: std::time::Duration);
+    fn wait_ready(&self, write: bool, timeout: std::time::Duration);
     /// Whether a write was refused because the stream has taken all it may.
-    fn full(&self) -> bool {
+    fn is_full(&self) -> bool {
         false
     }
     /// Whether a terminal is at the other end.
@@ -63,7 +63,7 @@ impl TreeFile {
 
 impl Drop for TreeFile {
     fn drop(&mut self) {
-        self.vfs.write().closed(self.ino);
+        self.vfs.write().count_close(self.ino);
     }
 }
 
@@ -95,8 +95,8 @@ pub enum VfsFile {
 }
 
 impl VfsFile {
-    pub(crate) fn tree(vfs: &Vfs, st: &mut crate::tree::TreeState, ino: Ino) -> VfsFile {
-        st.opened(ino);
+    pub(crate) fn open_tree_file(vfs: &Vfs, st: &mut crate::tree::TreeState, ino: Ino) -> VfsFile {
+        st.count_open(ino);
         VfsFile::Tree(TreeFile { vfs: vfs.clone(), ino })
     }
 
@@ -117,9 +117,9 @@ impl VfsFile {
         match self {
             VfsFile::Tree(f) => {
                 let st = f.vfs.read();
-                let node = st.tree.node(f.ino)?;
+                let node = st.tree.node_at(f.ino)?;
                 let NodeKind::File { content, .. } = &node.kind else { return Err(Errno::INVAL) };
-                if content.lazy().is_none() {
+                if content.lazy_bytes().is_none() {
                     return content.read(off, buf);
                 }
                 // The bytes may have to be fetched, and nobody is to wait for that.
@@ -158,10 +158,10 @@ impl VfsFile {
                 let at = if append { content.len() } else { off };
                 let room = quota.limits.file.saturating_sub(at);
                 if room == 0 && !data.is_empty() {
-                    return Err(quota.refuse(QuotaHit::File, Errno::FBIG));
+                    return Err(quota.note_refusal(QuotaHit::File, Errno::FBIG));
                 }
                 let data = &data[..data.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
-                content.write(at, data, &f.vfs.shared.budget, |n| quota.take(n))?;
+                content.write(at, data, &f.vfs.shared.budget, |n| quota.take_bytes(n))?;
                 *program = None;
                 let now = now_ns();
                 (node.mtime, node.ctime) = (now, now);
@@ -173,7 +173,7 @@ impl VfsFile {
             VfsFile::PipeRead(_) => Err(Errno::BADF),
             VfsFile::PipeWrite(w) | VfsFile::PipeBoth(_, w) => plain(w.try_write(data)?),
             // Requests about descriptors need the kernel, which calls `exchange` itself.
-            VfsFile::Meta(m) => plain(m.exchange(data, &|_| Err(Errno::NOENT))?),
+            VfsFile::Meta(m) => plain(m.take_request(data, &|_| Err(Errno::NOENT))?),
             VfsFile::State(s) => Ok((s.write(data)?, off + data.len() as u64)),
             VfsFile::Service(s) => plain(s.write(data)?),
             VfsFile::Stream(s) => plain(s.write(data)?),
@@ -197,10 +197,10 @@ impl VfsFile {
             ctime: 0,
         };
         match self {
-            VfsFile::Tree(f) => Ok(f.vfs.read().tree.node(f.ino)?.stat(f.ino)),
+            VfsFile::Tree(f) => Ok(f.vfs.read().tree.node_at(f.ino)?.stat(f.ino)),
             VfsFile::Host { fd, mount, vfs } => vfs.shared.mounts[*mount].fd_stat(fd),
             VfsFile::Dir { loc, vfs, .. } => vfs.loc_stat(loc),
-            VfsFile::Device(_, ino, vfs) => Ok(vfs.read().tree.node(*ino)?.stat(*ino)),
+            VfsFile::Device(_, ino, vfs) => Ok(vfs.read().tree.node_at(*ino)?.stat(*ino)),
             VfsFile::PipeRead(_) | VfsFile::PipeWrite(_) | VfsFile::PipeBoth(..) => {
                 Ok(special(FileKind::Fifo))
             }
@@ -224,13 +224,13 @@ impl VfsFile {
                     return Err(Errno::INVAL);
                 };
                 if len > quota.limits.file.max(content.len()) {
-                    return Err(quota.refuse(QuotaHit::File, Errno::FBIG));
+                    return Err(quota.note_refusal(QuotaHit::File, Errno::FBIG));
                 }
                 let freed = content.set_len(len, &f.vfs.shared.budget)?;
                 *program = None;
                 let now = now_ns();
                 (node.mtime, node.ctime) = (now, now);
-                quota.give(freed);
+                quota.give_bytes(freed);
                 Ok(())
             }
             VfsFile::Host { fd, mount, vfs } => vfs.mount(*mount).set_len(fd, len),
@@ -263,12 +263,12 @@ impl VfsFile {
         let some = |bytes: usize, hangup| Some(Readiness { bytes: bytes as u64, hangup });
         match self {
             VfsFile::PipeRead(r) | VfsFile::PipeBoth(r, _) if !write => {
-                r.readable().and_then(|n| some(n, n == 0))
+                r.readable_bytes().and_then(|n| some(n, n == 0))
             }
             VfsFile::PipeWrite(w) | VfsFile::PipeBoth(_, w) if write => {
-                w.writable().and_then(|n| some(n, n == 0))
+                w.writable_room().and_then(|n| some(n, n == 0))
             }
-            VfsFile::Stream(s) => s.ready(write),
+            VfsFile::Stream(s) => s.readiness_of(write),
             VfsFile::Service(s) if !write => s.ready(),
             VfsFile::Socket(s) => s.ready(write),
             _ => some(65536, false),

@@ -133,7 +133,7 @@ impl Vfs {
 
     /// What of the image was found to be damaged, if anything.
     pub fn damage(&self) -> Option<String> {
-        self.read().tree.base().damage().map(str::to_owned)
+        self.read().tree.base().first_damage().map(str::to_owned)
     }
 
     /// The limit of files that something was refused by since this was last asked.

@@ -44,13 +44,13 @@ pub struct DirEntries {
 
 impl DirEntries {
     /// What a name occupies: itself, its counters, its part of a map's node.
-    fn cost(name: &[u8]) -> u64 {
+    fn entry_cost(name: &[u8]) -> u64 {
         name.len() as u64 + 80
     }
 
     /// Adds an entry; ENOMEM if the budget has no room.
-    pub fn add(&mut self, name: &[u8], ino: Ino, budget: &Arc<Budget>) -> Result<(), Errno> {
-        if !self.held.grow(budget, DirEntries::cost(name)) {
+    pub fn add_entry(&mut self, name: &[u8], ino: Ino, budget: &Arc<Budget>) -> Result<(), Errno> {
+        if !self.held.grow_by(budget, DirEntries::entry_cost(name)) {
             return Err(Errno::NOMEM);
         }
         self.map.insert(name.into(), ino);
@@ -58,14 +58,14 @@ impl DirEntries {
     }
 
     /// Adds an entry that no guest asked for.
-    pub fn put(&mut self, name: &[u8], ino: Ino) {
+    pub fn put_entry(&mut self, name: &[u8], ino: Ino) {
         self.map.insert(name.into(), ino);
     }
 
     /// Takes an entry out.
-    pub fn remove(&mut self, name: &[u8]) -> Option<Ino> {
+    pub fn remove_entry(&mut self, name: &[u8]) -> Option<Ino> {
         let ino = self.map.remove(name)?;
-        self.held.shrink(DirEntries::cost(name));
+        self.held.shrink_by(DirEntries::entry_cost(name));
         Some(ino)
     }
 }
@@ -127,11 +127,11 @@ pub struct Inode {
 impl Inode {
     /// A node with one link, made now.
     pub fn new(kind: NodeKind, mode: u16) -> Inode {
-        Inode::at(kind, mode, now_ns())
+        Inode::new_at(kind, mode, now_ns())
     }
 
     /// A node with one link and the given time.
-    pub fn at(kind: NodeKind, mode: u16, time: u64) -> Inode {
+    pub fn new_at(kind: NodeKind, mode: u16, time: u64) -> Inode {
         let nlink = if matches!(kind, NodeKind::Dir { .. }) { 2 } else { 1 };
         Inode {
             kind,
@@ -148,12 +148,12 @@ impl Inode {
     pub(crate) const COST: u64 = size_of::<Inode>() as u64 + 32;
 
     /// Counts it in the budget; ENOMEM if there is no room.
-    pub(crate) fn count(&mut self, budget: &Arc<Budget>) -> Result<(), Errno> {
+    pub(crate) fn count_in(&mut self, budget: &Arc<Budget>) -> Result<(), Errno> {
         let more = match &self.kind {
             NodeKind::Symlink(target) => target.len() as u64 + 32,
             _ => 0,
         };
-        if self.held.grow(budget, Inode::COST + more) { Ok(()) } else { Err(Errno::NOMEM) }
+        if self.held.grow_by(budget, Inode::COST + more) { Ok(()) } else { Err(Errno::NOMEM) }
     }
 
     /// The type as `stat` tells it.
@@ -197,7 +197,7 @@ impl Inode {
     }
 
     /// EACCES unless the owner has all of `bits` (4 read, 2 write, 1 execute).
-    pub fn need(&self, bits: u16) -> Result<(), Errno> {
+    pub fn require_access(&self, bits: u16) -> Result<(), Errno> {
         if (self.mode >> 6) & bits == bits { Ok(()) } else { Err(Errno::ACCES) }
     }
 }

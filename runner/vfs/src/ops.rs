@@ -1,6 +1,6 @@
 //! Opening, and what files and directories tell and are told: each operation as
 //! POSIX defines the function of its name. Making and removing names is in
-//! [`crate::entries`].
+//! [`crate::entries_of`].
 
 use crate::bridge::MetaExchange;
 use crate::changes::ChangeKind;
@@ -8,7 +8,7 @@ use crate::content::FileContent;
 use crate::device::Device;
 use crate::entries::can_change;
 use crate::errno::Errno;
-use crate::fifos::join;
+use crate::fifos::join_path;
 use crate::file::VfsFile;
 use crate::host::{self, HostMount};
 use crate::tree::{BRIDGE, DEV_FD, Executable, Ino, Inode, NodeKind, TreeState};
@@ -75,7 +75,7 @@ impl Vfs {
     /// Takes note that a command has ended with all its processes: pipes of the bridge that
     /// they have left half open are forgotten.
     pub fn command_ended(&self) {
-        self.shared.pipes.release();
+        self.shared.pipes.release_unused();
     }
 
     /// `open(2)`. New files get `mode`.
@@ -86,7 +86,7 @@ impl Vfs {
         how: OpenFlags,
         mode: u16,
     ) -> Result<OpenResult, Errno> {
-        self.settle(|| self.try_open(base, path, how, mode))
+        self.retry_until_settled(|| self.try_open(base, path, how, mode))
     }
 
     fn try_open(
@@ -99,11 +99,11 @@ impl Vfs {
         let follow = how.follow && !(how.create && how.excl);
         if how.create && path.ends_with(b"/") {
             // Linux refuses this before looking at the last component.
-            if self.walk(base, path, LastComponent::Entry)?.parent.is_some() {
+            if self.resolve_path(base, path, LastComponent::Entry)?.parent.is_some() {
                 return Err(Errno::ISDIR);
             }
         }
-        let walk = self.walk(base, path, follow_if(follow))?;
+        let walk = self.resolve_path(base, path, follow_if(follow))?;
         let Some(loc) = walk.found else {
             if !how.create {
                 return Err(Errno::NOENT);
@@ -112,14 +112,14 @@ impl Vfs {
                 return Err(Errno::NOTDIR);
             }
             let (dir, name) = walk.parent.ok_or(Errno::ISDIR)?;
-            return Ok(self.create(&dir, &name, how, mode)?.map(OpenResult::File));
+            return Ok(self.create_file(&dir, &name, how, mode)?.map(OpenResult::File));
         };
         if how.create && how.excl {
             return Err(Errno::EXIST);
         }
         let file = match &loc {
             Loc::Tree(ino) => {
-                self.fetch(*ino, how)?;
+                self.fetch_bytes(*ino, how)?;
                 let mut st = self.write();
                 if st.tree.get(*ino).is_none() {
                     return Ok(None);
@@ -144,21 +144,23 @@ impl Vfs {
 
     /// Sees to it that a file's bytes can be had, if that is not known. The tree must not be locked by
     /// the caller: it may take its time.
-    fn fetch(&self, ino: Ino, how: OpenFlags) -> Result<(), Errno> {
+    fn fetch_bytes(&self, ino: Ino, how: OpenFlags) -> Result<(), Errno> {
         let keeps = how.write && !how.truncate;
         let lazy = {
             let st = self.read();
             match st.tree.get(ino).map(|n| (n, &n.kind)) {
                 // Whoever may not open it is told so afterwards.
-                Some((n, NodeKind::File { content, .. })) if n.need(4).is_ok() || keeps => {
-                    content.lazy().cloned()
+                Some((n, NodeKind::File { content, .. }))
+                    if n.require_access(4).is_ok() || keeps =>
+                {
+                    content.lazy_bytes().cloned()
                 }
                 _ => None,
             }
         };
         match lazy {
             Some(lazy) if !how.truncate && (how.read || keeps) => {
-                lazy.ready(&self.shared.budget, keeps)
+                lazy.make_ready(&self.shared.budget, keeps)
             }
             _ => Ok(()),
         }
@@ -169,18 +171,18 @@ impl Vfs {
             return Err(Errno::ISDIR);
         }
         let path = if let Loc::Host(_, rel) = loc { rel.len() } else { 0 };
-        let held = self.shared.budget.reserve(path as u64 + 128).ok_or(Errno::NOMEM)?;
+        let held = self.shared.budget.reserve_bytes(path as u64 + 128).ok_or(Errno::NOMEM)?;
         Ok(VfsFile::Dir { loc: loc.clone(), vfs: self.clone(), held })
     }
 
     fn open_node(&self, st: &mut TreeState, ino: Ino, how: OpenFlags) -> Result<VfsFile, Errno> {
-        let node = st.tree.node(ino)?.clone();
+        let node = st.tree.node_at(ino)?.clone();
         let is_dir = node.file_kind() == FileKind::Dir;
         if how.directory && !is_dir {
             return Err(Errno::NOTDIR);
         }
         let bits = if how.read || is_dir { 4 } else { 0 };
-        node.need(bits | if how.write || how.truncate { 2 } else { 0 })?;
+        node.require_access(bits | if how.write || how.truncate { 2 } else { 0 })?;
         match &node.kind {
             NodeKind::Dir { .. } | NodeKind::Mount { .. } | NodeKind::BridgePipes => {
                 self.open_dir(&Loc::Tree(ino), how)
@@ -193,10 +195,10 @@ impl Vfs {
                         *program = None;
                         let now = now_ns();
                         (n.mtime, n.ctime) = (now, now);
-                        st.quota.give(freed);
+                        st.quota.give_bytes(freed);
                     }
                 }
-                Ok(VfsFile::tree(self, st, ino))
+                Ok(VfsFile::open_tree_file(self, st, ino))
             }
             NodeKind::Symlink(_) => Err(Errno::LOOP),
             NodeKind::Device(Device::Tty) => Err(Errno::NXIO),
@@ -212,7 +214,7 @@ impl Vfs {
     }
 
     /// Makes and opens a file; `None` if the name is taken by now.
-    fn create(
+    fn create_file(
         &self,
         dir: &Loc,
         name: &[u8],
@@ -228,16 +230,16 @@ impl Vfs {
                 can_change(&st, *d)?;
                 let kind = NodeKind::File { content: FileContent::default(), program: None };
                 let ino = st.link_new(*d, name, Inode::new(kind, mode & 0o7777))?;
-                Ok(Some(VfsFile::tree(self, &mut st, ino)))
+                Ok(Some(VfsFile::open_tree_file(self, &mut st, ino)))
             }
             Loc::Host(m, rel) => {
                 let make = || self.mount(*m).create(rel, name, how, mode);
-                let fd = match self.shared.host_files.add(make) {
+                let fd = match self.shared.host_files.open_file(make) {
                     // Another process was faster.
                     Err(Errno::EXIST) if !how.excl => return Ok(None),
                     made => made?,
                 };
-                self.note(*m, &join(rel, name), ChangeKind::Created);
+                self.note_change(*m, &join_path(rel, name), ChangeKind::Created);
                 Ok(Some(VfsFile::Host { fd, mount: *m, vfs: self.clone() }))
             }
             _ => Err(Errno::ACCES),
@@ -258,27 +260,36 @@ impl Vfs {
             return Err(Errno::NOTDIR);
         }
         let files = &self.shared.host_files;
-        let fd = files.add(|| mount.open_existing(rel, how))?;
+        let fd = files.open_file(|| mount.open_existing(rel, how))?;
         if how.write || how.truncate {
-            self.note(m, rel, ChangeKind::Modified);
+            self.note_change(m, rel, ChangeKind::Modified);
         }
         Ok(VfsFile::Host { fd, mount: m, vfs: self.clone() })
     }
 
-    pub(crate) fn note(&self, m: usize, rel: &[u8], kind: ChangeKind) {
-        self.shared.host_changes.note(m, rel, kind, &self.shared.budget);
+    pub(crate) fn note_change(&self, m: usize, rel: &[u8], kind: ChangeKind) {
+        self.shared.host_changes.note_change(m, rel, kind, &self.shared.budget);
     }
 
     /// `stat(2)`, or `lstat(2)` without `follow`.
     pub fn stat(&self, base: &Loc, path: &[u8], follow: bool) -> Result<Stat, Errno> {
-        self.settle(|| self.found_stat(&self.walk(base, path, follow_if(follow))?.existing()?))
+        self.retry_until_settled(|| {
+            self.found_stat(&self.resolve_path(base, path, follow_if(follow))?.existing_loc()?)
+        })
     }
 
     /// [`Vfs::stat`] for a caller that has descriptors.
-    pub fn look(&self, base: &Loc, path: &[u8], follow: bool) -> Result<StatResult, Errno> {
-        self.settle(|| match self.walk(base, path, follow_if(follow))?.existing()? {
-            Loc::Descriptor(n) => Ok(Some(StatResult::Descriptor(n))),
-            loc => Ok(self.found_stat(&loc)?.map(StatResult::Stat)),
+    pub fn stat_or_descriptor(
+        &self,
+        base: &Loc,
+        path: &[u8],
+        follow: bool,
+    ) -> Result<StatResult, Errno> {
+        self.retry_until_settled(|| {
+            match self.resolve_path(base, path, follow_if(follow))?.existing_loc()? {
+                Loc::Descriptor(n) => Ok(Some(StatResult::Descriptor(n))),
+                loc => Ok(self.found_stat(&loc)?.map(StatResult::Stat)),
+            }
         })
     }
 
@@ -294,13 +305,13 @@ impl Vfs {
     ) -> Result<Option<VfsFile>, Errno> {
         match file {
             VfsFile::Tree(f) => {
-                self.fetch(f.ino(), how)?;
+                self.fetch_bytes(f.ino(), how)?;
                 self.open_node(&mut self.write(), f.ino(), how).map(Some)
             }
             VfsFile::Host { .. } if (how.write || how.truncate) && !writes => Err(Errno::ACCES),
             VfsFile::Host { fd, mount, .. } => {
                 let again = || self.mount(*mount).reopen(fd, how);
-                let fd = self.shared.host_files.add(again)?;
+                let fd = self.shared.host_files.open_file(again)?;
                 Ok(Some(VfsFile::Host { fd, mount: *mount, vfs: self.clone() }))
             }
             VfsFile::Dir { loc, .. } => self.open_dir(loc, how).map(Some),
@@ -310,8 +321,8 @@ impl Vfs {
 
     /// `readlink(2)`.
     pub fn read_link(&self, base: &Loc, path: &[u8]) -> Result<Vec<u8>, Errno> {
-        self.settle(|| {
-            let loc = self.walk(base, path, LastComponent::Keep)?.existing()?;
+        self.retry_until_settled(|| {
+            let loc = self.resolve_path(base, path, LastComponent::Keep)?.existing_loc()?;
             match self.link_target(&loc) {
                 Err(Errno::STALE) if matches!(loc, Loc::Tree(_)) => Ok(None),
                 target => target.map(Some),
@@ -321,8 +332,8 @@ impl Vfs {
 
     /// Resolves a directory to change to; returns it with its absolute path.
     pub fn chdir(&self, base: &Loc, path: &[u8]) -> Result<(Loc, Vec<u8>), Errno> {
-        self.settle(|| {
-            let loc = self.walk(base, path, LastComponent::Follow)?.existing()?;
+        self.retry_until_settled(|| {
+            let loc = self.resolve_path(base, path, LastComponent::Follow)?.existing_loc()?;
             let Some(stat) = self.found_stat(&loc)? else { return Ok(None) };
             if stat.kind != FileKind::Dir {
                 return Err(Errno::NOTDIR);
@@ -337,17 +348,19 @@ impl Vfs {
 
     /// `chmod(2)`.
     pub fn chmod(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
-        self.settle(|| match self.walk(base, path, LastComponent::Follow)?.existing()? {
-            Loc::Tree(ino) if (BRIDGE..16).contains(&ino) => Err(Errno::PERM),
-            Loc::Tree(ino) => {
-                let mut st = self.write();
-                let Ok(node) = st.tree.node_mut(ino) else { return Ok(None) };
-                node.mode = mode & 0o7777;
-                node.ctime = now_ns();
-                Ok(Some(()))
+        self.retry_until_settled(|| {
+            match self.resolve_path(base, path, LastComponent::Follow)?.existing_loc()? {
+                Loc::Tree(ino) if (BRIDGE..16).contains(&ino) => Err(Errno::PERM),
+                Loc::Tree(ino) => {
+                    let mut st = self.write();
+                    let Ok(node) = st.tree.node_mut(ino) else { return Ok(None) };
+                    node.mode = mode & 0o7777;
+                    node.ctime = now_ns();
+                    Ok(Some(()))
+                }
+                Loc::Host(m, rel) => self.mount(m).chmod(&rel, mode).map(Some),
+                _ => Err(Errno::PERM),
             }
-            Loc::Host(m, rel) => self.mount(m).chmod(&rel, mode).map(Some),
-            _ => Err(Errno::PERM),
         })
     }
 
@@ -360,7 +373,7 @@ impl Vfs {
         gid: u32,
         follow: bool,
     ) -> Result<(), Errno> {
-        self.walk(base, path, follow_if(follow))?.existing()?;
+        self.resolve_path(base, path, follow_if(follow))?.existing_loc()?;
         let own = |id, mine| id == u32::MAX || id == mine;
         if own(uid, crate::UID) && own(gid, crate::GID) { Ok(()) } else { Err(Errno::PERM) }
     }
@@ -374,8 +387,8 @@ impl Vfs {
         mtime: Option<u64>,
         follow: bool,
     ) -> Result<(), Errno> {
-        self.settle(|| {
-            let loc = self.walk(base, path, follow_if(follow))?.existing()?;
+        self.retry_until_settled(|| {
+            let loc = self.resolve_path(base, path, follow_if(follow))?.existing_loc()?;
             match self.set_loc_times(&loc, atime, mtime) {
                 Err(Errno::STALE) if matches!(loc, Loc::Tree(_)) => Ok(None),
                 done => done.map(Some),
@@ -402,19 +415,19 @@ impl Vfs {
             let ino = self.loc_stat(loc)?.ino;
             Ok(DirEntry { name: name.to_vec(), ino, kind: FileKind::Dir })
         };
-        let up = self.parent(&self.read(), dir)?;
+        let up = self.parent_of(&self.read(), dir)?;
         let mut out = vec![dot(b".", dir)?, dot(b"..", &up)?];
         match dir {
             Loc::Tree(ino) if *ino == DEV_FD => {}
             Loc::Tree(ino) => {
                 let st = self.read();
                 for (name, child) in
-                    st.tree.entries(*ino).map_or_else(|_| Arc::default(), Arc::clone).iter()
+                    st.tree.entries_of(*ino).map_or_else(|_| Arc::default(), Arc::clone).iter()
                 {
                     let kind = if st.tree.is_unlisted(*child) {
                         FileKind::Dir
                     } else {
-                        let node = st.tree.node(*child)?;
+                        let node = st.tree.node_at(*child)?;
                         match node.kind {
                             NodeKind::Mount { index, .. } => self.mount(index).kind,
                             _ => node.file_kind(),
@@ -425,7 +438,7 @@ impl Vfs {
             }
             Loc::Host(m, rel) => {
                 let listed = self.mount(*m).list(rel)?;
-                let fifos = self.read().fifos.list(*m, rel);
+                let fifos = self.read().fifos.list_dir(*m, rel);
                 for (name, ino, kind) in listed {
                     if !fifos.iter().any(|(hidden, _)| *hidden == name) {
                         out.push(DirEntry { name, ino, kind });
@@ -443,11 +456,16 @@ impl Vfs {
     ///
     /// # Errors
     /// EACCES unless it is a regular file with an execute bit.
-    pub fn executable(&self, base: &Loc, path: &[u8], head: usize) -> Result<Executable, Errno> {
-        self.settle(|| {
-            let mut walk = self.walk(base, path, LastComponent::Follow)?;
+    pub fn executable_kind(
+        &self,
+        base: &Loc,
+        path: &[u8],
+        head: usize,
+    ) -> Result<Executable, Errno> {
+        self.retry_until_settled(|| {
+            let mut walk = self.resolve_path(base, path, LastComponent::Follow)?;
             let name = walk.parent.take().map(|(_, name)| name).unwrap_or_default();
-            let loc = walk.existing()?;
+            let loc = walk.existing_loc()?;
             let Some(stat) = self.found_stat(&loc)? else { return Ok(None) };
             if stat.kind != FileKind::File || stat.mode & 0o111 == 0 {
                 return Err(Errno::ACCES);
@@ -457,7 +475,7 @@ impl Vfs {
                     let node = self.read().tree.get(*ino).cloned();
                     if let Some(NodeKind::File { program: Some(program), content }) =
                         node.as_deref().map(|n| &n.kind)
-                        && content.lazy().is_some()
+                        && content.lazy_bytes().is_some()
                     {
                         // Its bytes need not be there: whoever runs it has it elsewhere.
                         return Ok(Some(Executable {
@@ -466,7 +484,7 @@ impl Vfs {
                             name,
                         }));
                     }
-                    self.fetch(*ino, OpenFlags { read: true, ..OpenFlags::default() })?;
+                    self.fetch_bytes(*ino, OpenFlags { read: true, ..OpenFlags::default() })?;
                     let node = self.read().tree.get(*ino).cloned();
                     match node.as_deref().map(|n| &n.kind) {
                         Some(NodeKind::File { content, program }) => {

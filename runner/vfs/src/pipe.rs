@@ -69,12 +69,12 @@ pub struct WriteEnd {
 impl Pipe {
     /// A pipe whose memory is counted; ENOMEM if there is no room.
     fn new(budget: &Arc<Budget>) -> Result<Pipe, Errno> {
-        let held = budget.reserve(COST).ok_or(Errno::NOMEM)?;
+        let held = budget.reserve_bytes(COST).ok_or(Errno::NOMEM)?;
         Ok(Pipe { budget: budget.clone(), _held: Some(held), ..Pipe::default() })
     }
 
     /// A pipe that starts afresh after use, for a FIFO node.
-    pub fn fifo(budget: &Arc<Budget>) -> Result<Arc<Pipe>, Errno> {
+    pub fn new_fifo(budget: &Arc<Budget>) -> Result<Arc<Pipe>, Errno> {
         Ok(Arc::new(Pipe { reusable: true, ..Pipe::new(budget)? }))
     }
 
@@ -84,31 +84,31 @@ impl Pipe {
         (p.reader(None), p.writer(None))
     }
 
-    fn lock(&self) -> MutexGuard<'_, PipeInner> {
+    fn lock_inner(&self) -> MutexGuard<'_, PipeInner> {
         self.inner.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     pub(crate) fn reader(self: &Arc<Pipe>, guard: Option<FifoGuard>) -> ReadEnd {
-        let mut p = self.lock();
+        let mut p = self.lock_inner();
         p.readers += 1;
         p.had_reader = true;
-        p.waiting.wake();
+        p.waiting.wake_all();
         ReadEnd { pipe: self.clone(), _guard: guard }
     }
 
     pub(crate) fn writer(self: &Arc<Pipe>, guard: Option<FifoGuard>) -> WriteEnd {
-        let mut p = self.lock();
+        let mut p = self.lock_inner();
         p.writers += 1;
         p.had_writer = true;
-        p.waiting.wake();
+        p.waiting.wake_all();
         WriteEnd { pipe: self.clone(), _guard: guard }
     }
 
-    fn closed(&self, p: &mut PipeInner) {
-        p.waiting.wake();
+    fn end_closed(&self, p: &mut PipeInner) {
+        p.waiting.wake_all();
         // Before the first reader came, what was written waits for it.
         if p.readers == 0 && p.had_reader {
-            p.buf.clear();
+            p.buf.clear_all();
         }
         // A writer that came and went before the first reader (who would have held it up on Linux) is
         // remembered, so that the reader finds an end.
@@ -119,7 +119,7 @@ impl Pipe {
 
     /// Has `who` unparked at the next change of state.
     pub fn watch(&self, who: &Thread) {
-        self.lock().waiting.add(who);
+        self.lock_inner().waiting.add_thread(who);
     }
 }
 
@@ -131,21 +131,21 @@ impl ReadEnd {
 
     /// Reads what is there; 0 is end of file, AGAIN means wait.
     pub fn try_read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
-        let mut p = self.pipe.lock();
+        let mut p = self.pipe.lock_inner();
         if buf.is_empty() {
             return Ok(0);
         }
         if p.buf.is_empty() {
             return if p.writers == 0 && p.had_writer { Ok(0) } else { Err(Errno::AGAIN) };
         }
-        let n = p.buf.take(buf);
-        p.waiting.wake();
+        let n = p.buf.take_bytes(buf);
+        p.waiting.wake_all();
         Ok(n)
     }
 
     /// Bytes that a read would give now; `Some(0)` is end of file.
-    pub fn readable(&self) -> Option<usize> {
-        let p = self.pipe.lock();
+    pub fn readable_bytes(&self) -> Option<usize> {
+        let p = self.pipe.lock_inner();
         (!p.buf.is_empty() || p.writers == 0 && p.had_writer).then(|| p.buf.len())
     }
 }
@@ -158,7 +158,7 @@ impl WriteEnd {
 
     /// Writes what fits; AGAIN means wait, PIPE that nobody reads any more.
     pub fn try_write(&self, data: &[u8]) -> Result<usize, Errno> {
-        let mut p = self.pipe.lock();
+        let mut p = self.pipe.lock_inner();
         if p.readers == 0 && p.had_reader {
             return Err(Errno::PIPE);
         }
@@ -168,13 +168,13 @@ impl WriteEnd {
         }
         let n = free.min(data.len());
         p.buf.push(&data[..n], PIPE_CAPACITY, &self.pipe.budget)?;
-        p.waiting.wake();
+        p.waiting.wake_all();
         Ok(n)
     }
 
     /// Room for a write now; `Some(0)` means that it would fail with EPIPE.
-    pub fn writable(&self) -> Option<usize> {
-        let p = self.pipe.lock();
+    pub fn writable_room(&self) -> Option<usize> {
+        let p = self.pipe.lock_inner();
         if p.readers == 0 && p.had_reader {
             return Some(0);
         }
@@ -185,17 +185,17 @@ impl WriteEnd {
 
 impl Drop for ReadEnd {
     fn drop(&mut self) {
-        let mut p = self.pipe.lock();
+        let mut p = self.pipe.lock_inner();
         p.readers -= 1;
-        self.pipe.closed(&mut p);
+        self.pipe.end_closed(&mut p);
     }
 }
 
 impl Drop for WriteEnd {
     fn drop(&mut self) {
-        let mut p = self.pipe.lock();
+        let mut p = self.pipe.lock_inner();
         p.writers -= 1;
-        self.pipe.closed(&mut p);
+        self.pipe.end_closed(&mut p);
     }
 }
 
@@ -231,7 +231,7 @@ impl Drop for FifoGuard {
         // Runs after the end's own drop (fields drop after it), so the counts are current.
         let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
         let done = names.get(&self.name).is_some_and(|p| {
-            let p = p.lock();
+            let p = p.lock_inner();
             p.readers == 0 && p.writers == 0 && p.had_reader && p.had_writer
         });
         if done {
@@ -251,28 +251,28 @@ impl Pipes {
         self.was_full.swap(false, Ordering::Relaxed)
     }
 
-    fn full(&self) -> Errno {
+    fn too_many(&self) -> Errno {
         self.was_full.store(true, Ordering::Relaxed);
         Errno::NFILE
     }
 
-    fn make(&self) -> Result<Arc<Pipe>, Errno> {
+    fn make_pipe(&self) -> Result<Arc<Pipe>, Errno> {
         let counted = PipeCountGuard(self.count.clone());
         if self.count.fetch_add(1, Ordering::Relaxed) >= self.most {
-            return Err(self.full());
+            return Err(self.too_many());
         }
         Ok(Arc::new(Pipe { _counted: Some(counted), ..Pipe::new(&self.budget)? }))
     }
 
     /// Both ends of a new pipe without name; ENFILE if there are too many pipes.
     pub fn pair(&self) -> Result<(ReadEnd, WriteEnd), Errno> {
-        let p = self.make()?;
+        let p = self.make_pipe()?;
         Ok((p.reader(None), p.writer(None)))
     }
 
     /// Opens an end while the table is locked, so that a closing end cannot remove
     /// the name between finding the pipe and counting the new end.
-    fn open<T>(
+    fn open_named<T>(
         &self,
         name: &[u8],
         end: impl FnOnce(&Arc<Pipe>, FifoGuard) -> T,
@@ -283,9 +283,9 @@ impl Pipes {
         }
         let pipe = match names.get(name) {
             Some(p) => p.clone(),
-            None if names.len() >= self.most / 2 => return Err(self.full()),
+            None if names.len() >= self.most / 2 => return Err(self.too_many()),
             None => {
-                let p = self.make()?;
+                let p = self.make_pipe()?;
                 names.insert(name.to_vec(), p.clone());
                 p
             }
@@ -296,20 +296,20 @@ impl Pipes {
 
     /// Opens the reading end of `name`.
     pub fn open_read(&self, name: &[u8]) -> Result<ReadEnd, Errno> {
-        self.open(name, |pipe, guard| pipe.reader(Some(guard)))
+        self.open_named(name, |pipe, guard| pipe.reader(Some(guard)))
     }
 
     /// Opens the writing end of `name`.
     pub fn open_write(&self, name: &[u8]) -> Result<WriteEnd, Errno> {
-        self.open(name, |pipe, guard| pipe.writer(Some(guard)))
+        self.open_named(name, |pipe, guard| pipe.writer(Some(guard)))
     }
 
     /// Forgets the named pipes that nobody has open: one of which only one kind of end was ever
     /// opened waits for the other, and after the command that used it none will come.
-    pub fn release(&self) {
+    pub fn release_unused(&self) {
         let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
         names.retain(|_, pipe| {
-            let p = pipe.lock();
+            let p = pipe.lock_inner();
             p.readers > 0 || p.writers > 0
         });
     }
@@ -338,7 +338,7 @@ mod tests {
         let data = vec![1; PIPE_CAPACITY + 1];
         assert_eq!(w.try_write(&data), Ok(PIPE_CAPACITY));
         assert_eq!(w.try_write(&data), Err(Errno::AGAIN));
-        assert_eq!(w.writable(), None);
+        assert_eq!(w.writable_room(), None);
         assert_eq!(r.try_read(&mut [0; 100]), Ok(100));
         assert_eq!(w.try_write(&[2; 101]), Err(Errno::AGAIN), "small writes are atomic");
         assert_eq!(w.try_write(&[2; 100]), Ok(100));
@@ -368,7 +368,7 @@ mod tests {
                     Ok(n) => got.extend_from_slice(&b[..n]),
                     Err(_) => {
                         r.pipe().watch(&std::thread::current());
-                        if r.readable().is_none() {
+                        if r.readable_bytes().is_none() {
                             std::thread::park();
                         }
                     }
@@ -390,7 +390,7 @@ mod tests {
             let gone = std::thread::spawn(std::thread::current).join().unwrap();
             r.pipe().watch(&gone);
         }
-        assert_eq!(r.pipe().lock().waiting.len(), 10);
+        assert_eq!(r.pipe().lock_inner().waiting.len(), 10);
     }
 
     #[test]
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn a_fifo_starts_afresh() {
-        let p = Pipe::fifo(&Arc::default()).unwrap();
+        let p = Pipe::new_fifo(&Arc::default()).unwrap();
         let (r, w) = (p.reader(None), p.writer(None));
         w.try_write(b"x").unwrap();
         drop((r, w));
@@ -463,7 +463,7 @@ mod tests {
         assert_eq!(pipes.open_read(b"new").err(), Some(Errno::NFILE));
         assert!(pipes.pair().is_ok(), "the bridge's pipes leave room for others");
         let open = pipes.open_read(b"7").unwrap();
-        pipes.release();
+        pipes.release_unused();
         assert_eq!(pipes.len(), 1);
         assert!(pipes.open_read(b"new").is_ok());
         drop(open);
@@ -474,13 +474,13 @@ mod tests {
         let budget = Budget::new(100_000);
         let pipes = Pipes::new(budget.clone(), MAX_PIPES);
         let (r, w) = pipes.pair().unwrap();
-        let before = budget.used();
+        let before = budget.used_bytes();
         w.try_write(b"x").unwrap();
-        assert_eq!(budget.used(), before + PIPE_BUF as u64);
+        assert_eq!(budget.used_bytes(), before + PIPE_BUF as u64);
         assert_eq!(w.try_write(&[1; 100_000]), Ok(PIPE_CAPACITY - 1));
-        assert_eq!(budget.used(), before + PIPE_CAPACITY as u64);
+        assert_eq!(budget.used_bytes(), before + PIPE_CAPACITY as u64);
         // A FIFO counts for as long as anybody has it.
-        let fifo = Pipe::fifo(&budget).unwrap();
+        let fifo = Pipe::new_fifo(&budget).unwrap();
         let (fr, fw) = (fifo.reader(None), fifo.writer(None));
         drop(fifo);
         assert_eq!(fw.try_write(&[1; 60_000]), Err(Errno::NOMEM));
@@ -488,6 +488,6 @@ mod tests {
         drop(r);
         assert_eq!(fw.try_write(&[1; 60_000]), Ok(60_000));
         drop((w, fr, fw));
-        assert_eq!(budget.used(), 0);
+        assert_eq!(budget.used_bytes(), 0);
     }
 }

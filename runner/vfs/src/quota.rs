@@ -64,36 +64,36 @@ const ENTRY_BYTES: u64 = 256;
 
 impl Quota {
     /// Takes `n` bytes, or ENOSPC.
-    pub fn take(&mut self, n: u64) -> Result<(), Errno> {
+    pub fn take_bytes(&mut self, n: u64) -> Result<(), Errno> {
         let total = self.bytes.checked_add(n).filter(|total| *total <= self.limits.bytes);
-        self.bytes = total.ok_or_else(|| self.refuse(QuotaHit::Disk, Errno::NOSPC))?;
+        self.bytes = total.ok_or_else(|| self.note_refusal(QuotaHit::Disk, Errno::NOSPC))?;
         Ok(())
     }
 
     /// Remembers what something is refused by.
-    pub fn refuse(&mut self, hit: QuotaHit, errno: Errno) -> Errno {
+    pub fn note_refusal(&mut self, hit: QuotaHit, errno: Errno) -> Errno {
         self.hit.get_or_insert(hit);
         errno
     }
 
     /// Gives `n` bytes back.
-    pub fn give(&mut self, n: u64) {
+    pub fn give_bytes(&mut self, n: u64) {
         self.bytes = self.bytes.saturating_sub(n);
     }
 
     /// Takes an entry of that name, or ENOSPC.
     pub fn take_entry(&mut self, name: &[u8]) -> Result<(), Errno> {
         if self.entries >= self.limits.entries {
-            return Err(self.refuse(QuotaHit::Entries, Errno::NOSPC));
+            return Err(self.note_refusal(QuotaHit::Entries, Errno::NOSPC));
         }
-        self.take(name.len() as u64 + ENTRY_BYTES)?;
+        self.take_bytes(name.len() as u64 + ENTRY_BYTES)?;
         self.entries += 1;
         Ok(())
     }
 
     /// Gives an entry of that name back.
     pub fn give_entry(&mut self, name: &[u8]) {
-        self.give(name.len() as u64 + ENTRY_BYTES);
+        self.give_bytes(name.len() as u64 + ENTRY_BYTES);
         self.entries = self.entries.saturating_sub(1);
     }
 }

@@ -29,9 +29,9 @@ pub const SERVICES: [&str; 3] = ["kv", "http", "tools"];
 /// What serves guests' requests.
 pub trait Service: Send + Sync {
     /// Whether it serves that node: without, the node is not there.
-    fn has(&self, name: &str) -> bool;
+    fn serves_node(&self, name: &str) -> bool;
     /// Takes a request, which may be any bytes, and answers it now or later, on any thread.
-    fn ask(&self, name: &str, request: Vec<u8>, answer: AnswerSlot);
+    fn take_request(&self, name: &str, request: Vec<u8>, answer: AnswerSlot);
 }
 
 type Give = Box<dyn FnOnce(Result<Vec<u8>, Errno>) + Send>;
@@ -48,9 +48,9 @@ struct ServiceCall {
 
 impl Asker {
     /// Nobody waits any more.
-    pub fn gone(&self) {
+    pub fn is_gone(&self) {
         let tell = {
-            let mut waits = lock(&self.0);
+            let mut waits = lock_mutex(&self.0);
             waits.is_gone = true;
             waits.tell.take()
         };
@@ -62,7 +62,7 @@ impl Asker {
     /// Calls `tell` once nobody waits any more, which may be after the answer was given; at once if that is so.
     pub fn when_gone(&self, tell: impl FnOnce() + Send + 'static) {
         {
-            let mut waits = lock(&self.0);
+            let mut waits = lock_mutex(&self.0);
             if !waits.is_gone {
                 waits.tell = Some(Box::new(tell));
                 return;
@@ -81,11 +81,11 @@ pub struct AnswerSlot {
 impl AnswerSlot {
     /// One that is taken by `give`.
     pub fn new(give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static) -> AnswerSlot {
-        AnswerSlot::of(give, Asker::default())
+        AnswerSlot::from_sender(give, Asker::default())
     }
 
     /// One that somebody may give up waiting for.
-    pub fn of(
+    pub fn from_sender(
         give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static,
         asker: Asker,
     ) -> AnswerSlot {
@@ -135,9 +135,9 @@ impl ServedNodes {
     }
 
     /// The number of a node that is there.
-    pub(crate) fn find(&self, name: &[u8]) -> Option<usize> {
+    pub(crate) fn find_node(&self, name: &[u8]) -> Option<usize> {
         let n = SERVICES.iter().position(|s| s.as_bytes() == name)?;
-        self.get()?.has(SERVICES[n]).then_some(n)
+        self.get()?.serves_node(SERVICES[n]).then_some(n)
     }
 }
 
@@ -149,9 +149,10 @@ impl Vfs {
 
     pub(crate) fn open_service(&self, n: usize) -> Result<ServiceFile, Errno> {
         let name = SERVICES.get(n).ok_or(Errno::NOENT)?;
-        let service = self.shared.service.get().filter(|s| s.has(name)).ok_or(Errno::NOENT)?;
+        let service =
+            self.shared.service.get().filter(|s| s.serves_node(name)).ok_or(Errno::NOENT)?;
         let budget = self.shared.budget.clone();
-        let held = budget.reserve(0).ok_or(Errno::NOMEM)?;
+        let held = budget.reserve_bytes(0).ok_or(Errno::NOMEM)?;
         let state = CallState { stage: CallStage::Asks(Vec::new()), held };
         Ok(ServiceFile { name, service, budget, state: Mutex::new(state) })
     }
@@ -194,7 +195,7 @@ struct AnswerWait {
 
 impl Drop for AnswerWait {
     fn drop(&mut self) {
-        self.asker.gone();
+        self.asker.is_gone();
     }
 }
 
@@ -206,13 +207,13 @@ struct PendingAnswer {
     waiting: Vec<Thread>,
 }
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl ServiceFile {
     pub(crate) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         if !matches!(state.stage, CallStage::Asks(_)) {
             // The next exchange; nobody wants what is left of this one.
             state.stage = CallStage::Asks(Vec::new());
@@ -224,7 +225,7 @@ impl ServiceFile {
         if data.len() > MAX_MESSAGE - request.len() {
             return Err(Errno::FBIG);
         }
-        if !held.grow(data.len() as u64) {
+        if !held.grow_by(data.len() as u64) {
             return Err(Errno::NOMEM);
         }
         request.extend_from_slice(data);
@@ -232,13 +233,13 @@ impl ServiceFile {
     }
 
     pub(crate) fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         self.go_on(&mut state);
         match &mut state.stage {
             // Without a request there is nothing to read.
             CallStage::Asks(_) => Ok(0),
             CallStage::Waits(AnswerWait { slot, .. }) => {
-                let answer = lock(slot).answer.take();
+                let answer = lock_mutex(slot).answer.take();
                 let (bytes, held) = match answer {
                     None => return Err(Errno::AGAIN),
                     Some(Ok(answer)) => answer,
@@ -262,11 +263,11 @@ impl ServiceFile {
     }
 
     pub(crate) fn ready(&self) -> Option<Readiness> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         self.go_on(&mut state);
         let bytes = match &state.stage {
             CallStage::Asks(_) => 0,
-            CallStage::Waits(AnswerWait { slot, .. }) => match &lock(slot).answer {
+            CallStage::Waits(AnswerWait { slot, .. }) => match &lock_mutex(slot).answer {
                 None => return None,
                 Some(Ok((bytes, _))) => bytes.len(),
                 Some(Err(_)) => 0,
@@ -277,11 +278,11 @@ impl ServiceFile {
     }
 
     pub(crate) fn watch(&self, who: &Thread) {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         // Before there is a question nobody can be told of its answer.
         self.go_on(&mut state);
         if let CallStage::Waits(AnswerWait { slot, .. }) = &state.stage {
-            let mut slot = lock(slot);
+            let mut slot = lock_mutex(slot);
             if slot.answer.is_none() {
                 slot.waiting.retain(|t| t.id() != who.id());
                 slot.waiting.push(who.clone());
@@ -304,14 +305,14 @@ impl ServiceFile {
         let budget = self.budget.clone();
         let give = move |answer: Result<Vec<u8>, Errno>| {
             let answer = answer.and_then(|bytes| {
-                let held = budget.reserve(bytes.len() as u64).ok_or(Errno::NOMEM)?;
+                let held = budget.reserve_bytes(bytes.len() as u64).ok_or(Errno::NOMEM)?;
                 if bytes.len() > MAX_MESSAGE { Err(Errno::IO) } else { Ok((bytes, held)) }
             });
-            let mut slot = lock(&slot);
+            let mut slot = lock_mutex(&slot);
             slot.answer = Some(answer);
             slot.waiting.drain(..).for_each(|t| t.unpark());
         };
-        self.service.ask(self.name, request, AnswerSlot::of(give, asker));
+        self.service.take_request(self.name, request, AnswerSlot::from_sender(give, asker));
     }
 }
 
@@ -325,13 +326,13 @@ mod tests {
     struct Later(Mutex<Sender<(Vec<u8>, AnswerSlot)>>);
 
     impl Service for Later {
-        fn has(&self, name: &str) -> bool {
+        fn serves_node(&self, name: &str) -> bool {
             name == "kv"
         }
 
-        fn ask(&self, name: &str, request: Vec<u8>, answer: AnswerSlot) {
+        fn take_request(&self, name: &str, request: Vec<u8>, answer: AnswerSlot) {
             assert_eq!(name, "kv");
-            lock(&self.0).send((request, answer)).unwrap();
+            lock_mutex(&self.0).send((request, answer)).unwrap();
         }
     }
 
@@ -384,7 +385,7 @@ mod tests {
         assert_eq!(open(&vfs).unwrap_err(), Errno::NOENT);
         let (sender, asked) = channel();
         vfs.set_service(Some(Arc::new(Later(Mutex::new(sender)))));
-        let before = vfs.shared.budget.used();
+        let before = vfs.shared.budget.used_bytes();
         let file = open(&vfs).unwrap();
         let mut buf = [0; 4];
         assert_eq!(file.read(0, &mut buf), Ok(0));
@@ -425,7 +426,7 @@ mod tests {
         std::thread::park_timeout(std::time::Duration::from_secs(60));
         assert_eq!(file.ready(false).map(|r| r.bytes), Some(1));
         drop(file);
-        assert_eq!(vfs.shared.budget.used(), before);
+        assert_eq!(vfs.shared.budget.used_bytes(), before);
     }
 
     #[test]

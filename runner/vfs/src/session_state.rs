@@ -19,16 +19,16 @@ struct StateBytes {
 }
 
 impl SessionState {
-    fn lock(&self) -> MutexGuard<'_, Option<StateBytes>> {
+    fn lock_bytes(&self) -> MutexGuard<'_, Option<StateBytes>> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     fn get(&self) -> Option<Arc<[u8]>> {
-        self.lock().as_ref().map(|kept| kept.bytes.clone())
+        self.lock_bytes().as_ref().map(|kept| kept.bytes.clone())
     }
 
     pub(crate) fn is_there(&self) -> bool {
-        self.lock().is_some()
+        self.lock_bytes().is_some()
     }
 }
 
@@ -40,20 +40,20 @@ impl Vfs {
             let held = self.shared.budget.reserve_anyway(bytes.len() as u64);
             StateBytes { bytes, _held: held }
         });
-        *self.shared.session_state.lock() = kept;
+        *self.shared.session_state.lock_bytes() = kept;
     }
 
     /// The state as it is now, if there is a node of it.
-    pub fn state(&self) -> Option<Arc<[u8]>> {
+    pub fn session_state(&self) -> Option<Arc<[u8]>> {
         self.shared.session_state.get()
     }
 
     pub(crate) fn open_state(&self, write: bool) -> Result<StateFile, Errno> {
-        let before = self.state().ok_or(Errno::NOENT)?;
+        let before = self.session_state().ok_or(Errno::NOENT)?;
         let new = match write {
             true => Some(Mutex::new(StateBuffer {
                 bytes: Vec::new(),
-                held: self.shared.budget.reserve(0).ok_or(Errno::NOMEM)?,
+                held: self.shared.budget.reserve_bytes(0).ok_or(Errno::NOMEM)?,
             })),
             false => None,
         };
@@ -97,7 +97,7 @@ impl StateFile {
         }
         if length > bytes.capacity() {
             let capacity = length.max(2 * bytes.capacity()).min(STATE_MAX);
-            if !held.grow((capacity - bytes.capacity()) as u64) {
+            if !held.grow_by((capacity - bytes.capacity()) as u64) {
                 return Err(Errno::NOMEM);
             }
             bytes.reserve_exact(capacity - bytes.len());
@@ -115,7 +115,7 @@ impl Drop for StateFile {
         if !is_whole(&bytes) {
             return;
         }
-        let mut state = self.vfs.shared.session_state.lock();
+        let mut state = self.vfs.shared.session_state.lock_bytes();
         if let Some(kept) = &mut *state {
             held.shrink_to(bytes.len() as u64);
             *kept = StateBytes { bytes: bytes.into(), _held: held };

@@ -68,19 +68,19 @@ impl Vfs {
         let mut st = TreeState::new(limits, budget.clone());
         let dir = |parent| NodeKind::Dir { parent, entries: Arc::default() };
         st.tree.set(ROOT, Inode::new(dir(ROOT), 0o755));
-        bridge(&mut st);
+        make_bridge(&mut st);
         for (path, mode) in HOMES {
             let ino = make_dirs(&mut st, path.as_bytes());
             if let Ok(n) = st.tree.node_mut(ino) {
                 n.mode = *mode;
             }
         }
-        devices(&mut st);
+        make_devices(&mut st);
         for f in base {
             add_base(&mut st, f);
         }
         for (i, m) in mounts.iter().enumerate() {
-            nested(m, &mounts[..i])?;
+            refuse_nested(m, &mounts[..i])?;
         }
         let mut opened = Vec::new();
         for (i, m) in mounts.iter().enumerate() {
@@ -111,18 +111,18 @@ impl Vfs {
     }
 }
 
-fn bridge(st: &mut TreeState) {
+fn make_bridge(st: &mut TreeState) {
     st.tree.set(BRIDGE, Inode::new(NodeKind::Dir { parent: ROOT, entries: Arc::default() }, 0o500));
     for (name, kind, mode) in
         [("meta", NodeKind::BridgeMeta, 0o600), ("pipe", NodeKind::BridgePipes, 0o500)]
     {
         let ino = st.tree.add(Inode::new(kind, mode));
-        link(st, BRIDGE, name.as_bytes(), ino);
+        link_entry(st, BRIDGE, name.as_bytes(), ino);
     }
     st.tree.set(CODE_FROM_STRINGS, Inode::new(NodeKind::Device(Device::Null), 0o400));
 }
 
-fn devices(st: &mut TreeState) {
+fn make_devices(st: &mut TreeState) {
     let dev = make_dirs(st, b"/dev");
     let nodes = [
         ("null", NodeKind::Device(Device::Null)),
@@ -137,18 +137,18 @@ fn devices(st: &mut TreeState) {
     ];
     for (name, kind) in nodes {
         let ino = st.tree.add(Inode::new(kind, 0o666));
-        link(st, dev, name.as_bytes(), ino);
+        link_entry(st, dev, name.as_bytes(), ino);
     }
     st.tree.set(DEV_FD, Inode::new(NodeKind::Dir { parent: dev, entries: Arc::default() }, 0o555));
-    link(st, dev, b"fd", DEV_FD);
+    link_entry(st, dev, b"fd", DEV_FD);
     let own = make_dirs(st, b"/proc/self");
     let fd = st.tree.add(Inode::new(NodeKind::Symlink((*b"/dev/fd").into()), 0o777));
-    link(st, own, b"fd", fd);
+    link_entry(st, own, b"fd", fd);
 }
 
-fn link(st: &mut TreeState, dir: Ino, name: &[u8], ino: Ino) {
+fn link_entry(st: &mut TreeState, dir: Ino, name: &[u8], ino: Ino) {
     if let Ok(entries) = st.tree.entries_mut(dir) {
-        entries.put(name, ino);
+        entries.put_entry(name, ino);
     }
 }
 
@@ -157,14 +157,14 @@ fn link(st: &mut TreeState, dir: Ino, name: &[u8], ino: Ino) {
 fn make_dirs(st: &mut TreeState, path: &[u8]) -> Ino {
     let mut at = ROOT;
     for name in path.split(|b| *b == b'/').filter(|n| !n.is_empty() && *n != b"." && *n != b"..") {
-        let known = st.tree.entries(at).ok().and_then(|e| e.get(name).copied());
+        let known = st.tree.entries_of(at).ok().and_then(|e| e.get(name).copied());
         let known = known
             .filter(|i| st.tree.get(*i).is_some_and(|n| matches!(n.kind, NodeKind::Dir { .. })));
         at = known.unwrap_or_else(|| {
             let ino = st
                 .tree
                 .add(Inode::new(NodeKind::Dir { parent: at, entries: Arc::default() }, 0o755));
-            link(st, at, name, ino);
+            link_entry(st, at, name, ino);
             if let Ok(up) = st.tree.node_mut(at) {
                 up.nlink += 1;
             }
@@ -177,10 +177,10 @@ fn make_dirs(st: &mut TreeState, path: &[u8]) -> Ino {
 fn add_base(st: &mut TreeState, f: BaseFile) {
     let cut = f.path.iter().rposition(|b| *b == b'/').unwrap_or(0);
     let (dir, name) = (&f.path[..cut], f.path.get(cut + 1..).unwrap_or(&[]));
-    match base::leaf(f.kind, f.mode, f.time) {
+    match base::leaf_inode(f.kind, f.mode, f.time) {
         Err(folder) => {
             let ino = make_dirs(st, &f.path);
-            merge(st, ino, &*folder, f.mode, f.time);
+            merge_folder(st, ino, &*folder, f.mode, f.time);
         }
         Ok(node) => {
             if matches!(name, b"" | b"." | b"..") || name.len() > crate::node::MAX_NAME {
@@ -188,28 +188,28 @@ fn add_base(st: &mut TreeState, f: BaseFile) {
             }
             let dir = make_dirs(st, dir);
             let ino = st.tree.add(node);
-            link(st, dir, name, ino);
+            link_entry(st, dir, name, ino);
         }
     }
 }
 
 /// Puts a folder's entries into the directory `at`, which is there already: so it goes with the
 /// few directories that the session has by itself, while all others are listed when needed.
-fn merge(st: &mut TreeState, at: Ino, folder: &dyn Folder, mode: u16, time: u64) {
-    let listed = match folder.list() {
+fn merge_folder(st: &mut TreeState, at: Ino, folder: &dyn Folder, mode: u16, time: u64) {
+    let listed = match folder.list_entries() {
         Ok(listed) => listed,
         Err(why) => return st.tree.base().note_damage(why),
     };
     for e in listed.into_iter().filter(FolderEntry::is_plain) {
-        let known = st.tree.entries(at).ok().and_then(|n| n.get(e.name.as_slice()).copied());
-        let known = known.filter(|i| *i < base::FIRST && st.tree.entries(*i).is_ok());
+        let known = st.tree.entries_of(at).ok().and_then(|n| n.get(e.name.as_slice()).copied());
+        let known = known.filter(|i| *i < base::FIRST && st.tree.entries_of(*i).is_ok());
         if let (BaseKind::Dir(folder), Some(known)) = (&e.kind, known) {
-            merge(st, known, &**folder, e.mode, e.time);
+            merge_folder(st, known, &**folder, e.mode, e.time);
             continue;
         }
         let is_dir = matches!(e.kind, BaseKind::Dir(_));
-        let ino = st.tree.base().add(at, e.kind, e.mode, e.time);
-        link(st, at, &e.name, ino);
+        let ino = st.tree.base().add_entry(at, e.kind, e.mode, e.time);
+        link_entry(st, at, &e.name, ino);
         if let Ok(n) = st.tree.node_mut(at) {
             n.nlink += u32::from(is_dir);
         }
@@ -220,7 +220,7 @@ fn merge(st: &mut TreeState, at: Ino, folder: &dyn Folder, mode: u16, time: u64)
 }
 
 /// Refuses a mount in or above another: the outer one would hide the inner one.
-fn nested(m: &MountSpec, others: &[MountSpec]) -> Result<(), MountError> {
+fn refuse_nested(m: &MountSpec, others: &[MountSpec]) -> Result<(), MountError> {
     let parts = |m: &'_ MountSpec| -> Vec<String> {
         m.guest.split('/').filter(|p| !p.is_empty()).map(str::to_owned).collect()
     };
@@ -257,7 +257,7 @@ fn mount_point(st: &mut TreeState, m: &MountSpec) -> Result<Ino, MountError> {
     }
     let mut at = ROOT;
     for name in &parts {
-        let next = st.tree.entries(at).ok().and_then(|e| e.get(*name).copied());
+        let next = st.tree.entries_of(at).ok().and_then(|e| e.get(*name).copied());
         match next.and_then(|i| st.tree.get(i).map(|n| (i, n))) {
             Some((_, n)) if matches!(n.kind, NodeKind::Mount { .. }) => {
                 return bad("it lies in another mount");

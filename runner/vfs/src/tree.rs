@@ -52,11 +52,11 @@ type Group = TablePart<Page>;
 impl<T> TablePart<T> {
     /// An empty one. Nodes are counted before their pages, so their number is bounded.
     fn new(budget: &Arc<Budget>) -> TablePart<T> {
-        let held = HeldBytes::anyway(budget, size_of::<TablePart<T>>() as u64 + 32);
+        let held = HeldBytes::force_hold(budget, size_of::<TablePart<T>>() as u64 + 32);
         TablePart { slots: [const { None }; FAN], live: 0, _held: held }
     }
 
-    fn put(&mut self, at: usize, child: Option<Arc<T>>) -> Option<Arc<T>> {
+    fn put_child(&mut self, at: usize, child: Option<Arc<T>>) -> Option<Arc<T>> {
         let more = usize::from(child.is_some());
         let old = std::mem::replace(&mut self.slots[at], child);
         self.live = self.live + more - usize::from(old.is_some());
@@ -76,13 +76,13 @@ pub struct NodeTree {
 }
 
 /// Where a number's node is: group, page, slot.
-fn place(ino: Ino) -> (usize, usize, usize) {
+fn node_place(ino: Ino) -> (usize, usize, usize) {
     let n = ino as usize;
     (n / FAN / FAN, n / FAN % FAN, n % FAN)
 }
 
 /// Calls `differs` for each slot whose child is not shared by both.
-fn unshared<T>(
+fn visit_unshared<T>(
     new: Option<Arc<TablePart<T>>>,
     old: Option<Arc<TablePart<T>>>,
     mut differs: impl FnMut(usize, Option<&Arc<T>>, Option<&Arc<T>>),
@@ -129,7 +129,7 @@ impl NodeTree {
                 None => self.base.get(ino),
             };
         }
-        let (g, p, s) = place(ino);
+        let (g, p, s) = node_place(ino);
         self.groups.get(g)?.as_ref()?.slots[p].as_ref()?.slots[s].as_ref()
     }
 
@@ -139,7 +139,7 @@ impl NodeTree {
     }
 
     /// The node, or ESTALE.
-    pub fn node(&self, ino: Ino) -> Result<&Arc<Inode>, Errno> {
+    pub fn node_at(&self, ino: Ino) -> Result<&Arc<Inode>, Errno> {
         self.get(ino).ok_or(Errno::STALE)
     }
 
@@ -153,7 +153,7 @@ impl NodeTree {
             };
             return slot.as_mut().map(Arc::make_mut).ok_or(Errno::STALE);
         }
-        let (g, p, s) = place(ino);
+        let (g, p, s) = node_place(ino);
         let group = self.groups.get_mut(g).and_then(Option::as_mut).ok_or(Errno::STALE)?;
         let page = Arc::make_mut(group).slots[p].as_mut().ok_or(Errno::STALE)?;
         Arc::make_mut(page).slots[s].as_mut().map(Arc::make_mut).ok_or(Errno::STALE)
@@ -161,7 +161,7 @@ impl NodeTree {
 
     /// Puts a node at a given number.
     pub fn set(&mut self, ino: Ino, node: Inode) {
-        let (g, p, s) = place(ino);
+        let (g, p, s) = node_place(ino);
         if self.groups.len() <= g {
             self.groups.resize(g + 1, None);
         }
@@ -169,10 +169,10 @@ impl NodeTree {
         let group = self.groups[g].get_or_insert_with(|| Arc::new(Group::new(budget)));
         let group = Arc::make_mut(group);
         if group.slots[p].is_none() {
-            group.put(p, Some(Arc::new(Page::new(budget))));
+            group.put_child(p, Some(Arc::new(Page::new(budget))));
         }
         if let Some(page) = &mut group.slots[p] {
-            Arc::make_mut(page).put(s, Some(Arc::new(node)));
+            Arc::make_mut(page).put_child(s, Some(Arc::new(node)));
         }
     }
 
@@ -198,14 +198,14 @@ impl NodeTree {
             return node;
         }
         self.get(ino)?;
-        let (g, p, s) = place(ino);
+        let (g, p, s) = node_place(ino);
         let slot = self.groups.get_mut(g)?;
         let group = Arc::make_mut(slot.as_mut()?);
         let page = Arc::make_mut(group.slots[p].as_mut()?);
-        let node = page.put(s, None);
+        let node = page.put_child(s, None);
         // The page that numbers are being given from stays.
         if page.live == 0 && ino / FAN as u64 != self.next / FAN as u64 {
-            group.put(p, None);
+            group.put_child(p, None);
             if group.live == 0 {
                 *slot = None;
             }
@@ -214,8 +214,8 @@ impl NodeTree {
     }
 
     /// The entries of a directory, or ENOTDIR.
-    pub fn entries(&self, dir: Ino) -> Result<&Arc<DirEntries>, Errno> {
-        match &self.node(dir)?.kind {
+    pub fn entries_of(&self, dir: Ino) -> Result<&Arc<DirEntries>, Errno> {
+        match &self.node_at(dir)?.kind {
             NodeKind::Dir { entries, .. } => Ok(entries),
             _ => Err(Errno::NOTDIR),
         }
@@ -245,12 +245,12 @@ impl NodeTree {
     }
 
     /// Numbers of nodes that are not shared with `old`, those that are gone included.
-    pub fn differing(&self, old: &NodeTree) -> Vec<Ino> {
+    pub fn differing_nodes(&self, old: &NodeTree) -> Vec<Ino> {
         let mut out = Vec::new();
         for g in 0..self.groups.len().max(old.groups.len()) {
             let group = |t: &NodeTree| t.groups.get(g).cloned().flatten();
-            unshared(group(self), group(old), |p, new, old| {
-                unshared(new.cloned(), old.cloned(), |s, _, _| {
+            visit_unshared(group(self), group(old), |p, new, old| {
+                visit_unshared(new.cloned(), old.cloned(), |s, _, _| {
                     out.push(((g * FAN + p) * FAN + s) as Ino);
                 });
             });
@@ -291,7 +291,7 @@ impl NodeTree {
 
     /// Nodes of the image that were changed or lie above such a node. Whatever else is of the image
     /// is as it was, with all that lies in it.
-    pub fn touched(&self) -> HashSet<Ino> {
+    pub fn touched_nodes(&self) -> HashSet<Ino> {
         let mut out = HashSet::new();
         for ino in self.changed.keys() {
             let mut at = *ino;
@@ -302,7 +302,7 @@ impl NodeTree {
                     Some(NodeKind::Dir { parent, .. } | NodeKind::Mount { parent, .. }) => {
                         Some(*parent)
                     }
-                    _ => self.base.parent(at),
+                    _ => self.base.parent_of(at),
                 };
                 match parent {
                     Some(p) if p >= base::FIRST => at = p,
@@ -350,7 +350,7 @@ impl TreeState {
     /// Counts a node in the budget and adds it.
     pub fn new_node(&mut self, mut node: Inode) -> Result<Ino, Errno> {
         self.tree.has_numbers()?;
-        node.count(&self.tree.budget)?;
+        node.count_in(&self.tree.budget)?;
         Ok(self.tree.add(node))
     }
 
@@ -359,7 +359,7 @@ impl TreeState {
     pub fn link_node(&mut self, dir: Ino, name: &[u8], ino: Ino) -> Result<(), Errno> {
         self.quota.take_entry(name)?;
         let budget = self.tree.budget.clone();
-        let added = self.tree.entries_mut(dir).and_then(|e| e.add(name, ino, &budget));
+        let added = self.tree.entries_mut(dir).and_then(|e| e.add_entry(name, ino, &budget));
         if added.is_err() {
             self.quota.give_entry(name);
         }
@@ -372,8 +372,8 @@ impl TreeState {
     }
 
     /// Puts a node at a number, counted in the budget, whatever is there.
-    pub(crate) fn replace(&mut self, ino: Ino, mut node: Inode) -> Result<(), Errno> {
-        node.count(&self.tree.budget)?;
+    pub(crate) fn replace_node(&mut self, ino: Ino, mut node: Inode) -> Result<(), Errno> {
+        node.count_in(&self.tree.budget)?;
         if ino >= base::FIRST {
             Arc::make_mut(&mut self.tree.changed).insert(ino, Some(Arc::new(node)));
         } else {
@@ -384,12 +384,12 @@ impl TreeState {
 
     /// Whether `name` in `dir` still is what a walk has found there.
     pub fn is_current(&self, dir: Ino, name: &[u8], found: Option<Ino>) -> bool {
-        self.tree.entries(dir).is_ok_and(|e| e.get(name).copied() == found)
+        self.tree.entries_of(dir).is_ok_and(|e| e.get(name).copied() == found)
     }
 
     /// Takes `name` out of `dir` and drops one link of what it named.
-    pub fn unlink(&mut self, dir: Ino, name: &[u8]) -> Result<(), Errno> {
-        let ino = self.tree.entries_mut(dir)?.remove(name).ok_or(Errno::NOENT)?;
+    pub fn unlink_name(&mut self, dir: Ino, name: &[u8]) -> Result<(), Errno> {
+        let ino = self.tree.entries_mut(dir)?.remove_entry(name).ok_or(Errno::NOENT)?;
         self.quota.give_entry(name);
         self.drop_link(ino, dir)
     }
@@ -405,37 +405,37 @@ impl TreeState {
             node.nlink = node.nlink.saturating_sub(1);
             node.ctime = now_ns();
         }
-        self.collect(ino);
+        self.collect_node(ino);
         Ok(())
     }
 
     /// Forgets `ino` if nothing links to it and nobody has it open.
-    pub fn collect(&mut self, ino: Ino) {
+    pub fn collect_node(&mut self, ino: Ino) {
         let dead = self.tree.get(ino).is_some_and(|n| n.nlink == 0);
         if !dead || self.open.contains_key(&ino) {
             return;
         }
         if let Some(node) = self.tree.remove(ino) {
             match &node.kind {
-                NodeKind::File { content, .. } => self.quota.give(content.charged()),
-                NodeKind::Symlink(t) => self.quota.give(t.len() as u64),
+                NodeKind::File { content, .. } => self.quota.give_bytes(content.charged_bytes()),
+                NodeKind::Symlink(t) => self.quota.give_bytes(t.len() as u64),
                 _ => {}
             }
         }
     }
 
     /// Counts an opening of `ino`.
-    pub fn opened(&mut self, ino: Ino) {
+    pub fn count_open(&mut self, ino: Ino) {
         *self.open.entry(ino).or_insert(0) += 1;
     }
 
     /// Counts a closing of `ino`.
-    pub fn closed(&mut self, ino: Ino) {
+    pub fn count_close(&mut self, ino: Ino) {
         if let Some(n) = self.open.get_mut(&ino) {
             *n -= 1;
             if *n == 0 {
                 self.open.remove(&ino);
-                self.collect(ino);
+                self.collect_node(ino);
             }
         }
     }

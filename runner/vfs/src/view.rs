@@ -54,20 +54,20 @@ impl<'a> FileView<'a> {
     /// # Errors
     /// If bytes that were never looked at cannot be had.
     pub fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
-        if let Some(lazy) = self.content.lazy().filter(|_| off == 0) {
-            lazy.ready(self.budget, false)?;
+        if let Some(lazy) = self.content.lazy_bytes().filter(|_| off == 0) {
+            lazy.make_ready(self.budget, false)?;
         }
         self.content.read(off, buf)
     }
 
     /// What the session began with, if it has changed none of it and it is fetched when wanted.
-    pub fn untouched(&self) -> Option<&'a Arc<dyn LazyBytes>> {
-        self.content.untouched()
+    pub fn untouched_bytes(&self) -> Option<&'a Arc<dyn LazyBytes>> {
+        self.content.untouched_bytes()
     }
 
     /// Whether both are known to be the same bytes.
-    pub fn same(&self, other: &FileView<'_>) -> bool {
-        self.content.same(other.content)
+    pub fn is_same(&self, other: &FileView<'_>) -> bool {
+        self.content.is_same(other.content)
     }
 }
 
@@ -89,9 +89,9 @@ impl TreeVersion {
         dir: &[u8],
         each: &mut dyn FnMut(&[u8], PathView<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let top = lookup(&self.tree, dir)?;
+        let top = lookup_path(&self.tree, dir)?;
         let mut path = Vec::new();
-        let mut frames = vec![(entries(&self.tree, Some(top)), 0)];
+        let mut frames = vec![(dir_entries(&self.tree, Some(top)), 0)];
         while let Some((frame, len)) = frames.last_mut() {
             path.truncate(*len);
             let Some((name, ino)) = frame.next() else {
@@ -100,9 +100,9 @@ impl TreeVersion {
             };
             push(&mut path, name);
             let Some(node) = self.tree.get(*ino) else { continue };
-            each(&path, self.seen(node, *ino))?;
+            each(&path, self.path_view(node, *ino))?;
             if matches!(node.kind, NodeKind::Dir { .. }) {
-                frames.push((entries(&self.tree, Some(*ino)), path.len()));
+                frames.push((dir_entries(&self.tree, Some(*ino)), path.len()));
             }
         }
         Ok(())
@@ -113,14 +113,14 @@ impl TreeVersion {
     ///
     /// # Errors
     /// What `each` says first.
-    pub fn differences<E: From<Errno>>(
+    pub fn for_each_difference<E: From<Errno>>(
         &self,
         dir: &[u8],
         each: &mut dyn FnMut(&[u8], ViewDifference<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (old, new) = (&self.origin.tree, &self.tree);
-        let touched = new.touched();
-        let top = |tree| lookup(tree, dir).ok();
+        let touched = new.touched_nodes();
+        let top = |tree| lookup_path(tree, dir).ok();
         let mut frames = vec![ViewFrame::new((old, top(old)), (new, top(new)), 0)];
         let mut path = Vec::new();
         while let Some(frame) = frames.last_mut() {
@@ -135,9 +135,9 @@ impl TreeVersion {
             push(&mut path, name);
             let before = a.and_then(|i| Some((old.get(i)?, i)));
             let after = b.and_then(|i| Some((new.get(i)?, i)));
-            if differs(before.map(|n| &**n.0), after.map(|n| &**n.0)) {
-                let old = before.map(|(n, i)| self.seen(n, i));
-                let new = after.map(|(n, i)| self.seen(n, i));
+            if nodes_differ(before.map(|n| &**n.0), after.map(|n| &**n.0)) {
+                let old = before.map(|(n, i)| self.path_view(n, i));
+                let new = after.map(|(n, i)| self.path_view(n, i));
                 each(&path, ViewDifference { old, new })?;
             }
             let dir = |n: Option<(&Arc<Inode>, Ino)>| {
@@ -152,16 +152,16 @@ impl TreeVersion {
     }
 
     /// What was at a path as the session began.
-    pub fn begun(&self, path: &[u8]) -> Option<PathView<'_>> {
+    pub fn original_view(&self, path: &[u8]) -> Option<PathView<'_>> {
         let tree = &self.origin.tree;
         let mut at = ROOT;
         for name in path.split(|b| *b == b'/').filter(|n| !n.is_empty()) {
-            at = *tree.entries(at).ok()?.get(name)?;
+            at = *tree.entries_of(at).ok()?.get(name)?;
         }
-        Some(self.seen(tree.get(at)?, at))
+        Some(self.path_view(tree.get(at)?, at))
     }
 
-    fn seen<'a>(&'a self, node: &'a Inode, ino: Ino) -> PathView<'a> {
+    fn path_view<'a>(&'a self, node: &'a Inode, ino: Ino) -> PathView<'a> {
         let shape = match &node.kind {
             NodeKind::Dir { .. } => ViewShape::Dir,
             NodeKind::File { content, .. } => {
@@ -186,25 +186,25 @@ fn is_untouched(ino: Ino, touched: &HashSet<Ino>) -> bool {
     ino >= base::FIRST && !touched.contains(&ino)
 }
 
-fn lookup(tree: &NodeTree, path: &[u8]) -> Result<Ino, Errno> {
+fn lookup_path(tree: &NodeTree, path: &[u8]) -> Result<Ino, Errno> {
     let mut at = ROOT;
     for name in path.split(|b| *b == b'/').filter(|n| !n.is_empty()) {
-        at = *tree.entries(at)?.get(name).ok_or(Errno::NOENT)?;
+        at = *tree.entries_of(at)?.get(name).ok_or(Errno::NOENT)?;
     }
-    tree.entries(at).map(|_| at)
+    tree.entries_of(at).map(|_| at)
 }
 
-fn entries(tree: &NodeTree, dir: Option<Ino>) -> btree_map::Iter<'_, Name, Ino> {
+fn dir_entries(tree: &NodeTree, dir: Option<Ino>) -> btree_map::Iter<'_, Name, Ino> {
     static NONE: BTreeMap<Name, Ino> = BTreeMap::new();
-    dir.and_then(|d| tree.entries(d).ok()).map_or(&NONE, |e| e).iter()
+    dir.and_then(|d| tree.entries_of(d).ok()).map_or(&NONE, |e| e).iter()
 }
 
 /// Whether a name means something else. Of directories only the bits count: what is in them is looked at by itself.
-fn differs(old: Option<&Inode>, new: Option<&Inode>) -> bool {
+fn nodes_differ(old: Option<&Inode>, new: Option<&Inode>) -> bool {
     let (Some(old), Some(new)) = (old, new) else { return true };
     let same = match (&old.kind, &new.kind) {
         (NodeKind::Dir { .. }, NodeKind::Dir { .. }) => true,
-        (NodeKind::File { content: a, .. }, NodeKind::File { content: b, .. }) => a.same(b),
+        (NodeKind::File { content: a, .. }, NodeKind::File { content: b, .. }) => a.is_same(b),
         (NodeKind::Symlink(a), NodeKind::Symlink(b)) => return a != b,
         (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
     };
@@ -224,7 +224,7 @@ impl<'a> ViewFrame<'a> {
         new: (&'a NodeTree, Option<Ino>),
         len: usize,
     ) -> ViewFrame<'a> {
-        let side = |(tree, dir)| entries(tree, dir).peekable();
+        let side = |(tree, dir)| dir_entries(tree, dir).peekable();
         ViewFrame { old: side(old), new: side(new), len }
     }
 

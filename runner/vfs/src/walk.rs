@@ -8,11 +8,11 @@
 //!
 //! The host may take its time (a network, a FUSE server that hangs), so it is never asked with
 //! the tree locked ([`Lock`]). What a walk has found can be gone when it is acted upon;
-//! the operations look again under the lock and walk anew if it is ([`Vfs::settle`]). The number of
+//! the operations look again under the lock and walk anew if it is ([`Vfs::retry_until_settled`]). The number of
 //! components, those of links included, is bounded, and a killed process leaves between two of them.
 
 use crate::errno::Errno;
-use crate::fifos::join;
+use crate::fifos::join_path;
 pub use crate::node::MAX_NAME;
 use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, NodeKind, ROOT, TreeState};
 use crate::{Vfs, stop};
@@ -81,7 +81,7 @@ pub struct ResolvedPath {
 
 impl ResolvedPath {
     /// What is there, or ENOENT.
-    pub fn existing(self) -> Result<Loc, Errno> {
+    pub fn existing_loc(self) -> Result<Loc, Errno> {
         self.found.ok_or(Errno::NOENT)
     }
 }
@@ -94,21 +94,21 @@ struct Lock<'a> {
 }
 
 impl Lock<'_> {
-    fn tree(&mut self) -> &TreeState {
+    fn tree_state(&mut self) -> &TreeState {
         self.guard.get_or_insert_with(|| self.vfs.read())
     }
 
     /// Gives the lock up, since the host is asked next; EINTR if the process was killed.
     fn free(&mut self) -> Result<(), Errno> {
         self.guard = None;
-        stop::check()
+        stop::check_stop()
     }
 }
 
 impl Vfs {
     /// Does an operation: resolves paths and acts on what they lead to, until nothing has changed in
     /// between (`Some`).
-    pub(crate) fn settle<T>(
+    pub(crate) fn retry_until_settled<T>(
         &self,
         mut act: impl FnMut() -> Result<Option<T>, Errno>,
     ) -> Result<T, Errno> {
@@ -116,13 +116,18 @@ impl Vfs {
             if let Some(done) = act()? {
                 return Ok(done);
             }
-            stop::check()?;
+            stop::check_stop()?;
         }
         Err(Errno::BUSY)
     }
 
     /// Resolves `path` from `base`. The tree must not be locked by the caller.
-    pub fn walk(&self, base: &Loc, path: &[u8], how: LastComponent) -> Result<ResolvedPath, Errno> {
+    pub fn resolve_path(
+        &self,
+        base: &Loc,
+        path: &[u8],
+        how: LastComponent,
+    ) -> Result<ResolvedPath, Errno> {
         if path.is_empty() {
             return Err(Errno::NOENT);
         }
@@ -151,7 +156,7 @@ impl Vfs {
                 }
                 b".." => {
                     self.need_dir(&mut lock, &cur)?;
-                    cur = self.parent(lock.tree(), &cur)?;
+                    cur = self.parent_of(lock.tree_state(), &cur)?;
                     continue;
                 }
                 _ => {}
@@ -159,27 +164,27 @@ impl Vfs {
             if name.len() > MAX_NAME {
                 return Err(Errno::NAMETOOLONG);
             }
-            if at_once && matches!(cur, Loc::Host(..)) && lock.tree().fifos.is_empty() {
+            if at_once && matches!(cur, Loc::Host(..)) && lock.tree_state().fifos.is_empty() {
                 at_once = false;
                 lock.free()?;
                 if let Some(walk) = self.host_shortcut(&cur, &name, &todo, how, slash) {
                     return Ok(walk);
                 }
             }
-            let Some((child, kind)) = self.child(&mut lock, &cur, &name)? else {
+            let Some((child, kind)) = self.child_of(&mut lock, &cur, &name)? else {
                 return if last {
                     Ok(ResolvedPath { parent: Some((cur, name)), found: None, slash })
                 } else {
                     Err(Errno::NOENT)
                 };
             };
-            if kind == FileKind::Symlink && (!last || follows(how, slash)) {
+            if kind == FileKind::Symlink && (!last || follows_link(how, slash)) {
                 links += 1;
                 if links > MAX_LINKS {
                     return Err(Errno::LOOP);
                 }
                 let target = match &child {
-                    Loc::Tree(_) => tree_link(lock.tree(), &child)?,
+                    Loc::Tree(_) => tree_link(lock.tree_state(), &child)?,
                     _ => {
                         lock.free()?;
                         self.link_target(&child)?
@@ -223,16 +228,16 @@ impl Vfs {
         if todo.is_empty() || todo.iter().any(|c| c == b"." || c == b".." || c.len() > MAX_NAME) {
             return None;
         }
-        let mut path = join(rel, name);
+        let mut path = join_path(rel, name);
         for c in todo.iter().skip(1).rev() {
             path.push(b'/');
             path.extend_from_slice(c);
         }
         let last = todo[0].clone();
-        let full = join(&path, &last);
+        let full = join_path(&path, &last);
         let stat = self.shared.mounts[*m].stat(&full).ok()?;
         let plain = match stat.kind {
-            FileKind::Symlink => !follows(how, slash),
+            FileKind::Symlink => !follows_link(how, slash),
             FileKind::Dir => true,
             _ => !slash || how == LastComponent::Entry,
         };
@@ -245,7 +250,7 @@ impl Vfs {
 
     fn need_dir(&self, lock: &mut Lock<'_>, loc: &Loc) -> Result<(), Errno> {
         let kind = match loc {
-            Loc::Tree(ino) => lock.tree().tree.node(*ino)?.file_kind(),
+            Loc::Tree(ino) => lock.tree_state().tree.node_at(*ino)?.file_kind(),
             _ => {
                 lock.free()?;
                 self.loc_stat(loc)?.kind
@@ -255,15 +260,15 @@ impl Vfs {
     }
 
     /// The directory above; the root's is the root.
-    pub(crate) fn parent(&self, st: &TreeState, loc: &Loc) -> Result<Loc, Errno> {
+    pub(crate) fn parent_of(&self, st: &TreeState, loc: &Loc) -> Result<Loc, Errno> {
         Ok(match loc {
-            Loc::Tree(ino) => match &st.tree.node(*ino)?.kind {
+            Loc::Tree(ino) => match &st.tree.node_at(*ino)?.kind {
                 NodeKind::Dir { parent, .. } | NodeKind::Mount { parent, .. } => Loc::Tree(*parent),
                 _ => Loc::Tree(BRIDGE),
             },
             Loc::Host(m, rel) if rel.is_empty() => {
                 let at = self.shared.mounts[*m].at;
-                match &st.tree.node(at)?.kind {
+                match &st.tree.node_at(at)?.kind {
                     NodeKind::Mount { parent, .. } => Loc::Tree(*parent),
                     _ => Loc::Tree(ROOT),
                 }
@@ -278,7 +283,7 @@ impl Vfs {
     }
 
     /// What `name` is in the directory `dir`.
-    fn child(
+    fn child_of(
         &self,
         lock: &mut Lock<'_>,
         dir: &Loc,
@@ -286,11 +291,11 @@ impl Vfs {
     ) -> Result<Option<(Loc, FileKind)>, Errno> {
         match dir {
             Loc::Tree(ino) => {
-                let st = lock.tree();
-                let node = st.tree.node(*ino)?;
+                let st = lock.tree_state();
+                let node = st.tree.node_at(*ino)?;
                 match &node.kind {
                     NodeKind::Dir { entries, .. } => {
-                        node.need(1)?;
+                        node.require_access(1)?;
                         if *ino == DEV_FD {
                             let n = std::str::from_utf8(name).ok().and_then(|s| s.parse().ok());
                             return Ok(n.map(|n| (Loc::Descriptor(n), FileKind::CharDevice)));
@@ -301,7 +306,7 @@ impl Vfs {
                                 return Ok(there.then_some((Loc::State, FileKind::CharDevice)));
                             }
                             if *ino == BRIDGE
-                                && let Some(n) = self.shared.service.find(name)
+                                && let Some(n) = self.shared.service.find_node(name)
                             {
                                 return Ok(Some((Loc::Service(n), FileKind::CharDevice)));
                             }
@@ -312,7 +317,7 @@ impl Vfs {
                             let bridge = *ino == ROOT && name == b".box";
                             return Ok(bridge.then_some((Loc::Tree(BRIDGE), FileKind::Dir)));
                         };
-                        let node = st.tree.node(child)?;
+                        let node = st.tree.node_at(child)?;
                         Ok(Some(match node.kind {
                             NodeKind::Mount { index, .. } => {
                                 (Loc::Host(index, Vec::new()), self.shared.mounts[index].kind)
@@ -326,8 +331,8 @@ impl Vfs {
                 }
             }
             Loc::Host(m, rel) => {
-                let path = join(rel, name);
-                if let Some(ino) = lock.tree().fifos.get(*m, &path) {
+                let path = join_path(rel, name);
+                if let Some(ino) = lock.tree_state().fifos.get(*m, &path) {
                     return Ok(Some((Loc::Tree(ino), FileKind::Fifo)));
                 }
                 lock.free()?;
@@ -380,7 +385,7 @@ impl Vfs {
             ctime: 0,
         };
         match loc {
-            Loc::Tree(ino) => Ok(self.read().tree.node(*ino)?.stat(*ino)),
+            Loc::Tree(ino) => Ok(self.read().tree.node_at(*ino)?.stat(*ino)),
             Loc::Host(m, rel) => self.shared.mounts[*m].stat(rel),
             Loc::PipeDir(_) => Ok(special(FileKind::Dir, 0o700, 1)),
             Loc::PipeEnd(..) => Ok(special(FileKind::Fifo, 0o600, 2)),
@@ -406,11 +411,11 @@ impl Vfs {
             _ => return Err(Errno::NOTDIR),
         };
         while at != ROOT {
-            let parent = match &st.tree.node(at)?.kind {
+            let parent = match &st.tree.node_at(at)?.kind {
                 NodeKind::Dir { parent, .. } | NodeKind::Mount { parent, .. } => *parent,
                 _ => return Err(Errno::NOTDIR),
             };
-            let entries = st.tree.entries(parent)?;
+            let entries = st.tree.entries_of(parent)?;
             let name = entries.iter().find(|(_, i)| **i == at).ok_or(Errno::NOENT)?.0;
             len += name.len() + 1;
             if len > MAX_CWD {
@@ -433,13 +438,13 @@ impl Vfs {
 
 fn tree_link(st: &TreeState, loc: &Loc) -> Result<Vec<u8>, Errno> {
     let Loc::Tree(ino) = loc else { return Err(Errno::INVAL) };
-    match &st.tree.node(*ino)?.kind {
+    match &st.tree.node_at(*ino)?.kind {
         NodeKind::Symlink(target) => Ok(target.to_vec()),
         _ => Err(Errno::INVAL),
     }
 }
 
-fn follows(how: LastComponent, slash: bool) -> bool {
+fn follows_link(how: LastComponent, slash: bool) -> bool {
     match how {
         LastComponent::Follow => true,
         LastComponent::Keep => slash,

@@ -19,7 +19,7 @@ struct Deep {
 }
 
 impl Folder for Deep {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+    fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
         self.listed.fetch_add(1, Ordering::Relaxed);
         let entry = |name: &str, mode, kind| FolderEntry { name: name.into(), mode, time: 5, kind };
         let text = Arc::new(self.path.clone().into_bytes());
@@ -55,7 +55,7 @@ fn deep(depth: usize) -> (Vfs, Arc<AtomicUsize>) {
 
 fn changes(v: &Vfs, mark: &wasibox_vfs::changes::ChangeMark) -> Vec<(String, ChangeKind)> {
     let text = |path| String::from_utf8(path).unwrap();
-    v.changes(mark, &ChangeBounds::default())
+    v.changes_since(mark, &ChangeBounds::default())
         .list
         .into_iter()
         .map(|c| (text(c.path), c.kind))
@@ -83,7 +83,7 @@ fn a_directory_is_listed_once_and_only_if_looked_into() {
 fn only_what_was_changed_is_compared() {
     let (v, listed) = deep(40);
     read(&v, "/usr/b/b/f").unwrap();
-    let mark = v.mark();
+    let mark = v.mark_state();
     let begun = listed.load(Ordering::Relaxed);
     assert_eq!(changes(&v, &mark), []);
     write(&v, "/usr/a/a/f", "other").unwrap();
@@ -100,7 +100,7 @@ fn only_what_was_changed_is_compared() {
     );
     assert_eq!(listed.load(Ordering::Relaxed), begun + 2, "/usr/a and /usr/a/a, nothing else");
     // What was changed before a mark is found when it changes again.
-    let mark = v.mark();
+    let mark = v.mark_state();
     write(&v, "/usr/a/a/new", "newer").unwrap();
     assert_eq!(changes(&v, &mark), [("/usr/a/a/new".into(), Modified)]);
 }
@@ -108,14 +108,14 @@ fn only_what_was_changed_is_compared() {
 #[test]
 fn what_was_moved_is_gone_and_there() {
     let (v, _) = deep(2);
-    let mark = v.mark();
+    let mark = v.mark_state();
     v.rename(&ROOT_LOC, b"/usr/a", &ROOT_LOC, b"/usr/b/moved").unwrap();
     let moved = ["a/f", "b/f", "f"];
     let mut expected: Vec<(String, ChangeKind)> = Vec::new();
     expected.extend(moved.iter().map(|f| (format!("/usr/a/{f}"), Deleted)));
     expected.extend(moved.iter().map(|f| (format!("/usr/b/moved/{f}"), Created)));
     assert_eq!(changes(&v, &mark), expected);
-    let mark = v.mark();
+    let mark = v.mark_state();
     let f = open(&v, "/usr/b/moved/a/f", OpenFlags { write: true, ..READ }).unwrap();
     f.write(0, false, b"!").unwrap();
     assert_eq!(changes(&v, &mark), [("/usr/b/moved/a/f".into(), Modified)]);
@@ -126,7 +126,7 @@ fn what_was_moved_is_gone_and_there() {
 struct Loop(bool);
 
 impl Folder for Loop {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+    fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
         if self.0 {
             return Err("the image is damaged".into());
         }

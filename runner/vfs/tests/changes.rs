@@ -32,52 +32,52 @@ fn size(c: &TreeChanges) -> usize {
 #[test]
 fn count_and_bytes_are_bounded() {
     let v = vfs(&[]);
-    let mark = v.mark();
+    let mark = v.mark_state();
     let at = nest(&v, &"n".repeat(255), 14);
     for i in 0..3000 {
         make(&v, &at, &format!("{i:04}"));
     }
-    let all = v.changes(&mark, &ChangeBounds::default());
+    let all = v.changes_since(&mark, &ChangeBounds::default());
     assert!(all.truncated && size(&all) <= 4 << 20 && all.list.len() > 1000);
-    let ten = v.changes(&mark, &ChangeBounds { count: 10, ..ChangeBounds::default() });
+    let ten = v.changes_since(&mark, &ChangeBounds { count: 10, ..ChangeBounds::default() });
     assert!(ten.truncated && ten.list.len() == 10);
     let v = vfs(&[]);
-    let mark = v.mark();
+    let mark = v.mark_state();
     for i in 0..10 {
         write(&v, &format!("/tmp/{i}"), "x").unwrap();
     }
-    let exact = v.changes(&mark, &ChangeBounds { count: 10, bytes: 60, deadline: None });
+    let exact = v.changes_since(&mark, &ChangeBounds { count: 10, bytes: 60, deadline: None });
     assert!(!exact.truncated && exact.list.len() == 10);
-    let less = v.changes(&mark, &ChangeBounds { count: 10, bytes: 59, deadline: None });
+    let less = v.changes_since(&mark, &ChangeBounds { count: 10, bytes: 59, deadline: None });
     assert!(less.truncated && less.list.len() == 9);
 }
 
 #[test]
 fn paths_that_no_call_takes_are_not_listed() {
     let v = vfs(&[]);
-    let mark = v.mark();
+    let mark = v.mark_state();
     let at = nest(&v, &"n".repeat(255), 200);
     for i in 0..5000 {
         make(&v, &at, &i.to_string());
     }
     write(&v, "/tmp/z", "x").unwrap();
     let begun = Instant::now();
-    let c = v.changes(&mark, &ChangeBounds::default());
+    let c = v.changes_since(&mark, &ChangeBounds::default());
     assert!(c.truncated && c.list.len() == 1 && c.list[0].kind == ChangeKind::Created, "{c:?}");
     assert!(begun.elapsed() < Duration::from_secs(1));
     v.rename(&ROOT_LOC, format!("/tmp/{}", "n".repeat(255)).as_bytes(), &ROOT_LOC, b"/tmp/m")
         .unwrap();
-    assert_eq!(v.changes(&mark, &ChangeBounds::default()).list[0].path, b"/tmp/z");
+    assert_eq!(v.changes_since(&mark, &ChangeBounds::default()).list[0].path, b"/tmp/z");
 }
 
 #[test]
 fn depth_costs_no_stack_and_little_time() {
     let v = vfs(&[]);
-    let mark = v.mark();
+    let mark = v.mark_state();
     let at = nest(&v, "d", 20_000);
     make(&v, &at, "f");
     let begun = Instant::now();
-    let c = v.changes(&mark, &ChangeBounds::default());
+    let c = v.changes_since(&mark, &ChangeBounds::default());
     assert!(c.truncated && c.list.is_empty());
     assert!(begun.elapsed() < Duration::from_secs(1));
 }
@@ -85,11 +85,11 @@ fn depth_costs_no_stack_and_little_time() {
 #[test]
 fn the_deadline_ends_it() {
     let v = vfs(&[]);
-    let mark = v.mark();
+    let mark = v.mark_state();
     for i in 0..2000 {
         write(&v, &format!("/tmp/{i}"), "x").unwrap();
     }
     let past = ChangeBounds { deadline: Some(Instant::now()), ..ChangeBounds::default() };
-    let c = v.changes(&mark, &past);
+    let c = v.changes_since(&mark, &past);
     assert!(c.truncated && c.list.len() < 2000);
 }

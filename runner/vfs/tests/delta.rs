@@ -5,7 +5,7 @@ mod common;
 use common::sessions::*;
 use common::*;
 use std::convert::Infallible;
-use wasibox_vfs::delta::{Delta, FileTotals, Id, Layer, NodeChange, between};
+use wasibox_vfs::delta::{Delta, FileTotals, Id, Layer, NodeChange, emit_between};
 use wasibox_vfs::{BaseFile, DiskLimits, Errno, OpenFlags, Vfs};
 
 fn session() -> Vfs {
@@ -20,8 +20,8 @@ fn sent(delta: Delta) -> Delta {
 
 fn restored(layer: &Layer) -> Vfs {
     let v = session();
-    let Ok(()) = layer.parts::<Infallible>(&mut |part| {
-        v.restore(sent(part)).unwrap();
+    let Ok(()) = layer.emit_parts::<Infallible>(&mut |part| {
+        v.restore_delta(sent(part)).unwrap();
         Ok(())
     });
     v
@@ -32,15 +32,15 @@ fn a_new_session_takes_up_what_another_one_did() {
     for seed in 0..8 {
         let mut random = Random(seed);
         let mut v = session();
-        let mut known = v.snapshot();
+        let mut known = v.tree_version();
         let mut layer = Layer::default();
         for step in 0..40 {
             for _ in 0..random.below(12) {
                 let _ = random.act(&v);
             }
-            let now = v.snapshot();
-            let Ok(()) = between::<Infallible>(&known, &now, &mut |part| {
-                assert!(layer.add(sent(part), u64::MAX));
+            let now = v.tree_version();
+            let Ok(()) = emit_between::<Infallible>(&known, &now, &mut |part| {
+                assert!(layer.add_delta(sent(part), u64::MAX));
                 Ok(())
             });
             known = now;
@@ -48,7 +48,7 @@ fn a_new_session_takes_up_what_another_one_did() {
                 let other = restored(&layer);
                 assert_eq!(dump(&other), dump(&v), "seed {seed}, step {step}");
                 v = other;
-                known = v.snapshot();
+                known = v.tree_version();
             }
         }
     }
@@ -61,10 +61,10 @@ fn what_is_told_grows_with_what_was_changed() {
         write(&v, &format!("/tmp/{n}"), "x").unwrap();
     }
     write(&v, "/tmp/large", &"l".repeat(3 << 20)).unwrap();
-    let known = v.snapshot();
+    let known = v.tree_version();
     let told = |v: &Vfs| {
         let mut bytes = 0;
-        let Ok(()) = between::<Infallible>(&known, &v.snapshot(), &mut |part| {
+        let Ok(()) = emit_between::<Infallible>(&known, &v.tree_version(), &mut |part| {
             bytes += serde_json::to_vec(&part).unwrap().len();
             Ok(())
         });
@@ -83,15 +83,16 @@ fn a_delta_of_another_session_or_a_damaged_one_is_refused() {
     let v = session();
     write(&v, "/tmp/a", "text").unwrap();
     let mut parts = Vec::new();
-    let Ok(()) = between::<Infallible>(&session().snapshot(), &v.snapshot(), &mut |part| {
-        parts.push(part);
-        Ok(())
-    });
+    let Ok(()) =
+        emit_between::<Infallible>(&session().tree_version(), &v.tree_version(), &mut |part| {
+            parts.push(part);
+            Ok(())
+        });
     let text = serde_json::to_string(&parts[0]).unwrap();
     let changed = |from: &str, to: &str| {
         let text = text.replacen(from, to, 1);
         assert_ne!(text, serde_json::to_string(&parts[0]).unwrap(), "{from}: {text}");
-        session().restore(serde_json::from_str(&text).unwrap())
+        session().restore_delta(serde_json::from_str(&text).unwrap())
     };
     assert_eq!(changed("\"made\":", "\"made\":99999999999"), Err(Errno::INVAL));
     assert_eq!(changed("\"made\":1", "\"made\":0"), Err(Errno::INVAL));
@@ -106,7 +107,7 @@ fn a_delta_of_another_session_or_a_damaged_one_is_refused() {
 #[test]
 fn over_another_image_or_other_mounts_what_can_be_is_taken_up() {
     let v = session();
-    let beginning = v.snapshot();
+    let beginning = v.tree_version();
     write(&v, "/tmp/a", "text").unwrap();
     write(&v, "/usr/a/new", "new").unwrap();
     write(&v, "/usr/f", "replaced").unwrap();
@@ -114,7 +115,7 @@ fn over_another_image_or_other_mounts_what_can_be_is_taken_up() {
     open(&v, "/usr/g", append).unwrap().write(0, true, b"more").unwrap();
     v.rename(&ROOT_LOC, b"/usr/b", &ROOT_LOC, b"/tmp/b").unwrap();
     let mut parts = Vec::new();
-    let Ok(()) = between::<Infallible>(&beginning, &v.snapshot(), &mut |part| {
+    let Ok(()) = emit_between::<Infallible>(&beginning, &v.tree_version(), &mut |part| {
         parts.push(part);
         Ok(())
     });
@@ -123,7 +124,7 @@ fn over_another_image_or_other_mounts_what_can_be_is_taken_up() {
             .unwrap()
     };
     let bare = with(vec![], &[]);
-    assert_eq!(bare.restore(parts[0].clone()), Err(Errno::INVAL));
+    assert_eq!(bare.restore_delta(parts[0].clone()), Err(Errno::INVAL));
     let (bare, mut lost) = (with(vec![], &[]), Vec::new());
     parts.iter().for_each(|p| bare.restore_elsewhere(p.clone(), &mut lost).unwrap());
     lost.sort();
@@ -134,7 +135,7 @@ fn over_another_image_or_other_mounts_what_can_be_is_taken_up() {
     // The numbers of nodes are others where there are more mounts.
     let host = tempfile::tempdir().unwrap();
     let mounted = with(image().into(), &[mount(host.path(), "/mnt/one/two", false)]);
-    parts.iter().for_each(|p| mounted.restore(p.clone()).unwrap());
+    parts.iter().for_each(|p| mounted.restore_delta(p.clone()).unwrap());
     assert_eq!(read(&mounted, "/usr/g").unwrap(), read(&v, "/usr/g").unwrap());
     assert_eq!(read(&mounted, "/usr/f").unwrap(), "replaced");
     assert_eq!(names(&mounted, "/tmp/b").unwrap(), names(&v, "/tmp/b").unwrap());
@@ -155,11 +156,14 @@ fn what_a_session_began_with_can_be_put_back() {
     assert_ne!(dump(&v), before);
     let nodes =
         vec![given(&["usr"]), given(&["usr", "f"]), given(&["usr", "g"]), given(&["usr", "a"])];
-    v.restore(Delta { totals: Default::default(), nodes }).unwrap();
+    v.restore_delta(Delta { totals: Default::default(), nodes }).unwrap();
     assert_eq!(dump(&v), before);
     let made = vec![(Id::Made(0), NodeChange::Given)];
     assert_eq!(
-        v.restore(Delta { totals: FileTotals { made: 1, ..Default::default() }, nodes: made }),
+        v.restore_delta(Delta {
+            totals: FileTotals { made: 1, ..Default::default() },
+            nodes: made
+        }),
         Err(Errno::INVAL)
     );
 }
@@ -167,11 +171,11 @@ fn what_a_session_began_with_can_be_put_back() {
 #[test]
 fn a_layer_has_a_limit() {
     let v = session();
-    let known = v.snapshot();
+    let known = v.tree_version();
     write(&v, "/tmp/a", &"l".repeat(300_000)).unwrap();
     let mut layer = Layer::default();
-    let Ok(()) = between::<Infallible>(&known, &v.snapshot(), &mut |part| {
-        assert!(!layer.add(part, 200_000));
+    let Ok(()) = emit_between::<Infallible>(&known, &v.tree_version(), &mut |part| {
+        assert!(!layer.add_delta(part, 200_000));
         Ok(())
     });
     assert!(layer.size() > 300_000);

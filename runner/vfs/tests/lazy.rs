@@ -29,7 +29,7 @@ impl LazyBytes for Bytes {
         self.bytes.len() as u64
     }
 
-    fn ready(&self, _: &Arc<Budget>, _: bool) -> Result<(), Errno> {
+    fn make_ready(&self, _: &Arc<Budget>, _: bool) -> Result<(), Errno> {
         self.ready.fetch_add(1, Ordering::Relaxed);
         self.fail.map_or(Ok(()), Err)
     }
@@ -50,7 +50,7 @@ impl LazyBytes for Bytes {
 struct Dir(Vec<(&'static str, Arc<Bytes>)>);
 
 impl Folder for Dir {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+    fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
         let entry = |(name, bytes): &(&str, Arc<Bytes>)| FolderEntry {
             name: name.as_bytes().to_vec(),
             mode: 0o644,
@@ -110,9 +110,9 @@ fn what_cannot_be_had_is_an_error_and_changes_nothing() {
     let v = with(&[("bad", &bad)]);
     assert_eq!(read(&v, "/work/bad"), Err(Errno::IO));
     assert_eq!(open(&v, "/work/bad", RW).map(drop), Err(Errno::IO));
-    assert_eq!(v.executable(&ROOT_LOC, b"/work/bad", 10), Err(Errno::ACCES));
+    assert_eq!(v.executable_kind(&ROOT_LOC, b"/work/bad", 10), Err(Errno::ACCES));
     v.chmod(&ROOT_LOC, b"/work/bad", 0o755).unwrap();
-    assert_eq!(v.executable(&ROOT_LOC, b"/work/bad", 10), Err(Errno::IO));
+    assert_eq!(v.executable_kind(&ROOT_LOC, b"/work/bad", 10), Err(Errno::IO));
     // Nothing of it is wanted.
     write(&v, "/work/bad", "good").unwrap();
     assert_eq!(read(&v, "/work/bad").unwrap(), "good");
@@ -129,11 +129,11 @@ fn changes_are_told_and_taken_up() {
     let a = Bytes::new((0..100_000u32).map(|i| i as u8).collect(), None);
     let make = || with(&[("a", &a), ("b", &a)]);
     let v = make();
-    let before = v.snapshot();
+    let before = v.tree_version();
     open(&v, "/work/a", RW).unwrap().write(5, false, b"hello").unwrap();
     v.rename(&ROOT_LOC, b"/work/b", &ROOT_LOC, b"/work/c").unwrap();
     let again = make();
-    delta::between(&before, &v.snapshot(), &mut |d| again.restore(d)).unwrap();
+    delta::emit_between(&before, &v.tree_version(), &mut |d| again.restore_delta(d)).unwrap();
     assert_eq!(read_bytes(&again, "/work/a").unwrap(), read_bytes(&v, "/work/a").unwrap());
     assert_eq!(names(&again, "/work").unwrap(), ["a", "c"]);
 }
@@ -148,7 +148,7 @@ fn a_snapshot_is_gone_through_and_compared() {
     v.remove(&ROOT_LOC, b"/work/gone", false).unwrap();
     v.symlink(b"a", &ROOT_LOC, b"/work/l").unwrap();
     v.chmod(&ROOT_LOC, b"/work/same", 0o600).unwrap();
-    let snapshot = v.snapshot();
+    let snapshot = v.tree_version();
     write(&v, "/work/later", "").unwrap();
     let text = |p: &[u8]| String::from_utf8(p.to_vec()).unwrap();
     let mut seen = Vec::new();
@@ -159,7 +159,11 @@ fn a_snapshot_is_gone_through_and_compared() {
                 ViewShape::File(f) => {
                     let mut b = vec![0; 10];
                     let n = f.read(0, &mut b)?;
-                    format!("{}{}", text(&b[..n]), if f.untouched().is_some() { "=" } else { "" })
+                    format!(
+                        "{}{}",
+                        text(&b[..n]),
+                        if f.untouched_bytes().is_some() { "=" } else { "" }
+                    )
                 }
                 ViewShape::Symlink(t) => format!("-> {}", text(t)),
                 ViewShape::Other => "?".to_owned(),
@@ -171,7 +175,7 @@ fn a_snapshot_is_gone_through_and_compared() {
     assert_eq!(seen, ["a: two", "d: dir", "d/new: new", "l: -> a", "same: one="]);
     let mut differs = Vec::new();
     snapshot
-        .differences::<Errno>(b"/work", &mut |path, d| {
+        .for_each_difference::<Errno>(b"/work", &mut |path, d| {
             let side = |s: bool| if s { "+" } else { "-" };
             differs.push(format!(
                 "{}{}{}",
@@ -194,7 +198,7 @@ fn a_program_is_known_before_its_bytes_are() {
     let v = Vfs::new([base], &[], DiskLimits::default(), unlimited(), &ProtectedPaths::default());
     let v = v.unwrap();
     assert_eq!(
-        v.executable(&ROOT_LOC, b"/bin/x", 10),
+        v.executable_kind(&ROOT_LOC, b"/bin/x", 10),
         Ok(program_file(Some(ProgramMark(3)), "x", ""))
     );
     assert_eq!(v.stat(&ROOT_LOC, b"/bin/x", true).unwrap().size, 1000);

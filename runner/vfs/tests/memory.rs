@@ -22,14 +22,14 @@ fn files_that_are_cut_give_their_memory_back() {
         f.write(0, false, &[1; 64 << 10]).unwrap();
         f.set_len(1).unwrap();
     }
-    assert!(budget.used() < 1 << 20, "{}", budget.used());
+    assert!(budget.used_bytes() < 1 << 20, "{}", budget.used_bytes());
 }
 
 #[test]
 fn making_and_removing_files_occupies_nothing() {
     let (v, budget) = small(4 << 20);
     write(&v, "/tmp/stays", "x").unwrap();
-    let before = budget.used();
+    let before = budget.used_bytes();
     for i in 0..20_000 {
         let path = format!("/tmp/{i}");
         write(&v, &path, "x").unwrap();
@@ -39,7 +39,7 @@ fn making_and_removing_files_occupies_nothing() {
         v.remove(&ROOT_LOC, format!("{path}.ln").as_bytes(), false).unwrap();
         v.remove(&ROOT_LOC, format!("{path}.d").as_bytes(), true).unwrap();
     }
-    assert!(budget.used() <= before + 4096, "{} {before}", budget.used());
+    assert!(budget.used_bytes() <= before + 4096, "{} {before}", budget.used_bytes());
     assert_eq!(read(&v, "/tmp/stays").unwrap(), "x");
 }
 
@@ -55,7 +55,7 @@ fn names_count_and_are_refused_past_the_ceiling() {
     };
     assert_eq!(e, Errno::NOMEM);
     assert!((1000..4000).contains(&n), "{n}");
-    assert!(budget.used() <= budget.limit() + (8 << 10), "{}", budget.used());
+    assert!(budget.used_bytes() <= budget.limit() + (8 << 10), "{}", budget.used_bytes());
     assert_eq!(write(&v, &format!("/tmp/{n:0200}"), "x"), Err(Errno::NOMEM));
     while v.remove(&ROOT_LOC, format!("/tmp/{d:0200}").as_bytes(), true).is_ok() {
         d += 1;
@@ -68,9 +68,9 @@ fn names_count_and_are_refused_past_the_ceiling() {
 fn a_mark_holds_what_it_keeps() {
     let (v, budget) = small(3 << 20);
     write(&v, "/tmp/old", &"x".repeat(2 << 20)).unwrap();
-    let mark = v.mark();
+    let mark = v.mark_state();
     v.remove(&ROOT_LOC, b"/tmp/old", false).unwrap();
-    assert!(budget.used() > 2 << 20);
+    assert!(budget.used_bytes() > 2 << 20);
     assert_eq!(write(&v, "/tmp/new", &"x".repeat(2 << 20)), Err(Errno::NOSPC));
     drop(mark);
     write(&v, "/tmp/new", &"x".repeat(2 << 20)).unwrap();
@@ -81,10 +81,10 @@ fn a_session_that_ends_gives_everything_back() {
     let (v, budget) = small(4 << 20);
     v.mkdir(&ROOT_LOC, b"/tmp/d", 0o755).unwrap();
     write(&v, "/tmp/d/f", &"x".repeat(100_000)).unwrap();
-    let (held, mark) = (open(&v, "/tmp/d/f", READ).unwrap(), v.mark());
+    let (held, mark) = (open(&v, "/tmp/d/f", READ).unwrap(), v.mark_state());
     v.remove(&ROOT_LOC, b"/tmp/d/f", false).unwrap();
     v.rename(&ROOT_LOC, b"/tmp/d", &ROOT_LOC, b"/tmp/e").unwrap();
-    assert!(budget.used() > 100_000);
+    assert!(budget.used_bytes() > 100_000);
     drop((v, held, mark));
-    assert_eq!(budget.used(), 0);
+    assert_eq!(budget.used_bytes(), 0);
 }

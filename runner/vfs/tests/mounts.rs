@@ -252,14 +252,14 @@ fn races_do_not_lead_out() {
 fn changes_in_a_writable_mount_are_listed() {
     let w = world();
     let v = vfs(&[mount(&w.dir, "/m", true)]);
-    let mark = v.mark();
+    let mark = v.mark_state();
     write(&v, "/m/file", "longer than before").unwrap();
     write(&v, "/m/sub/new", "1").unwrap();
     v.remove(&ROOT_LOC, b"/m/sub/deep/f", false).unwrap();
     write(&v, "/m/gone", "1").unwrap();
     v.remove(&ROOT_LOC, b"/m/gone", false).unwrap();
     let list: Vec<_> = v
-        .changes(&mark, &ChangeBounds::default())
+        .changes_since(&mark, &ChangeBounds::default())
         .list
         .into_iter()
         .map(|c| (String::from_utf8(c.path).unwrap(), c.kind, c.size))

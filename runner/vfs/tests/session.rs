@@ -102,7 +102,7 @@ fn a_program_that_is_written_to_is_none_any_more() {
         [base("/bin/ls", "\0asm", Some(ProgramMark(3))), base("/bin/x.sh", "#!/bin/sh\n", None)];
     let v = Vfs::new(files, &[], DiskLimits::default(), unlimited(), &ProtectedPaths::default())
         .unwrap();
-    let exe = |p: &str| v.executable(&ROOT_LOC, p.as_bytes(), 16);
+    let exe = |p: &str| v.executable_kind(&ROOT_LOC, p.as_bytes(), 16);
     assert_eq!(exe("/bin/ls"), Ok(program_file(Some(ProgramMark(3)), "ls", "\0asm")));
     v.symlink(b"/bin/ls", &ROOT_LOC, b"/tmp/l").unwrap();
     assert_eq!(
@@ -131,8 +131,8 @@ fn changes_are_what_differs() {
     )
     .unwrap();
     write(&v, "/tmp/before", "x").unwrap();
-    let mark = v.mark();
-    assert_eq!(v.changes(&mark, &ChangeBounds::default()).list, []);
+    let mark = v.mark_state();
+    assert_eq!(v.changes_since(&mark, &ChangeBounds::default()).list, []);
     write(&v, "/etc/a", "changed").unwrap();
     v.remove(&ROOT_LOC, b"/etc/b", false).unwrap();
     v.chmod(&ROOT_LOC, b"/tmp/before", 0o600).unwrap();
@@ -142,7 +142,7 @@ fn changes_are_what_differs() {
     write(&v, "/tmp/gone", "x").unwrap();
     v.remove(&ROOT_LOC, b"/tmp/gone", false).unwrap();
     let list: Vec<_> = v
-        .changes(&mark, &ChangeBounds::default())
+        .changes_since(&mark, &ChangeBounds::default())
         .list
         .into_iter()
         .map(|c| (String::from_utf8(c.path).unwrap(), c.kind, c.size))
@@ -157,7 +157,7 @@ fn changes_are_what_differs() {
             ("/output/d/new".into(), Created, 3),
         ]
     );
-    assert_eq!(v.changes(&v.mark(), &ChangeBounds::default()).list, []);
+    assert_eq!(v.changes_since(&v.mark_state(), &ChangeBounds::default()).list, []);
 }
 
 #[test]
@@ -297,7 +297,10 @@ fn devices_and_descriptors() {
     {
         let o = v.open(&ROOT_LOC, p.as_bytes(), READ, 0).unwrap();
         assert!(matches!(o, OpenResult::Descriptor(k) if k == n), "{p}");
-        assert_eq!(v.look(&ROOT_LOC, p.as_bytes(), true), Ok(StatResult::Descriptor(n)));
+        assert_eq!(
+            v.stat_or_descriptor(&ROOT_LOC, p.as_bytes(), true),
+            Ok(StatResult::Descriptor(n))
+        );
     }
     write(&v, "/tmp/f", "text").unwrap();
     let f = open(&v, "/tmp/f", READ).unwrap();

@@ -65,10 +65,10 @@ impl World for Ours {
         s.accept().map_err(words)
     }
     fn local(&self, s: &Socket) -> Result<SocketAddr, String> {
-        ip(s.local())
+        ip(s.local_address())
     }
     fn peer(&self, s: &Socket) -> Result<SocketAddr, String> {
-        ip(s.peer().map_err(words)?)
+        ip(s.peer_address().map_err(words)?)
     }
     fn send(&self, s: &Socket, data: &[u8], to: Option<SocketAddr>) -> Result<usize, String> {
         s.send(data, to.map(SocketAddress::Ip)).map_err(words)
@@ -649,7 +649,7 @@ fn a_full_backlog_holds_up_and_goes_on() {
     let listener = tcp(&net);
     listener.bind(local(0)).unwrap();
     listener.listen(1).unwrap();
-    let to = listener.local();
+    let to = listener.local_address();
     let first: Vec<Socket> = (0..2).map(|_| tcp(&net)).collect();
     for s in &first {
         s.connect(to.clone(), false).unwrap();
@@ -662,7 +662,7 @@ fn a_full_backlog_holds_up_and_goes_on() {
     let all = net.len();
     drop(listener.accept().unwrap());
     assert!(polls.ready(true).is_some() && polls.take_error().is_none());
-    assert_eq!(polls.peer().unwrap(), to);
+    assert_eq!(polls.peer_address().unwrap(), to);
     assert_eq!(net.len(), all, "one less, one more");
     drop(listener);
     assert_eq!(waits.connect(to, false), Err(Errno::CONNREFUSED));
@@ -698,7 +698,7 @@ fn what_sockets_hold_is_counted_and_given_back() {
     assert_eq!(full.iter().filter(|r| r.is_ok()).count(), 3, "{full:?}");
     assert_eq!(full[3], Err(Errno::NOBUFS));
     drop(pairs);
-    assert_eq!((budget.used(), net.len()), (0, 0));
+    assert_eq!((budget.used_bytes(), net.len()), (0, 0));
 }
 
 #[test]
@@ -724,9 +724,9 @@ fn datagrams_that_have_no_room_are_lost() {
     let b = Socket::new(&net, Family::V4, SocketKind::Datagram).unwrap();
     let data = vec![3; wasibox_vfs::net::MAX_DATAGRAM];
     for _ in 0..100 {
-        assert_eq!(b.send(&data, Some(a.local())), Ok(data.len()));
+        assert_eq!(b.send(&data, Some(a.local_address())), Ok(data.len()));
     }
-    assert_eq!(b.send(&[0; 65508], Some(a.local())), Err(Errno::MSGSIZE));
+    assert_eq!(b.send(&[0; 65508], Some(a.local_address())), Err(Errno::MSGSIZE));
     let got = std::iter::from_fn(|| a.receive_message(10, ReceiveOptions::default()).ok()).count();
     assert_eq!(got, wasibox_vfs::net::BUFFER / (data.len() + 128));
 }
@@ -736,7 +736,7 @@ fn a_socket_cannot_be_its_own_peer() {
     let net = network();
     let s = tcp(&net);
     s.bind(local(0)).unwrap();
-    assert_eq!(s.connect(s.local(), false), Err(Errno::CONNREFUSED));
+    assert_eq!(s.connect(s.local_address(), false), Err(Errno::CONNREFUSED));
 }
 
 #[test]
@@ -744,7 +744,7 @@ fn waiting_threads_are_woken_by_connections_bytes_and_ends() {
     let net = network();
     let listener = Arc::new(tcp(&net));
     listener.listen(4).unwrap();
-    let to = listener.local();
+    let to = listener.local_address();
     let server = std::thread::spawn(move || {
         let wait = |s: &Socket| {
             s.watch(&std::thread::current());

@@ -13,7 +13,7 @@ const CHANGE: OpenFlags = OpenFlags { create: false, ..WRITE };
 
 fn state(text: &[u8]) -> Vec<u8> {
     let mut w = SessionWriter::new();
-    w.record(&SessionRecord::Alias { name: b"text", text });
+    w.add_record(&SessionRecord::Alias { name: b"text", text });
     w.finish()
 }
 
@@ -24,7 +24,7 @@ fn add(file: &VfsFile, bytes: &[u8]) -> Result<(), Errno> {
 #[test]
 fn there_in_a_call_only() {
     let v = vfs(&[]);
-    assert_eq!(v.state(), None);
+    assert_eq!(v.session_state(), None);
     for how in [READ, CHANGE] {
         assert_eq!(open(&v, NODE, how).err(), Some(Errno::NOENT));
     }
@@ -40,7 +40,7 @@ fn there_in_a_call_only() {
     add(&late, &state(b"late")).unwrap();
     v.set_state(None);
     drop(late);
-    assert_eq!(v.state(), None);
+    assert_eq!(v.session_state(), None);
     assert_eq!(open(&v, NODE, READ).err(), Some(Errno::NOENT));
 }
 
@@ -59,7 +59,7 @@ fn replaced_as_a_whole_at_the_close() {
     drop(first);
     assert_eq!(read_bytes(&v, NODE).unwrap(), one);
     drop(second);
-    assert_eq!(v.state().as_deref(), Some(two.as_slice()));
+    assert_eq!(v.session_state().as_deref(), Some(two.as_slice()));
     // Who has opened it before still reads what was there.
     assert_eq!(reader.read(0, &mut [0; 8]), Ok(0));
     assert_eq!(add(&reader, b"x"), Err(Errno::BADF));
@@ -71,7 +71,7 @@ fn replaced_as_a_whole_at_the_close() {
         let file = open(&v, NODE, CHANGE).unwrap();
         add(&file, bytes).unwrap();
         drop(file);
-        assert_eq!(v.state().as_deref(), Some(two.as_slice()));
+        assert_eq!(v.session_state().as_deref(), Some(two.as_slice()));
     }
 }
 
@@ -82,9 +82,9 @@ fn bounded_and_charged() {
         Vfs::new([], &[], DiskLimits::default(), b.clone(), &ProtectedPaths::default()).unwrap()
     };
     let v = new(&budget);
-    let before = budget.used();
+    let before = budget.used_bytes();
     v.set_state(Some(Arc::from([1; 1000])));
-    assert_eq!(budget.used(), before + 1000);
+    assert_eq!(budget.used_bytes(), before + 1000);
     let file = open(&v, NODE, CHANGE).unwrap();
     let mut written = 0;
     while add(&file, &[0; 100_000]).is_ok() {
@@ -92,16 +92,16 @@ fn bounded_and_charged() {
         assert!(written <= STATE_MAX);
     }
     assert_eq!(add(&file, &[0; 100_000]), Err(Errno::FBIG));
-    assert!(budget.used() >= before + 1000 + written as u64);
+    assert!(budget.used_bytes() >= before + 1000 + written as u64);
     drop(file);
-    assert_eq!(budget.used(), before + 1000);
+    assert_eq!(budget.used_bytes(), before + 1000);
     let large = state(&[b'x'; 50_000]);
     let file = open(&v, NODE, CHANGE).unwrap();
     large.chunks(1000).for_each(|c| add(&file, c).unwrap());
     drop(file);
-    assert_eq!(budget.used(), before + large.len() as u64);
+    assert_eq!(budget.used_bytes(), before + large.len() as u64);
     v.set_state(None);
-    assert_eq!(budget.used(), before);
+    assert_eq!(budget.used_bytes(), before);
 
     let small = Budget::new(before + 100_000);
     let v = new(&small);

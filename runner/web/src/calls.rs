@@ -65,26 +65,26 @@ fn try_stack(frames: u32) -> u32 {
 }
 
 /// Serves a call. One that ends the guest does not return: nothing of it is left by then.
-pub fn enter(call: impl FnOnce(&mut GuestCall<'_, Web>) -> Sys) -> i32 {
+pub fn serve_call(call: impl FnOnce(&mut GuestCall<'_, Web>) -> Sys) -> i32 {
     try_stack(FRAMES);
     slots::to_kernel();
-    match wasibox_kernel::enter(&mut PageCaller, call) {
+    match wasibox_kernel::enter_call(&mut PageCaller, call) {
         Ok(errno) => {
             slots::to_guest();
             errno
         }
-        Err(halt) => end(halt),
+        Err(halt) => end_guest(halt),
     }
 }
 
 /// Serves `proc_exit`.
-pub fn exit(code: u8) -> ! {
+pub fn serve_exit(code: u8) -> ! {
     try_stack(FRAMES);
     slots::to_kernel();
-    end(Halt::Exit(code))
+    end_guest(Halt::Exit(code))
 }
 
-fn end(halt: Halt) -> ! {
+fn end_guest(halt: Halt) -> ! {
     WHY.set(Some(halt));
     ffi::halt()
 }

@@ -8,7 +8,7 @@
 use crate::ffi;
 use crate::history::ParkedCell;
 use crate::host::{Job, PageProgram, Web};
-use crate::lock;
+use crate::lock_mutex;
 use crate::outcome::{FailureKind, PageFailure};
 use crate::park::{ParkChange, ParkedMemory};
 use crate::prepare;
@@ -18,7 +18,9 @@ use std::sync::Mutex;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 use wasibox_kernel::border::Fd;
-use wasibox_kernel::parked::{self, ParkedProcess, Unreadable, park, unpark};
+use wasibox_kernel::parked::{
+    self, ParkedProcess, Unreadable, park_descriptors, unpark_descriptors,
+};
 use wasibox_kernel::{
     BEGIN, CellOrigin, CellRemains, CellStart, CpuUsage, Descriptor, Descriptors, EntryPoint, FORK,
     GO_ON, Host, OpenDescription,
@@ -120,8 +122,8 @@ pub struct PageCellChange {
 static CELLS: Mutex<BTreeMap<String, PageInterpreter>> = Mutex::new(BTreeMap::new());
 
 /// Ends an interpreter; says whether there was one.
-pub fn forget(name: &str) -> bool {
-    lock(&CELLS).remove(name).is_some()
+pub fn forget_interpreter(name: &str) -> bool {
+    lock_mutex(&CELLS).remove(name).is_some()
 }
 
 /// A cell that is about to run. Dropped before it has begun, its interpreter stays.
@@ -133,7 +135,7 @@ pub struct PendingCell {
 impl PendingCell {
     /// Takes the interpreter of that name, or one that begins.
     pub fn new(name: String) -> Result<PendingCell, PageFailure> {
-        let mut cells = lock(&CELLS);
+        let mut cells = lock_mutex(&CELLS);
         let taken = cells.remove(&name);
         if taken.is_none() && cells.len() >= MAX_CELLS {
             return Err(PageFailure::new(FailureKind::Conflict, "there are too many interpreters"));
@@ -142,14 +144,14 @@ impl PendingCell {
     }
 
     /// Whether its interpreter may run that program.
-    pub fn fits(&self, program: ProgramMark) -> bool {
+    pub fn fits_program(&self, program: ProgramMark) -> bool {
         self.taken.as_ref().is_none_or(|taken| taken.program == program)
     }
 
     /// What the run goes on from.
-    pub fn before(&self) -> CellOrigin {
+    pub fn cell_origin(&self) -> CellOrigin {
         let before = |t: &PageInterpreter| CellOrigin {
-            monotonic: t.monotonic(),
+            monotonic: t.monotonic_now(),
             cpu: t.left.cpu,
             cpu_ns: t.left.cpu_ns,
             next_pid: t.next_pid,
@@ -159,7 +161,7 @@ impl PendingCell {
 
     /// What its table of descriptors takes of the memory limit.
     pub fn table_cost(&self) -> u64 {
-        self.taken.as_ref().map_or(0, |taken| taken.left.fds.cost())
+        self.taken.as_ref().map_or(0, |taken| taken.left.fds.memory_cost())
     }
 
     /// Its descriptors with these in place of the standard streams and the root directory.
@@ -179,7 +181,7 @@ impl PendingCell {
     }
 
     /// What its process begins with.
-    pub fn start(&mut self) -> CellStart<Web> {
+    pub fn to_start(&mut self) -> CellStart<Web> {
         match self.taken.take() {
             None => CellStart { ready: None, kind: BEGIN, handles: false, ignored: 0 },
             Some(taken) => {
@@ -201,7 +203,7 @@ impl PendingCell {
     }
 
     /// Takes the interpreter that a commit has; with `is_fork` it is a copy of one that goes on elsewhere.
-    pub fn restore(
+    pub fn restore_from(
         &mut self,
         session: &PageSession,
         cell: ParkedCell,
@@ -213,17 +215,17 @@ impl PendingCell {
         };
         let rest = ParkedProcess::decode(&cell.rest).map_err(|e| cannot(&e))?;
         let other = || cannot(&"it was parked with another image");
-        let program = session.number(&rest.atom).ok_or_else(other)?;
+        let program = session.program_number(&rest.atom).ok_or_else(other)?;
         let facts = session.facts(program).filter(|f| f.has_cells).ok_or_else(other)?;
         if rest.is_prepared {
-            prepare::prepare(session, program)?;
+            prepare::prepare_program(session, program)?;
         }
-        let prepared = prepare::prepared(program).filter(|_| rest.is_prepared);
+        let prepared = prepare::prepared_template(program).filter(|_| rest.is_prepared);
         if session.module_of(program, prepared.as_deref()) != Some(cell.module) {
             return Err(other());
         }
         let malformed = || cannot(&Unreadable::Malformed);
-        let told = parked::numbers(&cell.layers).ok_or_else(malformed)?;
+        let told = parked::layer_numbers(&cell.layers).ok_or_else(malformed)?;
         let size = usize::try_from(rest.size).map_err(|_| malformed())?;
         // Its stack is empty, so that they are what they were in the beginning.
         if rest.globals != facts.globals {
@@ -231,10 +233,11 @@ impl PendingCell {
         }
         let full = || cannot(&"the memory limit is reached");
         let limit = session.limits.descriptors;
-        let fds = unpark(&rest.files, &session.vfs, limit, &session.budget).map_err(|_| full())?;
+        let fds = unpark_descriptors(&rest.files, &session.vfs, limit, &session.budget)
+            .map_err(|_| full())?;
         let entry = EntryPoint::Cell { is_prepared: rest.is_prepared };
-        let needs = session.host.needs(&PageProgram(prepared.clone()), entry);
-        let memory = session.budget.reserve(needs).ok_or_else(full)?;
+        let needs = session.host.memory_needs(&PageProgram(prepared.clone()), entry);
+        let memory = session.budget.reserve_bytes(needs).ok_or_else(full)?;
         let parked = Box::new(ParkedMemory { program, prepared, size, layers: cell.layers, told });
         let [user, system, cpu_ns] = rest.cpu;
         let left = CellRemains {
@@ -259,23 +262,23 @@ impl PendingCell {
 
     /// Keeps what the run has left; what the cell has answered, or `None` if its interpreter did not stay. With what of it a
     /// commit has.
-    pub fn end(
+    pub fn end_run(
         mut self,
         session: &PageSession,
         program: ProgramMark,
         kernel: &crate::host::Kernel,
     ) -> Option<(PageCellAnswer, PageCellChange)> {
-        let mut left = lock(&kernel.cells.left).take()?;
+        let mut left = lock_mutex(&kernel.cells.left).take()?;
         let mut answer = std::mem::take(&mut left.answer);
         let ParkChange { keep, layer, size, is_prepared } = answer.change.take()?;
-        let monotonic = kernel.monotonic();
-        let prepared = prepare::prepared(program).filter(|_| is_prepared);
+        let monotonic = kernel.monotonic_now();
+        let prepared = prepare::prepared_template(program).filter(|_| is_prepared);
         let rest = ParkedProcess {
             atom: session.names.get(program.0 as usize)?.clone(),
             is_prepared,
             size: size as u64,
             globals: session.facts(program)?.globals.clone(),
-            files: park(&left.fds, &session.vfs),
+            files: park_descriptors(&left.fds, &session.vfs),
             handles: left.handles,
             ignored: left.ignored,
             monotonic,
@@ -296,7 +299,7 @@ impl PendingCell {
             since: Instant::now(),
             is_forked: false,
         };
-        lock(&CELLS).insert(std::mem::take(&mut self.name), interpreter);
+        lock_mutex(&CELLS).insert(std::mem::take(&mut self.name), interpreter);
         Some((answer, change))
     }
 }
@@ -304,14 +307,14 @@ impl PendingCell {
 impl Drop for PendingCell {
     fn drop(&mut self) {
         if let Some(untouched) = self.taken.take() {
-            lock(&CELLS).insert(std::mem::take(&mut self.name), untouched);
+            lock_mutex(&CELLS).insert(std::mem::take(&mut self.name), untouched);
         }
     }
 }
 
 impl PageInterpreter {
     /// What its monotonic clock shows now.
-    fn monotonic(&self) -> u64 {
+    fn monotonic_now(&self) -> u64 {
         let passed = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.monotonic.saturating_add(passed)
     }

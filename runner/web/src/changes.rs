@@ -31,9 +31,12 @@ struct SessionTree<'a> {
 }
 
 impl SessionTree<'_> {
-    fn of(objects: &MemoryObjects, files: FileTree) -> Result<SessionTree<'_>, SnapshotError> {
+    fn read_tree(
+        objects: &MemoryObjects,
+        files: FileTree,
+    ) -> Result<SessionTree<'_>, SnapshotError> {
         let mut found = BTreeMap::new();
-        walk::walk(objects, &files.root, &mut |at: walk::TreeEntry<'_>| {
+        walk::walk_tree(objects, &files.root, &mut |at: walk::TreeEntry<'_>| {
             if let Some(node) =
                 at.node.filter(|n| !matches!(n.what, NodeContent::Dir { .. } | NodeContent::Same))
             {
@@ -44,7 +47,7 @@ impl SessionTree<'_> {
         Ok(SessionTree { objects, files, found })
     }
 
-    fn text(&self, path: &[u8]) -> Option<String> {
+    fn text_at(&self, path: &[u8]) -> Option<String> {
         let (id, node) = self.found.get(path)?;
         match &node.what {
             NodeContent::Symlink(target) => Some(format!("-> {}", String::from_utf8_lossy(target))),
@@ -62,7 +65,7 @@ impl SessionTree<'_> {
 }
 
 /// What a commit has changed.
-pub fn of(
+pub fn changes_of(
     objects: &MemoryObjects,
     now: &JournalState<'_>,
     number: u64,
@@ -70,8 +73,9 @@ pub fn of(
     let none = || PageFailure::new(FailureKind::Missing, format!("there is no commit {number}"));
     let commit = now.commits.get(&number).ok_or_else(none)?;
     let parent = commit.parent.and_then(|parent| now.commits.get(&parent));
-    let before = SessionTree::of(objects, parent.map(|p| p.state.files).unwrap_or_default())?;
-    let after = SessionTree::of(objects, commit.state.files)?;
+    let before =
+        SessionTree::read_tree(objects, parent.map(|p| p.state.files).unwrap_or_default())?;
+    let after = SessionTree::read_tree(objects, commit.state.files)?;
     let differs = |path: &&Vec<u8>| {
         let of = |tree: &SessionTree<'_>| {
             tree.found.get(*path).map(|(_, n)| (n.mtime, n.mode, n.what.clone()))
@@ -81,7 +85,7 @@ pub fn of(
     let mut paths: BTreeSet<Vec<u8>> =
         before.found.keys().chain(after.found.keys()).filter(differs).cloned().collect();
     // What was the image's is gone without a trace in the tree; the call has told of it.
-    let told = commit.call.changed(objects).unwrap_or_default();
+    let told = commit.call.changed_paths(objects).unwrap_or_default();
     paths.extend(told.iter().map(|changed| changed.path.to_vec()));
     let shown = |path: Vec<u8>| {
         let said = told.iter().find(|changed| changed.path == path).map(|changed| changed.kind);
@@ -93,7 +97,12 @@ pub fn of(
             _ => "modified",
         };
         let name = String::from_utf8_lossy(&path).into_owned();
-        ShownChange { path: name, change, before: before.text(&path), after: after.text(&path) }
+        ShownChange {
+            path: name,
+            change,
+            before: before.text_at(&path),
+            after: after.text_at(&path),
+        }
     };
     Ok(paths.into_iter().take(MAX_FILES).map(shown).collect())
 }

@@ -232,7 +232,7 @@ pub fn output(stream: u32, bytes: &[u8]) {
 }
 
 /// A piece of what `wasibox_export` is to give.
-pub fn exported(bytes: &[u8]) {
+pub fn send_exported(bytes: &[u8]) {
     // JUSTIFICATION: as above.
     // SAFETY: it copies the bytes before it returns.
     unsafe { imports::exported(bytes.as_ptr(), bytes.len()) }
@@ -246,7 +246,7 @@ pub fn input_wake() {
 }
 
 /// Tells the page how the run has ended, as JSON.
-fn done(told: &[u8]) {
+fn run_done(told: &[u8]) {
     // JUSTIFICATION: as above.
     // SAFETY: it copies the bytes before it returns.
     unsafe { imports::done(told.as_ptr(), told.len()) }
@@ -361,7 +361,7 @@ extern "C" fn wasibox_alloc(len: usize) -> *mut u8 {
 }
 
 /// Takes an argument back from JavaScript.
-fn taken(at: *mut u8, len: usize) -> Vec<u8> {
+fn take_argument(at: *mut u8, len: usize) -> Vec<u8> {
     let bytes = std::ptr::slice_from_raw_parts_mut(at, len);
     // JUSTIFICATION: there is no other way to hand bytes over.
     // SAFETY: the page passes each address of `wasibox_alloc` with its length to one export, once.
@@ -371,31 +371,33 @@ fn taken(at: *mut u8, len: usize) -> Vec<u8> {
 /// Opens an image, whose guests have a stack of so many bytes; 0, or the length of a message for `wasibox_answer`.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_boot(at: *mut u8, len: usize, stack: usize) -> usize {
-    crate::session::boot(taken(at, len), stack).map_or_else(crate::session::answer, |()| 0)
+    crate::session::boot_session(take_argument(at, len), stack)
+        .map_or_else(crate::session::keep_answer, |()| 0)
 }
 
 /// Opens an image that the page has in parts, by its catalog; else as `wasibox_boot`.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_boot_parts(at: *mut u8, len: usize, stack: usize) -> usize {
-    crate::session::boot_parts(&taken(at, len), stack).map_or_else(crate::session::answer, |()| 0)
+    crate::session::boot_parts(&take_argument(at, len), stack)
+        .map_or_else(crate::session::keep_answer, |()| 0)
 }
 
 /// The name of the image's program of that number; its length, 0 if there is none.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_program_name(number: u32) -> usize {
-    crate::session::program_name(number).map_or(0, crate::session::answer)
+    crate::session::program_name(number).map_or(0, crate::session::keep_answer)
 }
 
 /// The bytes of that program, as their length; they lie at `wasibox_program_at`.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_program_len(number: u32) -> usize {
-    crate::session::program(number).map_or(0, <[u8]>::len)
+    crate::session::program_bytes(number).map_or(0, <[u8]>::len)
 }
 
 /// See `wasibox_program_len`.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_program_at(number: u32) -> *const u8 {
-    crate::session::program(number).map_or(std::ptr::null(), <[u8]>::as_ptr)
+    crate::session::program_bytes(number).map_or(std::ptr::null(), <[u8]>::as_ptr)
 }
 
 /// Where the last answer lies that an export has told the length of.
@@ -407,60 +409,60 @@ extern "C" fn wasibox_answer() -> *const u8 {
 /// Where the slots of running guests lie.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_slots() -> u32 {
-    crate::slots::address()
+    crate::slots::slots_address()
 }
 
 /// Where the heap's size lies.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_heap() -> u32 {
-    crate::heap::address()
+    crate::heap::counter_address()
 }
 
 /// Runs a command in a worker of its own, which tells `done` what `session::run` says. Nothing waits here. `asked` is
 /// JSON, `session::Command`.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_run(asked: *mut u8, len: usize) -> u32 {
-    let asked = taken(asked, len);
-    crate::session::expect();
-    let run = move || done(&crate::session::run(&asked));
+    let asked = take_argument(asked, len);
+    crate::session::expect_input();
+    let run = move || run_done(&crate::session::run(&asked));
     std::thread::Builder::new().spawn(run).is_ok().into()
 }
 
 /// Bytes for the standard input of the run; how many were taken.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_input(at: *mut u8, len: usize) -> usize {
-    crate::streams::put(&taken(at, len))
+    crate::streams::put_input(&take_argument(at, len))
 }
 
 /// The end of the standard input.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_input_end() {
-    crate::streams::end();
+    crate::streams::end_input();
 }
 
 /// Ends the run; `by_timeout` tells why.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_interrupt(by_timeout: u32) {
-    crate::session::interrupt(by_timeout != 0);
+    crate::session::interrupt_run(by_timeout != 0);
 }
 
 /// Tells the end of a guest whose worker was terminated.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_reap(slot: u32) {
-    crate::thread::reap(slot);
+    crate::thread::reap_process(slot);
 }
 
 /// Hands an answer over, which lies at `wasibox_answer`: its length; or that of a failure as JSON, less than zero by one more.
-fn reply(answer: Result<Vec<u8>, crate::outcome::PageFailure>) -> i64 {
+fn hand_over(answer: Result<Vec<u8>, crate::outcome::PageFailure>) -> i64 {
     match answer {
-        Ok(bytes) => crate::session::answer(bytes) as i64,
-        Err(failure) => -1 - crate::session::answer(crate::outcome::told(&failure)) as i64,
+        Ok(bytes) => crate::session::keep_answer(bytes) as i64,
+        Err(failure) => -1 - crate::session::keep_answer(crate::outcome::to_json(&failure)) as i64,
     }
 }
 
 /// Strings as the page gives them.
-fn text(at: *mut u8, len: usize) -> String {
-    String::from_utf8_lossy(&taken(at, len)).into_owned()
+fn take_text(at: *mut u8, len: usize) -> String {
+    String::from_utf8_lossy(&take_argument(at, len)).into_owned()
 }
 
 /// Makes or replaces a file; commits it, or leaves it to the commit of the next call.
@@ -472,44 +474,44 @@ extern "C" fn wasibox_write_file(
     len: usize,
     commits: u32,
 ) -> i64 {
-    let (path, bytes) = (text(path, path_len), taken(at, len));
-    reply(crate::files::write(&path, &bytes, commits != 0).map(|()| Vec::new()))
+    let (path, bytes) = (take_text(path, path_len), take_argument(at, len));
+    hand_over(crate::files::write(&path, &bytes, commits != 0).map(|()| Vec::new()))
 }
 
 /// Returns 1 if a shell would run this script, and not ask for another line.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_is_complete(at: *mut u8, len: usize) -> u32 {
-    sh_syntax::parse::is_complete(&taken(at, len)).into()
+    sh_syntax::parse::is_complete(&take_argument(at, len)).into()
 }
 
 /// Reads a file.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_read_file(path: *mut u8, path_len: usize) -> i64 {
-    reply(crate::files::read(&text(path, path_len)))
+    hand_over(crate::files::read(&take_text(path, path_len)))
 }
 
 /// Lets guests make requests, by rules as JSON.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_network(at: *mut u8, len: usize) -> i64 {
-    reply(crate::session::network(&taken(at, len)).map(|()| Vec::new()))
+    hand_over(crate::session::allow_network(&take_argument(at, len)).map(|()| Vec::new()))
 }
 
 /// The head of a response, or why there is none, as JSON; 0 if nobody wants to know.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_responded(number: u32, at: *mut u8, len: usize) -> u32 {
-    crate::requests::responded(number, &taken(at, len)).into()
+    crate::requests::take_response(number, &take_argument(at, len)).into()
 }
 
 /// The next part of a response's body, an empty one at its end; 0 if nobody wants it.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_received(number: u32, at: *mut u8, len: usize) -> u32 {
-    crate::requests::received(number, taken(at, len)).into()
+    crate::requests::take_body_part(number, take_argument(at, len)).into()
 }
 
 /// Acts upon a request about files.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_files(at: *mut u8, len: usize) -> i64 {
-    reply(crate::files::request(&taken(at, len)))
+    hand_over(crate::files::run_request(&take_argument(at, len)))
 }
 
 /// From now on the interpreters' memory is prepared when they have begun for the second time.
@@ -521,31 +523,36 @@ extern "C" fn wasibox_prepare_by_itself() {
 /// Acts upon a request about the history.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_past(at: *mut u8, len: usize) -> i64 {
-    reply(crate::past::request(&taken(at, len)))
+    hand_over(crate::past::run_request(&take_argument(at, len)))
 }
 
 /// The session as a snapshot, which goes out by `exported`; with `all` of its history.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_export(all: u32) -> i64 {
-    reply(crate::past::export(all != 0).map(|()| Vec::new()))
+    hand_over(crate::past::export_session(all != 0).map(|()| Vec::new()))
 }
 
 /// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_import(at: *mut u8, len: usize, is_fork: u32) -> i64 {
-    reply(crate::past::import(&taken(at, len), is_fork != 0).map(|()| Vec::new()))
+    hand_over(
+        crate::past::import_session(&take_argument(at, len), is_fork != 0).map(|()| Vec::new()),
+    )
 }
 
 /// What is to be added to the session's journal; nothing if it holds the session as it is.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_record() -> i64 {
-    reply(crate::journal::record())
+    hand_over(crate::journal::next_record())
 }
 
 /// Makes the session, which is new, what a journal says; how many bytes of it are whole, as text.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_replay(at: *mut u8, len: usize) -> i64 {
-    reply(crate::journal::replay(&taken(at, len)).map(|whole| whole.to_string().into_bytes()))
+    hand_over(
+        crate::journal::replay_journal(&take_argument(at, len))
+            .map(|whole| whole.to_string().into_bytes()),
+    )
 }
 
 macro_rules! exports {
@@ -553,7 +560,7 @@ macro_rules! exports {
         $($(const _: () = {
             #[unsafe(export_name = concat!($module, ".", $name))]
             extern "C" fn call($($a: $t),*) -> i32 {
-                crate::calls::enter(|c| $f(c, $($arg),*))
+                crate::calls::serve_call(|c| $f(c, $($arg),*))
             }
         };)*)*
     };
@@ -564,5 +571,5 @@ wasibox_kernel::with_calls!(exports);
 /// `proc_exit` of each module.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_exit(code: u32) {
-    crate::calls::exit(code as u8)
+    crate::calls::serve_exit(code as u8)
 }

@@ -3,7 +3,7 @@
 use crate::outcome::{FailureKind, PageFailure};
 use crate::session;
 use crate::{heap, history};
-use wasibox_files::{Answer, FileBytes, FilesError, Request, UploadOf, apply};
+use wasibox_files::{Answer, FileBytes, FilesError, Request, UploadOf, apply_request};
 use wasibox_vfs::Vfs;
 use wasibox_vfs::around::{HOME, ShellSurroundings};
 
@@ -26,21 +26,21 @@ impl From<FilesError> for PageFailure {
 }
 
 /// The files, and the directory that relative paths are from: the shell's.
-fn here() -> Result<(&'static Vfs, String), PageFailure> {
-    let vfs = session::vfs()?;
-    let cwd = vfs.state().and_then(|state| ShellSurroundings::of(&state)?.cwd);
+fn session_files() -> Result<(&'static Vfs, String), PageFailure> {
+    let vfs = session::session_vfs()?;
+    let cwd = vfs.session_state().and_then(|state| ShellSurroundings::from_state(&state)?.cwd);
     let cwd = cwd.map_or_else(|| HOME.to_owned(), |cwd| String::from_utf8_lossy(&cwd).into_owned());
     Ok((vfs, cwd))
 }
 
 /// A request and its answer in JSON, as `docs/files.md` has them.
-pub fn request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
+pub fn run_request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
     let request: Request =
         serde_json::from_slice(text).map_err(|e| PageFailure::new(FailureKind::Invalid, e))?;
-    let _bounded = heap::begin();
-    let (vfs, cwd) = here()?;
-    let answer = apply(vfs, &cwd, &request);
-    history::with(|history| history.keep_files(vfs, request.summary()))?;
+    let _bounded = heap::begin_guard();
+    let (vfs, cwd) = session_files()?;
+    let answer = apply_request(vfs, &cwd, &request);
+    history::with_history(|history| history.keep_files(vfs, request.summary()))?;
     let answer = answer?;
     serde_json::to_vec(&answer).map_err(|e| PageFailure::new(FailureKind::Internal, e))
 }
@@ -48,8 +48,8 @@ pub fn request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
 /// Makes a file's bytes these. One of up to 8 MiB is replaced at once, a longer one is written part by part. Adds
 /// a commit if `commits`; else the commit of the next call has the change, too.
 pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), PageFailure> {
-    let _bounded = heap::begin();
-    let (vfs, cwd) = here()?;
+    let _bounded = heap::begin_guard();
+    let (vfs, cwd) = session_files()?;
     let is_whole = bytes.len() as u64 <= PART;
     let mut offset = 0;
     loop {
@@ -61,11 +61,11 @@ pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), PageFailure>
             mode: None,
         });
         let summary = request.summary();
-        let written = apply(vfs, &cwd, &request);
+        let written = apply_request(vfs, &cwd, &request);
         offset += part.len();
         if offset >= bytes.len() || written.is_err() {
             if commits {
-                history::with(|history| history.keep_files(vfs, summary))?;
+                history::with_history(|history| history.keep_files(vfs, summary))?;
             }
             return Ok(written.map(drop)?);
         }
@@ -74,12 +74,12 @@ pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), PageFailure>
 
 /// A file's bytes.
 pub fn read(path: &str) -> Result<Vec<u8>, PageFailure> {
-    let (vfs, cwd) = here()?;
+    let (vfs, cwd) = session_files()?;
     let mut all = Vec::new();
     loop {
         let offset = all.len() as u64;
         let part = Request::Download { path: path.to_owned(), offset, limit: Some(PART) };
-        let Answer::Data { data, next_offset, .. } = apply(vfs, &cwd, &part)? else {
+        let Answer::Data { data, next_offset, .. } = apply_request(vfs, &cwd, &part)? else {
             return Err(PageFailure::new(
                 FailureKind::Internal,
                 "another answer than was asked for",

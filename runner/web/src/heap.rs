@@ -29,18 +29,18 @@ unsafe extern "C" {
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
 /// Where the count of allocated bytes lies.
-pub fn address() -> u32 {
+pub fn counter_address() -> u32 {
     ALLOCATED.as_ptr() as u32
 }
 
 /// Bytes of the memory.
-fn size() -> usize {
+fn memory_bytes() -> usize {
     memory_size(0).saturating_mul(PAGE)
 }
 
 /// Bytes that may still be allocated, but for a sixteenth of the memory: for what is not asked about, and for holes.
-pub fn room() -> u64 {
-    let size = size();
+pub fn free_room() -> u64 {
+    let size = memory_bytes();
     size.saturating_sub(size / 16 + ALLOCATED.load(Ordering::Relaxed)) as u64
 }
 
@@ -52,15 +52,15 @@ static FLOOR: AtomicUsize = AtomicUsize::new(0);
 pub struct HeapGuard(());
 
 /// Such a thing begins.
-pub fn begin() -> HeapGuard {
-    let room = room();
+pub fn begin_guard() -> HeapGuard {
+    let room = free_room();
     FLOOR.store((room - room / 3) as usize, Ordering::Relaxed);
     HeapGuard(())
 }
 
 /// Whether there is next to no room.
 pub fn is_full() -> bool {
-    room() < size() as u64 / 32
+    free_room() < memory_bytes() as u64 / 32
 }
 
 impl Drop for HeapGuard {
@@ -71,7 +71,7 @@ impl Drop for HeapGuard {
 
 /// Whether guests may have something kept.
 pub fn has_room() -> bool {
-    room() > FLOOR.load(Ordering::Relaxed) as u64
+    free_room() > FLOOR.load(Ordering::Relaxed) as u64
 }
 
 /// The C library's allocator, and the count.
@@ -130,7 +130,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
 extern "C" fn sbrk(increment: isize) -> *mut c_void {
     let first = (&raw const __heap_end).addr();
     let Ok(more) = usize::try_from(increment) else { return NONE };
-    let most = size() - first;
+    let most = memory_bytes() - first;
     let after = |handed_out: usize| {
         handed_out.checked_add(more).filter(|n| n.is_multiple_of(PAGE) && *n <= most)
     };

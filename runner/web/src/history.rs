@@ -6,7 +6,7 @@
 
 use crate::cell::{self, PageCellChange};
 use crate::outcome::{FailureKind, PageFailure, PageOutcome};
-use crate::{ffi, lock};
+use crate::{ffi, lock_mutex};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
@@ -20,7 +20,7 @@ use wasibox_snapshot::{
     Blob, CallRecord, CellRecord, ChangedPath, Commit, CommitState, Digest, FileTree,
     MemoryObjects, SnapshotError,
 };
-use wasibox_vfs::delta::{Delta, TreeVersion, between};
+use wasibox_vfs::delta::{Delta, TreeVersion, emit_between};
 use wasibox_vfs::{Errno, Vfs};
 
 /// Bytes of a command that are kept, and that are shown.
@@ -115,10 +115,10 @@ impl From<HistoryError> for PageFailure {
 }
 
 /// Begins the history of a session that is new.
-pub fn begin(vfs: &Vfs, image: [u8; 32]) {
+pub fn begin_history(vfs: &Vfs, image: [u8; 32]) {
     let call = CallRecord { time: wasibox_vfs::now_ns(), ..CallRecord::default() };
     let first = Commit { number: 1, call, ..Commit::default() };
-    *lock(&HISTORY) = Some(PageHistory {
+    *lock_mutex(&HISTORY) = Some(PageHistory {
         objects: MemoryObjects::default(),
         commits: BTreeMap::from([(1, first)]),
         head: 1,
@@ -128,18 +128,18 @@ pub fn begin(vfs: &Vfs, image: [u8; 32]) {
         values: Vec::new(),
         image: Digest(image),
         is_elsewhere: false,
-        known: vfs.snapshot(),
-        shell: vfs.state(),
+        known: vfs.tree_version(),
+        shell: vfs.session_state(),
         alive: BTreeSet::new(),
         forked_at: None,
     });
 }
 
 /// Does something with the history.
-pub fn with<T>(
+pub fn with_history<T>(
     act: impl FnOnce(&mut PageHistory) -> Result<T, PageFailure>,
 ) -> Result<T, PageFailure> {
-    let mut history = lock(&HISTORY);
+    let mut history = lock_mutex(&HISTORY);
     act(history
         .as_mut()
         .ok_or_else(|| PageFailure::new(FailureKind::Internal, "there is no session"))?)
@@ -152,40 +152,40 @@ impl PageHistory {
     }
 
     /// Adds a commit of what a call has left; its number.
-    pub fn keep(
+    pub fn keep_call(
         &mut self,
         vfs: &Vfs,
         note: &PageCallNote,
         outcome: Option<&PageOutcome>,
         cell: Option<PageCellChange>,
     ) -> Result<u64, PageFailure> {
-        let now = vfs.snapshot();
+        let now = vfs.tree_version();
         let mut state = self.head().state.clone();
         let mut writer = TreeWriter::new(&self.objects, state.files);
-        between(&self.known, &now, &mut |part| writer.add(part))?;
+        emit_between(&self.known, &now, &mut |part| writer.add_delta(part))?;
         state.files = writer.finish()?;
-        let shell = vfs.state();
+        let shell = vfs.session_state();
         if shell.as_deref() != self.shell.as_deref() {
             let bytes = shell.as_deref().unwrap_or_default();
-            state.shell = Blob::save(&self.objects, bytes)?;
+            state.shell = Blob::save_bytes(&self.objects, bytes)?;
         }
         if let Some(name) = note.cell {
             match cell {
                 Some(change) => {
-                    self.park(&mut state, name, change)?;
+                    self.park_interpreter(&mut state, name, change)?;
                     self.alive.insert(name.into());
                 }
                 // The next cell goes on from before this one.
                 None => drop(self.alive.remove(name)),
             }
         }
-        let call = self.call(note, outcome)?;
+        let call = self.call_record(note, outcome)?;
         (self.known, self.shell) = (now, shell);
-        Ok(self.add(call, state))
+        Ok(self.add_commit(call, state))
     }
 
     /// Writes an interpreter down as it is after a cell.
-    fn park(
+    fn park_interpreter(
         &self,
         state: &mut CommitState,
         name: &str,
@@ -196,33 +196,33 @@ impl PageHistory {
         let mut memory = before.map_or(Vec::new(), |c| c.memory.clone());
         memory.truncate(change.keep);
         if !change.layer.is_empty() {
-            memory.push(Blob::save(&self.objects, &change.layer)?);
+            memory.push(Blob::save_bytes(&self.objects, &change.layer)?);
         }
-        let rest = Blob::save(&self.objects, &change.rest)?;
+        let rest = Blob::save_bytes(&self.objects, &change.rest)?;
         state.cells.retain(|cell| cell.name != name);
         state.cells.push(CellRecord { name: name.into(), module, memory, rest });
         Ok(())
     }
 
     /// The interpreter of that name, if it is to come back from the head; and whether as a copy.
-    pub fn parked(&self, name: &str) -> Result<Option<(ParkedCell, bool)>, PageFailure> {
+    pub fn parked_cell(&self, name: &str) -> Result<Option<(ParkedCell, bool)>, PageFailure> {
         let cell = self.head().state.cells.iter().find(|cell| cell.name == name);
         let Some(cell) = cell.filter(|_| !self.alive.contains(name)) else { return Ok(None) };
-        let load = |layer: &Blob| layer.load(&self.objects, MAX_LAYER);
+        let load = |layer: &Blob| layer.load_bytes(&self.objects, MAX_LAYER);
         let layers = cell.memory.iter().map(load).collect::<Result<_, _>>()?;
-        let rest = cell.rest.load(&self.objects, MAX_REST)?;
+        let rest = cell.rest.load_bytes(&self.objects, MAX_REST)?;
         let is_fork = self.forked_at.is_some_and(|last| self.head <= last);
         Ok(Some((ParkedCell { module: cell.module.0, layers, rest }, is_fork)))
     }
 
-    fn call(
+    fn call_record(
         &self,
         note: &PageCallNote,
         outcome: Option<&PageOutcome>,
     ) -> Result<CallRecord, PageFailure> {
         let command = &note.command[..note.command.len().min(MAX_COMMAND)];
         let mut call = CallRecord {
-            command: Blob::save(&self.objects, command)?,
+            command: Blob::save_bytes(&self.objects, command)?,
             exit_code: outcome.map(|o| o.exit_code),
             time: note.time,
             duration: note.duration,
@@ -236,7 +236,7 @@ impl PageHistory {
     }
 
     /// Adds a commit after the head. There is nothing to redo then.
-    fn add(&mut self, call: CallRecord, state: CommitState) -> u64 {
+    fn add_commit(&mut self, call: CallRecord, state: CommitState) -> u64 {
         let number = self.next;
         self.commits.insert(number, Commit { number, parent: Some(self.head), call, state });
         (self.head, self.tip, self.next) = (number, number, number + 1);
@@ -245,21 +245,26 @@ impl PageHistory {
 
     /// Adds a commit of what the page has changed of the files, if it has.
     pub fn keep_files(&mut self, vfs: &Vfs, command: String) -> Result<(), PageFailure> {
-        let (mut has_changed, now) = (false, vfs.snapshot());
-        let Ok(()) = between(&self.known, &now, &mut |_| {
+        let (mut has_changed, now) = (false, vfs.tree_version());
+        let Ok(()) = emit_between(&self.known, &now, &mut |_| {
             has_changed = true;
             Ok::<_, std::convert::Infallible>(())
         });
         if has_changed {
             let (command, time) = (command.into_bytes(), wasibox_vfs::now_ns());
-            self.keep(vfs, &PageCallNote { command, time, ..PageCallNote::default() }, None, None)?;
+            self.keep_call(
+                vfs,
+                &PageCallNote { command, time, ..PageCallNote::default() },
+                None,
+                None,
+            )?;
         }
         Ok(())
     }
 
     /// Ends the interpreters, by a commit.
-    pub fn reset(&mut self, vfs: &Vfs, note: &PageCallNote) -> Result<u64, PageFailure> {
-        let number = self.keep(vfs, note, None, None)?;
+    pub fn reset_cells(&mut self, vfs: &Vfs, note: &PageCallNote) -> Result<u64, PageFailure> {
+        let number = self.keep_call(vfs, note, None, None)?;
         if let Some(commit) = self.commits.get_mut(&number) {
             commit.state.cells.clear();
         }
@@ -268,43 +273,43 @@ impl PageHistory {
     }
 
     /// Makes files, shell and interpreters what they were at a commit.
-    fn turn(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
+    fn turn_to(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
         let (before, after) = (self.head().state.clone(), self.commits[&number].state.clone());
-        self.give(vfs, &before.files, &after.files)?;
+        self.give_files(vfs, &before.files, &after.files)?;
         if before.shell != after.shell {
-            let bytes: Arc<[u8]> = after.shell.load(&self.objects, MAX_SHELL)?.into();
+            let bytes: Arc<[u8]> = after.shell.load_bytes(&self.objects, MAX_SHELL)?.into();
             vfs.set_state(Some(bytes));
         }
         if before.cells != after.cells {
             self.forget_cells();
         }
-        (self.known, self.shell, self.head) = (vfs.snapshot(), vfs.state(), number);
+        (self.known, self.shell, self.head) = (vfs.tree_version(), vfs.session_state(), number);
         Ok(())
     }
 
     /// Ends the interpreters that live.
     fn forget_cells(&mut self) {
         for name in std::mem::take(&mut self.alive) {
-            cell::forget(&name);
+            cell::forget_interpreter(&name);
         }
     }
 
-    fn give(&self, vfs: &Vfs, old: &FileTree, new: &FileTree) -> Result<(), PageFailure> {
+    fn give_files(&self, vfs: &Vfs, old: &FileTree, new: &FileTree) -> Result<(), PageFailure> {
         let mut emit = |part: Delta| {
             let fit = match self.is_elsewhere {
                 true => vfs.restore_elsewhere(part, &mut Vec::new()),
-                false => vfs.restore(part),
+                false => vfs.restore_delta(part),
             };
             fit.map_err(HistoryError::Tree)
         };
-        Ok(files::changes::<HistoryError>(&self.objects, old, new, &mut emit)?)
+        Ok(files::emit_changes::<HistoryError>(&self.objects, old, new, &mut emit)?)
     }
 
     /// Goes back to the commit before this one; its number.
     pub fn undo(&mut self, vfs: &Vfs) -> Result<u64, PageFailure> {
         let nothing = || PageFailure::new(FailureKind::Conflict, "there is nothing to undo");
         let parent = self.head().parent.ok_or_else(nothing)?;
-        self.turn(vfs, parent)?;
+        self.turn_to(vfs, parent)?;
         Ok(parent)
     }
 
@@ -314,7 +319,7 @@ impl PageHistory {
         while at != self.head {
             match self.commits.get(&at).and_then(|commit| commit.parent) {
                 Some(parent) if parent == self.head => {
-                    self.turn(vfs, at)?;
+                    self.turn_to(vfs, at)?;
                     return Ok(at);
                 }
                 Some(parent) => at = parent,
@@ -329,16 +334,16 @@ impl PageHistory {
         let none =
             || PageFailure::new(FailureKind::Missing, format!("there is no commit {number}"));
         let state = self.commits.get(&number).ok_or_else(none)?.state.clone();
-        let command = Blob::save(&self.objects, format!("restore {number}").as_bytes())?;
+        let command = Blob::save_bytes(&self.objects, format!("restore {number}").as_bytes())?;
         self.turn_with(vfs, number)?;
         let call = CallRecord { command, time: wasibox_vfs::now_ns(), ..CallRecord::default() };
-        Ok(self.add(call, state))
+        Ok(self.add_commit(call, state))
     }
 
     /// [`History::turn`] for a commit after which another one is made: that comes after the head as it was.
     fn turn_with(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
         let head = self.head;
-        self.turn(vfs, number)?;
+        self.turn_to(vfs, number)?;
         self.head = head;
         Ok(())
     }
@@ -368,12 +373,12 @@ impl PageHistory {
     }
 
     /// All commits, the oldest first, as `sdk/core/src/past.rs` tells of them.
-    pub fn told(&self) -> Result<Value, PageFailure> {
+    pub fn history_json(&self) -> Result<Value, PageFailure> {
         let shown = |commit: &Commit| {
             let call = &commit.call;
             // Of a command that is longer nothing is shown.
             let mut command =
-                call.command.load(&self.objects, MAX_COMMAND as u64).unwrap_or_default();
+                call.command.load_bytes(&self.objects, MAX_COMMAND as u64).unwrap_or_default();
             command.truncate(SHOWN);
             let tags = self.tags.iter().filter(|(_, n)| **n == commit.number);
             json!({
@@ -391,7 +396,7 @@ impl PageHistory {
     }
 
     /// All that there is, for a journal.
-    pub fn now(&self) -> JournalState<'_> {
+    pub fn journal_state(&self) -> JournalState<'_> {
         let PageHistory { commits, head, tip, tags, values, .. } = self;
         JournalState { image: Some(self.image), commits, head: *head, tip: *tip, tags, values }
     }
@@ -443,10 +448,10 @@ impl PageHistory {
         self.tags = contents.tags.into_iter().collect();
         self.values = contents.values;
         let state = self.head().state.clone();
-        self.give(vfs, &FileTree::default(), &state.files)?;
-        let shell: Arc<[u8]> = state.shell.load(&self.objects, MAX_SHELL)?.into();
+        self.give_files(vfs, &FileTree::default(), &state.files)?;
+        let shell: Arc<[u8]> = state.shell.load_bytes(&self.objects, MAX_SHELL)?.into();
         vfs.set_state(Some(shell));
-        (self.known, self.shell) = (vfs.snapshot(), vfs.state());
+        (self.known, self.shell) = (vfs.tree_version(), vfs.session_state());
         Ok(())
     }
 }
@@ -459,7 +464,7 @@ struct Pieces;
 
 impl Write for Pieces {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        ffi::exported(bytes);
+        ffi::send_exported(bytes);
         Ok(bytes.len())
     }
 

@@ -61,7 +61,7 @@ impl Host for Web {
     type Clock = Never;
     type Stopped = ();
 
-    fn load(&self, program: ProgramMark) -> Result<PageProgram, NoProgram> {
+    fn load_program(&self, program: ProgramMark) -> Result<PageProgram, NoProgram> {
         let is_there = (program.0 as usize) < self.programs;
         is_there.then(|| PageProgram(prepare::prepared_ever(program))).ok_or(NoProgram)
     }
@@ -70,7 +70,7 @@ impl Host for Web {
         loaded.0.is_some()
     }
 
-    fn needs(&self, loaded: &PageProgram, entry: EntryPoint) -> u64 {
+    fn memory_needs(&self, loaded: &PageProgram, entry: EntryPoint) -> u64 {
         let prepared = match entry {
             EntryPoint::Resume | EntryPoint::Cell { is_prepared: true } => loaded.0.as_ref(),
             _ => None,
@@ -82,8 +82,8 @@ impl Host for Web {
         ready.entry()
     }
 
-    fn start(&self, job: Job) -> std::io::Result<()> {
-        thread::start(self, job)
+    fn start_job(&self, job: Job) -> std::io::Result<()> {
+        thread::start_job(self, job)
     }
 
     fn start_thread(&self, job: wasibox_kernel::ThreadJob<Web>) -> std::io::Result<()> {
@@ -98,21 +98,21 @@ impl Host for Web {
         match *pattern {}
     }
 
-    fn locals(_: &mut GuestMemory, _: &[(u32, usize)]) -> Result<Never, Errno> {
+    fn find_locals(_: &mut GuestMemory, _: &[(u32, usize)]) -> Result<Never, Errno> {
         Err(Errno::NOTSUP)
     }
 
-    fn save(locals: &Never, _: &mut Vec<u8>) {
+    fn save_locals(locals: &Never, _: &mut Vec<u8>) {
         match *locals {}
     }
 
-    fn restore(locals: &Never, _: &[u8]) {
+    fn restore_locals(locals: &Never, _: &[u8]) {
         match *locals {}
     }
 
-    fn stop(&self) {}
+    fn stop_guests(&self) {}
 
-    fn clock() -> Option<Never> {
+    fn thread_clock() -> Option<Never> {
         None
     }
 
@@ -126,7 +126,7 @@ impl Host for Web {
         BEGAN.with(|began| u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    fn usage() -> CpuUsage {
+    fn thread_usage() -> CpuUsage {
         CpuUsage { user: Web::cpu_ns(), system: 0 }
     }
 }
@@ -170,7 +170,7 @@ impl wasibox_kernel::HostWatch for PageProcessWatch {
         }
     }
 
-    fn fatal(&self) -> Option<u8> {
+    fn fatal_signal(&self) -> Option<u8> {
         match self.fatal.load(Ordering::SeqCst) {
             0 => None,
             signal => Some(signal),
@@ -182,7 +182,7 @@ impl wasibox_kernel::HostWatch for PageProcessWatch {
     }
 
     /// Never so often that all guests would be stopped: the page needs no help.
-    fn told(&self) -> u32 {
+    fn told_count(&self) -> u32 {
         0
     }
 
@@ -190,7 +190,7 @@ impl wasibox_kernel::HostWatch for PageProcessWatch {
         self.slot().is_some()
     }
 
-    fn end(&self) {
+    fn end_computation(&self) {
         let told = self.told.fetch_add(1, Ordering::Relaxed);
         let place = self.place.load(Ordering::SeqCst);
         if place != NOWHERE && told.is_multiple_of(EACH) {

@@ -47,6 +47,6 @@ mod thread;
 use std::sync::{Mutex, MutexGuard};
 
 /// Locks; a panic ends the module, so that no lock is ever poisoned.
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -11,7 +11,7 @@ thread_local! {
 }
 
 /// Has `len` bytes of room, whatever they hold, for a moment. It may be asked for within `with`.
-fn room<T>(len: usize, with: impl FnOnce(&mut [u8]) -> T) -> T {
+fn with_room<T>(len: usize, with: impl FnOnce(&mut [u8]) -> T) -> T {
     let mut room = ROOM.take();
     if room.len() < len {
         room.resize(len, 0);
@@ -40,27 +40,27 @@ impl CallMemory for GuestMemory {
         self.size
     }
 
-    fn lend<T>(
+    fn lend_bytes<T>(
         &self,
         at: u32,
         len: usize,
         look: impl FnOnce(&[u8]) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        self.check(at, len)?;
-        room(len, |copy| {
+        self.check_range(at, len)?;
+        with_room(len, |copy| {
             ffi::guest_read(at, copy);
             look(copy)
         })
     }
 
-    fn fill(
+    fn fill_bytes(
         &mut self,
         at: u32,
         len: usize,
         make: impl FnOnce(&mut [u8]) -> Result<usize, Errno>,
     ) -> Result<usize, Errno> {
-        self.check(at, len)?;
-        room(len, |copy| {
+        self.check_range(at, len)?;
+        with_room(len, |copy| {
             let n = make(copy)?;
             ffi::guest_write(at, copy.get(..n).ok_or(Errno::FAULT)?);
             Ok(n)
@@ -68,13 +68,13 @@ impl CallMemory for GuestMemory {
     }
 
     fn read(&self, at: u32, to: &mut [u8]) -> Result<(), Errno> {
-        self.check(at, to.len())?;
+        self.check_range(at, to.len())?;
         ffi::guest_read(at, to);
         Ok(())
     }
 
-    fn put(&mut self, at: u32, bytes: &[u8]) -> Result<(), Errno> {
-        self.check(at, bytes.len())?;
+    fn put_bytes(&mut self, at: u32, bytes: &[u8]) -> Result<(), Errno> {
+        self.check_range(at, bytes.len())?;
         ffi::guest_write(at, bytes);
         Ok(())
     }

@@ -63,6 +63,6 @@ impl PageFailure {
 }
 
 /// As JSON. Nothing of it can fail to be written.
-pub fn told(value: &impl Serialize) -> Vec<u8> {
+pub fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|_| b"null".to_vec())
 }

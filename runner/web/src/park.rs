@@ -53,7 +53,7 @@ thread_local! {
 const GROWN: usize = 32 << 20;
 
 /// A program begins in this worker, as it was prepared or as its module says. False if there is no room.
-pub fn begin(
+pub fn begin_program(
     program: ProgramMark,
     prepared: Option<&Arc<PageTemplate>>,
     entry: EntryPoint,
@@ -67,7 +67,7 @@ pub fn begin(
     let of_module = || prepare::of_module(program);
     if prepared.is_none() {
         if ffi::guest_can_be_prepared() {
-            prepare::begins(program);
+            prepare::program_begins(program);
         }
         if ffi::guest_can_begin_again() {
             of_module();
@@ -83,9 +83,13 @@ pub fn begin(
 }
 
 /// Brings one back into this worker; false if it does not fit, or there is no room.
-pub fn restore(parked: ParkedMemory) -> bool {
+pub fn restore_parked(parked: ParkedMemory) -> bool {
     let ParkedMemory { program, prepared, size, layers, told } = parked;
-    if !begin(program, prepared.as_ref(), EntryPoint::Cell { is_prepared: prepared.is_some() }) {
+    if !begin_program(
+        program,
+        prepared.as_ref(),
+        EntryPoint::Cell { is_prepared: prepared.is_some() },
+    ) {
         return false;
     }
     if !ffi::guest_grow(size) || ffi::guest_size() != size {
@@ -93,7 +97,7 @@ pub fn restore(parked: ParkedMemory) -> bool {
     }
     let mut seen = HashSet::new();
     let mut bytes = [0; PART];
-    for differs in layers.iter().rev().flat_map(|layer| layer::parts(layer)) {
+    for differs in layers.iter().rev().flat_map(|layer| layer::layer_parts(layer)) {
         let Some(differs) = differs else { return false };
         let at = differs.number as usize * PART;
         if at + PART > size {
@@ -101,7 +105,7 @@ pub fn restore(parked: ParkedMemory) -> bool {
         }
         if seen.insert(differs.number) {
             ffi::guest_read(at as u32, &mut bytes);
-            differs.apply(&mut bytes);
+            differs.apply_to(&mut bytes);
             ffi::guest_write(at as u32, &bytes);
         }
     }
@@ -111,16 +115,16 @@ pub fn restore(parked: ParkedMemory) -> bool {
 }
 
 /// What has changed in the interpreter of this worker, if there is one and there is room for it.
-pub fn change() -> Option<ParkChange> {
+pub fn take_change() -> Option<ParkChange> {
     HERE.with_borrow_mut(|here| {
         let MemorySource { template, is_prepared, told } = here.as_mut()?;
         let parts = ffi::guest_changed();
         // The layer grows by doubling, and is then packed.
-        if 4 * (parts.len() * PART) as u64 > heap::room() {
+        if 4 * (parts.len() * PART) as u64 > heap::free_room() {
             return None;
         }
         let mut now = [0; PART];
-        let (keep, layer) = parked::change(told, parts, false, |n, add| {
+        let (keep, layer) = parked::layer_change(told, parts, false, |n, add| {
             ffi::guest_read(n * PART as u32, &mut now);
             add(&now, template.part(n));
         });
@@ -129,15 +133,16 @@ pub fn change() -> Option<ParkChange> {
 }
 
 /// What the guest of this worker, of that program, can be put back to when it has ended; `None` if it cannot.
-pub fn again(program: ProgramMark) -> Option<Arc<PageTemplate>> {
-    let template = prepare::prepared(program).or_else(|| prepare::known_of_module(program))?;
+pub fn reset_template(program: ProgramMark) -> Option<Arc<PageTemplate>> {
+    let template =
+        prepare::prepared_template(program).or_else(|| prepare::known_of_module(program))?;
     let fits = ffi::guest_size() <= template.size + GROWN;
     (fits && ffi::guest_can_begin_again()).then_some(template)
 }
 
 /// The guest of this worker has ended. It is put back to this, and the next process of its program begins with it: an
 /// instance takes longer to make than a memory to fill.
-pub fn ended(again: Option<Arc<PageTemplate>>) {
+pub fn guest_ended(again: Option<Arc<PageTemplate>>) {
     HERE.set(None);
     match again {
         Some(template) => ffi::guest_begin_again(template.content()),
@@ -146,7 +151,7 @@ pub fn ended(again: Option<Arc<PageTemplate>>) {
 }
 
 /// The guest of this worker is no more.
-pub fn forget() {
+pub fn forget_running_guest() {
     HERE.set(None);
     ffi::forget_guest();
 }

@@ -2,7 +2,7 @@
 //!
 //! The thread that wants it waits; the page, which waits for nobody, fetches.
 
-use crate::{ffi, lock};
+use crate::{ffi, lock_mutex};
 use std::sync::{Arc, Mutex, OnceLock};
 use wasibox_image::parts::{Catalog, CatalogDir, CatalogEntry, CatalogEntryKind};
 use wasibox_vfs::{BaseFile, BaseKind, Budget, Errno, Folder, FolderEntry, LazyBytes, ProgramMark};
@@ -17,11 +17,11 @@ struct PagePart {
 }
 
 impl PagePart {
-    fn bytes(&self) -> Result<&[u8], Errno> {
+    fn fetch_bytes(&self) -> Result<&[u8], Errno> {
         if let Some(bytes) = self.bytes.get() {
             return Ok(bytes);
         }
-        let _fetching = lock(&self.fetching);
+        let _fetching = lock_mutex(&self.fetching);
         if let Some(bytes) = self.bytes.get() {
             return Ok(bytes);
         }
@@ -49,8 +49,8 @@ impl LazyBytes for PartPiece {
         self.len.into()
     }
 
-    fn ready(&self, _: &Arc<Budget>, _: bool) -> Result<(), Errno> {
-        if self.len == 0 { Ok(()) } else { self.part.bytes().map(drop) }
+    fn make_ready(&self, _: &Arc<Budget>, _: bool) -> Result<(), Errno> {
+        if self.len == 0 { Ok(()) } else { self.part.fetch_bytes().map(drop) }
     }
 
     fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
@@ -58,7 +58,7 @@ impl LazyBytes for PartPiece {
             return Ok(0);
         }
         let (begin, end) = (self.at as usize, (self.at + self.len) as usize);
-        let rest = &self.part.bytes()?[begin + off as usize..end];
+        let rest = &self.part.fetch_bytes()?[begin + off as usize..end];
         let n = rest.len().min(buf.len());
         buf[..n].copy_from_slice(&rest[..n]);
         Ok(n)
@@ -72,11 +72,11 @@ struct ListedDir {
 }
 
 impl Folder for ListedDir {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+    fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
         let PageImage { catalog, parts } = &self.image;
         let entry = |item: CatalogEntry| {
             let kind = match item.what {
-                CatalogEntryKind::Dir(dir) => BaseKind::Dir(self.image.folder(dir)),
+                CatalogEntryKind::Dir(dir) => BaseKind::Dir(self.image.list_folder(dir)),
                 CatalogEntryKind::File { part, at, len } => {
                     // The catalog has looked: there is such a part.
                     let part = parts[part as usize].clone();
@@ -87,7 +87,7 @@ impl Folder for ListedDir {
             let (name, time) = (item.name.into_bytes(), catalog.time);
             FolderEntry { name, mode: item.mode, time, kind }
         };
-        let listed = catalog.list(self.dir).map_err(|e| e.to_string())?;
+        let listed = catalog.list_dir(self.dir).map_err(|e| e.to_string())?;
         Ok(listed.into_iter().map(entry).collect())
     }
 }
@@ -110,23 +110,23 @@ impl PageImage {
         PageImage { catalog: Arc::new(catalog), parts }
     }
 
-    fn folder(&self, dir: CatalogDir) -> Arc<ListedDir> {
+    fn list_folder(&self, dir: CatalogDir) -> Arc<ListedDir> {
         Arc::new(ListedDir { dir, image: self.clone() })
     }
 
     /// A program, which is not kept: it is large, and the page has it.
-    pub fn program(&self, program: ProgramMark) -> Option<Vec<u8>> {
+    pub fn fetch_program(&self, program: ProgramMark) -> Option<Vec<u8>> {
         let part = self.parts.get(program.0 as usize)?;
         let mut bytes = vec![0; part.len as usize];
         ffi::fetch(part.number, &mut bytes).then_some(bytes)
     }
 
     /// Its files, as `wasibox_kernel::image_files` has them of a whole one.
-    pub fn files(&self) -> Vec<BaseFile> {
+    pub fn base_files(&self) -> Vec<BaseFile> {
         let PageImage { catalog, parts } = self;
         let time = catalog.time;
         let volume = |(path, dir): &(String, CatalogDir)| {
-            let (path, kind) = (path.clone().into_bytes(), BaseKind::Dir(self.folder(*dir)));
+            let (path, kind) = (path.clone().into_bytes(), BaseKind::Dir(self.list_folder(*dir)));
             BaseFile { path, mode: 0o755, time, kind }
         };
         let mut out: Vec<BaseFile> = catalog.volumes.iter().map(volume).collect();

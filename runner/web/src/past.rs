@@ -26,13 +26,13 @@ enum PastRequest {
 }
 
 /// Acts upon a request; its answer as JSON.
-pub fn request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
+pub fn run_request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
     let asked =
         serde_json::from_slice(text).map_err(|e| PageFailure::new(FailureKind::Invalid, e))?;
-    let vfs = session::vfs()?;
-    let answer: Value = history::with(|history| {
+    let vfs = session::session_vfs()?;
+    let answer: Value = history::with_history(|history| {
         Ok(match asked {
-            PastRequest::History => history.told()?,
+            PastRequest::History => history.history_json()?,
             PastRequest::Tags => history.tags(),
             PastRequest::Undo => history.undo(vfs)?.into(),
             PastRequest::Redo => history.redo(vfs)?.into(),
@@ -42,18 +42,21 @@ pub fn request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
                 Value::Null
             }
             PastRequest::Changes(number) => {
-                let shown = changes::of(&history.objects, &history.now(), number)?;
+                let shown =
+                    changes::changes_of(&history.objects, &history.journal_state(), number)?;
                 serde_json::to_value(shown)
                     .map_err(|e| PageFailure::new(FailureKind::Internal, e))?
             }
             PastRequest::Directory => {
-                let cwd = vfs.state().and_then(|state| ShellSurroundings::of(&state)?.cwd);
+                let cwd = vfs
+                    .session_state()
+                    .and_then(|state| ShellSurroundings::from_state(&state)?.cwd);
                 json!(cwd.map_or(HOME.into(), |cwd| String::from_utf8_lossy(&cwd).into_owned()))
             }
             PastRequest::Reset => {
                 let (command, time) = (b"reset".to_vec(), wasibox_vfs::now_ns());
                 history
-                    .reset(vfs, &PageCallNote { command, time, ..PageCallNote::default() })?
+                    .reset_cells(vfs, &PageCallNote { command, time, ..PageCallNote::default() })?
                     .into()
             }
         })
@@ -62,12 +65,12 @@ pub fn request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
 }
 
 /// The session as a snapshot: as it is, or with all its history.
-pub fn export(all: bool) -> Result<(), PageFailure> {
-    history::with(|history| history.export(all))
+pub fn export_session(all: bool) -> Result<(), PageFailure> {
+    history::with_history(|history| history.export(all))
 }
 
 /// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.
-pub fn import(bytes: &[u8], is_fork: bool) -> Result<(), PageFailure> {
-    let vfs = session::vfs()?;
-    history::with(|history| history.import(vfs, bytes, is_fork))
+pub fn import_session(bytes: &[u8], is_fork: bool) -> Result<(), PageFailure> {
+    let vfs = session::session_vfs()?;
+    history::with_history(|history| history.import(vfs, bytes, is_fork))
 }

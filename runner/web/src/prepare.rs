@@ -10,7 +10,7 @@ use crate::host::{Kernel, Web};
 use crate::outcome::{FailureKind, PageFailure};
 use crate::session::{self, PageSession};
 use crate::thread::IdleWorkers;
-use crate::{heap, lock};
+use crate::{heap, lock_mutex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -48,7 +48,7 @@ impl PageTemplate {
     pub fn of_module() -> PageTemplate {
         let size = ffi::guest_size();
         let mut page = vec![0; ALIGN];
-        let Range { start, end } = parked::content(size / ALIGN, |n| {
+        let Range { start, end } = parked::content_range(size / ALIGN, |n| {
             ffi::guest_read((n * ALIGN) as u32, &mut page);
             parked::is_zero(&page)
         });
@@ -59,13 +59,13 @@ impl PageTemplate {
 
     /// Of a memory that was prepared.
     fn of_prepared(memory: Vec<u8>, facts: &Facts) -> PageTemplate {
-        let what = PreparedHeader::of(&memory, !facts.throws, true);
+        let what = PreparedHeader::from_memory(&memory, !facts.throws, true);
         // In place: it is large.
         let mut content = memory;
         content.truncate(what.start + what.len);
         content.drain(..what.start);
         content.shrink_to_fit();
-        let digest = what.digest(&content);
+        let digest = what.content_digest(&content);
         PageTemplate { start: what.start, content, size: what.size, digest }
     }
 
@@ -78,7 +78,7 @@ impl PageTemplate {
 
     /// What the page has kept of a program, or with `fetches` what the image brings along. The digest is believed: who can
     /// write there can change the page, too.
-    fn kept(program: ProgramMark, fetches: bool) -> Option<PageTemplate> {
+    fn load_kept(program: ProgramMark, fetches: bool) -> Option<PageTemplate> {
         let mut content = ffi::kept(program.0, fetches)?;
         let about = content.split_off(content.len().checked_sub(ABOUT)?);
         let number = |at| usize::try_from(u64::from_le_bytes(*about[at..].first_chunk()?)).ok();
@@ -112,20 +112,20 @@ static PREPARED: Mutex<BTreeMap<u32, Arc<PageTemplate>>> = Mutex::new(BTreeMap::
 static OF_MODULE: Mutex<BTreeMap<u32, Arc<PageTemplate>>> = Mutex::new(BTreeMap::new());
 
 /// A program's prepared memory, if it was made.
-pub fn prepared(program: ProgramMark) -> Option<Arc<PageTemplate>> {
-    lock(&PREPARED).get(&program.0).cloned()
+pub fn prepared_template(program: ProgramMark) -> Option<Arc<PageTemplate>> {
+    lock_mutex(&PREPARED).get(&program.0).cloned()
 }
 
 /// What the memory of a program begins with if it was not prepared. The first time this worker's guest tells, which has
 /// just begun.
 pub fn of_module(program: ProgramMark) -> Arc<PageTemplate> {
-    let mut all = lock(&OF_MODULE);
+    let mut all = lock_mutex(&OF_MODULE);
     all.entry(program.0).or_insert_with(|| Arc::new(PageTemplate::of_module())).clone()
 }
 
 /// What a program's memory begins with if it was not prepared, once somebody has looked.
 pub fn known_of_module(program: ProgramMark) -> Option<Arc<PageTemplate>> {
-    lock(&OF_MODULE).get(&program.0).cloned()
+    lock_mutex(&OF_MODULE).get(&program.0).cloned()
 }
 
 /// Programs of which the page was asked what it has kept.
@@ -135,20 +135,20 @@ static ASKED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 pub fn prepared_ever(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     if BY_ITSELF.load(Ordering::Relaxed) {
         // Once: who comes meanwhile does not wait for it.
-        if lock(&ASKED).insert(program.0) {
+        if lock_mutex(&ASKED).insert(program.0) {
             take_kept(program, false);
         }
     }
-    prepared(program)
+    prepared_template(program)
 }
 
 /// Takes what the page has kept of a program, or with `fetches` what the image brings along.
 fn take_kept(program: ProgramMark, fetches: bool) {
-    if prepared(program).is_none()
-        && heap::room() > 2 * MEMORY
-        && let Some(template) = PageTemplate::kept(program, fetches)
+    if prepared_template(program).is_none()
+        && heap::free_room() > 2 * MEMORY
+        && let Some(template) = PageTemplate::load_kept(program, fetches)
     {
-        lock(&PREPARED).entry(program.0).or_insert_with(|| Arc::new(template));
+        lock_mutex(&PREPARED).entry(program.0).or_insert_with(|| Arc::new(template));
     }
 }
 
@@ -174,8 +174,8 @@ pub fn by_itself() {
 }
 
 /// A program begins as its module says.
-pub fn begins(program: ProgramMark) {
-    let mut begun = lock(&BEGUN);
+pub fn program_begins(program: ProgramMark) {
+    let mut begun = lock_mutex(&BEGUN);
     let count = begun.entry(program.0).or_default();
     *count = count.saturating_add(1);
 }
@@ -191,8 +191,8 @@ pub fn call_ended() {
     if !BY_ITSELF.load(Ordering::Relaxed) {
         return;
     }
-    let mut taken = lock(&TAKEN);
-    for (program, count) in &*lock(&BEGUN) {
+    let mut taken = lock_mutex(&TAKEN);
+    for (program, count) in &*lock_mutex(&BEGUN) {
         if *count >= OFTEN && taken.insert(*program) {
             let program = ProgramMark(*program);
             // Without a worker it is not done; nobody waits for it.
@@ -206,17 +206,17 @@ pub fn call_ended() {
 /// Has a program's prepared memory fetched, or made when the time has come.
 fn in_the_background(program: ProgramMark) {
     take_kept(program, true);
-    while prepared(program).is_none() {
+    while prepared_template(program).is_none() {
         let calls = CALLS.load(Ordering::Relaxed);
         let nobody_calls =
             || CALLS.load(Ordering::Relaxed) == calls && ENDED.load(Ordering::Relaxed) == calls;
         std::thread::sleep(MOMENT);
-        let count = lock(&BEGUN).get(&program.0).copied().unwrap_or(0);
+        let count = lock_mutex(&BEGUN).get(&program.0).copied().unwrap_or(0);
         if nobody_calls() || count >= VERY_OFTEN {
             break;
         }
     }
-    if let Err(failure) = session::get().and_then(|session| prepare(session, program)) {
+    if let Err(failure) = session::get().and_then(|session| prepare_program(session, program)) {
         eprintln!("{}", failure.text);
     }
 }
@@ -229,29 +229,29 @@ const MEMORY: u64 = 256 << 20;
 /// Bytes that are told of what it says.
 const TOLD: usize = 300;
 
-fn cannot(why: impl std::fmt::Display) -> PageFailure {
+fn cannot_prepare(why: impl std::fmt::Display) -> PageFailure {
     PageFailure::new(FailureKind::Internal, format!("a program cannot be prepared: {why}"))
 }
 
 /// Prepares the programs that can be, those that are not yet.
 pub fn prepare_all() -> Result<(), PageFailure> {
     let session = session::get()?;
-    (0..session.names.len()).try_for_each(|n| prepare(session, ProgramMark(n as u32)))
+    (0..session.names.len()).try_for_each(|n| prepare_program(session, ProgramMark(n as u32)))
 }
 
 /// Prepares a program, if that is to be done.
-pub fn prepare(session: &PageSession, program: ProgramMark) -> Result<(), PageFailure> {
+pub fn prepare_program(session: &PageSession, program: ProgramMark) -> Result<(), PageFailure> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _alone = lock(&ONE_AT_A_TIME);
+    let _alone = lock_mutex(&ONE_AT_A_TIME);
     let Some(facts) = session.facts(program).filter(|f| f.can_be_prepared) else { return Ok(()) };
     take_kept(program, true);
     // A session with so little room does without.
-    if prepared(program).is_some() || heap::room() < 2 * MEMORY {
+    if prepared_template(program).is_some() || heap::free_room() < 2 * MEMORY {
         return Ok(());
     }
     let memory = run(session, program)?;
     let template = Arc::new(PageTemplate::of_prepared(memory, facts));
-    lock(&PREPARED).insert(program.0, Arc::clone(&template));
+    lock_mutex(&PREPARED).insert(program.0, Arc::clone(&template));
     template.keep(program);
     Ok(())
 }
@@ -260,8 +260,8 @@ pub fn prepare(session: &PageSession, program: ProgramMark) -> Result<(), PageFa
 fn run(session: &PageSession, program: ProgramMark) -> Result<Vec<u8>, PageFailure> {
     let limits = Limits { timeout: Some(TIMEOUT), memory: MEMORY, ..Limits::default() };
     let budget = Budget::new(limits.memory);
-    let vfs = files(session, &budget).map_err(cannot)?;
-    let errno = |e: Errno| cannot(e.text());
+    let vfs = prepare_files(session, &budget).map_err(cannot_prepare)?;
+    let errno = |e: Errno| cannot_prepare(e.text());
     let mut fds = Descriptors::new(limits.descriptors);
     let said = Arc::new(PreparationOutput::default());
     let stream = || VfsFile::Stream(said.clone());
@@ -271,11 +271,11 @@ fn run(session: &PageSession, program: ProgramMark) -> Result<Vec<u8>, PageFailu
         OpenDescription::new(stream(), false, true),
         OpenDescription::root(&vfs).map_err(errno)?,
     ] {
-        fds.add(Descriptor { open, cloexec: false }, Fd(0)).map_err(errno)?;
+        fds.add_descriptor(Descriptor { open, cloexec: false }, Fd(0)).map_err(errno)?;
     }
     let (loc, path) = vfs.chdir(&Loc::Tree(ROOT), b"/").map_err(errno)?;
     let atom = &session.names[program.0 as usize];
-    let name = session.source.command(program, atom);
+    let name = session.source.first_command(program, atom);
     let start = ProcessStart {
         program,
         argv: vec![name.map_or_else(|| b"program".to_vec(), String::into_bytes)],
@@ -286,15 +286,15 @@ fn run(session: &PageSession, program: ProgramMark) -> Result<Vec<u8>, PageFailu
     let host = Arc::new(Web { programs: session.names.len(), idle: IdleWorkers::default() });
     let kernel: Arc<Kernel> =
         Kernel::new(vfs, host, limits, budget, CellOrigin::default(), Arc::default());
-    kernel.prepare(start, fds, Cwd::new(loc, path)).map_err(cannot)?;
-    let end = kernel.finish();
-    let memory = lock(&kernel.prepared).take();
-    let said = || String::from_utf8_lossy(&lock(&said.0)).into_owned();
-    memory.filter(|_| end.status == ProcessStatus::Exited(0)).ok_or_else(|| cannot(said()))
+    kernel.start_prepared(start, fds, Cwd::new(loc, path)).map_err(cannot_prepare)?;
+    let end = kernel.finish_run();
+    let memory = lock_mutex(&kernel.prepared).take();
+    let said = || String::from_utf8_lossy(&lock_mutex(&said.0)).into_owned();
+    memory.filter(|_| end.status == ProcessStatus::Exited(0)).ok_or_else(|| cannot_prepare(said()))
 }
 
-fn files(session: &PageSession, budget: &Arc<Budget>) -> Result<Vfs, String> {
-    let base = session.source.files(&session.names)?;
+fn prepare_files(session: &PageSession, budget: &Arc<Budget>) -> Result<Vfs, String> {
+    let base = session.source.base_files(&session.names)?;
     let vfs =
         Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &ProtectedPaths::default());
     vfs.map_err(|e| e.to_string())
@@ -310,16 +310,16 @@ impl StdStream for PreparationOutput {
     }
 
     fn write(&self, data: &[u8]) -> Result<usize, Errno> {
-        let mut said = lock(&self.0);
+        let mut said = lock_mutex(&self.0);
         let room = TOLD.saturating_sub(said.len()).min(data.len());
         said.extend(&data[..room]);
         Ok(data.len())
     }
 
-    fn ready(&self, write: bool) -> Option<Readiness> {
+    fn readiness_of(&self, write: bool) -> Option<Readiness> {
         let bytes = if write { u64::from(u16::MAX) } else { 0 };
         Some(Readiness { bytes, hangup: !write })
     }
 
-    fn wait(&self, _: bool, _: Duration) {}
+    fn wait_ready(&self, _: bool, _: Duration) {}
 }

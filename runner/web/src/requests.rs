@@ -10,8 +10,8 @@
 //! - What a call has begun is given up when it ends; the page is told so.
 
 use crate::ffi;
-use crate::lock;
-use crate::outcome::{FailureKind, PageFailure, told};
+use crate::lock_mutex;
+use crate::outcome::{FailureKind, PageFailure, to_json};
 use box_abi::http::{HttpAnswer as Reply, HttpRequest, HttpStep, PART, Response};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -100,7 +100,7 @@ struct PageRequests {
 static REQUESTS: OnceLock<Arc<PageRequests>> = OnceLock::new();
 
 /// Lets guests make requests from now on, by rules as JSON.
-pub fn allow(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<(), PageFailure> {
+pub fn allow_requests(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<(), PageFailure> {
     let invalid = |why: &dyn std::fmt::Display| {
         PageFailure::new(FailureKind::Invalid, format!("network: {why}"))
     };
@@ -119,74 +119,76 @@ pub fn allow(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<(), PageF
 }
 
 /// A call begins.
-pub fn begin() {
+pub fn start_call() {
     if let Some(requests) = REQUESTS.get() {
         requests.judge.begin_call();
     }
 }
 
 /// A call has ended: what it has begun is given up.
-pub fn end() {
+pub fn end_call() {
     let Some(requests) = REQUESTS.get() else { return };
-    let left = std::mem::take(&mut lock(&requests.open).all);
+    let left = std::mem::take(&mut lock_mutex(&requests.open).all);
     left.keys().for_each(|n| ffi::request_close(*n));
 }
 
 /// The page has the head of a response or a failure, as JSON; whether anybody wants to know.
-pub fn responded(number: u32, got: &[u8]) -> bool {
+pub fn take_response(number: u32, got: &[u8]) -> bool {
     let Some(requests) = REQUESTS.get() else { return false };
     let got = serde_json::from_slice(got)
         .unwrap_or_else(|e| PageReply::Failed { code: 56, why: e.to_string() });
-    requests.responded(number, got)
+    requests.take_head(number, got)
 }
 
 /// The page has a part of a response's body, an empty one at its end; whether anybody wants it.
-pub fn received(number: u32, part: Vec<u8>) -> bool {
-    REQUESTS.get().is_some_and(|requests| requests.received(number, part))
+pub fn take_body_part(number: u32, part: Vec<u8>) -> bool {
+    REQUESTS.get().is_some_and(|requests| requests.take_body_bytes(number, part))
 }
 
-fn reply(answer: AnswerSlot, reply: &Reply) {
+fn send_reply(answer: AnswerSlot, reply: &Reply) {
     answer.give(Ok(reply.encode()));
 }
 
-fn failed(code: u8, why: &str) -> Reply {
+fn failure_reply(code: u8, why: &str) -> Reply {
     Reply::Failed { code, why: why.into() }
 }
 
-fn error(e: &RequestError) -> Reply {
-    failed(e.curl_code(), &e.to_string())
+fn error_reply(e: &RequestError) -> Reply {
+    failure_reply(e.curl_code(), &e.to_string())
 }
 
 /// Bytes of a header as JavaScript has them: a character for each.
-fn characters(bytes: &[u8]) -> String {
+fn header_text(bytes: &[u8]) -> String {
     bytes.iter().map(|b| char::from(*b)).collect()
 }
 
-fn bytes(characters: &str) -> Vec<u8> {
+fn header_bytes(characters: &str) -> Vec<u8> {
     characters.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect()
 }
 
 impl PageRequests {
-    fn open(&self, request: &HttpRequest) -> Reply {
-        let Some(head) = head(request) else {
-            return failed(3, "URL rejected: it is no text");
+    fn open_request(&self, request: &HttpRequest) -> Reply {
+        let Some(head) = request_head(request) else {
+            return failure_reply(3, "URL rejected: it is no text");
         };
         if self.judge.is_for_guest(&head) {
             return Reply::Own;
         }
-        let mut open = lock(&self.open);
+        let mut open = lock_mutex(&self.open);
         if open.all.len() >= OPEN {
-            return failed(7, "too many requests are open");
+            return failure_reply(7, "too many requests are open");
         }
         let judged = match self.judge.request(&head) {
             Ok(judged) => judged,
-            Err(e) => return error(&e),
+            Err(e) => return error_reply(&e),
         };
         if !judged.may_have_body() && request.body != Some(0) {
             let why = format!("a page sends no body with {}", judged.method());
-            return failed(55, &why);
+            return failure_reply(55, &why);
         }
-        let Some(held) = self.budget.reserve(0) else { return failed(27, "out of memory") };
+        let Some(held) = self.budget.reserve_bytes(0) else {
+            return failure_reply(27, "out of memory");
+        };
         open.next = open.next.wrapping_add(1);
         let number = open.next;
         let (stage, body) = (RequestStage::Body, Vec::new());
@@ -199,25 +201,25 @@ impl PageRequests {
 
     fn write(&self, exchange: &mut PageExchange, part: &[u8]) -> Reply {
         if !matches!(exchange.stage, RequestStage::Body) {
-            return failed(2, "the body has ended");
+            return failure_reply(2, "the body has ended");
         }
         let (before, more) = (exchange.body.len() as u64, part.len() as u64);
         if exchange.length.is_some_and(|length| before + more > length) {
-            return error(&RequestError::Length);
+            return error_reply(&RequestError::Length);
         }
-        if let Err(e) = self.judge.sends(before, more) {
-            return error(&e);
+        if let Err(e) = self.judge.count_sent(before, more) {
+            return error_reply(&e);
         }
-        if !exchange.held.grow(more) {
-            return failed(27, "out of memory");
+        if !exchange.held.grow_by(more) {
+            return failure_reply(27, "out of memory");
         }
         exchange.body.extend_from_slice(part);
         Reply::Done
     }
 
-    fn make(&self, number: u32, exchange: &PageExchange) {
+    fn make_request(&self, number: u32, exchange: &PageExchange) {
         let judged = &exchange.judged;
-        let headers = judged.headers().map(|(name, value)| (name, characters(value))).collect();
+        let headers = judged.headers().map(|(name, value)| (name, header_text(value))).collect();
         let asked = PageRequest {
             method: judged.method(),
             url: judged.url(),
@@ -226,11 +228,11 @@ impl PageRequests {
             follow: self.judge.allows_everything(),
         };
         let body = if judged.has_body() { exchange.body.as_slice() } else { &[] };
-        ffi::request(number, &told(&asked), body);
+        ffi::request(number, &to_json(&asked), body);
     }
 
-    fn responded(&self, number: u32, got: PageReply) -> bool {
-        let mut open = lock(&self.open);
+    fn take_head(&self, number: u32, got: PageReply) -> bool {
+        let mut open = lock_mutex(&self.open);
         let Some(exchange) = open.all.get_mut(&number) else { return false };
         let (answer, is_head) =
             match std::mem::replace(&mut exchange.stage, RequestStage::Reads(None)) {
@@ -243,74 +245,74 @@ impl PageRequests {
             };
         let got = match got {
             PageReply::Head { status, url, headers } if is_head => {
-                self.head(exchange, status, url, headers)
+                self.response_or_redirect(exchange, status, url, headers)
             }
-            PageReply::Head { .. } => Err(failed(56, "the page has told a head twice")),
-            PageReply::Failed { code, why } => Err(failed(code, &why)),
+            PageReply::Head { .. } => Err(failure_reply(56, "the page has told a head twice")),
+            PageReply::Failed { code, why } => Err(failure_reply(code, &why)),
         };
         match got {
             // A redirect that is followed.
             Ok(None) => {
                 exchange.stage = RequestStage::Asked(answer);
-                self.make(number, exchange);
+                self.make_request(number, exchange);
                 true
             }
             Ok(Some(response)) => {
                 exchange.body = Vec::new();
                 exchange.held.shrink_to(0);
                 drop(open);
-                reply(answer, &Reply::Head(response));
+                send_reply(answer, &Reply::Head(response));
                 true
             }
             Err(why) => {
                 open.all.remove(&number);
                 drop(open);
-                reply(answer, &why);
+                send_reply(answer, &why);
                 false
             }
         }
     }
 
     /// The response, unless it is a redirect that is followed.
-    fn head(
+    fn response_or_redirect(
         &self,
         exchange: &mut PageExchange,
         status: u16,
         url: String,
         headers: Vec<(String, String)>,
     ) -> Result<Option<Response>, Reply> {
-        let header = |(name, value): (String, String)| Header { name, value: bytes(&value) };
+        let header = |(name, value): (String, String)| Header { name, value: header_bytes(&value) };
         let headers: Vec<Header> = headers.into_iter().map(header).collect();
-        self.judge.heads(&headers).map_err(|e| error(&e))?;
+        self.judge.check_head(&headers).map_err(|e| error_reply(&e))?;
         let hop = exchange.redirects;
-        let next = self.judge.redirected(&exchange.judged, (status, &headers), hop);
-        if let Some(next) = next.map_err(|e| error(&e))? {
+        let next = self.judge.judge_redirect(&exchange.judged, (status, &headers), hop);
+        if let Some(next) = next.map_err(|e| error_reply(&e))? {
             exchange.redirects += 1;
             exchange.judged = next;
             return Ok(None);
         }
-        let headers = headers.into_iter().map(|h| (bytes(&h.name), h.value)).collect();
+        let headers = headers.into_iter().map(|h| (header_bytes(&h.name), h.value)).collect();
         let (url, redirects) = (url.into_bytes(), exchange.redirects);
         // Nobody tells a page which version of HTTP it was.
         Ok(Some(Response { status, version: 11, url, redirects, headers }))
     }
 
-    fn received(&self, number: u32, part: Vec<u8>) -> bool {
-        let mut open = lock(&self.open);
+    fn take_body_bytes(&self, number: u32, part: Vec<u8>) -> bool {
+        let mut open = lock_mutex(&self.open);
         let Some(exchange) = open.all.get_mut(&number) else { return false };
         let RequestStage::Reads(waits) = &mut exchange.stage else { return false };
         let Some(answer) = waits.take() else { return false };
         let more = part.len() as u64;
-        let counted = self.judge.receives(exchange.received, more);
+        let counted = self.judge.count_received(exchange.received, more);
         exchange.received += more;
         if counted.is_err() || part.len() > PART {
             open.all.remove(&number);
         }
         drop(open);
         match counted {
-            Ok(()) => reply(answer, &Reply::Body(part)),
+            Ok(()) => send_reply(answer, &Reply::Body(part)),
             Err(e) => {
-                reply(answer, &error(&e));
+                send_reply(answer, &error_reply(&e));
                 return false;
             }
         }
@@ -318,25 +320,25 @@ impl PageRequests {
     }
 
     /// A step of an open request.
-    fn act(&self, step: HttpStep, answer: AnswerSlot) {
+    fn act_on_step(&self, step: HttpStep, answer: AnswerSlot) {
         let number = match &step {
             HttpStep::Body(n, _) | HttpStep::End(n) | HttpStep::Read(n) | HttpStep::Close(n) => *n,
             HttpStep::Open(_) | HttpStep::Names(..) => 0,
         };
-        let none = || failed(42, "there is no such request");
-        let Ok(number) = u32::try_from(number) else { return reply(answer, &none()) };
-        let mut open = lock(&self.open);
+        let none = || failure_reply(42, "there is no such request");
+        let Ok(number) = u32::try_from(number) else { return send_reply(answer, &none()) };
+        let mut open = lock_mutex(&self.open);
         if let HttpStep::Close(_) = step {
             let was_there = open.all.remove(&number).is_some();
             drop(open);
             if was_there {
                 ffi::request_close(number);
             }
-            return reply(answer, &Reply::Done);
+            return send_reply(answer, &Reply::Done);
         }
         let Some(exchange) = open.all.get_mut(&number) else {
             drop(open);
-            return reply(answer, &none());
+            return send_reply(answer, &none());
         };
         let said = match (step, &mut exchange.stage) {
             (HttpStep::Body(_, part), _) => self.write(exchange, &part),
@@ -344,22 +346,22 @@ impl PageRequests {
                 let whole = exchange.length.is_none_or(|n| n == exchange.body.len() as u64);
                 if whole {
                     exchange.stage = RequestStage::Asked(answer);
-                    return self.make(number, exchange);
+                    return self.make_request(number, exchange);
                 }
-                error(&RequestError::Length)
+                error_reply(&RequestError::Length)
             }
             (HttpStep::Read(_), RequestStage::Reads(waits @ None)) => {
                 *waits = Some(answer);
                 return ffi::request_read(number);
             }
-            _ => failed(2, "that is no step that can be next"),
+            _ => failure_reply(2, "that is no step that can be next"),
         };
         drop(open);
-        reply(answer, &said);
+        send_reply(answer, &said);
     }
 }
 
-fn head(r: &HttpRequest) -> Option<RequestHead> {
+fn request_head(r: &HttpRequest) -> Option<RequestHead> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     let header = |(name, value): &(Vec<u8>, Vec<u8>)| {
         Some(Header { name: text(name)?, value: value.clone() })
@@ -384,23 +386,24 @@ fn head(r: &HttpRequest) -> Option<RequestHead> {
 }
 
 impl Service for PageRequests {
-    fn has(&self, name: &str) -> bool {
+    fn serves_node(&self, name: &str) -> bool {
         name == "http"
     }
 
-    fn ask(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
+    fn take_request(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
         match HttpStep::decode(&request) {
-            None => reply(answer, &failed(2, "not a request")),
+            None => send_reply(answer, &failure_reply(2, "not a request")),
             Some(HttpStep::Open(request)) => {
-                let opened = self.open(&request);
-                reply(answer, &opened);
+                let opened = self.open_request(&request);
+                send_reply(answer, &opened);
             }
             Some(HttpStep::Names(port, host)) => {
-                let is_named = std::str::from_utf8(&host).is_ok_and(|h| self.judge.names(h, port));
-                let no = || failed(7, "no rule of the sandbox's policy names it");
-                reply(answer, &if is_named { Reply::Done } else { no() });
+                let is_named =
+                    std::str::from_utf8(&host).is_ok_and(|h| self.judge.names_host(h, port));
+                let no = || failure_reply(7, "no rule of the sandbox's policy names it");
+                send_reply(answer, &if is_named { Reply::Done } else { no() });
             }
-            Some(step) => self.act(step, answer),
+            Some(step) => self.act_on_step(step, answer),
         }
     }
 }

@@ -9,13 +9,13 @@ use crate::parts::PageImage;
 use crate::prepare::{self, PageTemplate};
 use crate::streams::{self, PageInput, PageMeter, PageOutput};
 use crate::thread::IdleWorkers;
-use crate::{lock, requests, slots};
+use crate::{lock_mutex, requests, slots};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use wasibox_image::Image;
-use wasibox_image::module::{Facts, facts};
+use wasibox_image::module::{Facts, module_facts};
 use wasibox_image::parts::Catalog;
 use wasibox_kernel::border::Fd;
 use wasibox_kernel::parked;
@@ -40,19 +40,19 @@ pub enum SessionSource {
 
 impl SessionSource {
     /// Its files.
-    pub fn files(&self, names: &[String]) -> Result<Vec<BaseFile>, String> {
+    pub fn base_files(&self, names: &[String]) -> Result<Vec<BaseFile>, String> {
         let number =
             |atom: &str| names.iter().position(|n| n == atom).map(|n| ProgramMark(n as u32));
         match self {
             SessionSource::Whole(image) => {
                 image_files(image, Some(&number)).map_err(|e| e.to_string())
             }
-            SessionSource::Parts(parts) => Ok(parts.files()),
+            SessionSource::Parts(parts) => Ok(parts.base_files()),
         }
     }
 
     /// What a program is called first of all.
-    pub fn command(&self, program: ProgramMark, atom: &str) -> Option<String> {
+    pub fn first_command(&self, program: ProgramMark, atom: &str) -> Option<String> {
         match self {
             SessionSource::Whole(image) => {
                 image.commands().iter().find(|c| c.atom == *atom).map(|c| c.name.clone())
@@ -76,8 +76,8 @@ impl SessionSource {
 
     fn facts(&self, program: ProgramMark, atom: &str) -> Option<Facts> {
         match self {
-            SessionSource::Whole(image) => facts(image.atom(atom)?),
-            SessionSource::Parts(parts) => facts(&parts.program(program)?),
+            SessionSource::Whole(image) => module_facts(image.atom(atom)?),
+            SessionSource::Parts(parts) => module_facts(&parts.fetch_program(program)?),
         }
     }
 }
@@ -96,7 +96,7 @@ pub struct PageSession {
 
 impl PageSession {
     /// The number of the program of that name.
-    pub fn number(&self, atom: &str) -> Option<ProgramMark> {
+    pub fn program_number(&self, atom: &str) -> Option<ProgramMark> {
         self.names.iter().position(|n| n == atom).map(|n| ProgramMark(n as u32))
     }
 
@@ -160,7 +160,7 @@ struct PendingCall {
 
 impl PageCommand {
     /// What runs, and around it what the session's shell has left.
-    fn going(self, vfs: &Vfs) -> Result<PendingCall, PageFailure> {
+    fn resolve_call(self, vfs: &Vfs) -> Result<PendingCall, PageFailure> {
         let invalid = |text: &str| PageFailure::new(FailureKind::Invalid, text);
         let has_nul = |s: &String| s.contains('\0');
         let env: Vec<Variable> = self
@@ -192,23 +192,26 @@ impl PageCommand {
             return Err(invalid("a command's arguments have no NUL"));
         }
         let argv: Vec<Vec<u8>> = argv.into_iter().map(String::into_bytes).collect();
-        let note =
-            PageCallNote { command: shown(&argv, name), cell: name, ..PageCallNote::default() };
+        let note = PageCallNote {
+            command: command_text(&argv, name),
+            cell: name,
+            ..PageCallNote::default()
+        };
         let cwd = self.cwd.map(String::into_bytes);
-        let state = vfs.state().unwrap_or_default();
+        let state = vfs.session_state().unwrap_or_default();
         if argv.get(1).is_some_and(|a| a == SESSION_OPTION.as_bytes()) {
             let state_after = around::state_after(&state, cwd.as_deref(), &env);
             if let Some(state) = state_after {
                 vfs.set_state(Some(state.into()));
             }
             let cwd = cwd.unwrap_or_else(|| HOME.into());
-            let env = around::environment(None, &cwd, &[]);
+            let env = around::command_environment(None, &cwd, &[]);
             return Ok(PendingCall { note, argv, cell: None, env, cwd });
         }
-        let place = ShellSurroundings::of(&state);
+        let place = ShellSurroundings::from_state(&state);
         let own = || place.as_ref()?.cwd.clone();
         let cwd = cwd.or_else(own).unwrap_or_else(|| HOME.into());
-        let env = around::environment(place.as_ref(), &cwd, &env);
+        let env = around::command_environment(place.as_ref(), &cwd, &env);
         let cell = name.map(|name| cell::PendingCell::new(name.into())).transpose()?;
         Ok(PendingCall { note, argv, cell, env, cwd })
     }
@@ -218,26 +221,26 @@ impl PageCommand {
 const MEMORY: u64 = 2 << 30;
 
 /// Keeps bytes for the page; their number.
-pub fn answer(bytes: impl Into<Vec<u8>>) -> usize {
-    let mut answer = lock(&ANSWER);
+pub fn keep_answer(bytes: impl Into<Vec<u8>>) -> usize {
+    let mut answer = lock_mutex(&ANSWER);
     *answer = bytes.into();
     answer.len()
 }
 
 /// Where they lie.
 pub fn answer_at() -> *const u8 {
-    lock(&ANSWER).as_ptr()
+    lock_mutex(&ANSWER).as_ptr()
 }
 
 /// The session's files.
-pub fn vfs() -> Result<&'static Vfs, PageFailure> {
+pub fn session_vfs() -> Result<&'static Vfs, PageFailure> {
     get().map(|s| &s.vfs)
 }
 
 /// Lets guests make requests, by rules as JSON.
-pub fn network(policy: &[u8]) -> Result<(), PageFailure> {
+pub fn allow_network(policy: &[u8]) -> Result<(), PageFailure> {
     let session = get()?;
-    requests::allow(policy, &session.vfs, &session.budget)
+    requests::allow_requests(policy, &session.vfs, &session.budget)
 }
 
 /// The name of a program.
@@ -246,7 +249,7 @@ pub fn program_name(number: u32) -> Option<&'static str> {
 }
 
 /// A program's bytes.
-pub fn program(number: u32) -> Option<&'static [u8]> {
+pub fn program_bytes(number: u32) -> Option<&'static [u8]> {
     let session = SESSION.get()?;
     match &session.source {
         SessionSource::Whole(image) => image.atom(session.names.get(number as usize)?),
@@ -255,7 +258,7 @@ pub fn program(number: u32) -> Option<&'static [u8]> {
 }
 
 /// Opens the image of the session, whose guests have a stack of so many bytes.
-pub fn boot(image: Vec<u8>, stack: usize) -> Result<(), String> {
+pub fn boot_session(image: Vec<u8>, stack: usize) -> Result<(), String> {
     let image = Arc::new(Image::from_bytes("the image", image).map_err(|e| e.to_string())?);
     let names = image.atoms().keys().cloned().collect();
     let identity = image.identity();
@@ -276,15 +279,15 @@ fn begin_session(
     identity: [u8; 32],
     stack: usize,
 ) -> Result<(), String> {
-    let base = source.files(&names)?;
+    let base = source.base_files(&names)?;
     let limits = Limits { processes: slots::SLOTS, memory: MEMORY, stack, ..Limits::default() };
-    let budget = Budget::within(limits.memory, heap::has_room);
+    let budget = Budget::with_host_check(limits.memory, heap::has_room);
     let vfs =
         Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &ProtectedPaths::default());
     let vfs = vfs.map_err(|e| e.to_string())?;
     // The shell goes on with it from call to call.
     vfs.set_state(Some(Arc::from([])));
-    history::begin(&vfs, identity);
+    history::begin_history(&vfs, identity);
     let host = Arc::new(Web { programs: names.len(), idle: IdleWorkers::default() });
     let facts = names.iter().map(|_| OnceLock::new()).collect();
     let session = PageSession { source, names, facts, vfs, host, budget, limits };
@@ -303,7 +306,7 @@ pub fn run(asked: &[u8]) -> Vec<u8> {
         }
         Err(e) => Err(PageFailure::new(FailureKind::Invalid, e)),
     };
-    outcome::told(&match ran {
+    outcome::to_json(&match ran {
         Ok(outcome) => CallEnd::Outcome(Box::new(outcome)),
         Err(failure) => CallEnd::Failed(failure),
     })
@@ -312,11 +315,11 @@ pub fn run(asked: &[u8]) -> Vec<u8> {
 /// Bytes of output that are kept if nothing else is said, as `runner/session/src/action.rs` has it.
 const CAPTURE: u64 = 16 << 20;
 /// What runs, as a person would type it.
-fn shown(argv: &[Vec<u8>], cell: Option<&str>) -> Vec<u8> {
+fn command_text(argv: &[Vec<u8>], cell: Option<&str>) -> Vec<u8> {
     match argv {
         [_, code] if cell.is_some() => code.clone(),
         [_, session, _, script] if session == SESSION_OPTION.as_bytes() => script.clone(),
-        _ => argv.iter().map(|word| around::quoted(word)).collect::<Vec<_>>().join(&b' '),
+        _ => argv.iter().map(|word| around::quote_word(word)).collect::<Vec<_>>().join(&b' '),
     }
 }
 
@@ -327,36 +330,36 @@ const COMPARING: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// If there is next to no memory left for it.
-fn bounded() -> Result<HeapGuard, PageFailure> {
+fn begin_bounded() -> Result<HeapGuard, PageFailure> {
     if heap::is_full() {
         let why = "the session has used up its memory, for its history above all: export it without that, and load it anew";
         return Err(PageFailure::new(FailureKind::Conflict, why));
     }
-    Ok(heap::begin())
+    Ok(heap::begin_guard())
 }
 
 fn run_command(command: PageCommand) -> Result<PageOutcome, PageFailure> {
     let session = get()?;
-    let _bounded = bounded()?;
+    let _bounded = begin_bounded()?;
     let PageSession { vfs, budget, limits, .. } = session;
     let (begun, time) = (Instant::now(), wasibox_vfs::now_ns());
-    let mark = command.list_files.unwrap_or(true).then(|| vfs.mark());
-    budget.report();
+    let mark = command.list_files.unwrap_or(true).then(|| vfs.mark_state());
+    budget.take_report();
     vfs.take_hit();
-    requests::begin();
+    requests::start_call();
     let asked = command.max_output.unwrap_or(CAPTURE);
     let limit = limits.output.map_or(asked, |most| most.min(asked));
     let meter = Arc::new(PageMeter::new(Some(limit)));
-    let mut going = command.going(vfs)?;
-    let (kernel, program) = begin(session, &mut going, &meter)?;
-    let end = kernel.finish();
-    requests::end();
+    let mut going = command.resolve_call(vfs)?;
+    let (kernel, program) = begin_command(session, &mut going, &meter)?;
+    let end = kernel.finish_run();
+    requests::end_call();
     vfs.command_ended();
-    *lock(&KERNEL) = None;
-    let ended = going.cell.map(|cell| cell.end(session, program, &kernel));
+    *lock_mutex(&KERNEL) = None;
+    let ended = going.cell.map(|cell| cell.end_run(session, program, &kernel));
     let bounds =
         ChangeBounds { deadline: Some(Instant::now() + COMPARING), ..ChangeBounds::default() };
-    let changes = mark.map(|mark| vfs.changes(&mark, &bounds)).unwrap_or_default();
+    let changes = mark.map(|mark| vfs.changes_since(&mark, &bounds)).unwrap_or_default();
     let ms = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
     let put_back = matches!(ended, Some(None));
     let (answer, cell) = ended.flatten().unzip();
@@ -366,11 +369,11 @@ fn run_command(command: PageCommand) -> Result<PageOutcome, PageFailure> {
         exit_code: exit_code(&end),
         duration_ms: ms(begun.elapsed()),
         cpu_ms: ms(end.cpu),
-        peak_memory: budget.report().0,
+        peak_memory: budget.take_report().0,
         limit_hit: end.limit.or(vfs.take_hit().map(Into::into)).map(LimitHit::name),
         truncated: meter.is_over(),
         files_truncated: changes.truncated,
-        files: wasibox_files::describe(vfs, changes.list),
+        files: wasibox_files::describe_changes(vfs, changes.list),
         value: value.text,
         value_json: value.json,
         value_bytes: value.bytes,
@@ -380,7 +383,8 @@ fn run_command(command: PageCommand) -> Result<PageOutcome, PageFailure> {
     };
     let duration = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let note = PageCallNote { time, duration, ..going.note };
-    let commit = history::with(|history| history.keep(vfs, &note, Some(&outcome), cell));
+    let commit =
+        history::with_history(|history| history.keep_call(vfs, &note, Some(&outcome), cell));
     outcome.commit = Some(commit?);
     Ok(outcome)
 }
@@ -397,7 +401,7 @@ fn exit_code(end: &RunEnd) -> u8 {
 }
 
 /// Finds a command: a name along `PATH`, or a path.
-fn find(vfs: &Vfs, going: &PendingCall, cwd: &Loc) -> Result<ProgramMatch, PageFailure> {
+fn find_command(vfs: &Vfs, going: &PendingCall, cwd: &Loc) -> Result<ProgramMatch, PageFailure> {
     let name = going.argv.first().cloned().unwrap_or_default();
     let path = going.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
     let candidates: Vec<Vec<u8>> = match (name.contains(&b'/'), path) {
@@ -427,7 +431,7 @@ fn cannot_run(name: &[u8], why: Errno) -> PageFailure {
 }
 
 /// Begins a command; with what runs it, and its program.
-fn begin(
+fn begin_command(
     session: &PageSession,
     going: &mut PendingCall,
     meter: &Arc<PageMeter>,
@@ -437,16 +441,16 @@ fn begin(
         let cwd = String::from_utf8_lossy(&going.cwd);
         PageFailure::new(FailureKind::Conflict, format!("{cwd}: {}", e.text()))
     })?;
-    let found = find(vfs, going, &loc)?;
+    let found = find_command(vfs, going, &loc)?;
     let program = found.program;
     let name = going.argv.first().cloned().unwrap_or_default();
     let cannot = |why: Errno| cannot_run(&name, why);
     if let Some(cell) = going.cell.as_mut().filter(|cell| !cell.is_there())
-        && let Some((parked, is_fork)) = history::with(|h| h.parked(cell.name()))?
+        && let Some((parked, is_fork)) = history::with_history(|h| h.parked_cell(cell.name()))?
     {
-        cell.restore(session, parked, is_fork)?;
+        cell.restore_from(session, parked, is_fork)?;
     }
-    if going.cell.as_ref().is_some_and(|cell| !cell.fits(program)) {
+    if going.cell.as_ref().is_some_and(|cell| !cell.fits_program(program)) {
         return Err(PageFailure::new(
             FailureKind::Conflict,
             "another program runs under this name",
@@ -459,7 +463,7 @@ fn begin(
         OpenDescription::new(output(2), false, true),
         OpenDescription::root(vfs).map_err(cannot)?,
     ];
-    let before = going.cell.as_ref().map(cell::PendingCell::before).unwrap_or_default();
+    let before = going.cell.as_ref().map(cell::PendingCell::cell_origin).unwrap_or_default();
     let kernel = Kernel::new(
         vfs.clone(),
         session.host.clone(),
@@ -469,24 +473,24 @@ fn begin(
         Arc::default(),
     );
     let env = std::mem::take(&mut going.env);
-    let start = found.start(vfs, going.argv.clone(), env);
+    let start = found.to_start(vfs, going.argv.clone(), env);
     let cwd = Cwd::new(loc, cwd);
-    *lock(&KERNEL) = Some(kernel.clone());
+    *lock_mutex(&KERNEL) = Some(kernel.clone());
     let spawned = match &mut going.cell {
         None => {
             let mut fds = Descriptors::new(limits.descriptors);
             for open in opens {
-                fds.add(Descriptor { open, cloexec: false }, Fd(0)).map_err(cannot)?;
+                fds.add_descriptor(Descriptor { open, cloexec: false }, Fd(0)).map_err(cannot)?;
             }
-            kernel.spawn(ChildStart { parent: 1, start, fds, cwd, ignored: 0, held: None })
+            kernel.spawn_process(ChildStart { parent: 1, start, fds, cwd, ignored: 0, held: None })
         }
         Some(cell) => {
-            let held = kernel.hold(&start, &cwd, cell.table_cost());
+            let held = kernel.reserve_start(&start, &cwd, cell.table_cost());
             let held = held.ok_or_else(|| cannot(Errno::NOMEM))?;
             let fds = cell.descriptors(limits.descriptors, opens).map_err(cannot)?;
             let held = Some(held);
             let child = ChildStart { parent: 1, start, fds, cwd, ignored: 0, held };
-            kernel.run_cell(child, cell.start())
+            kernel.run_cell(child, cell.to_start())
         }
     };
     match spawned {
@@ -497,16 +501,16 @@ fn begin(
 }
 
 /// Forgets the input of the run before: a run's may come before it begins.
-pub fn expect() {
-    streams::begin();
+pub fn expect_input() {
+    streams::begin_input();
 }
 
 /// Ends the run.
-pub fn interrupt(by_timeout: bool) {
-    let kernel = lock(&KERNEL).clone();
+pub fn interrupt_run(by_timeout: bool) {
+    let kernel = lock_mutex(&KERNEL).clone();
     match kernel {
-        Some(kernel) if by_timeout => kernel.hit(LimitHit::Timeout),
-        Some(kernel) => kernel.interrupt(),
+        Some(kernel) if by_timeout => kernel.hit_limit(LimitHit::Timeout),
+        Some(kernel) => kernel.interrupt_run(),
         None => {}
     }
 }

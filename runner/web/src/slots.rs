@@ -26,12 +26,12 @@ thread_local! {
 }
 
 /// Where the words lie.
-pub fn address() -> u32 {
+pub fn slots_address() -> u32 {
     ffi::address_of(&WORDS)
 }
 
 /// Takes a slot for the calling worker: its number and generation. `None` if all are in use.
-pub fn take() -> Option<(u32, u32)> {
+pub fn take_slot() -> Option<(u32, u32)> {
     for (n, word) in WORDS.iter().enumerate() {
         let old = word.load(Ordering::SeqCst);
         let new = (old & !STATE) | KERNEL;
@@ -46,7 +46,7 @@ pub fn take() -> Option<(u32, u32)> {
 }
 
 /// Gives a slot back; its next use is another generation. `None` is the calling worker's.
-pub fn give(slot: Option<u32>) {
+pub fn give_slot(slot: Option<u32>) {
     let n = match slot {
         Some(n) => Some(n as usize),
         None => HERE.take().map(|(n, _)| n),
@@ -59,7 +59,7 @@ pub fn give(slot: Option<u32>) {
 
 /// The calling worker enters its guest's code.
 pub fn to_guest() {
-    turn(KERNEL, GUEST);
+    turn_slot(KERNEL, GUEST);
 }
 
 /// Whether the calling worker is in the kernel, as [`to_guest`] and [`to_kernel`] have told it.
@@ -69,10 +69,10 @@ pub fn is_in_kernel() -> bool {
 
 /// The calling worker comes from its guest's code. Does not return if the page has taken it.
 pub fn to_kernel() {
-    turn(GUEST, KERNEL);
+    turn_slot(GUEST, KERNEL);
 }
 
-fn turn(from: u32, to: u32) {
+fn turn_slot(from: u32, to: u32) {
     let Some((n, generation)) = HERE.get() else { return };
     let (old, new) = (generation | from, generation | to);
     let changed = WORDS[n].compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst);

@@ -1,6 +1,6 @@
 //! A run's standard streams: output goes to the page at once, input comes from it into a buffer.
 
-use crate::{ffi, lock};
+use crate::{ffi, lock_mutex};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -21,13 +21,13 @@ static INPUT: Mutex<WaitingInput> =
 static MORE: Condvar = Condvar::new();
 
 /// Forgets the input of the run before.
-pub fn begin() {
-    *lock(&INPUT) = WaitingInput::default();
+pub fn begin_input() {
+    *lock_mutex(&INPUT) = WaitingInput::default();
 }
 
 /// Adds to the input; how many bytes there was room for. The page is told when there is room again.
-pub fn put(bytes: &[u8]) -> usize {
-    let mut input = lock(&INPUT);
+pub fn put_input(bytes: &[u8]) -> usize {
+    let mut input = lock_mutex(&INPUT);
     let n = bytes.len().min(ROOM - input.bytes.len());
     input.bytes.extend(&bytes[..n]);
     MORE.notify_all();
@@ -35,8 +35,8 @@ pub fn put(bytes: &[u8]) -> usize {
 }
 
 /// The input has an end.
-pub fn end() {
-    lock(&INPUT).is_over = true;
+pub fn end_input() {
+    lock_mutex(&INPUT).is_over = true;
     MORE.notify_all();
 }
 
@@ -46,7 +46,7 @@ pub struct PageInput;
 
 impl StdStream for PageInput {
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
-        let mut input = lock(&INPUT);
+        let mut input = lock_mutex(&INPUT);
         if input.bytes.is_empty() && !input.is_over {
             return Err(Errno::AGAIN);
         }
@@ -66,15 +66,15 @@ impl StdStream for PageInput {
         Err(Errno::BADF)
     }
 
-    fn ready(&self, write: bool) -> Option<Readiness> {
-        let input = lock(&INPUT);
+    fn readiness_of(&self, write: bool) -> Option<Readiness> {
+        let input = lock_mutex(&INPUT);
         let bytes = input.bytes.len() as u64;
         let hangup = bytes == 0 && input.is_over;
         (!write && (bytes > 0 || hangup)).then_some(Readiness { bytes, hangup })
     }
 
-    fn wait(&self, _: bool, timeout: Duration) {
-        let input = lock(&INPUT);
+    fn wait_ready(&self, _: bool, timeout: Duration) {
+        let input = lock_mutex(&INPUT);
         if input.bytes.is_empty() && !input.is_over {
             drop(MORE.wait_timeout(input, timeout));
         }
@@ -100,7 +100,7 @@ impl PageMeter {
     }
 
     /// How many of `n` bytes may be written; takes them.
-    fn take(&self, n: usize) -> usize {
+    fn take_room(&self, n: usize) -> usize {
         let less = |left: u64| Some(left.saturating_sub(n as u64));
         let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         let left = left.unwrap_or(0);
@@ -125,18 +125,18 @@ impl StdStream for PageOutput {
     }
 
     fn write(&self, data: &[u8]) -> Result<usize, Errno> {
-        let n = self.meter.take(data.len());
+        let n = self.meter.take_room(data.len());
         ffi::output(self.stream, &data[..n]);
         if n == 0 && !data.is_empty() { Err(Errno::NOSPC) } else { Ok(n) }
     }
 
-    fn ready(&self, write: bool) -> Option<Readiness> {
+    fn readiness_of(&self, write: bool) -> Option<Readiness> {
         write.then_some(Readiness { bytes: 65536, hangup: false })
     }
 
-    fn wait(&self, _: bool, _: Duration) {}
+    fn wait_ready(&self, _: bool, _: Duration) {}
 
-    fn full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.meter.is_over()
     }
 }

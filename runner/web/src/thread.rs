@@ -8,12 +8,12 @@ use crate::cell::{PageCellAnswer, StandingInterpreter};
 use crate::ffi::{self, ProgramResult};
 use crate::host::{Job, PageProgram, Process, Web};
 use crate::prepare::PageTemplate;
-use crate::{lock, park, slots};
+use crate::{lock_mutex, park, slots};
 use box_abi::signal;
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use wasibox_kernel::{Descriptors, EntryPoint, Halt, Host, ProcessStatus, complain};
+use wasibox_kernel::{Descriptors, EntryPoint, Halt, Host, ProcessStatus, complain_to_process};
 use wasibox_vfs::{ProgramMark, Reservation};
 
 /// Workers that wait for more work.
@@ -34,7 +34,7 @@ struct WaitingWorker {
 }
 
 /// A program's bit; there is none for those after the 32nd.
-fn bit(program: ProgramMark) -> u32 {
+fn program_bit(program: ProgramMark) -> u32 {
     1u32.checked_shl(program.0).unwrap_or(0)
 }
 
@@ -46,7 +46,7 @@ impl IdleWorkers {
     /// The calling worker waits; `None` if enough others do.
     fn wait_here(&self, spares: u32) -> Option<Receiver<Job>> {
         let programs = ffi::programs();
-        let mut idle = lock(&self.0);
+        let mut idle = lock_mutex(&self.0);
         if idle.len() >= MAX_IDLE {
             return None;
         }
@@ -57,18 +57,18 @@ impl IdleWorkers {
 
     /// Whether a worker waits where a program begins at once.
     fn has_spare(&self, program: ProgramMark) -> bool {
-        lock(&self.0).iter().any(|waiting| waiting.spares & bit(program) != 0)
+        lock_mutex(&self.0).iter().any(|waiting| waiting.spares & program_bit(program) != 0)
     }
 
     /// Lets them all go.
     fn let_go(&self) {
-        lock(&self.0).clear();
+        lock_mutex(&self.0).clear();
     }
 
     /// Gives a job to a worker that has its program: one where that begins at once, else the one that began to wait last.
     fn hand_over(&self, job: Job) -> Option<Job> {
-        let program = bit(job.program);
-        let mut idle = lock(&self.0);
+        let program = program_bit(job.program);
+        let mut idle = lock_mutex(&self.0);
         let found = idle
             .iter()
             .rposition(|waiting| waiting.spares & program != 0)
@@ -83,7 +83,7 @@ impl IdleWorkers {
 }
 
 /// Runs a job in its interpreter's worker, in a waiting one or in a new one.
-pub fn start(host: &Web, mut job: Job) -> std::io::Result<()> {
+pub fn start_job(host: &Web, mut job: Job) -> std::io::Result<()> {
     job.ready = match job.ready.take() {
         Some(StandingInterpreter::Waits { next, memory, .. }) => {
             job.memory = memory;
@@ -97,23 +97,23 @@ pub fn start(host: &Web, mut job: Job) -> std::io::Result<()> {
     }
     let Some(job) = host.idle.hand_over(job) else { return Ok(()) };
     ffi::wants(job.program.0);
-    std::thread::Builder::new().stack_size(STACK).spawn(move || work(job)).map(drop)
+    std::thread::Builder::new().stack_size(STACK).spawn(move || work_jobs(job)).map(drop)
 }
 
 /// A worker's life.
-fn work(first: Job) {
+fn work_jobs(first: Job) {
     let mut job = first;
     // An interpreter is here that goes on.
     let mut stands = false;
     loop {
         let host = job.process.kernel.host.clone();
-        let program = match serve(job, stands) {
+        let program = match serve_job(job, stands) {
             WorkerRemains::Stands(next) => {
                 drop(host);
                 match next.recv() {
                     Ok(next) => (job, stands) = (next, true),
                     // The interpreter is not wanted any more; the page has a use for the worker.
-                    Err(_) => return park::forget(),
+                    Err(_) => return park::forget_running_guest(),
                 }
                 continue;
             }
@@ -121,11 +121,12 @@ fn work(first: Job) {
         };
         stands = false;
         // Of each program with a large memory one is enough.
-        let kept = park::again(program).filter(|t| !t.is_large() || !host.idle.has_spare(program));
-        let own = if kept.is_some() { bit(program) } else { 0 };
+        let kept = park::reset_template(program)
+            .filter(|t| !t.is_large() || !host.idle.has_spare(program));
+        let own = if kept.is_some() { program_bit(program) } else { 0 };
         let next = host.idle.wait_here(ffi::spares() | own);
         // Nobody waits for this; the next process does so at most.
-        park::ended(kept);
+        park::guest_ended(kept);
         let Some(next) = next else { return };
         // Waiting must not keep the session alive; its end ends the wait.
         drop(host);
@@ -171,63 +172,66 @@ enum WorkerRemains {
 }
 
 /// Runs a process to its end and reports it.
-fn serve(job: Job, mut goes_on: bool) -> WorkerRemains {
+fn serve_job(job: Job, mut goes_on: bool) -> WorkerRemains {
     let Job { process, program, loaded, entry, memory, ready } = job;
-    process.begin();
+    process.begin_thread();
     wasibox_vfs::budget::take_refused_here();
     let killed = process.clone();
-    let _stop = wasibox_vfs::stop_when(move || killed.alive().is_err());
-    let Some((slot, generation)) = slots::take() else {
+    let _stop = wasibox_vfs::stop_when(move || killed.check_alive().is_err());
+    let Some((slot, generation)) = slots::take_slot() else {
         // There are as many as processes may be.
-        complain(&process, "there is no worker for it");
-        finish(&process, ProcessStatus::Exited(126));
+        complain_to_process(&process, "there is no worker for it");
+        finish_process(&process, ProcessStatus::Exited(126));
         return WorkerRemains::Ended(program);
     };
-    lock(&RUNNING).get_or_insert_default().insert(slot, process.clone());
+    lock_mutex(&RUNNING).get_or_insert_default().insert(slot, process.clone());
     process.watch.runs_at(slot, generation);
     set_process(Some(process.clone()));
     let mut memory = Some(memory);
     let mut is_there = true;
     if let Some(StandingInterpreter::Parked { parked, memory: held }) = ready {
         memory = Some(held);
-        (goes_on, is_there) = (true, park::restore(*parked));
+        (goes_on, is_there) = (true, park::restore_parked(*parked));
     }
     let mut next = NextProgram { program, loaded, entry, goes_on };
     let mut answer = None;
     let status = loop {
-        if let Some(signal) = process.fatal() {
+        if let Some(signal) = process.fatal_signal() {
             break ProcessStatus::Signaled(signal);
         }
         let ran =
             if is_there { run(&process, &next, (slot, generation)) } else { ProgramResult::Cannot };
-        match after(&process, &next, ran, &mut answer) {
+        match program_aftermath(&process, &next, ran, &mut answer) {
             ProgramAftermath::Status(status) => break status,
             ProgramAftermath::Next(another) => {
-                park::ended(park::again(next.program));
+                park::guest_ended(park::reset_template(next.program));
                 next = another;
             }
-            ProgramAftermath::Full => break full(&process),
+            ProgramAftermath::Full => break full_status(&process),
         }
         // The old one's is given back first.
         drop(memory.take());
-        memory = process.kernel.budget.reserve(process.kernel.host.needs(&next.loaded, next.entry));
+        memory = process
+            .kernel
+            .budget
+            .reserve_bytes(process.kernel.host.memory_needs(&next.loaded, next.entry));
         if memory.is_none() {
-            break full(&process);
+            break full_status(&process);
         }
     };
     set_process(None);
     process.watch.runs_nowhere();
-    lock(&RUNNING).get_or_insert_default().remove(&slot);
-    slots::give(None);
-    let standing = keep(&process, next.entry, answer, memory);
-    finish(&process, status);
+    lock_mutex(&RUNNING).get_or_insert_default().remove(&slot);
+    slots::give_slot(None);
+    let standing = keep_interpreter(&process, next.entry, answer, memory);
+    finish_process(&process, status);
     standing.map_or(WorkerRemains::Ended(next.program), WorkerRemains::Stands)
 }
 
 /// Runs a program, or a cell of it, in this worker.
 fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResult {
     let kind = process.kernel.cell_kind();
-    let begin = || park::begin(next.program, next.prepared(), next.entry);
+    let begin = || park::begin_program(next.program, next.prepared(), next.entry);
     if !next.goes_on && !begin() {
         // Engines have room for some hundred memories, and those that ended guests had take it up until their worker's
         // collector comes by; which it does not in a worker that waits.
@@ -246,26 +250,31 @@ fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResul
 }
 
 /// What comes after a program that has ended so; what its cell has answered is left in `answer`.
-fn after(
+fn program_aftermath(
     process: &Process,
     next: &NextProgram,
     ran: ProgramResult,
     answer: &mut Option<PageCellAnswer>,
 ) -> ProgramAftermath {
     let killed = || {
-        ProgramAftermath::Status(ProcessStatus::Signaled(process.fatal().unwrap_or(signal::KILL)))
+        ProgramAftermath::Status(ProcessStatus::Signaled(
+            process.fatal_signal().unwrap_or(signal::KILL),
+        ))
     };
     match (take_why(), ran) {
         (Some(Halt::Exec), _) => {
-            let program = lock(&process.start).program;
+            let program = lock_mutex(&process.start).program;
             begin_at(process, program, EntryPoint::Start)
         }
         (Some(Halt::Exit(code)), _) => ProgramAftermath::Status(ProcessStatus::Exited(code)),
         (Some(Halt::Killed | Halt::Over), _) => killed(),
         (_, ProgramResult::Cannot) => ProgramAftermath::Full,
-        (_, _) if process.fatal().is_some() => killed(),
+        (_, _) if process.fatal_signal().is_some() => killed(),
         (_, ProgramResult::Trap(signal)) => {
-            complain(process, if signal == signal::ABRT { "aborted" } else { "ended by a trap" });
+            complain_to_process(
+                process,
+                if signal == signal::ABRT { "aborted" } else { "ended by a trap" },
+            );
             ProgramAftermath::Status(ProcessStatus::Signaled(signal))
         }
         (_, ProgramResult::Returned(n)) => match next.entry {
@@ -273,7 +282,7 @@ fn after(
             EntryPoint::Prepare => {
                 let mut memory = vec![0; ffi::guest_size()];
                 ffi::guest_read(0, &mut memory);
-                *lock(&process.kernel.prepared) = Some(memory);
+                *lock_mutex(&process.kernel.prepared) = Some(memory);
                 ProgramAftermath::Status(ProcessStatus::Exited(0))
             }
             EntryPoint::Resume if n == 0 => ProgramAftermath::Status(ProcessStatus::Exited(0)),
@@ -286,7 +295,7 @@ fn after(
                 ProgramAftermath::Status(match answer {
                     Some(answer) => ProcessStatus::Exited(answer.status),
                     None => {
-                        complain(process, "the cell's answer is damaged");
+                        complain_to_process(process, "the cell's answer is damaged");
                         ProcessStatus::Signaled(signal::ABRT)
                     }
                 })
@@ -297,7 +306,7 @@ fn after(
 
 /// A program that a process goes on as.
 fn begin_at(process: &Process, program: ProgramMark, entry: EntryPoint) -> ProgramAftermath {
-    match process.kernel.host.load(program) {
+    match process.kernel.host.load_program(program) {
         Ok(loaded) => {
             ProgramAftermath::Next(NextProgram { program, loaded, entry, goes_on: false })
         }
@@ -305,23 +314,23 @@ fn begin_at(process: &Process, program: ProgramMark, entry: EntryPoint) -> Progr
     }
 }
 
-fn full(process: &Process) -> ProcessStatus {
-    complain(process, "cannot start: the memory limit is reached");
+fn full_status(process: &Process) -> ProcessStatus {
+    complain_to_process(process, "cannot start: the memory limit is reached");
     ProcessStatus::Exited(137)
 }
 
 /// Keeps the interpreter that has answered.
-fn keep(
+fn keep_interpreter(
     process: &Process,
     entry: EntryPoint,
     answer: Option<PageCellAnswer>,
     memory: Option<Reservation>,
 ) -> Option<Receiver<Job>> {
     let (answer, memory) = answer.zip(memory)?;
-    let answer = PageCellAnswer { change: Some(park::change()?), ..answer };
+    let answer = PageCellAnswer { change: Some(park::take_change()?), ..answer };
     let (next, here) = channel();
     let is_prepared = entry == EntryPoint::Cell { is_prepared: true };
-    process.kernel.cells.keep(
+    process.kernel.cells.keep_process(
         process,
         StandingInterpreter::Waits { next, memory, is_prepared },
         answer,
@@ -330,18 +339,18 @@ fn keep(
 }
 
 /// Closes what the process has and reports its end.
-fn finish(process: &Arc<Process>, status: ProcessStatus) {
+fn finish_process(process: &Arc<Process>, status: ProcessStatus) {
     // Readers of its pipes must see the end before a waiting parent does.
     let limit = process.kernel.limits.descriptors;
-    drop(std::mem::replace(&mut *lock(&process.fds), Descriptors::new(limit)));
-    process.kernel.ended(process, status);
+    drop(std::mem::replace(&mut *lock_mutex(&process.fds), Descriptors::new(limit)));
+    process.kernel.process_ended(process, status);
 }
 
 /// Tells the end of a process whose worker was terminated in its guest's code.
-pub fn reap(slot: u32) {
-    let Some(process) = lock(&RUNNING).get_or_insert_default().remove(&slot) else { return };
+pub fn reap_process(slot: u32) {
+    let Some(process) = lock_mutex(&RUNNING).get_or_insert_default().remove(&slot) else { return };
     process.watch.runs_nowhere();
-    slots::give(Some(slot));
-    let signal = process.fatal().unwrap_or(signal::KILL);
-    finish(&process, ProcessStatus::Signaled(signal));
+    slots::give_slot(Some(slot));
+    let signal = process.fatal_signal().unwrap_or(signal::KILL);
+    finish_process(&process, ProcessStatus::Signaled(signal));
 }

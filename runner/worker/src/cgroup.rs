@@ -35,27 +35,27 @@ enum CgroupVersion {
 impl CgroupHandle {
     /// Makes a group below this process's own and moves the process `pid` to it. `None` if this
     /// process may not.
-    pub fn of(pid: u32) -> Option<CgroupHandle> {
-        CgroupHandle::below(Path::new(ROOT), Path::new("/proc/self/cgroup"), pid)
+    pub fn for_process(pid: u32) -> Option<CgroupHandle> {
+        CgroupHandle::make_below(Path::new(ROOT), Path::new("/proc/self/cgroup"), pid)
     }
 
-    fn below(root: &Path, own: &Path, pid: u32) -> Option<CgroupHandle> {
+    fn make_below(root: &Path, own: &Path, pid: u32) -> Option<CgroupHandle> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("wasibox-{}-{n}", std::process::id());
         let own = fs::read_to_string(own).ok()?;
         let group = if root.join("cgroup.controllers").exists() {
-            CgroupHandle::unified(&folder(root, "", &own)?.join(&name))
+            CgroupHandle::make_unified(&own_folder(root, "", &own)?.join(&name))
         } else {
-            let memory = folder(&root.join("memory"), "memory", &own)?.join(&name);
-            let pids = folder(&root.join("pids"), "pids", &own).map(|p| p.join(&name));
-            CgroupHandle::controllers(memory, pids)
+            let memory = own_folder(&root.join("memory"), "memory", &own)?.join(&name);
+            let pids = own_folder(&root.join("pids"), "pids", &own).map(|p| p.join(&name));
+            CgroupHandle::with_controllers(memory, pids)
         }?;
-        group.join(pid).ok()?;
+        group.join_process(pid).ok()?;
         Some(group)
     }
 
-    fn unified(path: &Path) -> Option<CgroupHandle> {
+    fn make_unified(path: &Path) -> Option<CgroupHandle> {
         fs::create_dir(path).ok()?;
         let group =
             CgroupHandle { version: CgroupVersion::Two, memory: path.to_owned(), pids: None };
@@ -63,13 +63,13 @@ impl CgroupHandle {
         path.join("memory.max").exists().then_some(group)
     }
 
-    fn controllers(memory: PathBuf, pids: Option<PathBuf>) -> Option<CgroupHandle> {
+    fn with_controllers(memory: PathBuf, pids: Option<PathBuf>) -> Option<CgroupHandle> {
         fs::create_dir(&memory).ok()?;
         let pids = pids.filter(|p| fs::create_dir(p).is_ok());
         Some(CgroupHandle { version: CgroupVersion::One, memory, pids })
     }
 
-    fn join(&self, pid: u32) -> io::Result<()> {
+    fn join_process(&self, pid: u32) -> io::Result<()> {
         let pids = match self.version {
             CgroupVersion::One => self.pids.as_ref(),
             CgroupVersion::Two => Some(&self.memory),
@@ -122,7 +122,7 @@ impl Drop for CgroupHandle {
 
 /// The folder of this process's group in the hierarchy at `root`. A container sees its own group
 /// as the root, whatever its path is outside.
-fn folder(root: &Path, controller: &str, own: &str) -> Option<PathBuf> {
+fn own_folder(root: &Path, controller: &str, own: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');
         let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
@@ -141,10 +141,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (root, own) = (dir.path(), "4:memory,cpu:/a/b\n0::/c\n");
         fs::create_dir_all(root.join("a/b")).unwrap();
-        assert_eq!(folder(root, "memory", own), Some(root.join("a/b")));
+        assert_eq!(own_folder(root, "memory", own), Some(root.join("a/b")));
         // As in a container.
-        assert_eq!(folder(root, "", own), Some(root.to_owned()));
-        assert_eq!(folder(root, "pids", own), None);
+        assert_eq!(own_folder(root, "", own), Some(root.to_owned()));
+        assert_eq!(own_folder(root, "pids", own), None);
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         for controller in ["memory", "pids"] {
             fs::create_dir(root.join(controller)).unwrap();
         }
-        let group = CgroupHandle::below(root, &own, 77).unwrap();
+        let group = CgroupHandle::make_below(root, &own, 77).unwrap();
         group.limit_memory(1 << 20).unwrap();
         let read = |path: PathBuf| fs::read_to_string(path).unwrap();
         assert_eq!(read(group.memory.join("cgroup.procs")), "77");
@@ -181,6 +181,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let own = dir.path().join("own");
         fs::write(&own, "1:memory:/\n").unwrap();
-        assert!(CgroupHandle::below(dir.path(), &own, 77).is_none());
+        assert!(CgroupHandle::make_below(dir.path(), &own, 77).is_none());
     }
 }

@@ -85,7 +85,7 @@ impl Channel {
         message: &impl Serialize,
         fds: &[BorrowedFd<'_>],
     ) -> Result<(), ChannelError> {
-        send(self.socket.as_fd(), &self.sending, message, fds)
+        send_message(self.socket.as_fd(), &self.sending, message, fds)
     }
 
     /// A sender for another thread.
@@ -105,18 +105,20 @@ impl Channel {
         deadline: Option<Instant>,
     ) -> Result<Option<(T, Vec<OwnedFd>)>, ChannelError> {
         loop {
-            if let Some(message) = self.take()? {
+            if let Some(message) = self.take_message()? {
                 return Ok(Some(message));
             }
-            if !self.wait(deadline)? {
+            if !self.wait_readable(deadline)? {
                 return Ok(None);
             }
-            self.fill()?;
+            self.fill_buffer()?;
         }
     }
 
     /// The next whole message of the buffer.
-    fn take<T: DeserializeOwned>(&mut self) -> Result<Option<(T, Vec<OwnedFd>)>, ChannelError> {
+    fn take_message<T: DeserializeOwned>(
+        &mut self,
+    ) -> Result<Option<(T, Vec<OwnedFd>)>, ChannelError> {
         let rest = &self.buffer[self.begin..];
         let Some((head, rest)) = rest.split_first_chunk::<HEAD>() else { return Ok(None) };
         let [a, b, c, d, fds] = *head;
@@ -136,11 +138,11 @@ impl Channel {
         Ok(Some((message, fds)))
     }
 
-    fn wait(&self, deadline: Option<Instant>) -> Result<bool, ChannelError> {
+    fn wait_readable(&self, deadline: Option<Instant>) -> Result<bool, ChannelError> {
         loop {
             let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
             let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
-            match poll(&mut fds, left.map(timespec).as_ref()) {
+            match poll(&mut fds, left.map(to_timespec).as_ref()) {
                 Ok(0) if left.is_some_and(|l| l.is_zero()) => return Ok(false),
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
                 Ok(_) => return Ok(true),
@@ -149,7 +151,7 @@ impl Channel {
         }
     }
 
-    fn fill(&mut self) -> Result<(), ChannelError> {
+    fn fill_buffer(&mut self) -> Result<(), ChannelError> {
         const PART: usize = 256 << 10;
         if self.begin > 0 {
             self.buffer.drain(..self.begin);
@@ -194,7 +196,7 @@ impl ChannelSender {
     /// # Errors
     /// As [`Channel::send`].
     pub fn send(&self, message: &impl Serialize) -> Result<(), ChannelError> {
-        send(self.socket.as_fd(), &self.sending, message, &[])
+        send_message(self.socket.as_fd(), &self.sending, message, &[])
     }
 
     /// The same with descriptors.
@@ -206,16 +208,16 @@ impl ChannelSender {
         message: &impl Serialize,
         fds: &[BorrowedFd<'_>],
     ) -> Result<(), ChannelError> {
-        send(self.socket.as_fd(), &self.sending, message, fds)
+        send_message(self.socket.as_fd(), &self.sending, message, fds)
     }
 }
 
-fn timespec(d: Duration) -> Timespec {
+fn to_timespec(d: Duration) -> Timespec {
     let secs = i64::try_from(d.as_secs()).unwrap_or(i64::MAX);
     Timespec { tv_sec: secs, tv_nsec: d.subsec_nanos().into() }
 }
 
-fn send(
+fn send_message(
     socket: BorrowedFd<'_>,
     sending: &Mutex<()>,
     message: &impl Serialize,

@@ -77,7 +77,7 @@ impl Worker {
             .stdout(Stdio::from(their_control))
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Worker::of(Pid::from_child(&child), channel, control))
+        Ok(Worker::from_parts(Pid::from_child(&child), channel, control))
     }
 
     /// A worker that another one has made for this process, as its child, and that has the other
@@ -90,22 +90,22 @@ impl Worker {
         let child = child.ok_or(io::ErrorKind::InvalidInput)?;
         let look = WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT | WaitIdOptions::EXITED;
         waitid(WaitId::Pid(child), look)?;
-        Ok(Worker::of(child, channel, control))
+        Ok(Worker::from_parts(child, channel, control))
     }
 
-    fn of(pid: Pid, channel: Channel, control: Channel) -> Worker {
+    fn from_parts(pid: Pid, channel: Channel, control: Channel) -> Worker {
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
         Worker { pid, ended: None, pidfd, group: None, channel, control }
     }
 
     /// Moves it to a control group of its own, if the host's kernel lets us and it is in none. That takes ten milliseconds
     /// where nothing was moved lately: the kernel waits until each processor has taken note.
-    pub fn enclose(&mut self) {
+    pub fn enter_cgroup(&mut self) {
         let pid = self.pid();
-        self.group.get_or_insert_with(|| CgroupHandle::of(pid));
+        self.group.get_or_insert_with(|| CgroupHandle::for_process(pid));
     }
 
-    fn group(&self) -> Option<&CgroupHandle> {
+    fn own_group(&self) -> Option<&CgroupHandle> {
         self.group.as_ref()?.as_ref()
     }
 
@@ -116,8 +116,8 @@ impl Worker {
 
     /// Bounds its memory by the host's kernel, in a group of its own; whether that is possible.
     pub fn limit_memory(&mut self, bytes: u64) -> bool {
-        self.enclose();
-        self.group().is_some_and(|g| g.limit_memory(bytes).is_ok())
+        self.enter_cgroup();
+        self.own_group().is_some_and(|g| g.limit_memory(bytes).is_ok())
     }
 
     /// Memory of its own, in bytes: pages that no file backs. `None` if the process has ended.
@@ -139,17 +139,17 @@ impl Worker {
     pub fn end(&mut self) -> WorkerEnd {
         // It may be about to end by itself: how it does is what the caller wants to know.
         for _ in 0..50 {
-            if let Some(ended) = self.wait(WaitOptions::NOHANG) {
+            if let Some(ended) = self.wait_status(WaitOptions::NOHANG) {
                 return ended;
             }
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         self.kill();
-        self.wait(WaitOptions::empty()).unwrap_or(WorkerEnd::Signaled(libc::SIGKILL))
+        self.wait_status(WaitOptions::empty()).unwrap_or(WorkerEnd::Signaled(libc::SIGKILL))
     }
 
     /// How it ended; `None` if it has not and the options say not to wait.
-    fn wait(&mut self, options: WaitOptions) -> Option<WorkerEnd> {
+    fn wait_status(&mut self, options: WaitOptions) -> Option<WorkerEnd> {
         if self.ended.is_none() {
             let status = loop {
                 match waitpid(Some(self.pid), options) {
@@ -162,14 +162,14 @@ impl Worker {
                     }
                 }
             };
-            self.ended = Some(self.ended(status));
+            self.ended = Some(self.take_status(status));
         }
         self.ended
     }
 
-    fn ended(&self, status: WaitStatus) -> WorkerEnd {
+    fn take_status(&self, status: WaitStatus) -> WorkerEnd {
         match (status.exit_status(), status.terminating_signal()) {
-            (_, Some(libc::SIGKILL)) if self.group().is_some_and(CgroupHandle::ran_out) => {
+            (_, Some(libc::SIGKILL)) if self.own_group().is_some_and(CgroupHandle::ran_out) => {
                 WorkerEnd::OutOfMemory
             }
             (_, Some(signal)) => WorkerEnd::Signaled(signal),
@@ -181,7 +181,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
-        self.wait(WaitOptions::empty());
+        self.wait_status(WaitOptions::empty());
     }
 }
 

@@ -188,13 +188,14 @@ const PR_SET_VMA: u64 = 0x5356_4d41;
 ///
 /// # Errors
 /// If the host's kernel has no filters or this processor is not known.
-pub fn close(code: &NewCode) -> Result<(), FilterError> {
-    let missing = program(
+pub fn close_filter(code: &NewCode) -> Result<(), FilterError> {
+    let missing = filter_program(
         MISSING.iter().map(|call| (*call, Vec::new())).collect(),
         SeccompAction::Allow,
         SeccompAction::Errno(libc::ENOSYS as u32),
     )?;
-    let allowed = program(rules(code)?, SeccompAction::KillProcess, SeccompAction::Allow)?;
+    let allowed =
+        filter_program(filter_rules(code)?, SeccompAction::KillProcess, SeccompAction::Allow)?;
     // The strictest answer of all filters counts.
     seccompiler::apply_filter_all_threads(&missing)?;
     seccompiler::apply_filter_all_threads(&allowed)?;
@@ -203,7 +204,7 @@ pub fn close(code: &NewCode) -> Result<(), FilterError> {
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-fn program(
+fn filter_program(
     rules: Rules,
     otherwise: SeccompAction,
     matched: SeccompAction,
@@ -212,42 +213,42 @@ fn program(
     Ok(SeccompFilter::new(rules, otherwise, matched, arch)?.try_into()?)
 }
 
-fn rules(code: &NewCode) -> Result<Rules, FilterError> {
+fn filter_rules(code: &NewCode) -> Result<Rules, FilterError> {
     let mut rules: Rules = ALLOWED.iter().chain(OLD).map(|call| (*call, Vec::new())).collect();
     let mut when = |call: libc::c_long, conditions: Vec<Vec<SeccompCondition>>| {
         let any = conditions.into_iter().map(SeccompRule::new).collect::<Result<Vec<_>, _>>()?;
         rules.insert(call, any);
         Ok::<(), FilterError>(())
     };
-    when(libc::SYS_clone, vec![vec![has(0, libc::CLONE_THREAD as u64)?]])?;
+    when(libc::SYS_clone, vec![vec![arg_has(0, libc::CLONE_THREAD as u64)?]])?;
     // Signals: to threads of this process only.
     let own = u64::from(std::process::id());
-    when(libc::SYS_tgkill, vec![vec![is(0, own)?]])?;
+    when(libc::SYS_tgkill, vec![vec![arg_is(0, own)?]])?;
     when(
         libc::SYS_ioctl,
-        IOCTLS.iter().map(|r| Ok(vec![is(1, *r)?])).collect::<Result<_, FilterError>>()?,
+        IOCTLS.iter().map(|r| Ok(vec![arg_is(1, *r)?])).collect::<Result<_, FilterError>>()?,
     )?;
     when(
         libc::SYS_prctl,
-        PRCTLS.iter().map(|o| Ok(vec![is(0, *o)?])).collect::<Result<_, FilterError>>()?,
+        PRCTLS.iter().map(|o| Ok(vec![arg_is(0, *o)?])).collect::<Result<_, FilterError>>()?,
     )?;
     // Limits may be read.
-    when(libc::SYS_prlimit64, vec![vec![is(2, 0)?]])?;
+    when(libc::SYS_prlimit64, vec![vec![arg_is(2, 0)?]])?;
     match code {
         NewCode::Mapped => {
             when(libc::SYS_mmap, Vec::new())?;
             when(libc::SYS_mprotect, Vec::new())?;
         }
         NewCode::Known(ranges) => {
-            let plain = || Ok::<_, FilterError>(vec![lacks(2, libc::PROT_EXEC as u64)?]);
+            let plain = || Ok::<_, FilterError>(vec![arg_lacks(2, libc::PROT_EXEC as u64)?]);
             when(libc::SYS_mmap, vec![plain()?])?;
             let mut any = vec![plain()?];
             for (from, to) in ranges {
                 any.push(vec![
-                    compare(0, SeccompCmpOp::Ge, *from as u64)?,
-                    compare(0, SeccompCmpOp::Lt, *to as u64)?,
-                    compare(1, SeccompCmpOp::Le, to.saturating_sub(*from) as u64)?,
-                    is(2, (libc::PROT_READ | libc::PROT_EXEC) as u64)?,
+                    arg_compare(0, SeccompCmpOp::Ge, *from as u64)?,
+                    arg_compare(0, SeccompCmpOp::Lt, *to as u64)?,
+                    arg_compare(1, SeccompCmpOp::Le, to.saturating_sub(*from) as u64)?,
+                    arg_is(2, (libc::PROT_READ | libc::PROT_EXEC) as u64)?,
                 ]);
             }
             when(libc::SYS_mprotect, any)?;
@@ -257,21 +258,21 @@ fn rules(code: &NewCode) -> Result<Rules, FilterError> {
 }
 
 /// Argument number `n` is `value`.
-fn is(n: u8, value: u64) -> Result<SeccompCondition, FilterError> {
-    compare(n, SeccompCmpOp::Eq, value)
+fn arg_is(n: u8, value: u64) -> Result<SeccompCondition, FilterError> {
+    arg_compare(n, SeccompCmpOp::Eq, value)
 }
 
-fn compare(n: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompCondition, FilterError> {
+fn arg_compare(n: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompCondition, FilterError> {
     Ok(SeccompCondition::new(n, SeccompCmpArgLen::Qword, how, value)?)
 }
 
 /// Argument number `n` has this bit.
-fn has(n: u8, bit: u64) -> Result<SeccompCondition, FilterError> {
+fn arg_has(n: u8, bit: u64) -> Result<SeccompCondition, FilterError> {
     Ok(SeccompCondition::new(n, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(bit), bit)?)
 }
 
 /// Argument number `n` lacks this bit.
-fn lacks(n: u8, bit: u64) -> Result<SeccompCondition, FilterError> {
+fn arg_lacks(n: u8, bit: u64) -> Result<SeccompCondition, FilterError> {
     Ok(SeccompCondition::new(n, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(bit), 0)?)
 }
 
@@ -311,8 +312,8 @@ mod tests {
     #[test]
     fn filters_can_be_made() {
         for code in [NewCode::Known(vec![(4096, 8192)]), NewCode::Mapped] {
-            let made = rules(&code)
-                .and_then(|r| program(r, SeccompAction::KillProcess, SeccompAction::Allow));
+            let made = filter_rules(&code)
+                .and_then(|r| filter_program(r, SeccompAction::KillProcess, SeccompAction::Allow));
             assert!(made.is_ok_and(|program| program.len() > 100));
         }
     }

@@ -52,7 +52,7 @@ pub enum Wall {
 impl Walls {
     /// Names of the walls that do not stand. The memory wall is not among them: without it the
     /// parent watches the worker's memory.
-    pub fn missing(&self) -> Vec<&'static str> {
+    pub fn missing_walls(&self) -> Vec<&'static str> {
         let all = [
             (self.no_new_privs, "no_new_privs"),
             (self.not_dumpable, "dumpable"),
@@ -89,7 +89,7 @@ impl Jail {
     /// # Errors
     /// If the process has more than one thread, or a wall fails that the host's kernel has.
     pub fn close(&self) -> Result<Walls, JailError> {
-        if let Some(threads) = threads().filter(|n| *n > 1) {
+        if let Some(threads) = thread_count().filter(|n| *n > 1) {
             return Err(JailError::Threads(threads));
         }
         let mut walls = Walls::default();
@@ -99,8 +99,8 @@ impl Jail {
         let nothing = Rlimit { current: Some(0), maximum: Some(0) };
         setrlimit(Resource::Core, nothing)?;
         walls.not_dumpable = true;
-        (walls.files, walls.network) = self.landlock()?;
-        match filter::close(&self.code) {
+        (walls.files, walls.network) = self.close_landlock()?;
+        match filter::close_filter(&self.code) {
             Ok(()) => walls.system_calls = true,
             Err(FilterError::Arch) => {}
             // A kernel without filters answers EINVAL or ENOSYS.
@@ -114,7 +114,7 @@ impl Jail {
 
     /// One set of rules for all: a second one would refuse every move from directory to directory, since
     /// each set does that does not allow it somewhere (Landlock's manual, `LANDLOCK_ACCESS_FS_REFER`).
-    fn landlock(&self) -> Result<(Wall, Wall), JailError> {
+    fn close_landlock(&self) -> Result<(Wall, Wall), JailError> {
         let all = AccessFs::from_all(LANDLOCK);
         let mut rules = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
@@ -132,12 +132,12 @@ impl Jail {
                 rules = rules.add_rule(PathBeneath::new(PathFd::new(path)?, access))?;
             }
         }
-        Ok(walls(&rules.restrict_self()?))
+        Ok(landlock_walls(&rules.restrict_self()?))
     }
 }
 
 /// How far files and the network are closed: by the form of Landlock that has the last of what is asked for.
-fn walls(status: &RestrictionStatus) -> (Wall, Wall) {
+fn landlock_walls(status: &RestrictionStatus) -> (Wall, Wall) {
     let LandlockStatus::Available { effective_abi: abi, .. } = status.landlock else {
         return Default::default();
     };
@@ -151,6 +151,6 @@ fn walls(status: &RestrictionStatus) -> (Wall, Wall) {
 }
 
 /// How many threads the process has; `None` where /proc cannot be read.
-fn threads() -> Option<usize> {
+fn thread_count() -> Option<usize> {
     Some(Path::new("/proc/self/task").read_dir().ok()?.count())
 }

@@ -7,8 +7,8 @@
 use crate::archive::HIDDEN;
 use crate::changes::{Operation, OriginalEntry};
 use crate::error::WorkspaceError;
-use crate::overlay::{Overlay, is_still, mount};
-use crate::{leads_out, shown, split};
+use crate::overlay::{Overlay, is_still, mount_folder};
+use crate::{leads_out, lossy_path, split_path};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -78,7 +78,7 @@ impl Overlay {
     /// # Errors
     /// If files cannot be read or the folder cannot be written: then nothing has changed but what
     /// may have been done before.
-    pub fn apply(
+    pub fn apply_to_folder(
         &self,
         snapshot: &TreeVersion,
         chosen: &[&str],
@@ -87,8 +87,9 @@ impl Overlay {
         most: u64,
     ) -> Result<ApplyReport, WorkspaceError> {
         let mut applier = Applier::new(dir, protected, most)?;
-        let left = self.operations(snapshot, chosen, most, &mut |op| applier.take(op))?;
-        let mut done = applier.finish()?;
+        let left =
+            self.emit_operations(snapshot, chosen, most, &mut |op| applier.take_operation(op))?;
+        let mut done = applier.finish_steps()?;
         done.left.extend(left.into_iter().map(|(path, why)| (path, why.to_owned())));
         Ok(done)
     }
@@ -105,7 +106,7 @@ impl Applier {
         most: u64,
     ) -> Result<Applier, WorkspaceError> {
         Ok(Applier {
-            mount: mount(dir, true, protected)?,
+            mount: mount_folder(dir, true, protected)?,
             steps: Vec::new(),
             paths: 0,
             left: most,
@@ -119,30 +120,33 @@ impl Applier {
     ///
     /// # Errors
     /// If it makes no sense, or a file cannot be written. Nothing has changed then.
-    pub fn take(&mut self, op: Operation) -> Result<(), WorkspaceError> {
+    pub fn take_operation(&mut self, op: Operation) -> Result<(), WorkspaceError> {
         if self.open.is_some() && !matches!(op, Operation::Bytes(_) | Operation::End) {
             return Err(WorkspaceError::Operations("a file without an end"));
         }
         let step = match op {
             Operation::Remove { path, was } => {
-                ApplyStep::Remove { path: self.path(path.into_vec())?, was }
+                ApplyStep::Remove { path: self.check_path(path.into_vec())?, was }
             }
             Operation::MakeDir { path, mode } => {
-                ApplyStep::MakeDir { path: self.path(path.into_vec())?, mode: mode & 0o777 }
+                ApplyStep::MakeDir { path: self.check_path(path.into_vec())?, mode: mode & 0o777 }
             }
             Operation::Mode { path, mode, was } => {
-                ApplyStep::Mode { path: self.path(path.into_vec())?, mode: mode & 0o777, was }
+                ApplyStep::Mode { path: self.check_path(path.into_vec())?, mode: mode & 0o777, was }
             }
             Operation::Link { path, target, was } => {
-                let (path, target) = (self.path(path.into_vec())?, target.into_vec());
-                if target.is_empty() || target.contains(&0) || leads_out(split(&path).0, &target) {
+                let (path, target) = (self.check_path(path.into_vec())?, target.into_vec());
+                if target.is_empty()
+                    || target.contains(&0)
+                    || leads_out(split_path(&path).0, &target)
+                {
                     return Err(WorkspaceError::Operations("a link that leads out of the folder"));
                 }
                 ApplyStep::Link { path, target, was }
             }
             Operation::File { path, mode, was } => {
-                let path = self.path(path.into_vec())?;
-                let file = self.stage(mode & 0o777)?;
+                let path = self.check_path(path.into_vec())?;
+                let file = self.stage_file(mode & 0o777)?;
                 self.open = Some((file, path, was, 0));
                 return Ok(());
             }
@@ -155,8 +159,10 @@ impl Applier {
                     return Err(WorkspaceError::Operations("bytes of no file"));
                 };
                 *len += bytes.len() as u64;
-                let wrong =
-                    |e: std::io::Error| WorkspaceError::Host { path: shown(path), errno: e.into() };
+                let wrong = |e: std::io::Error| WorkspaceError::Host {
+                    path: lossy_path(path),
+                    errno: e.into(),
+                };
                 return file.write_all(&bytes).map_err(wrong);
             }
             Operation::End => {
@@ -164,7 +170,7 @@ impl Applier {
                     return Err(WorkspaceError::Operations("the end of no file"));
                 };
                 let wrong = |e: std::io::Error| WorkspaceError::Host {
-                    path: shown(&path),
+                    path: lossy_path(&path),
                     errno: e.into(),
                 };
                 file.sync_all().map_err(wrong)?;
@@ -176,7 +182,7 @@ impl Applier {
     }
 
     /// A path, if it is one of something in the folder.
-    fn path(&mut self, path: Vec<u8>) -> Result<Vec<u8>, WorkspaceError> {
+    fn check_path(&mut self, path: Vec<u8>) -> Result<Vec<u8>, WorkspaceError> {
         self.paths += path.len();
         if self.steps.len() >= OPERATIONS || self.paths > PATHS {
             return Err(WorkspaceError::Operations("too many"));
@@ -190,7 +196,7 @@ impl Applier {
     }
 
     /// Makes a new file among those that have no place yet.
-    fn stage(&mut self, mode: u16) -> Result<File, WorkspaceError> {
+    fn stage_file(&mut self, mode: u16) -> Result<File, WorkspaceError> {
         let wrong = |errno| WorkspaceError::Host { path: "a temporary file".into(), errno };
         let dir = match &self.staging {
             Some(dir) => dir.clone(),
@@ -213,7 +219,7 @@ impl Applier {
     ///
     /// # Errors
     /// If a file has no end. What cannot be done to a path is told of it, and the others are done.
-    pub fn finish(mut self) -> Result<ApplyReport, WorkspaceError> {
+    pub fn finish_steps(mut self) -> Result<ApplyReport, WorkspaceError> {
         if self.open.is_some() {
             return Err(WorkspaceError::Operations("a file without an end"));
         }
@@ -225,24 +231,24 @@ impl Applier {
             .filter(|s| !matches!(s, ApplyStep::Remove { .. } | ApplyStep::Mode { .. }));
         let modes = steps.iter().rev().filter(|s| matches!(s, ApplyStep::Mode { .. }));
         for step in removals.chain(others).chain(modes) {
-            let (path, done) = self.step(step);
+            let (path, done) = self.run_step(step);
             match done {
-                Ok(()) => out.done.push(shown(path)),
-                Err(why) => out.left.push((shown(path), why)),
+                Ok(()) => out.done.push(lossy_path(path)),
+                Err(why) => out.left.push((lossy_path(path), why)),
             }
         }
         Ok(out)
     }
 
-    fn step<'a>(&self, step: &'a ApplyStep) -> (&'a [u8], Result<(), String>) {
+    fn run_step<'a>(&self, step: &'a ApplyStep) -> (&'a [u8], Result<(), String>) {
         let run = |path: &[u8],
                    was: Option<&OriginalEntry>,
                    act: &dyn Fn(&[u8], &[u8]) -> Result<(), Errno>| {
             if let Some(was) = was {
                 is_still(&self.mount, path, was)?;
             }
-            let (dir, name) = split(path);
-            act(dir, name).map_err(|e| words(e).to_owned())
+            let (dir, name) = split_path(path);
+            act(dir, name).map_err(|e| errno_words(e).to_owned())
         };
         match step {
             ApplyStep::Remove { path, was } => {
@@ -253,7 +259,7 @@ impl Applier {
             }
             ApplyStep::MakeDir { path, mode } => {
                 let act = |dir: &[u8], name: &[u8]| match self.mount.mkdir(dir, name, *mode) {
-                    Err(Errno::EXIST) if self.kind(path) == Some(FileKind::Dir) => Ok(()),
+                    Err(Errno::EXIST) if self.kind_at(path) == Some(FileKind::Dir) => Ok(()),
                     done => done,
                 };
                 (path, run(path, None, &act))
@@ -282,13 +288,13 @@ impl Applier {
         }
     }
 
-    fn kind(&self, path: &[u8]) -> Option<FileKind> {
+    fn kind_at(&self, path: &[u8]) -> Option<FileKind> {
         self.mount.stat(path).ok().map(|s| s.kind)
     }
 }
 
 /// Why something cannot be done to a path.
-pub(crate) fn words(e: Errno) -> &'static str {
+pub(crate) fn errno_words(e: Errno) -> &'static str {
     match e {
         Errno::NOTEMPTY => "it has files that are not the session's",
         Errno::LOOP => "a symbolic link is on the way",

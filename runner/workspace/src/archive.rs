@@ -66,7 +66,7 @@ impl ArchiveReader {
         Ok(ArchiveReader { file, at: 0, len, left, block: Vec::new(), block_at: 0 })
     }
 
-    fn buffered(&self) -> &[u8] {
+    fn buffered_bytes(&self) -> &[u8] {
         let skip = self.at.checked_sub(self.block_at).and_then(|n| usize::try_from(n).ok());
         skip.and_then(|n| self.block.get(n..)).unwrap_or(&[])
     }
@@ -74,7 +74,7 @@ impl ArchiveReader {
 
 impl Read for ArchiveReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.buffered().is_empty() && !out.is_empty() {
+        if self.buffered_bytes().is_empty() && !out.is_empty() {
             let goes_on = self.at == self.block_at + self.block.len() as u64;
             let block = if goes_on { (self.block.len() * 2).clamp(FEW, MANY) } else { FEW };
             let want = block.max(out.len().min(1 << 20));
@@ -83,7 +83,7 @@ impl Read for ArchiveReader {
             self.block.truncate(n);
             self.block_at = self.at;
         }
-        let have = self.buffered();
+        let have = self.buffered_bytes();
         let n = have.len().min(out.len());
         out[..n].copy_from_slice(&have[..n]);
         self.at += n as u64;
@@ -157,12 +157,12 @@ impl Archive {
         let again = ArchiveReader::new(file.clone(), Some(limits.directory)).map_err(wrong)?;
         let mut checked = ZipArchive::new(again)?;
         checked.validate_header_consistency()?;
-        let (root, hidden) = tree(&mut zip, limits)?;
+        let (root, hidden) = entry_tree(&mut zip, limits)?;
         // From now on what is read is what the entries say.
         let reader = ArchiveReader::new(file.clone(), None).map_err(wrong)?;
         let zip = ZipArchive::new(reader)?;
         // A list that is damaged must not keep anybody from the files.
-        let original = crate::kept::original(&zip, &root, &hidden, limits);
+        let original = crate::kept::original_entries(&zip, &root, &hidden, limits);
         let original = original.unwrap_or(None).map(Arc::new);
         let root = Arc::new(root);
         Ok(Arc::new(Archive {
@@ -181,7 +181,7 @@ impl Archive {
     ///
     /// # Errors
     /// If the system has no more descriptors.
-    pub fn reopened(&self) -> io::Result<File> {
+    pub fn reopen_file(&self) -> io::Result<File> {
         let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         // A clone shares the lock with this process; that is no matter where there is no /proc.
         File::open(own).or_else(|_| self.file.try_clone())
@@ -195,7 +195,7 @@ impl Archive {
     ///
     /// # Errors
     /// If the path is no place for a workspace.
-    pub fn base(self: &Arc<Self>, at: &str) -> Result<BaseFile, WorkspaceError> {
+    pub fn base_folder(self: &Arc<Self>, at: &str) -> Result<BaseFile, WorkspaceError> {
         self.base_of(&self.root, at)
     }
 
@@ -204,7 +204,7 @@ impl Archive {
     ///
     /// # Errors
     /// If the path is no place for a workspace.
-    pub fn original(self: &Arc<Self>, at: &str) -> Result<Option<BaseFile>, WorkspaceError> {
+    pub fn original_folder(self: &Arc<Self>, at: &str) -> Result<Option<BaseFile>, WorkspaceError> {
         self.original.as_ref().map(|root| self.base_of(root, at)).transpose()
     }
 
@@ -213,7 +213,7 @@ impl Archive {
         root: &Arc<ArchiveNode>,
         at: &str,
     ) -> Result<BaseFile, WorkspaceError> {
-        let path = place(at)?;
+        let path = workspace_path(at)?;
         let ArchiveNode::Dir { mode, time, .. } = &**root else {
             return Err(WorkspaceError::Malformed("it has no directory".into()));
         };
@@ -225,7 +225,7 @@ impl Archive {
     ///
     /// # Errors
     /// If it is larger than `most` or damaged.
-    pub fn hidden(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, WorkspaceError> {
+    pub fn hidden_file(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, WorkspaceError> {
         let Some(index) = self.hidden.get(name.as_bytes()) else { return Ok(None) };
         let mut zip = self.zip.clone();
         let entry = zip.by_index(*index)?;
@@ -237,25 +237,25 @@ impl Archive {
                 most,
             });
         }
-        unpack(entry, size).map(Some).map_err(|e| WorkspaceError::Malformed(e.to_string()))
+        unpack_entry(entry, size).map(Some).map_err(|e| WorkspaceError::Malformed(e.to_string()))
     }
 }
 
 impl ArchiveNode {
     /// A directory that has an entry of its own.
-    pub(crate) fn empty(mode: u16, time: u64) -> ArchiveNode {
+    pub(crate) fn empty_dir(mode: u16, time: u64) -> ArchiveNode {
         ArchiveNode::Dir { mode, time, entries: BTreeMap::new(), listed: true }
     }
 
-    fn dir(&self, path: &[Vec<u8>]) -> Option<&BTreeMap<Vec<u8>, ArchiveNode>> {
-        match self.find(path)? {
+    fn dir_at(&self, path: &[Vec<u8>]) -> Option<&BTreeMap<Vec<u8>, ArchiveNode>> {
+        match self.node_at(path)? {
             ArchiveNode::Dir { entries, .. } => Some(entries),
             _ => None,
         }
     }
 
     /// What is at a path.
-    pub(crate) fn find(&self, path: &[Vec<u8>]) -> Option<&ArchiveNode> {
+    pub(crate) fn node_at(&self, path: &[Vec<u8>]) -> Option<&ArchiveNode> {
         let mut at = self;
         for name in path {
             let ArchiveNode::Dir { entries, .. } = at else { return None };
@@ -266,7 +266,7 @@ impl ArchiveNode {
 }
 
 /// A workspace's place as a path of the tree.
-pub(crate) fn place(at: &str) -> Result<Vec<u8>, WorkspaceError> {
+pub(crate) fn workspace_path(at: &str) -> Result<Vec<u8>, WorkspaceError> {
     let parts: Vec<&str> = at.split('/').skip(1).collect();
     let plain =
         |p: &&str| !matches!(*p, "" | "." | "..") && p.len() <= MAX_NAME && !p.contains('\0');
@@ -285,8 +285,8 @@ struct ArchiveDir {
 }
 
 impl Folder for ArchiveDir {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
-        let entries = self.root.dir(&self.path).ok_or("the zip has no such directory")?;
+    fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
+        let entries = self.root.dir_at(&self.path).ok_or("the zip has no such directory")?;
         Ok(entries
             .iter()
             .map(|(name, node)| {
@@ -316,7 +316,7 @@ impl Folder for ArchiveDir {
 }
 
 /// All bytes of an entry, which must be as many as it says; the checksum is compared at its end.
-pub(crate) fn unpack(mut from: impl Read, size: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn unpack_entry(mut from: impl Read, size: u64) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(size.min(1 << 20) as usize);
     from.by_ref().take(size).read_to_end(&mut out)?;
     // The checksum is looked at where there is no more.
@@ -328,17 +328,17 @@ pub(crate) fn unpack(mut from: impl Read, size: u64) -> io::Result<Vec<u8>> {
 }
 
 /// The entries as a tree, and those of the host's folder.
-fn tree(
+fn entry_tree(
     zip: &mut ZipArchive<ArchiveReader>,
     limits: &ZipLimits,
 ) -> Result<(ArchiveNode, BTreeMap<Vec<u8>, usize>), WorkspaceError> {
-    let mut root = ArchiveNode::empty(0o755, 0);
+    let mut root = ArchiveNode::empty_dir(0o755, 0);
     let (mut hidden, mut total) = (BTreeMap::new(), 0u64);
     for index in 0..zip.len() {
         let entry = zip.by_index_raw(index)?;
         let name = entry_name(&entry)?;
-        let refuse = |why| WorkspaceError::Entry { name: crate::shown(&name), why };
-        let path = parts(&name).map_err(refuse)?;
+        let refuse = |why| WorkspaceError::Entry { name: crate::lossy_path(&name), why };
+        let path = name_parts(&name).map_err(refuse)?;
         let size = entry.size();
         let packed = entry.compressed_size();
         if entry.encrypted() {
@@ -361,7 +361,7 @@ fn tree(
             return Err(WorkspaceError::TooLarge { what: "bytes unpacked:", have, most });
         }
         let bits = entry.unix_mode();
-        let time = nanoseconds(entry.last_modified());
+        let time = zip_nanoseconds(entry.last_modified());
         let mode = |default| bits.map_or(default, |m| (m & 0o777) as u16);
         let (is_dir, is_link) = (name.ends_with(b"/"), entry.is_symlink());
         match bits.map(|m| m & 0o170_000) {
@@ -383,13 +383,13 @@ fn tree(
             if size != 0 {
                 return Err(refuse("a directory has no bytes"));
             }
-            ArchiveNode::empty(mode(0o755), time)
+            ArchiveNode::empty_dir(mode(0o755), time)
         } else if is_link {
             if size == 0 || size > TARGET {
                 return Err(refuse("a symbolic link has a target of 1 to 4095 bytes"));
             }
-            let target =
-                unpack(zip.by_index(index)?, size).map_err(|_| refuse("its data is damaged"))?;
+            let target = unpack_entry(zip.by_index(index)?, size)
+                .map_err(|_| refuse("its data is damaged"))?;
             let dir = path[..path.len() - 1].join(&b'/');
             if target.contains(&0) || leads_out(&dir, &target) {
                 return Err(refuse("the symbolic link leads out of the zip"));
@@ -398,7 +398,7 @@ fn tree(
         } else {
             ArchiveNode::File { index, size, mode: mode(0o644), time }
         };
-        insert(&mut root, &path, node, time).map_err(refuse)?;
+        insert_entry(&mut root, &path, node, time).map_err(refuse)?;
     }
     Ok((root, hidden))
 }
@@ -413,7 +413,7 @@ fn entry_name<R: Read>(entry: &zip::read::ZipFile<'_, R>) -> Result<Vec<u8>, Wor
 }
 
 /// The parts of a name, if it is one of something in a folder.
-pub(crate) fn parts(name: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
+pub(crate) fn name_parts(name: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
     if name.is_empty() || name.len() > PATH {
         return Err("its name is empty or too long");
     }
@@ -443,7 +443,7 @@ pub(crate) fn parts(name: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
 }
 
 /// Puts an entry into the tree, with the directories above it.
-pub(crate) fn insert(
+pub(crate) fn insert_entry(
     root: &mut ArchiveNode,
     path: &[Vec<u8>],
     node: ArchiveNode,
@@ -483,7 +483,7 @@ pub(crate) fn insert(
 }
 
 /// A zip's time, which is taken to be UTC.
-fn nanoseconds(time: Option<zip::DateTime>) -> u64 {
+fn zip_nanoseconds(time: Option<zip::DateTime>) -> u64 {
     let Some(t) = time else { return 0 };
     // Howard Hinnant's `days_from_civil`.
     let (y, m) = (i64::from(t.year()), i64::from(t.month()));

@@ -1,9 +1,9 @@
 //! What a session has made of an overlaid folder: a list, a diff, operations that make the host's folder the same.
 
 use crate::error::WorkspaceError;
-use crate::overlay::{Overlay, OverlayFile, join};
+use crate::overlay::{Overlay, OverlayFile, join_path};
 use crate::write::each_piece;
-use crate::{leads_out, shown, split};
+use crate::{leads_out, lossy_path, split_path};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use std::any::Any;
@@ -92,14 +92,14 @@ fn is_dir(seen: &Option<PathView<'_>>) -> bool {
     matches!(seen, Some(PathView { shape: ViewShape::Dir, .. }))
 }
 
-fn size(seen: &Option<PathView<'_>>) -> Option<u64> {
+fn view_size(seen: &Option<PathView<'_>>) -> Option<u64> {
     seen.as_ref().map(|s| if let ViewShape::File(f) = &s.shape { f.len() } else { 0 })
 }
 
 /// Why something cannot be brought to the host.
-fn hindrance(path: &[u8], new: &Option<PathView<'_>>) -> Option<&'static str> {
+fn find_hindrance(path: &[u8], new: &Option<PathView<'_>>) -> Option<&'static str> {
     match new.as_ref().map(|s| &s.shape) {
-        Some(ViewShape::Symlink(target)) if leads_out(split(path).0, target) => {
+        Some(ViewShape::Symlink(target)) if leads_out(split_path(path).0, target) => {
             Some("the symbolic link leads out of the folder")
         }
         Some(ViewShape::Other) => Some("neither a file, a directory nor a symbolic link"),
@@ -108,12 +108,12 @@ fn hindrance(path: &[u8], new: &Option<PathView<'_>>) -> Option<&'static str> {
 }
 
 /// What the host had.
-pub(crate) fn was(old: &Option<PathView<'_>>) -> OriginalEntry {
+pub(crate) fn original_entry(old: &Option<PathView<'_>>) -> OriginalEntry {
     match old.as_ref().map(|s| &s.shape) {
         Some(ViewShape::Dir) => OriginalEntry::Dir,
         Some(ViewShape::Symlink(target)) => OriginalEntry::Link(ByteBuf::from(*target)),
         Some(ViewShape::File(file)) => {
-            let lazy = file.untouched().map(|l| &**l as &dyn Any);
+            let lazy = file.untouched_bytes().map(|l| &**l as &dyn Any);
             match lazy.and_then(|l| l.downcast_ref::<OverlayFile>()) {
                 Some(f) => {
                     OriginalEntry::File { ino: f.stat.ino, size: f.stat.size, mtime: f.stat.mtime }
@@ -130,23 +130,23 @@ impl Overlay {
     ///
     /// # Errors
     /// None: all is known.
-    pub fn changes(
+    pub fn list_changes(
         &self,
         snapshot: &TreeVersion,
         most: usize,
     ) -> Result<(Vec<WorkspaceChange>, bool), WorkspaceError> {
         let (mut out, mut more) = (Vec::new(), false);
-        snapshot.differences::<WorkspaceError>(self.at(), &mut |path, d| {
+        snapshot.for_each_difference::<WorkspaceError>(self.guest_path(), &mut |path, d| {
             if out.len() >= most {
                 more = true;
                 return Ok(());
             }
             out.push(WorkspaceChange {
-                path: shown(path),
-                old: size(&d.old),
-                new: size(&d.new),
+                path: lossy_path(path),
+                old: view_size(&d.old),
+                new: view_size(&d.new),
                 directory: is_dir(&d.old) || is_dir(&d.new),
-                left_out: hindrance(path, &d.new).map(str::to_owned),
+                left_out: find_hindrance(path, &d.new).map(str::to_owned),
             });
             Ok(())
         })?;
@@ -157,14 +157,14 @@ impl Overlay {
     ///
     /// # Errors
     /// If a file of the session cannot be read. What cannot be read on the host any more is told in the text.
-    pub fn diff(
+    pub fn diff_text(
         &self,
         snapshot: &TreeVersion,
         chosen: &[&str],
         most: usize,
     ) -> Result<Diff, WorkspaceError> {
         let mut out = Diff::default();
-        snapshot.differences::<WorkspaceError>(self.at(), &mut |path, d| {
+        snapshot.for_each_difference::<WorkspaceError>(self.guest_path(), &mut |path, d| {
             if !is_chosen(path, chosen) || out.truncated {
                 return Ok(());
             }
@@ -172,7 +172,7 @@ impl Overlay {
                 out.truncated = true;
                 return Ok(());
             }
-            describe(path, &d, &mut out.text)
+            describe_change(path, &d, &mut out.text)
         })?;
         Ok(out)
     }
@@ -182,7 +182,7 @@ impl Overlay {
     ///
     /// # Errors
     /// If a file cannot be read, past `most`, what `each` says first.
-    pub fn operations(
+    pub fn emit_operations(
         &self,
         snapshot: &TreeVersion,
         chosen: &[&str],
@@ -190,28 +190,28 @@ impl Overlay {
         each: &mut dyn FnMut(Operation) -> Result<(), WorkspaceError>,
     ) -> Result<Vec<(String, &'static str)>, WorkspaceError> {
         let (mut left_out, mut bytes, mut made) = (Vec::new(), 0u64, BTreeSet::new());
-        snapshot.differences::<WorkspaceError>(self.at(), &mut |path, d| {
+        snapshot.for_each_difference::<WorkspaceError>(self.guest_path(), &mut |path, d| {
             if !is_chosen(path, chosen) {
                 if is_dir(&d.new) && !is_dir(&d.old) {
                     made.insert(path.to_vec());
                 }
                 return Ok(());
             }
-            if let Some(why) = hindrance(path, &d.new) {
-                left_out.push((shown(path), why));
+            if let Some(why) = find_hindrance(path, &d.new) {
+                left_out.push((lossy_path(path), why));
                 return Ok(());
             }
             // Directories that were not chosen, but are needed.
             let mut above = Vec::new();
-            for part in split(path).0.split(|b| *b == b'/').filter(|p| !p.is_empty()) {
-                above = join(&above, part);
+            for part in split_path(path).0.split(|b| *b == b'/').filter(|p| !p.is_empty()) {
+                above = join_path(&above, part);
                 if d.new.is_some() && made.remove(&above) {
                     each(Operation::MakeDir { path: ByteBuf::from(above.clone()), mode: 0o755 })?;
                 }
             }
             let path_of = || ByteBuf::from(path);
             let ViewDifference { old, new } = &d;
-            let before = was(old);
+            let before = original_entry(old);
             let same_shape = matches!(
                 (old.as_ref().map(|s| &s.shape), new.as_ref().map(|s| &s.shape)),
                 (Some(ViewShape::Dir), Some(ViewShape::Dir))
@@ -235,7 +235,7 @@ impl Overlay {
                 }
                 ViewShape::File(file) => {
                     if let Some(PathView { shape: ViewShape::File(old), .. }) = old
-                        && old.same(file)
+                        && old.is_same(file)
                     {
                         return each(Operation::Mode { path: path_of(), mode, was: before });
                     }
@@ -261,7 +261,7 @@ impl Overlay {
 }
 
 /// The text of a file that is small enough; what it is in words otherwise.
-fn text(file: &FileView<'_>) -> Result<Vec<u8>, String> {
+fn file_text(file: &FileView<'_>) -> Result<Vec<u8>, String> {
     if file.len() > COMPARED {
         return Err(format!("{} bytes", file.len()));
     }
@@ -281,8 +281,8 @@ fn text(file: &FileView<'_>) -> Result<Vec<u8>, String> {
 }
 
 /// A name in a diff's heads: quoted if a line feed or the like is in it, as git does.
-fn quoted(prefix: &str, path: &[u8]) -> String {
-    let text = format!("{prefix}{}", shown(path));
+fn quote_name(prefix: &str, path: &[u8]) -> String {
+    let text = format!("{prefix}{}", lossy_path(path));
     if text.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
         let mut out = String::from("\"");
         for c in text.chars() {
@@ -301,8 +301,12 @@ fn quoted(prefix: &str, path: &[u8]) -> String {
 }
 
 /// A change as git writes it.
-fn describe(path: &[u8], d: &ViewDifference<'_>, out: &mut Vec<u8>) -> Result<(), WorkspaceError> {
-    let (a, b) = (quoted("a/", path), quoted("b/", path));
+fn describe_change(
+    path: &[u8],
+    d: &ViewDifference<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), WorkspaceError> {
+    let (a, b) = (quote_name("a/", path), quote_name("b/", path));
     let kind = |s: &PathView<'_>| match &s.shape {
         ViewShape::File(_) => format!("100{:03o}", s.stat.mode & 0o777),
         ViewShape::Symlink(_) => "120000".to_owned(),
@@ -339,7 +343,7 @@ fn describe(path: &[u8], d: &ViewDifference<'_>, out: &mut Vec<u8>) -> Result<()
         _ => {}
     }
     let side = |s: Option<&PathView<'_>>| match s.map(|s| &s.shape) {
-        Some(ViewShape::File(f)) => text(f),
+        Some(ViewShape::File(f)) => file_text(f),
         Some(ViewShape::Symlink(target)) => Ok(target.to_vec()),
         _ => Ok(Vec::new()),
     };
@@ -350,7 +354,9 @@ fn describe(path: &[u8], d: &ViewDifference<'_>, out: &mut Vec<u8>) -> Result<()
     match (side(old), side(new)) {
         // Written over with what was there.
         (Ok(before), Ok(after)) if before == after && out.len() == head => out.truncate(start),
-        (Ok(before), Ok(after)) => out.extend(wasibox_files::diff(&before, &after, names, 3)),
+        (Ok(before), Ok(after)) => {
+            out.extend(wasibox_files::unified_diff(&before, &after, names, 3))
+        }
         (before, after) => {
             let told =
                 |s: Result<Vec<u8>, String>| s.map_or_else(|e| e, |t| format!("{} bytes", t.len()));

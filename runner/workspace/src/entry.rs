@@ -4,7 +4,7 @@
 //! unpacked longest ago are dropped: they are unpacked again when they are read. What is open for writing stays, so that
 //! a write does not wait.
 
-use crate::archive::{Archive, unpack};
+use crate::archive::{Archive, unpack_entry};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use wasibox_vfs::budget::Reservation;
@@ -106,7 +106,7 @@ impl ZipMember {
     }
 
     /// The bytes, unpacked now if they are not.
-    fn bytes(&self, stays: bool) -> Result<Arc<(Vec<u8>, Reservation)>, Errno> {
+    fn unpack_bytes(&self, stays: bool) -> Result<Arc<(Vec<u8>, Reservation)>, Errno> {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         state.stays |= stays;
         if let Some(bytes) = &state.bytes {
@@ -116,7 +116,7 @@ impl ZipMember {
         let cache = &self.archive.cache;
         while cache.lock().bytes.saturating_add(self.size) > KEPT && cache.drop_one(self) {}
         let held = loop {
-            match budget.reserve(self.size + 256) {
+            match budget.reserve_bytes(self.size + 256) {
                 Some(held) => break held,
                 None if cache.drop_one(self) => {}
                 None => return Err(Errno::NOMEM),
@@ -125,7 +125,7 @@ impl ZipMember {
         // Of the zip only the entry's own bytes are read: a clone shares its directory.
         let mut zip = self.archive.zip.clone();
         let entry = zip.by_index(self.index).map_err(|_| Errno::IO)?;
-        let bytes = unpack(entry, self.size).map_err(|_| Errno::IO)?;
+        let bytes = unpack_entry(entry, self.size).map_err(|_| Errno::IO)?;
         let bytes = Arc::new((bytes, held));
         state.bytes = Some(bytes.clone());
         drop(state);
@@ -141,13 +141,13 @@ impl LazyBytes for ZipMember {
         self.size
     }
 
-    fn ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno> {
+    fn make_ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno> {
         let _ = self.budget.set(budget.clone());
-        self.bytes(whole).map(drop)
+        self.unpack_bytes(whole).map(drop)
     }
 
     fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
-        let bytes = self.bytes(false)?;
+        let bytes = self.unpack_bytes(false)?;
         let rest = usize::try_from(off).ok().and_then(|off| bytes.0.get(off..)).unwrap_or(&[]);
         let n = rest.len().min(buf.len());
         buf[..n].copy_from_slice(&rest[..n]);

@@ -9,7 +9,7 @@
 //! list that is damaged is as none.
 
 use crate::archive::{
-    Archive, ArchiveNode, ArchiveReader, HIDDEN, ZipLimits, insert, parts, unpack,
+    Archive, ArchiveNode, ArchiveReader, HIDDEN, ZipLimits, insert_entry, name_parts, unpack_entry,
 };
 use crate::error::WorkspaceError;
 use crate::leads_out;
@@ -32,9 +32,9 @@ const LIST_BYTES: u64 = 128 << 20;
 pub enum KeepBase {
     /// No: a later session begins with what the zip has then.
     No,
-    /// What [`Archive::base`] gives: the session began with that.
+    /// What [`Archive::base_folder`] gives: the session began with that.
     Present,
-    /// What [`Archive::original`] gives: the session began with that.
+    /// What [`Archive::original_folder`] gives: the session began with that.
     Original,
 }
 
@@ -70,20 +70,20 @@ struct KeptList {
 }
 
 /// FNV-1a, which is for accidents, not for enemies: whoever can write the zip can write the list.
-fn mix(hash: &mut u64, bytes: &[u8]) {
+fn mix_hash(hash: &mut u64, bytes: &[u8]) {
     for b in bytes {
         *hash = (*hash ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3);
     }
 }
 
 /// A name's part of what a zip shows; the parts are added up.
-fn fingerprint(path: &[u8], crc: u32, size: u64, mode: u16) -> u64 {
+fn name_fingerprint(path: &[u8], crc: u32, size: u64, mode: u16) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;
-    mix(&mut hash, path);
-    mix(&mut hash, &[0]);
-    mix(&mut hash, &crc.to_le_bytes());
-    mix(&mut hash, &size.to_le_bytes());
-    mix(&mut hash, &mode.to_le_bytes());
+    mix_hash(&mut hash, path);
+    mix_hash(&mut hash, &[0]);
+    mix_hash(&mut hash, &crc.to_le_bytes());
+    mix_hash(&mut hash, &size.to_le_bytes());
+    mix_hash(&mut hash, &mode.to_le_bytes());
     hash
 }
 
@@ -97,12 +97,12 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// A file was written to the zip.
-    pub fn shown(&mut self, path: &[u8], crc: u32, size: u64, mode: u16) {
-        self.shown = self.shown.wrapping_add(fingerprint(path, crc, size, mode));
+    pub fn note_written(&mut self, path: &[u8], crc: u32, size: u64, mode: u16) {
+        self.shown = self.shown.wrapping_add(name_fingerprint(path, crc, size, mode));
     }
 
     /// An entry of the archive was copied to that path.
-    pub fn copied(&mut self, path: &[u8], index: usize) {
+    pub fn note_copied(&mut self, path: &[u8], index: usize) {
         self.copied.insert((path.to_vec(), index));
     }
 
@@ -131,7 +131,7 @@ impl Keeper {
         while let Some((path, node)) = todo.pop() {
             let (mode, time, was) = match node {
                 ArchiveNode::Dir { mode, time, entries, .. } => {
-                    let below = |name: &Vec<u8>| crate::overlay::join(&path, name);
+                    let below = |name: &Vec<u8>| crate::overlay::join_path(&path, name);
                     todo.extend(entries.iter().rev().map(|(name, node)| (below(name), node)));
                     (*mode, *time, KeptOriginal::Dir)
                 }
@@ -161,7 +161,7 @@ impl Keeper {
 ///
 /// # Errors
 /// A list that makes no sense.
-pub(crate) fn original(
+pub(crate) fn original_entries(
     zip: &ZipArchive<ArchiveReader>,
     root: &ArchiveNode,
     hidden: &BTreeMap<Vec<u8>, usize>,
@@ -175,9 +175,9 @@ pub(crate) fn original(
     if size > LIST_BYTES.min(2 * limits.directory) {
         return Err(wrong("it is too large"));
     }
-    let bytes = unpack(entry, size).map_err(|_| wrong("it is damaged"))?;
+    let bytes = unpack_entry(entry, size).map_err(|_| wrong("it is damaged"))?;
     let list: KeptList = postcard::from_bytes(&bytes).map_err(|_| wrong("it is none"))?;
-    if list.shown != shown(&mut zip, root)? {
+    if list.shown != zip_fingerprint(&mut zip, root)? {
         return Ok(None);
     }
     if list.items.len() as u64 > limits.entries + 1 {
@@ -189,7 +189,7 @@ pub(crate) fn original(
         if n == 0 {
             match was {
                 KeptOriginal::Dir if path.is_empty() => {
-                    out = Some(ArchiveNode::empty(mode & 0o777, time))
+                    out = Some(ArchiveNode::empty_dir(mode & 0o777, time))
                 }
                 _ => return Err(wrong("it does not begin with the folder")),
             }
@@ -199,9 +199,9 @@ pub(crate) fn original(
         if path.ends_with(b"/") {
             return Err(wrong("a name that is none"));
         }
-        let path = parts(&path).map_err(wrong)?;
+        let path = name_parts(&path).map_err(wrong)?;
         let node = match was {
-            KeptOriginal::Dir => ArchiveNode::empty(mode & 0o777, time),
+            KeptOriginal::Dir => ArchiveNode::empty_dir(mode & 0o777, time),
             KeptOriginal::Link(target) => {
                 let dir = path[..path.len() - 1].join(&b'/');
                 let good = !target.is_empty() && target.len() <= 4095 && !target.contains(&0);
@@ -211,7 +211,7 @@ pub(crate) fn original(
                 ArchiveNode::Link { target: target.into_vec(), time }
             }
             KeptOriginal::File { kept } => {
-                let index = match (kept, root.find(&path)) {
+                let index = match (kept, root.node_at(&path)) {
                     (true, _) => hidden.get(format!("{ENTRY}{n}").as_bytes()).copied(),
                     (false, Some(ArchiveNode::File { index, .. })) => Some(*index),
                     _ => None,
@@ -221,28 +221,31 @@ pub(crate) fn original(
                 ArchiveNode::File { index, size, mode: mode & 0o777, time }
             }
         };
-        insert(out, &path, node, time).map_err(wrong)?;
+        insert_entry(out, &path, node, time).map_err(wrong)?;
     }
     Ok(out)
 }
 
 /// The fingerprint of what a zip shows.
-fn shown(zip: &mut ZipArchive<ArchiveReader>, root: &ArchiveNode) -> Result<u64, WorkspaceError> {
+fn zip_fingerprint(
+    zip: &mut ZipArchive<ArchiveReader>,
+    root: &ArchiveNode,
+) -> Result<u64, WorkspaceError> {
     let mut sum = 0u64;
     let mut todo = vec![(Vec::new(), root)];
     while let Some((path, node)) = todo.pop() {
         match node {
             ArchiveNode::Dir { entries, .. } => {
-                let below = |name: &Vec<u8>| crate::overlay::join(&path, name);
+                let below = |name: &Vec<u8>| crate::overlay::join_path(&path, name);
                 todo.extend(entries.iter().map(|(name, node)| (below(name), node)));
             }
             ArchiveNode::Link { target, .. } => {
                 let crc = crc32fast::hash(target);
-                sum = sum.wrapping_add(fingerprint(&path, crc, target.len() as u64, 0o777));
+                sum = sum.wrapping_add(name_fingerprint(&path, crc, target.len() as u64, 0o777));
             }
             ArchiveNode::File { index, size, mode, .. } => {
                 let crc = zip.by_index_raw(*index)?.crc32();
-                sum = sum.wrapping_add(fingerprint(&path, crc, *size, *mode));
+                sum = sum.wrapping_add(name_fingerprint(&path, crc, *size, *mode));
             }
         }
     }

@@ -75,7 +75,7 @@ fn leads_out(dir: &[u8], target: &[u8]) -> bool {
 }
 
 /// The directory of a path, and the name in it.
-fn split(path: &[u8]) -> (&[u8], &[u8]) {
+fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|b| *b == b'/') {
         Some(cut) => (&path[..cut], &path[cut + 1..]),
         None => (b"", path),
@@ -83,7 +83,7 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// A path in messages.
-fn shown(path: &[u8]) -> String {
+fn lossy_path(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
 

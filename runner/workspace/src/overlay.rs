@@ -3,10 +3,10 @@
 //! A file is the one that was listed, or it cannot be read (ESTALE): what another program changes on the host meanwhile is
 //! not mixed with what the session has made of it.
 
-use crate::applier::words;
+use crate::applier::errno_words;
 use crate::changes::{self, OriginalEntry};
 use crate::error::WorkspaceError;
-use crate::shown;
+use crate::lossy_path;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub struct Overlay {
 }
 
 /// The folder's mount, as host mounts are opened.
-pub(crate) fn mount(
+pub(crate) fn mount_folder(
     dir: &Path,
     writable: bool,
     protected: &ProtectedPaths,
@@ -57,8 +57,8 @@ impl Overlay {
         at: &str,
         protected: &ProtectedPaths,
     ) -> Result<Overlay, WorkspaceError> {
-        crate::archive::place(at)?;
-        let mount = Arc::new(mount(dir, false, protected)?);
+        crate::archive::workspace_path(at)?;
+        let mount = Arc::new(mount_folder(dir, false, protected)?);
         Ok(Overlay { mount, at: at.to_owned(), problems: Arc::default() })
     }
 
@@ -66,7 +66,7 @@ impl Overlay {
     ///
     /// # Errors
     /// If the host's folder is gone.
-    pub fn base(&self) -> Result<BaseFile, WorkspaceError> {
+    pub fn base_folder(&self) -> Result<BaseFile, WorkspaceError> {
         let stat = self
             .mount
             .stat(b"")
@@ -82,8 +82,8 @@ impl Overlay {
     }
 
     /// What the host had at a path of the folder as the session began.
-    pub fn was(&self, snapshot: &TreeVersion, path: &[u8]) -> OriginalEntry {
-        changes::was(&snapshot.begun(&join(self.at(), path)))
+    pub fn original_at(&self, snapshot: &TreeVersion, path: &[u8]) -> OriginalEntry {
+        changes::original_entry(&snapshot.original_view(&join_path(self.guest_path(), path)))
     }
 
     /// Why the host does not have at a path what it had, if so.
@@ -92,19 +92,19 @@ impl Overlay {
     }
 
     /// Where it is in the session.
-    pub(crate) fn at(&self) -> &[u8] {
+    pub(crate) fn guest_path(&self) -> &[u8] {
         self.at.as_bytes()
     }
 
     /// Paths of the host that could not be listed, and why.
-    pub fn problems(&self) -> Vec<(String, Errno)> {
+    pub fn listing_problems(&self) -> Vec<(String, Errno)> {
         self.problems.lock().unwrap_or_else(|e| e.into_inner()).clone()
     }
 
-    fn note(&self, path: &[u8], errno: Errno) {
+    fn note_problem(&self, path: &[u8], errno: Errno) {
         let mut problems = self.problems.lock().unwrap_or_else(|e| e.into_inner());
         if problems.len() < PROBLEMS {
-            problems.push((shown(path), errno));
+            problems.push((lossy_path(path), errno));
         }
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn is_still(
     let now = match mount.stat(path) {
         Ok(stat) => Some(stat),
         Err(Errno::NOENT | Errno::NOTDIR) => None,
-        Err(e) => return Err(words(e)),
+        Err(e) => return Err(errno_words(e)),
     };
     let same = match (was, &now) {
         (OriginalEntry::Nothing, None) => true,
@@ -141,7 +141,7 @@ pub(crate) fn is_still(
 }
 
 /// `dir/name`.
-pub(crate) fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
+pub(crate) fn join_path(dir: &[u8], name: &[u8]) -> Vec<u8> {
     if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() }
 }
 
@@ -152,23 +152,23 @@ struct OverlayDir {
 }
 
 impl Folder for OverlayDir {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+    fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
         let mount = &self.overlay.mount;
         let listed = match mount.list(&self.rel) {
             Ok(listed) => listed,
             // The host's affair: the session sees an empty directory, and whoever asks is told.
             Err(e) => {
-                self.overlay.note(&self.rel, e);
+                self.overlay.note_problem(&self.rel, e);
                 return Ok(Vec::new());
             }
         };
         let mut out = Vec::with_capacity(listed.len());
         for (name, _, _) in listed {
-            let rel = join(&self.rel, &name);
+            let rel = join_path(&self.rel, &name);
             let stat = match mount.stat(&rel) {
                 Ok(stat) => stat,
                 Err(e) => {
-                    self.overlay.note(&rel, e);
+                    self.overlay.note_problem(&rel, e);
                     continue;
                 }
             };
@@ -183,7 +183,7 @@ impl Folder for OverlayDir {
                 FileKind::Symlink => match mount.read_link(&rel) {
                     Ok(target) => BaseKind::Symlink(target),
                     Err(e) => {
-                        self.overlay.note(&rel, e);
+                        self.overlay.note_problem(&rel, e);
                         continue;
                     }
                 },
@@ -207,7 +207,7 @@ pub(crate) struct OverlayFile {
 
 impl OverlayFile {
     /// The file, if it is the one that was listed.
-    fn open(&self) -> Result<File, Errno> {
+    fn open_listed(&self) -> Result<File, Errno> {
         let read = OpenFlags { read: true, ..OpenFlags::default() };
         let fd = self.mount.open_existing(&self.rel, read)?;
         let now = self.mount.fd_stat(&fd)?;
@@ -224,16 +224,16 @@ impl LazyBytes for OverlayFile {
         self.stat.size
     }
 
-    fn ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno> {
+    fn make_ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno> {
         let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
         if kept.is_some() {
             return Ok(());
         }
-        let file = self.open()?;
+        let file = self.open_listed()?;
         if !whole {
             return Ok(());
         }
-        let held = budget.reserve(self.stat.size + 256).ok_or(Errno::NOMEM)?;
+        let held = budget.reserve_bytes(self.stat.size + 256).ok_or(Errno::NOMEM)?;
         let mut bytes = vec![0; usize::try_from(self.stat.size).map_err(|_| Errno::NOMEM)?];
         file.read_exact_at(&mut bytes, 0)?;
         *kept = Some((bytes, held));
@@ -247,6 +247,6 @@ impl LazyBytes for OverlayFile {
             buf[..n].copy_from_slice(&rest[..n]);
             return Ok(n);
         }
-        Ok(self.open()?.read_at(buf, off)?)
+        Ok(self.open_listed()?.read_at(buf, off)?)
     }
 }

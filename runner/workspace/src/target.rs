@@ -21,7 +21,7 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     /// What tells whether a file is the one that it was.
-    pub fn of(file: &std::fs::Metadata) -> Stamp {
+    pub fn from_metadata(file: &std::fs::Metadata) -> Stamp {
         let changed = (file.mtime(), file.mtime_nsec());
         Stamp { dev: file.dev(), ino: file.ino(), len: file.len(), changed }
     }
@@ -77,7 +77,7 @@ impl ReplacementFile {
     /// # Errors
     /// If its folder cannot be written.
     pub fn begin(path: &Path) -> Result<ReplacementFile, WorkspaceError> {
-        let dir = folder(path);
+        let dir = parent_folder(path);
         let name = path.file_name().unwrap_or_default();
         for _ in 0..100 {
             let mut random = [0; 8];
@@ -104,7 +104,7 @@ impl ReplacementFile {
         Err(WorkspaceError::io(path)(io::ErrorKind::AlreadyExists.into()))
     }
 
-    fn file(&self) -> io::Result<&File> {
+    fn take_file(&self) -> io::Result<&File> {
         self.file.as_ref().ok_or_else(|| io::Error::other("the file is in its place already"))
     }
 
@@ -113,7 +113,7 @@ impl ReplacementFile {
     ///
     /// # Errors
     /// If it is no good zip, or cannot be written; then the old file is as it was.
-    pub fn commit(self, limits: &ZipLimits, bits: u32) -> Result<FileLock, WorkspaceError> {
+    pub fn put_in_place(self, limits: &ZipLimits, bits: u32) -> Result<FileLock, WorkspaceError> {
         self.commit_over(limits, bits, None)
     }
 
@@ -131,7 +131,7 @@ impl ReplacementFile {
         let again = file.try_clone().map_err(&wrong)?;
         Archive::open(again, limits)?;
         let old = std::fs::symlink_metadata(&self.path).ok().filter(|m| m.is_file());
-        if over.is_some() && old.as_ref().map(Stamp::of) != over {
+        if over.is_some() && old.as_ref().map(Stamp::from_metadata) != over {
             return Err(WorkspaceError::Conflict { path: self.path.clone() });
         }
         let bits = old.map_or(bits, |m| m.mode()) & 0o777;
@@ -141,14 +141,14 @@ impl ReplacementFile {
         let file = FileLock::new(file, &self.path)?;
         std::fs::rename(&self.temporary, &self.path).map_err(&wrong)?;
         self.temporary = PathBuf::new();
-        let dir = folder(&self.path);
+        let dir = parent_folder(&self.path);
         File::open(dir).and_then(|d| d.sync_all()).map_err(WorkspaceError::io(dir))?;
         Ok(file)
     }
 }
 
 /// The folder that a path is in.
-fn folder(path: &Path) -> &Path {
+fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir,
         _ => Path::new("."),
@@ -157,23 +157,23 @@ fn folder(path: &Path) -> &Path {
 
 impl Write for ReplacementFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file()?.write(bytes)
+        self.take_file()?.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file()?.flush()
+        self.take_file()?.flush()
     }
 }
 
 impl Read for ReplacementFile {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.file()?.read(out)
+        self.take_file()?.read(out)
     }
 }
 
 impl Seek for ReplacementFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file()?.seek(to)
+        self.take_file()?.seek(to)
     }
 }
 
@@ -186,15 +186,15 @@ impl Drop for ReplacementFile {
 }
 
 /// An empty zip.
-pub(crate) fn empty(path: &Path, limits: &ZipLimits) -> Result<FileLock, WorkspaceError> {
+pub(crate) fn create_empty(path: &Path, limits: &ZipLimits) -> Result<FileLock, WorkspaceError> {
     let mut target = ReplacementFile::begin(path)?;
     let end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
     target.write_all(&end).map_err(WorkspaceError::io(path))?;
-    target.commit(limits, 0o644)
+    target.put_in_place(limits, 0o644)
 }
 
 /// Opens a zip by the path that the user has named, links in it followed.
-pub(crate) fn open(
+pub(crate) fn open_zip(
     path: &Path,
     limits: &ZipLimits,
 ) -> Result<(PathBuf, FileLock, Arc<Archive>), WorkspaceError> {

@@ -3,11 +3,11 @@
 //! What the session has not changed is copied as it is packed. All else is deflated anew. Names are UTF-8; what has
 //! others is left out and told, as is what a zip has no words for.
 
-use crate::archive::{Archive, HIDDEN, place};
+use crate::archive::{Archive, HIDDEN, workspace_path};
 use crate::entry::ZipMember;
 use crate::error::WorkspaceError;
 use crate::kept::{KeepBase, Keeper};
-use crate::{leads_out, shown, split};
+use crate::{leads_out, lossy_path, split_path};
 use std::any::Any;
 use std::io::{self, Seek, Write};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) fn write_error(e: impl std::fmt::Display) -> WorkspaceError {
 }
 
 /// A zip's time of nanoseconds since the epoch: in UTC, from 1980 on, even seconds.
-fn dos(time: u64) -> zip::DateTime {
+fn dos_time(time: u64) -> zip::DateTime {
     let seconds = time / 1_000_000_000;
     // Howard Hinnant's `civil_from_days`, for days since the epoch.
     let (days, rest) = (seconds / 86400, seconds % 86400);
@@ -52,11 +52,11 @@ fn dos(time: u64) -> zip::DateTime {
     time.unwrap_or_default()
 }
 
-fn options(seen: &PathView<'_>) -> SimpleFileOptions {
+fn file_options(seen: &PathView<'_>) -> SimpleFileOptions {
     SimpleFileOptions::default()
         .unix_permissions(u32::from(seen.stat.mode & 0o777))
         .compression_method(CompressionMethod::Deflated)
-        .last_modified_time(dos(seen.stat.mtime))
+        .last_modified_time(dos_time(seen.stat.mtime))
 }
 
 impl Archive {
@@ -80,7 +80,7 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::write`].
-    pub fn stream(
+    pub fn stream_zip(
         self: &Arc<Self>,
         snapshot: &TreeVersion,
         at: &str,
@@ -99,14 +99,14 @@ impl Archive {
         keep: KeepBase,
         mut out: ZipWriter<W>,
     ) -> Result<ZipReport, WorkspaceError> {
-        let at = place(at)?;
+        let at = workspace_path(at)?;
         let (mut saved, mut total) = (ZipReport::default(), 0u64);
         out.set_raw_comment(self.zip.comment().into()).map_err(write_error)?;
         self.write_hidden(hidden, &mut out)?;
         let mut keeper = Keeper::default();
         snapshot.each_below::<WorkspaceError>(&at, &mut |path, seen| {
             let mut leave = |why| {
-                saved.left_out.push((shown(path), why));
+                saved.left_out.push((lossy_path(path), why));
                 Ok(())
             };
             let Ok(name) = std::str::from_utf8(path) else { return leave("its name is no UTF-8") };
@@ -118,16 +118,16 @@ impl Archive {
             }
             let bits = seen.stat.mode & 0o777;
             match &seen.shape {
-                ViewShape::Dir => out.add_directory(name, options(&seen)).map_err(write_error),
+                ViewShape::Dir => out.add_directory(name, file_options(&seen)).map_err(write_error),
                 ViewShape::Symlink(target) => {
                     let Ok(link) = std::str::from_utf8(target) else {
                         return leave("its target is no UTF-8");
                     };
-                    if leads_out(split(path).0, target) {
+                    if leads_out(split_path(path).0, target) {
                         return leave("the symbolic link leads out of the folder");
                     }
-                    keeper.shown(path, crc32fast::hash(target), target.len() as u64, 0o777);
-                    out.add_symlink(name, link, options(&seen)).map_err(write_error)
+                    keeper.note_written(path, crc32fast::hash(target), target.len() as u64, 0o777);
+                    out.add_symlink(name, link, file_options(&seen)).map_err(write_error)
                 }
                 ViewShape::File(file) => {
                     if file.len() > self.limits().file {
@@ -143,14 +143,14 @@ impl Archive {
                         });
                     }
                     saved.files += 1;
-                    if let Some((index, crc)) = self.copy(name, &seen, file, &mut out)? {
-                        keeper.copied(path, index);
-                        keeper.shown(path, crc, file.len(), bits);
+                    if let Some((index, crc)) = self.copy_entry(name, &seen, file, &mut out)? {
+                        keeper.note_copied(path, index);
+                        keeper.note_written(path, crc, file.len(), bits);
                         saved.copied += 1;
                         return Ok(());
                     }
-                    let crc = pack(name, &seen, file, &mut out)?;
-                    keeper.shown(path, crc, file.len(), bits);
+                    let crc = pack_file(name, &seen, file, &mut out)?;
+                    keeper.note_written(path, crc, file.len(), bits);
                     Ok(())
                 }
                 ViewShape::Other => leave("neither a file, a directory nor a symbolic link"),
@@ -189,14 +189,14 @@ impl Archive {
     }
 
     /// Copies an entry of this zip as it is packed, if that is what the file still is: its number and checksum.
-    fn copy<W: Write + Seek>(
+    fn copy_entry<W: Write + Seek>(
         self: &Arc<Self>,
         name: &str,
         seen: &PathView<'_>,
         file: &FileView<'_>,
         out: &mut ZipWriter<W>,
     ) -> Result<Option<(usize, u32)>, WorkspaceError> {
-        let Some(lazy) = file.untouched() else { return Ok(None) };
+        let Some(lazy) = file.untouched_bytes() else { return Ok(None) };
         let lazy: &dyn Any = &**lazy;
         let Some(entry) = lazy.downcast_ref::<ZipMember>() else { return Ok(None) };
         if !Arc::ptr_eq(&entry.archive, self) {
@@ -213,7 +213,7 @@ impl Archive {
             (true, false) => out
                 .raw_copy_file_touch(
                     packed,
-                    dos(seen.stat.mtime),
+                    dos_time(seen.stat.mtime),
                     Some(u32::from(seen.stat.mode & 0o777)),
                 )
                 .map_err(write_error)?,
@@ -224,7 +224,7 @@ impl Archive {
 }
 
 /// Packs a file; its checksum.
-fn pack<W: Write + Seek>(
+fn pack_file<W: Write + Seek>(
     name: &str,
     seen: &PathView<'_>,
     file: &FileView<'_>,
@@ -232,7 +232,7 @@ fn pack<W: Write + Seek>(
 ) -> Result<u32, WorkspaceError> {
     let mut crc = crc32fast::Hasher::new();
     let large = file.len() >= u64::from(u32::MAX);
-    out.start_file(name, options(seen).large_file(large)).map_err(write_error)?;
+    out.start_file(name, file_options(seen).large_file(large)).map_err(write_error)?;
     each_piece(name.as_bytes(), file, &mut |piece| {
         crc.update(piece);
         out.write_all(piece).map_err(write_error)
@@ -250,7 +250,7 @@ pub(crate) fn each_piece(
     while at < file.len() {
         let n = file
             .read(at, &mut piece)
-            .map_err(|errno| WorkspaceError::Session { path: shown(path), errno })?;
+            .map_err(|errno| WorkspaceError::Session { path: lossy_path(path), errno })?;
         if n == 0 {
             return Err(write_error(io::Error::from(io::ErrorKind::UnexpectedEof)));
         }

@@ -32,11 +32,11 @@ impl ZipWorkspace {
         limits: &ZipLimits,
     ) -> Result<ZipWorkspace, WorkspaceError> {
         if create && std::fs::symlink_metadata(path).is_err() {
-            drop(target::empty(path, limits)?);
+            drop(target::create_empty(path, limits)?);
         }
-        let (path, file, archive) = target::open(path, limits)?;
-        let stamp = Stamp::of(&file.metadata().map_err(WorkspaceError::io(&path))?);
-        crate::archive::place(at)?;
+        let (path, file, archive) = target::open_zip(path, limits)?;
+        let stamp = Stamp::from_metadata(&file.metadata().map_err(WorkspaceError::io(&path))?);
+        crate::archive::workspace_path(at)?;
         Ok(ZipWorkspace { path, at: at.to_owned(), archive, now: Mutex::new((file, stamp)) })
     }
 
@@ -44,16 +44,16 @@ impl ZipWorkspace {
     ///
     /// # Errors
     /// None, once it is open.
-    pub fn base(&self) -> Result<BaseFile, WorkspaceError> {
-        self.archive.base(&self.at)
+    pub fn base_folder(&self) -> Result<BaseFile, WorkspaceError> {
+        self.archive.base_folder(&self.at)
     }
 
-    /// The folder as the first session began with it: see [`Archive::original`].
+    /// The folder as the first session began with it: see [`Archive::original_folder`].
     ///
     /// # Errors
     /// None, once it is open.
-    pub fn original(&self) -> Result<Option<BaseFile>, WorkspaceError> {
-        self.archive.original(&self.at)
+    pub fn original_folder(&self) -> Result<Option<BaseFile>, WorkspaceError> {
+        self.archive.original_folder(&self.at)
     }
 
     /// The zip as the session began.
@@ -70,8 +70,8 @@ impl ZipWorkspace {
     ///
     /// # Errors
     /// If it is larger than `most` or damaged.
-    pub fn hidden(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, WorkspaceError> {
-        self.archive.hidden(name, most)
+    pub fn hidden_file(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        self.archive.hidden_file(name, most)
     }
 
     /// Replaces the zip by what the folder is now. Once this returns it is on the disk.
@@ -84,7 +84,7 @@ impl ZipWorkspace {
         hidden: &[(&str, &[u8])],
         keep: KeepBase,
     ) -> Result<ZipReport, WorkspaceError> {
-        self.save_snapshot(&vfs.snapshot(), hidden, keep)
+        self.save_snapshot(&vfs.tree_version(), hidden, keep)
     }
 
     /// [`ZipWorkspace::save`] of files as they were at some time.
@@ -102,7 +102,7 @@ impl ZipWorkspace {
         let buffered = std::io::BufWriter::with_capacity(1 << 20, &mut target);
         let saved = self.archive.write(snapshot, &self.at, hidden, keep, buffered)?;
         let file = target.commit_over(self.archive.limits(), 0o644, Some(now.1))?;
-        let stamp = Stamp::of(&file.metadata().map_err(WorkspaceError::io(&self.path))?);
+        let stamp = Stamp::from_metadata(&file.metadata().map_err(WorkspaceError::io(&self.path))?);
         *now = (file, stamp);
         Ok(saved)
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
-use wasibox_files::{EditOf, Request, WriteOf, apply};
+use wasibox_files::{EditOf, Request, WriteOf, apply_request};
 use wasibox_vfs::tree::ROOT;
 use wasibox_vfs::{Budget, DiskLimits, Loc, ProtectedPaths, Vfs};
 use wasibox_workspace::{Applier, Operation, OriginalEntry, Overlay, WorkspaceError};
@@ -14,7 +14,7 @@ const ROOT_LOC: Loc = Loc::Tree(ROOT);
 fn over(dir: &Path) -> (Overlay, Vfs) {
     let overlay = Overlay::open(dir, "/work", &ProtectedPaths::default()).unwrap();
     let vfs = Vfs::new(
-        [overlay.base().unwrap()],
+        [overlay.base_folder().unwrap()],
         &[],
         DiskLimits::default(),
         Budget::new(1 << 30),
@@ -24,12 +24,12 @@ fn over(dir: &Path) -> (Overlay, Vfs) {
 }
 
 fn write(v: &Vfs, path: &str, text: &str) {
-    apply(v, "/work", &Request::Write(WriteOf::new(path, text))).unwrap();
+    apply_request(v, "/work", &Request::Write(WriteOf::new(path, text))).unwrap();
 }
 
 fn read(v: &Vfs, path: &str) -> String {
     let request = Request::Download { path: path.into(), offset: 0, limit: None };
-    match apply(v, "/work", &request).unwrap() {
+    match apply_request(v, "/work", &request).unwrap() {
         wasibox_files::Answer::Data { data, .. } => String::from_utf8(data.0).unwrap(),
         other => panic!("{other:?}"),
     }
@@ -47,9 +47,9 @@ fn project() -> tempfile::TempDir {
 }
 
 fn change(v: &Vfs) {
-    apply(v, "/work", &Request::Edit(EditOf::new("a", "2", "two"))).unwrap();
-    apply(v, "/work", &Request::Delete { path: "gone".into(), recursive: false }).unwrap();
-    apply(v, "/work", &Request::Move { from: "src".into(), to: "lib".into() }).unwrap();
+    apply_request(v, "/work", &Request::Edit(EditOf::new("a", "2", "two"))).unwrap();
+    apply_request(v, "/work", &Request::Delete { path: "gone".into(), recursive: false }).unwrap();
+    apply_request(v, "/work", &Request::Move { from: "src".into(), to: "lib".into() }).unwrap();
     write(v, "new/x", "x\n");
     v.chmod(&ROOT_LOC, b"/work/new/x", 0o755).unwrap();
     v.symlink(b"new/x", &ROOT_LOC, b"/work/to-x").unwrap();
@@ -63,8 +63,8 @@ fn changes_stay_in_the_session_until_they_are_brought_back() {
     change(&v);
     assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), "1\n2\n3\n");
     assert!(dir.path().join("gone").exists() && dir.path().join("src/m").exists());
-    let snapshot = v.snapshot();
-    let (changes, more) = overlay.changes(&snapshot, 100).unwrap();
+    let snapshot = v.tree_version();
+    let (changes, more) = overlay.list_changes(&snapshot, 100).unwrap();
     let paths: Vec<&str> = changes.iter().map(|c| c.path.as_str()).collect();
     let want = [
         "a",
@@ -82,9 +82,10 @@ fn changes_stay_in_the_session_until_they_are_brought_back() {
         "to-x",
     ];
     assert_eq!((paths.as_slice(), more), (&want[..], false));
-    assert!(overlay.changes(&snapshot, 2).unwrap().1);
-    let done =
-        overlay.apply(&snapshot, &[], dir.path(), &ProtectedPaths::default(), 1 << 30).unwrap();
+    assert!(overlay.list_changes(&snapshot, 2).unwrap().1);
+    let done = overlay
+        .apply_to_folder(&snapshot, &[], dir.path(), &ProtectedPaths::default(), 1 << 30)
+        .unwrap();
     assert_eq!(done.left, []);
     assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), "1\ntwo\n3\n");
     assert_eq!(fs::read_to_string(dir.path().join("lib/deep/d")).unwrap(), "deep\n");
@@ -99,7 +100,7 @@ fn changes_stay_in_the_session_until_they_are_brought_back() {
     assert_eq!(left, ["a", "lib", "link", "new", "to-x"]);
     // A new session finds nothing changed.
     let (overlay, v) = over(dir.path());
-    assert_eq!(overlay.changes(&v.snapshot(), 100).unwrap().0, []);
+    assert_eq!(overlay.list_changes(&v.tree_version(), 100).unwrap().0, []);
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn a_diff_is_what_git_applies() {
     let dir = project();
     let (overlay, v) = over(dir.path());
     change(&v);
-    let diff = overlay.diff(&v.snapshot(), &[], 1 << 20).unwrap();
+    let diff = overlay.diff_text(&v.tree_version(), &[], 1 << 20).unwrap();
     assert!(!diff.truncated);
     let text = String::from_utf8(diff.text.clone()).unwrap();
     assert!(
@@ -124,15 +125,15 @@ fn a_diff_is_what_git_applies() {
     assert!(!dir.path().join("gone").exists() && !dir.path().join("src").exists());
     assert_eq!(fs::read_link(dir.path().join("to-x")).unwrap(), Path::new("new/x"));
     // What was chosen, and how much.
-    let some = overlay.diff(&v.snapshot(), &["new"], 1 << 20).unwrap();
+    let some = overlay.diff_text(&v.tree_version(), &["new"], 1 << 20).unwrap();
     assert!(
         String::from_utf8(some.text)
             .unwrap()
             .starts_with("diff --git a/new/x b/new/x\nnew file mode 100755\n")
     );
-    assert!(overlay.diff(&v.snapshot(), &[], 10).unwrap().truncated);
+    assert!(overlay.diff_text(&v.tree_version(), &[], 10).unwrap().truncated);
     write(&v, "bin", "a\0b");
-    let bin = overlay.diff(&v.snapshot(), &["bin"], 1 << 20).unwrap();
+    let bin = overlay.diff_text(&v.tree_version(), &["bin"], 1 << 20).unwrap();
     let bin = String::from_utf8(bin.text).unwrap();
     assert!(
         bin.ends_with("Binary files /dev/null (0 bytes) and b/bin (3 bytes) differ\n"),
@@ -146,7 +147,13 @@ fn only_what_is_chosen_is_brought_back() {
     let (overlay, v) = over(dir.path());
     change(&v);
     let done = overlay
-        .apply(&v.snapshot(), &["new/x", "a"], dir.path(), &ProtectedPaths::default(), 1 << 30)
+        .apply_to_folder(
+            &v.tree_version(),
+            &["new/x", "a"],
+            dir.path(),
+            &ProtectedPaths::default(),
+            1 << 30,
+        )
         .unwrap();
     assert_eq!(done.done, ["a", "new", "new/x"]);
     assert!(dir.path().join("gone").exists() && dir.path().join("src/m").exists());
@@ -163,8 +170,9 @@ fn what_the_host_has_changed_meanwhile_is_left() {
     fs::write(dir.path().join("a"), "host has written more\n").unwrap();
     fs::write(dir.path().join("fresh"), "host\n").unwrap();
     fs::write(dir.path().join("src/extra"), "host\n").unwrap();
-    let done =
-        overlay.apply(&v.snapshot(), &[], dir.path(), &ProtectedPaths::default(), 1 << 30).unwrap();
+    let done = overlay
+        .apply_to_folder(&v.tree_version(), &[], dir.path(), &ProtectedPaths::default(), 1 << 30)
+        .unwrap();
     let left: Vec<_> = done.left.iter().map(|(p, w)| (p.as_str(), w.as_str())).collect();
     assert_eq!(
         left,
@@ -181,7 +189,7 @@ fn what_the_host_has_changed_meanwhile_is_left() {
     assert_eq!(v.stat(&ROOT_LOC, b"/work/link", false).unwrap().size, 1);
     fs::write(dir.path().join("a"), "other\n").unwrap();
     let request = Request::Download { path: "a".into(), offset: 0, limit: None };
-    let e = apply(&v, "/work", &request).unwrap_err().to_string();
+    let e = apply_request(&v, "/work", &request).unwrap_err().to_string();
     assert!(e.contains("ESTALE"), "{e}");
 }
 
@@ -197,11 +205,12 @@ fn nothing_is_written_elsewhere() {
     v.symlink(b"/etc/passwd", &ROOT_LOC, b"/work/out").unwrap();
     v.symlink(b"../../x", &ROOT_LOC, b"/work/src/out").unwrap();
     v.mkfifo(&ROOT_LOC, b"/work/pipe", 0o644).unwrap();
-    let snapshot = v.snapshot();
+    let snapshot = v.tree_version();
     fs::remove_dir_all(dir.path().join("src/deep")).unwrap();
     symlink(outside.path(), dir.path().join("src/deep")).unwrap();
-    let done =
-        overlay.apply(&snapshot, &[], dir.path(), &ProtectedPaths::default(), 1 << 30).unwrap();
+    let done = overlay
+        .apply_to_folder(&snapshot, &[], dir.path(), &ProtectedPaths::default(), 1 << 30)
+        .unwrap();
     let left: Vec<_> = done.left.iter().map(|(p, w)| (p.as_str(), w.as_str())).collect();
     assert_eq!(
         left,
@@ -247,7 +256,7 @@ fn operations_of_a_hostile_session_are_refused() {
     ] {
         let mut applier = Applier::new(dir.path(), &ProtectedPaths::default(), 1000).unwrap();
         let told = format!("{ops:?}");
-        let refused = ops.into_iter().map(|op| applier.take(op)).find(Result::is_err);
+        let refused = ops.into_iter().map(|op| applier.take_operation(op)).find(Result::is_err);
         assert!(
             matches!(refused, Some(Err(WorkspaceError::Operations(_)))),
             "{}",
@@ -262,18 +271,18 @@ fn operations_of_a_hostile_session_are_refused() {
         assert_eq!(now, want);
     }
     let mut applier = Applier::new(dir.path(), &ProtectedPaths::default(), 1000).unwrap();
-    applier.take(file("x")).unwrap();
-    assert!(applier.finish().is_err());
+    applier.take_operation(file("x")).unwrap();
+    assert!(applier.finish_steps().is_err());
     let mut applier = Applier::new(dir.path(), &ProtectedPaths::default(), 1000).unwrap();
     // Through a link of the host that was there all the time.
     symlink("/tmp", dir.path().join("tmp")).unwrap();
-    applier.take(file("tmp/wasibox-test-escape")).unwrap();
-    applier.take(Operation::End).unwrap();
-    applier.take(file("set-id")).unwrap();
-    applier.take(Operation::End).unwrap();
+    applier.take_operation(file("tmp/wasibox-test-escape")).unwrap();
+    applier.take_operation(Operation::End).unwrap();
+    applier.take_operation(file("set-id")).unwrap();
+    applier.take_operation(Operation::End).unwrap();
     let wire = postcard::to_stdvec(&file("x")).unwrap();
     assert_eq!(postcard::from_bytes::<Operation>(&wire).unwrap(), file("x"));
-    let done = applier.finish().unwrap();
+    let done = applier.finish_steps().unwrap();
     assert_eq!((done.done, done.left.len()), (vec!["set-id".to_owned()], 1));
     assert!(!Path::new("/tmp/wasibox-test-escape").exists());
     assert_eq!(
@@ -287,14 +296,15 @@ fn a_type_that_changes_and_bits() {
     let dir = project();
     let (overlay, v) = over(dir.path());
     for (path, recursive) in [("src", true), ("a", false), ("link", false)] {
-        apply(&v, "/work", &Request::Delete { path: path.into(), recursive }).unwrap();
+        apply_request(&v, "/work", &Request::Delete { path: path.into(), recursive }).unwrap();
     }
     write(&v, "src", "now a file\n");
     write(&v, "a/b", "now a directory\n");
     write(&v, "link", "now a file\n");
     v.chmod(&ROOT_LOC, b"/work/gone", 0o600).unwrap();
-    let done =
-        overlay.apply(&v.snapshot(), &[], dir.path(), &ProtectedPaths::default(), 1 << 30).unwrap();
+    let done = overlay
+        .apply_to_folder(&v.tree_version(), &[], dir.path(), &ProtectedPaths::default(), 1 << 30)
+        .unwrap();
     assert_eq!(done.left, []);
     assert_eq!(fs::read_to_string(dir.path().join("src")).unwrap(), "now a file\n");
     assert_eq!(fs::read_to_string(dir.path().join("a/b")).unwrap(), "now a directory\n");
@@ -324,7 +334,9 @@ fn a_file_is_written_to_without_losing_the_rest() {
     };
     f.write(70_000, false, b"!").unwrap();
     drop(f);
-    overlay.apply(&v.snapshot(), &[], dir.path(), &ProtectedPaths::default(), 1 << 30).unwrap();
+    overlay
+        .apply_to_folder(&v.tree_version(), &[], dir.path(), &ProtectedPaths::default(), 1 << 30)
+        .unwrap();
     let mut want = big;
     want[70_000] = b'!';
     assert_eq!(fs::read(dir.path().join("big")).unwrap(), want);

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wasibox_files::{Answer, EditOf, FileText, ReadOf, Request, WriteOf, apply};
+use wasibox_files::{Answer, EditOf, FileText, ReadOf, Request, WriteOf, apply_request};
 use wasibox_vfs::tree::ROOT;
 use wasibox_vfs::{Budget, DiskLimits, Errno, Loc, OpenFlags, OpenResult, ProtectedPaths, Vfs};
 use wasibox_workspace::{
@@ -25,7 +25,7 @@ fn session(base: wasibox_vfs::BaseFile, memory: u64) -> Vfs {
 
 fn open(path: &Path) -> (ZipWorkspace, Vfs) {
     let w = ZipWorkspace::open(path, "/work", false, &ZipLimits::default()).unwrap();
-    let v = session(w.base().unwrap(), 1 << 30);
+    let v = session(w.base_folder().unwrap(), 1 << 30);
     (w, v)
 }
 
@@ -42,14 +42,14 @@ fn archive_within(bytes: &[u8], limits: &ZipLimits) -> Result<Arc<Archive>, Work
 
 fn read(v: &Vfs, path: &str) -> String {
     let request = Request::Download { path: path.into(), offset: 0, limit: Some(16 << 20) };
-    match apply(v, "/work", &request).unwrap_or_else(|e| panic!("{e}")) {
+    match apply_request(v, "/work", &request).unwrap_or_else(|e| panic!("{e}")) {
         Answer::Data { data, .. } => String::from_utf8(data.0).unwrap(),
         other => panic!("{other:?}"),
     }
 }
 
 fn write(v: &Vfs, path: &str, text: &str) {
-    apply(v, "/work", &Request::Write(WriteOf::new(path, text))).unwrap();
+    apply_request(v, "/work", &Request::Write(WriteOf::new(path, text))).unwrap();
 }
 
 fn project(path: &Path) {
@@ -90,11 +90,12 @@ fn a_zip_is_a_folder_and_is_saved() {
     assert_eq!(read(&v, "link").len(), 200_000);
     assert_eq!(v.stat(&ROOT_LOC, b"/work/src/deep/run.sh", true).unwrap().mode, 0o755);
     assert_eq!(v.stat(&ROOT_LOC, b"/work/.wasibox", true).map(drop), Err(Errno::NOENT));
-    assert_eq!(w.hidden("history", 100).unwrap().as_deref(), Some(&b"past"[..]));
-    apply(&v, "/work", &Request::Edit(EditOf::new("a.txt", "hello", "goodbye"))).unwrap();
+    assert_eq!(w.hidden_file("history", 100).unwrap().as_deref(), Some(&b"past"[..]));
+    apply_request(&v, "/work", &Request::Edit(EditOf::new("a.txt", "hello", "goodbye"))).unwrap();
     write(&v, "new/ü.txt", "new\n");
-    apply(&v, "/work", &Request::Delete { path: "stored".into(), recursive: false }).unwrap();
-    apply(&v, "/work", &Request::Move { from: "src".into(), to: "lib".into() }).unwrap();
+    apply_request(&v, "/work", &Request::Delete { path: "stored".into(), recursive: false })
+        .unwrap();
+    apply_request(&v, "/work", &Request::Move { from: "src".into(), to: "lib".into() }).unwrap();
     v.symlink(b"/etc/passwd", &ROOT_LOC, b"/work/out").unwrap();
     write(&v, ".wasibox/history", "a guest's");
     let saved = w.save(&v, &[("more", b"told")], KeepBase::No).unwrap();
@@ -115,9 +116,9 @@ fn a_zip_is_a_folder_and_is_saved() {
     drop((w, v));
     let (w, v) = open(&path);
     assert_eq!((read(&v, "a.txt").as_str(), read(&v, "new/ü.txt").as_str()), ("third\n", "new\n"));
-    assert_eq!(w.hidden("more", 100).unwrap(), None);
-    assert_eq!(w.hidden("history", 100).unwrap().as_deref(), Some(&b"past"[..]));
-    assert!(w.hidden("history", 3).is_err());
+    assert_eq!(w.hidden_file("more", 100).unwrap(), None);
+    assert_eq!(w.hidden_file("history", 100).unwrap().as_deref(), Some(&b"past"[..]));
+    assert!(w.hidden_file("history", 3).is_err());
     assert_eq!(ZipArchive::new(File::open(&path).unwrap()).unwrap().comment(), b"ours");
 }
 
@@ -137,7 +138,8 @@ fn what_is_not_changed_is_copied_as_it_is_packed() {
     let (w, v) = open(&path);
     // Other bits and another name by themselves need no unpacking; both together do.
     v.chmod(&ROOT_LOC, b"/work/src/deep/run.sh", 0o700).unwrap();
-    apply(&v, "/work", &Request::Move { from: "stored".into(), to: "other".into() }).unwrap();
+    apply_request(&v, "/work", &Request::Move { from: "stored".into(), to: "other".into() })
+        .unwrap();
     assert_eq!(w.save(&v, &[], KeepBase::No).unwrap().copied, 3);
     assert_eq!(packed("src/deep/run.sh"), before);
     assert_eq!(packed("other"), b"as it is");
@@ -173,7 +175,7 @@ fn an_empty_one_is_made_and_one_session_has_it() {
     let limits = ZipLimits::default();
     assert!(ZipWorkspace::open(&path, "/work", false, &limits).is_err());
     let w = ZipWorkspace::open(&path, "/work", true, &limits).unwrap();
-    let v = session(w.base().unwrap(), 1 << 30);
+    let v = session(w.base_folder().unwrap(), 1 << 30);
     assert!(matches!(
         ZipWorkspace::open(&path, "/work", true, &limits),
         Err(WorkspaceError::Busy { .. })
@@ -201,7 +203,7 @@ fn a_save_that_fails_changes_nothing() {
     let before = fs::read(&path).unwrap();
     let limits = ZipLimits { total: 300_000, ..ZipLimits::default() };
     let w = ZipWorkspace::open(&path, "/work", false, &limits).unwrap();
-    let v = session(w.base().unwrap(), 1 << 30);
+    let v = session(w.base_folder().unwrap(), 1 << 30);
     write(&v, "large", &"x".repeat(150_000));
     assert!(matches!(w.save(&v, &[], KeepBase::No), Err(WorkspaceError::TooLarge { .. })));
     assert_eq!(fs::read(&path).unwrap(), before);
@@ -209,11 +211,11 @@ fn a_save_that_fails_changes_nothing() {
     // What a worker sends must be a zip.
     let mut target = ReplacementFile::begin(&path).unwrap();
     target.write_all(&before[..before.len() - 10]).unwrap();
-    assert!(target.commit(&limits, 0o644).is_err());
+    assert!(target.put_in_place(&limits, 0o644).is_err());
     drop(w);
     let mut target = ReplacementFile::begin(&path).unwrap();
     target.write_all(b"no zip").unwrap();
-    assert!(matches!(target.commit(&limits, 0o644), Err(WorkspaceError::Malformed(_))));
+    assert!(matches!(target.put_in_place(&limits, 0o644), Err(WorkspaceError::Malformed(_))));
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
@@ -224,7 +226,7 @@ fn it_is_streamed_to_where_nobody_can_seek() {
     let path = dir.path().join("p.zip");
     project(&path);
     let a = Archive::open(File::open(&path).unwrap(), &ZipLimits::default()).unwrap();
-    let v = session(a.base("/work").unwrap(), 1 << 30);
+    let v = session(a.base_folder("/work").unwrap(), 1 << 30);
     write(&v, "new", &"text ".repeat(1000));
     struct Pipe(Vec<u8>);
     impl Write for Pipe {
@@ -236,15 +238,16 @@ fn it_is_streamed_to_where_nobody_can_seek() {
         }
     }
     let mut pipe = Pipe(Vec::new());
-    a.stream(&v.snapshot(), "/work", &[("history", b"now")], KeepBase::No, &mut pipe).unwrap();
+    a.stream_zip(&v.tree_version(), "/work", &[("history", b"now")], KeepBase::No, &mut pipe)
+        .unwrap();
     let mut target = ReplacementFile::begin(&dir.path().join("out.zip")).unwrap();
     target.write_all(&pipe.0).unwrap();
-    target.commit(&ZipLimits::default(), 0o640).unwrap();
+    target.put_in_place(&ZipLimits::default(), 0o640).unwrap();
     let told = python(&dir.path().join("out.zip"));
     assert!(told.contains("new 0o100644 5000 8") && told.contains(".wasibox/history"), "{told}");
     let (w, v) = open(&dir.path().join("out.zip"));
     assert_eq!(read(&v, "new").len(), 5000);
-    assert_eq!(w.hidden("history", 10).unwrap().as_deref(), Some(&b"now"[..]));
+    assert_eq!(w.hidden_file("history", 10).unwrap().as_deref(), Some(&b"now"[..]));
 }
 
 #[test]
@@ -470,19 +473,21 @@ fn bombs_stay_within_the_budget() {
     }
     let bytes = z.finish().unwrap().into_inner();
     let a = archive(&bytes).unwrap();
-    let v = session(a.base("/work").unwrap(), 5 << 19);
+    let v = session(a.base_folder("/work").unwrap(), 5 << 19);
     // What is not wanted any more makes room.
     for i in 0..30 {
         let mut r = ReadOf::new(format!("{i:02}"));
         r.limit = Some(1);
-        let Answer::Read { size, content, .. } = apply(&v, "/work", &Request::Read(r)).unwrap()
+        let Answer::Read { size, content, .. } =
+            apply_request(&v, "/work", &Request::Read(r)).unwrap()
         else {
             panic!()
         };
         assert!(size == 1 << 20 && matches!(content, FileText::Binary { .. }));
     }
-    let small = session(a.base("/work").unwrap(), 1 << 19);
-    let e = apply(&small, "/work", &Request::Read(ReadOf::new("00"))).unwrap_err().to_string();
+    let small = session(a.base_folder("/work").unwrap(), 1 << 19);
+    let e =
+        apply_request(&small, "/work", &Request::Read(ReadOf::new("00"))).unwrap_err().to_string();
     assert!(e.contains("ENOMEM"), "{e}");
     // Files that are open read on after their bytes were dropped.
     let how = OpenFlags { read: true, follow: true, ..OpenFlags::default() };
@@ -523,9 +528,9 @@ fn every_flipped_byte_is_survived() {
                 refused += 1;
                 continue;
             };
-            let v = session(a.base("/work").unwrap(), 16 << 20);
-            let mut failed = a.hidden("history", 1 << 20).is_err();
-            v.snapshot()
+            let v = session(a.base_folder("/work").unwrap(), 16 << 20);
+            let mut failed = a.hidden_file("history", 1 << 20).is_err();
+            v.tree_version()
                 .each_below::<Errno>(b"/work", &mut |path, seen| {
                     let wasibox_vfs::ViewShape::File(f) = seen.shape else { return Ok(()) };
                     let mut bytes = vec![0; f.len() as usize];
@@ -567,41 +572,42 @@ fn a_zip_carries_what_a_history_needs() {
     let path = dir.path().join("p.zip");
     project(&path);
     let (w, v) = open(&path);
-    let begun = v.snapshot();
+    let begun = v.tree_version();
     let collect = |old: &_, new: &_| {
         let mut parts = Vec::new();
-        wasibox_vfs::delta::between::<()>(old, new, &mut |d| {
+        wasibox_vfs::delta::emit_between::<()>(old, new, &mut |d| {
             parts.push(d);
             Ok(())
         })
         .unwrap();
         parts
     };
-    apply(&v, "/work", &Request::Edit(EditOf::new("a.txt", "hello", "goodbye"))).unwrap();
-    apply(&v, "/work", &Request::Move { from: "src".into(), to: "lib".into() }).unwrap();
-    let first = collect(&begun, &v.snapshot());
-    apply(&v, "/work", &Request::Delete { path: "stored".into(), recursive: false }).unwrap();
-    let second = collect(&begun, &v.snapshot());
+    apply_request(&v, "/work", &Request::Edit(EditOf::new("a.txt", "hello", "goodbye"))).unwrap();
+    apply_request(&v, "/work", &Request::Move { from: "src".into(), to: "lib".into() }).unwrap();
+    let first = collect(&begun, &v.tree_version());
+    apply_request(&v, "/work", &Request::Delete { path: "stored".into(), recursive: false })
+        .unwrap();
+    let second = collect(&begun, &v.tree_version());
     w.save(&v, &[("history", b"h")], KeepBase::Present).unwrap();
     drop((w, v));
     for round in 0..2 {
         let w = ZipWorkspace::open(&path, "/work", false, &ZipLimits::default()).unwrap();
-        let past = session(w.original().unwrap().unwrap(), 1 << 30);
+        let past = session(w.original_folder().unwrap().unwrap(), 1 << 30);
         assert_eq!(
             (read(&past, "a.txt").as_str(), read(&past, "stored").as_str()),
             ("hello\n", "as it is")
         );
-        first.iter().for_each(|d| past.restore(d.clone()).unwrap());
+        first.iter().for_each(|d| past.restore_delta(d.clone()).unwrap());
         assert_eq!(
             (read(&past, "a.txt").as_str(), read(&past, "stored").as_str()),
             ("goodbye\n", "as it is")
         );
         assert_eq!(read(&past, "lib/deep/run.sh").len(), 200_000);
-        let now = session(w.original().unwrap().unwrap(), 1 << 30);
-        second.iter().for_each(|d| now.restore(d.clone()).unwrap());
+        let now = session(w.original_folder().unwrap().unwrap(), 1 << 30);
+        second.iter().for_each(|d| now.restore_delta(d.clone()).unwrap());
         assert_eq!(now.stat(&ROOT_LOC, b"/work/stored", true).map(drop), Err(Errno::NOENT));
         // What the zip shows is the state that was saved.
-        let shown = session(w.base().unwrap(), 1 << 30);
+        let shown = session(w.base_folder().unwrap(), 1 << 30);
         assert_eq!(read(&shown, "a.txt"), if round == 0 { "goodbye\n" } else { "again\n" });
         assert!(shown.stat(&ROOT_LOC, b"/work/.wasibox", true).is_err());
         write(&now, "a.txt", "again\n");
@@ -612,10 +618,10 @@ fn a_zip_carries_what_a_history_needs() {
     let edit = "import sys, zipfile\nzipfile.ZipFile(sys.argv[1], 'a').writestr('more', 'x')";
     assert!(Command::new("python3").args(["-c", edit]).arg(&path).status().unwrap().success());
     let w = ZipWorkspace::open(&path, "/work", false, &ZipLimits::default()).unwrap();
-    assert!(w.original().unwrap().is_none());
-    let v = session(w.base().unwrap(), 1 << 30);
+    assert!(w.original_folder().unwrap().is_none());
+    let v = session(w.base_folder().unwrap(), 1 << 30);
     assert!(w.save(&v, &[], KeepBase::Original).is_err());
-    assert_eq!(w.hidden("history", 10).unwrap().as_deref(), Some(&b"h2"[..]));
+    assert_eq!(w.hidden_file("history", 10).unwrap().as_deref(), Some(&b"h2"[..]));
     assert!(matches!(
         w.save(&v, &[("base.list", b"")], KeepBase::No),
         Err(WorkspaceError::Write(_))

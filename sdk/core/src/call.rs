@@ -128,8 +128,8 @@ pub fn run(
     std::thread::scope(|scope| {
         let readers = chunk.map(|chunk| {
             exec.output = Output::Inherit;
-            let stdout = scope.spawn(move || drain(out, limit, &|bytes| chunk(false, bytes)));
-            let stderr = scope.spawn(move || drain(err, limit, &|bytes| chunk(true, bytes)));
+            let stdout = scope.spawn(move || drain_pipe(out, limit, &|bytes| chunk(false, bytes)));
+            let stderr = scope.spawn(move || drain_pipe(err, limit, &|bytes| chunk(true, bytes)));
             (stdout, stderr)
         });
         scope.spawn(move || write_all(feed, &input));
@@ -153,7 +153,7 @@ fn write_all(mut to: PipeWriter, bytes: &[u8]) {
 }
 
 /// Reads to the end; keeps the first `limit` bytes, and says whether there were more.
-fn drain(mut from: PipeReader, limit: u64, tell: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
+fn drain_pipe(mut from: PipeReader, limit: u64, tell: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (mut kept, mut is_cut) = (Vec::new(), false);
     let mut buffer = vec![0; CHUNK];
@@ -173,7 +173,7 @@ fn drain(mut from: PipeReader, limit: u64, tell: &dyn Fn(&[u8])) -> (Vec<u8>, bo
 }
 
 /// An outcome in three: standard output, standard error, and all else as JSON, as `runner exec --json` writes it.
-pub fn told(mut outcome: Outcome) -> (Vec<u8>, Vec<u8>, String) {
+pub fn outcome_parts(mut outcome: Outcome) -> (Vec<u8>, Vec<u8>, String) {
     let stdout = std::mem::take(&mut outcome.stdout);
     let stderr = std::mem::take(&mut outcome.stderr);
     let rest = serde_json::to_string(&outcome).unwrap_or_else(|_| "{}".to_owned());
@@ -228,7 +228,7 @@ mod tests {
         let count = |bytes: &[u8]| {
             told.fetch_add(bytes.len(), std::sync::atomic::Ordering::Relaxed);
         };
-        let (kept, is_cut) = drain(from, 1000, &count);
+        let (kept, is_cut) = drain_pipe(from, 1000, &count);
         writer.join().unwrap();
         assert_eq!((kept.len(), is_cut, told.into_inner()), (1000, true, 100_000));
     }

@@ -1,7 +1,7 @@
 //! Engines and sessions of their options.
 
 use crate::failure::SdkFailure;
-use crate::policy::policy;
+use crate::policy::policy_from;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ enum IsolationWord {
 ///
 /// # Errors
 /// Options that make no sense; a missing or damaged image, no program for workers.
-pub fn engine(
+pub fn engine_from_options(
     options: &str,
     progress: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<Engine, SdkFailure> {
@@ -108,11 +108,11 @@ impl Opener {
         Ok(serde_json::from_str(text)?)
     }
 
-    fn granted(&self) -> Result<wasibox::Policy, SdkFailure> {
+    fn granted_policy(&self) -> Result<wasibox::Policy, SdkFailure> {
         let empty = Value::Object(serde_json::Map::new());
         let said = if self.policy.is_null() { &empty } else { &self.policy };
         let (granted, walls) =
-            policy(self.policy_file.as_deref(), said, &std::env::current_dir()?)?;
+            policy_from(self.policy_file.as_deref(), said, &std::env::current_dir()?)?;
         match walls {
             true => Err(SdkFailure::invalid(
                 "policy: require-walls is an option of the engine here (require_walls)",
@@ -126,7 +126,7 @@ impl Opener {
     /// # Errors
     /// A policy that makes no sense, a store that cannot be used, a session that is not there or in use.
     pub fn open(&self, engine: &Engine) -> Result<Session, SdkFailure> {
-        let policy = self.granted()?;
+        let policy = self.granted_policy()?;
         let (store, name) = match (&self.store, &self.name) {
             (None, None) => return Ok(engine.session(policy)?),
             (None, Some(name)) => {
@@ -152,8 +152,12 @@ impl Opener {
     ///
     /// # Errors
     /// If it is none; as [`Opener::open`].
-    pub fn load(&self, engine: &Engine, from: impl std::io::Read) -> Result<Session, SdkFailure> {
-        let policy = self.granted()?;
+    pub fn load_snapshot(
+        &self,
+        engine: &Engine,
+        from: impl std::io::Read,
+    ) -> Result<Session, SdkFailure> {
+        let policy = self.granted_policy()?;
         let store = match &self.store {
             Some(path) => engine.store(path)?,
             None => engine.sessions(Store::in_memory()?),
@@ -166,7 +170,7 @@ impl Opener {
 ///
 /// # Errors
 /// If the name is taken, or the session works in a workspace.
-pub fn fork(session: &Session, name: Option<&str>) -> Result<Session, SdkFailure> {
+pub fn fork_session(session: &Session, name: Option<&str>) -> Result<Session, SdkFailure> {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     if let Some(name) = name {
         return Ok(session.fork(name)?);

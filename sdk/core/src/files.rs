@@ -14,7 +14,7 @@ const PART: u64 = 8 << 20;
 ///
 /// # Errors
 /// A request that is none; what cannot be done.
-pub fn request(session: &Session, text: &str) -> Result<String, SdkFailure> {
+pub fn run_request(session: &Session, text: &str) -> Result<String, SdkFailure> {
     let request: Request = serde_json::from_str(text)?;
     Ok(serde_json::to_string(&session.files(&request)?)?)
 }

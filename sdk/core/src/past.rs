@@ -13,11 +13,11 @@ const COMMAND: usize = 64 << 10;
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn history(session: &Session) -> Result<String, SdkFailure> {
+pub fn session_history(session: &Session) -> Result<String, SdkFailure> {
     let tags = session.tags()?;
     let all = session.history()?;
     let all: Result<Vec<Value>, SdkFailure> =
-        all.iter().map(|commit| shown(session, commit, &tags)).collect();
+        all.iter().map(|commit| commit_json(session, commit, &tags)).collect();
     Ok(Value::Array(all?).to_string())
 }
 
@@ -25,7 +25,7 @@ pub fn history(session: &Session) -> Result<String, SdkFailure> {
 ///
 /// # Errors
 /// If it has no history.
-pub fn head(session: &Session) -> Result<u64, SdkFailure> {
+pub fn head_number(session: &Session) -> Result<u64, SdkFailure> {
     Ok(session.head()?.number)
 }
 
@@ -33,7 +33,7 @@ pub fn head(session: &Session) -> Result<u64, SdkFailure> {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn tags(session: &Session) -> Result<Vec<(String, u64)>, SdkFailure> {
+pub fn session_tags(session: &Session) -> Result<Vec<(String, u64)>, SdkFailure> {
     Ok(session.tags()?)
 }
 
@@ -41,7 +41,7 @@ pub fn tags(session: &Session) -> Result<Vec<(String, u64)>, SdkFailure> {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn log(session: &Session) -> Result<String, SdkFailure> {
+pub fn session_log(session: &Session) -> Result<String, SdkFailure> {
     let mut all = Vec::new();
     session.audit(&mut |time, entry| {
         let mut entry: Value = serde_json::from_str(entry).unwrap_or(Value::Null);
@@ -53,9 +53,13 @@ pub fn log(session: &Session) -> Result<String, SdkFailure> {
     Ok(Value::Array(all).to_string())
 }
 
-fn shown(session: &Session, commit: &Commit, tags: &[(String, u64)]) -> Result<Value, SdkFailure> {
+fn commit_json(
+    session: &Session,
+    commit: &Commit,
+    tags: &[(String, u64)],
+) -> Result<Value, SdkFailure> {
     let call = &commit.call;
-    let command = session.store()?.with_objects(|o| call.command.load(o, 1 << 20));
+    let command = session.store()?.with_objects(|o| call.command.load_bytes(o, 1 << 20));
     // Of a command that is longer than that nothing is shown.
     let mut command = command.or_else(|e| match e {
         snapshot::SnapshotError::TooLarge(_) => Ok(Vec::new()),

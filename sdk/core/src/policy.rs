@@ -12,7 +12,11 @@ use wasibox::{HostToolPolicy, Policy};
 ///
 /// # Errors
 /// A file that cannot be read; words that make no sense.
-pub fn policy(file: Option<&Path>, said: &Value, dir: &Path) -> Result<(Policy, bool), SdkFailure> {
+pub fn policy_from(
+    file: Option<&Path>,
+    said: &Value,
+    dir: &Path,
+) -> Result<(Policy, bool), SdkFailure> {
     let mut policy = match file {
         Some(file) => PolicyFile::read(file).map_err(SdkFailure::invalid)?,
         None => PolicyFile::default(),
@@ -27,7 +31,7 @@ pub fn policy(file: Option<&Path>, said: &Value, dir: &Path) -> Result<(Policy, 
         return Err(SdkFailure::invalid(format!("policy: host-tools: from: {why}")));
     }
     policy.preset = said.preset.or(policy.preset);
-    policy.limits = said.limits.over(&policy.limits);
+    policy.limits = said.limits.merge_over(&policy.limits);
     policy.mounts.retain(|old| said.mounts.iter().all(|new| new.guest != old.guest));
     policy.mounts.extend(said.mounts);
     policy.workspace = said.workspace.or(policy.workspace);
@@ -74,7 +78,7 @@ mod tests {
             "mount": [{"host": "c", "guest": "/b", "writable": true, "quota": "1M"}],
             "network": {"allow": ["GET http://127.0.0.1:1/"]},
         });
-        let (policy, walls) = policy(Some(&file), &said, Path::new("/here")).unwrap();
+        let (policy, walls) = policy_from(Some(&file), &said, Path::new("/here")).unwrap();
         assert!(!walls);
         assert_eq!(policy.limits.timeout, Some(Duration::from_secs_f64(7.5)));
         assert_eq!((policy.limits.memory, policy.limits.processes), (1 << 30, 16));
@@ -87,7 +91,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_told() {
-        let wrong = |said: Value| policy(None, &said, Path::new("/")).unwrap_err().text;
+        let wrong = |said: Value| policy_from(None, &said, Path::new("/")).unwrap_err().text;
         assert!(wrong(json!({"limits": {"memorie": 1}})).contains("memorie"));
         let from = json!({"host-tools": {"from": ["calc=stdio:calc"]}});
         assert!(wrong(from).contains("not to packages"));

@@ -25,7 +25,7 @@ static STATE: Mutex<ThreadPoolState> =
     Mutex::new(ThreadPoolState { jobs: VecDeque::new(), threads: 0, idle: 0 });
 static CHANGED: Condvar = Condvar::new();
 
-fn lock() -> MutexGuard<'static, ThreadPoolState> {
+fn lock_state() -> MutexGuard<'static, ThreadPoolState> {
     STATE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -33,15 +33,15 @@ fn lock() -> MutexGuard<'static, ThreadPoolState> {
 ///
 /// # Errors
 /// If there can be no thread.
-pub fn spawn(job: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-    let mut state = lock();
+pub fn spawn_job(job: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let mut state = lock_state();
     state.jobs.push_back(Box::new(job));
     if state.idle >= state.jobs.len() || state.threads >= MOST {
         CHANGED.notify_one();
         return Ok(());
     }
     let builder = std::thread::Builder::new().name("wasibox-call".into()).stack_size(STACK);
-    match builder.spawn(work) {
+    match builder.spawn(work_jobs) {
         Ok(_) => {
             state.threads += 1;
             Ok(())
@@ -55,17 +55,17 @@ pub fn spawn(job: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     }
 }
 
-fn work() {
+fn work_jobs() {
     /// Counts a thread out, also if its job panics.
     struct ThreadCountGuard;
     impl Drop for ThreadCountGuard {
         fn drop(&mut self) {
-            lock().threads -= 1;
+            lock_state().threads -= 1;
         }
     }
     let _counted = ThreadCountGuard;
     loop {
-        let mut state = lock();
+        let mut state = lock_state();
         let job = loop {
             if let Some(job) = state.jobs.pop_front() {
                 break job;
@@ -96,7 +96,7 @@ mod tests {
         let wait = std::sync::Arc::new(Mutex::new(wait));
         for n in 0..40 {
             let (sender, wait) = (sender.clone(), wait.clone());
-            spawn(move || {
+            spawn_job(move || {
                 // All but the last wait for it.
                 if n < 39 {
                     let _ = wait.lock().unwrap_or_else(|e| e.into_inner()).recv();

@@ -28,19 +28,22 @@ struct ToolDescription {
 ///
 /// # Errors
 /// A description that is none.
-pub fn tool(
+pub fn host_tool(
     told: &str,
     act: impl Fn(&str, &ToolContext) -> Result<String, String> + Send + Sync + 'static,
 ) -> Result<HostTool, SdkFailure> {
-    let act =
-        move |arguments: Value, context: &ToolContext| result(act(&arguments.to_string(), context));
-    described(told, |name, description, schema| HostTool::blocking(name, description, schema, act))
+    let act = move |arguments: Value, context: &ToolContext| {
+        tool_result(act(&arguments.to_string(), context))
+    };
+    describe_tool(told, |name, description, schema| {
+        HostTool::new_blocking(name, description, schema, act)
+    })
 }
 
 /// The same of a function that gives a future, which is dropped when nobody waits for it any more.
 ///
 /// # Errors
-/// As [`tool`].
+/// As [`host_tool`].
 pub fn async_tool<F, R>(told: &str, act: F) -> Result<HostTool, SdkFailure>
 where
     F: Fn(String) -> R + Send + Sync + 'static,
@@ -48,19 +51,19 @@ where
 {
     let act = move |arguments: Value, _| {
         let acting = act(arguments.to_string());
-        async { result(acting.await) }
+        async { tool_result(acting.await) }
     };
-    described(told, |name, description, schema| HostTool::new(name, description, schema, act))
+    describe_tool(told, |name, description, schema| HostTool::new(name, description, schema, act))
 }
 
 /// What a function gave.
-fn result(given: Result<String, String>) -> Result<Value, ToolError> {
+fn tool_result(given: Result<String, String>) -> Result<Value, ToolError> {
     serde_json::from_str(&given.map_err(ToolError::new)?)
         .map_err(|e| ToolError::new(format!("its result: {e}")))
 }
 
 /// A tool as its description says, made of name, description and the schema of its arguments.
-fn described(
+fn describe_tool(
     told: &str,
     make: impl FnOnce(String, String, Value) -> Result<HostTool, ToolDefinitionError>,
 ) -> Result<HostTool, SdkFailure> {
@@ -87,7 +90,7 @@ mod tests {
     #[test]
     fn descriptions_become_tools() {
         let made = |told: &str| {
-            tool(told, |_, _| Ok("1".into())).map(|t| t.name().to_owned()).map_err(|e| e.text)
+            host_tool(told, |_, _| Ok("1".into())).map(|t| t.name().to_owned()).map_err(|e| e.text)
         };
         let told = r#"{"name": "a", "schema": {}, "output": {"type": "integer"}, "timeout": 2}"#;
         assert_eq!(made(told), Ok("a".into()));

@@ -28,27 +28,27 @@ struct OutputRoom {
     told: u32,
 }
 
-pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl CallControl {
     /// How many chunks were told.
-    pub fn told(&self) -> u32 {
-        lock(&self.room).told
+    pub fn told_chunks(&self) -> u32 {
+        lock_mutex(&self.room).told
     }
 
     /// Waits until there is room for one more chunk.
-    fn enter(&self) {
-        let room = lock(&self.room);
+    fn wait_for_room(&self) {
+        let room = lock_mutex(&self.room);
         let full = |room: &mut OutputRoom| room.left == 0 && !room.is_lifted;
         let mut room = self.changed.wait_while(room, full).unwrap_or_else(|e| e.into_inner());
         room.left = room.left.saturating_sub(1);
         room.told += 1;
     }
 
-    fn lift(&self) {
-        lock(&self.room).is_lifted = true;
+    fn lift_bound(&self) {
+        lock_mutex(&self.room).is_lifted = true;
         self.changed.notify_all();
     }
 }
@@ -73,22 +73,22 @@ impl Call {
     /// Nobody waits for the call any more: it is ended, or not begun.
     #[napi]
     pub fn cancel(&self) {
-        let interrupt = lock(&self.0.interrupt).clone();
+        let interrupt = lock_mutex(&self.0.interrupt).clone();
         self.0.cancel.cancel(&interrupt);
-        self.0.lift();
+        self.0.lift_bound();
     }
 
     /// The reader has taken a chunk.
     #[napi]
     pub fn taken(&self) {
-        lock(&self.0.room).left += 1;
+        lock_mutex(&self.0.room).left += 1;
         self.0.changed.notify_all();
     }
 
     /// Output waits for its reader no longer.
     #[napi]
     pub fn lift(&self) {
-        self.0.lift();
+        self.0.lift_bound();
     }
 }
 
@@ -106,8 +106,8 @@ impl OnOutput {
     }
 
     /// Gives bytes to the loop, as soon as there is room.
-    pub fn tell(&self, control: &CallControl, is_stderr: bool, bytes: &[u8]) {
-        control.enter();
+    pub fn give_bytes(&self, control: &CallControl, is_stderr: bool, bytes: &[u8]) {
+        control.wait_for_room();
         // A loop that has ended has nobody who reads.
         self.0.call((is_stderr, Buffer::from(bytes)), ThreadsafeFunctionCallMode::NonBlocking);
     }

@@ -1,7 +1,7 @@
 //! `Engine`.
 
 use crate::session::NativeSession;
-use crate::settle::{promise, thrown};
+use crate::settle::{js_error, run_as_promise};
 use napi::bindgen_prelude::{Buffer, Function, Object};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result};
@@ -16,7 +16,7 @@ pub struct NativeEngine(wasibox::Engine);
 /// A function of JavaScript's that is told of lines, and does not keep the process alive.
 type Progress = ThreadsafeFunction<String, (), String, napi::Status, false, true>;
 
-fn progress(told: &Function<'_, String, ()>) -> Result<Progress> {
+fn progress_function(told: &Function<'_, String, ()>) -> Result<Progress> {
     told.build_threadsafe_function().weak::<true>().build()
 }
 
@@ -27,12 +27,12 @@ pub fn open_engine<'env>(
     options: String,
     told: Function<'env, String, ()>,
 ) -> Result<Object<'env>> {
-    let told = progress(&told)?;
-    promise(env, move || {
+    let told = progress_function(&told)?;
+    run_as_promise(env, move || {
         let tell = move |line: &str| {
             told.call(line.to_owned(), ThreadsafeFunctionCallMode::NonBlocking);
         };
-        wasibox_sdk::engine(&options, tell).map(NativeEngine)
+        wasibox_sdk::engine_from_options(&options, tell).map(NativeEngine)
     })
 }
 
@@ -44,14 +44,14 @@ pub fn unpack<'env>(
     images: String,
     told: Function<'env, String, ()>,
 ) -> Result<Object<'env>> {
-    let told = progress(&told)?;
-    promise(env, move || {
+    let told = progress_function(&told)?;
+    run_as_promise(env, move || {
         let tell = |step: wasibox::bundle::BundleStep| {
             told.call(step.to_string(), ThreadsafeFunctionCallMode::NonBlocking);
         };
         let (bundle, images) = (PathBuf::from(bundle), PathBuf::from(images));
         let artifacts = wasibox::default_artifact_dir();
-        let image = wasibox::bundle::unpack(&bundle, &images, artifacts.as_deref(), &tell)?;
+        let image = wasibox::bundle::unpack_bundle(&bundle, &images, artifacts.as_deref(), &tell)?;
         Ok(image.to_string_lossy().into_owned())
     })
 }
@@ -62,15 +62,15 @@ impl NativeEngine {
     #[napi(ts_return_type = "Promise<NativeSession>")]
     pub fn open<'env>(&self, env: &'env Env, opener: String) -> Result<Object<'env>> {
         let engine = self.0.clone();
-        promise(env, move || NativeSession::new(Opener::parse(&opener)?.open(&engine)?))
+        run_as_promise(env, move || NativeSession::new(Opener::parse(&opener)?.open(&engine)?))
     }
 
     /// A session out of a snapshot's bytes.
     #[napi(ts_return_type = "Promise<NativeSession>")]
     pub fn load<'env>(&self, env: &'env Env, opener: String, from: Buffer) -> Result<Object<'env>> {
         let (engine, from) = (self.0.clone(), from.to_vec());
-        promise(env, move || {
-            NativeSession::new(Opener::parse(&opener)?.load(&engine, from.as_slice())?)
+        run_as_promise(env, move || {
+            NativeSession::new(Opener::parse(&opener)?.load_snapshot(&engine, from.as_slice())?)
         })
     }
 
@@ -83,10 +83,10 @@ impl NativeEngine {
         path: String,
     ) -> Result<Object<'env>> {
         let engine = self.0.clone();
-        promise(env, move || {
+        run_as_promise(env, move || {
             let file = std::fs::File::open(&path)
                 .map_err(|e| SdkFailure::invalid(format!("{path}: {e}")))?;
-            NativeSession::new(Opener::parse(&opener)?.load(&engine, file)?)
+            NativeSession::new(Opener::parse(&opener)?.load_snapshot(&engine, file)?)
         })
     }
 
@@ -94,7 +94,7 @@ impl NativeEngine {
     #[napi(ts_return_type = "Promise<string[]>")]
     pub fn sessions<'env>(&self, env: &'env Env, store: String) -> Result<Object<'env>> {
         let engine = self.0.clone();
-        promise(env, move || {
+        run_as_promise(env, move || {
             let all = engine.store(store.as_ref())?.list()?;
             Ok(all.into_iter().map(|info| info.name).collect::<Vec<String>>())
         })
@@ -109,20 +109,20 @@ impl NativeEngine {
         name: String,
     ) -> Result<Object<'env>> {
         let engine = self.0.clone();
-        promise(env, move || Ok(engine.store(store.as_ref())?.remove(&name)?))
+        run_as_promise(env, move || Ok(engine.store(store.as_ref())?.remove(&name)?))
     }
 
     /// How many sessions have a process now.
     #[napi]
     pub fn awake(&self) -> Result<u32> {
-        u32::try_from(self.0.awake()).map_err(|e| thrown(SdkFailure::invalid(e)))
+        u32::try_from(self.0.awake()).map_err(|e| js_error(SdkFailure::invalid(e)))
     }
 
     /// Waits until workers are ready.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn warm_up<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         let engine = self.0.clone();
-        promise(env, move || {
+        run_as_promise(env, move || {
             if let Some(pool) = engine.pool() {
                 pool.warm_up();
             }

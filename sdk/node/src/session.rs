@@ -1,7 +1,7 @@
 //! `Session`.
 
-use crate::call::{Call, OnOutput, lock};
-use crate::settle::{promise, thrown};
+use crate::call::{Call, OnOutput, lock_mutex};
+use crate::settle::{js_error, run_as_promise};
 use crate::tools::{Tool, ToolCalls};
 use napi::bindgen_prelude::{Buffer, FnArgs, Function, Object};
 use napi::{Env, Result};
@@ -58,7 +58,7 @@ impl NativeSession {
     }
 
     fn get(&self) -> Result<wasibox::Session> {
-        lock(&self.session).clone().ok_or_else(|| thrown(SdkFailure::closed()))
+        lock_mutex(&self.session).clone().ok_or_else(|| js_error(SdkFailure::closed()))
     }
 
     /// A promise for what `act` does with the session.
@@ -71,7 +71,7 @@ impl NativeSession {
         T: napi::bindgen_prelude::ToNapiValue + Send + 'static,
     {
         let session = self.get()?;
-        promise(env, move || act(&session))
+        run_as_promise(env, move || act(&session))
     }
 }
 
@@ -89,20 +89,25 @@ impl NativeSession {
     ) -> Result<Object<'env>> {
         let session = self.get()?;
         let exec = CallOptions::parse(&options).and_then(|o| o.exec(stdin.to_vec()));
-        let exec = exec.map_err(thrown)?;
+        let exec = exec.map_err(js_error)?;
         let control = call.0.clone();
-        *lock(&control.interrupt) = session.interrupter();
+        *lock_mutex(&control.interrupt) = session.interrupter();
         let on_output = on_output.as_ref().map(OnOutput::new).transpose()?;
-        promise(env, move || {
+        run_as_promise(env, move || {
             let tell = |is_stderr: bool, bytes: &[u8]| {
                 if let Some(on_output) = &on_output {
-                    on_output.tell(&control, is_stderr, bytes);
+                    on_output.give_bytes(&control, is_stderr, bytes);
                 }
             };
             let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&tell);
             let outcome = wasibox_sdk::run(&session, exec, &control.cancel, chunk)?;
-            let (stdout, stderr, rest) = wasibox_sdk::told(outcome);
-            Ok(Told { stdout: stdout.into(), stderr: stderr.into(), rest, chunks: control.told() })
+            let (stdout, stderr, rest) = wasibox_sdk::outcome_parts(outcome);
+            Ok(Told {
+                stdout: stdout.into(),
+                stderr: stderr.into(),
+                rest,
+                chunks: control.told_chunks(),
+            })
         })
     }
 
@@ -121,7 +126,7 @@ impl NativeSession {
         tools: Vec<Tool<'env>>,
         calls: &ToolCalls,
     ) -> Result<Object<'env>> {
-        let tools = tools.iter().map(|one| crate::tools::tool(one, calls));
+        let tools = tools.iter().map(|one| crate::tools::host_tool(one, calls));
         let tools = tools.collect::<Result<Vec<_>>>()?;
         self.with(env, move |s| Ok(s.set_tools(tools)?))
     }
@@ -129,7 +134,7 @@ impl NativeSession {
     /// A request about files, and its answer.
     #[napi(ts_return_type = "Promise<string>")]
     pub fn files<'env>(&self, env: &'env Env, request: String) -> Result<Object<'env>> {
-        self.with(env, move |s| wasibox_sdk::request(s, &request))
+        self.with(env, move |s| wasibox_sdk::run_request(s, &request))
     }
 
     #[napi(ts_return_type = "Promise<Buffer>")]
@@ -161,17 +166,17 @@ impl NativeSession {
 
     #[napi(ts_return_type = "Promise<number>")]
     pub fn head<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
-        self.with(env, |s| Ok(wasibox_sdk::head(s)? as f64))
+        self.with(env, |s| Ok(wasibox_sdk::head_number(s)? as f64))
     }
 
     #[napi(ts_return_type = "Promise<string>")]
     pub fn history<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
-        self.with(env, wasibox_sdk::history)
+        self.with(env, wasibox_sdk::session_history)
     }
 
     #[napi(ts_return_type = "Promise<string>")]
     pub fn log<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
-        self.with(env, wasibox_sdk::log)
+        self.with(env, wasibox_sdk::session_log)
     }
 
     #[napi(ts_return_type = "Promise<number>")]
@@ -209,13 +214,13 @@ impl NativeSession {
     pub fn tags<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         self.with(env, |s| {
             let named = |(name, number)| Tag { name, number: number as f64 };
-            Ok(wasibox_sdk::tags(s)?.into_iter().map(named).collect::<Vec<Tag>>())
+            Ok(wasibox_sdk::session_tags(s)?.into_iter().map(named).collect::<Vec<Tag>>())
         })
     }
 
     #[napi(ts_return_type = "Promise<NativeSession>")]
     pub fn fork<'env>(&self, env: &'env Env, name: Option<String>) -> Result<Object<'env>> {
-        self.with(env, move |s| NativeSession::new(wasibox_sdk::fork(s, name.as_deref())?))
+        self.with(env, move |s| NativeSession::new(wasibox_sdk::fork_session(s, name.as_deref())?))
     }
 
     /// The session as a snapshot's bytes.
@@ -290,7 +295,8 @@ impl NativeSession {
     #[napi(ts_return_type = "Promise<string[] | null>")]
     pub fn missing_walls<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         self.with(env, |s| {
-            let named = |walls: wasibox::Walls| walls.missing().into_iter().map(str::to_owned);
+            let named =
+                |walls: wasibox::Walls| walls.missing_walls().into_iter().map(str::to_owned);
             Ok(s.walls().map(|walls| named(walls).collect::<Vec<String>>()))
         })
     }
@@ -298,7 +304,7 @@ impl NativeSession {
     #[napi(ts_return_type = "Promise<string>")]
     pub fn workspace_diff<'env>(&self, env: &'env Env, paths: Vec<String>) -> Result<Object<'env>> {
         self.with(env, move |s| {
-            let diff = s.workspace_diff(&each(&paths))?;
+            let diff = s.workspace_diff(&as_strs(&paths))?;
             Ok(String::from_utf8_lossy(&diff.text).into_owned())
         })
     }
@@ -311,7 +317,7 @@ impl NativeSession {
         paths: Vec<String>,
     ) -> Result<Object<'env>> {
         self.with(env, move |s| {
-            let applied = s.workspace_apply(&each(&paths))?;
+            let applied = s.workspace_apply(&as_strs(&paths))?;
             let left = applied.left.into_iter().map(|(path, why)| Left { path, why });
             Ok(Applied { done: applied.done, left: left.collect() })
         })
@@ -319,14 +325,14 @@ impl NativeSession {
 
     #[napi]
     pub fn is_closed(&self) -> bool {
-        lock(&self.session).is_none()
+        lock_mutex(&self.session).is_none()
     }
 
     /// Lets go of the session. A call that runs comes to its end.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
-        let session = lock(&self.session).take();
-        promise(env, move || {
+        let session = lock_mutex(&self.session).take();
+        run_as_promise(env, move || {
             drop(session);
             Ok(())
         })
@@ -336,12 +342,12 @@ impl NativeSession {
 impl Drop for NativeSession {
     fn drop(&mut self) {
         // Ending a process takes a moment, and the loop may be collecting garbage here.
-        if let Some(session) = lock(&self.session).take() {
-            let _ = wasibox_sdk::spawn(move || drop(session));
+        if let Some(session) = lock_mutex(&self.session).take() {
+            let _ = wasibox_sdk::spawn_job(move || drop(session));
         }
     }
 }
 
-fn each(paths: &[String]) -> Vec<&str> {
+fn as_strs(paths: &[String]) -> Vec<&str> {
     paths.iter().map(String::as_str).collect()
 }

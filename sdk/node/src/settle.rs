@@ -5,7 +5,7 @@ use napi::{Env, Error, Result, Status};
 use wasibox_sdk::SdkFailure;
 
 /// A failure as an error, whose message the package's TypeScript takes apart: kind, code and text, a line each.
-pub fn thrown(failure: impl Into<SdkFailure>) -> Error {
+pub fn js_error(failure: impl Into<SdkFailure>) -> Error {
     let SdkFailure { kind, text, code } = failure.into();
     let code = code.unwrap_or_default();
     Error::new(Status::GenericFailure, format!("{}\n{code}\n{text}", kind.name()))
@@ -15,7 +15,7 @@ pub fn thrown(failure: impl Into<SdkFailure>) -> Error {
 ///
 /// # Errors
 /// If there can be none.
-pub fn promise<'env, T>(
+pub fn run_as_promise<'env, T>(
     env: &'env Env,
     act: impl FnOnce() -> std::result::Result<T, SdkFailure> + Send + 'static,
 ) -> Result<Object<'env>>
@@ -25,8 +25,8 @@ where
     let (deferred, promise) = env.create_deferred()?;
     let job = move || match act() {
         Ok(value) => deferred.resolve(move |_: Env| Ok(value)),
-        Err(failure) => deferred.reject(thrown(failure)),
+        Err(failure) => deferred.reject(js_error(failure)),
     };
-    wasibox_sdk::spawn(job).map_err(|e| thrown(SdkFailure::from(e)))?;
+    wasibox_sdk::spawn_job(job).map_err(|e| js_error(SdkFailure::from(e)))?;
     Ok(promise)
 }

@@ -1,7 +1,7 @@
 //! `ToolCalls`: functions of JavaScript's as host tools.
 
-use crate::call::lock;
-use crate::settle::thrown;
+use crate::call::lock_mutex;
+use crate::settle::js_error;
 use futures_channel::oneshot::{Sender, channel};
 use napi::bindgen_prelude::{FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -36,7 +36,7 @@ impl ToolCalls {
     /// A call's result as JSON or, if it has failed, why. One that nobody waits for any more is passed over.
     #[napi]
     pub fn settle(&self, call: u32, ok: bool, text: String) {
-        if let Some(sender) = lock(&self.0).waiting.remove(&call) {
+        if let Some(sender) = lock_mutex(&self.0).waiting.remove(&call) {
             let _ = sender.send(if ok { Ok(text) } else { Err(text) });
         }
     }
@@ -63,7 +63,7 @@ struct ToolCallGuard {
 
 impl Drop for ToolCallGuard {
     fn drop(&mut self) {
-        if lock(&self.calls).waiting.remove(&self.number).is_some() {
+        if lock_mutex(&self.calls).waiting.remove(&self.number).is_some() {
             self.act.call((self.number, None), ThreadsafeFunctionCallMode::NonBlocking);
         }
     }
@@ -73,14 +73,14 @@ impl Drop for ToolCallGuard {
 ///
 /// # Errors
 /// A description that is none.
-pub fn tool(tool: &Tool<'_>, calls: &ToolCalls) -> Result<HostTool> {
+pub fn host_tool(tool: &Tool<'_>, calls: &ToolCalls) -> Result<HostTool> {
     let act = tool.act.build_threadsafe_function::<Arguments>().weak::<true>();
     let act: Arc<Act> = Arc::new(act.build_callback(|ctx| Ok(FnArgs::from(ctx.value)))?);
     let calls = calls.0.clone();
     let begun = move |arguments: String| {
         let (sender, receiver) = channel();
         let number = {
-            let mut pending = lock(&calls);
+            let mut pending = lock_mutex(&calls);
             pending.last = pending.last.wrapping_add(1);
             let number = pending.last;
             pending.waiting.insert(number, sender);
@@ -97,5 +97,5 @@ pub fn tool(tool: &Tool<'_>, calls: &ToolCalls) -> Result<HostTool> {
             receiver.await.unwrap_or_else(|_| Err(ended()))
         }
     };
-    wasibox_sdk::async_tool(&tool.told, begun).map_err(thrown)
+    wasibox_sdk::async_tool(&tool.told, begun).map_err(js_error)
 }

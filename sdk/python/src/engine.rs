@@ -1,6 +1,6 @@
 //! `_native.Engine`.
 
-use crate::failure::raised;
+use crate::failure::python_error;
 use crate::own::ForkSafe;
 use crate::session::Session;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use wasibox_sdk::{Opener, wasibox};
 pub struct Engine(ForkSafe<wasibox::Engine>);
 
 /// Calls a function of Python's with a line; what it raises is written to `sys.stderr`, since nobody waits for it.
-fn tell(progress: &Py<PyAny>, line: &str) {
+fn call_progress(progress: &Py<PyAny>, line: &str) {
     Python::attach(|py| {
         if let Err(e) = progress.call1(py, (line,)) {
             e.write_unraisable(py, Some(progress.bind(py)));
@@ -28,25 +28,25 @@ impl Engine {
     fn new(py: Python<'_>, options: &str, progress: Option<Py<PyAny>>) -> PyResult<Engine> {
         let progress = move |line: &str| {
             if let Some(progress) = &progress {
-                tell(progress, line);
+                call_progress(progress, line);
             }
         };
-        let made = py.detach(|| wasibox_sdk::engine(options, progress));
-        made.map(|engine| Engine(ForkSafe::new(engine))).map_err(raised)
+        let made = py.detach(|| wasibox_sdk::engine_from_options(options, progress));
+        made.map(|engine| Engine(ForkSafe::new(engine))).map_err(python_error)
     }
 
     /// A session as `opener` (JSON) says.
     fn open(&self, py: Python<'_>, opener: &str) -> PyResult<Session> {
         let engine = self.0.get()?;
         let opened = py.detach(|| Opener::parse(opener)?.open(engine));
-        opened.map(Session::new).map_err(raised)
+        opened.map(Session::new).map_err(python_error)
     }
 
     /// A session out of a snapshot's bytes.
     fn load(&self, py: Python<'_>, opener: &str, from: &[u8]) -> PyResult<Session> {
         let engine = self.0.get()?;
-        let opened = py.detach(|| Opener::parse(opener)?.load(engine, from));
-        opened.map(Session::new).map_err(raised)
+        let opened = py.detach(|| Opener::parse(opener)?.load_snapshot(engine, from));
+        opened.map(Session::new).map_err(python_error)
     }
 
     /// A session out of a snapshot's file.
@@ -56,22 +56,22 @@ impl Engine {
             let file = std::fs::File::open(&path).map_err(|e| {
                 wasibox_sdk::SdkFailure::invalid(format!("{}: {e}", path.display()))
             })?;
-            Opener::parse(opener)?.load(engine, file)
+            Opener::parse(opener)?.load_snapshot(engine, file)
         });
-        opened.map(Session::new).map_err(raised)
+        opened.map(Session::new).map_err(python_error)
     }
 
     /// The names of a store's sessions.
     fn sessions(&self, py: Python<'_>, store: PathBuf) -> PyResult<Vec<String>> {
         let engine = self.0.get()?;
         let listed = py.detach(|| engine.store(&store)?.list());
-        Ok(listed.map_err(raised)?.into_iter().map(|info| info.name).collect())
+        Ok(listed.map_err(python_error)?.into_iter().map(|info| info.name).collect())
     }
 
     /// Forgets a session of a store.
     fn remove(&self, py: Python<'_>, store: PathBuf, name: &str) -> PyResult<()> {
         let engine = self.0.get()?;
-        py.detach(|| engine.store(&store)?.remove(name)).map_err(raised)
+        py.detach(|| engine.store(&store)?.remove(name)).map_err(python_error)
     }
 
     /// How many sessions have a process now.
@@ -104,11 +104,11 @@ pub fn unpack(
     let artifacts = artifacts.or_else(wasibox::default_artifact_dir);
     let say = |step: wasibox::bundle::BundleStep| {
         if let Some(progress) = &progress {
-            tell(progress, &step.to_string());
+            call_progress(progress, &step.to_string());
         }
     };
     // A text: a `PathBuf` would become a `pathlib.Path`, whose import takes 3 ms.
-    py.detach(|| wasibox::bundle::unpack(&bundle, &images, artifacts.as_deref(), &say))
+    py.detach(|| wasibox::bundle::unpack_bundle(&bundle, &images, artifacts.as_deref(), &say))
         .map(PathBuf::into_os_string)
-        .map_err(raised)
+        .map_err(python_error)
 }

@@ -11,7 +11,7 @@ pyo3::create_exception!(
 );
 
 /// An exception that says why.
-pub fn raised(failure: impl Into<SdkFailure>) -> PyErr {
+pub fn python_error(failure: impl Into<SdkFailure>) -> PyErr {
     let SdkFailure { kind, text, code } = failure.into();
     NativeError::new_err((kind.name(), text, code))
 }

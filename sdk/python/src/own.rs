@@ -1,6 +1,6 @@
 //! What belongs to the process that made it.
 
-use crate::failure::raised;
+use crate::failure::python_error;
 use pyo3::PyResult;
 use wasibox_sdk::{SdkFailure, SdkFailureKind};
 
@@ -23,7 +23,7 @@ impl<T> ForkSafe<T> {
         let is_ours = self.process == std::process::id();
         self.value.as_ref().filter(|_| is_ours).ok_or_else(|| {
             let text = "it was made before this process was forked; make another one here";
-            raised(SdkFailure::new(SdkFailureKind::Conflict, text))
+            python_error(SdkFailure::new(SdkFailureKind::Conflict, text))
         })
     }
 }

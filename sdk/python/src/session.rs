@@ -1,8 +1,8 @@
 //! `_native.Session`.
 
-use crate::failure::raised;
+use crate::failure::python_error;
 use crate::own::ForkSafe;
-use crate::wait::waited;
+use crate::wait::wait_for;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub struct Cancel {
     interrupt: Mutex<Option<wasibox::Interrupt>>,
 }
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -31,7 +31,7 @@ impl Cancel {
 
     /// Nobody waits for the call any more.
     fn cancel(&self) {
-        let interrupt = lock(&self.interrupt).clone().unwrap_or_default();
+        let interrupt = lock_mutex(&self.interrupt).clone().unwrap_or_default();
         self.cancel.cancel(&interrupt);
     }
 }
@@ -49,8 +49,8 @@ impl Session {
     }
 
     fn get(&self) -> PyResult<wasibox::Session> {
-        let session = lock(&self.0);
-        let session = session.as_ref().ok_or_else(|| raised(SdkFailure::closed()))?;
+        let session = lock_mutex(&self.0);
+        let session = session.as_ref().ok_or_else(|| python_error(SdkFailure::closed()))?;
         Ok(session.get()?.clone())
     }
 
@@ -61,7 +61,7 @@ impl Session {
         act: impl FnOnce(&wasibox::Session) -> Result<T, SdkFailure> + Send,
     ) -> PyResult<T> {
         let session = self.get()?;
-        py.detach(move || act(&session)).map_err(raised)
+        py.detach(move || act(&session)).map_err(python_error)
     }
 }
 
@@ -80,9 +80,9 @@ impl Session {
     ) -> PyResult<Told<'py>> {
         let session = self.get()?;
         let exec = CallOptions::parse(options).and_then(|o| o.exec(stdin.to_vec()));
-        let exec = exec.map_err(raised)?;
+        let exec = exec.map_err(python_error)?;
         let interrupt = session.interrupter();
-        *lock(&cancel.interrupt) = Some(interrupt.clone());
+        *lock_mutex(&cancel.interrupt) = Some(interrupt.clone());
         let failed = Arc::new(Mutex::new(None));
         let (waiting, handle, noted) = (cancel.cancel.clone(), interrupt.clone(), failed.clone());
         let run = move || {
@@ -91,7 +91,7 @@ impl Session {
                 Python::attach(|py| {
                     let result = callback.call1(py, (is_stderr, PyBytes::new(py, bytes)));
                     if let Err(e) = result {
-                        lock(&noted).get_or_insert(e);
+                        lock_mutex(&noted).get_or_insert(e);
                         // What comes meanwhile is passed over.
                         waiting.cancel(&interrupt);
                     }
@@ -102,14 +102,14 @@ impl Session {
             // The function is Python's: to be let go of where its lock is held.
             (result, on_output)
         };
-        let (result, on_output) = waited(py, is_main, || cancel.cancel.cancel(&handle), run)?;
+        let (result, on_output) = wait_for(py, is_main, || cancel.cancel.cancel(&handle), run)?;
         drop(on_output);
-        if let Some(e) = lock(&failed).take() {
+        if let Some(e) = lock_mutex(&failed).take() {
             return Err(e);
         }
-        let outcome = result.map_err(raised)?;
+        let outcome = result.map_err(python_error)?;
         let status = outcome.exit_code;
-        let (stdout, stderr, rest) = wasibox_sdk::told(outcome);
+        let (stdout, stderr, rest) = wasibox_sdk::outcome_parts(outcome);
         Ok((status, PyBytes::new(py, &stdout), PyBytes::new(py, &stderr), rest))
     }
 
@@ -122,14 +122,14 @@ impl Session {
     /// Makes these the functions that guests may call: descriptions in JSON, and functions of a call and its arguments
     /// that give whether they could, and a result or why not.
     fn set_tools(&self, py: Python<'_>, tools: Vec<(String, Py<PyAny>)>) -> PyResult<()> {
-        let tools = tools.into_iter().map(|(told, act)| crate::tools::tool(&told, act));
-        let tools = tools.collect::<Result<Vec<_>, _>>().map_err(raised)?;
+        let tools = tools.into_iter().map(|(told, act)| crate::tools::host_tool(&told, act));
+        let tools = tools.collect::<Result<Vec<_>, _>>().map_err(python_error)?;
         self.with(py, |s| Ok(s.set_tools(tools)?))
     }
 
     /// A request about files, and its answer.
     fn files(&self, py: Python<'_>, request: &str) -> PyResult<String> {
-        self.with(py, |s| wasibox_sdk::request(s, request))
+        self.with(py, |s| wasibox_sdk::run_request(s, request))
     }
 
     fn read<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyBytes>> {
@@ -143,7 +143,7 @@ impl Session {
     }
 
     fn name(&self) -> PyResult<String> {
-        self.get()?.name().map_err(raised)
+        self.get()?.name().map_err(python_error)
     }
 
     fn directory(&self, py: Python<'_>) -> PyResult<String> {
@@ -152,15 +152,15 @@ impl Session {
     }
 
     fn head(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, wasibox_sdk::head)
+        self.with(py, wasibox_sdk::head_number)
     }
 
     fn history(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, wasibox_sdk::history)
+        self.with(py, wasibox_sdk::session_history)
     }
 
     fn log(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, wasibox_sdk::log)
+        self.with(py, wasibox_sdk::session_log)
     }
 
     fn undo(&self, py: Python<'_>) -> PyResult<u64> {
@@ -188,12 +188,12 @@ impl Session {
     }
 
     fn tags(&self, py: Python<'_>) -> PyResult<Vec<(String, u64)>> {
-        self.with(py, wasibox_sdk::tags)
+        self.with(py, wasibox_sdk::session_tags)
     }
 
     #[pyo3(signature = (name=None))]
     fn fork(&self, py: Python<'_>, name: Option<&str>) -> PyResult<Session> {
-        self.with(py, |s| wasibox_sdk::fork(s, name)).map(Session::new)
+        self.with(py, |s| wasibox_sdk::fork_session(s, name)).map(Session::new)
     }
 
     /// The session as a snapshot's bytes.
@@ -248,7 +248,7 @@ impl Session {
 
     /// The names of walls that this host lacks; `None` if there is no process around it.
     fn missing_walls(&self, py: Python<'_>) -> PyResult<Option<Vec<&'static str>>> {
-        self.with(py, |s| Ok(s.walls().map(|walls| walls.missing())))
+        self.with(py, |s| Ok(s.walls().map(|walls| walls.missing_walls())))
     }
 
     fn workspace_diff<'py>(
@@ -256,7 +256,7 @@ impl Session {
         py: Python<'py>,
         paths: Vec<String>,
     ) -> PyResult<(Bound<'py, PyBytes>, bool)> {
-        let diff = self.with(py, |s| Ok(s.workspace_diff(&each(&paths))?))?;
+        let diff = self.with(py, |s| Ok(s.workspace_diff(&as_strs(&paths))?))?;
         Ok((PyBytes::new(py, &diff.text), diff.truncated))
     }
 
@@ -265,29 +265,29 @@ impl Session {
         py: Python<'_>,
         paths: Vec<String>,
     ) -> PyResult<(Vec<String>, Vec<(String, String)>)> {
-        let applied = self.with(py, |s| Ok(s.workspace_apply(&each(&paths))?))?;
+        let applied = self.with(py, |s| Ok(s.workspace_apply(&as_strs(&paths))?))?;
         Ok((applied.done, applied.left))
     }
 
     /// Lets go of the session. A call that runs comes to its end.
     fn close(&self, py: Python<'_>) {
-        let session = lock(&self.0).take();
+        let session = lock_mutex(&self.0).take();
         py.detach(move || drop(session));
     }
 
     fn is_closed(&self) -> bool {
-        lock(&self.0).is_none()
+        lock_mutex(&self.0).is_none()
     }
 }
 
-fn each(paths: &[String]) -> Vec<&str> {
+fn as_strs(paths: &[String]) -> Vec<&str> {
     paths.iter().map(String::as_str).collect()
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
         // Ending a process takes a moment, and Python may be collecting garbage here.
-        let Some(session) = lock(&self.0).take() else { return };
+        let Some(session) = lock_mutex(&self.0).take() else { return };
         Python::attach(|py| py.detach(move || drop(session)));
     }
 }

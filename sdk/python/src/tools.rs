@@ -29,9 +29,9 @@ impl Drop for PythonFunction {
 }
 
 /// A tool of a function that takes a call and arguments, and gives whether it could, and a result or why not.
-pub fn tool(told: &str, act: Py<PyAny>) -> Result<HostTool, SdkFailure> {
+pub fn host_tool(told: &str, act: Py<PyAny>) -> Result<HostTool, SdkFailure> {
     let act = PythonFunction(Some(act));
-    wasibox_sdk::tool(told, move |arguments, context| {
+    wasibox_sdk::host_tool(told, move |arguments, context| {
         let _counted = ThreadGuard::begin();
         let ended = || "the program's interpreter has ended".to_owned();
         let act = act.0.as_ref().ok_or_else(ended)?;

@@ -1,6 +1,6 @@
 //! Waiting without Python's lock.
 
-use crate::failure::raised;
+use crate::failure::python_error;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -15,7 +15,7 @@ const SIGNALS: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// What the handler has raised; if there can be no thread.
-pub fn waited<T: Send + 'static>(
+pub fn wait_for<T: Send + 'static>(
     py: Python<'_>,
     is_main: bool,
     end: impl Fn(),
@@ -29,7 +29,7 @@ pub fn waited<T: Send + 'static>(
         // Whoever waits is woken even if that fails.
         let _ = sender.send(catch_unwind(AssertUnwindSafe(act)));
     };
-    wasibox_sdk::spawn(job).map_err(|e| raised(wasibox_sdk::SdkFailure::from(e)))?;
+    wasibox_sdk::spawn_job(job).map_err(|e| python_error(wasibox_sdk::SdkFailure::from(e)))?;
     let receiver = Mutex::new(receiver);
     let mut raised = None;
     let done = loop {
@@ -110,5 +110,6 @@ pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
             drop((act, done));
         });
     };
-    py.detach(|| wasibox_sdk::spawn(job)).map_err(|e| raised(wasibox_sdk::SdkFailure::from(e)))
+    py.detach(|| wasibox_sdk::spawn_job(job))
+        .map_err(|e| python_error(wasibox_sdk::SdkFailure::from(e)))
 }

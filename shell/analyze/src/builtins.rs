@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use crate::command::{AnalyzedLine, show};
-use crate::options::{OptionLetters, split};
+use crate::command::{AnalyzedLine, lossy_text};
+use crate::options::{OptionLetters, split_arguments};
 use crate::report::{CommandScope, ScriptWord};
 use crate::walk::ScriptWalk;
 
-const fn ordered(short: &'static str) -> OptionLetters {
+const fn ordered_letters(short: &'static str) -> OptionLetters {
     OptionLetters { short, long: &[], ordered: true }
 }
 
@@ -17,38 +17,41 @@ fn is_name(text: &[u8]) -> bool {
 }
 
 /// The name in `name`, `name[...]`, `name=...`, `name+=...`, also before text that is not static.
-fn target(text: &ScriptWord) -> ScriptWord {
+fn target_name(text: &ScriptWord) -> ScriptWord {
     let end = text.text.iter().position(|c| matches!(c, b'[' | b'=' | b'+'));
     let name = text.text.get(..end.unwrap_or(text.text.len())).unwrap_or_default();
-    if is_name(name) { ScriptWord::fixed(name) } else { text.clone() }
+    if is_name(name) { ScriptWord::fixed_text(name) } else { text.clone() }
 }
 
 impl ScriptWalk<'_> {
     /// Handles a builtin's own line; `false` if it is none of those known here.
-    pub fn builtin(&mut self, l: &AnalyzedLine<'_>) -> bool {
-        self.runs_code(l) || self.changes_reading(l) || self.sets_variables(l) || self.hides(l)
+    pub fn walk_builtin(&mut self, l: &AnalyzedLine<'_>) -> bool {
+        self.runs_code(l)
+            || self.changes_reading(l)
+            || self.sets_variables(l)
+            || self.hides_effects(l)
     }
 
     /// Builtins that run code, a file or a command.
     fn runs_code(&mut self, l: &AnalyzedLine<'_>) -> bool {
         let (within, resolve, options) = match l.name {
             b"eval" => {
-                self.eval(l);
+                self.walk_eval(l);
                 return true;
             }
             b"trap" => {
-                self.trap(l);
+                self.walk_trap(l);
                 return true;
             }
             b"." | b"source" => {
-                if let Some(file) = split(l.args, ordered("")).operands.first() {
+                if let Some(file) = split_arguments(l.args, ordered_letters("")).operands.first() {
                     self.runs_file(file, l.name, l.line);
                 }
                 return true;
             }
             b"jobs" if l.args.iter().any(|a| a.text == b"-x") => {
                 let operands = l.args.get(1..).unwrap_or_default();
-                self.within("jobs -x", |w| {
+                self.walk_within("jobs -x", |w| {
                     w.run(operands, l.line, CommandScope::Any, l.stdin, l.more)
                 });
                 return true;
@@ -58,9 +61,9 @@ impl ScriptWalk<'_> {
             b"exec" => ("exec", CommandScope::Program, "a"),
             _ => return false,
         };
-        let s = split(l.args, ordered(options));
-        if within != "command" || !s.any(&["v", "V"]) {
-            self.within(within, |w| w.run(&s.operands, l.line, resolve, l.stdin, l.more));
+        let s = split_arguments(l.args, ordered_letters(options));
+        if within != "command" || !s.has_any(&["v", "V"]) {
+            self.walk_within(within, |w| w.run(&s.operands, l.line, resolve, l.stdin, l.more));
         }
         true
     }
@@ -68,7 +71,7 @@ impl ScriptWalk<'_> {
     /// Builtins that change how what follows is read.
     fn changes_reading(&mut self, l: &AnalyzedLine<'_>) -> bool {
         match l.name {
-            b"alias" => self.alias(l),
+            b"alias" => self.walk_alias(l),
             b"unalias" => {
                 let aliases = Rc::make_mut(&mut self.aliases);
                 for a in l.args {
@@ -105,34 +108,35 @@ impl ScriptWalk<'_> {
 
     /// Builtins that set variables, by name.
     fn sets_variables(&mut self, l: &AnalyzedLine<'_>) -> bool {
-        let by = show(l.name);
+        let by = lossy_text(l.name);
         let options = match l.name {
             b"declare" | b"typeset" | b"local" | b"export" | b"readonly" => {
                 OptionLetters::default()
             }
-            b"read" => ordered("adinNptu"),
-            b"mapfile" | b"readarray" => ordered("dnOsuCc"),
-            b"printf" => ordered("v"),
-            b"wait" => ordered("p"),
-            b"getopts" => ordered(""),
+            b"read" => ordered_letters("adinNptu"),
+            b"mapfile" | b"readarray" => ordered_letters("dnOsuCc"),
+            b"printf" => ordered_letters("v"),
+            b"wait" => ordered_letters("p"),
+            b"getopts" => ordered_letters(""),
             _ => return false,
         };
-        let s = split(l.args, options);
+        let s = split_arguments(l.args, options);
         let mut names: Vec<ScriptWord> = match l.name {
-            b"read" => s.values(&["a"]).chain(&s.operands).cloned().collect(),
+            b"read" => s.option_values(&["a"]).chain(&s.operands).cloned().collect(),
             b"mapfile" | b"readarray" => {
-                for callback in s.values(&["C"]) {
-                    self.code(format!("{by} -C"), callback, l.line);
+                for callback in s.option_values(&["C"]) {
+                    self.walk_code(format!("{by} -C"), callback, l.line);
                 }
                 s.operands.first().cloned().into_iter().collect()
             }
-            b"printf" => s.values(&["v"]).cloned().collect(),
-            b"wait" => s.values(&["p"]).cloned().collect(),
+            b"printf" => s.option_values(&["v"]).cloned().collect(),
+            b"wait" => s.option_values(&["p"]).cloned().collect(),
             b"getopts" => s.operands.get(1).cloned().into_iter().collect(),
-            _ if s.any(&["f", "F", "p"]) => return true,
+            _ if s.has_any(&["f", "F", "p"]) => return true,
             // Assignments among the words were noted when the words were read.
             _ => {
-                let named = |o: &&ScriptWord| target(o) == **o || !is_name(&target(o).text);
+                let named =
+                    |o: &&ScriptWord| target_name(o) == **o || !is_name(&target_name(o).text);
                 s.operands.iter().filter(named).cloned().collect()
             }
         };
@@ -142,57 +146,57 @@ impl ScriptWalk<'_> {
             _ => None,
         };
         if names.is_empty() {
-            names.extend(default.map(ScriptWord::fixed));
+            names.extend(default.map(ScriptWord::fixed_text));
         }
         for name in &names {
-            self.variable(target(name), &by, None, l.line);
+            self.note_variable(target_name(name), &by, None, l.line);
         }
         true
     }
 
     /// Builtins of which only a run can tell what they do.
-    fn hides(&mut self, l: &AnalyzedLine<'_>) -> bool {
+    fn hides_effects(&mut self, l: &AnalyzedLine<'_>) -> bool {
         match l.name {
             b"let" => {
                 for a in l.args {
                     match sh_syntax::parse::parse_arith(&a.text, &Default::default()) {
-                        Ok(e) if !a.dynamic => self.arith(&e, l.line),
-                        _ => self.unknown("arithmetic", &a.text, l.line),
+                        Ok(e) if !a.dynamic => self.walk_arith(&e, l.line),
+                        _ => self.note_unknown("arithmetic", &a.text, l.line),
                     }
                 }
             }
             b"hash" => {
-                if !split(l.args, ordered("p")).operands.is_empty()
+                if !split_arguments(l.args, ordered_letters("p")).operands.is_empty()
                     && l.args.iter().any(|a| a.text == b"-p")
                 {
-                    self.unknown("command location", &l.args[0].text, l.line);
+                    self.note_unknown("command location", &l.args[0].text, l.line);
                 }
             }
             b"enable" if l.args.iter().any(|a| a.text == b"-f") => {
-                self.unknown("loaded builtin", l.name, l.line);
+                self.note_unknown("loaded builtin", l.name, l.line);
             }
             b"fc" if !l.args.iter().any(|a| a.text.starts_with(b"-l")) => {
-                self.unknown("history", l.name, l.line);
+                self.note_unknown("history", l.name, l.line);
             }
             _ => return false,
         }
         true
     }
 
-    fn eval(&mut self, l: &AnalyzedLine<'_>) {
+    fn walk_eval(&mut self, l: &AnalyzedLine<'_>) {
         let words: Vec<&[u8]> = l.args.iter().map(|a| a.text.as_slice()).collect();
         let words = words.strip_prefix(&[&b"--"[..]]).unwrap_or(&words);
         let text = words.join(&b' ');
-        if l.more || l.args.iter().any(|a| a.known().is_none()) {
-            self.unknown("eval", &text, l.line);
+        if l.more || l.args.iter().any(|a| a.known_text().is_none()) {
+            self.note_unknown("eval", &text, l.line);
         } else {
-            self.nested("eval", &text, l.line);
+            self.walk_nested("eval", &text, l.line);
         }
     }
 
-    fn trap(&mut self, l: &AnalyzedLine<'_>) {
-        let s = split(l.args, ordered(""));
-        if s.any(&["l", "p"]) {
+    fn walk_trap(&mut self, l: &AnalyzedLine<'_>) {
+        let s = split_arguments(l.args, ordered_letters(""));
+        if s.has_any(&["l", "p"]) {
             return;
         }
         let [action, conditions @ ..] = s.operands.as_slice() else { return };
@@ -200,18 +204,18 @@ impl ScriptWalk<'_> {
         if conditions.is_empty() || action.text == b"-" || number && !action.dynamic {
             return;
         }
-        let names: Vec<String> = conditions.iter().map(|c| show(&c.text)).collect();
+        let names: Vec<String> = conditions.iter().map(|c| lossy_text(&c.text)).collect();
         let label = format!("trap {}", names.join(" "));
-        self.code(label, action, l.line);
+        self.walk_code(label, action, l.line);
     }
 
-    fn alias(&mut self, l: &AnalyzedLine<'_>) {
+    fn walk_alias(&mut self, l: &AnalyzedLine<'_>) {
         for a in l.args {
             let Some(at) = a.text.iter().position(|c| *c == b'=') else { continue };
             let (name, value) = (a.text.get(..at), a.text.get(at + 1..));
             let (Some(name), Some(value)) = (name, value) else { continue };
             if a.dynamic {
-                self.unknown("alias", &a.text, l.line);
+                self.note_unknown("alias", &a.text, l.line);
             } else {
                 Rc::make_mut(&mut self.aliases).insert(name.to_vec(), Rc::from(value));
             }

@@ -33,23 +33,23 @@ const LANGUAGES: &[(&[u8], &[&str])] = &[
 pub(crate) const SHELLS: &[&[u8]] =
     &[b"bash", b"sh", b"dash", b"ash", b"ksh", b"mksh", b"zsh", b"rbash", b"yash"];
 
-pub(crate) fn base(name: &[u8]) -> &[u8] {
+pub(crate) fn base_name(name: &[u8]) -> &[u8] {
     name.rsplit(|c| *c == b'/').next().unwrap_or(name)
 }
 
-pub(crate) fn show(text: &[u8]) -> String {
+pub(crate) fn lossy_text(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
 impl ScriptWalk<'_> {
     /// A simple command.
-    pub fn simple(&mut self, s: &SimpleCommand, line: u32, stdin: Stdin) {
+    pub fn walk_simple(&mut self, s: &SimpleCommand, line: u32, stdin: Stdin) {
         let by = if s.words.is_empty() { "assignment" } else { "environment" };
         for a in &s.assignments {
-            self.assignment(a, by);
+            self.walk_assignment(a, by);
         }
         let declares = match s.words.first() {
-            Some(CommandWord::Word(w)) => show(w.as_literal().unwrap_or_default()),
+            Some(CommandWord::Word(w)) => lossy_text(w.as_literal().unwrap_or_default()),
             _ => String::new(),
         };
         let words: Vec<ScriptWord> =
@@ -76,38 +76,41 @@ impl ScriptWalk<'_> {
             context: self.context.clone(),
             resolve,
         });
-        let Some(known) = name.known() else {
-            self.unknown("command name", &name.text, line);
+        let Some(known) = name.known_text() else {
+            self.note_unknown("command name", &name.text, line);
             return;
         };
         let l = AnalyzedLine { name: known, args, line, stdin, more };
-        if resolve != CommandScope::Program && self.builtin(&l) {
+        if resolve != CommandScope::Program && self.walk_builtin(&l) {
             return;
         }
-        if self.wrapper(&l) {
+        if self.walk_wrapper(&l) {
             return;
         }
-        let program = base(known);
+        let program = base_name(known);
         if SHELLS.contains(&program) {
-            self.shell(&l);
+            self.walk_shell(&l);
         } else if let Some((_, options)) = LANGUAGES.iter().find(|(n, _)| *n == program) {
-            self.language(&l, options);
+            self.walk_language(&l, options);
         } else if matches!(program, b"ssh" | b"su" | b"parallel" | b"docker" | b"podman" | b"make")
         {
-            self.unknown("program", known, line);
+            self.note_unknown("program", known, line);
         } else if matches!(program, b"awk" | b"gawk" | b"mawk" | b"nawk") {
-            self.awk(&l);
+            self.walk_awk(&l);
         } else if program == b"sed" {
-            crate::sed::command(self, &l);
+            crate::sed::sed_command(self, &l);
         }
     }
 
     /// `bash -c text`, `bash file`, `bash < text`.
-    fn shell(&mut self, l: &AnalyzedLine<'_>) {
+    fn walk_shell(&mut self, l: &AnalyzedLine<'_>) {
         let (mut i, mut command, mut stdin) = (0, false, false);
         while let Some(arg) = l.args.get(i) {
             let text = arg.text.as_slice();
-            if arg.known().is_none() || !matches!(text.first(), Some(b'-' | b'+')) || text == b"-" {
+            if arg.known_text().is_none()
+                || !matches!(text.first(), Some(b'-' | b'+'))
+                || text == b"-"
+            {
                 break;
             }
             i += 1;
@@ -131,41 +134,41 @@ impl ScriptWalk<'_> {
                 i += 1;
             }
         }
-        let label = show(base(l.name));
+        let label = lossy_text(base_name(l.name));
         let operand = l.args.get(i).filter(|_| !stdin || command);
         match operand {
-            Some(text) if command => self.code(format!("{label} -c"), text, l.line),
+            Some(text) if command => self.walk_code(format!("{label} -c"), text, l.line),
             Some(file) => {
                 self.runs_file(file, l.name, l.line);
             }
             None => match l.stdin {
-                Some(text) => self.code(format!("{label} <<"), text, l.line),
-                None => self.unknown("standard input as script", l.name, l.line),
+                Some(text) => self.walk_code(format!("{label} <<"), text, l.line),
+                None => self.note_unknown("standard input as script", l.name, l.line),
             },
         }
         if command && operand.is_none() && l.more {
-            self.unknown("code", l.name, l.line);
+            self.note_unknown("code", l.name, l.line);
         }
     }
 
     /// A text of shell code given as a word.
-    pub fn code(&mut self, context: String, text: &ScriptWord, line: u32) {
+    pub fn walk_code(&mut self, context: String, text: &ScriptWord, line: u32) {
         match text.dynamic {
-            false => self.nested(context, &text.text, line),
-            true => self.unknown("code", &text.text, line),
+            false => self.walk_nested(context, &text.text, line),
+            true => self.note_unknown("code", &text.text, line),
         }
     }
 
-    fn language(&mut self, l: &AnalyzedLine<'_>, options: &[&str]) {
+    fn walk_language(&mut self, l: &AnalyzedLine<'_>, options: &[&str]) {
         for (i, arg) in l.args.iter().enumerate() {
             let text = arg.text.as_slice();
             let option = text.strip_prefix(b"--").or_else(|| text.strip_prefix(b"-"));
             match option {
                 Some(o) if !o.is_empty() => {
-                    let name = show(o);
+                    let name = lossy_text(o);
                     if options.contains(&name.as_str()) {
                         let code = l.args.get(i + 1).map_or(&b""[..], |t| &t.text);
-                        return self.unknown("program text", code, l.line);
+                        return self.note_unknown("program text", code, l.line);
                     }
                     if matches!(o, b"V" | b"version" | b"h" | b"help") {
                         return;
@@ -175,14 +178,14 @@ impl ScriptWalk<'_> {
                 _ => break,
             }
         }
-        self.unknown("standard input as script", l.name, l.line);
+        self.note_unknown("standard input as script", l.name, l.line);
     }
 
     /// Awk programs may run commands and write files.
-    fn awk(&mut self, l: &AnalyzedLine<'_>) {
-        let spec = crate::files::spec(b"awk");
-        let split = crate::options::split(l.args, spec);
-        let files: Vec<&ScriptWord> = split.values(&["f", "file"]).collect();
+    fn walk_awk(&mut self, l: &AnalyzedLine<'_>) {
+        let spec = crate::files::tool_options(b"awk");
+        let split = crate::options::split_arguments(l.args, spec);
+        let files: Vec<&ScriptWord> = split.option_values(&["f", "file"]).collect();
         if !files.is_empty() {
             for f in files {
                 self.runs_file(f, l.name, l.line);
@@ -196,7 +199,7 @@ impl ScriptWalk<'_> {
             || has(b"|") && has(b"getline")
             || has(b"print") && (has(b">") || has(b"|"));
         if program.dynamic || acts || has(b"getline") || has(b"@load") || has(b"@include") {
-            self.unknown("program text", &program.text, l.line);
+            self.note_unknown("program text", &program.text, l.line);
         }
     }
 }

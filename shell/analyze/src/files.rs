@@ -1,8 +1,8 @@
 //! Files that well-known tools read, write and delete: from the table of their options and
 //! the roles of their operands. A tool that is not in the table has no files listed.
 
-use crate::command::base;
-use crate::options::{OptionLetters, SplitArguments, split};
+use crate::command::base_name;
+use crate::options::{OptionLetters, SplitArguments, split_arguments};
 use crate::report::{Access, CommandUse, FileUse, ScriptWord};
 
 use Access::{Delete, Read, Write};
@@ -235,14 +235,14 @@ const READERS: &[(&str, &str)] = &[
     ("comm", ""),
 ];
 
-fn find(name: &[u8]) -> Option<&'static FileTool> {
+fn find_tool(name: &[u8]) -> Option<&'static FileTool> {
     TOOLS.iter().find(|t| t.names.iter().any(|n| n.as_bytes() == name))
 }
 
 /// The options of a tool.
-pub(crate) fn spec(name: &[u8]) -> OptionLetters {
+pub(crate) fn tool_options(name: &[u8]) -> OptionLetters {
     let reader = READERS.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, s)| *s);
-    match find(name) {
+    match find_tool(name) {
         Some(t) => OptionLetters { short: reader.unwrap_or(t.short), long: t.long, ordered: false },
         None => OptionLetters::default(),
     }
@@ -250,14 +250,14 @@ pub(crate) fn spec(name: &[u8]) -> OptionLetters {
 
 /// Adds the files of a command.
 pub(crate) fn of_command(c: &CommandUse, out: &mut Vec<FileUse>) {
-    let Some(name) = c.name.known() else { return };
-    let name = base(name);
-    let Some(tool) = find(name) else { return };
-    let mut s = split(&c.args, spec(name));
+    let Some(name) = c.name.known_text() else { return };
+    let name = base_name(name);
+    let Some(tool) = find_tool(name) else { return };
+    let mut s = split_arguments(&c.args, tool_options(name));
     if c.more_args {
         s.operands.push(ScriptWord { text: Vec::new(), dynamic: true, expands: false });
     }
-    if s.any(&["help", "version"]) {
+    if s.has_any(&["help", "version"]) {
         return;
     }
     let mut put = |path: &ScriptWord, access: Access| {
@@ -270,24 +270,24 @@ pub(crate) fn of_command(c: &CommandUse, out: &mut Vec<FileUse>) {
         });
     };
     for (option, access) in tool.files {
-        s.values(&[option]).for_each(|v| put(v, *access));
+        s.option_values(&[option]).for_each(|v| put(v, *access));
     }
     let operands = s.operands.as_slice();
     match tool.role {
         Role::Nothing => {}
         Role::Each(a) => operands.iter().for_each(|o| put(o, a)),
         Role::AfterFirst(unless, a) => {
-            let skip = usize::from(!s.any(unless));
+            let skip = usize::from(!s.has_any(unless));
             operands.iter().skip(skip).for_each(|o| put(o, a));
         }
-        Role::Copy | Role::Move | Role::Link => copied(tool.role, name, &s, put),
+        Role::Copy | Role::Move | Role::Link => copy_files(tool.role, name, &s, put),
         Role::Filter => {
             operands.iter().take(1).for_each(|o| put(o, Read));
             operands.iter().skip(1).for_each(|o| put(o, Write));
         }
         Role::Replace(only_read) => {
-            let replaces = !s.any(only_read);
-            let keeps = s.any(&["k", "keep"]);
+            let replaces = !s.has_any(only_read);
+            let keeps = s.has_any(&["k", "keep"]);
             for o in operands {
                 put(o, Read);
                 if replaces {
@@ -295,9 +295,9 @@ pub(crate) fn of_command(c: &CommandUse, out: &mut Vec<FileUse>) {
                 }
             }
         }
-        Role::Sed => sed(&s, operands, put),
-        Role::Tar => tar(&c.args, &s, put),
-        Role::Dd => dd(operands, put),
+        Role::Sed => sed_files(&s, operands, put),
+        Role::Tar => tar_files(&c.args, &s, put),
+        Role::Dd => dd_files(operands, put),
         Role::Zip => {
             operands.iter().take(1).for_each(|o| put(o, Write));
             operands.iter().skip(1).for_each(|o| put(o, Read));
@@ -306,22 +306,27 @@ pub(crate) fn of_command(c: &CommandUse, out: &mut Vec<FileUse>) {
 }
 
 /// The sources and the target of `cp`, `mv`, `ln` and `install`.
-fn copied(role: Role, name: &[u8], s: &SplitArguments, mut put: impl FnMut(&ScriptWord, Access)) {
+fn copy_files(
+    role: Role,
+    name: &[u8],
+    s: &SplitArguments,
+    mut put: impl FnMut(&ScriptWord, Access),
+) {
     let operands = s.operands.as_slice();
-    if s.any(&["t", "target-directory"]) {
-        return sources(role, operands, put);
+    if s.has_any(&["t", "target-directory"]) {
+        return source_files(role, operands, put);
     }
-    if name == b"install" && s.any(&["d", "directory"]) {
+    if name == b"install" && s.has_any(&["d", "directory"]) {
         return operands.iter().for_each(|o| put(o, Write));
     }
     if let Some((last, rest)) = operands.split_last() {
         // `ln target` makes the link in the current directory.
         put(last, Write);
-        sources(role, rest, put);
+        source_files(role, rest, put);
     }
 }
 
-fn sources(role: Role, operands: &[ScriptWord], mut put: impl FnMut(&ScriptWord, Access)) {
+fn source_files(role: Role, operands: &[ScriptWord], mut put: impl FnMut(&ScriptWord, Access)) {
     let access = match role {
         Role::Move => Delete,
         Role::Copy => Read,
@@ -331,44 +336,48 @@ fn sources(role: Role, operands: &[ScriptWord], mut put: impl FnMut(&ScriptWord,
 }
 
 /// `if=` and `of=`
-fn dd(operands: &[ScriptWord], mut put: impl FnMut(&ScriptWord, Access)) {
+fn dd_files(operands: &[ScriptWord], mut put: impl FnMut(&ScriptWord, Access)) {
     for o in operands {
         for (key, access) in [(&b"if="[..], Read), (b"of=", Write)] {
             if o.starts_with(key) {
-                put(&o.tail(3), access);
+                put(&o.tail_from(3), access);
             }
         }
     }
 }
 
-fn sed(s: &SplitArguments, operands: &[ScriptWord], mut put: impl FnMut(&ScriptWord, Access)) {
-    let given = s.any(&["e", "f", "expression", "file"]);
+fn sed_files(
+    s: &SplitArguments,
+    operands: &[ScriptWord],
+    mut put: impl FnMut(&ScriptWord, Access),
+) {
+    let given = s.has_any(&["e", "f", "expression", "file"]);
     // `-i.bak` is split into letters; its first one decides.
-    let in_place = s.any(&["i", "in-place"]);
+    let in_place = s.has_any(&["i", "in-place"]);
     for o in operands.iter().skip(usize::from(!given)) {
         put(o, Read);
         if in_place {
             put(o, Write);
         }
     }
-    s.values(&["f", "file"]).for_each(|f| put(f, Read));
+    s.option_values(&["f", "file"]).for_each(|f| put(f, Read));
 }
 
 /// `tar` takes its first word's letters as options even without a dash.
-fn tar(args: &[ScriptWord], s: &SplitArguments, mut put: impl FnMut(&ScriptWord, Access)) {
+fn tar_files(args: &[ScriptWord], s: &SplitArguments, mut put: impl FnMut(&ScriptWord, Access)) {
     let mut old = None;
     if let Some(first) = args.first().filter(|a| !a.dynamic && !a.starts_with(b"-")) {
         old = Some(first.text.clone());
     }
     let has = |short: &str, long: &str| {
         let letter = short.as_bytes().first().copied().unwrap_or(0);
-        s.any(&[short, long]) || old.as_ref().is_some_and(|o| o.contains(&letter))
+        s.has_any(&[short, long]) || old.as_ref().is_some_and(|o| o.contains(&letter))
     };
     let create = has("c", "create");
-    let change = has("r", "append") || has("u", "update") || s.any(&["delete", "concatenate"]);
-    let extract = has("x", "extract") || s.has("get");
+    let change = has("r", "append") || has("u", "update") || s.has_any(&["delete", "concatenate"]);
+    let extract = has("x", "extract") || s.has_option("get");
     let mut operands = s.operands.iter().skip(usize::from(old.is_some()));
-    let mut archive = s.values(&["f", "file"]).next();
+    let mut archive = s.option_values(&["f", "file"]).next();
     if archive.is_none() && old.as_ref().is_some_and(|o| o.contains(&b'f')) {
         archive = operands.next();
     }
@@ -379,6 +388,6 @@ fn tar(args: &[ScriptWord], s: &SplitArguments, mut put: impl FnMut(&ScriptWord,
         operands.for_each(|o| put(o, Read));
     } else if extract {
         let here = ScriptWord { text: b".".to_vec(), ..ScriptWord::default() };
-        put(s.values(&["C", "directory"]).last().unwrap_or(&here), Write);
+        put(s.option_values(&["C", "directory"]).last().unwrap_or(&here), Write);
     }
 }

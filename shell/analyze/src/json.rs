@@ -7,7 +7,7 @@ use crate::report::{
 };
 
 /// JSON text of a byte string; bytes that are no UTF-8 become U+FFFD.
-fn string(out: &mut String, text: &[u8]) {
+fn put_string(out: &mut String, text: &[u8]) {
     out.push('"');
     for c in String::from_utf8_lossy(text).chars() {
         match c {
@@ -35,48 +35,48 @@ impl Object {
         Object { out: "{".into() }
     }
 
-    fn key(&mut self, key: &str) -> &mut String {
+    fn add_key(&mut self, key: &str) -> &mut String {
         if self.out.len() > 1 {
             self.out.push_str(", ");
         }
-        string(&mut self.out, key.as_bytes());
+        put_string(&mut self.out, key.as_bytes());
         self.out.push_str(": ");
         &mut self.out
     }
 
-    fn text(mut self, key: &str, value: &[u8]) -> Object {
-        string(self.key(key), value);
+    fn add_text(mut self, key: &str, value: &[u8]) -> Object {
+        put_string(self.add_key(key), value);
         self
     }
 
     /// Members of a word: its text under `key`, then the flags that are set.
-    fn word(mut self, key: &str, value: &ScriptWord) -> Object {
-        string(self.key(key), &value.text);
-        self.flag("dynamic", value.dynamic).flag("expands", value.expands)
+    fn add_word(mut self, key: &str, value: &ScriptWord) -> Object {
+        put_string(self.add_key(key), &value.text);
+        self.add_flag("dynamic", value.dynamic).add_flag("expands", value.expands)
     }
 
-    fn flag(mut self, key: &str, on: bool) -> Object {
+    fn add_flag(mut self, key: &str, on: bool) -> Object {
         if on {
-            self.key(key).push_str("true");
+            self.add_key(key).push_str("true");
         }
         self
     }
 
-    fn raw(mut self, key: &str, value: &str) -> Object {
-        self.key(key).push_str(value);
+    fn add_raw(mut self, key: &str, value: &str) -> Object {
+        self.add_key(key).push_str(value);
         self
     }
 
-    fn at(self, line: u32, context: &Context) -> String {
-        let mut o = self.raw("line", &line.to_string());
+    fn add_place(self, line: u32, context: &Context) -> String {
+        let mut o = self.add_raw("line", &line.to_string());
         if !context.is_empty() {
-            let list = o.key("context");
+            let list = o.add_key("context");
             list.push('[');
             for (i, c) in context.iter().enumerate() {
                 if i > 0 {
                     list.push_str(", ");
                 }
-                string(list, c.as_bytes());
+                put_string(list, c.as_bytes());
             }
             list.push(']');
         }
@@ -89,11 +89,11 @@ impl Object {
     }
 }
 
-fn word(text: &ScriptWord) -> String {
-    Object::new().word("text", text).end()
+fn word_json(text: &ScriptWord) -> String {
+    Object::new().add_word("text", text).end()
 }
 
-fn list(items: impl Iterator<Item = String>) -> String {
+fn json_list(items: impl Iterator<Item = String>) -> String {
     let items: Vec<String> = items.collect();
     if items.is_empty() {
         return "[]".into();
@@ -107,27 +107,27 @@ impl AnalysisReport {
         let functions = self
             .functions
             .iter()
-            .map(|f| Object::new().text("name", &f.name).at(f.line, &f.context));
+            .map(|f| Object::new().add_text("name", &f.name).add_place(f.line, &f.context));
         let unknowns = self.unknowns.iter().map(|u| {
             Object::new()
-                .text("what", u.what.as_bytes())
-                .text("text", &u.text)
-                .at(u.line, &u.context)
+                .add_text("what", u.what.as_bytes())
+                .add_text("text", &u.text)
+                .add_place(u.line, &u.context)
         });
         let errors = self
             .errors
             .iter()
-            .map(|e| Object::new().text("message", &e.message).at(e.line, &e.context));
+            .map(|e| Object::new().add_text("message", &e.message).add_place(e.line, &e.context));
         let mut out = String::from("{\n  \"version\": 1,\n");
         out.push_str(&format!("  \"complete\": {},\n", self.is_complete()));
         let parts = [
-            ("commands", list(self.commands.iter().map(CommandUse::to_object))),
-            ("files", list(self.files.iter().map(FileUse::to_object))),
-            ("redirections", list(self.redirections.iter().map(Redirection::to_object))),
-            ("functions", list(functions)),
-            ("variables", list(self.variables.iter().map(Variable::to_object))),
-            ("unknowns", list(unknowns)),
-            ("errors", list(errors)),
+            ("commands", json_list(self.commands.iter().map(CommandUse::to_object))),
+            ("files", json_list(self.files.iter().map(FileUse::to_object))),
+            ("redirections", json_list(self.redirections.iter().map(Redirection::to_object))),
+            ("functions", json_list(functions)),
+            ("variables", json_list(self.variables.iter().map(Variable::to_object))),
+            ("unknowns", json_list(unknowns)),
+            ("errors", json_list(errors)),
         ];
         let parts: Vec<String> = parts.iter().map(|(k, v)| format!("  \"{k}\": {v}")).collect();
         out.push_str(&parts.join(",\n"));
@@ -145,13 +145,13 @@ impl CommandUse {
             CommandNameKind::Path => "path",
             CommandNameKind::Unknown => "unknown",
         };
-        let args: Vec<String> = self.args.iter().map(word).collect();
+        let args: Vec<String> = self.args.iter().map(word_json).collect();
         Object::new()
-            .word("name", &self.name)
-            .text("kind", kind.as_bytes())
-            .raw("args", &format!("[{}]", args.join(", ")))
-            .flag("more_args", self.more_args)
-            .at(self.line, &self.context)
+            .add_word("name", &self.name)
+            .add_text("kind", kind.as_bytes())
+            .add_raw("args", &format!("[{}]", args.join(", ")))
+            .add_flag("more_args", self.more_args)
+            .add_place(self.line, &self.context)
     }
 }
 
@@ -164,30 +164,30 @@ impl FileUse {
             Access::Execute => "execute",
         };
         Object::new()
-            .word("path", &self.path)
-            .text("access", access.as_bytes())
-            .text("by", &self.by)
-            .at(self.line, &self.context)
+            .add_word("path", &self.path)
+            .add_text("access", access.as_bytes())
+            .add_text("by", &self.by)
+            .add_place(self.line, &self.context)
     }
 }
 
 impl Redirection {
     fn to_object(&self) -> String {
         Object::new()
-            .text("fd", self.fd.as_bytes())
-            .text("op", self.op.as_bytes())
-            .word("target", &self.target)
-            .at(self.line, &self.context)
+            .add_text("fd", self.fd.as_bytes())
+            .add_text("op", self.op.as_bytes())
+            .add_word("target", &self.target)
+            .add_place(self.line, &self.context)
     }
 }
 
 impl Variable {
     fn to_object(&self) -> String {
-        let object = Object::new().word("name", &self.name).text("by", self.by.as_bytes());
+        let object = Object::new().add_word("name", &self.name).add_text("by", self.by.as_bytes());
         match &self.value {
-            Some(text) => object.raw("value", &word(text)),
+            Some(text) => object.add_raw("value", &word_json(text)),
             None => object,
         }
-        .at(self.line, &self.context)
+        .add_place(self.line, &self.context)
     }
 }

@@ -60,8 +60,12 @@ pub struct AnalyzeOptions {
 }
 
 /// Analyses a script.
-pub fn analyze(text: &[u8], options: AnalyzeOptions, names: &dyn CommandNames) -> AnalysisReport {
+pub fn analyze_script(
+    text: &[u8],
+    options: AnalyzeOptions,
+    names: &dyn CommandNames,
+) -> AnalysisReport {
     let mut walk = walk::ScriptWalk::new(options, names);
-    walk.source(text, 1);
-    walk.finish()
+    walk.walk_source(text, 1);
+    walk.finish_report()
 }

@@ -28,17 +28,17 @@ pub(crate) struct SplitArguments {
 
 impl SplitArguments {
     /// Whether an option was given.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has_option(&self, name: &str) -> bool {
         self.options.iter().any(|o| o.name == name)
     }
 
     /// Whether one of these options was given.
-    pub fn any(&self, names: &[&str]) -> bool {
-        names.iter().any(|n| self.has(n))
+    pub fn has_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|n| self.has_option(n))
     }
 
     /// The values of these options, in order.
-    pub fn values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s ScriptWord> {
+    pub fn option_values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s ScriptWord> {
         self.options
             .iter()
             .filter(|o| names.contains(&o.name.as_str()))
@@ -47,7 +47,7 @@ impl SplitArguments {
 }
 
 /// Splits the words after a command's name.
-pub(crate) fn split(args: &[ScriptWord], spec: OptionLetters) -> SplitArguments {
+pub(crate) fn split_arguments(args: &[ScriptWord], spec: OptionLetters) -> SplitArguments {
     let mut out = SplitArguments::default();
     let mut i = 0;
     while let Some(arg) = args.get(i) {
@@ -59,7 +59,7 @@ pub(crate) fn split(args: &[ScriptWord], spec: OptionLetters) -> SplitArguments 
             let body = arg.text.get(2..).unwrap_or_default();
             let end = body.iter().position(|c| *c == b'=').unwrap_or(body.len());
             let name = String::from_utf8_lossy(body.get(..end).unwrap_or_default()).into_owned();
-            let mut value = (end < body.len()).then(|| arg.tail(end + 3));
+            let mut value = (end < body.len()).then(|| arg.tail_from(end + 3));
             if value.is_none() && spec.long.contains(&name.as_str()) {
                 value = args.get(i).cloned();
                 i += 1;
@@ -74,7 +74,7 @@ pub(crate) fn split(args: &[ScriptWord], spec: OptionLetters) -> SplitArguments 
                     out.options.push(FoundOption { name, value: None });
                     continue;
                 }
-                let mut value = Some(arg.tail(at + 1)).filter(|v| !v.text.is_empty());
+                let mut value = Some(arg.tail_from(at + 1)).filter(|v| !v.text.is_empty());
                 if value.is_none() {
                     value = args.get(i).cloned();
                     i += 1;
@@ -100,14 +100,15 @@ mod tests {
     #[test]
     fn clusters_and_values() {
         let args: Vec<ScriptWord> = ["-rn", "-ofile", "x", "--output=y", "--key", "z", "--", "-q"]
-            .map(ScriptWord::fixed)
+            .map(ScriptWord::fixed_text)
             .to_vec();
-        let s = split(&args, OptionLetters { short: "o", long: &["key"], ordered: false });
-        assert!(s.has("r") && s.has("n") && !s.has("q"));
-        let values = |n: &str| s.values(&[n]).map(|t| t.text.clone()).collect::<Vec<_>>();
+        let s =
+            split_arguments(&args, OptionLetters { short: "o", long: &["key"], ordered: false });
+        assert!(s.has_option("r") && s.has_option("n") && !s.has_option("q"));
+        let values = |n: &str| s.option_values(&[n]).map(|t| t.text.clone()).collect::<Vec<_>>();
         assert_eq!(values("o"), [b"file".to_vec()]);
         assert_eq!(values("output"), [b"y".to_vec()]);
         assert_eq!(values("key"), [b"z".to_vec()]);
-        assert_eq!(s.operands, [ScriptWord::fixed("x"), ScriptWord::fixed("-q")]);
+        assert_eq!(s.operands, [ScriptWord::fixed_text("x"), ScriptWord::fixed_text("-q")]);
     }
 }

@@ -12,17 +12,17 @@ pub struct ScriptWord {
 }
 
 impl ScriptWord {
-    pub(crate) fn fixed(text: impl Into<Vec<u8>>) -> ScriptWord {
+    pub(crate) fn fixed_text(text: impl Into<Vec<u8>>) -> ScriptWord {
         ScriptWord { text: text.into(), dynamic: false, expands: false }
     }
 
     /// The text, if it is all known.
-    pub fn known(&self) -> Option<&[u8]> {
+    pub fn known_text(&self) -> Option<&[u8]> {
         (!self.dynamic && !self.expands).then_some(self.text.as_slice())
     }
 
     /// The part from `at` on.
-    pub(crate) fn tail(&self, at: usize) -> ScriptWord {
+    pub(crate) fn tail_from(&self, at: usize) -> ScriptWord {
         ScriptWord { text: self.text.get(at..).unwrap_or_default().to_vec(), ..*self }
     }
 

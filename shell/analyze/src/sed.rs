@@ -2,34 +2,34 @@
 //! the flag `e` (GNU sed manual, chapters 3 and 6). A text that cannot be followed is an unknown.
 
 use crate::command::AnalyzedLine;
-use crate::options::split;
+use crate::options::split_arguments;
 use crate::report::{Access, ScriptWord};
 use crate::walk::ScriptWalk;
 
 /// Looks at the scripts of a `sed` command line.
-pub(crate) fn command(walk: &mut ScriptWalk<'_>, l: &AnalyzedLine<'_>) {
-    let s = split(l.args, crate::files::spec(b"sed"));
-    for f in s.values(&["f", "file"]) {
+pub(crate) fn sed_command(walk: &mut ScriptWalk<'_>, l: &AnalyzedLine<'_>) {
+    let s = split_arguments(l.args, crate::files::tool_options(b"sed"));
+    for f in s.option_values(&["f", "file"]) {
         walk.runs_file(f, l.name, l.line);
     }
-    let mut scripts: Vec<&ScriptWord> = s.values(&["e", "expression"]).collect();
-    if scripts.is_empty() && !s.any(&["f", "file"]) {
+    let mut scripts: Vec<&ScriptWord> = s.option_values(&["e", "expression"]).collect();
+    if scripts.is_empty() && !s.has_any(&["f", "file"]) {
         scripts.extend(s.operands.first());
     }
     for text in scripts {
         let mut found = Vec::new();
-        if text.dynamic || scan(&text.text, &mut found).is_none() {
-            walk.unknown("program text", &text.text, l.line);
+        if text.dynamic || scan_script(&text.text, &mut found).is_none() {
+            walk.note_unknown("program text", &text.text, l.line);
             continue;
         }
         for f in found {
             match f {
                 SedEffect::File(path, access) => {
-                    walk.file(ScriptWord::fixed(path), access, l.name, l.line);
+                    walk.note_file(ScriptWord::fixed_text(path), access, l.name, l.line);
                 }
-                SedEffect::Command(text) => walk.nested("sed e", &text, l.line),
+                SedEffect::Command(text) => walk.walk_nested("sed e", &text, l.line),
                 // The pattern space runs as a command.
-                SedEffect::PatternSpace => walk.unknown("program text", &text.text, l.line),
+                SedEffect::PatternSpace => walk.note_unknown("program text", &text.text, l.line),
             }
         }
     }
@@ -47,19 +47,19 @@ struct SedScan<'t> {
 }
 
 impl SedScan<'_> {
-    fn peek(&self) -> Option<u8> {
+    fn peek_byte(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
-    fn skip(&mut self, these: impl Fn(u8) -> bool) {
-        while self.peek().is_some_and(&these) {
+    fn skip_while(&mut self, these: impl Fn(u8) -> bool) {
+        while self.peek_byte().is_some_and(&these) {
             self.at += 1;
         }
     }
 
     /// Up to the delimiter; a backslash hides it, and so does a bracket expression in a pattern.
     fn delimited(&mut self, delimiter: u8, pattern: bool) -> Option<()> {
-        while let Some(c) = self.peek() {
+        while let Some(c) = self.peek_byte() {
             self.at += 1;
             match c {
                 b'\\' => self.at += 1,
@@ -88,20 +88,20 @@ impl SedScan<'_> {
     }
 
     fn address(&mut self) -> Option<()> {
-        match self.peek() {
+        match self.peek_byte() {
             Some(b'0'..=b'9' | b'$' | b'+' | b'~') => {
-                self.skip(|c| c.is_ascii_digit() || matches!(c, b'$' | b'~' | b'+'));
+                self.skip_while(|c| c.is_ascii_digit() || matches!(c, b'$' | b'~' | b'+'));
             }
             Some(b'/') => {
                 self.at += 1;
                 self.delimited(b'/', true)?;
-                self.skip(|c| matches!(c, b'I' | b'M'));
+                self.skip_while(|c| matches!(c, b'I' | b'M'));
             }
             Some(b'\\') => {
                 let delimiter = *self.text.get(self.at + 1)?;
                 self.at += 2;
                 self.delimited(delimiter, true)?;
-                self.skip(|c| matches!(c, b'I' | b'M'));
+                self.skip_while(|c| matches!(c, b'I' | b'M'));
             }
             _ => {}
         }
@@ -110,9 +110,9 @@ impl SedScan<'_> {
 }
 
 /// What follows `s/regex/replacement/`.
-fn flags(s: &mut SedScan<'_>, out: &mut Vec<SedEffect>) {
+fn scan_flags(s: &mut SedScan<'_>, out: &mut Vec<SedEffect>) {
     loop {
-        match s.peek() {
+        match s.peek_byte() {
             Some(b'g' | b'p' | b'i' | b'I' | b'm' | b'M' | b'0'..=b'9') => s.at += 1,
             Some(b'e') => {
                 s.at += 1;
@@ -128,22 +128,22 @@ fn flags(s: &mut SedScan<'_>, out: &mut Vec<SedEffect>) {
 }
 
 /// `None` where the text is no script that this scanner understands.
-fn scan(text: &[u8], out: &mut Vec<SedEffect>) -> Option<()> {
+fn scan_script(text: &[u8], out: &mut Vec<SedEffect>) -> Option<()> {
     let mut s = SedScan { text, at: 0 };
     loop {
-        s.skip(|c| c.is_ascii_whitespace() || c == b';');
-        if s.peek().is_none() {
+        s.skip_while(|c| c.is_ascii_whitespace() || c == b';');
+        if s.peek_byte().is_none() {
             return Some(());
         }
         s.address()?;
-        s.skip(|c| c == b' ');
-        if s.peek() == Some(b',') {
+        s.skip_while(|c| c == b' ');
+        if s.peek_byte() == Some(b',') {
             s.at += 1;
-            s.skip(|c| c == b' ');
+            s.skip_while(|c| c == b' ');
             s.address()?;
         }
-        s.skip(|c| matches!(c, b' ' | b'!'));
-        let Some(command) = s.peek() else { return Some(()) };
+        s.skip_while(|c| matches!(c, b' ' | b'!'));
+        let Some(command) = s.peek_byte() else { return Some(()) };
         s.at += 1;
         match command {
             b'{' | b'}' | b'=' | b'd' | b'D' | b'g' | b'G' | b'h' | b'H' | b'n' | b'N' | b'p'
@@ -154,16 +154,16 @@ fn scan(text: &[u8], out: &mut Vec<SedEffect>) -> Option<()> {
                 loop {
                     let line = s.rest_of_line();
                     s.at += 1;
-                    if !line.ends_with(b"\\") || s.peek().is_none() {
+                    if !line.ends_with(b"\\") || s.peek_byte().is_none() {
                         break;
                     }
                 }
             }
             b':' | b'b' | b't' | b'T' | b'v' => {
-                s.skip(|c| c == b' ');
-                s.skip(|c| !c.is_ascii_whitespace() && !matches!(c, b';' | b'}'));
+                s.skip_while(|c| c == b' ');
+                s.skip_while(|c| !c.is_ascii_whitespace() && !matches!(c, b';' | b'}'));
             }
-            b'l' | b'L' | b'q' | b'Q' => s.skip(|c| c == b' ' || c.is_ascii_digit()),
+            b'l' | b'L' | b'q' | b'Q' => s.skip_while(|c| c == b' ' || c.is_ascii_digit()),
             b'r' | b'R' => out.push(SedEffect::File(s.rest_of_line(), Access::Read)),
             b'w' | b'W' => out.push(SedEffect::File(s.rest_of_line(), Access::Write)),
             b'e' => {
@@ -174,12 +174,12 @@ fn scan(text: &[u8], out: &mut Vec<SedEffect>) -> Option<()> {
                 });
             }
             b'y' | b's' => {
-                let delimiter = s.peek()?;
+                let delimiter = s.peek_byte()?;
                 s.at += 1;
                 s.delimited(delimiter, command == b's')?;
                 s.delimited(delimiter, false)?;
                 if command == b's' {
-                    flags(&mut s, out);
+                    scan_flags(&mut s, out);
                 }
             }
             _ => return None,

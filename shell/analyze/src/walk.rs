@@ -54,7 +54,7 @@ impl<'n> ScriptWalk<'n> {
     }
 
     /// A whole text, command by command as a shell reads it.
-    pub fn source(&mut self, text: &[u8], first_line: u32) {
+    pub fn walk_source(&mut self, text: &[u8], first_line: u32) {
         let mut parser = Parser::new(text, ParseOptions { first_line, ..ParseOptions::default() });
         loop {
             let o = parser.options_mut();
@@ -63,7 +63,7 @@ impl<'n> ScriptWalk<'n> {
             o.expand_aliases = self.expand_aliases;
             match parser.next_command(&AliasTable(self.aliases.clone())) {
                 Ok(None) => return,
-                Ok(Some(list)) => self.list(&list),
+                Ok(Some(list)) => self.walk_list(&list),
                 Err(e) => {
                     for (line, message) in e.lines() {
                         let context = self.context.clone();
@@ -80,46 +80,52 @@ impl<'n> ScriptWalk<'n> {
     }
 
     /// A text that runs within another one.
-    pub fn nested(&mut self, context: impl Into<String>, text: &[u8], line: u32) {
+    pub fn walk_nested(&mut self, context: impl Into<String>, text: &[u8], line: u32) {
         if self.texts >= MAX_TEXTS {
-            self.unknown("nesting", text, line);
+            self.note_unknown("nesting", text, line);
             return;
         }
         self.texts += 1;
-        self.within(context, |w| w.source(text, line));
+        self.walk_within(context, |w| w.walk_source(text, line));
         self.texts -= 1;
     }
 
     /// Walks what stands within a construct that findings are to name.
-    pub fn within(&mut self, context: impl Into<String>, f: impl FnOnce(&mut Self)) {
+    pub fn walk_within(&mut self, context: impl Into<String>, f: impl FnOnce(&mut Self)) {
         self.context.push(context.into());
         f(self);
         self.context.pop();
     }
 
     /// Notes something that only a run can tell.
-    pub fn unknown(&mut self, what: &'static str, text: &[u8], line: u32) {
+    pub fn note_unknown(&mut self, what: &'static str, text: &[u8], line: u32) {
         let context = self.context.clone();
         self.report.unknowns.push(Unknown { what, text: text.to_vec(), line, context });
     }
 
     /// Notes the use of a file.
-    pub fn file(&mut self, path: ScriptWord, access: Access, by: &[u8], line: u32) {
+    pub fn note_file(&mut self, path: ScriptWord, access: Access, by: &[u8], line: u32) {
         let context = self.context.clone();
         self.report.files.push(FileUse { path, access, by: by.to_vec(), line, context });
     }
 
     /// Notes a variable that is set.
-    pub fn variable(&mut self, name: ScriptWord, by: &str, value: Option<ScriptWord>, line: u32) {
+    pub fn note_variable(
+        &mut self,
+        name: ScriptWord,
+        by: &str,
+        value: Option<ScriptWord>,
+        line: u32,
+    ) {
         let (by, context) = (by.to_string(), self.context.clone());
         self.report.variables.push(Variable { name, by, value, line, context });
     }
 
     /// Walks a list.
-    pub fn list(&mut self, list: &CommandList) {
+    pub fn walk_list(&mut self, list: &CommandList) {
         for item in &list.items {
             if item.background {
-                self.within("background", |w| w.and_or(&item.and_or));
+                self.walk_within("background", |w| w.and_or(&item.and_or));
             } else {
                 self.and_or(&item.and_or);
             }
@@ -127,108 +133,108 @@ impl<'n> ScriptWalk<'n> {
     }
 
     fn and_or(&mut self, a: &AndOr) {
-        self.pipeline(&a.first);
+        self.walk_pipeline(&a.first);
         for (_, p) in &a.rest {
-            self.pipeline(p);
+            self.walk_pipeline(p);
         }
     }
 
-    fn pipeline(&mut self, p: &Pipeline) {
+    fn walk_pipeline(&mut self, p: &Pipeline) {
         if let [one] = p.stages.as_slice() {
-            return self.command(&one.command);
+            return self.walk_command(&one.command);
         }
         for stage in &p.stages {
-            self.within("pipeline", |w| w.command(&stage.command));
+            self.walk_within("pipeline", |w| w.walk_command(&stage.command));
         }
     }
 
     /// Walks a command.
-    pub fn command(&mut self, c: &Command) {
-        let stdin = self.redirects(&c.redirects);
+    pub fn walk_command(&mut self, c: &Command) {
+        let stdin = self.walk_redirects(&c.redirects);
         match &c.kind {
-            CommandKind::Simple(s) => self.simple(s, c.line, stdin),
-            CommandKind::Brace(l) => self.list(l),
-            CommandKind::Subshell(l) => self.within("subshell", |w| w.list(l)),
+            CommandKind::Simple(s) => self.walk_simple(s, c.line, stdin),
+            CommandKind::Brace(l) => self.walk_list(l),
+            CommandKind::Subshell(l) => self.walk_within("subshell", |w| w.walk_list(l)),
             CommandKind::If(i) => {
                 for (condition, body) in &i.branches {
-                    self.list(condition);
-                    self.list(body);
+                    self.walk_list(condition);
+                    self.walk_list(body);
                 }
                 if let Some(body) = &i.otherwise {
-                    self.list(body);
+                    self.walk_list(body);
                 }
             }
-            CommandKind::While(k) => self.within("loop", |w| {
-                w.list(&k.condition);
-                w.list(&k.body);
+            CommandKind::While(k) => self.walk_within("loop", |w| {
+                w.walk_list(&k.condition);
+                w.walk_list(&k.body);
             }),
             CommandKind::For(f) => self.for_loop(f, "for", c.line),
             CommandKind::Select(f) => self.for_loop(f, "select", c.line),
             CommandKind::ArithFor(f) => {
                 for a in [&f.init, &f.condition, &f.step].into_iter().flatten() {
-                    self.arith(a, c.line);
+                    self.walk_arith(a, c.line);
                 }
-                self.within("loop", |w| w.list(&f.body));
+                self.walk_within("loop", |w| w.walk_list(&f.body));
             }
             CommandKind::Case(k) => {
-                self.word(&k.subject, c.line);
+                self.walk_word(&k.subject, c.line);
                 for arm in &k.arms {
                     for p in &arm.patterns {
-                        self.word(p, c.line);
+                        self.walk_word(p, c.line);
                     }
-                    self.list(&arm.body);
+                    self.walk_list(&arm.body);
                 }
             }
-            CommandKind::Arith(a) => self.arith(a, c.line),
-            CommandKind::Cond(e) => self.cond(e, c.line),
+            CommandKind::Arith(a) => self.walk_arith(a, c.line),
+            CommandKind::Cond(e) => self.walk_cond(e, c.line),
             CommandKind::Function(f) => {
                 let (name, context) = (f.name.to_vec(), self.context.clone());
                 self.report.functions.push(FunctionUse { name, line: c.line, context });
                 let label = format!("function {}", String::from_utf8_lossy(&f.name));
-                self.within(label, |w| w.command(&f.body));
+                self.walk_within(label, |w| w.walk_command(&f.body));
             }
             CommandKind::Coproc(k) => {
                 let name = k.name.as_deref().unwrap_or(b"COPROC");
-                self.variable(ScriptWord::fixed(name), "coproc", None, c.line);
-                self.within("coproc", |w| w.command(&k.body));
+                self.note_variable(ScriptWord::fixed_text(name), "coproc", None, c.line);
+                self.walk_within("coproc", |w| w.walk_command(&k.body));
             }
         }
     }
 
     fn for_loop(&mut self, f: &For, by: &str, line: u32) {
         let words = f.words.iter().flatten();
-        let values: Vec<ScriptWord> = words.map(|w| self.word(w, line)).collect();
+        let values: Vec<ScriptWord> = words.map(|w| self.walk_word(w, line)).collect();
         let value = match values.as_slice() {
             [one] => Some(one.clone()),
             _ => None,
         };
-        self.variable(ScriptWord::fixed(&*f.name), by, value, line);
-        self.within("loop", |w| w.list(&f.body));
+        self.note_variable(ScriptWord::fixed_text(&*f.name), by, value, line);
+        self.walk_within("loop", |w| w.walk_list(&f.body));
     }
 
-    fn cond(&mut self, e: &Cond, line: u32) {
+    fn walk_cond(&mut self, e: &Cond, line: u32) {
         let mut todo = vec![e];
         while let Some(e) = todo.pop() {
             match e {
                 Cond::Not(a) | Cond::Group(a) => todo.push(a),
                 Cond::And(a, b) | Cond::Or(a, b) => todo.extend([&**b, &**a]),
-                Cond::Word(w) | Cond::Unary(_, w) => drop(self.word(w, line)),
+                Cond::Word(w) | Cond::Unary(_, w) => drop(self.walk_word(w, line)),
                 Cond::Binary(_, a, b) => {
-                    self.word(a, line);
-                    self.word(b, line);
+                    self.walk_word(a, line);
+                    self.walk_word(b, line);
                 }
             }
         }
     }
 
     /// The redirections of a command; what is known about its standard input.
-    fn redirects(&mut self, list: &[Redirect]) -> Stdin {
+    fn walk_redirects(&mut self, list: &[Redirect]) -> Stdin {
         let mut stdin = None;
         for r in list {
             let text = match &r.target {
                 RedirectTarget::Word(w) => {
-                    let text = self.word(w, r.line);
-                    self.redirect(r, &text);
+                    let text = self.walk_word(w, r.line);
+                    self.walk_redirect(r, &text);
                     (r.op == RedirectOp::HereString).then(|| ScriptWord {
                         text: [text.text.as_slice(), b"\n"].concat(),
                         // Only quote removal and tilde expansion would change it further.
@@ -247,11 +253,11 @@ impl<'n> ScriptWalk<'n> {
 
     fn here_doc(&mut self, r: &Redirect, d: &HereDoc) -> ScriptWord {
         let op = if d.strip_tabs { "<<-" } else { "<<" };
-        self.redirection(r, op, ScriptWord::fixed(&*d.delimiter), "0");
-        self.word(&d.body, r.line)
+        self.note_redirection(r, op, ScriptWord::fixed_text(&*d.delimiter), "0");
+        self.walk_word(&d.body, r.line)
     }
 
-    fn redirect(&mut self, r: &Redirect, target: &ScriptWord) {
+    fn walk_redirect(&mut self, r: &Redirect, target: &ScriptWord) {
         let number = target.text.strip_suffix(b"-").unwrap_or(&target.text);
         let is_number = !target.dynamic && number.iter().all(u8::is_ascii_digit);
         let (op, fd, access): (_, _, &[Access]) = match r.op {
@@ -268,20 +274,26 @@ impl<'n> ScriptWalk<'n> {
             RedirectOp::HereString => ("<<<", "0", &[]),
             RedirectOp::HereDoc => ("<<", "0", &[]),
         };
-        self.redirection(r, op, target.clone(), fd);
+        self.note_redirection(r, op, target.clone(), fd);
         for a in access {
             if !is_stream(target) {
-                self.file(target.clone(), *a, b"redirection", r.line);
+                self.note_file(target.clone(), *a, b"redirection", r.line);
             }
         }
     }
 
-    fn redirection(&mut self, r: &Redirect, op: &'static str, target: ScriptWord, default: &str) {
+    fn note_redirection(
+        &mut self,
+        r: &Redirect,
+        op: &'static str,
+        target: ScriptWord,
+        default: &str,
+    ) {
         let fd = match &r.fd {
             RedirectFd::Default => default.to_string(),
             RedirectFd::Number(n) => n.to_string(),
             RedirectFd::Var { name, .. } => {
-                self.variable(ScriptWord::fixed(&**name), "redirection", None, r.line);
+                self.note_variable(ScriptWord::fixed_text(&**name), "redirection", None, r.line);
                 format!("{{{}}}", String::from_utf8_lossy(name))
             }
         };
@@ -290,12 +302,12 @@ impl<'n> ScriptWalk<'n> {
     }
 
     /// Kinds of names, and files of the commands that are no functions.
-    pub fn finish(mut self) -> AnalysisReport {
+    pub fn finish_report(mut self) -> AnalysisReport {
         let functions: std::collections::BTreeSet<Vec<u8>> =
             self.report.functions.iter().map(|f| f.name.clone()).collect();
         let mut commands = std::mem::take(&mut self.report.commands);
         for c in &mut commands {
-            c.kind = match c.name.known() {
+            c.kind = match c.name.known_text() {
                 None => CommandNameKind::Unknown,
                 Some(n) if c.resolve == CommandScope::Any && functions.contains(n) => {
                     CommandNameKind::Function
@@ -320,7 +332,7 @@ impl<'n> ScriptWalk<'n> {
 
 /// Names that are no files of interest: the null device and the process's own descriptors.
 fn is_stream(path: &ScriptWord) -> bool {
-    path.known().is_some_and(|p| {
+    path.known_text().is_some_and(|p| {
         matches!(p, b"/dev/null" | b"/dev/stdin" | b"/dev/stdout" | b"/dev/stderr" | b"-")
             || p.starts_with(b"/dev/fd/")
     })

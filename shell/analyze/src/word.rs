@@ -24,9 +24,9 @@ fn is_braced(text: &[u8]) -> bool {
 
 impl ScriptWalk<'_> {
     /// Looks into a word; its text.
-    pub fn word(&mut self, w: &Word, line: u32) -> ScriptWord {
+    pub fn walk_word(&mut self, w: &Word, line: u32) -> ScriptWord {
         let mut text = ScriptWord::default();
-        self.parts(&w.parts, true, line, &mut text);
+        self.walk_parts(&w.parts, true, line, &mut text);
         // A brace expansion may be spread over parts: `{a,"b c"}`.
         if !text.dynamic && is_braced(&w.raw) && w.parts.len() > 1 {
             text.expands |=
@@ -39,7 +39,7 @@ impl ScriptWalk<'_> {
         text
     }
 
-    fn parts(&mut self, parts: &[WordPart], first: bool, line: u32, out: &mut ScriptWord) {
+    fn walk_parts(&mut self, parts: &[WordPart], first: bool, line: u32, out: &mut ScriptWord) {
         for (i, part) in parts.iter().enumerate() {
             match part {
                 WordPart::Literal(t) => {
@@ -47,28 +47,28 @@ impl ScriptWalk<'_> {
                     out.text.extend_from_slice(t);
                 }
                 WordPart::Quoted(t) => out.text.extend_from_slice(t),
-                WordPart::DoubleQuoted(inner) => self.parts(inner, false, line, out),
+                WordPart::DoubleQuoted(inner) => self.walk_parts(inner, false, line, out),
                 WordPart::Param(p) => {
                     out.dynamic = true;
-                    self.param(p, line);
+                    self.walk_param(p, line);
                 }
                 WordPart::CommandSub(s) => {
                     out.dynamic = true;
-                    self.substitution(s);
+                    self.walk_substitution(s);
                 }
                 WordPart::Arith(a) => {
                     out.dynamic = true;
-                    self.arith(a, line);
+                    self.walk_arith(a, line);
                 }
                 WordPart::ProcessSub(s) => {
                     out.dynamic = true;
-                    self.within("process substitution", |w| w.list(&s.body));
+                    self.walk_within("process substitution", |w| w.walk_list(&s.body));
                 }
             }
         }
     }
 
-    fn substitution(&mut self, s: &CommandSub) {
+    fn walk_substitution(&mut self, s: &CommandSub) {
         if let Some(e) = &s.error {
             let context = self.context.clone();
             let mut message = if e.line == 0 { e.cause.message() } else { e.render(b"") };
@@ -79,16 +79,16 @@ impl ScriptWalk<'_> {
             // `$(< file)`: the redirection is the whole command.
             for item in &s.body.items {
                 for stage in &item.and_or.first.stages {
-                    self.within("substitution", |w| w.command(&stage.command));
+                    self.walk_within("substitution", |w| w.walk_command(&stage.command));
                 }
             }
             return;
         }
-        self.within("substitution", |w| w.list(&s.body));
+        self.walk_within("substitution", |w| w.walk_list(&s.body));
     }
 
-    fn param(&mut self, p: &Param, line: u32) {
-        self.subscript(p.subscript.as_ref(), line);
+    fn walk_param(&mut self, p: &Param, line: u32) {
+        self.walk_subscript(p.subscript.as_ref(), line);
         match &p.op {
             ParamOp::Plain
             | ParamOp::Length
@@ -100,48 +100,48 @@ impl ScriptWalk<'_> {
             | ParamOp::Error { word, .. }
             | ParamOp::Alternate { word, .. }
             | ParamOp::RemovePrefix { pattern: word, .. }
-            | ParamOp::RemoveSuffix { pattern: word, .. } => drop(self.word(word, line)),
+            | ParamOp::RemoveSuffix { pattern: word, .. } => drop(self.walk_word(word, line)),
             ParamOp::Assign { word, .. } => {
-                let value = self.word(word, line);
+                let value = self.walk_word(word, line);
                 let name = match &p.name {
-                    ParamName::Variable(n) if !p.indirect => ScriptWord::fixed(&**n),
+                    ParamName::Variable(n) if !p.indirect => ScriptWord::fixed_text(&**n),
                     _ => ScriptWord { text: p.raw.to_vec(), dynamic: true, expands: false },
                 };
-                self.variable(name, "expansion", Some(value), line);
+                self.note_variable(name, "expansion", Some(value), line);
             }
             ParamOp::Replace { pattern, replacement, .. } => {
-                self.word(pattern, line);
+                self.walk_word(pattern, line);
                 if let Some(r) = replacement {
-                    self.word(r, line);
+                    self.walk_word(r, line);
                 }
             }
             ParamOp::Substring { offset, length } => {
-                self.arith(offset, line);
+                self.walk_arith(offset, line);
                 if let Some(l) = length {
-                    self.arith(l, line);
+                    self.walk_arith(l, line);
                 }
             }
             ParamOp::Case { pattern, .. } => {
                 if let Some(p) = pattern {
-                    self.word(p, line);
+                    self.walk_word(p, line);
                 }
             }
         }
         // `${x@P}` expands the value as a prompt, and thereby runs what is in it.
         if p.op == ParamOp::Transform(b'P') {
-            self.unknown("prompt expansion", &p.raw, line);
+            self.note_unknown("prompt expansion", &p.raw, line);
         }
     }
 
-    fn subscript(&mut self, s: Option<&Subscript>, line: u32) {
+    fn walk_subscript(&mut self, s: Option<&Subscript>, line: u32) {
         if let Some(Subscript::Expr(a)) = s {
-            self.arith(a, line);
+            self.walk_arith(a, line);
         }
     }
 
     /// Arithmetic: substitutions in its text, variables that it assigns.
-    pub fn arith(&mut self, a: &ArithText, line: u32) {
-        self.parts(&a.word.parts, false, line, &mut ScriptWord::default());
+    pub fn walk_arith(&mut self, a: &ArithText, line: u32) {
+        self.walk_parts(&a.word.parts, false, line, &mut ScriptWord::default());
         let mut todo: Vec<&ArithExpr> = a.expr.as_deref().into_iter().collect();
         while let Some(e) = todo.pop() {
             match e {
@@ -165,18 +165,18 @@ impl ScriptWalk<'_> {
     }
 
     fn arith_target(&mut self, target: &ArithPlace, line: u32) {
-        self.variable(ScriptWord::fixed(&*target.name), "arithmetic", None, line);
+        self.note_variable(ScriptWord::fixed_text(&*target.name), "arithmetic", None, line);
     }
 
     /// Walks an assignment; its value as far as it is known.
-    pub fn assignment(&mut self, a: &Assignment, by: &str) -> ScriptWord {
-        self.subscript(a.subscript.as_ref(), a.line);
+    pub fn walk_assignment(&mut self, a: &Assignment, by: &str) -> ScriptWord {
+        self.walk_subscript(a.subscript.as_ref(), a.line);
         let value = match &a.value {
-            AssignValue::Scalar(w) => self.word(w, a.line),
+            AssignValue::Scalar(w) => self.walk_word(w, a.line),
             AssignValue::Array(items) => {
                 for ArrayElement { key, value, .. } in items {
-                    self.subscript(key.as_ref(), a.line);
-                    self.word(value, a.line);
+                    self.walk_subscript(key.as_ref(), a.line);
+                    self.walk_word(value, a.line);
                 }
                 let at = a.raw.iter().position(|c| *c == b'(').unwrap_or(0);
                 ScriptWord {
@@ -190,14 +190,14 @@ impl ScriptWalk<'_> {
         let mut shown = ScriptWord { expands: value.expands, ..value.clone() };
         // Pathname and brace expansion do not act on assigned values; a tilde does.
         shown.expands = shown.expands && shown.text.contains(&b'~');
-        self.variable(ScriptWord::fixed(&*a.name), by, Some(shown), a.line);
+        self.note_variable(ScriptWord::fixed_text(&*a.name), by, Some(shown), a.line);
         ScriptWord { text: a.raw.to_vec(), dynamic, expands: false }
     }
 
     /// A word of a simple command; `by` is the declaration builtin it belongs to.
     pub fn command_word(&mut self, w: &CommandWord, by: &str, line: u32) -> ScriptWord {
         match w {
-            CommandWord::Word(w) => self.word(w, line),
+            CommandWord::Word(w) => self.walk_word(w, line),
             // No variable, but read like one.
             CommandWord::Assignment(Assignment {
                 name,
@@ -205,17 +205,17 @@ impl ScriptWalk<'_> {
                 value: AssignValue::Scalar(value),
                 ..
             }) if by == "alias" => {
-                let value = self.word(value, line);
+                let value = self.walk_word(value, line);
                 let text = [&**name, b"=", &*value.text].concat();
                 ScriptWord { text, dynamic: value.dynamic, expands: false }
             }
-            CommandWord::Assignment(a) => self.assignment(a, by),
+            CommandWord::Assignment(a) => self.walk_assignment(a, by),
         }
     }
 
     /// Notes that a file's content runs as code that was not looked at.
     pub fn runs_file(&mut self, path: &ScriptWord, by: &[u8], line: u32) {
-        self.file(path.clone(), Access::Execute, by, line);
-        self.unknown("script file", &path.text, line);
+        self.note_file(path.clone(), Access::Execute, by, line);
+        self.note_unknown("script file", &path.text, line);
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that run the command their operands name.
 
-use crate::command::{AnalyzedLine, SHELLS, base, show};
-use crate::options::{OptionLetters, split};
+use crate::command::{AnalyzedLine, SHELLS, base_name, lossy_text};
+use crate::options::{OptionLetters, split_arguments};
 use crate::report::{Access, CommandScope, ScriptWord};
 use crate::walk::ScriptWalk;
 
@@ -78,79 +78,80 @@ const XARGS: OptionLetters = OptionLetters {
 
 impl ScriptWalk<'_> {
     /// Looks at the command that a wrapper runs; `false` if this is no wrapper.
-    pub fn wrapper(&mut self, l: &AnalyzedLine<'_>) -> bool {
-        let name = base(l.name);
+    pub fn walk_wrapper(&mut self, l: &AnalyzedLine<'_>) -> bool {
+        let name = base_name(l.name);
         match name {
-            b"xargs" => self.xargs(l),
-            b"find" => self.find(l),
+            b"xargs" => self.walk_xargs(l),
+            b"find" => self.walk_find(l),
             _ => match WRAPPERS.iter().find(|w| w.name == name) {
-                Some(w) => self.wrapped(w, l),
+                Some(w) => self.walk_wrapped(w, l),
                 None => return false,
             },
         }
         true
     }
 
-    fn wrapped(&mut self, w: &Wrapper, l: &AnalyzedLine<'_>) {
-        let s = split(l.args, OptionLetters { short: w.short, long: w.long, ordered: true });
+    fn walk_wrapped(&mut self, w: &Wrapper, l: &AnalyzedLine<'_>) {
+        let s =
+            split_arguments(l.args, OptionLetters { short: w.short, long: w.long, ordered: true });
         let mut operands = s.operands.as_slice();
-        let label = show(w.name);
+        let label = lossy_text(w.name);
         if w.name == b"env" {
-            for text in s.values(&["S", "split-string"]) {
+            for text in s.option_values(&["S", "split-string"]) {
                 // Its quoting is nearly the shell's; a command line in it is looked at as such.
-                self.code("env -S".into(), text, l.line);
+                self.walk_code("env -S".into(), text, l.line);
             }
         }
         if w.name == b"flock"
             && let Some(at) = l.args.iter().position(|a| a.text == b"-c")
             && let Some(text) = l.args.get(at + 1)
         {
-            return self.code("flock -c".into(), text, l.line);
+            return self.walk_code("flock -c".into(), text, l.line);
         }
-        if w.name == b"sudo" && s.any(&["e", "edit"]) {
-            return self.unknown("program", l.name, l.line);
+        if w.name == b"sudo" && s.has_any(&["e", "edit"]) {
+            return self.note_unknown("program", l.name, l.line);
         }
         if w.assignments {
             while let Some((first, rest)) = operands.split_first() {
                 let Some(at) = first.text.iter().position(|c| *c == b'=') else { break };
                 let name = first.text.get(..at).unwrap_or_default();
                 let dynamic = first.dynamic && name.iter().any(|c| b"$`\"'\\".contains(c));
-                let name = ScriptWord { dynamic, ..ScriptWord::fixed(name) };
-                self.variable(name, &label, Some(first.tail(at + 1)), l.line);
+                let name = ScriptWord { dynamic, ..ScriptWord::fixed_text(name) };
+                self.note_variable(name, &label, Some(first.tail_from(at + 1)), l.line);
                 operands = rest;
             }
         }
         let command = operands.get(w.skip..).unwrap_or_default();
         if command.is_empty() {
             // A shell of its own, or only options that tell something.
-            if s.any(&["i", "s"]) && matches!(w.name, b"sudo") {
-                self.unknown("standard input as script", l.name, l.line);
+            if s.has_any(&["i", "s"]) && matches!(w.name, b"sudo") {
+                self.note_unknown("standard input as script", l.name, l.line);
             }
             if l.more {
-                self.unknown("command name", l.name, l.line);
+                self.note_unknown("command name", l.name, l.line);
             }
             return;
         }
-        if w.name == b"watch" && !s.any(&["x", "exec"]) {
+        if w.name == b"watch" && !s.has_any(&["x", "exec"]) {
             let words: Vec<&[u8]> = command.iter().map(|c| c.text.as_slice()).collect();
             let dynamic = command.iter().any(|c| c.dynamic);
             let text = ScriptWord { text: words.join(&b' '), dynamic, expands: false };
-            return self.code("watch".into(), &text, l.line);
+            return self.walk_code("watch".into(), &text, l.line);
         }
-        self.within(label, |walk| {
+        self.walk_within(label, |walk| {
             walk.run(command, l.line, CommandScope::Program, l.stdin, l.more)
         });
     }
 
-    fn xargs(&mut self, l: &AnalyzedLine<'_>) {
-        let s = split(l.args, XARGS);
-        for f in s.values(&["a", "arg-file"]) {
-            self.file(f.clone(), Access::Read, l.name, l.line);
+    fn walk_xargs(&mut self, l: &AnalyzedLine<'_>) {
+        let s = split_arguments(l.args, XARGS);
+        for f in s.option_values(&["a", "arg-file"]) {
+            self.note_file(f.clone(), Access::Read, l.name, l.line);
         }
-        let mark = s.values(&["I", "replace"]).next().map(|t| t.text.clone());
+        let mark = s.option_values(&["I", "replace"]).next().map(|t| t.text.clone());
         let mut command = s.operands;
         if command.is_empty() {
-            command.push(ScriptWord::fixed("echo"));
+            command.push(ScriptWord::fixed_text("echo"));
         }
         let more = match &mark {
             Some(m) if !m.is_empty() => {
@@ -159,17 +160,17 @@ impl ScriptWalk<'_> {
             }
             _ => true,
         };
-        self.within("xargs", |w| {
+        self.walk_within("xargs", |w| {
             w.run(&command, l.line, CommandScope::Program, None, more);
             // What is added could be the code itself.
-            let shell = command.first().is_some_and(|c| SHELLS.contains(&base(&c.text)));
+            let shell = command.first().is_some_and(|c| SHELLS.contains(&base_name(&c.text)));
             if more && shell && command.len() == 1 {
-                w.unknown("script file", b"xargs", l.line);
+                w.note_unknown("script file", b"xargs", l.line);
             }
         });
     }
 
-    fn find(&mut self, l: &AnalyzedLine<'_>) {
+    fn walk_find(&mut self, l: &AnalyzedLine<'_>) {
         let is_expression =
             |t: &ScriptWord| matches!(t.text.first(), Some(b'-' | b'(' | b')' | b'!' | b','));
         let mut i = 0;
@@ -182,10 +183,10 @@ impl ScriptWalk<'_> {
             i += 1;
         }
         if starts.is_empty() {
-            starts.push(ScriptWord::fixed("."));
+            starts.push(ScriptWord::fixed_text("."));
         }
         for s in &starts {
-            self.file(s.clone(), Access::Read, l.name, l.line);
+            self.note_file(s.clone(), Access::Read, l.name, l.line);
         }
         while let Some(a) = l.args.get(i) {
             i += 1;
@@ -193,17 +194,17 @@ impl ScriptWalk<'_> {
             match a.text.as_slice() {
                 b"-delete" => {
                     for s in &starts {
-                        self.file(s.clone(), Access::Delete, l.name, l.line);
+                        self.note_file(s.clone(), Access::Delete, l.name, l.line);
                     }
                 }
                 b"-fprint" | b"-fprint0" | b"-fls" | b"-fprintf" => {
                     if let Some(f) = next {
-                        self.file(f.clone(), Access::Write, l.name, l.line);
+                        self.note_file(f.clone(), Access::Write, l.name, l.line);
                     }
                 }
                 b"-files0-from" => {
                     if let Some(f) = next {
-                        self.file(f.clone(), Access::Read, l.name, l.line);
+                        self.note_file(f.clone(), Access::Read, l.name, l.line);
                     }
                 }
                 b"-exec" | b"-execdir" | b"-ok" | b"-okdir" => {
@@ -214,8 +215,8 @@ impl ScriptWalk<'_> {
                     let end = end.unwrap_or(rest.len());
                     let mut command = rest.get(..end).unwrap_or_default().to_vec();
                     replace_marks(&mut command, b"{}");
-                    let label = format!("find {}", show(&a.text));
-                    self.within(label, |w| {
+                    let label = format!("find {}", lossy_text(&a.text));
+                    self.walk_within(label, |w| {
                         w.run(&command, l.line, CommandScope::Program, None, false)
                     });
                     i += end + 1;

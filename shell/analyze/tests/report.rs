@@ -1,7 +1,7 @@
 //! What the analysis says of small scripts, read from its JSON as a caller would.
 
 use serde_json::Value;
-use sh_analyze::{AnalyzeOptions, CommandNames, analyze};
+use sh_analyze::{AnalyzeOptions, CommandNames, analyze_script};
 
 struct Image;
 
@@ -31,7 +31,7 @@ impl CommandNames for Image {
 }
 
 fn report(script: &str) -> Value {
-    let json = analyze(script.as_bytes(), AnalyzeOptions::default(), &Image).to_json();
+    let json = analyze_script(script.as_bytes(), AnalyzeOptions::default(), &Image).to_json();
     serde_json::from_str(&json).unwrap_or_else(|e| panic!("{script}: {e}\n{json}"))
 }
 
@@ -245,7 +245,8 @@ fn hostile() {
     assert!(unknowns(&text).iter().any(|u| u.starts_with("nesting:")));
     report(&format!("[[ a {} ]]", "&& a".repeat(20_000)));
     report(&format!("(( 1 {} ))", "+ 1".repeat(20_000)));
-    analyze(b"echo \xff\xfe '\x01' \"$(\xff)\"", AnalyzeOptions::default(), &Image).to_json();
+    analyze_script(b"echo \xff\xfe '\x01' \"$(\xff)\"", AnalyzeOptions::default(), &Image)
+        .to_json();
 }
 
 fn shell_quote(text: &str) -> String {
@@ -262,7 +263,7 @@ fn documented() {
         .strip_prefix("$ runner exec image.webc -- bash --analyze -c '")
         .and_then(|c| c.strip_suffix('\''));
     assert_eq!(
-        analyze(script.unwrap().as_bytes(), AnalyzeOptions::default(), &Image).to_json(),
+        analyze_script(script.unwrap().as_bytes(), AnalyzeOptions::default(), &Image).to_json(),
         json
     );
 }

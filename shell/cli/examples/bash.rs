@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use box_applet::{AppletRun, AppletTable, Ctx, Env, InputSource, OutStream, OutputSink, StdInput};
 use box_sys::{
-    INHERITED_FDS, Os, Pid, Processes, SpawnSpec, WaitStatus, inherited, initial_cwd, path,
+    INHERITED_FDS, Os, Pid, Processes, SpawnSpec, WaitStatus, initial_cwd, path, take_inherited,
 };
 
 /// Names the file that stands in for the node with a session's state.
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 fn run() -> u8 {
     let argv: Vec<Vec<u8>> =
         std::env::args_os().map(|a: OsString| path::os_into_bytes(a)).collect();
-    let fds = inherited();
+    let fds = take_inherited();
     let mut env: Env = std::env::vars_os()
         .map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v)))
         .collect();

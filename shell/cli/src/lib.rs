@@ -18,6 +18,6 @@ use box_applet::Applet;
 
 /// The applets of this crate, sorted by name.
 pub const APPLETS: &[Applet] = &[
-    Applet::new("bash", start::bash, "command interpreter, as GNU bash 5.2"),
-    Applet::new("sh", start::sh, "command interpreter in POSIX mode"),
+    Applet::new("bash", start::run_bash, "command interpreter, as GNU bash 5.2"),
+    Applet::new("sh", start::run_sh, "command interpreter in POSIX mode"),
 ];

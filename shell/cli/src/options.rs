@@ -1,6 +1,6 @@
 //! The command line of the shell.
 
-use sh_exec::state::options::{SetOpt, ShOpt, letter, set_option, shopt_option};
+use sh_exec::state::options::{SetOpt, ShOpt, option_from_letter, set_option, shopt_option};
 
 /// Where commands come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, ShellUsageError> {
                     let used = named_option(&mut inv, *c == b'o', on, rest.first())?;
                     rest = rest.get(used..).unwrap_or_default();
                 }
-                _ => match letter(*c) {
+                _ => match option_from_letter(*c) {
                     Some(o) => inv.set.push((o, on)),
                     None => {
                         let message = [&[*sign, *c], b": invalid option".as_slice()].concat();

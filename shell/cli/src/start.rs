@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::rc::Rc;
 
 use box_applet::{Ctx, Ended, Exit, InputSource as Stream, OutStream, OutputSink, StdInput};
-use box_sys::{path, strerror};
+use box_sys::{error_text, path};
 use sh_exec::budget::ScriptLimits;
 use sh_exec::io::{DescriptorTarget, FdTable, MemoryInput, OpenFile};
 use sh_exec::run::{SourceText, TextKind};
@@ -18,37 +18,37 @@ use crate::options::{Invocation, OptionList, ScriptSource, ShellUsageError, pars
 const BUDGET: &[u8] = b"BOX_BUDGET";
 
 /// The applet `bash`.
-pub fn bash(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub fn run_bash(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(run(ctx, args, false))
 }
 
 /// The applet `sh`: the same in POSIX mode.
-pub fn sh(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub fn run_sh(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(run(ctx, args, true))
 }
 
-fn exit(status: i32) -> Exit {
+fn to_exit(status: i32) -> Exit {
     Exit((status & 0xff) as u8)
 }
 
 fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
     if let Some(n) = args.first().and_then(|a| a.strip_prefix(STATE_OPTION.as_bytes())) {
-        return resume(ctx, n);
+        return resume_shell(ctx, n);
     }
     let mut inv = match parse(args) {
         Ok(inv) => inv,
-        Err(w) => return wrong(ctx, &w),
+        Err(w) => return report_usage(ctx, &w),
     };
     inv.posix |= posix;
     if let Some(budget) = &inv.budget {
         if let Err(part) = ScriptLimits::parse(budget) {
             let message = [b"--budget: ", part.as_slice(), b": invalid limit"].concat();
-            return wrong(ctx, &ShellUsageError { message, usage: false });
+            return report_usage(ctx, &ShellUsageError { message, usage: false });
         }
         ctx.env.set(BUDGET, budget);
     }
     let told = match (inv.help, inv.version) {
-        (true, _) => Some(help(&ctx.name)),
+        (true, _) => Some(help_text(&ctx.name)),
         (_, true) => {
             Some("Wasibox bash, compatible with GNU bash, version 5.2.15(1)-release\n".into())
         }
@@ -58,7 +58,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
         let _ = ctx.stdout.write_all(text.as_bytes());
         return Exit::SUCCESS;
     }
-    let mut shell = started(ctx, &inv);
+    let mut shell = start_shell(ctx, &inv);
     if let Some(list) = inv.list {
         let text: &[u8] = match list {
             OptionList::Set { table: true } => b"set -o",
@@ -66,19 +66,19 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
             OptionList::Shopt { table: true } => b"shopt",
             OptionList::Shopt { table: false } => b"shopt -p",
         };
-        return exit(shell.run_main(SourceText { text, line: 1, kind: TextKind::Script }));
+        return to_exit(shell.run_main(SourceText { text, line: 1, kind: TextKind::Script }));
     }
     if inv.analyze {
         return match analyzed_text(&mut shell, &inv) {
             Ok(text) => crate::analyze::run(ctx, &inv, &text),
-            Err(status) => exit(status),
+            Err(status) => to_exit(status),
         };
     }
-    exit(run_source(&mut shell, &inv, &ctx.name))
+    to_exit(run_source(&mut shell, &inv, &ctx.name))
 }
 
 /// The shell that an invocation asks for, which has run nothing yet.
-fn started<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
+fn start_shell<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
     let arg0 = match (&inv.source, &inv.name) {
         (ScriptSource::Command(_), Some(n)) => n.clone(),
         (ScriptSource::File(f), _) => f.clone(),
@@ -89,12 +89,16 @@ fn started<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
         positional: inv.positional.clone(),
         env: ctx.env.to_vec(),
         cwd: ctx.cwd.clone(),
-        fds: if inv.analyze { shared_descriptors(ctx, None) } else { descriptors(ctx, None) },
-        limits: limits(ctx),
+        fds: if inv.analyze {
+            shared_descriptors(ctx, None)
+        } else {
+            inherited_descriptors(ctx, None)
+        },
+        limits: read_limits(ctx),
         sys: ctx.procs,
         table: ctx.table,
     });
-    configure(&mut shell, inv);
+    configure_shell(&mut shell, inv);
     shell
 }
 
@@ -104,7 +108,7 @@ fn analyzed_text(shell: &mut Shell<'_>, inv: &Invocation) -> Result<Vec<u8>, i32
         ScriptSource::Command(text) => Ok(text.clone()),
         ScriptSource::File(file) => read_script(shell, file),
         ScriptSource::Stdin => {
-            shell.read_stdin().map_err(|e| complain(shell, b"stdin", &strerror(&e), 126))
+            shell.read_stdin().map_err(|e| report_error(shell, b"stdin", &error_text(&e), 126))
         }
     }
 }
@@ -117,7 +121,7 @@ fn run_source(shell: &mut Shell<'_>, inv: &Invocation, name: &str) -> i32 {
         match shell.begin_session() {
             Ok(later) => is_begun = later,
             Err(e) => {
-                shell.err(format!("{name}: --session: {e}\n").as_bytes());
+                shell.write_err(format!("{name}: --session: {e}\n").as_bytes());
                 return 2;
             }
         }
@@ -135,28 +139,28 @@ fn run_source(shell: &mut Shell<'_>, inv: &Invocation, name: &str) -> i32 {
             shell.set_command_string(text);
             shell.run_main(SourceText { text, line: 1, kind: TextKind::CommandString })
         }
-        ScriptSource::File(file) => script(shell, file),
+        ScriptSource::File(file) => run_script(shell, file),
         ScriptSource::Stdin => shell.run_stdin(),
     }
 }
 
-fn complain(shell: &mut Shell<'_>, file: &[u8], text: &str, status: i32) -> i32 {
+fn report_error(shell: &mut Shell<'_>, file: &[u8], text: &str, status: i32) -> i32 {
     let line = [b"bash: ", file, b": ", text.as_bytes(), b"\n"].concat();
-    shell.err(&line);
+    shell.write_err(&line);
     status
 }
 
 /// The text of a script file, or the status after a message.
 fn read_script(shell: &mut Shell<'_>, file: &[u8]) -> Result<Vec<u8>, i32> {
-    let given = shell.path(file);
+    let given = shell.absolute_path(file);
     let found = if given.is_file() || file.contains(&b'/') {
         given
     } else {
         // Like bash: a name without a slash is also looked up in PATH.
-        let search = shell.var(b"PATH").unwrap_or_default();
+        let search = shell.variable_text(b"PATH").unwrap_or_default();
         search
             .split(|c| *c == b':')
-            .map(|d| shell.path(d).join(path::from_bytes(file)))
+            .map(|d| shell.absolute_path(d).join(path::from_bytes(file)))
             .find(|f| f.is_file())
             .unwrap_or(given)
     };
@@ -169,21 +173,21 @@ fn read_script(shell: &mut Shell<'_>, file: &[u8]) -> Result<Vec<u8>, i32> {
         Ok(t) => t,
         Err(e) => {
             let status = if e.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
-            return Err(complain(shell, file, &strerror(&e), status));
+            return Err(report_error(shell, file, &error_text(&e), status));
         }
     };
     // bash's test: a NUL in the first line.
     let head = text.split(|c| *c == b'\n').next().unwrap_or_default();
     if head.get(..80.min(head.len())).unwrap_or_default().contains(&0) {
         let line = [file, b": ", file, b": cannot execute binary file\n"].concat();
-        shell.err(&line);
+        shell.write_err(&line);
         return Err(126);
     }
     Ok(text)
 }
 
 /// A script file: read whole, then run command by command.
-fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
+fn run_script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
     let mut text = match read_script(shell, file) {
         Ok(t) => t,
         Err(status) => return status,
@@ -197,7 +201,7 @@ fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
 }
 
 /// Continues the work of another shell.
-fn resume(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
+fn resume_shell(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
     let n = std::str::from_utf8(number).ok().and_then(|n| n.parse::<u32>().ok());
     let file = n.and_then(|n| ctx.extra_fds.iter().find(|(k, _)| *k == n).map(|(_, f)| f.clone()));
     let mut data = Vec::new();
@@ -211,18 +215,18 @@ fn resume(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
         positional: Vec::new(),
         env: Vec::new(),
         cwd: ctx.cwd.clone(),
-        fds: descriptors(ctx, n),
-        limits: limits(ctx),
+        fds: inherited_descriptors(ctx, n),
+        limits: read_limits(ctx),
         sys: ctx.procs,
         table: ctx.table,
     };
     let mut shell = Shell::new(start);
-    exit(shell.run_shipped(&data))
+    to_exit(shell.run_shipped(&data))
 }
 
 /// The descriptors the process came with; `skip` is not the script's. They are the shell's alone from
 /// now on: a script that redirects one for good (`exec > file`) closes what it was.
-fn descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
+fn inherited_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     let table = shared_descriptors(ctx, skip);
     ctx.stdin = StdInput::new(Stream::Closed);
     ctx.stdout = OutStream::unbuffered(OutputSink::Closed);
@@ -262,11 +266,11 @@ fn shared_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
 }
 
 /// The limits in force. A variable that means nothing is passed over, as bash does with its own.
-fn limits(ctx: &Ctx<'_>) -> ScriptLimits {
+fn read_limits(ctx: &Ctx<'_>) -> ScriptLimits {
     ctx.env.get(BUDGET).and_then(|b| ScriptLimits::parse(b).ok()).unwrap_or(ScriptLimits::NORMAL)
 }
 
-fn configure(shell: &mut Shell<'_>, inv: &Invocation) {
+fn configure_shell(shell: &mut Shell<'_>, inv: &Invocation) {
     let stdin = inv.source == ScriptSource::Stdin;
     let terminal = stdin && shell.fd_is_terminal(0) && shell.fd_is_terminal(2);
     let interactive = inv.interactive || terminal;
@@ -278,28 +282,28 @@ fn configure(shell: &mut Shell<'_>, inv: &Invocation) {
     };
     o.set_call(source, interactive);
     if inv.posix {
-        o.put(SetOpt::Posix, true);
+        o.switch_set(SetOpt::Posix, true);
     }
     if interactive {
         o.put_shopt(ShOpt::ExpandAliases, true);
-        o.put(SetOpt::History, true);
+        o.switch_set(SetOpt::History, true);
     }
     if inv.login {
         o.put_shopt(ShOpt::LoginShell, true);
     }
     for (opt, on) in &inv.set {
-        o.put(*opt, *on);
+        o.switch_set(*opt, *on);
     }
     for (opt, on) in &inv.shopt {
         o.put_shopt(*opt, *on);
     }
     if interactive {
-        if shell.var(b"HISTFILE").is_none() {
-            let home = shell.var(b"HOME").unwrap_or_default();
+        if shell.variable_text(b"HISTFILE").is_none() {
+            let home = shell.variable_text(b"HOME").unwrap_or_default();
             shell.set_quietly(b"HISTFILE", &[home.as_slice(), b"/.bash_history"].concat());
         }
         for (name, value) in [(&b"PS1"[..], &b"\\s-\\v\\$ "[..]), (b"PS2", b"> ")] {
-            if shell.var(name).is_none() {
+            if shell.variable_text(name).is_none() {
                 shell.set_quietly(name, value);
             }
         }
@@ -311,11 +315,11 @@ fn bash_env(shell: &mut Shell<'_>, inv: &Invocation) {
     if inv.posix {
         return;
     }
-    let Some(value) = shell.var(b"BASH_ENV").filter(|v| !v.is_empty()) else { return };
+    let Some(value) = shell.variable_text(b"BASH_ENV").filter(|v| !v.is_empty()) else { return };
     shell.source_quietly(&value);
 }
 
-fn wrong(ctx: &mut Ctx<'_>, w: &ShellUsageError) -> Exit {
+fn report_usage(ctx: &mut Ctx<'_>, w: &ShellUsageError) -> Exit {
     ctx.error_bytes(&[&w.message]);
     if w.usage {
         let name = &ctx.name;
@@ -327,7 +331,7 @@ fn wrong(ctx: &mut Ctx<'_>, w: &ShellUsageError) -> Exit {
     Exit(2)
 }
 
-fn help(name: &str) -> String {
+fn help_text(name: &str) -> String {
     format!(
         "Usage: {name} [OPTION]... [-c COMMAND [NAME [ARG]...] | SCRIPT [ARG]...]
 Run shell commands from COMMAND, SCRIPT or standard input, as GNU bash 5.2 does.

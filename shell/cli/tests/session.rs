@@ -275,17 +275,17 @@ fn what_cannot_be_taken_up_is_named() {
 
     use box_sys::session::{SessionFunction, SessionRecord, SessionWriter};
     let mut w = SessionWriter::new();
-    w.record(&SessionRecord::Set { name: b"quick", on: true });
-    w.record(&SessionRecord::Trap { condition: b"SIGNONE", action: b"exit" });
-    w.record(&SessionRecord::Alias { name: b"a", text: b"b" });
+    w.add_record(&SessionRecord::Set { name: b"quick", on: true });
+    w.add_record(&SessionRecord::Trap { condition: b"SIGNONE", action: b"exit" });
+    w.add_record(&SessionRecord::Alias { name: b"a", text: b"b" });
     let f = SessionFunction { name: b"f", text: b"f () { echo $(", ..SessionFunction::default() };
-    w.record(&SessionRecord::Function(f));
+    w.add_record(&SessionRecord::Function(f));
     let two = SessionFunction {
         name: b"two",
         text: b"two () { :; }; echo run",
         ..SessionFunction::default()
     };
-    w.record(&SessionRecord::Function(two));
+    w.add_record(&SessionRecord::Function(two));
     std::fs::write(s.file(), w.finish()).unwrap();
     let out = s.call("alias; f; two; echo $?; declare -F");
     assert_eq!(
@@ -321,21 +321,25 @@ fn hostile_states() {
     let s = Session::new();
     for far in [i64::MIN, i64::MAX] {
         let mut w = SessionWriter::new();
-        w.record(&SessionRecord::SecondsZero(far));
-        w.record(&SessionRecord::GetOpts { index: u32::MAX, offset: u32::MAX });
-        w.record(&SessionRecord::Umask(u16::MAX));
-        w.record(&SessionRecord::Random(0));
-        w.record(&SessionRecord::Directories(vec![b"", b"\0", b"relative"]));
-        w.record(&SessionRecord::Cwd(b"relative"));
+        w.add_record(&SessionRecord::SecondsZero(far));
+        w.add_record(&SessionRecord::GetOpts { index: u32::MAX, offset: u32::MAX });
+        w.add_record(&SessionRecord::Umask(u16::MAX));
+        w.add_record(&SessionRecord::Random(0));
+        w.add_record(&SessionRecord::Directories(vec![b"", b"\0", b"relative"]));
+        w.add_record(&SessionRecord::Cwd(b"relative"));
         let a = SessionValue::Indexed(vec![(far, b"x"), (-1, b"y")]);
-        w.record(&SessionRecord::Variable { name: b"a", attributes: b"aAnirtxclu?", value: a });
+        w.add_record(&SessionRecord::Variable { name: b"a", attributes: b"aAnirtxclu?", value: a });
         let me = SessionValue::Scalar(b"me");
-        w.record(&SessionRecord::Variable { name: b"me", attributes: b"n", value: me });
+        w.add_record(&SessionRecord::Variable { name: b"me", attributes: b"n", value: me });
         let name = b"\x02x".as_slice();
-        w.record(&SessionRecord::Variable { name, attributes: b"", value: SessionValue::Unset });
+        w.add_record(&SessionRecord::Variable {
+            name,
+            attributes: b"",
+            value: SessionValue::Unset,
+        });
         for name in [&b"PATH"[..], b"IFS", b"BASHPID", b"SHELLOPTS", b"FUNCNAME", b""] {
-            w.record(&SessionRecord::NoVariable(name));
-            w.record(&SessionRecord::Variable {
+            w.add_record(&SessionRecord::NoVariable(name));
+            w.add_record(&SessionRecord::Variable {
                 name,
                 attributes: b"r",
                 value: SessionValue::Unset,

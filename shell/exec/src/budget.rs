@@ -59,7 +59,7 @@ impl ScriptLimits {
         ScriptLimits { expansion_bytes: u64::MAX, background: u64::MAX, ..ScriptLimits::NORMAL };
 
     /// A preset by name.
-    pub fn named(name: &[u8]) -> Option<ScriptLimits> {
+    pub fn preset_limits(name: &[u8]) -> Option<ScriptLimits> {
         match name {
             b"strict" => Some(ScriptLimits::STRICT),
             b"normal" => Some(ScriptLimits::NORMAL),
@@ -76,7 +76,7 @@ impl ScriptLimits {
     pub fn parse(text: &[u8]) -> Result<ScriptLimits, Vec<u8>> {
         let mut limits = ScriptLimits::NORMAL;
         for (i, part) in text.split(|c| *c == b',').enumerate() {
-            if let Some(preset) = ScriptLimits::named(part).filter(|_| i == 0) {
+            if let Some(preset) = ScriptLimits::preset_limits(part).filter(|_| i == 0) {
                 limits = preset;
                 continue;
             }
@@ -88,7 +88,7 @@ impl ScriptLimits {
     /// One `name=value`.
     fn set(&mut self, part: &[u8]) -> Option<()> {
         let at = part.iter().position(|c| *c == b'=')?;
-        let value = amount(part.get(at + 1..)?)?;
+        let value = parse_amount(part.get(at + 1..)?)?;
         match part.get(..at)? {
             b"commands" => self.commands = value,
             b"loops" => self.loop_rounds = value,
@@ -104,7 +104,7 @@ impl ScriptLimits {
 }
 
 /// A number with a unit `K`, `M` or `G`, or `unlimited`.
-fn amount(text: &[u8]) -> Option<u64> {
+fn parse_amount(text: &[u8]) -> Option<u64> {
     if text == b"unlimited" {
         return Some(u64::MAX);
     }
@@ -166,7 +166,7 @@ impl ScriptBudget {
     }
 
     /// Milliseconds since the shell began.
-    pub fn clock(&self) -> u64 {
+    pub fn elapsed_millis(&self) -> u64 {
         self.start.elapsed().as_millis() as u64
     }
 
@@ -192,7 +192,7 @@ impl ScriptBudget {
     }
 
     /// What a spawned subshell goes on from.
-    pub(crate) fn used(&self) -> [u64; 5] {
+    pub(crate) fn used_counts(&self) -> [u64; 5] {
         let depth = u64::from(self.call_depth);
         [self.commands, self.loop_rounds, self.processes, self.output_bytes, depth]
     }
@@ -206,7 +206,7 @@ impl ScriptBudget {
     }
 
     /// Notes that a limit was met where nothing can unwind.
-    pub fn hit(&mut self, what: &'static str) {
+    pub fn note_hit(&mut self, what: &'static str) {
         self.hit = Some(what);
     }
 
@@ -222,7 +222,7 @@ impl ScriptBudget {
     }
 
     /// Which limit was hit, if any.
-    pub fn exceeded(&self) -> Option<&'static str> {
+    pub fn exceeded_limit(&self) -> Option<&'static str> {
         let l = &self.limits;
         if self.hit.is_some() {
             self.hit

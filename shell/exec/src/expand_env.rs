@@ -13,20 +13,20 @@ use sh_syntax::ast::{CommandSub, ProcessSub};
 
 use crate::Shell;
 use crate::shell::Unwind;
-use crate::state::assign::owned;
+use crate::state::assign::owned_key;
 use crate::state::options::SetOpt;
-use crate::state::vars::{ShellVar, VarSlot, decimal};
+use crate::state::vars::{ShellVar, VarSlot, decimal_digits};
 
 /// Most bytes of the file of users.
 const PASSWD_MAX: u64 = 1 << 20;
 
 impl ExpandEnv for Shell<'_> {
     fn resolve<'n>(&self, name: &'n [u8]) -> Result<(Cow<'n, [u8]>, Option<Str>), ExpandError> {
-        match self.follow(name) {
+        match self.follow_nameref(name) {
             Ok(t) => Ok((t.name, t.subscript)),
             Err(_) => {
                 // bash warns and takes the variable as unset.
-                self.warn(&[b"warning: ", name, b": circular name reference"].concat());
+                self.print_warning(&[b"warning: ", name, b": circular name reference"].concat());
                 Ok((Cow::Borrowed(b"\0"), None))
             }
         }
@@ -36,20 +36,20 @@ impl ExpandEnv for Shell<'_> {
         self.state
             .vars
             .get(name)
-            .filter(|v| v.attrs.has(Attributes::NAMEREF))
+            .filter(|v| v.attrs.has_any(Attributes::NAMEREF))
             .and_then(ShellVar::text)
     }
 
     #[inline]
     fn lookup(&mut self, name: &[u8]) -> VarLookup {
         let Some(v) = self.state.vars.get(name) else { return VarLookup::Unset };
-        if v.attrs.has(Attributes::NAMEREF) {
+        if v.attrs.has_any(Attributes::NAMEREF) {
             return if v.is_set() { VarLookup::Nameref } else { VarLookup::Unset };
         }
         match &v.slot {
             VarSlot::Unset => VarLookup::Unset,
             VarSlot::Scalar(s) => VarLookup::Value(VarValue::Scalar(s.clone())),
-            VarSlot::Int(n) => VarLookup::Value(VarValue::Scalar(Rc::new(decimal(*n)))),
+            VarSlot::Int(n) => VarLookup::Value(VarValue::Scalar(Rc::new(decimal_digits(*n)))),
             VarSlot::Indexed(a) => VarLookup::Value(VarValue::Indexed(a.clone())),
             VarSlot::Assoc(a) => VarLookup::Value(VarValue::Assoc(a.clone())),
             VarSlot::Dynamic(d) => {
@@ -64,7 +64,7 @@ impl ExpandEnv for Shell<'_> {
         match self.state.vars.get(name) {
             Some(ShellVar { slot: VarSlot::Int(n), .. }) => Some(*n),
             Some(ShellVar { slot: VarSlot::Scalar(s), attrs, .. })
-                if !attrs.has(Attributes::NAMEREF) =>
+                if !attrs.has_any(Attributes::NAMEREF) =>
             {
                 sh_expand::arith::plain_integer(s)
             }
@@ -109,7 +109,7 @@ impl ExpandEnv for Shell<'_> {
         key: ElementKey<'_>,
         value: Str,
     ) -> Result<(), ExpandError> {
-        self.set_array_element(name, &owned(key), false, value)
+        self.set_array_element(name, &owned_key(key), false, value)
     }
 
     fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>> {
@@ -131,11 +131,11 @@ impl ExpandEnv for Shell<'_> {
     fn special(&mut self, name: u8) -> Option<Str> {
         let s = &self.state;
         let text = match name {
-            b'#' => decimal(s.params.list().len() as i64),
-            b'?' => decimal(i64::from(s.status)),
-            b'-' => s.options.flags(),
-            b'$' => decimal(i64::from(s.ids.shell())),
-            b'!' => decimal(i64::from(s.ids.last_background?)),
+            b'#' => decimal_digits(s.params.list().len() as i64),
+            b'?' => decimal_digits(i64::from(s.status)),
+            b'-' => s.options.flag_letters(),
+            b'$' => decimal_digits(i64::from(s.ids.shell_pid())),
+            b'!' => decimal_digits(i64::from(s.ids.last_background?)),
             b'0' => return Some(s.params.arg0().clone()),
             _ => return None,
         };
@@ -153,9 +153,9 @@ impl ExpandEnv for Shell<'_> {
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
         if let Some(e) = &sub.error {
             self.substitution_error(e);
-            return Err(ExpandError::told(ErrorReach::Command));
+            return Err(ExpandError::already_printed(ErrorReach::Command));
         }
-        match self.substitute(sub) {
+        match self.substitute_command(sub) {
             Ok(out) => Ok(out),
             Err(unwind) => {
                 self.leaving.interrupted = Some(unwind);
@@ -173,14 +173,14 @@ impl ExpandEnv for Shell<'_> {
     }
 
     fn dir_stack(&self, n: usize, from_end: bool) -> Option<Vec<u8>> {
-        let all = self.state.dirs.all();
+        let all = self.state.dirs.whole_stack();
         let at = if from_end { all.len().checked_sub(n + 1)? } else { n };
         all.get(at).cloned()
     }
 
     fn home_dir(&self, user: Option<&[u8]>) -> Option<Vec<u8>> {
         let passwd = self.sys.read(Path::new("/etc/passwd"), PASSWD_MAX).unwrap_or_default();
-        let uid = decimal(i64::from(meta::ids().0));
+        let uid = decimal_digits(i64::from(meta::ids().0));
         for line in passwd.split(|c| *c == b'\n') {
             let f: Vec<&[u8]> = line.split(|c| *c == b':').collect();
             if f.len() >= 6 && user.map_or(f[2] == uid, |u| u == f[0]) {
@@ -192,27 +192,27 @@ impl ExpandEnv for Shell<'_> {
 
     fn read_dir(&self, dir: &[u8]) -> Option<Vec<PathnameEntry>> {
         let dir = if dir.is_empty() { b".".as_slice() } else { dir };
-        let entries = self.sys.read_dir(&self.path(dir)).ok()?.into_iter();
+        let entries = self.sys.read_dir(&self.absolute_path(dir)).ok()?.into_iter();
         Some(entries.map(|e| PathnameEntry { name: e.name, is_dir: e.is_dir }).collect())
     }
 
     fn path_exists(&self, p: &[u8]) -> bool {
-        meta::stat(&self.path(p), false).is_ok()
+        meta::stat(&self.absolute_path(p), false).is_ok()
     }
 
     fn is_dir(&self, p: &[u8]) -> bool {
-        meta::stat(&self.path(p), true).is_ok_and(|s| s.kind == FileKind::Dir)
+        meta::stat(&self.absolute_path(p), true).is_ok_and(|s| s.kind == FileKind::Dir)
     }
 
     fn warn_by_name(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         let name = self.state.here.evaluator;
-        self.error(&[name, message]);
+        self.print_error(&[name, message]);
         Ok(())
     }
 
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError> {
-        self.error(&[message]);
-        if self.state.options.has(SetOpt::ErrExit) {
+        self.print_error(&[message]);
+        if self.state.options.has_set(SetOpt::ErrExit) {
             self.leaving.interrupted = Some(Unwind::Exit(1));
             return Err(ExpandCause::Interrupted.into());
         }

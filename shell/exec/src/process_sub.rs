@@ -48,7 +48,7 @@ struct CapturedFile {
 }
 
 /// `eval TEXT`
-fn evaluation(text: &[u8]) -> Command {
+fn eval_command(text: &[u8]) -> Command {
     let word = |text: &[u8]| {
         let quoted = box_text::escape::single_quote(text);
         let parts = vec![WordPart::Quoted(Rc::new(text.to_vec()))];
@@ -66,11 +66,11 @@ impl Shell<'_> {
     ) -> Result<Vec<u8>, ExpandError> {
         self.sync_output();
         let named = self.sys.concurrent() && box_sys::meta::stat(Path::new(DEV_FD), true).is_ok();
-        let r = if named { self.piped(sub) } else { self.filed(sub) };
-        r.map_err(|e| ExpandCause::ProcessSubstitution(box_sys::strerror(&e)).into())
+        let r = if named { self.pipe_process_sub(sub) } else { self.file_process_sub(sub) };
+        r.map_err(|e| ExpandCause::ProcessSubstitution(box_sys::error_text(&e)).into())
     }
 
-    fn launch(
+    fn launch_process_sub(
         &mut self,
         sub: &Rc<ProcessSub>,
         theirs: File,
@@ -99,16 +99,16 @@ impl Shell<'_> {
                 .push((n, DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(write), true)))));
         }
         // Where aliases could change what it means, the text is read as it runs.
-        let evaluated = self.text_with_aliases(&sub.body).map(|text| evaluation(&text));
+        let evaluated = self.text_with_aliases(&sub.body).map(|text| eval_command(&text));
         let code = match &evaluated {
             Some(command) => DetachedCode::Command(command),
             None => DetachedCode::List(&sub.body),
         };
         let action = self.state.here.action;
-        let started = self.detached(
+        let started = self.start_detached(
             |s| {
-                s.enter(CommandContext::Substitution { action });
-                s.state.options.put(SetOpt::Verbose, false);
+                s.enter_context(CommandContext::Substitution { action });
+                s.state.options.switch_set(SetOpt::Verbose, false);
                 for (n, desc) in stand_ins {
                     s.state.fds.set(n, Some(desc));
                 }
@@ -141,14 +141,14 @@ impl Shell<'_> {
         }
         if let Some(pid) = pid {
             let status = self.wait_for(pid);
-            self.state.jobs.remember(pid, status);
+            self.state.jobs.remember_status(pid, status);
         }
         for c in captured {
-            self.drain(&c.from, &c.into);
+            self.drain_pump(&c.from, &c.into);
         }
     }
 
-    fn piped(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
+    fn pipe_process_sub(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
         let (read, write) = self.sys.pipe()?;
         let (ours, theirs) = if sub.read { (read, write) } else { (write, read) };
         // Who opens a pipe with `<>` is one of its writers: it has no end (`read -t 1 <> <(:)`).
@@ -156,7 +156,7 @@ impl Shell<'_> {
             true => Some(self.sys.dup(&theirs)?),
             false => None,
         };
-        let (pid, captured) = self.launch(sub, theirs)?;
+        let (pid, captured) = self.launch_process_sub(sub, theirs)?;
         let n = (20..64).rev().find(|n| self.state.fds.get(*n).is_none());
         let n = n.ok_or_else(|| std::io::Error::other("Too many open files"))?;
         let mut file = OpenFile::new(Rc::new(ours), true);
@@ -172,11 +172,11 @@ impl Shell<'_> {
         Ok(format!("/dev/fd/{n}").into_bytes())
     }
 
-    fn filed(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
+    fn file_process_sub(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
         let (path, file) = self.stand_in()?;
         let mut later = None;
         if sub.read {
-            let (pid, captured) = self.launch(sub, file)?;
+            let (pid, captured) = self.launch_process_sub(sub, file)?;
             if let Some(pid) = pid {
                 self.wait_for(pid);
             }
@@ -217,7 +217,7 @@ impl Shell<'_> {
             if let Some((path, later)) = sub.file {
                 if let Some(later) = later
                     && let Ok(f) = self.sys.open(&path, File::options().read(true))
-                    && let Ok((pid, captured)) = self.launch(&later, f)
+                    && let Ok((pid, captured)) = self.launch_process_sub(&later, f)
                 {
                     if let Some(pid) = pid {
                         self.wait_for(pid);
@@ -256,7 +256,7 @@ impl Shell<'_> {
             match self.sys.try_wait(pid) {
                 Ok(Some(s)) => {
                     let status = i32::from(s.shell_status());
-                    self.state.jobs.remember(pid, status);
+                    self.state.jobs.remember_status(pid, status);
                     return;
                 }
                 Err(_) => return,

@@ -14,7 +14,7 @@ impl Shell<'_> {
     /// # Errors
     /// A failure under `set -e`, or one that ends the shell in any case; it was reported.
     pub(crate) fn expand_prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
-        let expands = self.state.options.shopt(ShOpt::PromptVars);
+        let expands = self.state.options.has_shopt(ShOpt::PromptVars);
         let decoded = self.decoded_prompt(text, expands);
         if !expands || memchr::memchr3(b'$', b'`', b'\\', &decoded).is_none() {
             return Ok(decoded);
@@ -31,7 +31,7 @@ impl Shell<'_> {
             }
             Err(_) => {
                 if let Some(rest) = behind_open_backquote(&decoded) {
-                    self.error(&[b"bad substitution: no closing \"`\" in `", rest]);
+                    self.print_error(&[b"bad substitution: no closing \"`\" in `", rest]);
                 }
                 return Ok(decoded);
             }
@@ -45,8 +45,8 @@ impl Shell<'_> {
             Err(e) => e,
         };
         self.tell(b"", &e);
-        match self.state.options.has(SetOpt::ErrExit) {
-            true => Err(ExpandError::told(ErrorReach::Exit)),
+        match self.state.options.has_set(SetOpt::ErrExit) {
+            true => Err(ExpandError::already_printed(ErrorReach::Exit)),
             false => Ok(self.decoded_prompt(text, false)),
         }
     }
@@ -57,7 +57,7 @@ impl Shell<'_> {
             Some(_) => self.prompt_escapes(text, expands),
             None => text.to_vec(),
         };
-        match self.state.options.has(SetOpt::Posix) {
+        match self.state.options.has_set(SetOpt::Posix) {
             true => with_history_number(decoded),
             false => decoded,
         }
@@ -124,21 +124,24 @@ impl Shell<'_> {
             b'T' => self.time_now(b"%I:%M:%S"),
             b'@' => self.time_now(b"%I:%M %p"),
             b'A' => self.time_now(b"%H:%M"),
-            b'H' => self.var(b"HOSTNAME").unwrap_or_default().to_vec(),
+            b'H' => self.variable_text(b"HOSTNAME").unwrap_or_default().to_vec(),
             b'h' => {
-                let host = self.var(b"HOSTNAME").unwrap_or_default();
+                let host = self.variable_text(b"HOSTNAME").unwrap_or_default();
                 host.split(|c| *c == b'.').next().unwrap_or_default().to_vec()
             }
             b'j' => self.state.jobs.list().len().to_string().into_bytes(),
             b'l' => b"tty".to_vec(),
             b's' => last_part(self.state.params.arg0()),
-            b'u' => self.var(b"USER").map_or_else(|| b"user".to_vec(), |user| user.to_vec()),
+            b'u' => {
+                self.variable_text(b"USER").map_or_else(|| b"user".to_vec(), |user| user.to_vec())
+            }
             b'v' => b"5.2".to_vec(),
             b'V' => b"5.2.15".to_vec(),
             b'w' | b'W' => {
-                let dir = self.var(b"PWD").unwrap_or_default();
-                let home = self.var(b"HOME").map(|h| h.to_vec()).or_else(|| self.home_dir(None));
-                let shown = tilde(&dir, home.as_deref());
+                let dir = self.variable_text(b"PWD").unwrap_or_default();
+                let home =
+                    self.variable_text(b"HOME").map(|h| h.to_vec()).or_else(|| self.home_dir(None));
+                let shown = tilde_path(&dir, home.as_deref());
                 match letter == b'W' && shown != b"~" && shown != b"/" {
                     true => last_part(&shown),
                     false => shown,
@@ -151,7 +154,7 @@ impl Shell<'_> {
 }
 
 /// A directory with the home directory shown as `~`.
-pub(crate) fn tilde(dir: &[u8], home: Option<&[u8]>) -> Vec<u8> {
+pub(crate) fn tilde_path(dir: &[u8], home: Option<&[u8]>) -> Vec<u8> {
     match home {
         Some(h) if h.len() > 1 && dir.starts_with(h) => match dir.get(h.len()) {
             None => b"~".to_vec(),

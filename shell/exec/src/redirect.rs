@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
-use box_sys::{FileKind, meta, strerror};
+use box_sys::{FileKind, error_text, meta};
 use sh_expand::{ErrorReach, ExpandCause};
 use sh_syntax::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget, Word, WordPart};
 
@@ -15,7 +15,7 @@ use crate::io::{DescriptorTarget, MAX_FD, MemoryInput, OpenFile, network};
 use crate::shell::Unwind;
 use crate::state::here::CommandContext;
 use crate::state::options::{SetOpt, ShOpt};
-use crate::state::vars::decimal;
+use crate::state::vars::decimal_digits;
 
 /// Descriptors to put back, in the order they were replaced.
 pub type Saved = Vec<(u32, Option<DescriptorTarget>)>;
@@ -28,11 +28,11 @@ const FIRST_FREE: u32 = 10;
 
 impl Shell<'_> {
     /// Performs redirections left to right. On failure those done are undone.
-    pub(crate) fn redirect(&mut self, list: &[Redirect]) -> Result<Saved, Failure> {
+    pub(crate) fn apply_redirects(&mut self, list: &[Redirect]) -> Result<Saved, Failure> {
         let mut saved = Saved::with_capacity(list.len());
         for r in list {
             if let Err(e) = self.redirect_one(r, &mut saved) {
-                self.restore(saved);
+                self.restore_redirects(saved);
                 return Err(e);
             }
         }
@@ -40,7 +40,7 @@ impl Shell<'_> {
     }
 
     /// Puts descriptors back; what was written is out before.
-    pub(crate) fn restore(&mut self, saved: Saved) {
+    pub(crate) fn restore_redirects(&mut self, saved: Saved) {
         self.sync_output();
         for (n, old) in saved.into_iter().rev() {
             self.state.fds.set(n, old);
@@ -53,21 +53,27 @@ impl Shell<'_> {
         drop(saved);
     }
 
-    fn put(&mut self, r: &Redirect, n: u32, desc: Option<DescriptorTarget>, saved: &mut Saved) {
+    fn put_descriptor(
+        &mut self,
+        r: &Redirect,
+        n: u32,
+        desc: Option<DescriptorTarget>,
+        saved: &mut Saved,
+    ) {
         if self.output.is_some() {
             self.sync_output();
         }
         let old = self.state.fds.set(n, desc);
         // The descriptor of `{name}>` stays open after the command.
         let stays = matches!(r.fd, RedirectFd::Var { .. })
-            && !self.state.options.shopt(ShOpt::VarRedirClose);
+            && !self.state.options.has_shopt(ShOpt::VarRedirClose);
         if !stays {
             saved.push((n, old));
         }
     }
 
-    fn complain(&mut self, what: &[u8], message: &str) -> Failure {
-        self.error(&[what, b": ", message.as_bytes()]);
+    fn report_redirect(&mut self, what: &[u8], message: &str) -> Failure {
+        self.print_error(&[what, b": ", message.as_bytes()]);
         None
     }
 
@@ -93,8 +99,13 @@ impl Shell<'_> {
             }
             Err(e) => return Err(Some(self.expansion_failed(e))),
         };
-        let fd = self.number(r, 0)?;
-        self.put(r, fd, Some(DescriptorTarget::Memory(Rc::new(MemoryInput::new(body)))), saved);
+        let fd = self.redirect_number(r, 0)?;
+        self.put_descriptor(
+            r,
+            fd,
+            Some(DescriptorTarget::Memory(Rc::new(MemoryInput::new(body)))),
+            saved,
+        );
         Ok(())
     }
 
@@ -102,32 +113,34 @@ impl Shell<'_> {
     fn redirect_to(&mut self, r: &Redirect, word: &Word, saved: &mut Saved) -> Result<(), Failure> {
         use RedirectOp as Op;
         let context = CommandContext::Redirection { both_ways: r.op == Op::ReadWrite };
-        let expanded = self.within(context, |s| sh_expand::expand_redirect_target(s, word));
+        let expanded = self.run_within(context, |s| sh_expand::expand_redirect_target(s, word));
         let text = match expanded {
             Ok(t) => t,
             Err(e) if matches!(*e.cause, ExpandCause::Ambiguous(_)) => {
                 if let Some(variable) = variable_of(&r.fd) {
-                    return Err(self.complain(&variable, "ambiguous redirect"));
+                    return Err(self.report_redirect(&variable, "ambiguous redirect"));
                 }
-                self.error(&[&e.message()]);
+                self.print_error(&[&e.message()]);
                 return Err(None);
             }
             Err(e) => return Err(Some(self.expansion_failed(e))),
         };
         match r.op {
-            Op::DupRead | Op::DupWrite => self.duplicate(r, &text, word, saved),
-            Op::WriteBoth | Op::AppendBoth => self.both(r, r.op == Op::AppendBoth, &text, saved),
+            Op::DupRead | Op::DupWrite => self.duplicate_descriptor(r, &text, word, saved),
+            Op::WriteBoth | Op::AppendBoth => {
+                self.redirect_both(r, r.op == Op::AppendBoth, &text, saved)
+            }
             op => {
-                let desc = self.open(&text, op, r)?;
+                let desc = self.open_redirect(&text, op, r)?;
                 let default = u32::from(!matches!(op, Op::Read | Op::ReadWrite));
-                let fd = self.number(r, default)?;
-                self.put(r, fd, Some(desc), saved);
+                let fd = self.redirect_number(r, default)?;
+                self.put_descriptor(r, fd, Some(desc), saved);
                 Ok(())
             }
         }
     }
 
-    fn both(
+    fn redirect_both(
         &mut self,
         r: &Redirect,
         append: bool,
@@ -135,14 +148,14 @@ impl Shell<'_> {
         saved: &mut Saved,
     ) -> Result<(), Failure> {
         let op = if append { RedirectOp::Append } else { RedirectOp::Write };
-        let desc = self.open(text, op, r)?;
-        self.put(r, 1, Some(desc.clone()), saved);
-        self.put(r, 2, Some(desc), saved);
+        let desc = self.open_redirect(text, op, r)?;
+        self.put_descriptor(r, 1, Some(desc.clone()), saved);
+        self.put_descriptor(r, 2, Some(desc), saved);
         Ok(())
     }
 
     /// `n>&m`, `n>&m-`, `n>&-`, and `>&file`.
-    fn duplicate(
+    fn duplicate_descriptor(
         &mut self,
         r: &Redirect,
         text: &[u8],
@@ -151,7 +164,7 @@ impl Shell<'_> {
     ) -> Result<(), Failure> {
         let default = u32::from(r.op == RedirectOp::DupWrite);
         if text == b"-" {
-            return self.close(r, default, saved);
+            return self.close_descriptor(r, default, saved);
         }
         let (digits, moves) = match text.strip_suffix(b"-") {
             Some(d) => (d, true),
@@ -160,15 +173,15 @@ impl Shell<'_> {
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             let output = matches!(r.fd, RedirectFd::Default | RedirectFd::Number(1));
             if r.op == RedirectOp::DupWrite && output && !moves {
-                return self.both(r, false, text, saved);
+                return self.redirect_both(r, false, text, saved);
             }
             if let Some(variable) = variable_of(&r.fd) {
-                return Err(self.complain(&variable, "ambiguous redirect"));
+                return Err(self.report_redirect(&variable, "ambiguous redirect"));
             }
             // Commands are not run again for the message.
             let plain = without_commands(&word.parts) == word.parts;
             let shown = if plain { digits } else { &*word.raw };
-            return Err(self.complain(shown, "ambiguous redirect"));
+            return Err(self.report_redirect(shown, "ambiguous redirect"));
         }
         let n = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<u32>().ok());
         let n = n.unwrap_or(u32::MAX);
@@ -176,29 +189,34 @@ impl Shell<'_> {
             return Err(match r.fd {
                 // Of a number that is found by expansion bash tells which one it was for.
                 RedirectFd::Number(fd) if *word.raw != *text => {
-                    self.complain(&decimal(i64::from(fd)), "Bad file descriptor")
+                    self.report_redirect(&decimal_digits(i64::from(fd)), "Bad file descriptor")
                 }
-                _ if *word.raw == *text => self.complain(digits, "Bad file descriptor"),
-                _ => self.complain(&word.raw, "Bad file descriptor"),
+                _ if *word.raw == *text => self.report_redirect(digits, "Bad file descriptor"),
+                _ => self.report_redirect(&word.raw, "Bad file descriptor"),
             });
         };
-        let fd = self.number(r, default)?;
-        self.put(r, fd, Some(desc), saved);
+        let fd = self.redirect_number(r, default)?;
+        self.put_descriptor(r, fd, Some(desc), saved);
         if moves && fd != n {
-            self.put(r, n, None, saved);
+            self.put_descriptor(r, n, None, saved);
         }
         Ok(())
     }
 
     /// `n>&-`; `{name}>&-` closes the descriptor that the variable names, for good.
-    fn close(&mut self, r: &Redirect, default: u32, saved: &mut Saved) -> Result<(), Failure> {
+    fn close_descriptor(
+        &mut self,
+        r: &Redirect,
+        default: u32,
+        saved: &mut Saved,
+    ) -> Result<(), Failure> {
         let RedirectFd::Var { name, subscript } = &r.fd else {
-            let fd = self.number(r, default)?;
-            self.put(r, fd, None, saved);
+            let fd = self.redirect_number(r, default)?;
+            self.put_descriptor(r, fd, None, saved);
             return Ok(());
         };
         let value = match subscript {
-            None => self.var(name),
+            None => self.variable_text(name),
             Some(s) => match sh_expand::subscript_key(self, name, s) {
                 Ok(key) => self.element_text(name, &key),
                 Err(e) => return Err(Some(self.expansion_failed(e))),
@@ -206,7 +224,7 @@ impl Shell<'_> {
         };
         let n = value.and_then(|t| sh_expand::arith::plain_integer(&t));
         let Some(n) = n.and_then(|n| u32::try_from(n).ok()) else {
-            return Err(self.complain(name, "ambiguous redirect"));
+            return Err(self.report_redirect(name, "ambiguous redirect"));
         };
         self.sync_output();
         self.state.fds.set(n, None);
@@ -214,25 +232,25 @@ impl Shell<'_> {
     }
 
     /// The descriptor a redirection is about; for `{name}` a free one, assigned to the variable.
-    fn number(&mut self, r: &Redirect, default: u32) -> Result<u32, Failure> {
+    fn redirect_number(&mut self, r: &Redirect, default: u32) -> Result<u32, Failure> {
         match &r.fd {
             RedirectFd::Default => Ok(default),
             RedirectFd::Number(n) if *n < MAX_FD => Ok(*n),
             RedirectFd::Number(n) => {
-                Err(self.complain(&decimal(i64::from(*n)), "Bad file descriptor"))
+                Err(self.report_redirect(&decimal_digits(i64::from(*n)), "Bad file descriptor"))
             }
             RedirectFd::Var { name, subscript } => {
                 let Some(n) = self.state.fds.free_from(FIRST_FREE) else {
-                    return Err(self.complain(name, "Too many open files"));
+                    return Err(self.report_redirect(name, "Too many open files"));
                 };
-                let value = Rc::new(decimal(i64::from(n)));
+                let value = Rc::new(decimal_digits(i64::from(n)));
                 if let Err(e) = self.assign_scalar_to(name, subscript.as_ref(), false, value) {
-                    self.error(&[&e.message()]);
+                    self.print_error(&[&e.message()]);
                     if e.reach() == ErrorReach::Readonly {
                         self.refused().map_err(Some)?;
                     }
                     let variable = variable_of(&r.fd).unwrap_or_default();
-                    return Err(self.complain(&variable, "cannot assign fd to variable"));
+                    return Err(self.report_redirect(&variable, "cannot assign fd to variable"));
                 }
                 Ok(n)
             }
@@ -240,7 +258,7 @@ impl Shell<'_> {
     }
 
     /// Opens a file as an operator asks.
-    fn open(
+    fn open_redirect(
         &mut self,
         name: &[u8],
         op: RedirectOp,
@@ -249,20 +267,20 @@ impl Shell<'_> {
         if let Some(desc) = self.open_virtual(name) {
             return match desc {
                 Some(d) => Ok(d),
-                None => Err(self.complain(name, "Bad file descriptor")),
+                None => Err(self.report_redirect(name, "Bad file descriptor")),
             };
         }
         self.sync_output();
-        if let Some(opened) = network::open(name) {
+        if let Some(opened) = network::open_network(name) {
             return match opened {
                 Ok(f) => Ok(DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
                 Err(no) => {
-                    self.error(&[no.first.as_bytes()]);
-                    Err(self.complain(name, &strerror(&no.error)))
+                    self.print_error(&[no.first.as_bytes()]);
+                    Err(self.report_redirect(name, &error_text(&no.error)))
                 }
             };
         }
-        let path = self.path(name);
+        let path = self.absolute_path(name);
         match self.open_file(name, &path, op) {
             Ok(f) => {
                 // Devices get each write at once, so that an error belongs to its command.
@@ -272,15 +290,15 @@ impl Shell<'_> {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && op == RedirectOp::Write => {
                 let variable = variable_of(&r.fd);
                 let shown = variable.as_deref().unwrap_or(name);
-                Err(self.complain(shown, "cannot overwrite existing file"))
+                Err(self.report_redirect(shown, "cannot overwrite existing file"))
             }
             Err(e) => {
                 let text = if name.is_empty() {
-                    strerror(&io::Error::from(io::ErrorKind::NotFound))
+                    error_text(&io::Error::from(io::ErrorKind::NotFound))
                 } else {
-                    strerror(&e)
+                    error_text(&e)
                 };
-                Err(self.complain(name, &text))
+                Err(self.report_redirect(name, &text))
             }
         }
     }
@@ -303,7 +321,7 @@ impl Shell<'_> {
             }
             _ => {
                 o.write(true).create(true);
-                if op == RedirectOp::Write && self.state.options.has(SetOpt::NoClobber) {
+                if op == RedirectOp::Write && self.state.options.has_set(SetOpt::NoClobber) {
                     // An existing regular file is refused; devices and pipes are not.
                     match meta::stat(path, true) {
                         Ok(s) if s.kind == FileKind::File => {

@@ -48,7 +48,7 @@ impl TextKind {
     }
 
     /// What syntax errors are blamed on besides the usual name.
-    pub(crate) fn blamed(self) -> Option<&'static str> {
+    pub(crate) fn blamed_on(self) -> Option<&'static str> {
         Some(match self {
             TextKind::Script | TextKind::Commands => return None,
             TextKind::CommandString => "-c",
@@ -94,7 +94,7 @@ pub(crate) struct TextMentions {
 
 impl TextMentions {
     /// Looks at a text that is about to run.
-    pub fn look(&mut self, text: &[u8]) {
+    pub fn look_at(&mut self, text: &[u8]) {
         let has = |name: &[u8]| memchr::memmem::find(text, name).is_some();
         self.commands = self.commands || has(b"BASH_COMMAND");
         self.aliases = self.aliases || has(b"expand_aliases");
@@ -145,7 +145,7 @@ impl SourceInput for ScriptInput {
         while let Err(e) = desc.read_until(Some(b'\n'), usize::MAX, buf)
             && e.kind() == std::io::ErrorKind::Interrupted
         {
-            box_sys::events::sleep(std::time::Duration::ZERO);
+            box_sys::events::sleep_for(std::time::Duration::ZERO);
         }
         let echo = self.echo.borrow();
         if echo.is_some() {
@@ -159,18 +159,18 @@ impl Shell<'_> {
     /// The parser's options as the shell's are now.
     pub(crate) fn parse_options(&self) -> ParseOptions {
         ParseOptions {
-            posix: self.state.options.has(SetOpt::Posix),
-            extglob: self.state.options.shopt(ShOpt::ExtGlob),
-            expand_aliases: self.state.options.shopt(ShOpt::ExpandAliases),
+            posix: self.state.options.has_set(SetOpt::Posix),
+            extglob: self.state.options.has_shopt(ShOpt::ExtGlob),
+            expand_aliases: self.state.options.has_shopt(ShOpt::ExpandAliases),
             first_line: self.state.line.max(1),
         }
     }
 
     fn update_parser(&self, parser: &mut Parser<'_>) {
         let o = parser.options_mut();
-        o.posix = self.state.options.has(SetOpt::Posix);
-        o.extglob = self.state.options.shopt(ShOpt::ExtGlob);
-        o.expand_aliases = self.state.options.shopt(ShOpt::ExpandAliases);
+        o.posix = self.state.options.has_set(SetOpt::Posix);
+        o.extglob = self.state.options.has_shopt(ShOpt::ExtGlob);
+        o.expand_aliases = self.state.options.has_shopt(ShOpt::ExpandAliases);
     }
 
     /// Reports a syntax error.
@@ -181,25 +181,27 @@ impl Shell<'_> {
             prefix.extend_from_slice(n.as_bytes());
             prefix.extend_from_slice(b": ");
         }
-        self.err(&e.render(&prefix));
+        self.write_err(&e.render(&prefix));
     }
 
     /// Whether `set -e` holds here and now.
     pub(crate) fn exits_on_errors(&self) -> bool {
-        self.state.options.has(SetOpt::ErrExit) && !self.state.here.condition
+        self.state.options.has_set(SetOpt::ErrExit) && !self.state.here.condition
     }
 
     /// `set -t`: a script, but not a text of `-c`, ends behind the command read before.
     fn ends_after_command(&self) -> bool {
         let options = &self.state.options;
-        options.has(SetOpt::OneCmd) && !options.is_command_string() && !self.state.ids.is_subshell()
+        options.has_set(SetOpt::OneCmd)
+            && !options.is_command_string()
+            && !self.state.ids.is_subshell()
     }
 
     fn parser_warnings(&mut self, parser: &mut Parser<'_>) {
         for w in parser.take_warnings() {
             let line = self.state.line;
             self.state.line = w.line;
-            self.error(&[b"warning: ", &w.message]);
+            self.print_error(&[b"warning: ", &w.message]);
             self.state.line = line;
         }
     }
@@ -208,7 +210,7 @@ impl Shell<'_> {
     /// only the command it is in.
     pub fn run_text(&mut self, text: SourceText<'_>) -> Flow {
         match text.kind.context() {
-            Some(context) => self.within(context, |s| s.run_commands(text)),
+            Some(context) => self.run_within(context, |s| s.run_commands(text)),
             None => self.run_commands(text),
         }
     }
@@ -217,7 +219,7 @@ impl Shell<'_> {
         self.check_depth()?;
         let mut options = self.parse_options();
         options.first_line = text.line.max(1);
-        self.mentions.look(text.text);
+        self.mentions.look_at(text.text);
         let mut parser = Parser::new(text.text, options);
         let main = text.kind.is_main();
         let mut status = 0;
@@ -229,13 +231,13 @@ impl Shell<'_> {
             self.update_parser(&mut parser);
             let aliases = self.state.aliases.clone();
             let next = parser.next_command(&AliasView(&aliases));
-            if self.state.options.has(SetOpt::Verbose) {
+            if self.state.options.has_set(SetOpt::Verbose) {
                 let end = parser.offset().min(text.text.len());
                 let mut lines = text.text.get(at..end).unwrap_or_default().to_vec();
                 if lines.last().is_some_and(|b| *b != b'\n') {
                     lines.push(b'\n');
                 }
-                self.err(&lines);
+                self.write_err(&lines);
             }
             at = parser.offset();
             self.parser_warnings(&mut parser);
@@ -251,7 +253,7 @@ impl Shell<'_> {
                     Err(u) => return Err(u),
                 },
                 Err(e) => {
-                    self.syntax_error(&e, text.kind.blamed());
+                    self.syntax_error(&e, text.kind.blamed_on());
                     return self.after_syntax_error(text.kind.place());
                 }
             }
@@ -274,7 +276,7 @@ impl Shell<'_> {
     /// Runs a command just read; until a command in it sets the line, it is the last one read.
     fn list_read(&mut self, list: &CommandList, last_line: u32) -> Flow {
         self.state.line = last_line;
-        self.list(list)
+        self.run_list(list)
     }
 
     /// Runs the main script; the status to exit with, the EXIT trap included.
@@ -306,7 +308,7 @@ impl Shell<'_> {
             self.update_parser(&mut parser);
             self.sync_output();
             *desc.borrow_mut() = self.state.fds.get(0).cloned();
-            *echo.borrow_mut() = match self.state.options.has(SetOpt::Verbose) {
+            *echo.borrow_mut() = match self.state.options.has_set(SetOpt::Verbose) {
                 true => self.state.fds.get(2).cloned(),
                 false => None,
             };
@@ -318,7 +320,7 @@ impl Shell<'_> {
             self.parser_warnings(&mut parser);
             match next {
                 Ok(None) => break Ok(status),
-                Ok(Some(list)) => match self.list(&list) {
+                Ok(Some(list)) => match self.run_list(&list) {
                     Ok(s) => status = s,
                     Err(Unwind::Discard(s)) => {
                         status = s;
@@ -346,8 +348,8 @@ impl Shell<'_> {
 
     fn renew_prompts(&mut self, p: &Rc<RefCell<Prompts>>) {
         let status = self.state.status;
-        let ps1 = self.var(b"PS1").unwrap_or_default();
-        let ps2 = self.var(b"PS2").unwrap_or_default();
+        let ps1 = self.variable_text(b"PS1").unwrap_or_default();
+        let ps2 = self.variable_text(b"PS2").unwrap_or_default();
         let first = self.expand_prompt(&ps1).unwrap_or_default();
         let more = self.expand_prompt(&ps2).unwrap_or_default();
         self.state.status = status;
@@ -359,7 +361,7 @@ impl Shell<'_> {
         let r = match (r, self.budget.take_hit()) {
             // Met by the last command.
             (Ok(_), Some(what)) => {
-                self.error(&[b"limit reached: ", what.as_bytes()]);
+                self.print_error(&[b"limit reached: ", what.as_bytes()]);
                 Err(Unwind::Exit(1))
             }
             (r, _) => r,
@@ -381,7 +383,7 @@ impl Shell<'_> {
         self.sync_output();
         if let Some(signal) = self.signals.take_killed_by() {
             // Whoever waits for this process shall see what ended it.
-            box_sys::events::catch(0, 0);
+            box_sys::events::catch_signals(0, 0);
             let _ = self.sys.kill(self.sys.pid(), signal);
         } else if !self.output.is_pipe_broken() {
             self.leave_session(status);
@@ -419,7 +421,7 @@ impl Shell<'_> {
             Err(_) => Ok(name.to_vec()),
         };
         let Ok(file) = expanded else { return };
-        if let Ok(text) = self.read_file(&self.path(&file)) {
+        if let Ok(text) = self.read_file(&self.absolute_path(&file)) {
             // A failure there does not keep the script from running.
             let _ = self.run_text(SourceText { text: &text, line: 1, kind: TextKind::Commands });
         }

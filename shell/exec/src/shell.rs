@@ -119,7 +119,7 @@ impl<'a> Shell<'a> {
         };
         shell.init_vars(&start.env);
         shell.init_traps();
-        let seed = shell.entropy();
+        let seed = shell.random_bits();
         shell.state.random.seed(seed as u32);
         shell
     }
@@ -131,7 +131,7 @@ impl<'a> Shell<'a> {
 
     /// Whether this shell is the process, not a subshell within it.
     pub(crate) fn is_process(&self) -> bool {
-        self.state.ids.own() == self.sys.pid()
+        self.state.ids.own_pid() == self.sys.pid()
     }
 
     /// The bottom frame of a script file, which makes `BASH_SOURCE` and `caller` work at its top level.
@@ -147,12 +147,12 @@ impl<'a> Shell<'a> {
 
     /// The name messages begin with: the file whose code runs, else `$0`.
     pub fn message_name(&self) -> Str {
-        let source = self.state.calls.source().filter(|source| !source.is_empty());
+        let source = self.state.calls.current_source().filter(|source| !source.is_empty());
         source.unwrap_or(self.state.params.arg0()).clone()
     }
 
     /// `NAME: line N: `, as bash begins its messages.
-    pub fn prefix(&self) -> Vec<u8> {
+    pub fn message_prefix(&self) -> Vec<u8> {
         let mut p = self.message_name().to_vec();
         p.extend_from_slice(b": ");
         if !self.state.options.is_interactive() {
@@ -162,11 +162,11 @@ impl<'a> Shell<'a> {
     }
 
     /// A message on standard error, with the usual prefix and a newline.
-    pub fn error(&mut self, parts: &[&[u8]]) {
-        let mut line = self.prefix();
+    pub fn print_error(&mut self, parts: &[&[u8]]) {
+        let mut line = self.message_prefix();
         parts.iter().for_each(|p| line.extend_from_slice(p));
         line.push(b'\n');
-        self.err(&line);
+        self.write_err(&line);
     }
 
     /// What is wrong with a substitution that does not parse: one line or, with their numbers, several.
@@ -174,7 +174,7 @@ impl<'a> Shell<'a> {
         let name = self.message_name();
         for (line, message) in e.lines() {
             let head = format!(": command substitution: line {line}: ");
-            self.err(&[name.as_slice(), head.as_bytes(), &message, b"\n"].concat());
+            self.write_err(&[name.as_slice(), head.as_bytes(), &message, b"\n"].concat());
         }
     }
 
@@ -182,12 +182,12 @@ impl<'a> Shell<'a> {
     pub fn builtin_error(&mut self, name: &[u8], parts: &[&[u8]]) {
         let mut all = vec![name, b": "];
         all.extend_from_slice(parts);
-        self.error(&all);
+        self.print_error(&all);
     }
 
     /// An operand as an absolute path.
-    pub fn path(&self, operand: &[u8]) -> PathBuf {
-        path::resolve(self.cwd(), operand)
+    pub fn absolute_path(&self, operand: &[u8]) -> PathBuf {
+        path::resolve_path(self.cwd(), operand)
     }
 
     /// The working directory.
@@ -202,12 +202,12 @@ impl<'a> Shell<'a> {
 
     /// Called before each command: budgets, signals, a closed output.
     #[inline]
-    pub(crate) fn tick(&mut self) -> Result<(), Unwind> {
+    pub(crate) fn check_budgets(&mut self) -> Result<(), Unwind> {
         self.budget.commands += 1;
         let urgent = self.output.is_pipe_broken()
             || self.signals.is_pending()
             || self.budget.is_hit()
-            || box_sys::events::pending();
+            || box_sys::events::has_pending();
         if urgent || self.budget.commands & 0x3f == 0 {
             return self.slow_tick();
         }
@@ -219,7 +219,7 @@ impl<'a> Shell<'a> {
         self.budget.loop_rounds += 1;
         if self.budget.loop_rounds & 0x3f == 0
             || self.signals.is_pending()
-            || box_sys::events::pending()
+            || box_sys::events::has_pending()
         {
             return self.slow_tick();
         }
@@ -231,12 +231,12 @@ impl<'a> Shell<'a> {
         if self.output.take_broken_pipe() && self.state.traps.get(box_sys::signal::PIPE).is_none() {
             return Err(Unwind::Exit(128 + i32::from(box_sys::signal::PIPE)));
         }
-        if let Some(what) = self.budget.exceeded() {
-            self.error(&[b"limit reached: ", what.as_bytes()]);
+        if let Some(what) = self.budget.exceeded_limit() {
+            self.print_error(&[b"limit reached: ", what.as_bytes()]);
             return Err(Unwind::Exit(1));
         }
-        box_sys::events::poke();
-        if self.output.is_some() && self.output.is_older(10, self.budget.clock()) {
+        box_sys::events::poke_signals();
+        if self.output.is_some() && self.output.is_older(10, self.budget.elapsed_millis()) {
             self.sync_output();
         }
         self.run_pending_traps()
@@ -245,7 +245,7 @@ impl<'a> Shell<'a> {
     /// Guards every recursion of the walker.
     pub(crate) fn check_depth(&mut self) -> Result<(), Unwind> {
         if self.budget.stack_low() {
-            self.error(&[b"maximum nesting level exceeded"]);
+            self.print_error(&[b"maximum nesting level exceeded"]);
             return Err(Unwind::Exit(1));
         }
         Ok(())

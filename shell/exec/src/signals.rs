@@ -19,22 +19,22 @@ pub(crate) struct Signals {
 
 impl Signals {
     /// Those that were ignored when the shell began stay so (POSIX XCU trap).
-    pub fn fix(&mut self, ignored: u64) {
+    pub fn fix_ignored(&mut self, ignored: u64) {
         self.fixed = ignored;
     }
 
     /// All of those.
-    pub fn fixed(&self) -> u64 {
+    pub fn fixed_signals(&self) -> u64 {
         self.fixed
     }
 
     /// Whether a condition is one of those.
     pub fn is_fixed(&self, condition: u8) -> bool {
-        condition < 64 && self.fixed & events::bit(condition) != 0
+        condition < 64 && self.fixed & events::signal_bit(condition) != 0
     }
 
     /// Notes a signal for this shell.
-    pub fn raise(&mut self, signal: u8) {
+    pub fn raise_signal(&mut self, signal: u8) {
         if signal < 64 {
             self.pending |= 1 << signal;
         }
@@ -46,7 +46,7 @@ impl Signals {
     }
 
     /// Takes those that arrived at the process, which are the outermost shell's: `here` if that is this one.
-    pub fn collect(&mut self, here: bool) {
+    pub fn collect_arrived(&mut self, here: bool) {
         match here {
             true => self.pending |= events::take_pending(),
             false => self.outer |= events::take_pending(),
@@ -65,8 +65,8 @@ impl Signals {
     }
 
     /// Whether this one waits.
-    pub fn has(&self, signal: u8) -> bool {
-        self.pending & events::bit(signal) != 0
+    pub fn has_signal(&self, signal: u8) -> bool {
+        self.pending & events::signal_bit(signal) != 0
     }
 
     /// Takes the lowest that waits.
@@ -82,7 +82,7 @@ impl Signals {
     /// A child ended, and there is a trap for that.
     pub fn child_ended(&mut self) {
         self.ended_children += 1;
-        self.raise(box_sys::signal::CHLD);
+        self.raise_signal(box_sys::signal::CHLD);
     }
 
     /// How often the CHLD trap is to run.
@@ -91,7 +91,7 @@ impl Signals {
     }
 
     /// The process is to end by this signal.
-    pub fn kill(&mut self, signal: u8) {
+    pub fn kill_by(&mut self, signal: u8) {
         self.killed_by = Some(signal);
     }
 

@@ -19,7 +19,7 @@ impl Shell<'_> {
         let pipe: PipeStatus = self.state.pipe_status.clone();
         let line = self.state.line;
         let text = SourceText { text: action, line, kind: TextKind::Action(trap) };
-        let r = self.within(CommandContext::Action { trap, status }, |s| s.run_text(text));
+        let r = self.run_within(CommandContext::Action { trap, status }, |s| s.run_text(text));
         self.state.line = line;
         let last = self.state.status;
         self.state.status = status;
@@ -38,14 +38,14 @@ impl Shell<'_> {
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
         // To a trace it stands in the shell itself, wherever that ends.
-        let r =
-            self.within(CommandContext::ExitAction, |s| s.run_action(&action, Some(Trap::Exit)));
+        let r = self
+            .run_within(CommandContext::ExitAction, |s| s.run_action(&action, Some(Trap::Exit)));
         // Within it `trap` shows it.
         self.state.traps.set(traps::EXIT, None);
         match r {
             // An error that would end the shell changes nothing any more, but with `set -e`.
             Err(Unwind::Exit(s) | Unwind::GiveUp(s)) => {
-                match self.state.options.has(SetOpt::ErrExit) {
+                match self.state.options.has_set(SetOpt::ErrExit) {
                     true => self.state.traps.exit_status().unwrap_or(s),
                     false => self.state.traps.exit_status().unwrap_or(status),
                 }
@@ -74,7 +74,7 @@ impl Shell<'_> {
 
     /// `BASH_COMMAND` shows a subshell only where the ERR trap might.
     pub(crate) fn note_subshell(&mut self, c: &Command) {
-        if self.mentions.commands && self.state.traps.sees(Trap::Err) {
+        if self.mentions.commands && self.state.traps.sees_trap(Trap::Err) {
             self.note_command(|| sh_syntax::print::command_line(c));
         }
     }
@@ -89,7 +89,7 @@ impl Shell<'_> {
 
     /// The DEBUG trap for the command noted before.
     pub(crate) fn run_debug_action(&mut self) -> Result<bool, Unwind> {
-        if self.state.here.running.has(Trap::Debug) || !self.state.traps.sees(Trap::Debug) {
+        if self.state.here.running.has(Trap::Debug) || !self.state.traps.sees_trap(Trap::Debug) {
             return Ok(true);
         }
         let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(true) };
@@ -100,7 +100,7 @@ impl Shell<'_> {
         }
         let status = r?;
         // With extdebug a failing action skips the command; 2 returns from the function.
-        if self.state.options.shopt(ShOpt::ExtDebug) {
+        if self.state.options.has_shopt(ShOpt::ExtDebug) {
             if status == 2 {
                 return Err(Unwind::Return(0));
             }
@@ -131,15 +131,15 @@ impl Shell<'_> {
 
     /// Takes the signals that arrived at the process: they are for the outermost shell in it.
     pub(crate) fn collect_signals(&mut self) {
-        if events::pending() {
+        if events::has_pending() {
             let here = self.is_process();
-            self.signals.collect(here);
+            self.signals.collect_arrived(here);
         }
     }
 
     /// What is ignored from the start stays so (POSIX XCU trap), and is listed.
     pub(crate) fn init_traps(&mut self) {
-        self.signals.fix(events::ignored_at_start());
+        self.signals.fix_ignored(events::ignored_at_start());
         for n in (1..64).filter(|n| self.signals.is_fixed(*n)) {
             self.state.traps.set(n, Some(Str::default()));
         }
@@ -150,7 +150,7 @@ impl Shell<'_> {
     pub(crate) fn waiting_signal(&mut self) -> Option<u8> {
         self.collect_signals();
         let acts = |n: &u8| {
-            self.signals.has(*n)
+            self.signals.has_signal(*n)
                 && match self.state.traps.get(*n) {
                     Some(action) => !action.is_empty(),
                     None => !self.does_nothing(*n),
@@ -176,21 +176,21 @@ impl Shell<'_> {
             let (mut caught, ignored) = self.trapped_signals();
             // The EXIT trap runs before one of these ends the shell.
             if self.state.traps.get(traps::EXIT).is_some_and(|action| !action.is_empty()) {
-                caught |= ENDING.iter().fold(0, |set, n| set | events::bit(*n)) & !ignored;
+                caught |= ENDING.iter().fold(0, |set, n| set | events::signal_bit(*n)) & !ignored;
             }
             // The ends of children are seen by waiting for them.
-            events::catch(caught & !events::bit(signal::CHLD), ignored);
+            events::catch_signals(caught & !events::signal_bit(signal::CHLD), ignored);
         }
     }
 
     fn trapped_signals(&self) -> (u64, u64) {
         let (mut caught, mut ignored) = (0, 0);
-        for (n, action) in self.state.traps.active().filter(|(n, _)| *n < 64) {
+        for (n, action) in self.state.traps.active_traps().filter(|(n, _)| *n < 64) {
             let set = if action.is_empty() { &mut ignored } else { &mut caught };
-            *set |= events::bit(n);
+            *set |= events::signal_bit(n);
         }
         if self.state.traps.ignores_unlisted(signal::QUIT) {
-            ignored |= events::bit(signal::QUIT);
+            ignored |= events::signal_bit(signal::QUIT);
         }
         (caught, ignored)
     }
@@ -198,13 +198,13 @@ impl Shell<'_> {
     /// Runs `f`, which starts a child, while the process ignores what the child shall ignore.
     pub(crate) fn with_ignored_signals<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let (_, ignored) = self.trapped_signals();
-        let (caught, before) = events::dispositions();
+        let (caught, before) = events::signal_dispositions();
         if ignored == before {
             return f(self);
         }
-        events::catch(caught & !ignored, ignored);
+        events::catch_signals(caught & !ignored, ignored);
         let result = f(self);
-        events::catch(caught, before);
+        events::catch_signals(caught, before);
         result
     }
 
@@ -234,7 +234,7 @@ impl Shell<'_> {
                 None if self.does_nothing(number) => {}
                 None => {
                     if self.is_process() && self.sys.concurrent() {
-                        self.signals.kill(number);
+                        self.signals.kill_by(number);
                     }
                     return Err(Unwind::Exit(128 + i32::from(number)));
                 }

@@ -89,7 +89,7 @@ impl Shell<'_> {
         let options = &self.state.options;
         let itself = !self.state.ids.is_subshell() && !self.state.here.running.has(Trap::Exit);
         Mode {
-            posix: options.has(SetOpt::Posix),
+            posix: options.has_set(SetOpt::Posix),
             exits_here: self.exits_on_errors(),
             interactive: options.is_interactive(),
             command_string: options.is_command_string() && itself,
@@ -106,7 +106,7 @@ impl Shell<'_> {
     pub(crate) fn tell(&mut self, prefix: &[u8], e: &ExpandError) {
         let message = e.message();
         if !message.is_empty() {
-            self.error(&[prefix, &message]);
+            self.print_error(&[prefix, &message]);
         }
     }
 
@@ -129,11 +129,11 @@ impl Shell<'_> {
     pub(crate) fn expression_failed(&mut self, prefix: &[u8], e: ExpandError) -> Flow {
         match e.reach() {
             ErrorReach::Command => {
-                self.error(&[prefix, &e.message()]);
+                self.print_error(&[prefix, &e.message()]);
                 Ok(1)
             }
             ErrorReach::Readonly => {
-                self.error(&[&e.message()]);
+                self.print_error(&[&e.message()]);
                 self.refused()
             }
             _ => Err(self.expansion_failed(e)),
@@ -166,7 +166,7 @@ impl Shell<'_> {
     /// After the message that a variable is readonly: a shell with `set -e` ends, whatever the
     /// command around it.
     pub(crate) fn refused(&self) -> Flow {
-        match self.state.options.has(SetOpt::ErrExit) {
+        match self.state.options.has_set(SetOpt::ErrExit) {
             true => Err(Unwind::Exit(1)),
             false => Ok(1),
         }

@@ -11,22 +11,22 @@ use crate::state::options::SetOpt;
 
 impl Shell<'_> {
     #[inline]
-    pub(crate) fn tracing(&self) -> bool {
-        self.state.options.has(SetOpt::XTrace)
+    pub(crate) fn is_tracing(&self) -> bool {
+        self.state.options.has_set(SetOpt::XTrace)
     }
 
     /// `PS4` expanded; its first character is repeated once per level of indirection.
-    fn ps4(&mut self) -> Vec<u8> {
-        let text = self.var(b"PS4").unwrap_or_default();
+    fn trace_prefix(&mut self) -> Vec<u8> {
+        let text = self.variable_text(b"PS4").unwrap_or_default();
         if text.is_empty() {
             return Vec::new();
         }
         // Expanding must not trace itself, nor change `$?`.
-        self.state.options.put(SetOpt::XTrace, false);
+        self.state.options.switch_set(SetOpt::XTrace, false);
         let (status, subst) = (self.state.status, self.last_subst);
         let expanded = self.expand_prompt(&text).unwrap_or_else(|_| text.to_vec());
         (self.state.status, self.last_subst) = (status, subst);
-        self.state.options.put(SetOpt::XTrace, true);
+        self.state.options.switch_set(SetOpt::XTrace, true);
         let mut out = Vec::new();
         let first = std::str::from_utf8(&expanded)
             .ok()
@@ -43,11 +43,11 @@ impl Shell<'_> {
 
     /// One line of trace output: `PS4` and a text.
     pub(crate) fn trace_text(&mut self, text: &[u8]) {
-        let mut line = self.ps4();
+        let mut line = self.trace_prefix();
         line.extend_from_slice(text);
         line.push(b'\n');
         let fd = self
-            .var(b"BASH_XTRACEFD")
+            .variable_text(b"BASH_XTRACEFD")
             .and_then(|t| sh_expand::arith::plain_integer(&t))
             .and_then(|n| u32::try_from(n).ok())
             .filter(|n| self.state.fds.get(*n).is_some());
@@ -55,7 +55,7 @@ impl Shell<'_> {
             Some(fd) if fd != 2 => {
                 let _ = self.write_fd(fd, &line);
             }
-            _ => self.err(&line),
+            _ => self.write_err(&line),
         }
     }
 
@@ -66,7 +66,7 @@ impl Shell<'_> {
 
     /// `name=value` as traced; the source text where there is no single value.
     pub(crate) fn trace_assignment(&mut self, a: &Assignment, value: Option<&Str>) {
-        if !self.tracing() {
+        if !self.is_tracing() {
             return;
         }
         let text = match value {
@@ -80,7 +80,7 @@ impl Shell<'_> {
                 }
                 t
             }
-            None => doubled(&a.raw),
+            None => double_controls(&a.raw),
         };
         self.trace_text(&text);
     }
@@ -92,7 +92,7 @@ impl Shell<'_> {
             Some(words) => {
                 for w in words {
                     text.push(b' ');
-                    text.extend_from_slice(&doubled(&w.raw));
+                    text.extend_from_slice(&double_controls(&w.raw));
                 }
             }
             None => text.extend_from_slice(b" \"$@\""),
@@ -102,7 +102,7 @@ impl Shell<'_> {
 }
 
 /// The spelling of a word or of `name=(...)` with what bash puts before two control characters in there.
-pub(crate) fn doubled(text: &[u8]) -> Vec<u8> {
+pub(crate) fn double_controls(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for &byte in text {
         if matches!(byte, 1 | 0x7f) {

@@ -32,27 +32,27 @@ const MAX_RECURSION: u32 = 1023;
 ///
 /// # Errors
 /// bash's messages, without a prefix: `1/0: division by 0 (error token is "0")`.
-pub fn eval(env: &mut dyn ExpandEnv, arith: &ArithText) -> Result<i64, ExpandError> {
+pub fn eval_arith(env: &mut dyn ExpandEnv, arith: &ArithText) -> Result<i64, ExpandError> {
     let parts = arith.word.parts.as_slice();
     let Some(expr) = &arith.expr else {
-        let source = text::expanded(env, &arith.word, Vec::new())?;
+        let source = text::expand_text_with(env, &arith.word, Vec::new())?;
         return tree::eval_text(env, &source, 0);
     };
     // Most of them have no expansions, and loops are full of those.
     if !parts.iter().any(is_expansion) {
-        return tree::eval(env, expr, &[]).map_err(|fail| tree_failed(fail, arith, &[]));
+        return tree::eval_tree(env, expr, &[]).map_err(|fail| tree_failed(fail, arith, &[]));
     }
     if let (ArithExpr::Operand(_), [part]) = (&**expr, parts)
-        && let Some(number) = operand::number(env, part)?
+        && let Some(number) = operand::number_part(env, part)?
     {
         return Ok(number);
     }
-    let operands = operand::expand(env, &arith.word)?;
-    if operand::fit(env, expr, &operands) {
-        return tree::eval(env, expr, &operands)
+    let operands = operand::expand_operands(env, &arith.word)?;
+    if operand::operands_fit(env, expr, &operands) {
+        return tree::eval_tree(env, expr, &operands)
             .map_err(|fail| tree_failed(fail, arith, &operands));
     }
-    let source = text::expanded(env, &arith.word, operands)?;
+    let source = text::expand_text_with(env, &arith.word, operands)?;
     tree::eval_text(env, &source, 0)
 }
 
@@ -71,7 +71,7 @@ fn tree_failed(
     arith: &ArithText,
     operands: &[operand::ExpansionResult],
 ) -> ExpandError {
-    tree::error(fail, &sh_syntax::arith::marked(&arith.word), operands)
+    tree::arith_error(fail, &sh_syntax::arith::marked_text(&arith.word), operands)
 }
 
 /// Evaluates text as it is (`let`, values of integer variables, operands of `[[ -eq ]]`).

@@ -36,7 +36,7 @@ pub(crate) struct AttributedText {
 
 impl AttributedText {
     /// A whole text of one origin.
-    pub(crate) fn of(bytes: Vec<u8>, origin: CharOrigin) -> AttributedText {
+    pub(crate) fn with_origin(bytes: Vec<u8>, origin: CharOrigin) -> AttributedText {
         let mut text = AttributedText::default();
         text.push_owned(bytes, origin);
         text
@@ -116,7 +116,7 @@ impl AttributedText {
             }
             start = run.end;
         }
-        SplitField::built(self.bytes, toggles)
+        SplitField::from_text(self.bytes, toggles)
     }
 }
 
@@ -155,7 +155,7 @@ impl AttributedFields {
     }
 
     /// Changes whenever a character or a field is added.
-    pub(crate) fn extent(&self) -> (usize, usize) {
+    pub(crate) fn current_extent(&self) -> (usize, usize) {
         (self.done.len(), self.last.len())
     }
 
@@ -191,7 +191,7 @@ mod tests {
 
     fn stretches(field: &SplitField) -> Vec<(String, bool)> {
         let mut out = Vec::new();
-        field.stretches(|text, quoted| {
+        field.for_each_stretch(|text, quoted| {
             if !text.is_empty() {
                 out.push((String::from_utf8_lossy(text).into_owned(), quoted));
             }

@@ -22,7 +22,7 @@ type Symbols = Vec<Symbol>;
 type Result<T> = std::result::Result<T, ExpandError>;
 
 /// The words a word's braces make, each as its parts; `None` if there are none to expand.
-pub(crate) fn expand(
+pub(crate) fn expand_braces(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
 ) -> Result<Option<Vec<Vec<WordPart>>>> {
@@ -33,10 +33,10 @@ pub(crate) fn expand(
     if !parts.iter().any(opens) {
         return Ok(None);
     }
-    let word = symbols(parts);
+    let word = to_symbols(parts);
     let steps = word.len().saturating_mul(64).saturating_add(100_000);
     let mut expansion = Expansion { env, steps };
-    let words = expansion.words(&word, 0)?;
+    let words = expansion.expand_words(&word, 0)?;
     if let [only] = words.as_slice()
         && *only == word
     {
@@ -47,7 +47,7 @@ pub(crate) fn expand(
     Ok(Some(words.map(|word| to_parts(&word, parts)).collect()))
 }
 
-fn symbols(parts: &[WordPart]) -> Symbols {
+fn to_symbols(parts: &[WordPart]) -> Symbols {
     let mut out = Vec::new();
     for (symbol, part) in (256..).zip(parts) {
         match part {
@@ -91,7 +91,7 @@ fn lengthen_name(param: &mut Param, text: &mut Vec<u8>) {
     param.raw = [&*param.raw, &more].concat().into();
 }
 
-fn is(symbol: Option<&Symbol>, byte: u8) -> bool {
+fn is_byte(symbol: Option<&Symbol>, byte: u8) -> bool {
     symbol.is_some_and(|symbol| *symbol == Symbol::from(byte))
 }
 
@@ -103,34 +103,34 @@ struct Expansion<'e> {
 
 impl Expansion<'_> {
     /// What a word stands for.
-    fn words(&mut self, word: &[Symbol], depth: usize) -> Result<Vec<Symbols>> {
+    fn expand_words(&mut self, word: &[Symbol], depth: usize) -> Result<Vec<Symbols>> {
         let mut words = vec![Vec::new()];
         let mut rest = word;
-        while let Some((open, close)) = self.group(rest).filter(|_| depth < MAX_DEPTH) {
+        while let Some((open, close)) = self.find_group(rest).filter(|_| depth < MAX_DEPTH) {
             let (before, inside) = (&rest[..open], &rest[open + 1..close]);
             let made = if inside.contains(&Symbol::from(b',')) {
-                self.list(inside, depth)?
+                self.expand_list(inside, depth)?
             } else if let Some(range) = BraceRange::parse(inside) {
-                self.check(range.count(), 0)?;
+                self.check_limits(range.word_count(), 0)?;
                 range.words()
             } else {
                 // `{a..}` is text; what follows may have braces of its own.
                 vec![rest[open..=close].to_vec()]
             };
-            append(&mut words, before);
-            words = self.multiply(words, &made)?;
+            append_words(&mut words, before);
+            words = self.multiply_words(words, &made)?;
             rest = &rest[close + 1..];
         }
-        append(&mut words, rest);
+        append_words(&mut words, rest);
         Ok(words)
     }
 
     /// The next braces that make a group.
-    fn group(&mut self, word: &[Symbol]) -> Option<(usize, usize)> {
+    fn find_group(&mut self, word: &[Symbol]) -> Option<(usize, usize)> {
         let mut from = 0;
         loop {
-            let open = self.find(word, from, b'{')?;
-            if let Some(close) = self.find(word, open + 1, b'}') {
+            let open = self.find_symbol(word, from, b'{')?;
+            if let Some(close) = self.find_symbol(word, open + 1, b'}') {
                 return Some((open, close));
             }
             from = open + 1;
@@ -138,13 +138,13 @@ impl Expansion<'_> {
     }
 
     /// The words of `{a,b}`.
-    fn list(&mut self, inside: &[Symbol], depth: usize) -> Result<Vec<Symbols>> {
+    fn expand_list(&mut self, inside: &[Symbol], depth: usize) -> Result<Vec<Symbols>> {
         let mut words = Vec::new();
         let mut from = 0;
         loop {
-            let end = self.find(inside, from, b',');
-            words.extend(self.words(&inside[from..end.unwrap_or(inside.len())], depth + 1)?);
-            self.check(words.len(), 0)?;
+            let end = self.find_symbol(inside, from, b',');
+            words.extend(self.expand_words(&inside[from..end.unwrap_or(inside.len())], depth + 1)?);
+            self.check_limits(words.len(), 0)?;
             match end {
                 Some(end) => from = end + 1,
                 None => return Ok(words),
@@ -154,15 +154,15 @@ impl Expansion<'_> {
 
     /// The first `wanted` from `from` on that is not within braces. A closing brace counts if a comma or two dots
     /// stand before it.
-    fn find(&mut self, word: &[Symbol], from: usize, wanted: u8) -> Option<usize> {
+    fn find_symbol(&mut self, word: &[Symbol], from: usize, wanted: u8) -> Option<usize> {
         let mut level = 0_usize;
         let mut group = wanted != b'}';
         for (at, symbol) in word.iter().enumerate().skip(from) {
             self.steps = self.steps.checked_sub(1)?;
             let next = word.get(at + 1);
-            if is(Some(symbol), wanted) && level == 0 && group {
+            if is_byte(Some(symbol), wanted) && level == 0 && group {
                 // `{}` at the start is text in itself (`find -exec x {} +`).
-                if wanted == b'{' && at == 0 && is(next, b'}') {
+                if wanted == b'{' && at == 0 && is_byte(next, b'}') {
                     continue;
                 }
                 return Some(at);
@@ -171,7 +171,9 @@ impl Expansion<'_> {
                 Ok(b'{') => level += 1,
                 Ok(b'}') if level > 0 => level -= 1,
                 Ok(b',') if level == 0 => group = true,
-                Ok(b'.') if level == 0 && is(next, b'.') && !is(word.get(at + 2), wanted) => {
+                Ok(b'.')
+                    if level == 0 && is_byte(next, b'.') && !is_byte(word.get(at + 2), wanted) =>
+                {
                     group = true;
                 }
                 _ => {}
@@ -180,13 +182,13 @@ impl Expansion<'_> {
         None
     }
 
-    fn multiply(&mut self, words: Vec<Symbols>, made: &[Symbols]) -> Result<Vec<Symbols>> {
+    fn multiply_words(&mut self, words: Vec<Symbols>, made: &[Symbols]) -> Result<Vec<Symbols>> {
         let size = |words: &[Symbols]| words.iter().map(|w| 4 * w.len() + 16).sum::<usize>();
         let count = words.len().saturating_mul(made.len());
         let bytes = size(&words)
             .saturating_mul(made.len())
             .saturating_add(size(made).saturating_mul(words.len()));
-        self.check(count, bytes)?;
+        self.check_limits(count, bytes)?;
         let mut out = Vec::with_capacity(count);
         for word in &words {
             for more in made {
@@ -196,7 +198,7 @@ impl Expansion<'_> {
         Ok(out)
     }
 
-    fn check(&mut self, words: usize, bytes: usize) -> Result<()> {
+    fn check_limits(&mut self, words: usize, bytes: usize) -> Result<()> {
         if words > MAX_WORDS {
             return Err(ExpandCause::TooManyWords(words).into());
         }
@@ -204,7 +206,7 @@ impl Expansion<'_> {
     }
 }
 
-fn append(words: &mut [Symbols], more: &[Symbol]) {
+fn append_words(words: &mut [Symbols], more: &[Symbol]) {
     if !more.is_empty() {
         words.iter_mut().for_each(|word| word.extend_from_slice(more));
     }
@@ -252,26 +254,26 @@ impl BraceRange {
         }
     }
 
-    fn count(&self) -> usize {
+    fn word_count(&self) -> usize {
         let steps = self.first.abs_diff(self.last) / self.step;
         usize::try_from(steps).unwrap_or(usize::MAX).saturating_add(1)
     }
 
     fn words(&self) -> Vec<Symbols> {
-        let mut words = Vec::with_capacity(self.count());
-        for k in 0..self.count() as u64 {
+        let mut words = Vec::with_capacity(self.word_count());
+        for k in 0..self.word_count() as u64 {
             let offset = k.wrapping_mul(self.step) as i64;
             let value = if self.first <= self.last {
                 self.first.wrapping_add(offset)
             } else {
                 self.first.wrapping_sub(offset)
             };
-            words.push(self.text(value).bytes().map(Symbol::from).collect());
+            words.push(self.value_text(value).bytes().map(Symbol::from).collect());
         }
         words
     }
 
-    fn text(&self, value: i64) -> String {
+    fn value_text(&self, value: i64) -> String {
         match self.width {
             _ if self.letters => char::from(value as u8).to_string(),
             0 => value.to_string(),
@@ -296,7 +298,7 @@ mod tests {
 
     /// The words of a range, joined by spaces.
     fn range(text: &str) -> Option<String> {
-        let range = BraceRange::parse(&symbols(&[literal(text)]))?;
+        let range = BraceRange::parse(&to_symbols(&[literal(text)]))?;
         let words = range.words().into_iter();
         let words: Vec<String> =
             words.map(|word| word.iter().map(|b| char::from(*b as u8)).collect()).collect();
@@ -317,7 +319,7 @@ mod tests {
     fn quoted_text_is_one_symbol() {
         let quoted = WordPart::Quoted(Rc::new(b"{,}".to_vec()));
         let word = [literal("a"), quoted, literal("b")];
-        let symbols = symbols(&word);
+        let symbols = to_symbols(&word);
         assert_eq!(symbols.len(), 3);
         assert_eq!(to_parts(&symbols, &word), word);
     }

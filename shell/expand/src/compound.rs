@@ -37,23 +37,25 @@ pub fn compound_elements(
     elements: &[ArrayElement],
 ) -> Result<Vec<CompoundElement>, ExpandError> {
     if assoc && elements.first().is_some_and(|e| e.key.is_none()) {
-        return pairs(env, elements);
+        return expand_pairs(env, elements);
     }
     if !assoc && elements.iter().all(|element| element.key.is_none()) {
-        return words(env, elements);
+        return expand_words(env, elements);
     }
     let mut out = Vec::with_capacity(elements.len());
     for element in elements {
         let Some(subscript) = &element.key else {
             match assoc {
-                true => out.push(plain_element(word::text(env, &element.value, Tilde::Start)?)),
-                false => out.extend(words(env, std::slice::from_ref(element))?),
+                true => {
+                    out.push(plain_element(word::expand_text(env, &element.value, Tilde::Start)?))
+                }
+                false => out.extend(expand_words(env, std::slice::from_ref(element))?),
             }
             continue;
         };
         let key = Some(subscript_text(env, subscript)?);
         let value = match assoc {
-            true => word::text(env, &element.value, Tilde::Never)?,
+            true => word::expand_text(env, &element.value, Tilde::Never)?,
             false => word::expand_assignment_value(env, &element.value)?,
         };
         out.push(CompoundElement { key, append: element.append, value });
@@ -62,7 +64,7 @@ pub fn compound_elements(
 }
 
 /// Elements without keys of an indexed array: words like those of a command.
-fn words(
+fn expand_words(
     env: &mut dyn ExpandEnv,
     elements: &[ArrayElement],
 ) -> Result<Vec<CompoundElement>, ExpandError> {
@@ -70,7 +72,7 @@ fn words(
     for element in elements {
         word::expand_into(env, &element.value.parts, Tilde::Start, &mut words, &mut late)?;
     }
-    late.finish(env, &mut words)?;
+    late.finish_paths(env, &mut words)?;
     Ok(words.into_iter().map(plain_element).collect())
 }
 
@@ -94,14 +96,14 @@ fn whole_parts(element: &ArrayElement) -> Vec<WordPart> {
 
 /// `a=(key value key value)`: no splitting, a missing last value is empty. Later elements with a key
 /// are words like any other.
-fn pairs(
+fn expand_pairs(
     env: &mut dyn ExpandEnv,
     elements: &[ArrayElement],
 ) -> Result<Vec<CompoundElement>, ExpandError> {
     let mut out = Vec::with_capacity(elements.len() / 2 + 1);
     let mut texts = Vec::with_capacity(elements.len());
     for element in elements {
-        texts.push(word::one_field(env, &whole_parts(element), Tilde::Never)?.strip());
+        texts.push(word::one_field(env, &whole_parts(element), Tilde::Never)?.strip_quotes());
     }
     for pair in texts.chunks(2) {
         let value = pair.get(1).cloned().unwrap_or_default();

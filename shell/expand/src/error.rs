@@ -118,12 +118,12 @@ impl From<ExpandCause> for ExpandError {
 
 impl ExpandError {
     /// An error whose message was printed.
-    pub fn told(reach: ErrorReach) -> ExpandError {
+    pub fn already_printed(reach: ErrorReach) -> ExpandError {
         ExpandCause::Told(reach).into()
     }
 
     /// `name: readonly variable`
-    pub fn readonly(name: &[u8]) -> ExpandError {
+    pub fn readonly_variable(name: &[u8]) -> ExpandError {
         ExpandCause::Readonly(name.to_vec()).into()
     }
 
@@ -139,7 +139,7 @@ impl ExpandError {
     }
 
     /// A name that is not set, with `set -u`.
-    pub(crate) fn unbound(name: &[u8]) -> ExpandError {
+    pub(crate) fn unbound_variable(name: &[u8]) -> ExpandError {
         ExpandCause::Unbound(name.to_vec()).into()
     }
 
@@ -175,7 +175,7 @@ impl ExpandCause {
     /// Adds bash's text.
     fn write(&self, out: &mut Vec<u8>) {
         let mut put = |parts: &[&[u8]]| parts.iter().for_each(|p| out.extend_from_slice(p));
-        if let Some((name, what)) = self.about() {
+        if let Some((name, what)) = self.name_and_reason() {
             return put(&[name, b": ", what.as_bytes()]);
         }
         match self {
@@ -216,7 +216,7 @@ impl ExpandCause {
     }
 
     /// The messages that are a name and what is wrong with it.
-    fn about(&self) -> Option<(&[u8], &'static str)> {
+    fn name_and_reason(&self) -> Option<(&[u8], &'static str)> {
         Some(match self {
             ExpandCause::Readonly(name) => (name, "readonly variable"),
             ExpandCause::ReadonlyKept(name) => (name, "cannot unset: readonly variable"),

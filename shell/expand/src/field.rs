@@ -17,12 +17,12 @@ pub(crate) enum SplitField {
 
 impl SplitField {
     /// `toggles`: ascending places within the text, the first of which begins what is quoted.
-    pub(crate) fn built(text: Vec<u8>, toggles: Vec<usize>) -> SplitField {
+    pub(crate) fn from_text(text: Vec<u8>, toggles: Vec<usize>) -> SplitField {
         SplitField::Built { text, toggles }
     }
 
     /// Quote removal (POSIX XCU 2.6.7): the text alone.
-    pub(crate) fn strip(self) -> Str {
+    pub(crate) fn strip_quotes(self) -> Str {
         match self {
             SplitField::Shared(text) => text,
             SplitField::Built { text, .. } => Rc::new(text),
@@ -30,17 +30,17 @@ impl SplitField {
     }
 
     /// The pattern that the field is to pathname expansion, if it holds an active pattern character.
-    pub(crate) fn pattern(&self, extglob: bool) -> Option<Vec<u8>> {
+    pub(crate) fn active_pattern(&self, extglob: bool) -> Option<Vec<u8>> {
         let SplitField::Built { text, .. } = self else { return None };
         if !text.iter().any(|b| matches!(b, b'*' | b'?' | b'[' | b'(')) {
             return None;
         }
-        let pattern = self.escaped();
+        let pattern = self.escaped_pattern();
         glob::has_magic(&pattern, extglob).then_some(pattern)
     }
 
     /// The field as a pattern: quoted characters have backslashes in front, as [`glob`] reads them.
-    pub(crate) fn escaped(&self) -> Vec<u8> {
+    pub(crate) fn escaped_pattern(&self) -> Vec<u8> {
         let length = match self {
             SplitField::Shared(text) => text.len(),
             SplitField::Built { text, .. } => text.len(),
@@ -48,7 +48,7 @@ impl SplitField {
         let mut out = Vec::with_capacity(length + 8);
         // A backslash that came out of an expansion does not quote what is quoted already.
         let mut open = false;
-        self.stretches(|text, quoted| {
+        self.for_each_stretch(|text, quoted| {
             if quoted {
                 if open && !text.is_empty() {
                     out.push(b'\\');
@@ -66,14 +66,14 @@ impl SplitField {
     /// The first character, if that is not quoted.
     pub(crate) fn first_unquoted(&self) -> Option<u8> {
         let mut first = None;
-        self.stretches(|text, quoted| {
+        self.for_each_stretch(|text, quoted| {
             first = first.or(text.first().map(|byte| (*byte, quoted)));
         });
         first.filter(|(_, quoted)| !quoted).map(|(byte, _)| byte)
     }
 
     /// Calls `f` for each stretch of text, with whether it is quoted.
-    pub(crate) fn stretches(&self, mut f: impl FnMut(&[u8], bool)) {
+    pub(crate) fn for_each_stretch(&self, mut f: impl FnMut(&[u8], bool)) {
         let (text, toggles) = match self {
             SplitField::Shared(text) => return f(text, true),
             SplitField::Built { text, toggles } => (text, toggles),
@@ -96,22 +96,22 @@ mod tests {
     #[test]
     fn quoted_characters_match_themselves() {
         // a*"*"
-        let field = SplitField::built(b"a**".to_vec(), vec![2]);
-        assert_eq!(field.escaped(), b"a*\\*");
-        assert_eq!(field.pattern(false), Some(b"a*\\*".to_vec()));
-        assert_eq!(field.strip().as_slice(), b"a**");
+        let field = SplitField::from_text(b"a**".to_vec(), vec![2]);
+        assert_eq!(field.escaped_pattern(), b"a*\\*");
+        assert_eq!(field.active_pattern(false), Some(b"a*\\*".to_vec()));
+        assert_eq!(field.strip_quotes().as_slice(), b"a**");
     }
 
     #[test]
     fn quoted_patterns_are_none() {
-        assert_eq!(SplitField::built(b"**".to_vec(), vec![0]).pattern(false), None);
-        assert_eq!(SplitField::Shared(Rc::new(b"*".to_vec())).pattern(false), None);
+        assert_eq!(SplitField::from_text(b"**".to_vec(), vec![0]).active_pattern(false), None);
+        assert_eq!(SplitField::Shared(Rc::new(b"*".to_vec())).active_pattern(false), None);
     }
 
     #[test]
     fn an_expanded_backslash_quotes_no_quoted_text() {
         // $backslash'*'
-        let field = SplitField::built(b"\\*".to_vec(), vec![1]);
-        assert_eq!(field.escaped(), b"\\\\\\*");
+        let field = SplitField::from_text(b"\\*".to_vec(), vec![1]);
+        assert_eq!(field.escaped_pattern(), b"\\\\\\*");
     }
 }

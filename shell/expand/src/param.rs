@@ -47,11 +47,11 @@ pub(crate) fn plain_name(param: &Param) -> Option<&[u8]> {
 
 /// Expands a parameter into the phrase under construction. True if it was an `@` list
 /// without elements (`"$@"` alone makes no field then).
-pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
+pub(crate) fn expand_param(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
     if let Some(name) = plain_name(param) {
         match x.env.lookup(name) {
             VarLookup::Value(VarValue::Scalar(text)) => {
-                return x.value(text, quoted).map(|()| false);
+                return x.append_value(text, quoted).map(|()| false);
             }
             VarLookup::Unset if !x.env.options().nounset => return Ok(false),
             _ => {}
@@ -60,20 +60,22 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     match &param.op {
         ParamOp::Bad => return Err(ExpandCause::BadSubstitution(param.raw.to_vec()).into()),
         ParamOp::NamesWithPrefix { at } => return names::with_prefix(x, param, *at, quoted),
-        ParamOp::Keys { at } => return names::keys(x, param, *at, quoted),
-        ParamOp::Length => return names::length(x, param, quoted),
+        ParamOp::Keys { at } => return names::expand_keys(x, param, *at, quoted),
+        ParamOp::Length => return names::expand_length(x, param, quoted),
         _ => {}
     }
-    let target = ParamTarget::of(x.env, param)?;
-    let content = target.fetch(x.env)?;
+    let target = ParamTarget::from_param(x.env, param)?;
+    let content = target.fetch_value(x.env)?;
     let content = match &param.op {
         ParamOp::Default { .. }
         | ParamOp::Assign { .. }
         | ParamOp::Alternate { .. }
-        | ParamOp::Error { .. } => match defaults::expand(x, param, &target, &content, quoted)? {
-            Some(empty_list) => return Ok(empty_list),
-            None => content,
-        },
+        | ParamOp::Error { .. } => {
+            match defaults::expand_default(x, param, &target, &content, quoted)? {
+                Some(empty_list) => return Ok(empty_list),
+                None => content,
+            }
+        }
         op => {
             let of_variable = matches!(op, ParamOp::Transform(b'a' | b'A'));
             if !(of_variable && target.is_declared(x.env)) {
@@ -81,19 +83,19 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             }
             match content.needs_no_operand(op) {
                 true => content,
-                false => apply(x, param, &target, content)?,
+                false => apply_operator(x, param, &target, content)?,
             }
         }
     };
     match content {
         ParamValue::Scalar(None) => Ok(false),
-        ParamValue::Scalar(Some(text)) => x.value(text, quoted).map(|()| false),
-        ParamValue::List { items, star } => x.list(items, star, quoted),
+        ParamValue::Scalar(Some(text)) => x.append_value(text, quoted).map(|()| false),
+        ParamValue::List { items, star } => x.append_list(items, star, quoted),
     }
 }
 
 /// The operators that make a value from a value.
-fn apply(
+fn apply_operator(
     x: &mut Expander<'_>,
     param: &Param,
     target: &ParamTarget<'_>,
@@ -108,21 +110,22 @@ fn apply(
             edit::remove_suffix(env, content, pattern, *longest)
         }
         ParamOp::Replace { kind, pattern, replacement } => {
-            replace::replace(env, content, *kind, pattern, replacement.as_ref())
+            replace::replace_content(env, content, *kind, pattern, replacement.as_ref())
         }
         ParamOp::Case { kind, all, pattern } => {
-            edit::case(env, content, *kind, *all, pattern.as_ref())
+            edit::edit_case(env, content, *kind, *all, pattern.as_ref())
         }
         ParamOp::Substring { offset, length } => {
-            substring::Slice { param, target, offset, length: length.as_ref() }.of(env, content)
+            substring::Slice { param, target, offset, length: length.as_ref() }
+                .take_slice(env, content)
         }
-        ParamOp::Transform(op) => transform::transform(env, target, content, *op),
+        ParamOp::Transform(op) => transform::transform_content(env, target, content, *op),
         _ => Ok(content),
     }
 }
 
 /// The parameter as messages name it: `x`, `a[$i]`, `1`, `@`, `!x`.
-fn shown(param: &Param) -> Vec<u8> {
+fn param_text(param: &Param) -> Vec<u8> {
     let mut out = if param.indirect { vec![b'!'] } else { Vec::new() };
     out.extend_from_slice(&shown_directly(param));
     out

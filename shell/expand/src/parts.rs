@@ -40,13 +40,13 @@ impl<'e> Expander<'e> {
     }
 
     /// A whole word that is not within quotes.
-    pub(crate) fn word(&mut self, parts: &[WordPart], tilde: Tilde) -> Result<()> {
+    pub(crate) fn expand_word(&mut self, parts: &[WordPart], tilde: Tilde) -> Result<()> {
         self.tilde = tilde;
         let mut tilde = tilde;
         let last = parts.len().wrapping_sub(1);
         for (at, part) in parts.iter().enumerate() {
             let WordPart::Literal(text) = part else {
-                self.part(part, false)?;
+                self.expand_part(part, false)?;
                 continue;
             };
             let mut text: &[u8] = text;
@@ -59,43 +59,43 @@ impl<'e> Expander<'e> {
                 text = &text[value..];
             }
             let spot = TildePosition { begins: at == 0, ends: at == last };
-            self.text(text, tilde, spot, CharOrigin::Literal)?;
+            self.append_text(text, tilde, spot, CharOrigin::Literal)?;
         }
         Ok(())
     }
 
     /// The word of an operator that takes the place of its parameter: its text counts as a result then, and is
     /// split.
-    pub(crate) fn operand(&mut self, parts: &[WordPart], quoted: bool) -> Result<()> {
+    pub(crate) fn expand_operand(&mut self, parts: &[WordPart], quoted: bool) -> Result<()> {
         if quoted {
-            return self.quoted(parts).map(drop);
+            return self.expand_quoted(parts).map(drop);
         }
         let last = parts.len().wrapping_sub(1);
         for (at, part) in parts.iter().enumerate() {
             match part {
                 WordPart::Literal(text) => {
                     let spot = TildePosition { begins: at == 0, ends: at == last };
-                    self.text(text, self.tilde, spot, CharOrigin::Expansion)?;
+                    self.append_text(text, self.tilde, spot, CharOrigin::Expansion)?;
                 }
-                part => self.part(part, false)?,
+                part => self.expand_part(part, false)?,
             }
         }
         Ok(())
     }
 
     /// Parts within double quotes or a here-document. True if a list without elements was among them.
-    pub(crate) fn quoted(&mut self, parts: &[WordPart]) -> Result<bool> {
+    pub(crate) fn expand_quoted(&mut self, parts: &[WordPart]) -> Result<bool> {
         let mut empty_list = false;
         for part in parts {
             match part {
-                WordPart::Param(param) => empty_list |= param::expand(self, param, true)?,
-                part => self.part(part, true)?,
+                WordPart::Param(param) => empty_list |= param::expand_param(self, param, true)?,
+                part => self.expand_part(part, true)?,
             }
         }
         Ok(empty_list)
     }
 
-    fn part(&mut self, part: &WordPart, quoted: bool) -> Result<()> {
+    fn expand_part(&mut self, part: &WordPart, quoted: bool) -> Result<()> {
         match part {
             WordPart::Literal(text) if !quoted => self.phrase.push(text, CharOrigin::Literal),
             WordPart::Literal(text) | WordPart::Quoted(text) if quoted => {
@@ -107,14 +107,14 @@ impl<'e> Expander<'e> {
                 self.phrase.push(text, CharOrigin::Quoted);
             }
             WordPart::DoubleQuoted(parts) => {
-                let before = self.phrase.extent();
-                let empty_list = self.quoted(parts)?;
+                let before = self.phrase.current_extent();
+                let empty_list = self.expand_quoted(parts)?;
                 // A field even when empty, except where `"$@"` without elements is all there is.
-                if !empty_list || self.phrase.extent() != before {
+                if !empty_list || self.phrase.current_extent() != before {
                     self.phrase.push(b"", CharOrigin::Quoted);
                 }
             }
-            WordPart::Param(param) => drop(param::expand(self, param, quoted)?),
+            WordPart::Param(param) => drop(param::expand_param(self, param, quoted)?),
             WordPart::CommandSub(sub) => {
                 let output = self.env.command_sub(sub)?;
                 self.env.charge(output.len())?;
@@ -125,8 +125,8 @@ impl<'e> Expander<'e> {
                 }
             }
             WordPart::Arith(expr) => {
-                let number = arith::eval(self.env, expr)?;
-                self.value(str_of(number.to_string().into_bytes()), quoted)?;
+                let number = arith::eval_arith(self.env, expr)?;
+                self.append_value(str_of(number.to_string().into_bytes()), quoted)?;
             }
             // Without a command there is nothing to read or write.
             WordPart::ProcessSub(sub) if sub.body.items.is_empty() => {}
@@ -139,7 +139,7 @@ impl<'e> Expander<'e> {
     }
 
     /// Unquoted text of the source, with its tildes.
-    fn text(
+    fn append_text(
         &mut self,
         text: &[u8],
         tilde: Tilde,
@@ -151,7 +151,7 @@ impl<'e> Expander<'e> {
             return Ok(());
         }
         let mut from = 0;
-        for (range, home) in tilde::prefixes(self.env, text, tilde, spot) {
+        for (range, home) in tilde::tilde_prefixes(self.env, text, tilde, spot) {
             self.phrase.push(&text[from..range.start], origin);
             self.env.charge(home.len())?;
             self.phrase.push(&home, CharOrigin::Quoted);
@@ -162,7 +162,7 @@ impl<'e> Expander<'e> {
     }
 
     /// The value of an expansion. Empty and quoted: the quotes around make the field.
-    pub(crate) fn value(&mut self, text: Str, quoted: bool) -> Result<()> {
+    pub(crate) fn append_value(&mut self, text: Str, quoted: bool) -> Result<()> {
         self.env.charge(text.len())?;
         match quoted {
             true if text.is_empty() => {}
@@ -177,17 +177,22 @@ impl<'e> Expander<'e> {
     ///
     /// Unquoted elements of words are joined by the first character of `IFS` and split again with the rest, so that
     /// empty ones stay between delimiters, as in bash.
-    pub(crate) fn list(&mut self, items: Vec<Str>, star: bool, quoted: bool) -> Result<bool> {
+    pub(crate) fn append_list(
+        &mut self,
+        items: Vec<Str>,
+        star: bool,
+        quoted: bool,
+    ) -> Result<bool> {
         if items.is_empty() {
             return Ok(!star);
         }
         if star && (quoted || self.purpose == Purpose::Text) {
-            let text = join(self.env, &items, true);
-            return self.value(text, quoted).map(|()| false);
+            let text = join_items(self.env, &items, true);
+            return self.append_value(text, quoted).map(|()| false);
         }
         let separator = match quoted || self.purpose == Purpose::Text {
             true => Vec::new(),
-            false => Ifs::of(self.env).separator().to_vec(),
+            false => Ifs::from_env(self.env).separator().to_vec(),
         };
         let volume = items.iter().map(|item| item.len() + FIELD_COST).sum();
         self.env.charge(volume)?;
@@ -207,8 +212,8 @@ impl<'e> Expander<'e> {
 }
 
 /// A list as one string: `*` lists by the first character of `IFS`, `@` lists by spaces.
-pub(crate) fn join(env: &mut dyn ExpandEnv, items: &[Str], star: bool) -> Str {
-    let ifs = star.then(|| Ifs::of(env));
+pub(crate) fn join_items(env: &mut dyn ExpandEnv, items: &[Str], star: bool) -> Str {
+    let ifs = star.then(|| Ifs::from_env(env));
     let separator = ifs.as_ref().map_or(b" ".as_slice(), Ifs::separator);
     let parts: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
     str_of(parts.join(separator))

@@ -22,13 +22,18 @@ pub struct PendingPathnames {
 
 impl PendingPathnames {
     /// Appends a field to `out`, or keeps its place there if it is a pattern.
-    pub(crate) fn add(&mut self, options: &ExpandOptions, field: SplitField, out: &mut Vec<Str>) {
-        match if options.noglob { None } else { field.pattern(options.extglob) } {
+    pub(crate) fn add_field(
+        &mut self,
+        options: &ExpandOptions,
+        field: SplitField,
+        out: &mut Vec<Str>,
+    ) {
+        match if options.noglob { None } else { field.active_pattern(options.extglob) } {
             Some(pattern) => {
                 self.patterns.push((out.len(), pattern, field));
                 out.push(Str::default());
             }
-            None => out.push(field.strip()),
+            None => out.push(field.strip_quotes()),
         }
     }
 
@@ -36,7 +41,7 @@ impl PendingPathnames {
     ///
     /// # Errors
     /// `no match: word` with `failglob`; a budget hit.
-    pub fn finish(
+    pub fn finish_paths(
         self,
         env: &mut dyn ExpandEnv,
         out: &mut Vec<Str>,
@@ -50,7 +55,7 @@ impl PendingPathnames {
             rest.next();
             next = at + 1;
             let before = out.len();
-            expand(env, &pattern, field, out)?;
+            expand_pathname(env, &pattern, field, out)?;
             moved.push((at, out.len() as isize - before as isize - 1));
         }
         out.extend(rest);
@@ -62,7 +67,7 @@ impl PendingPathnames {
 ///
 /// # Errors
 /// `no match: word` with `failglob`; a budget hit.
-fn expand(
+fn expand_pathname(
     env: &mut dyn ExpandEnv,
     pattern: &[u8],
     field: SplitField,
@@ -89,10 +94,10 @@ fn expand(
     });
     if paths.is_empty() {
         if failglob {
-            return Err(ExpandCause::NoMatch(field.strip().to_vec()).into());
+            return Err(ExpandCause::NoMatch(field.strip_quotes().to_vec()).into());
         }
         if !nullglob {
-            out.push(field.strip());
+            out.push(field.strip_quotes());
         }
         return Ok(());
     }
@@ -142,7 +147,7 @@ impl PathnameSearch {
         self.ignore = split_colons(&text).map(ignored).collect();
     }
 
-    fn options(&self) -> GlobOptions {
+    fn pattern_options(&self) -> GlobOptions {
         GlobOptions {
             extglob: self.extglob,
             ignore_case: self.nocase,
@@ -157,7 +162,7 @@ impl PathnameSearch {
         let mut paths: Vec<Vec<u8>> = vec![pattern[..root].to_vec()];
         // Whether the paths are known to exist.
         let mut exists = true;
-        let components = components(&pattern[root..]);
+        let components = pattern_components(&pattern[root..]);
         let mut k = 0;
         while let Some(component) = components.get(k) {
             let last = k + 1 == components.len();
@@ -167,15 +172,15 @@ impl PathnameSearch {
                 let repeats = components[k..].iter().take_while(|c| c.text == b"**").count();
                 k += repeats;
                 let component = &components[k - 1];
-                paths = self.tree(env, paths, component.slashes, k == components.len())?;
+                paths = self.match_tree(env, paths, component.slashes, k == components.len())?;
                 exists = true;
             } else if glob::has_magic(component.text, self.extglob) {
-                paths = self.directory(env, paths, component, last)?;
+                paths = self.match_directory(env, paths, component, last)?;
                 exists = true;
             } else {
                 // A backslash at its end quotes nothing, and is dropped.
                 let open = component.text.iter().rev().take_while(|b| **b == b'\\').count() % 2;
-                let name = glob::unescape(&component.text[..component.text.len() - open]);
+                let name = glob::unescape_pattern(&component.text[..component.text.len() - open]);
                 for path in &mut paths {
                     path.extend_from_slice(&name);
                     path.extend_from_slice(component.slashes);
@@ -195,14 +200,14 @@ impl PathnameSearch {
     }
 
     /// Entries of each directory that match one component.
-    fn directory(
+    fn match_directory(
         &self,
         env: &mut dyn ExpandEnv,
         paths: Vec<Vec<u8>>,
         component: &Component<'_>,
         last: bool,
     ) -> Result<Vec<Vec<u8>>, ExpandError> {
-        let pattern = GlobPattern::new(component.text, self.options());
+        let pattern = GlobPattern::new(component.text, self.pattern_options());
         let mut out = Vec::new();
         for path in paths {
             let Some(mut entries) = env.read_dir(directory_of(&path)) else { continue };
@@ -241,7 +246,7 @@ impl PathnameSearch {
 
     /// `**`: each directory itself and all below it; as the last component also all files.
     /// Symbolic links are listed, not followed.
-    fn tree(
+    fn match_tree(
         &self,
         env: &mut dyn ExpandEnv,
         paths: Vec<Vec<u8>>,
@@ -290,7 +295,7 @@ fn directory_of(path: &[u8]) -> &[u8] {
 
 /// Takes a pattern without leading slashes apart. A backslash before a slash is dropped: a
 /// slash cannot be quoted in a path.
-fn components(pattern: &[u8]) -> Vec<Component<'_>> {
+fn pattern_components(pattern: &[u8]) -> Vec<Component<'_>> {
     let mut out = Vec::new();
     let mut rest = pattern;
     while !rest.is_empty() {
@@ -332,7 +337,7 @@ mod tests {
 
     #[test]
     fn components_keep_their_slashes() {
-        let parts = components(b"a*//b/[x]");
+        let parts = pattern_components(b"a*//b/[x]");
         let parts: Vec<_> = parts.iter().map(|c| (c.text, c.slashes)).collect();
         let wanted: [(&[u8], &[u8]); 3] = [(b"a*", b"//"), (b"b", b"/"), (b"[x]", b"")];
         assert_eq!(parts, wanted);

@@ -17,7 +17,7 @@ pub fn expand_arm_pattern(
     word: &Word,
 ) -> Result<GlobPattern, ExpandError> {
     let options = match_options(env, env.options().extglob, env.options().nocasematch);
-    compile(env, word, options)
+    compile_pattern(env, word, options)
 }
 
 /// The pattern of `[[ x == word ]]`: quoted parts match literally,
@@ -27,7 +27,7 @@ pub fn expand_arm_pattern(
 /// Those of the expansions.
 pub fn expand_pattern(env: &mut dyn ExpandEnv, word: &Word) -> Result<GlobPattern, ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
-    compile(env, word, options)
+    compile_pattern(env, word, options)
 }
 
 /// As [`expand_pattern`], with the text that `set -x` shows: a backslash before every quoted character.
@@ -41,7 +41,7 @@ pub fn expand_pattern_traced(
     let options = match_options(env, true, env.options().nocasematch);
     let field = word::one_field(env, &word.parts, Tilde::Start)?;
     let mut shown = Vec::new();
-    field.stretches(|text, quoted| {
+    field.for_each_stretch(|text, quoted| {
         for &byte in text {
             // Not between the bytes of a character.
             if quoted && byte & 0xC0 != 0x80 {
@@ -50,7 +50,7 @@ pub fn expand_pattern_traced(
             shown.push(byte);
         }
     });
-    Ok((GlobPattern::new(&field.escaped(), options), shown))
+    Ok((GlobPattern::new(&field.escaped_pattern(), options), shown))
 }
 
 /// The pattern of `${x^p}` and relatives, in which groups count without `extglob`, too; `None`
@@ -60,7 +60,7 @@ pub(crate) fn case_pattern(
     word: &Word,
 ) -> Result<Option<GlobPattern>, ExpandError> {
     let options = match_options(env, true, false);
-    let text = word::one_field(env, &word.parts, Tilde::Start)?.escaped();
+    let text = word::one_field(env, &word.parts, Tilde::Start)?.escaped_pattern();
     Ok((!text.is_empty()).then(|| GlobPattern::new(&text, options)))
 }
 
@@ -70,14 +70,14 @@ pub(crate) fn operator_pattern(
     word: &Word,
 ) -> Result<GlobPattern, ExpandError> {
     let options = match_options(env, env.options().extglob, false);
-    compile(env, word, options)
+    compile_pattern(env, word, options)
 }
 
 pub(crate) fn match_options(env: &dyn ExpandEnv, extglob: bool, ignore_case: bool) -> GlobOptions {
     GlobOptions { extglob, ignore_case, utf8: !env.options().c_locale, ..GlobOptions::default() }
 }
 
-fn compile(
+fn compile_pattern(
     env: &mut dyn ExpandEnv,
     word: &Word,
     options: GlobOptions,
@@ -87,7 +87,7 @@ fn compile(
         [WordPart::Quoted(text)] => Ok(GlobPattern::literal(text, options)),
         parts => {
             let field = word::one_field(env, parts, Tilde::Start)?;
-            Ok(GlobPattern::new(&field.escaped(), options))
+            Ok(GlobPattern::new(&field.escaped_pattern(), options))
         }
     }
 }
@@ -97,7 +97,7 @@ fn compile(
 /// # Errors
 /// Those of the expansions.
 pub fn expand_pattern_text(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, ExpandError> {
-    Ok(word::one_field(env, &word.parts, Tilde::Start)?.escaped())
+    Ok(word::one_field(env, &word.parts, Tilde::Start)?.escaped_pattern())
 }
 
 /// An extended regular expression; characters of quoted parts are escaped where they
@@ -110,7 +110,7 @@ pub fn expand_regex(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, Exp
     let mut out = Vec::new();
     // In a bracket expression a backslash is an ordinary character: nothing is escaped there.
     let mut bracket = BracketState::Outside;
-    field.stretches(|text, quoted| {
+    field.for_each_stretch(|text, quoted| {
         for &byte in text {
             let inside = bracket != BracketState::Outside;
             if quoted && !inside {
@@ -118,7 +118,7 @@ pub fn expand_regex(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, Exp
                     out.push(b'\\');
                 }
             } else if !quoted || inside {
-                bracket = bracket.after(byte, quoted);
+                bracket = bracket.next_state(byte, quoted);
             }
             out.push(byte);
         }
@@ -154,7 +154,7 @@ enum BracketState {
 }
 
 impl BracketState {
-    fn after(self, byte: u8, quoted: bool) -> BracketState {
+    fn next_state(self, byte: u8, quoted: bool) -> BracketState {
         match (self, byte) {
             (BracketState::Outside, b'[') if !quoted => BracketState::Opened,
             (BracketState::Outside, b'\\') if !quoted => BracketState::Escaped,

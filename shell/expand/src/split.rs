@@ -75,7 +75,7 @@ impl Ifs {
     }
 
     /// The shell's current `IFS`.
-    pub fn of(env: &mut dyn ExpandEnv) -> Ifs {
+    pub fn from_env(env: &mut dyn ExpandEnv) -> Ifs {
         match env.get(b"IFS") {
             Some(VarValue::Scalar(text)) => Ifs::new(Some(&text)),
             Some(VarValue::Indexed(array)) => Ifs::new(array.get(0).map(|s| s.as_slice())),
@@ -94,7 +94,7 @@ impl Ifs {
     }
 
     /// Class and length of the character at the start of `text`, which is not empty.
-    pub(crate) fn classify(&self, text: &[u8]) -> (ByteClass, usize) {
+    pub(crate) fn classify_char(&self, text: &[u8]) -> (ByteClass, usize) {
         let byte = text[0];
         if byte >= 0x80
             && let Some(wide) = self.wide.iter().find(|w| text.starts_with(w))
@@ -113,7 +113,7 @@ impl Ifs {
                 .unwrap_or(text.len());
         }
         (0..text.len())
-            .find(|&at| self.classify(&text[at..]).0 != ByteClass::Ordinary)
+            .find(|&at| self.classify_char(&text[at..]).0 != ByteClass::Ordinary)
             .unwrap_or(text.len())
     }
 
@@ -126,7 +126,7 @@ impl Ifs {
     pub fn delimiter_len(&self, text: &[u8]) -> usize {
         match text {
             [] => 0,
-            _ => match self.classify(text) {
+            _ => match self.classify_char(text) {
                 (ByteClass::Ordinary, _) => 0,
                 (_, width) => width,
             },
@@ -140,13 +140,13 @@ fn class_of(byte: u8) -> ByteClass {
 
 /// The fields that attributed text falls apart into: results of expansions are split, all else stays whole.
 /// `env` is asked for `IFS` only if there is something to split.
-pub(crate) fn split(env: &mut dyn ExpandEnv, phrase: AttributedFields) -> Vec<SplitField> {
+pub(crate) fn split_phrase(env: &mut dyn ExpandEnv, phrase: AttributedFields) -> Vec<SplitField> {
     let mut fields = Vec::new();
     let mut ifs = None;
     for text in phrase.into_texts() {
         let expanded = |(_, origin): (&[u8], CharOrigin)| origin == CharOrigin::Expansion;
         if text.runs().any(expanded) {
-            let ifs = ifs.get_or_insert_with(|| Ifs::of(env));
+            let ifs = ifs.get_or_insert_with(|| Ifs::from_env(env));
             split_text(text, ifs, &mut fields);
         } else if !text.is_absent() {
             fields.push(text.into_field());
@@ -158,8 +158,8 @@ pub(crate) fn split(env: &mut dyn ExpandEnv, phrase: AttributedFields) -> Vec<Sp
 /// Splits a whole text as the result of an unquoted expansion is split (`compgen -W`, `read -a`).
 pub fn split_fields(text: &[u8], ifs: &Ifs) -> Vec<Str> {
     let mut fields = Vec::new();
-    split_text(AttributedText::of(text.to_vec(), CharOrigin::Expansion), ifs, &mut fields);
-    fields.into_iter().map(SplitField::strip).collect()
+    split_text(AttributedText::with_origin(text.to_vec(), CharOrigin::Expansion), ifs, &mut fields);
+    fields.into_iter().map(SplitField::strip_quotes).collect()
 }
 
 fn split_text(text: AttributedText, ifs: &Ifs, fields: &mut Vec<SplitField>) {
@@ -176,8 +176,8 @@ fn split_text(text: AttributedText, ifs: &Ifs, fields: &mut Vec<SplitField>) {
         FieldSplitter { fields, text: Vec::new(), toggles: Vec::new(), place: SplitPlace::Between };
     for (run, origin) in text.runs() {
         match origin {
-            CharOrigin::Expansion => splitter.split(run, ifs),
-            origin => splitter.add(run, origin == CharOrigin::Quoted),
+            CharOrigin::Expansion => splitter.split_text(run, ifs),
+            origin => splitter.add_text(run, origin == CharOrigin::Quoted),
         }
     }
     splitter.end_if_started();
@@ -203,7 +203,7 @@ struct FieldSplitter<'f> {
 }
 
 impl FieldSplitter<'_> {
-    fn add(&mut self, text: &[u8], quoted: bool) {
+    fn add_text(&mut self, text: &[u8], quoted: bool) {
         if (self.toggles.len() % 2 == 1) != quoted {
             self.toggles.push(self.text.len());
         }
@@ -211,16 +211,16 @@ impl FieldSplitter<'_> {
         self.place = SplitPlace::Within;
     }
 
-    fn split(&mut self, text: &[u8], ifs: &Ifs) {
+    fn split_text(&mut self, text: &[u8], ifs: &Ifs) {
         let mut rest = text;
         while !rest.is_empty() {
             let run = ifs.ordinary_run(rest);
             if run > 0 {
-                self.add(&rest[..run], false);
+                self.add_text(&rest[..run], false);
                 rest = &rest[run..];
                 continue;
             }
-            let (class, width) = ifs.classify(rest);
+            let (class, width) = ifs.classify_char(rest);
             rest = &rest[width..];
             match (class, self.place) {
                 (ByteClass::Blank, SplitPlace::Within) => {
@@ -237,7 +237,7 @@ impl FieldSplitter<'_> {
     /// Ends the field, even one that has not begun.
     fn end(&mut self) {
         let (text, toggles) = (std::mem::take(&mut self.text), std::mem::take(&mut self.toggles));
-        self.fields.push(SplitField::built(text, toggles));
+        self.fields.push(SplitField::from_text(text, toggles));
         self.place = SplitPlace::Between;
     }
 
@@ -268,7 +268,7 @@ mod tests {
         phrase.into_texts().for_each(|text| split_text(text, &ifs, &mut fields));
         fields
             .into_iter()
-            .map(|field| String::from_utf8_lossy(&field.strip()).into_owned())
+            .map(|field| String::from_utf8_lossy(&field.strip_quotes()).into_owned())
             .collect()
     }
 

@@ -33,7 +33,7 @@ impl OwnedKey {
 
 /// Whether `name` (already resolved) is an associative array.
 pub(crate) fn is_assoc(env: &mut dyn ExpandEnv, name: &[u8]) -> bool {
-    env.attributes(name).has(Attributes::ASSOC)
+    env.attributes(name).has_any(Attributes::ASSOC)
 }
 
 /// The element that a subscript of the array `name` (a base name) means: an arithmetic
@@ -53,7 +53,7 @@ pub fn subscript_key(
         Subscript::At => Err(ExpandError::bad_subscript(name, b"@")),
         Subscript::Star => Err(ExpandError::bad_subscript(name, b"*")),
         Subscript::Expr(expr) if assoc => {
-            let text = word::text(env, &expr.word, Tilde::Never);
+            let text = word::expand_text(env, &expr.word, Tilde::Never);
             Ok(OwnedKey::Name(text?.to_vec()))
         }
         Subscript::Expr(expr) if expr.word.raw.is_empty() => {
@@ -61,10 +61,11 @@ pub fn subscript_key(
         }
         Subscript::Expr(expr) if expr.word.raw.iter().any(|b| matches!(b, b'\'' | b'\\')) => {
             // An index is read as if within double quotes: single quotes stay.
-            let index = parse_arith(&expr.word.raw, &ParseOptions::default()).map_err(unread)?;
-            Ok(OwnedKey::Index(arith::eval(env, &index)?))
+            let index =
+                parse_arith(&expr.word.raw, &ParseOptions::default()).map_err(unread_error)?;
+            Ok(OwnedKey::Index(arith::eval_arith(env, &index)?))
         }
-        Subscript::Expr(expr) => Ok(OwnedKey::Index(arith::eval(env, expr)?)),
+        Subscript::Expr(expr) => Ok(OwnedKey::Index(arith::eval_arith(env, expr)?)),
     }
 }
 
@@ -73,7 +74,7 @@ pub fn subscript_key(
 /// # Errors
 /// Those of the expansions.
 pub fn expand_key(env: &mut dyn ExpandEnv, word: &Word) -> Result<crate::value::Str, ExpandError> {
-    word::text(env, word, Tilde::Never)
+    word::expand_text(env, word, Tilde::Never)
 }
 
 /// The text of a subscript, expanded, whatever it will mean.
@@ -98,11 +99,11 @@ pub fn element_index(env: &mut dyn ExpandEnv, text: &[u8]) -> Result<i64, Expand
     if let Some(index) = arith::plain_integer(text) {
         return Ok(index);
     }
-    let index = parse_arith(text, &ParseOptions::default()).map_err(unread)?;
-    arith::eval(env, &index)
+    let index = parse_arith(text, &ParseOptions::default()).map_err(unread_error)?;
+    arith::eval_arith(env, &index)
 }
 
-fn unread(e: SyntaxError) -> ExpandError {
+fn unread_error(e: SyntaxError) -> ExpandError {
     ExpandCause::Syntax(e.cause.message()).into()
 }
 
@@ -126,7 +127,7 @@ pub fn subscript_text_key(
     } else if let Some(index) = arith::plain_integer(text) {
         return Ok(OwnedKey::Index(index));
     }
-    let subscript = parsed(name, text)?;
+    let subscript = subscript_from_text(name, text)?;
     subscript_key(env, name, &subscript)
 }
 
@@ -135,7 +136,7 @@ pub(crate) fn needs_expansion(text: &[u8]) -> bool {
     text.iter().any(|b| matches!(b, b'$' | b'`' | b'\\' | b'"' | b'\''))
 }
 
-pub(crate) fn parsed(name: &[u8], text: &[u8]) -> Result<Subscript, ExpandError> {
+pub(crate) fn subscript_from_text(name: &[u8], text: &[u8]) -> Result<Subscript, ExpandError> {
     parse_subscript(text, &ParseOptions::default())
         .map_err(|_| ExpandError::bad_subscript(name, text))
 }
@@ -144,7 +145,7 @@ pub(crate) fn parsed(name: &[u8], text: &[u8]) -> Result<Subscript, ExpandError>
 ///
 /// # Errors
 /// `name: bad array subscript` for a negative subscript before the array's start.
-pub(crate) fn element(
+pub(crate) fn value_element(
     value: &VarValue,
     key: &OwnedKey,
 ) -> Result<Option<crate::value::Str>, NoSuchPlace> {

@@ -42,7 +42,7 @@ pub(crate) fn looks_like_assignment(text: &[u8]) -> Option<usize> {
 
 /// The tilde-prefixes in unquoted text, with the directories they stand for. A prefix ends at a slash, at a colon, or
 /// with the word: a quote or an expansion in it keeps the tilde as it is.
-pub(crate) fn prefixes(
+pub(crate) fn tilde_prefixes(
     env: &mut dyn ExpandEnv,
     text: &[u8],
     tilde: Tilde,
@@ -60,7 +60,7 @@ pub(crate) fn prefixes(
         let ends = |b: &u8| *b == b'/' || *b == b':';
         let end = text[at..].iter().position(ends).map_or(text.len(), |length| at + length);
         let closed = end < text.len() && (colons || text[end] == b'/') || spot.ends;
-        if closed && let Some(home) = directory(env, &text[at + 1..end]) {
+        if closed && let Some(home) = tilde_directory(env, &text[at + 1..end]) {
             found.push((at..end, home));
         }
         at = end;
@@ -69,7 +69,7 @@ pub(crate) fn prefixes(
 }
 
 /// What `~name` stands for.
-fn directory(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Vec<u8>> {
+fn tilde_directory(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Vec<u8>> {
     let variable = |env: &mut dyn ExpandEnv, name: &[u8]| match env.get(name) {
         Some(VarValue::Scalar(text)) => Some(text.to_vec()),
         _ => None,
@@ -79,8 +79,10 @@ fn directory(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Vec<u8>> {
         b"+" => variable(env, b"PWD"),
         b"-" => variable(env, b"OLDPWD"),
         b"0" | b"+0" => variable(env, b"PWD"),
-        [b'-', digits @ ..] if is_number(digits) => env.dir_stack(number(digits)?, true),
-        [b'+', digits @ ..] | digits if is_number(digits) => env.dir_stack(number(digits)?, false),
+        [b'-', digits @ ..] if is_number(digits) => env.dir_stack(parse_number(digits)?, true),
+        [b'+', digits @ ..] | digits if is_number(digits) => {
+            env.dir_stack(parse_number(digits)?, false)
+        }
         user => env.home_dir(Some(user)),
     }
 }
@@ -89,7 +91,7 @@ fn is_number(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
-fn number(digits: &[u8]) -> Option<usize> {
+fn parse_number(digits: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 

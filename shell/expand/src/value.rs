@@ -59,7 +59,7 @@ impl Attributes {
 
     /// Whether it has one of these.
     #[inline]
-    pub const fn has(self, these: Attributes) -> bool {
+    pub const fn has_any(self, these: Attributes) -> bool {
         self.0 & these.0 != 0
     }
 
@@ -70,7 +70,7 @@ impl Attributes {
     }
 
     /// Adds these attributes or takes them away.
-    pub fn put(&mut self, these: Attributes, on: bool) {
+    pub fn put_bits(&mut self, these: Attributes, on: bool) {
         if on { *self |= these } else { *self -= these }
     }
 

@@ -27,7 +27,7 @@ pub fn expand_words(env: &mut dyn ExpandEnv, words: &[Word]) -> Result<Vec<Str>>
     for word in words {
         expand_word_into(env, word, &mut out, &mut late)?;
     }
-    late.finish(env, &mut out)?;
+    late.finish_paths(env, &mut out)?;
     Ok(out)
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn expand_into(
     if env.options().braceexpand && expand_braces_into(env, parts, out, late)? {
         return Ok(());
     }
-    fields(env, parts, tilde, out, late)
+    expand_fields(env, parts, tilde, out, late)
 }
 
 /// Expands a word if there are braces to expand in it; whether there were.
@@ -77,19 +77,19 @@ pub fn expand_braces_into(
     out: &mut Vec<Str>,
     late: &mut PendingPathnames,
 ) -> Result<bool> {
-    let Some(words) = brace::expand(env, parts)? else { return Ok(false) };
+    let Some(words) = brace::expand_braces(env, parts)? else { return Ok(false) };
     for parts in &words {
         match plain_text(parts) {
             Some(text) => out.push(text),
             // What braces made is no assignment to bash, whatever it looks like.
-            None => fields(env, parts, Tilde::Start, out, late)?,
+            None => expand_fields(env, parts, Tilde::Start, out, late)?,
         }
     }
     Ok(true)
 }
 
 /// The phases behind the braces. Patterns are left to `late`.
-fn fields(
+fn expand_fields(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
     tilde: Tilde,
@@ -97,10 +97,10 @@ fn fields(
     late: &mut PendingPathnames,
 ) -> Result<()> {
     let mut expander = Expander::new(env, Purpose::Fields);
-    expander.word(parts, tilde)?;
+    expander.expand_word(parts, tilde)?;
     let phrase = expander.phrase;
-    for field in split::split(env, phrase) {
-        late.add(env.options(), field, out);
+    for field in split::split_phrase(env, phrase) {
+        late.add_field(env.options(), field, out);
     }
     Ok(())
 }
@@ -145,7 +145,7 @@ fn plain_variable(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Option<
     if text.is_empty() || text.iter().any(special) {
         return Ok(None);
     }
-    let ifs = Ifs::of(env);
+    let ifs = Ifs::from_env(env);
     Ok((ifs.ordinary_run(&text) == text.len()).then_some(text))
 }
 
@@ -155,7 +155,7 @@ fn plain_variable(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Option<
 /// # Errors
 /// As for [`expand_words`].
 pub fn expand_single(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
-    text(env, word, Tilde::Start)
+    expand_text(env, word, Tilde::Start)
 }
 
 /// The value of an assignment or a here-string: as [`expand_single`], with tildes also behind colons.
@@ -163,11 +163,11 @@ pub fn expand_single(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
 /// # Errors
 /// As for [`expand_words`].
 pub fn expand_assignment_value(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
-    text(env, word, Tilde::Assignment)
+    expand_text(env, word, Tilde::Assignment)
 }
 
 /// A word as one string.
-pub(crate) fn text(env: &mut dyn ExpandEnv, word: &Word, tilde: Tilde) -> Result<Str> {
+pub(crate) fn expand_text(env: &mut dyn ExpandEnv, word: &Word, tilde: Tilde) -> Result<Str> {
     match word.parts.as_slice() {
         [] => return Ok(Str::default()),
         [WordPart::Literal(text)] if !text.contains(&b'~') => return Ok(text.clone()),
@@ -186,7 +186,7 @@ pub(crate) fn text(env: &mut dyn ExpandEnv, word: &Word, tilde: Tilde) -> Result
         }
         _ => {}
     }
-    Ok(one_field(env, &word.parts, tilde)?.strip())
+    Ok(one_field(env, &word.parts, tilde)?.strip_quotes())
 }
 
 /// A word as one field, which knows what of it was quoted.
@@ -196,15 +196,15 @@ pub(crate) fn one_field(
     tilde: Tilde,
 ) -> Result<SplitField> {
     let mut expander = Expander::new(env, Purpose::Text);
-    expander.word(parts, tilde)?;
+    expander.expand_word(parts, tilde)?;
     Ok(expander.phrase.join())
 }
 
 /// Parts within double quotes as one string.
 pub(crate) fn quoted_text(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Str> {
     let mut expander = Expander::new(env, Purpose::Text);
-    expander.quoted(parts)?;
-    Ok(expander.phrase.join().strip())
+    expander.expand_quoted(parts)?;
+    Ok(expander.phrase.join().strip_quotes())
 }
 
 /// The body of a here-document: as in double quotes, which themselves are ordinary there.
@@ -224,10 +224,10 @@ pub fn expand_redirect_target(env: &mut dyn ExpandEnv, word: &Word) -> Result<St
     let ambiguous = || ExpandCause::Ambiguous(word.raw.to_vec()).into();
     if env.options().posix {
         let mut expander = Expander::new(env, Purpose::Text);
-        expander.word(&word.parts, Tilde::Start)?;
+        expander.expand_word(&word.parts, Tilde::Start)?;
         return match expander.phrase.is_absent() {
             true => Err(ambiguous()),
-            false => Ok(expander.phrase.join().strip()),
+            false => Ok(expander.phrase.join().strip_quotes()),
         };
     }
     let mut out = expand_words(env, std::slice::from_ref(word))?;

@@ -50,13 +50,13 @@ fn main() -> std::io::Result<()> {
         match result {
             Ok(None) => return Ok(()),
             Ok(Some(list)) => match mode.as_str() {
-                "-p" => out.write_all(&sh_syntax::print::list(&list))?,
+                "-p" => out.write_all(&sh_syntax::print::print_list(&list))?,
                 "-d" => writeln!(out, "{list:#?}")?,
                 "-f" => {
                     for item in &list.items {
                         for stage in &item.and_or.first.stages {
                             if let sh_syntax::ast::CommandKind::Function(f) = &stage.command.kind {
-                                out.write_all(&sh_syntax::print::function(f))?;
+                                out.write_all(&sh_syntax::print::print_function(f))?;
                                 out.write_all(b"\n")?;
                             }
                         }
@@ -76,7 +76,7 @@ fn main() -> std::io::Result<()> {
 
 /// Checks that printed text parses to the same tree.
 fn round_trip(list: &sh_syntax::ast::CommandList, options: &ParseOptions) {
-    let text = sh_syntax::print::list(list);
+    let text = sh_syntax::print::print_list(list);
     let show = |t: &[u8]| String::from_utf8_lossy(t).into_owned();
     let again = match sh_syntax::parse::parse_all(&text, options) {
         Ok(l) => l,
@@ -85,7 +85,7 @@ fn round_trip(list: &sh_syntax::ast::CommandList, options: &ParseOptions) {
             return;
         }
     };
-    let twice = sh_syntax::print::list(&again);
+    let twice = sh_syntax::print::print_list(&again);
     if twice != text {
         println!("IDEMPOTENT\n{}\n---\n{}", show(&text), show(&twice));
     }

@@ -35,7 +35,7 @@ fn as_bash() {
         let CommandKind::Function(f) = &list.items[0].and_or.first.stages[0].command.kind else {
             panic!("{block}: no function");
         };
-        let got = String::from_utf8_lossy(&print::function(f)).into_owned() + "\n";
+        let got = String::from_utf8_lossy(&print::print_function(f)).into_owned() + "\n";
         assert_eq!(got, want, "{block}");
         count += 1;
     }
@@ -50,7 +50,7 @@ fn from_the_next_command_on() {
     let mut parser = Parser::new(text, options);
     let mut words = |table: &Table| {
         let list = parser.next_command(table).expect("parses").expect("a command");
-        String::from_utf8_lossy(&print::list(&list)).into_owned()
+        String::from_utf8_lossy(&print::print_list(&list)).into_owned()
     };
     assert_eq!(words(&Table(Vec::new())), "x a;\nx b\n");
     assert_eq!(words(&Table(vec![("x".into(), "y z".into())])), "y z c\n");

@@ -15,7 +15,7 @@ fn functions() {
         let CommandKind::Function(f) = &item.and_or.first.stages[0].command.kind else {
             panic!("a function")
         };
-        got.extend(print::function(f));
+        got.extend(print::print_function(f));
         got.push(b'\n');
     }
     let got = String::from_utf8_lossy(&got).into_owned();

@@ -15,7 +15,9 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wasibox_actions::{AnswerPart, Refusal, ToolResult};
-use wasibox_mcp::{StreamableOptions, contents, done, refused, service};
+use wasibox_mcp::{
+    StreamableOptions, call_result, handler_service, refusal_result, resource_contents,
+};
 
 /// What tools that tell of their progress wait between two steps.
 const STEP: Duration = Duration::from_millis(50);
@@ -48,7 +50,8 @@ async fn main() {
             }
         }
     });
-    let app = axum::Router::new().route_service("/mcp", service(|| Fixtures, options)).layer(own);
+    let app =
+        axum::Router::new().route_service("/mcp", handler_service(|| Fixtures, options)).layer(own);
     axum::serve(listener, app).await.expect("a server");
 }
 
@@ -63,7 +66,7 @@ fn internal(e: impl std::fmt::Display) -> ErrorData {
 }
 
 fn shown(parts: Vec<AnswerPart>) -> CallToolResult {
-    let mut result = done(ToolResult { answer: Value::Null, parts, doubled: Vec::new() });
+    let mut result = call_result(ToolResult { answer: Value::Null, parts, doubled: Vec::new() });
     result.structured_content = None;
     result
 }
@@ -77,7 +80,7 @@ fn picture() -> AnswerPart {
 }
 
 fn embedded(uri: &str, mime: &str, text: &str) -> ContentBlock {
-    ContentBlock::resource(contents(uri, mime, text.into()))
+    ContentBlock::resource(resource_contents(uri, mime, text.into()))
 }
 
 fn tool(name: &str, properties: Value) -> Value {
@@ -280,9 +283,9 @@ impl ServerHandler for Fixtures {
             }
             "test_multiple_content_types" => mixed(),
             "test_tool_with_logging" => logged(peer).await?,
-            "test_error_handling" => {
-                refused(&Refusal::invalid("This tool intentionally returns an error for testing"))
-            }
+            "test_error_handling" => refusal_result(&Refusal::invalid_request(
+                "This tool intentionally returns an error for testing",
+            )),
             "test_tool_with_progress" => progressed(&context).await?,
             "test_sampling" => sampled(peer, &argument("prompt")).await?,
             "test_elicitation" => {
@@ -348,7 +351,7 @@ impl ServerHandler for Fixtures {
                 ));
             }
         };
-        Ok(ReadResourceResult::new(vec![contents(&uri, mime, data)]).into())
+        Ok(ReadResourceResult::new(vec![resource_contents(&uri, mime, data)]).into())
     }
 
     async fn subscribe(&self, _: SubscribeRequestParams, _: Context) -> Answer<()> {

@@ -41,7 +41,7 @@ pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) ->
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.expect("threads").block_on(async {
             let server = HttpServer::bind(door, serve).await.expect("a server");
-            tell.send((server.address(), server.ending())).expect("a test");
+            tell.send((server.address(), server.ending_token())).expect("a test");
             server.run().await;
         });
     });

@@ -191,7 +191,7 @@ fn files_and_shell_of_a_session_open_with_other_images() {
     drop(s);
     let raw = wasibox::store::Store::open(&dir.path().join("w.wbx")).unwrap();
     let held = raw.session("a").unwrap();
-    held.commit(|w| w.cell("python", wasibox::store::snapshot::Digest([7; 32]), 0, b"", b""))
+    held.commit(|w| w.set_cell("python", wasibox::store::snapshot::Digest([7; 32]), 0, b"", b""))
         .unwrap();
     drop((held, raw));
     let s = store.session("a", policy()).unwrap();

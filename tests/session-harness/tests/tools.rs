@@ -56,7 +56,7 @@ fn tools(counts: &Arc<Counts>) -> Vec<HostTool> {
     let (calls, waits) = (counts.clone(), counts.clone());
     vec![
         weather(),
-        HostTool::blocking("count", "Counts.", any(), move |_, _| {
+        HostTool::new_blocking("count", "Counts.", any(), move |_, _| {
             Ok(calls.calls.fetch_add(1, Ordering::SeqCst).into())
         })
         .unwrap(),
@@ -69,18 +69,18 @@ fn tools(counts: &Arc<Counts>) -> Vec<HostTool> {
             }
         })
         .unwrap(),
-        HostTool::blocking("nap", "Waits a while.", any(), |_, _| {
+        HostTool::new_blocking("nap", "Waits a while.", any(), |_, _| {
             std::thread::sleep(Duration::from_millis(300));
             Ok(json!("slept"))
         })
         .unwrap(),
-        HostTool::blocking("big", "Gives much.", any(), |a, _| {
+        HostTool::new_blocking("big", "Gives much.", any(), |a, _| {
             Ok(Value::String("x".repeat(a["n"].as_u64().unwrap_or(0) as usize)))
         })
         .unwrap(),
-        HostTool::blocking("get-user.name", "Has another name in Python.", any(), |a, _| Ok(a))
+        HostTool::new_blocking("get-user.name", "Has another name in Python.", any(), |a, _| Ok(a))
             .unwrap(),
-        HostTool::blocking("wrong", "Does not keep its word.", any(), |_, _| Ok(json!("text")))
+        HostTool::new_blocking("wrong", "Does not keep its word.", any(), |_, _| Ok(json!("text")))
             .unwrap()
             .with_output(json!({"type": "integer"}))
             .unwrap(),
@@ -213,7 +213,7 @@ fn python_calls_tools() {
             "21.5\n"
         );
         // The tools of now, not those of before.
-        s.set_tools([HostTool::blocking("other", "", any(), |_, _| Ok(json!(1))).unwrap()])
+        s.set_tools([HostTool::new_blocking("other", "", any(), |_, _| Ok(json!(1))).unwrap()])
             .unwrap();
         assert_eq!(py(&s, "tools.other(), dir(tools)"), "(1, ['other'])");
         let told = said("tools.weather");

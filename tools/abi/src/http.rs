@@ -89,37 +89,37 @@ pub struct Response {
 struct HttpFields<'a>(&'a [u8]);
 
 impl<'a> HttpFields<'a> {
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+    fn take_array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (field, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*field)
     }
 
-    fn long(&mut self) -> Option<u64> {
-        self.array().map(u64::from_le_bytes)
+    fn take_long(&mut self) -> Option<u64> {
+        self.take_array().map(u64::from_le_bytes)
     }
 
-    fn int(&mut self) -> Option<u32> {
-        self.array().map(u32::from_le_bytes)
+    fn take_int(&mut self) -> Option<u32> {
+        self.take_array().map(u32::from_le_bytes)
     }
 
-    fn bytes(&mut self) -> Option<Vec<u8>> {
-        let len = usize::try_from(self.int()?).ok()?;
+    fn take_bytes(&mut self) -> Option<Vec<u8>> {
+        let len = usize::try_from(self.take_int()?).ok()?;
         let (field, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
         Some(field.to_vec())
     }
 
-    fn headers(&mut self) -> Option<Vec<Header>> {
-        let many = usize::try_from(self.int()?).ok().filter(|n| *n <= MAX_HEADERS)?;
-        (0..many).map(|_| Some((self.bytes()?, self.bytes()?))).collect()
+    fn take_headers(&mut self) -> Option<Vec<Header>> {
+        let many = usize::try_from(self.take_int()?).ok().filter(|n| *n <= MAX_HEADERS)?;
+        (0..many).map(|_| Some((self.take_bytes()?, self.take_bytes()?))).collect()
     }
 
-    fn rest(self) -> Vec<u8> {
+    fn take_rest(self) -> Vec<u8> {
         self.0.to_vec()
     }
 
-    fn end<T>(self, value: T) -> Option<T> {
+    fn take_end<T>(self, value: T) -> Option<T> {
         self.0.is_empty().then_some(value)
     }
 }
@@ -178,27 +178,27 @@ impl HttpStep {
         let (kind, rest) = bytes.split_first()?;
         let mut f = HttpFields(rest);
         if *kind == 1 {
-            let (method, url, headers) = (f.bytes()?, f.bytes()?, f.headers()?);
-            let (has_length, body) = (f.array::<1>()?, f.long()?);
+            let (method, url, headers) = (f.take_bytes()?, f.take_bytes()?, f.take_headers()?);
+            let (has_length, body) = (f.take_array::<1>()?, f.take_long()?);
             let body = match has_length {
                 [0] => None,
                 [1] => Some(body),
                 _ => return None,
             };
-            let (redirects, time, connect_time) = (f.int()?, f.long()?, f.long()?);
+            let (redirects, time, connect_time) = (f.take_int()?, f.take_long()?, f.take_long()?);
             let request = HttpRequest { method, url, headers, body, redirects, time, connect_time };
-            return f.end(HttpStep::Open(request));
+            return f.take_end(HttpStep::Open(request));
         }
         if *kind == 6 {
-            let port = u16::from_le_bytes(f.array()?);
-            return (f.0.len() <= MAX_HOST).then(|| HttpStep::Names(port, f.rest()));
+            let port = u16::from_le_bytes(f.take_array()?);
+            return (f.0.len() <= MAX_HOST).then(|| HttpStep::Names(port, f.take_rest()));
         }
-        let n = f.long()?;
+        let n = f.take_long()?;
         match kind {
-            2 if f.0.len() <= PART => Some(HttpStep::Body(n, f.rest())),
-            3 => f.end(HttpStep::End(n)),
-            4 => f.end(HttpStep::Read(n)),
-            5 => f.end(HttpStep::Close(n)),
+            2 if f.0.len() <= PART => Some(HttpStep::Body(n, f.take_rest())),
+            3 => f.take_end(HttpStep::End(n)),
+            4 => f.take_end(HttpStep::Read(n)),
+            5 => f.take_end(HttpStep::Close(n)),
             _ => None,
         }
     }
@@ -241,21 +241,21 @@ impl HttpAnswer {
         let mut f = HttpFields(rest);
         match kind {
             1 => {
-                let n = f.long()?;
-                f.end(HttpAnswer::Opened(n))
+                let n = f.take_long()?;
+                f.take_end(HttpAnswer::Opened(n))
             }
-            2 => f.end(HttpAnswer::Done),
+            2 => f.take_end(HttpAnswer::Done),
             3 => {
-                let (status, [version]) = (u16::from_le_bytes(f.array()?), f.array()?);
-                let (url, redirects, headers) = (f.bytes()?, f.int()?, f.headers()?);
-                f.end(HttpAnswer::Head(Response { status, version, url, redirects, headers }))
+                let (status, [version]) = (u16::from_le_bytes(f.take_array()?), f.take_array()?);
+                let (url, redirects, headers) = (f.take_bytes()?, f.take_int()?, f.take_headers()?);
+                f.take_end(HttpAnswer::Head(Response { status, version, url, redirects, headers }))
             }
-            4 => Some(HttpAnswer::Body(f.rest())),
+            4 => Some(HttpAnswer::Body(f.take_rest())),
             5 => {
-                let [code] = f.array()?;
-                Some(HttpAnswer::Failed { code, why: f.rest() })
+                let [code] = f.take_array()?;
+                Some(HttpAnswer::Failed { code, why: f.take_rest() })
             }
-            6 => f.end(HttpAnswer::Own),
+            6 => f.take_end(HttpAnswer::Own),
             _ => None,
         }
     }

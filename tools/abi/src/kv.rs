@@ -52,13 +52,13 @@ pub enum KvAnswer {
     Refused(Vec<u8>),
 }
 
-fn number<'a>(bytes: &mut &'a [u8]) -> Option<u64> {
+fn take_number<'a>(bytes: &mut &'a [u8]) -> Option<u64> {
     let (number, rest): (&'a [u8; 8], _) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(u64::from_le_bytes(*number))
 }
 
-fn key<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+fn take_key<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (len, rest): (&'a [u8; 2], _) = bytes.split_first_chunk()?;
     let (key, rest) = rest.split_at_checked(u16::from_le_bytes(*len) as usize)?;
     *bytes = rest;
@@ -102,9 +102,9 @@ impl<'a> KvRequest<'a> {
     /// `None` for what is no request.
     pub fn decode(bytes: &'a [u8]) -> Option<KvRequest<'a>> {
         let (kind, mut rest) = bytes.split_first()?;
-        let key = key(&mut rest)?;
+        let key = take_key(&mut rest)?;
         let request = match kind {
-            1 => KvRequest::Get { key, from: number(&mut rest)? },
+            1 => KvRequest::Get { key, from: take_number(&mut rest)? },
             2 if rest.len() <= MAX_VALUE => return Some(KvRequest::Set { key, value: rest }),
             3 => KvRequest::Delete { key },
             4 => KvRequest::List { after: key },
@@ -144,11 +144,11 @@ impl KvAnswer {
         match (kind, rest) {
             (0, []) => Some(KvAnswer::Done),
             (1, []) => Some(KvAnswer::Missing),
-            (2, _) => Some(KvAnswer::Value { len: number(&mut rest)?, bytes: rest.to_vec() }),
+            (2, _) => Some(KvAnswer::Value { len: take_number(&mut rest)?, bytes: rest.to_vec() }),
             (3, [more @ (0 | 1), rest @ ..]) => {
                 let (mut rest, mut keys) = (rest, Vec::new());
                 while !rest.is_empty() {
-                    keys.push(key(&mut rest)?.to_vec());
+                    keys.push(take_key(&mut rest)?.to_vec());
                 }
                 Some(KvAnswer::Keys { keys, more: *more == 1 })
             }

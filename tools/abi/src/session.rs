@@ -167,17 +167,17 @@ impl SessionWriter {
     ///
     /// # Errors
     /// If it is none.
-    pub fn after(state: &[u8]) -> Result<SessionWriter, StateError> {
-        SessionRecords::of(state)?;
+    pub fn continue_state(state: &[u8]) -> Result<SessionWriter, StateError> {
+        SessionRecords::from_state(state)?;
         Ok(SessionWriter(state.to_vec()))
     }
 
     /// Adds a record.
-    pub fn record(&mut self, record: &SessionRecord<'_>) {
+    pub fn add_record(&mut self, record: &SessionRecord<'_>) {
         self.0.push(record.tag());
         let at = self.0.len();
         self.0.extend_from_slice(&[0; 4]);
-        self.fields(record);
+        self.put_fields(record);
         let length = u32::try_from(self.0.len() - at - 4).unwrap_or(u32::MAX);
         if let Some(place) = self.0.get_mut(at..at + 4) {
             place.copy_from_slice(&length.to_le_bytes());
@@ -185,51 +185,51 @@ impl SessionWriter {
     }
 
     /// Adds a record that [`Records::raw`] gave.
-    pub fn raw(&mut self, record: &[u8]) {
+    pub fn add_raw(&mut self, record: &[u8]) {
         self.0.extend_from_slice(record);
     }
 
-    fn bytes(&mut self, bytes: &[u8]) {
+    fn put_bytes(&mut self, bytes: &[u8]) {
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.0.extend_from_slice(&length.to_le_bytes());
         self.0.extend_from_slice(bytes);
     }
 
-    fn fields(&mut self, record: &SessionRecord<'_>) {
+    fn put_fields(&mut self, record: &SessionRecord<'_>) {
         match record {
             SessionRecord::Cwd(one)
             | SessionRecord::NoVariable(one)
             | SessionRecord::NoFunction(one)
-            | SessionRecord::Disabled(one) => self.bytes(one),
+            | SessionRecord::Disabled(one) => self.put_bytes(one),
             SessionRecord::Umask(mask) => self.0.extend_from_slice(&mask.to_le_bytes()),
             SessionRecord::Status { last, stages } => {
                 self.0.push(*last);
-                self.bytes(stages);
+                self.put_bytes(stages);
             }
             SessionRecord::Variable { name, attributes, value } => {
-                self.bytes(name);
-                self.bytes(attributes);
-                self.value(value);
+                self.put_bytes(name);
+                self.put_bytes(attributes);
+                self.put_value(value);
             }
             SessionRecord::Function(f) => {
                 for part in [f.name, f.text, f.attributes, f.source] {
-                    self.bytes(part);
+                    self.put_bytes(part);
                 }
                 self.0.extend_from_slice(&f.line.to_le_bytes());
-                self.bytes(f.lines);
-                self.bytes(f.environment);
+                self.put_bytes(f.lines);
+                self.put_bytes(f.environment);
             }
             SessionRecord::Alias { name, text: other }
             | SessionRecord::Trap { condition: name, action: other } => {
-                self.bytes(name);
-                self.bytes(other);
+                self.put_bytes(name);
+                self.put_bytes(other);
             }
             SessionRecord::Set { name, on } | SessionRecord::Shopt { name, on } => {
-                self.bytes(name);
+                self.put_bytes(name);
                 self.0.push(u8::from(*on));
             }
             SessionRecord::Positional(all) | SessionRecord::Directories(all) => {
-                all.iter().for_each(|one| self.bytes(one));
+                all.iter().for_each(|one| self.put_bytes(one));
             }
             SessionRecord::GetOpts { index, offset } => {
                 self.0.extend_from_slice(&index.to_le_bytes());
@@ -245,25 +245,25 @@ impl SessionWriter {
         }
     }
 
-    fn value(&mut self, value: &SessionValue<'_>) {
+    fn put_value(&mut self, value: &SessionValue<'_>) {
         match value {
             SessionValue::Unset => self.0.push(0),
             SessionValue::Scalar(text) => {
                 self.0.push(1);
-                self.bytes(text);
+                self.put_bytes(text);
             }
             SessionValue::Indexed(all) => {
                 self.0.push(2);
                 for (index, text) in all {
                     self.0.extend_from_slice(&index.to_le_bytes());
-                    self.bytes(text);
+                    self.put_bytes(text);
                 }
             }
             SessionValue::Assoc(all) => {
                 self.0.push(3);
                 for (key, text) in all {
-                    self.bytes(key);
-                    self.bytes(text);
+                    self.put_bytes(key);
+                    self.put_bytes(text);
                 }
             }
         }
@@ -308,29 +308,29 @@ impl SessionRecord<'_> {
 struct RecordFields<'a>(&'a [u8]);
 
 impl<'a> RecordFields<'a> {
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+    fn take_array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*head)
     }
 
-    fn byte(&mut self) -> Option<u8> {
-        self.array::<1>().map(|[b]| b)
+    fn take_byte(&mut self) -> Option<u8> {
+        self.take_array::<1>().map(|[b]| b)
     }
 
-    fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_le_bytes)
+    fn take_u32(&mut self) -> Option<u32> {
+        self.take_array().map(u32::from_le_bytes)
     }
 
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let length = usize::try_from(self.u32()?).ok()?;
+    fn take_bytes(&mut self) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.take_u32()?).ok()?;
         let (head, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(head)
     }
 
     /// Everything up to the end.
-    fn all<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    fn take_all<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let mut out = Vec::new();
         while !self.0.is_empty() {
             out.push(one(self)?);
@@ -338,14 +338,14 @@ impl<'a> RecordFields<'a> {
         Some(out)
     }
 
-    fn value(&mut self) -> Option<SessionValue<'a>> {
-        Some(match self.byte()? {
+    fn take_value(&mut self) -> Option<SessionValue<'a>> {
+        Some(match self.take_byte()? {
             0 => SessionValue::Unset,
-            1 => SessionValue::Scalar(self.bytes()?),
+            1 => SessionValue::Scalar(self.take_bytes()?),
             2 => SessionValue::Indexed(
-                self.all(|f| Some((i64::from_le_bytes(f.array()?), f.bytes()?)))?,
+                self.take_all(|f| Some((i64::from_le_bytes(f.take_array()?), f.take_bytes()?)))?,
             ),
-            3 => SessionValue::Assoc(self.all(|f| Some((f.bytes()?, f.bytes()?)))?),
+            3 => SessionValue::Assoc(self.take_all(|f| Some((f.take_bytes()?, f.take_bytes()?)))?),
             _ => return None,
         })
     }
@@ -353,7 +353,7 @@ impl<'a> RecordFields<'a> {
 
 /// Whether these bytes are a state, of this version or a later one, and no part of one.
 pub fn is_whole(state: &[u8]) -> bool {
-    !matches!(SessionRecords::of(state), Err(StateError::Corrupt))
+    !matches!(SessionRecords::from_state(state), Err(StateError::Corrupt))
 }
 
 /// The records of a state, in order.
@@ -363,12 +363,12 @@ pub struct SessionRecords<'a>(&'a [u8]);
 impl<'a> SessionRecords<'a> {
     /// # Errors
     /// If the bytes are no whole state, or one of a later version.
-    pub fn of(state: &'a [u8]) -> Result<SessionRecords<'a>, StateError> {
+    pub fn from_state(state: &'a [u8]) -> Result<SessionRecords<'a>, StateError> {
         let mut header = RecordFields(state);
         let mut next = || {
-            let magic: [u8; 4] = header.array()?;
-            let [v0, v1, _, _] = header.array()?;
-            Some((magic, u16::from_le_bytes([v0, v1]), header.u32()?))
+            let magic: [u8; 4] = header.take_array()?;
+            let [v0, v1, _, _] = header.take_array()?;
+            Some((magic, u16::from_le_bytes([v0, v1]), header.take_u32()?))
         };
         let (magic, version, length) = next().ok_or(StateError::Corrupt)?;
         if magic != MAGIC || version == 0 {
@@ -384,28 +384,28 @@ impl<'a> SessionRecords<'a> {
     }
 
     /// The record that one alone is, as [`Records::raw`] gave it.
-    pub fn one(raw: &'a [u8]) -> Option<SessionRecord<'a>> {
+    pub fn decode_one(raw: &'a [u8]) -> Option<SessionRecord<'a>> {
         SessionRecords(raw).next()
     }
 
     /// How many bytes are left.
-    pub fn rest(&self) -> usize {
+    pub fn rest_len(&self) -> usize {
         self.0.len()
     }
 
     /// The next record as it stands there, to be kept by [`Writer::raw`], and what it says: `None`
     /// of one that is not known or says nothing that can be.
-    pub fn raw(&mut self) -> Option<(&'a [u8], Option<SessionRecord<'a>>)> {
+    pub fn next_raw(&mut self) -> Option<(&'a [u8], Option<SessionRecord<'a>>)> {
         let all = self.0;
         let mut fields = RecordFields(all);
-        let (Some(tag), Some(body)) = (fields.byte(), fields.bytes()) else {
+        let (Some(tag), Some(body)) = (fields.take_byte(), fields.take_bytes()) else {
             // A length that leads beyond the end: nothing more can be told apart.
             self.0 = &[];
             return (!all.is_empty()).then_some((&[], None));
         };
         self.0 = fields.0;
         let raw = all.get(..all.len() - self.0.len()).unwrap_or_default();
-        Some((raw, decode(tag, RecordFields(body))))
+        Some((raw, decode_record(tag, RecordFields(body))))
     }
 }
 
@@ -414,46 +414,48 @@ impl<'a> Iterator for SessionRecords<'a> {
 
     fn next(&mut self) -> Option<SessionRecord<'a>> {
         loop {
-            if let (_, Some(record)) = self.raw()? {
+            if let (_, Some(record)) = self.next_raw()? {
                 return Some(record);
             }
         }
     }
 }
 
-fn decode<'a>(tag: u8, mut f: RecordFields<'a>) -> Option<SessionRecord<'a>> {
+fn decode_record<'a>(tag: u8, mut f: RecordFields<'a>) -> Option<SessionRecord<'a>> {
     Some(match tag {
-        1 => SessionRecord::Cwd(f.bytes()?),
-        2 => SessionRecord::Umask(u16::from_le_bytes(f.array()?) & 0o777),
-        3 => SessionRecord::Status { last: f.byte()?, stages: f.bytes()? },
-        4 => {
-            SessionRecord::Variable { name: f.bytes()?, attributes: f.bytes()?, value: f.value()? }
-        }
-        5 => SessionRecord::NoVariable(f.bytes()?),
+        1 => SessionRecord::Cwd(f.take_bytes()?),
+        2 => SessionRecord::Umask(u16::from_le_bytes(f.take_array()?) & 0o777),
+        3 => SessionRecord::Status { last: f.take_byte()?, stages: f.take_bytes()? },
+        4 => SessionRecord::Variable {
+            name: f.take_bytes()?,
+            attributes: f.take_bytes()?,
+            value: f.take_value()?,
+        },
+        5 => SessionRecord::NoVariable(f.take_bytes()?),
         6 => SessionRecord::Function(SessionFunction {
-            name: f.bytes()?,
-            text: f.bytes()?,
-            attributes: f.bytes()?,
-            source: f.bytes()?,
-            line: f.u32()?,
-            lines: f.bytes()?,
-            environment: f.bytes()?,
+            name: f.take_bytes()?,
+            text: f.take_bytes()?,
+            attributes: f.take_bytes()?,
+            source: f.take_bytes()?,
+            line: f.take_u32()?,
+            lines: f.take_bytes()?,
+            environment: f.take_bytes()?,
         }),
-        7 => SessionRecord::NoFunction(f.bytes()?),
-        8 => SessionRecord::Alias { name: f.bytes()?, text: f.bytes()? },
-        9 => SessionRecord::Set { name: f.bytes()?, on: f.byte()? != 0 },
-        10 => SessionRecord::Shopt { name: f.bytes()?, on: f.byte()? != 0 },
-        11 => SessionRecord::Trap { condition: f.bytes()?, action: f.bytes()? },
-        12 => SessionRecord::Positional(f.all(RecordFields::bytes)?),
-        13 => SessionRecord::Directories(f.all(RecordFields::bytes)?),
-        14 => SessionRecord::GetOpts { index: f.u32()?, offset: f.u32()? },
-        15 => SessionRecord::SecondsZero(i64::from_le_bytes(f.array()?)),
-        16 => SessionRecord::Random(f.u32()?),
-        17 => SessionRecord::Disabled(f.bytes()?),
+        7 => SessionRecord::NoFunction(f.take_bytes()?),
+        8 => SessionRecord::Alias { name: f.take_bytes()?, text: f.take_bytes()? },
+        9 => SessionRecord::Set { name: f.take_bytes()?, on: f.take_byte()? != 0 },
+        10 => SessionRecord::Shopt { name: f.take_bytes()?, on: f.take_byte()? != 0 },
+        11 => SessionRecord::Trap { condition: f.take_bytes()?, action: f.take_bytes()? },
+        12 => SessionRecord::Positional(f.take_all(RecordFields::take_bytes)?),
+        13 => SessionRecord::Directories(f.take_all(RecordFields::take_bytes)?),
+        14 => SessionRecord::GetOpts { index: f.take_u32()?, offset: f.take_u32()? },
+        15 => SessionRecord::SecondsZero(i64::from_le_bytes(f.take_array()?)),
+        16 => SessionRecord::Random(f.take_u32()?),
+        17 => SessionRecord::Disabled(f.take_bytes()?),
         18 => SessionRecord::Limit {
-            letter: f.byte()?,
-            soft: u64::from_le_bytes(f.array()?),
-            hard: u64::from_le_bytes(f.array()?),
+            letter: f.take_byte()?,
+            soft: u64::from_le_bytes(f.take_array()?),
+            hard: u64::from_le_bytes(f.take_array()?),
         },
         _ => return None,
     })
@@ -473,9 +475,9 @@ pub struct Surroundings {
 impl Surroundings {
     /// # Errors
     /// As [`Records::of`].
-    pub fn of(state: &[u8]) -> Result<Surroundings, StateError> {
+    pub fn from_state(state: &[u8]) -> Result<Surroundings, StateError> {
         let mut s = Surroundings::default();
-        for record in SessionRecords::of(state)? {
+        for record in SessionRecords::from_state(state)? {
             match record {
                 SessionRecord::Cwd(path) if path.first() == Some(&b'/') && !path.contains(&0) => {
                     s.cwd = Some(path.to_vec());
@@ -490,14 +492,14 @@ impl Surroundings {
                         }
                         _ => None,
                     };
-                    s.put(name, value);
+                    s.put_variable(name, value);
                 }
-                SessionRecord::NoVariable(name) => s.put(name, None),
+                SessionRecord::NoVariable(name) => s.put_variable(name, None),
                 SessionRecord::Function(f) => {
                     let exported = f.attributes.contains(&b'x') && !f.environment.is_empty();
-                    s.put(&function_variable(f.name), exported.then_some(f.environment));
+                    s.put_variable(&function_variable(f.name), exported.then_some(f.environment));
                 }
-                SessionRecord::NoFunction(name) => s.put(&function_variable(name), None),
+                SessionRecord::NoFunction(name) => s.put_variable(&function_variable(name), None),
                 _ => {}
             }
         }
@@ -505,7 +507,7 @@ impl Surroundings {
     }
 
     /// An environment is text with `=` behind the name and NUL behind the value.
-    fn put(&mut self, name: &[u8], value: Option<&[u8]>) {
+    fn put_variable(&mut self, name: &[u8], value: Option<&[u8]>) {
         let text = value.is_none_or(|v| !v.contains(&0));
         if text && !name.is_empty() && !name.iter().any(|b| matches!(b, 0 | b'=')) {
             self.environment.insert(name.to_vec(), value.map(<[u8]>::to_vec));
@@ -513,7 +515,7 @@ impl Surroundings {
     }
 
     /// Changes an environment of `NAME=value` as the session has.
-    pub fn apply(&self, environment: &mut Vec<Vec<u8>>) {
+    pub fn apply_to(&self, environment: &mut Vec<Vec<u8>>) {
         environment.retain(|entry| {
             let name = entry.split(|b| *b == b'=').next().unwrap_or_default();
             !self.environment.contains_key(name)
@@ -581,14 +583,14 @@ mod tests {
 
     fn state(records: &[SessionRecord<'_>]) -> Vec<u8> {
         let mut w = SessionWriter::new();
-        records.iter().for_each(|r| w.record(r));
+        records.iter().for_each(|r| w.add_record(r));
         w.finish()
     }
 
     #[test]
     fn records_round_trip() {
         let state = state(&all());
-        assert_eq!(SessionRecords::of(&state).unwrap().collect::<Vec<_>>(), all());
+        assert_eq!(SessionRecords::from_state(&state).unwrap().collect::<Vec<_>>(), all());
     }
 
     /// What a state of now is, for all time.
@@ -605,19 +607,19 @@ mod tests {
     #[test]
     fn what_is_not_known_is_passed_over() {
         let mut w = SessionWriter::new();
-        w.raw(b"\xf0\x03\x00\x00\x00new");
+        w.add_raw(b"\xf0\x03\x00\x00\x00new");
         // A field that a later version has added.
-        w.raw(b"\x02\x03\x00\x00\x00\x12\x00!");
+        w.add_raw(b"\x02\x03\x00\x00\x00\x12\x00!");
         // Says nothing.
-        w.raw(b"\x04\x00\x00\x00\x00");
-        w.record(&SessionRecord::Random(1));
+        w.add_raw(b"\x04\x00\x00\x00\x00");
+        w.add_record(&SessionRecord::Random(1));
         let state = w.finish();
-        let known: Vec<_> = SessionRecords::of(&state).unwrap().collect();
+        let known: Vec<_> = SessionRecords::from_state(&state).unwrap().collect();
         assert_eq!(known, [SessionRecord::Umask(0o22), SessionRecord::Random(1)]);
-        let mut records = SessionRecords::of(&state).unwrap();
+        let mut records = SessionRecords::from_state(&state).unwrap();
         let mut copy = SessionWriter::new();
-        while let Some((raw, _)) = records.raw() {
-            copy.raw(raw);
+        while let Some((raw, _)) = records.next_raw() {
+            copy.add_raw(raw);
         }
         assert_eq!(copy.finish(), state);
     }
@@ -627,22 +629,22 @@ mod tests {
         let good = state(&all());
         for cut in 0..good.len() {
             assert_eq!(
-                SessionRecords::of(&good[..cut]).map(|_| ()),
+                SessionRecords::from_state(&good[..cut]).map(|_| ()),
                 Err(StateError::Corrupt),
                 "{cut}"
             );
         }
         let mut newer = good.clone();
         newer[4] = 2;
-        assert_eq!(SessionRecords::of(&newer).map(|_| ()), Err(StateError::Newer(2)));
+        assert_eq!(SessionRecords::from_state(&newer).map(|_| ()), Err(StateError::Newer(2)));
         assert!(is_whole(&good) && is_whole(&newer) && !is_whole(&newer[..good.len() - 1]));
         for at in 0..good.len() {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut bad = good.clone();
                 bad[at] = value;
-                if let Ok(records) = SessionRecords::of(&bad) {
+                if let Ok(records) = SessionRecords::from_state(&bad) {
                     assert!(records.count() <= good.len());
-                    Surroundings::of(&bad).unwrap();
+                    Surroundings::from_state(&bad).unwrap();
                 }
             }
         }
@@ -650,26 +652,26 @@ mod tests {
 
     #[test]
     fn programs_have_the_same_surroundings() {
-        let mut w = SessionWriter::after(&state(&all())).unwrap();
-        w.record(&SessionRecord::Status { last: 1, stages: &[1] });
-        w.record(&SessionRecord::Variable {
+        let mut w = SessionWriter::continue_state(&state(&all())).unwrap();
+        w.add_record(&SessionRecord::Status { last: 1, stages: &[1] });
+        w.add_record(&SessionRecord::Variable {
             name: b"q",
             attributes: b"x",
             value: SessionValue::Scalar(b"a=b"),
         });
-        w.record(&SessionRecord::Variable {
+        w.add_record(&SessionRecord::Variable {
             name: b"n",
             attributes: b"x",
             value: SessionValue::Scalar(b"\0"),
         });
-        let s = Surroundings::of(&w.finish()).unwrap();
+        let s = Surroundings::from_state(&w.finish()).unwrap();
         assert_eq!(
             (s.cwd.as_deref(), s.umask, s.status),
             (Some(b"/tmp".as_slice()), Some(0o27), 1)
         );
         let mut env =
             vec![b"HOME=/home".to_vec(), b"K=1".to_vec(), b"x=0".to_vec(), b"a=0".to_vec()];
-        s.apply(&mut env);
+        s.apply_to(&mut env);
         let want: [&[u8]; 4] = [b"K=1", b"BASH_FUNC_f%%=() {  :\n}", b"q=a=b", b"x=5"];
         assert_eq!(env, want);
     }

@@ -131,7 +131,7 @@ pub fn describe(number: u8) -> String {
 }
 
 /// The set of one signal, as masks of signals have it: bit N for signal N.
-pub fn bit(number: u8) -> u64 {
+pub fn signal_bit(number: u8) -> u64 {
     1 << (number & 63)
 }
 

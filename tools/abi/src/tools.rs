@@ -71,13 +71,13 @@ impl ToolFailure {
     }
 }
 
-fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Option<[u8; N]> {
+fn take_array<'a, const N: usize>(bytes: &mut &'a [u8]) -> Option<[u8; N]> {
     let (taken, rest): (&'a [u8; N], _) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(*taken)
 }
 
-fn counted<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+fn take_counted<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
     let (taken, rest) = bytes.split_at_checked(len)?;
     *bytes = rest;
     Some(taken)
@@ -112,16 +112,16 @@ impl<'a> ToolsRequest<'a> {
     pub fn decode(bytes: &'a [u8]) -> Option<ToolsRequest<'a>> {
         let (kind, mut rest) = bytes.split_first()?;
         let request = match kind {
-            1 => ToolsRequest::List { from: u32::from_le_bytes(take(&mut rest)?) },
+            1 => ToolsRequest::List { from: u32::from_le_bytes(take_array(&mut rest)?) },
             2 => {
-                let len = u16::from_le_bytes(take(&mut rest)?) as usize;
-                let name = counted(&mut rest, len).filter(|name| name.len() <= MAX_NAME)?;
+                let len = u16::from_le_bytes(take_array(&mut rest)?) as usize;
+                let name = take_counted(&mut rest, len).filter(|name| name.len() <= MAX_NAME)?;
                 let fits = rest.len() <= MAX_ARGUMENTS;
                 return fits.then_some(ToolsRequest::Call { name, arguments: rest });
             }
             3 => ToolsRequest::More {
-                call: u64::from_le_bytes(take(&mut rest)?),
-                from: u64::from_le_bytes(take(&mut rest)?),
+                call: u64::from_le_bytes(take_array(&mut rest)?),
+                from: u64::from_le_bytes(take_array(&mut rest)?),
             },
             _ => return None,
         };
@@ -160,21 +160,21 @@ impl ToolsAnswer {
         let (kind, mut rest) = bytes.split_first()?;
         match kind {
             1 => {
-                let [more @ (0 | 1)] = take(&mut rest)? else { return None };
+                let [more @ (0 | 1)] = take_array(&mut rest)? else { return None };
                 let mut tools = Vec::new();
                 while !rest.is_empty() {
-                    let len = u32::from_le_bytes(take(&mut rest)?) as usize;
-                    tools.push(counted(&mut rest, len)?.to_vec());
+                    let len = u32::from_le_bytes(take_array(&mut rest)?) as usize;
+                    tools.push(take_counted(&mut rest, len)?.to_vec());
                 }
                 Some(ToolsAnswer::Tools { tools, more: more == 1 })
             }
             2 => Some(ToolsAnswer::Value {
-                call: u64::from_le_bytes(take(&mut rest)?),
-                len: u64::from_le_bytes(take(&mut rest)?),
+                call: u64::from_le_bytes(take_array(&mut rest)?),
+                len: u64::from_le_bytes(take_array(&mut rest)?),
                 bytes: rest.to_vec(),
             }),
             3 => {
-                let [kind] = take(&mut rest)?;
+                let [kind] = take_array(&mut rest)?;
                 Some(ToolsAnswer::Failed(ToolFailure::from_byte(kind)?, rest.to_vec()))
             }
             _ => None,

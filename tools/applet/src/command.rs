@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use box_sys::{NewGroup, Pid, SpawnSpec, WaitStatus, path, strerror};
+use box_sys::{NewGroup, Pid, SpawnSpec, WaitStatus, error_text, path};
 
 use crate::program::{self, ProgramForm};
 use crate::{Ctx, Env, InputSource, OutputSink};
@@ -47,7 +47,7 @@ pub struct StartError {
 impl StartError {
     fn new(e: &io::Error) -> StartError {
         let status = if e.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
-        StartError { status, message: strerror(e) }
+        StartError { status, message: error_text(e) }
     }
 }
 
@@ -105,7 +105,7 @@ impl ChildCommand {
         let _ = ctx.stdout.flush();
         let env = self.env.as_ref().unwrap_or(&ctx.env);
         let cwd = self.cwd.as_ref().unwrap_or(&ctx.cwd);
-        let (file, argv) = locate(&self.argv, env, cwd, ctx).map_err(fail)?;
+        let (file, argv) = locate_program(&self.argv, env, cwd, ctx).map_err(fail)?;
         let mut pumps = Vec::new();
         if matches!(self.stdin, ChildStream::Inherit) {
             ctx.stdin.give_back();
@@ -113,7 +113,7 @@ impl ChildCommand {
         let stdin = match &self.stdin {
             ChildStream::Inherit => match ctx.stdin.source() {
                 InputSource::File(f) => Some(f.clone()),
-                InputSource::Bytes(b) => Some(Rc::new(feed(ctx, b).map_err(fail)?)),
+                InputSource::Bytes(b) => Some(Rc::new(feed_bytes(ctx, b).map_err(fail)?)),
                 InputSource::Closed => None,
             },
             ChildStream::Null => Some(Rc::new(File::open("/dev/null").map_err(fail)?)),
@@ -179,7 +179,7 @@ impl Child {
 }
 
 /// The program file and full argv for a command, scripts resolved to their interpreters.
-fn locate(
+fn locate_program(
     argv: &[Vec<u8>],
     env: &Env,
     cwd: &std::path::Path,
@@ -188,11 +188,11 @@ fn locate(
     let not_found = || io::Error::from_raw_os_error(box_sys::errno::code::ENOENT);
     let name = argv.first().ok_or_else(not_found)?;
     let search = env.get(b"PATH").unwrap_or(program::DEFAULT_PATH);
-    let mut file = program::find(name, search, cwd, ctx.table).ok_or_else(not_found)?;
+    let mut file = program::find_program(name, search, cwd, ctx.table).ok_or_else(not_found)?;
     let mut argv = argv.to_vec();
     // Linux allows an interpreter to be a script itself, a few levels deep.
     for _ in 0..4 {
-        match program::inspect(&file, ctx.table)? {
+        match program::inspect_program(&file, ctx.table)? {
             ProgramForm::Direct => return Ok((file, argv)),
             ProgramForm::Binary => {
                 return Err(io::Error::from_raw_os_error(box_sys::errno::code::ENOEXEC));
@@ -205,7 +205,7 @@ fn locate(
             ProgramForm::Script { interpreter, argument } => {
                 argv[0] = path::to_bytes(&file).to_vec();
                 argument.into_iter().for_each(|a| argv.insert(0, a));
-                file = path::resolve(cwd, &interpreter);
+                file = path::resolve_path(cwd, &interpreter);
                 argv.insert(0, interpreter);
             }
         }
@@ -214,7 +214,7 @@ fn locate(
 }
 
 /// A descriptor from which the bytes can be read.
-fn feed(ctx: &Ctx<'_>, bytes: &[u8]) -> io::Result<File> {
+fn feed_bytes(ctx: &Ctx<'_>, bytes: &[u8]) -> io::Result<File> {
     if bytes.len() <= box_sys::PIPE_CAPACITY {
         let (r, mut w) = ctx.procs.pipe()?;
         w.write_all(bytes)?;

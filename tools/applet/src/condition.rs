@@ -106,11 +106,11 @@ pub fn is_true<J: ConditionHost, W: Deref<Target = Vec<u8>>>(
     match words.len() {
         0 => Ok(false),
         1 => Ok(!words[0].is_empty()),
-        2 => e.two(0),
-        3 => e.three(0),
-        4 if e.is(0, b"!") => e.three(1).map(|t| !t),
-        4 if e.is(0, b"(") && e.is(3, b")") => e.two(1),
-        _ => e.whole(),
+        2 => e.eval_two(0),
+        3 => e.eval_three(0),
+        4 if e.word_is(0, b"!") => e.eval_three(1).map(|t| !t),
+        4 if e.word_is(0, b"(") && e.word_is(3, b")") => e.eval_two(1),
+        _ => e.eval_whole(),
     }
 }
 
@@ -122,29 +122,29 @@ struct Expression<'e, J, W> {
 }
 
 impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
-    fn word(&self, at: usize) -> Option<&'e [u8]> {
+    fn word_at(&self, at: usize) -> Option<&'e [u8]> {
         self.words.get(at).map(|w| w.as_slice())
     }
 
-    fn is(&self, at: usize, text: &[u8]) -> bool {
-        self.word(at) == Some(text)
+    fn word_is(&self, at: usize, text: &[u8]) -> bool {
+        self.word_at(at) == Some(text)
     }
 
     /// Takes the next word if it is this one.
-    fn take(&mut self, text: &[u8]) -> bool {
-        let is = self.is(self.at, text);
+    fn take_word(&mut self, text: &[u8]) -> bool {
+        let is = self.word_is(self.at, text);
         self.at += usize::from(is);
         is
     }
 
     /// The two words from `at` on.
-    fn two(&mut self, at: usize) -> Result<bool, J::Error> {
+    fn eval_two(&mut self, at: usize) -> Result<bool, J::Error> {
         let (a, b) = (&*self.words[at], &*self.words[at + 1]);
         if a.as_slice() == b"!" {
             return Ok(b.is_empty());
         }
-        match self.letter(a) {
-            Some(letter) => self.unary(letter, b),
+        match self.unary_letter(a) {
+            Some(letter) => self.eval_unary(letter, b),
             None => {
                 Err(ConditionProblem::NotUnary { operator: a.clone(), operand: b.clone() }.into())
             }
@@ -152,100 +152,102 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
     }
 
     /// The three words from `at` on.
-    fn three(&mut self, at: usize) -> Result<bool, J::Error> {
+    fn eval_three(&mut self, at: usize) -> Result<bool, J::Error> {
         let (a, op, b) = (&*self.words[at], &*self.words[at + 1], &*self.words[at + 2]);
         if let Some(op) = BinaryTest::parse(op) {
-            return self.binary(a, op, b);
+            return self.eval_binary(a, op, b);
         }
         match (a.as_slice(), op.as_slice(), b.as_slice()) {
             (_, b"-a", _) => Ok(!a.is_empty() && !b.is_empty()),
             (_, b"-o", _) => Ok(!a.is_empty() || !b.is_empty()),
-            (b"!", ..) => self.two(at + 1).map(|t| !t),
+            (b"!", ..) => self.eval_two(at + 1).map(|t| !t),
             (b"(", _, b")") => Ok(!op.is_empty()),
             _ => Err(ConditionProblem::NotBinary(op.clone()).into()),
         }
     }
 
-    fn whole(&mut self) -> Result<bool, J::Error> {
-        let truth = self.or()?;
-        match self.word(self.at) {
+    fn eval_whole(&mut self) -> Result<bool, J::Error> {
+        let truth = self.eval_or()?;
+        match self.word_at(self.at) {
             None => Ok(truth),
             Some(extra) => Err(ConditionProblem::Extra(extra.to_vec()).into()),
         }
     }
 
-    fn or(&mut self) -> Result<bool, J::Error> {
-        let mut truth = self.and()?;
-        while self.take(b"-o") {
-            truth |= self.and()?;
+    fn eval_or(&mut self) -> Result<bool, J::Error> {
+        let mut truth = self.eval_and()?;
+        while self.take_word(b"-o") {
+            truth |= self.eval_and()?;
         }
         Ok(truth)
     }
 
-    fn and(&mut self) -> Result<bool, J::Error> {
-        let mut truth = self.term()?;
-        while self.take(b"-a") {
-            truth &= self.term()?;
+    fn eval_and(&mut self) -> Result<bool, J::Error> {
+        let mut truth = self.eval_term()?;
+        while self.take_word(b"-a") {
+            truth &= self.eval_term()?;
         }
         Ok(truth)
     }
 
-    fn term(&mut self) -> Result<bool, J::Error> {
+    fn eval_term(&mut self) -> Result<bool, J::Error> {
         let mut negated = false;
-        while self.take(b"!") {
+        while self.take_word(b"!") {
             negated = !negated;
         }
-        Ok(self.primary()? != negated)
+        Ok(self.eval_primary()? != negated)
     }
 
-    fn primary(&mut self) -> Result<bool, J::Error> {
-        let Some(first) = self.word(self.at) else {
+    fn eval_primary(&mut self) -> Result<bool, J::Error> {
+        let Some(first) = self.word_at(self.at) else {
             let last = self.words.last().map(|last| last.to_vec());
             return Err(ConditionProblem::Missing(last.unwrap_or_default()).into());
         };
         self.at += 1;
         if first == b"(" {
-            return self.group();
+            return self.eval_group();
         }
-        if let (Some(op), Some(right)) = (self.word(self.at), self.word(self.at + 1))
+        if let (Some(op), Some(right)) = (self.word_at(self.at), self.word_at(self.at + 1))
             && let Some(op) = BinaryTest::parse(op)
         {
             self.at += 2;
-            return self.binary(first, op, right);
+            return self.eval_binary(first, op, right);
         }
-        if let (Some(letter), Some(operand)) = (self.letter(first), self.word(self.at)) {
+        if let (Some(letter), Some(operand)) = (self.unary_letter(first), self.word_at(self.at)) {
             if let Some(truth) = self.judge.alone(letter, operand) {
                 return Ok(truth);
             }
             self.at += 1;
-            return self.unary(letter, operand);
+            return self.eval_unary(letter, operand);
         }
         Ok(!first.is_empty())
     }
 
     /// What stands in parentheses, from behind the first one on.
-    fn group(&mut self) -> Result<bool, J::Error> {
+    fn eval_group(&mut self) -> Result<bool, J::Error> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(ConditionProblem::Deep.into());
         }
-        let truth = self.or()?;
+        let truth = self.eval_or()?;
         self.depth -= 1;
-        if !self.take(b")") {
-            return Err(ConditionProblem::Unclosed(self.word(self.at).map(<[u8]>::to_vec)).into());
+        if !self.take_word(b")") {
+            return Err(
+                ConditionProblem::Unclosed(self.word_at(self.at).map(<[u8]>::to_vec)).into()
+            );
         }
         Ok(truth)
     }
 
     /// The letter of a unary operator.
-    fn letter(&self, word: &[u8]) -> Option<u8> {
+    fn unary_letter(&self, word: &[u8]) -> Option<u8> {
         match word {
             [b'-', letter] if J::UNARY.contains(letter) => Some(*letter),
             _ => None,
         }
     }
 
-    fn unary(&mut self, letter: u8, operand: &[u8]) -> Result<bool, J::Error> {
+    fn eval_unary(&mut self, letter: u8, operand: &[u8]) -> Result<bool, J::Error> {
         match letter {
             b'n' => Ok(!operand.is_empty()),
             b'z' => Ok(operand.is_empty()),
@@ -253,7 +255,7 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
         }
     }
 
-    fn binary(&mut self, left: &[u8], op: BinaryTest, right: &[u8]) -> Result<bool, J::Error> {
+    fn eval_binary(&mut self, left: &[u8], op: BinaryTest, right: &[u8]) -> Result<bool, J::Error> {
         match op {
             BinaryTest::Text(holds) => Ok(holds(left.cmp(right))),
             BinaryTest::Number(holds) => self.judge.compare(left, right).map(holds),
@@ -265,7 +267,7 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
 /// Whether a unary operator holds for the file of this status, for `-h` and `-L` that of the link itself. `None` if
 /// there is no such operator on files.
 #[must_use]
-pub fn file(letter: u8, stat: &Stat) -> Option<bool> {
+pub fn file_holds(letter: u8, stat: &Stat) -> Option<bool> {
     Some(match letter {
         b'a' | b'e' => true,
         b'b' => stat.kind == FileKind::BlockDevice,
@@ -276,11 +278,11 @@ pub fn file(letter: u8, stat: &Stat) -> Option<bool> {
         b'h' | b'L' => stat.kind == FileKind::Symlink,
         b'k' => stat.mode & 0o1000 != 0,
         b'p' => stat.kind == FileKind::Fifo,
-        b'r' => meta::may(stat, 4),
+        b'r' => meta::may_access(stat, 4),
         b's' => stat.size > 0,
         b'u' => stat.mode & 0o4000 != 0,
-        b'w' => meta::may(stat, 2),
-        b'x' => meta::may(stat, 1),
+        b'w' => meta::may_access(stat, 2),
+        b'x' => meta::may_access(stat, 1),
         b'G' => stat.gid == meta::ids().1,
         b'N' => stat.mtime > stat.atime,
         b'O' => stat.uid == meta::ids().0,
@@ -291,7 +293,7 @@ pub fn file(letter: u8, stat: &Stat) -> Option<bool> {
 
 /// Whether two files, of which one or both may not be there, are so.
 #[must_use]
-pub fn files(operator: FileComparison, left: Option<&Stat>, right: Option<&Stat>) -> bool {
+pub fn files_hold(operator: FileComparison, left: Option<&Stat>, right: Option<&Stat>) -> bool {
     match (operator, left, right) {
         (FileComparison::Same, Some(a), Some(b)) => (a.dev, a.ino) == (b.dev, b.ino),
         (FileComparison::Newer, Some(a), Some(b)) => a.mtime > b.mtime,

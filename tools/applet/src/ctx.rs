@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use box_sys::{Processes, events, signal, strerror};
+use box_sys::{Processes, error_text, events, signal};
 use box_text::time::Zone;
 
 use crate::{AppletTable, Env, OutStream, StdInput, clock};
@@ -52,17 +52,17 @@ pub struct Ctx<'a> {
 impl Ctx<'_> {
     /// An operand as an absolute path.
     pub fn path(&self, operand: &[u8]) -> PathBuf {
-        box_sys::path::resolve(&self.cwd, operand)
+        box_sys::path::resolve_path(&self.cwd, operand)
     }
 
     /// An already parsed path made absolute; an empty one names nothing.
     pub fn absolute(&self, p: &Path) -> PathBuf {
-        box_sys::path::resolve(&self.cwd, p.as_os_str().as_encoded_bytes())
+        box_sys::path::resolve_path(&self.cwd, p.as_os_str().as_encoded_bytes())
     }
 
     /// The zone that `TZ` means.
     pub fn zone(&self) -> Zone {
-        clock::zone(self.env.get(b"TZ"))
+        clock::parse_zone(self.env.get(b"TZ"))
     }
 
     /// All of an operand: of standard input for `-`, else of a file.
@@ -130,7 +130,7 @@ impl Ctx<'_> {
 
     /// Writes `NAME: OPERAND: No such file or directory` and the like.
     pub fn io_error(&mut self, operand: &[u8], e: &io::Error) {
-        let text = strerror(e);
+        let text = error_text(e);
         self.error_bytes(&[operand, b": ", text.as_bytes()]);
     }
 
@@ -144,7 +144,7 @@ impl Ctx<'_> {
             Ok(()) => exit,
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe && !is_pipe_ignored() => Exit::SIGPIPE,
             Err(e) => {
-                let text = strerror(&e);
+                let text = error_text(&e);
                 self.error(format_args!("write error: {text}"));
                 if exit.0 == 0 { Exit::FAILURE } else { exit }
             }
@@ -154,5 +154,5 @@ impl Ctx<'_> {
 
 /// Whether SIGPIPE was ignored as this process began. Not known natively, where `std` ignores it by itself.
 fn is_pipe_ignored() -> bool {
-    events::ignored_at_start() & events::bit(signal::PIPE) != 0
+    events::ignored_at_start() & events::signal_bit(signal::PIPE) != 0
 }

@@ -14,7 +14,7 @@ use crate::Ctx;
 ///
 /// # Errors
 /// What making it says.
-pub fn beside(ctx: &Ctx<'_>, path: &Path, stem: &str) -> io::Result<(File, PathBuf)> {
+pub fn create_beside(ctx: &Ctx<'_>, path: &Path, stem: &str) -> io::Result<(File, PathBuf)> {
     let dir = path.parent().unwrap_or(Path::new("/"));
     for n in 0..1000u32 {
         let path = dir.join(format!("{stem}{:05}{n:03}", ctx.procs.pid() % 100_000));
@@ -29,7 +29,7 @@ pub fn beside(ctx: &Ctx<'_>, path: &Path, stem: &str) -> io::Result<(File, PathB
 
 /// Gives `path` the owner and the permission bits of the file it replaces, as far as the user may:
 /// `sed -i` of a program leaves a program. Failures are no errors of the tool (GNU's ignore them, too).
-pub fn inherit(from: &meta::Stat, path: &Path) {
+pub fn inherit_metadata(from: &meta::Stat, path: &Path) {
     const SET_ID: u16 = 0o6000;
     let mut mode = from.mode & 0o7777;
     let same = meta::stat(path, true).is_ok_and(|s| (s.uid, s.gid) == (from.uid, from.gid));

@@ -16,7 +16,7 @@ pub struct CommandAdvice {
     pub text: &'static str,
 }
 
-const fn line(
+const fn instead_line(
     names: &'static [&'static str],
     programs: &'static [&'static str],
     text: &'static str,
@@ -26,13 +26,13 @@ const fn line(
 
 /// All of them; no name stands there twice.
 pub const LIST: &[CommandAdvice] = &[
-    line(
+    instead_line(
         &["git", "hg", "svn"],
         &["cp", "diff", "patch"],
         "no version control here; use cp -a for copies, diff -ruN OLD NEW for changes, patch -p1 to apply them",
     ),
-    line(&["aria2c", "http"], &["curl"], "use curl, for what the sandbox's policy allows"),
-    line(
+    instead_line(&["aria2c", "http"], &["curl"], "use curl, for what the sandbox's policy allows"),
+    instead_line(
         &[
             "ssh",
             "scp",
@@ -51,14 +51,18 @@ pub const LIST: &[CommandAdvice] = &[
         &["curl"],
         "no network here but requests by curl, as the sandbox's policy allows, and the session's own loopback",
     ),
-    line(&["telnet", "ncat", "netcat", "socat"], &["nc"], "use nc, for the session's own loopback"),
-    line(&["rsync"], &["cp", "tar"], "use cp -a, or tar -cf - . | tar -xf - -C DIR"),
-    line(
+    instead_line(
+        &["telnet", "ncat", "netcat", "socat"],
+        &["nc"],
+        "use nc, for the session's own loopback",
+    ),
+    instead_line(&["rsync"], &["cp", "tar"], "use cp -a, or tar -cf - . | tar -xf - -C DIR"),
+    instead_line(
         &["make", "cmake", "ninja"],
         &["bash"],
         "no make here; run the recipe's commands with bash",
     ),
-    line(
+    instead_line(
         &[
             "gcc", "cc", "g++", "c++", "clang", "ld", "as", "rustc", "cargo", "go", "javac",
             "java", "dotnet", "ghc",
@@ -66,42 +70,46 @@ pub const LIST: &[CommandAdvice] = &[
         &["python3", "awk", "bash"],
         "no compilers here; python3, awk and bash are",
     ),
-    line(&["perl"], &["sed", "awk", "python3"], "use sed -E, awk or python3"),
-    line(
+    instead_line(&["perl"], &["sed", "awk", "python3"], "use sed -E, awk or python3"),
+    instead_line(
         &["ruby", "php", "lua", "Rscript", "tclsh", "julia"],
         &["python3", "awk"],
         "use python3 or awk",
     ),
-    line(&["nodejs"], &["node"], "use node"),
-    line(
+    instead_line(&["nodejs"], &["node"], "use node"),
+    instead_line(
         &["yarn", "pnpm", "bun", "bunx", "deno", "corepack"],
         &["node", "npm", "npx"],
         "use npm install, npm run SCRIPT, npx COMMAND or node FILE, which takes TypeScript, too",
     ),
-    line(&["python2", "python2.7", "py", "ipython"], &["python3"], "use python3"),
-    line(
+    instead_line(&["python2", "python2.7", "py", "ipython"], &["python3"], "use python3"),
+    instead_line(
         &["uv", "pipx", "poetry", "conda"],
         &["python3"],
         "use python3 -m pip install NAME, for packages without native code",
     ),
-    line(&["sqlite3", "sqlite"], &["python3"], "use python3 -m sqlite3 FILE 'SQL'"),
-    line(
+    instead_line(&["sqlite3", "sqlite"], &["python3"], "use python3 -m sqlite3 FILE 'SQL'"),
+    instead_line(
         &["psql", "mysql", "mongosh", "redis-cli"],
         &["python3"],
         "no database servers here; python3 -m sqlite3 FILE 'SQL' has one in a file",
     ),
-    line(&["rg", "ag", "ack"], &["grep"], "use grep -rn PATTERN DIR (-E, -P, --include=GLOB)"),
-    line(&["fd", "fdfind", "locate"], &["find"], "use find DIR -name PATTERN"),
-    line(&["bat", "batcat"], &["cat"], "use cat -n"),
-    line(&["exa", "eza", "lsd"], &["ls"], "use ls -l"),
-    line(&["fzf"], &["grep"], "no terminal here; use grep"),
-    line(&["sd"], &["sed"], "use sed -i 's/OLD/NEW/g' FILE"),
-    line(
+    instead_line(
+        &["rg", "ag", "ack"],
+        &["grep"],
+        "use grep -rn PATTERN DIR (-E, -P, --include=GLOB)",
+    ),
+    instead_line(&["fd", "fdfind", "locate"], &["find"], "use find DIR -name PATTERN"),
+    instead_line(&["bat", "batcat"], &["cat"], "use cat -n"),
+    instead_line(&["exa", "eza", "lsd"], &["ls"], "use ls -l"),
+    instead_line(&["fzf"], &["grep"], "no terminal here; use grep"),
+    instead_line(&["sd"], &["sed"], "use sed -i 's/OLD/NEW/g' FILE"),
+    instead_line(
         &["vi", "vim", "nvim", "nano", "emacs", "pico", "code"],
         &["sed", "ed", "cat"],
         "no full-screen editors here; use sed -i, ed -s, or cat > FILE <<'EOF'",
     ),
-    line(
+    instead_line(
         &[
             "apt", "apt-get", "aptitude", "dpkg", "yum", "dnf", "rpm", "apk", "pacman", "zypper",
             "brew", "snap", "flatpak",
@@ -109,46 +117,62 @@ pub const LIST: &[CommandAdvice] = &[
         &["ls"],
         "nothing can be installed here; ls /bin shows the commands there are",
     ),
-    line(&["sudo", "su", "doas"], &[], "there is one user here; run the command without it"),
-    line(&["useradd", "adduser", "passwd", "usermod"], &[], "there is one user here"),
-    line(
+    instead_line(
+        &["sudo", "su", "doas"],
+        &[],
+        "there is one user here; run the command without it",
+    ),
+    instead_line(&["useradd", "adduser", "passwd", "usermod"], &[], "there is one user here"),
+    instead_line(
         &["docker", "podman", "kubectl", "systemctl", "service", "crontab", "at"],
         &[],
         "no containers, services or schedules here; run the program itself, with & for the background",
     ),
-    line(
+    instead_line(
         &["openssl", "gpg"],
         &["sha256sum", "base64", "python3"],
         "use sha256sum and base64, or python3 with hashlib, hmac and secrets",
     ),
-    line(&["parallel"], &["xargs"], "use xargs -P NUMBER -n 1 COMMAND"),
-    line(&["script", "screen", "tmux", "expect"], &[], "no terminal here; run the command itself"),
-    line(&["man", "info", "apropos", "whatis", "tldr"], &[], "no manuals here; use COMMAND --help"),
-    line(&["whereis"], &["which"], "use which"),
-    line(&["watch"], &["sleep"], "use while sleep 1; do COMMAND; done"),
-    line(&["top", "htop"], &["ps"], "use ps"),
-    line(
+    instead_line(&["parallel"], &["xargs"], "use xargs -P NUMBER -n 1 COMMAND"),
+    instead_line(
+        &["script", "screen", "tmux", "expect"],
+        &[],
+        "no terminal here; run the command itself",
+    ),
+    instead_line(
+        &["man", "info", "apropos", "whatis", "tldr"],
+        &[],
+        "no manuals here; use COMMAND --help",
+    ),
+    instead_line(&["whereis"], &["which"], "use which"),
+    instead_line(&["watch"], &["sleep"], "use while sleep 1; do COMMAND; done"),
+    instead_line(&["top", "htop"], &["ps"], "use ps"),
+    instead_line(
         &["lsof", "strace", "ltrace", "gdb", "dmesg", "mount", "umount"],
         &[],
         "the system behind the sandbox is not to be seen; /proc has some of it",
     ),
-    line(&["yq"], &["python3"], "use python3 -c 'import yaml, sys; ...'"),
-    line(&["xmllint", "xmlstarlet"], &["python3"], "use python3 with xml.etree"),
-    line(
+    instead_line(&["yq"], &["python3"], "use python3 -c 'import yaml, sys; ...'"),
+    instead_line(&["xmllint", "xmlstarlet"], &["python3"], "use python3 with xml.etree"),
+    instead_line(
         &["7z", "7za", "rar", "unrar", "lz4"],
         &["tar", "gzip", "xz", "zstd"],
         "use tar, gzip, xz or zstd",
     ),
-    line(&["dos2unix"], &["sed"], "use sed -i 's/\\r$//' FILE"),
-    line(&["unix2dos"], &["sed"], "use sed -i 's/$/\\r/' FILE"),
-    line(&["md5"], &["md5sum"], "use md5sum"),
-    line(&["shasum"], &["sha256sum"], "use sha1sum or sha256sum"),
-    line(&["gsed"], &["sed"], "use sed, which is like GNU's"),
-    line(&["ggrep"], &["grep"], "use grep, which is like GNU's"),
-    line(&["gtar", "bsdtar"], &["tar"], "use tar"),
-    line(&["zsh", "ksh", "dash", "ash", "fish", "csh", "tcsh", "pwsh"], &["bash"], "use bash"),
-    line(&["sdiff"], &["diff"], "use diff -y"),
-    line(
+    instead_line(&["dos2unix"], &["sed"], "use sed -i 's/\\r$//' FILE"),
+    instead_line(&["unix2dos"], &["sed"], "use sed -i 's/$/\\r/' FILE"),
+    instead_line(&["md5"], &["md5sum"], "use md5sum"),
+    instead_line(&["shasum"], &["sha256sum"], "use sha1sum or sha256sum"),
+    instead_line(&["gsed"], &["sed"], "use sed, which is like GNU's"),
+    instead_line(&["ggrep"], &["grep"], "use grep, which is like GNU's"),
+    instead_line(&["gtar", "bsdtar"], &["tar"], "use tar"),
+    instead_line(
+        &["zsh", "ksh", "dash", "ash", "fish", "csh", "tcsh", "pwsh"],
+        &["bash"],
+        "use bash",
+    ),
+    instead_line(&["sdiff"], &["diff"], "use diff -y"),
+    instead_line(
         &["csvkit", "csvcut", "mlr", "xsv", "qsv"],
         &["awk", "python3"],
         "use awk -F, or python3 with csv or pandas",
@@ -156,7 +180,7 @@ pub const LIST: &[CommandAdvice] = &[
 ];
 
 /// What to say about a command that was not found, if anything.
-pub fn instead(name: &[u8], table: &AppletTable) -> Option<&'static str> {
+pub fn find_instead(name: &[u8], table: &AppletTable) -> Option<&'static str> {
     let known = LIST.iter().find(|i| i.names.iter().any(|n| n.as_bytes() == name))?;
     (!table.is_program(name)).then_some(known.text)
 }
@@ -168,9 +192,9 @@ mod tests {
     #[test]
     fn finds_what_is_listed_and_missing() {
         const EMPTY: AppletTable = AppletTable::new(&[], &[]);
-        assert!(instead(b"rg", &EMPTY).is_some_and(|t| t.starts_with("use grep -rn")));
-        assert_eq!(instead(b"nosuchcommand", &EMPTY), None);
-        assert_eq!(instead(b"rg", &AppletTable::new(&[], &["rg"])), None);
+        assert!(find_instead(b"rg", &EMPTY).is_some_and(|t| t.starts_with("use grep -rn")));
+        assert_eq!(find_instead(b"nosuchcommand", &EMPTY), None);
+        assert_eq!(find_instead(b"rg", &AppletTable::new(&[], &["rg"])), None);
     }
 
     #[test]

@@ -41,6 +41,6 @@ pub mod version;
 
 pub use ctx::{Ctx, Ended, Exit};
 pub use env::Env;
-pub use inherit::{beside, inherit};
+pub use inherit::{create_beside, inherit_metadata};
 pub use stream::{InputSource, OutStream, OutputSink, StdInput};
 pub use table::{Applet, AppletRun, AppletTable};

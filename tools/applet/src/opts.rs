@@ -83,12 +83,12 @@ impl<I: Copy> Opt<I> {
     }
 
     /// The same option with a text in `--help`, which names only options that have one.
-    pub const fn says(self, help: &'static str) -> Opt<I> {
+    pub const fn with_help(self, help: &'static str) -> Opt<I> {
         Opt { form: OptForm { help, ..self.form }, ..self }
     }
 
     /// The same option with an argument, which `--help` calls `arg`, and a text.
-    pub const fn takes(self, arg: &'static str, help: &'static str) -> Opt<I> {
+    pub const fn with_argument(self, arg: &'static str, help: &'static str) -> Opt<I> {
         Opt { form: OptForm { arg: OptArg::Required(arg), help, ..self.form }, ..self }
     }
 
@@ -121,7 +121,7 @@ impl<I: Copy + PartialEq> Spec<I> {
     }
 
     /// The same with a text behind the options in `--help`.
-    pub const fn after(self, after: &'static str) -> Spec<I> {
+    pub const fn with_footer(self, after: &'static str) -> Spec<I> {
         Spec { after, ..self }
     }
 
@@ -133,7 +133,7 @@ impl<I: Copy + PartialEq> Spec<I> {
     /// Parses `args` (without `argv[0]`).
     pub fn parse(&self, args: &[Vec<u8>]) -> Result<ParsedOptions<I>, UsageError> {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
-        let words = parse_words(&self.forms(), &same, self.posix_order, args)?;
+        let words = parse_words(&self.option_forms(), &same, self.posix_order, args)?;
         let named = words.options.into_iter().map(|(row, value)| (self.options[row].id, value));
         Ok(ParsedOptions { options: named.collect(), operands: words.operands })
     }
@@ -153,8 +153,8 @@ impl<I: Copy + PartialEq> Spec<I> {
     /// The options of letters in one word, which is given without its dash, each with what is attached to it and
     /// what it takes. For commands whose options are not followed by their arguments as elsewhere. `Err` is a letter
     /// that no option has.
-    pub fn letters<'w>(&self, word: &'w [u8]) -> Result<Vec<(I, OptArg, &'w [u8])>, u8> {
-        let found = parse::letters(&self.forms(), word)?;
+    pub fn match_letters<'w>(&self, word: &'w [u8]) -> Result<Vec<(I, OptArg, &'w [u8])>, u8> {
+        let found = parse::match_letters(&self.option_forms(), word)?;
         let named =
             |(row, rest): (usize, _)| (self.options[row].id, self.options[row].form.arg, rest);
         Ok(found.into_iter().map(named).collect())
@@ -163,19 +163,19 @@ impl<I: Copy + PartialEq> Spec<I> {
     /// The option of a long name, without dashes, which may be abbreviated, and what it takes.
     pub fn find_long(&self, name: &[u8]) -> Result<(I, OptArg), UsageError> {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
-        let row = parse::long(&self.forms(), &same, name)?;
+        let row = parse::match_long(&self.option_forms(), &same, name)?;
         Ok((self.options[row].id, self.options[row].form.arg))
     }
 
     /// Whether a word that is an option takes the word after it as its argument.
     pub fn takes_next(&self, word: &[u8]) -> bool {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
-        parse::takes_next(&self.forms(), &same, word)
+        parse::takes_next(&self.option_forms(), &same, word)
     }
 
     /// The `--help` text.
-    pub fn help(&self, name: &str) -> String {
-        help::text(name, self.usage, self.about, &self.forms(), self.after)
+    pub fn help_text(&self, name: &str) -> String {
+        help::help_text(name, self.usage, self.about, &self.option_forms(), self.after)
     }
 
     /// Parses, or answers `--help`/`--version`/a usage error on the applet's streams.
@@ -186,22 +186,27 @@ impl<I: Copy + PartialEq> Spec<I> {
         args: &[Vec<u8>],
         usage_status: Exit,
     ) -> Result<ParsedOptions<I>, Exit> {
-        self.parse(args).map_err(|e| self.answer(ctx, e, usage_status))
+        self.parse(args).map_err(|e| self.answer_usage(ctx, e, usage_status))
     }
 
     /// Says on the applet's streams why there is nothing to do; the status to end with, as of
     /// [`Spec::parse_or_exit`].
-    pub fn answer(&self, ctx: &mut Ctx<'_>, e: UsageError, usage_status: Exit) -> Exit {
-        answer(ctx, e, &|name| self.help(name), usage_status)
+    pub fn answer_usage(&self, ctx: &mut Ctx<'_>, e: UsageError, usage_status: Exit) -> Exit {
+        answer_usage(ctx, e, &|name| self.help_text(name), usage_status)
     }
 
-    fn forms(&self) -> Vec<&'static OptForm<'static>> {
+    fn option_forms(&self) -> Vec<&'static OptForm<'static>> {
         self.options.iter().map(|o| &o.form).collect()
     }
 }
 
 /// Says on the applet's streams why there is nothing to do; the status to end with.
-fn answer(ctx: &mut Ctx<'_>, e: UsageError, help: &dyn Fn(&str) -> String, status: Exit) -> Exit {
+fn answer_usage(
+    ctx: &mut Ctx<'_>,
+    e: UsageError,
+    help: &dyn Fn(&str) -> String,
+    status: Exit,
+) -> Exit {
     match e {
         UsageError::Help => {
             let text = help(&ctx.name);

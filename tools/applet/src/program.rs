@@ -15,18 +15,23 @@ pub const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 /// The file that `name` means: itself if it has a slash, else the first executable
 /// match in `search` (a PATH value). Relative results are made absolute by `cwd`.
 /// Programs of the image are found without touching the file system.
-pub fn find(name: &[u8], search: &[u8], cwd: &Path, table: &AppletTable) -> Option<PathBuf> {
+pub fn find_program(
+    name: &[u8],
+    search: &[u8],
+    cwd: &Path,
+    table: &AppletTable,
+) -> Option<PathBuf> {
     if name.is_empty() {
         return None;
     }
     if name.contains(&b'/') {
-        return Some(path::resolve(cwd, name));
+        return Some(path::resolve_path(cwd, name));
     }
-    candidates(name, search, cwd, table).next()
+    find_candidates(name, search, cwd, table).next()
 }
 
 /// All executable matches in PATH order (`type -a`).
-pub fn candidates<'a>(
+pub fn find_candidates<'a>(
     name: &'a [u8],
     search: &'a [u8],
     cwd: &'a Path,
@@ -37,14 +42,14 @@ pub fn candidates<'a>(
         if matches!(dir, b"/bin" | b"/usr/bin") && table.is_program(name) {
             return Some(path::from_bytes(dir).join(path::from_bytes(name)));
         }
-        let file = path::resolve(cwd, dir).join(path::from_bytes(name));
+        let file = path::resolve_path(cwd, dir).join(path::from_bytes(name));
         is_executable(&file).then_some(file)
     })
 }
 
 /// Whether the path is a regular file that the user may execute.
 pub fn is_executable(file: &Path) -> bool {
-    meta::stat(file, true).is_ok_and(|s| s.kind == FileKind::File && meta::may(&s, 1))
+    meta::stat(file, true).is_ok_and(|s| s.kind == FileKind::File && meta::may_access(&s, 1))
 }
 
 /// What executing a file comes to.
@@ -62,7 +67,7 @@ pub enum ProgramForm {
 
 /// Looks at the head of a file outside the applet directories. Errors as `open(2)` gives
 /// them; a directory is `IsADirectory`, a file without execute permission `PermissionDenied`.
-pub fn inspect(file: &Path, table: &AppletTable) -> io::Result<ProgramForm> {
+pub fn inspect_program(file: &Path, table: &AppletTable) -> io::Result<ProgramForm> {
     let dir = file.parent().map(path::to_bytes).unwrap_or_default();
     let name = file.file_name().map(path::os_bytes).unwrap_or_default();
     if matches!(dir, b"/bin" | b"/usr/bin") && table.is_program(name) {
@@ -72,7 +77,7 @@ pub fn inspect(file: &Path, table: &AppletTable) -> io::Result<ProgramForm> {
     if stat.kind == FileKind::Dir {
         return Err(io::Error::from_raw_os_error(box_sys::errno::code::EISDIR));
     }
-    if !meta::may(&stat, 1) {
+    if !meta::may_access(&stat, 1) {
         return Err(io::Error::from_raw_os_error(box_sys::errno::code::EACCES));
     }
     let mut head = [0u8; 256];
@@ -120,7 +125,7 @@ mod tests {
             let file = dir.join("f");
             std::fs::write(&file, bytes).expect("a file");
             std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).expect("mode");
-            inspect(&file, &AppletTable::new(&[], &[])).expect("readable")
+            inspect_program(&file, &AppletTable::new(&[], &[])).expect("readable")
         };
         // A link to a program of the image has its bytes; the kernel decides.
         assert_eq!(kind(b"\0asm\x01\0\0\0"), ProgramForm::Direct);

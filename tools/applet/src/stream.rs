@@ -34,7 +34,7 @@ impl StdInput {
     }
 
     /// The stream itself, for who must own what it reads. What is left in its place is closed.
-    pub fn detach(&mut self) -> StdInput {
+    pub fn detach_stream(&mut self) -> StdInput {
         std::mem::replace(self, StdInput::new(InputSource::Closed))
     }
 
@@ -189,11 +189,11 @@ impl OutStream {
         let result = self.write_sink(&buf);
         self.buf = buf;
         self.buf.clear();
-        self.remember(result)
+        self.remember_error(result)
     }
 
     /// Keeps a copy of an error for `finish`, since many callers of `write!` drop errors.
-    fn remember(&mut self, result: io::Result<()>) -> io::Result<()> {
+    fn remember_error(&mut self, result: io::Result<()>) -> io::Result<()> {
         if let Err(e) = &result {
             self.error = Some(match e.raw_os_error() {
                 Some(code) => io::Error::from_raw_os_error(code),
@@ -211,7 +211,7 @@ impl Write for OutStream {
         }
         if data.len() >= self.capacity {
             let result = self.write_sink(data);
-            self.remember(result)?;
+            self.remember_error(result)?;
         } else {
             self.buf.extend_from_slice(data);
         }

@@ -7,13 +7,13 @@ struct VersionLine {
     tools: &'static [&'static str],
 }
 
-const fn package(line: &'static str, tools: &'static [&'static str]) -> VersionLine {
+const fn version_line(line: &'static str, tools: &'static [&'static str]) -> VersionLine {
     VersionLine { line, tools }
 }
 
 /// Versions are those of Debian 12, which the expected values of the tests come from.
 static PACKAGES: &[VersionLine] = &[
-    package(
+    version_line(
         "{} (GNU coreutils) 9.1",
         &[
             "[",
@@ -115,43 +115,43 @@ static PACKAGES: &[VersionLine] = &[
             "yes",
         ],
     ),
-    package("sed (GNU sed) 4.9", &["sed"]),
-    package("grep (GNU grep) 3.8", &["egrep", "fgrep", "grep", "rgrep"]),
-    package("GNU Awk 5.2.1", &["awk", "gawk", "mawk", "nawk"]),
-    package("{} (GNU findutils) 4.9.0", &["find", "xargs"]),
-    package("{} (GNU diffutils) 3.8", &["cmp", "diff", "diff3"]),
-    package("GNU patch 2.7.6", &["patch"]),
-    package("tar (GNU tar) 1.34", &["tar"]),
-    package("gzip 1.12", &["gzip"]),
-    package("{} (gzip) 1.12", &["gunzip", "zcat"]),
-    package(
+    version_line("sed (GNU sed) 4.9", &["sed"]),
+    version_line("grep (GNU grep) 3.8", &["egrep", "fgrep", "grep", "rgrep"]),
+    version_line("GNU Awk 5.2.1", &["awk", "gawk", "mawk", "nawk"]),
+    version_line("{} (GNU findutils) 4.9.0", &["find", "xargs"]),
+    version_line("{} (GNU diffutils) 3.8", &["cmp", "diff", "diff3"]),
+    version_line("GNU patch 2.7.6", &["patch"]),
+    version_line("tar (GNU tar) 1.34", &["tar"]),
+    version_line("gzip 1.12", &["gzip"]),
+    version_line("{} (gzip) 1.12", &["gunzip", "zcat"]),
+    version_line(
         "bzip2, a block-sorting file compressor.  Version 1.0.8",
         &["bunzip2", "bzcat", "bzip2"],
     ),
-    package("xz (XZ Utils) 5.4.1", &["unxz", "xz", "xzcat"]),
-    package("Zstandard CLI v1.5.4", &["unzstd", "zstd", "zstdcat"]),
-    package("Zip 3.0", &["zip"]),
-    package("UnZip 6.00", &["unzip"]),
-    package("ZipInfo 3.00", &["zipinfo"]),
-    package("bc 1.07.1", &["bc"]),
-    package("dc (GNU bc 1.07.1) 1.4.1", &["dc"]),
-    package("GNU ed 1.19", &["ed"]),
-    package("jq-1.8.1", &["jq"]),
-    package("envsubst (GNU gettext-runtime) 0.21", &["envsubst"]),
-    package("{} (GNU libc) 2.36", &["getent", "iconv"]),
-    package("GNU strings (GNU Binutils) 2.40", &["strings"]),
-    package("time (GNU Time) 1.9", &["time"]),
-    package(
+    version_line("xz (XZ Utils) 5.4.1", &["unxz", "xz", "xzcat"]),
+    version_line("Zstandard CLI v1.5.4", &["unzstd", "zstd", "zstdcat"]),
+    version_line("Zip 3.0", &["zip"]),
+    version_line("UnZip 6.00", &["unzip"]),
+    version_line("ZipInfo 3.00", &["zipinfo"]),
+    version_line("bc 1.07.1", &["bc"]),
+    version_line("dc (GNU bc 1.07.1) 1.4.1", &["dc"]),
+    version_line("GNU ed 1.19", &["ed"]),
+    version_line("jq-1.8.1", &["jq"]),
+    version_line("envsubst (GNU gettext-runtime) 0.21", &["envsubst"]),
+    version_line("{} (GNU libc) 2.36", &["getent", "iconv"]),
+    version_line("GNU strings (GNU Binutils) 2.40", &["strings"]),
+    version_line("time (GNU Time) 1.9", &["time"]),
+    version_line(
         "{} from util-linux 2.38.1",
         &["column", "flock", "getopt", "hd", "hexdump", "more", "rev", "setsid"],
     ),
-    package("{} from procps-ng 4.0.2", &["free", "kill", "pgrep", "pkill", "ps", "uptime"]),
-    package("ncurses 6.4", &["clear", "tput"]),
-    package("file-5.44", &["file"]),
-    package("hostname 3.23", &["hostname"]),
-    package("less 590", &["less"]),
-    package("tree v2.1.0", &["tree"]),
-    package("xxd 2022-01-14", &["xxd"]),
+    version_line("{} from procps-ng 4.0.2", &["free", "kill", "pgrep", "pkill", "ps", "uptime"]),
+    version_line("ncurses 6.4", &["clear", "tput"]),
+    version_line("file-5.44", &["file"]),
+    version_line("hostname 3.23", &["hostname"]),
+    version_line("less 590", &["less"]),
+    version_line("tree v2.1.0", &["tree"]),
+    version_line("xxd 2022-01-14", &["xxd"]),
 ];
 
 /// Returns what `--version` of a tool prints: the version it follows, and what it really is.
@@ -176,6 +176,6 @@ pub fn first_line(tool: &str) -> Option<String> {
 }
 
 /// Returns the names in the table.
-pub fn tools() -> impl Iterator<Item = &'static str> {
+pub fn known_tools() -> impl Iterator<Item = &'static str> {
     PACKAGES.iter().flat_map(|p| p.tools.iter().copied())
 }

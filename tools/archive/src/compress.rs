@@ -29,8 +29,8 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         Some(output) if output != b"-" && !job.test && !job.list => {
             into(ctx, job, &operands, &output)
         }
-        Some(_) => each(ctx, &CompressJob { to_stdout: true, ..job }, &operands),
-        None => each(ctx, &job, &operands),
+        Some(_) => process_operands(ctx, &CompressJob { to_stdout: true, ..job }, &operands),
+        None => process_operands(ctx, &job, &operands),
     })
 }
 
@@ -50,7 +50,7 @@ fn into(ctx: &mut Ctx<'_>, job: CompressJob, operands: &[Vec<u8>], output: &[u8]
     };
     let (is_removed, job) = (!job.keep, CompressJob { to_stdout: true, ..job });
     let stdout = std::mem::replace(&mut ctx.stdout, file);
-    let exit = each(ctx, &job, operands);
+    let exit = process_operands(ctx, &job, operands);
     let mut file = std::mem::replace(&mut ctx.stdout, stdout);
     if let Err(e) = file.flush() {
         ctx.io_error(output, &e);
@@ -69,10 +69,10 @@ fn into(ctx: &mut Ctx<'_>, job: CompressJob, operands: &[Vec<u8>], output: &[u8]
     exit
 }
 
-fn each(ctx: &mut Ctx<'_>, job: &CompressJob, operands: &[Vec<u8>]) -> Exit {
+fn process_operands(ctx: &mut Ctx<'_>, job: &CompressJob, operands: &[Vec<u8>]) -> Exit {
     let mut status = 0;
     for operand in operands {
-        status = worse(status, one(ctx, job, operand));
+        status = worse_status(status, process_operand(ctx, job, operand));
         if ctx.stdout.flush().is_err() {
             break;
         }
@@ -81,19 +81,19 @@ fn each(ctx: &mut Ctx<'_>, job: &CompressJob, operands: &[Vec<u8>]) -> Exit {
 }
 
 /// Errors (1) outweigh warnings (2), which outweigh success.
-fn worse(a: u8, b: u8) -> u8 {
+fn worse_status(a: u8, b: u8) -> u8 {
     match (a, b) {
         (1, _) | (_, 1) => 1,
         (a, b) => a.max(b),
     }
 }
 
-fn one(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8]) -> u8 {
+fn process_operand(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8]) -> u8 {
     if operand == b"-" {
-        let mut input = ctx.stdin.detach();
-        let result = convert(job, &mut input, &mut ctx.stdout);
+        let mut input = ctx.stdin.detach_stream();
+        let result = convert_data(job, &mut input, &mut ctx.stdout);
         ctx.stdin = input;
-        return report(ctx, job, b"stdin", result.map(drop));
+        return report_result(ctx, job, b"stdin", result.map(drop));
     }
     let mut path = ctx.path(operand);
     let mut shown = operand.to_vec();
@@ -117,18 +117,18 @@ fn one(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8]) -> u8 {
     };
     if stat.kind == FileKind::Dir {
         if job.recursive {
-            return tree(ctx, job, operand);
+            return process_tree(ctx, job, operand);
         }
         if !job.quiet {
             ctx.error_bytes(&[operand, b" is a directory -- ignored"]);
         }
         return 2;
     }
-    file(ctx, job, &path, &shown, &stat)
+    process_file(ctx, job, &path, &shown, &stat)
 }
 
 /// Every file below a directory, in the order of their names.
-fn tree(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8]) -> u8 {
+fn process_tree(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8]) -> u8 {
     let names = match path::names_in(&ctx.path(operand)) {
         Ok(names) => names,
         Err(e) => {
@@ -138,12 +138,18 @@ fn tree(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8]) -> u8 {
     };
     let mut status = 0;
     for name in names {
-        status = worse(status, one(ctx, job, &path::join(operand, &name)));
+        status = worse_status(status, process_operand(ctx, job, &path::join_path(operand, &name)));
     }
     status
 }
 
-fn file(ctx: &mut Ctx<'_>, job: &CompressJob, path: &Path, shown: &[u8], stat: &meta::Stat) -> u8 {
+fn process_file(
+    ctx: &mut Ctx<'_>,
+    job: &CompressJob,
+    path: &Path,
+    shown: &[u8],
+    stat: &meta::Stat,
+) -> u8 {
     let input = match File::open(path) {
         Ok(f) => f,
         Err(e) => {
@@ -155,14 +161,14 @@ fn file(ctx: &mut Ctx<'_>, job: &CompressJob, path: &Path, shown: &[u8], stat: &
     if job.test || job.list || job.to_stdout {
         let mut sink = io::sink();
         let out: &mut dyn Write = if job.test || job.list { &mut sink } else { &mut ctx.stdout };
-        let result = convert(job, &mut input, out);
+        let result = convert_data(job, &mut input, out);
         if let (true, Ok(size)) = (job.list, &result) {
             list_line(ctx, shown, stat.size, *size);
         }
         if let (true, true, Ok(_)) = (job.test, job.verbose, &result) {
             ctx.error_bytes(&[shown, b":\t OK"]);
         }
-        return report(ctx, job, shown, result.map(drop));
+        return report_result(ctx, job, shown, result.map(drop));
     }
     let Some(target) = target_name(job, shown) else {
         if !job.quiet {
@@ -175,7 +181,7 @@ fn file(ctx: &mut Ctx<'_>, job: &CompressJob, path: &Path, shown: &[u8], stat: &
         }
         return 2;
     };
-    if let Some((message, status)) = refusal(job, path, shown, stat) {
+    if let Some((message, status)) = replace_refusal(job, path, shown, stat) {
         if !job.quiet {
             ctx.error_bytes(&[&message]);
         }
@@ -188,16 +194,16 @@ fn file(ctx: &mut Ctx<'_>, job: &CompressJob, path: &Path, shown: &[u8], stat: &
     }
     let result = File::create(&target_path).and_then(|f| {
         let mut out = io::BufWriter::with_capacity(1 << 16, f);
-        convert(job, &mut input, &mut out)?;
+        convert_data(job, &mut input, &mut out)?;
         out.flush()
     });
     if result.is_err() {
         let _ = std::fs::remove_file(&target_path);
-        return report(ctx, job, shown, result);
+        return report_result(ctx, job, shown, result);
     }
     // Compression does not carry the set-user-ID bits over.
     let plain = meta::Stat { mode: stat.mode & 0o777, ..*stat };
-    box_applet::inherit(&plain, &target_path);
+    box_applet::inherit_metadata(&plain, &target_path);
     let _ = meta::set_times(&target_path, Some(stat.atime), Some(stat.mtime), true);
     if !job.keep
         && let Err(e) = std::fs::remove_file(path)
@@ -212,7 +218,7 @@ fn file(ctx: &mut Ctx<'_>, job: &CompressJob, path: &Path, shown: &[u8], stat: &
 }
 
 /// Why a file is not replaced: what else names it or what it is would be lost. The text and the status.
-fn refusal(
+fn replace_refusal(
     job: &CompressJob,
     path: &Path,
     name: &[u8],
@@ -287,7 +293,11 @@ fn target_name(job: &CompressJob, name: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Copies input to output through the codec; the number of decompressed bytes.
-fn convert(job: &CompressJob, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<u64> {
+fn convert_data(
+    job: &CompressJob,
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+) -> io::Result<u64> {
     if !job.decompress {
         let mut encoder = job.format.writer(Box::new(out), job.level)?;
         let n = io::copy(input, &mut encoder)?;
@@ -323,7 +333,7 @@ fn convert(job: &CompressJob, input: &mut dyn BufRead, out: &mut dyn Write) -> i
 }
 
 /// Prints what went wrong; a closed pipe is left to the dispatcher.
-fn report(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8], result: io::Result<()>) -> u8 {
+fn report_result(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8], result: io::Result<()>) -> u8 {
     let Err(e) = result else { return 0 };
     // bzip2 tells damaged data from other failures.
     let damaged = if job.format == CompressionFormat::Bzip2 { 2 } else { 1 };

@@ -139,7 +139,7 @@ pub struct Array {
 
 impl Array {
     /// A new empty array, shared.
-    pub fn shared() -> ArrayRef {
+    pub fn new_shared() -> ArrayRef {
         Rc::new(RefCell::new(Array::default()))
     }
 
@@ -150,7 +150,7 @@ impl Array {
 
     /// Where a subscript is in the dense part.
     #[inline]
-    fn place(&self, key: &AwkKey) -> Option<usize> {
+    fn place_in_dense(&self, key: &AwkKey) -> Option<usize> {
         match key {
             AwkKey::Int(n) => usize::try_from(*n).ok().filter(|n| *n < self.dense.len()),
             AwkKey::Str(_) => None,
@@ -160,7 +160,7 @@ impl Array {
     /// The element, if it exists.
     #[inline]
     pub fn get(&self, key: &AwkKey) -> Option<&ElementSlot> {
-        match self.place(key) {
+        match self.place_in_dense(key) {
             Some(n) => self.dense[n].as_ref(),
             None => self.map.get(key).map(|e| &e.slot),
         }
@@ -168,13 +168,13 @@ impl Array {
 
     /// Whether there is such an element.
     #[inline]
-    pub fn contains(&self, key: &AwkKey) -> bool {
+    pub fn contains_key(&self, key: &AwkKey) -> bool {
         self.get(key).is_some()
     }
 
     /// The element, created unassigned if it does not exist.
     #[inline]
-    pub fn slot(&mut self, key: AwkKey) -> &mut ElementSlot {
+    pub fn slot_or_insert(&mut self, key: AwkKey) -> &mut ElementSlot {
         if let Some(n) = self.dense_place(&key) {
             let count = &mut self.dense_count;
             return self.dense[n].get_or_insert_with(|| {
@@ -184,7 +184,7 @@ impl Array {
         }
         let (births, growths, len) = (&mut self.births, &mut self.growths, self.map.len());
         let entry = self.map.entry(key).or_insert_with(|| {
-            if order::outgrown(len, growths.len()) {
+            if order::is_outgrown(len, growths.len()) {
                 growths.push(*births);
             }
             *births += 1;
@@ -229,12 +229,12 @@ impl Array {
 
     /// Sets an element; one that was an array is replaced.
     pub fn set(&mut self, key: AwkKey, value: AwkValue) {
-        *self.slot(key) = ElementSlot::Value(value);
+        *self.slot_or_insert(key) = ElementSlot::Value(value);
     }
 
     /// Removes an element (`delete a[k]`).
     pub fn remove(&mut self, key: &AwkKey) {
-        match self.place(key) {
+        match self.place_in_dense(key) {
             Some(n) => {
                 if self.dense[n].take().is_some() {
                     self.dense_count -= 1;
@@ -245,12 +245,12 @@ impl Array {
             }
         }
         if self.len() == 0 {
-            self.clear();
+            self.clear_all();
         }
     }
 
     /// Removes all elements (`delete a`).
-    pub fn clear(&mut self) {
+    pub fn clear_all(&mut self) {
         self.dense.clear();
         self.dense_count = 0;
         self.map.clear();
@@ -264,13 +264,13 @@ impl Array {
             self.map.iter().map(|(k, e)| (e.born, k.clone())).collect();
         list.sort_unstable_by_key(|(born, _)| *born);
         if self.kind != ArrayKind::Counting {
-            return order::hashed(list, &self.growths);
+            return order::hashed_order(list, &self.growths);
         }
         let (counting, others): (Vec<_>, Vec<_>) =
             list.into_iter().partition(|(_, k)| matches!(k, AwkKey::Int(0..=0x7fff_ffff)));
         // What the map's growth says holds only if it is gawk's table.
         let growths: &[u64] = if counting.is_empty() { &self.growths } else { &[] };
-        let mut all = order::hashed(others, growths);
+        let mut all = order::hashed_order(others, growths);
         let dense = self.dense.iter().enumerate().filter(|(_, slot)| slot.is_some());
         all.extend(dense.map(|(n, _)| AwkKey::Int(n as i64)));
         let rest = all.len();
@@ -296,7 +296,7 @@ const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl AwkFastHasher {
     #[inline]
-    fn add(&mut self, word: u64) {
+    fn add_word(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(SEED);
     }
 }
@@ -306,32 +306,32 @@ impl Hasher for AwkFastHasher {
     fn write(&mut self, bytes: &[u8]) {
         let mut chunks = bytes.chunks_exact(8);
         for c in &mut chunks {
-            self.add(u64::from_le_bytes([c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]));
+            self.add_word(u64::from_le_bytes([c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]));
         }
         let mut last = [0u8; 8];
         let rest = chunks.remainder();
         last[..rest.len()].copy_from_slice(rest);
-        self.add(u64::from_le_bytes(last) ^ (rest.len() as u64) << 56);
+        self.add_word(u64::from_le_bytes(last) ^ (rest.len() as u64) << 56);
     }
 
     #[inline]
     fn write_u64(&mut self, n: u64) {
-        self.add(n);
+        self.add_word(n);
     }
 
     #[inline]
     fn write_i64(&mut self, n: i64) {
-        self.add(n as u64);
+        self.add_word(n as u64);
     }
 
     #[inline]
     fn write_usize(&mut self, n: usize) {
-        self.add(n as u64);
+        self.add_word(n as u64);
     }
 
     #[inline]
     fn write_isize(&mut self, n: isize) {
-        self.add(n as u64);
+        self.add_word(n as u64);
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Exit};
-use box_sys::strerror;
+use box_sys::error_text;
 
 use crate::lex::AwkSource;
 use crate::vm::RunSettings;
@@ -41,41 +41,43 @@ pub const SPEC: Spec<AwkFlag> = Spec::new(
     "[OPTION]... 'PROGRAM' [FILE]...\n   or: awk [OPTION]... -f PROGFILE [FILE]...",
     "Scan FILEs for patterns and act on their records (POSIX awk with gawk's extensions).",
     &[
-        Opt::new(AwkFlag::File, 'f', "file").takes("PROGFILE", "read the program from PROGFILE"),
+        Opt::new(AwkFlag::File, 'f', "file")
+            .with_argument("PROGFILE", "read the program from PROGFILE"),
         Opt::new(AwkFlag::FieldSeparator, 'F', "field-separator")
-            .takes("FS", "set the field separator"),
+            .with_argument("FS", "set the field separator"),
         Opt::new(AwkFlag::Assign, 'v', "assign")
-            .takes("VAR=VALUE", "assign before the program starts"),
-        Opt::new(AwkFlag::Source, 'e', "source").takes("TEXT", "program text, beside -f"),
+            .with_argument("VAR=VALUE", "assign before the program starts"),
+        Opt::new(AwkFlag::Source, 'e', "source").with_argument("TEXT", "program text, beside -f"),
         Opt::new(AwkFlag::Exec, 'E', "exec")
-            .takes("FILE", "as -f, and no more options or assignments"),
+            .with_argument("FILE", "as -f, and no more options or assignments"),
         Opt::new(AwkFlag::Include, 'i', "include")
-            .takes("FILE", "read FILE first; `inplace' edits files in place"),
+            .with_argument("FILE", "read FILE first; `inplace' edits files in place"),
         Opt::new(AwkFlag::NonDecimalData, 'n', "non-decimal-data")
-            .says("allow octal and hexadecimal input"),
-        Opt::new(AwkFlag::Traditional, 'c', "traditional").says("without gawk's extensions"),
-        Opt::new(AwkFlag::Posix, 'P', "posix").says("POSIX mode"),
+            .with_help("allow octal and hexadecimal input"),
+        Opt::new(AwkFlag::Traditional, 'c', "traditional").with_help("without gawk's extensions"),
+        Opt::new(AwkFlag::Posix, 'P', "posix").with_help("POSIX mode"),
         Opt::new(AwkFlag::CharactersAsBytes, 'b', "characters-as-bytes")
-            .says("treat every byte as a character"),
-        Opt::new(AwkFlag::ReInterval, 'r', "re-interval").says("accepted; intervals are always on"),
-        Opt::new(AwkFlag::NoOptimize, 's', "no-optimize").says("accepted"),
-        Opt::new(AwkFlag::Optimize, 'O', "optimize").says("accepted"),
-        Opt::new(AwkFlag::Bignum, 'M', "bignum").says("accepted without effect"),
-        Opt::new(AwkFlag::UseLcNumeric, 'N', "use-lc-numeric").says("accepted"),
-        Opt::new(AwkFlag::Sandbox, 'S', "sandbox").says("accepted"),
-        Opt::new(AwkFlag::GenPot, 'g', "gen-pot").says("accepted"),
-        Opt::new(AwkFlag::LintOld, 't', "lint-old").says("accepted"),
+            .with_help("treat every byte as a character"),
+        Opt::new(AwkFlag::ReInterval, 'r', "re-interval")
+            .with_help("accepted; intervals are always on"),
+        Opt::new(AwkFlag::NoOptimize, 's', "no-optimize").with_help("accepted"),
+        Opt::new(AwkFlag::Optimize, 'O', "optimize").with_help("accepted"),
+        Opt::new(AwkFlag::Bignum, 'M', "bignum").with_help("accepted without effect"),
+        Opt::new(AwkFlag::UseLcNumeric, 'N', "use-lc-numeric").with_help("accepted"),
+        Opt::new(AwkFlag::Sandbox, 'S', "sandbox").with_help("accepted"),
+        Opt::new(AwkFlag::GenPot, 'g', "gen-pot").with_help("accepted"),
+        Opt::new(AwkFlag::LintOld, 't', "lint-old").with_help("accepted"),
         Opt::new(AwkFlag::Lint, 'L', "lint")
             .may_take("WHAT", "warn about functions without call or definition"),
         Opt::new(AwkFlag::DumpVariables, 'd', "dump-variables").may_take("FILE", "accepted"),
         Opt::new(AwkFlag::PrettyPrint, 'o', "pretty-print").may_take("FILE", "accepted"),
         Opt::new(AwkFlag::Profile, 'p', "profile").may_take("FILE", "accepted"),
-        Opt::new(AwkFlag::LongOption, 'W', "").takes("OPTION", "a long option after -W"),
+        Opt::new(AwkFlag::LongOption, 'W', "").with_argument("OPTION", "a long option after -W"),
         Opt::new(AwkFlag::Load, 'l', "load")
-            .takes("LIBRARY", "accepted for libraries that are built in"),
+            .with_argument("LIBRARY", "accepted for libraries that are built in"),
     ],
 )
-.after("The first operand is the program unless -f or -e is given.")
+.with_footer("The first operand is the program unless -f or -e is given.")
 .posix_order();
 
 /// What the command line asks for.
@@ -94,8 +96,8 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<AwkJob, Exit> {
     let args = end_options(expand_w(args));
     let parsed = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let mut operands = parsed.operands.clone().into_iter();
-    let settings = settings(ctx, &parsed)?;
-    let mut job = AwkJob { sources: Vec::new(), settings, lint: parsed.has(AwkFlag::Lint) };
+    let settings = parse_settings(ctx, &parsed)?;
+    let mut job = AwkJob { sources: Vec::new(), settings, lint: parsed.has_option(AwkFlag::Lint) };
     let mut named = false;
     for (id, value) in &parsed.options {
         let value = value.clone().unwrap_or_default();
@@ -109,7 +111,7 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<AwkJob, Exit> {
                 named = true;
                 job.sources.push(AwkSource { name: None, text: value, namespace: Vec::new() });
             }
-            AwkFlag::Load => job.sources.extend(library(&value)),
+            AwkFlag::Load => job.sources.extend(library_source(&value)),
             AwkFlag::Include if value == b"inplace" => job.settings.inplace = true,
             AwkFlag::Include => {
                 let source = find_include(ctx, &value)?;
@@ -128,7 +130,7 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<AwkJob, Exit> {
             }
         }
     }
-    job.sources = includes(ctx, std::mem::take(&mut job.sources))?;
+    job.sources = splice_includes(ctx, std::mem::take(&mut job.sources))?;
     job.settings.argv = std::iter::once(ctx.name.clone().into_bytes()).chain(operands).collect();
     Ok(job)
 }
@@ -178,7 +180,7 @@ fn end_options(mut args: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
                 }
             }
             [b'-', letters @ ..] => {
-                let known = SPEC.letters(letters).ok();
+                let known = SPEC.match_letters(letters).ok();
                 known.map(|known| known.into_iter().map(|(id, ..)| id).collect())
             }
             _ => return args,
@@ -200,13 +202,13 @@ fn end_options(mut args: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     args
 }
 
-fn settings(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<AwkFlag>) -> Result<RunSettings, Exit> {
+fn parse_settings(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<AwkFlag>) -> Result<RunSettings, Exit> {
     let mut assignments = Vec::new();
-    let posix = parsed.has(AwkFlag::Posix);
+    let posix = parsed.has_option(AwkFlag::Posix);
     for (id, value) in &parsed.options {
         let value = value.clone().unwrap_or_default();
         match id {
-            AwkFlag::Assign => match crate::vm::assignment(&value) {
+            AwkFlag::Assign => match crate::vm::assignment_position(&value) {
                 Some(eq) => assignments.push((value[..eq].to_vec(), value[eq + 1..].to_vec())),
                 None => {
                     let shown = String::from_utf8_lossy(&value).into_owned();
@@ -218,7 +220,7 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<AwkFlag>) -> Result<RunSet
             },
             AwkFlag::FieldSeparator => {
                 // `-Ft` means a tab in old awks.
-                let fs = if value == b"t" && parsed.has(AwkFlag::Traditional) {
+                let fs = if value == b"t" && parsed.has_option(AwkFlag::Traditional) {
                     b"\\t".to_vec()
                 } else {
                     value
@@ -229,9 +231,9 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<AwkFlag>) -> Result<RunSet
         }
     }
     Ok(RunSettings {
-        traditional: parsed.has(AwkFlag::Traditional) || posix,
-        utf8: !parsed.has(AwkFlag::CharactersAsBytes) && ctx.env.is_utf8(),
-        non_decimal: parsed.has(AwkFlag::NonDecimalData),
+        traditional: parsed.has_option(AwkFlag::Traditional) || posix,
+        utf8: !parsed.has_option(AwkFlag::CharactersAsBytes) && ctx.env.is_utf8(),
+        non_decimal: parsed.has_option(AwkFlag::NonDecimalData),
         inplace: false,
         inplace_suffix: assignments
             .iter()
@@ -245,7 +247,7 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<AwkFlag>) -> Result<RunSet
 
 fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<AwkSource, Exit> {
     let text = ctx.read(if name == b"/dev/stdin" { b"-" } else { name }).map_err(|e| {
-        let (shown, why) = (String::from_utf8_lossy(name), strerror(&e));
+        let (shown, why) = (String::from_utf8_lossy(name), error_text(&e));
         ctx.error(format_args!("fatal: cannot open source file `{shown}' for reading: {why}"));
         Exit::USAGE
     })?;
@@ -279,7 +281,7 @@ enum AwkDirective {
 }
 
 /// Splices `@include "file"` in, each file once, and cuts sources where `@namespace` changes what names mean.
-fn includes(ctx: &mut Ctx<'_>, sources: Vec<AwkSource>) -> Result<Vec<AwkSource>, Exit> {
+fn splice_includes(ctx: &mut Ctx<'_>, sources: Vec<AwkSource>) -> Result<Vec<AwkSource>, Exit> {
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut queue: std::collections::VecDeque<AwkSource> = sources.into();
     let mut out = Vec::new();
@@ -308,7 +310,7 @@ fn includes(ctx: &mut Ctx<'_>, sources: Vec<AwkSource>) -> Result<Vec<AwkSource>
             && !seen.contains(name)
         {
             seen.push(name.clone());
-            queue.extend(library(name));
+            queue.extend(library_source(name));
         }
         if let AwkDirective::Include(name) = directive
             && !seen.contains(&name)
@@ -335,7 +337,7 @@ const LIBRARIES: &[(&[u8], &[u8])] = &[(
 ",
 )];
 
-fn library(name: &[u8]) -> Option<AwkSource> {
+fn library_source(name: &[u8]) -> Option<AwkSource> {
     let (_, text) = LIBRARIES.iter().find(|(known, _)| *known == name)?;
     Some(AwkSource { name: Some(name.to_vec()), text: text.to_vec(), namespace: Vec::new() })
 }

@@ -19,10 +19,10 @@ use crate::special::Special;
 use crate::value::AwkValue;
 
 /// Compiles a program.
-pub fn compile(program: &AwkProgram) -> AwkCode {
+pub fn compile_program(program: &AwkProgram) -> AwkCode {
     let mut c = AwkCompiler {
         code: AwkCode { globals: program.globals.clone(), ..AwkCode::default() },
-        params: ArrayParams::of(program),
+        params: ArrayParams::from_program(program),
         patterns: HashMap::new(),
         consts: HashMap::new(),
         line: SourceLine::default(),
@@ -38,20 +38,20 @@ pub fn compile(program: &AwkProgram) -> AwkCode {
             missing: !f.defined,
         })
         .collect();
-    c.code.begin = c.blocks(&program.begin);
-    c.code.rules = c.rules(&program.rules);
-    c.code.end = c.blocks(&program.end);
-    c.code.begin_file = c.blocks(&program.begin_file);
-    c.code.end_file = c.blocks(&program.end_file);
+    c.code.begin = c.compile_blocks(&program.begin);
+    c.code.rules = c.compile_rules(&program.rules);
+    c.code.end = c.compile_blocks(&program.end);
+    c.code.begin_file = c.compile_blocks(&program.begin_file);
+    c.code.end_file = c.compile_blocks(&program.end_file);
     for (n, f) in program.functions.iter().enumerate() {
-        c.code.functions[n].entry = c.here();
+        c.code.functions[n].entry = c.next_pc();
         if !f.defined {
-            c.emit(AwkOp::Missing(n as u32));
+            c.emit_op(AwkOp::Missing(n as u32));
             continue;
         }
-        c.stmts(&f.body);
-        c.emit(AwkOp::Uninit);
-        c.emit(AwkOp::Return);
+        c.compile_stmts(&f.body);
+        c.emit_op(AwkOp::Uninit);
+        c.emit_op(AwkOp::Return);
     }
     c.code
 }
@@ -75,24 +75,24 @@ struct LoopJumps {
 }
 
 impl AwkCompiler {
-    fn here(&self) -> Pc {
+    fn next_pc(&self) -> Pc {
         self.code.ops.len() as Pc
     }
 
-    fn emit(&mut self, op: AwkOp) {
+    fn emit_op(&mut self, op: AwkOp) {
         self.code.ops.push(op);
         self.code.lines.push(self.line);
     }
 
     /// Emits a jump that does not lead anywhere yet; where it is, for [`Compiler::patch`].
-    fn jump(&mut self, op: AwkOp) -> usize {
-        self.emit(op);
+    fn emit_jump(&mut self, op: AwkOp) -> usize {
+        self.emit_op(op);
         self.code.ops.len() - 1
     }
 
     /// Makes the jump at `at` lead here.
-    fn patch(&mut self, at: usize) {
-        let here = self.here();
+    fn patch_jump(&mut self, at: usize) {
+        let here = self.next_pc();
         self.patch_to(at, here);
     }
 
@@ -108,7 +108,7 @@ impl AwkCompiler {
         }
     }
 
-    fn pattern(&mut self, text: &[u8]) -> u32 {
+    fn pattern_index(&mut self, text: &[u8]) -> u32 {
         if let Some(n) = self.patterns.get(text) {
             return *n;
         }
@@ -118,38 +118,38 @@ impl AwkCompiler {
         n
     }
 
-    fn string(&mut self, text: &[u8]) {
+    fn emit_string(&mut self, text: &[u8]) {
         let n = match self.consts.get(text) {
             Some(n) => *n,
             None => {
-                let n = self.constant(AwkValue::str(text));
+                let n = self.constant_index(AwkValue::str(text));
                 self.consts.insert(text.to_vec(), n);
                 n
             }
         };
-        self.emit(AwkOp::Const(n));
+        self.emit_op(AwkOp::Const(n));
     }
 
-    fn constant(&mut self, v: AwkValue) -> u32 {
+    fn constant_index(&mut self, v: AwkValue) -> u32 {
         self.code.consts.push(v);
         self.code.consts.len() as u32 - 1
     }
 
-    fn blocks(&mut self, blocks: &[Vec<Stmt>]) -> Option<Pc> {
+    fn compile_blocks(&mut self, blocks: &[Vec<Stmt>]) -> Option<Pc> {
         if blocks.is_empty() {
             return None;
         }
-        let entry = self.here();
-        blocks.iter().for_each(|b| self.stmts(b));
-        self.emit(AwkOp::Done);
+        let entry = self.next_pc();
+        blocks.iter().for_each(|b| self.compile_stmts(b));
+        self.emit_op(AwkOp::Done);
         Some(entry)
     }
 
-    fn rules(&mut self, rules: &[AwkRule]) -> Option<Pc> {
+    fn compile_rules(&mut self, rules: &[AwkRule]) -> Option<Pc> {
         if rules.is_empty() {
             return None;
         }
-        let entry = self.here();
+        let entry = self.next_pc();
         for rule in rules {
             self.line = rule.line;
             let mut skip = Vec::new();
@@ -159,33 +159,33 @@ impl AwkCompiler {
                 AwkPattern::Range(from, to) => {
                     let n = self.code.ranges;
                     self.code.ranges += 1;
-                    let inside = self.jump(AwkOp::InRange(n, 0));
+                    let inside = self.emit_jump(AwkOp::InRange(n, 0));
                     skip.extend(self.jump_unless(from));
-                    self.emit(AwkOp::SetRange(n, true));
-                    self.patch(inside);
+                    self.emit_op(AwkOp::SetRange(n, true));
+                    self.patch_jump(inside);
                     let body = self.jump_unless(to);
-                    self.emit(AwkOp::SetRange(n, false));
-                    body.into_iter().for_each(|j| self.patch(j));
+                    self.emit_op(AwkOp::SetRange(n, false));
+                    body.into_iter().for_each(|j| self.patch_jump(j));
                 }
             }
             match &rule.action {
-                Some(body) => self.stmts(body),
-                None => self.emit(AwkOp::Print(0, None)),
+                Some(body) => self.compile_stmts(body),
+                None => self.emit_op(AwkOp::Print(0, None)),
             }
-            skip.into_iter().for_each(|j| self.patch(j));
+            skip.into_iter().for_each(|j| self.patch_jump(j));
         }
-        self.emit(AwkOp::Done);
+        self.emit_op(AwkOp::Done);
         Some(entry)
     }
 
-    fn place(&self, v: AwkVar) -> ArrayPlace {
+    fn place_of_array(&self, v: AwkVar) -> ArrayPlace {
         match v {
             AwkVar::Global(n) => ArrayPlace::Global(n),
             AwkVar::Local(n) => ArrayPlace::Local(n),
         }
     }
 
-    fn special(&self, v: AwkVar) -> Option<Special> {
+    fn special_variable(&self, v: AwkVar) -> Option<Special> {
         match v {
             AwkVar::Global(n) => Special::from_index(n),
             AwkVar::Local(_) => None,

@@ -2,12 +2,12 @@
 //!
 //! Several sources (`-f a -f b`) are read one after the other; each ends with a newline.
 
-use box_text::escape::named;
+use box_text::escape::control_char;
 use box_text::number::{decimal_prefix, utf8_len};
 
 use crate::builtin::AwkBuiltin;
 use crate::error::AwkSyntaxError;
-use crate::token::{AwkArith, AwkTok, keyword};
+use crate::token::{AwkArith, AwkTok, find_keyword};
 
 /// One program text.
 #[derive(Clone, Debug)]
@@ -55,20 +55,20 @@ impl<'a> AwkLexer<'a> {
         }
     }
 
-    fn text(&self) -> &'a [u8] {
+    fn source_text(&self) -> &'a [u8] {
         self.sources.get(self.source).map_or(&[], |s| &s.text)
     }
 
-    fn peek(&self, ahead: usize) -> u8 {
-        self.text().get(self.at + ahead).copied().unwrap_or(0)
+    fn peek_byte(&self, ahead: usize) -> u8 {
+        self.source_text().get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    fn position(&self) -> Position {
+    fn current_position(&self) -> Position {
         Position { source: self.source, line: self.line, offset: self.at }
     }
 
     /// An error at the start of the last token.
-    pub fn error(&self, message: impl Into<String>) -> AwkSyntaxError {
+    pub fn error_here(&self, message: impl Into<String>) -> AwkSyntaxError {
         self.error_at(self.start, message)
     }
 
@@ -88,9 +88,9 @@ impl<'a> AwkLexer<'a> {
 
     /// The next token.
     pub fn next(&mut self) -> Result<AwkTok, AwkSyntaxError> {
-        self.blanks();
-        self.start = self.position();
-        if self.at >= self.text().len() {
+        self.skip_blanks();
+        self.start = self.current_position();
+        if self.at >= self.source_text().len() {
             if self.source < self.sources.len() {
                 self.source += 1;
                 self.at = 0;
@@ -102,43 +102,43 @@ impl<'a> AwkLexer<'a> {
                 AwkTok::Newline
             });
         }
-        let c = self.peek(0);
+        let c = self.peek_byte(0);
         self.at += 1;
         Ok(match c {
             b'\n' => {
                 self.line += 1;
                 AwkTok::Newline
             }
-            b'"' => AwkTok::Str(self.string()?),
-            b'0'..=b'9' => self.number(),
-            b'.' if self.peek(0).is_ascii_digit() => self.number(),
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(),
+            b'"' => AwkTok::Str(self.lex_string()?),
+            b'0'..=b'9' => self.lex_number(),
+            b'.' if self.peek_byte(0).is_ascii_digit() => self.lex_number(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.lex_word(),
             b'@' => self.at_sign()?,
-            _ => match self.operator(c) {
+            _ => match self.lex_operator(c) {
                 Some(t) => t,
                 None => {
                     let shown = String::from_utf8_lossy(&[c]).into_owned();
-                    return Err(self.error(format!("invalid char '{shown}' in expression")));
+                    return Err(self.error_here(format!("invalid char '{shown}' in expression")));
                 }
             },
         })
     }
 
     /// Skips blanks, comments and continued lines.
-    fn blanks(&mut self) {
+    fn skip_blanks(&mut self) {
         loop {
-            match self.peek(0) {
+            match self.peek_byte(0) {
                 b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
-                b'\\' if self.peek(1) == b'\n' => {
+                b'\\' if self.peek_byte(1) == b'\n' => {
                     self.at += 2;
                     self.line += 1;
                 }
-                b'\\' if self.peek(1) == b'\r' && self.peek(2) == b'\n' => {
+                b'\\' if self.peek_byte(1) == b'\r' && self.peek_byte(2) == b'\n' => {
                     self.at += 3;
                     self.line += 1;
                 }
                 b'#' => {
-                    let rest = &self.text()[self.at..];
+                    let rest = &self.source_text()[self.at..];
                     self.at += rest.iter().position(|c| *c == b'\n').unwrap_or(rest.len());
                 }
                 _ => return,
@@ -146,8 +146,8 @@ impl<'a> AwkLexer<'a> {
         }
     }
 
-    fn operator(&mut self, c: u8) -> Option<AwkTok> {
-        let next = self.peek(0);
+    fn lex_operator(&mut self, c: u8) -> Option<AwkTok> {
+        let next = self.peek_byte(0);
         let mut two = |t: AwkTok| {
             self.at += 1;
             t
@@ -175,7 +175,7 @@ impl<'a> AwkLexer<'a> {
             (b'^', b'=') => two(AwkTok::OpAssign(AwkArith::Pow)),
             (b'*', b'*') => {
                 self.at += 1;
-                if self.peek(0) == b'=' {
+                if self.peek_byte(0) == b'=' {
                     self.at += 1;
                     return Some(AwkTok::OpAssign(AwkArith::Pow));
                 }
@@ -206,7 +206,7 @@ impl<'a> AwkLexer<'a> {
     }
 
     fn name_end(&self, mut at: usize) -> usize {
-        let text = self.text();
+        let text = self.source_text();
         while text.get(at).is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_') {
             at += 1;
         }
@@ -220,32 +220,32 @@ impl<'a> AwkLexer<'a> {
         at
     }
 
-    fn word(&mut self) -> AwkTok {
+    fn lex_word(&mut self) -> AwkTok {
         let from = self.at - 1;
         self.at = self.name_end(from);
-        let written = &self.text()[from..self.at];
+        let written = &self.source_text()[from..self.at];
         let name = written.strip_prefix(b"awk::").unwrap_or(written);
-        if let Some(k) = keyword(name) {
+        if let Some(k) = find_keyword(name) {
             return AwkTok::Key(k);
         }
-        let call = self.peek(0) == b'(';
+        let call = self.peek_byte(0) == b'(';
         if let Some(b) = AwkBuiltin::by_name(name)
-            && (b.standard() || name != written || !self.shadows(name, call))
+            && (b.standard() || name != written || !self.shadows_builtin(name, call))
         {
             return AwkTok::Builtin(b);
         }
-        let name = self.qualified(written);
+        let name = self.qualified_name(written);
         if call { AwkTok::FuncName(name) } else { AwkTok::Name(name) }
     }
 
-    fn namespace(&self) -> &'a [u8] {
+    fn current_namespace(&self) -> &'a [u8] {
         self.sources.get(self.source).map_or(&[], |s| &s.namespace)
     }
 
     /// Whether the name of one of gawk's own functions is the program's name here: in a
     /// namespace, for a variable and for a function that the program defines.
-    fn shadows(&self, name: &[u8], call: bool) -> bool {
-        let space = self.namespace();
+    fn shadows_builtin(&self, name: &[u8], call: bool) -> bool {
+        let space = self.current_namespace();
         let defines = |s: &AwkSource| {
             let after = |word: &[u8]| {
                 let definition = [word, b" ", name, b"("].concat();
@@ -258,11 +258,11 @@ impl<'a> AwkLexer<'a> {
 
     /// A name with its namespace (gawk manual 17, "Namespaces"): names of capital letters only belong to
     /// `awk`, whose names go without.
-    fn qualified(&self, name: &[u8]) -> Vec<u8> {
+    fn qualified_name(&self, name: &[u8]) -> Vec<u8> {
         if let Some(plain) = name.strip_prefix(b"awk::") {
             return plain.to_vec();
         }
-        let space = self.namespace();
+        let space = self.current_namespace();
         let common = name.iter().all(u8::is_ascii_uppercase);
         if space.is_empty() || common || name.windows(2).any(|w| w == b"::") {
             return name.to_vec();
@@ -272,23 +272,23 @@ impl<'a> AwkLexer<'a> {
 
     /// `@/re/` and `@name(...)`.
     fn at_sign(&mut self) -> Result<AwkTok, AwkSyntaxError> {
-        if self.peek(0) == b'/' {
+        if self.peek_byte(0) == b'/' {
             self.at += 1;
             return Ok(AwkTok::TypedRegex(self.regex_body()?));
         }
         let from = self.at;
         let end = self.name_end(from);
-        if end > from && self.text().get(end) == Some(&b'(') {
+        if end > from && self.source_text().get(end) == Some(&b'(') {
             self.at = end;
-            return Ok(AwkTok::Indirect(self.qualified(&self.text()[from..end])));
+            return Ok(AwkTok::Indirect(self.qualified_name(&self.source_text()[from..end])));
         }
-        Err(self.error("syntax error"))
+        Err(self.error_here("syntax error"))
     }
 
     /// A number; gawk also reads `0x1F` and octal `017` in program text.
-    fn number(&mut self) -> AwkTok {
+    fn lex_number(&mut self) -> AwkTok {
         let from = self.at - 1;
-        let text = &self.text()[from..];
+        let text = &self.source_text()[from..];
         if !self.traditional && text[0] == b'0' {
             let hex = matches!(text.get(1), Some(b'x' | b'X'));
             let (base, skip) = if hex { (16, 2) } else { (8, 1) };
@@ -312,27 +312,27 @@ impl<'a> AwkLexer<'a> {
     }
 
     /// A string's content after the opening quote, escapes resolved.
-    fn string(&mut self) -> Result<Vec<u8>, AwkSyntaxError> {
+    fn lex_string(&mut self) -> Result<Vec<u8>, AwkSyntaxError> {
         let mut out = Vec::new();
         loop {
-            let text = self.text();
+            let text = self.source_text();
             let Some(&c) = text.get(self.at) else {
-                return Err(self.error("unterminated string"));
+                return Err(self.error_here("unterminated string"));
             };
             self.at += 1;
             match c {
                 b'"' => return Ok(out),
-                b'\n' => return Err(self.error("unterminated string")),
+                b'\n' => return Err(self.error_here("unterminated string")),
                 b'\\' => {
                     if self.at >= text.len() {
-                        return Err(self.error("unterminated string"));
+                        return Err(self.error_here("unterminated string"));
                     }
-                    if self.peek(0) == b'\n' {
+                    if self.peek_byte(0) == b'\n' {
                         self.line += 1;
                     }
-                    let (used, warning) = escape(&text[self.at..], &mut out);
+                    let (used, warning) = resolve_escape(&text[self.at..], &mut out);
                     if let Some(w) = warning {
-                        self.warnings.push((self.position(), w));
+                        self.warnings.push((self.current_position(), w));
                     }
                     self.at += used;
                 }
@@ -343,7 +343,7 @@ impl<'a> AwkLexer<'a> {
 
     /// Reads a regular expression after its opening `/` was taken as [`Tok::Slash`] or as
     /// the start of `/=`.
-    pub fn regex(&mut self, after: &AwkTok) -> Result<Vec<u8>, AwkSyntaxError> {
+    pub fn lex_regex(&mut self, after: &AwkTok) -> Result<Vec<u8>, AwkSyntaxError> {
         let mut body = self.regex_body()?;
         if *after == AwkTok::OpAssign(AwkArith::Div) {
             body.insert(0, b'=');
@@ -356,14 +356,14 @@ impl<'a> AwkLexer<'a> {
         // Position within a bracket expression: `None` outside.
         let mut bracket: Option<usize> = None;
         loop {
-            let c = self.peek(0);
-            if self.at >= self.text().len() || c == b'\n' {
-                return Err(self.error("unterminated regexp"));
+            let c = self.peek_byte(0);
+            if self.at >= self.source_text().len() || c == b'\n' {
+                return Err(self.error_here("unterminated regexp"));
             }
             self.at += 1;
             match c {
-                b'\\' if self.at < self.text().len() => {
-                    let next = self.peek(0);
+                b'\\' if self.at < self.source_text().len() => {
+                    let next = self.peek_byte(0);
                     self.at += 1;
                     if next == b'\n' {
                         self.line += 1;
@@ -375,7 +375,7 @@ impl<'a> AwkLexer<'a> {
                     if next.is_ascii_graphic() && !REGEX_ESCAPES.contains(&next) {
                         let shown = char::from(next);
                         self.warnings.push((
-                            self.position(),
+                            self.current_position(),
                             format!(
                                 "regexp escape sequence `\\{shown}' is not a known regexp operator"
                             ),
@@ -389,17 +389,17 @@ impl<'a> AwkLexer<'a> {
                     out.push(c);
                     if bracket.is_none() {
                         bracket = Some(out.len());
-                        if self.peek(0) == b'^' {
+                        if self.peek_byte(0) == b'^' {
                             out.push(b'^');
                             self.at += 1;
                         }
                         // `]` first is itself.
-                        if self.peek(0) == b']' && self.closes_bracket_after(1) {
+                        if self.peek_byte(0) == b']' && self.closes_bracket_after(1) {
                             out.push(b']');
                             self.at += 1;
                         }
-                    } else if matches!(self.peek(0), b':' | b'.' | b'=') {
-                        self.class(&mut out);
+                    } else if matches!(self.peek_byte(0), b':' | b'.' | b'=') {
+                        self.copy_class(&mut out);
                     }
                 }
                 b']' => {
@@ -412,8 +412,8 @@ impl<'a> AwkLexer<'a> {
     }
 
     /// Copies `:alpha:]` after a `[` within brackets.
-    fn class(&mut self, out: &mut Vec<u8>) {
-        let rest = &self.text()[self.at..];
+    fn copy_class(&mut self, out: &mut Vec<u8>) {
+        let rest = &self.source_text()[self.at..];
         let kind = rest[0];
         let end = rest.windows(2).skip(1).position(|w| w == [kind, b']']);
         if let Some(n) = end.filter(|n| rest[..n + 1].iter().all(|c| *c != b'\n')) {
@@ -428,7 +428,7 @@ impl<'a> AwkLexer<'a> {
     }
 
     fn closes_bracket_after(&self, ahead: usize) -> bool {
-        let rest = self.text().get(self.at + ahead..).unwrap_or_default();
+        let rest = self.source_text().get(self.at + ahead..).unwrap_or_default();
         rest.iter().take_while(|c| **c != b'\n').any(|c| *c == b']')
     }
 }
@@ -438,7 +438,7 @@ const REGEX_ESCAPES: &[u8] = b"$'()*+-./0123456789<>?BSW[\\]^`abfnrstuvwxy{|}";
 
 /// Resolves one escape sequence (without the backslash) into `out`; bytes used, and a
 /// warning if it is none. Shared with assignments on the command line.
-pub fn escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
+pub fn resolve_escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
     let Some(&c) = text.first() else {
         out.push(b'\\');
         return (0, None);
@@ -474,7 +474,7 @@ pub fn escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
             out.push(b'u');
             return (1, None);
         }
-        _ if named(c).is_some() => named(c).unwrap_or(c),
+        _ if control_char(c).is_some() => control_char(c).unwrap_or(c),
         _ => {
             // A whole character, so that a warning shows it.
             let len = utf8_len(text).max(1);

@@ -56,20 +56,20 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = match parse::parse(&job.sources, job.settings.traditional) {
         Ok(parsed) => parsed,
         Err(e) => {
-            complain(ctx, &job.sources, &e);
+            report_syntax_error(ctx, &job.sources, &e);
             return Ok(Exit(e.status));
         }
     };
     // Each is said once.
     let mut said = HashSet::new();
     for (at, warning) in parsed.warnings.iter().filter(|(_, w)| said.insert(w)) {
-        let place = place(&job.sources, at.source, at.line);
+        let place = place_text(&job.sources, at.source, at.line);
         ctx.error(format_args!("{place}warning: {warning}"));
     }
     for warning in parsed.lint.iter().filter(|_| job.lint) {
         ctx.error(format_args!("warning: {warning}"));
     }
-    let mut code = compile::compile(&parsed.program);
+    let mut code = compile::compile_program(&parsed.program);
     drop(parsed);
     code.sources = job.sources.into_iter().map(|s| s.name).collect();
     if let Err(e) = code.patterns.iter().try_for_each(|p| vm::check_pattern(p, job.settings.utf8)) {
@@ -80,7 +80,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// `cmd. line:3: ` or `FILE:3: `.
-fn place(sources: &[lex::AwkSource], source: usize, line: usize) -> String {
+fn place_text(sources: &[lex::AwkSource], source: usize, line: usize) -> String {
     match sources.get(source).and_then(|s| s.name.as_ref()) {
         Some(name) => format!("{}:{line}: ", String::from_utf8_lossy(name)),
         None => format!("cmd. line:{line}: "),
@@ -88,8 +88,8 @@ fn place(sources: &[lex::AwkSource], source: usize, line: usize) -> String {
 }
 
 /// Prints a syntax error as gawk does: the line, and a caret under the token.
-fn complain(ctx: &mut Ctx<'_>, sources: &[lex::AwkSource], e: &error::AwkSyntaxError) {
-    let place = place(sources, e.source_index, e.line);
+fn report_syntax_error(ctx: &mut Ctx<'_>, sources: &[lex::AwkSource], e: &error::AwkSyntaxError) {
+    let place = place_text(sources, e.source_index, e.line);
     let text = sources.get(e.source_index).map_or(&[][..], |s| &s.text);
     let line = text.split(|c| *c == b'\n').nth(e.line.saturating_sub(1)).unwrap_or_default();
     let caret = " ".repeat(e.column.min(line.len()));

@@ -51,11 +51,11 @@ pub fn parse(sources: &[AwkSource], traditional: bool) -> Result<ParsedScript> {
         called: HashSet::new(),
     };
     for name in special::NAMES {
-        p.global(name.as_bytes());
+        p.declare_global(name.as_bytes());
     }
-    p.advance()?;
+    p.advance_token()?;
     p.program_items()?;
-    let lint = p.unmatched();
+    let lint = p.unmatched_functions();
     Ok(ParsedScript { program: p.program, warnings: p.lexer.warnings, lint })
 }
 
@@ -88,7 +88,7 @@ struct AwkParser<'a> {
 }
 
 impl AwkParser<'_> {
-    fn advance(&mut self) -> Result<()> {
+    fn advance_token(&mut self) -> Result<()> {
         self.tok = match self.ahead.take() {
             Some((tok, start)) => {
                 self.lexer.start = start;
@@ -100,7 +100,7 @@ impl AwkParser<'_> {
     }
 
     /// The token after the current one.
-    fn peek(&mut self) -> Result<&AwkTok> {
+    fn peek_token(&mut self) -> Result<&AwkTok> {
         if self.ahead.is_none() {
             let start = self.lexer.start;
             let tok = self.lexer.next()?;
@@ -110,28 +110,28 @@ impl AwkParser<'_> {
         Ok(self.ahead.as_ref().map_or(&AwkTok::Eof, |(t, _)| t))
     }
 
-    fn line(&self) -> SourceLine {
+    fn parse_line(&self) -> SourceLine {
         SourceLine::new(self.lexer.start.source, self.lexer.start.line)
     }
 
-    fn eat(&mut self, tok: &AwkTok) -> Result<bool> {
+    fn take_token(&mut self, tok: &AwkTok) -> Result<bool> {
         if self.tok == *tok {
-            self.advance()?;
+            self.advance_token()?;
             return Ok(true);
         }
         Ok(false)
     }
 
-    fn expect(&mut self, tok: &AwkTok) -> Result<()> {
-        if self.eat(tok)? { Ok(()) } else { Err(self.unexpected()) }
+    fn expect_token(&mut self, tok: &AwkTok) -> Result<()> {
+        if self.take_token(tok)? { Ok(()) } else { Err(self.unexpected_token()) }
     }
 
     fn is_key(&self, k: Keyword) -> bool {
         self.tok == AwkTok::Key(k)
     }
 
-    fn unexpected(&self) -> AwkSyntaxError {
-        self.lexer.error(match self.tok {
+    fn unexpected_token(&self) -> AwkSyntaxError {
+        self.lexer.error_here(match self.tok {
             AwkTok::Newline => "unexpected newline or end of string",
             _ => "syntax error",
         })
@@ -139,7 +139,7 @@ impl AwkParser<'_> {
 
     fn skip_newlines(&mut self) -> Result<()> {
         while self.tok == AwkTok::Newline {
-            self.advance()?;
+            self.advance_token()?;
         }
         Ok(())
     }
@@ -147,32 +147,32 @@ impl AwkParser<'_> {
     /// Skips newlines and semicolons.
     fn skip_terminators(&mut self) -> Result<()> {
         while matches!(self.tok, AwkTok::Newline | AwkTok::Semi) {
-            self.advance()?;
+            self.advance_token()?;
         }
         Ok(())
     }
 
-    fn enter(&mut self) -> Result<()> {
+    fn enter_level(&mut self) -> Result<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.lexer.error("nested too deeply"));
+            return Err(self.lexer.error_here("nested too deeply"));
         }
         Ok(())
     }
 
-    fn leave(&mut self) {
+    fn leave_level(&mut self) {
         self.depth -= 1;
     }
 
     /// Runs `f` one level deeper.
-    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.enter()?;
+    fn parse_nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.enter_level()?;
         let result = f(self);
-        self.leave();
+        self.leave_level();
         result
     }
 
-    fn global(&mut self, name: &[u8]) -> u32 {
+    fn declare_global(&mut self, name: &[u8]) -> u32 {
         if let Some(n) = self.globals.get(name) {
             return *n;
         }
@@ -183,7 +183,7 @@ impl AwkParser<'_> {
     }
 
     /// The variable of this name.
-    fn variable(&mut self, name: &[u8]) -> Result<AwkVar> {
+    fn resolve_variable(&mut self, name: &[u8]) -> Result<AwkVar> {
         if let Some(i) = self.locals.iter().rposition(|l| l == name) {
             return Ok(AwkVar::Local(i as u32));
         }
@@ -192,13 +192,13 @@ impl AwkParser<'_> {
             let message = format!(
                 "function `{shown}' called with space between name and `('\nor used as a variable or an array"
             );
-            return Err(self.lexer.error(message));
+            return Err(self.lexer.error_here(message));
         }
-        Ok(AwkVar::Global(self.global(name)))
+        Ok(AwkVar::Global(self.declare_global(name)))
     }
 
     /// The function of this name, declared if it was not seen yet.
-    fn function(&mut self, name: &[u8]) -> u32 {
+    fn declare_function(&mut self, name: &[u8]) -> u32 {
         if let Some(n) = self.functions.get(name) {
             return *n;
         }
@@ -208,14 +208,14 @@ impl AwkParser<'_> {
             params: 0,
             body: Vec::new(),
             defined: false,
-            line: self.line(),
+            line: self.parse_line(),
         });
         self.functions.insert(name.to_vec(), n);
         n
     }
 
     /// What `--lint` says about functions: those defined and never called, and the reverse.
-    fn unmatched(&self) -> Vec<String> {
+    fn unmatched_functions(&self) -> Vec<String> {
         let mut out = Vec::new();
         for (n, f) in self.program.functions.iter().enumerate() {
             let shown = String::from_utf8_lossy(&f.name);

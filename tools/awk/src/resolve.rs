@@ -12,7 +12,7 @@ pub struct ArrayParams(Vec<Vec<bool>>);
 
 impl ArrayParams {
     /// Looks through a whole program.
-    pub fn of(program: &AwkProgram) -> ArrayParams {
+    pub fn from_program(program: &AwkProgram) -> ArrayParams {
         let mut walker = Walker {
             arrays: program.functions.iter().map(|f| vec![false; f.params]).collect(),
             passes: Vec::new(),
@@ -20,7 +20,7 @@ impl ArrayParams {
         };
         for (n, f) in program.functions.iter().enumerate() {
             walker.function = n;
-            walker.stmts(&f.body);
+            walker.visit_stmts(&f.body);
         }
         let Walker { mut arrays, passes, .. } = walker;
         loop {
@@ -54,7 +54,7 @@ struct Walker {
 }
 
 impl Walker {
-    fn array(&mut self, v: AwkVar) {
+    fn visit_array(&mut self, v: AwkVar) {
         if let AwkVar::Local(i) = v
             && let Some(p) = self.arrays[self.function].get_mut(i as usize)
         {
@@ -62,67 +62,67 @@ impl Walker {
         }
     }
 
-    fn stmts(&mut self, list: &[Stmt]) {
-        list.iter().for_each(|s| self.stmt(s));
+    fn visit_stmts(&mut self, list: &[Stmt]) {
+        list.iter().for_each(|s| self.visit_stmt(s));
     }
 
     fn opt_stmt(&mut self, s: &Option<Box<Stmt>>) {
         if let Some(s) = s {
-            self.stmt(s);
+            self.visit_stmt(s);
         }
     }
 
-    fn stmt(&mut self, s: &Stmt) {
+    fn visit_stmt(&mut self, s: &Stmt) {
         match &s.kind {
-            StmtKind::Block(list) => self.stmts(list),
-            StmtKind::Expr(e) => self.expr(e),
+            StmtKind::Block(list) => self.visit_stmts(list),
+            StmtKind::Expr(e) => self.visit_expr(e),
             StmtKind::Print(args, target) | StmtKind::Printf(args, target) => {
-                self.exprs(args);
+                self.visit_exprs(args);
                 if let Some((_, e)) = target {
-                    self.expr(e);
+                    self.visit_expr(e);
                 }
             }
             StmtKind::If(arms, last) => {
                 for (cond, body) in arms {
-                    self.expr(cond);
-                    self.stmt(body);
+                    self.visit_expr(cond);
+                    self.visit_stmt(body);
                 }
                 self.opt_stmt(last);
             }
             StmtKind::While(cond, body) | StmtKind::DoWhile(body, cond) => {
-                self.expr(cond);
-                self.stmt(body);
+                self.visit_expr(cond);
+                self.visit_stmt(body);
             }
             StmtKind::For(init, cond, step, body) => {
                 self.opt_stmt(init);
-                cond.iter().for_each(|c| self.expr(c));
+                cond.iter().for_each(|c| self.visit_expr(c));
                 self.opt_stmt(step);
-                self.stmt(body);
+                self.visit_stmt(body);
             }
             StmtKind::ForIn(_, array, subs, body) => {
-                self.array(*array);
-                subs.iter().for_each(|s| self.exprs(s));
-                self.stmt(body);
+                self.visit_array(*array);
+                subs.iter().for_each(|s| self.visit_exprs(s));
+                self.visit_stmt(body);
             }
             StmtKind::Switch(e, cases) => {
-                self.expr(e);
-                cases.iter().for_each(|c| self.stmts(&c.body));
+                self.visit_expr(e);
+                cases.iter().for_each(|c| self.visit_stmts(&c.body));
             }
-            StmtKind::Exit(e) | StmtKind::Return(e) => e.iter().for_each(|e| self.expr(e)),
+            StmtKind::Exit(e) | StmtKind::Return(e) => e.iter().for_each(|e| self.visit_expr(e)),
             StmtKind::Delete(v, subs) => {
-                self.array(*v);
-                subs.iter().for_each(|s| self.exprs(s));
+                self.visit_array(*v);
+                subs.iter().for_each(|s| self.visit_exprs(s));
             }
-            StmtKind::DeleteAll(v) => self.array(*v),
+            StmtKind::DeleteAll(v) => self.visit_array(*v),
             StmtKind::Break | StmtKind::Continue | StmtKind::Next | StmtKind::NextFile => {}
         }
     }
 
-    fn exprs(&mut self, list: &[AwkExpr]) {
-        list.iter().for_each(|e| self.expr(e));
+    fn visit_exprs(&mut self, list: &[AwkExpr]) {
+        list.iter().for_each(|e| self.visit_expr(e));
     }
 
-    fn expr(&mut self, e: &AwkExpr) {
+    fn visit_expr(&mut self, e: &AwkExpr) {
         match e {
             AwkExpr::Num(_)
             | AwkExpr::Str(_)
@@ -130,62 +130,62 @@ impl Walker {
             | AwkExpr::TypedRegex(_)
             | AwkExpr::Var(_) => {}
             AwkExpr::Index(v, subs) => {
-                self.array(*v);
-                subs.iter().for_each(|s| self.exprs(s));
+                self.visit_array(*v);
+                subs.iter().for_each(|s| self.visit_exprs(s));
             }
             AwkExpr::In(keys, v, subs) => {
-                self.array(*v);
-                self.exprs(keys);
-                subs.iter().for_each(|s| self.exprs(s));
+                self.visit_array(*v);
+                self.visit_exprs(keys);
+                subs.iter().for_each(|s| self.visit_exprs(s));
             }
             AwkExpr::Field(e)
             | AwkExpr::Group(e)
             | AwkExpr::Neg(e)
             | AwkExpr::Plus(e)
             | AwkExpr::Not(e) => {
-                self.expr(e);
+                self.visit_expr(e);
             }
             AwkExpr::List(list)
             | AwkExpr::Concat(list)
             | AwkExpr::And(list)
             | AwkExpr::Or(list) => {
-                self.exprs(list);
+                self.visit_exprs(list);
             }
             AwkExpr::Chain(first, rest) => {
-                self.expr(first);
-                rest.iter().for_each(|(_, e)| self.expr(e));
+                self.visit_expr(first);
+                rest.iter().for_each(|(_, e)| self.visit_expr(e));
             }
             AwkExpr::Compare(_, a, b) | AwkExpr::Assign(a, b) | AwkExpr::Update(a, _, b) => {
-                self.expr(a);
-                self.expr(b);
+                self.visit_expr(a);
+                self.visit_expr(b);
             }
             AwkExpr::Match { text, pattern, .. } => {
-                self.expr(text);
-                self.expr(pattern);
+                self.visit_expr(text);
+                self.visit_expr(pattern);
             }
             AwkExpr::Cond(arms, last) => {
                 for (c, v) in arms {
-                    self.expr(c);
-                    self.expr(v);
+                    self.visit_expr(c);
+                    self.visit_expr(v);
                 }
-                self.expr(last);
+                self.visit_expr(last);
             }
-            AwkExpr::Step { target, .. } => self.expr(target),
-            AwkExpr::Indirect(_, args) => self.exprs(args),
+            AwkExpr::Step { target, .. } => self.visit_expr(target),
+            AwkExpr::Indirect(_, args) => self.visit_exprs(args),
             AwkExpr::Call(f, args) => {
                 for (n, arg) in args.iter().enumerate() {
                     if let AwkExpr::Var(AwkVar::Local(i)) = arg {
                         self.passes.push(((self.function, *i as usize), (*f as usize, n)));
                     }
-                    self.expr(arg);
+                    self.visit_expr(arg);
                 }
             }
             AwkExpr::Builtin(b, args) => {
                 for (n, arg) in args.iter().enumerate() {
                     if let (true, AwkExpr::Var(v)) = (array_argument(*b, n), arg) {
-                        self.array(*v);
+                        self.visit_array(*v);
                     }
-                    self.expr(arg);
+                    self.visit_expr(arg);
                 }
             }
             AwkExpr::Getline(input, target) => {
@@ -193,9 +193,9 @@ impl Walker {
                 | GetlineSource::Command(e)
                 | GetlineSource::Coprocess(e) = input
                 {
-                    self.expr(e);
+                    self.visit_expr(e);
                 }
-                target.iter().for_each(|t| self.expr(t));
+                target.iter().for_each(|t| self.visit_expr(t));
             }
         }
     }

@@ -32,14 +32,14 @@ impl Special {
 
     /// Whether reading it asks the machine (the others are plain globals).
     #[inline]
-    pub fn computed(self) -> bool {
+    pub fn is_computed(self) -> bool {
         matches!(self, Special::Nf | Special::Nr | Special::Fnr | Special::Rt)
     }
 
     /// Whether writing it tells the machine.
-    pub fn watched(self) -> bool {
+    pub fn is_watched(self) -> bool {
         use Special as S;
-        self.computed()
+        self.is_computed()
             || matches!(
                 self,
                 S::Fs

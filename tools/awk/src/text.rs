@@ -33,12 +33,12 @@ struct Long {
 }
 
 impl Long {
-    fn shared(bytes: Vec<u8>) -> Repr {
+    fn shared_long(bytes: Vec<u8>) -> Repr {
         Repr::Shared(Rc::new(Long { bytes, index: OnceCell::new() }))
     }
 
     fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::of(&self.bytes))
+        self.index.get_or_init(|| Index::index_text(&self.bytes))
     }
 }
 
@@ -55,7 +55,7 @@ enum Index {
 }
 
 impl Index {
-    fn of(text: &[u8]) -> Index {
+    fn index_text(text: &[u8]) -> Index {
         if text.is_ascii() {
             return Index::Ascii;
         }
@@ -72,7 +72,7 @@ impl Index {
 }
 
 /// Returns the offset `chars` characters behind `at`, at most the text's length.
-fn walk(text: &[u8], mut at: usize, chars: usize) -> usize {
+fn advance_chars(text: &[u8], mut at: usize, chars: usize) -> usize {
     for _ in 0..chars {
         if at >= text.len() {
             break;
@@ -83,7 +83,7 @@ fn walk(text: &[u8], mut at: usize, chars: usize) -> usize {
 }
 
 /// Returns the number of characters that begin between two offsets.
-fn count(text: &[u8], mut from: usize, to: usize) -> usize {
+fn count_chars(text: &[u8], mut from: usize, to: usize) -> usize {
     let mut n = 0;
     while from < to {
         from += utf8_len(&text[from..]);
@@ -104,12 +104,12 @@ impl AwkText {
             bytes[..text.len()].copy_from_slice(text);
             return AwkText(Repr::Inline { len: text.len() as u8, bytes });
         }
-        AwkText(Long::shared(text.to_vec()))
+        AwkText(Long::shared_long(text.to_vec()))
     }
 
     /// Takes a buffer over.
     pub fn from_vec(text: Vec<u8>) -> AwkText {
-        if text.len() <= INLINE { AwkText::new(&text) } else { AwkText(Long::shared(text)) }
+        if text.len() <= INLINE { AwkText::new(&text) } else { AwkText(Long::shared_long(text)) }
     }
 
     /// The bytes.
@@ -122,9 +122,9 @@ impl AwkText {
     }
 
     /// Returns the number of characters (UTF-8; a byte that belongs to none is one).
-    pub fn chars(&self) -> usize {
+    pub fn char_count(&self) -> usize {
         match &self.0 {
-            Repr::Inline { .. } => count(self.as_bytes(), 0, self.len()),
+            Repr::Inline { .. } => count_chars(self.as_bytes(), 0, self.len()),
             Repr::Shared(long) => match long.index() {
                 Index::Ascii => self.len(),
                 Index::Sparse { count, .. } => *count,
@@ -135,11 +135,11 @@ impl AwkText {
     /// Returns the byte offset of a character (from 0), at most the text's length.
     pub fn offset_of_char(&self, n: usize) -> usize {
         match &self.0 {
-            Repr::Inline { .. } => walk(self.as_bytes(), 0, n),
+            Repr::Inline { .. } => advance_chars(self.as_bytes(), 0, n),
             Repr::Shared(long) => match long.index() {
                 Index::Ascii => n.min(self.len()),
                 Index::Sparse { offsets, .. } => match offsets.get(n / STEP) {
-                    Some(at) => walk(&long.bytes, *at, n % STEP),
+                    Some(at) => advance_chars(&long.bytes, *at, n % STEP),
                     None => self.len(),
                 },
             },
@@ -149,12 +149,12 @@ impl AwkText {
     /// Returns the number of characters before a byte offset.
     pub fn chars_before(&self, offset: usize) -> usize {
         match &self.0 {
-            Repr::Inline { .. } => count(self.as_bytes(), 0, offset),
+            Repr::Inline { .. } => count_chars(self.as_bytes(), 0, offset),
             Repr::Shared(long) => match long.index() {
                 Index::Ascii => offset,
                 Index::Sparse { offsets, .. } => {
                     let steps = offsets.partition_point(|at| *at <= offset).saturating_sub(1);
-                    steps * STEP + count(&long.bytes, offsets[steps], offset)
+                    steps * STEP + count_chars(&long.bytes, offsets[steps], offset)
                 }
             },
         }
@@ -181,7 +181,7 @@ impl AwkText {
         let mut v = Vec::with_capacity(len * 2);
         v.extend_from_slice(old);
         v.extend_from_slice(more);
-        self.0 = Long::shared(v);
+        self.0 = Long::shared_long(v);
     }
 }
 

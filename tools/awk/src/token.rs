@@ -99,7 +99,7 @@ pub enum Keyword {
 }
 
 /// The keyword of this name.
-pub fn keyword(name: &[u8]) -> Option<Keyword> {
+pub fn find_keyword(name: &[u8]) -> Option<Keyword> {
     use Keyword as K;
     Some(match name {
         b"BEGIN" => K::Begin,

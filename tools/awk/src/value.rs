@@ -49,7 +49,7 @@ impl AwkValue {
 
     /// The truth value: a number is true if not 0, a string if not empty.
     #[inline]
-    pub fn truth(&self) -> bool {
+    pub fn is_true(&self) -> bool {
         match self {
             AwkValue::Num(n) => *n != 0.0,
             AwkValue::Uninit | AwkValue::NoField => false,
@@ -63,7 +63,7 @@ impl AwkValue {
 
     /// The number, if the value counts as one in comparisons.
     #[inline]
-    pub fn comparable(&self) -> Option<f64> {
+    pub fn comparable_number(&self) -> Option<f64> {
         match self {
             AwkValue::Num(n) => Some(*n),
             AwkValue::Uninit => Some(0.0),
@@ -98,8 +98,8 @@ impl AwkValue {
 
 /// Compares as awk does: numerically if both are numbers or look like ones, else as bytes.
 /// NaN is above all numbers and equal to itself, as in gawk. `icase`: IGNORECASE is set.
-pub fn compare(a: &AwkValue, b: &AwkValue, format: &NumberFormat, icase: bool) -> Ordering {
-    if let (Some(x), Some(y)) = (a.comparable(), b.comparable()) {
+pub fn compare_values(a: &AwkValue, b: &AwkValue, format: &NumberFormat, icase: bool) -> Ordering {
+    if let (Some(x), Some(y)) = (a.comparable_number(), b.comparable_number()) {
         return x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()));
     }
     if icase {
@@ -120,12 +120,12 @@ pub fn compare(a: &AwkValue, b: &AwkValue, format: &NumberFormat, icase: bool) -
 #[inline]
 pub fn to_number(text: &[u8]) -> f64 {
     let (n, len) = decimal_prefix(text);
-    if len == 0 { special(text).unwrap_or(0.0) } else { n }
+    if len == 0 { special_number(text).unwrap_or(0.0) } else { n }
 }
 
 /// `+inf -inf +nan -nan`, any case, blanks around.
 #[cold]
-fn special(text: &[u8]) -> Option<f64> {
+fn special_number(text: &[u8]) -> Option<f64> {
     let text = text.trim_ascii();
     let (sign, word) = text.split_first()?;
     let value = match () {
@@ -149,7 +149,7 @@ pub fn looks_numeric(text: &[u8]) -> Option<f64> {
     }
     let (n, len) = decimal_prefix(text);
     if len == 0 {
-        return special(text);
+        return special_number(text);
     }
     text[len..].iter().all(|c| box_text::number::is_space(*c)).then_some(n)
 }
@@ -200,13 +200,13 @@ impl NumberFormat {
         }
         if n.fract() == 0.0 {
             let spec = ConversionSpec { precision: Some(0), ..ConversionSpec::default() };
-            return printf::float(out, &spec, b'f', n);
+            return printf::put_float(out, &spec, b'f', n);
         }
         out.extend_from_slice(&self.before);
         match self.conversion {
             0 => {}
             b'd' | b'i' => append_int(out, n as i64),
-            c => printf::float(out, &self.spec, c, n),
+            c => printf::put_float(out, &self.spec, c, n),
         }
         out.extend_from_slice(&self.after);
     }

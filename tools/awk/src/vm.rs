@@ -53,7 +53,7 @@ use record::AwkRecord;
 use regexes::Regexes;
 use stream::AwkStreams;
 
-pub use input::assignment;
+pub use input::assignment_position;
 pub use regexes::check_pattern;
 
 type Result<T> = std::result::Result<T, AwkRunError>;
@@ -218,33 +218,33 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
             self.set_global(s, AwkValue::Num(0.0));
         }
         self.set_global(S::Rlength, AwkValue::Num(-1.0));
-        let argv = Array::shared();
+        let argv = Array::new_shared();
         for (n, arg) in self.settings.argv.iter().enumerate() {
             argv.borrow_mut().set(AwkKey::Int(n as i64), AwkValue::Input(AwkText::new(arg)));
         }
         self.set_global(S::Argc, AwkValue::Num(self.settings.argv.len() as f64));
         self.globals[S::Argv as usize] = GlobalCell::Array(argv);
-        let environ = Array::shared();
+        let environ = Array::new_shared();
         for (k, v) in self.ctx.env.iter() {
             environ.borrow_mut().set(AwkKey::from_bytes(k), AwkValue::Input(AwkText::new(v)));
         }
         self.globals[S::Environ as usize] = GlobalCell::Array(environ);
-        self.globals[S::Procinfo as usize] = GlobalCell::Array(self.procinfo());
-        let functab = Array::shared();
+        self.globals[S::Procinfo as usize] = GlobalCell::Array(self.procinfo_array());
+        let functab = Array::new_shared();
         for f in &self.code.functions {
             functab.borrow_mut().set(AwkKey::from_bytes(&f.name), AwkValue::str(&f.name));
         }
         self.globals[S::Functab as usize] = GlobalCell::Array(functab);
         // For `in` and `for`; values are looked up in the variables themselves.
-        let symtab = Array::shared();
+        let symtab = Array::new_shared();
         for name in &self.code.globals {
             symtab.borrow_mut().set(AwkKey::from_bytes(name), AwkValue::Uninit);
         }
         self.globals[S::Symtab as usize] = GlobalCell::Array(symtab);
     }
 
-    fn procinfo(&self) -> ArrayRef {
-        let info = Array::shared();
+    fn procinfo_array(&self) -> ArrayRef {
+        let info = Array::new_shared();
         {
             let mut a = info.borrow_mut();
             let mut set = |k: &[u8], v: AwkValue| a.set(AwkKey::from_bytes(k), v);
@@ -266,12 +266,12 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
         let ended = self.run_all();
         let status = match ended {
             Ok(()) => self.exit_status,
-            Err(e) => self.report(&e),
+            Err(e) => self.report_error(&e),
         };
         let closed = self.close_all();
         match closed {
             Ok(()) => status,
-            Err(e) => self.report(&e).max(status),
+            Err(e) => self.report_error(&e).max(status),
         }
     }
 
@@ -323,7 +323,7 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
         self.frames.clear();
         self.iters.clear();
         self.base = 0;
-        self.execute(entry)
+        self.execute_code(entry)
     }
 
     /// Where the program stands, for messages: `cmd. line:3: (FILENAME=x FNR=2) `.
@@ -343,7 +343,7 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
     }
 
     /// Prints an error; the status to end with.
-    fn report(&mut self, e: &AwkRunError) -> u8 {
+    fn report_error(&mut self, e: &AwkRunError) -> u8 {
         match e {
             AwkRunError::BrokenPipe => 141,
             AwkRunError::Fatal(message) => {
@@ -354,7 +354,7 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
         }
     }
 
-    fn warn(&mut self, message: &str) {
+    fn print_warning(&mut self, message: &str) {
         let place = self.place_text();
         self.ctx.error(format_args!("{place}warning: {message}"));
     }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use box_applet::version::version_text;
 use box_applet::{Applet, AppletRun, Ctx, Env, InputSource, OutStream, OutputSink, StdInput};
-use box_sys::{INHERITED_FDS, Processes, enter_cwd, inherited, initial_cwd, path};
+use box_sys::{INHERITED_FDS, Processes, enter_cwd, initial_cwd, path, take_inherited};
 
 use crate::table::TABLE;
 
@@ -23,10 +23,10 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
                 let done = std::io::stdout().write_all(version_text(applet.name).as_bytes());
                 return u8::from(done.is_err());
             }
-            status(run(argv))
+            exit_status(run(argv))
         }
         AppletRun::Ctx(_) => {
-            let fds = inherited();
+            let fds = take_inherited();
             let mut env: Env = std::env::vars_os()
                 .map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v)))
                 .collect();
@@ -93,10 +93,10 @@ pub fn globals_in_process(
     box_sys::preview1::with_stdio(stdio, || {
         let code = run(argv);
         let _ = std::io::Write::flush(&mut std::io::stdout());
-        status(code)
+        exit_status(code)
     })
 }
 
-fn status(code: i32) -> u8 {
+fn exit_status(code: i32) -> u8 {
     (code & 0xff) as u8
 }

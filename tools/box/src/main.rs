@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use box_sys::{Os, PROGRAM_VARIABLE, Processes, path};
 
 fn main() -> ExitCode {
-    panic::install();
+    panic::install_hook();
     let mut argv: Vec<OsString> = std::env::args_os().collect();
     let given = std::env::var_os(PROGRAM_VARIABLE).map(path::os_into_bytes);
     let called = match given.filter(|name| table::TABLE.find(name).is_some()) {
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
                     argv.remove(0);
                     a
                 }
-                (b"" | b"--help" | b"--list", None) => return list(),
+                (b"" | b"--help" | b"--list", None) => return list_applets(),
                 (_, None) => {
                     let name = String::from_utf8_lossy(&name).into_owned();
                     let _ = writeln!(std::io::stderr(), "box: {name}: applet not found");
@@ -62,7 +62,7 @@ fn base_name(arg0: &[u8]) -> &[u8] {
 }
 
 /// All applets with their summaries.
-fn list() -> ExitCode {
+fn list_applets() -> ExitCode {
     let mut out = std::io::stdout().lock();
     for a in table::TABLE.applets() {
         if writeln!(out, "{:<12} {}", a.name, a.summary).is_err() {

@@ -10,11 +10,11 @@ const ABORTED: i32 = 134;
 const SIGPIPE: i32 = 141;
 
 /// Installs the hook. To be called first in `main`.
-pub fn install() {
-    std::panic::set_hook(Box::new(report));
+pub fn install_hook() {
+    std::panic::set_hook(Box::new(report_panic));
 }
 
-fn report(info: &PanicHookInfo<'_>) {
+fn report_panic(info: &PanicHookInfo<'_>) {
     let text = info
         .payload()
         .downcast_ref::<String>()

@@ -30,12 +30,12 @@ const COUNT: usize = {
     n
 };
 
-static APPLETS: [Applet; COUNT] = sorted(merged());
+static APPLETS: [Applet; COUNT] = sort_applets(merge_tables());
 
 /// Every applet by name.
 pub static TABLE: AppletTable = AppletTable::new(&APPLETS, PROGRAMS);
 
-const fn merged() -> [Applet; COUNT] {
+const fn merge_tables() -> [Applet; COUNT] {
     const NONE: Applet = Applet::globals("", |_| 127, "");
     let mut all = [NONE; COUNT];
     let (mut at, mut i) = (0, 0);
@@ -52,12 +52,12 @@ const fn merged() -> [Applet; COUNT] {
 }
 
 /// Insertion sort, since `const` code has no `sort`.
-const fn sorted(mut all: [Applet; COUNT]) -> [Applet; COUNT] {
+const fn sort_applets(mut all: [Applet; COUNT]) -> [Applet; COUNT] {
     let mut i = 1;
     while i < COUNT {
         let mut j = i;
-        while j > 0 && !less(all[j - 1].name, all[j].name) {
-            assert!(less(all[j].name, all[j - 1].name), "two applets have the same name");
+        while j > 0 && !is_less(all[j - 1].name, all[j].name) {
+            assert!(is_less(all[j].name, all[j - 1].name), "two applets have the same name");
             let other = all[j - 1];
             all[j - 1] = all[j];
             all[j] = other;
@@ -68,7 +68,7 @@ const fn sorted(mut all: [Applet; COUNT]) -> [Applet; COUNT] {
     all
 }
 
-const fn less(a: &str, b: &str) -> bool {
+const fn is_less(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;
     while i < a.len() && i < b.len() {
@@ -92,7 +92,7 @@ mod tests {
         for i in instead::LIST {
             for name in i.names {
                 assert!(!TABLE.is_program(name.as_bytes()), "{name} is there: take its line out");
-                assert_eq!(instead::instead(name.as_bytes(), &TABLE), Some(i.text));
+                assert_eq!(instead::find_instead(name.as_bytes(), &TABLE), Some(i.text));
             }
             for program in i.programs {
                 assert!(TABLE.is_program(program.as_bytes()), "{}: no {program}", i.text);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn every_tool_says_whose_behaviour_it_has() {
-        for tool in version::tools() {
+        for tool in version::known_tools() {
             assert!(TABLE.find(tool.as_bytes()).is_some(), "{tool} is no tool");
         }
         for a in &APPLETS {

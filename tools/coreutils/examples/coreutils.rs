@@ -32,7 +32,7 @@ fn main() {
         AppletRun::Ctx(run) => run,
     };
     let cwd = box_sys::initial_cwd();
-    let fds = box_sys::inherited();
+    let fds = box_sys::take_inherited();
     let [i, o, e] = fds.stdio;
     let os = box_sys::Os::with_applets(|n| TABLE.find(n).is_some());
     let sink = |f: Option<_>| f.map_or(OutputSink::Closed, OutputSink::File);

@@ -25,7 +25,7 @@ use crate::own;
 use refusal::UsageRefusal;
 
 /// Options that make a tool do by default what GNU's does.
-fn implied(util: &str) -> &'static [&'static str] {
+fn implied_options(util: &str) -> &'static [&'static str] {
     match util {
         // GNU counts columns in bytes.
         "expand" | "unexpand" => &["-U"],
@@ -34,7 +34,7 @@ fn implied(util: &str) -> &'static [&'static str] {
 }
 
 /// Why a call is refused that the library would take and get wrong.
-fn refused(util: &str, argv: &[OsString]) -> Option<&'static str> {
+fn refusal_reason(util: &str, argv: &[OsString]) -> Option<&'static str> {
     match util {
         // It would lock standard input twice.
         "comm" if argv.iter().filter(|a| *a == "-").count() > 1 => {
@@ -45,7 +45,7 @@ fn refused(util: &str, argv: &[OsString]) -> Option<&'static str> {
 }
 
 /// Shared by all adapters: localisation, exit status, closed pipes, final flush.
-fn adapt(
+fn run_adapted(
     util: &str,
     argv: Vec<OsString>,
     command: fn() -> Command,
@@ -63,7 +63,7 @@ fn adapt(
     if !is_called(own(0)) && is_called(own(1)) {
         uucore::set_utility_is_second_arg();
     }
-    if let Some(why) = refused(util, &argv) {
+    if let Some(why) = refusal_reason(util, &argv) {
         eprintln!("{util}: {why}");
         return 1;
     }
@@ -73,7 +73,7 @@ fn adapt(
         return 1;
     }
     box_sys::ignore_empty_locale_variables();
-    let mut argv = match arguments::rewritten(util, command(), argv) {
+    let mut argv = match arguments::rewrite_arguments(util, command(), argv) {
         Ok(argv) => argv,
         Err(UsageRefusal::Value(why)) => {
             eprintln!("{util}: {why}");
@@ -85,12 +85,12 @@ fn adapt(
         }
     };
     let at = argv.len().min(1);
-    argv.splice(at..at, implied(util).iter().map(OsString::from));
+    argv.splice(at..at, implied_options(util).iter().map(OsString::from));
     let code = uumain(argv.into_iter());
     match std::io::stdout().flush() {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => 141,
         Err(e) => {
-            eprintln!("{util}: write error: {}", box_sys::strerror(&e));
+            eprintln!("{util}: write error: {}", box_sys::error_text(&e));
             1
         }
         Ok(()) => code,
@@ -113,11 +113,11 @@ fn silence_closed_pipes() {
 /// Ours where there are no options.
 pub(crate) const CKSUM: Applet = Applet::globals(
     "cksum",
-    |argv| adapt("cksum", argv, uu_cksum::uu_app, cksum),
+    |argv| run_adapted("cksum", argv, uu_cksum::uu_app, run_cksum),
     "print or check checksums and byte counts",
 );
 
-fn cksum(argv: std::vec::IntoIter<OsString>) -> i32 {
+fn run_cksum(argv: std::vec::IntoIter<OsString>) -> i32 {
     let files = argv.as_slice().get(1..).unwrap_or_default();
     // Operands stand behind `--`.
     if let Some((_, files)) = files.split_first().filter(|(first, _)| *first == "--") {
@@ -131,7 +131,7 @@ macro_rules! adapters {
     ($($konst:ident $krate:ident $util:literal $name:literal $summary:literal;)*) => { $(
         pub(crate) const $konst: Applet = Applet::globals(
             $name,
-            |argv| adapt($util, argv, $krate::uu_app, $krate::uumain),
+            |argv| run_adapted($util, argv, $krate::uu_app, $krate::uumain),
             $summary,
         );
     )* };

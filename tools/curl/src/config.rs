@@ -10,13 +10,13 @@ use crate::options::CurlParser;
 const DEEPEST: usize = 16;
 
 /// `-K FILE`.
-pub(crate) fn option(p: &mut CurlParser<'_, '_>, name: &[u8]) -> Result<(), CurlUsageError> {
+pub(crate) fn read_config(p: &mut CurlParser<'_, '_>, name: &[u8]) -> Result<(), CurlUsageError> {
     if p.depth == DEEPEST {
         return Err(p.no_file());
     }
     let text = p.read(name)?;
     p.depth += 1;
-    let done = text.split(|b| *b == b'\n').try_for_each(|line| self::line(p, line));
+    let done = text.split(|b| *b == b'\n').try_for_each(|line| self::parse_line(p, line));
     p.depth -= 1;
     done
 }
@@ -31,13 +31,13 @@ pub(crate) fn default(p: &mut CurlParser<'_, '_>) -> Result<(), CurlUsageError> 
         };
         let file = [folder, b"/", name.as_bytes()].concat();
         if fs::metadata(p.ctx.path(&file)).is_ok_and(|m| m.is_file()) {
-            return option(p, &file);
+            return read_config(p, &file);
         }
     }
     Ok(())
 }
 
-fn line(p: &mut CurlParser<'_, '_>, line: &[u8]) -> Result<(), CurlUsageError> {
+fn parse_line(p: &mut CurlParser<'_, '_>, line: &[u8]) -> Result<(), CurlUsageError> {
     let line = line.trim_ascii();
     if line.is_empty() || line[0] == b'#' {
         return Ok(());
@@ -48,14 +48,14 @@ fn line(p: &mut CurlParser<'_, '_>, line: &[u8]) -> Result<(), CurlUsageError> {
     let (name, rest) = line.split_at(end);
     let rest = rest.trim_ascii_start();
     let rest = rest.strip_prefix(b"=").or(rest.strip_prefix(b":")).unwrap_or(rest);
-    let value = value(rest.trim_ascii_start());
+    let value = parse_value(rest.trim_ascii_start());
     let name = if name.starts_with(b"-") { name.to_vec() } else { [b"--", name].concat() };
-    p.parameter(&name, value.as_deref())?;
+    p.parse_parameter(&name, value.as_deref())?;
     Ok(())
 }
 
 /// `None` where there is none.
-fn value(text: &[u8]) -> Option<Vec<u8>> {
+fn parse_value(text: &[u8]) -> Option<Vec<u8>> {
     let Some(quoted) = text.strip_prefix(b"\"") else {
         let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
         return (!word.is_empty()).then(|| word.to_vec());

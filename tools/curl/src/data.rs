@@ -9,7 +9,7 @@ use box_sys::http::PART;
 
 use crate::error::{CurlError, CurlUsageError};
 use crate::options::CurlParser;
-use crate::url::escape;
+use crate::url::percent_encode;
 
 /// `-d @FILE` takes these out.
 pub(crate) fn without_line_ends(mut bytes: Vec<u8>) -> Vec<u8> {
@@ -18,7 +18,10 @@ pub(crate) fn without_line_ends(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// `--data-urlencode`: `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE`, `NAME@FILE`.
-pub(crate) fn encoded(p: &mut CurlParser<'_, '_>, value: &[u8]) -> Result<Vec<u8>, CurlUsageError> {
+pub(crate) fn urlencode_data(
+    p: &mut CurlParser<'_, '_>,
+    value: &[u8],
+) -> Result<Vec<u8>, CurlUsageError> {
     let at = value.iter().position(|b| *b == b'=');
     let at = at.or_else(|| value.iter().position(|b| *b == b'@'));
     let (name, content) = match at {
@@ -31,7 +34,7 @@ pub(crate) fn encoded(p: &mut CurlParser<'_, '_>, value: &[u8]) -> Result<Vec<u8
         out.push(b'=');
     }
     // A blank is a plus, as in forms.
-    let words: Vec<Vec<u8>> = content.split(|b| *b == b' ').map(escape).collect();
+    let words: Vec<Vec<u8>> = content.split(|b| *b == b' ').map(percent_encode).collect();
     out.extend(words.join(&b'+'));
     Ok(out)
 }
@@ -56,7 +59,7 @@ pub(crate) enum RequestBody {
 
 impl RequestBody {
     /// The file of `-T`.
-    pub(crate) fn file(ctx: &Ctx<'_>, name: &[u8]) -> Result<RequestBody, CurlUsageError> {
+    pub(crate) fn from_file(ctx: &Ctx<'_>, name: &[u8]) -> Result<RequestBody, CurlUsageError> {
         if name == b"-" || name == b"." {
             return Ok(RequestBody::Stdin);
         }
@@ -84,7 +87,7 @@ impl RequestBody {
     }
 
     /// Gives all of it to `part`, at most [`PART`] bytes at a time.
-    pub(crate) fn send(
+    pub(crate) fn send_parts(
         &self,
         ctx: &mut Ctx<'_>,
         part: &mut dyn FnMut(Vec<u8>) -> Result<(), CurlError>,
@@ -92,11 +95,11 @@ impl RequestBody {
         let open = |path: &PathBuf| File::open(path).map_err(|_| CurlError::Read);
         match self {
             RequestBody::None => Ok(()),
-            RequestBody::Stdin => copy(&mut ctx.stdin, u64::MAX, part).map(drop),
-            RequestBody::Stream(path) => copy(&mut open(path)?, u64::MAX, part).map(drop),
+            RequestBody::Stdin => copy_parts(&mut ctx.stdin, u64::MAX, part).map(drop),
+            RequestBody::Stream(path) => copy_parts(&mut open(path)?, u64::MAX, part).map(drop),
             RequestBody::Pieces(all) => all.iter().try_for_each(|piece| match piece {
                 BodyPiece::Bytes(bytes) => bytes.chunks(PART).try_for_each(|b| part(b.to_vec())),
-                BodyPiece::File(path, len) => match copy(&mut open(path)?, *len, part)? {
+                BodyPiece::File(path, len) => match copy_parts(&mut open(path)?, *len, part)? {
                     n if n == *len => Ok(()),
                     // It has become shorter.
                     _ => Err(CurlError::Read),
@@ -115,7 +118,7 @@ impl BodyPiece {
     }
 }
 
-fn copy(
+fn copy_parts(
     from: &mut dyn Read,
     most: u64,
     part: &mut dyn FnMut(Vec<u8>) -> Result<(), CurlError>,

@@ -33,7 +33,7 @@ impl ContentDecoder {
     }
 
     /// Gives what comes out to `sink`.
-    pub(crate) fn feed(
+    pub(crate) fn feed_bytes(
         &mut self,
         bytes: &[u8],
         sink: &mut dyn FnMut(&[u8]) -> Result<(), CurlError>,
@@ -49,7 +49,7 @@ impl ContentDecoder {
         }
         for bite in bytes.chunks(BITE) {
             self.write(bite)?;
-            self.drain(sink)?;
+            self.drain_output(sink)?;
         }
         Ok(())
     }
@@ -64,7 +64,7 @@ impl ContentDecoder {
         written.map_err(|_| BROKEN)
     }
 
-    fn drain(
+    fn drain_output(
         &mut self,
         sink: &mut dyn FnMut(&[u8]) -> Result<(), CurlError>,
     ) -> Result<(), CurlError> {
@@ -79,7 +79,7 @@ impl ContentDecoder {
     }
 
     /// The end: what has been held back, or an error for what is not whole.
-    pub(crate) fn end(
+    pub(crate) fn end_body(
         &mut self,
         sink: &mut dyn FnMut(&[u8]) -> Result<(), CurlError>,
     ) -> Result<(), CurlError> {
@@ -90,6 +90,6 @@ impl ContentDecoder {
             ContentDecoder::Plain | ContentDecoder::Deflate => Ok(()),
         };
         ended.map_err(|_| BROKEN)?;
-        self.drain(sink)
+        self.drain_output(sink)
     }
 }

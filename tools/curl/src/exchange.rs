@@ -15,7 +15,11 @@ pub(crate) struct OpenResponse {
     pub(crate) uploaded: u64,
 }
 
-fn ask(world: &mut dyn TransferHost, step: &HttpStep, url: &Url) -> Result<HttpAnswer, CurlError> {
+fn ask_host(
+    world: &mut dyn TransferHost,
+    step: &HttpStep,
+    url: &Url,
+) -> Result<HttpAnswer, CurlError> {
     world.ask(step).map_err(|refused| match refused {
         NoAnswer::Failed(e) => e,
         NoAnswer::Nowhere => {
@@ -26,17 +30,17 @@ fn ask(world: &mut dyn TransferHost, step: &HttpStep, url: &Url) -> Result<HttpA
 }
 
 /// Sends a request with its body, up to the response's head.
-pub(crate) fn open(
+pub(crate) fn open_exchange(
     world: &mut dyn TransferHost,
     ctx: &mut Ctx<'_>,
     request: HttpRequest,
     body: &RequestBody,
     url: &Url,
 ) -> Result<OpenResponse, CurlError> {
-    let HttpAnswer::Opened(number) = ask(world, &HttpStep::Open(request), url)? else {
+    let HttpAnswer::Opened(number) = ask_host(world, &HttpStep::Open(request), url)? else {
         return Err(CurlError::Answer);
     };
-    let head = send(world, ctx, number, body, url);
+    let head = send_body(world, ctx, number, body, url);
     if head.is_err() {
         let _ = world.ask(&HttpStep::Close(number));
     }
@@ -44,7 +48,7 @@ pub(crate) fn open(
     Ok(OpenResponse { number, head, uploaded })
 }
 
-fn send(
+fn send_body(
     world: &mut dyn TransferHost,
     ctx: &mut Ctx<'_>,
     number: u64,
@@ -52,14 +56,14 @@ fn send(
     url: &Url,
 ) -> Result<(Response, u64), CurlError> {
     let mut uploaded = 0;
-    body.send(ctx, &mut |part| {
+    body.send_parts(ctx, &mut |part| {
         uploaded += part.len() as u64;
-        match ask(world, &HttpStep::Body(number, part), url)? {
+        match ask_host(world, &HttpStep::Body(number, part), url)? {
             HttpAnswer::Done => Ok(()),
             _ => Err(CurlError::Answer),
         }
     })?;
-    match ask(world, &HttpStep::End(number), url)? {
+    match ask_host(world, &HttpStep::End(number), url)? {
         HttpAnswer::Head(head) => Ok((head, uploaded)),
         _ => Err(CurlError::Answer),
     }
@@ -72,7 +76,7 @@ impl OpenResponse {
         world: &mut dyn TransferHost,
         url: &Url,
     ) -> Result<Option<Vec<u8>>, CurlError> {
-        match ask(world, &HttpStep::Read(self.number), url)? {
+        match ask_host(world, &HttpStep::Read(self.number), url)? {
             HttpAnswer::Body(part) if part.is_empty() => Ok(None),
             HttpAnswer::Body(part) => Ok(Some(part)),
             _ => Err(CurlError::Answer),

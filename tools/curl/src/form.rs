@@ -26,7 +26,7 @@ enum FormContent {
 }
 
 /// `--form-string NAME=TEXT`.
-pub(crate) fn literal(value: &[u8]) -> Option<FormField> {
+pub(crate) fn literal_field(value: &[u8]) -> Option<FormField> {
     let at = value.iter().position(|b| *b == b'=')?;
     let content = FormContent::Bytes(value[at + 1..].to_vec());
     let name = value[..at].to_vec();
@@ -34,14 +34,17 @@ pub(crate) fn literal(value: &[u8]) -> Option<FormField> {
 }
 
 /// `-F NAME=TEXT`, `NAME=@FILE`, `NAME=<FILE`, with `;type=`, `;filename=`, `;headers=`.
-pub(crate) fn field(p: &mut CurlParser<'_, '_>, value: &[u8]) -> Result<FormField, CurlUsageError> {
-    let at = value.iter().position(|b| *b == b'=').ok_or_else(|| p.bad())?;
+pub(crate) fn parse_field(
+    p: &mut CurlParser<'_, '_>,
+    value: &[u8],
+) -> Result<FormField, CurlUsageError> {
+    let at = value.iter().position(|b| *b == b'=').ok_or_else(|| p.bad_parameter())?;
     let (name, rest) = (value[..at].to_vec(), &value[at + 1..]);
     let (sign, rest) = match rest.split_first() {
         Some((b'@' | b'<', rest)) => (value[at + 1], rest),
         _ => (b'=', rest),
     };
-    let (main, mut rest) = word(rest, false);
+    let (main, mut rest) = parse_word(rest, false);
     let content = match sign {
         b'=' => FormContent::Bytes(main.clone()),
         b'<' => FormContent::Bytes(p.read(&main)?),
@@ -55,13 +58,13 @@ pub(crate) fn field(p: &mut CurlParser<'_, '_>, value: &[u8]) -> Result<FormFiel
         let end = parameter.iter().position(|b| b"=;".contains(b)).unwrap_or(parameter.len());
         let (name, value) = parameter.split_at(end);
         let value = value.strip_prefix(b"=").unwrap_or(value);
-        let (text, behind) = word(value, name == b"type");
+        let (text, behind) = parse_word(value, name == b"type");
         match name {
             b"type" => field.kind = Some(text),
             b"filename" => field.file_name = Some(text),
             b"headers" => field.headers.push(text),
             // As curl does.
-            _ => p.warn(&[b"skip unknown form field: ", name].concat()),
+            _ => p.print_warning(&[b"skip unknown form field: ", name].concat()),
         }
         rest = behind;
     }
@@ -70,7 +73,7 @@ pub(crate) fn field(p: &mut CurlParser<'_, '_>, value: &[u8]) -> Result<FormFiel
 
 /// A word up to `;`, or in quotes with `\` before `"` and `\`. A type has parameters of its own: there a `;`
 /// ends the word only before one of `-F`'s.
-fn word(text: &[u8], is_type: bool) -> (Vec<u8>, &[u8]) {
+fn parse_word(text: &[u8], is_type: bool) -> (Vec<u8>, &[u8]) {
     if let Some(found) = text.strip_prefix(b"\"").and_then(quoted_word) {
         return found;
     }
@@ -126,7 +129,7 @@ fn type_of(name: &[u8]) -> &'static [u8] {
     found.map_or(b"application/octet-stream", |(_, kind)| kind)
 }
 
-fn quoted(text: &[u8]) -> Vec<u8> {
+fn quote_name(text: &[u8]) -> Vec<u8> {
     let mut out = vec![b'"'];
     for b in text {
         match b {
@@ -141,7 +144,7 @@ fn quoted(text: &[u8]) -> Vec<u8> {
 }
 
 /// The body of a form; files must be there.
-pub(crate) fn body(
+pub(crate) fn form_body(
     ctx: &Ctx<'_>,
     fields: &[FormField],
     boundary: &str,
@@ -150,10 +153,10 @@ pub(crate) fn body(
     for field in fields {
         let mut head =
             format!("--{boundary}\r\nContent-Disposition: form-data; name=").into_bytes();
-        head.extend(quoted(&field.name));
+        head.extend(quote_name(&field.name));
         if let Some(name) = &field.file_name {
             head.extend(b"; filename=");
-            head.extend(quoted(name));
+            head.extend(quote_name(name));
         }
         head.extend(b"\r\n");
         let by_name = field.file_name.as_ref().map(|name| type_of(name).to_vec());
@@ -165,14 +168,14 @@ pub(crate) fn body(
         }
         head.extend(b"\r\n");
         pieces.push(BodyPiece::Bytes(head));
-        pieces.push(content(ctx, &field.content)?);
+        pieces.push(content_piece(ctx, &field.content)?);
         pieces.push(BodyPiece::Bytes(b"\r\n".to_vec()));
     }
     pieces.push(BodyPiece::Bytes(format!("--{boundary}--\r\n").into_bytes()));
     Ok(RequestBody::Pieces(pieces))
 }
 
-fn content(ctx: &Ctx<'_>, content: &FormContent) -> Result<BodyPiece, CurlError> {
+fn content_piece(ctx: &Ctx<'_>, content: &FormContent) -> Result<BodyPiece, CurlError> {
     let name = match content {
         FormContent::Bytes(bytes) => return Ok(BodyPiece::Bytes(bytes.clone())),
         FormContent::File(name) => name,

@@ -25,7 +25,7 @@ impl UrlPart {
         }
     }
 
-    fn nth(&self, n: u64) -> Vec<u8> {
+    fn nth_text(&self, n: u64) -> Vec<u8> {
         match self {
             UrlPart::Text(text) => text.clone(),
             UrlPart::Set(all) => all[n as usize].clone(),
@@ -46,7 +46,7 @@ pub(crate) struct Match {
 
 impl Match {
     /// `#N` of an output's name.
-    pub(crate) fn fill(&self, name: &[u8]) -> Vec<u8> {
+    pub(crate) fn fill_numbers(&self, name: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut rest = name;
         while let Some((first, behind)) = rest.split_first() {
@@ -76,7 +76,7 @@ impl UrlGlob {
     }
 
     pub(crate) fn parse(url: &[u8]) -> Result<UrlGlob, CurlError> {
-        UrlGlobReader { url, at: 0 }.pattern().map_err(|(what, at)| CurlError::Glob {
+        UrlGlobReader { url, at: 0 }.read_pattern().map_err(|(what, at)| CurlError::Glob {
             what,
             at: at + 1,
             url: String::from_utf8_lossy(url).into_owned(),
@@ -84,12 +84,12 @@ impl UrlGlob {
     }
 
     /// All URLs one after another; the last place changes first.
-    pub(crate) fn matches(&self) -> impl Iterator<Item = Match> + '_ {
+    pub(crate) fn all_matches(&self) -> impl Iterator<Item = Match> + '_ {
         let total = self.0.iter().fold(1_u64, |n, part| n.saturating_mul(part.count()));
-        (0..total).map(|n| self.nth(n))
+        (0..total).map(|n| self.nth_match(n))
     }
 
-    fn nth(&self, mut n: u64) -> Match {
+    fn nth_match(&self, mut n: u64) -> Match {
         let mut chosen = vec![0; self.0.len()];
         for (i, part) in self.0.iter().enumerate().rev() {
             chosen[i] = n % part.count();
@@ -97,7 +97,7 @@ impl UrlGlob {
         }
         let mut out = Match::default();
         for (part, n) in self.0.iter().zip(chosen) {
-            let text = part.nth(n);
+            let text = part.nth_text(n);
             out.url.extend(&text);
             if !matches!(part, UrlPart::Text(_)) {
                 out.places.push(text);
@@ -115,7 +115,7 @@ struct UrlGlobReader<'a> {
 }
 
 impl UrlGlobReader<'_> {
-    fn pattern(mut self) -> Result<UrlGlob, Wrong> {
+    fn read_pattern(mut self) -> Result<UrlGlob, Wrong> {
         let mut parts = Vec::new();
         let mut text = Vec::new();
         while let Some(b) = self.next() {
@@ -125,7 +125,7 @@ impl UrlGlobReader<'_> {
                     continue;
                 }
                 b'{' => self.set()?,
-                b'[' => self.range()?,
+                b'[' => self.read_range()?,
                 b'}' => return Err(("unmatched close brace/bracket", self.at - 1)),
                 b'\\' if self.url.get(self.at).is_some_and(|b| b"{}[]".contains(b)) => {
                     text.extend(self.next());
@@ -179,7 +179,7 @@ impl UrlGlobReader<'_> {
         Ok(UrlPart::Set(all))
     }
 
-    fn range(&mut self) -> Result<UrlPart, Wrong> {
+    fn read_range(&mut self) -> Result<UrlPart, Wrong> {
         let opened = self.at;
         let wrong = ("bad range", opened);
         let len = self.url[opened..].iter().position(|b| *b == b']').ok_or(wrong)?;
@@ -216,7 +216,7 @@ mod tests {
 
     fn all(url: &str) -> Vec<String> {
         let pattern = UrlGlob::parse(url.as_bytes()).unwrap();
-        pattern.matches().map(|m| String::from_utf8(m.url).unwrap()).collect()
+        pattern.all_matches().map(|m| String::from_utf8(m.url).unwrap()).collect()
     }
 
     #[test]
@@ -274,13 +274,13 @@ mod tests {
     #[test]
     fn ranges_are_lazy() {
         let pattern = UrlGlob::parse(b"[0-18446744073709551614][0-18446744073709551614]").unwrap();
-        assert_eq!(pattern.matches().nth(1).unwrap().url, b"01");
+        assert_eq!(pattern.all_matches().nth(1).unwrap().url, b"01");
     }
 
     #[test]
     fn places_fill_names() {
         let m = Match { url: vec![], places: vec![b"a".to_vec(), b"b".to_vec()] };
-        assert_eq!(m.fill(b"#1_#2.txt#3#"), b"a_b.txt#3#");
-        assert_eq!(m.fill(b"1#99999999999999999999999"), b"1#99999999999999999999999");
+        assert_eq!(m.fill_numbers(b"#1_#2.txt#3#"), b"a_b.txt#3#");
+        assert_eq!(m.fill_numbers(b"1#99999999999999999999999"), b"1#99999999999999999999999");
     }
 }

@@ -3,18 +3,18 @@
 use box_sys::http::Response;
 
 /// The last value of a header.
-pub(crate) fn value<'a>(response: &'a Response, name: &str) -> Option<&'a [u8]> {
+pub(crate) fn header_value<'a>(response: &'a Response, name: &str) -> Option<&'a [u8]> {
     let mut fields = response.headers.iter().rev();
     fields.find(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v.as_slice())
 }
 
 /// As it came over the wire, or as curl shows one of HTTP/2.
-pub(crate) fn text(response: &Response) -> Vec<u8> {
+pub(crate) fn head_text(response: &Response) -> Vec<u8> {
     let status = response.status;
     let first = match response.version {
-        10 => format!("HTTP/1.0 {status} {}", reason(status)),
+        10 => format!("HTTP/1.0 {status} {}", reason_phrase(status)),
         20 => format!("HTTP/2 {status} "),
-        _ => format!("HTTP/1.1 {status} {}", reason(status)),
+        _ => format!("HTTP/1.1 {status} {}", reason_phrase(status)),
     };
     let mut out = first.into_bytes();
     out.extend(b"\r\n");
@@ -26,7 +26,7 @@ pub(crate) fn text(response: &Response) -> Vec<u8> {
 }
 
 /// The version as `%{http_version}` has it.
-pub(crate) fn version(response: &Response) -> &'static str {
+pub(crate) fn version_text(response: &Response) -> &'static str {
     match response.version {
         10 => "1.0",
         20 => "2",
@@ -36,7 +36,7 @@ pub(crate) fn version(response: &Response) -> &'static str {
 
 /// The name that `Content-Disposition` gives a file, without folders.
 pub(crate) fn file_name(response: &Response) -> Option<Vec<u8>> {
-    let value = value(response, "content-disposition")?;
+    let value = header_value(response, "content-disposition")?;
     let lower = value.to_ascii_lowercase();
     let at = lower.windows(9).position(|w| w == b"filename=")? + 9;
     let rest = value[at..].trim_ascii_start();
@@ -51,7 +51,7 @@ pub(crate) fn file_name(response: &Response) -> Option<Vec<u8>> {
 }
 
 /// RFC 9110, 15.
-pub(crate) fn reason(status: u16) -> &'static str {
+pub(crate) fn reason_phrase(status: u16) -> &'static str {
     match status {
         100 => "Continue",
         101 => "Switching Protocols",

@@ -53,12 +53,12 @@ struct LoopbackConnection {
     begun: Instant,
 }
 
-fn failed(code: u8, why: impl Into<String>) -> CurlError {
+fn failure_error(code: u8, why: impl Into<String>) -> CurlError {
     CurlError::Host { code, why: why.into() }
 }
 
-fn broken(e: &std::io::Error) -> CurlError {
-    failed(56, format!("Recv failure: {}", box_sys::strerror(e)))
+fn broken_connection(e: &std::io::Error) -> CurlError {
+    failure_error(56, format!("Recv failure: {}", box_sys::error_text(e)))
 }
 
 /// Whether the URL's host is the own machine.
@@ -67,13 +67,13 @@ pub(crate) fn is_own(url: &[u8]) -> bool {
     let own = |ip: &std::net::IpAddr| ip.to_canonical().is_loopback() || ip.is_unspecified();
     std::str::from_utf8(&url.host)
         .ok()
-        .and_then(net::resolve)
+        .and_then(net::resolve_name)
         .is_some_and(|all| all.iter().all(own))
 }
 
 impl Loopback {
     /// Whether a step is about a request of ours.
-    pub(crate) fn has(&self, step: &HttpStep) -> bool {
+    pub(crate) fn has_request(&self, step: &HttpStep) -> bool {
         match step {
             HttpStep::Open(_) | HttpStep::Names(..) => false,
             HttpStep::Body(n, _) | HttpStep::End(n) | HttpStep::Read(n) | HttpStep::Close(n) => {
@@ -82,7 +82,7 @@ impl Loopback {
         }
     }
 
-    pub(crate) fn ask(&mut self, step: &HttpStep) -> Result<HttpAnswer, CurlError> {
+    pub(crate) fn run_step(&mut self, step: &HttpStep) -> Result<HttpAnswer, CurlError> {
         let number = match step {
             HttpStep::Open(request) => {
                 let connection = LoopbackConnection::open(request)?;
@@ -101,8 +101,8 @@ impl Loopback {
         };
         let connection = self.open.get_mut(number).ok_or(CurlError::Answer)?;
         match step {
-            HttpStep::Body(_, part) => connection.send(part).map(|()| HttpAnswer::Done),
-            HttpStep::End(_) => connection.respond().map(HttpAnswer::Head),
+            HttpStep::Body(_, part) => connection.send_part(part).map(|()| HttpAnswer::Done),
+            HttpStep::End(_) => connection.read_response().map(HttpAnswer::Head),
             _ => connection.read().map(HttpAnswer::Body),
         }
     }
@@ -113,7 +113,7 @@ impl LoopbackConnection {
         let begun = Instant::now();
         let url = Url::parse(&request.url)?;
         if url.https {
-            return Err(failed(
+            return Err(failure_error(
                 35,
                 "there is no TLS inside the sandbox: its own servers speak http",
             ));
@@ -126,10 +126,16 @@ impl LoopbackConnection {
                 let (port, ms) = (url.port(), begun.elapsed().as_millis());
                 let bare = host.trim_matches(['[', ']']);
                 if e.kind() == ErrorKind::TimedOut {
-                    return failed(28, format!("Connection timed out after {ms} milliseconds"));
+                    return failure_error(
+                        28,
+                        format!("Connection timed out after {ms} milliseconds"),
+                    );
                 }
                 let why = "Could not connect to server";
-                failed(7, format!("Failed to connect to {bare} port {port} after {ms} ms: {why}"))
+                failure_error(
+                    7,
+                    format!("Failed to connect to {bare} port {port} after {ms} ms: {why}"),
+                )
             })?;
         let is_chunked = request.body.is_none();
         let mut connection = LoopbackConnection {
@@ -141,7 +147,7 @@ impl LoopbackConnection {
             received: 0,
             begun,
         };
-        connection.write(&head(request, &url))?;
+        connection.write(&request_head(request, &url))?;
         Ok(connection)
     }
 
@@ -149,13 +155,13 @@ impl LoopbackConnection {
     fn write(&mut self, bytes: &[u8]) -> Result<(), CurlError> {
         match self.socket.write_all(bytes) {
             Err(e) if !matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
-                Err(failed(55, format!("Send failure: {}", box_sys::strerror(&e))))
+                Err(failure_error(55, format!("Send failure: {}", box_sys::error_text(&e))))
             }
             _ => Ok(()),
         }
     }
 
-    fn send(&mut self, part: &[u8]) -> Result<(), CurlError> {
+    fn send_part(&mut self, part: &[u8]) -> Result<(), CurlError> {
         if !self.is_chunked {
             return self.write(part);
         }
@@ -167,12 +173,12 @@ impl LoopbackConnection {
     }
 
     /// Reads more into the buffer; false at the end.
-    fn fill(&mut self) -> Result<bool, CurlError> {
+    fn fill_buffer(&mut self) -> Result<bool, CurlError> {
         if self.request.time > 0 {
             let most = Duration::from_millis(self.request.time);
             let left = most.saturating_sub(self.begun.elapsed());
             let ready = net::wait(&[(&self.socket, Wait::Read)], Some(left));
-            if !ready.map_err(|e| broken(&e))?.iter().any(|r| *r) {
+            if !ready.map_err(|e| broken_connection(&e))?.iter().any(|r| *r) {
                 return Err(CurlError::Time(self.begun.elapsed().as_millis(), self.received));
             }
         }
@@ -184,36 +190,38 @@ impl LoopbackConnection {
                     return Ok(n > 0);
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(broken(&e)),
+                Err(e) => return Err(broken_connection(&e)),
             }
         }
     }
 
     /// Ends the request and reads the response's head.
-    fn respond(&mut self) -> Result<Response, CurlError> {
+    fn read_response(&mut self) -> Result<Response, CurlError> {
         if self.is_chunked {
             self.write(b"0\r\n\r\n")?;
         }
         loop {
             match parse(&self.buffer)? {
-                Some((used, _)) if (100..200).contains(&status(&self.buffer)) => {
+                Some((used, _)) if (100..200).contains(&parse_status(&self.buffer)) => {
                     self.buffer.drain(..used);
                 }
                 Some((used, mut response)) => {
                     response.url.clone_from(&self.request.url);
                     self.buffer.drain(..used);
-                    self.rest = rest(&self.request, &response)?;
+                    self.rest = body_rest(&self.request, &response)?;
                     return Ok(response);
                 }
                 None if self.buffer.len() > MAX_HEAD => {
-                    return Err(failed(56, "Too large response headers"));
+                    return Err(failure_error(56, "Too large response headers"));
                 }
                 None => {
                     let had = !self.buffer.is_empty();
-                    if !self.fill()? {
+                    if !self.fill_buffer()? {
                         return Err(match had {
-                            false => failed(52, "Empty reply from server"),
-                            true => failed(56, "Recv failure: the response's head ends early"),
+                            false => failure_error(52, "Empty reply from server"),
+                            true => {
+                                failure_error(56, "Recv failure: the response's head ends early")
+                            }
                         });
                     }
                 }
@@ -222,8 +230,8 @@ impl LoopbackConnection {
     }
 
     /// At most that many bytes of the body out of the buffer, which is filled if it is empty.
-    fn part(&mut self, most: u64) -> Result<Vec<u8>, CurlError> {
-        if self.buffer.is_empty() && !self.fill()? {
+    fn take_part(&mut self, most: u64) -> Result<Vec<u8>, CurlError> {
+        if self.buffer.is_empty() && !self.fill_buffer()? {
             return Ok(Vec::new());
         }
         let n = self.buffer.len().min(PART).min(usize::try_from(most).unwrap_or(PART));
@@ -235,18 +243,18 @@ impl LoopbackConnection {
     fn read(&mut self) -> Result<Vec<u8>, CurlError> {
         match self.rest {
             BodyRest::Nothing | BodyRest::Bytes(0) => Ok(Vec::new()),
-            BodyRest::UntilEnd => self.part(u64::MAX),
+            BodyRest::UntilEnd => self.take_part(u64::MAX),
             BodyRest::Bytes(left) => {
-                let part = self.part(left)?;
+                let part = self.take_part(left)?;
                 if part.is_empty() {
                     let why = format!("end of response with {left} bytes missing");
-                    return Err(failed(18, why));
+                    return Err(failure_error(18, why));
                 }
                 self.rest = BodyRest::Bytes(left - part.len() as u64);
                 Ok(part)
             }
             BodyRest::Chunks { left: 0, is_first } => {
-                let left = self.chunk(is_first)?;
+                let left = self.next_chunk_len(is_first)?;
                 if left == 0 {
                     self.rest = BodyRest::Nothing;
                     return Ok(Vec::new());
@@ -255,9 +263,12 @@ impl LoopbackConnection {
                 self.read()
             }
             BodyRest::Chunks { left, is_first } => {
-                let part = self.part(left)?;
+                let part = self.take_part(left)?;
                 if part.is_empty() {
-                    return Err(failed(18, "transfer closed with outstanding read data remaining"));
+                    return Err(failure_error(
+                        18,
+                        "transfer closed with outstanding read data remaining",
+                    ));
                 }
                 self.rest = BodyRest::Chunks { left: left - part.len() as u64, is_first };
                 Ok(part)
@@ -266,8 +277,8 @@ impl LoopbackConnection {
     }
 
     /// The next chunk's length.
-    fn chunk(&mut self, is_first: bool) -> Result<u64, CurlError> {
-        let bad = || failed(56, "chunk hex-length char not a hex digit");
+    fn next_chunk_len(&mut self, is_first: bool) -> Result<u64, CurlError> {
+        let bad = || failure_error(56, "chunk hex-length char not a hex digit");
         // A chunk's line end comes before the next one's length.
         let skip = if is_first { 0 } else { 2 };
         loop {
@@ -286,15 +297,18 @@ impl LoopbackConnection {
                     httparse::Status::Partial => {}
                 }
             }
-            if !self.fill()? {
-                return Err(failed(18, "transfer closed with outstanding read data remaining"));
+            if !self.fill_buffer()? {
+                return Err(failure_error(
+                    18,
+                    "transfer closed with outstanding read data remaining",
+                ));
             }
         }
     }
 }
 
 /// A request's head as it is sent.
-fn head(request: &HttpRequest, url: &Url) -> Vec<u8> {
+fn request_head(request: &HttpRequest, url: &Url) -> Vec<u8> {
     let has = |name: &[u8]| request.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
     let mut out = [&request.method, &b" "[..], &url.target(), b" HTTP/1.1\r\n"].concat();
     let mut line = |name: &[u8], value: &[u8]| {
@@ -329,9 +343,9 @@ fn parse(bytes: &[u8]) -> Result<Option<(usize, Response)>, CurlError> {
         Ok(httparse::Status::Complete(used)) => used,
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(httparse::Error::Version | httparse::Error::Token) if !bytes.starts_with(b"HTTP/") => {
-            return Err(failed(1, "Received HTTP/0.9 when not allowed"));
+            return Err(failure_error(1, "Received HTTP/0.9 when not allowed"));
         }
-        Err(e) => return Err(failed(8, format!("Weird server reply: {e}"))),
+        Err(e) => return Err(failure_error(8, format!("Weird server reply: {e}"))),
     };
     let headers = response.headers.iter().map(|h| (h.name.as_bytes().to_vec(), h.value.to_vec()));
     let head = Response {
@@ -344,13 +358,13 @@ fn parse(bytes: &[u8]) -> Result<Option<(usize, Response)>, CurlError> {
     Ok(Some((used, head)))
 }
 
-fn status(bytes: &[u8]) -> u16 {
+fn parse_status(bytes: &[u8]) -> u16 {
     let code = bytes.get(9..12).and_then(|code| std::str::from_utf8(code).ok());
     code.and_then(|code| code.parse().ok()).unwrap_or(0)
 }
 
 /// How the response's body is delimited (RFC 9112, 6.3).
-fn rest(request: &HttpRequest, response: &Response) -> Result<BodyRest, CurlError> {
+fn body_rest(request: &HttpRequest, response: &Response) -> Result<BodyRest, CurlError> {
     let all = |name: &str| {
         let name = name.to_owned();
         let same = move |n: &[u8]| n.eq_ignore_ascii_case(name.as_bytes());
@@ -369,7 +383,7 @@ fn rest(request: &HttpRequest, response: &Response) -> Result<BodyRest, CurlErro
         match (n, length) {
             (Some(n), None) => length = Some(n),
             (Some(n), Some(before)) if n == before => {}
-            _ => return Err(failed(8, "Invalid Content-Length: value")),
+            _ => return Err(failure_error(8, "Invalid Content-Length: value")),
         }
     }
     Ok(length.map_or(BodyRest::UntilEnd, BodyRest::Bytes))
@@ -407,12 +421,12 @@ mod tests {
             body: Some(0),
             ..HttpRequest::default()
         };
-        let HttpAnswer::Opened(n) = own.ask(&HttpStep::Open(request))? else { panic!() };
-        assert!(own.has(&HttpStep::End(n)));
-        let HttpAnswer::Head(head) = own.ask(&HttpStep::End(n))? else { panic!() };
+        let HttpAnswer::Opened(n) = own.run_step(&HttpStep::Open(request))? else { panic!() };
+        assert!(own.has_request(&HttpStep::End(n)));
+        let HttpAnswer::Head(head) = own.run_step(&HttpStep::End(n))? else { panic!() };
         let mut body = Vec::new();
         loop {
-            match own.ask(&HttpStep::Read(n))? {
+            match own.run_step(&HttpStep::Read(n))? {
                 HttpAnswer::Body(part) if part.is_empty() => return Ok((head, body)),
                 HttpAnswer::Body(part) => body.extend(part),
                 _ => panic!(),

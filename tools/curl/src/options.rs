@@ -110,7 +110,7 @@ pub(crate) fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CurlRequest, 
     if !args.first().is_some_and(quiet) {
         config::default(&mut parser)?;
     }
-    parser.arguments(args)?;
+    parser.parse_arguments(args)?;
     for op in &parser.asked.ops {
         let bodies = [op.data.is_some() && !op.get, !op.form.is_empty(), !op.uploads.is_empty()];
         let bodies = bodies.iter().filter(|b| **b).count();
@@ -126,7 +126,7 @@ pub(crate) fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CurlRequest, 
 }
 
 impl CurlParser<'_, '_> {
-    pub(crate) fn op(&mut self) -> &mut CurlOperation {
+    pub(crate) fn current_op(&mut self) -> &mut CurlOperation {
         if self.asked.ops.is_empty() {
             self.asked.ops.push(CurlOperation::default());
         }
@@ -134,16 +134,16 @@ impl CurlParser<'_, '_> {
         &mut self.asked.ops[last]
     }
 
-    fn arguments(&mut self, args: &[Vec<u8>]) -> Result<(), CurlUsageError> {
+    fn parse_arguments(&mut self, args: &[Vec<u8>]) -> Result<(), CurlUsageError> {
         let mut rest = args;
         let mut only_urls = false;
         while let Some((arg, behind)) = rest.split_first() {
             rest = behind;
             if only_urls || arg.first() != Some(&b'-') || arg.len() == 1 {
-                self.op().urls.push(arg.clone());
+                self.current_op().urls.push(arg.clone());
             } else if arg == b"--" {
                 only_urls = true;
-            } else if self.parameter(arg, behind.first().map(Vec::as_slice))? {
+            } else if self.parse_parameter(arg, behind.first().map(Vec::as_slice))? {
                 rest = &behind[1..];
             }
             if self.asked.help || self.asked.version {
@@ -154,14 +154,14 @@ impl CurlParser<'_, '_> {
     }
 
     /// One argument that begins with `-`; whether it has taken the next one as well.
-    pub(crate) fn parameter(
+    pub(crate) fn parse_parameter(
         &mut self,
         arg: &[u8],
         next: Option<&[u8]>,
     ) -> Result<bool, CurlUsageError> {
         if let Some(name) = arg.strip_prefix(b"--") {
             self.shown = String::from_utf8_lossy(arg).into_owned();
-            return self.long(name, next);
+            return self.parse_long(name, next);
         }
         let mut letters = &arg[1..];
         while let Some((letter, behind)) = letters.split_first() {
@@ -170,22 +170,22 @@ impl CurlParser<'_, '_> {
             let found = OPTIONS.iter().find(|o| o.short == Some(char::from(*letter)));
             let opt = found.ok_or_else(unknown)?;
             if !opt.kind.takes_value() {
-                self.apply(opt, true, b"")?;
+                self.apply_option(opt, true, b"")?;
                 letters = behind;
                 continue;
             }
             if !behind.is_empty() {
-                self.apply(opt, true, behind)?;
+                self.apply_option(opt, true, behind)?;
                 return Ok(false);
             }
             let value = next.ok_or_else(|| CurlUsageError::Parameter(self.shown.clone()))?;
-            self.apply(opt, true, value)?;
+            self.apply_option(opt, true, value)?;
             return Ok(true);
         }
         Ok(false)
     }
 
-    fn long(&mut self, name: &[u8], next: Option<&[u8]>) -> Result<bool, CurlUsageError> {
+    fn parse_long(&mut self, name: &[u8], next: Option<&[u8]>) -> Result<bool, CurlUsageError> {
         let named = |n: &[u8]| OPTIONS.iter().find(|o| o.long.as_bytes() == n);
         let reversed = || Some((named(name.strip_prefix(b"no-")?)?, false));
         let found = named(name).map(|o| (o, true)).or_else(reversed);
@@ -194,30 +194,35 @@ impl CurlParser<'_, '_> {
             return Err(CurlUsageError::Reversed(self.shown.clone()));
         }
         if !opt.kind.takes_value() {
-            self.apply(opt, on, b"")?;
+            self.apply_option(opt, on, b"")?;
             return Ok(false);
         }
         let value = next.ok_or_else(|| CurlUsageError::Parameter(self.shown.clone()))?;
-        self.apply(opt, on, value)?;
+        self.apply_option(opt, on, value)?;
         Ok(true)
     }
 
-    fn apply(&mut self, opt: &CurlOption, on: bool, value: &[u8]) -> Result<(), CurlUsageError> {
+    fn apply_option(
+        &mut self,
+        opt: &CurlOption,
+        on: bool,
+        value: &[u8],
+    ) -> Result<(), CurlUsageError> {
         let number = || CurlUsageError::Number(self.shown.clone());
         match opt.kind {
             CurlOptionKind::Global(flag) => *flag(&mut self.asked.globals) = on,
-            CurlOptionKind::Flag(flag) => *flag(self.op()) = on,
-            CurlOptionKind::Text(text) => *text(self.op()) = Some(value.to_vec()),
-            CurlOptionKind::List(list) => list(self.op()).push(value.to_vec()),
+            CurlOptionKind::Flag(flag) => *flag(self.current_op()) = on,
+            CurlOptionKind::Text(text) => *text(self.current_op()) = Some(value.to_vec()),
+            CurlOptionKind::List(list) => list(self.current_op()).push(value.to_vec()),
             CurlOptionKind::Count(field) => {
                 let n = std::str::from_utf8(value).ok().and_then(|v| v.parse().ok());
                 let n = n.ok_or_else(number)?;
-                *field(self.op()) = n;
+                *field(self.current_op()) = n;
             }
             CurlOptionKind::Seconds(field) => {
                 let n = std::str::from_utf8(value).ok().and_then(|v| v.parse::<f64>().ok());
                 let n = n.filter(|n| (0.0..1e9).contains(n)).ok_or_else(number)?;
-                *field(self.op()) = n;
+                *field(self.current_op()) = n;
             }
             CurlOptionKind::Do(_, run) => run(self, value)?,
             CurlOptionKind::IgnoreValue => {}
@@ -229,13 +234,13 @@ impl CurlParser<'_, '_> {
         Ok(())
     }
 
-    pub(crate) fn warn(&mut self, text: &[u8]) {
+    pub(crate) fn print_warning(&mut self, text: &[u8]) {
         if !self.asked.globals.silent {
             let _ = self.ctx.stderr.write_all(&[b"Warning: ", text, b"\n"].concat());
         }
     }
 
-    pub(crate) fn bad(&self) -> CurlUsageError {
+    pub(crate) fn bad_parameter(&self) -> CurlUsageError {
         CurlUsageError::Bad(self.shown.clone())
     }
 
@@ -250,7 +255,7 @@ impl CurlParser<'_, '_> {
 
     /// More of `-d`, with `&` between.
     pub(crate) fn add_data(&mut self, more: &[u8], separated: bool) {
-        let data = self.op().data.get_or_insert_default();
+        let data = self.current_op().data.get_or_insert_default();
         if separated && !data.is_empty() {
             data.push(b'&');
         }
@@ -270,7 +275,7 @@ impl CurlParser<'_, '_> {
 }
 
 /// What `--help` prints.
-pub(crate) fn help(out: &mut dyn Write) -> std::io::Result<()> {
+pub(crate) fn print_help(out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "Usage: curl [options...] <url>")?;
     for opt in OPTIONS.iter().filter(|o| !o.help.is_empty()) {
         let short = opt.short.map_or("    ".to_string(), |c| format!("-{c}, "));

@@ -40,7 +40,7 @@ impl OutputFile {
             Some(BodyOutput::File(name)) if name == b"-" => {
                 return Ok(OutputFile { explicit: true, ..OutputFile::default() });
             }
-            Some(BodyOutput::File(name)) => m.fill(name),
+            Some(BodyOutput::File(name)) => m.fill_numbers(name),
             Some(BodyOutput::Remote) => Url::parse(&m.url)?.file_name().to_vec(),
         };
         let mut target = OutputFile { explicit: true, ..OutputFile::default() };
@@ -48,11 +48,11 @@ impl OutputFile {
             target.why = Some("Remote file name has no length".into());
             return Err(CurlError::Write);
         }
-        target.rename(ctx, op, name);
+        target.rename_by_header(ctx, op, name);
         Ok(target)
     }
 
-    fn rename(&mut self, ctx: &Ctx<'_>, op: &CurlOperation, name: Vec<u8>) {
+    fn rename_by_header(&mut self, ctx: &Ctx<'_>, op: &CurlOperation, name: Vec<u8>) {
         let name = match &op.output_dir {
             Some(folder) => [folder, &b"/"[..], &name].concat(),
             None => name,
@@ -64,7 +64,7 @@ impl OutputFile {
     /// What `Content-Disposition` says (`-J`).
     pub(crate) fn named_by_server(&mut self, ctx: &Ctx<'_>, op: &CurlOperation, name: Vec<u8>) {
         if self.name.is_some() {
-            self.rename(ctx, op, name);
+            self.rename_by_header(ctx, op, name);
             self.fresh = true;
         }
     }
@@ -95,17 +95,17 @@ impl OutputFile {
         bytes: &[u8],
     ) -> Result<(), CurlError> {
         if self.is_stdout() {
-            return stdout(ctx, bytes);
+            return write_stdout(ctx, bytes);
         }
         let file = self.open(op)?;
         let written = file.write_all(bytes);
-        written.map_err(|e| self.failed("write", &e))
+        written.map_err(|e| self.write_error("write", &e))
     }
 
     fn open(&mut self, op: &CurlOperation) -> Result<&mut File, CurlError> {
         if self.file.is_none() {
             if let Some(folder) = self.path.parent().filter(|_| op.create_dirs) {
-                fs::create_dir_all(folder).map_err(|e| self.failed("create", &e))?;
+                fs::create_dir_all(folder).map_err(|e| self.write_error("create", &e))?;
             }
             let mut options = File::options();
             if self.start > 0 {
@@ -118,7 +118,7 @@ impl OutputFile {
             } else {
                 options.create(true)
             };
-            let file = options.open(&self.path).map_err(|e| self.failed("open", &e))?;
+            let file = options.open(&self.path).map_err(|e| self.write_error("open", &e))?;
             // Opened a second time, it is replaced.
             self.fresh = false;
             self.file = Some(file);
@@ -126,9 +126,9 @@ impl OutputFile {
         self.file.as_mut().ok_or(CurlError::Write)
     }
 
-    fn failed(&mut self, what: &str, e: &io::Error) -> CurlError {
+    fn write_error(&mut self, what: &str, e: &io::Error) -> CurlError {
         let name = String::from_utf8_lossy(self.name()).into_owned();
-        self.why = Some(format!("Failed to {what} the file {name}: {}", box_sys::strerror(e)));
+        self.why = Some(format!("Failed to {what} the file {name}: {}", box_sys::error_text(e)));
         CurlError::Write
     }
 
@@ -138,7 +138,7 @@ impl OutputFile {
     }
 
     /// A transfer begins again: what it has written is taken back, but for standard output.
-    pub(crate) fn again(&mut self) {
+    pub(crate) fn begin_again(&mut self) {
         if let Some(file) = self.file.take() {
             let _ = file.set_len(self.start);
         }
@@ -153,7 +153,7 @@ impl OutputFile {
 }
 
 /// Writes to standard output at once.
-pub(crate) fn stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> Result<(), CurlError> {
+pub(crate) fn write_stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> Result<(), CurlError> {
     let written = ctx.stdout.write_all(bytes).and_then(|()| ctx.stdout.flush());
     written.map_err(|e| {
         // It is told here, not once more at the end.
@@ -163,14 +163,14 @@ pub(crate) fn stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> Result<(), CurlError> {
 }
 
 /// Replaces a file, or standard output for `-`.
-pub(crate) fn save(
+pub(crate) fn save_file(
     ctx: &mut Ctx<'_>,
     name: &[u8],
     bytes: &[u8],
     append: bool,
 ) -> Result<(), CurlError> {
     if name == b"-" {
-        return stdout(ctx, bytes);
+        return write_stdout(ctx, bytes);
     }
     let mut options = File::options();
     options.create(true).write(true).append(append).truncate(!append);

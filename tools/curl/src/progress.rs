@@ -32,21 +32,21 @@ impl CurlMeter {
     }
 
     /// So many bytes are there: shown twice a second at most.
-    pub(crate) fn at(&mut self, ctx: &mut Ctx<'_>, bytes: u64) {
+    pub(crate) fn show_bytes(&mut self, ctx: &mut Ctx<'_>, bytes: u64) {
         let due = self.shown.is_none_or(|at| at.elapsed() > Duration::from_millis(500));
         if !self.off && due {
             self.shown = Some(Instant::now());
-            let _ = ctx.stderr.write_all(self.line(bytes).as_bytes());
+            let _ = ctx.stderr.write_all(self.format_line(bytes).as_bytes());
         }
     }
 
     pub(crate) fn end(&mut self, ctx: &mut Ctx<'_>, bytes: u64) {
         if !self.off {
-            let _ = ctx.stderr.write_all((self.line(bytes) + "\n").as_bytes());
+            let _ = ctx.stderr.write_all((self.format_line(bytes) + "\n").as_bytes());
         }
     }
 
-    fn line(&self, bytes: u64) -> String {
+    fn format_line(&self, bytes: u64) -> String {
         let part = self.whole.filter(|w| *w > 0).map(|w| bytes as f64 / w as f64);
         if self.bar {
             let part = part.unwrap_or(0.0).min(1.0);

@@ -1,7 +1,7 @@
 //! One hop: its method, its headers in curl's order, and what a redirect makes of it.
 
 use box_sys::http::{Header, HttpRequest};
-use box_text::base64::encode;
+use box_text::base64::encode_base64;
 
 use crate::data::RequestBody;
 use crate::options::CurlOperation;
@@ -86,7 +86,7 @@ impl CurlHop {
     }
 
     /// What a redirect leads to. curl keeps the method of `-X`, and makes GET of POST only.
-    pub(crate) fn redirected(&self, op: &CurlOperation, status: u16, url: Url) -> CurlHop {
+    pub(crate) fn follow_redirect(&self, op: &CurlOperation, status: u16, url: Url) -> CurlHop {
         let is_post = op.method.is_none() && self.method == b"POST";
         let (changes, loses) = match status {
             301 if !op.keep_post[0] => (is_post, true),
@@ -115,7 +115,7 @@ impl CurlHop {
     }
 
     /// What goes to the host; time limits are the caller's.
-    pub(crate) fn request(
+    pub(crate) fn to_request(
         &self,
         op: &CurlOperation,
         cookie: Option<Vec<u8>>,
@@ -132,7 +132,7 @@ impl CurlHop {
             }
         };
         let json = |text: &[u8]| op.json.then(|| text.to_vec());
-        put("Authorization", self.authorization(op, same));
+        put("Authorization", self.authorization_header(op, same));
         put("Range", range.map(|r| [b"bytes=", r].concat()));
         let agent = op.agent.clone().unwrap_or_else(|| format!("curl/{VERSION}").into_bytes());
         put("User-Agent", Some(agent).filter(|a| !a.is_empty()));
@@ -157,7 +157,7 @@ impl CurlHop {
         HttpRequest { method, url, headers, body, redirects: 0, time: 0, connect_time: 0 }
     }
 
-    fn authorization(&self, op: &CurlOperation, same: bool) -> Option<Vec<u8>> {
+    fn authorization_header(&self, op: &CurlOperation, same: bool) -> Option<Vec<u8>> {
         if let Some(token) = op.bearer.as_ref().filter(|_| same) {
             return Some([b"Bearer ", token.as_slice()].concat());
         }
@@ -170,11 +170,11 @@ impl CurlHop {
         let kept = self.first.user.as_ref().filter(|_| same);
         let kept = kept.map(|(user, password)| [user, &b":"[..], password].concat());
         let user = given.or(in_url).or(kept)?;
-        Some([&b"Basic "[..], encode(&user).as_bytes()].concat())
+        Some([&b"Basic "[..], encode_base64(&user).as_bytes()].concat())
     }
 
     /// The head as it goes over the wire, for people (`-v`).
-    pub(crate) fn head(&self, request: &HttpRequest) -> Vec<u8> {
+    pub(crate) fn head_text(&self, request: &HttpRequest) -> Vec<u8> {
         let mut out =
             [&request.method, &b" "[..], &self.url.target(), b" HTTP/1.1\r\nHost: "].concat();
         out.extend(self.url.authority());

@@ -13,7 +13,7 @@ use crate::glob::{Match, UrlGlob};
 use crate::options::{self, CurlOperation, CurlRequest, Globals};
 use crate::output::{self, OutputFile};
 use crate::request::CurlHop;
-use crate::transfer::{self, CurlTransfer, Stats, tell};
+use crate::transfer::{self, CurlTransfer, Stats, report_error};
 use crate::url::{self, Url};
 use crate::world::{HttpNode, TransferHost};
 use crate::write_out;
@@ -23,29 +23,29 @@ pub(crate) const VERSION: &str = "8.11.1";
 
 /// Runs `curl`.
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(with(ctx, args, &mut HttpNode::default()))
+    Ok(run_with(ctx, args, &mut HttpNode::default()))
 }
 
 /// The same with any host.
-pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn TransferHost) -> Exit {
+pub(crate) fn run_with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn TransferHost) -> Exit {
     if args.is_empty() {
-        return wrong(ctx, None);
+        return report_usage(ctx, None);
     }
     let asked = match options::parse(ctx, args) {
         Ok(asked) => asked,
-        Err(usage) => return wrong(ctx, Some(&usage)),
+        Err(usage) => return report_usage(ctx, Some(&usage)),
     };
     if asked.help || asked.version {
-        let _ = if asked.help { options::help(&mut ctx.stdout) } else { version(ctx) };
+        let _ = if asked.help { options::print_help(&mut ctx.stdout) } else { print_version(ctx) };
         return Exit::SUCCESS;
     }
-    match groups(ctx, world, &asked) {
+    match run_groups(ctx, world, &asked) {
         Ok(exit) => exit,
-        Err(usage) => wrong(ctx, Some(&usage)),
+        Err(usage) => report_usage(ctx, Some(&usage)),
     }
 }
 
-fn version(ctx: &mut Ctx<'_>) -> std::io::Result<()> {
+fn print_version(ctx: &mut Ctx<'_>) -> std::io::Result<()> {
     write!(
         ctx.stdout,
         "curl {VERSION} (wasm32-wasip1) Wasibox, HTTP by the sandbox's host\n\
@@ -53,7 +53,7 @@ fn version(ctx: &mut Ctx<'_>) -> std::io::Result<()> {
     )
 }
 
-fn wrong(ctx: &mut Ctx<'_>, usage: Option<&CurlUsageError>) -> Exit {
+fn report_usage(ctx: &mut Ctx<'_>, usage: Option<&CurlUsageError>) -> Exit {
     if let Some(usage) = usage {
         ctx.error(usage);
     }
@@ -61,7 +61,7 @@ fn wrong(ctx: &mut Ctx<'_>, usage: Option<&CurlUsageError>) -> Exit {
     Exit(usage.map_or(2, CurlUsageError::code))
 }
 
-fn groups(
+fn run_groups(
     ctx: &mut Ctx<'_>,
     world: &mut dyn TransferHost,
     asked: &CurlRequest,
@@ -71,13 +71,17 @@ fn groups(
         if op.urls.is_empty() {
             return Err(CurlUsageError::NoUrl);
         }
-        let mut cookies = Cookies::load(ctx, op);
-        last = group(ctx, world, &asked.globals, op, &mut cookies)?;
+        let mut cookies = Cookies::load_jar(ctx, op);
+        last = run_group(ctx, world, &asked.globals, op, &mut cookies)?;
         if let (Some(name), Some(jar)) = (&op.cookie_jar, &cookies.jar)
-            && output::save(ctx, name, &jar.text(), false).is_err()
+            && output::save_file(ctx, name, &jar.file_text(), false).is_err()
         {
             let name = String::from_utf8_lossy(name).into_owned();
-            transfer::warn(ctx, &asked.globals, &format!("failed to save cookies in {name}"));
+            transfer::print_warning(
+                ctx,
+                &asked.globals,
+                &format!("failed to save cookies in {name}"),
+            );
         }
         if last.is_err() && asked.globals.fail_early {
             break;
@@ -93,7 +97,7 @@ struct Cookies {
 }
 
 impl Cookies {
-    fn load(ctx: &mut Ctx<'_>, op: &CurlOperation) -> Cookies {
+    fn load_jar(ctx: &mut Ctx<'_>, op: &CurlOperation) -> Cookies {
         let mut jar = op.cookie_jar.is_some().then(Jar::default);
         let mut literal = Vec::new();
         for text in &op.cookies {
@@ -104,13 +108,13 @@ impl Cookies {
             // A file that is not there is an empty jar.
             let jar = jar.get_or_insert_default();
             let bytes = ctx.read(text).unwrap_or_default();
-            jar.load(&bytes, op.junk_session, clock::now().0);
+            jar.load_cookies(&bytes, op.junk_session, clock::current_time().0);
         }
         Cookies { jar, literal: literal.join(&b"; "[..]) }
     }
 }
 
-fn group(
+fn run_group(
     ctx: &mut Ctx<'_>,
     world: &mut dyn TransferHost,
     globals: &Globals,
@@ -124,12 +128,13 @@ fn group(
         let pattern = match pattern {
             Ok(pattern) => pattern,
             Err(e) => {
-                tell(ctx, globals, &e);
+                report_error(ctx, globals, &e);
                 return Ok(Err(e));
             }
         };
-        let upload = op.uploads.get(index).map(|name| RequestBody::file(ctx, name)).transpose()?;
-        for m in pattern.matches() {
+        let upload =
+            op.uploads.get(index).map(|name| RequestBody::from_file(ctx, name)).transpose()?;
+        for m in pattern.all_matches() {
             let stats = Stats { given: m.url.clone(), number, ..Stats::default() };
             number += 1;
             let (jar, literal) = (cookies.jar.as_mut(), cookies.literal.as_slice());
@@ -144,8 +149,8 @@ fn group(
                 target,
                 stats,
             };
-            last = one(&mut job, index, &m, upload.clone());
-            after(&mut job, &last);
+            last = run_transfer(&mut job, index, &m, upload.clone());
+            report_transfer(&mut job, &last);
             let gone = last == Err(CurlError::Closed);
             if gone || (last.is_err() && globals.fail_early) {
                 return Ok(last);
@@ -155,17 +160,17 @@ fn group(
     Ok(last)
 }
 
-fn one(
+fn run_transfer(
     job: &mut CurlTransfer<'_, '_>,
     index: usize,
     m: &Match,
     upload: Option<RequestBody>,
 ) -> Result<(), CurlError> {
-    let hop = hop(job.ctx, job.op, index, m, upload)?;
+    let hop = first_hop(job.ctx, job.op, index, m, upload)?;
     job.target = match OutputFile::new(job.ctx, job.op, index, m) {
         Ok(target) => target,
         Err(e) => {
-            transfer::warn(job.ctx, job.globals, "Remote file name has no length");
+            transfer::print_warning(job.ctx, job.globals, "Remote file name has no length");
             return Err(e);
         }
     };
@@ -173,21 +178,21 @@ fn one(
 }
 
 /// What is told after a transfer.
-fn after(job: &mut CurlTransfer<'_, '_>, done: &Result<(), CurlError>) {
+fn report_transfer(job: &mut CurlTransfer<'_, '_>, done: &Result<(), CurlError>) {
     if let Err(e) = done {
         job.stats.error = Some(e.clone());
-        tell(job.ctx, job.globals, e);
+        report_error(job.ctx, job.globals, e);
         if job.op.remove_on_error {
             job.target.remove();
         }
     }
     if let Some(format) = job.op.write_out.as_ref().filter(|_| *done != Err(CurlError::Closed)) {
-        write_out::print(job.ctx, format, &job.stats);
+        write_out::print_format(job.ctx, format, &job.stats);
     }
 }
 
 /// The first request for a URL.
-fn hop(
+fn first_hop(
     ctx: &Ctx<'_>,
     op: &CurlOperation,
     index: usize,
@@ -200,8 +205,8 @@ fn hop(
         name_upload(&mut url, &op.uploads[index]);
         (body, None)
     } else if !op.form.is_empty() {
-        let boundary = boundary();
-        let body = form::body(ctx, &op.form, &boundary)?;
+        let boundary = form_boundary();
+        let body = form::form_body(ctx, &op.form, &boundary)?;
         (body, kind(&format!("multipart/form-data; boundary={boundary}")))
     } else if let Some(data) = op.data.as_ref().filter(|_| !op.get) {
         let name = if op.json { "application/json" } else { "application/x-www-form-urlencoded" };
@@ -209,19 +214,19 @@ fn hop(
     } else {
         (RequestBody::None, None)
     };
-    Ok(transfer::first(op, url, body, kind))
+    Ok(transfer::make_first_hop(op, url, body, kind))
 }
 
 /// `-T FILE` to a folder gives the file its own name there.
 fn name_upload(url: &mut Url, file: &[u8]) {
     if url.path.ends_with(b"/") && url.query.is_none() && file != b"-" && file != b"." {
         let name = file.rsplit(|b| *b == b'/').next().unwrap_or(file);
-        url.path.extend(url::escape(name));
+        url.path.extend(url::percent_encode(name));
     }
 }
 
 /// As curl's: 24 dashes and digits that no content has by accident.
-fn boundary() -> String {
+fn form_boundary() -> String {
     let random = |n: u64| RandomState::new().hash_one(n);
     format!("------------------------{:016x}{:06x}", random(1), random(2) & 0xff_ffff)
 }

@@ -60,7 +60,7 @@ fn in_folder(cwd: &Path, host: Host, stdin: &str, line: &[&str]) -> Ran {
 }
 
 fn to_sink(cwd: &Path, host: Host, stdin: &str, out: OutputSink, line: &[&str]) -> Ran {
-    applet("curl", run::with, cwd, host, stdin, out, line)
+    applet("curl", run::run_with, cwd, host, stdin, out, line)
 }
 
 type With = fn(&mut Ctx<'_>, &[Vec<u8>], &mut dyn TransferHost) -> Exit;

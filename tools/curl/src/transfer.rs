@@ -66,7 +66,7 @@ pub(crate) fn run(job: &mut CurlTransfer<'_, '_>, first: &CurlHop) -> Result<(),
     let mut left = job.op.retry;
     let mut wait = Duration::from_secs(1);
     loop {
-        let done = attempt(job, first);
+        let done = attempt_transfer(job, first);
         let again = left > 0 && first.body.can_be_repeated() && may_help(job, &done);
         if !again {
             return done;
@@ -84,7 +84,7 @@ pub(crate) fn run(job: &mut CurlTransfer<'_, '_>, first: &CurlHop) -> Result<(),
         wait = (wait * 2).min(Duration::from_secs(600));
         left -= 1;
         job.stats.retries += 1;
-        job.target.again();
+        job.target.begin_again();
     }
 }
 
@@ -100,7 +100,7 @@ fn may_help(job: &CurlTransfer<'_, '_>, done: &Result<(), CurlError>) -> bool {
 }
 
 fn retry_after(stats: &Stats) -> Option<Duration> {
-    let value = head::value(stats.head.as_ref()?, "retry-after")?;
+    let value = head::header_value(stats.head.as_ref()?, "retry-after")?;
     let seconds: u64 = std::str::from_utf8(value).ok()?.trim().parse().ok()?;
     (seconds > 0).then(|| Duration::from_secs(seconds.min(6 * 3600)))
 }
@@ -113,7 +113,7 @@ fn tell_retry(
 ) {
     let why = match done {
         Err(e) => {
-            tell(job.ctx, job.globals, e);
+            report_error(job.ctx, job.globals, e);
             if matches!(e, CurlError::Status(_)) { "HTTP error" } else { "transient error" }
         }
         Ok(()) => "HTTP error",
@@ -121,7 +121,7 @@ fn tell_retry(
     let many = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let seconds = many(pause.as_secs(), "second");
     let retries = left.to_string() + if left == 1 { " retry" } else { " retries" };
-    warn(
+    print_warning(
         job.ctx,
         job.globals,
         &format!("Problem: {why}. Will retry in {seconds}. {retries} left."),
@@ -129,30 +129,30 @@ fn tell_retry(
 }
 
 /// `curl: (CODE) TEXT`, unless `-s` without `-S`.
-pub(crate) fn tell(ctx: &mut Ctx<'_>, globals: &Globals, e: &CurlError) {
+pub(crate) fn report_error(ctx: &mut Ctx<'_>, globals: &Globals, e: &CurlError) {
     if *e != CurlError::Closed && (!globals.silent || globals.show_error) {
         ctx.error(format_args!("({}) {e}", e.code()));
     }
 }
 
-pub(crate) fn warn(ctx: &mut Ctx<'_>, globals: &Globals, text: &str) {
+pub(crate) fn print_warning(ctx: &mut Ctx<'_>, globals: &Globals, text: &str) {
     if !globals.silent {
         let _ = ctx.stdout.flush();
         let _ = writeln!(ctx.stderr, "Warning: {text}");
     }
 }
 
-fn attempt(job: &mut CurlTransfer<'_, '_>, first: &CurlHop) -> Result<(), CurlError> {
+fn attempt_transfer(job: &mut CurlTransfer<'_, '_>, first: &CurlHop) -> Result<(), CurlError> {
     let begun = Instant::now();
     let (given, number, retries) =
         (std::mem::take(&mut job.stats.given), job.stats.number, job.stats.retries);
     job.stats = Stats { given, number, retries, ..Stats::default() };
     job.target.start = resume_at(job)?;
-    let done = hops(job, first.clone(), begun);
+    let done = follow_hops(job, first.clone(), begun);
     job.stats.total = begun.elapsed();
     job.stats.file = job.target.name().to_vec();
     if let Some(why) = job.target.why.take() {
-        warn(job.ctx, job.globals, &why);
+        print_warning(job.ctx, job.globals, &why);
     }
     done
 }
@@ -167,14 +167,18 @@ fn resume_at(job: &CurlTransfer<'_, '_>) -> Result<u64, CurlError> {
     }
 }
 
-fn hops(job: &mut CurlTransfer<'_, '_>, mut hop: CurlHop, begun: Instant) -> Result<(), CurlError> {
+fn follow_hops(
+    job: &mut CurlTransfer<'_, '_>,
+    mut hop: CurlHop,
+    begun: Instant,
+) -> Result<(), CurlError> {
     let limit = job.op.max_redirs.unwrap_or(Some(REDIRECTS));
     loop {
-        let exchange = send(job, &hop, begun)?;
-        let next = received(job, &hop, &exchange, begun);
+        let exchange = send_hop(job, &hop, begun)?;
+        let next = receive_head(job, &hop, &exchange, begun);
         let next = match next {
             Ok(Some(next)) if job.op.follow => Ok(Some(next)),
-            Ok(_) => deliver(job, &hop, &exchange, begun).map(|()| None),
+            Ok(_) => deliver_body(job, &hop, &exchange, begun).map(|()| None),
             Err(e) => Err(e),
         };
         exchange.close(job.world);
@@ -186,8 +190,8 @@ fn hops(job: &mut CurlTransfer<'_, '_>, mut hop: CurlHop, begun: Instant) -> Res
         job.stats.redirecting = begun.elapsed();
         job.stats.redirect_url = None;
         let text = String::from_utf8_lossy(&url.text()).into_owned();
-        note(job, &format!("Issue another request to this URL: '{text}'"));
-        hop = hop.redirected(job.op, exchange.head.status, url);
+        print_note(job, &format!("Issue another request to this URL: '{text}'"));
+        hop = hop.follow_redirect(job.op, exchange.head.status, url);
         if !hop.body.can_be_repeated() {
             return Err(CurlError::Rewind);
         }
@@ -195,22 +199,23 @@ fn hops(job: &mut CurlTransfer<'_, '_>, mut hop: CurlHop, begun: Instant) -> Res
 }
 
 /// Asks for one hop.
-fn send(
+fn send_hop(
     job: &mut CurlTransfer<'_, '_>,
     hop: &CurlHop,
     begun: Instant,
 ) -> Result<OpenResponse, CurlError> {
-    let stored = job.jar.as_ref().and_then(|jar| jar.header(&hop.url, clock::now().0));
+    let stored =
+        job.jar.as_ref().and_then(|jar| jar.cookie_header(&hop.url, clock::current_time().0));
     let literal =
         (!job.literal.is_empty() && cookies_may_go(job, hop)).then(|| job.literal.to_vec());
     let cookies: Vec<Vec<u8>> = stored.into_iter().chain(literal).collect();
     let cookie = (!cookies.is_empty()).then(|| cookies.join(&b"; "[..]));
     let resumed = (job.target.start > 0).then(|| format!("{}-", job.target.start).into_bytes());
     let range = resumed.as_deref().or(job.op.range.as_deref());
-    let mut request = hop.request(job.op, cookie, range);
+    let mut request = hop.to_request(job.op, cookie, range);
     request.time = time_left(job, begun)?;
     request.connect_time = (job.op.connect_timeout * 1000.0) as u64;
-    let text = hop.head(&request);
+    let text = hop.head_text(&request);
     let stats = &mut job.stats;
     stats.url = hop.url.text();
     stats.https = hop.url.https;
@@ -219,9 +224,9 @@ fn send(
     stats.referer = referer.map(|(_, v)| v.clone());
     stats.request_bytes += text.len() as u64;
     let place = format!("{}:{}", String::from_utf8_lossy(&hop.url.host), hop.url.port());
-    note(job, &format!("Asking the sandbox's host for {place}"));
-    lines(job, "> ", &text);
-    let sent = exchange::open(job.world, job.ctx, request, &hop.body, &hop.url)?;
+    print_note(job, &format!("Asking the sandbox's host for {place}"));
+    print_head_lines(job, "> ", &text);
+    let sent = exchange::open_exchange(job.world, job.ctx, request, &hop.body, &hop.url)?;
     job.stats.uploaded += sent.uploaded;
     job.stats.first_byte = begun.elapsed();
     Ok(sent)
@@ -244,26 +249,26 @@ fn time_left(job: &CurlTransfer<'_, '_>, begun: Instant) -> Result<u64, CurlErro
 }
 
 /// A head has come: shown, its cookies kept; gives where it leads.
-fn received(
+fn receive_head(
     job: &mut CurlTransfer<'_, '_>,
     hop: &CurlHop,
     exchange: &OpenResponse,
     begun: Instant,
 ) -> Result<Option<Url>, CurlError> {
     let response = &exchange.head;
-    let text = head::text(response);
-    lines(job, "< ", &text);
+    let text = head::head_text(response);
+    print_head_lines(job, "< ", &text);
     job.stats.head_bytes += text.len() as u64;
     job.stats.head = Some(response.clone());
     if let Some(jar) = &mut job.jar {
-        jar.keep(response, &hop.url, clock::now().0);
+        jar.keep_from(response, &hop.url, clock::current_time().0);
     }
     time_left(job, begun)?;
     if let Some(name) = &job.op.dump_header {
-        output::save(job.ctx, name, &text, job.stats.head_bytes > text.len() as u64)?;
+        output::save_file(job.ctx, name, &text, job.stats.head_bytes > text.len() as u64)?;
     }
     let is_redirect = matches!(response.status, 301 | 302 | 303 | 307 | 308);
-    let location = head::value(response, "location").filter(|_| is_redirect);
+    let location = head::header_value(response, "location").filter(|_| is_redirect);
     let next = location.map(|to| hop.url.join(to)).transpose();
     let next = if job.op.follow { next? } else { next.ok().flatten() };
     job.stats.redirect_url = next.as_ref().map(Url::text);
@@ -283,7 +288,7 @@ fn received(
 }
 
 /// Writes the body where it belongs.
-fn deliver(
+fn deliver_body(
     job: &mut CurlTransfer<'_, '_>,
     hop: &CurlHop,
     exchange: &OpenResponse,
@@ -293,14 +298,15 @@ fn deliver(
     if job.target.start > 0 && status != 206 && status < 400 && hop.method == b"GET" {
         return Err(CurlError::Range);
     }
-    let whole = head::value(&exchange.head, "content-length");
+    let whole = head::header_value(&exchange.head, "content-length");
     let whole: Option<u64> = whole.and_then(|v| std::str::from_utf8(v).ok()?.parse().ok());
     let most = job.op.max_size;
     if most > 0 && whole.is_some_and(|n| n > most) {
         return Err(CurlError::Size);
     }
     let skip = job.target.start > 0 && status == 416;
-    let encoding = head::value(&exchange.head, "content-encoding").filter(|_| job.op.compressed);
+    let encoding =
+        head::header_value(&exchange.head, "content-encoding").filter(|_| job.op.compressed);
     let mut decoder = ContentDecoder::new(encoding)?;
     let mut meter = CurlMeter::new(job.ctx, job.globals, &job.target, whole);
     if !job.op.head {
@@ -310,27 +316,29 @@ fn deliver(
             if most > 0 && job.stats.downloaded > most {
                 return Err(CurlError::Size);
             }
-            meter.at(job.ctx, job.stats.downloaded);
+            meter.show_bytes(job.ctx, job.stats.downloaded);
             if !skip {
                 let (ctx, target) = (&mut *job.ctx, &mut job.target);
-                decoder.feed(&part, &mut |bytes| put(ctx, job.globals, job.op, target, bytes))?;
+                decoder.feed_bytes(&part, &mut |bytes| {
+                    put_bytes(ctx, job.globals, job.op, target, bytes)
+                })?;
             }
         }
         let (ctx, target) = (&mut *job.ctx, &mut job.target);
         if job.stats.downloaded > 0 {
-            decoder.end(&mut |bytes| put(ctx, job.globals, job.op, target, bytes))?;
+            decoder.end_body(&mut |bytes| put_bytes(ctx, job.globals, job.op, target, bytes))?;
         }
     }
     meter.end(job.ctx, job.stats.downloaded);
     job.target.end(job.op)?;
-    note(job, "Request completely sent off, response complete");
+    print_note(job, "Request completely sent off, response complete");
     match status {
         400.. if job.op.fail_with_body => Err(CurlError::Status(status)),
         _ => Ok(()),
     }
 }
 
-fn put(
+fn put_bytes(
     ctx: &mut Ctx<'_>,
     globals: &Globals,
     op: &CurlOperation,
@@ -340,20 +348,20 @@ fn put(
     if target.would_garble(ctx, bytes) {
         let text = "Binary output can mess up your terminal. Use \"--output -\" to tell curl to output it to \
                     your terminal anyway, or consider \"--output <FILE>\" to save to a file.";
-        warn(ctx, globals, text);
+        print_warning(ctx, globals, text);
         return Err(CurlError::Write);
     }
     target.write(ctx, op, bytes)
 }
 
-fn note(job: &mut CurlTransfer<'_, '_>, text: &str) {
+fn print_note(job: &mut CurlTransfer<'_, '_>, text: &str) {
     if job.globals.verbose {
         let _ = writeln!(job.ctx.stderr, "* {text}");
     }
 }
 
 /// A head, line by line (`-v`).
-fn lines(job: &mut CurlTransfer<'_, '_>, sign: &str, text: &[u8]) {
+fn print_head_lines(job: &mut CurlTransfer<'_, '_>, sign: &str, text: &[u8]) {
     if !job.globals.verbose {
         return;
     }
@@ -366,7 +374,7 @@ fn lines(job: &mut CurlTransfer<'_, '_>, sign: &str, text: &[u8]) {
 }
 
 /// The first hop of a URL.
-pub(crate) fn first(
+pub(crate) fn make_first_hop(
     op: &CurlOperation,
     mut url: Url,
     body: RequestBody,

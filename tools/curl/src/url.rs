@@ -23,7 +23,7 @@ impl Url {
         if text.iter().any(|b| *b <= b' ' || *b == 0x7f) {
             return Err(CurlError::Url);
         }
-        let (scheme, rest) = scheme(text);
+        let (scheme, rest) = split_scheme(text);
         let https = match scheme.to_ascii_lowercase().as_slice() {
             b"http" | b"" => false,
             b"https" => true,
@@ -32,11 +32,11 @@ impl Url {
         let end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(end);
         let (user, place) = match authority.iter().rposition(|b| *b == b'@') {
-            Some(at) => (Some(user(&authority[..at])), &authority[at + 1..]),
+            Some(at) => (Some(split_user(&authority[..at])), &authority[at + 1..]),
             None => (None, authority),
         };
-        let (host, port) = host(place)?;
-        let (path, query) = path(rest);
+        let (host, port) = parse_host(place)?;
+        let (path, query) = split_path(rest);
         Ok(Url { https, user, host, port, path, query })
     }
 
@@ -131,7 +131,7 @@ fn has_scheme(text: &[u8]) -> bool {
 }
 
 /// The scheme, empty where none is, and what is behind its slashes. curl takes one to three of them.
-fn scheme(text: &[u8]) -> (&[u8], &[u8]) {
+fn split_scheme(text: &[u8]) -> (&[u8], &[u8]) {
     let Some(end) = scheme_end(text) else { return (b"", text) };
     let rest = &text[end + 1..];
     let slashes = rest.iter().take_while(|b| **b == b'/').count();
@@ -141,15 +141,15 @@ fn scheme(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-fn user(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
+fn split_user(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let (user, password) = match text.iter().position(|b| *b == b':') {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => (text, &b""[..]),
     };
-    (unescape(user), unescape(password))
+    (percent_decode(user), percent_decode(password))
 }
 
-fn host(place: &[u8]) -> Result<(Vec<u8>, Option<u16>), CurlError> {
+fn parse_host(place: &[u8]) -> Result<(Vec<u8>, Option<u16>), CurlError> {
     let end = match place.iter().position(|b| *b == b']') {
         Some(at) if place[0] == b'[' => at + 1,
         Some(_) => return Err(CurlError::Url),
@@ -162,19 +162,19 @@ fn host(place: &[u8]) -> Result<(Vec<u8>, Option<u16>), CurlError> {
     let port = match port {
         b"" | b":" => None,
         [b':', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => {
-            Some(number(digits).ok_or(CurlError::Url)?)
+            Some(parse_port(digits).ok_or(CurlError::Url)?)
         }
         _ => return Err(CurlError::Url),
     };
     Ok((host.to_vec(), port))
 }
 
-fn number(digits: &[u8]) -> Option<u16> {
+fn parse_port(digits: &[u8]) -> Option<u16> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// Path and query of what is behind the host.
-fn path(rest: &[u8]) -> (Vec<u8>, Option<Vec<u8>>) {
+fn split_path(rest: &[u8]) -> (Vec<u8>, Option<Vec<u8>>) {
     let rest = escape_high(rest);
     let (path, query) = split_query(&rest);
     (without_dots(path), query)
@@ -233,12 +233,12 @@ fn escape_where(text: &[u8], which: impl Fn(u8) -> bool) -> Vec<u8> {
 }
 
 /// Percent-encodes all but letters, digits and `-._~`.
-pub(crate) fn escape(text: &[u8]) -> Vec<u8> {
+pub(crate) fn percent_encode(text: &[u8]) -> Vec<u8> {
     escape_where(text, |b| !b.is_ascii_alphanumeric() && !b"-._~".contains(&b))
 }
 
 /// Percent signs with two hexadecimal digits as what they stand for.
-pub(crate) fn unescape(text: &[u8]) -> Vec<u8> {
+pub(crate) fn percent_decode(text: &[u8]) -> Vec<u8> {
     let hex = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -33,7 +33,7 @@ pub(crate) struct HttpNode {
 }
 
 impl HttpNode {
-    fn file(&mut self) -> Result<&mut File, NoAnswer> {
+    fn open_node(&mut self) -> Result<&mut File, NoAnswer> {
         if self.file.is_none() {
             let node = File::options().read(true).write(true).open(HTTP);
             self.file = Some(node.map_err(|_| NoAnswer::Nowhere)?);
@@ -41,12 +41,12 @@ impl HttpNode {
         self.file.as_mut().ok_or(NoAnswer::Nowhere)
     }
 
-    fn host(&mut self, step: &HttpStep) -> Result<HttpAnswer, NoAnswer> {
+    fn ask_host(&mut self, step: &HttpStep) -> Result<HttpAnswer, NoAnswer> {
         let broken = |e: std::io::Error| {
-            let why = format!("the host does not answer: {}", box_sys::strerror(&e));
+            let why = format!("the host does not answer: {}", box_sys::error_text(&e));
             NoAnswer::Failed(CurlError::Host { code: 56, why })
         };
-        let node = self.file()?;
+        let node = self.open_node()?;
         node.write_all(&step.encode()).map_err(broken)?;
         let mut answer = Vec::new();
         node.read_to_end(&mut answer).map_err(broken)?;
@@ -63,15 +63,15 @@ impl HttpNode {
 
 impl TransferHost for HttpNode {
     fn ask(&mut self, step: &HttpStep) -> Result<HttpAnswer, NoAnswer> {
-        if !self.own.has(step) {
+        if !self.own.has_request(step) {
             let is_own = matches!(step, HttpStep::Open(request) if is_own(&request.url));
-            match self.host(step) {
+            match self.ask_host(step) {
                 Ok(HttpAnswer::Own) => {}
                 Err(NoAnswer::Nowhere) if is_own => {}
                 answer => return answer,
             }
         }
-        self.own.ask(step).map_err(NoAnswer::Failed)
+        self.own.run_step(step).map_err(NoAnswer::Failed)
     }
 
     fn sleep(&mut self, time: Duration) {

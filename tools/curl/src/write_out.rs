@@ -63,7 +63,7 @@ const NAMES: &[&str] = &[
     "xfer_id",
 ];
 
-fn value(stats: &Stats, name: &str) -> Option<WriteOutValue> {
+fn variable_value(stats: &Stats, name: &str) -> Option<WriteOutValue> {
     let head = stats.head.as_ref();
     let text = |text: &[u8]| WriteOutValue::Text(Some(text.to_vec()));
     let speed = |bytes: u64| {
@@ -71,7 +71,7 @@ fn value(stats: &Stats, name: &str) -> Option<WriteOutValue> {
     };
     Some(match name {
         "content_type" => WriteOutValue::Text(
-            head.and_then(|h| head::value(h, "content-type")).map(<[u8]>::to_vec),
+            head.and_then(|h| head::header_value(h, "content-type")).map(<[u8]>::to_vec),
         ),
         "errormsg" => WriteOutValue::Text(stats.error.as_ref().map(|e| e.to_string().into_bytes())),
         "exitcode" => WriteOutValue::Number(stats.error.as_ref().map_or(0, |e| e.code().into())),
@@ -79,7 +79,7 @@ fn value(stats: &Stats, name: &str) -> Option<WriteOutValue> {
             WriteOutValue::Text(Some(stats.file.clone()).filter(|f| !f.is_empty()))
         }
         "http_code" | "response_code" => WriteOutValue::Number(head.map_or(0, |h| h.status.into())),
-        "http_version" => text(head.map_or("0", head::version).as_bytes()),
+        "http_version" => text(head.map_or("0", head::version_text).as_bytes()),
         "method" => text(&stats.method),
         "num_connects" => WriteOutValue::Number(u64::from(head.is_some())),
         "num_headers" => WriteOutValue::Number(head.map_or(0, |h| h.headers.len() as u64)),
@@ -117,7 +117,7 @@ fn value(stats: &Stats, name: &str) -> Option<WriteOutValue> {
 }
 
 /// Prints; `%{stderr}` and `%{stdout}` say where to from then on.
-pub(crate) fn print(ctx: &mut Ctx<'_>, format: &[u8], stats: &Stats) {
+pub(crate) fn print_format(ctx: &mut Ctx<'_>, format: &[u8], stats: &Stats) {
     let (mut out, mut to_stderr) = (Vec::new(), false);
     let mut rest = format;
     while let Some((first, behind)) = rest.split_first() {
@@ -141,14 +141,14 @@ pub(crate) fn print(ctx: &mut Ctx<'_>, format: &[u8], stats: &Stats) {
                         flush(ctx, &mut out, to_stderr);
                         to_stderr = name == b"stderr";
                     }
-                    _ => variable(ctx, &mut out, name, stats),
+                    _ => put_variable(ctx, &mut out, name, stats),
                 }
             }
             (b'%', _) if behind.starts_with(b"header{") => {
                 let inside = &behind[7..];
                 let end = inside.iter().position(|b| *b == b'}').unwrap_or(inside.len());
                 let name = String::from_utf8_lossy(&inside[..end]);
-                let found = stats.head.as_ref().and_then(|h| head::value(h, name.trim()));
+                let found = stats.head.as_ref().and_then(|h| head::header_value(h, name.trim()));
                 out.extend(found.unwrap_or_default());
                 rest = inside.get(end + 1..).unwrap_or_default();
             }
@@ -172,13 +172,13 @@ fn flush(ctx: &mut Ctx<'_>, out: &mut Vec<u8>, to_stderr: bool) {
     if to_stderr {
         let _ = ctx.stderr.write_all(&bytes);
     } else if !bytes.is_empty() {
-        let _ = output::stdout(ctx, &bytes);
+        let _ = output::write_stdout(ctx, &bytes);
     }
 }
 
-fn variable(ctx: &mut Ctx<'_>, out: &mut Vec<u8>, name: &[u8], stats: &Stats) {
-    match (name, std::str::from_utf8(name).ok().and_then(|name| value(stats, name))) {
-        (b"json", _) => out.extend(json(stats)),
+fn put_variable(ctx: &mut Ctx<'_>, out: &mut Vec<u8>, name: &[u8], stats: &Stats) {
+    match (name, std::str::from_utf8(name).ok().and_then(|name| variable_value(stats, name))) {
+        (b"json", _) => out.extend(stats_json(stats)),
         (b"header_json", _) => out.extend(header_json(stats)),
         // Three digits always.
         (b"http_code" | b"response_code", Some(WriteOutValue::Number(n))) => {
@@ -194,12 +194,12 @@ fn variable(ctx: &mut Ctx<'_>, out: &mut Vec<u8>, name: &[u8], stats: &Stats) {
     }
 }
 
-fn json(stats: &Stats) -> Vec<u8> {
+fn stats_json(stats: &Stats) -> Vec<u8> {
     let mut out = b"{".to_vec();
     for name in NAMES {
         out.extend(format!("\"{name}\":").bytes());
-        match value(stats, name) {
-            Some(WriteOutValue::Text(Some(text))) => quote(&mut out, &text),
+        match variable_value(stats, name) {
+            Some(WriteOutValue::Text(Some(text))) => put_json_string(&mut out, &text),
             Some(WriteOutValue::Number(n)) => out.extend(n.to_string().bytes()),
             Some(WriteOutValue::Seconds(s)) => out.extend(format!("{s:.6}").bytes()),
             Some(WriteOutValue::Text(None)) | None => out.extend(b"null"),
@@ -222,14 +222,14 @@ fn header_json(stats: &Stats) -> Vec<u8> {
     }
     let fields = names.iter().map(|name| {
         let mut out = Vec::new();
-        quote(&mut out, name);
+        put_json_string(&mut out, name);
         out.extend(b":[");
         let values = headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name));
         for (i, (_, value)) in values.enumerate() {
             if i > 0 {
                 out.push(b',');
             }
-            quote(&mut out, value);
+            put_json_string(&mut out, value);
         }
         out.push(b']');
         out
@@ -239,7 +239,7 @@ fn header_json(stats: &Stats) -> Vec<u8> {
 }
 
 /// A string of JSON; bytes that are no UTF-8 become U+FFFD.
-fn quote(out: &mut Vec<u8>, text: &[u8]) {
+fn put_json_string(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
     for c in String::from_utf8_lossy(text).chars() {
         match c {

@@ -19,17 +19,17 @@ const SPEC: Spec<CmpFlag> = Spec::new(
     "[OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]",
     "Compare two files byte by byte.",
     &[
-        Opt::new(CmpFlag::PrintBytes, 'b', "print-bytes").says("print differing bytes"),
+        Opt::new(CmpFlag::PrintBytes, 'b', "print-bytes").with_help("print differing bytes"),
         Opt::new(CmpFlag::IgnoreInitial, 'i', "ignore-initial")
-            .takes("SKIP", "skip first SKIP bytes of both inputs"),
+            .with_argument("SKIP", "skip first SKIP bytes of both inputs"),
         Opt::new(CmpFlag::Verbose, 'l', "verbose")
-            .says("output byte numbers and differing byte values"),
-        Opt::new(CmpFlag::Bytes, 'n', "bytes").takes("LIMIT", "compare at most LIMIT bytes"),
-        Opt::new(CmpFlag::Quiet, 's', "quiet").says("suppress all normal output"),
-        Opt::long(CmpFlag::Quiet, "silent").says("the same as --quiet"),
+            .with_help("output byte numbers and differing byte values"),
+        Opt::new(CmpFlag::Bytes, 'n', "bytes").with_argument("LIMIT", "compare at most LIMIT bytes"),
+        Opt::new(CmpFlag::Quiet, 's', "quiet").with_help("suppress all normal output"),
+        Opt::long(CmpFlag::Quiet, "silent").with_help("the same as --quiet"),
     ],
 )
-.after("If a FILE is '-' or missing, read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.");
+.with_footer("If a FILE is '-' or missing, read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.");
 
 /// Runs `cmp`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -40,7 +40,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let _ = ctx.stderr.write_all(b"cmp: Try 'cmp --help' for more information.\n");
         return Ok(Exit::USAGE);
     }
-    if parsed.has(CmpFlag::Verbose) && parsed.has(CmpFlag::Quiet) {
+    if parsed.has_option(CmpFlag::Verbose) && parsed.has_option(CmpFlag::Quiet) {
         ctx.error("options -l and -s are incompatible");
         let _ = ctx.stderr.write_all(b"cmp: Try 'cmp --help' for more information.\n");
         return Ok(Exit::USAGE);
@@ -48,7 +48,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if operands.len() == 1 {
         operands.push(b"-".to_vec());
     }
-    let Some((skip, limit)) = part(&parsed, &operands) else {
+    let Some((skip, limit)) = compared_part(&parsed, &operands) else {
         ctx.error("invalid number");
         return Ok(Exit::USAGE);
     };
@@ -57,7 +57,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         match ctx.read(name) {
             Ok(d) => data.push(d),
             Err(e) => {
-                if !parsed.has(CmpFlag::Quiet) {
+                if !parsed.has_option(CmpFlag::Quiet) {
                     ctx.io_error(name, &e);
                 }
                 return Ok(Exit::USAGE);
@@ -70,20 +70,23 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let (a, b) = (cut(&data[0], skip[0]), cut(&data[1], skip[1]));
     let mode = CmpMode {
-        silent: parsed.has(CmpFlag::Quiet),
-        all: parsed.has(CmpFlag::Verbose),
-        bytes: parsed.has(CmpFlag::PrintBytes),
+        silent: parsed.has_option(CmpFlag::Quiet),
+        all: parsed.has_option(CmpFlag::Verbose),
+        bytes: parsed.has_option(CmpFlag::PrintBytes),
     };
-    Ok(match compare(ctx, &operands, &a, &b, mode) {
+    Ok(match compare_bytes(ctx, &operands, &a, &b, mode) {
         Ok(exit) => exit,
         Err(_) => Exit::USAGE,
     })
 }
 
 /// How many bytes of each file are left out at first, and how many are compared; `None` for what is no number.
-fn part(parsed: &ParsedOptions<CmpFlag>, operands: &[Vec<u8>]) -> Option<([usize; 2], usize)> {
+fn compared_part(
+    parsed: &ParsedOptions<CmpFlag>,
+    operands: &[Vec<u8>],
+) -> Option<([usize; 2], usize)> {
     let number = |t: &[u8]| std::str::from_utf8(t).ok().and_then(|t| t.parse::<usize>().ok());
-    let skip = match parsed.last(CmpFlag::IgnoreInitial) {
+    let skip = match parsed.last_value(CmpFlag::IgnoreInitial) {
         Some(text) => {
             let mut parts = text.split(|c| *c == b':');
             let first = parts.next().and_then(number)?;
@@ -94,7 +97,7 @@ fn part(parsed: &ParsedOptions<CmpFlag>, operands: &[Vec<u8>]) -> Option<([usize
             [operand(2)?, operand(3)?]
         }
     };
-    let limit = parsed.last(CmpFlag::Bytes).map_or(Some(usize::MAX), number)?;
+    let limit = parsed.last_value(CmpFlag::Bytes).map_or(Some(usize::MAX), number)?;
     Some((skip, limit))
 }
 
@@ -105,7 +108,7 @@ struct CmpMode {
     bytes: bool,
 }
 
-fn compare(
+fn compare_bytes(
     ctx: &mut Ctx<'_>,
     names: &[Vec<u8>],
     a: &[u8],
@@ -124,11 +127,11 @@ fn compare(
             if mode.all {
                 write!(ctx.stdout, "{:>width$} {x:3o}", i + 1)?;
                 if mode.bytes {
-                    write!(ctx.stdout, " {:<4}", visible(*x))?;
+                    write!(ctx.stdout, " {:<4}", visible_byte(*x))?;
                 }
                 write!(ctx.stdout, " {y:3o}")?;
                 if mode.bytes {
-                    write!(ctx.stdout, " {}", visible(*y))?;
+                    write!(ctx.stdout, " {}", visible_byte(*y))?;
                 }
                 writeln!(ctx.stdout)?;
                 continue;
@@ -137,7 +140,7 @@ fn compare(
             let what = "byte";
             write!(ctx.stdout, " differ: {what} {}, line {line}", i + 1)?;
             if mode.bytes {
-                write!(ctx.stdout, " is {x:3o} {} {y:3o} {}", visible(*x), visible(*y))?;
+                write!(ctx.stdout, " is {x:3o} {} {y:3o} {}", visible_byte(*x), visible_byte(*y))?;
             }
             writeln!(ctx.stdout)?;
             return Ok(Exit::FAILURE);
@@ -164,7 +167,7 @@ fn compare(
 }
 
 /// A byte as `cat -v` shows it.
-fn visible(c: u8) -> String {
+fn visible_byte(c: u8) -> String {
     let (meta, c) = if c >= 128 { ("M-", c - 128) } else { ("", c) };
     match c {
         0..=31 => format!("{meta}^{}", char::from(c + 64)),

@@ -10,7 +10,7 @@ use std::ops::Range;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::diff::compare::{Equality, LineChange, changes, lines};
+use crate::diff::compare::{Equality, LineChange, find_changes, split_lines};
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,26 +33,26 @@ const SPEC: Spec<Diff3Flag> = Spec::new(
     "[OPTION]... MYFILE OLDFILE YOURFILE",
     "Compare three files line by line.",
     &[
-        Opt::new(Diff3Flag::ShowAll, 'A', "show-all").says("output all changes, bracketing conflicts"),
-        Opt::new(Diff3Flag::Ed, 'e', "ed").says("ed script of the changes from OLDFILE to YOURFILE"),
-        Opt::new(Diff3Flag::ShowOverlap, 'E', "show-overlap").says("like -e, but bracket conflicts"),
-        Opt::new(Diff3Flag::EasyOnly, '3', "easy-only").says("like -e, but only nonoverlapping changes"),
+        Opt::new(Diff3Flag::ShowAll, 'A', "show-all").with_help("output all changes, bracketing conflicts"),
+        Opt::new(Diff3Flag::Ed, 'e', "ed").with_help("ed script of the changes from OLDFILE to YOURFILE"),
+        Opt::new(Diff3Flag::ShowOverlap, 'E', "show-overlap").with_help("like -e, but bracket conflicts"),
+        Opt::new(Diff3Flag::EasyOnly, '3', "easy-only").with_help("like -e, but only nonoverlapping changes"),
         Opt::new(Diff3Flag::OverlapOnly, 'x', "overlap-only")
-            .says("like -e, but only overlapping changes"),
-        Opt::new(Diff3Flag::OldOverlapOnly, 'X', "").says("like -x"),
-        Opt::new(Diff3Flag::FinalWrite, 'i', "").says("append 'w' and 'q' commands to ed scripts"),
+            .with_help("like -e, but only overlapping changes"),
+        Opt::new(Diff3Flag::OldOverlapOnly, 'X', "").with_help("like -x"),
+        Opt::new(Diff3Flag::FinalWrite, 'i', "").with_help("append 'w' and 'q' commands to ed scripts"),
         Opt::new(Diff3Flag::Merge, 'm', "merge")
-            .says("output the merged file, as -A has it if nothing else is said"),
-        Opt::new(Diff3Flag::Text, 'a', "text").says("treat all files as text"),
+            .with_help("output the merged file, as -A has it if nothing else is said"),
+        Opt::new(Diff3Flag::Text, 'a', "text").with_help("treat all files as text"),
         Opt::long(Diff3Flag::StripTrailingCr, "strip-trailing-cr")
-            .says("strip trailing carriage return on input"),
+            .with_help("strip trailing carriage return on input"),
         Opt::new(Diff3Flag::InitialTab, 'T', "initial-tab")
-            .says("make tabs line up by prepending a tab"),
+            .with_help("make tabs line up by prepending a tab"),
         Opt::new(Diff3Flag::Label, 'L', "label")
-            .takes("LABEL", "use LABEL instead of a file's name, up to three times"),
+            .with_argument("LABEL", "use LABEL instead of a file's name, up to three times"),
     ],
 )
-.after("If a FILE is '-', read standard input.\nExit status is 0 if successful, 1 if conflicts, 2 if trouble.");
+.with_footer("If a FILE is '-', read standard input.\nExit status is 0 if successful, 1 if conflicts, 2 if trouble.");
 
 /// Kinds of output, of which one can be asked for.
 const KINDS: &[Diff3Flag] = &[
@@ -99,32 +99,32 @@ type Lines<'a> = [Vec<&'a [u8]>; 3];
 /// Runs `diff3`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
-    let labels: Vec<Vec<u8>> = parsed.all(Diff3Flag::Label).map(<[u8]>::to_vec).collect();
+    let labels: Vec<Vec<u8>> = parsed.all_values(Diff3Flag::Label).map(<[u8]>::to_vec).collect();
     if labels.len() > 3 {
-        return Ok(usage(ctx, &[b"too many file label options"]));
+        return Ok(report_usage(ctx, &[b"too many file label options"]));
     }
-    let Some(options) = options(&parsed, labels.len()) else {
-        return Ok(usage(ctx, &[b"incompatible options"]));
+    let Some(options) = parse_options(&parsed, labels.len()) else {
+        return Ok(report_usage(ctx, &[b"incompatible options"]));
     };
     let names = match parsed.operands.as_slice() {
         [mine, old, yours] => [mine, old, yours],
-        [] => return Ok(usage(ctx, &[b"missing operand after 'diff3'"])),
-        [_, _, _, extra, ..] => return Ok(usage(ctx, &[b"extra operand '", extra, b"'"])),
-        [.., last] => return Ok(usage(ctx, &[b"missing operand after '", last, b"'"])),
+        [] => return Ok(report_usage(ctx, &[b"missing operand after 'diff3'"])),
+        [_, _, _, extra, ..] => return Ok(report_usage(ctx, &[b"extra operand '", extra, b"'"])),
+        [.., last] => return Ok(report_usage(ctx, &[b"missing operand after '", last, b"'"])),
     };
-    let texts = read(ctx, names, parsed.has(Diff3Flag::Text))?;
+    let texts = read(ctx, names, parsed.has_option(Diff3Flag::Text))?;
     let label = |i: usize| labels.get(i).map_or(names[i].as_slice(), Vec::as_slice);
     let labels = [label(0), label(1), label(2)];
-    let all = [lines(&texts[0]), lines(&texts[1]), lines(&texts[2])];
+    let all = [split_lines(&texts[0]), split_lines(&texts[1]), split_lines(&texts[2])];
     let mut out = Vec::new();
     let base = if options.script || options.merge { 1 } else { 2 };
-    let blocks = blocks(&all, base, options.equality);
+    let blocks = find_blocks(&all, base, options.equality);
     let conflicts = if options.merge {
-        merge(&mut out, &options, &all, &blocks, &labels)
+        write_merge(&mut out, &options, &all, &blocks, &labels)
     } else if options.script {
-        script(&mut out, &options, &all, &blocks, &labels)
+        write_script(&mut out, &options, &all, &blocks, &labels)
     } else {
-        listing(&mut out, &all, &blocks, options.initial_tab);
+        write_listing(&mut out, &all, &blocks, options.initial_tab);
         false
     };
     Ok(match ctx.stdout.write_all(&out).and_then(|()| ctx.stdout.flush()) {
@@ -156,19 +156,20 @@ fn read(ctx: &mut Ctx<'_>, names: [&Vec<u8>; 3], as_text: bool) -> Result<[Vec<u
     Ok(texts)
 }
 
-fn usage(ctx: &mut Ctx<'_>, message: &[&[u8]]) -> Exit {
+fn report_usage(ctx: &mut Ctx<'_>, message: &[&[u8]]) -> Exit {
     ctx.error_bytes(message);
     let _ = ctx.stderr.write_all(b"diff3: Try 'diff3 --help' for more information.\n");
     Exit::USAGE
 }
 
 /// `None`: they do not go together.
-fn options(parsed: &ParsedOptions<Diff3Flag>, labels: usize) -> Option<Diff3Options> {
-    let given: usize = KINDS.iter().map(|flag| parsed.count(*flag)).sum();
-    let (merge, final_write) = (parsed.has(Diff3Flag::Merge), parsed.has(Diff3Flag::FinalWrite));
-    let all = parsed.has(Diff3Flag::ShowAll) || merge && given == 0;
+fn parse_options(parsed: &ParsedOptions<Diff3Flag>, labels: usize) -> Option<Diff3Options> {
+    let given: usize = KINDS.iter().map(|flag| parsed.count_of(*flag)).sum();
+    let (merge, final_write) =
+        (parsed.has_option(Diff3Flag::Merge), parsed.has_option(Diff3Flag::FinalWrite));
+    let all = parsed.has_option(Diff3Flag::ShowAll) || merge && given == 0;
     // The manual promises brackets for -X; GNU diff3 writes none.
-    let brackets = all || parsed.has(Diff3Flag::ShowOverlap);
+    let brackets = all || parsed.has_option(Diff3Flag::ShowOverlap);
     if given > 1 || merge && final_write || labels > 0 && !brackets {
         return None;
     }
@@ -177,21 +178,22 @@ fn options(parsed: &ParsedOptions<Diff3Flag>, labels: usize) -> Option<Diff3Opti
         script: given > 0 && !merge,
         brackets,
         old: all,
-        easy_only: parsed.has(Diff3Flag::EasyOnly),
-        overlap_only: parsed.has(Diff3Flag::OverlapOnly) || parsed.has(Diff3Flag::OldOverlapOnly),
+        easy_only: parsed.has_option(Diff3Flag::EasyOnly),
+        overlap_only: parsed.has_option(Diff3Flag::OverlapOnly)
+            || parsed.has_option(Diff3Flag::OldOverlapOnly),
         final_write,
-        initial_tab: parsed.has(Diff3Flag::InitialTab),
+        initial_tab: parsed.has_option(Diff3Flag::InitialTab),
         equality: Equality {
-            carriage_return: parsed.has(Diff3Flag::StripTrailingCr),
+            carriage_return: parsed.has_option(Diff3Flag::StripTrailingCr),
             ..Equality::default()
         },
     })
 }
 
 /// The blocks, in order.
-fn blocks(all: &Lines<'_>, base: usize, equality: Equality) -> Vec<Block> {
+fn find_blocks(all: &Lines<'_>, base: usize, equality: Equality) -> Vec<Block> {
     let (one, two) = (0, 3 - base);
-    let lists = [one, two].map(|file| changes(&all[base], &all[file], equality, false));
+    let lists = [one, two].map(|file| find_changes(&all[base], &all[file], equality, false));
     let mut next = [0, 0];
     // How many lines further on each file is than the base.
     let mut shift = [0_isize, 0];
@@ -230,7 +232,7 @@ fn blocks(all: &Lines<'_>, base: usize, equality: Equality) -> Vec<Block> {
 }
 
 /// The listing for people.
-fn listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool) {
+fn write_listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool) {
     for block in blocks {
         // Of two files that agree, the last one's lines are shown.
         let (number, hidden) = match block.odd {
@@ -263,7 +265,7 @@ fn listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool) {
 }
 
 /// Whether a block is taken over, and whether it is a conflict then.
-fn wanted(options: &Diff3Options, odd: OddFile) -> Option<bool> {
+fn block_decision(options: &Diff3Options, odd: OddFile) -> Option<bool> {
     match odd {
         OddFile::File(1) => options.old.then_some(true),
         OddFile::File(2) => (!options.overlap_only).then_some(false),
@@ -273,7 +275,7 @@ fn wanted(options: &Diff3Options, odd: OddFile) -> Option<bool> {
 }
 
 /// The merged file; whether there were conflicts.
-fn merge(
+fn write_merge(
     out: &mut Vec<u8>,
     options: &Diff3Options,
     all: &Lines<'_>,
@@ -283,25 +285,25 @@ fn merge(
     let mut at = 0;
     let mut conflicts = false;
     for block in blocks {
-        let Some(conflict) = wanted(options, block.odd) else { continue };
+        let Some(conflict) = block_decision(options, block.odd) else { continue };
         let part = |file: usize| all[file][block.lines[file].clone()].concat();
         out.extend(all[0][at..block.lines[0].start].concat());
         if conflict {
             conflicts = true;
             if block.odd == OddFile::All {
-                bracket(out, b"<<<<<<< ", labels[0]);
+                write_bracket(out, b"<<<<<<< ", labels[0]);
                 out.extend(part(0));
             }
             if options.old {
                 let sign: &[u8] = if block.odd == OddFile::All { b"||||||| " } else { b"<<<<<<< " };
-                bracket(out, sign, labels[1]);
+                write_bracket(out, sign, labels[1]);
                 out.extend(part(1));
             }
             out.extend_from_slice(b"=======\n");
         }
         out.extend(part(2));
         if conflict {
-            bracket(out, b">>>>>>> ", labels[2]);
+            write_bracket(out, b">>>>>>> ", labels[2]);
         }
         at = block.lines[0].end;
     }
@@ -309,12 +311,12 @@ fn merge(
     conflicts
 }
 
-fn bracket(out: &mut Vec<u8>, sign: &[u8], label: &[u8]) {
+fn write_bracket(out: &mut Vec<u8>, sign: &[u8], label: &[u8]) {
     out.extend([sign, label, b"\n"].concat());
 }
 
 /// An ed script, from the last block to the first; whether there were conflicts.
-fn script(
+fn write_script(
     out: &mut Vec<u8>,
     options: &Diff3Options,
     all: &Lines<'_>,
@@ -323,7 +325,7 @@ fn script(
 ) -> bool {
     let mut conflicts = false;
     for block in blocks.iter().rev() {
-        let Some(conflict) = wanted(options, block.odd) else { continue };
+        let Some(conflict) = block_decision(options, block.odd) else { continue };
         let part = |file: usize| &all[file][block.lines[file].clone()];
         let Range { start, end } = block.lines[0].clone();
         if conflict {
@@ -332,25 +334,25 @@ fn script(
             out.extend(format!("{end}a\n").bytes());
             if block.odd == OddFile::All {
                 if options.old {
-                    bracket(out, b"||||||| ", labels[1]);
-                    dots |= dotted(out, part(1));
+                    write_bracket(out, b"||||||| ", labels[1]);
+                    dots |= write_dotted(out, part(1));
                 }
                 out.extend_from_slice(b"=======\n");
-                dots |= dotted(out, part(2));
+                dots |= write_dotted(out, part(2));
             }
-            bracket(out, b">>>>>>> ", labels[2]);
+            write_bracket(out, b">>>>>>> ", labels[2]);
             out.extend_from_slice(b".\n");
-            undot(out, dots, end + 2, part(1).len() + part(2).len() + 1);
+            write_undot(out, dots, end + 2, part(1).len() + part(2).len() + 1);
             let label = labels[usize::from(block.odd != OddFile::All)];
             out.extend(format!("{start}a\n").bytes());
-            bracket(out, b"<<<<<<< ", label);
+            write_bracket(out, b"<<<<<<< ", label);
             let mut dots = false;
             if block.odd != OddFile::All {
-                dots = dotted(out, part(1));
+                dots = write_dotted(out, part(1));
                 out.extend_from_slice(b"=======\n");
             }
             out.extend_from_slice(b".\n");
-            undot(out, dots, start + 2, part(1).len());
+            write_undot(out, dots, start + 2, part(1).len());
             continue;
         }
         let new = part(2);
@@ -361,9 +363,9 @@ fn script(
         };
         out.extend(place.bytes());
         if !new.is_empty() {
-            let dots = dotted(out, new);
+            let dots = write_dotted(out, new);
             out.extend_from_slice(b".\n");
-            undot(out, dots, start + 1, new.len());
+            write_undot(out, dots, start + 1, new.len());
         }
     }
     if options.final_write {
@@ -373,7 +375,7 @@ fn script(
 }
 
 /// Lines for `a` and `c`; one that begins with a dot gets a second, since a lone one would end them.
-fn dotted(out: &mut Vec<u8>, lines: &[&[u8]]) -> bool {
+fn write_dotted(out: &mut Vec<u8>, lines: &[&[u8]]) -> bool {
     let mut any = false;
     for line in lines {
         if line.starts_with(b".") {
@@ -389,7 +391,7 @@ fn dotted(out: &mut Vec<u8>, lines: &[&[u8]]) -> bool {
 }
 
 /// Takes the second dots off again.
-fn undot(out: &mut Vec<u8>, dots: bool, first: usize, count: usize) {
+fn write_undot(out: &mut Vec<u8>, dots: bool, first: usize, count: usize) {
     if !dots {
         return;
     }

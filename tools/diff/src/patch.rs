@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{FileKind, meta, strerror};
+use box_sys::{FileKind, error_text, meta};
 
-use crate::diff::lines;
+use crate::diff::split_lines;
 
 mod save;
 
@@ -43,40 +43,44 @@ const SPEC: Spec<PatchFlag> = Spec::new(
     "Apply a diff file to an original.",
     &[
         Opt::new(PatchFlag::Strip, 'p', "strip")
-            .takes("NUM", "strip NUM leading components from file names"),
+            .with_argument("NUM", "strip NUM leading components from file names"),
         Opt::new(PatchFlag::Input, 'i', "input")
-            .takes("FILE", "read the patch from FILE instead of standard input"),
+            .with_argument("FILE", "read the patch from FILE instead of standard input"),
         Opt::new(PatchFlag::Fuzz, 'F', "fuzz")
-            .takes("NUM", "set the fuzz factor to NUM (default 2)"),
+            .with_argument("NUM", "set the fuzz factor to NUM (default 2)"),
         Opt::new(PatchFlag::Reverse, 'R', "reverse")
-            .says("assume patches were created with old and new files swapped"),
+            .with_help("assume patches were created with old and new files swapped"),
         Opt::new(PatchFlag::Forward, 'N', "forward")
-            .says("ignore patches that appear to be reversed or already applied"),
-        Opt::new(PatchFlag::Output, 'o', "output").takes("FILE", "output patched files to FILE"),
-        Opt::new(PatchFlag::RejectFile, 'r', "reject-file").takes("FILE", "output rejects to FILE"),
+            .with_help("ignore patches that appear to be reversed or already applied"),
+        Opt::new(PatchFlag::Output, 'o', "output")
+            .with_argument("FILE", "output patched files to FILE"),
+        Opt::new(PatchFlag::RejectFile, 'r', "reject-file")
+            .with_argument("FILE", "output rejects to FILE"),
         Opt::new(PatchFlag::Directory, 'd', "directory")
-            .takes("DIR", "change the working directory to DIR first"),
+            .with_argument("DIR", "change the working directory to DIR first"),
         Opt::new(PatchFlag::Backup, 'b', "backup")
-            .says("back up the original contents of each file"),
+            .with_help("back up the original contents of each file"),
         Opt::new(PatchFlag::RemoveEmptyFiles, 'E', "remove-empty-files")
-            .says("remove output files that are empty"),
+            .with_help("remove output files that are empty"),
         Opt::new(PatchFlag::IgnoreWhitespace, 'l', "ignore-whitespace")
-            .says("ignore white space changes"),
+            .with_help("ignore white space changes"),
         Opt::new(PatchFlag::Force, 'f', "force")
-            .says("like -t, but assume patches are not reversed"),
-        Opt::new(PatchFlag::Batch, 't', "batch").says("ask no questions"),
-        Opt::new(PatchFlag::Quiet, 's', "quiet").says("work silently unless an error occurs"),
-        Opt::new(PatchFlag::Unified, 'u', "unified").says("interpret the patch as a unified diff"),
-        Opt::new(PatchFlag::Normal, 'n', "normal").says("interpret the patch as a normal diff"),
-        Opt::long(PatchFlag::DryRun, "dry-run").says("do not actually change any files"),
-        Opt::new(PatchFlag::Version, 'v', "").says("like --version"),
-        Opt::long(PatchFlag::Verbose, "verbose").says("accepted and ignored"),
-        Opt::long(PatchFlag::Posix, "posix").says("accepted and ignored"),
+            .with_help("like -t, but assume patches are not reversed"),
+        Opt::new(PatchFlag::Batch, 't', "batch").with_help("ask no questions"),
+        Opt::new(PatchFlag::Quiet, 's', "quiet").with_help("work silently unless an error occurs"),
+        Opt::new(PatchFlag::Unified, 'u', "unified")
+            .with_help("interpret the patch as a unified diff"),
+        Opt::new(PatchFlag::Normal, 'n', "normal")
+            .with_help("interpret the patch as a normal diff"),
+        Opt::long(PatchFlag::DryRun, "dry-run").with_help("do not actually change any files"),
+        Opt::new(PatchFlag::Version, 'v', "").with_help("like --version"),
+        Opt::long(PatchFlag::Verbose, "verbose").with_help("accepted and ignored"),
+        Opt::long(PatchFlag::Posix, "posix").with_help("accepted and ignored"),
         Opt::long(PatchFlag::NoBackupIfMismatch, "no-backup-if-mismatch")
-            .says("do not back up mismatches"),
+            .with_help("do not back up mismatches"),
     ],
 )
-.after("Exit status is 0 if all hunks apply, 1 if some cannot be applied, 2 if trouble.");
+.with_footer("Exit status is 0 if all hunks apply, 1 if some cannot be applied, 2 if trouble.");
 
 /// One hunk: old lines against new lines, at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,7 +111,7 @@ struct FilePatch {
 
 /// What is wrong with a number of an option.
 fn number_fault(text: &[u8]) -> Option<&'static str> {
-    let n = box_text::number::strtoi(text, 10);
+    let n = box_text::number::parse_integer(text, 10);
     match n {
         _ if n.len == 0 || n.len < text.len() => Some("not a number"),
         _ if n.negative && n.magnitude > 0 => Some("negative"),
@@ -119,11 +123,11 @@ fn number_fault(text: &[u8]) -> Option<&'static str> {
 /// Runs `patch`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
-    if parsed.has(PatchFlag::Version) {
+    if parsed.has_option(PatchFlag::Version) {
         return Ok(ctx.print(&ctx.version()));
     }
     for (flag, noun) in [(PatchFlag::Strip, "strip count"), (PatchFlag::Fuzz, "fuzz factor")] {
-        for text in parsed.all(flag) {
+        for text in parsed.all_values(flag) {
             if let Some(fault) = number_fault(text) {
                 let shown = String::from_utf8_lossy(text);
                 ctx.error(format_args!("**** {noun} {shown} is {fault}"));
@@ -131,40 +135,41 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             }
         }
     }
-    if let Some(dir) = parsed.last(PatchFlag::Directory) {
+    if let Some(dir) = parsed.last_value(PatchFlag::Directory) {
         let target = ctx.path(dir);
         if let Err(e) = std::fs::read_dir(&target) {
-            let text = strerror(&e);
+            let text = error_text(&e);
             ctx.error_bytes(&[b"**** Can't change to directory ", dir, b" : ", text.as_bytes()]);
             return Ok(Exit::USAGE);
         }
         ctx.cwd = target;
     }
     let mut patches = read(ctx, &parsed)?;
-    if parsed.has(PatchFlag::Reverse) {
-        patches.iter_mut().for_each(reverse);
+    if parsed.has_option(PatchFlag::Reverse) {
+        patches.iter_mut().for_each(reverse_patch);
     }
-    let number =
-        |flag: PatchFlag| parsed.last(flag).and_then(|t| std::str::from_utf8(t).ok()?.parse().ok());
+    let number = |flag: PatchFlag| {
+        parsed.last_value(flag).and_then(|t| std::str::from_utf8(t).ok()?.parse().ok())
+    };
     let job = PatchJob {
         strip: number(PatchFlag::Strip),
         fuzz: number(PatchFlag::Fuzz).unwrap_or(2),
-        force: parsed.has(PatchFlag::Force),
-        output: parsed.last(PatchFlag::Output).map(<[u8]>::to_vec),
-        reject: parsed.last(PatchFlag::RejectFile).map(<[u8]>::to_vec),
-        backup: parsed.has(PatchFlag::Backup),
-        remove_empty: parsed.has(PatchFlag::RemoveEmptyFiles),
-        loose: parsed.has(PatchFlag::IgnoreWhitespace),
-        quiet: parsed.has(PatchFlag::Quiet),
-        dry: parsed.has(PatchFlag::DryRun),
+        force: parsed.has_option(PatchFlag::Force),
+        output: parsed.last_value(PatchFlag::Output).map(<[u8]>::to_vec),
+        reject: parsed.last_value(PatchFlag::RejectFile).map(<[u8]>::to_vec),
+        backup: parsed.has_option(PatchFlag::Backup),
+        remove_empty: parsed.has_option(PatchFlag::RemoveEmptyFiles),
+        loose: parsed.has_option(PatchFlag::IgnoreWhitespace),
+        quiet: parsed.has_option(PatchFlag::Quiet),
+        dry: parsed.has_option(PatchFlag::DryRun),
     };
     let target = parsed.operands.first().map(Vec::as_slice);
     let mut status = 0;
     for p in &patches {
-        match one(ctx, &job, p, target) {
+        match patch_file(ctx, &job, p, target) {
             Ok(ok) => status = status.max(u8::from(!ok)),
             Err(e) => {
-                let text = strerror(&e);
+                let text = error_text(&e);
                 ctx.error(format_args!("**** {text}"));
                 return Ok(Exit::USAGE);
             }
@@ -176,9 +181,9 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 /// The patches of the input. Without any there is a status to end with.
 fn read(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<PatchFlag>) -> Result<Vec<FilePatch>, Exit> {
     let operand = parsed.operands.get(1).map(Vec::as_slice);
-    let input = parsed.last(PatchFlag::Input).or(operand).unwrap_or(b"-");
+    let input = parsed.last_value(PatchFlag::Input).or(operand).unwrap_or(b"-");
     let text = ctx.read(input).map_err(|e| {
-        let why = strerror(&e);
+        let why = error_text(&e);
         ctx.error_bytes(&[b"**** Can't open patch file ", input, b" : ", why.as_bytes()]);
         Exit::USAGE
     })?;
@@ -211,7 +216,7 @@ struct PatchJob {
 
 /// Reads all file patches of a text; lines between them are commentary.
 fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
-    let all = lines(text);
+    let all = split_lines(text);
     let mut out: Vec<FilePatch> = Vec::new();
     let mut i = 0;
     let bare = |l: &[u8]| l.strip_suffix(b"\n").unwrap_or(l).to_vec();
@@ -365,14 +370,14 @@ fn is_epoch(header: &[u8]) -> bool {
     seconds() == Some(0)
 }
 
-fn malformed(line: usize, text: &[u8]) -> String {
+fn malformed_patch(line: usize, text: &[u8]) -> String {
     let shown = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text)).into_owned();
     format!("malformed patch at line {}: {shown}", line + 1)
 }
 
 fn unified_hunk(all: &[&[u8]], at: usize) -> Result<(PatchHunk, usize), String> {
     let header = all[at];
-    let bad = || malformed(at, header);
+    let bad = || malformed_patch(at, header);
     let text = std::str::from_utf8(header).map_err(|_| bad())?;
     let ranges = text.strip_prefix("@@ -").and_then(|t| t.split(" @@").next()).ok_or_else(bad)?;
     let (old, new) = ranges.split_once(" +").ok_or_else(bad)?;
@@ -408,7 +413,7 @@ fn unified_hunk(all: &[&[u8]], at: usize) -> Result<(PatchHunk, usize), String> 
                 // Mailers strip the blank of empty context lines.
                 let rest = if *mark == b'\n' { b"\n".to_vec() } else { rest };
                 if left == 0 || right == 0 {
-                    return Err(malformed(i, line));
+                    return Err(malformed_patch(i, line));
                 }
                 hunk.old.push(rest.clone());
                 hunk.new.push(rest);
@@ -431,7 +436,7 @@ fn unified_hunk(all: &[&[u8]], at: usize) -> Result<(PatchHunk, usize), String> 
                 changed = true;
                 hunk.after = 0;
             }
-            _ => return Err(malformed(i, line)),
+            _ => return Err(malformed_patch(i, line)),
         }
         i += 1;
     }
@@ -457,8 +462,9 @@ fn normal_hunk(all: &[&[u8]], at: usize) -> Result<Option<(PatchHunk, usize)>, S
         return Ok(None);
     };
     let letter = line[letter_at];
-    let count =
-        |a: usize, b: usize| b.checked_sub(a).map(|n| n + 1).ok_or_else(|| malformed(at, all[at]));
+    let count = |a: usize, b: usize| {
+        b.checked_sub(a).map(|n| n + 1).ok_or_else(|| malformed_patch(at, all[at]))
+    };
     let old = if letter == b'a' { 0 } else { count(from, to)? };
     let new = if letter == b'd' { 0 } else { count(nfrom, nto)? };
     let mut hunk = PatchHunk {
@@ -476,7 +482,8 @@ fn normal_hunk(all: &[&[u8]], at: usize) -> Result<Option<(PatchHunk, usize)>, S
             let line = *all
                 .get(i)
                 .ok_or_else(|| format!("unexpected end of file in patch at line {}", i + 1))?;
-            let mut rest = line.strip_prefix(mark).ok_or_else(|| malformed(i, line))?.to_vec();
+            let mut rest =
+                line.strip_prefix(mark).ok_or_else(|| malformed_patch(i, line))?.to_vec();
             text.extend_from_slice(line);
             i += 1;
             if all.get(i).is_some_and(|l| l.starts_with(b"\\")) {
@@ -495,7 +502,7 @@ fn normal_hunk(all: &[&[u8]], at: usize) -> Result<Option<(PatchHunk, usize)>, S
     Ok(Some((hunk, i)))
 }
 
-fn reverse(p: &mut FilePatch) {
+fn reverse_patch(p: &mut FilePatch) {
     std::mem::swap(&mut p.old_name, &mut p.new_name);
     p.headers.reverse();
     std::mem::swap(&mut p.old_mode, &mut p.new_mode);
@@ -505,7 +512,7 @@ fn reverse(p: &mut FilePatch) {
 }
 
 /// The name after stripping: `-pN` components, or without `-p` only the last one.
-fn stripped(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
+fn strip_name(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
     if name == b"/dev/null" || name.is_empty() {
         return None;
     }
@@ -522,7 +529,7 @@ fn stripped(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
 }
 
 /// Applies one file's patch; whether all hunks applied.
-fn one(
+fn patch_file(
     ctx: &mut Ctx<'_>,
     job: &PatchJob,
     p: &FilePatch,
@@ -531,7 +538,7 @@ fn one(
     let name = match target {
         Some(t) => t.to_vec(),
         None => {
-            let names = [stripped(&p.old_name, job.strip), stripped(&p.new_name, job.strip)];
+            let names = [strip_name(&p.old_name, job.strip), strip_name(&p.new_name, job.strip)];
             let existing =
                 names.iter().flatten().filter(|n| meta::stat(&ctx.path(n), true).is_ok());
             let depth = |n: &&Vec<u8>| (n.iter().filter(|c| **c == b'/').count(), n.len());
@@ -563,12 +570,12 @@ fn one(
         let text = [b"File ", &name[..], b" is not a regular file -- refusing to patch\n"].concat();
         ctx.stdout.write_all(&text)?;
         let all: Vec<usize> = (0..p.hunks.len()).collect();
-        reject(ctx, job, p, &name, &all, "ignored")?;
+        reject_hunks(ctx, job, p, &name, &all, "ignored")?;
         return Ok(false);
     }
     let data = if stat.is_some() { std::fs::read(&file)? } else { Vec::new() };
     let shown = job.output.as_ref().unwrap_or(&name);
-    if stat.as_ref().is_some_and(|s| !meta::may(s, 2)) {
+    if stat.as_ref().is_some_and(|s| !meta::may_access(s, 2)) {
         let text = [b"File ", &name[..], b" is read-only; trying to patch anyway\n"].concat();
         ctx.stdout.write_all(&text)?;
     }
@@ -576,7 +583,7 @@ fn one(
         let verb: &[u8] = if job.dry { b"checking file " } else { b"patching file " };
         ctx.stdout.write_all(&[verb, shown, b"\n"].concat())?;
     }
-    let old = lines(&data);
+    let old = split_lines(&data);
     if already_applied(job, p, &old) {
         let count = p.hunks.len();
         let plural = if count == 1 { "" } else { "s" };
@@ -585,9 +592,9 @@ fn one(
         writeln!(ctx.stdout, "{count} out of {count} hunk{plural} ignored")?;
         return Ok(false);
     }
-    let ApplyResult { lines: new, failed } = apply(ctx, job, p, &old)?;
+    let ApplyResult { lines: new, failed } = apply_hunks(ctx, job, p, &old)?;
     if !failed.is_empty() {
-        reject(ctx, job, p, &name, &failed, "FAILED")?;
+        reject_hunks(ctx, job, p, &name, &failed, "FAILED")?;
     }
     if job.dry {
         return Ok(failed.is_empty());
@@ -613,7 +620,7 @@ fn one(
 }
 
 /// Says how many hunks did not go in, and keeps them in a file.
-fn reject(
+fn reject_hunks(
     ctx: &mut Ctx<'_>,
     job: &PatchJob,
     p: &FilePatch,
@@ -637,8 +644,9 @@ fn reject(
 /// is nobody to ask, so the patch is skipped (what `-N` asks for) unless `--force` was given.
 fn already_applied(job: &PatchJob, p: &FilePatch, old: &[&[u8]]) -> bool {
     let Some(first) = p.hunks.first() else { return false };
-    let fits =
-        |want: &[Vec<u8>]| place(old, want, first.start.saturating_sub(1), 0, job.loose).is_some();
+    let fits = |want: &[Vec<u8>]| {
+        find_place(old, want, first.start.saturating_sub(1), 0, job.loose).is_some()
+    };
     !job.force && !first.new.is_empty() && !fits(&first.old) && fits(&first.new)
 }
 
@@ -648,7 +656,7 @@ struct ApplyResult {
     failed: Vec<usize>,
 }
 
-fn apply(
+fn apply_hunks(
     ctx: &mut Ctx<'_>,
     job: &PatchJob,
     p: &FilePatch,
@@ -667,7 +675,7 @@ fn apply(
                 return None;
             }
             let want = &h.old[cut..h.old.len() - end];
-            place(old, want, guess + cut, at, job.loose).map(|place| (place, cut, end, fuzz))
+            find_place(old, want, guess + cut, at, job.loose).map(|place| (place, cut, end, fuzz))
         });
         let Some((place, cut, end, fuzz)) = found else {
             writeln!(ctx.stdout, "Hunk #{} FAILED at {}.", i + 1, h.start.max(1))?;
@@ -702,17 +710,17 @@ fn apply(
 }
 
 /// Where `want` stands in `old` from `least` on, nearest to `guess`.
-fn place(
+fn find_place(
     old: &[&[u8]],
     want: &[Vec<u8>],
     guess: usize,
     least: usize,
     loose: bool,
 ) -> Option<usize> {
-    fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    fn split_words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         text.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty())
     }
-    let equal = |a: &[u8], b: &[u8]| a == b || loose && words(a).eq(words(b));
+    let equal = |a: &[u8], b: &[u8]| a == b || loose && split_words(a).eq(split_words(b));
     let fits = |at: usize| {
         at >= least
             && at + want.len() <= old.len()

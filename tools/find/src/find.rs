@@ -105,8 +105,8 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let points = starting_points(ctx, points, &settings)?;
     let mut state = eval::EvalState::default();
-    walk::walk(ctx, &mut settings, &points, &mut expr, &mut state);
-    state.finish(ctx, &mut expr);
+    walk::walk_points(ctx, &mut settings, &points, &mut expr, &mut state);
+    state.run_batches(ctx, &mut expr);
     settings.sinks.flush();
     Ok(if state.failed { Exit::FAILURE } else { Exit::SUCCESS })
 }
@@ -130,8 +130,8 @@ fn starting_points(
         return Err(Exit::FAILURE);
     }
     let text = ctx.read(from).map_err(|e| {
-        let reason = box_sys::strerror(&e);
-        let quoted = entry::quoted(from);
+        let reason = box_sys::error_text(&e);
+        let quoted = entry::quote_name(from);
         ctx.error_bytes(&[b"cannot open ", &quoted, b" for reading: ", reason.as_bytes()]);
         Exit::FAILURE
     })?;

@@ -18,7 +18,7 @@ use std::io::{BufRead, BufReader, Write};
 use box_applet::command::ChildStream;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_text::escape::named;
+use box_text::escape::control_char;
 
 use input::{ItemReader, Splitting};
 use runner::{XargsLimits, XargsRunner};
@@ -54,25 +54,25 @@ const SPEC: Spec<XargsFlag> = Spec::new(
     "[OPTION]... COMMAND [INITIAL-ARGS]...",
     "Run COMMAND with arguments INITIAL-ARGS and more arguments read from input.",
     &[
-        Opt::new(XargsFlag::Null, '0', "null").says("items are separated by a null, not whitespace;\n                              disables quote and backslash processing and\n                              logical EOF processing"),
-        Opt::new(XargsFlag::ArgFile, 'a', "arg-file").takes("FILE", "read arguments from FILE, not standard input"),
-        Opt::new(XargsFlag::Delimiter, 'd', "delimiter").takes("CHARACTER", "items in input stream are separated by CHARACTER, not by whitespace"),
-        Opt::new(XargsFlag::Eof, 'E', "").takes("END", "set logical EOF string; if END occurs as a line of input,\n                              the rest of the input is ignored"),
+        Opt::new(XargsFlag::Null, '0', "null").with_help("items are separated by a null, not whitespace;\n                              disables quote and backslash processing and\n                              logical EOF processing"),
+        Opt::new(XargsFlag::ArgFile, 'a', "arg-file").with_argument("FILE", "read arguments from FILE, not standard input"),
+        Opt::new(XargsFlag::Delimiter, 'd', "delimiter").with_argument("CHARACTER", "items in input stream are separated by CHARACTER, not by whitespace"),
+        Opt::new(XargsFlag::Eof, 'E', "").with_argument("END", "set logical EOF string; if END occurs as a line of input,\n                              the rest of the input is ignored"),
         Opt::new(XargsFlag::Eof, 'e', "eof").may_take("END", "equivalent to -E END if END is specified;\n                              otherwise, there is no end-of-file string"),
-        Opt::new(XargsFlag::Replace, 'I', "").takes("R", "same as --replace=R"),
+        Opt::new(XargsFlag::Replace, 'I', "").with_argument("R", "same as --replace=R"),
         Opt::new(XargsFlag::Replace, 'i', "replace").may_take("R", "replace R in INITIAL-ARGS with names read from input, split\n                              at newlines; if R is unspecified, assume {}"),
-        Opt::new(XargsFlag::Lines, 'L', "").takes("MAX-LINES", "use at most MAX-LINES non-blank input lines per command line"),
+        Opt::new(XargsFlag::Lines, 'L', "").with_argument("MAX-LINES", "use at most MAX-LINES non-blank input lines per command line"),
         Opt::new(XargsFlag::MaxLines, 'l', "max-lines").may_take("MAX-LINES", "similar to -L but defaults to at most one non-blank\n                              input line if MAX-LINES is not specified"),
-        Opt::new(XargsFlag::MaxArgs, 'n', "max-args").takes("MAX-ARGS", "use at most MAX-ARGS arguments per command line"),
-        Opt::new(XargsFlag::OpenTty, 'o', "open-tty").says("reopen stdin as /dev/tty in the child process\n                              before executing the command"),
-        Opt::new(XargsFlag::MaxProcs, 'P', "max-procs").takes("MAX-PROCS", "run at most MAX-PROCS processes at a time"),
-        Opt::new(XargsFlag::Interactive, 'p', "interactive").says("prompt before running commands"),
-        Opt::long(XargsFlag::ProcessSlotVar, "process-slot-var").takes("VAR", "set environment variable VAR in child processes"),
-        Opt::new(XargsFlag::NoRunIfEmpty, 'r', "no-run-if-empty").says("if there are no arguments, then do not run COMMAND;\n                              if this option is not given, COMMAND will be\n                              run at least once"),
-        Opt::new(XargsFlag::MaxChars, 's', "max-chars").takes("MAX-CHARS", "limit length of command line to MAX-CHARS"),
-        Opt::long(XargsFlag::ShowLimits, "show-limits").says("show limits on command-line length"),
-        Opt::new(XargsFlag::Verbose, 't', "verbose").says("print commands before executing them"),
-        Opt::new(XargsFlag::Exit, 'x', "exit").says("exit if the size (see -s) is exceeded"),
+        Opt::new(XargsFlag::MaxArgs, 'n', "max-args").with_argument("MAX-ARGS", "use at most MAX-ARGS arguments per command line"),
+        Opt::new(XargsFlag::OpenTty, 'o', "open-tty").with_help("reopen stdin as /dev/tty in the child process\n                              before executing the command"),
+        Opt::new(XargsFlag::MaxProcs, 'P', "max-procs").with_argument("MAX-PROCS", "run at most MAX-PROCS processes at a time"),
+        Opt::new(XargsFlag::Interactive, 'p', "interactive").with_help("prompt before running commands"),
+        Opt::long(XargsFlag::ProcessSlotVar, "process-slot-var").with_argument("VAR", "set environment variable VAR in child processes"),
+        Opt::new(XargsFlag::NoRunIfEmpty, 'r', "no-run-if-empty").with_help("if there are no arguments, then do not run COMMAND;\n                              if this option is not given, COMMAND will be\n                              run at least once"),
+        Opt::new(XargsFlag::MaxChars, 's', "max-chars").with_argument("MAX-CHARS", "limit length of command line to MAX-CHARS"),
+        Opt::long(XargsFlag::ShowLimits, "show-limits").with_help("show limits on command-line length"),
+        Opt::new(XargsFlag::Verbose, 't', "verbose").with_help("print commands before executing them"),
+        Opt::new(XargsFlag::Exit, 'x', "exit").with_help("exit if the size (see -s) is exceeded"),
     ],
 )
 .posix_order();
@@ -91,12 +91,12 @@ struct XargsConfig {
 /// Runs `xargs`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let config = configure(ctx, &parsed)?;
-    let procs = procs(ctx, &parsed)?;
-    if parsed.has(XargsFlag::ShowLimits) {
+    let config = parse_config(ctx, &parsed)?;
+    let procs = parse_procs(ctx, &parsed)?;
+    if parsed.has_option(XargsFlag::ShowLimits) {
         show_limits(ctx, config.chars);
     }
-    let (reader, child_stdin) = open(ctx, &parsed)?;
+    let (reader, child_stdin) = open_input(ctx, &parsed)?;
     let mut command = parsed.operands.clone();
     if command.is_empty() {
         command.push(b"echo".to_vec());
@@ -111,25 +111,26 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     runner.replace = config.replace.clone();
     runner.stdin = child_stdin;
     runner.procs = usize::try_from(procs).unwrap_or(usize::MAX);
-    runner.verbose = parsed.has(XargsFlag::Verbose) || parsed.has(XargsFlag::Interactive);
-    runner.slot_var = parsed.last(XargsFlag::ProcessSlotVar).map(<[u8]>::to_vec);
-    if parsed.has(XargsFlag::Interactive) {
+    runner.verbose =
+        parsed.has_option(XargsFlag::Verbose) || parsed.has_option(XargsFlag::Interactive);
+    runner.slot_var = parsed.last_value(XargsFlag::ProcessSlotVar).map(<[u8]>::to_vec);
+    if parsed.has_option(XargsFlag::Interactive) {
         match File::open("/dev/tty") {
             Ok(tty) => runner.prompt = Some(BufReader::new(tty)),
             Err(e) => {
-                let text = box_sys::strerror(&e);
+                let text = box_sys::error_text(&e);
                 ctx.error(format_args!("failed to open /dev/tty for reading: {text}"));
                 return Ok(Exit::FAILURE);
             }
         }
     }
-    let run_if_empty = !parsed.has(XargsFlag::NoRunIfEmpty) && config.replace.is_none();
+    let run_if_empty = !parsed.has_option(XargsFlag::NoRunIfEmpty) && config.replace.is_none();
     let items = ItemReader::new(reader, config.splitting, config.eof);
-    let result = feed(ctx, &mut runner, items, run_if_empty);
+    let result = feed_items(ctx, &mut runner, items, run_if_empty);
     let status = match result {
-        Ok(()) => runner.finish(ctx),
+        Ok(()) => runner.wait_all(ctx),
         Err(status) => {
-            runner.finish(ctx);
+            runner.wait_all(ctx);
             status
         }
     };
@@ -137,7 +138,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// Gives all items to the runner. `Err` holds the status to end with.
-fn feed(
+fn feed_items(
     ctx: &mut Ctx<'_>,
     runner: &mut XargsRunner,
     mut items: ItemReader,
@@ -152,7 +153,7 @@ fn feed(
                          through in the argument list.  Did you mean to use the --null option?",
                     );
                 }
-                runner.push(ctx, item, items.lines())?;
+                runner.push(ctx, item, items.lines_read())?;
             }
             Ok(None) => break,
             Err(input::InputError::Quote(kind)) => {
@@ -164,7 +165,7 @@ fn feed(
                 return Err(1);
             }
             Err(input::InputError::Io(e)) => {
-                let text = box_sys::strerror(&e);
+                let text = box_sys::error_text(&e);
                 ctx.error(format_args!("read error: {text}"));
                 return Err(1);
             }
@@ -174,12 +175,12 @@ fn feed(
 }
 
 /// The reader of items, and what commands get as standard input.
-fn open(
+fn open_input(
     ctx: &mut Ctx<'_>,
     parsed: &ParsedOptions<XargsFlag>,
 ) -> Result<(Box<dyn BufRead>, ChildStream), Exit> {
     let mut stdin = ChildStream::Null;
-    if parsed.has(XargsFlag::OpenTty) {
+    if parsed.has_option(XargsFlag::OpenTty) {
         match File::open("/dev/tty") {
             Ok(tty) => stdin = ChildStream::File(tty.into()),
             Err(e) => {
@@ -188,17 +189,17 @@ fn open(
             }
         }
     }
-    match parsed.last(XargsFlag::ArgFile) {
-        None | Some(b"-") => Ok((Box::new(ctx.stdin.detach()), stdin)),
+    match parsed.last_value(XargsFlag::ArgFile) {
+        None | Some(b"-") => Ok((Box::new(ctx.stdin.detach_stream()), stdin)),
         Some(name) => match File::open(ctx.path(name)) {
             Ok(file) => {
-                if !parsed.has(XargsFlag::OpenTty) {
+                if !parsed.has_option(XargsFlag::OpenTty) {
                     stdin = ChildStream::Inherit;
                 }
                 Ok((Box::new(BufReader::with_capacity(64 * 1024, file)), stdin))
             }
             Err(e) => {
-                let text = box_sys::strerror(&e);
+                let text = box_sys::error_text(&e);
                 let open = "Cannot open input file \u{2018}".as_bytes();
                 ctx.error_bytes(&[open, name, "\u{2019}: ".as_bytes(), text.as_bytes()]);
                 Err(Exit::FAILURE)
@@ -208,7 +209,7 @@ fn open(
 }
 
 /// Of `-I`, `-L` and `-n` the last one counts.
-fn configure(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<XargsConfig, Exit> {
+fn parse_config(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<XargsConfig, Exit> {
     let mut config = XargsConfig {
         splitting: Splitting::Words,
         eof: None,
@@ -216,18 +217,18 @@ fn configure(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<Xar
         lines: None,
         args: None,
         chars: DEFAULT_CHARS,
-        exit_if_large: parsed.has(XargsFlag::Exit),
+        exit_if_large: parsed.has_option(XargsFlag::Exit),
     };
     for (option, value) in &parsed.options {
-        config.option(ctx, *option, value.as_deref())?;
+        config.apply_option(ctx, *option, value.as_deref())?;
     }
-    config.settle();
+    config.settle_options();
     Ok(config)
 }
 
 impl XargsConfig {
     /// What one option says of how input is cut and how long commands may be.
-    fn option(
+    fn apply_option(
         &mut self,
         ctx: &mut Ctx<'_>,
         option: XargsFlag,
@@ -235,7 +236,7 @@ impl XargsConfig {
     ) -> Result<(), Exit> {
         match option {
             XargsFlag::Null => self.splitting = Splitting::Byte(0),
-            XargsFlag::Delimiter => match delimiter(value.unwrap_or_default()) {
+            XargsFlag::Delimiter => match parse_delimiter(value.unwrap_or_default()) {
                 Ok(byte) => self.splitting = Splitting::Byte(byte),
                 Err(message) => {
                     ctx.error(message);
@@ -244,13 +245,13 @@ impl XargsConfig {
             },
             XargsFlag::Eof => self.eof = value.filter(|v| !v.is_empty()).map(<[u8]>::to_vec),
             XargsFlag::Replace => {
-                exclude(ctx, &mut self.args, "--max-args", "--replace/-I/-i");
-                exclude(ctx, &mut self.lines, "--max-lines", "--replace/-I/-i");
+                exclude_option(ctx, &mut self.args, "--max-args", "--replace/-I/-i");
+                exclude_option(ctx, &mut self.lines, "--max-lines", "--replace/-I/-i");
                 self.replace = Some(value.unwrap_or(b"{}").to_vec());
             }
             XargsFlag::Lines | XargsFlag::MaxLines => {
-                exclude(ctx, &mut self.args, "--max-args", "-L");
-                exclude(ctx, &mut self.replace, "--replace", "-L");
+                exclude_option(ctx, &mut self.args, "--max-args", "-L");
+                exclude_option(ctx, &mut self.replace, "--replace", "-L");
                 let letter = if option == XargsFlag::Lines { 'L' } else { 'l' };
                 self.lines = Some(match value {
                     Some(text) => at_least(ctx, text, letter, 1)?,
@@ -259,10 +260,10 @@ impl XargsConfig {
             }
             XargsFlag::MaxArgs => {
                 let n = at_least(ctx, value.unwrap_or_default(), 'n', 1)?;
-                exclude(ctx, &mut self.lines, "--max-lines", "--max-args/-n");
+                exclude_option(ctx, &mut self.lines, "--max-lines", "--max-args/-n");
                 // GNU lets `-I{} -n1` be.
                 if self.replace.is_none() || n != 1 {
-                    exclude(ctx, &mut self.replace, "--replace", "--max-args/-n");
+                    exclude_option(ctx, &mut self.replace, "--replace", "--max-args/-n");
                     self.args = Some(n);
                 }
             }
@@ -282,7 +283,7 @@ impl XargsConfig {
     }
 
     /// What options say together.
-    fn settle(&mut self) {
+    fn settle_options(&mut self) {
         self.exit_if_large |= self.replace.is_some() || self.lines.is_some();
         if self.replace.is_some() && self.splitting == Splitting::Words {
             self.splitting = Splitting::Lines;
@@ -294,7 +295,7 @@ impl XargsConfig {
 }
 
 /// Forgets an option that a later one excludes.
-fn exclude<T>(ctx: &mut Ctx<'_>, earlier: &mut Option<T>, old: &str, new: &str) {
+fn exclude_option<T>(ctx: &mut Ctx<'_>, earlier: &mut Option<T>, old: &str, new: &str) {
     if earlier.take().is_some() {
         ctx.error(format_args!(
             "warning: options {old} and {new} are mutually exclusive, ignoring previous {old} value"
@@ -303,8 +304,8 @@ fn exclude<T>(ctx: &mut Ctx<'_>, earlier: &mut Option<T>, old: &str, new: &str) 
 }
 
 /// How many commands run at once; 0 for as many as possible.
-fn procs(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<u64, Exit> {
-    parsed.last(XargsFlag::MaxProcs).map_or(Ok(1), |text| at_least(ctx, text, 'P', 0))
+fn parse_procs(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<u64, Exit> {
+    parsed.last_value(XargsFlag::MaxProcs).map_or(Ok(1), |text| at_least(ctx, text, 'P', 0))
 }
 
 /// The number that an option has.
@@ -323,7 +324,7 @@ fn at_least(ctx: &mut Ctx<'_>, text: &[u8], option: char, least: u64) -> Result<
 }
 
 /// A character or an escape.
-fn delimiter(text: &[u8]) -> Result<u8, String> {
+fn parse_delimiter(text: &[u8]) -> Result<u8, String> {
     let shown = String::from_utf8_lossy(text);
     let escape = |digits: &[u8], radix: u32| {
         let digits = std::str::from_utf8(digits).ok()?;
@@ -335,7 +336,7 @@ fn delimiter(text: &[u8]) -> Result<u8, String> {
         [b'\\', digits @ ..] if digits.first().is_some_and(u8::is_ascii_digit) => escape(digits, 8),
         [b'\\', b'\\'] => Some(b'\\'),
         [b'\\', c] => {
-            let control = named(*c).ok_or_else(|| {
+            let control = control_char(*c).ok_or_else(|| {
                 format!("Invalid escape sequence {shown} in input delimiter specification.")
             })?;
             Some(control)

@@ -28,10 +28,10 @@ pub struct GrepRequest {
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<GrepRequest, Exit> {
     let args = context_digits(args);
     let mut parsed = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
-    if parsed.has(GrepFlag::Version) {
+    if parsed.has_option(GrepFlag::Version) {
         return Err(ctx.print(&ctx.version()));
     }
-    let mut config = defaults(ctx);
+    let mut config = default_config(ctx);
     let mut patterns = None;
     let mut options = std::mem::take(&mut parsed.options);
     let mut modes = Modes::default();
@@ -52,14 +52,14 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<GrepRequest, Exit> {
             }
             continue;
         }
-        apply::apply(ctx, &mut config, &mut modes, *option, &value)?;
+        apply::apply_option(ctx, &mut config, &mut modes, *option, &value)?;
     }
     modes.settle(&mut config);
     let mut operands = parsed.operands;
     let patterns = match patterns {
         Some(list) => list,
         None if operands.is_empty() => {
-            usage(ctx);
+            print_usage(ctx);
             return Err(Exit::USAGE);
         }
         None => {
@@ -71,7 +71,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<GrepRequest, Exit> {
     Ok(GrepRequest { config, patterns, operands })
 }
 
-fn defaults(ctx: &Ctx<'_>) -> GrepConfig {
+fn default_config(ctx: &Ctx<'_>) -> GrepConfig {
     GrepConfig {
         syntax: match ctx.name.as_str() {
             "egrep" => GrepSyntax::Extended,
@@ -189,7 +189,7 @@ fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Vec<u8>, Exit> {
 }
 
 /// A decimal number, as large as fits.
-fn number(text: &[u8]) -> Option<i64> {
+fn parse_number(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -204,14 +204,14 @@ fn number(text: &[u8]) -> Option<i64> {
 }
 
 /// The one word that begins with `value`.
-fn abbreviated(value: &[u8], words: &[&'static str]) -> Option<&'static str> {
+fn find_abbreviated(value: &[u8], words: &[&'static str]) -> Option<&'static str> {
     let mut found = words.iter().filter(|w| w.as_bytes().starts_with(value));
     let first = found.next().copied();
     let exact = words.iter().find(|w| w.as_bytes() == value).copied();
     exact.or(if found.next().is_none() { first } else { None })
 }
 
-fn fail(ctx: &mut Ctx<'_>, message: &str) -> Exit {
+fn report_failure(ctx: &mut Ctx<'_>, message: &str) -> Exit {
     ctx.error(message);
     Exit::USAGE
 }
@@ -225,11 +225,11 @@ fn invalid_argument(ctx: &mut Ctx<'_>, value: &[u8], option: &str, valid: &[&str
         text.push_str(&format!("\n  - \u{2018}{word}\u{2019}"));
     }
     ctx.error(text);
-    usage(ctx);
+    print_usage(ctx);
     Exit::FAILURE
 }
 
-fn usage(ctx: &mut Ctx<'_>) {
+fn print_usage(ctx: &mut Ctx<'_>) {
     let text = format!(
         "Usage: {name} {usage}\nTry '{name} --help' for more information.\n",
         name = ctx.name,

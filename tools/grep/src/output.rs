@@ -45,7 +45,7 @@ pub struct SelectedLine<'t> {
 
 impl GrepPrinter<'_> {
     /// Whether lines are printed as they are, so that several can be written at once.
-    pub fn plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         let c = self.config;
         self.name.is_none()
             && !c.line_number
@@ -56,8 +56,8 @@ impl GrepPrinter<'_> {
     }
 
     /// Prints a line, or with `-o` its matches.
-    pub fn line(&mut self, line: SelectedLine<'_>) -> io::Result<()> {
-        if self.plain() {
+    pub fn print_line(&mut self, line: SelectedLine<'_>) -> io::Result<()> {
+        if self.is_plain() {
             self.out.write_all(line.text)?;
             if line.text.last() != Some(&self.config.end) {
                 self.out.write_all(&[self.config.end])?;
@@ -77,8 +77,8 @@ impl GrepPrinter<'_> {
                 self.matches_only(line, body, sep);
             }
         } else {
-            self.head(sep, line.number, line.offset, !body.is_empty());
-            self.colored(body, line.selected, has_matches);
+            self.print_head(sep, line.number, line.offset, !body.is_empty());
+            self.print_colored(body, line.selected, has_matches);
             self.buffer.push(self.config.end);
         }
         self.out.write_all(&self.buffer)?;
@@ -89,7 +89,7 @@ impl GrepPrinter<'_> {
     }
 
     /// The line between groups of context.
-    pub fn separator(&mut self) -> io::Result<()> {
+    pub fn print_separator(&mut self) -> io::Result<()> {
         let Some(text) = &self.config.separator else { return Ok(()) };
         self.buffer.clear();
         match &self.config.colors {
@@ -101,7 +101,7 @@ impl GrepPrinter<'_> {
     }
 
     /// The count of an input.
-    pub fn count(&mut self, count: u64) -> io::Result<()> {
+    pub fn print_count(&mut self, count: u64) -> io::Result<()> {
         self.buffer.clear();
         self.push_name(b':');
         self.buffer.extend_from_slice(count.to_string().as_bytes());
@@ -110,7 +110,7 @@ impl GrepPrinter<'_> {
     }
 
     /// The name of an input (`-l`, `-L`).
-    pub fn file(&mut self, name: &[u8]) -> io::Result<()> {
+    pub fn print_file(&mut self, name: &[u8]) -> io::Result<()> {
         self.buffer.clear();
         match &self.config.colors {
             Some(c) => c.paint(&mut self.buffer, &c.filename, name),
@@ -130,7 +130,7 @@ impl GrepPrinter<'_> {
                 at = end + 1;
                 continue;
             }
-            self.head(sep, line.number, line.offset + start as u64, true);
+            self.print_head(sep, line.number, line.offset + start as u64, true);
             match &self.config.colors {
                 Some(c) => c.paint(&mut self.buffer, &c.matched, &body[start..end]),
                 None => self.buffer.extend_from_slice(&body[start..end]),
@@ -140,7 +140,7 @@ impl GrepPrinter<'_> {
         }
     }
 
-    fn colored(&mut self, body: &[u8], selected: bool, has_matches: bool) {
+    fn print_colored(&mut self, body: &[u8], selected: bool, has_matches: bool) {
         let Some(c) = &self.config.colors else {
             self.buffer.extend_from_slice(body);
             return;
@@ -173,7 +173,7 @@ impl GrepPrinter<'_> {
     }
 
     /// File name, line number, byte offset.
-    fn head(&mut self, sep: u8, number: u64, offset: u64, text_follows: bool) {
+    fn print_head(&mut self, sep: u8, number: u64, offset: u64, text_follows: bool) {
         self.push_name(sep);
         let numbers = [
             self.config.line_number.then_some((number, true)),

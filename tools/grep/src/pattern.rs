@@ -49,7 +49,7 @@ impl GrepMatcher {
 
     /// The first line at or after `from` that has a match. `from` is a line's start; `text` lacks its last line's
     /// terminator. `shown`: matches are going to be shown, so that it is better to find the whole of one at once.
-    pub fn hit(&self, text: &[u8], from: usize, end: u8, shown: bool) -> Option<LineHit> {
+    pub fn find_line(&self, text: &[u8], from: usize, end: u8, shown: bool) -> Option<LineHit> {
         let on = |at| LineHit { at, first: None };
         match self {
             GrepMatcher::Regex(r) if shown => {
@@ -69,7 +69,7 @@ impl GrepMatcher {
     }
 
     /// What went wrong in searches since the last call.
-    pub fn trouble(&self) -> Option<&'static str> {
+    pub fn take_trouble(&self) -> Option<&'static str> {
         match self {
             GrepMatcher::Regex(r) => r.gave_up().then_some("back-references take too many steps"),
             GrepMatcher::Perl(p) => p.gave_up().then_some("exceeded PCRE's backtracking limit"),

@@ -57,7 +57,7 @@ impl Perl {
             .backtrack_limit(LIMIT)
             .seek(true)
             .build()
-            .map_err(|e| describe(&e))?;
+            .map_err(|e| describe_error(&e))?;
         Ok(Perl { regex, behind, required, gave_up: Cell::new(false) })
     }
 
@@ -96,7 +96,7 @@ impl Perl {
 }
 
 /// PCRE2's words for common mistakes.
-fn describe(e: &fancy_regex::Error) -> String {
+fn describe_error(e: &fancy_regex::Error) -> String {
     use fancy_regex::{Error, ParseError};
     match e {
         Error::ParseError(_, ParseError::UnclosedOpenParen) => "missing closing parenthesis".into(),

@@ -69,7 +69,7 @@ impl Searcher {
     }
 
     /// Searches `input`, of which at most `limit` bytes are read.
-    pub fn search<'a>(
+    pub fn search_input<'a>(
         &mut self,
         input: &mut dyn Read,
         limit: u64,
@@ -166,10 +166,10 @@ impl SearchState<'_, '_> {
         };
         while at < lines.len() {
             if self.draining {
-                self.context(lines, at, lines.len())?;
+                self.print_context(lines, at, lines.len())?;
                 return Ok(self.after_left == 0);
             }
-            let hit = self.matcher.hit(text, at, end, self.shows_matches);
+            let hit = self.matcher.find_line(text, at, end, self.shows_matches);
             let (start, stop) = match hit {
                 Some(hit) => (
                     memchr::memrchr(end, &text[at..hit.at]).map_or(at, |i| at + i + 1),
@@ -186,10 +186,10 @@ impl SearchState<'_, '_> {
                     at = (self.after_last - self.base) as usize;
                     continue;
                 }
-                self.context(lines, start, stop)?;
+                self.print_context(lines, start, stop)?;
             } else {
-                self.context(lines, at, start)?;
-                if start < stop && self.select(lines, start, stop)? {
+                self.print_context(lines, at, start)?;
+                if start < stop && self.select_line(lines, start, stop)? {
                     return Ok(true);
                 }
             }
@@ -213,7 +213,7 @@ impl SearchState<'_, '_> {
         }
         while at < stop {
             let next = memchr::memchr(end, &lines[at..stop]).map_or(stop, |i| at + i + 1);
-            if self.select(lines, at, next)? {
+            if self.select_line(lines, at, next)? {
                 return Ok(true);
             }
             at = next;
@@ -225,15 +225,15 @@ impl SearchState<'_, '_> {
     }
 
     /// A selected line. `true`: nothing more is needed of this input.
-    fn select(&mut self, lines: &[u8], start: usize, stop: usize) -> io::Result<bool> {
+    fn select_line(&mut self, lines: &[u8], start: usize, stop: usize) -> io::Result<bool> {
         self.selected += 1;
         self.after_last = self.base + stop as u64;
         if self.stop_at_first {
             return Ok(true);
         }
         if self.show {
-            self.before(lines, start)?;
-            self.print(lines, start, stop, true)?;
+            self.print_before(lines, start)?;
+            self.print_line(lines, start, stop, true)?;
             self.after_left = self.config.after;
         }
         if self.config.max_count.is_some_and(|m| m <= self.selected) {
@@ -244,7 +244,7 @@ impl SearchState<'_, '_> {
     }
 
     /// Leading context of a selected line, and the group separator.
-    fn before(&mut self, lines: &[u8], start: usize) -> io::Result<()> {
+    fn print_before(&mut self, lines: &[u8], start: usize) -> io::Result<()> {
         let end = self.config.end;
         let floor = self.last_printed.saturating_sub(self.base) as usize;
         let mut from = start;
@@ -256,13 +256,13 @@ impl SearchState<'_, '_> {
         }
         let adjacent = self.last_printed == self.base + from as u64 && self.last_printed > 0;
         if self.config.context_given && *self.printed && !adjacent {
-            self.printer.separator()?;
+            self.printer.print_separator()?;
         }
         self.print_all(lines, from, start, u64::MAX)
     }
 
     /// Lines that are not selected: printed as long as trailing context is due.
-    fn context(&mut self, lines: &[u8], start: usize, stop: usize) -> io::Result<()> {
+    fn print_context(&mut self, lines: &[u8], start: usize, stop: usize) -> io::Result<()> {
         if self.after_left == 0 || start >= stop {
             return Ok(());
         }
@@ -282,7 +282,7 @@ impl SearchState<'_, '_> {
         let mut left = count;
         while at < stop && left > 0 {
             let next = memchr::memchr(end, &lines[at..stop]).map_or(stop, |i| at + i + 1);
-            self.print(lines, at, next, false)?;
+            self.print_line(lines, at, next, false)?;
             at = next;
             left -= 1;
         }
@@ -292,7 +292,13 @@ impl SearchState<'_, '_> {
         Ok(())
     }
 
-    fn print(&mut self, lines: &[u8], start: usize, stop: usize, selected: bool) -> io::Result<()> {
+    fn print_line(
+        &mut self,
+        lines: &[u8],
+        start: usize,
+        stop: usize,
+        selected: bool,
+    ) -> io::Result<()> {
         let text = &lines[start..stop];
         if self.config.binary != BinaryMode::Text
             && self.config.utf8
@@ -304,15 +310,15 @@ impl SearchState<'_, '_> {
             return Ok(());
         }
         let offset = self.base + start as u64;
-        let number = if self.config.line_number { self.number(lines, start) } else { 0 };
+        let number = if self.config.line_number { self.line_number(lines, start) } else { 0 };
         self.last_printed = self.base + stop as u64;
         *self.printed = true;
         let first = self.first.filter(|_| selected);
-        self.printer.line(SelectedLine { text, number, offset, selected, first })
+        self.printer.print_line(SelectedLine { text, number, offset, selected, first })
     }
 
     /// The number of the line that starts at `at`.
-    fn number(&mut self, lines: &[u8], at: usize) -> u64 {
+    fn line_number(&mut self, lines: &[u8], at: usize) -> u64 {
         self.count_to(lines, at);
         self.counted + 1
     }

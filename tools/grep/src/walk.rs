@@ -66,15 +66,15 @@ pub fn search_all(
     if operands.is_empty() && recurse {
         walk.names = config.with_filename.unwrap_or(true);
         let here = walk.ctx.cwd.clone();
-        walk.directory(Vec::new(), here);
+        walk.search_directory(Vec::new(), here);
     } else if operands.is_empty() {
-        walk.stdin();
+        walk.search_stdin();
     }
     for operand in &operands {
         if walk.done {
             break;
         }
-        walk.operand(operand);
+        walk.search_operand(operand);
     }
     match (walk.found, walk.failed) {
         (true, true) if config.mode == GrepMode::Quiet => Exit::SUCCESS,
@@ -85,16 +85,16 @@ pub fn search_all(
 }
 
 impl GrepWalk<'_, '_> {
-    fn operand(&mut self, operand: &[u8]) {
+    fn search_operand(&mut self, operand: &[u8]) {
         if operand == b"-" {
-            self.stdin();
+            self.search_stdin();
             return;
         }
         let path = self.ctx.path(operand);
         let meta = match fs::metadata(&path) {
             Ok(meta) => meta,
             Err(e) => {
-                self.error(operand, &e);
+                self.report_error(operand, &e);
                 return;
             }
         };
@@ -106,7 +106,11 @@ impl GrepWalk<'_, '_> {
                 name = head;
             }
             if self.config.directories == Directories::Recurse
-                && self.config.exclude_dirs.iter().any(|p| suffixes(name).any(|s| p.is_match(s)))
+                && self
+                    .config
+                    .exclude_dirs
+                    .iter()
+                    .any(|p| name_suffixes(name).any(|s| p.is_match(s)))
             {
                 return;
             }
@@ -114,7 +118,7 @@ impl GrepWalk<'_, '_> {
                 Directories::Skip => {}
                 Directories::Read => {
                     let e = std::io::Error::from_raw_os_error(box_sys::errno::code::EISDIR);
-                    self.error(operand, &e);
+                    self.report_error(operand, &e);
                 }
                 Directories::Recurse => {
                     if self.config.with_filename.is_none() {
@@ -125,7 +129,7 @@ impl GrepWalk<'_, '_> {
                     } else {
                         operand.to_vec()
                     };
-                    self.directory(name, path);
+                    self.search_directory(name, path);
                 }
             }
             return;
@@ -136,13 +140,13 @@ impl GrepWalk<'_, '_> {
         if !meta.is_file() && self.config.skip_devices == Some(true) {
             return;
         }
-        self.file(operand, &path);
+        self.search_file(operand, &path);
     }
 
     /// All files below a directory. `name` is its shown name, empty for `.` implied.
-    fn directory(&mut self, name: Vec<u8>, path: PathBuf) {
+    fn search_directory(&mut self, name: Vec<u8>, path: PathBuf) {
         let mut levels: Vec<GrepLevel> = Vec::new();
-        self.enter(&name, &path, &mut levels);
+        self.enter_dir(&name, &path, &mut levels);
         while let Some(level) = levels.last_mut() {
             if self.done {
                 return;
@@ -151,11 +155,11 @@ impl GrepWalk<'_, '_> {
                 levels.pop();
                 continue;
             };
-            self.entry(entry, &mut levels);
+            self.search_entry(entry, &mut levels);
         }
     }
 
-    fn entry(&mut self, entry: PendingEntry, levels: &mut Vec<GrepLevel>) {
+    fn search_entry(&mut self, entry: PendingEntry, levels: &mut Vec<GrepLevel>) {
         let base = entry.name.rsplit(|&b| b == b'/').next().unwrap_or_default().to_vec();
         let meta = match fs::symlink_metadata(&entry.path) {
             Ok(m) if m.is_symlink() && !self.config.follow => return,
@@ -165,7 +169,7 @@ impl GrepWalk<'_, '_> {
         let meta = match meta {
             Ok(m) => m,
             Err(e) => {
-                self.error(&entry.name, &e);
+                self.report_error(&entry.name, &e);
                 return;
             }
         };
@@ -173,15 +177,15 @@ impl GrepWalk<'_, '_> {
             if self.config.exclude_dirs.iter().any(|p| p.is_match(&base)) {
                 return;
             }
-            self.enter(&entry.name, &entry.path, levels);
+            self.enter_dir(&entry.name, &entry.path, levels);
         } else if !self.excluded_file(&base, false)
             && (meta.is_file() || self.config.skip_devices == Some(false))
         {
-            self.file(&entry.name, &entry.path);
+            self.search_file(&entry.name, &entry.path);
         }
     }
 
-    fn enter(&mut self, name: &[u8], path: &Path, levels: &mut Vec<GrepLevel>) {
+    fn enter_dir(&mut self, name: &[u8], path: &Path, levels: &mut Vec<GrepLevel>) {
         let id = if self.config.follow {
             box_sys::meta::stat(path, true).ok().map(|s| (s.dev, s.ino))
         } else {
@@ -196,7 +200,7 @@ impl GrepWalk<'_, '_> {
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
             Err(e) => {
-                self.error(name, &e);
+                self.report_error(name, &e);
                 return;
             }
         };
@@ -214,7 +218,7 @@ impl GrepWalk<'_, '_> {
                     list.push(PendingEntry { name: shown, path: path.join(&file_name) });
                 }
                 Err(e) => {
-                    self.error(name, &e);
+                    self.report_error(name, &e);
                     break;
                 }
             }
@@ -223,11 +227,11 @@ impl GrepWalk<'_, '_> {
         levels.push(GrepLevel { pending: list, id });
     }
 
-    fn file(&mut self, name: &[u8], path: &Path) {
+    fn search_file(&mut self, name: &[u8], path: &Path) {
         let mut file = match File::open(path) {
             Ok(f) => f,
             Err(e) => {
-                self.error(name, &e);
+                self.report_error(name, &e);
                 return;
             }
         };
@@ -248,13 +252,13 @@ impl GrepWalk<'_, '_> {
             width: number_width(self.config, size),
             buffer: std::mem::take(&mut self.line),
         };
-        let result = self.searcher.search(&mut file, limit, &mut printer);
+        let result = self.searcher.search_input(&mut file, limit, &mut printer);
         self.line = std::mem::take(&mut printer.buffer);
-        self.report(name, result);
+        self.report_result(name, result);
     }
 
-    fn stdin(&mut self) {
-        let mut input = self.ctx.stdin.detach();
+    fn search_stdin(&mut self) {
+        let mut input = self.ctx.stdin.detach_stream();
         if let InputSource::File(f) = input.source()
             && self.is_output(&self.config.label, f)
         {
@@ -275,7 +279,7 @@ impl GrepWalk<'_, '_> {
             width: number_width(self.config, size),
             buffer: std::mem::take(&mut self.line),
         };
-        let result = self.searcher.search(&mut input, u64::MAX, &mut printer);
+        let result = self.searcher.search_input(&mut input, u64::MAX, &mut printer);
         self.line = std::mem::take(&mut printer.buffer);
         // With -m the next reader of the descriptor goes on after the last selected line.
         if let Ok(SearchOutcome { unread: Some(n), .. }) = &result
@@ -286,14 +290,14 @@ impl GrepWalk<'_, '_> {
         }
         self.ctx.stdin = input;
         let label = self.config.label.clone();
-        self.report(&label, result);
+        self.report_result(&label, result);
     }
 
-    fn report(&mut self, name: &[u8], result: Result<SearchOutcome, SearchError>) {
+    fn report_result(&mut self, name: &[u8], result: Result<SearchOutcome, SearchError>) {
         let outcome = match result {
             Ok(outcome) => outcome,
             Err(SearchError::Read(e)) => {
-                self.error(name, &e);
+                self.report_error(name, &e);
                 return;
             }
             Err(SearchError::Write) => {
@@ -301,7 +305,7 @@ impl GrepWalk<'_, '_> {
                 return;
             }
         };
-        if let Some(text) = self.matcher.trouble() {
+        if let Some(text) = self.matcher.take_trouble() {
             self.failed = true;
             if !self.config.no_messages {
                 self.ctx.error_bytes(&[name, b": ", text.as_bytes()]);
@@ -318,9 +322,9 @@ impl GrepWalk<'_, '_> {
             buffer: std::mem::take(&mut self.line),
         };
         let written = match self.config.mode {
-            GrepMode::Count => printer.count(outcome.selected),
-            GrepMode::FilesWith if selected => printer.file(name),
-            GrepMode::FilesWithout if !selected => printer.file(name),
+            GrepMode::Count => printer.print_count(outcome.selected),
+            GrepMode::FilesWith if selected => printer.print_file(name),
+            GrepMode::FilesWithout if !selected => printer.print_file(name),
             _ => Ok(()),
         };
         self.line = std::mem::take(&mut printer.buffer);
@@ -347,7 +351,7 @@ impl GrepWalk<'_, '_> {
         true
     }
 
-    fn error(&mut self, name: &[u8], e: &std::io::Error) {
+    fn report_error(&mut self, name: &[u8], e: &std::io::Error) {
         self.failed = true;
         if !self.config.no_messages {
             self.ctx.io_error(name, e);
@@ -361,7 +365,7 @@ impl GrepWalk<'_, '_> {
         let Some(first) = rules.first() else { return false };
         let matches = |rule: &&FileRule| {
             if operand {
-                suffixes(name).any(|s| rule.pattern.is_match(s))
+                name_suffixes(name).any(|s| rule.pattern.is_match(s))
             } else {
                 rule.pattern.is_match(name)
             }
@@ -374,7 +378,7 @@ impl GrepWalk<'_, '_> {
 }
 
 /// The whole name and every part after a slash.
-fn suffixes(name: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn name_suffixes(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     let parts = memchr::memchr_iter(b'/', name).map(|i| &name[i + 1..]);
     std::iter::once(name).chain(parts.filter(|p| !p.is_empty() && p[0] != b'/'))
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use box_applet::{Ctx, StdInput};
-use box_sys::strerror;
+use box_sys::error_text;
 
 use crate::builtins::{JqInputs, JqStreams};
 use crate::json::{JsonMode, JsonParser};
@@ -52,12 +52,12 @@ impl Documents {
             .files
             .iter()
             .map(|name| match name.as_slice() {
-                b"-" => JqInputSource::Stdin(ctx.stdin.detach()),
+                b"-" => JqInputSource::Stdin(ctx.stdin.detach_stream()),
                 _ => JqInputSource::File { name: name.clone(), path: ctx.path(name) },
             })
             .collect();
         if waiting.is_empty() {
-            waiting.push_back(JqInputSource::Stdin(ctx.stdin.detach()));
+            waiting.push_back(JqInputSource::Stdin(ctx.stdin.detach_stream()));
         }
         let mode = if options.stream { JsonMode::Stream } else { JsonMode::Values };
         Documents {
@@ -81,7 +81,7 @@ impl Documents {
     }
 
     /// Opens the next source; false at the end.
-    fn open(&mut self) -> bool {
+    fn open_next(&mut self) -> bool {
         while let Some(source) = self.waiting.pop_front() {
             match source {
                 JqInputSource::Stdin(input) => {
@@ -98,7 +98,7 @@ impl Documents {
                     Err(e) => self.failures.push(format!(
                         "error: Could not open {}: {}",
                         String::from_utf8_lossy(&name),
-                        strerror(&e)
+                        error_text(&e)
                     )),
                 },
             }
@@ -107,7 +107,7 @@ impl Documents {
     }
 
     /// Forgets what was used and reads on. False at the end of all input.
-    fn fill(&mut self) -> bool {
+    fn fill_buffer(&mut self) -> bool {
         let used = &self.buf[..self.pos];
         self.lines += memchr::memchr_iter(b'\n', used).count() as u64;
         self.column = match memchr::memrchr(b'\n', used) {
@@ -119,7 +119,7 @@ impl Documents {
         // A token longer than the buffer is looked at again each time, so the buffer doubles.
         let size = CHUNK.max(self.buf.len());
         loop {
-            if self.current.is_none() && !self.open() {
+            if self.current.is_none() && !self.open_next() {
                 self.eof = true;
                 return false;
             }
@@ -145,7 +145,7 @@ impl Documents {
                     self.buf.truncate(from);
                     self.current = None;
                     let name = self.name.as_str().unwrap_or("<stdin>").to_string();
-                    self.failures.push(format!("error: Could not read {name}: {}", strerror(&e)));
+                    self.failures.push(format!("error: Could not read {name}: {}", error_text(&e)));
                 }
             }
         }
@@ -166,14 +166,14 @@ impl Documents {
                 Ok(Some(v)) => return Some(Ok(v)),
                 Ok(None) if self.eof => return None,
                 Ok(None) => {
-                    self.fill();
+                    self.fill_buffer();
                 }
-                Err(problem) => return Some(self.problem(problem)),
+                Err(problem) => return Some(self.report_problem(problem)),
             }
         }
     }
 
-    fn problem(&mut self, problem: &str) -> Result<Value, String> {
+    fn report_problem(&mut self, problem: &str) -> Result<Value, String> {
         let used = &self.buf[..self.pos];
         let newlines = memchr::memchr_iter(b'\n', used).count() as u64;
         let line = 1 + self.lines + newlines;
@@ -185,18 +185,18 @@ impl Documents {
         let message = format!("{problem}{eof} at line {line}, column {column}");
         if self.stream_errors {
             self.done = true;
-            return Ok(Value::arr(vec![message.into(), self.parser.path()]));
+            return Ok(Value::arr(vec![message.into(), self.parser.current_path()]));
         }
         if self.seq {
             // The next record may be sound.
-            self.parser.reset();
+            self.parser.reset_value();
             while !self.eof {
                 if let Some(at) = memchr::memchr(0x1e, &self.buf[self.pos..]) {
                     self.pos += at;
                     break;
                 }
                 self.pos = self.buf.len();
-                self.fill();
+                self.fill_buffer();
             }
         } else {
             self.done = true;
@@ -213,7 +213,7 @@ impl Documents {
                 return Some(Value::bytes(line));
             }
             let searched = self.buf.len() - self.pos;
-            if !self.fill() {
+            if !self.fill_buffer() {
                 if self.pos == self.buf.len() {
                     return None;
                 }
@@ -225,11 +225,11 @@ impl Documents {
         }
     }
 
-    fn slurped(&mut self) -> Result<Value, String> {
+    fn slurp_all(&mut self) -> Result<Value, String> {
         self.done = true;
         if self.raw {
             // Nothing is used before the end, so nothing is dropped.
-            while self.fill() {}
+            while self.fill_buffer() {}
             self.pos = self.buf.len();
             return Ok(Value::bytes(self.buf.clone()));
         }
@@ -247,7 +247,7 @@ impl JqInputs for Documents {
             return None;
         }
         if self.slurp {
-            return Some(self.slurped());
+            return Some(self.slurp_all());
         }
         self.next_value()
     }

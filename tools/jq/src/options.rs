@@ -190,32 +190,32 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<JqOptions, Exit> {
         // A negative number is a program.
         let optional = |c: &u8| *c == b'-' || c.is_ascii_alphabetic();
         if only_operands || arg.first() != Some(&b'-') || !arg.get(1).is_some_and(optional) {
-            reader.operand(ctx, arg)?;
+            reader.take_operand(ctx, arg)?;
         } else if arg == b"--" {
             only_operands = true;
         } else if let Some(long) = arg.strip_prefix(b"--") {
             let found = FLAGS.iter().find(|(_, name, _)| name.as_bytes() == long);
-            let (.., flag) = found.ok_or_else(|| unknown(ctx, arg))?;
-            reader.flag(ctx, *flag, arg)?;
+            let (.., flag) = found.ok_or_else(|| report_unknown(ctx, arg))?;
+            reader.take_flag(ctx, *flag, arg)?;
         } else {
             for (at, letter) in arg.iter().enumerate().skip(1) {
                 let found = FLAGS.iter().find(|(short, ..)| *short == Some(*letter));
-                let (.., flag) = found.ok_or_else(|| unknown(ctx, arg))?;
+                let (.., flag) = found.ok_or_else(|| report_unknown(ctx, arg))?;
                 let attached = &arg[at + 1..];
                 if *flag == JqFlag::LibraryPath && !attached.is_empty() {
                     reader.options.library.push(attached.to_vec());
                     break;
                 }
-                reader.flag(ctx, *flag, arg)?;
+                reader.take_flag(ctx, *flag, arg)?;
             }
         }
     }
-    finish(ctx, reader.options, reader.filter, reader.from_file)
+    finish_options(ctx, reader.options, reader.filter, reader.from_file)
 }
 
 impl JqReader<'_> {
     /// The filter, or what follows it.
-    fn operand(&mut self, ctx: &mut Ctx<'_>, arg: &[u8]) -> Result<(), Exit> {
+    fn take_operand(&mut self, ctx: &mut Ctx<'_>, arg: &[u8]) -> Result<(), Exit> {
         match self.positional {
             _ if self.filter.is_none() => self.filter = Some(arg.to_vec()),
             Positional::Files => self.options.files.push(arg.to_vec()),
@@ -225,7 +225,7 @@ impl JqReader<'_> {
                 Err(_) => {
                     let text = String::from_utf8_lossy(arg);
                     let message = format!("Invalid JSON text passed to --jsonargs: {text}");
-                    return Err(bad(ctx, &message));
+                    return Err(report_usage(ctx, &message));
                 }
             },
         }
@@ -233,7 +233,7 @@ impl JqReader<'_> {
     }
 
     /// What an option says, which was written as `arg`.
-    fn flag(&mut self, ctx: &mut Ctx<'_>, flag: JqFlag, arg: &[u8]) -> Result<(), Exit> {
+    fn take_flag(&mut self, ctx: &mut Ctx<'_>, flag: JqFlag, arg: &[u8]) -> Result<(), Exit> {
         let o = &mut self.options;
         match flag {
             JqFlag::NullInput => o.null_input = true,
@@ -260,29 +260,29 @@ impl JqReader<'_> {
             JqFlag::Version => return Err(ctx.print(&ctx.version())),
             JqFlag::Nothing => {}
             JqFlag::Indent => {
-                let [columns] = self.parameters(ctx, arg)?;
-                self.options.indent = indent(ctx, &columns)?;
+                let [columns] = self.take_parameters(ctx, arg)?;
+                self.options.indent = parse_indent(ctx, &columns)?;
             }
             JqFlag::LibraryPath => {
-                let [path] = self.parameters(ctx, arg)?;
+                let [path] = self.take_parameters(ctx, arg)?;
                 self.options.library.push(path);
             }
             JqFlag::Arg | JqFlag::ArgJson | JqFlag::SlurpFile | JqFlag::RawFile => {
-                let [name, text] = self.parameters(ctx, arg)?;
+                let [name, text] = self.take_parameters(ctx, arg)?;
                 let value = match flag {
                     JqFlag::Arg => Value::bytes(text),
                     JqFlag::ArgJson => json::parse_one(&text)
-                        .map_err(|_| bad(ctx, "Invalid JSON text passed to --argjson"))?,
+                        .map_err(|_| report_usage(ctx, "Invalid JSON text passed to --argjson"))?,
                     _ => file_value(ctx, flag == JqFlag::RawFile, &name, &text)?,
                 };
-                bind(&mut self.options, &name, value);
+                bind_variable(&mut self.options, &name, value);
             }
         }
         Ok(())
     }
 
     /// The words behind an option.
-    fn parameters<const N: usize>(
+    fn take_parameters<const N: usize>(
         &mut self,
         ctx: &mut Ctx<'_>,
         arg: &[u8],
@@ -297,22 +297,22 @@ impl JqReader<'_> {
                 _ => "",
             };
             let count = if N == 1 { "one parameter" } else { "two parameters" };
-            bad(ctx, &format!("{name} takes {count}{what}"))
+            report_usage(ctx, &format!("{name} takes {count}{what}"))
         })
     }
 }
 
-fn indent(ctx: &mut Ctx<'_>, columns: &[u8]) -> Result<Indent, Exit> {
+fn parse_indent(ctx: &mut Ctx<'_>, columns: &[u8]) -> Result<Indent, Exit> {
     match std::str::from_utf8(columns).ok().and_then(|t| t.parse::<i64>().ok()) {
         Some(0) => Ok(Indent::None),
         Some(n @ 1..=7) => Ok(Indent::Spaces(n as usize)),
-        Some(n) if n > 7 => Err(bad(ctx, "Cannot indent more than 7 characters")),
-        Some(_) => Err(bad(ctx, "Cannot indent less than 0 characters")),
-        None => Err(bad(ctx, "--indent takes a number")),
+        Some(n) if n > 7 => Err(report_usage(ctx, "Cannot indent more than 7 characters")),
+        Some(_) => Err(report_usage(ctx, "Cannot indent less than 0 characters")),
+        None => Err(report_usage(ctx, "--indent takes a number")),
     }
 }
 
-fn finish(
+fn finish_options(
     ctx: &mut Ctx<'_>,
     mut o: JqOptions,
     filter: Option<Vec<u8>>,
@@ -323,7 +323,7 @@ fn finish(
             match std::fs::read(ctx.path(&file)) {
                 Ok(text) => o.filter = text,
                 Err(e) => {
-                    let text = box_sys::strerror(&e);
+                    let text = box_sys::error_text(&e);
                     let name = String::from_utf8_lossy(&file).into_owned();
                     ctx.error(format_args!("error: Could not open {name}: {text}"));
                     return Err(Exit::USAGE);
@@ -338,7 +338,7 @@ fn finish(
 }
 
 /// Later bindings of a name do not replace earlier ones, as in jq.
-fn bind(o: &mut JqOptions, name: &[u8], value: Value) {
+fn bind_variable(o: &mut JqOptions, name: &[u8], value: Value) {
     if !o.named.iter().any(|(n, _)| n == name) {
         o.named.push((name.to_vec(), value));
     }
@@ -350,8 +350,8 @@ fn file_value(ctx: &mut Ctx<'_>, raw: bool, name: &[u8], file: &[u8]) -> Result<
     let data = match std::fs::read(ctx.path(file)) {
         Ok(d) => d,
         Err(e) => {
-            let text = box_sys::strerror(&e);
-            return Err(bad(
+            let text = box_sys::error_text(&e);
+            return Err(report_usage(
                 ctx,
                 &format!(
                     "Bad JSON in --{} {name} {shown}: Could not open {shown}: {text}",
@@ -365,16 +365,16 @@ fn file_value(ctx: &mut Ctx<'_>, raw: bool, name: &[u8], file: &[u8]) -> Result<
     }
     json::parse_many(&data)
         .map(Value::arr)
-        .map_err(|e| bad(ctx, &format!("Bad JSON in --slurpfile {name} {shown}: {e}")))
+        .map_err(|e| report_usage(ctx, &format!("Bad JSON in --slurpfile {name} {shown}: {e}")))
 }
 
-fn unknown(ctx: &mut Ctx<'_>, arg: &[u8]) -> Exit {
+fn report_unknown(ctx: &mut Ctx<'_>, arg: &[u8]) -> Exit {
     let text = format!("Unknown option: {}", String::from_utf8_lossy(arg));
-    bad(ctx, &text)
+    report_usage(ctx, &text)
 }
 
 /// A usage error in jq's form, status 2.
-fn bad(ctx: &mut Ctx<'_>, message: &str) -> Exit {
+fn report_usage(ctx: &mut Ctx<'_>, message: &str) -> Exit {
     ctx.error(format_args!("{message}\nUse jq --help for help with command-line options,\nor see the jq manpage, or online docs  at https://jqlang.org"));
     Exit::USAGE
 }

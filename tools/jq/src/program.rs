@@ -42,34 +42,35 @@ struct LoadedModule {
 }
 
 /// Compiles `code`. `globals` are variables by name without `$`. The error is jq's text.
-pub fn compile(
+pub fn compile_program(
     code: &str,
     globals: Vec<(String, Value)>,
     paths: &ModulePaths,
 ) -> Result<JqProgram, String> {
-    let main = parse_module(code).map_err(|e| syntax(&e, code, TOP_LEVEL))?;
-    let mut top = load(main, (code, TOP_LEVEL), &paths.origin, None, paths, 0)?;
+    let main = parse_module(code).map_err(|e| syntax_text(&e, code, TOP_LEVEL))?;
+    let mut top = load_module(main, (code, TOP_LEVEL), &paths.origin, None, paths, 0)?;
     if let Ok(text) = std::fs::read_to_string(&paths.home) {
-        let module = parse_module(&text).map_err(|e| syntax(&e, &text, "~/.jq"))?;
-        top.imports.insert(0, load(module, (&text, "~/.jq"), &paths.origin, None, paths, 1)?);
+        let module = parse_module(&text).map_err(|e| syntax_text(&e, &text, "~/.jq"))?;
+        top.imports
+            .insert(0, load_module(module, (&text, "~/.jq"), &paths.origin, None, paths, 1)?);
     }
     let mut texts = Vec::new();
     collect_texts(&top, &mut texts);
     let library = BuiltinLibrary::new(texts);
     let mut compiler = JqCompiler::new(&library);
     let scope = globals.into_iter().fold(NameScope::default(), |scope, (name, value)| {
-        scope.with(NameBinding::Global { name, value })
+        scope.with_binding(NameBinding::Global { name, value })
     });
     let identity = JqExpr::Id;
     let mut modules = Vec::new();
-    let (_, scope) = enter(&mut compiler, &top, &scope, &mut modules);
+    let (_, scope) = compile_module(&mut compiler, &top, &scope, &mut modules);
     let body = top.module.body.as_ref().unwrap_or(&identity);
-    compiler.finish(body, &scope).map_err(|e| undefined(&e, &modules))
+    compiler.finish_program(body, &scope).map_err(|e| undefined_text(&e, &modules))
 }
 
 /// Compiles a module's definitions and those of its imports. Gives what it defines, and the scope
 /// inside it; `modules` are those seen so far, by number.
-fn enter<'a>(
+fn compile_module<'a>(
     compiler: &mut JqCompiler<'a>,
     loaded: &'a LoadedModule,
     outer: &NameScope<'a>,
@@ -79,18 +80,19 @@ fn enter<'a>(
     modules.push(loaded);
     let mut scope = outer.clone();
     for import in &loaded.imports {
-        let (defs, _) = enter(compiler, import, outer, modules);
+        let (defs, _) = compile_module(compiler, import, outer, modules);
         for (def, id) in defs {
             let name = match &import.alias {
                 Some(alias) => format!("{alias}::{}", def.name),
                 None => def.name.clone(),
             };
-            scope = scope.with(NameBinding::GlobalFunc { name, arity: def.params.len(), id });
+            scope =
+                scope.with_binding(NameBinding::GlobalFunc { name, arity: def.params.len(), id });
         }
     }
     for (name, value) in &loaded.data {
         let value = value.clone();
-        scope = scope.with(NameBinding::Global { name: name.clone(), value });
+        scope = scope.with_binding(NameBinding::Global { name: name.clone(), value });
     }
     compiler.module = number;
     let mut defs = Vec::new();
@@ -107,7 +109,7 @@ fn collect_texts<'l>(loaded: &'l LoadedModule, out: &mut Vec<&'l str>) {
     loaded.imports.iter().for_each(|l| collect_texts(l, out));
 }
 
-fn load(
+fn load_module(
     module: JqModule,
     (text, file): (&str, &str),
     origin: &Path,
@@ -120,9 +122,10 @@ fn load(
     }
     let (mut imports, mut data) = (Vec::new(), Vec::new());
     for import in &module.imports {
-        let file = find(import, &search_dirs(import, origin, paths))?;
-        let content = std::fs::read_to_string(&file)
-            .map_err(|e| format!("Could not open {}: {}", file.display(), box_sys::strerror(&e)))?;
+        let file = find_module(import, &search_dirs(import, origin, paths))?;
+        let content = std::fs::read_to_string(&file).map_err(|e| {
+            format!("Could not open {}: {}", file.display(), box_sys::error_text(&e))
+        })?;
         if import.is_data {
             let name = import.alias.clone().unwrap_or_default();
             let values = json::parse_many(content.as_bytes()).map_err(|e| e.to_string())?;
@@ -131,7 +134,7 @@ fn load(
             continue;
         }
         let shown = file.display().to_string();
-        let inner = parse_module(&content).map_err(|e| syntax(&e, &content, &shown))?;
+        let inner = parse_module(&content).map_err(|e| syntax_text(&e, &content, &shown))?;
         if inner.body.is_some() {
             return Err(format!(
                 "library should only have function definitions, not a main \
@@ -140,7 +143,7 @@ fn load(
         }
         let dir = file.parent().unwrap_or(origin).to_path_buf();
         let read = (content.as_str(), shown.as_str());
-        imports.push(load(inner, read, &dir, import.alias.clone(), paths, depth + 1)?);
+        imports.push(load_module(inner, read, &dir, import.alias.clone(), paths, depth + 1)?);
     }
     Ok(LoadedModule {
         module,
@@ -154,15 +157,16 @@ fn load(
 
 /// What `modulemeta` tells of a module: its metadata, `deps` and `defs`. The outer error is jq's text;
 /// the inner one is of a module that does not parse.
-pub fn describe(name: &str, paths: &ModulePaths) -> Result<Result<Value, String>, String> {
+pub fn describe_module(name: &str, paths: &ModulePaths) -> Result<Result<Value, String>, String> {
     let import = Import { path: name.to_string(), alias: None, is_data: false, meta: None };
-    let file = find(&import, &paths.library).map_err(|_| format!("module not found: {name}"))?;
+    let file =
+        find_module(&import, &paths.library).map_err(|_| format!("module not found: {name}"))?;
     let shown = file.display().to_string();
     let content = std::fs::read_to_string(&file)
-        .map_err(|e| format!("Could not open {shown}: {}", box_sys::strerror(&e)))?;
+        .map_err(|e| format!("Could not open {shown}: {}", box_sys::error_text(&e)))?;
     let module = match parse_module(&content) {
         Ok(module) => module,
-        Err(e) => return Ok(Err(syntax(&e, &content, &shown))),
+        Err(e) => return Ok(Err(syntax_text(&e, &content, &shown))),
     };
     let fields = |meta: &Option<Value>| match meta {
         Some(Value::Obj(m)) => (**m).clone(),
@@ -211,7 +215,7 @@ fn search_dirs(import: &Import, origin: &Path, paths: &ModulePaths) -> Vec<PathB
 }
 
 /// The file of an import: `a/b.jq` or `a/b/b.jq` in one of the directories.
-fn find(import: &Import, dirs: &[PathBuf]) -> Result<PathBuf, String> {
+fn find_module(import: &Import, dirs: &[PathBuf]) -> Result<PathBuf, String> {
     let relative = Path::new(&import.path);
     let last = relative.file_name().unwrap_or_default();
     let extension = if import.is_data { ".json" } else { ".jq" };
@@ -232,7 +236,7 @@ fn find(import: &Import, dirs: &[PathBuf]) -> Result<PathBuf, String> {
 }
 
 /// Line, column and text of the line at an offset.
-fn place(code: &str, at: usize) -> (usize, usize, &str) {
+fn locate_offset(code: &str, at: usize) -> (usize, usize, &str) {
     let before = code.get(..at.min(code.len())).unwrap_or(code);
     let line = before.matches('\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |i| i + 1);
@@ -240,15 +244,15 @@ fn place(code: &str, at: usize) -> (usize, usize, &str) {
     (line, before.len() - start + 1, &code[start..end])
 }
 
-fn syntax(e: &JqSyntaxError, code: &str, file: &str) -> String {
-    let (line, column, text) = place(code, e.at);
+fn syntax_text(e: &JqSyntaxError, code: &str, file: &str) -> String {
+    let (line, column, text) = locate_offset(code, e.at);
     format!("{} at {file}, line {line}, column {column}:\n    {text}", e.message)
 }
 
-fn undefined(e: &CompileError, modules: &[&LoadedModule]) -> String {
+fn undefined_text(e: &CompileError, modules: &[&LoadedModule]) -> String {
     let (code, file) =
         modules.get(e.module).map_or(("", TOP_LEVEL), |m| (m.text.as_str(), m.file.as_str()));
-    let (line, column, text) = place(code, e.at);
+    let (line, column, text) = locate_offset(code, e.at);
     format!("{} at {file}, line {line}, column {column}:\n    {text}", e.message)
 }
 
@@ -270,12 +274,15 @@ mod tests {
             cwd: dir.clone(),
             home: dir.join(".jq"),
         };
-        let told = describe("c", &paths).expect("a module").expect("it parses");
+        let told = describe_module("c", &paths).expect("a module").expect("it parses");
         assert_eq!(
             json::to_text(&told),
             r#"{"whatever":null,"deps":[{"as":"foo","is_data":false,"relpath":"a"},{"search":"./","as":"d","is_data":false,"relpath":"d"},{"as":"d","is_data":true,"relpath":"data"}],"defs":["a/0","c/0"]}"#
         );
-        assert_eq!(describe("nosuch", &paths).expect_err("missing"), "module not found: nosuch");
+        assert_eq!(
+            describe_module("nosuch", &paths).expect_err("missing"),
+            "module not found: nosuch"
+        );
         std::fs::remove_dir_all(&dir).expect("removable");
     }
 }

@@ -23,10 +23,10 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         ctx.error("error: the program is not UTF-8\njq: 1 compile error");
         return Ok(Exit(3));
     };
-    let env = env(ctx);
-    let globals = globals(&options, &env);
-    let paths = paths(ctx, &options);
-    let program = match program::compile(code, globals, &paths) {
+    let env = env_object(ctx);
+    let globals = global_variables(&options, &env);
+    let paths = module_paths(ctx, &options);
+    let program = match program::compile_program(code, globals, &paths) {
         Ok(p) => p,
         Err(text) => {
             ctx.error(format_args!("error: {text}\njq: 1 compile error"));
@@ -59,34 +59,34 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-fn text(b: &[u8]) -> Value {
+fn text_value(b: &[u8]) -> Value {
     Value::bytes(b)
 }
 
-fn key(b: &[u8]) -> crate::value::Str {
-    std::rc::Rc::new(crate::value::text(b.to_vec()))
+fn key_text(b: &[u8]) -> crate::value::Str {
+    std::rc::Rc::new(crate::value::text_from_bytes(b.to_vec()))
 }
 
 /// The environment as an object.
-fn env(ctx: &Ctx<'_>) -> Value {
-    Value::obj(ctx.env.iter().map(|(k, v)| (key(k), text(v))).collect::<Map>())
+fn env_object(ctx: &Ctx<'_>) -> Value {
+    Value::obj(ctx.env.iter().map(|(k, v)| (key_text(k), text_value(v))).collect::<Map>())
 }
 
 /// `$ENV`, `$ARGS` and the variables of the command line.
-fn globals(options: &JqOptions, env: &Value) -> Vec<(String, Value)> {
-    let named: Map = options.named.iter().map(|(k, v)| (key(k), v.clone())).collect();
+fn global_variables(options: &JqOptions, env: &Value) -> Vec<(String, Value)> {
+    let named: Map = options.named.iter().map(|(k, v)| (key_text(k), v.clone())).collect();
     let args: Map = [
-        (key(b"positional"), options.positional.iter().cloned().collect()),
-        (key(b"named"), Value::obj(named)),
+        (key_text(b"positional"), options.positional.iter().cloned().collect()),
+        (key_text(b"named"), Value::obj(named)),
     ]
     .into_iter()
     .collect();
     let mut out = vec![("ENV".to_string(), env.clone()), ("ARGS".to_string(), Value::obj(args))];
-    out.extend(options.named.iter().map(|(k, v)| (key(k).to_string(), v.clone())));
+    out.extend(options.named.iter().map(|(k, v)| (key_text(k).to_string(), v.clone())));
     out
 }
 
-fn paths(ctx: &Ctx<'_>, options: &JqOptions) -> ModulePaths {
+fn module_paths(ctx: &Ctx<'_>, options: &JqOptions) -> ModulePaths {
     let home = ctx.path(ctx.env.get(b"HOME").unwrap_or(b"/")).join(".jq");
     let library = if options.library.is_empty() {
         vec![home.clone()]
@@ -129,7 +129,7 @@ impl JqRun<'_> {
         let library =
             paths.library.iter().map(|p| p.display().to_string().into()).collect::<Value>();
         let streams = self.streams.clone();
-        let modules = |name: &str| program::describe(name, paths);
+        let modules = |name: &str| program::describe_module(name, paths);
         let mut failed = false;
         let mut broken = false;
         let mut patterns = HashMap::new();
@@ -144,11 +144,11 @@ impl JqRun<'_> {
             let value = match input {
                 Ok(v) => v,
                 Err(message) if self.options.seq => {
-                    self.error(ctx, format_args!("ignoring parse error: {message}"));
+                    self.print_error(ctx, format_args!("ignoring parse error: {message}"));
                     continue;
                 }
                 Err(message) => {
-                    self.error(ctx, format_args!("parse error: {message}"));
+                    self.print_error(ctx, format_args!("parse error: {message}"));
                     broken = true;
                     break;
                 }
@@ -174,7 +174,7 @@ impl JqRun<'_> {
             }
         }
         for message in &documents.failures {
-            self.error(ctx, message);
+            self.print_error(ctx, message);
         }
         let status = if !documents.failures.is_empty() {
             2
@@ -204,17 +204,17 @@ impl JqRun<'_> {
         while let Some(result) = machine.next(host) {
             match result {
                 Ok(v) => {
-                    last = Some(v.truthy());
-                    if let Some(problem) = self.print(&v)? {
+                    last = Some(v.is_truthy());
+                    if let Some(problem) = self.print_value(&v)? {
                         let place = host.inputs.position();
-                        self.error(ctx, format_args!("error (at {place}): {problem}"));
+                        self.print_error(ctx, format_args!("error (at {place}): {problem}"));
                         return Ok(OutputsEnd::Failed);
                     }
                 }
                 Err(JqStop::Halt) => return Ok(OutputsEnd::Halted(host.halted.unwrap_or(5))),
                 Err(JqStop::Break) => {
                     let place = host.inputs.position();
-                    self.error(ctx, format_args!("error (at {place}): break"));
+                    self.print_error(ctx, format_args!("error (at {place}): break"));
                     return Ok(OutputsEnd::Failed);
                 }
                 Err(JqStop::Error(e)) => {
@@ -223,7 +223,7 @@ impl JqRun<'_> {
                         Value::Str(s) => ("", s.to_string()),
                         other => (" (not a string)", to_text(other)),
                     };
-                    self.error(ctx, format_args!("error (at {place}){note}: {shown}"));
+                    self.print_error(ctx, format_args!("error (at {place}){note}: {shown}"));
                     return Ok(OutputsEnd::Failed);
                 }
             }
@@ -232,13 +232,13 @@ impl JqRun<'_> {
     }
 
     /// A message, behind what was printed before.
-    fn error(&self, ctx: &mut Ctx<'_>, message: impl std::fmt::Display) {
+    fn print_error(&self, ctx: &mut Ctx<'_>, message: impl std::fmt::Display) {
         self.streams.flush();
         ctx.error(message);
     }
 
     /// Prints an output; gives the problem where that cannot be done.
-    fn print(&self, v: &Value) -> io::Result<Option<&'static str>> {
+    fn print_value(&self, v: &Value) -> io::Result<Option<&'static str>> {
         let o = self.options;
         let mut out = self.streams.out.borrow_mut();
         match v {

@@ -65,7 +65,7 @@ impl Outgoing {
     /// Reads a part of the input.
     fn fill(&mut self, file: &File) -> io::Result<()> {
         let mut part = vec![0; PART];
-        let n = again(|| (&mut { file }).read(&mut part))?;
+        let n = retry_interrupted(|| (&mut { file }).read(&mut part))?;
         part.truncate(n);
         self.is_ended = n == 0;
         self.pending = part;
@@ -75,14 +75,14 @@ impl Outgoing {
     /// Sends what fits.
     fn send(&mut self, mut socket: &File, at_most: usize) -> io::Result<()> {
         let n = self.pending.len().min(at_most);
-        let sent = again(|| socket.write(&self.pending[..n]))?;
+        let sent = retry_interrupted(|| socket.write(&self.pending[..n]))?;
         self.pending.drain(..sent);
         self.has_sent |= sent > 0;
         Ok(())
     }
 }
 
-fn again<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+fn retry_interrupted<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match what() {
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -92,7 +92,11 @@ fn again<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 }
 
 /// Copies both ways until one of the ends of [`CopyEnd`].
-pub(crate) fn copy(ctx: &mut Ctx<'_>, socket: &File, options: &NcOptions) -> io::Result<CopyEnd> {
+pub(crate) fn copy_both_ways(
+    ctx: &mut Ctx<'_>,
+    socket: &File,
+    options: &NcOptions,
+) -> io::Result<CopyEnd> {
     let mut out = Outgoing::new(ctx, options.reads_input);
     let mut part = vec![0; PART];
     let mut peer_ended = false;
@@ -142,7 +146,7 @@ pub(crate) fn copy(ctx: &mut Ctx<'_>, socket: &File, options: &NcOptions) -> io:
             }
         }
         if ready.get(outgoing) == Some(&true) {
-            let n = match again(|| (&mut { socket }).read(&mut part)) {
+            let n = match retry_interrupted(|| (&mut { socket }).read(&mut part)) {
                 Ok(n) => n,
                 Err(e) if e.kind() == ErrorKind::ConnectionReset => return Ok(CopyEnd::Peer),
                 Err(e) => return Err(e),

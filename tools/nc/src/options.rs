@@ -27,25 +27,25 @@ pub(crate) const SPEC: Spec<NcFlag> = Spec::new(
     "[-46dNnuvz] [-q SECONDS] [-w SECONDS] HOST PORT[-PORT]\n  or:  nc -l [-46dkNnuv] [-w SECONDS] [HOST] PORT",
     "Copy standard input to a connection and what comes from it to standard output. There are\nthe ports of this session on localhost, 127.0.0.0/8 and ::1, and no others.",
     &[
-        Opt::new(NcFlag::V4, '4', "").says("use IPv4 only"),
-        Opt::new(NcFlag::V6, '6', "").says("use IPv6 only"),
-        Opt::new(NcFlag::NoInput, 'd', "").says("do not read standard input"),
-        Opt::new(NcFlag::Keep, 'k', "").says("with -l: go on listening after a connection"),
-        Opt::new(NcFlag::Listen, 'l', "").says("listen for a connection"),
+        Opt::new(NcFlag::V4, '4', "").with_help("use IPv4 only"),
+        Opt::new(NcFlag::V6, '6', "").with_help("use IPv6 only"),
+        Opt::new(NcFlag::NoInput, 'd', "").with_help("do not read standard input"),
+        Opt::new(NcFlag::Keep, 'k', "").with_help("with -l: go on listening after a connection"),
+        Opt::new(NcFlag::Listen, 'l', "").with_help("listen for a connection"),
         Opt::new(NcFlag::TellEnd, 'N', "")
-            .says("tell the other side the end of the input, even of none"),
-        Opt::new(NcFlag::Numeric, 'n', "").says("(no effect: no names are looked up)"),
-        Opt::new(NcFlag::Port, 'p', "").takes("PORT", "with -l: the port to listen on"),
+            .with_help("tell the other side the end of the input, even of none"),
+        Opt::new(NcFlag::Numeric, 'n', "").with_help("(no effect: no names are looked up)"),
+        Opt::new(NcFlag::Port, 'p', "").with_argument("PORT", "with -l: the port to listen on"),
         Opt::new(NcFlag::Linger, 'q', "")
-            .takes("SECONDS", "quit that long after the end of the input"),
-        Opt::new(NcFlag::Datagrams, 'u', "").says("use UDP"),
-        Opt::new(NcFlag::Verbose, 'v', "").says("say what happens"),
+            .with_argument("SECONDS", "quit that long after the end of the input"),
+        Opt::new(NcFlag::Datagrams, 'u', "").with_help("use UDP"),
+        Opt::new(NcFlag::Verbose, 'v', "").with_help("say what happens"),
         Opt::new(NcFlag::Patience, 'w', "")
-            .takes("SECONDS", "give up a connect, or an idle connection, after that long"),
-        Opt::new(NcFlag::Scan, 'z', "").says("only see whether somebody listens"),
+            .with_argument("SECONDS", "give up a connect, or an idle connection, after that long"),
+        Opt::new(NcFlag::Scan, 'z', "").with_help("only see whether somebody listens"),
     ],
 )
-.after("Exit status: 0 if all went well, 1 if not.\n");
+.with_footer("Exit status: 0 if all went well, 1 if not.\n");
 
 /// Why a command line means nothing.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -89,53 +89,53 @@ pub(crate) enum AddressFamily {
     V6,
 }
 
-fn text(bytes: &[u8]) -> String {
+fn lossy_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn port(word: &[u8]) -> Result<u16, NcUsageError> {
+fn parse_port(word: &[u8]) -> Result<u16, NcUsageError> {
     let n = std::str::from_utf8(word).ok().and_then(|w| w.parse().ok());
-    n.filter(|n| *n > 0).ok_or_else(|| NcUsageError::Port(text(word)))
+    n.filter(|n| *n > 0).ok_or_else(|| NcUsageError::Port(lossy_text(word)))
 }
 
-fn seconds(word: Option<&[u8]>) -> Result<Option<Duration>, NcUsageError> {
+fn parse_seconds(word: Option<&[u8]>) -> Result<Option<Duration>, NcUsageError> {
     let Some(word) = word else { return Ok(None) };
     // Less than none is for ever, as with the traditional one.
     let n = std::str::from_utf8(word).ok().and_then(|w| w.parse::<f64>().ok());
-    let n = n.filter(|n| n.is_finite()).ok_or_else(|| NcUsageError::Time(text(word)))?;
+    let n = n.filter(|n| n.is_finite()).ok_or_else(|| NcUsageError::Time(lossy_text(word)))?;
     Ok(Duration::try_from_secs_f64(n).ok())
 }
 
 impl NcOptions {
     pub(crate) fn new(p: &ParsedOptions<NcFlag>) -> Result<NcOptions, NcUsageError> {
-        let listen = p.has(NcFlag::Listen);
-        let (host, ports) = match (p.operands.as_slice(), p.last(NcFlag::Port)) {
+        let listen = p.has_option(NcFlag::Listen);
+        let (host, ports) = match (p.operands.as_slice(), p.last_value(NcFlag::Port)) {
             ([], Some(port)) if listen => (None, port),
-            ([host], Some(port)) if listen => (Some(text(host)), port),
+            ([host], Some(port)) if listen => (Some(lossy_text(host)), port),
             ([port], None) if listen => (None, port.as_slice()),
             // Without -l it is the port to come from, which nobody asks for.
-            ([host, port], _) => (Some(text(host)), port.as_slice()),
+            ([host, port], _) => (Some(lossy_text(host)), port.as_slice()),
             ([] | [_], _) => return Err(NcUsageError::Missing),
             _ => return Err(NcUsageError::Extra),
         };
         let (first, last) = match ports.iter().position(|b| *b == b'-') {
-            Some(at) if !listen => (port(&ports[..at])?, port(&ports[at + 1..])?),
-            _ => (port(ports)?, port(ports)?),
+            Some(at) if !listen => (parse_port(&ports[..at])?, parse_port(&ports[at + 1..])?),
+            _ => (parse_port(ports)?, parse_port(ports)?),
         };
         let only = p
             .last_of(&[NcFlag::V4, NcFlag::V6])
             .map(|id| if id == NcFlag::V4 { AddressFamily::V4 } else { AddressFamily::V6 });
         let options = NcOptions {
             listen,
-            keep: p.has(NcFlag::Keep),
-            scan: p.has(NcFlag::Scan),
-            verbose: p.has(NcFlag::Verbose),
-            datagrams: p.has(NcFlag::Datagrams),
-            reads_input: !p.has(NcFlag::NoInput),
-            tells_end: p.has(NcFlag::TellEnd),
+            keep: p.has_option(NcFlag::Keep),
+            scan: p.has_option(NcFlag::Scan),
+            verbose: p.has_option(NcFlag::Verbose),
+            datagrams: p.has_option(NcFlag::Datagrams),
+            reads_input: !p.has_option(NcFlag::NoInput),
+            tells_end: p.has_option(NcFlag::TellEnd),
             only,
-            patience: seconds(p.last(NcFlag::Patience))?,
-            linger: seconds(p.last(NcFlag::Linger))?,
+            patience: parse_seconds(p.last_value(NcFlag::Patience))?,
+            linger: parse_seconds(p.last_value(NcFlag::Linger))?,
             host,
             first: first.min(last),
             last: first.max(last),

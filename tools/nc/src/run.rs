@@ -5,10 +5,10 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use box_applet::{Ctx, Ended, Exit};
+use box_sys::error_text;
 use box_sys::net::{self, NetSocketKind, Wait};
-use box_sys::strerror;
 
-use crate::copy::{CopyEnd, copy};
+use crate::copy::{CopyEnd, copy_both_ways};
 use crate::options::{AddressFamily, NcOptions, SPEC};
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -20,17 +20,18 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             return Ok(Exit::FAILURE);
         }
     };
-    let exit = if options.listen { listen(ctx, &options) } else { connect_all(ctx, &options) };
+    let exit =
+        if options.listen { listen_and_copy(ctx, &options) } else { connect_all(ctx, &options) };
     Ok(ctx.finish(Ok(exit)))
 }
 
-fn kind(options: &NcOptions) -> NetSocketKind {
+fn socket_kind(options: &NcOptions) -> NetSocketKind {
     if options.datagrams { NetSocketKind::Datagram } else { NetSocketKind::Stream }
 }
 
 /// The addresses that a name stands for, as `-4` and `-6` leave them.
-fn addresses(ctx: &mut Ctx<'_>, host: &str, options: &NcOptions) -> Vec<IpAddr> {
-    let mut all = net::resolve(host).unwrap_or_default();
+fn resolve_addresses(ctx: &mut Ctx<'_>, host: &str, options: &NcOptions) -> Vec<IpAddr> {
+    let mut all = net::resolve_name(host).unwrap_or_default();
     all.retain(|ip| match options.only {
         None => true,
         Some(AddressFamily::V4) => ip.is_ipv4(),
@@ -47,20 +48,20 @@ fn addresses(ctx: &mut Ctx<'_>, host: &str, options: &NcOptions) -> Vec<IpAddr> 
 
 fn connect_all(ctx: &mut Ctx<'_>, options: &NcOptions) -> Exit {
     let host = options.host.clone().unwrap_or_default();
-    let all = addresses(ctx, &host, options);
+    let all = resolve_addresses(ctx, &host, options);
     let mut exit = Exit::FAILURE;
     for port in options.first..=options.last {
-        let Some(socket) = connect(ctx, options, &host, &all, port) else { continue };
+        let Some(socket) = connect_any(ctx, options, &host, &all, port) else { continue };
         exit = Exit::SUCCESS;
         if !options.scan {
-            return used(ctx, &socket, options);
+            return use_socket(ctx, &socket, options);
         }
     }
     exit
 }
 
 /// Connects to one of the addresses, and says what came of it.
-fn connect(
+fn connect_any(
     ctx: &mut Ctx<'_>,
     options: &NcOptions,
     host: &str,
@@ -70,12 +71,12 @@ fn connect(
     let name = if options.datagrams { "udp" } else { "tcp" };
     let mut failure = None;
     for ip in all {
-        match net::connect(SocketAddr::new(*ip, port), kind(options), options.patience) {
+        match net::connect(SocketAddr::new(*ip, port), socket_kind(options), options.patience) {
             Ok(socket) => {
                 if options.verbose {
                     let line =
                         format!("Connection to {host} ({ip}) {port} port [{name}/*] succeeded!");
-                    say(ctx, &line);
+                    print_line(ctx, &line);
                 }
                 return Some(socket);
             }
@@ -85,62 +86,62 @@ fn connect(
     if let Some((ip, e)) = failure
         && (options.verbose || !options.scan)
     {
-        let text = strerror(&e);
+        let text = error_text(&e);
         ctx.error(format_args!("connect to {host} ({ip}) port {port} ({name}) failed: {text}"));
     }
     None
 }
 
 /// A line on standard error without a name before it, as netcat has these.
-fn say(ctx: &mut Ctx<'_>, line: &str) {
+fn print_line(ctx: &mut Ctx<'_>, line: &str) {
     use std::io::Write;
     let _ = ctx.stderr.write_all(format!("{line}\n").as_bytes());
     let _ = ctx.stderr.flush();
 }
 
-fn used(ctx: &mut Ctx<'_>, socket: &File, options: &NcOptions) -> Exit {
-    match copy(ctx, socket, options) {
+fn use_socket(ctx: &mut Ctx<'_>, socket: &File, options: &NcOptions) -> Exit {
+    match copy_both_ways(ctx, socket, options) {
         Ok(CopyEnd::Peer | CopyEnd::Time) => Exit::SUCCESS,
         Ok(CopyEnd::Output) => Exit::SIGPIPE,
         Err(e) => {
-            let text = strerror(&e);
+            let text = error_text(&e);
             ctx.error(text);
             Exit::FAILURE
         }
     }
 }
 
-fn listen(ctx: &mut Ctx<'_>, options: &NcOptions) -> Exit {
+fn listen_and_copy(ctx: &mut Ctx<'_>, options: &NcOptions) -> Exit {
     let at = match &options.host {
-        Some(host) => addresses(ctx, host, options).first().copied(),
+        Some(host) => resolve_addresses(ctx, host, options).first().copied(),
         None if options.only == Some(AddressFamily::V6) => Some(Ipv6Addr::UNSPECIFIED.into()),
         None => Some(Ipv4Addr::UNSPECIFIED.into()),
     };
     let Some(at) = at else { return Exit::FAILURE };
-    let listener = match net::listen(SocketAddr::new(at, options.first), kind(options)) {
+    let listener = match net::listen(SocketAddr::new(at, options.first), socket_kind(options)) {
         Ok(listener) => listener,
         Err(e) => {
-            let text = strerror(&e);
+            let text = error_text(&e);
             ctx.error(text);
             return Exit::FAILURE;
         }
     };
     if options.verbose {
-        say(ctx, &format!("Listening on {at} {}", options.first));
+        print_line(ctx, &format!("Listening on {at} {}", options.first));
     }
     loop {
         let (socket, from) = match next(&listener, options) {
             Ok(met) => met,
             Err(e) => {
-                let text = strerror(&e);
+                let text = error_text(&e);
                 ctx.error(text);
                 return Exit::FAILURE;
             }
         };
         if options.verbose {
-            say(ctx, &format!("Connection received on {} {}", from.ip(), from.port()));
+            print_line(ctx, &format!("Connection received on {} {}", from.ip(), from.port()));
         }
-        let exit = used(ctx, socket.as_ref().unwrap_or(&listener), options);
+        let exit = use_socket(ctx, socket.as_ref().unwrap_or(&listener), options);
         if !options.keep || exit != Exit::SUCCESS {
             return exit;
         }

@@ -26,7 +26,7 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Applet, Ctx, Ended, Exit};
-use box_sys::strerror;
+use box_sys::error_text;
 
 use error::ScriptError;
 use machine::SedSettings;
@@ -61,32 +61,34 @@ const SPEC: Spec<SedFlag> = Spec::new(
     "[OPTION]... {script-only-if-no-other-script} [input-file]...",
     "Edit the lines of each file (or standard input) by a script, and print them.",
     &[
-        Opt::new(SedFlag::Quiet, 'n', "quiet").says("suppress automatic printing of pattern space"),
-        Opt::long(SedFlag::Quiet, "silent").says("the same"),
-        Opt::long(SedFlag::Debug, "debug").says("accepted"),
+        Opt::new(SedFlag::Quiet, 'n', "quiet")
+            .with_help("suppress automatic printing of pattern space"),
+        Opt::long(SedFlag::Quiet, "silent").with_help("the same"),
+        Opt::long(SedFlag::Debug, "debug").with_help("accepted"),
         Opt::new(SedFlag::Expression, 'e', "expression")
-            .takes("SCRIPT", "add the script to the commands to be executed"),
+            .with_argument("SCRIPT", "add the script to the commands to be executed"),
         Opt::new(SedFlag::File, 'f', "file")
-            .takes("FILE", "add the contents of FILE to the commands"),
+            .with_argument("FILE", "add the contents of FILE to the commands"),
         Opt::long(SedFlag::FollowSymlinks, "follow-symlinks")
-            .says("follow symlinks when processing in place"),
+            .with_help("follow symlinks when processing in place"),
         Opt::new(SedFlag::InPlace, 'i', "in-place")
             .may_take("SUFFIX", "edit files in place (backup if SUFFIX given)"),
         Opt::new(SedFlag::LineLength, 'l', "line-length")
-            .takes("N", "desired line-wrap length for the `l' command"),
-        Opt::long(SedFlag::Posix, "posix").says("disable GNU extensions"),
+            .with_argument("N", "desired line-wrap length for the `l' command"),
+        Opt::long(SedFlag::Posix, "posix").with_help("disable GNU extensions"),
         Opt::new(SedFlag::RegexpExtended, 'E', "regexp-extended")
-            .says("use extended regular expressions"),
-        Opt::new(SedFlag::RegexpExtended, 'r', "").says("the same"),
+            .with_help("use extended regular expressions"),
+        Opt::new(SedFlag::RegexpExtended, 'r', "").with_help("the same"),
         Opt::new(SedFlag::Separate, 's', "separate")
-            .says("consider files as separate, not as one stream"),
-        Opt::long(SedFlag::Sandbox, "sandbox").says("reject the e/r/w commands"),
-        Opt::new(SedFlag::Unbuffered, 'u', "unbuffered").says("flush the output after each line"),
-        Opt::new(SedFlag::NullData, 'z', "null-data").says("separate lines by NUL characters"),
-        Opt::long(SedFlag::NullData, "zero-terminated").says("the same"),
+            .with_help("consider files as separate, not as one stream"),
+        Opt::long(SedFlag::Sandbox, "sandbox").with_help("reject the e/r/w commands"),
+        Opt::new(SedFlag::Unbuffered, 'u', "unbuffered")
+            .with_help("flush the output after each line"),
+        Opt::new(SedFlag::NullData, 'z', "null-data").with_help("separate lines by NUL characters"),
+        Opt::long(SedFlag::NullData, "zero-terminated").with_help("the same"),
     ],
 )
-.after("Without -e or -f the first operand is the script.");
+.with_footer("Without -e or -f the first operand is the script.");
 
 /// A piece of the script with what messages call it.
 struct ScriptPiece {
@@ -101,20 +103,20 @@ struct ScriptPiece {
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut operands = parsed.operands.clone();
-    let (text, pieces) = script(ctx, &parsed, &mut operands)?;
+    let (text, pieces) = join_script(ctx, &parsed, &mut operands)?;
     let utf8 = ctx.env.is_utf8();
-    let posix = parsed.has(SedFlag::Posix) || ctx.env.get(b"POSIXLY_CORRECT").is_some();
+    let posix = parsed.has_option(SedFlag::Posix) || ctx.env.get(b"POSIXLY_CORRECT").is_some();
     let dialect = SedDialect {
-        extended: parsed.has(SedFlag::RegexpExtended),
-        posix: parsed.has(SedFlag::Posix),
-        sandbox: parsed.has(SedFlag::Sandbox),
+        extended: parsed.has_option(SedFlag::RegexpExtended),
+        posix: parsed.has_option(SedFlag::Posix),
+        sandbox: parsed.has_option(SedFlag::Sandbox),
         utf8,
-        null_data: parsed.has(SedFlag::NullData),
+        null_data: parsed.has_option(SedFlag::NullData),
     };
     let script = match parse::parse(&text, dialect) {
         Ok(s) => s,
         Err(e) => {
-            complain(ctx, &text, &pieces, &e);
+            report_script_error(ctx, &text, &pieces, &e);
             // GNU: a missing label is found too late to be a usage error.
             return Ok(if e.offset.is_none() { Exit(4) } else { Exit::FAILURE });
         }
@@ -131,12 +133,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Ok(Exit(4));
     }
     let settings = SedSettings {
-        quiet: parsed.has(SedFlag::Quiet) || script.quiet,
-        separate: parsed.has(SedFlag::Separate),
+        quiet: parsed.has_option(SedFlag::Quiet) || script.quiet,
+        separate: parsed.has_option(SedFlag::Separate),
         in_place,
-        follow: parsed.has(SedFlag::FollowSymlinks),
-        unbuffered: parsed.has(SedFlag::Unbuffered),
-        null_data: parsed.has(SedFlag::NullData),
+        follow: parsed.has_option(SedFlag::FollowSymlinks),
+        unbuffered: parsed.has_option(SedFlag::Unbuffered),
+        null_data: parsed.has_option(SedFlag::NullData),
         posix,
         utf8,
         line_length,
@@ -147,7 +149,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 /// Where `l` breaks lines (`-l`).
 fn line_length(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<SedFlag>) -> Result<usize, Exit> {
-    let Some(text) = parsed.last(SedFlag::LineLength) else { return Ok(70) };
+    let Some(text) = parsed.last_value(SedFlag::LineLength) else { return Ok(70) };
     std::str::from_utf8(text).ok().and_then(|t| t.parse().ok()).ok_or_else(|| {
         let shown = String::from_utf8_lossy(text).into_owned();
         ctx.error(format_args!("invalid line length: {shown}"));
@@ -156,7 +158,7 @@ fn line_length(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<SedFlag>) -> Result<usi
 }
 
 /// Joins the script's pieces, in order, by newlines.
-fn script(
+fn join_script(
     ctx: &mut Ctx<'_>,
     parsed: &ParsedOptions<SedFlag>,
     operands: &mut Vec<Vec<u8>>,
@@ -184,7 +186,7 @@ fn script(
                 given = true;
                 let name: &[u8] = if value == b"/dev/stdin" { b"-" } else { value };
                 let mut body = ctx.read(name).map_err(|e| {
-                    let (shown, why) = (String::from_utf8_lossy(value), strerror(&e));
+                    let (shown, why) = (String::from_utf8_lossy(value), error_text(&e));
                     ctx.error(format_args!("couldn't open file {shown}: {why}"));
                     Exit::FAILURE
                 })?;
@@ -198,7 +200,7 @@ fn script(
     }
     if !given {
         if operands.is_empty() {
-            let usage = SPEC.help(&ctx.name);
+            let usage = SPEC.help_text(&ctx.name);
             let _ = ctx.stderr.write_all(usage.as_bytes());
             return Err(Exit::FAILURE);
         }
@@ -209,7 +211,7 @@ fn script(
 }
 
 /// Prints where and why the script does not compile, as GNU sed does.
-fn complain(ctx: &mut Ctx<'_>, text: &[u8], pieces: &[ScriptPiece], e: &ScriptError) {
+fn report_script_error(ctx: &mut Ctx<'_>, text: &[u8], pieces: &[ScriptPiece], e: &ScriptError) {
     let Some(offset) = e.offset else { return ctx.error(&e.message) };
     let offset = offset.min(text.len());
     // An error at the start is in the first piece, one at the end in the last.

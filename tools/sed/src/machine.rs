@@ -130,7 +130,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
     /// Runs over all input; the exit status.
     pub fn run(mut self) -> u8 {
         let ended = self.run_all();
-        let finished = self.finish();
+        let finished = self.flush_all();
         match ended.and(finished) {
             Ok(()) => self.status,
             Err(SedRunError::BrokenPipe) => 141,
@@ -150,7 +150,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                 return Ok(());
             }
             again = false;
-            match self.cycle(&script)? {
+            match self.run_cycle(&script)? {
                 SedFlow::Next(print) => self.end_cycle(print)?,
                 SedFlow::Again => {
                     self.flush_queue()?;
@@ -172,15 +172,15 @@ impl<'c, 'a> SedMachine<'c, 'a> {
         self.flush_queue()
     }
 
-    fn delimiter(&self) -> u8 {
+    fn line_delimiter(&self) -> u8 {
         if self.settings.null_data { 0 } else { b'\n' }
     }
 
-    fn cycle(&mut self, script: &SedScript) -> Result<SedFlow> {
+    fn run_cycle(&mut self, script: &SedScript) -> Result<SedFlow> {
         let mut pc = 0;
         while let Some(command) = script.commands.get(pc) {
             pc += 1;
-            if self.selected(&command.select)? == command.negate {
+            if self.is_selected(&command.select)? == command.negate {
                 if let SedAction::Block(end) = command.action {
                     pc = end;
                 }
@@ -188,16 +188,18 @@ impl<'c, 'a> SedMachine<'c, 'a> {
             }
             match &command.action {
                 SedAction::Block(_) => {}
-                SedAction::Substitute(s) => self.substitute(s)?,
+                SedAction::Substitute(s) => self.run_substitute(s)?,
                 SedAction::Print => self.print_space()?,
                 SedAction::Delete => return Ok(SedFlow::Next(false)),
-                SedAction::DeleteFirst => match memchr::memchr(self.delimiter(), &self.space) {
-                    None => return Ok(SedFlow::Next(false)),
-                    Some(n) => {
-                        self.space.drain(..=n);
-                        return Ok(SedFlow::Again);
+                SedAction::DeleteFirst => {
+                    match memchr::memchr(self.line_delimiter(), &self.space) {
+                        None => return Ok(SedFlow::Next(false)),
+                        Some(n) => {
+                            self.space.drain(..=n);
+                            return Ok(SedFlow::Again);
+                        }
                     }
-                },
+                }
                 SedAction::Branch(to) => pc = *to,
                 SedAction::BranchIf(to) => {
                     if std::mem::take(&mut self.substituted) {
@@ -228,7 +230,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                     }
                     self.flush_queue()?;
                     let mut before = std::mem::take(&mut self.space);
-                    before.push(self.delimiter());
+                    before.push(self.line_delimiter());
                     if !self.read_line()? {
                         return Ok(SedFlow::Quit(self.status, false));
                     }
@@ -241,7 +243,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                     self.newline = self.hold_newline;
                 }
                 SedAction::GetAppend => {
-                    self.space.push(self.delimiter());
+                    self.space.push(self.line_delimiter());
                     self.space.extend_from_slice(&self.hold);
                     self.newline = self.hold_newline;
                 }
@@ -251,7 +253,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                     self.hold_newline = self.newline;
                 }
                 SedAction::HoldAppend => {
-                    self.hold.push(self.delimiter());
+                    self.hold.push(self.line_delimiter());
                     self.hold.extend_from_slice(&self.space);
                     self.hold_newline = self.newline;
                 }
@@ -268,7 +270,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                     return Ok(SedFlow::Next(false));
                 }
                 SedAction::PrintFirst => {
-                    let end = memchr::memchr(self.delimiter(), &self.space);
+                    let end = memchr::memchr(self.line_delimiter(), &self.space);
                     let end = end.unwrap_or(self.space.len());
                     self.print_line(end)?;
                 }
@@ -278,7 +280,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                 SedAction::ReadLine(name) => self.queue_line(name)?,
                 SedAction::Write(n) => self.write_file(*n, self.space.len())?,
                 SedAction::WriteFirst(n) => {
-                    let end = memchr::memchr(self.delimiter(), &self.space);
+                    let end = memchr::memchr(self.line_delimiter(), &self.space);
                     self.write_file(*n, end.unwrap_or(self.space.len()))?;
                 }
                 SedAction::LineNumber => {
@@ -294,18 +296,18 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                     // `l 1` folds everywhere, `-l 1` nowhere.
                     let each = *width == Some(1);
                     let width = width.unwrap_or(self.settings.line_length);
-                    let text = list(&self.space, b"\\", width, each);
+                    let text = unambiguous_text(&self.space, b"\\", width, each);
                     self.write_text(&text)?;
                 }
-                SedAction::Translate(table) => self.translate(table),
+                SedAction::Translate(table) => self.translate_space(table),
                 SedAction::Zap => self.space.clear(),
-                SedAction::Execute(command) => self.execute(command.as_deref())?,
+                SedAction::Execute(command) => self.execute_command(command.as_deref())?,
             }
         }
         Ok(SedFlow::Next(true))
     }
 
-    fn translate(&mut self, table: &Translate) {
+    fn translate_space(&mut self, table: &Translate) {
         match table {
             Translate::Bytes(t) => self.space.iter_mut().for_each(|c| *c = t[usize::from(*c)]),
             Translate::Characters(map) => {
@@ -362,7 +364,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                 }
                 QueuedOutput::Line(mut line, newline) => {
                     if newline {
-                        line.push(self.delimiter());
+                        line.push(self.line_delimiter());
                     }
                     self.write_out(&line)?;
                     if !newline {
@@ -376,7 +378,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
 
     /// `R`: the next line of a file, if there is one.
     fn queue_line(&mut self, name: &[u8]) -> Result<()> {
-        let delimiter = self.delimiter();
+        let delimiter = self.line_delimiter();
         if !self.line_files.iter().any(|(n, _)| n == name) {
             let file = if name == b"/dev/stdin" {
                 None
@@ -404,7 +406,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
 
 /// The unambiguous form of `l`: escapes, those of `also` behind a backslash, `$` at the end, folded at `width` (0 and 1:
 /// not) or before each character.
-pub(crate) fn list(text: &[u8], also: &[u8], width: usize, each: bool) -> Vec<u8> {
+pub(crate) fn unambiguous_text(text: &[u8], also: &[u8], width: usize, each: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     let mut column = 0;
     let mut item = Vec::with_capacity(4);

@@ -43,8 +43,8 @@ pub fn parse(text: &[u8], dialect: SedDialect) -> Result<SedScript> {
         labels: Vec::new(),
         jumps: Vec::new(),
     };
-    p.commands()?;
-    p.finish()?;
+    p.parse_commands()?;
+    p.finish_script()?;
     Ok(p.script)
 }
 
@@ -61,16 +61,16 @@ struct SedParser<'a> {
 }
 
 impl SedParser<'_> {
-    fn error<T>(&self, message: impl Into<String>) -> Result<T> {
+    fn error_here<T>(&self, message: impl Into<String>) -> Result<T> {
         Err(ScriptError { offset: Some(self.at), message: message.into() })
     }
 
-    fn peek(&self) -> Option<u8> {
+    fn peek_byte(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
-    fn take(&mut self) -> Option<u8> {
-        let c = self.peek();
+    fn take_byte(&mut self) -> Option<u8> {
+        let c = self.peek_byte();
         self.at += 1;
         if c.is_none() {
             self.at = self.text.len();
@@ -79,82 +79,82 @@ impl SedParser<'_> {
     }
 
     fn skip_blanks(&mut self) {
-        while self.peek().is_some_and(|c| c != b'\n' && c.is_ascii_whitespace()) {
+        while self.peek_byte().is_some_and(|c| c != b'\n' && c.is_ascii_whitespace()) {
             self.at += 1;
         }
     }
 
     fn skip_separators(&mut self) {
-        while self.peek().is_some_and(|c| c == b';' || c.is_ascii_whitespace()) {
+        while self.peek_byte().is_some_and(|c| c == b';' || c.is_ascii_whitespace()) {
             self.at += 1;
         }
     }
 
     /// A decimal number, if one is here.
-    fn number(&mut self) -> Option<u64> {
+    fn parse_number(&mut self) -> Option<u64> {
         let from = self.at;
         let mut n = 0u64;
-        while let Some(d) = self.peek().filter(u8::is_ascii_digit) {
+        while let Some(d) = self.peek_byte().filter(u8::is_ascii_digit) {
             n = n.saturating_mul(10).saturating_add(u64::from(d - b'0'));
             self.at += 1;
         }
         (self.at > from).then_some(n)
     }
 
-    fn commands(&mut self) -> Result<()> {
+    fn parse_commands(&mut self) -> Result<()> {
         loop {
             self.skip_separators();
-            if self.peek().is_none() {
+            if self.peek_byte().is_none() {
                 return Ok(());
             }
-            self.command()?;
+            self.parse_command()?;
         }
     }
 
-    fn command(&mut self) -> Result<()> {
-        if self.peek() == Some(b'#') {
-            self.comment();
+    fn parse_command(&mut self) -> Result<()> {
+        if self.peek_byte() == Some(b'#') {
+            self.parse_comment();
             return Ok(());
         }
-        let select = self.select()?;
+        let select = self.parse_select()?;
         self.skip_blanks();
         let mut negate = false;
-        while self.peek() == Some(b'!') {
+        while self.peek_byte() == Some(b'!') {
             self.at += 1;
             if negate {
-                return self.error("multiple `!'s");
+                return self.error_here("multiple `!'s");
             }
             negate = true;
             self.skip_blanks();
         }
-        let Some(c) = self.take() else { return self.error("missing command") };
+        let Some(c) = self.take_byte() else { return self.error_here("missing command") };
         let number = self.script.commands.len();
-        let action = self.action(c, &select, number)?;
+        let action = self.parse_action(c, &select, number)?;
         if let Some(action) = action {
             self.script.commands.push(SedCommand { select, negate, action });
         }
         Ok(())
     }
 
-    fn comment(&mut self) {
-        while self.peek().is_some_and(|c| c != b'\n') {
+    fn parse_comment(&mut self) {
+        while self.peek_byte().is_some_and(|c| c != b'\n') {
             self.at += 1;
         }
     }
 
     fn one_address(&self, select: &Select) -> Result<()> {
         if matches!(select, Select::Range(..)) && self.dialect.posix {
-            return self.error("command only uses one address");
+            return self.error_here("command only uses one address");
         }
         Ok(())
     }
 
-    fn action(&mut self, c: u8, select: &Select, number: usize) -> Result<Option<SedAction>> {
+    fn parse_action(&mut self, c: u8, select: &Select, number: usize) -> Result<Option<SedAction>> {
         let action = match c {
-            b'#' => return self.error("comments don't accept any addresses"),
+            b'#' => return self.error_here("comments don't accept any addresses"),
             b':' => {
                 if !matches!(select, Select::All) {
-                    return self.error(": doesn't want any addresses");
+                    return self.error_here(": doesn't want any addresses");
                 }
                 let label = self.label_definition()?;
                 self.labels.push((label, number));
@@ -162,15 +162,17 @@ impl SedParser<'_> {
             }
             b'{' => {
                 if self.blocks.len() >= MAX_DEPTH {
-                    return self.error("too many nested blocks");
+                    return self.error_here("too many nested blocks");
                 }
                 self.blocks.push(number);
                 return Ok(Some(SedAction::Block(0)));
             }
             b'}' => {
-                let Some(open) = self.blocks.pop() else { return self.error("unexpected `}'") };
+                let Some(open) = self.blocks.pop() else {
+                    return self.error_here("unexpected `}'");
+                };
                 if !matches!(select, Select::All) {
-                    return self.error("} doesn't want any addresses");
+                    return self.error_here("} doesn't want any addresses");
                 }
                 if let Some(SedCommand { action: SedAction::Block(end), .. }) =
                     self.script.commands.get_mut(open)
@@ -211,28 +213,28 @@ impl SedParser<'_> {
                 let command = self.rest_of_line();
                 return Ok(Some(SedAction::Execute((!command.is_empty()).then_some(command))));
             }
-            b's' => return self.substitute().map(Some),
-            b'y' => self.translate()?,
+            b's' => return self.parse_substitute().map(Some),
+            b'y' => self.parse_translate()?,
             b'v' => {
-                self.version()?;
+                self.parse_version()?;
                 return Ok(None);
             }
             b'q' | b'Q' => {
                 if matches!(select, Select::Range(..)) {
-                    return self.error("command only uses one address");
+                    return self.error_here("command only uses one address");
                 }
                 self.skip_blanks();
-                let status = (self.number().unwrap_or(0) & 0xff) as u8;
+                let status = (self.parse_number().unwrap_or(0) & 0xff) as u8;
                 if c == b'q' { SedAction::Quit(status) } else { SedAction::QuitSilent(status) }
             }
             b'l' => {
                 self.skip_blanks();
-                SedAction::List(self.number().map(|n| n.min(1 << 30) as usize))
+                SedAction::List(self.parse_number().map(|n| n.min(1 << 30) as usize))
             }
             b'L' => {
                 self.skip_blanks();
-                let _ = self.number();
-                return self.error("unknown command: `L'");
+                let _ = self.parse_number();
+                return self.error_here("unknown command: `L'");
             }
             b'=' => SedAction::LineNumber,
             b'd' => SedAction::Delete,
@@ -248,10 +250,10 @@ impl SedParser<'_> {
             b'P' => SedAction::PrintFirst,
             b'x' => SedAction::Exchange,
             b'z' => SedAction::Zap,
-            b'\n' | b';' => return self.error("missing command"),
+            b'\n' | b';' => return self.error_here("missing command"),
             other => {
                 let shown = String::from_utf8_lossy(&[other]).into_owned();
-                return self.error(format!("unknown command: `{shown}'"));
+                return self.error_here(format!("unknown command: `{shown}'"));
             }
         };
         self.end_of_command()?;
@@ -261,7 +263,7 @@ impl SedParser<'_> {
     /// After a command: `;`, newline, `}` or a comment.
     fn end_of_command(&mut self) -> Result<()> {
         self.skip_blanks();
-        match self.peek() {
+        match self.peek_byte() {
             None | Some(b'}' | b'#') => Ok(()),
             Some(b'\n' | b';') => {
                 self.at += 1;
@@ -269,19 +271,19 @@ impl SedParser<'_> {
             }
             Some(_) => {
                 self.at += 1;
-                self.error("extra characters after command")
+                self.error_here("extra characters after command")
             }
         }
     }
 
     fn no_sandbox(&self) -> Result<()> {
         if self.dialect.sandbox {
-            return self.error("e/r/w commands disabled in sandbox mode");
+            return self.error_here("e/r/w commands disabled in sandbox mode");
         }
         Ok(())
     }
 
-    fn output(&mut self, name: &[u8]) -> OutputId {
+    fn output_id(&mut self, name: &[u8]) -> OutputId {
         if let Some(n) = self.script.outputs.iter().position(|o| o == name) {
             return n;
         }
@@ -290,9 +292,9 @@ impl SedParser<'_> {
     }
 
     /// `v [version]`.
-    fn version(&mut self) -> Result<()> {
+    fn parse_version(&mut self) -> Result<()> {
         self.skip_blanks();
-        let word = self.word();
+        let word = self.parse_word();
         let mut parts = word.split(|c| *c == b'.').map(|p| {
             p.iter()
                 .filter(|c| c.is_ascii_digit())
@@ -301,20 +303,20 @@ impl SedParser<'_> {
         });
         let wanted = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
         if wanted > (4, 9) {
-            return self.error("expected newer version of sed");
+            return self.error_here("expected newer version of sed");
         }
         self.end_of_command()
     }
 
-    fn word(&mut self) -> Vec<u8> {
+    fn parse_word(&mut self) -> Vec<u8> {
         let from = self.at;
-        while self.peek().is_some_and(|c| !c.is_ascii_whitespace() && c != b';') {
+        while self.peek_byte().is_some_and(|c| !c.is_ascii_whitespace() && c != b';') {
             self.at += 1;
         }
         self.text[from..self.at].to_vec()
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn finish_script(&mut self) -> Result<()> {
         if !self.blocks.is_empty() {
             return Err(ScriptError { offset: Some(0), message: "unmatched `{'".into() });
         }

@@ -5,7 +5,7 @@
 use std::io;
 
 /// The text of an I/O error, e.g. `No such file or directory`.
-pub fn strerror(e: &io::Error) -> String {
+pub fn error_text(e: &io::Error) -> String {
     if let Some(code) = e.raw_os_error() {
         if let Some(text) = from_raw(code) {
             return text.to_string();

@@ -2,8 +2,8 @@
 //! signal interrupts, and CPU times.
 //!
 //! A caught signal only becomes pending; whoever caught it asks between two steps of its
-//! own ([`pending`], [`take_pending`]). On the guest signals arrive at system calls, so code that
-//! makes none calls [`poke`] from time to time.
+//! own ([`has_pending`], [`take_pending`]). On the guest signals arrive at system calls, so code that
+//! makes none calls [`poke_signals`] from time to time.
 //!
 //! Dispositions belong to the process: only the program's main interpreter sets them.
 
@@ -20,14 +20,14 @@ static CAUGHT: AtomicU64 = AtomicU64::new(0);
 static IGNORED: AtomicU64 = AtomicU64::new(0);
 
 /// The bit of a signal in the sets of this module; 0 for numbers that no set can hold.
-pub fn bit(signal: u8) -> u64 {
+pub fn signal_bit(signal: u8) -> u64 {
     1u64.checked_shl(u32::from(signal)).unwrap_or(0) & !1
 }
 
 /// Catches exactly the signals of the first set and ignores those of the second; all others
 /// have their default action. Children inherit what is ignored. KILL and STOP stay as they are.
-pub fn catch(caught: u64, ignored: u64) {
-    let fixed = bit(9) | bit(19);
+pub fn catch_signals(caught: u64, ignored: u64) {
+    let fixed = signal_bit(9) | signal_bit(19);
     let (caught, ignored) = (caught & !fixed, ignored & !fixed & !caught);
     let old = (CAUGHT.swap(caught, Relaxed), IGNORED.swap(ignored, Relaxed));
     if old != (caught, ignored) {
@@ -41,8 +41,8 @@ pub fn end_by_closed_pipes() {
     backend::end_by_closed_pipes();
 }
 
-/// What [`catch`] set last: caught and ignored signals.
-pub fn dispositions() -> (u64, u64) {
+/// What [`catch_signals`] set last: caught and ignored signals.
+pub fn signal_dispositions() -> (u64, u64) {
     (CAUGHT.load(Relaxed), IGNORED.load(Relaxed))
 }
 
@@ -53,7 +53,7 @@ pub fn ignored_at_start() -> u64 {
 
 /// Whether a caught signal arrived.
 #[inline]
-pub fn pending() -> bool {
+pub fn has_pending() -> bool {
     PENDING.load(Relaxed) != 0
 }
 
@@ -63,7 +63,7 @@ pub fn take_pending() -> u64 {
 }
 
 /// Lets signals arrive in code that makes no system calls.
-pub fn poke() {
+pub fn poke_signals() {
     if CAUGHT.load(Relaxed) != 0 && cfg!(target_os = "wasi") {
         std::hint::black_box(Instant::now());
     }
@@ -71,8 +71,8 @@ pub fn poke() {
 
 /// A signal arrived: called by the backend's handler, so it may only touch atomics. Returns
 /// whether it was one to be caught or ignored.
-pub(crate) fn arrived(signal: u8) -> bool {
-    let bit = bit(signal);
+pub(crate) fn signal_arrived(signal: u8) -> bool {
+    let bit = signal_bit(signal);
     if CAUGHT.load(Relaxed) & bit != 0 {
         PENDING.fetch_or(bit, Relaxed);
         return true;
@@ -81,14 +81,14 @@ pub(crate) fn arrived(signal: u8) -> bool {
 }
 
 /// Sleeps; `false` if a caught signal ended the sleep early.
-pub fn sleep(time: Duration) -> bool {
+pub fn sleep_for(time: Duration) -> bool {
     if CAUGHT.load(Relaxed) == 0 {
         std::thread::sleep(time);
         return true;
     }
     let end = Instant::now().checked_add(time);
     loop {
-        if pending() {
+        if has_pending() {
             return false;
         }
         let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn bits() {
-        assert_eq!(bit(0), 0);
-        assert_eq!(bit(15), 1 << 15);
-        assert_eq!(bit(64), 0);
+        assert_eq!(signal_bit(0), 0);
+        assert_eq!(signal_bit(15), 1 << 15);
+        assert_eq!(signal_bit(64), 0);
     }
 }

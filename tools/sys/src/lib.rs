@@ -55,12 +55,12 @@ pub use box_abi::{
     UMASK_VARIABLE,
 };
 pub use box_abi::{http, kv, session, tools};
-pub use errno::strerror;
+pub use errno::error_text;
 pub use files::{FileSystem, FolderItem};
 pub use names::AccountNames;
 pub use process::{NewGroup, Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{
-    INHERITED_FDS, InheritedDescriptors, ignore_empty_locale_variables, inherited, is_terminal,
+    INHERITED_FDS, InheritedDescriptors, ignore_empty_locale_variables, is_terminal, take_inherited,
 };
 
 /// Bytes of the stack that the engine keeps for a process, as optimised code fills it; `None` where the host does not tell.

@@ -63,7 +63,7 @@ pub fn symlink(target: &[u8], link: &Path) -> io::Result<()> {
 
 /// Whether the guest's user may read (4), write (2) or execute (1) a file of this metadata:
 /// `access(2)` for [`USER_ID`] on the guest, for the effective user on a host.
-pub fn may(stat: &Stat, want: u16) -> bool {
+pub fn may_access(stat: &Stat, want: u16) -> bool {
     let (uid, gid) = ids();
     if uid == 0 {
         return want & 1 == 0 || stat.kind == FileKind::Dir || stat.mode & 0o111 != 0;

@@ -11,7 +11,7 @@ pub struct AccountNames {
     groups: Vec<(u32, String, Vec<String>)>,
 }
 
-fn fields(path: &str) -> Vec<Vec<String>> {
+fn read_fields(path: &str) -> Vec<Vec<String>> {
     let text = std::fs::read(path).unwrap_or_default();
     String::from_utf8_lossy(&text)
         .lines()
@@ -22,13 +22,13 @@ fn fields(path: &str) -> Vec<Vec<String>> {
 impl AccountNames {
     /// Reads the data base.
     pub fn load() -> AccountNames {
-        let mut users: Vec<_> = fields("/etc/passwd")
+        let mut users: Vec<_> = read_fields("/etc/passwd")
             .into_iter()
             .filter_map(|f| {
                 Some((f.get(2)?.parse().ok()?, f.get(3)?.parse().ok()?, f.first()?.clone()))
             })
             .collect();
-        let mut groups: Vec<_> = fields("/etc/group")
+        let mut groups: Vec<_> = read_fields("/etc/group")
             .into_iter()
             .filter_map(|f| {
                 let members = f.get(3).map_or("", String::as_str);

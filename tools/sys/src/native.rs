@@ -146,7 +146,7 @@ impl Processes for Os {
     }
 
     fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
-        if events::dispositions().0 == 0 {
+        if events::signal_dispositions().0 == 0 {
             return self.wait(pid).map(Some);
         }
         // A signal may come between a look and a wait that blocks; so none blocks for long.
@@ -155,7 +155,7 @@ impl Processes for Os {
             if let Some(status) = self.try_wait(pid)? {
                 return Ok(Some(status));
             }
-            if events::pending() {
+            if events::has_pending() {
                 return Ok(None);
             }
             pause(step);
@@ -369,7 +369,7 @@ static WAITER: AtomicU64 = AtomicU64::new(0);
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 extern "C" fn handler(signal: libc::c_int) {
-    events::arrived(signal as u8);
+    events::signal_arrived(signal as u8);
     let waiter = WAITER.load(Ordering::Relaxed);
     // JUSTIFICATION: the kernel may run the handler on any thread.
     // SAFETY: both functions are async-signal-safe; `waiter` is a thread that lives as long as the program.
@@ -388,7 +388,7 @@ pub(crate) fn set_dispositions(old: (u64, u64), new: (u64, u64)) {
     // SAFETY: no arguments, cannot fail. JUSTIFICATION: std does not tell.
     WAITER.store(unsafe { libc::pthread_self() } as u64, Ordering::Relaxed);
     for n in 1..64u8 {
-        let bit = events::bit(n);
+        let bit = events::signal_bit(n);
         let kind = |(caught, ignored): (u64, u64)| (caught & bit != 0, ignored & bit != 0);
         if kind(old) == kind(new) {
             continue;
@@ -423,7 +423,7 @@ pub(crate) fn ignored_at_start() -> u64 {
             };
             // `std` ignores PIPE by itself, hence the exception.
             if handler == libc::SIG_IGN {
-                set |= events::bit(n);
+                set |= events::signal_bit(n);
             }
         }
         set

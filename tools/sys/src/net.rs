@@ -34,7 +34,7 @@ const MAX_HOSTS: u64 = 1 << 20;
 
 /// Returns the addresses of a name that are known without asking a server: numbers, `localhost` and what ends so
 /// (RFC 6761, 6.3), and names in `/etc/hosts`.
-pub fn resolve(name: &str) -> Option<Vec<IpAddr>> {
+pub fn resolve_name(name: &str) -> Option<Vec<IpAddr>> {
     let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     if bare == "localhost" || bare.ends_with(".localhost") {
         return Some(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
@@ -83,7 +83,7 @@ pub fn connect_to(
     kind: NetSocketKind,
     patience: Option<Duration>,
 ) -> io::Result<File> {
-    let addresses = resolve(host).ok_or(io::ErrorKind::NotFound)?;
+    let addresses = resolve_name(host).ok_or(io::ErrorKind::NotFound)?;
     let mut last = io::ErrorKind::NotFound.into();
     for ip in addresses {
         match connect(SocketAddr::new(ip, port), kind, patience) {
@@ -146,13 +146,13 @@ pub fn wait(files: &[(&File, Wait)], time: Option<Duration>) -> io::Result<Vec<b
         let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
         // A signal that came before the wait would not end it.
         let step =
-            if events::pending() { Duration::ZERO } else { left.min(backend::LONGEST_PAUSE) };
+            if events::has_pending() { Duration::ZERO } else { left.min(backend::LONGEST_PAUSE) };
         match backend::net::wait(files, step) {
             Ok(ready) if ready.iter().any(|r| *r) || end.is_some_and(|e| Instant::now() >= e) => {
                 return Ok(ready);
             }
             Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(e),
-            _ if events::pending() => return Err(io::ErrorKind::Interrupted.into()),
+            _ if events::has_pending() => return Err(io::ErrorKind::Interrupted.into()),
             _ => {}
         }
     }
@@ -163,13 +163,13 @@ mod tests {
     use super::*;
     use std::io::{Read, Write};
 
-    fn local(port: u16) -> SocketAddr {
+    fn localhost_at(port: u16) -> SocketAddr {
         SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port)
     }
 
     #[test]
     fn a_connection_carries_bytes_and_ends() {
-        let listener = listen(local(0), NetSocketKind::Stream).unwrap();
+        let listener = listen(localhost_at(0), NetSocketKind::Stream).unwrap();
         let at = local_address(&listener).unwrap();
         let mut client = connect(at, NetSocketKind::Stream, None).unwrap();
         assert_eq!(wait(&[(&listener, Wait::Read)], None).unwrap(), [true]);
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn datagrams_are_answered_to_who_sent_them() {
-        let socket = listen(local(0), NetSocketKind::Datagram).unwrap();
+        let socket = listen(localhost_at(0), NetSocketKind::Datagram).unwrap();
         let mut other =
             connect(local_address(&socket).unwrap(), NetSocketKind::Datagram, None).unwrap();
         other.write_all(b"ping").unwrap();
@@ -204,11 +204,11 @@ mod tests {
 
     #[test]
     fn few_names_are_known() {
-        assert_eq!(resolve("LocalHost.").unwrap().len(), 2);
-        assert_eq!(resolve("a.localhost").unwrap().len(), 2);
-        assert_eq!(resolve("[::1]"), Some(vec![Ipv6Addr::LOCALHOST.into()]));
-        assert_eq!(resolve("10.1.2.3"), Some(vec![Ipv4Addr::new(10, 1, 2, 3).into()]));
-        assert_eq!((resolve("example.org"), resolve("notlocalhost")), (None, None));
+        assert_eq!(resolve_name("LocalHost.").unwrap().len(), 2);
+        assert_eq!(resolve_name("a.localhost").unwrap().len(), 2);
+        assert_eq!(resolve_name("[::1]"), Some(vec![Ipv6Addr::LOCALHOST.into()]));
+        assert_eq!(resolve_name("10.1.2.3"), Some(vec![Ipv4Addr::new(10, 1, 2, 3).into()]));
+        assert_eq!((resolve_name("example.org"), resolve_name("notlocalhost")), (None, None));
     }
 
     #[test]

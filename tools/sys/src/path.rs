@@ -43,7 +43,7 @@ const NOTHING: &str = "/\u{1}nothing/\u{1}";
 
 /// `path` made absolute by `cwd`; lexically nothing else changes (`..` stays). An empty path names
 /// nothing (POSIX XBD 4.16), least of all `cwd`: what is done with its result ends in ENOENT.
-pub fn resolve(cwd: &Path, path: &[u8]) -> PathBuf {
+pub fn resolve_path(cwd: &Path, path: &[u8]) -> PathBuf {
     match path {
         [] => PathBuf::from(NOTHING),
         path => cwd.join(from_bytes(path)),
@@ -51,7 +51,7 @@ pub fn resolve(cwd: &Path, path: &[u8]) -> PathBuf {
 }
 
 /// `a/b`, without doubling a slash.
-pub fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
+pub fn join_path(dir: &[u8], name: &[u8]) -> Vec<u8> {
     let mut out = dir.to_vec();
     if !out.is_empty() && !out.ends_with(b"/") {
         out.push(b'/');

@@ -19,7 +19,7 @@ pub struct InheritedDescriptors {
 
 /// Takes ownership of the inherited descriptors. To be called once, by `main`, before
 /// anything else is opened: the files close their descriptors when dropped.
-pub fn inherited() -> InheritedDescriptors {
+pub fn take_inherited() -> InheritedDescriptors {
     let mut extra = Vec::new();
     if let Ok(list) = std::env::var(INHERITED_FDS) {
         for pair in list.split(',') {

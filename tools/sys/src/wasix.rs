@@ -292,7 +292,7 @@ impl Processes for Os {
 
     fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
         // A signal that arrives after this look makes the call below fail with EINTR.
-        while !crate::events::pending() {
+        while !crate::events::has_pending() {
             match join(pid, 0) {
                 Ok(Some(s)) => return Ok(Some(s)),
                 Ok(None) => return Err(io::Error::from_raw_os_error(code::ECHILD)),

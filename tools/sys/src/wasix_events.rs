@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::cvt;
-use crate::events::{CpuTimes, arrived, bit, dispositions};
+use crate::events::{CpuTimes, signal_arrived, signal_bit, signal_dispositions};
 use crate::net::Wait;
 
 #[link(wasm_import_module = "wasix_32v1")]
@@ -69,7 +69,7 @@ const HANDLER: &[u8] = b"__wasm_signal";
 #[unsafe(no_mangle)]
 extern "C" fn __wasm_signal(signal: i32) {
     let signal = signal as u8;
-    if arrived(signal) {
+    if signal_arrived(signal) {
         return;
     }
     // CHLD, CONT, TSTP, TTIN, TTOU, URG, WINCH: nothing happens by default.
@@ -105,8 +105,8 @@ pub(crate) fn end_by_closed_pipes() {
 
 /// `(signal, 1)` for each that a child shall ignore.
 pub(super) fn inherited_dispositions() -> Vec<[u8; 2]> {
-    let (_, ignored) = dispositions();
-    (1..64).filter(|n| ignored & bit(*n) != 0).map(|n| [n, 1]).collect()
+    let (_, ignored) = signal_dispositions();
+    (1..64).filter(|n| ignored & signal_bit(*n) != 0).map(|n| [n, 1]).collect()
 }
 
 pub(crate) fn ignored_at_start() -> u64 {
@@ -122,7 +122,11 @@ pub(crate) fn ignored_at_start() -> u64 {
                 && proc_signals_get(pairs.as_mut_ptr()) == 0
         };
         let given = if known { pairs.get(..count as usize) } else { None };
-        given.unwrap_or_default().iter().filter(|p| p[1] == 1).fold(0, |set, p| set | bit(p[0]))
+        given
+            .unwrap_or_default()
+            .iter()
+            .filter(|p| p[1] == 1)
+            .fold(0, |set, p| set | signal_bit(p[0]))
     })
 }
 

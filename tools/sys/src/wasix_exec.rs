@@ -39,7 +39,7 @@ const HIGH: u32 = 4000;
 
 pub(super) fn exec(spec: &SpawnSpec<'_>) -> io::Error {
     // What this process ignores by its handler another host would not ignore for the new program.
-    if crate::events::dispositions().1 != 0 && !super::events::ours() {
+    if crate::events::signal_dispositions().1 != 0 && !super::events::ours() {
         return io::ErrorKind::Unsupported.into();
     }
     let mut env = environment(spec);

@@ -4,7 +4,7 @@
 pub const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Bytes in digits, padded.
-pub fn encode(bytes: &[u8]) -> String {
+pub fn encode_base64(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
         let mut bits = [0; 4];
@@ -26,7 +26,7 @@ mod tests {
         for (text, coded) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {
-            assert_eq!(super::encode(text.as_bytes()), coded);
+            assert_eq!(super::encode_base64(text.as_bytes()), coded);
         }
     }
 }

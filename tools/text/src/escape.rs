@@ -11,7 +11,8 @@ mod decode;
 mod quote;
 
 pub use decode::{
-    DecodedText, EscapeDialect, EscapeWarning, ansi_c, decode, named, push_code_point, push_escaped,
+    DecodedText, EscapeDialect, EscapeWarning, ansi_c, control_char, decode_escapes,
+    push_code_point, push_escaped,
 };
 pub use quote::{
     alias_quote, ansi_c_quote, at_q, declare_quote, double_quote, needs_ansi_c, needs_quotes,

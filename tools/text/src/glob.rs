@@ -121,7 +121,7 @@ impl GlobPattern {
 
     /// A pattern that matches exactly these bytes.
     pub fn literal(text: &[u8], options: GlobOptions) -> GlobPattern {
-        GlobPattern::new(&escape(text), GlobOptions { escape: true, ..options })
+        GlobPattern::new(&escape_pattern(text), GlobOptions { escape: true, ..options })
     }
 
     /// The one text this pattern matches, if there is only one.
@@ -202,13 +202,13 @@ pub fn has_magic(text: &[u8], extglob: bool) -> bool {
 }
 
 /// Quotes every character that could be special in a pattern with a backslash.
-pub fn escape(text: &[u8]) -> Vec<u8> {
+pub fn escape_pattern(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 8);
     escape_into(text, &mut out);
     out
 }
 
-/// As [`escape`], appended to `out`.
+/// As [`escape_pattern`], appended to `out`.
 pub fn escape_into(text: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         if matches!(
@@ -236,7 +236,7 @@ pub fn escape_into(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Removes the backslashes that quote.
-pub fn unescape(text: &[u8]) -> Vec<u8> {
+pub fn unescape_pattern(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.iter();
     while let Some(&byte) = bytes.next() {
@@ -277,7 +277,7 @@ fn char_at(text: &[u8], at: usize, utf8: bool) -> Option<(u32, usize)> {
 const INVALID: u32 = 0x11_0000;
 
 /// Simple case folding of a code point.
-fn fold(code: u32) -> u32 {
+fn fold_case(code: u32) -> u32 {
     match char::from_u32(code) {
         Some(c) if c.is_ascii() => u32::from(c.to_ascii_lowercase()),
         Some(c) => {

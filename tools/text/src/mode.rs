@@ -34,17 +34,17 @@ enum Perms {
 /// Parses a mode; `None` if it is none.
 pub fn parse(text: &[u8]) -> Option<FileModeChange> {
     if text.first().is_some_and(u8::is_ascii_digit) {
-        let bits = octal(text)?;
+        let bits = parse_octal(text)?;
         return Some(FileModeChange::Octal { bits, exact: text.len() > 4 });
     }
     let is_op = |c: &u8| matches!(c, b'+' | b'-' | b'=');
     let mut clauses = Vec::new();
     for part in text.split(|c| *c == b',') {
         let (letters, mut actions) = part.split_at(part.iter().position(is_op)?);
-        let who = who(letters)?;
+        let who = parse_who(letters)?;
         while let Some((&op, rest)) = actions.split_first() {
             let (perms, rest) = rest.split_at(rest.iter().position(is_op).unwrap_or(rest.len()));
-            let perms = permissions(perms)?;
+            let perms = parse_permissions(perms)?;
             if who != 0 && matches!(perms, Perms::Octal(_)) {
                 return None;
             }
@@ -56,7 +56,7 @@ pub fn parse(text: &[u8]) -> Option<FileModeChange> {
 }
 
 /// An octal number of at most twelve bits.
-fn octal(text: &[u8]) -> Option<u16> {
+fn parse_octal(text: &[u8]) -> Option<u16> {
     let digit = |n: u16, c: &u8| match c {
         b'0'..=b'7' => Some(n.checked_mul(8)? + u16::from(c - b'0')),
         _ => None,
@@ -65,7 +65,7 @@ fn octal(text: &[u8]) -> Option<u16> {
 }
 
 /// The bits of those that letters before an operator name.
-fn who(letters: &[u8]) -> Option<u16> {
+fn parse_who(letters: &[u8]) -> Option<u16> {
     letters.iter().try_fold(0, |who, c| {
         Some(
             who | match c {
@@ -80,13 +80,13 @@ fn who(letters: &[u8]) -> Option<u16> {
 }
 
 /// What follows an operator.
-fn permissions(text: &[u8]) -> Option<Perms> {
+fn parse_permissions(text: &[u8]) -> Option<Perms> {
     match text {
         b"u" => return Some(Perms::Copy(6)),
         b"g" => return Some(Perms::Copy(3)),
         b"o" => return Some(Perms::Copy(0)),
         [b'0'..=b'9', ..] => {
-            return Some(Perms::Octal(octal(text)?));
+            return Some(Perms::Octal(parse_octal(text)?));
         }
         _ => {}
     }
@@ -159,7 +159,7 @@ impl FileModeChange {
 }
 
 /// Nine letters as in `ls -l`.
-pub fn letters(mode: u16) -> String {
+pub fn mode_letters(mode: u16) -> String {
     let mut s = String::with_capacity(9);
     for (shift, special, yes, no) in
         [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')]
@@ -209,8 +209,8 @@ mod tests {
         for bad in [&b"9"[..], b"", b"u", b"z+x", b"u+q", b"77777"] {
             assert_eq!(parse(bad), None, "{}", String::from_utf8_lossy(bad));
         }
-        assert_eq!(letters(0o4755), "rwsr-xr-x");
-        assert_eq!(letters(0o4654), "rwSr-xr--");
-        assert_eq!(letters(0o1777), "rwxrwxrwt");
+        assert_eq!(mode_letters(0o4755), "rwsr-xr-x");
+        assert_eq!(mode_letters(0o4654), "rwSr-xr--");
+        assert_eq!(mode_letters(0o1777), "rwxrwxrwt");
     }
 }

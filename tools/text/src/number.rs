@@ -4,17 +4,17 @@
 //! | function | who |
 //! |---|---|
 //! | [`decimal_prefix`] | awk: decimal floats only, ` 12abc` is 12 |
-//! | [`strtod`] | C: also hexadecimal floats, `inf`, `nan` |
-//! | [`strtoi`] | C: integers in a base, or base 0 with `0x` and `0` prefixes |
-//! | [`human`] | `ls -h`, `du -h`, `df -h` |
+//! | [`parse_float`] | C: also hexadecimal floats, `inf`, `nan` |
+//! | [`parse_integer`] | C: integers in a base, or base 0 with `0x` and `0` prefixes |
+//! | [`human_size`] | `ls -h`, `du -h`, `df -h` |
 
 mod float;
 mod size;
 
-pub use float::{decimal_prefix, strtod};
-pub use size::human;
+pub use float::{decimal_prefix, parse_float};
+pub use size::human_size;
 
-/// What [`strtoi`] read.
+/// What [`parse_integer`] read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Integer {
     pub negative: bool,
@@ -58,7 +58,7 @@ pub const fn is_space(c: u8) -> bool {
 }
 
 /// Length of leading whitespace.
-fn blanks(text: &[u8]) -> usize {
+fn blank_len(text: &[u8]) -> usize {
     text.iter().position(|c| !is_space(*c)).unwrap_or(text.len())
 }
 
@@ -80,8 +80,8 @@ pub fn utf8_len(text: &[u8]) -> usize {
 
 /// The integer at the start of a text, as `strtoimax(3)` reads it. `base` 0 lets `0x` and a
 /// leading `0` choose; bases 2 to 36 as given; `0x` is allowed with base 16.
-pub fn strtoi(text: &[u8], base: u32) -> Integer {
-    let mut at = blanks(text);
+pub fn parse_integer(text: &[u8], base: u32) -> Integer {
+    let mut at = blank_len(text);
     let negative = text.get(at) == Some(&b'-');
     if matches!(text.get(at), Some(b'-' | b'+')) {
         at += 1;
@@ -142,11 +142,11 @@ mod tests {
         ];
         for (text, value, len) in cases {
             let text_shown = String::from_utf8_lossy(text);
-            assert_eq!(strtod(text), (*value, *len), "{text_shown}");
+            assert_eq!(parse_float(text), (*value, *len), "{text_shown}");
         }
-        assert!(strtod(b"nan(12)x").0.is_nan());
-        assert_eq!(strtod(b"nan(12)x").1, 7);
-        assert_eq!(strtod(b"nan(1").1, 3);
+        assert!(parse_float(b"nan(12)x").0.is_nan());
+        assert_eq!(parse_float(b"nan(12)x").1, 7);
+        assert_eq!(parse_float(b"nan(1").1, 3);
         assert_eq!(decimal_prefix(b"0x1f"), (0.0, 1));
         assert_eq!(decimal_prefix(b"inf"), (0.0, 0));
     }
@@ -154,14 +154,14 @@ mod tests {
     /// Values of glibc 2.36's `strtoimax`.
     #[test]
     fn integers_as_strtoimax() {
-        assert_eq!(strtoi(b" 0x1fz", 0).signed(), (31, false));
-        assert_eq!(strtoi(b"0x", 0).len, 1);
-        assert_eq!(strtoi(b"-017", 0).signed(), (-15, false));
-        assert_eq!(strtoi(b"99999999999999999999", 10).signed(), (i64::MAX, true));
-        assert_eq!(strtoi(b"-9223372036854775808", 10).signed(), (i64::MIN, false));
-        assert_eq!(strtoi(b"-1", 10).unsigned(), (u64::MAX, false));
-        assert_eq!(strtoi(b"+", 10).len, 0);
-        assert_eq!(strtoi(b"zz", 36).signed(), (1295, false));
+        assert_eq!(parse_integer(b" 0x1fz", 0).signed(), (31, false));
+        assert_eq!(parse_integer(b"0x", 0).len, 1);
+        assert_eq!(parse_integer(b"-017", 0).signed(), (-15, false));
+        assert_eq!(parse_integer(b"99999999999999999999", 10).signed(), (i64::MAX, true));
+        assert_eq!(parse_integer(b"-9223372036854775808", 10).signed(), (i64::MIN, false));
+        assert_eq!(parse_integer(b"-1", 10).unsigned(), (u64::MAX, false));
+        assert_eq!(parse_integer(b"+", 10).len, 0);
+        assert_eq!(parse_integer(b"zz", 36).signed(), (1295, false));
     }
 
     /// `head -c`, `ls -lh` of coreutils 9.1.
@@ -175,10 +175,10 @@ mod tests {
             (1 << 20, "1.0M"),
             (1048575, "1.0M"),
         ] {
-            assert_eq!(human(n, 1024), want);
+            assert_eq!(human_size(n, 1024), want);
         }
-        assert_eq!(human(999_001, 1000), "1.0M");
-        assert_eq!(human(1500, 1000), "1.5k");
+        assert_eq!(human_size(999_001, 1000), "1.0M");
+        assert_eq!(human_size(1500, 1000), "1.5k");
     }
 
     #[test]

@@ -26,7 +26,7 @@ mod extended;
 mod float;
 
 pub use extended::LongDouble;
-pub use float::{float, long_double};
+pub use float::{long_double, put_float};
 
 /// Largest width or precision, C's `INT_MAX`. [`parse`] and the setters clamp to it.
 pub const MAX_COUNT: usize = i32::MAX as usize;
@@ -159,14 +159,14 @@ pub fn parse(text: &[u8]) -> Option<PrintfDirective> {
 }
 
 /// `%d`, `%i`.
-pub fn signed(out: &mut Vec<u8>, spec: &ConversionSpec, value: i64) {
+pub fn put_signed(out: &mut Vec<u8>, spec: &ConversionSpec, value: i64) {
     let mut buf = [0; 64];
-    let digits = radix(&mut buf, value.unsigned_abs(), 10, false);
-    integer(out, spec, sign(spec, value < 0), digits);
+    let digits = radix_digits(&mut buf, value.unsigned_abs(), 10, false);
+    put_integer(out, spec, sign_prefix(spec, value < 0), digits);
 }
 
 /// `%u`, `%o`, `%x`, `%X`, `%b`, `%B`; any other letter counts as `u`.
-pub fn unsigned(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: u64) {
+pub fn put_unsigned(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: u64) {
     let (base, prefix): (u64, &[u8]) = match conversion {
         b'o' => (8, b""),
         b'x' => (16, b"0x"),
@@ -176,7 +176,7 @@ pub fn unsigned(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value:
         _ => (10, b""),
     };
     let mut buf = [0; 65];
-    let mut digits = radix(&mut buf, value, base, conversion == b'X');
+    let mut digits = radix_digits(&mut buf, value, base, conversion == b'X');
     let with_zero;
     if conversion == b'o' && spec.alt && digits.first() != Some(&b'0') {
         // "increases the precision if and only if necessary, to force the first digit to be 0"
@@ -188,36 +188,36 @@ pub fn unsigned(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value:
     if conversion == b'o' && spec.alt && value == 0 {
         // `%#.0o` of 0 is "0", not empty.
         let spec = ConversionSpec { precision: spec.precision.map(|p| p.max(1)), ..*spec };
-        return integer(out, &spec, b"", digits);
+        return put_integer(out, &spec, b"", digits);
     }
     let prefix = if spec.alt && value != 0 { prefix } else { b"" };
-    integer(out, spec, prefix, digits);
+    put_integer(out, spec, prefix, digits);
 }
 
 /// Lays out an integer already in digits: precision as least number of digits, then width.
 /// `prefix` is the sign or `0x`. For numbers beyond 64 bits; `digits` of `0` with precision 0
 /// give nothing, as C says.
-pub fn integer(out: &mut Vec<u8>, spec: &ConversionSpec, prefix: &[u8], digits: &[u8]) {
+pub fn put_integer(out: &mut Vec<u8>, spec: &ConversionSpec, prefix: &[u8], digits: &[u8]) {
     let digits = if spec.precision == Some(0) && digits == b"0" { b"" } else { digits };
     let zeros = spec.precision.unwrap_or(0).saturating_sub(digits.len());
     let len = prefix.len() + zeros + digits.len();
     let fill = spec.width.saturating_sub(len);
     let zero_fill = spec.zero && !spec.minus && spec.precision.is_none();
     if !spec.minus && !zero_fill {
-        pad(out, b' ', fill);
+        put_padding(out, b' ', fill);
     }
     out.extend_from_slice(prefix);
-    pad(out, b'0', if zero_fill { fill + zeros } else { zeros });
+    put_padding(out, b'0', if zero_fill { fill + zeros } else { zeros });
     out.extend_from_slice(digits);
     if spec.minus {
-        pad(out, b' ', fill);
+        put_padding(out, b' ', fill);
     }
 }
 
 /// `%s`: width and precision count bytes (C, POSIX, bash).
-pub fn string(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
+pub fn put_string(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
     let value = &value[..spec.precision.unwrap_or(value.len()).min(value.len())];
-    padded(out, spec, value, value.len());
+    put_padded(out, spec, value, value.len());
 }
 
 /// `%s` where width and precision count UTF-8 characters (gawk in a UTF-8 locale). A byte
@@ -232,31 +232,31 @@ pub fn string_chars(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
         end += crate::number::utf8_len(&value[end..]);
         count += 1;
     }
-    padded(out, spec, &value[..end], count);
+    put_padded(out, spec, &value[..end], count);
 }
 
 /// `%c` of a byte or an encoded character: one column wide; precision is ignored.
-pub fn character(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
-    padded(out, spec, value, 1);
+pub fn put_character(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
+    put_padded(out, spec, value, 1);
 }
 
-fn padded(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8], len: usize) {
+fn put_padded(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8], len: usize) {
     let fill = spec.width.saturating_sub(len);
     if !spec.minus {
-        pad(out, b' ', fill);
+        put_padding(out, b' ', fill);
     }
     out.extend_from_slice(value);
     if spec.minus {
-        pad(out, b' ', fill);
+        put_padding(out, b' ', fill);
     }
 }
 
-fn pad(out: &mut Vec<u8>, byte: u8, count: usize) {
+fn put_padding(out: &mut Vec<u8>, byte: u8, count: usize) {
     out.resize(out.len() + count, byte);
 }
 
 /// The sign that the flags ask for.
-fn sign(spec: &ConversionSpec, negative: bool) -> &'static [u8] {
+fn sign_prefix(spec: &ConversionSpec, negative: bool) -> &'static [u8] {
     match (negative, spec.plus, spec.space) {
         (true, _, _) => b"-",
         (_, true, _) => b"+",
@@ -266,7 +266,7 @@ fn sign(spec: &ConversionSpec, negative: bool) -> &'static [u8] {
 }
 
 /// Digits of a number in a base up to 16, written to the end of `buf`.
-fn radix(buf: &mut [u8], mut value: u64, base: u64, upper: bool) -> &[u8] {
+fn radix_digits(buf: &mut [u8], mut value: u64, base: u64, upper: bool) -> &[u8] {
     let table: &[u8; 16] = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
     let mut at = buf.len();
     loop {
@@ -286,7 +286,7 @@ mod tests {
     fn print_float(format: &[u8], value: f64) -> String {
         let d = parse(format).unwrap();
         let mut out = Vec::new();
-        float(&mut out, &d.spec, d.conversion, value);
+        put_float(&mut out, &d.spec, d.conversion, value);
         String::from_utf8(out).unwrap()
     }
 
@@ -359,8 +359,8 @@ mod tests {
             let d = parse(f).unwrap();
             let mut out = Vec::new();
             match d.conversion {
-                b'd' => signed(&mut out, &d.spec, v),
-                c => unsigned(&mut out, &d.spec, c, v as u64),
+                b'd' => put_signed(&mut out, &d.spec, v),
+                c => put_unsigned(&mut out, &d.spec, c, v as u64),
             }
             String::from_utf8(out).unwrap()
         };
@@ -381,7 +381,7 @@ mod tests {
     fn strings_and_parsing() {
         let d = parse(b"-5.2s").unwrap();
         let mut out = Vec::new();
-        string(&mut out, &d.spec, b"abc");
+        put_string(&mut out, &d.spec, b"abc");
         assert_eq!(out, b"ab   ");
         out.clear();
         string_chars(&mut out, &parse(b"4.2s").unwrap().spec, "éàb".as_bytes());

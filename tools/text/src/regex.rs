@@ -139,7 +139,7 @@ impl Regex {
             groups += n;
             nodes.push(node);
         }
-        Regex::build(choice(nodes, options), groups, options)
+        Regex::build(make_choice(nodes, options), groups, options)
     }
 
     /// Compiles a choice of plain texts (`grep -F`); the syntax in `options` is not used.
@@ -147,8 +147,8 @@ impl Regex {
         texts: &[P],
         options: &RegexOptions,
     ) -> Result<Regex, RegexError> {
-        let nodes = texts.iter().map(|t| parse::literal(t.as_ref(), options)).collect();
-        Regex::build(choice(nodes, options), 0, options)
+        let nodes = texts.iter().map(|t| parse::literal_node(t.as_ref(), options)).collect();
+        Regex::build(make_choice(nodes, options), 0, options)
     }
 
     fn build(
@@ -161,7 +161,7 @@ impl Regex {
         }
         let literals_sorted = shape::sort_literals(&mut node);
         let backrefs = node.has_backref();
-        let text = shape::literal(&node);
+        let text = shape::literal_bytes(&node);
         let literal = match (options.bound, text) {
             (MatchBound::None, Some(text)) => Some(text),
             (MatchBound::Word, Some(text)) if !text.is_empty() => Some(text),
@@ -184,7 +184,7 @@ impl Regex {
                         }
                     }
                 };
-                node = bounded(node, options.bound);
+                node = bound_node(node, options.bound);
                 RegexEngine::Automaton(Box::new(Automata::new(&node, options, direct)?))
             }
         };
@@ -293,7 +293,7 @@ impl Regex {
         {
             let hay = Haystack { text: hay, options: &self.options };
             let mut scratch = self.scratch.borrow_mut();
-            if !program.groups(hay, found, &mut scratch, &mut captures.slots) {
+            if !program.match_groups(hay, found, &mut scratch, &mut captures.slots) {
                 self.gave_up.set(true);
             }
         }
@@ -351,7 +351,7 @@ impl Regex {
         let mut budget = BUDGET;
         loop {
             let (at, _) = self.pick(auto, text, start)?.leftmost(text, start)?;
-            match program.longest(hay, at, &mut scratch, slots, &mut budget) {
+            match program.longest_match(hay, at, &mut scratch, slots, &mut budget) {
                 Ok(true) => return Some((slots[0], slots[1])),
                 Ok(false) => {}
                 Err(_) => {
@@ -359,7 +359,7 @@ impl Regex {
                     return None;
                 }
             }
-            start = at + text.get(at..).and_then(class::decode).map_or(1, |(_, width)| width);
+            start = at + text.get(at..).and_then(class::decode_char).map_or(1, |(_, width)| width);
             if start > text.len() {
                 return None;
             }
@@ -369,12 +369,12 @@ impl Regex {
 
 /// The texts, if the pattern is a choice of a few. A text that is not UTF-8 could be found within a character.
 fn few_literals(node: &RegexNode, options: &RegexOptions) -> Option<Literals> {
-    let texts = shape::literals(node).filter(|_| options.bound == MatchBound::None)?;
+    let texts = shape::literal_choice(node).filter(|_| options.bound == MatchBound::None)?;
     let whole = !options.utf8 || texts.iter().all(|text| std::str::from_utf8(text).is_ok());
     if whole { Literals::new(texts) } else { None }
 }
 
-fn choice(mut nodes: Vec<RegexNode>, options: &RegexOptions) -> RegexNode {
+fn make_choice(mut nodes: Vec<RegexNode>, options: &RegexOptions) -> RegexNode {
     match nodes.len() {
         0 => RegexNode::Class(class::CharSet::empty(options.utf8)),
         1 => nodes.remove(0),
@@ -382,7 +382,7 @@ fn choice(mut nodes: Vec<RegexNode>, options: &RegexOptions) -> RegexNode {
     }
 }
 
-fn bounded(node: RegexNode, bound: MatchBound) -> RegexNode {
+fn bound_node(node: RegexNode, bound: MatchBound) -> RegexNode {
     let (before, after) = match bound {
         MatchBound::None => return node,
         MatchBound::Word => (Look::NoWordBefore, Look::NoWordAfter),

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::median;
+use super::median_of;
 use crate::env;
 
 /// Turns that each script takes here and there.
@@ -41,7 +41,7 @@ pub fn run() -> Result<()> {
     // Ends with this program.
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || answer(stream));
+            std::thread::spawn(move || answer_requests(stream));
         }
     });
     println!("| a request by | in the sandbox, ms | native, ms | more, ms |");
@@ -57,18 +57,18 @@ pub fn run() -> Result<()> {
             let mut native = Command::new("bash");
             native.args(["-c", &script]);
             for (times, mut cmd) in times.iter_mut().zip([here, native]) {
-                let said = env::output(&mut cmd)?;
+                let said = env::command_output(&mut cmd)?;
                 times.push(said.trim().parse::<f64>().with_context(|| said.clone())? / 1e3);
             }
         }
-        let [ours, theirs] = times.map(|mut t| median(&mut t));
+        let [ours, theirs] = times.map(|mut t| median_of(&mut t));
         println!("| {name} | {ours:.2} | {theirs:.2} | {:.2} |", ours - theirs);
     }
     Ok(())
 }
 
 /// Answers all requests of a connection, none of which has a body; each answer is one segment.
-fn answer(stream: TcpStream) -> std::io::Result<()> {
+fn answer_requests(stream: TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut to = stream.try_clone()?;
     let mut from = BufReader::new(stream);

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use super::median;
+use super::median_of;
 use crate::env;
 
 /// A line that a script of `tests/bench/peers` writes, or a benchmark of ours: milliseconds by call.
@@ -17,35 +17,35 @@ pub struct CallTimes {
 }
 
 /// The lines that a command writes.
-pub fn told(command: &mut Command) -> Result<Vec<CallTimes>> {
-    let said = env::output(command)?;
+pub fn read_times(command: &mut Command) -> Result<Vec<CallTimes>> {
+    let said = env::command_output(command)?;
     said.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
 }
 
 /// Other sandboxes, each through its own library: just-bash and bashkit interpret within the caller's process and keep
 /// nothing of a call but files; the Wasmer SDK runs this image, a process for each call.
-pub fn peers() -> Result<Vec<CallTimes>> {
+pub fn peer_times() -> Result<Vec<CallTimes>> {
     let scripts = env::root().join("tests/bench/peers");
     let mut node = Command::new("node");
     node.arg(scripts.join("node.mjs")).arg(crate::test::peers_node()?);
     let mut python = Command::new(crate::test::peers_python("tests/bench/peers")?);
-    let mut all = told(node.arg(env::dist().join("image.webc")))?;
-    all.extend(told(python.arg(scripts.join("python.py")))?);
+    let mut all = read_times(node.arg(env::dist().join("image.webc")))?;
+    all.extend(read_times(python.arg(scripts.join("python.py")))?);
     Ok(all)
 }
 
 /// One of several runs: the medians.
-pub fn middle(runs: Vec<CallTimes>) -> Result<CallTimes> {
+pub fn median_times(runs: Vec<CallTimes>) -> Result<CallTimes> {
     let first = runs.first().context("no run")?;
     let of = |key: &String| {
         let mut all: Vec<f64> = runs.iter().filter_map(|r| r.times.get(key)).copied().collect();
-        (key.clone(), median(&mut all))
+        (key.clone(), median_of(&mut all))
     };
     Ok(CallTimes { peer: first.peer.clone(), times: first.times.keys().map(of).collect() })
 }
 
 /// A table of calls (as the lines name them, and what is said of them) and those who were timed.
-pub fn table(title: &str, calls: &[(&str, &str)], all: &[CallTimes]) {
+pub fn print_table(title: &str, calls: &[(&str, &str)], all: &[CallTimes]) {
     let row = |what: &str, cells: Vec<String>| println!("{what:<44} {}", cells.join(" "));
     row(title, all.iter().map(|p| format!("{:>12}", p.peer)).collect());
     for (key, what) in calls {

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::shell::scripts;
-use super::{exec, median, words};
+use super::shell::read_scripts;
+use super::{exec_argv, median_of, to_words};
 
 const SIZES: &[u64] = &[1_000, 10_000, 100_000, 1_000_000];
 const RUNS: usize = 3;
@@ -19,13 +19,15 @@ pub fn run() -> Result<()> {
     println!("Nanoseconds per item for N items, measured inside of the shell.\n");
     println!("| script | shell | 10^3 | 10^4 | 10^5 | 10^6 | last / 10^4 |");
     println!("|---|---|---|---|---|---|---|");
-    for (name, text) in scripts("curves")? {
+    for (name, text) in read_scripts("curves")? {
         let max = text.lines().find_map(|l| l.strip_prefix("# max: "));
         let max: u64 = max.map_or(Ok(u64::MAX), str::parse).with_context(|| name.clone())?;
-        for (shell, argv) in [("ours", exec(&["bash", "-c"])), ("bash", words(&["bash", "-c"]))] {
+        for (shell, argv) in
+            [("ours", exec_argv(&["bash", "-c"])), ("bash", to_words(&["bash", "-c"]))]
+        {
             let mut per_item = Vec::new();
             for n in SIZES.iter().filter(|n| **n <= max) {
-                let micros = measure(&argv, &text, *n).with_context(|| name.clone())?;
+                let micros = measure_script(&argv, &text, *n).with_context(|| name.clone())?;
                 per_item.push(micros * 1e3 / *n as f64);
                 if micros > TOO_LONG {
                     break;
@@ -44,7 +46,7 @@ pub fn run() -> Result<()> {
 }
 
 /// Microseconds that the script takes with `N` items.
-fn measure(argv: &[String], text: &str, n: u64) -> Result<f64> {
+fn measure_script(argv: &[String], text: &str, n: u64) -> Result<f64> {
     let script = format!(
         "cd \"$(mktemp -d)\"\nN={n}\nbegin=${{EPOCHREALTIME/./}}\n{text}\n\
          end=${{EPOCHREALTIME/./}}\nrm -rf \"$PWD\"\necho $((end - begin))"
@@ -65,5 +67,5 @@ fn measure(argv: &[String], text: &str, n: u64) -> Result<f64> {
             break;
         }
     }
-    Ok(median(&mut runs))
+    Ok(median_of(&mut runs))
 }

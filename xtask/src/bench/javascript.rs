@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{BenchSubject, compare, exec, median, words};
+use super::{BenchSubject, compare_subjects, exec_argv, median_of, to_words};
 use crate::{env, js, test, test262};
 
 /// Rounds of the scripts; one program after another in each.
@@ -15,50 +15,53 @@ const ROUNDS: usize = 3;
 pub fn run() -> Result<()> {
     let scripts = env::root().join("tests/bench/javascript");
     let node = js::native_node(&mut |line| eprintln!("      {line}"))?.display().to_string();
-    let qjs = test262::engine::program("qjs")?.display().to_string();
+    let qjs = test262::engine::engine_program("qjs")?.display().to_string();
     let modules = test::node_modules("tests/bench/javascript", "bench-javascript")?;
     let path = |name: &str| scripts.join(name).display().to_string();
     let emscripten = |script: &str| {
-        words(&[&node, &path("emscripten.cjs"), &modules.display().to_string(), script])
+        to_words(&[&node, &path("emscripten.cjs"), &modules.display().to_string(), script])
     };
     let empty = scripts.join("empty.js").display().to_string();
     println!("### an empty script, whole process");
-    compare(&[
+    compare_subjects(&[
         BenchSubject {
             name: "runner exec image.webc -- node -e 0",
-            argv: exec(&["node", "-e", "0"]),
+            argv: exec_argv(&["node", "-e", "0"]),
         },
-        BenchSubject { name: "Node for this machine", argv: words(&[&node, "-e", "0"]) },
-        BenchSubject { name: "QuickJS-NG for this machine", argv: words(&[&qjs, "-e", "0"]) },
+        BenchSubject { name: "Node for this machine", argv: to_words(&[&node, "-e", "0"]) },
+        BenchSubject { name: "QuickJS-NG for this machine", argv: to_words(&[&qjs, "-e", "0"]) },
         BenchSubject { name: "quickjs-emscripten in Node", argv: emscripten(&empty) },
     ])?;
     println!("### computing (goal: at most 2 times QuickJS-NG for this machine)");
     let cpu = path("cpu.js");
-    table(&[
-        ("ours", ours(&scripts, "cpu.js")),
-        ("QuickJS-NG", words(&[&qjs, &cpu])),
+    print_table(&[
+        ("ours", our_command(&scripts, "cpu.js")),
+        ("QuickJS-NG", to_words(&[&qjs, &cpu])),
         ("quickjs-emscripten", emscripten(&cpu)),
-        ("Node", words(&[&node, &cpu])),
+        ("Node", to_words(&[&node, &cpu])),
     ])?;
     println!("### JSON of 10 MB, 10,000 files, 100 commands");
-    table(&[("ours", ours(&scripts, "system.js")), ("Node", words(&[&node, &path("system.js")]))])
+    print_table(&[
+        ("ours", our_command(&scripts, "system.js")),
+        ("Node", to_words(&[&node, &path("system.js")])),
+    ])
 }
 
 /// A script of that folder in the image.
-fn ours(scripts: &Path, name: &str) -> Vec<String> {
-    let mut argv = exec(&["node", &format!("/scripts/{name}")]);
-    argv.splice(2..2, words(&["--mount", &format!("{}:/scripts", scripts.display())]));
+fn our_command(scripts: &Path, name: &str) -> Vec<String> {
+    let mut argv = exec_argv(&["node", &format!("/scripts/{name}")]);
+    argv.splice(2..2, to_words(&["--mount", &format!("{}:/scripts", scripts.display())]));
     argv
 }
 
 /// Runs the programs in turn; medians of what they print, and ratios of the first one to each other.
-fn table(programs: &[(&str, Vec<String>)]) -> Result<()> {
+fn print_table(programs: &[(&str, Vec<String>)]) -> Result<()> {
     let mut times: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); programs.len()];
     let mut order: Vec<String> = Vec::new();
     for _ in 0..ROUNDS {
         for ((name, argv), times) in programs.iter().zip(&mut times) {
             let (program, args) = argv.split_first().context("empty command")?;
-            let text = env::output(Command::new(program).args(args))?;
+            let text = env::command_output(Command::new(program).args(args))?;
             for line in text.lines() {
                 let (what, time) =
                     line.split_once(' ').with_context(|| format!("{name}: {line}"))?;
@@ -78,7 +81,7 @@ fn table(programs: &[(&str, Vec<String>)]) -> Result<()> {
         let mut all = Vec::new();
         for times in &mut times {
             let list = times.get_mut(what).with_context(|| format!("no {what} by each"))?;
-            all.push(median(list));
+            all.push(median_of(list));
         }
         ensure!(all.iter().all(|t| *t > 0.0), "{what} took no time");
         let cells: Vec<String> = all.iter().map(|t| format!("{t:.1}")).collect();

@@ -47,8 +47,8 @@ type Bench = (&'static str, fn() -> Result<()>);
 /// `cargo xtask bench [NAME...]`: all benchmarks, or those named.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let all: &[Bench] = &[
-        ("startup", startup),
-        ("session", session),
+        ("startup", bench_startup),
+        ("session", bench_session),
         ("sandbox", sandbox::run),
         ("bridge", bridge::run),
         ("doors", doors::run),
@@ -84,13 +84,13 @@ struct BenchSubject {
 }
 
 /// Sorts the values; the middle one.
-fn median(t: &mut [f64]) -> f64 {
+fn median_of(t: &mut [f64]) -> f64 {
     t.sort_by(f64::total_cmp);
     t.get(t.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Runs the subjects in turn and prints medians in milliseconds, with ratios to the first.
-fn compare(subjects: &[BenchSubject]) -> Result<()> {
+fn compare_subjects(subjects: &[BenchSubject]) -> Result<()> {
     let mut times = vec![Vec::with_capacity(RUNS); subjects.len()];
     for round in 0..=RUNS {
         for (s, t) in subjects.iter().zip(&mut times) {
@@ -110,55 +110,58 @@ fn compare(subjects: &[BenchSubject]) -> Result<()> {
     }
     println!("| command | median ms | min | max | ours / it |");
     println!("|---|---|---|---|---|");
-    let ours = median(&mut times[0]);
+    let ours = median_of(&mut times[0]);
     for (s, t) in subjects.iter().zip(&mut times) {
-        let m = median(t);
+        let m = median_of(t);
         println!("| {} | {m:.1} | {:.1} | {:.1} | {:.2} |", s.name, t[0], t[t.len() - 1], ours / m);
     }
     Ok(())
 }
 
-fn words(items: &[&str]) -> Vec<String> {
+fn to_words(items: &[&str]) -> Vec<String> {
     items.iter().map(|s| (*s).to_string()).collect()
 }
 
 /// `runner exec` with a command, as one line of a user's shell.
-fn exec(command: &[&str]) -> Vec<String> {
+fn exec_argv(command: &[&str]) -> Vec<String> {
     let dist = env::dist();
     let mut argv = vec![dist.join("runner").display().to_string(), "exec".to_string()];
     argv.push(dist.join("image.webc").display().to_string());
     argv.push("--".to_string());
-    argv.extend(words(command));
+    argv.extend(to_words(command));
     argv
 }
 
 /// One command, whole process, warm file cache.
-fn startup() -> Result<()> {
+fn bench_startup() -> Result<()> {
     let mut subjects = vec![
-        BenchSubject { name: "runner exec image.webc -- echo hi", argv: exec(&["echo", "hi"]) },
-        BenchSubject { name: "bash -c 'echo hi'", argv: words(&["bash", "-c", "echo hi"]) },
+        BenchSubject {
+            name: "runner exec image.webc -- echo hi",
+            argv: exec_argv(&["echo", "hi"]),
+        },
+        BenchSubject { name: "bash -c 'echo hi'", argv: to_words(&["bash", "-c", "echo hi"]) },
     ];
     let just_bash = crate::test::peers_node()?.join(".bin/just-bash");
     if just_bash.exists() {
         let path = just_bash.display().to_string();
         subjects.push(BenchSubject {
             name: "just-bash -c 'echo hi'",
-            argv: words(&[&path, "-c", "echo hi"]),
+            argv: to_words(&[&path, "-c", "echo hi"]),
         });
     }
-    compare(&subjects)
+    compare_subjects(&subjects)
 }
 
 /// A shell that runs a pipeline, 100 times within one session; milliseconds per run.
-fn session() -> Result<()> {
+fn bench_session() -> Result<()> {
     const SCRIPT: &str = "s=${EPOCHREALTIME/./}; for i in {1..100}; do bash -c 'echo hi | wc -c' >/dev/null; done; \
                           e=${EPOCHREALTIME/./}; echo $(((e - s) / 100))";
     let mut micros = Vec::new();
-    for argv in [exec(&["bash", "-c", SCRIPT]), words(&["bash", "-c", SCRIPT])] {
+    for argv in [exec_argv(&["bash", "-c", SCRIPT]), to_words(&["bash", "-c", SCRIPT])] {
         let (program, args) = argv.split_first().context("empty command")?;
         let mut runs = Vec::new();
         for _ in 0..5 {
-            let text = env::output(Command::new(program).args(args))?;
+            let text = env::command_output(Command::new(program).args(args))?;
             runs.push(text.trim().parse::<f64>().context("microseconds")?);
         }
         runs.sort_by(f64::total_cmp);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::python::{NativePython, peer};
+use super::python::{NativePython, native_peer};
 use crate::env;
 
 /// Benchmarks that need nothing but the standard library, no network and no threads, and their
@@ -66,14 +66,14 @@ const LONG: f64 = 1.0;
 const ROUNDS: usize = 2;
 
 pub fn run() -> Result<()> {
-    let peer = peer()?;
-    let site = site()?;
+    let peer = native_peer()?;
+    let site = pyperf_site()?;
     let scripts = env::root().join("tests/bench/python");
     println!("| benchmark | ours ms | native ms | ours / native |");
     println!("|---|---|---|---|");
     let mut logs = Vec::new();
     for (name, args) in BENCHMARKS {
-        match measure(&peer, &site, &scripts, name, args) {
+        match measure_benchmark(&peer, &site, &scripts, name, args) {
             Ok((label, ours, native)) => {
                 let ratio = ours / native;
                 logs.push(ratio.ln());
@@ -92,7 +92,7 @@ pub fn run() -> Result<()> {
 }
 
 /// The benchmark's name, and seconds here and there.
-fn measure(
+fn measure_benchmark(
     peer: &NativePython,
     site: &Path,
     scripts: &Path,
@@ -103,7 +103,7 @@ fn measure(
     let native = |loops: u64| {
         let mut cmd = Command::new(&peer.python);
         cmd.env("PYTHONPATH", site).arg(scripts.join("pyperformance.py")).arg(site.join(&inner));
-        result(cmd.arg(loops.to_string()).args(args))
+        read_result(cmd.arg(loops.to_string()).args(args))
     };
     let ours = |loops: u64| {
         let mut cmd = Command::new(env::dist().join("runner"));
@@ -113,7 +113,7 @@ fn measure(
         }
         cmd.arg(env::dist().join("image.webc")).args(["--", "python3"]);
         cmd.args(["/scripts/pyperformance.py", &format!("/site/{inner}"), &loops.to_string()]);
-        result(cmd.args(args))
+        read_result(cmd.args(args))
     };
     let (label, once) = native(1)?;
     let loops = (LONG_ENOUGH / once).ceil().clamp(1.0, 1e6) as u64;
@@ -127,15 +127,15 @@ fn measure(
 }
 
 /// Runs `cmd`; the last line of what it prints is a name and seconds.
-fn result(cmd: &mut Command) -> Result<(String, f64)> {
-    let text = env::output(cmd)?;
+fn read_result(cmd: &mut Command) -> Result<(String, f64)> {
+    let text = env::command_output(cmd)?;
     let line = text.trim().lines().next_back().context("no result")?;
     let (name, seconds) = line.rsplit_once(' ').context("a name and seconds")?;
     Ok((name.to_string(), seconds.parse().context("seconds")?))
 }
 
 /// A folder with pyperf and pyperformance, of pinned versions.
-fn site() -> Result<PathBuf> {
+fn pyperf_site() -> Result<PathBuf> {
     let wanted = env::root().join("tests/bench/python/requirements.txt");
     let text = std::fs::read(&wanted)?;
     let dir = env::cache()?.join(format!("pyperformance-{}", &env::sha256(&text)[..16]));

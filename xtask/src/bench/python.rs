@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::{BenchSubject, compare, exec, words};
+use super::{BenchSubject, compare_subjects, exec_argv, to_words};
 use crate::{env, python};
 
 /// Packages that the peer gets from its own wheels, in the image's versions.
@@ -16,11 +16,11 @@ const PLOT: &str = "import io, matplotlib; matplotlib.use('agg'); import matplot
                     plt.plot([1, 4, 9]); plt.title('t'); plt.savefig(io.BytesIO())";
 
 pub fn run() -> Result<()> {
-    let peer = peer()?;
+    let peer = native_peer()?;
     let start = |code: &str, site: bool| {
-        let mut ours = exec(&["python3", "-c"]);
+        let mut ours = exec_argv(&["python3", "-c"]);
         ours.push(code.to_string());
-        let mut native = words(&["env", &format!("PYTHONPATH={}", peer.site.display())]);
+        let mut native = to_words(&["env", &format!("PYTHONPATH={}", peer.site.display())]);
         if !site {
             native.truncate(1);
         }
@@ -31,29 +31,29 @@ pub fn run() -> Result<()> {
         ]
     };
     println!("### -c pass (goal 1.0)");
-    compare(&start("pass", false))?;
+    compare_subjects(&start("pass", false))?;
     if !has_packages()? {
         println!("The image has no packages: `cargo xtask dist --profile data`.");
         return Ok(());
     }
     println!("### import pandas, sum of a frame (goal 0.15)");
-    compare(&start(IMPORT, true))?;
+    compare_subjects(&start(IMPORT, true))?;
     println!("### pyplot, savefig (goal 0.5)");
-    compare(&start(PLOT, true))?;
-    arrays(&peer)
+    compare_subjects(&start(PLOT, true))?;
+    bench_arrays(&peer)
 }
 
 fn has_packages() -> Result<bool> {
-    let argv = exec(&["python3", "-c", "import pandas"]);
+    let argv = exec_argv(&["python3", "-c", "import pandas"]);
     let (program, args) = argv.split_first().context("empty command")?;
     Ok(Command::new(program).args(args).stderr(std::process::Stdio::null()).status()?.success())
 }
 
 /// `tests/bench/python/arrays.py` on both sides, in turn.
-fn arrays(peer: &NativePython) -> Result<()> {
+fn bench_arrays(peer: &NativePython) -> Result<()> {
     let data = env::cache()?.join("bench-python");
     std::fs::create_dir_all(&data)?;
-    sales(&data.join("sales.csv"))?;
+    write_sales(&data.join("sales.csv"))?;
     let scripts = env::root().join("tests/bench/python");
     let mut ours = Command::new(env::dist().join("runner"));
     ours.args(["exec", "--json", "--mount"]).arg(format!("{}:/data", data.display()));
@@ -63,14 +63,14 @@ fn arrays(peer: &NativePython) -> Result<()> {
     let mut native = Command::new(&peer.python);
     native.env("PYTHONPATH", &peer.site).env("OPENBLAS_NUM_THREADS", "1");
     native.arg(scripts.join("arrays.py")).arg(&data);
-    let outcome: serde_json::Value = serde_json::from_str(&env::output(&mut ours)?)?;
+    let outcome: serde_json::Value = serde_json::from_str(&env::command_output(&mut ours)?)?;
     let ours = outcome["stdout"].as_str().context("no stdout in the outcome")?;
     if let Some(peak) =
         outcome["limits"]["peak_memory"].as_u64().or(outcome["peak_memory"].as_u64())
     {
         println!("Peak of linear memory: {} MB", peak / 1_000_000);
     }
-    let native = env::output(&mut native)?;
+    let native = env::command_output(&mut native)?;
     println!("| in one process | ours ms | native ms | ours / native |");
     println!("|---|---|---|---|");
     for (a, b) in ours.lines().zip(native.lines()) {
@@ -86,7 +86,7 @@ fn arrays(peer: &NativePython) -> Result<()> {
 }
 
 /// A table with columns date, region, product, amount, quantity; the same every time.
-fn sales(path: &Path) -> Result<()> {
+fn write_sales(path: &Path) -> Result<()> {
     if path.exists() {
         return Ok(());
     }
@@ -104,7 +104,7 @@ pub struct NativePython {
 }
 
 /// CPython of the image's version with its default optimisation, and the packages' own wheels.
-pub fn peer() -> Result<NativePython> {
+pub fn native_peer() -> Result<NativePython> {
     let cache = env::cache()?;
     let mut say = |line: &str| eprintln!("      {line}");
     let (source, version, packages) = python::source(&cache, PACKAGES, &mut say)?;

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{BenchSubject, calls, compare};
+use super::{BenchSubject, calls, compare_subjects};
 use crate::env;
 
 /// What peers are timed at, as `tests/bench/peers` names it, and what is said of it.
@@ -20,7 +20,7 @@ pub fn run() -> Result<()> {
     let mut bench = env::cached_cargo()?;
     bench.args(["run", "--quiet", "--locked", "--release", "-p", "wasibox"]);
     env::run(bench.args(["--example", "bench_sandbox", "--"]).arg(&image).arg(&runner))?;
-    calls::table("peers", &CALLS, &calls::peers()?);
+    calls::print_table("peers", &CALLS, &calls::peer_times()?);
     let text = |path: &std::path::Path| path.display().to_string();
     let exec = |name, command: &[&str]| BenchSubject {
         name,
@@ -31,6 +31,6 @@ pub fn run() -> Result<()> {
     };
     let bash =
         BenchSubject { name: "bash", argv: vec!["bash".into(), "-c".into(), "echo hi".into()] };
-    compare(&[bash, exec("runner exec, jailed", &["echo", "hi"])])?;
+    compare_subjects(&[bash, exec("runner exec, jailed", &["echo", "hi"])])?;
     env::run(Command::new(&runner).arg("doctor"))
 }

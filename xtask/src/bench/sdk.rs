@@ -26,10 +26,10 @@ pub fn run() -> Result<()> {
     // With the command line's crate, and so with its features.
     build.args(["build", "--quiet", "--locked", "--release", "-p", "wasibox-cli"]);
     env::run(build.args(["-p", "wasibox-sdk", "--example", "bench"]))?;
-    let (dist, work) = (env::dist(), sdk::node::installed()?);
+    let (dist, work) = (env::dist(), sdk::node::installed_folder()?);
     let mut ours = Command::new(env::cache()?.join("target/release/examples/bench"));
     ours.env("WASIBOX_DIST", &dist).env("WASIBOX_WORKER", dist.join("runner"));
-    let mut python = Command::new(sdk::python()?);
+    let mut python = Command::new(sdk::installed_python()?);
     python.arg(env::root().join("sdk/python/tests/bench.py"));
     let mut node = Command::new("node");
     node.arg(work.join("bench.mjs")).current_dir(&work);
@@ -37,11 +37,11 @@ pub fn run() -> Result<()> {
     let mut runs: Vec<Vec<CallTimes>> = commands.iter().map(|_| Vec::new()).collect();
     for _ in 0..ROUNDS {
         for (command, runs) in commands.iter_mut().zip(&mut runs) {
-            runs.extend(calls::told(command)?);
+            runs.extend(calls::read_times(command)?);
         }
     }
-    let mut all = runs.into_iter().map(calls::middle).collect::<Result<Vec<CallTimes>>>()?;
-    all.extend(calls::peers()?);
-    calls::table("one process, medians", &CALLS, &all);
+    let mut all = runs.into_iter().map(calls::median_times).collect::<Result<Vec<CallTimes>>>()?;
+    all.extend(calls::peer_times()?);
+    calls::print_table("one process, medians", &CALLS, &all);
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::{exec, median, words};
+use super::{exec_argv, median_of, to_words};
 use crate::env;
 
 const MARK: &str = "#-- measured\n";
@@ -45,7 +45,7 @@ impl BenchScript {
 }
 
 /// Every script of a folder below `tests/bench`, by name.
-pub fn scripts(folder: &str) -> Result<Vec<(String, String)>> {
+pub fn read_scripts(folder: &str) -> Result<Vec<(String, String)>> {
     let dir = env::root().join("tests/bench").join(folder);
     let mut out = Vec::new();
     for entry in std::fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
@@ -66,8 +66,8 @@ struct ShellSubject {
 }
 
 impl ShellSubject {
-    fn work(&mut self) -> f64 {
-        median(&mut self.whole) - median(&mut self.setup)
+    fn work_time(&mut self) -> f64 {
+        median_of(&mut self.whole) - median_of(&mut self.setup)
     }
 }
 
@@ -75,7 +75,7 @@ impl ShellSubject {
 struct ScratchDir(PathBuf);
 
 impl ScratchDir {
-    fn renew(&self) -> Result<()> {
+    fn renew_folder(&self) -> Result<()> {
         let _ = std::fs::remove_dir_all(&self.0);
         std::fs::create_dir_all(&self.0).with_context(|| self.0.display().to_string())
     }
@@ -88,8 +88,8 @@ impl Drop for ScratchDir {
 }
 
 /// Runs a script; milliseconds and what it printed.
-fn once(argv: &[String], script: &str, scratch: &ScratchDir) -> Result<(f64, Vec<u8>)> {
-    scratch.renew()?;
+fn run_once(argv: &[String], script: &str, scratch: &ScratchDir) -> Result<(f64, Vec<u8>)> {
+    scratch.renew_folder()?;
     let (program, args) = argv.split_first().context("empty command")?;
     let mut cmd = Command::new(program);
     cmd.args(args).arg(script).current_dir(&scratch.0).stdin(Stdio::null());
@@ -110,9 +110,9 @@ pub fn run() -> Result<()> {
     println!("| script | ours | bash | dash | ours / bash | ours / dash |");
     println!("|---|---|---|---|---|---|");
     let mut ratios = Vec::new();
-    for (name, text) in scripts("shell")? {
+    for (name, text) in read_scripts("shell")? {
         let script = BenchScript::parse(&name, &text).with_context(|| name.clone())?;
-        let times = measure(&script, &scratch).with_context(|| script.title.clone())?;
+        let times = measure_script(&script, &scratch).with_context(|| script.title.clone())?;
         let [ours, bash, dash] = times;
         let show = |t: Option<f64>| t.map_or("-".into(), |t| format!("{t:.2}"));
         println!(
@@ -132,11 +132,11 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-fn measure(script: &BenchScript, scratch: &ScratchDir) -> Result<[Option<f64>; 3]> {
+fn measure_script(script: &BenchScript, scratch: &ScratchDir) -> Result<[Option<f64>; 3]> {
     let all = [
-        ("ours", exec(&["bash", "-c"])),
-        ("bash", words(&["bash", "-c"])),
-        ("dash", words(&["dash", "-c"])),
+        ("ours", exec_argv(&["bash", "-c"])),
+        ("bash", to_words(&["bash", "-c"])),
+        ("dash", to_words(&["dash", "-c"])),
     ];
     let mut subjects: Vec<ShellSubject> = all
         .into_iter()
@@ -150,8 +150,8 @@ fn measure(script: &BenchScript, scratch: &ScratchDir) -> Result<[Option<f64>; 3
             break;
         }
         for s in &mut subjects {
-            let (setup, _) = once(&s.argv, &script.setup, scratch)?;
-            let (whole, printed) = once(&s.argv, &script.whole, scratch)?;
+            let (setup, _) = run_once(&s.argv, &script.setup, scratch)?;
+            let (whole, printed) = run_once(&s.argv, &script.whole, scratch)?;
             if expected.get_or_insert_with(|| printed.clone()) != &printed {
                 bail!("{} prints {:?}", s.name, String::from_utf8_lossy(&printed));
             }
@@ -163,6 +163,6 @@ fn measure(script: &BenchScript, scratch: &ScratchDir) -> Result<[Option<f64>; 3
         }
     }
     let mut work =
-        |name: &str| subjects.iter_mut().find(|s| s.name == name).map(ShellSubject::work);
+        |name: &str| subjects.iter_mut().find(|s| s.name == name).map(ShellSubject::work_time);
     Ok([work("ours"), work("bash"), work("dash")])
 }

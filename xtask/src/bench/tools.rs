@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use super::tools_data::BenchData;
-use super::{exec, median, words};
+use super::{exec_argv, median_of, to_words};
 use crate::env;
 
 /// Counted rounds of each command: at least and at most.
@@ -39,7 +39,7 @@ struct BenchSide {
 
 impl BenchSide {
     /// Runs the command by bash; milliseconds, and the digest of what it printed if that is wanted.
-    fn once(&self, command: &str, digest: bool) -> Result<(f64, Option<Vec<u8>>)> {
+    fn run_once(&self, command: &str, digest: bool) -> Result<(f64, Option<Vec<u8>>)> {
         let (program, args) = self.argv.split_first().context("empty command")?;
         let start = Instant::now();
         let mut child = Command::new(program)
@@ -73,13 +73,13 @@ impl BenchSide {
 /// `cargo xtask bench tools`.
 pub fn run() -> Result<()> {
     let data = BenchData::make(&env::root().join("target/bench-tools"))?;
-    let mut sides = [ours(&data.dir), gnu(&data)?];
+    let mut sides = [our_side(&data.dir), gnu_side(&data)?];
     for side in &mut sides {
         let mut times = Vec::new();
         for _ in 0..2 * ROUNDS.1 {
-            times.push(side.once(":", false)?.0);
+            times.push(side.run_once(":", false)?.0);
         }
-        side.empty = median(&mut times);
+        side.empty = median_of(&mut times);
     }
     println!(
         "Milliseconds without start-up (ours {:.1}, bash {:.1}); medians of alternating runs.\n",
@@ -91,7 +91,7 @@ pub fn run() -> Result<()> {
     let list = String::from_utf8(env::read(&list)?).context("not UTF-8")?;
     let mut ratios = Vec::new();
     for command in list.lines().filter(|l| !l.is_empty() && !l.starts_with('#')) {
-        let [ours, gnu] = measure(command, &sides).with_context(|| command.to_string())?;
+        let [ours, gnu] = measure_command(command, &sides).with_context(|| command.to_string())?;
         println!(
             "| `{}` | {ours:.1} | {gnu:.1} | {:.2} |",
             command.replace('|', "\\|"),
@@ -112,9 +112,9 @@ pub fn run() -> Result<()> {
 }
 
 /// Our machine, with the data mounted.
-fn ours(data: &Path) -> BenchSide {
-    let mut argv = exec(&["bash", "-c"]);
-    let options = words(&["--mount", &format!("{}:/data", data.display()), "--cwd", "/data"]);
+fn our_side(data: &Path) -> BenchSide {
+    let mut argv = exec_argv(&["bash", "-c"]);
+    let options = to_words(&["--mount", &format!("{}:/data", data.display()), "--cwd", "/data"]);
     argv.splice(2..2, options);
     BenchSide {
         argv,
@@ -125,7 +125,7 @@ fn ours(data: &Path) -> BenchSide {
 }
 
 /// This machine's tools, with GNU's awk by the name `awk`.
-fn gnu(data: &BenchData) -> Result<BenchSide> {
+fn gnu_side(data: &BenchData) -> Result<BenchSide> {
     let path = std::env::var("PATH").unwrap_or_default();
     let found =
         |name: &str| std::env::split_paths(&path).map(|d| d.join(name)).find(|p| p.is_file());
@@ -136,13 +136,13 @@ fn gnu(data: &BenchData) -> Result<BenchSide> {
         std::os::unix::fs::symlink(gawk, &awk).with_context(|| awk.display().to_string())?;
     }
     let path = format!("{}:{path}", data.bin.display());
-    Ok(BenchSide { argv: words(&["bash", "-c"]), cwd: data.dir.clone(), path, empty: 0.0 })
+    Ok(BenchSide { argv: to_words(&["bash", "-c"]), cwd: data.dir.clone(), path, empty: 0.0 })
 }
 
 /// Medians of both sides.
-fn measure(command: &str, sides: &[BenchSide; 2]) -> Result<[f64; 2]> {
+fn measure_command(command: &str, sides: &[BenchSide; 2]) -> Result<[f64; 2]> {
     // The first round warms up and compares.
-    let printed = [sides[0].once(command, true)?.1, sides[1].once(command, true)?.1];
+    let printed = [sides[0].run_once(command, true)?.1, sides[1].run_once(command, true)?.1];
     if printed[0] != printed[1] {
         bail!("the two print different things");
     }
@@ -153,8 +153,8 @@ fn measure(command: &str, sides: &[BenchSide; 2]) -> Result<[f64; 2]> {
             break;
         }
         for (side, times) in sides.iter().zip(&mut times) {
-            times.push((side.once(command, false)?.0 - side.empty).max(NOISE));
+            times.push((side.run_once(command, false)?.0 - side.empty).max(NOISE));
         }
     }
-    Ok(times.map(|mut t| median(&mut t)))
+    Ok(times.map(|mut t| median_of(&mut t)))
 }

@@ -29,15 +29,15 @@ impl BenchData {
             std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
         }
         let sorted = || {
-            let mut lines: Vec<String> = orders().lines().map(str::to_string).collect();
+            let mut lines: Vec<String> = order_rows().lines().map(str::to_string).collect();
             lines.sort_unstable();
             lines.join("\n") + "\n"
         };
         let files: [(&str, &dyn Fn() -> String); 5] = [
-            ("access.log", &log),
-            ("orders.csv", &orders),
+            ("access.log", &log_lines),
+            ("orders.csv", &order_rows),
             ("sorted.csv", &sorted),
-            ("events.jsonl", &events),
+            ("events.jsonl", &event_lines),
             ("patterns", &|| "10.7.3.11\n10.1.40.2\n10.9.9.9\n10.33.\n".to_string()),
         ];
         for (name, text) in files {
@@ -54,25 +54,25 @@ impl BenchData {
 struct SeededRandom(u64);
 
 impl SeededRandom {
-    fn below(&mut self, n: u64) -> u64 {
+    fn number_below(&mut self, n: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
 
-    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.below(words.len() as u64) as usize]
+    fn choose_word<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.number_below(words.len() as u64) as usize]
     }
 }
 
 /// Lines of a web server, each with a level at its end: one in ten a warning, one in twenty an error.
-fn log() -> String {
+fn log_lines() -> String {
     let mut chance = SeededRandom(1);
     let mut out = String::with_capacity(LOG + 256);
     let mut second = 0;
     while out.len() < LOG {
-        second += chance.below(2);
-        let (method, status, level, said) = match chance.below(20) {
+        second += chance.number_below(2);
+        let (method, status, level, said) = match chance.number_below(20) {
             0 => ("GET", 500, "ERROR", "upstream timeout after 3 tries"),
             1 => ("PUT", 404, "WARN", "no such resource"),
             2 => ("DELETE", 403, "WARN", "user may not do this"),
@@ -83,25 +83,25 @@ fn log() -> String {
             out,
             "10.{}.{}.{} - {} [12/Mar/2024:{:02}:{:02}:{:02} +0000] \"{method} {}{} HTTP/1.1\" {status} {} {}.{:03} \
              {level} {said}",
-            chance.below(40),
-            chance.below(50),
-            chance.below(12),
-            chance.of(USERS),
+            chance.number_below(40),
+            chance.number_below(50),
+            chance.number_below(12),
+            chance.choose_word(USERS),
             second / 3600 % 24,
             second / 60 % 60,
             second % 60,
-            chance.of(PATHS),
-            chance.below(20_000),
-            chance.below(6000),
-            chance.below(3),
-            chance.below(1000),
+            chance.choose_word(PATHS),
+            chance.number_below(20_000),
+            chance.number_below(6000),
+            chance.number_below(3),
+            chance.number_below(1000),
         );
     }
     out
 }
 
 /// Numbered rows: goods, city, amount, day.
-fn orders() -> String {
+fn order_rows() -> String {
     let mut chance = SeededRandom(2);
     let mut out = String::new();
     for n in 0..ORDERS {
@@ -109,35 +109,35 @@ fn orders() -> String {
             out,
             "{:07},{},{} {},{},{}.{:02},2024-{:02}-{:02}",
             n * 7919 % 1_000_003,
-            chance.of(USERS),
-            chance.of(GOODS),
-            chance.below(1000),
-            chance.of(CITIES),
-            chance.below(2000),
-            chance.below(100),
-            1 + chance.below(12),
-            1 + chance.below(28),
+            chance.choose_word(USERS),
+            chance.choose_word(GOODS),
+            chance.number_below(1000),
+            chance.choose_word(CITIES),
+            chance.number_below(2000),
+            chance.number_below(100),
+            1 + chance.number_below(12),
+            1 + chance.number_below(28),
         );
     }
     out
 }
 
 /// One object a line.
-fn events() -> String {
+fn event_lines() -> String {
     let mut chance = SeededRandom(3);
     let mut out = String::new();
     for n in 0..EVENTS {
-        let level = chance.of(&["info", "info", "info", "debug", "warn", "error"]);
+        let level = chance.choose_word(&["info", "info", "info", "debug", "warn", "error"]);
         let _ = writeln!(
             out,
             "{{\"id\":{n},\"level\":\"{level}\",\"user\":\"{}\",\"path\":\"{}{}\",\"ms\":{},\"tags\":[\"{}\",\"{}\"],\"ok\":{}}}",
-            chance.of(USERS),
-            chance.of(PATHS),
-            chance.below(500),
-            chance.below(3000),
-            chance.of(GOODS),
-            chance.of(CITIES),
-            chance.below(2) == 0,
+            chance.choose_word(USERS),
+            chance.choose_word(PATHS),
+            chance.number_below(500),
+            chance.number_below(3000),
+            chance.choose_word(GOODS),
+            chance.choose_word(CITIES),
+            chance.number_below(2) == 0,
         );
     }
     out

@@ -5,9 +5,9 @@ use anyhow::Result;
 use crate::{env, test, web};
 
 pub fn run() -> Result<()> {
-    web::build()?;
+    web::build_package()?;
     let modules = test::node_modules("tests/bench/web", "bench-web")?;
-    let mut node = web::node()?;
+    let mut node = web::node_command()?;
     node.arg(env::root().join("tests/bench/web/bench.js")).arg(web::CHROMIUM).arg(modules);
-    env::run(node.arg(web::page::modules()?.join(".bin/esbuild")))
+    env::run(node.arg(web::page::page_modules()?.join(".bin/esbuild")))
 }

@@ -30,7 +30,7 @@ pub fn read(area: &'static str, dir: &Path, out: &mut Vec<SourceFile>) -> Result
             let path = path.strip_prefix(env::root()).unwrap_or(&path).to_path_buf();
             let owner =
                 path.to_string_lossy().split("/src/").next().unwrap_or_default().to_string();
-            out.push(SourceFile { path, area, owner, code: bare(&text), text });
+            out.push(SourceFile { path, area, owner, code: strip_source(&text), text });
         }
     }
     Ok(())
@@ -48,7 +48,7 @@ fn without_tests(text: &str) -> String {
 }
 
 /// The text with comments and the insides of literals taken out; lines stay.
-pub fn bare(text: &str) -> String {
+pub fn strip_source(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     let mut before = ' ';

@@ -75,7 +75,7 @@ impl ProgramSuite {
             let found = copy.join(dir);
             for entry in std::fs::read_dir(&found).with_context(|| found.display().to_string())? {
                 let name = entry?.file_name().to_string_lossy().into_owned();
-                if !name.starts_with('.') && matches(last, &name) {
+                if !name.starts_with('.') && pattern_matches(last, &name) {
                     all.push(if dir == "." { name } else { format!("{dir}/{name}") });
                 }
             }
@@ -88,10 +88,10 @@ impl ProgramSuite {
 }
 
 /// A pattern with any number of `*`.
-fn matches(pattern: &str, name: &str) -> bool {
+fn pattern_matches(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(tail) = name.strip_prefix(head) else { return false };
-    (0..=tail.len()).any(|at| tail.get(at..).is_some_and(|tail| matches(rest, tail)))
+    (0..=tail.len()).any(|at| tail.get(at..).is_some_and(|tail| pattern_matches(rest, tail)))
 }
 
 /// All suites, in the list's order.
@@ -116,9 +116,9 @@ mod tests {
 
     #[test]
     fn stars_match_any_text() {
-        assert!(matches("*.bats", "a.bats"));
-        assert!(matches("test_*.py", "test_.py"));
-        assert!(!matches("test_*.py", "a_test_b.py"));
-        assert!(!matches("a", "ab"));
+        assert!(pattern_matches("*.bats", "a.bats"));
+        assert!(pattern_matches("test_*.py", "test_.py"));
+        assert!(!pattern_matches("test_*.py", "a_test_b.py"));
+        assert!(!pattern_matches("a", "ab"));
     }
 }

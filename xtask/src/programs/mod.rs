@@ -39,7 +39,7 @@ struct ProgramOptions {
 
 /// `cargo xtask programs FOLDER [NAME...] [--file PART] [--guest] [--path DIR[:DIR...]] [--image FILE]`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    let options = options(args)?;
+    let options = parse_options(args)?;
     let mut suites = list::read()?;
     suites.retain(|s| options.names.is_empty() || options.names.contains(&s.name));
     ensure!(!suites.is_empty(), "no such suite; they are in {}", list::PATH);
@@ -51,17 +51,17 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             println!("| {} | not in the folder | | | | |", suite.name);
             continue;
         }
-        let score = one(suite, &options, &out.join(&suite.name))
+        let score = run_suite(suite, &options, &out.join(&suite.name))
             .with_context(|| format!("suite {}", suite.name))?;
-        println!("{}", score.row(&suite.name));
+        println!("{}", score.table_row(&suite.name));
         total.add(&score);
     }
-    println!("{}", total.row("all"));
+    println!("{}", total.table_row("all"));
     println!("what differs, and why: {}/NAME/differences.tsv", out.display());
-    Ok(if total.lost() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if total.lost_tests() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn options(args: &[String]) -> Result<ProgramOptions> {
+fn parse_options(args: &[String]) -> Result<ProgramOptions> {
     let mut words = Vec::new();
     let (mut file, mut path, mut guest_only) = (None, None, false);
     let mut image = env::dist().join("image.webc");
@@ -85,8 +85,8 @@ fn options(args: &[String]) -> Result<ProgramOptions> {
 }
 
 /// Runs one suite on both sides.
-fn one(suite: &ProgramSuite, options: &ProgramOptions, out: &Path) -> Result<Score> {
-    let prepared = side::prepare(suite, &options.folder, out, options.path.as_deref())?;
+fn run_suite(suite: &ProgramSuite, options: &ProgramOptions, out: &Path) -> Result<Score> {
+    let prepared = side::prepare_suite(suite, &options.folder, out, options.path.as_deref())?;
     let mut files = suite.files(&prepared)?;
     files.retain(|f| options.file.as_ref().is_none_or(|part| f.contains(part.as_str())));
     ensure!(!files.is_empty(), "no test file has such a name");
@@ -96,16 +96,16 @@ fn one(suite: &ProgramSuite, options: &ProgramOptions, out: &Path) -> Result<Sco
     let mut differences = String::new();
     for file in &files {
         let native = if options.guest_only {
-            SuiteRun::kept(&place, &SuiteSide::Native { path: None }, file)?
+            SuiteRun::read_kept(&place, &SuiteSide::Native { path: None }, file)?
         } else {
             side::run(suite, &place, &SuiteSide::Native { path: options.path.as_deref() }, file)?
         };
         let here = side::run(suite, &place, &guest, file)?;
         let (native_tests, here_tests) =
             (suite.results.read(&native.text), suite.results.read(&here.text));
-        let part = Score::of(&native_tests, &here_tests, &native, &here);
-        eprintln!("{}", part.row(&format!("{} {file}", suite.name)));
-        differences += &report::differences(file, &native_tests, &here_tests, &here);
+        let part = Score::compare_runs(&native_tests, &here_tests, &native, &here);
+        eprintln!("{}", part.table_row(&format!("{} {file}", suite.name)));
+        differences += &report::list_differences(file, &native_tests, &here_tests, &here);
         score.add(&part);
     }
     let list = out.join("differences.tsv");

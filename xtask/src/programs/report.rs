@@ -17,8 +17,13 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn of(native: &Tests, here: &Tests, native_run: &SuiteRun, here_run: &SuiteRun) -> Score {
-        let counted = native.iter().filter(|(_, verdict)| verdict.counts());
+    pub fn compare_runs(
+        native: &Tests,
+        here: &Tests,
+        native_run: &SuiteRun,
+        here_run: &SuiteRun,
+    ) -> Score {
+        let counted = native.iter().filter(|(_, verdict)| verdict.is_counted());
         let kept = counted.clone().filter(|(name, verdict)| here.get(*name) == Some(verdict));
         Score {
             native: counted.count(),
@@ -35,12 +40,12 @@ impl Score {
     }
 
     /// Tests that pass natively and not here.
-    pub fn lost(&self) -> usize {
+    pub fn lost_tests(&self) -> usize {
         self.native - self.here
     }
 
     /// A row of the table.
-    pub fn row(&self, name: &str) -> String {
+    pub fn table_row(&self, name: &str) -> String {
         let percent = 100.0 * self.here as f64 / (self.native.max(1)) as f64;
         format!(
             "| {name} | {} | {} | {percent:.1} | {:.1} | {:.1} |",
@@ -50,9 +55,9 @@ impl Score {
 }
 
 /// A line for each test that passes natively only: file, test, reason.
-pub fn differences(file: &str, native: &Tests, here: &Tests, run: &SuiteRun) -> String {
+pub fn list_differences(file: &str, native: &Tests, here: &Tests, run: &SuiteRun) -> String {
     let mut lines = String::new();
-    for (name, wanted) in native.iter().filter(|(_, verdict)| verdict.counts()) {
+    for (name, wanted) in native.iter().filter(|(_, verdict)| verdict.is_counted()) {
         let why = match (wanted, here.get(name)) {
             (wanted, Some(got)) if wanted == got => continue,
             (_, Some(Verdict::Failed(why))) => why.clone(),

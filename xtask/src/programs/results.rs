@@ -33,7 +33,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Whether this, natively, is something that the guest has to reach.
-    pub fn counts(&self) -> bool {
+    pub fn is_counted(&self) -> bool {
         matches!(self, Verdict::Passed | Verdict::Printed(_))
     }
 }
@@ -50,14 +50,14 @@ impl ResultsFormat {
         let mut tests = Reading::default();
         for line in text.lines() {
             match self {
-                ResultsFormat::Tap => tap(line, &mut tests),
-                ResultsFormat::Pytest => pytest(line, &mut tests),
-                ResultsFormat::Jqjq => jqjq(line, &mut tests),
-                ResultsFormat::Shunit2 => shunit2(line, &mut tests),
-                ResultsFormat::Same => same(line, &mut tests),
+                ResultsFormat::Tap => read_tap(line, &mut tests),
+                ResultsFormat::Pytest => read_pytest(line, &mut tests),
+                ResultsFormat::Jqjq => read_jqjq(line, &mut tests),
+                ResultsFormat::Shunit2 => read_shunit2(line, &mut tests),
+                ResultsFormat::Same => read_same(line, &mut tests),
             }
         }
-        tests.close();
+        tests.close_test();
         tests.all
     }
 }
@@ -70,12 +70,12 @@ struct Reading {
 }
 
 impl Reading {
-    fn begin(&mut self, name: &str, verdict: Verdict) {
-        self.close();
+    fn begin_test(&mut self, name: &str, verdict: Verdict) {
+        self.close_test();
         self.open = Some((name.to_string(), verdict));
     }
 
-    fn close(&mut self) {
+    fn close_test(&mut self) {
         let Some((name, verdict)) = self.open.take() else { return };
         let mut unique = name.clone();
         let mut number = 1;
@@ -87,7 +87,7 @@ impl Reading {
     }
 
     /// A line that belongs to the test that is open.
-    fn more(&mut self, line: &str) {
+    fn add_line(&mut self, line: &str) {
         match &mut self.open {
             Some((_, Verdict::Failed(why))) if why.lines().count() < REASON => {
                 if !why.is_empty() {
@@ -104,13 +104,13 @@ impl Reading {
     }
 }
 
-fn tap(line: &str, tests: &mut Reading) {
+fn read_tap(line: &str, tests: &mut Reading) {
     let (passed, rest) = match (line.strip_prefix("ok "), line.strip_prefix("not ok ")) {
         (Some(rest), _) => (true, rest),
         (_, Some(rest)) => (false, rest),
         _ => {
             if let Some(why) = line.strip_prefix("# ") {
-                tests.more(why);
+                tests.add_line(why);
             }
             return;
         }
@@ -127,14 +127,14 @@ fn tap(line: &str, tests: &mut Reading) {
     } else {
         Verdict::Failed(String::new())
     };
-    tests.begin(name, verdict);
+    tests.begin_test(name, verdict);
 }
 
-fn pytest(line: &str, tests: &mut Reading) {
+fn read_pytest(line: &str, tests: &mut Reading) {
     // The summary names what failed, and why; an error in a fixture is a second verdict.
     for word in ["FAILED ", "ERROR "] {
         if let Some(rest) = line.strip_prefix(word) {
-            tests.close();
+            tests.close_test();
             let (name, why) = rest.split_once(" - ").unwrap_or((rest, ""));
             if name.contains(".py") {
                 tests.all.insert(name.to_string(), Verdict::Failed(why.to_string()));
@@ -155,51 +155,51 @@ fn pytest(line: &str, tests: &mut Reading) {
         _ => return,
     };
     if name.contains(".py") {
-        tests.close();
+        tests.close_test();
         tests.all.insert(name.to_string(), verdict);
     }
 }
 
-fn jqjq(line: &str, tests: &mut Reading) {
+fn read_jqjq(line: &str, tests: &mut Reading) {
     if let Some(name) = line.strip_prefix("OK: ") {
-        return tests.begin(name, Verdict::Passed);
+        return tests.begin_test(name, Verdict::Passed);
     }
     for word in ["DIFF: ", "FAIL DIFF: ", "ERROR: "] {
         if let Some(name) = line.strip_prefix(word) {
-            return tests.begin(name, Verdict::Failed(String::new()));
+            return tests.begin_test(name, Verdict::Failed(String::new()));
         }
     }
-    tests.more(line);
+    tests.add_line(line);
 }
 
-fn shunit2(line: &str, tests: &mut Reading) {
+fn read_shunit2(line: &str, tests: &mut Reading) {
     let plain: String =
         line.split('\u{1b}').map(|p| p.split_once('m').map_or(p, |(_, t)| t)).collect();
     let plain = if line.contains('\u{1b}') { plain.as_str() } else { line };
     if plain.starts_with("test") && plain.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
-        return tests.begin(plain, Verdict::Passed);
+        return tests.begin_test(plain, Verdict::Passed);
     }
     if plain.contains("ASSERT:") || plain.contains("FATAL") {
         if let Some((_, verdict @ Verdict::Passed)) = &mut tests.open {
             *verdict = Verdict::Failed(String::new());
         }
-        tests.more(plain);
+        tests.add_line(plain);
     } else if plain.starts_with("---") || plain.starts_with("Ran ") {
-        tests.close();
+        tests.close_test();
     }
 }
 
-fn same(line: &str, tests: &mut Reading) {
+fn read_same(line: &str, tests: &mut Reading) {
     if let Some((before, name)) = line.split_once("## ") {
         // An interpreter that prints a string shows its quotes.
         let name_alone = name.strip_suffix('"');
         let before = name_alone.and_then(|_| before.strip_suffix('"')).unwrap_or(before);
         if !before.is_empty() {
-            tests.more(before);
+            tests.add_line(before);
         }
-        return tests.begin(name_alone.unwrap_or(name), Verdict::Printed(String::new()));
+        return tests.begin_test(name_alone.unwrap_or(name), Verdict::Printed(String::new()));
     }
-    tests.more(line);
+    tests.add_line(line);
 }
 
 #[cfg(test)]

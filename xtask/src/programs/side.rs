@@ -38,8 +38,8 @@ pub struct SuiteRun {
 
 impl SuiteRun {
     /// A result that an earlier run wrote.
-    pub fn kept(place: &SuiteFolders, side: &SuiteSide, file: &str) -> Result<SuiteRun> {
-        let path = output(place, side, file);
+    pub fn read_kept(place: &SuiteFolders, side: &SuiteSide, file: &str) -> Result<SuiteRun> {
+        let path = output_file(place, side, file);
         let text =
             std::fs::read(&path).with_context(|| format!("{}: no earlier run", path.display()))?;
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -50,14 +50,14 @@ impl SuiteRun {
 }
 
 /// Copies a suite and runs its setup.
-pub fn prepare(
+pub fn prepare_suite(
     suite: &ProgramSuite,
     folder: &Path,
     out: &Path,
     path: Option<&str>,
 ) -> Result<PathBuf> {
     let prepared = out.join("suite");
-    copy(&folder.join(suite.home()), &prepared)?;
+    copy_folder(&folder.join(suite.home()), &prepared)?;
     if let Some(setup) = &suite.setup {
         let mut command = Command::new("bash");
         command.args(["-ec", setup]).current_dir(&prepared).env("SUITES", folder);
@@ -68,7 +68,7 @@ pub fn prepare(
 }
 
 /// Makes `to` a copy of `from`; GNU cp, as it keeps modes, times and links.
-fn copy(from: &Path, to: &Path) -> Result<()> {
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     if to.exists() {
         std::fs::remove_dir_all(to).with_context(|| to.display().to_string())?;
     }
@@ -90,14 +90,14 @@ pub fn run(
     side: &SuiteSide,
     file: &str,
 ) -> Result<SuiteRun> {
-    let path = output(place, side, file);
+    let path = output_file(place, side, file);
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
     }
     let errors = path.with_extension("err");
     let mut command = match side {
-        SuiteSide::Native { path } => native(suite, place, *path)?,
-        SuiteSide::Guest { image } => guest(suite, place, image)?,
+        SuiteSide::Native { path } => native_command(suite, place, *path)?,
+        SuiteSide::Guest { image } => guest_command(suite, place, image)?,
     };
     for (name, value) in suite.env.iter().chain([(&"FILE".to_string(), &file.to_string())]) {
         match side {
@@ -125,7 +125,7 @@ pub fn run(
 }
 
 /// The file that has what a run printed.
-fn output(place: &SuiteFolders, side: &SuiteSide, file: &str) -> PathBuf {
+fn output_file(place: &SuiteFolders, side: &SuiteSide, file: &str) -> PathBuf {
     let side = match side {
         SuiteSide::Native { .. } => "native",
         SuiteSide::Guest { .. } => "guest",
@@ -133,9 +133,13 @@ fn output(place: &SuiteFolders, side: &SuiteSide, file: &str) -> PathBuf {
     place.out.join(side).join(format!("{}.out", file.replace('/', ".")))
 }
 
-fn native(suite: &ProgramSuite, place: &SuiteFolders, path: Option<&str>) -> Result<Command> {
+fn native_command(
+    suite: &ProgramSuite,
+    place: &SuiteFolders,
+    path: Option<&str>,
+) -> Result<Command> {
     let (home, tree) = (place.out.join("home"), place.out.join("home/suite"));
-    copy(place.prepared, &tree)?;
+    copy_folder(place.prepared, &tree)?;
     let mut command = Command::new("timeout");
     command.args([&suite.timeout.to_string(), "bash", "-c", suite.command()]);
     command.env_clear().current_dir(tree).env("HOME", home).env("PATH", native_path(path));
@@ -143,7 +147,7 @@ fn native(suite: &ProgramSuite, place: &SuiteFolders, path: Option<&str>) -> Res
     Ok(command)
 }
 
-fn guest(suite: &ProgramSuite, place: &SuiteFolders, image: &Path) -> Result<Command> {
+fn guest_command(suite: &ProgramSuite, place: &SuiteFolders, image: &Path) -> Result<Command> {
     let runner = env::dist().join("runner");
     ensure!(image.is_file(), "{} is missing; run cargo xtask dist", image.display());
     let mut command = Command::new(runner);

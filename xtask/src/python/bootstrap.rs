@@ -24,7 +24,11 @@ pub struct Bootstrap<'p> {
 }
 
 /// Makes them.
-pub fn build<'p>(shop: &mut Workshop, pins: &'p Pins, profile: Profile) -> Result<Bootstrap<'p>> {
+pub fn build_bootstrap<'p>(
+    shop: &mut Workshop,
+    pins: &'p Pins,
+    profile: Profile,
+) -> Result<Bootstrap<'p>> {
     let zig = toolchain::unpack(shop, pins)?;
     let source = cpython::source(shop, pins)?;
     let native = native::build(shop, &source)?;

@@ -24,21 +24,21 @@ const APT_HELPER: &str = "/usr/lib/apt/apt-helper";
 pub fn fetch(shop: &mut Workshop, source: &Source) -> Result<PathBuf> {
     let kept = shop.base.join("sources").join(format!("{}-{}", &source.sha256[..16], source.name));
     if kept.is_file() {
-        verify(&kept, source).with_context(|| format!("{} (delete it)", kept.display()))?;
+        verify_file(&kept, source).with_context(|| format!("{} (delete it)", kept.display()))?;
         return Ok(kept);
     }
     let room = shop.base.join("sources").join(format!(".{}.part", source.name));
     let mut failures = Vec::new();
-    if let Some(file) = local(source)? {
-        return keep(&file, &kept);
+    if let Some(file) = local_file(source)? {
+        return keep_file(&file, &kept);
     }
     for origin in &source.origins {
-        fresh(&room)?;
+        fresh_dir(&room)?;
         shop.say(&format!("python: fetching {} {} ({origin})", source.name, source.version));
-        match take(origin, source, &room, &shop.recipe) {
+        match take_file(origin, source, &room, &shop.recipe) {
             Ok(file) => {
-                verify(&file, source)?;
-                let file = keep(&file, &kept)?;
+                verify_file(&file, source)?;
+                let file = keep_file(&file, &kept)?;
                 fs::remove_dir_all(&room).with_context(|| room.display().to_string())?;
                 return Ok(file);
             }
@@ -54,7 +54,7 @@ pub fn fetch(shop: &mut Workshop, source: &Source) -> Result<PathBuf> {
 }
 
 /// Fails, naming both hashes, unless the file is the pinned one.
-fn verify(file: &Path, source: &Source) -> Result<()> {
+fn verify_file(file: &Path, source: &Source) -> Result<()> {
     let got = sha256_file(file)?;
     if got != source.sha256 {
         bail!(
@@ -69,14 +69,14 @@ fn verify(file: &Path, source: &Source) -> Result<()> {
 }
 
 /// Copies a verified file to its place, whole or not at all.
-fn keep(file: &Path, kept: &Path) -> Result<PathBuf> {
+fn keep_file(file: &Path, kept: &Path) -> Result<PathBuf> {
     let part = kept.with_extension("part");
     fs::copy(file, &part).with_context(|| file.display().to_string())?;
     fs::rename(&part, kept).with_context(|| kept.display().to_string())?;
     Ok(kept.to_path_buf())
 }
 
-fn fresh(dir: &Path) -> Result<()> {
+fn fresh_dir(dir: &Path) -> Result<()> {
     if dir.exists() {
         fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
     }
@@ -84,7 +84,7 @@ fn fresh(dir: &Path) -> Result<()> {
 }
 
 /// The file in the user's own folder, found by content.
-fn local(source: &Source) -> Result<Option<PathBuf>> {
+fn local_file(source: &Source) -> Result<Option<PathBuf>> {
     let Some(dir) = std::env::var_os(LOCAL).filter(|v| !v.is_empty()).map(PathBuf::from) else {
         return Ok(None);
     };
@@ -97,7 +97,7 @@ fn local(source: &Source) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-fn take(origin: &Origin, source: &Source, room: &Path, recipe: &Path) -> Result<PathBuf> {
+fn take_file(origin: &Origin, source: &Source, room: &Path, recipe: &Path) -> Result<PathBuf> {
     match origin {
         Origin::DebianPool { path } => from_pool(path, room),
         Origin::Url { url } => from_url(url, room),
@@ -116,7 +116,7 @@ fn from_pool(path: &str, room: &Path) -> Result<PathBuf> {
     }
     let mut list = Command::new("apt-get");
     list.args(["indextargets", "--no-release-info", "--format", "$(SITE)"]);
-    let sites = output(&mut list)?;
+    let sites = command_output(&mut list)?;
     let mut sites: Vec<&str> = sites.lines().filter(|l| l.contains("://")).collect();
     sites.sort_unstable();
     sites.dedup();
@@ -124,7 +124,7 @@ fn from_pool(path: &str, room: &Path) -> Result<PathBuf> {
     let mut last = "apt has no sources".to_string();
     for site in sites {
         let url = format!("{}/{path}", site.trim_end_matches('/'));
-        match quiet(Command::new(APT_HELPER).args(["download-file", &url]).arg(&file)) {
+        match run_quietly(Command::new(APT_HELPER).args(["download-file", &url]).arg(&file)) {
             Ok(()) => return Ok(file),
             Err(why) => last = format!("{why:#}"),
         }
@@ -138,7 +138,7 @@ fn from_url(url: &str, room: &Path) -> Result<PathBuf> {
     let program = "import shutil, sys, urllib.request as r\n\
                    with r.urlopen(sys.argv[1], timeout=30) as i, open(sys.argv[2], 'wb') as o:\n\
                    \x20   shutil.copyfileobj(i, o)";
-    quiet(Command::new("python3").args(["-I", "-c", program, url]).arg(&file))?;
+    run_quietly(Command::new("python3").args(["-I", "-c", program, url]).arg(&file))?;
     Ok(file)
 }
 
@@ -152,7 +152,7 @@ fn from_crate(name: &str, version: &str, room: &Path) -> Result<PathBuf> {
     fs::write(room.join("Cargo.toml"), manifest).context("the manifest to fetch with")?;
     fs::write(room.join("lib.rs"), "").context("the manifest to fetch with")?;
     let home = room.join("cargo-home");
-    quiet(Command::new(host::cargo()).args(["fetch", "--quiet"]).current_dir(room))?;
+    run_quietly(Command::new(host::cargo()).args(["fetch", "--quiet"]).current_dir(room))?;
     let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = cargo_home
         .or_else(|| std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".cargo")))
@@ -202,7 +202,7 @@ fn pip_download(pip: &mut Command, name: &str, source: &Source, room: &Path) -> 
     fs::write(&list, pinned).with_context(|| list.display().to_string())?;
     let files = room.join("files");
     pip.args(["--quiet", "--no-deps", "--disable-pip-version-check", "--require-hashes"]);
-    quiet(pip.arg("--dest").arg(&files).arg("-r").arg(&list))?;
+    run_quietly(pip.arg("--dest").arg(&files).arg("-r").arg(&list))?;
     match sorted(&files)?.as_slice() {
         [one] => Ok(files.join(one)),
         _ => bail!("pip did not leave one file in {}", files.display()),
@@ -210,11 +210,11 @@ fn pip_download(pip: &mut Command, name: &str, source: &Source, room: &Path) -> 
 }
 
 /// Runs a client without showing its output, which is the error's text if it fails.
-fn quiet(command: &mut Command) -> Result<()> {
-    output(command).map(drop)
+fn run_quietly(command: &mut Command) -> Result<()> {
+    command_output(command).map(drop)
 }
 
-fn output(command: &mut Command) -> Result<String> {
+fn command_output(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let done =
         command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {name}"))?;

@@ -137,7 +137,7 @@ fn enter(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<(PathBuf, PathBuf, s
 /// CPython's sources as they are built, its version, and the named packages as `name==version`.
 ///
 /// # Errors
-/// As [`build`].
+/// As [`build_bootstrap`].
 pub fn source(
     cache: &Path,
     packages: &[&str],
@@ -155,7 +155,7 @@ pub fn source(
 /// The compiler, unpacked: the folder with `zig` and its `lib`.
 ///
 /// # Errors
-/// As [`build`].
+/// As [`build_bootstrap`].
 pub fn compiler(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     let (recipe, base, _lock) = enter(cache, say)?;
     let pins = Pins::read(&recipe.join("pins.toml"))?;
@@ -166,7 +166,7 @@ pub fn compiler(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
 /// A pinned file of another recipe, fetched and verified.
 ///
 /// # Errors
-/// As [`build`].
+/// As [`build_bootstrap`].
 pub fn pinned(cache: &Path, source: &Source, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     let (recipe, base, _lock) = enter(cache, say)?;
     fetch::fetch(&mut Workshop::new(&base, &recipe, say)?, source)
@@ -192,7 +192,7 @@ pub fn build(cache: &Path, order: Order, say: &mut dyn FnMut(&str)) -> Result<Py
     let mut pins = Pins::read(&recipe.join("pins.toml"))?;
     pins.choose(profile);
     let hash = hash(&recipe, &pins, profile)?;
-    let archive = Prebuilt::of(&recipe, profile);
+    let archive = Prebuilt::for_profile(&recipe, profile);
     let built = base.join(format!("{hash}-{}", std::env::consts::ARCH));
     let unpacked = base.join(&hash);
     let mut finished = |dist: &Path| match finish::check(dist) {
@@ -236,14 +236,14 @@ pub fn build(cache: &Path, order: Order, say: &mut dyn FnMut(&str)) -> Result<Py
 /// Builds from sources and keeps the result as the profile's archive in the checkout.
 ///
 /// # Errors
-/// As [`build`]; an archive that would be too large.
+/// As [`build_bootstrap`]; an archive that would be too large.
 pub fn write_prebuilt(
     cache: &Path,
     profile: Profile,
     say: &mut dyn FnMut(&str),
 ) -> Result<PathBuf> {
     let recipe = recipe()?;
-    let archive = Prebuilt::of(&recipe, profile);
+    let archive = Prebuilt::for_profile(&recipe, profile);
     archive.forget()?;
     let built = build(cache, Order { profile, prebuilt: false }, say)?;
     let dist = built.wasm.parent().context("the finished folder")?;
@@ -259,7 +259,7 @@ pub fn usual_profile() -> Result<Profile> {
     let recipe = recipe()?;
     let pins = Pins::read(&recipe.join("pins.toml"))?;
     let hash = hash(&recipe, &pins, Profile::Data)?;
-    let kept = Prebuilt::of(&recipe, Profile::Data).is_of(&hash)?;
+    let kept = Prebuilt::for_profile(&recipe, Profile::Data).is_of(&hash)?;
     Ok(if kept { Profile::Data } else { Profile::Core })
 }
 
@@ -295,7 +295,7 @@ fn hash(recipe: &Path, pins: &Pins, profile: Profile) -> Result<String> {
 fn make(shop: &mut Workshop, pins: &Pins, profile: Profile, dist: &Path) -> Result<()> {
     let started = Instant::now();
     host::require()?;
-    let bootstrap = bootstrap::build(shop, pins, profile)?;
+    let bootstrap = bootstrap::build_bootstrap(shop, pins, profile)?;
     let libm = libm::build(shop, pins, &bootstrap.tools)?;
     let wasm = cpython::cross(shop, &bootstrap)?;
     let posix = posix::build(shop, &bootstrap, &wasm)?;

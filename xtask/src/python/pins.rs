@@ -177,7 +177,7 @@ pub struct Link {
 
 impl ProfilePins {
     /// Its packages and wheels.
-    fn names(&self) -> BTreeSet<String> {
+    fn package_names(&self) -> BTreeSet<String> {
         let names = self.packages.iter().chain(self.rust.keys()).chain(self.wheels.keys());
         names.cloned().collect()
     }
@@ -195,7 +195,7 @@ impl Pins {
             let added: ProfilePins =
                 toml::from_str(&text).with_context(|| more.display().to_string())?;
             if name == SCIENCE {
-                pins.science = added.names();
+                pins.science = added.package_names();
                 pins.science_memory = added.initial_memory;
             }
             pins.add(added);

@@ -46,7 +46,7 @@ pub struct Prebuilt {
 
 impl Prebuilt {
     /// In the recipe's folder, whether it is there or not.
-    pub fn of(recipe: &Path, profile: Profile) -> Prebuilt {
+    pub fn for_profile(recipe: &Path, profile: Profile) -> Prebuilt {
         Prebuilt { dir: recipe.join("prebuilt"), name: profile.name() }
     }
 

@@ -13,7 +13,7 @@ use super::workshop::sorted;
 ///
 /// # Errors
 /// If a file cannot be read, or `tar` or `xz` is missing.
-pub fn table(dist: &Path) -> Result<String> {
+pub fn sizes_table(dist: &Path) -> Result<String> {
     let library = sorted(&dist.join("root/usr/lib"))?
         .into_iter()
         .find(|name| name.starts_with("python"))
@@ -34,16 +34,16 @@ pub fn table(dist: &Path) -> Result<String> {
     ];
     let mut packages: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in sorted(&dist.join(&site))? {
-        packages.entry(package(&name)).or_default().push(format!("{site}/{name}"));
+        packages.entry(entry_package(&name)).or_default().push(format!("{site}/{name}"));
     }
     let mut rows: Vec<(String, u64, u64, u64)> = Vec::new();
     parts.extend(packages);
     for (name, paths) in parts {
         let (mut files, mut bytes) = (0, 0);
         for path in &paths {
-            count(&dist.join(path), &mut files, &mut bytes)?;
+            count_files(&dist.join(path), &mut files, &mut bytes)?;
         }
-        rows.push((name, files, bytes, compressed(dist, &paths)?));
+        rows.push((name, files, bytes, compressed_size(dist, &paths)?));
     }
     rows.sort_by_key(|(_, _, bytes, _)| std::cmp::Reverse(*bytes));
     let mut text = "| part | files | MB | MB as tar.xz |\n|---|---|---|---|\n".to_string();
@@ -55,7 +55,7 @@ pub fn table(dist: &Path) -> Result<String> {
 }
 
 /// What an entry of site-packages belongs to: a package's folder and its record go together.
-fn package(entry: &str) -> String {
+fn entry_package(entry: &str) -> String {
     let name = entry.strip_suffix(".dist-info").and_then(|n| n.split('-').next()).unwrap_or(entry);
     let name = name.trim_end_matches(".py").trim_start_matches('_').to_lowercase();
     match name.as_str() {
@@ -71,10 +71,10 @@ fn package(entry: &str) -> String {
     .to_string()
 }
 
-fn count(path: &Path, files: &mut u64, bytes: &mut u64) -> Result<()> {
+fn count_files(path: &Path, files: &mut u64, bytes: &mut u64) -> Result<()> {
     if path.is_dir() {
         for name in sorted(path)? {
-            count(&path.join(name), files, bytes)?;
+            count_files(&path.join(name), files, bytes)?;
         }
     } else {
         *files += 1;
@@ -84,7 +84,7 @@ fn count(path: &Path, files: &mut u64, bytes: &mut u64) -> Result<()> {
 }
 
 /// Bytes of a compressed archive of these.
-fn compressed(dist: &Path, paths: &[String]) -> Result<u64> {
+fn compressed_size(dist: &Path, paths: &[String]) -> Result<u64> {
     let mut tar = Command::new("tar");
     tar.args(["--create", "--sort=name", "--owner=0", "--group=0", "--mtime=@0", "-C"]).arg(dist);
     tar.args(["--use-compress-program", "xz -6 -T1", "--file=-"]).args(paths);

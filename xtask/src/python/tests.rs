@@ -284,7 +284,7 @@ fn a_prebuilt_archive_is_used_and_compared() {
     let temp = Temp::new("prebuilt");
     let (built, to) = (temp.0.join("built"), temp.0.join("to"));
     finished(&built);
-    let archive = Prebuilt::of(&temp.0, Profile::Data);
+    let archive = Prebuilt::for_profile(&temp.0, Profile::Data);
     let mut quiet = |_: &str| {};
     assert!(!archive.unpack("recipe", &to, &mut quiet).expect("no archive is no error"));
     let first = archive.write("recipe", &built).expect("an archive");
@@ -307,7 +307,7 @@ fn a_prebuilt_archive_of_another_recipe_or_of_other_bytes_is_refused() {
     let temp = Temp::new("refused");
     let (built, to) = (temp.0.join("built"), temp.0.join("to"));
     finished(&built);
-    let archive = Prebuilt::of(&temp.0, Profile::Data);
+    let archive = Prebuilt::for_profile(&temp.0, Profile::Data);
     let file = archive.write("recipe", &built).expect("an archive");
     let mut said = String::new();
     assert!(!archive.unpack("changed", &to, &mut |line| said += line).expect("not used"));

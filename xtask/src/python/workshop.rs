@@ -104,9 +104,9 @@ impl Bench {
             .stdout(log)
             .stderr(errors)
             .status()
-            .with_context(|| format!("cannot start {}", shown(command)))?;
+            .with_context(|| format!("cannot start {}", command_text(command)))?;
         if !status.success() {
-            bail!("{}: {status}\n{}", shown(command), self.tail());
+            bail!("{}: {status}\n{}", command_text(command), self.tail());
         }
         Ok(())
     }
@@ -118,11 +118,11 @@ impl Bench {
             .stdin(Stdio::null())
             .stderr(log)
             .output()
-            .with_context(|| format!("cannot start {}", shown(command)))?;
+            .with_context(|| format!("cannot start {}", command_text(command)))?;
         if !output.status.success() {
-            bail!("{}: {}\n{}", shown(command), output.status, self.tail());
+            bail!("{}: {}\n{}", command_text(command), output.status, self.tail());
         }
-        String::from_utf8(output.stdout).with_context(|| shown(command))
+        String::from_utf8(output.stdout).with_context(|| command_text(command))
     }
 
     fn open_log(&self, command: &Command) -> Result<fs::File> {
@@ -155,7 +155,7 @@ impl Bench {
 }
 
 /// The program and its first arguments: enough to know it by.
-fn shown(command: &Command) -> String {
+fn command_text(command: &Command) -> String {
     let args: Vec<_> = command.get_args().take(6).map(|a| a.to_string_lossy()).collect();
     format!("{} {}", command.get_program().to_string_lossy(), args.join(" "))
 }

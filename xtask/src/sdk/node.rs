@@ -20,11 +20,11 @@ const NATIVE: kept::GuestProgram = kept::GuestProgram {
 const MODULE: &str = "wasibox.linux-x64.node";
 
 /// Compiler, types, and the frameworks that adapters are for.
-pub fn tools() -> Result<PathBuf> {
+pub fn node_tools() -> Result<PathBuf> {
     test::node_modules("sdk/node/tests", "sdk-node")
 }
 
-pub fn tsc(tools: &Path, project: &Path) -> Command {
+pub fn tsc_command(tools: &Path, project: &Path) -> Command {
     let mut tsc = Command::new("node");
     tsc.arg(tools.join("typescript/bin/tsc")).arg("-p").arg(project);
     tsc.arg("--typeRoots").arg(tools.join("@types"));
@@ -32,25 +32,25 @@ pub fn tsc(tools: &Path, project: &Path) -> Command {
 }
 
 /// Makes the package's file in `out`; `python` has auditwheel.
-pub fn package(python: &Path, out: &Path) -> Result<()> {
-    let built = kept::build(&NATIVE)?;
+pub fn build_package(python: &Path, out: &Path) -> Result<()> {
+    let built = kept::build_program(&NATIVE)?;
     let stage = env::cache()?.join(format!("sdk-node-stage-{}", std::process::id()));
-    super::copy(&env::root().join("sdk/node"), &stage)?;
-    super::licences(&stage)?;
-    env::run(&mut tsc(&tools()?, &stage))?;
+    super::copy_folder(&env::root().join("sdk/node"), &stage)?;
+    super::copy_licences(&stage)?;
+    env::run(&mut tsc_command(&node_tools()?, &stage))?;
     let native = stage.join("native");
     std::fs::create_dir_all(&native)?;
     let (module, runner) = (native.join(MODULE), native.join("runner"));
     std::fs::write(&module, &built.bytes)?;
     std::fs::copy(env::dist().join("runner"), &runner).context("dist/runner")?;
-    needs(&stage.join("package.json"), &super::platform(python, &[&module, &runner])?)?;
-    pack(&stage, out)?;
+    write_libc(&stage.join("package.json"), &super::oldest_platform(python, &[&module, &runner])?)?;
+    npm_pack(&stage, out)?;
     Ok(std::fs::remove_dir_all(&stage)?)
 }
 
 /// Writes into a package's description which C library it is for: what `lib/native.cts` says when the module does not load.
-fn needs(description: &Path, platform: &str) -> Result<()> {
-    let version = glibc(platform)
+fn write_libc(description: &Path, platform: &str) -> Result<()> {
+    let version = glibc_version(platform)
         .with_context(|| format!("{platform}: the package for Node would be for no known Linux"))?;
     let mut json: serde_json::Value = serde_json::from_slice(&env::read(description)?)?;
     json["config"]["glibc"] = format!(">={version}").into();
@@ -58,7 +58,7 @@ fn needs(description: &Path, platform: &str) -> Result<()> {
 }
 
 /// The version in a tag: `2.34` of `manylinux_2_34_x86_64`.
-fn glibc(platform: &str) -> Option<String> {
+fn glibc_version(platform: &str) -> Option<String> {
     let mut words = platform.strip_prefix("manylinux_")?.splitn(3, '_');
     let (major, minor) = (words.next()?, words.next()?);
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
@@ -66,14 +66,14 @@ fn glibc(platform: &str) -> Option<String> {
 }
 
 /// `npm pack`.
-pub fn pack(from: &Path, to: &Path) -> Result<()> {
+pub fn npm_pack(from: &Path, to: &Path) -> Result<()> {
     let mut npm = Command::new("npm");
     npm.args(["pack", "--silent", "--pack-destination"]).arg(to).current_dir(from);
-    env::output(&mut npm).map(drop)
+    env::command_output(&mut npm).map(drop)
 }
 
 /// The folder in which the packages are installed for their tests.
-pub fn installed() -> Result<PathBuf> {
+pub fn installed_folder() -> Result<PathBuf> {
     let work = env::cache()?.join("sdk-node-test/work");
     ensure!(
         work.join("node_modules/wasibox").is_dir(),
@@ -84,26 +84,26 @@ pub fn installed() -> Result<PathBuf> {
 
 /// Installs the packages in a folder that has nothing else of ours, as a user would; frameworks and compiler are found in
 /// the folder above it.
-fn install() -> Result<PathBuf> {
+fn install_packages() -> Result<PathBuf> {
     let above = env::cache()?.join("sdk-node-test");
     let work = above.join("work");
     let _ = std::fs::remove_dir_all(&above);
-    super::copy(&env::root().join("sdk/node/tests"), &work)?;
+    super::copy_folder(&env::root().join("sdk/node/tests"), &work)?;
     std::fs::remove_file(work.join("package-lock.json"))?;
     std::fs::write(work.join("package.json"), "{\"private\": true, \"type\": \"module\"}\n")?;
-    std::os::unix::fs::symlink(tools()?, above.join("node_modules"))?;
+    std::os::unix::fs::symlink(node_tools()?, above.join("node_modules"))?;
     let mut npm = Command::new("npm");
     // Offline: the packages need nothing but each other.
     npm.args(["install", "--silent", "--offline", "--no-audit", "--no-fund"]);
-    env::run(npm.args(super::packages(".tgz")?).current_dir(&work))?;
+    env::run(npm.args(super::find_packages(".tgz")?).current_dir(&work))?;
     Ok(work)
 }
 
 /// Checks types as a strict program sees them, then runs the tests.
-pub fn test() -> Result<()> {
-    let work = install()?;
+pub fn test_package() -> Result<()> {
+    let work = install_packages()?;
     for project in ["tsconfig.json", "tsconfig.adapters.json"] {
-        env::run(&mut tsc(&tools()?, &work.join(project)))?;
+        env::run(&mut tsc_command(&node_tools()?, &work.join(project)))?;
     }
     let docs = ["docs/start.md", "docs/sdk-node.md", "sdk/node/README.md"];
     let docs = docs.map(|name| env::root().join(name).display().to_string()).join(":");
@@ -119,11 +119,11 @@ mod tests {
 
     #[test]
     fn a_tag_names_the_oldest_c_library() {
-        assert_eq!(glibc("manylinux_2_34_x86_64").as_deref(), Some("2.34"));
-        assert_eq!(glibc("manylinux_2_17_aarch64").as_deref(), Some("2.17"));
+        assert_eq!(glibc_version("manylinux_2_34_x86_64").as_deref(), Some("2.34"));
+        assert_eq!(glibc_version("manylinux_2_17_aarch64").as_deref(), Some("2.17"));
         for other in ["linux_x86_64", "musllinux_1_2_x86_64", "manylinux2014_x86_64", "manylinux_2"]
         {
-            assert_eq!(glibc(other), None, "{other}");
+            assert_eq!(glibc_version(other), None, "{other}");
         }
     }
 
@@ -135,12 +135,12 @@ mod tests {
             serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap()
         };
         let before = read();
-        needs(&file, "manylinux_2_34_x86_64").unwrap();
+        write_libc(&file, "manylinux_2_34_x86_64").unwrap();
         let mut after = read();
         let config = after.as_object_mut().unwrap().remove("config").unwrap();
         assert_eq!(config, serde_json::json!({"glibc": ">=2.34"}));
         assert_eq!(after, before);
-        assert!(needs(&file, "linux_x86_64").is_err());
+        assert!(write_libc(&file, "linux_x86_64").is_err());
         std::fs::remove_file(&file).unwrap();
     }
 }

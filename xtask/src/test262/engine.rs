@@ -12,7 +12,7 @@ use crate::env;
 use crate::key::Key;
 
 /// Folder of the C sources.
-pub fn sources() -> Result<PathBuf> {
+pub fn engine_sources() -> Result<PathBuf> {
     #[derive(Deserialize)]
     struct CargoMetadata {
         packages: Vec<CargoPackage>,
@@ -22,7 +22,8 @@ pub fn sources() -> Result<PathBuf> {
         name: String,
         manifest_path: PathBuf,
     }
-    let text = env::output(env::cargo().args(["metadata", "--locked", "--format-version", "1"]))?;
+    let text =
+        env::command_output(env::cargo().args(["metadata", "--locked", "--format-version", "1"]))?;
     let metadata: CargoMetadata = serde_json::from_str(&text).context("cargo metadata")?;
     let found = metadata.packages.into_iter().find(|p| p.name == "rquickjs-sys");
     let manifest = found.context("no crate rquickjs-sys")?.manifest_path;
@@ -30,8 +31,8 @@ pub fn sources() -> Result<PathBuf> {
 }
 
 /// A program of QuickJS-NG, `qjs` or `run-test262`, with the optimisation that its authors build it with.
-pub fn program(name: &str) -> Result<PathBuf> {
-    let sources = sources()?;
+pub fn engine_program(name: &str) -> Result<PathBuf> {
+    let sources = engine_sources()?;
     let mut key = Key::new("quickjs-native");
     key.bytes(&env::read(&sources.join("quickjs.c"))?);
     key.bytes(&env::read(&sources.join(format!("{name}.c")))?);
@@ -56,15 +57,15 @@ pub fn program(name: &str) -> Result<PathBuf> {
 }
 
 /// The cases that it fails, of those below the folders or files that are named.
-pub fn failures(suite: &Path, patterns: &[String], out: &Path) -> Result<BTreeSet<TestRun>> {
-    let run = program("run-test262")?;
+pub fn engine_failures(suite: &Path, patterns: &[String], out: &Path) -> Result<BTreeSet<TestRun>> {
+    let run = engine_program("run-test262")?;
     // Its configuration names the suite from where it is started.
     let link = out.join("test262");
     let _ = std::fs::remove_file(&link);
     let suite = suite.canonicalize().with_context(|| suite.display().to_string())?;
     std::os::unix::fs::symlink(&suite, &link).with_context(|| link.display().to_string())?;
     // Nothing is an error that is known: all are told.
-    let conf = String::from_utf8(env::read(&sources()?.join("test262.conf"))?)?;
+    let conf = String::from_utf8(env::read(&engine_sources()?.join("test262.conf"))?)?;
     // A remark behind a setting is part of its value to `run-test262`, which then skips what it allows.
     let conf: String = conf
         .lines()
@@ -89,11 +90,11 @@ pub fn failures(suite: &Path, patterns: &[String], out: &Path) -> Result<BTreeSe
         String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     env::write(&out.join("quickjs.txt"), text.as_bytes())?;
     ensure!(text.contains("Result: "), "run-test262 did not come to its end: {}", done.status);
-    Ok(text.lines().filter_map(|line| told(line, &suite)).collect())
+    Ok(text.lines().filter_map(|line| parse_failure(line, &suite)).collect())
 }
 
 /// The case that a line of its output is about: `test262/test/FILE:LINE: [strict mode: ]MESSAGE`.
-fn told(line: &str, suite: &Path) -> Option<TestRun> {
+fn parse_failure(line: &str, suite: &Path) -> Option<TestRun> {
     let (file, rest) = line.strip_prefix("test262/")?.split_once(".js:")?;
     let file = format!("{file}.js");
     let (_, message) = rest.split_once(": ")?;

@@ -33,7 +33,7 @@ impl TestMode {
         }
     }
 
-    pub fn named(name: &str) -> Option<TestMode> {
+    pub fn from_name(name: &str) -> Option<TestMode> {
         [TestMode::Sloppy, TestMode::Strict, TestMode::Module, TestMode::Raw]
             .into_iter()
             .find(|m| m.name() == name)
@@ -82,13 +82,13 @@ impl Configuration {
 
 /// The cases below the folders or files that are named (all of `test` if none is), and how many files are
 /// left out, by why.
-pub fn cases(
+pub fn find_cases(
     suite: &Path,
     patterns: &[String],
     configuration: &Configuration,
 ) -> Result<(Vec<TestRun>, BTreeMap<String, usize>)> {
     let mut files = Vec::new();
-    walk(&suite.join("test"), &mut files)?;
+    walk_dir(&suite.join("test"), &mut files)?;
     let (mut cases, mut left_out) = (Vec::new(), BTreeMap::<String, usize>::new());
     for path in files {
         let file = path.strip_prefix(suite).unwrap_or(&path).to_string_lossy().into_owned();
@@ -103,7 +103,7 @@ pub fn cases(
         let text = String::from_utf8_lossy(&env::read(&path)?).into_owned();
         let head = frontmatter(&text);
         if let Some(skip) =
-            words(head, "features").into_iter().find(|f| configuration.skipped.contains(*f))
+            key_list(head, "features").into_iter().find(|f| configuration.skipped.contains(*f))
         {
             *left_out.entry(skip.to_string()).or_default() += 1;
             continue;
@@ -123,11 +123,11 @@ fn cannot_run(text: &str) -> Option<&'static str> {
     if text.contains("$262.agent.start(") {
         return Some("asks for other agents, which are threads");
     }
-    let may_not_wait = words(frontmatter(text), "flags").contains(&"CanBlockIsFalse");
+    let may_not_wait = key_list(frontmatter(text), "flags").contains(&"CanBlockIsFalse");
     may_not_wait.then_some("asks for a host that may not wait")
 }
 
-fn walk(dir: &Path, out: &mut Vec<PathBuf>) -> Result<()> {
+fn walk_dir(dir: &Path, out: &mut Vec<PathBuf>) -> Result<()> {
     let mut entries = std::fs::read_dir(dir)
         .with_context(|| dir.display().to_string())?
         .collect::<std::io::Result<Vec<_>>>()?;
@@ -136,7 +136,7 @@ fn walk(dir: &Path, out: &mut Vec<PathBuf>) -> Result<()> {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
         if entry.file_type()?.is_dir() {
-            walk(&path, out)?;
+            walk_dir(&path, out)?;
         } else if name.ends_with(".js") && !name.contains("_FIXTURE") {
             out.push(path);
         }
@@ -151,7 +151,7 @@ fn frontmatter(text: &str) -> &str {
 }
 
 /// A key's list, `[a, b]` or a line for each.
-fn words<'t>(head: &'t str, key: &str) -> Vec<&'t str> {
+fn key_list<'t>(head: &'t str, key: &str) -> Vec<&'t str> {
     let mut lines = head.lines();
     for line in lines.by_ref() {
         let Some(rest) = line.strip_prefix(key).and_then(|r| r.strip_prefix(':')) else { continue };
@@ -169,11 +169,11 @@ fn words<'t>(head: &'t str, key: &str) -> Vec<&'t str> {
 
 /// The modes in which a test of this text is to be run.
 pub fn modes_of(text: &str) -> &'static [TestMode] {
-    modes(&words(frontmatter(text), "flags"))
+    test_modes(&key_list(frontmatter(text), "flags"))
 }
 
 /// test262's `INTERPRETING.md`, "Strict Mode".
-fn modes(flags: &[&str]) -> &'static [TestMode] {
+fn test_modes(flags: &[&str]) -> &'static [TestMode] {
     let has = |flag| flags.contains(&flag);
     if has("raw") {
         &[TestMode::Raw]
@@ -196,17 +196,17 @@ mod tests {
     fn lists_are_read_in_each_form() {
         let head =
             "\nflags: [module, async]\nfeatures:\n  - A.b\n  - c\nincludes: [x.js,\n  y.js]\n";
-        assert_eq!(words(head, "flags"), ["module", "async"]);
-        assert_eq!(words(head, "features"), ["A.b", "c"]);
-        assert_eq!(words(head, "includes"), ["x.js", "y.js"]);
-        assert!(words(head, "locale").is_empty());
+        assert_eq!(key_list(head, "flags"), ["module", "async"]);
+        assert_eq!(key_list(head, "features"), ["A.b", "c"]);
+        assert_eq!(key_list(head, "includes"), ["x.js", "y.js"]);
+        assert!(key_list(head, "locale").is_empty());
     }
 
     #[test]
     fn modes_are_those_of_the_flags() {
-        assert_eq!(modes(&[]), [TestMode::Sloppy, TestMode::Strict]);
-        assert_eq!(modes(&["async", "noStrict"]), [TestMode::Sloppy]);
-        assert_eq!(modes(&["raw"]), [TestMode::Raw]);
+        assert_eq!(test_modes(&[]), [TestMode::Sloppy, TestMode::Strict]);
+        assert_eq!(test_modes(&["async", "noStrict"]), [TestMode::Sloppy]);
+        assert_eq!(test_modes(&["raw"]), [TestMode::Raw]);
     }
 
     #[test]

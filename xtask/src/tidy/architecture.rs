@@ -12,10 +12,10 @@ use crate::env::{self, WorkspaceCrate};
 const NOT_IN_TABLE: &[&str] = &["tests", "xtask"];
 
 /// Every breach of the document.
-pub fn check(packages: &[WorkspaceCrate], out: &mut Vec<String>) -> Result<()> {
+pub fn check_architecture(packages: &[WorkspaceCrate], out: &mut Vec<String>) -> Result<()> {
     let text =
         String::from_utf8_lossy(&env::read(&env::root().join("ARCHITECTURE.md"))?).into_owned();
-    let rows: Vec<Vec<&str>> = text.lines().filter_map(row).collect();
+    let rows: Vec<Vec<&str>> = text.lines().filter_map(table_cells).collect();
     let mut seen = BTreeSet::new();
     for row in &rows {
         let [what, rest @ ..] = row.as_slice() else { continue };
@@ -26,18 +26,18 @@ pub fn check(packages: &[WorkspaceCrate], out: &mut Vec<String>) -> Result<()> {
             out.push(format!("ARCHITECTURE.md: {what}: {wrong}"));
         }
     }
-    crates(packages, &rows, out);
+    find_unnamed_crates(packages, &rows, out);
     Ok(())
 }
 
 /// The cells of a table's row.
-fn row(line: &str) -> Option<Vec<&str>> {
+fn table_cells(line: &str) -> Option<Vec<&str>> {
     let inside = line.strip_prefix("| ")?.strip_suffix('|')?;
     Some(inside.split(" | ").map(str::trim).collect())
 }
 
 /// Crates of the workspace that no row names with their folder.
-fn crates(packages: &[WorkspaceCrate], rows: &[Vec<&str>], out: &mut Vec<String>) {
+fn find_unnamed_crates(packages: &[WorkspaceCrate], rows: &[Vec<&str>], out: &mut Vec<String>) {
     for package in packages {
         let dir = package.dir();
         let dir = dir.strip_prefix(env::root()).unwrap_or(dir);
@@ -58,7 +58,7 @@ fn wrong_places(root: &Path, text: &str) -> Vec<String> {
     while let (Some(between), Some(word)) = (pieces.next(), pieces.next()) {
         if is_path(word) {
             let folders = std::iter::once(Path::new("")).chain(last.ancestors());
-            match folders.map(|f| f.join(word)).find(|p| exists(root, &p.to_string_lossy())) {
+            match folders.map(|f| f.join(word)).find(|p| path_exists(root, &p.to_string_lossy())) {
                 Some(found) => last = found,
                 None => out.push(format!("there is no {word}")),
             }
@@ -83,11 +83,11 @@ pub(super) fn is_name(word: &str) -> bool {
 }
 
 /// Whether there is a file of that name, or one for each choice in braces; `NAME` and `*` stand for anything.
-pub(super) fn exists(root: &Path, path: &str) -> bool {
+pub(super) fn path_exists(root: &Path, path: &str) -> bool {
     if let Some((before, rest)) = path.split_once('{')
         && let Some((choices, after)) = rest.split_once('}')
     {
-        return choices.split(',').all(|c| exists(root, &format!("{before}{c}{after}")));
+        return choices.split(',').all(|c| path_exists(root, &format!("{before}{c}{after}")));
     }
     let mut found = vec![root.to_path_buf()];
     for part in path.split('/').filter(|p| !p.is_empty()) {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn rows_are_split_into_cells() {
-        assert_eq!(row("| a | `b` |"), Some(vec!["a", "`b`"]));
-        assert_eq!(row("no row"), None);
+        assert_eq!(table_cells("| a | `b` |"), Some(vec!["a", "`b`"]));
+        assert_eq!(table_cells("no row"), None);
     }
 }

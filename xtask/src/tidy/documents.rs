@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::architecture::{exists, is_name};
+use super::architecture::{is_name, path_exists};
 use crate::env;
 use crate::key::sorted;
 
@@ -19,7 +19,7 @@ const BUILT: &[&str] = &["dist", "target"];
 ///
 /// # Errors
 /// A document that cannot be read.
-pub fn check(out: &mut Vec<String>) -> Result<()> {
+pub fn check_documents(out: &mut Vec<String>) -> Result<()> {
     let root = env::root();
     let mut files: Vec<PathBuf> = vec!["README.md".into()];
     files.extend(READMES.iter().map(|folder| Path::new(folder).join("README.md")));
@@ -55,7 +55,7 @@ fn wrong_paths(root: &Path, folders: &[String], text: &str) -> Vec<(usize, Strin
         let mut pieces = line.split('`');
         while let (Some(between), Some(word)) = (pieces.next(), pieces.next()) {
             if is_of_checkout(folders, word) {
-                if exists(root, word) {
+                if path_exists(root, word) {
                     last = Some(root.join(word)).filter(|path| path.is_file());
                 } else {
                     out.push((number, format!("there is no {word}")));

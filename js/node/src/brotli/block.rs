@@ -45,7 +45,7 @@ fn distance_code(distance: usize, last: usize) -> (usize, u64, u32) {
     (16 + 2 * (bits as usize - 1) + half, (d - offset) as u64, bits)
 }
 
-fn coded(command: &CopyCommand, last: &mut usize) -> CommandSymbols {
+fn code_command(command: &CopyCommand, last: &mut usize) -> CommandSymbols {
     let (insert, more) = length_code(&INSERTS, command.insert);
     let (copy, extra) = length_code(&COPIES, command.copy);
     let symbol = CELLS[insert / 8][copy / 8] + ((insert % 8) << 3) + copy % 8;
@@ -60,7 +60,7 @@ fn coded(command: &CopyCommand, last: &mut usize) -> CommandSymbols {
 pub fn write(out: &mut Bits, text: &[u8], commands: &[CopyCommand]) {
     // A block does not know what the last distance was before it: none is taken for it.
     let mut last = 0;
-    let coded: Vec<CommandSymbols> = commands.iter().map(|c| coded(c, &mut last)).collect();
+    let coded: Vec<CommandSymbols> = commands.iter().map(|c| code_command(c, &mut last)).collect();
     let (mut literals, mut symbols, mut distances) = ([0; 256], [0; 704], [0; 64]);
     let mut at = 0;
     for (command, code) in commands.iter().zip(&coded) {
@@ -71,36 +71,42 @@ pub fn write(out: &mut Bits, text: &[u8], commands: &[CopyCommand]) {
         }
         at += command.insert + command.copy;
     }
-    let codes = [PrefixCode::of(&literals), PrefixCode::of(&symbols), PrefixCode::of(&distances)];
+    let codes = [
+        PrefixCode::from_counts(&literals),
+        PrefixCode::from_counts(&symbols),
+        PrefixCode::from_counts(&distances),
+    ];
     if bits_of(&coded, &codes, &literals) / 8 + 100 >= text.len() as u64 {
-        head(out, text.len(), true);
+        write_head(out, text.len(), true);
         out.align();
         out.copy(text);
         return;
     }
-    head(out, text.len(), false);
+    write_head(out, text.len(), false);
     // One type of block for each of the three, no direct distances, plain contexts, one code for each.
     out.put(0, 3 + 6 + 2 + 2);
     for (code, bits) in codes.iter().zip([8, 10, 6]) {
-        code.describe(out, bits);
+        code.write_code(out, bits);
     }
-    let codes = codes.map(|code| code.alone());
+    let codes = codes.map(|code| code.without_bits());
     let mut at = 0;
     for (command, code) in commands.iter().zip(&coded) {
-        codes[1].put(out, code.symbol);
+        codes[1].put_symbol(out, code.symbol);
         out.put(code.insert.0, code.insert.1);
         out.put(code.copy.0, code.copy.1);
-        text[at..at + command.insert].iter().for_each(|b| codes[0].put(out, usize::from(*b)));
+        text[at..at + command.insert]
+            .iter()
+            .for_each(|b| codes[0].put_symbol(out, usize::from(*b)));
         at += command.insert + command.copy;
         if let Some((distance, extra, bits)) = code.distance {
-            codes[2].put(out, distance);
+            codes[2].put_symbol(out, distance);
             out.put(extra, bits);
         }
     }
 }
 
 /// The length, of a block that is not the last, and whether its bytes are as they are.
-fn head(out: &mut Bits, length: usize, is_plain: bool) {
+fn write_head(out: &mut Bits, length: usize, is_plain: bool) {
     let nibbles = (usize::BITS - (length - 1).leading_zeros()).div_ceil(4).clamp(4, 6);
     out.put(0, 1);
     out.put(u64::from(nibbles - 4), 2);
@@ -111,10 +117,11 @@ fn head(out: &mut Bits, length: usize, is_plain: bool) {
 /// Bits of the block's commands and literals.
 fn bits_of(coded: &[CommandSymbols], codes: &[PrefixCode; 3], literals: &[u32; 256]) -> u64 {
     let commands = coded.iter().map(|c| {
-        let distance = c.distance.map_or(0, |(symbol, _, bits)| codes[2].cost(symbol) + bits);
-        u64::from(codes[1].cost(c.symbol) + c.insert.1 + c.copy.1 + distance)
+        let distance =
+            c.distance.map_or(0, |(symbol, _, bits)| codes[2].symbol_cost(symbol) + bits);
+        u64::from(codes[1].symbol_cost(c.symbol) + c.insert.1 + c.copy.1 + distance)
     });
     let texts = literals.iter().enumerate();
-    let texts = texts.map(|(byte, n)| u64::from(*n) * u64::from(codes[0].cost(byte)));
+    let texts = texts.map(|(byte, n)| u64::from(*n) * u64::from(codes[0].symbol_cost(byte)));
     commands.sum::<u64>() + texts.sum::<u64>()
 }

@@ -58,17 +58,17 @@ impl MatchFinder {
     }
 
     /// The number of bytes that wait to be written.
-    pub fn pending(&self) -> usize {
+    pub fn pending_len(&self) -> usize {
         self.text.len() - self.begin
     }
 
     /// These.
-    pub fn text(&self) -> &[u8] {
+    pub fn pending_text(&self) -> &[u8] {
         &self.text[self.begin..]
     }
 
     /// They are written.
-    pub fn done(&mut self) {
+    pub fn mark_written(&mut self) {
         self.begin = self.text.len();
         if self.begin > 2 * self.window {
             let gone = self.begin - self.window;
@@ -84,18 +84,18 @@ impl MatchFinder {
     }
 
     /// What the pending part consists of.
-    pub fn commands(&mut self) -> Vec<CopyCommand> {
+    pub fn find_commands(&mut self) -> Vec<CopyCommand> {
         let mut out = Vec::new();
         let (mut at, mut literals) = (self.begin, self.begin);
         let mut found = None;
         while at < self.text.len() {
             let here = found.take().unwrap_or_else(|| self.longest(at));
             let Some((copy, distance)) = here else {
-                self.enter(at);
+                self.enter_place(at);
                 at += 1;
                 continue;
             };
-            self.enter(at);
+            self.enter_place(at);
             // The next byte may begin a longer one.
             let mut entered = at + 1;
             if copy < ENOUGH {
@@ -109,7 +109,7 @@ impl MatchFinder {
             out.push(CopyCommand { insert: at - literals, copy, distance });
             at += copy;
             while entered < at {
-                self.enter(entered);
+                self.enter_place(entered);
                 entered += 1;
             }
             literals = at;
@@ -127,7 +127,7 @@ impl MatchFinder {
     }
 
     /// Lets later places find this one.
-    fn enter(&mut self, at: usize) {
+    fn enter_place(&mut self, at: usize) {
         let Some(hash) = self.hash(at) else { return };
         let position = self.base + at;
         self.chain[position & ((1 << CHAIN) - 1)] = self.heads[hash];

@@ -16,18 +16,18 @@ pub struct PrefixCode {
 
 impl PrefixCode {
     /// The code for symbols that occur so often.
-    pub fn of(counts: &[u32]) -> PrefixCode {
-        PrefixCode::with(counts, LONGEST)
+    pub fn from_counts(counts: &[u32]) -> PrefixCode {
+        PrefixCode::with_longest(counts, LONGEST)
     }
 
-    fn with(counts: &[u32], longest: u8) -> PrefixCode {
-        let lengths = lengths(counts, longest);
-        let codes = codes(&lengths);
+    fn with_longest(counts: &[u32], longest: u8) -> PrefixCode {
+        let lengths = code_lengths(counts, longest);
+        let codes = prefix_codes(&lengths);
         PrefixCode { lengths, codes }
     }
 
     /// The same, with no bits for a symbol that is alone.
-    pub fn alone(mut self) -> PrefixCode {
+    pub fn without_bits(mut self) -> PrefixCode {
         if self.lengths.iter().filter(|l| **l > 0).count() == 1 {
             self.lengths.fill(0);
         }
@@ -35,17 +35,17 @@ impl PrefixCode {
     }
 
     /// Writes a symbol.
-    pub fn put(&self, out: &mut Bits, symbol: usize) {
+    pub fn put_symbol(&self, out: &mut Bits, symbol: usize) {
         out.put(u64::from(self.codes[symbol]), u32::from(self.lengths[symbol]));
     }
 
     /// Bits that a symbol takes.
-    pub fn cost(&self, symbol: usize) -> u32 {
+    pub fn symbol_cost(&self, symbol: usize) -> u32 {
         u32::from(self.lengths[symbol])
     }
 
     /// Writes the code itself; `bits` is how long a symbol's number is.
-    pub fn describe(&self, out: &mut Bits, bits: u32) {
+    pub fn write_code(&self, out: &mut Bits, bits: u32) {
         let used: Vec<usize> = (0..self.lengths.len()).filter(|s| self.lengths[*s] > 0).collect();
         match used[..] {
             // A symbol that is alone has a code of no bits.
@@ -66,10 +66,10 @@ impl PrefixCode {
     fn describe_lengths(&self, out: &mut Bits) {
         const ORDER: [usize; 18] = [1, 2, 3, 4, 0, 5, 17, 6, 16, 7, 8, 9, 10, 11, 12, 13, 14, 15];
         const CODE: [(u64, u32); 6] = [(0, 2), (7, 4), (3, 3), (2, 2), (1, 2), (15, 4)];
-        let rows = rows(&self.lengths);
+        let rows = length_rows(&self.lengths);
         let mut counts = [0; 18];
         rows.iter().for_each(|(symbol, _)| counts[*symbol] += 1);
-        let lengths = PrefixCode::with(&counts, LONGEST_OF_LENGTHS);
+        let lengths = PrefixCode::with_longest(&counts, LONGEST_OF_LENGTHS);
         let only = counts.iter().filter(|n| **n > 0).count() == 1;
         out.put(0, 2);
         let last = ORDER.iter().rposition(|s| counts[*s] > 0).unwrap_or(0);
@@ -90,7 +90,7 @@ impl PrefixCode {
         }
         for (symbol, extra) in rows {
             if !only {
-                lengths.put(out, symbol);
+                lengths.put_symbol(out, symbol);
             }
             if symbol == ZEROS {
                 out.put(extra, 3);
@@ -101,7 +101,7 @@ impl PrefixCode {
 
 /// Lengths up to the last one that is not zero, as symbols with what follows them. Two rows of zeros do not meet: the second would
 /// multiply the first.
-fn rows(lengths: &[u8]) -> Vec<(usize, u64)> {
+fn length_rows(lengths: &[u8]) -> Vec<(usize, u64)> {
     let end = lengths.iter().rposition(|l| *l > 0).map_or(0, |at| at + 1);
     let (mut out, mut at) = (Vec::new(), 0);
     while at < end {
@@ -119,11 +119,11 @@ fn rows(lengths: &[u8]) -> Vec<(usize, u64)> {
 }
 
 /// Lengths of Huffman's code, none longer than `longest`.
-fn lengths(counts: &[u32], longest: u8) -> Vec<u8> {
+fn code_lengths(counts: &[u32], longest: u8) -> Vec<u8> {
     let mut out = vec![0; counts.len()];
     let used = counts.iter().filter(|n| **n > 0).count();
     if used < 2 {
-        // One bit, so that it is known as used; `PrefixCode::alone` takes it away.
+        // One bit, so that it is known as used; `PrefixCode::without_bits` takes it away.
         if let Some(only) = counts.iter().position(|n| *n > 0) {
             out[only] = 1;
         }
@@ -164,7 +164,7 @@ fn lengths(counts: &[u32], longest: u8) -> Vec<u8> {
 }
 
 /// Codes by length and symbol, as in deflate.
-fn codes(lengths: &[u8]) -> Vec<u16> {
+fn prefix_codes(lengths: &[u8]) -> Vec<u16> {
     let mut out = vec![0; lengths.len()];
     let mut code = 0u16;
     for length in 1..=LONGEST {

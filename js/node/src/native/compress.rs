@@ -3,7 +3,7 @@
 mod brotli;
 mod zstd;
 
-use super::throw;
+use super::throw_text;
 use brotli::Brotli;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use rquickjs::function::Func;
@@ -104,7 +104,7 @@ fn stepped(
     step: impl FnOnce(&[u8], &mut [u8], u8) -> ZlibStep,
 ) -> Vec<usize> {
     let (&[at, length], &[out_at, room]) = (&range[..], &place[..]) else { return Vec::new() };
-    let input = js_engine::bytes(&input, at, at.saturating_add(length)).unwrap_or_default();
+    let input = js_engine::copy_bytes(&input, at, at.saturating_add(length)).unwrap_or_default();
     let mut piece = vec![0; room.min(js_engine::byte_length(&out).unwrap_or(0))];
     let step = step(&input, &mut piece, flush);
     js_engine::write(&out, out_at, &piece[..step.wrote]);
@@ -150,7 +150,7 @@ fn deflate_stream<'js>(
     bits: u8,
 ) -> Result<Function<'js>> {
     let stream =
-        ZlibStream::new(deflate, &wrap, level, bits).ok_or_else(|| throw(&ctx, "EINVAL"))?;
+        ZlibStream::new(deflate, &wrap, level, bits).ok_or_else(|| throw_text(&ctx, "EINVAL"))?;
     let stream = RefCell::new(stream);
     Function::new(
         ctx,
@@ -168,7 +168,8 @@ fn deflate_stream<'js>(
             else {
                 return Vec::new();
             };
-            let input = js_engine::bytes(&input, at, at.saturating_add(length)).unwrap_or_default();
+            let input =
+                js_engine::copy_bytes(&input, at, at.saturating_add(length)).unwrap_or_default();
             if flush == u8::MAX {
                 return vec![usize::from(stream.borrow_mut().set_dictionary(&input))];
             }

@@ -14,20 +14,20 @@ mod curve;
 mod hash;
 mod number;
 
-use super::throw;
+use super::throw_text;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
 
 /// A length that a script asks for, if memory may be taken for it.
 fn bounded(ctx: &Ctx<'_>, length: usize) -> Result<usize> {
     const MOST: usize = 1 << 26;
-    if length <= MOST { Ok(length) } else { Err(throw(ctx, "ENOMEM")) }
+    if length <= MOST { Ok(length) } else { Err(throw_text(ctx, "ENOMEM")) }
 }
 
 /// The result, or `EINVAL`.
 fn give(ctx: Ctx<'_>, made: Option<Vec<u8>>) -> Result<ArrayBuffer<'_>> {
     match made {
         Some(bytes) => ArrayBuffer::new(ctx, bytes),
-        None => Err(throw(&ctx, "EINVAL")),
+        None => Err(throw_text(&ctx, "EINVAL")),
     }
 }
 

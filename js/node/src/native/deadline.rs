@@ -29,11 +29,11 @@ fn within<'js>(
     DEADLINE.set(deadline);
     let result = function.call::<_, Value>(());
     DEADLINE.set(outer);
-    match interrupt::uninterrupted(&ctx, result) {
+    match interrupt::unless_interrupted(&ctx, result) {
         Some(result) => Ok(Some(vec![result?])),
         // The end of the cell, or of the outer call.
         None if own.is_none_or(|own| Instant::now() < own) => {
-            let error = crate::cells::ending(&ctx);
+            let error = crate::cells::ending_error(&ctx);
             Err(error.unwrap_or_else(|| interrupt::throw_uncatchable(&ctx, "interrupted")))
         }
         None => Ok(None),

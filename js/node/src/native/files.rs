@@ -3,7 +3,7 @@
 //! Descriptors are the system's own numbers; a table keeps each file open until it is closed by number.
 //! Paths are absolute: the JavaScript half resolves them against its own directory.
 
-use super::{TextArgument, fail};
+use super::{TextArgument, throw_io_error};
 use box_sys::{FileKind, Stat, meta};
 use rquickjs::function::Func;
 use rquickjs::{Array, Ctx, Object, Result, Value};
@@ -37,7 +37,7 @@ pub fn adopt(inherited: box_sys::InheritedDescriptors) {
 
 /// The file of a number, `EBADF` if there is none.
 pub fn file(ctx: &Ctx<'_>, fd: i32) -> Result<Rc<File>> {
-    FILES.with_borrow(|f| f.get(&fd).cloned()).ok_or_else(|| super::throw(ctx, "EBADF"))
+    FILES.with_borrow(|f| f.get(&fd).cloned()).ok_or_else(|| super::throw_text(ctx, "EBADF"))
 }
 
 /// Gives a file its number.
@@ -49,7 +49,7 @@ pub fn keep(file: File) -> i32 {
 
 /// Throws the name of the error.
 fn or_fail<T>(ctx: &Ctx<'_>, result: io::Result<T>) -> Result<T> {
-    result.map_err(|e| fail(ctx, &e))
+    result.map_err(|e| throw_io_error(ctx, &e))
 }
 
 /// Returns the path that a text names. The empty one names none (POSIX XBD 4.13), but libc would take it for `.`.
@@ -83,7 +83,7 @@ fn open(ctx: Ctx<'_>, path: TextArgument, flags: i32, mode: u32) -> Result<i32> 
     let is_new = has(CREATE) && !path.exists();
     let file = or_fail(&ctx, options.open(path))?;
     if has(DIRECTORY) && !or_fail(&ctx, file.metadata())?.is_dir() {
-        return Err(super::throw(&ctx, "ENOTDIR"));
+        return Err(super::throw_text(&ctx, "ENOTDIR"));
     }
     if is_new && mode != 0o666 {
         let mode = (mode & 0o7777) as u16 & !meta::umask();
@@ -93,7 +93,10 @@ fn open(ctx: Ctx<'_>, path: TextArgument, flags: i32, mode: u32) -> Result<i32> 
 }
 
 fn close(ctx: Ctx<'_>, fd: i32) -> Result<()> {
-    FILES.with_borrow_mut(|f| f.remove(&fd)).map(drop).ok_or_else(|| super::throw(&ctx, "EBADF"))
+    FILES
+        .with_borrow_mut(|f| f.remove(&fd))
+        .map(drop)
+        .ok_or_else(|| super::throw_text(&ctx, "EBADF"))
 }
 
 /// Runs `f` at a position and returns to where the file was; where it is if `at` is negative.
@@ -121,7 +124,7 @@ fn read(
     let file = file(&ctx, fd)?;
     let mut piece = vec![0; length.min(PIECE)];
     let n = or_fail(&ctx, positioned(&file, at, |mut f| f.read(&mut piece)))?;
-    js_engine::write(&buffer, offset, &piece[..n]).ok_or_else(|| super::throw(&ctx, "EFAULT"))
+    js_engine::write(&buffer, offset, &piece[..n]).ok_or_else(|| super::throw_text(&ctx, "EFAULT"))
 }
 
 /// Writes `buffer[offset..offset + length]`; the number of bytes.
@@ -135,8 +138,8 @@ fn write(
 ) -> Result<usize> {
     let file = file(&ctx, fd)?;
     let end = offset.saturating_add(length.min(PIECE));
-    let piece =
-        js_engine::bytes(&buffer, offset, end).ok_or_else(|| super::throw(&ctx, "EFAULT"))?;
+    let piece = js_engine::copy_bytes(&buffer, offset, end)
+        .ok_or_else(|| super::throw_text(&ctx, "EFAULT"))?;
     or_fail(&ctx, positioned(&file, at, |mut f| f.write(&piece)))
 }
 
@@ -280,7 +283,7 @@ fn fsync(ctx: Ctx<'_>, fd: i32) -> Result<()> {
 /// `access(2)`: bits of `R_OK` and the like.
 fn access(ctx: Ctx<'_>, path: TextArgument, want: u16) -> Result<()> {
     let stat = or_fail(&ctx, named(&path).and_then(|path| meta::stat(path, true)))?;
-    if meta::may(&stat, want & 7) { Ok(()) } else { Err(super::throw(&ctx, "EACCES")) }
+    if meta::may_access(&stat, want & 7) { Ok(()) } else { Err(super::throw_text(&ctx, "EACCES")) }
 }
 
 fn realpath(ctx: Ctx<'_>, path: TextArgument) -> Result<String> {

@@ -49,7 +49,7 @@ fn class_number(value: Value<'_>) -> u32 {
 /// Runs promise jobs until there are none.
 fn run_jobs(ctx: Ctx<'_>) -> Result<()> {
     while ctx.execute_pending_job() {
-        if let Some(error) = crate::cells::ending(&ctx) {
+        if let Some(error) = crate::cells::ending_error(&ctx) {
             return Err(error);
         }
     }
@@ -81,7 +81,7 @@ fn evaluate_in<'js>(
 
 /// For hosts of test262, whose tests ask for one.
 fn undetectable<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
-    js_engine::undetectable(&ctx)
+    js_engine::undetectable_object(&ctx)
 }
 
 /// Whether `eval` and its kin may make code. The sandbox's file system has a node for it, which policies take away

@@ -1,6 +1,6 @@
 //! Sockets of the session's loopback, and the steps of requests to the world outside (`box_sys::http`).
 
-use super::{BufferArgument, TextArgument, fail, files, throw};
+use super::{BufferArgument, TextArgument, files, throw_io_error, throw_text};
 use box_sys::http::{Header, HttpAnswer, HttpRequest, HttpStep};
 use box_sys::net::{self, NetSocketKind};
 use rquickjs::function::Func;
@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr};
 
 fn address(ctx: &Ctx<'_>, ip: &str, port: u16) -> Result<SocketAddr> {
-    let ip = ip.parse::<IpAddr>().map_err(|_| throw(ctx, "EINVAL"))?;
+    let ip = ip.parse::<IpAddr>().map_err(|_| throw_text(ctx, "EINVAL"))?;
     Ok(SocketAddr::new(ip, port))
 }
 
@@ -25,13 +25,13 @@ fn told<'js>(ctx: &Ctx<'js>, at: SocketAddr) -> Result<Array<'js>> {
 
 fn listen(ctx: Ctx<'_>, ip: TextArgument, port: u16) -> Result<i32> {
     let at = address(&ctx, &ip.0, port)?;
-    net::listen(at, NetSocketKind::Stream).map(files::keep).map_err(|e| fail(&ctx, &e))
+    net::listen(at, NetSocketKind::Stream).map(files::keep).map_err(|e| throw_io_error(&ctx, &e))
 }
 
 /// The next connection: its descriptor, and from where it comes.
 fn accept<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
     let listener = files::file(&ctx, fd)?;
-    let (socket, from) = net::accept(&listener).map_err(|e| fail(&ctx, &e))?;
+    let (socket, from) = net::accept(&listener).map_err(|e| throw_io_error(&ctx, &e))?;
     let out = told(&ctx, from)?;
     out.set(3, files::keep(socket))?;
     Ok(out)
@@ -39,21 +39,23 @@ fn accept<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
 
 fn connect(ctx: Ctx<'_>, ip: TextArgument, port: u16) -> Result<i32> {
     let to = address(&ctx, &ip.0, port)?;
-    net::connect(to, NetSocketKind::Stream, None).map(files::keep).map_err(|e| fail(&ctx, &e))
+    net::connect(to, NetSocketKind::Stream, None)
+        .map(files::keep)
+        .map_err(|e| throw_io_error(&ctx, &e))
 }
 
 fn local<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
     let socket = files::file(&ctx, fd)?;
-    told(&ctx, net::local_address(&socket).map_err(|e| fail(&ctx, &e))?)
+    told(&ctx, net::local_address(&socket).map_err(|e| throw_io_error(&ctx, &e))?)
 }
 
 fn finish(ctx: Ctx<'_>, fd: i32) -> Result<()> {
-    net::finish(&*files::file(&ctx, fd)?).map_err(|e| fail(&ctx, &e))
+    net::finish(&*files::file(&ctx, fd)?).map_err(|e| throw_io_error(&ctx, &e))
 }
 
 fn tell(ctx: &Ctx<'_>, fd: i32, step: &HttpStep) -> Result<()> {
     let node = files::file(ctx, fd)?;
-    (&*node).write_all(&step.encode()).map_err(|e| fail(ctx, &e))
+    (&*node).write_all(&step.encode()).map_err(|e| throw_io_error(ctx, &e))
 }
 
 /// Begins a request: names and values of headers in turn, the length of the body or a negative number.
@@ -94,7 +96,7 @@ fn step(
         "end" => HttpStep::End(number),
         "read" => HttpStep::Read(number),
         "close" => HttpStep::Close(number),
-        _ => return Err(throw(&ctx, "EINVAL")),
+        _ => return Err(throw_text(&ctx, "EINVAL")),
     };
     tell(&ctx, fd, &step)
 }

@@ -1,6 +1,6 @@
 //! This process and its children: arguments, environment, clocks, pipes, waiting.
 
-use super::{TextArgument, fail, files};
+use super::{TextArgument, files, throw_io_error};
 use box_sys::events;
 use box_sys::net::{self, Wait};
 use box_sys::{NewGroup, Os, Processes, SpawnSpec, WaitStatus, meta, path};
@@ -25,7 +25,7 @@ fn args() -> Vec<String> {
 
 /// Names and values in turn, without what only carries descriptors and the like.
 fn environ() -> Vec<String> {
-    js_engine::environment::variables()
+    js_engine::environment::environment_variables()
         .into_iter()
         .filter(|(name, _)| name != box_sys::INHERITED_FDS && name != box_sys::PROGRAM_VARIABLE)
         .flat_map(|(name, value)| [name, value])
@@ -63,7 +63,7 @@ fn cpu() -> Vec<f64> {
 
 /// Bytes of memory that the process has; those of the engine's heap and what is in use of it.
 fn memory(ctx: Ctx<'_>) -> Vec<f64> {
-    let (heap, used) = js_engine::heap(&ctx);
+    let (heap, used) = js_engine::heap_usage(&ctx);
     vec![resident() as f64, heap as f64, used as f64]
 }
 
@@ -85,13 +85,13 @@ fn resident() -> usize {
 fn random<'js>(ctx: Ctx<'js>, length: usize) -> Result<ArrayBuffer<'js>> {
     const MOST: usize = 1 << 26;
     let mut bytes = vec![0; length.min(MOST)];
-    getrandom::fill(&mut bytes).map_err(|_| super::throw(&ctx, "EIO"))?;
+    getrandom::fill(&mut bytes).map_err(|_| super::throw_text(&ctx, "EIO"))?;
     ArrayBuffer::new(ctx, bytes)
 }
 
 /// Ends the process, or the cell.
 fn exit(ctx: Ctx<'_>, status: i32) -> Result<()> {
-    match crate::cells::end(&ctx, status) {
+    match crate::cells::end_cell(&ctx, status) {
         Some(error) => Err(error),
         None => std::process::exit(status & 255),
     }
@@ -135,13 +135,13 @@ fn spawn(
         fds: &given,
         group: if detached { NewGroup::New } else { NewGroup::Inherit },
     };
-    os().spawn(&spec).map_err(|e| fail(&ctx, &e))
+    os().spawn(&spec).map_err(|e| throw_io_error(&ctx, &e))
 }
 
 /// Status and signal of a child, one of them 0; nothing if it still runs and `wait` is false.
 fn reap(ctx: Ctx<'_>, pid: u32, wait: bool) -> Result<Option<Vec<u8>>> {
     let status = if wait { os().wait(pid).map(Some) } else { os().try_wait(pid) };
-    Ok(status.map_err(|e| fail(&ctx, &e))?.map(|status| match status {
+    Ok(status.map_err(|e| throw_io_error(&ctx, &e))?.map(|status| match status {
         WaitStatus::Exited(code) => vec![code, 0],
         WaitStatus::Signaled(signal) => vec![0, signal],
     }))
@@ -154,12 +154,12 @@ fn kill(ctx: Ctx<'_>, pid: i32, signal: u8) -> Result<()> {
         1.. => os().kill(pid.cast_unsigned(), signal),
         _ => os().kill_group(pid.unsigned_abs(), signal),
     };
-    done.map_err(|e| fail(&ctx, &e))
+    done.map_err(|e| throw_io_error(&ctx, &e))
 }
 
 /// Reading and writing end.
 fn pipe(ctx: Ctx<'_>) -> Result<Vec<i32>> {
-    let (reader, writer) = os().pipe().map_err(|e| fail(&ctx, &e))?;
+    let (reader, writer) = os().pipe().map_err(|e| throw_io_error(&ctx, &e))?;
     Ok(vec![files::keep(reader), files::keep(writer)])
 }
 
@@ -178,7 +178,7 @@ fn poll(ctx: Ctx<'_>, readers: Vec<i32>, writers: Vec<i32>, time: f64) -> Result
     let ready = match net::wait(&borrowed, time) {
         Ok(ready) => ready,
         Err(e) if e.kind() == io::ErrorKind::Interrupted => Vec::new(),
-        Err(e) => return Err(fail(&ctx, &e)),
+        Err(e) => return Err(throw_io_error(&ctx, &e)),
     };
     let told = |((_, fd, wait), ready): (&(_, i32, Wait), bool)| match wait {
         _ if !ready => None,
@@ -190,15 +190,15 @@ fn poll(ctx: Ctx<'_>, readers: Vec<i32>, writers: Vec<i32>, time: f64) -> Result
 
 /// Catches exactly these signals.
 fn catch_signals(numbers: Vec<u8>) {
-    let (_, ignored) = events::dispositions();
-    let caught = numbers.into_iter().fold(0, |set, n| set | events::bit(n));
-    events::catch(caught, ignored & !caught);
+    let (_, ignored) = events::signal_dispositions();
+    let caught = numbers.into_iter().fold(0, |set, n| set | events::signal_bit(n));
+    events::catch_signals(caught, ignored & !caught);
 }
 
 /// The caught signals that arrived.
 fn signals() -> Vec<u8> {
     let set = events::take_pending();
-    (1..64).filter(|n| set & events::bit(*n) != 0).collect()
+    (1..64).filter(|n| set & events::signal_bit(*n) != 0).collect()
 }
 
 thread_local! {
@@ -212,7 +212,7 @@ fn set_zone(tz: Opt<Option<String>>) {
         std::fs::read(file).ok()
     });
     ZONE.with_borrow_mut(|z| *z = zone);
-    js_engine::zone::set_offset(|time| ZONE.with_borrow(|zone| zone.at(time).0));
+    js_engine::zone::set_offset(|time| ZONE.with_borrow(|zone| zone.offset_at(time).0));
 }
 
 pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {

@@ -13,7 +13,7 @@ fn decode<'js>(
     end: usize,
 ) -> Result<Value<'js>> {
     use rquickjs::IntoJs;
-    let bytes = js_engine::bytes(&buffer, start, end).unwrap_or_default();
+    let bytes = js_engine::copy_bytes(&buffer, start, end).unwrap_or_default();
     match encoding.0.as_str() {
         "utf8" => String::from_utf8_lossy(&bytes).as_ref().into_js(&ctx),
         "latin1" => bytes.iter().map(|b| *b as char).collect::<String>().into_js(&ctx),
@@ -26,7 +26,7 @@ fn decode<'js>(
         "hex" => hex(&bytes).into_js(&ctx),
         "base64" => base64(&bytes, STANDARD, true).into_js(&ctx),
         "base64url" => base64(&bytes, URL_SAFE, false).into_js(&ctx),
-        _ => Err(super::throw(&ctx, "EINVAL")),
+        _ => Err(super::throw_text(&ctx, "EINVAL")),
     }
 }
 
@@ -37,12 +37,12 @@ fn encode<'js>(
     encoding: TextArgument,
 ) -> Result<ArrayBuffer<'js>> {
     let bytes = match encoding.0.as_str() {
-        "utf8" => js_engine::utf8(&text)?.into_bytes(),
-        "latin1" => js_engine::utf16(&text)?.into_iter().map(|u| u as u8).collect(),
-        "ucs2" => js_engine::utf16(&text)?.into_iter().flat_map(u16::to_le_bytes).collect(),
-        "hex" => from_hex(js_engine::utf8(&text)?.as_bytes()),
-        "base64" => from_base64(js_engine::utf8(&text)?.as_bytes()),
-        _ => return Err(super::throw(&ctx, "EINVAL")),
+        "utf8" => js_engine::to_utf8(&text)?.into_bytes(),
+        "latin1" => js_engine::to_utf16(&text)?.into_iter().map(|u| u as u8).collect(),
+        "ucs2" => js_engine::to_utf16(&text)?.into_iter().flat_map(u16::to_le_bytes).collect(),
+        "hex" => from_hex(js_engine::to_utf8(&text)?.as_bytes()),
+        "base64" => from_base64(js_engine::to_utf8(&text)?.as_bytes()),
+        _ => return Err(super::throw_text(&ctx, "EINVAL")),
     };
     ArrayBuffer::new(ctx, bytes)
 }

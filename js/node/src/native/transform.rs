@@ -64,7 +64,7 @@ fn transform<'js>(
     filename: TextArgument,
     settings: Object<'js>,
 ) -> Result<Object<'js>> {
-    match js_transform::transform::transform(&source.0, &filename.0, &options(&settings)?) {
+    match js_transform::transform::transform_source(&source.0, &filename.0, &options(&settings)?) {
         Ok((output, module)) => {
             let out = made(&ctx, &output)?;
             out.set("module", module)?;
@@ -81,7 +81,7 @@ fn check<'js>(
     filename: TextArgument,
     of: Opt<String>,
 ) -> Result<Option<Object<'js>>> {
-    match js_transform::check::check(&source.0, &filename.0, kind(of.0)) {
+    match js_transform::check::check_syntax(&source.0, &filename.0, kind(of.0)) {
         Ok(()) => Ok(None),
         Err(error) => refused(&ctx, &error).map(Some),
     }
@@ -99,7 +99,7 @@ fn minify<'js>(
     of: String,
 ) -> Result<Object<'js>> {
     let kind = kind(Some(of)).unwrap_or(SourceKind::Module);
-    match js_transform::minify::minify(&source.0, &filename.0, kind) {
+    match js_transform::minify::minify_program(&source.0, &filename.0, kind) {
         Ok(output) => made(&ctx, &output),
         Err(error) => refused(&ctx, &error),
     }
@@ -114,7 +114,7 @@ fn module_body<'js>(
     waits: bool,
 ) -> Result<Object<'js>> {
     let settings = options(&settings)?;
-    let body = match js_transform::module::body(&source.0, &filename.0, &settings, waits) {
+    let body = match js_transform::module::bundle_body(&source.0, &filename.0, &settings, waits) {
         Ok(body) => body,
         Err(error) => return refused(&ctx, &error),
     };

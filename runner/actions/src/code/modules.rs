@@ -7,7 +7,7 @@
 //!   program's parts, or, if the list has a package with such parts, is asked not to make others;
 //! - `import`, which says clearly why it fails, of modules too that the interpreter has loaded for itself.
 
-use super::put;
+use super::put_file;
 use crate::machine::Machine;
 use crate::refusal::{Refusal, RefusalKind};
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ struct ModuleClosure {
 
 impl ModuleLists {
     /// The list of a language, if it has one.
-    pub fn of(
+    pub fn list_for(
         &self,
         machine: &Machine,
         language: &'static str,
@@ -62,7 +62,7 @@ impl ModuleLists {
             return Ok(Some(list.clone()));
         }
         let ModuleClosure { absent, builtins } = match language {
-            "python" => closure(machine, allowed)?,
+            "python" => module_closure(machine, allowed)?,
             _ => ModuleClosure::default(),
         };
         let list = Arc::new(ModuleList { allowed: allowed.clone(), builtins, absent });
@@ -73,12 +73,12 @@ impl ModuleLists {
 
 impl ModuleList {
     /// Paths that are not there for the program.
-    pub fn absent(&self) -> &[String] {
+    pub fn absent_paths(&self) -> &[String] {
         &self.absent
     }
 
     /// The limits of a program that has this list: unless it may begin others, there is none but itself.
-    pub fn limits(&self, limits: Limits) -> Limits {
+    pub fn limits_for(&self, limits: Limits) -> Limits {
         let begins = |name: &String| BEGINNING.contains(&name.trim_start_matches("node:"));
         match self.allowed.iter().any(begins) {
             true => limits,
@@ -93,11 +93,11 @@ impl ModuleList {
 }
 
 /// Asks an interpreter of the image.
-fn closure(machine: &Machine, allowed: &[String]) -> Result<ModuleClosure, Refusal> {
+fn module_closure(machine: &Machine, allowed: &[String]) -> Result<ModuleClosure, Refusal> {
     let limits = Limits { timeout: Some(PATIENCE), ..Limits::default() };
     let policy = Policy { limits, fresh_programs: true, ..Policy::default() };
     let session = machine.engine().session(policy)?;
-    put(&session, CLOSURE, include_bytes!("closure.py").to_vec())?;
+    put_file(&session, CLOSURE, include_bytes!("closure.py").to_vec())?;
     let command = ["python3", CLOSURE].into_iter().chain(allowed.iter().map(String::as_str));
     let outcome = session.exec(Exec::new(command))?;
     serde_json::from_slice(&outcome.stdout).map_err(|_| {

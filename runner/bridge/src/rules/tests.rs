@@ -8,7 +8,7 @@ fn rules(allow: &[&str], deny: &[&str]) -> RequestRules {
 }
 
 fn allows(rules: &RequestRules, method: &str, url: &str) -> bool {
-    rules.allows(method, &Url::parse(url).unwrap()).is_ok()
+    rules.check_allowed(method, &Url::parse(url).unwrap()).is_ok()
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn denying_comes_first() {
     assert!(!allows(&r, "delete", "https://b.com/"));
     assert!(!allows(&r, "GET", "https://a.com/%61dmin/x"));
     assert!(!allows(&r, "GET", "https://a.com//admin/x"));
-    let refusal = r.allows("GET", &Url::parse("https://a.com/admin/").unwrap()).unwrap_err();
+    let refusal = r.check_allowed("GET", &Url::parse("https://a.com/admin/").unwrap()).unwrap_err();
     assert_eq!(refusal.denied_by.as_deref(), Some("* https://a.com/admin/"));
 }
 
@@ -91,12 +91,12 @@ fn a_refusal_names_the_rule_that_would_allow() {
         ("GET", "https://b.com/*"),
     ] {
         let url = Url::parse(url).unwrap();
-        let refusal = r.allows(method, &url).unwrap_err();
+        let refusal = r.check_allowed(method, &url).unwrap_err();
         let more = rules(&[refusal.needed.as_str()], &[]);
-        assert!(more.allows(method, &url).is_ok(), "{url}: {}", refusal.needed);
+        assert!(more.check_allowed(method, &url).is_ok(), "{url}: {}", refusal.needed);
     }
     let url = Url::parse("https://example.com/").unwrap();
-    let refusal = r.allows("GET", &url).unwrap_err().to_string();
+    let refusal = r.check_allowed("GET", &url).unwrap_err().to_string();
     assert!(refusal.starts_with("example.com:443 is not allowed by the sandbox's policy"));
 }
 
@@ -106,7 +106,7 @@ fn addresses_must_be_named() {
     let reaches = |rule: &str, url: &str, at: &str| {
         let r = rules(&[rule], &[]);
         let permit = r.check("GET", &Url::parse(url).unwrap());
-        permit.unwrap().reaches(ip(at)).is_ok()
+        permit.unwrap().check_address(ip(at)).is_ok()
     };
     assert!(reaches("GET http://a.com", "http://a.com", "8.8.8.8"));
     assert!(!reaches("GET http://a.com", "http://a.com", "127.0.0.1"));
@@ -123,8 +123,8 @@ fn addresses_must_be_named() {
     // An address that is denied is denied by every name that leads to it.
     let r = rules(&["GET http://*"], &["* http://8.8.8.8"]);
     let permit = r.check("GET", &Url::parse("http://a.com").unwrap()).unwrap();
-    assert!(permit.reaches(ip("8.8.8.8")).is_err());
-    assert!(permit.reaches(ip("8.8.4.4")).is_ok());
+    assert!(permit.check_address(ip("8.8.8.8")).is_err());
+    assert!(permit.check_address(ip("8.8.4.4")).is_ok());
 }
 
 #[test]
@@ -193,11 +193,11 @@ fn hosts_are_named_by_themselves() {
     let allow = allow.map(|r| r.parse().unwrap()).to_vec();
     let rules = RequestRules { allow, ..RequestRules::default() };
     for (host, port) in [("127.0.0.1", 8000), ("localhost", 443), ("LOCALHOST", 443), ("::1", 7)] {
-        assert!(rules.names(host, port), "{host} {port}");
+        assert!(rules.names_host(host, port), "{host} {port}");
     }
     for (host, port) in
         [("127.0.0.1", 80), ("localhost", 80), ("127.0.0.2", 8000), ("a.com", 443), ("", 1)]
     {
-        assert!(!rules.names(host, port), "{host} {port}");
+        assert!(!rules.names_host(host, port), "{host} {port}");
     }
 }

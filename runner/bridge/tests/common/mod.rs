@@ -177,7 +177,7 @@ impl Names {
 }
 
 impl NameResolver for Names {
-    fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+    fn resolve_host(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         self.asked.lock().unwrap().push(host.to_string());
         let mut all = self.answers.lock().unwrap();
         let answers = all.get_mut(host).ok_or(io::ErrorKind::NotFound)?;
@@ -199,7 +199,7 @@ impl Kept {
 }
 
 impl LogSink for Kept {
-    fn entry(&self, entry: &LogEntry) {
+    fn take_entry(&self, entry: &LogEntry) {
         self.0.lock().unwrap().push(entry.clone());
     }
 }
@@ -231,7 +231,7 @@ impl Box {
     }
 
     pub fn ask(&self, head: &RequestHead) -> Result<(ResponseHead, Vec<u8>), RequestError> {
-        answer(&self.bridge.request(head)?)
+        answer(&self.bridge.begin_request(head)?)
     }
 
     /// The body of a response as text.
@@ -241,7 +241,7 @@ impl Box {
 }
 
 pub fn answer(exchange: &BridgeExchange) -> Result<(ResponseHead, Vec<u8>), RequestError> {
-    let head = exchange.response()?;
+    let head = exchange.wait_response()?;
     Ok((head, exchange.read_to_end(64 << 20)?))
 }
 

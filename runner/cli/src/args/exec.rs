@@ -93,14 +93,14 @@ impl ExecArgs {
 }
 
 /// The command `exec` alone.
-pub fn command() -> Command {
+pub fn exec_command() -> Command {
     let command = Command::new("exec").bin_name("runner exec").args_override_self(true);
     ExecArgs::augment_args(command)
 }
 
 /// Reads the arguments of `exec`.
 pub fn read(args: impl Iterator<Item = OsString>) -> Result<Box<ExecArgs>, clap::Error> {
-    let mut command = command().no_binary_name(true);
+    let mut command = exec_command().no_binary_name(true);
     let words: Vec<OsString> = args.collect();
     let matches = command.try_get_matches_from_mut(&words)?;
     let mut args = ExecArgs::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;

@@ -204,7 +204,7 @@ pub enum FsCommand {
 
 impl FsCommand {
     /// Whose files.
-    pub fn of(&self) -> &FsSessionArgs {
+    pub fn session_of(&self) -> &FsSessionArgs {
         match self {
             FsCommand::Read { of, .. }
             | FsCommand::Write { of, .. }

@@ -46,16 +46,16 @@ pub struct GrantArgs {
     #[command(flatten)]
     pub workspace: WorkspaceArg,
     /// Limits for a purpose: strict, normal (the default) or permissive; see docs/policy.md
-    #[arg(long, value_name = "strict|normal|permissive", value_parser = text(Preset::named))]
+    #[arg(long, value_name = "strict|normal|permissive", value_parser = text(Preset::from_name))]
     pub limits: Option<Preset>,
     /// Take limits and mounts from a file; what else is said on the command line comes before it
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
     /// End the command after this time, status 124 (default 3600, 0 for never)
-    #[arg(long, value_name = "SECONDS", value_parser = text(values::seconds))]
+    #[arg(long, value_name = "SECONDS", value_parser = text(values::parse_seconds))]
     pub timeout: Option<Time>,
     /// End the command after this CPU time of all processes, status 152 (default none)
-    #[arg(long, value_name = "SECONDS", value_parser = text(values::seconds))]
+    #[arg(long, value_name = "SECONDS", value_parser = text(values::parse_seconds))]
     pub cpu: Option<Time>,
     /// Allow requests, as in 'GET,POST https://*.example.com/api/'; METHODS may be *, HOST an address
     #[arg(long, value_name = "RULE")]
@@ -70,19 +70,19 @@ pub struct GrantArgs {
     #[arg(long, value_name = "[NAME=]SOURCE")]
     pub tools_from: Vec<String>,
     /// Memory of all processes together (default 2G)
-    #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
+    #[arg(long, value_name = "SIZE", value_parser = text(values::parse_size))]
     pub memory: Option<u64>,
     /// What the guest's own files may hold (default 512M)
-    #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
+    #[arg(long, value_name = "SIZE", value_parser = text(values::parse_size))]
     pub disk: Option<u64>,
     /// How many files and folders the guest may make (default 200000)
     #[arg(long, value_name = "N", value_parser = text(|v| v.parse::<u64>().ok()))]
     pub inodes: Option<u64>,
     /// How long a file may be (default any)
-    #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
+    #[arg(long, value_name = "SIZE", value_parser = text(values::parse_size))]
     pub file_size: Option<u64>,
     /// End the command when it has written more (default none, 16M with --json)
-    #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
+    #[arg(long, value_name = "SIZE", value_parser = text(values::parse_size))]
     pub output_limit: Option<u64>,
     /// Processes alive at once (default 128)
     #[arg(long, value_name = "N", value_parser = text(|v| v.parse::<u64>().ok().filter(|n| *n > 0)))]
@@ -135,7 +135,7 @@ impl GrantArgs {
     /// # Errors
     /// A policy file that is wrong, two inputs of one name.
     pub fn policy(&self) -> Result<(Policy, bool), CliFailure> {
-        let GrantSettings { policy, require_walls, .. } = self.granted()?;
+        let GrantSettings { policy, require_walls, .. } = self.grant_settings()?;
         Ok((policy, require_walls))
     }
 
@@ -143,7 +143,7 @@ impl GrantArgs {
     ///
     /// # Errors
     /// As [`GrantArgs::policy`].
-    pub fn granted(&self) -> Result<GrantSettings, CliFailure> {
+    pub fn grant_settings(&self) -> Result<GrantSettings, CliFailure> {
         let mut file = match &self.policy {
             Some(path) => PolicyFile::read(path).map_err(|e| CliFailure::new(2, e))?,
             None => PolicyFile::default(),
@@ -164,7 +164,7 @@ impl GrantArgs {
             processes: self.processes.map(count),
             ..LimitChanges::default()
         };
-        file.limits = own.over(&file.limits);
+        file.limits = own.merge_over(&file.limits);
         file.fresh_programs |= self.fresh_python;
         file.no_javascript_eval |= self.no_javascript_eval;
         let mut policy = file.policy();
@@ -172,7 +172,7 @@ impl GrantArgs {
         policy.network.deny.extend(self.deny.iter().cloned());
         policy.network.secrets.extend(self.secret.iter().cloned());
         policy.workspace = self.workspace.workspace.clone().or(policy.workspace);
-        for mount in self.mount.iter().cloned().chain(self.inputs()?) {
+        for mount in self.mount.iter().cloned().chain(self.input_mounts()?) {
             // The same place of the guest's: what the command line says.
             policy.mounts.retain(|m| m.guest != mount.guest);
             policy.mounts.push(mount);
@@ -182,12 +182,15 @@ impl GrantArgs {
         Ok(GrantSettings { policy, require_walls, tools: file.tools, tools_from })
     }
 
-    fn inputs(&self) -> Result<Vec<MountSpec>, CliFailure> {
+    fn input_mounts(&self) -> Result<Vec<MountSpec>, CliFailure> {
         let mut out: Vec<MountSpec> = Vec::new();
         for host in &self.input {
             let wrong = |why| CliFailure::usage(format!("--input: '{}' {why}", host.display()));
             let whole = host.canonicalize().map_err(|e| {
-                CliFailure::new(125, format!("cannot mount {}: {}", host.display(), plain(&e)))
+                CliFailure::new(
+                    125,
+                    format!("cannot mount {}: {}", host.display(), plain_error(&e)),
+                )
             })?;
             let name = host.file_name().or(whole.file_name());
             let name = name.and_then(|n| n.to_str()).ok_or_else(|| wrong("has no name"))?;
@@ -202,7 +205,7 @@ impl GrantArgs {
 }
 
 /// What went wrong, without the number that Rust adds.
-fn plain(e: &std::io::Error) -> String {
+fn plain_error(e: &std::io::Error) -> String {
     let text = e.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -93,7 +93,7 @@ pub enum CliRequest {
 }
 
 /// All commands, for whoever wants to tell of them.
-pub fn whole() -> clap::Command {
+pub fn whole_command() -> clap::Command {
     Cli::command()
 }
 
@@ -110,7 +110,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<CliRequest, Cli
         Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Ok(CliRequest::Text(e.render()))
         }
-        Err(e) => Err(wrong::failure(&e, &args)),
+        Err(e) => Err(wrong::failure_from_clap(&e, &args)),
     }
 }
 
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn the_grammar_is_sound() {
-        whole().debug_assert();
-        exec::command().debug_assert();
+        whole_command().debug_assert();
+        exec::exec_command().debug_assert();
     }
 
     #[test]
@@ -223,9 +223,9 @@ mod tests {
         let names = |c: &clap::Command| -> Vec<String> {
             c.get_arguments().map(|a| a.get_id().to_string()).collect()
         };
-        let all = whole();
+        let all = whole_command();
         let within = all.find_subcommand("exec").unwrap();
-        assert_eq!(names(within), names(&exec::command()));
+        assert_eq!(names(within), names(&exec::exec_command()));
     }
 
     /// Every command says what it does, and so does every option.
@@ -239,6 +239,6 @@ mod tests {
             }
             c.get_subcommands().for_each(check);
         }
-        check(&whole());
+        check(&whole_command());
     }
 }

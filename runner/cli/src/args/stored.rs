@@ -90,7 +90,7 @@ impl ImageArg {
         let beside = own.as_deref().and_then(Path::parent).map(|dir| dir.join("image.webc"));
         match beside.filter(|path| path.is_file()) {
             Some(path) => Ok(Some(path)),
-            None => installed::image(),
+            None => installed::packaged_image(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// Returns the failure that an error of clap's is, of these arguments.
-pub fn failure(e: &clap::Error, args: &[OsString]) -> CliFailure {
+pub fn failure_from_clap(e: &clap::Error, args: &[OsString]) -> CliFailure {
     let text = |kind| match e.get(kind) {
         Some(ContextValue::String(s)) => s.clone(),
         Some(ContextValue::Strings(all)) => all.first().cloned().unwrap_or_default(),
@@ -29,7 +29,7 @@ pub fn failure(e: &clap::Error, args: &[OsString]) -> CliFailure {
         }
         ErrorKind::UnknownArgument if arg.starts_with('-') => format!("invalid option '{arg}'"),
         ErrorKind::UnknownArgument => format!("unexpected argument '{arg}'"),
-        ErrorKind::MissingRequiredArgument => missing(&arg),
+        ErrorKind::MissingRequiredArgument => missing_value(&arg),
         ErrorKind::InvalidValue if value.is_empty() => {
             format!("missing argument for option '{option}'")
         }
@@ -86,7 +86,7 @@ fn script_of_words(e: &clap::Error, args: &[OsString]) -> Option<String> {
 }
 
 /// That a value is not there: `<IMAGE>`, `<SCRIPT|--...>`.
-fn missing(arg: &str) -> String {
+fn missing_value(arg: &str) -> String {
     let what = arg.trim_start_matches('<').split(['>', '|']).next().unwrap_or_default();
     match what {
         "IMAGE" => "a command to run is missing".to_owned(),

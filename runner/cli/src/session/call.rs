@@ -12,7 +12,7 @@ use wasibox::Exec;
 const MAX_CODE: u64 = 16 << 20;
 
 /// Runs a script or a command; its status.
-pub fn exec(args: &SessionExec) -> Result<u8, CliFailure> {
+pub fn exec_script(args: &SessionExec) -> Result<u8, CliFailure> {
     let exec = match &args.script {
         Some(script) => Exec::script(script),
         None => Exec::new(&args.argv),
@@ -21,7 +21,7 @@ pub fn exec(args: &SessionExec) -> Result<u8, CliFailure> {
 }
 
 /// Runs a cell; its status.
-pub fn cell(args: &CellArgs, make: fn(Vec<u8>) -> Exec) -> Result<u8, CliFailure> {
+pub fn run_cell(args: &CellArgs, make: fn(Vec<u8>) -> Exec) -> Result<u8, CliFailure> {
     let mut code = args.code.as_bytes().to_vec();
     if code == b"-" {
         code.clear();
@@ -37,41 +37,43 @@ fn run(
     options: &CallArgs,
     exec: Exec,
 ) -> Result<u8, CliFailure> {
-    let GrantSettings { policy, require_walls, tools_from, .. } = grants.granted()?;
+    let GrantSettings { policy, require_walls, tools_from, .. } = grants.grant_settings()?;
     let limits = policy.limits;
-    let engine = call::engine(image, require_walls)?;
-    let _servers = tools::connect(&engine, &tools_from)?;
+    let engine = call::open_engine(image, require_walls)?;
+    let _servers = tools::connect_servers(&engine, &tools_from)?;
     let sessions = engine.sessions(named.store.open()?);
     let name = &named.name;
-    let begun = sessions.store().info(name)?.image;
+    let begun = sessions.store().session_info(name)?.image;
     let session = sessions.session(name, policy)?;
     call::note_image(name, begun, sessions.engine());
-    let exec = call::prepared(exec, options, &limits);
+    let exec = call::prepare_exec(exec, options, &limits);
     let running = call::RunningCall::default();
-    call::watch_signals(call::signals()?, session.interrupter(), running.clone());
-    let outcome = running.during(|| session.exec(exec))?;
+    call::watch_signals(call::take_signals()?, session.interrupter(), running.clone());
+    let outcome = running.run_during(|| session.exec(exec))?;
     call::tell_left_out(&session);
     if let Some(value) = outcome.value.as_ref().filter(|_| !options.json) {
         let mut line = format!("{value}\n").into_bytes();
         if std::io::stdout().is_terminal() {
-            line = wasibox::terminal::Filter::default().pass(&line);
+            line = wasibox::terminal::Filter::default().filter_bytes(&line);
         }
         print_bytes(&line)?;
     }
     if outcome.put_back && outcome.limit_hit.is_none() {
-        message::say("the interpreter has ended; the next cell goes on from before this one");
+        message::say_message(
+            "the interpreter has ended; the next cell goes on from before this one",
+        );
     }
-    call::tell(&outcome, options.json, &limits)?;
+    call::print_outcome(&outcome, options.json, &limits)?;
     Ok(outcome.exit_code)
 }
 
 /// Ends a session's interpreter.
-pub fn reset(
+pub fn reset_interpreter(
     named: &SessionNameArgs,
     image: &ImageArg,
     over: &WorkspaceArg,
 ) -> Result<u8, CliFailure> {
-    let sessions = call::engine(image, false)?.sessions(named.store.open()?);
+    let sessions = call::open_engine(image, false)?.sessions(named.store.open()?);
     sessions.session(&named.name, over.policy())?.reset()?;
     Ok(0)
 }

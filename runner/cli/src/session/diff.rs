@@ -3,15 +3,15 @@
 use crate::CliFailure;
 use crate::args::session::SessionNameArgs;
 use crate::args::stored::ImageArg;
-use crate::message::{self, shown};
+use crate::message::{self, escape_text};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::Arc;
-use wasibox::diff::{ImageFiles, PathDifference, differences, text};
+use wasibox::diff::{ImageFiles, PathDifference, find_differences, text};
 use wasibox::store::snapshot::Digest;
 use wasibox::{Error, Image, terminal};
 
 /// Shows what differs between two commits.
-pub fn diff(
+pub fn diff_commits(
     named: &SessionNameArgs,
     image: &ImageArg,
     names: bool,
@@ -19,7 +19,7 @@ pub fn diff(
     new: Option<u64>,
 ) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
-    let info = store.info(&named.name)?;
+    let info = store.session_info(&named.name)?;
     let files = |n| Ok::<_, CliFailure>(store.commit(&named.name, n)?.state.files);
     let (old, new) = (files(old)?, files(new.unwrap_or(info.head))?);
     let image = files_of(image, info.image)?;
@@ -29,9 +29,9 @@ pub fn diff(
         out,
         filter: Default::default(),
     });
-    let done = differences(&store, &old, &new, image.as_ref(), &mut |d| match names {
+    let done = find_differences(&store, &old, &new, image.as_ref(), &mut |d| match names {
         true => Ok(writeln!(out, "{}", name(&d))?),
-        false => text::unified(&d, &mut out),
+        false => text::write_unified(&d, &mut out),
     });
     match done.and_then(|()| Ok(out.flush()?)) {
         // Who reads has seen enough.
@@ -47,18 +47,18 @@ fn name(d: &PathDifference<'_>) -> String {
         (_, None) => 'D',
         _ => 'M',
     };
-    format!("{what}  {}", shown(&String::from_utf8_lossy(&d.path)))
+    format!("{what}  {}", escape_text(&String::from_utf8_lossy(&d.path)))
 }
 
 /// The image's files, if it is at hand and the one that the session was begun with.
 pub fn files_of(image: &ImageArg, begun: Option<Digest>) -> Result<Option<ImageFiles>, CliFailure> {
     let Some(path) = image.find()? else {
-        message::say("there is no image at hand: what it has is not shown");
+        message::say_message("there is no image at hand: what it has is not shown");
         return Ok(None);
     };
     let image = Image::open(&path).map_err(|e| CliFailure::new(125, e))?;
     if begun.is_some_and(|begun| begun.0 != image.identity()) {
-        message::say("the image is not the session's: what it has is not shown");
+        message::say_message("the image is not the session's: what it has is not shown");
         return Ok(None);
     }
     Ok(Some(ImageFiles::new(Arc::new(image))?))
@@ -76,7 +76,7 @@ impl<W: Write> Write for DiffOutput<W> {
         if !self.is_terminal {
             return self.out.write(bytes);
         }
-        self.out.write_all(&self.filter.pass(bytes))?;
+        self.out.write_all(&self.filter.filter_bytes(bytes))?;
         Ok(bytes.len())
     }
 

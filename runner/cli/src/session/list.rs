@@ -2,8 +2,8 @@
 
 use super::turn::LINE;
 use crate::args::session::SessionNameArgs;
-use crate::message::{json_shown, shown};
-use crate::{CliFailure, print, table};
+use crate::message::{escape_text, json_shown};
+use crate::{CliFailure, print_text, table};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -12,7 +12,7 @@ use wasibox::store::snapshot::{Blob, Commit};
 use wasibox::store::{Info, Store};
 
 fn print_json(value: &Value) -> Result<u8, CliFailure> {
-    print(&json_shown(format!("{value:#}\n")))?;
+    print_text(&json_shown(format!("{value:#}\n")))?;
     Ok(0)
 }
 
@@ -20,23 +20,23 @@ fn info_json(info: &Info) -> Value {
     json!({
         "name": info.name,
         "head": info.head,
-        "created": table::rfc3339(info.created),
+        "created": table::format_rfc3339(info.created),
         "image": info.image.map(|d| d.to_string()),
     })
 }
 
 /// The sessions of a store.
-pub fn list(store: &Store, json: bool) -> Result<u8, CliFailure> {
+pub fn list_sessions(store: &Store, json: bool) -> Result<u8, CliFailure> {
     let all = store.sessions()?;
     if json {
         return print_json(&all.iter().map(info_json).collect());
     }
     let row = |info: &Info| {
         let image = info.image.map_or("-".into(), |d| d.to_string().chars().take(12).collect());
-        vec![info.name.clone(), info.head.to_string(), table::time(info.created), image]
+        vec![info.name.clone(), info.head.to_string(), table::format_time(info.created), image]
     };
     let rows: Vec<_> = all.iter().map(row).collect();
-    print(&table::table(&["NAME", "N", "CREATED (UTC)", "IMAGE"], &[1], &rows))?;
+    print_text(&table::format_table(&["NAME", "N", "CREATED (UTC)", "IMAGE"], &[1], &rows))?;
     Ok(0)
 }
 
@@ -50,8 +50,8 @@ struct CommitHistory {
 }
 
 impl CommitHistory {
-    fn of(store: &Store, name: &str) -> Result<CommitHistory, CliFailure> {
-        let (head, commits) = (store.info(name)?.head, store.history(name)?);
+    fn load_history(store: &Store, name: &str) -> Result<CommitHistory, CliFailure> {
+        let (head, commits) = (store.session_info(name)?.head, store.history(name)?);
         let parents: HashMap<u64, Option<u64>> =
             commits.iter().map(|c| (c.number, c.parent)).collect();
         let (mut line, mut at) = (HashSet::new(), Some(head));
@@ -65,11 +65,11 @@ impl CommitHistory {
         Ok(CommitHistory { head, commits, line, tags })
     }
 
-    fn tags(&self, number: u64) -> &[String] {
+    fn tags_of(&self, number: u64) -> &[String] {
         self.tags.get(&number).map_or(&[], Vec::as_slice)
     }
 
-    fn mark(&self, number: u64) -> &'static str {
+    fn head_mark(&self, number: u64) -> &'static str {
         match () {
             () if number == self.head => "*",
             () if !self.line.contains(&number) => "-",
@@ -82,37 +82,37 @@ impl CommitHistory {
         Ok(json!({
             "number": commit.number,
             "parent": commit.parent,
-            "time": table::rfc3339(call.time),
+            "time": table::format_rfc3339(call.time),
             "duration_ms": call.duration as f64 / 1e6,
             "exit_code": call.exit_code,
-            "command": String::from_utf8_lossy(&load(store, &call.command)?),
+            "command": String::from_utf8_lossy(&load_blob(store, &call.command)?),
             "changed_files": call.changed_count,
             "head": commit.number == self.head,
             "undone": !self.line.contains(&commit.number),
-            "tags": self.tags(commit.number),
+            "tags": self.tags_of(commit.number),
         }))
     }
 }
 
-fn load(store: &Store, blob: &Blob) -> Result<Vec<u8>, CliFailure> {
-    let bytes = store.with_objects(|objects| blob.load(objects, LINE));
+fn load_blob(store: &Store, blob: &Blob) -> Result<Vec<u8>, CliFailure> {
+    let bytes = store.with_objects(|objects| blob.load_bytes(objects, LINE));
     Ok(bytes.map_err(wasibox::store::StoreError::from)?)
 }
 
-fn status(commit: &Commit) -> String {
+fn status_text(commit: &Commit) -> String {
     commit.call.exit_code.map_or("-".into(), |code| code.to_string())
 }
 
 /// How many files a call has changed.
-fn changed(commit: &Commit) -> String {
+fn changed_text(commit: &Commit) -> String {
     let more = if commit.call.changed_cut { "+" } else { "" };
     format!("{}{more}", commit.call.changed_count)
 }
 
 /// A session's commits.
-pub fn history(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
+pub fn show_history(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
-    let history = CommitHistory::of(&store, &named.name)?;
+    let history = CommitHistory::load_history(&store, &named.name)?;
     if json {
         let all: Result<Vec<_>, _> =
             history.commits.iter().map(|c| history.json(&store, c)).collect();
@@ -120,30 +120,30 @@ pub fn history(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
     }
     let mut rows = Vec::new();
     for c in &history.commits {
-        let mut what = table::first_line(&load(&store, &c.call.command)?, 60);
-        for tag in history.tags(c.number) {
-            what += &format!("  [{}]", shown(tag));
+        let mut what = table::first_line(&load_blob(&store, &c.call.command)?, 60);
+        for tag in history.tags_of(c.number) {
+            what += &format!("  [{}]", escape_text(tag));
         }
         rows.push(vec![
-            history.mark(c.number).to_owned(),
+            history.head_mark(c.number).to_owned(),
             c.number.to_string(),
-            table::time(c.call.time),
-            status(c),
-            table::duration(c.call.duration),
-            changed(c),
+            table::format_time(c.call.time),
+            status_text(c),
+            table::format_duration(c.call.duration),
+            changed_text(c),
             what,
         ]);
     }
     let head = ["", "N", "TIME (UTC)", "STATUS", "TOOK", "FILES", "COMMAND"];
-    print(&table::table(&head, &[1, 3, 4, 5], &rows))?;
+    print_text(&table::format_table(&head, &[1, 3, 4, 5], &rows))?;
     Ok(0)
 }
 
 /// A session as a whole.
-pub fn show(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
+pub fn show_session(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
-    let info = store.info(&named.name)?;
-    let history = CommitHistory::of(&store, &named.name)?;
+    let info = store.session_info(&named.name)?;
+    let history = CommitHistory::load_history(&store, &named.name)?;
     let keys = store.keys(&named.name)?;
     let head = store.commit(&named.name, info.head)?;
     let totals = head.state.files.totals;
@@ -159,15 +159,15 @@ pub fn show(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
     }
     let mut out = format!("{}\n", info.name);
     let mut put = |what: &str, text: String| out += &format!("{what:<9} {text}\n");
-    put("created", format!("{} UTC", table::time(info.created)));
+    put("created", format!("{} UTC", table::format_time(info.created)));
     put("image", info.image.map_or("-".into(), |d| d.to_string()));
     put("at", format!("commit {} of {}", info.head, history.commits.len()));
     put("files", format!("{} bytes, {} files and folders", totals.bytes, totals.entries));
     put("values", keys.len().to_string());
     for (tag, number) in tags {
-        put("tag", format!("{} {number}", shown(&tag)));
+        put("tag", format!("{} {number}", escape_text(&tag)));
     }
-    print(&out)?;
+    print_text(&out)?;
     Ok(0)
 }
 
@@ -175,8 +175,8 @@ pub fn show(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
 pub fn show_commit(named: &SessionNameArgs, number: u64, json: bool) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     let commit = store.commit(&named.name, number)?;
-    let history = CommitHistory::of(&store, &named.name)?;
-    let files = store.with_objects(|objects| commit.call.changed(objects));
+    let history = CommitHistory::load_history(&store, &named.name)?;
+    let files = store.with_objects(|objects| commit.call.changed_paths(objects));
     let files = files.map_err(wasibox::store::StoreError::from)?;
     if json {
         let word = |kind| match kind {
@@ -196,39 +196,43 @@ pub fn show_commit(named: &SessionNameArgs, number: u64, json: bool) -> Result<u
         all["cells"] = commit.state.cells.iter().map(|c| c.name.clone()).collect();
         return print_json(&all);
     }
-    let mut out = format!("commit {}{}\n", commit.number, history.mark(number));
+    let mut out = format!("commit {}{}\n", commit.number, history.head_mark(number));
     let mut put = |what: &str, text: String| out += &format!("{what:<9} {text}\n");
     if let Some(parent) = commit.parent {
         put("after", parent.to_string());
     }
-    put("time", format!("{} UTC", table::time(commit.call.time)));
-    put("took", table::duration(commit.call.duration));
-    put("status", status(&commit));
-    for tag in history.tags(number) {
-        put("tag", shown(tag));
+    put("time", format!("{} UTC", table::format_time(commit.call.time)));
+    put("took", table::format_duration(commit.call.duration));
+    put("status", status_text(&commit));
+    for tag in history.tags_of(number) {
+        put("tag", escape_text(tag));
     }
     for cell in &commit.state.cells {
-        put("cell", shown(&cell.name));
+        put("cell", escape_text(&cell.name));
     }
-    put("files", changed(&commit));
+    put("files", changed_text(&commit));
     for f in files {
         let mark = match f.kind {
             CommitChangeKind::Created => 'A',
             CommitChangeKind::Modified => 'M',
             CommitChangeKind::Deleted => 'D',
         };
-        out += &format!("  {mark} {:>10}  {}\n", f.size, shown(&String::from_utf8_lossy(&f.path)));
+        out += &format!(
+            "  {mark} {:>10}  {}\n",
+            f.size,
+            escape_text(&String::from_utf8_lossy(&f.path))
+        );
     }
-    let command = load(&store, &commit.call.command)?;
+    let command = load_blob(&store, &commit.call.command)?;
     for line in String::from_utf8_lossy(&command).lines() {
-        out += &format!("  | {}\n", shown(line));
+        out += &format!("  | {}\n", escape_text(line));
     }
-    print(&out)?;
+    print_text(&out)?;
     Ok(0)
 }
 
 /// The session's log: what is written of each call, with its time.
-pub fn log(named: &SessionNameArgs) -> Result<u8, CliFailure> {
+pub fn show_log(named: &SessionNameArgs) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     let out = std::io::stdout().lock();
     let mut out = std::io::BufWriter::new(out);
@@ -236,7 +240,7 @@ pub fn log(named: &SessionNameArgs) -> Result<u8, CliFailure> {
         let mut entry: Value =
             serde_json::from_str(entry).unwrap_or_else(|_| json!({"text": entry}));
         if let Some(object) = entry.as_object_mut() {
-            object.insert("time".into(), table::rfc3339(time).into());
+            object.insert("time".into(), table::format_rfc3339(time).into());
         }
         Ok(writeln!(out, "{}", json_shown(entry.to_string()))?)
     });

@@ -3,7 +3,7 @@
 use crate::args::grants::WorkspaceArg;
 use crate::args::session::SessionNameArgs;
 use crate::args::stored::ImageArg;
-use crate::{CliFailure, call, message, print, table};
+use crate::{CliFailure, call, message, print_text, table};
 use wasibox::store::snapshot::{Commit, Digest};
 use wasibox::store::{Store, StoreError, StoreSession};
 use wasibox::{Image, WorkspaceKind};
@@ -12,28 +12,28 @@ use wasibox::{Image, WorkspaceKind};
 pub const LINE: u64 = 1 << 20;
 
 /// Makes a session, and prints its name.
-pub fn create(
+pub fn create_session(
     named: &SessionNameArgs,
     image: &ImageArg,
     over: &WorkspaceArg,
 ) -> Result<u8, CliFailure> {
     let path = image.path()?;
     if over.workspace.is_some() {
-        let sessions = call::engine(image, false)?.sessions(named.store.open_or_make()?);
+        let sessions = call::open_engine(image, false)?.sessions(named.store.open_or_make()?);
         sessions.create(&named.name, over.policy())?;
-        print(&format!("{}\n", named.name))?;
+        print_text(&format!("{}\n", named.name))?;
         return Ok(0);
     }
     let image = Image::open(&path).map_err(|e| CliFailure::new(125, e))?;
     let store = named.store.open_or_make()?;
     store.create(&named.name, Some(Digest(image.identity())))?;
-    print(&format!("{}\n", named.name))?;
+    print_text(&format!("{}\n", named.name))?;
     Ok(0)
 }
 
 /// Moves a session to another commit, and says to which one. One that works in a zip is moved by an engine, which saves
 /// that.
-pub fn turn(
+pub fn turn_session(
     named: &SessionNameArgs,
     (image, over): (&ImageArg, &WorkspaceArg),
     act: impl FnOnce(&StoreSession) -> Result<Commit, StoreError>,
@@ -41,12 +41,12 @@ pub fn turn(
 ) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     if over.workspace.is_some() {
-        let session = call::engine(image, false)?.sessions(store.clone());
+        let session = call::open_engine(image, false)?.sessions(store.clone());
         let session = session.session(&named.name, over.policy())?;
         let commit = act_over(&session)?;
-        let command = store.with_objects(|objects| commit.call.command.load(objects, LINE));
+        let command = store.with_objects(|objects| commit.call.command.load_bytes(objects, LINE));
         let command = command.map_err(wasibox::store::StoreError::from)?;
-        print(&at(&commit, &command))?;
+        print_text(&position_text(&commit, &command))?;
         call::tell_left_out(&session);
         return Ok(0);
     }
@@ -57,12 +57,12 @@ pub fn turn(
     }
     let commit = act(&session)?;
     let command = session.load(&commit.call.command, LINE)?;
-    print(&at(&commit, &command))?;
+    print_text(&position_text(&commit, &command))?;
     Ok(0)
 }
 
 /// Where a session is: the commit's number and command.
-pub fn at(commit: &Commit, command: &[u8]) -> String {
+pub fn position_text(commit: &Commit, command: &[u8]) -> String {
     let line = table::first_line(command, 60);
     match line.is_empty() {
         true => format!("{}\n", commit.number),
@@ -71,22 +71,26 @@ pub fn at(commit: &Commit, command: &[u8]) -> String {
 }
 
 /// Makes a second session, and prints its name.
-pub fn fork(named: &SessionNameArgs, at: Option<u64>, new: &str) -> Result<u8, CliFailure> {
+pub fn fork_session(named: &SessionNameArgs, at: Option<u64>, new: &str) -> Result<u8, CliFailure> {
     named.store.open()?.fork(&named.name, at, new)?;
-    print(&format!("{new}\n"))?;
+    print_text(&format!("{new}\n"))?;
     Ok(0)
 }
 
 /// Prints the names of commits.
-pub fn tags(named: &SessionNameArgs) -> Result<u8, CliFailure> {
+pub fn list_tags(named: &SessionNameArgs) -> Result<u8, CliFailure> {
     let tags = named.store.open()?.tags(&named.name)?;
     let rows: Vec<_> = tags.into_iter().map(|(tag, n)| vec![n.to_string(), tag]).collect();
-    print(&table::table(&["N", "TAG"], &[0], &rows))?;
+    print_text(&table::format_table(&["N", "TAG"], &[0], &rows))?;
     Ok(0)
 }
 
 /// Names a commit.
-pub fn tag(named: &SessionNameArgs, tag: &str, number: Option<u64>) -> Result<u8, CliFailure> {
+pub fn tag_commit(
+    named: &SessionNameArgs,
+    tag: &str,
+    number: Option<u64>,
+) -> Result<u8, CliFailure> {
     let session = named.store.open()?.session(&named.name)?;
     let number = number.unwrap_or_else(|| session.head().number);
     session.tag(tag, number)?;
@@ -94,17 +98,17 @@ pub fn tag(named: &SessionNameArgs, tag: &str, number: Option<u64>) -> Result<u8
 }
 
 /// Forgets the name of a commit.
-pub fn untag(named: &SessionNameArgs, tag: &str) -> Result<u8, CliFailure> {
+pub fn remove_tag(named: &SessionNameArgs, tag: &str) -> Result<u8, CliFailure> {
     named.store.open()?.session(&named.name)?.untag(tag)?;
     Ok(0)
 }
 
 /// Forgets sessions; goes on with the others where one cannot be.
-pub fn remove(store: &Store, names: &[String]) -> Result<u8, CliFailure> {
+pub fn remove_sessions(store: &Store, names: &[String]) -> Result<u8, CliFailure> {
     let mut status = 0;
     for name in names {
         if let Err(e) = store.remove(name) {
-            message::say(&e.to_string());
+            message::say_message(&e.to_string());
             status = 125;
         }
     }

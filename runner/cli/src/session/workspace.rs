@@ -9,23 +9,23 @@ use wasibox::{ApplyReport, Session, terminal};
 const TOLD: usize = 100;
 
 /// Prints what the session has changed.
-pub fn diff(over: &WorkspaceSessionArgs) -> Result<u8, CliFailure> {
+pub fn print_workspace_diff(over: &WorkspaceSessionArgs) -> Result<u8, CliFailure> {
     let paths: Vec<&str> = over.paths.iter().map(String::as_str).collect();
-    print_diff(&open(over)?, &paths)
+    print_diff(&open_session(over)?, &paths)
 }
 
 /// Brings changes back; status 1 if some were left.
-pub fn apply(over: &WorkspaceSessionArgs) -> Result<u8, CliFailure> {
+pub fn apply_changes(over: &WorkspaceSessionArgs) -> Result<u8, CliFailure> {
     let paths: Vec<&str> = over.paths.iter().map(String::as_str).collect();
-    let done = open(over)?.workspace_apply(&paths)?;
-    Ok(u8::from(!tell(&done)))
+    let done = open_session(over)?.workspace_apply(&paths)?;
+    Ok(u8::from(!print_applied(&done)))
 }
 
-fn open(over: &WorkspaceSessionArgs) -> Result<Session, CliFailure> {
+fn open_session(over: &WorkspaceSessionArgs) -> Result<Session, CliFailure> {
     if over.workspace.workspace.is_none() {
         return Err(CliFailure::usage("a folder is missing: name it with --workspace"));
     }
-    let sessions = call::engine(&over.image, false)?.sessions(over.named.store.open()?);
+    let sessions = call::open_engine(&over.image, false)?.sessions(over.named.store.open()?);
     Ok(sessions.session(&over.named.name, over.workspace.policy())?)
 }
 
@@ -34,23 +34,23 @@ pub fn print_diff(session: &Session, paths: &[&str]) -> Result<u8, CliFailure> {
     let mut diff = session.workspace_diff(paths)?;
     if std::io::stdout().is_terminal() {
         // Files are guests': a terminal gets text and colours only.
-        diff.text = terminal::Filter::default().pass(&diff.text);
+        diff.text = terminal::Filter::default().filter_bytes(&diff.text);
     }
     print_bytes(&diff.text)?;
     if diff.truncated {
-        message::say("there is more: name some of the paths");
+        message::say_message("there is more: name some of the paths");
     }
     Ok(0)
 }
 
 /// Tells what was brought back; whether that was all.
-pub fn tell(done: &ApplyReport) -> bool {
-    message::say(&format!("{} of the folder's paths were changed", done.done.len()));
+pub fn print_applied(done: &ApplyReport) -> bool {
+    message::say_message(&format!("{} of the folder's paths were changed", done.done.len()));
     for (path, why) in done.left.iter().take(TOLD) {
-        message::say(&format!("{path} is left as it is: {why}"));
+        message::say_message(&format!("{path} is left as it is: {why}"));
     }
     if let Some(more) = done.left.len().checked_sub(TOLD).filter(|n| *n > 0) {
-        message::say(&format!("{more} more paths are left as they are"));
+        message::say_message(&format!("{more} more paths are left as they are"));
     }
     done.left.is_empty()
 }

@@ -9,7 +9,7 @@ use rustyline::{Context, Helper};
 use sh_syntax::parse::is_complete;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use wasibox::diff::{ImageFiles, list};
+use wasibox::diff::{ImageFiles, list_names};
 use wasibox::{Image, MountSpec, Session};
 
 /// Names that are offered at most.
@@ -62,20 +62,25 @@ impl Completions {
         dir.clone_into(&mut self.dir);
     }
 
-    fn candidates(&self, word: &WordToComplete<'_>) -> Vec<Pair> {
-        let plain = unescaped(word.text, word.quote);
+    fn find_candidates(&self, word: &WordToComplete<'_>) -> Vec<Pair> {
+        let plain = unescape_word(word.text, word.quote);
         let mut out = Vec::new();
         if word.is_command && !plain.contains('/') {
             let fitting = self.commands.iter().filter(|c| c.starts_with(&plain));
-            out.extend(fitting.map(|c| pair(c.clone(), c, "", word)));
+            out.extend(fitting.map(|c| completion_pair(c.clone(), c, "", word)));
         } else {
             let (dir, begun) = plain.rsplit_once('/').map_or(("", &*plain), |(d, b)| (d, b));
             let prefix = if plain.contains('/') { format!("{dir}/") } else { String::new() };
-            for (name, is_dir) in self.names(&prefix) {
+            for (name, is_dir) in self.dir_names(&prefix) {
                 let is_hidden = name.starts_with('.') && !begun.starts_with('.');
                 if name.starts_with(begun) && !is_hidden {
                     let end = if is_dir { "/" } else { "" };
-                    out.push(pair(format!("{name}{end}"), &format!("{prefix}{name}"), end, word));
+                    out.push(completion_pair(
+                        format!("{name}{end}"),
+                        &format!("{prefix}{name}"),
+                        end,
+                        word,
+                    ));
                 }
             }
         }
@@ -90,19 +95,19 @@ impl Completions {
     }
 
     /// What is in the directory that a word begins with, by name.
-    fn names(&self, prefix: &str) -> Vec<(String, bool)> {
+    fn dir_names(&self, prefix: &str) -> Vec<(String, bool)> {
         let path = match prefix {
             home if home.starts_with("~/") => format!("{}{}", wasibox::HOME, &home[1..]),
             absolute if absolute.starts_with('/') => absolute.to_owned(),
             relative => format!("{}/{relative}", self.dir),
         };
-        if let Some(names) = self.mounted(&path) {
+        if let Some(names) = self.mounted_names(&path) {
             return names;
         }
         // What cannot be read has nothing to offer.
         let Ok(head) = self.session.head() else { return Vec::new() };
         let Ok(store) = self.session.store() else { return Vec::new() };
-        let listed = list(&store, &head.state.files, Some(&self.files), path.as_bytes());
+        let listed = list_names(&store, &head.state.files, Some(&self.files), path.as_bytes());
         let listed = listed.ok().flatten().unwrap_or_default();
         let text = |(name, is_dir): (Vec<u8>, bool)| Some((String::from_utf8(name).ok()?, is_dir));
         let is_shown = |(name, _): &(String, bool)| !name.contains(char::is_control);
@@ -110,7 +115,7 @@ impl Completions {
     }
 
     /// What is in a directory of the host's, if a mount shows it.
-    fn mounted(&self, path: &str) -> Option<Vec<(String, bool)>> {
+    fn mounted_names(&self, path: &str) -> Option<Vec<(String, bool)>> {
         let mount = self.mounts.iter().find_map(|m| {
             let below = path.strip_prefix(m.guest.trim_end_matches('/'))?;
             let is_below = below.is_empty() || below.starts_with('/');
@@ -128,20 +133,20 @@ impl Completions {
     }
 }
 
-fn pair(display: String, text: &str, end: &str, word: &WordToComplete<'_>) -> Pair {
+fn completion_pair(display: String, text: &str, end: &str, word: &WordToComplete<'_>) -> Pair {
     let mut replacement = String::new();
     match word.quote {
         Some(quote) => {
             replacement.push(quote);
-            replacement += &quoted(text, quote);
+            replacement += &quote_word(text, quote);
         }
-        None => replacement += &escaped(text),
+        None => replacement += &escape_word(text),
     }
     Pair { display, replacement: replacement + end }
 }
 
 /// A word without its quotes and backslashes.
-fn unescaped(text: &str, quote: Option<char>) -> String {
+fn unescape_word(text: &str, quote: Option<char>) -> String {
     let mut out = String::new();
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -154,7 +159,7 @@ fn unescaped(text: &str, quote: Option<char>) -> String {
 }
 
 /// A word as the shell reads it back.
-fn escaped(text: &str) -> String {
+fn escape_word(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         if " \t\"'`$&|;<>()[]{}*?!#\\".contains(c) {
@@ -165,7 +170,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn quoted(text: &str, quote: char) -> String {
+fn quote_word(text: &str, quote: char) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match (quote, c) {
@@ -178,7 +183,7 @@ fn quoted(text: &str, quote: char) -> String {
 }
 
 /// The word at the end of what is typed.
-fn word(typed: &str) -> WordToComplete<'_> {
+fn word_at_end(typed: &str) -> WordToComplete<'_> {
     // What has been seen: the word's begin, its quote, whether a command is due.
     let (mut start, mut quote, mut is_command, mut begun) = (0, None, true, false);
     let mut quote_at = 0;
@@ -242,8 +247,8 @@ impl Completer for Completions {
         at: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
-        let word = word(&line[..at]);
-        Ok((word.start, self.candidates(&word)))
+        let word = word_at_end(&line[..at]);
+        Ok((word.start, self.find_candidates(&word)))
     }
 }
 
@@ -271,7 +276,7 @@ mod tests {
     #[test]
     fn the_word_at_the_end_is_found() {
         let is = |typed: &str| {
-            let w = word(typed);
+            let w = word_at_end(typed);
             (w.start, w.text.to_owned(), w.quote, w.is_command)
         };
         assert_eq!(is(""), (0, "".into(), None, true));
@@ -290,10 +295,10 @@ mod tests {
 
     #[test]
     fn words_are_read_back() {
-        assert_eq!(escaped("a b$"), "a\\ b\\$");
-        assert_eq!(unescaped("a\\ b", None), "a b");
-        assert_eq!(unescaped("a\\ b", Some('\'')), "a\\ b");
-        assert_eq!(quoted("it's", '\''), "it'\\''s");
-        assert_eq!(quoted("a\"$", '"'), "a\\\"\\$");
+        assert_eq!(escape_word("a b$"), "a\\ b\\$");
+        assert_eq!(unescape_word("a\\ b", None), "a b");
+        assert_eq!(unescape_word("a\\ b", Some('\'')), "a\\ b");
+        assert_eq!(quote_word("it's", '\''), "it'\\''s");
+        assert_eq!(quote_word("a\"$", '"'), "a\\\"\\$");
     }
 }

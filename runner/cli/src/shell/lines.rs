@@ -32,10 +32,10 @@ impl LineEditor {
             .completion_type(CompletionType::List)
             .max_history_size(LINES)
             .and_then(|c| c.history_ignore_dups(true))
-            .map_err(failed)?
+            .map_err(editor_failure)?
             .build();
         let history = MemHistory::with_config(&config);
-        let mut editor = Editor::with_history(config, history).map_err(failed)?;
+        let mut editor = Editor::with_history(config, history).map_err(editor_failure)?;
         editor.set_helper(Some(completions));
         let before = session.value(KEY)?.unwrap_or_default();
         for line in before.split(|b| *b == 0).filter(|l| !l.is_empty()) {
@@ -43,7 +43,7 @@ impl LineEditor {
             let line = String::from_utf8_lossy(line);
             let plain: String =
                 line.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
-            editor.add_history_entry(plain).map_err(failed)?;
+            editor.add_history_entry(plain).map_err(editor_failure)?;
         }
         Ok(LineEditor(editor))
     }
@@ -57,7 +57,7 @@ impl LineEditor {
             Ok(line) => Ok(EditedLine::Line(line)),
             Err(ReadlineError::Interrupted) => Ok(EditedLine::Nothing),
             Err(ReadlineError::Eof) => Ok(EditedLine::End),
-            Err(e) => Err(failed(e)),
+            Err(e) => Err(editor_failure(e)),
         }
     }
 
@@ -77,11 +77,11 @@ impl LineEditor {
         kept.reverse();
         // The command runs all the same.
         if let Err(e) = session.set_value(KEY, kept.join("\0").as_bytes()) {
-            message::say(&format!("what was typed is not kept: {e}"));
+            message::say_message(&format!("what was typed is not kept: {e}"));
         }
     }
 }
 
-fn failed(e: ReadlineError) -> CliFailure {
+fn editor_failure(e: ReadlineError) -> CliFailure {
     CliFailure::new(125, format!("the terminal: {e}"))
 }

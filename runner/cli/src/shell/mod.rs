@@ -39,15 +39,15 @@ struct InteractiveShell {
 
 /// Runs commands until the person leaves; the status of the last one.
 pub fn run(args: &ShellArgs) -> Result<u8, CliFailure> {
-    let GrantSettings { policy, require_walls, tools_from, .. } = args.grants.granted()?;
+    let GrantSettings { policy, require_walls, tools_from, .. } = args.grants.grant_settings()?;
     let limits = policy.limits;
-    let engine = call::engine(&args.image, require_walls)?;
-    let _servers = tools::connect(&engine, &tools_from)?;
+    let engine = call::open_engine(&args.image, require_walls)?;
+    let _servers = tools::connect_servers(&engine, &tools_from)?;
     let (session, name) = match &args.name {
         None => (engine.session(policy.clone())?, UNNAMED),
         Some(name) => {
             let sessions = engine.sessions(args.store.open()?);
-            call::note_image(name, sessions.store().info(name)?.image, &engine);
+            call::note_image(name, sessions.store().session_info(name)?.image, &engine);
             (sessions.session(name, policy.clone())?, name.as_str())
         }
     };
@@ -58,7 +58,7 @@ pub fn run(args: &ShellArgs) -> Result<u8, CliFailure> {
         let lines = LineEditor::new(completions, &shell.session)?;
         // After the editor, which has a handler for Ctrl-C as long as it is there.
         shell.watch_signals()?;
-        shell.talk(name, lines)?;
+        shell.run_interactive(name, lines)?;
     } else {
         shell.watch_signals()?;
         shell.read()?;
@@ -69,15 +69,15 @@ pub fn run(args: &ShellArgs) -> Result<u8, CliFailure> {
 impl InteractiveShell {
     fn watch_signals(&self) -> Result<(), CliFailure> {
         let interrupt = self.session.interrupter();
-        call::watch_signals(call::signals()?, interrupt, self.running.clone());
+        call::watch_signals(call::take_signals()?, interrupt, self.running.clone());
         Ok(())
     }
 
     /// Commands of a person.
-    fn talk(&mut self, name: &str, mut lines: LineEditor) -> Result<(), CliFailure> {
+    fn run_interactive(&mut self, name: &str, mut lines: LineEditor) -> Result<(), CliFailure> {
         loop {
             let dir = String::from_utf8_lossy(&self.session.directory()?).into_owned();
-            let prompt = format!("{name}:{}$ ", message::shown(&dir));
+            let prompt = format!("{name}:{}$ ", message::escape_text(&dir));
             let line = match lines.read(&prompt, &dir)? {
                 EditedLine::Line(line) => line,
                 EditedLine::Nothing => continue,
@@ -87,11 +87,11 @@ impl InteractiveShell {
                 continue;
             }
             lines.remember(&line, &self.session);
-            if let Some(status) = leaves(&line, self.status) {
+            if let Some(status) = exit_status_of(&line, self.status) {
                 self.status = status;
                 return Ok(());
             }
-            self.call(&line, Input::Inherit);
+            self.run_script(&line, Input::Inherit);
         }
     }
 
@@ -105,7 +105,7 @@ impl InteractiveShell {
                 text.clear();
             } else if is_end || is_complete(&text) {
                 let line = String::from_utf8_lossy(&text).into_owned();
-                if let Some(status) = leaves(&line, self.status) {
+                if let Some(status) = exit_status_of(&line, self.status) {
                     self.status = status;
                     return Ok(());
                 }
@@ -117,7 +117,7 @@ impl InteractiveShell {
         }
     }
 
-    fn call(&mut self, script: &str, input: Input) {
+    fn run_script(&mut self, script: &str, input: Input) {
         self.call_bytes(script.as_bytes().to_vec(), input);
     }
 
@@ -139,15 +139,15 @@ impl InteractiveShell {
             }
         }
         let session = &self.session;
-        self.status = match self.running.during(|| session.exec(exec)) {
+        self.status = match self.running.run_during(|| session.exec(exec)) {
             Ok(outcome) => {
                 // What it says goes to standard error, which may be closed.
-                let _ = call::tell(&outcome, false, &self.limits);
+                let _ = call::print_outcome(&outcome, false, &self.limits);
                 outcome.exit_code
             }
             Err(e) => {
                 let failure = CliFailure::from(e);
-                message::say(&failure.text);
+                message::say_message(&failure.text);
                 failure.status
             }
         };
@@ -156,7 +156,7 @@ impl InteractiveShell {
 
 /// The status with which a command leaves the shell, if it is `exit` and nothing else. Within a
 /// script, `exit` ends the script.
-fn leaves(line: &str, status: u8) -> Option<u8> {
+fn exit_status_of(line: &str, status: u8) -> Option<u8> {
     let mut words = line.split_whitespace();
     if !matches!(words.next(), Some("exit" | "logout")) {
         return None;
@@ -171,15 +171,21 @@ fn leaves(line: &str, status: u8) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::leaves;
+    use super::exit_status_of;
 
     #[test]
     fn exit_leaves() {
-        assert_eq!((leaves("exit\n", 3), leaves(" exit 5 ", 3)), (Some(3), Some(5)));
+        assert_eq!(
+            (exit_status_of("exit\n", 3), exit_status_of(" exit 5 ", 3)),
+            (Some(3), Some(5))
+        );
         // bash -c 'exit 257'; echo $?
-        assert_eq!((leaves("exit 257", 0), leaves("exit -1", 0)), (Some(1), Some(255)));
+        assert_eq!(
+            (exit_status_of("exit 257", 0), exit_status_of("exit -1", 0)),
+            (Some(1), Some(255))
+        );
         for no in ["exit 1 2", "exit; ls", "echo exit", "exit x"] {
-            assert_eq!(leaves(no, 0), None, "{no}");
+            assert_eq!(exit_status_of(no, 0), None, "{no}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Shorthands for the tests.
 #![allow(dead_code)] // each test file uses some
 
-use wasibox_files::{Answer, FileText, FilesError, Request, apply};
+use wasibox_files::{Answer, FileText, FilesError, Request, apply_request};
 use wasibox_vfs::tree::ROOT;
 use wasibox_vfs::{Budget, DiskLimits, Loc, MountSpec, OpenFlags, OpenResult, ProtectedPaths, Vfs};
 
@@ -70,7 +70,7 @@ pub fn ask(v: &Vfs, json: &str) -> Result<Answer, FilesError> {
     let request: Request = serde_json::from_str(json).unwrap_or_else(|e| panic!("{json}: {e}"));
     let wire = postcard::to_stdvec(&request).unwrap();
     assert_eq!(postcard::from_bytes::<Request>(&wire).unwrap(), request);
-    let result = apply(v, "/work", &request);
+    let result = apply_request(v, "/work", &request);
     let wire = postcard::to_stdvec(&result).unwrap();
     assert_eq!(postcard::from_bytes::<Result<Answer, FilesError>>(&wire).unwrap(), result);
     let told = serde_json::to_string(&result).unwrap();

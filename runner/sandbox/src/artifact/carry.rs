@@ -31,15 +31,15 @@ pub struct CodeRequirements {
 impl CodeRequirements {
     /// Returns what code needs that is compiled here.
     pub fn of_own() -> CodeRequirements {
-        CodeRequirements { engine: engine::kind(), features: engine::feature_names() }
+        CodeRequirements { engine: engine::engine_kind(), features: engine::feature_names() }
     }
 
     /// Checks that such code can run here.
     ///
     /// # Errors
     /// Why it cannot, as `it was made for another CPU: this one has no avx2`.
-    pub fn check(&self) -> Result<(), String> {
-        if self.engine != engine::kind() {
+    pub fn check_host(&self) -> Result<(), String> {
+        if self.engine != engine::engine_kind() {
             return Err("it was made for another version, or another kind of machine".to_owned());
         }
         let missing = engine::missing_features(&self.features);
@@ -61,14 +61,14 @@ pub struct CodeSubject {
 
 impl CodeSubject {
     /// Returns the key under which this machine keeps it; `None` if the digest is none.
-    fn key(&self) -> Option<String> {
+    fn artifact_key(&self) -> Option<String> {
         let is_digest = self.module.len() == 64 && self.module.is_ascii();
         let byte = |i: usize| u8::from_str_radix(self.module.get(2 * i..2 * i + 2)?, 16).ok();
         let digest: Vec<u8> = (0..32).map(byte).collect::<Option<_>>().filter(|_| is_digest)?;
         let digest = digest.try_into().ok()?;
         Some(match &self.tree {
-            None => super::key(&digest),
-            Some(tree) => snapshot::key(&digest, tree),
+            None => super::artifact_key(&digest),
+            Some(tree) => snapshot::snapshot_key(&digest, tree),
         })
     }
 }
@@ -84,19 +84,19 @@ pub enum CarriedCode {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn take(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<CarriedCode>>> {
+pub fn take_code(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<CarriedCode>>> {
     let store = ArtifactStore { dir: Some(dir.to_owned()), progress: &|_| {} };
     let Some((dir, secret)) = store.place(false) else { return Ok(None) };
     let mut all = Vec::new();
     for digest in image.atoms().values() {
-        let files = program_files(dir, &super::key(digest));
+        let files = program_files(dir, &super::artifact_key(digest));
         let Some([code, template]) = files.open(&secret, &|_| {}) else {
             return Ok(None);
         };
-        let subject = CodeSubject { module: super::hex(digest), tree: None };
+        let subject = CodeSubject { module: super::hex_text(digest), tree: None };
         let (code, template) = (read(code)?, read(template)?);
         all.push(CarriedCode::Program { subject: subject.clone(), code, template });
-        let files = snapshot_files(dir, &snapshot::key(digest, image.tree()));
+        let files = snapshot_files(dir, &snapshot::snapshot_key(digest, image.tree()));
         // Only some programs have one.
         if let Some([memory]) = files.open(&secret, &|_| {}) {
             let subject = CodeSubject { tree: Some(image.tree().to_owned()), ..subject };
@@ -111,12 +111,12 @@ pub fn take(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<CarriedCode
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn memories(image: &Image, dir: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
+pub fn prepared_memories(image: &Image, dir: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
     let store = ArtifactStore { dir: Some(dir.to_owned()), progress: &|_| {} };
     let Some((dir, secret)) = store.place(false) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for (name, digest) in image.atoms() {
-        let files = snapshot_files(dir, &snapshot::key(digest, image.tree()));
+        let files = snapshot_files(dir, &snapshot::snapshot_key(digest, image.tree()));
         if let Some([memory]) = files.open(&secret, &|_| {}) {
             all.push((name.clone(), read(memory)?));
         }
@@ -141,7 +141,7 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// Why it cannot be trusted.
-    pub fn dir(dir: &Path) -> Result<ArtifactFolder, String> {
+    pub fn open_dir(dir: &Path) -> Result<ArtifactFolder, String> {
         trusted::private_dir(dir)?;
         let key = ArtifactKey::load(key::default_dir().as_deref(), dir, &|_| {})?;
         Ok(ArtifactFolder { dir: dir.to_owned(), key })
@@ -152,24 +152,24 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// If its digest is none, or it cannot be written.
-    pub fn put(&self, carried: &CarriedCode) -> std::io::Result<()> {
+    pub fn put_carried(&self, carried: &CarriedCode) -> std::io::Result<()> {
         match carried {
             CarriedCode::Program { subject, code, template } => {
-                self.add(subject, program_files, [code, template])
+                self.add_files(subject, program_files, [code, template])
             }
             CarriedCode::Snapshot { subject, memory } => {
-                self.add(subject, snapshot_files, [memory])
+                self.add_files(subject, snapshot_files, [memory])
             }
         }
     }
 
-    fn add<const N: usize>(
+    fn add_files<const N: usize>(
         &self,
         subject: &CodeSubject,
         files: impl Fn(&Path, &str) -> ChecksummedFiles<N>,
         contents: [&[u8]; N],
     ) -> std::io::Result<()> {
-        let key = subject.key().ok_or(std::io::ErrorKind::InvalidData)?;
+        let key = subject.artifact_key().ok_or(std::io::ErrorKind::InvalidData)?;
         let files = files(&self.dir, &key);
         match files.open(&self.key, &|_| {}) {
             Some(_) => Ok(()),
@@ -188,19 +188,19 @@ mod tests {
     use wasmer::sys::{CpuFeature, Target};
 
     fn subject(digest: &[u8; 32]) -> CodeSubject {
-        CodeSubject { module: crate::artifact::hex(digest), tree: None }
+        CodeSubject { module: crate::artifact::hex_text(digest), tree: None }
     }
 
     #[test]
     fn what_is_taken_in_is_found() {
         let tmp = tempfile::tempdir().unwrap();
         let dir = tmp.path().join("aot");
-        let into = ArtifactFolder::dir(&dir).unwrap();
+        let into = ArtifactFolder::open_dir(&dir).unwrap();
         let digest = [0x5a; 32];
         let (code, template) = (b"code".to_vec(), b"template".to_vec());
         let carried = CarriedCode::Program { subject: subject(&digest), code, template };
-        into.put(&carried).unwrap();
-        let key = crate::artifact::key(&digest);
+        into.put_carried(&carried).unwrap();
+        let key = crate::artifact::artifact_key(&digest);
         let [code, template] = program_files(&dir, &key).open(&into.key, &|_| {}).unwrap();
         assert_eq!(
             (read(code).unwrap(), read(template).unwrap()),
@@ -210,43 +210,43 @@ mod tests {
         let stamp = |name: &str| std::fs::metadata(dir.join(name)).unwrap().modified().unwrap();
         let name = format!("{key}.aot");
         let before = stamp(&name);
-        into.put(&carried).unwrap();
+        into.put_carried(&carried).unwrap();
         assert_eq!(stamp(&name), before);
         let subject = CodeSubject { tree: Some("tree".into()), ..subject(&digest) };
-        into.put(&CarriedCode::Snapshot { subject, memory: vec![7; 10] }).unwrap();
-        let key = snapshot::key(&digest, "tree");
+        into.put_carried(&CarriedCode::Snapshot { subject, memory: vec![7; 10] }).unwrap();
+        let key = snapshot::snapshot_key(&digest, "tree");
         assert!(snapshot_files(&dir, &key).open(&into.key, &|_| {}).is_some());
     }
 
     #[test]
     fn names_and_folders_are_looked_at() {
         let tmp = tempfile::tempdir().unwrap();
-        let into = ArtifactFolder::dir(&tmp.path().join("aot")).unwrap();
+        let into = ArtifactFolder::open_dir(&tmp.path().join("aot")).unwrap();
         let long = format!("{}é", "a".repeat(62));
         for module in
             ["", "../../../../etc/passwd", &"g".repeat(64), &"a".repeat(63), &"a".repeat(66), &long]
         {
             let subject = CodeSubject { module: module.to_owned(), tree: None };
             let carried = CarriedCode::Snapshot { subject, memory: vec![] };
-            assert!(into.put(&carried).is_err(), "{module}");
+            assert!(into.put_carried(&carried).is_err(), "{module}");
         }
         let open = tmp.path().join("open");
         std::fs::create_dir(&open).unwrap();
         std::fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();
-        assert!(ArtifactFolder::dir(&open).is_err());
+        assert!(ArtifactFolder::open_dir(&open).is_err());
     }
 
     #[test]
     fn code_for_features_that_this_cpu_lacks_is_refused() {
         let own = CodeRequirements::of_own();
-        own.check().unwrap();
+        own.check_host().unwrap();
         let fewer = CodeRequirements { features: vec![own.features[0].clone()], ..own.clone() };
-        fewer.check().unwrap();
+        fewer.check_host().unwrap();
         let more = [own.features.clone(), vec!["sse9".to_owned()]].concat();
-        let why = CodeRequirements { features: more, ..own.clone() }.check().unwrap_err();
+        let why = CodeRequirements { features: more, ..own.clone() }.check_host().unwrap_err();
         assert_eq!(why, "it was made for another CPU: this one has no sse9");
         let engine = format!("{} of tomorrow", own.engine);
-        let why = CodeRequirements { engine, ..own }.check().unwrap_err();
+        let why = CodeRequirements { engine, ..own }.check_host().unwrap_err();
         assert!(why.contains("another version"), "{why}");
     }
 
@@ -270,7 +270,7 @@ mod tests {
             let made = compile_for(target, "m", wasm.to_vec()).unwrap();
             let (subject, code) = (subject(&digest), made.code);
             let carried = CarriedCode::Program { subject, code, template: made.template };
-            ArtifactFolder::dir(&dir).unwrap().put(&carried).unwrap();
+            ArtifactFolder::open_dir(&dir).unwrap().put_carried(&carried).unwrap();
             let store = ArtifactStore { dir: Some(dir), progress: &|line| panic!("{line}") };
             let engine = engine::new(1 << 20);
             let loaded = store.load::<ArtifactError>(&engine, "m", &digest, || panic!("compiled"));

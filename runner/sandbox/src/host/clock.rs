@@ -3,7 +3,7 @@
 use wasibox_kernel::CpuUsage;
 
 /// What the calling thread has used so far.
-pub fn usage() -> CpuUsage {
+pub fn thread_usage() -> CpuUsage {
     // JUSTIFICATION: rustix tells no user and system time of a thread.
     // SAFETY: rusage is plain data, for which zero is valid, and live for the call.
     let u = unsafe {

@@ -36,13 +36,13 @@ impl CallMemory for CallMemoryView<'_> {
     }
 
     #[inline]
-    fn lend<T>(
+    fn lend_bytes<T>(
         &self,
         at: u32,
         len: usize,
         look: impl FnOnce(&[u8]) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        self.check(at, len)?;
+        self.check_range(at, len)?;
         // JUSTIFICATION: copying every buffer in and out through the engine's safe view costs
         // a pass over the data in each read and write.
         // SAFETY: `check` saw that the bytes lie in the memory, which `FunctionEnvMut` keeps
@@ -53,13 +53,13 @@ impl CallMemory for CallMemoryView<'_> {
     }
 
     #[inline]
-    fn fill(
+    fn fill_bytes(
         &mut self,
         at: u32,
         len: usize,
         make: impl FnOnce(&mut [u8]) -> Result<usize, Errno>,
     ) -> Result<usize, Errno> {
-        self.check(at, len)?;
+        self.check_range(at, len)?;
         // JUSTIFICATION and SAFETY: as for `lend`; `&mut self` makes the slice the only one.
         make(unsafe { std::slice::from_raw_parts_mut(self.base.add(at as usize), len) })
     }
@@ -82,7 +82,7 @@ impl Guest<Programs> for FunctionEnvMut<'_, StoreEnv> {
 
     fn handle(&mut self, process: &Arc<Process>, signal: u8) -> Result<bool, Halt> {
         let Some(handler) = self.data().handler.clone() else { return Ok(false) };
-        let Some(_stack) = stack::nested(&process.kernel.budget, process.kernel.limits.stack)
+        let Some(_stack) = stack::nested_stack(&process.kernel.budget, process.kernel.limits.stack)
         else {
             process.watch.set_fatal(11);
             return Err(Halt::Killed);

@@ -30,7 +30,9 @@ use rustix::mm;
 use std::ops::Range;
 use std::sync::Arc;
 use wasibox_kernel::call_thread::START;
-use wasibox_kernel::{EntryPoint, GO_ON, Halt, LOCALS, ProcessStatus, ProgramEnd, complain};
+use wasibox_kernel::{
+    EntryPoint, GO_ON, Halt, LOCALS, ProcessStatus, ProgramEnd, complain_to_process,
+};
 use wasibox_vfs::ProgramMark;
 use wasibox_vfs::{Budget, Reservation};
 use wasmer::{
@@ -97,7 +99,7 @@ pub struct GuestInstance {
 }
 
 /// Makes an instance for a thread of `process`, with the memory that `put` has made ready for it.
-pub fn instantiate(
+pub fn instantiate_guest(
     process: &Arc<Process>,
     loaded: &LoadedProgram,
     put: impl FnOnce() -> NextMemoryGuard,
@@ -105,21 +107,21 @@ pub fn instantiate(
     let mut store = Store::new(process.kernel.host.engine().clone());
     let env = StoreEnv { process: Some(process.clone()), memory: None, handler: None };
     let env = FunctionEnv::new(&mut store, env);
-    let imports = link::imports(&mut store, &env, &loaded.module);
+    let imports = link::module_imports(&mut store, &env, &loaded.module);
     let here = put();
     let instance = match Instance::new(&mut store, &loaded.module, &imports) {
         Ok(i) => i,
         Err(InstantiationError::Start(e)) => return Err(ended_by(process, e)),
         // A kill may come while the instance is made.
-        Err(_) if process.fatal().is_some() => {
-            let sig = process.fatal().unwrap_or(signal::KILL);
+        Err(_) if process.fatal_signal().is_some() => {
+            let sig = process.fatal_signal().unwrap_or(signal::KILL);
             return Err(ProgramEnd::Status(ProcessStatus::Signaled(sig)));
         }
         Err(e) => {
             let why = e.to_string();
             let memory = why.contains("memory limit");
             let text = if memory { "cannot start: the memory limit is reached" } else { &why };
-            complain(process, text);
+            complain_to_process(process, text);
             return Err(ProgramEnd::Status(ProcessStatus::Exited(if memory { 137 } else { 126 })));
         }
     };
@@ -136,7 +138,7 @@ pub fn instantiate(
 
 /// What further threads of a process are made of. `None` where an instance has more that can change than memory and
 /// globals, which each thread would have for itself then, and where memory is prepared for later processes.
-fn pattern(
+fn thread_pattern(
     store: &mut Store,
     instance: &Instance,
     entry: EntryPoint,
@@ -162,7 +164,7 @@ struct ExceptionCharge(Option<(Arc<Budget>, u64)>);
 impl Drop for ExceptionCharge {
     fn drop(&mut self) {
         if let Some((budget, bytes)) = &self.0 {
-            budget.give(*bytes);
+            budget.give_bytes(*bytes);
         }
     }
 }
@@ -188,12 +190,13 @@ impl ReadyInstance {
         loaded: &LoadedProgram,
         memory: Option<Reservation>,
     ) -> Result<ReadyInstance, ProgramEnd> {
-        let memory = memory.or_else(|| process.kernel.budget.reserve(loaded.needs(entry)));
+        let memory = memory.or_else(|| process.kernel.budget.reserve_bytes(loaded.needs(entry)));
         let put = || put_here(&process.kernel.budget, memory, loaded.memory_of(entry).clone());
         let GuestInstance { mut store, env, instance, globals, here } =
-            instantiate(process, loaded, put)?;
+            instantiate_guest(process, loaded, put)?;
         let made = here.made();
-        let pattern = made.as_ref().and_then(|m| pattern(&mut store, &instance, entry, loaded, m));
+        let pattern =
+            made.as_ref().and_then(|m| thread_pattern(&mut store, &instance, entry, loaded, m));
         let (made, memory) = match entry {
             EntryPoint::Cell { .. } => (None, made),
             _ => (made.filter(|_| loaded.template.reusable), None),
@@ -215,7 +218,7 @@ impl ReadyInstance {
             _ => exports.get_typed_function(&store, name).map(EntryFunction::Plain),
         };
         let Ok(function) = function else {
-            complain(process, "not a WASI command");
+            complain_to_process(process, "not a WASI command");
             return Err(ProgramEnd::Status(ProcessStatus::Exited(126)));
         };
         let globals = loaded
@@ -249,9 +252,9 @@ impl ReadyInstance {
     /// Runs the process to its end; whether the instance may be used again, or its memory kept.
     pub fn run(&mut self, process: &Arc<Process>) -> (ProgramEnd, bool) {
         process.threads.may_be(self.pattern.clone());
-        let (end, well) = match process.fatal() {
+        let (end, well) = match process.fatal_signal() {
             Some(sig) => (ProgramEnd::Status(ProcessStatus::Signaled(sig)), false),
-            None => match self.call() {
+            None => match self.call_entry() {
                 Ok(EntryResult::Ended) => (ProgramEnd::Status(ProcessStatus::Exited(0)), true),
                 Ok(EntryResult::Declined) => (ProgramEnd::Anew, false),
                 Ok(EntryResult::Answered(at)) => match self.answer_at(at) {
@@ -261,7 +264,7 @@ impl ReadyInstance {
                         (ProgramEnd::Status(status), true)
                     }
                     None => {
-                        complain(process, "the cell's answer is damaged");
+                        complain_to_process(process, "the cell's answer is damaged");
                         (ProgramEnd::Status(ProcessStatus::Signaled(signal::ABRT)), false)
                     }
                 },
@@ -276,11 +279,11 @@ impl ReadyInstance {
             EntryPoint::Prepare => true,
             EntryPoint::Cell { .. } => self.answer.is_some(),
         };
-        let again = well && wanted && process.fatal().is_none();
+        let again = well && wanted && process.fatal_signal().is_none();
         (end, again)
     }
 
-    fn call(&mut self) -> Result<EntryResult, RuntimeError> {
+    fn call_entry(&mut self) -> Result<EntryResult, RuntimeError> {
         let declined = |n: i32| if n == 0 { EntryResult::Ended } else { EntryResult::Declined };
         match &self.function {
             EntryFunction::Plain(f) => f.call(&mut self.store).map(|()| EntryResult::Ended),
@@ -325,7 +328,7 @@ impl ReadyInstance {
     }
 
     /// Lets go of the process of a cell, and keeps what its exceptions took.
-    pub fn pause(&mut self, process: &Process) {
+    pub fn pause_cell(&mut self, process: &Process) {
         self.env.as_mut(&mut self.store).process = None;
         let more = take_thrown(process);
         let (_, bytes) = self.thrown.0.get_or_insert((process.kernel.budget.clone(), 0));
@@ -333,14 +336,14 @@ impl ReadyInstance {
     }
 
     /// Where its memory lies: the address, how much is reserved there, how much it has.
-    pub fn place(&self) -> Option<(usize, usize, usize)> {
+    pub fn memory_place(&self) -> Option<(usize, usize, usize)> {
         let memory = self.memory.as_ref()?;
         let (base, reserved) = memory.place();
         Some((base, reserved, memory.size()))
     }
 
     /// The part of its memory of that number, of [`PART`] bytes.
-    pub fn part(&self, number: u32) -> Option<&[u8]> {
+    pub fn memory_part(&self, number: u32) -> Option<&[u8]> {
         let at = self.part_at(number)?;
         // JUSTIFICATION: the engine's safe copy goes byte by byte, 3 us for a part.
         // SAFETY: it lies in the memory. `&self` borrows the store, so that while the slice lives no code of
@@ -357,7 +360,7 @@ impl ReadyInstance {
 
     /// Has the system make pages for parts that are about to be written to: one call, instead of two faults for
     /// each of them.
-    pub fn populate(&mut self, parts: Range<u32>) {
+    pub fn populate_parts(&mut self, parts: Range<u32>) {
         let Some(last) = parts.end.checked_sub(1) else { return };
         let (Some(at), Some(_)) = (self.part_at(parts.start), self.part_at(last)) else { return };
         let len = parts.len() * PART;
@@ -387,7 +390,7 @@ impl ReadyInstance {
     }
 
     /// The values of its globals; `None` if there is more that processes can change.
-    pub fn globals(&mut self) -> Option<Globals> {
+    pub fn global_values(&mut self) -> Option<Globals> {
         let bits = |value| match value {
             Value::I32(n) => Some(u64::from(n as u32)),
             Value::I64(n) => Some(n as u64),
@@ -418,7 +421,7 @@ impl ReadyInstance {
     }
 
     /// What its memory holds now, if that is all that has changed.
-    pub fn content(&mut self) -> Option<Vec<u8>> {
+    pub fn memory_content(&mut self) -> Option<Vec<u8>> {
         let first = |(g, v): &(Global, Value)| g.get(&mut self.store) == *v;
         if !self.globals.as_ref()?.iter().all(first) {
             return None;

@@ -5,7 +5,7 @@ use wasibox_kernel::border::{
     CloseOnExec, Domain, Fd, GuestBuf, GuestList, GuestStr, LookupFlags, Opening, PathAt,
     ProcessChanges, ProgramRequest, ReceiveResult, SetTimes, SocketTransfer,
 };
-use wasibox_kernel::{Halt, current, enter};
+use wasibox_kernel::{Halt, current_thread, enter_call};
 use wasibox_vfs::Errno;
 use wasmer::{
     ExternType, Function, FunctionEnv, FunctionEnvMut, Imports, Module, Store, Type, Value,
@@ -13,7 +13,7 @@ use wasmer::{
 
 /// Every import of `module`. An unknown function answers ENOSYS, as its stub does on a
 /// runtime that has less.
-pub fn imports(store: &mut Store, env: &FunctionEnv<StoreEnv>, module: &Module) -> Imports {
+pub fn module_imports(store: &mut Store, env: &FunctionEnv<StoreEnv>, module: &Module) -> Imports {
     let mut imports = Imports::new();
     for import in module.imports() {
         let ExternType::Function(ty) = import.ty() else { continue };
@@ -37,7 +37,7 @@ macro_rules! known {
                     store,
                     env,
                     |mut ctx: FunctionEnvMut<'_, StoreEnv>, $($a: $t),*| -> Result<i32, Halt> {
-                        enter(&mut ctx, |c| $f(c, $($arg),*))
+                        enter_call(&mut ctx, |c| $f(c, $($arg),*))
                     },
                 ),)*)*
                 (_, "thread_exit") => Function::new_typed_with_env(
@@ -45,7 +45,7 @@ macro_rules! known {
                     env,
                     |_: FunctionEnvMut<'_, StoreEnv>, code: i32| -> Result<(), Halt> {
                         // The first thread's end is its process's.
-                        Err(if current() == 0 { Halt::Exit(code as u8) } else { Halt::ThreadExit })
+                        Err(if current_thread() == 0 { Halt::Exit(code as u8) } else { Halt::ThreadExit })
                     },
                 ),
                 (_, "proc_exit" | "proc_exit2") => Function::new_typed_with_env(

@@ -12,18 +12,18 @@ impl HostLocals {
     }
 
     /// Copies their bytes.
-    pub fn save(&self, to: &mut Vec<u8>) {
+    pub fn save_bytes(&self, to: &mut Vec<u8>) {
         to.clear();
         for (at, len) in &self.0 {
             // JUSTIFICATION: this happens at every change of threads, also where no call's memory is at hand.
-            // SAFETY: the kernel checked that the bytes lie in the process's memory (`Host::locals`), which neither
+            // SAFETY: the kernel checked that the bytes lie in the process's memory (`Host::find_locals`), which neither
             // moves nor shrinks while its threads are there. Nobody else touches them: the caller has the baton.
             to.extend_from_slice(unsafe { std::slice::from_raw_parts(*at as *const u8, *len) });
         }
     }
 
     /// Puts them back; zeros where `from` has no more.
-    pub fn restore(&self, from: &[u8]) {
+    pub fn restore_bytes(&self, from: &[u8]) {
         let mut rest = from;
         for (at, len) in &self.0 {
             // JUSTIFICATION and SAFETY: as for `save`; between two holders nobody runs.

@@ -61,7 +61,7 @@ impl Host for Programs {
     type Clock = libc::clockid_t;
     type Stopped = CodeStopGuard;
 
-    fn load(&self, program: ProgramMark) -> Result<LoadedProgram, ProgramError> {
+    fn load_program(&self, program: ProgramMark) -> Result<LoadedProgram, ProgramError> {
         self.get(program)
     }
 
@@ -69,7 +69,7 @@ impl Host for Programs {
         loaded.snapshot.is_some() && !self.are_fresh()
     }
 
-    fn needs(&self, loaded: &LoadedProgram, entry: EntryPoint) -> u64 {
+    fn memory_needs(&self, loaded: &LoadedProgram, entry: EntryPoint) -> u64 {
         loaded.needs(entry)
     }
 
@@ -77,12 +77,12 @@ impl Host for Programs {
         ready.entry
     }
 
-    fn start(&self, job: Job) -> std::io::Result<()> {
-        thread::start(self, job)
+    fn start_job(&self, job: Job) -> std::io::Result<()> {
+        thread::start_job(self, job)
     }
 
     fn start_thread(&self, job: ThreadJob) -> std::io::Result<()> {
-        second::start(job)
+        second::start_thread(job)
     }
 
     fn thread_needs(pattern: &ThreadPattern) -> u64 {
@@ -93,23 +93,26 @@ impl Host for Programs {
         pattern.locals
     }
 
-    fn locals(mem: &mut CallMemoryView<'_>, places: &[(u32, usize)]) -> Result<HostLocals, Errno> {
+    fn find_locals(
+        mem: &mut CallMemoryView<'_>,
+        places: &[(u32, usize)],
+    ) -> Result<HostLocals, Errno> {
         Ok(HostLocals::new(mem, places))
     }
 
-    fn save(locals: &HostLocals, to: &mut Vec<u8>) {
-        locals.save(to);
+    fn save_locals(locals: &HostLocals, to: &mut Vec<u8>) {
+        locals.save_bytes(to);
     }
 
-    fn restore(locals: &HostLocals, from: &[u8]) {
-        locals.restore(from);
+    fn restore_locals(locals: &HostLocals, from: &[u8]) {
+        locals.restore_bytes(from);
     }
 
-    fn stop(&self) -> CodeStopGuard {
+    fn stop_guests(&self) -> CodeStopGuard {
         CodeStopGuard::new(self)
     }
 
-    fn clock() -> Option<libc::clockid_t> {
+    fn thread_clock() -> Option<libc::clockid_t> {
         clock::of_thread()
     }
 
@@ -121,7 +124,7 @@ impl Host for Programs {
         clock::cpu_ns()
     }
 
-    fn usage() -> CpuUsage {
-        clock::usage()
+    fn thread_usage() -> CpuUsage {
+        clock::thread_usage()
     }
 }

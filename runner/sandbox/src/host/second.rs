@@ -5,10 +5,10 @@
 //! processes do (`thread`); it ends with the process at the latest.
 
 use super::guest::StoreEnv;
-use super::instance::instantiate;
+use super::instance::instantiate_guest;
 use super::thread::ended_by;
 use super::{Process, ThreadJob};
-use crate::interrupt::{self, forget_thrown_here, has_thrown_here, watch};
+use crate::interrupt::{self, forget_thrown_here, has_thrown_here, watch_process};
 use crate::loaded::LoadedProgram;
 use crate::memory::{RenewableMemory, share_here};
 use crate::stack;
@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use wasibox_kernel::call_thread::START;
-use wasibox_kernel::{Halt, ProcessStatus, ProgramEnd, ThreadTask, complain};
+use wasibox_kernel::{Halt, ProcessStatus, ProgramEnd, ThreadTask, complain_to_process};
 use wasibox_vfs::budget::take_refused_here;
 use wasmer::{FunctionEnv, Global, Store, TypedFunction, Value};
 
@@ -38,27 +38,27 @@ struct SecondThread {
 }
 
 /// Starts a thread of the host for threads of a process.
-pub fn start(job: ThreadJob) -> std::io::Result<()> {
+pub fn start_thread(job: ThreadJob) -> std::io::Result<()> {
     // As for processes: host functions run on this stack, guest code has its own.
     let builder = std::thread::Builder::new().stack_size(512 << 10);
-    builder.spawn(move || live(job)).map(drop)
+    builder.spawn(move || run_thread(job)).map(drop)
 }
 
 /// The life of a thread of the host.
-fn live(host: ThreadJob) {
+fn run_thread(host: ThreadJob) {
     let process = host.process.clone();
     let budget = process.kernel.budget.clone();
     // Dropped after the module and all that is made of it.
     let code = process.kernel.host.code.clone();
-    interrupt::unblock();
-    stack::prepare(process.kernel.limits.stack);
+    interrupt::unblock_signals();
+    stack::prepare_stack(process.kernel.limits.stack);
     take_refused_here();
     {
         let ended = process.clone();
-        let _stop = wasibox_vfs::stop_when(move || ended.alive().is_err());
+        let _stop = wasibox_vfs::stop_when(move || ended.check_alive().is_err());
         serve_all(host);
     }
-    stack::release(&budget);
+    stack::release_stack(&budget);
     drop(code);
     if take_refused_here() {
         process.threads.starved.store(true, Ordering::Relaxed);
@@ -77,16 +77,16 @@ fn serve_all(host: ThreadJob) {
         let made = match second.take() {
             Some(second) => Ok(second),
             None => catch_unwind(AssertUnwindSafe(|| SecondThread::new(&host)))
-                .unwrap_or_else(|_| Err(internal(process))),
+                .unwrap_or_else(|_| Err(internal_end(process))),
         };
         threads.begin(task.number);
         let end = match made {
-            Ok(_) if process.alive().is_err() => None,
+            Ok(_) if process.check_alive().is_err() => None,
             Ok(made) => run(&host, second.insert(made), &task),
             Err(end) => Some(end),
         };
-        let is_well = end.is_none() && process.alive().is_ok() && !has_thrown_here();
-        stack::close(&process.kernel.budget);
+        let is_well = end.is_none() && process.check_alive().is_ok() && !has_thrown_here();
+        stack::close_stack(&process.kernel.budget);
         if !is_well {
             second = None;
             forget_thrown_here(process);
@@ -104,17 +104,17 @@ fn serve_all(host: ThreadJob) {
     }
 }
 
-fn internal(process: &Process) -> ProgramEnd {
-    complain(process, "internal error of the sandbox");
+fn internal_end(process: &Process) -> ProgramEnd {
+    complain_to_process(process, "internal error of the sandbox");
     ProgramEnd::Status(ProcessStatus::Signaled(signal::ABRT))
 }
 
 /// Runs a thread to its end; what that does to the process.
 fn run(host: &ThreadJob, second: &mut SecondThread, task: &ThreadTask) -> Option<ProgramEnd> {
     let process = &host.process;
-    let tid = process.tid(task.number);
+    let tid = process.thread_id(task.number);
     let called = {
-        let _watched = watch(process, host.pattern.loaded.exception());
+        let _watched = watch_process(process, host.pattern.loaded.exception());
         let begin = || {
             for (global, first) in &second.globals {
                 global.set(&mut second.store, first.clone())?;
@@ -126,11 +126,11 @@ fn run(host: &ThreadJob, second: &mut SecondThread, task: &ThreadTask) -> Option
     let error = match called {
         Ok(Ok(())) => return None,
         Ok(Err(error)) => error,
-        Err(_) => return Some(internal(process)),
+        Err(_) => return Some(internal_end(process)),
     };
     match error.downcast_ref::<Halt>() {
         Some(Halt::ThreadExit | Halt::Over | Halt::Killed) => None,
-        _ if process.alive().is_err() => None,
+        _ if process.check_alive().is_err() => None,
         _ => Some(ended_by(process, error)),
     }
 }
@@ -139,10 +139,10 @@ impl SecondThread {
     fn new(host: &ThreadJob) -> Result<SecondThread, ProgramEnd> {
         let process = &host.process;
         let put = || share_here(&host.pattern.memory);
-        let made = instantiate(process, &host.pattern.loaded, put)?;
+        let made = instantiate_guest(process, &host.pattern.loaded, put)?;
         let (mut store, _env) = (made.store, made.env);
         let Ok(start) = made.instance.exports.get_typed_function(&store, START) else {
-            complain(process, "cannot run its thread");
+            complain_to_process(process, "cannot run its thread");
             return Err(ProgramEnd::Status(ProcessStatus::Exited(126)));
         };
         let globals = made.globals.into_iter().map(|g| (g.clone(), g.get(&mut store))).collect();

@@ -38,30 +38,30 @@ fn spawn(k: &Arc<Kernel>, parent: u32) -> Result<u32, SpawnError<ProgramError>> 
         ProcessStart { program: ProgramMark(0), argv: vec![b"it".to_vec()], env: Vec::new() };
     let cwd = Cwd::new(Loc::Tree(wasibox_vfs::tree::ROOT), b"/".to_vec());
     let fds = Descriptors::new(8);
-    k.spawn(ChildStart { parent, start, fds, cwd, ignored: 0, held: None })
+    k.spawn_process(ChildStart { parent, start, fds, cwd, ignored: 0, held: None })
 }
 
 #[test]
 fn nothing_starts_after_the_first_process_has_ended() {
     let k = kernel();
     assert_eq!(spawn(&k, 1).unwrap(), FIRST_PID);
-    let end = k.finish();
+    let end = k.finish_run();
     assert_eq!((end.status, end.stuck), (ProcessStatus::Exited(0), 0));
     let late = spawn(&k, FIRST_PID);
     assert!(matches!(late, Err(SpawnError::Errno(Errno::AGAIN))), "{late:?}");
-    assert_eq!(k.alive(), 0);
+    assert_eq!(k.alive_count(), 0);
 }
 
 #[test]
 fn all_that_a_process_took_is_given_back() {
     let k = kernel();
-    let before = k.budget.used();
+    let before = k.budget.used_bytes();
     spawn(&k, 1).unwrap();
-    k.finish();
+    k.finish_run();
     // Its thread lets go of it a moment after it has told its end.
     let until = Instant::now() + Duration::from_secs(10);
-    while k.budget.used() > before && Instant::now() < until {
+    while k.budget.used_bytes() > before && Instant::now() < until {
         std::thread::yield_now();
     }
-    assert_eq!(k.budget.used(), before);
+    assert_eq!(k.budget.used_bytes(), before);
 }

@@ -5,7 +5,7 @@
 
 use super::instance::ReadyInstance;
 use super::{Job, Process};
-use crate::interrupt::{self, watch};
+use crate::interrupt::{self, watch_process};
 use crate::loaded::LoadedProgram;
 use crate::programs::Programs;
 use crate::stack;
@@ -13,7 +13,9 @@ use box_abi::signal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use wasibox_kernel::{Descriptors, EntryPoint, Halt, ProcessStatus, ProgramEnd, complain};
+use wasibox_kernel::{
+    Descriptors, EntryPoint, Halt, ProcessStatus, ProgramEnd, complain_to_process,
+};
 use wasibox_vfs::{ProgramMark, Reservation};
 use wasmer::RuntimeError;
 use wasmer_types::TrapCode;
@@ -28,7 +30,7 @@ pub struct IdleThreads(Mutex<Vec<(ProgramMark, EntryPoint, Sender<Job>)>>);
 impl IdleThreads {
     /// Where a job of this thread will come from, unless enough threads wait already.
     fn wait_here(&self, program: ProgramMark, entry: EntryPoint) -> Option<Receiver<Job>> {
-        let mut idle = crate::lock(&self.0);
+        let mut idle = crate::lock_mutex(&self.0);
         if idle.len() >= MAX_IDLE {
             return None;
         }
@@ -40,7 +42,7 @@ impl IdleThreads {
     /// Gives a job to the thread that began to wait last: what it needs is still in the caches.
     fn hand_over(&self, job: Job) -> Option<Job> {
         let found = {
-            let mut idle = crate::lock(&self.0);
+            let mut idle = crate::lock_mutex(&self.0);
             let at = idle.iter().rposition(|(p, e, _)| (*p, *e) == (job.program, job.entry));
             at.map(|at| idle.remove(at).2)
         };
@@ -52,21 +54,21 @@ impl IdleThreads {
 }
 
 /// Starts a job on a waiting thread or on a new one.
-pub fn start(programs: &Programs, job: Job) -> std::io::Result<()> {
+pub fn start_job(programs: &Programs, job: Job) -> std::io::Result<()> {
     let job = if job.ready.is_some() { Some(job) } else { programs.idle.hand_over(job) };
     let Some(job) = job else { return Ok(()) };
     // Host functions run on this stack; guest code has its own.
     let builder = std::thread::Builder::new().stack_size(512 << 10);
-    builder.spawn(move || work(job)).map(drop)
+    builder.spawn(move || work_jobs(job)).map(drop)
 }
 
 /// A thread's life.
-fn work(first: Job) {
-    interrupt::unblock();
-    stack::prepare(first.process.kernel.limits.stack);
+fn work_jobs(first: Job) {
+    interrupt::unblock_signals();
+    stack::prepare_stack(first.process.kernel.limits.stack);
     let budget = first.process.kernel.budget.clone();
     serve_all(first);
-    stack::release(&budget);
+    stack::release_stack(&budget);
 }
 
 fn serve_all(first: Job) {
@@ -74,7 +76,7 @@ fn serve_all(first: Job) {
     let mut ready = None;
     loop {
         let programs = job.process.kernel.host.clone();
-        let again = serve(job, &mut ready);
+        let again = serve_job(job, &mut ready);
         let Some(r) = ready.as_mut().filter(|_| again) else { return };
         let Some(next) = programs.idle.wait_here(r.program, r.entry) else { return };
         // Waiting must not keep the session alive; its end ends the wait.
@@ -87,23 +89,23 @@ fn serve_all(first: Job) {
 }
 
 /// Runs a process to its end and reports it. Whether the thread's instance can serve again.
-fn serve(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
+fn serve_job(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
     // Dropped after the module and all else of this function.
     let _code = job.process.kernel.host.code.clone();
     let Job { process, mut program, mut loaded, mut entry, memory, ready: cell } = job;
     if let Some(cell) = cell {
         *ready = Some(*cell);
     }
-    process.begin();
+    process.begin_thread();
     wasibox_vfs::budget::take_refused_here();
     let killed = process.clone();
-    let _stop = wasibox_vfs::stop_when(move || killed.alive().is_err());
+    let _stop = wasibox_vfs::stop_when(move || killed.check_alive().is_err());
     let mut memory = Some(memory);
     let mut again;
     let status = loop {
         let what = NextRun { program, entry, loaded: &loaded, memory: memory.take() };
-        let watched = watch(&process, loaded.exception());
-        let end = catch_unwind(AssertUnwindSafe(|| one(&process, what, ready)));
+        let watched = watch_process(&process, loaded.exception());
+        let end = catch_unwind(AssertUnwindSafe(|| run_program(&process, what, ready)));
         // All its threads have left when the first one goes on.
         let end = match process.threads.end_all() {
             Some(end) => Ok((end, false)),
@@ -120,14 +122,14 @@ fn serve(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
             Ok((ProgramEnd::Exec, _)) => {
                 *ready = None;
                 interrupt::forget_thrown(&process);
-                program = crate::lock(&process.start).program;
+                program = crate::lock_mutex(&process.start).program;
                 match process.kernel.host.get(program) {
                     Ok(l) => {
                         loaded = l;
-                        (entry, memory) = process.kernel.entry(&loaded);
+                        (entry, memory) = process.kernel.entry_of(&loaded);
                     }
                     Err(e) => {
-                        complain(&process, &e.to_string());
+                        complain_to_process(&process, &e.to_string());
                         again = false;
                         break ProcessStatus::Exited(126);
                     }
@@ -143,7 +145,7 @@ fn serve(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
                         EntryPoint::Cell { is_prepared: false }
                     }
                     EntryPoint::Cell { .. } => {
-                        complain(&process, "the interpreter cannot go on");
+                        complain_to_process(&process, "the interpreter cannot go on");
                         again = false;
                         break ProcessStatus::Exited(126);
                     }
@@ -151,7 +153,7 @@ fn serve(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
                 };
             }
             Err(_) => {
-                complain(&process, "internal error of the sandbox");
+                complain_to_process(&process, "internal error of the sandbox");
                 again = false;
                 break ProcessStatus::Signaled(signal::ABRT);
             }
@@ -161,14 +163,14 @@ fn serve(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
         && again
         && let Some(r) = ready
     {
-        *crate::lock(&process.kernel.prepared) = r.content();
+        *crate::lock_mutex(&process.kernel.prepared) = r.memory_content();
         again = false;
     }
     if let EntryPoint::Cell { .. } = entry
         && again
         && let Some(r) = ready.take()
     {
-        keep(&process, r);
+        keep_interpreter(&process, r);
         again = false;
     }
     let mut renewed = false;
@@ -183,12 +185,12 @@ fn serve(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
         _ => *ready = None,
     }
     interrupt::forget_thrown(&process);
-    stack::close(&process.kernel.budget);
+    stack::close_stack(&process.kernel.budget);
     // Readers of its pipes must see the end before a waiting parent does.
     let limit = process.kernel.limits.descriptors;
-    let fds = std::mem::replace(&mut *crate::lock(&process.fds), Descriptors::new(limit));
+    let fds = std::mem::replace(&mut *crate::lock_mutex(&process.fds), Descriptors::new(limit));
     drop(fds);
-    process.kernel.ended(&process, status);
+    process.kernel.process_ended(&process, status);
     drop(process);
     match ready {
         Some(r) if again => renewed || r.renew(),
@@ -197,10 +199,10 @@ fn serve(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
 }
 
 /// Keeps the interpreter that has run its cell to the end.
-fn keep(process: &Process, mut ready: ReadyInstance) {
+fn keep_interpreter(process: &Process, mut ready: ReadyInstance) {
     let Some(answer) = ready.take_answer() else { return };
-    ready.pause(process);
-    process.kernel.cells.keep(process, Box::new(ready), answer);
+    ready.pause_cell(process);
+    process.kernel.cells.keep_process(process, Box::new(ready), answer);
 }
 
 /// What a process runs next.
@@ -212,7 +214,7 @@ struct NextRun<'a> {
 }
 
 /// Runs a program in the thread's instance, or in a new one.
-fn one(
+fn run_program(
     process: &Arc<Process>,
     what: NextRun<'_>,
     ready: &mut Option<ReadyInstance>,
@@ -243,9 +245,9 @@ fn one(
 pub fn ended_by(process: &Process, e: RuntimeError) -> ProgramEnd {
     let killed = || {
         if process.watch.is_short() {
-            complain(process, "ended: the memory limit is reached");
+            complain_to_process(process, "ended: the memory limit is reached");
         }
-        ProgramEnd::Status(ProcessStatus::Signaled(process.fatal().unwrap_or(signal::KILL)))
+        ProgramEnd::Status(ProcessStatus::Signaled(process.fatal_signal().unwrap_or(signal::KILL)))
     };
     match e.downcast_ref::<Halt>() {
         Some(Halt::Exit(code)) => return ProgramEnd::Status(ProcessStatus::Exited(*code)),
@@ -261,7 +263,7 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> ProgramEnd {
         Some(Halt::Errno(_) | Halt::ThreadExit) | None => {}
     }
     // An interrupt that meets an access to memory looks like a trap there.
-    if process.fatal().is_some() {
+    if process.fatal_signal().is_some() {
         return killed();
     }
     let (sig, text) = match e.clone().to_trap() {
@@ -289,6 +291,6 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> ProgramEnd {
         _ if e.is_exception() => (signal::ABRT, "uncaught exception"),
         _ => (signal::ABRT, "ended by an error of the engine"),
     };
-    complain(process, text);
+    complain_to_process(process, text);
     ProgramEnd::Status(ProcessStatus::Signaled(sig))
 }

@@ -142,12 +142,12 @@ pub fn start(argv: &[&str], policy: Policy, stdin: &[u8]) -> Result<Ran, Sandbox
     let (spec, out, err) = spec(argv, stdin);
     let t = Instant::now();
     let r = b.run(spec)?;
-    let raw = out.take();
+    let raw = out.take_output();
     Ok(Ran {
         status: r.status,
         limit: r.limit,
         out: String::from_utf8_lossy(&raw).into_owned(),
-        err: String::from_utf8_lossy(&err.take()).into_owned(),
+        err: String::from_utf8_lossy(&err.take_output()).into_owned(),
         raw,
         peak: r.peak_memory,
         ended: r.ended,

@@ -31,7 +31,7 @@ pub enum ImageFile {
     Symlink(Vec<u8>),
 }
 
-fn names(path: &str) -> Vec<ByteBuf> {
+fn path_names(path: &str) -> Vec<ByteBuf> {
     path.split('/').filter(|n| !n.is_empty()).map(|n| ByteBuf::from(n.as_bytes())).collect()
 }
 
@@ -41,7 +41,7 @@ impl ImageFiles {
     /// # Errors
     /// If it is damaged.
     pub fn new(image: Arc<Image>) -> Result<ImageFiles, Error> {
-        let volumes = image.folders()?.into_iter().map(|f| (names(f.path()), f)).collect();
+        let volumes = image.folders()?.into_iter().map(|f| (path_names(f.path()), f)).collect();
         Ok(ImageFiles { image, volumes, known: Mutex::default() })
     }
 
@@ -54,15 +54,15 @@ impl ImageFiles {
     ///
     /// # Errors
     /// If the image is damaged.
-    pub fn list(&self, path: &[ByteBuf]) -> Result<Option<Arc<ImageListing>>, Error> {
-        let mut at = self.listing(&[], Vec::new())?;
+    pub fn list_dir(&self, path: &[ByteBuf]) -> Result<Option<Arc<ImageListing>>, Error> {
+        let mut at = self.build_listing(&[], Vec::new())?;
         for n in 1..=path.len() {
             let name = &path[n - 1];
             if !matches!(at.entries.get(name), Some(ImageFile::Dir)) {
                 return Ok(None);
             }
             let folders = at.folders.get(name).cloned().unwrap_or_default();
-            at = self.listing(&path[..n], folders)?;
+            at = self.build_listing(&path[..n], folders)?;
         }
         Ok(Some(at))
     }
@@ -71,13 +71,13 @@ impl ImageFiles {
     ///
     /// # Errors
     /// If the image is damaged.
-    pub fn entry(&self, path: &[ByteBuf]) -> Result<Option<ImageFile>, Error> {
+    pub fn find_entry(&self, path: &[ByteBuf]) -> Result<Option<ImageFile>, Error> {
         let Some((name, dir)) = path.split_last() else { return Ok(Some(ImageFile::Dir)) };
-        Ok(self.list(dir)?.and_then(|dir| dir.entries.get(name).cloned()))
+        Ok(self.list_dir(dir)?.and_then(|dir| dir.entries.get(name).cloned()))
     }
 
     /// The directory at `path`, which is `folders` of volumes above it.
-    fn listing(
+    fn build_listing(
         &self,
         path: &[ByteBuf],
         folders: Vec<ImageDir>,
@@ -111,7 +111,7 @@ impl ImageFiles {
                 out.entries.insert(name, kind);
             }
         }
-        if path == names("/bin") || path == names("/usr/bin") {
+        if path == path_names("/bin") || path == path_names("/usr/bin") {
             for c in self.image.commands() {
                 let Some(bytes) = self.image.atom_shared(&c.atom) else { continue };
                 let name = ByteBuf::from(c.name.as_bytes());
@@ -119,7 +119,7 @@ impl ImageFiles {
             }
         }
         // Names above what lies deeper.
-        let homes = HOMES.iter().map(|(path, _)| names(path));
+        let homes = HOMES.iter().map(|(path, _)| path_names(path));
         for deeper in self.volumes.iter().map(|(at, _)| at.clone()).chain(homes) {
             if deeper.len() > path.len() && deeper.starts_with(path) {
                 out.entries.entry(deeper[path.len()].clone()).or_insert(ImageFile::Dir);
@@ -130,13 +130,13 @@ impl ImageFiles {
 }
 
 impl export::ImageSource for ImageFiles {
-    fn file(
+    fn read_file(
         &self,
         path: &[ByteBuf],
         len: u64,
     ) -> Result<Vec<u8>, wasibox_store::snapshot::SnapshotError> {
         let missing = wasibox_store::snapshot::SnapshotError::Malformed("a file of the image");
-        match self.entry(path) {
+        match self.find_entry(path) {
             Ok(Some(ImageFile::File { bytes, .. })) => {
                 let bytes = (*bytes).as_ref();
                 let len = usize::try_from(len).unwrap_or(usize::MAX).min(bytes.len());

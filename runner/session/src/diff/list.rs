@@ -16,7 +16,7 @@ const MAX_LINKS: usize = 40;
 ///
 /// # Errors
 /// If store or image are damaged.
-pub fn list(
+pub fn list_names(
     store: &Store,
     files: &FileTree,
     image: Option<&ImageFiles>,
@@ -24,10 +24,10 @@ pub fn list(
 ) -> Result<Option<Vec<(Vec<u8>, bool)>>, Error> {
     store.with_objects(|objects| {
         let side = DiffSide { objects, files, image };
-        let Some(dir) = find(&side, path)? else { return Ok(None) };
-        let entries = side.entries(&dir)?;
+        let Some(dir) = find_dir(&side, path)? else { return Ok(None) };
+        let entries = side.dir_entries(&dir)?;
         let mut out = Vec::new();
-        for name in side.names(&dir, true)? {
+        for name in side.dir_names(&dir, true)? {
             match entries.get(&name)? {
                 SideEntry::Nothing => {}
                 found => out.push((name.into_vec(), matches!(found, SideEntry::Dir(_)))),
@@ -38,7 +38,7 @@ pub fn list(
 }
 
 /// The directory at a path.
-fn find(side: &DiffSide<'_>, path: &[u8]) -> Result<Option<Id>, Error> {
+fn find_dir(side: &DiffSide<'_>, path: &[u8]) -> Result<Option<Id>, Error> {
     let words = |path: &[u8]| -> Vec<ByteBuf> {
         let words = path.split(|b| *b == b'/').filter(|w| !matches!(*w, b"" | b"."));
         words.rev().map(ByteBuf::from).collect()
@@ -50,7 +50,7 @@ fn find(side: &DiffSide<'_>, path: &[u8]) -> Result<Option<Id>, Error> {
             continue;
         }
         let Some(at) = above.last() else { return Ok(None) };
-        match side.entries(at)?.get(&name)? {
+        match side.dir_entries(at)?.get(&name)? {
             SideEntry::Dir(id) => above.push(id),
             SideEntry::Symlink(to) if links < MAX_LINKS => {
                 links += 1;

@@ -2,7 +2,7 @@
 //! need be held.
 //!
 //! # Stages
-//! 1. [`differences`] goes through both trees at once, as far as a session has records of them, and tells
+//! 1. [`find_differences`] goes through both trees at once, as far as a session has records of them, and tells
 //!    of each file, link and pipe that is not the same. It costs what the sessions have touched.
 //! 2. [`text::unified`] shows one as `git diff` does.
 //!
@@ -18,10 +18,10 @@ mod side;
 pub mod text;
 
 pub use image::{ImageFile, ImageFiles, ImageListing};
-pub use list::list;
+pub use list::list_names;
 
 use crate::session::Error;
-use side::{DiffSide, FileAt, SideEntry, same};
+use side::{DiffSide, FileAt, SideEntry, is_same_content};
 use std::collections::HashSet;
 use wasibox_store::Store;
 use wasibox_store::snapshot::delta::Id;
@@ -60,7 +60,7 @@ impl DiffItem<'_> {
     ///
     /// # Errors
     /// If the store is damaged.
-    pub fn bytes(&self, most: u64) -> Result<Option<Vec<u8>>, Error> {
+    pub fn read_bytes(&self, most: u64) -> Result<Option<Vec<u8>>, Error> {
         match &self.content {
             DiffContent::Symlink(to) => Ok(Some(to.clone())),
             DiffContent::File(side, file) if file.len <= most => {
@@ -96,7 +96,7 @@ impl DiffItem<'_> {
 ///
 /// # Errors
 /// If store or image are damaged; what `emit` says first.
-pub fn differences(
+pub fn find_differences(
     store: &Store,
     old: &FileTree,
     new: &FileTree,
@@ -105,17 +105,26 @@ pub fn differences(
 ) -> Result<(), Error> {
     store.with_objects(|objects| {
         let sides = [old, new].map(|files| DiffSide { objects, files, image });
-        DiffWalk { sides, changed: changed(objects, old, new)?, seen: Default::default(), emit }
-            .run()
+        DiffWalk {
+            sides,
+            changed: changed_nodes(objects, old, new)?,
+            seen: Default::default(),
+            emit,
+        }
+        .run()
     })
 }
 
 /// The nodes whose records differ.
-fn changed(objects: &dyn Objects, old: &FileTree, new: &FileTree) -> Result<HashSet<Id>, Error> {
+fn changed_nodes(
+    objects: &dyn Objects,
+    old: &FileTree,
+    new: &FileTree,
+) -> Result<HashSet<Id>, Error> {
     let fail = |e: Snapshot| Error::Store(e.into());
     let mut out = HashSet::new();
     let mut all = Differences::new(objects, &old.root, &new.root).map_err(fail)?;
-    while let Some((key, _, _)) = all.advance().map_err(fail)? {
+    while let Some((key, _, _)) = all.next_difference().map_err(fail)? {
         out.insert(key.id);
     }
     Ok(out)
@@ -145,14 +154,14 @@ impl<'a> DiffWalk<'a, '_> {
         };
         let mut todo = vec![root];
         while let Some(place) = todo.pop() {
-            self.tell(&place)?;
-            todo.extend(self.below(&place)?);
+            self.emit_place(&place)?;
+            todo.extend(self.places_below(&place)?);
         }
         Ok(())
     }
 
     /// What is below a place where a directory is, the last name first.
-    fn below(&mut self, place: &DiffPlace) -> Result<Vec<DiffPlace>, Error> {
+    fn places_below(&mut self, place: &DiffPlace) -> Result<Vec<DiffPlace>, Error> {
         let mut dirs = [None, None];
         for (side, found) in place.found.iter().enumerate() {
             let SideEntry::Dir(id) = found else { continue };
@@ -170,8 +179,8 @@ impl<'a> DiffWalk<'a, '_> {
                 entries.push(None);
                 continue;
             };
-            names.extend(side.names(dir, whole)?);
-            entries.push(Some(side.entries(dir)?));
+            names.extend(side.dir_names(dir, whole)?);
+            entries.push(Some(side.dir_entries(dir)?));
         }
         let mut out = Vec::with_capacity(names.len());
         for name in names.into_iter().rev() {
@@ -186,7 +195,7 @@ impl<'a> DiffWalk<'a, '_> {
         Ok(out)
     }
 
-    fn tell(&mut self, place: &DiffPlace) -> Result<(), Error> {
+    fn emit_place(&mut self, place: &DiffPlace) -> Result<(), Error> {
         let is_same = match &place.found {
             [
                 SideEntry::Nothing | SideEntry::Dir(_) | SideEntry::Other,
@@ -195,7 +204,7 @@ impl<'a> DiffWalk<'a, '_> {
             [SideEntry::File(a), SideEntry::File(b)] if a.mode == b.mode => {
                 let untouched = a.id == b.id && !self.changed.contains(&a.id);
                 let sides = &self.sides;
-                untouched || same((&sides[0], a), (&sides[1], b))?.unwrap_or(false)
+                untouched || is_same_content((&sides[0], a), (&sides[1], b))?.unwrap_or(false)
             }
             [SideEntry::Symlink(a), SideEntry::Symlink(b)] => a == b,
             [SideEntry::Fifo(a), SideEntry::Fifo(b)] => a == b,
@@ -204,12 +213,12 @@ impl<'a> DiffWalk<'a, '_> {
         if is_same {
             return Ok(());
         }
-        let [old, new] = [0, 1].map(|n| item(self.sides[n], &place.found[n]));
+        let [old, new] = [0, 1].map(|n| diff_item(self.sides[n], &place.found[n]));
         (self.emit)(PathDifference { path: place.path.clone(), old, new })
     }
 }
 
-fn item<'a>(side: DiffSide<'a>, found: &SideEntry) -> Option<DiffItem<'a>> {
+fn diff_item<'a>(side: DiffSide<'a>, found: &SideEntry) -> Option<DiffItem<'a>> {
     match found {
         SideEntry::Nothing | SideEntry::Dir(_) | SideEntry::Other => None,
         SideEntry::File(file) => Some(DiffItem {

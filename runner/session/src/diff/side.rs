@@ -42,36 +42,36 @@ pub struct FileAt {
     pub len: u64,
 }
 
-fn store(e: Snapshot) -> Error {
+fn store_error(e: Snapshot) -> Error {
     Error::Store(e.into())
 }
 
 impl<'a> DiffSide<'a> {
     /// The names in a directory. With `whole`, those that only the image has, too.
-    pub fn names(&self, dir: &Id, whole: bool) -> Result<BTreeSet<ByteBuf>, Error> {
-        let listed = self.list(dir)?;
+    pub fn dir_names(&self, dir: &Id, whole: bool) -> Result<BTreeSet<ByteBuf>, Error> {
+        let listed = self.list_dir(dir)?;
         let mut out: BTreeSet<ByteBuf> = listed.keys().cloned().collect();
         if let (true, Id::Given(path), Some(image)) = (whole, dir, self.image)
-            && let Some(below) = image.list(path)?
+            && let Some(below) = image.list_dir(path)?
         {
             out.extend(below.entries.keys().cloned());
         }
         Ok(out)
     }
 
-    fn list(&self, dir: &Id) -> Result<walk::Listing, Error> {
-        walk::list(self.objects, &self.files.root, dir).map_err(store)
+    fn list_dir(&self, dir: &Id) -> Result<walk::Listing, Error> {
+        walk::list_dir(self.objects, &self.files.root, dir).map_err(store_error)
     }
 
     /// What the names of a directory lead to.
-    pub fn entries(&self, dir: &Id) -> Result<SideEntries<'a>, Error> {
-        Ok(SideEntries { side: *self, dir: dir.clone(), listed: self.list(dir)? })
+    pub fn dir_entries(&self, dir: &Id) -> Result<SideEntries<'a>, Error> {
+        Ok(SideEntries { side: *self, dir: dir.clone(), listed: self.list_dir(dir)? })
     }
 
     /// What a node is.
-    fn node(&self, id: &Id) -> Result<SideEntry, Error> {
-        let key = RecordKey::node(id.clone());
-        match read::find(self.objects, &self.files.root, &key).map_err(store)? {
+    fn find_node(&self, id: &Id) -> Result<SideEntry, Error> {
+        let key = RecordKey::for_node(id.clone());
+        match read::find_record(self.objects, &self.files.root, &key).map_err(store_error)? {
             Some(RecordValue::Node(node)) => Ok(match &node.what {
                 NodeContent::Dir { .. } => SideEntry::Dir(id.clone()),
                 NodeContent::File { len, .. } => {
@@ -83,18 +83,18 @@ impl<'a> DiffSide<'a> {
                 NodeContent::Same => SideEntry::Other,
             }),
             Some(RecordValue::Gone) => Ok(SideEntry::Nothing),
-            Some(_) => Err(store(Snapshot::Malformed("parts of another kind of node"))),
-            None => self.given(id),
+            Some(_) => Err(store_error(Snapshot::Malformed("parts of another kind of node"))),
+            None => self.image_entry(id),
         }
     }
 
     /// What the image has there.
-    fn given(&self, id: &Id) -> Result<SideEntry, Error> {
+    fn image_entry(&self, id: &Id) -> Result<SideEntry, Error> {
         let Id::Given(path) = id else {
-            return Err(store(Snapshot::Malformed("an entry that leads nowhere")));
+            return Err(store_error(Snapshot::Malformed("an entry that leads nowhere")));
         };
         if let Some(image) = self.image {
-            return Ok(match image.entry(path)? {
+            return Ok(match image.find_entry(path)? {
                 None => SideEntry::Nothing,
                 Some(ImageFile::Dir) => SideEntry::Dir(id.clone()),
                 Some(ImageFile::Symlink(to)) => SideEntry::Symlink(to),
@@ -105,7 +105,7 @@ impl<'a> DiffSide<'a> {
             });
         }
         // Something below it was changed, so it is a directory.
-        let is_dir = !self.list(id)?.is_empty();
+        let is_dir = !self.list_dir(id)?.is_empty();
         Ok(if is_dir { SideEntry::Dir(id.clone()) } else { SideEntry::Other })
     }
 
@@ -118,10 +118,12 @@ impl<'a> DiffSide<'a> {
         };
         let image = match (&file.id, self.image) {
             _ if base == 0 => Vec::new(),
-            (Id::Given(path), Some(image)) => match export::ImageSource::file(image, path, base) {
-                Ok(bytes) => bytes,
-                Err(_) => return Ok(None),
-            },
+            (Id::Given(path), Some(image)) => {
+                match export::ImageSource::read_file(image, path, base) {
+                    Ok(bytes) => bytes,
+                    Err(_) => return Ok(None),
+                }
+            }
             _ => return Ok(None),
         };
         let Some(node) = &file.node else {
@@ -131,7 +133,7 @@ impl<'a> DiffSide<'a> {
         };
         let root = &self.files.root;
         let bytes = files::read(self.objects, root, &file.id, node, from, most, &image);
-        bytes.map(Some).map_err(store)
+        bytes.map(Some).map_err(store_error)
     }
 }
 
@@ -147,11 +149,11 @@ impl SideEntries<'_> {
     pub fn get(&self, name: &ByteBuf) -> Result<SideEntry, Error> {
         match (self.listed.get(name), &self.dir) {
             (Some(None), _) => Ok(SideEntry::Nothing),
-            (Some(Some(id)), _) => self.side.node(id),
+            (Some(Some(id)), _) => self.side.find_node(id),
             (None, Id::Given(path)) => {
                 let path = path.iter().cloned().chain([name.clone()]).collect();
                 match self.side.image {
-                    Some(_) => self.side.given(&Id::Given(path)),
+                    Some(_) => self.side.image_entry(&Id::Given(path)),
                     // Whether the image has it is not known; what the session made is listed.
                     None => Ok(SideEntry::Other),
                 }
@@ -162,7 +164,7 @@ impl SideEntries<'_> {
 }
 
 /// Whether two files have the same bytes; none if that cannot be told.
-pub fn same(
+pub fn is_same_content(
     a: (&DiffSide<'_>, &FileAt),
     b: (&DiffSide<'_>, &FileAt),
 ) -> Result<Option<bool>, Error> {

@@ -17,26 +17,26 @@ const CONTEXT: usize = 3;
 ///
 /// # Errors
 /// If the store is damaged, or `to` cannot be written.
-pub fn unified(difference: &PathDifference<'_>, to: &mut dyn Write) -> Result<(), Error> {
+pub fn write_unified(difference: &PathDifference<'_>, to: &mut dyn Write) -> Result<(), Error> {
     let PathDifference { path, old, new } = difference;
     // What was of another kind is gone, and something else is there.
     if let (Some(a), Some(b)) = (old, new)
         && (a.git_mode() ^ b.git_mode()) & 0o170_000 != 0
     {
-        one(path, Some(a), None, to)?;
-        return one(path, None, Some(b), to);
+        write_difference(path, Some(a), None, to)?;
+        return write_difference(path, None, Some(b), to);
     }
-    one(path, old.as_ref(), new.as_ref(), to)
+    write_difference(path, old.as_ref(), new.as_ref(), to)
 }
 
-fn one(
+fn write_difference(
     path: &[u8],
     old: Option<&DiffItem<'_>>,
     new: Option<&DiffItem<'_>>,
     to: &mut dyn Write,
 ) -> Result<(), Error> {
-    let (a, b) = (quoted(b"a", path), quoted(b"b", path));
-    put(to, &[b"diff --git ", &a, b" ", &b, b"\n"])?;
+    let (a, b) = (quote_path(b"a", path), quote_path(b"b", path));
+    put_parts(to, &[b"diff --git ", &a, b" ", &b, b"\n"])?;
     match (old, new) {
         (None, Some(b)) => writeln!(to, "new file mode {:06o}", b.git_mode())?,
         (Some(a), None) => writeln!(to, "deleted file mode {:06o}", a.git_mode())?,
@@ -46,14 +46,14 @@ fn one(
         _ => {}
     }
     let bytes = |item: Option<&DiffItem<'_>>| match item {
-        Some(item) => item.bytes(MAX_TEXT),
+        Some(item) => item.read_bytes(MAX_TEXT),
         None => Ok(Some(Vec::new())),
     };
     let (before, after) = (bytes(old)?, bytes(new)?);
     let (before, after) = match (before, after) {
         (Some(before), Some(after)) if is_text(&before) && is_text(&after) => (before, after),
         (Some(before), Some(after)) if before == after => return Ok(()),
-        _ => return sizes(old, new, &a, &b, to),
+        _ => return write_sizes(old, new, &a, &b, to),
     };
     if before == after {
         return Ok(());
@@ -62,7 +62,7 @@ fn one(
         Some(_) => name,
         None => b"/dev/null".to_vec(),
     };
-    put(to, &[b"--- ", &name(old, a), b"\n+++ ", &name(new, b), b"\n"])?;
+    put_parts(to, &[b"--- ", &name(old, a), b"\n+++ ", &name(new, b), b"\n"])?;
     let mut config = TextDiff::configure();
     config.algorithm(Algorithm::Myers).timeout(PATIENCE);
     let lines = config.diff_lines(before.as_slice(), after.as_slice());
@@ -70,7 +70,7 @@ fn one(
 }
 
 /// What is told of files that are not shown.
-fn sizes(
+fn write_sizes(
     old: Option<&DiffItem<'_>>,
     new: Option<&DiffItem<'_>>,
     a: &[u8],
@@ -88,10 +88,10 @@ fn sizes(
         (Some(one), None) | (None, Some(one)) => size(one),
         (None, None) => return Ok(()),
     };
-    put(to, &[b"Binary files ", a, b" and ", b, b" differ (", sizes.as_bytes(), b")\n"])
+    put_parts(to, &[b"Binary files ", a, b" and ", b, b" differ (", sizes.as_bytes(), b")\n"])
 }
 
-fn put(to: &mut dyn Write, parts: &[&[u8]]) -> Result<(), Error> {
+fn put_parts(to: &mut dyn Write, parts: &[&[u8]]) -> Result<(), Error> {
     Ok(to.write_all(&parts.concat())?)
 }
 
@@ -101,7 +101,7 @@ fn is_text(bytes: &[u8]) -> bool {
 }
 
 /// A path with its prefix, in quotes if it has what would not be read back.
-fn quoted(prefix: &[u8], path: &[u8]) -> Vec<u8> {
+fn quote_path(prefix: &[u8], path: &[u8]) -> Vec<u8> {
     let whole = [prefix, path].concat();
     let is_bad = |b: &u8| *b < b' ' || *b == 0x7f || matches!(b, b'"' | b'\\');
     if !whole.iter().any(is_bad) && std::str::from_utf8(&whole).is_ok() {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn names_are_quoted_as_git_does() {
-        let q = |path: &[u8]| String::from_utf8_lossy(&quoted(b"a", path)).into_owned();
+        let q = |path: &[u8]| String::from_utf8_lossy(&quote_path(b"a", path)).into_owned();
         assert_eq!(q(b"/tmp/x y"), "a/tmp/x y");
         assert_eq!(q("/grün".as_bytes()), "a/grün");
         // git -c core.quotePath=false diff --no-index

@@ -76,7 +76,7 @@ impl PolicyFile {
         let dir = path.parent().unwrap_or(Path::new(""));
         let text = match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(text),
-            Err(e) => Err(mistake(&bytes[..e.valid_up_to()], "not UTF-8".into())),
+            Err(e) => Err(mistake_at(&bytes[..e.valid_up_to()], "not UTF-8".into())),
         };
         text.and_then(|text| PolicyFile::parse(text, dir))
             .map_err(|mistake| PolicyError::Wrong { path: path.into(), mistake })
@@ -89,7 +89,7 @@ impl PolicyFile {
     pub fn parse(text: &str, dir: &Path) -> Result<PolicyFile, Mistake> {
         let wrong = |e: toml::de::Error| {
             let at = e.span().map_or(0, |span| span.start.min(text.len()));
-            mistake(&text.as_bytes()[..at], e.message().replace('\n', ", "))
+            mistake_at(&text.as_bytes()[..at], e.message().replace('\n', ", "))
         };
         let written: WrittenPolicy = toml::from_str(text).map_err(wrong)?;
         let limits = written.limits;
@@ -129,7 +129,7 @@ impl PolicyFile {
 
     /// What it allows.
     pub fn limits(&self) -> Limits {
-        self.limits.of(self.preset.unwrap_or_default().limits())
+        self.limits.apply_to(self.preset.unwrap_or_default().limits())
     }
 
     /// What it grants.
@@ -148,7 +148,7 @@ impl PolicyFile {
 }
 
 /// A mistake after `before`.
-fn mistake(before: &[u8], message: String) -> Mistake {
+fn mistake_at(before: &[u8], message: String) -> Mistake {
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
     let begun = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
     let column = String::from_utf8_lossy(&before[begun..]).chars().count() + 1;
@@ -199,7 +199,7 @@ impl TryFrom<NetworkTexts> for WrittenNetwork {
     fn try_from(texts: NetworkTexts) -> Result<WrittenNetwork, String> {
         let NetworkTexts { allow, deny, secrets } = texts;
         let policy = NetworkPolicy { allow, deny, secrets };
-        crate::requests::parsed(&policy).map_err(|e| e.to_string())?;
+        crate::requests::parse_policy(&policy).map_err(|e| e.to_string())?;
         Ok(WrittenNetwork(policy))
     }
 }
@@ -270,7 +270,7 @@ impl<'de> Deserialize<'de> for PresetName {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
         let wrong = || D::Error::custom(format!("`{name}` is not strict, normal or permissive"));
-        Preset::named(&name).map(PresetName).ok_or_else(wrong)
+        Preset::from_name(&name).map(PresetName).ok_or_else(wrong)
     }
 }
 
@@ -327,7 +327,7 @@ impl Visitor<'_> for SizeVisitor {
             .map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
     }
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<WrittenSize, E> {
-        let size = values::size(text);
+        let size = values::parse_size(text);
         size.map(WrittenSize).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
     }
 }
@@ -351,7 +351,7 @@ impl<'de> Deserialize<'de> for MaybeSize {
                 n.map(|n| MaybeSize(Some(n))).map_err(|_| E::custom("must not be less than 0"))
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<MaybeSize, E> {
-                match (text, values::size(text)) {
+                match (text, values::parse_size(text)) {
                     ("none", _) => Ok(MaybeSize(None)),
                     (_, Some(size)) => Ok(MaybeSize(Some(size))),
                     _ => Err(E::invalid_value(Unexpected::Str(text), &self)),

@@ -41,7 +41,7 @@ pub struct LimitChanges {
 
 impl LimitChanges {
     /// The limits with these changes.
-    pub fn of(&self, mut limits: Limits) -> Limits {
+    pub fn apply_to(&self, mut limits: Limits) -> Limits {
         fn set<T: Copy>(place: &mut T, value: Option<T>) {
             *place = value.unwrap_or(*place);
         }
@@ -61,7 +61,7 @@ impl LimitChanges {
     }
 
     /// These changes, and where they say nothing, `before`.
-    pub fn over(&self, before: &LimitChanges) -> LimitChanges {
+    pub fn merge_over(&self, before: &LimitChanges) -> LimitChanges {
         LimitChanges {
             timeout: self.timeout.or(before.timeout),
             cpu: self.cpu.or(before.cpu),
@@ -87,9 +87,9 @@ mod tests {
     fn changes_are_laid_over_each_other() {
         let file = LimitChanges { memory: Some(1), cpu: Some(None), ..LimitChanges::default() };
         let line = LimitChanges { memory: Some(2), disk: Some(3), ..LimitChanges::default() };
-        let limits = line.over(&file).of(Preset::Strict.limits());
+        let limits = line.merge_over(&file).apply_to(Preset::Strict.limits());
         assert_eq!((limits.memory, limits.disk.bytes, limits.cpu), (2, 3, None));
         assert_eq!(limits.processes, Preset::Strict.limits().processes);
-        assert_eq!(LimitChanges::default().of(limits), limits);
+        assert_eq!(LimitChanges::default().apply_to(limits), limits);
     }
 }

@@ -29,7 +29,7 @@ impl Preset {
     }
 
     /// The one of that name.
-    pub fn named(name: &str) -> Option<Preset> {
+    pub fn from_name(name: &str) -> Option<Preset> {
         Preset::ALL.into_iter().find(|p| p.name() == name)
     }
 
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn names_lead_back() {
-        assert!(Preset::ALL.iter().all(|p| Preset::named(p.name()) == Some(*p)));
-        assert_eq!(Preset::named("lax"), None);
+        assert!(Preset::ALL.iter().all(|p| Preset::from_name(p.name()) == Some(*p)));
+        assert_eq!(Preset::from_name("lax"), None);
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Bytes: a number with an optional `K`, `M`, `G` or `T` (powers of 1024), optionally
 /// followed by `B` or `iB`.
-pub fn size(text: &str) -> Option<u64> {
+pub fn parse_size(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let unit = unit.strip_suffix("iB").or(unit.strip_suffix('B')).unwrap_or(unit);
@@ -20,7 +20,7 @@ pub fn size(text: &str) -> Option<u64> {
 }
 
 /// Seconds, fractions allowed; 0 is no limit, as is a time of more than 30 years.
-pub fn seconds(text: &str) -> Option<Option<Duration>> {
+pub fn parse_seconds(text: &str) -> Option<Option<Duration>> {
     limit_of(text.parse().ok()?)
 }
 
@@ -43,25 +43,25 @@ mod tests {
 
     #[test]
     fn sizes() {
-        assert_eq!(size("0"), Some(0));
-        assert_eq!(size("512M"), Some(512 << 20));
-        assert_eq!(size("1g"), Some(1 << 30));
-        assert_eq!(size("64KiB"), Some(65536));
-        assert_eq!(size("5B"), Some(5));
+        assert_eq!(parse_size("0"), Some(0));
+        assert_eq!(parse_size("512M"), Some(512 << 20));
+        assert_eq!(parse_size("1g"), Some(1 << 30));
+        assert_eq!(parse_size("64KiB"), Some(65536));
+        assert_eq!(parse_size("5B"), Some(5));
         for bad in ["", "M", "1.5G", "-1", "1X", "99999999999T"] {
-            assert_eq!(size(bad), None, "{bad}");
+            assert_eq!(parse_size(bad), None, "{bad}");
         }
     }
 
     #[test]
     fn times() {
-        assert_eq!(seconds("0.25"), Some(Some(Duration::from_millis(250))));
-        assert_eq!(seconds("0"), Some(None));
+        assert_eq!(parse_seconds("0.25"), Some(Some(Duration::from_millis(250))));
+        assert_eq!(parse_seconds("0"), Some(None));
         for long in ["1e9", "1e19", "1e300"] {
-            assert_eq!(seconds(long), Some(None), "{long}");
+            assert_eq!(parse_seconds(long), Some(None), "{long}");
         }
         for bad in ["", "x", "-1", "nan", "inf", "1e400"] {
-            assert_eq!(seconds(bad), None, "{bad}");
+            assert_eq!(parse_seconds(bad), None, "{bad}");
         }
     }
 }

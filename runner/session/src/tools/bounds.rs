@@ -8,7 +8,7 @@ const VALUES: usize = 100_000;
 ///
 /// # Errors
 /// If it is deeper, or has more values, than arguments may.
-pub(super) fn check(text: &[u8]) -> Result<(), String> {
+pub(super) fn check_json(text: &[u8]) -> Result<(), String> {
     let (mut depth, mut values, mut in_string) = (0_usize, 1_usize, false);
     let mut bytes = text.iter();
     while let Some(byte) = bytes.next() {
@@ -44,15 +44,17 @@ mod tests {
         let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
         let objects = |n: usize| "{\"a\":".repeat(n) + "1" + &"}".repeat(n);
         let wide = |n: usize| format!("[{}1]", "1,".repeat(n));
-        assert!(check(nested(64).as_bytes()).is_ok() && check(objects(64).as_bytes()).is_ok());
-        assert!(check(nested(65).as_bytes()).unwrap_err().contains("deeper"));
-        assert!(check(objects(65).as_bytes()).is_err());
-        assert!(check("[".repeat(1 << 20).as_bytes()).is_err());
-        assert!(check(wide(99_000).as_bytes()).is_ok());
-        assert!(check(wide(100_000).as_bytes()).unwrap_err().contains("more than"));
+        assert!(
+            check_json(nested(64).as_bytes()).is_ok() && check_json(objects(64).as_bytes()).is_ok()
+        );
+        assert!(check_json(nested(65).as_bytes()).unwrap_err().contains("deeper"));
+        assert!(check_json(objects(65).as_bytes()).is_err());
+        assert!(check_json("[".repeat(1 << 20).as_bytes()).is_err());
+        assert!(check_json(wide(99_000).as_bytes()).is_ok());
+        assert!(check_json(wide(100_000).as_bytes()).unwrap_err().contains("more than"));
         // What looks so in a string is none of it.
         let text = format!("{{\"a\": \"{}\\\"{}\"}}", "[".repeat(1000), ",".repeat(200_000));
-        assert_eq!(check(text.as_bytes()), Ok(()));
-        assert!(check(b"\xff\\\"").is_ok() && check(b"").is_ok());
+        assert_eq!(check_json(text.as_bytes()), Ok(()));
+        assert!(check_json(b"\xff\\\"").is_ok() && check_json(b"").is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! A session's calls of host tools: what the node `/.box/tools` serves.
 
-use super::drive::{CallSlot, DriveResult, Ticket, drive};
+use super::drive::{CallSlot, DriveResult, Ticket, drive_future};
 use super::schema::STACK;
 use super::{HostTool, MAX_TOOLS, ToolContext, ToolDefinitionError, bounds};
 use box_abi::tools::{PART, ToolFailure, ToolsAnswer as Reply, ToolsRequest};
@@ -68,11 +68,11 @@ struct HostToolJob {
 
 type Outcome = Result<Vec<u8>, (ToolFailure, String)>;
 
-fn lock(m: &Mutex<ToolCallsState>) -> MutexGuard<'_, ToolCallsState> {
+fn lock_state(m: &Mutex<ToolCallsState>) -> MutexGuard<'_, ToolCallsState> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn failed(kind: ToolFailure, why: impl Into<String>) -> Reply {
+fn failure_reply(kind: ToolFailure, why: impl Into<String>) -> Reply {
     Reply::Failed(kind, why.into().into_bytes())
 }
 
@@ -91,24 +91,24 @@ impl ToolCalls {
         tools: impl IntoIterator<Item = HostTool>,
     ) -> Result<(), ToolDefinitionError> {
         let tools = by_name(tools)?;
-        lock(&self.0.state).tools = tools;
+        lock_state(&self.0.state).tools = tools;
         Ok(())
     }
 
     /// The same of tools that were looked at already.
-    pub fn replace(&self, tools: Vec<HostTool>) {
+    pub fn replace_tools(&self, tools: Vec<HostTool>) {
         let tools = tools.into_iter().map(|tool| (tool.name().to_owned(), tool)).collect();
-        lock(&self.0.state).tools = tools;
+        lock_state(&self.0.state).tools = tools;
     }
 
     /// The session's tools.
-    pub fn all(&self) -> Vec<HostTool> {
-        lock(&self.0.state).tools.values().cloned().collect()
+    pub fn all_tools(&self) -> Vec<HostTool> {
+        lock_state(&self.0.state).tools.values().cloned().collect()
     }
 
     /// Says which tools the session had before; gives all that it has had, if those are more.
-    pub fn remember(&self, formerly: BTreeSet<String>) -> Option<BTreeSet<String>> {
-        let mut state = lock(&self.0.state);
+    pub fn remember_former(&self, formerly: BTreeSet<String>) -> Option<BTreeSet<String>> {
+        let mut state = lock_state(&self.0.state);
         let mut all = formerly.clone();
         // Whoever runs it has other sessions with other tools: the list has an end.
         all.extend(state.tools.keys().take(MAX_TOOLS.saturating_sub(all.len())).cloned());
@@ -119,27 +119,27 @@ impl ToolCalls {
 
     /// Whether the session has tools, or had some.
     pub fn is_of_use(&self) -> bool {
-        let state = lock(&self.0.state);
+        let state = lock_state(&self.0.state);
         !state.tools.is_empty() || !state.formerly.is_empty()
     }
 
     /// A call of the session begins.
-    pub fn begin(&self) {
-        let mut state = lock(&self.0.state);
+    pub fn begin_call(&self) {
+        let mut state = lock_state(&self.0.state);
         (state.is_open, state.calls, state.bytes) = (true, 0, 0);
     }
 
     /// It has ended: what it has begun is cancelled. Gives the entries for the log.
-    pub fn end(&self) -> Vec<String> {
-        let mut state = lock(&self.0.state);
+    pub fn end_call(&self) -> Vec<String> {
+        let mut state = lock_state(&self.0.state);
         state.is_open = false;
         state.results.clear();
         state.held = 0;
         let queue = std::mem::take(&mut state.queue);
         for (_, active) in std::mem::take(&mut state.active) {
-            active.ticket.cancel();
+            active.ticket.cancel_call();
             let why = (ToolFailure::Cancelled, "the session's call has ended".to_owned());
-            state.note(active, &Err(why));
+            state.note_end(active, &Err(why));
         }
         let log = std::mem::take(&mut state.log);
         drop(state);
@@ -148,8 +148,8 @@ impl ToolCalls {
         log
     }
 
-    fn list(&self, from: u32) -> Reply {
-        let state = lock(&self.0.state);
+    fn list_reply(&self, from: u32) -> Reply {
+        let state = lock_state(&self.0.state);
         let allowed = |tool: &&HostTool| self.0.policy.allows(tool.name());
         let mut rest =
             state.tools.values().filter(allowed).skip(from as usize).map(|t| &t.0.told).peekable();
@@ -161,10 +161,10 @@ impl ToolCalls {
         Reply::Tools { tools, more: rest.peek().is_some() }
     }
 
-    fn more(&self, call: u64, from: u64) -> Reply {
-        let mut state = lock(&self.0.state);
+    fn more_reply(&self, call: u64, from: u64) -> Reply {
+        let mut state = lock_state(&self.0.state);
         let Some(result) = state.results.get(&call) else {
-            return failed(ToolFailure::Request, "there is no such result");
+            return failure_reply(ToolFailure::Request, "there is no such result");
         };
         let rest = usize::try_from(from).ok().and_then(|from| result.get(from..));
         let rest = rest.unwrap_or_default();
@@ -178,16 +178,16 @@ impl ToolCalls {
     }
 
     /// Begins a call, or has it wait for its turn.
-    fn call(&self, name: &[u8], arguments: &[u8], answer: AnswerSlot) {
+    fn begin_tool_call(&self, name: &[u8], arguments: &[u8], answer: AnswerSlot) {
         let shown = String::from_utf8_lossy(name).into_owned();
-        let mut state = lock(&self.0.state);
-        let tool = match state.judge(&self.0.policy, &shown, arguments) {
+        let mut state = lock_state(&self.0.state);
+        let tool = match state.judge_call(&self.0.policy, &shown, arguments) {
             Ok(tool) => tool,
             Err(why) => {
-                let reply = failed(why.0, why.1.clone());
+                let reply = failure_reply(why.0, why.1.clone());
                 if state.is_open {
                     let active = ActiveToolCall::new(shown, arguments);
-                    state.note(active, &Err(why));
+                    state.note_end(active, &Err(why));
                 }
                 drop(state);
                 return answer.give(Ok(reply.encode()));
@@ -206,12 +206,12 @@ impl ToolCalls {
         if state.running < self.0.policy.at_once {
             state.running += 1;
             drop(state);
-            self.0.start(job);
+            self.0.start_job(job);
         } else {
             state.queue.push_back(job);
             drop(state);
         }
-        asker.when_gone(move || ticket.cancel());
+        asker.when_gone(move || ticket.cancel_call());
     }
 }
 
@@ -241,7 +241,7 @@ impl ActiveToolCall {
 
 impl ToolCallsState {
     /// Whether a call may be, before anything of it is looked into.
-    fn judge(
+    fn judge_call(
         &self,
         policy: &HostToolPolicy,
         name: &str,
@@ -296,7 +296,7 @@ impl ToolCallsState {
     }
 
     /// Writes the end of a call down.
-    fn note(&mut self, call: ActiveToolCall, outcome: &Outcome) {
+    fn note_end(&mut self, call: ActiveToolCall, outcome: &Outcome) {
         if self.log.len() >= ENTRIES {
             return;
         }
@@ -309,7 +309,7 @@ impl ToolCallsState {
         match outcome {
             Ok(result) => entry["received"] = result.len().into(),
             Err((kind, why)) => {
-                entry["failure"] = word(*kind).into();
+                entry["failure"] = failure_word(*kind).into();
                 entry["error"] = why[..why.floor_char_boundary(LOGGED)].into();
             }
         }
@@ -317,7 +317,7 @@ impl ToolCallsState {
     }
 }
 
-fn word(kind: ToolFailure) -> &'static str {
+fn failure_word(kind: ToolFailure) -> &'static str {
     match kind {
         ToolFailure::Unknown => "unknown",
         ToolFailure::Arguments => "arguments",
@@ -335,7 +335,7 @@ fn too_many_bytes(policy: &HostToolPolicy) -> String {
 
 impl ToolCallsInner {
     /// Runs a call on a thread of its own.
-    fn start(self: &Arc<ToolCallsInner>, job: HostToolJob) {
+    fn start_job(self: &Arc<ToolCallsInner>, job: HostToolJob) {
         let slot = Arc::new(CallSlot(self.clone()));
         let shared = self.clone();
         let number = job.number;
@@ -343,21 +343,21 @@ impl ToolCallsInner {
             let HostToolJob { number, tool, arguments, answer, ticket } = job;
             let context = ToolContext { ticket, _slot: slot };
             let outcome = shared.run(&tool, &arguments, context);
-            let reply = shared.finish(number, outcome);
+            let reply = shared.finish_call(number, outcome);
             answer.give(Ok(reply.encode()));
         };
         // Without a thread the answer has gone with the work, as has the slot.
         let thread = std::thread::Builder::new().name("host tool call".into()).stack_size(STACK);
         if thread.spawn(work).is_err() {
             let why = "the host has no thread for the call".to_owned();
-            self.finish(number, Err((ToolFailure::Limit, why)));
+            self.finish_call(number, Err((ToolFailure::Limit, why)));
         }
     }
 
     /// A call has ended: its place is the next one's.
     pub fn next(self: Arc<ToolCallsInner>) {
         let job = {
-            let mut state = lock(&self.state);
+            let mut state = lock_state(&self.state);
             let job = state.queue.pop_front();
             if job.is_none() {
                 state.running -= 1;
@@ -365,18 +365,18 @@ impl ToolCallsInner {
             job
         };
         if let Some(job) = job {
-            self.start(job);
+            self.start_job(job);
         }
     }
 
     fn run(&self, tool: &HostTool, arguments: &[u8], context: ToolContext) -> Outcome {
         let definition = &*tool.0;
-        let arguments = parsed(arguments).map_err(|why| (ToolFailure::Arguments, why))?;
-        definition.input.check(&arguments).map_err(|why| (ToolFailure::Arguments, why))?;
+        let arguments = parse_arguments(arguments).map_err(|why| (ToolFailure::Arguments, why))?;
+        definition.input.check_value(&arguments).map_err(|why| (ToolFailure::Arguments, why))?;
         let timeout = definition.timeout.or(self.policy.timeout);
         let until = timeout.and_then(|t| Instant::now().checked_add(t));
         let ticket = context.ticket.clone();
-        let value = match drive(|| (definition.act)(arguments, context), &ticket, until) {
+        let value = match drive_future(|| (definition.act)(arguments, context), &ticket, until) {
             DriveResult::Done(Ok(value)) => value,
             DriveResult::Done(Err(e)) => return Err((ToolFailure::Tool, e.message().to_owned())),
             DriveResult::Cancelled => {
@@ -387,7 +387,8 @@ impl ToolCallsInner {
                 return Err((ToolFailure::Limit, format!("the tool took longer than {seconds} s")));
             }
         };
-        if let Some(Err(why)) = definition.output.as_ref().map(|schema| schema.check(&value)) {
+        if let Some(Err(why)) = definition.output.as_ref().map(|schema| schema.check_value(&value))
+        {
             return Err((ToolFailure::Tool, format!("its result does not fit its schema: {why}")));
         }
         let failed = |e: serde_json::Error| (ToolFailure::Tool, e.to_string());
@@ -403,11 +404,11 @@ impl ToolCallsInner {
     }
 
     /// Notes the end of a call; what its guest is answered.
-    fn finish(&self, call: u64, outcome: Outcome) -> Reply {
-        let mut state = lock(&self.state);
+    fn finish_call(&self, call: u64, outcome: Outcome) -> Reply {
+        let mut state = lock_state(&self.state);
         let Some(active) = state.active.remove(&call) else {
             // The session's call has ended before, and the next one may run.
-            return failed(ToolFailure::Cancelled, "the session's call has ended");
+            return failure_reply(ToolFailure::Cancelled, "the session's call has ended");
         };
         let outcome = outcome.and_then(|result| {
             let len = result.len();
@@ -421,7 +422,7 @@ impl ToolCallsInner {
             state.bytes += len as u64;
             Ok(result)
         });
-        state.note(active, &outcome);
+        state.note_end(active, &outcome);
         match outcome {
             Ok(mut result) => {
                 let len = result.len();
@@ -435,18 +436,18 @@ impl ToolCallsInner {
             }
             Err((kind, why)) => {
                 let end = why.floor_char_boundary(PART);
-                failed(kind, &why[..end])
+                failure_reply(kind, &why[..end])
             }
         }
     }
 }
 
 /// Arguments, which are an object of JSON; none at all are an empty one.
-fn parsed(arguments: &[u8]) -> Result<Value, String> {
+fn parse_arguments(arguments: &[u8]) -> Result<Value, String> {
     if arguments.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Object(Map::new()));
     }
-    bounds::check(arguments)?;
+    bounds::check_json(arguments)?;
     match serde_json::from_slice(arguments) {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(_) => Err("the arguments are no object of JSON".into()),
@@ -455,17 +456,17 @@ fn parsed(arguments: &[u8]) -> Result<Value, String> {
 }
 
 impl Service for ToolCalls {
-    fn has(&self, name: &str) -> bool {
+    fn serves_node(&self, name: &str) -> bool {
         name == "tools" && self.is_of_use()
     }
 
-    fn ask(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
+    fn take_request(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
         let reply = match ToolsRequest::decode(&request) {
-            None => failed(ToolFailure::Request, "not a request"),
-            Some(ToolsRequest::List { from }) => self.list(from),
-            Some(ToolsRequest::More { call, from }) => self.more(call, from),
+            None => failure_reply(ToolFailure::Request, "not a request"),
+            Some(ToolsRequest::List { from }) => self.list_reply(from),
+            Some(ToolsRequest::More { call, from }) => self.more_reply(call, from),
             Some(ToolsRequest::Call { name, arguments }) => {
-                return self.call(name, arguments, answer);
+                return self.begin_tool_call(name, arguments, answer);
             }
         };
         answer.give(Ok(reply.encode()));

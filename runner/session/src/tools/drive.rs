@@ -25,7 +25,7 @@ impl Ticket {
     }
 
     /// Nobody waits any more.
-    pub fn cancel(&self) {
+    pub fn cancel_call(&self) {
         self.is_cancelled.store(true, Ordering::Release);
         if let Some(thread) = self.thread.get() {
             thread.unpark();
@@ -58,7 +58,7 @@ impl Wake for UnparkWaker {
 }
 
 /// Polls a future on this thread. It is dropped in the end, however that comes.
-pub(super) fn drive(
+pub(super) fn drive_future(
     make: impl FnOnce() -> Acting,
     ticket: &Ticket,
     until: Option<Instant>,

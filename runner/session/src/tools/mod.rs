@@ -158,7 +158,7 @@ impl HostTool {
         R: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
         let act = Arc::new(move |arguments, context| Box::pin(act(arguments, context)) as Acting);
-        ToolDefinition::checked(name.into(), description.into(), schema, act)
+        ToolDefinition::new_checked(name.into(), description.into(), schema, act)
     }
 
     /// The same of a function that blocks, on a thread of its own. It cannot be ended: it looks at
@@ -166,7 +166,7 @@ impl HostTool {
     ///
     /// # Errors
     /// As [`HostTool::new`].
-    pub fn blocking<F>(
+    pub fn new_blocking<F>(
         name: impl Into<String>,
         description: impl Into<String>,
         schema: Value,
@@ -189,7 +189,7 @@ impl HostTool {
     pub fn with_output(self, schema: Value) -> Result<HostTool, ToolDefinitionError> {
         let mut definition = Arc::unwrap_or_clone(self.0);
         definition.output = Some(Arc::new(Schema::new(&definition.name, schema)?));
-        definition.tell()?;
+        definition.encode_description()?;
         Ok(HostTool(Arc::new(definition)))
     }
 
@@ -217,7 +217,7 @@ impl HostTool {
 }
 
 impl ToolDefinition {
-    fn checked(
+    fn new_checked(
         name: String,
         description: String,
         mut schema: Value,
@@ -243,11 +243,11 @@ impl ToolDefinition {
         let (output, timeout, told) = Default::default();
         let mut definition =
             ToolDefinition { name, description, input, output, timeout, act, told };
-        definition.tell()?;
+        definition.encode_description()?;
         Ok(HostTool(Arc::new(definition)))
     }
 
-    fn tell(&mut self) -> Result<(), ToolDefinitionError> {
+    fn encode_description(&mut self) -> Result<(), ToolDefinitionError> {
         let mut told = json!({
             "name": self.name,
             "description": self.description,

@@ -42,15 +42,15 @@ impl Schema {
     /// If it is none, refers to another one, or has a pattern that cannot be matched in linear time.
     pub fn new(name: &str, text: Value) -> Result<Schema, ToolDefinitionError> {
         let wrong = |why: &str| {
-            let why = cut(format!("its schema is none: {why}"));
+            let why = cut_text(format!("its schema is none: {why}"));
             ToolDefinitionError::Schema { name: name.to_owned(), why }
         };
-        bounded(&text, DEPTH, &mut 0).map_err(wrong)?;
+        check_bounds(&text, DEPTH, &mut 0).map_err(wrong)?;
         // Whoever calls may have little stack left.
         let compiled = std::thread::scope(|scope| {
             let compiling = std::thread::Builder::new().stack_size(STACK);
             compiling
-                .spawn_scoped(scope, || compiled(&text))?
+                .spawn_scoped(scope, || compile_schema(&text))?
                 .join()
                 .map_err(|_| std::io::Error::other("the library that reads schemas has failed"))
         });
@@ -68,13 +68,13 @@ impl Schema {
     ///
     /// # Errors
     /// What is wrong, one mistake in a line.
-    pub fn check(&self, value: &Value) -> Result<(), String> {
+    pub fn check_value(&self, value: &Value) -> Result<(), String> {
         let Err(wrong) = self.schemas.validate(value, self.index) else { return Ok(()) };
-        Err(mistakes(&wrong))
+        Err(innermost_mistakes(&wrong))
     }
 }
 
-fn compiled(text: &Value) -> Result<(Schemas, SchemaIndex), String> {
+fn compile_schema(text: &Value) -> Result<(Schemas, SchemaIndex), String> {
     let mut compiler = Compiler::new();
     compiler.set_default_draft(Draft::V2020_12);
     compiler.use_loader(Box::new(NoResolver));
@@ -84,11 +84,11 @@ fn compiled(text: &Value) -> Result<(Schemas, SchemaIndex), String> {
         Ok(()) => compiler.compile(OWN, &mut schemas),
         Err(e) => Err(e),
     };
-    made.map(|index| (schemas, index)).map_err(|e| reason(&e))
+    made.map(|index| (schemas, index)).map_err(|e| compile_reason(&e))
 }
 
 /// Looks whether a schema is of a size that can be gone down in.
-fn bounded(schema: &Value, depth: usize, same: &mut usize) -> Result<(), &'static str> {
+fn check_bounds(schema: &Value, depth: usize, same: &mut usize) -> Result<(), &'static str> {
     let Some(depth) = depth.checked_sub(1) else { return Err("more than 64 levels") };
     match schema {
         Value::Object(object) => object.iter().try_for_each(|(key, value)| {
@@ -101,30 +101,30 @@ fn bounded(schema: &Value, depth: usize, same: &mut usize) -> Result<(), &'stati
             if *same > SAME {
                 return Err("more than 128 keywords that apply a schema to the same value");
             }
-            bounded(value, depth, same)
+            check_bounds(value, depth, same)
         }),
-        Value::Array(all) => all.iter().try_for_each(|value| bounded(value, depth, same)),
+        Value::Array(all) => all.iter().try_for_each(|value| check_bounds(value, depth, same)),
         _ => Ok(()),
     }
 }
 
 /// What is wrong with a schema.
-fn reason(e: &CompileError) -> String {
+fn compile_reason(e: &CompileError) -> String {
     match e {
-        CompileError::ValidationError { src, .. } => mistakes(src),
+        CompileError::ValidationError { src, .. } => innermost_mistakes(src),
         CompileError::LoadUrlError { url, src } => format!("{url}: {src}"),
         CompileError::InvalidRegex { url, regex, src } => {
             let at = url.split_once('#').map_or("", |(_, at)| at);
             let src = src.to_string();
             let last = src.lines().last().unwrap_or_default();
-            format!("{}pattern '{regex}': {last}", place(at))
+            format!("{}pattern '{regex}': {last}", pointer_place(at))
         }
         other => other.to_string(),
     }
 }
 
 /// The innermost causes, which are what a program can mend.
-fn mistakes(wrong: &ValidationError<'_, '_>) -> String {
+fn innermost_mistakes(wrong: &ValidationError<'_, '_>) -> String {
     let mut lines = Vec::new();
     let mut open = vec![wrong];
     while let Some(next) = open.pop() {
@@ -139,7 +139,7 @@ fn mistakes(wrong: &ValidationError<'_, '_>) -> String {
                 ErrorKind::Pattern { want, .. } => format!("does not match the pattern '{want}'"),
                 kind => kind.to_string(),
             };
-            lines.push(cut(format!("{}{what}", place(&at))));
+            lines.push(cut_text(format!("{}{what}", pointer_place(&at))));
         }
         open.extend(next.causes.iter().rev());
     }
@@ -147,14 +147,14 @@ fn mistakes(wrong: &ValidationError<'_, '_>) -> String {
 }
 
 /// Where in a value, as `a/0/b: `.
-fn place(pointer: &str) -> String {
+fn pointer_place(pointer: &str) -> String {
     match pointer.strip_prefix('/') {
         Some(path) => format!("{path}: "),
         None => String::new(),
     }
 }
 
-fn cut(mut text: String) -> String {
+fn cut_text(mut text: String) -> String {
     if text.len() > MISTAKE {
         text.truncate(text.floor_char_boundary(MISTAKE));
         text.push_str("...");
@@ -170,7 +170,7 @@ mod tests {
 
     fn said(schema: Value, value: Value) -> String {
         let schema = Schema::new("t", schema).unwrap();
-        let check = move || schema.check(&value).err().unwrap_or_default();
+        let check = move || schema.check_value(&value).err().unwrap_or_default();
         std::thread::Builder::new().stack_size(STACK).spawn(check).unwrap().join().unwrap()
     }
 

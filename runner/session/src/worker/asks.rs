@@ -36,18 +36,18 @@ impl HostAsks {
         HostAsks { sender: Arc::new(sender), state: Arc::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, AskState> {
+    fn lock_state(&self) -> MutexGuard<'_, AskState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Says what the parent serves.
-    pub fn serves(&self, names: Vec<String>) {
-        self.lock().names = names;
+    pub fn set_served(&self, names: Vec<String>) {
+        self.lock_state().names = names;
     }
 
     /// An answer has come.
-    pub fn answered(&self, number: u64, answer: Result<Vec<u8>, Errno>) {
-        let waiting = self.lock().waiting.remove(&number);
+    pub fn take_answer(&self, number: u64, answer: Result<Vec<u8>, Errno>) {
+        let waiting = self.lock_state().waiting.remove(&number);
         if let Some(waiting) = waiting {
             waiting.give(answer);
         }
@@ -55,7 +55,7 @@ impl HostAsks {
 
     /// Nobody waits for an answer any more.
     fn gave_up(&self, number: u64) {
-        let state = self.lock();
+        let state = self.lock_state();
         if state.is_open && state.waiting.contains_key(&number) {
             // A parent that is gone is noticed elsewhere.
             let _ = self.sender.send(&WorkerReply::GaveUp(number));
@@ -63,13 +63,13 @@ impl HostAsks {
     }
 
     /// A call begins.
-    pub fn begin(&self) {
-        self.lock().is_open = true;
+    pub fn begin_call(&self) {
+        self.lock_state().is_open = true;
     }
 
     /// A call has ended: nobody is asked any more.
-    pub fn end(&self) {
-        let mut state = self.lock();
+    pub fn end_call(&self) {
+        let mut state = self.lock_state();
         state.is_open = false;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
@@ -78,13 +78,13 @@ impl HostAsks {
 }
 
 impl Service for HostAsks {
-    fn has(&self, name: &str) -> bool {
-        self.lock().names.iter().any(|n| n == name)
+    fn serves_node(&self, name: &str) -> bool {
+        self.lock_state().names.iter().any(|n| n == name)
     }
 
-    fn ask(&self, name: &str, request: Vec<u8>, answer: AnswerSlot) {
+    fn take_request(&self, name: &str, request: Vec<u8>, answer: AnswerSlot) {
         let (name, request) = (name.to_owned(), ByteBuf::from(request));
-        let mut state = self.lock();
+        let mut state = self.lock_state();
         let refused = match state.waiting.len() {
             _ if !state.is_open => Some(Errno::IO),
             n if n >= MOST => Some(Errno::NOMEM),

@@ -60,14 +60,14 @@ pub struct WorkerInterrupt {
     control: ChannelSender,
 }
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl WorkerInterrupt {
     /// Ends the call.
     pub fn interrupt(&self) {
-        lock(&self.requested).get_or_insert_with(Instant::now);
+        lock_mutex(&self.requested).get_or_insert_with(Instant::now);
         // A worker that is gone is noticed by who waits for it.
         let _ = self.control.send(&ControlMessage::Interrupt);
     }
@@ -108,7 +108,7 @@ impl WorkerLink {
     ///
     /// # Errors
     /// If no worker can be had, a mount cannot be made, or walls are required and missing.
-    pub fn begin(
+    pub fn begin_session(
         pool: &WorkerPool,
         policy: &Policy,
         given: WorkspaceSource,
@@ -142,7 +142,7 @@ impl WorkerLink {
                 Err(_) => return Err(Error::Worker(worker.end().to_string())),
             }
         };
-        let missing = walls.missing();
+        let missing = walls.missing_walls();
         if pool.options().require_walls && !missing.is_empty() {
             return Err(Error::Walls(missing.join(", ")));
         }
@@ -185,8 +185,8 @@ impl WorkerLink {
     ///
     /// # Errors
     /// If the worker is gone.
-    pub fn restore(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
-        self.send(&WorkerRequest::Restore(delta, is_elsewhere))
+    pub fn restore_delta(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
+        self.send_request(&WorkerRequest::Restore(delta, is_elsewhere))
     }
 
     /// Says what the shell knows.
@@ -194,20 +194,20 @@ impl WorkerLink {
     /// # Errors
     /// If the worker is gone.
     pub fn set_shell(&mut self, state: &[u8]) -> Result<(), Error> {
-        self.send(&WorkerRequest::Shell(ByteBuf::from(state)))
+        self.send_request(&WorkerRequest::Shell(ByteBuf::from(state)))
     }
 
     /// Reads or changes files.
     ///
     /// # Errors
     /// If the worker is gone, or answers what is no answer.
-    pub fn files(&mut self, asked: &Asked) -> Result<FilesResult, Error> {
+    pub fn run_files(&mut self, asked: &Asked) -> Result<FilesResult, Error> {
         let bytes = postcard::to_stdvec(asked).map_err(|e| Error::Refused(e.to_string()))?;
         let count = bytes.len().div_ceil(PART).max(1);
         for n in 0..count {
             let part = &bytes[n * PART..bytes.len().min((n + 1) * PART)];
             let bytes = ByteBuf::from(part);
-            self.send(&WorkerRequest::Files { is_last: n + 1 == count, bytes })?;
+            self.send_request(&WorkerRequest::Files { is_last: n + 1 == count, bytes })?;
         }
         let deadline = Instant::now() + FILES;
         let (mut answer, mut changed, mut size) = (Vec::new(), Vec::new(), 0);
@@ -215,11 +215,11 @@ impl WorkerLink {
         loop {
             match self.worker.channel.receive(Some(deadline)) {
                 Ok(Some((WorkerReply::Changed(part), _))) => {
-                    size += part.size();
+                    size += part.memory_size();
                     changed.push(part);
                 }
                 Ok(Some((WorkerReply::Touched(part), _))) => {
-                    size += weight(&part);
+                    size += touched_weight(&part);
                     touched.extend(part);
                 }
                 Ok(Some((WorkerReply::Answer { is_last, bytes }, _))) => {
@@ -249,10 +249,13 @@ impl WorkerLink {
     pub fn restore_cell(&mut self, head: CellHead, layers: &[Vec<u8>]) -> Result<(), Error> {
         for layer in layers {
             for (n, part) in layer.chunks(PART).enumerate() {
-                self.send(&WorkerRequest::Layer { begins: n == 0, bytes: ByteBuf::from(part) })?;
+                self.send_request(&WorkerRequest::Layer {
+                    begins: n == 0,
+                    bytes: ByteBuf::from(part),
+                })?;
             }
         }
-        self.send(&WorkerRequest::RestoreCell(head))?;
+        self.send_request(&WorkerRequest::RestoreCell(head))?;
         match self.worker.channel.receive(Some(Instant::now() + BEGIN)) {
             Ok(Some((WorkerReply::Restored(None), _))) => Ok(()),
             Ok(Some((WorkerReply::Restored(Some(why)), _))) => Err(Error::Cell(why)),
@@ -264,15 +267,17 @@ impl WorkerLink {
 
     /// Has guests' requests served, from the next call on.
     pub fn set_service(&mut self, service: Arc<dyn Service>) {
-        let names = SERVICES.iter().filter(|name| service.has(name)).map(|n| (*n).to_owned());
+        let names =
+            SERVICES.iter().filter(|name| service.serves_node(name)).map(|n| (*n).to_owned());
         // A worker that is gone is noticed by the next call.
-        let _ = self.send(&WorkerRequest::Serves(names.collect()));
+        let _ = self.send_request(&WorkerRequest::Serves(names.collect()));
         self.service = Some(service);
     }
 
     /// Passes a guest's request on, whose answer goes to the worker.
-    fn ask(&mut self, number: u64, name: &str, request: Vec<u8>) -> Result<(), Error> {
-        let service = self.service.as_ref().filter(|s| SERVICES.contains(&name) && s.has(name));
+    fn pass_request(&mut self, number: u64, name: &str, request: Vec<u8>) -> Result<(), Error> {
+        let service =
+            self.service.as_ref().filter(|s| SERVICES.contains(&name) && s.serves_node(name));
         let service = service.ok_or_else(|| Error::Worker("asked for what is not there".into()))?;
         if self.asked.fetch_add(1, Ordering::Relaxed) >= MOST || request.len() > MAX_MESSAGE {
             return Err(Error::Worker("asked for more than it may".into()));
@@ -297,14 +302,14 @@ impl WorkerLink {
         };
         let (answers, askers) = (answers.clone(), self.askers.clone());
         let asker = Asker::default();
-        lock(&askers).insert(number, asker.clone());
+        lock_mutex(&askers).insert(number, asker.clone());
         let give = move |answer: Result<Vec<u8>, Errno>| {
-            lock(&askers).remove(&number);
+            lock_mutex(&askers).remove(&number);
             let answer = answer.map(ByteBuf::from).map_err(|e| e.0);
             // A worker that is gone waits for nothing.
             let _ = answers.send(ControlMessage::Answer(number, answer));
         };
-        service.ask(name, request, AnswerSlot::of(give, asker));
+        service.take_request(name, request, AnswerSlot::from_sender(give, asker));
         Ok(())
     }
 
@@ -313,7 +318,7 @@ impl WorkerLink {
     /// # Errors
     /// If the worker is gone.
     pub fn end_background(&mut self) -> Result<(), Error> {
-        self.send(&WorkerRequest::EndBackground)
+        self.send_request(&WorkerRequest::EndBackground)
     }
 
     /// Ends an interpreter.
@@ -321,23 +326,23 @@ impl WorkerLink {
     /// # Errors
     /// If the worker is gone.
     pub fn forget_cell(&mut self, name: &str) -> Result<(), Error> {
-        self.send(&WorkerRequest::ForgetCell(name.into()))
+        self.send_request(&WorkerRequest::ForgetCell(name.into()))
     }
 
-    fn send(&mut self, request: &WorkerRequest) -> Result<(), Error> {
+    fn send_request(&mut self, request: &WorkerRequest) -> Result<(), Error> {
         let sent = self.worker.channel.send(request, &[]);
         // Why it is gone says more than that it is.
         sent.map_err(|_| Error::Worker(self.worker.end().to_string()))
     }
 
     /// Runs a command.
-    pub fn call(&mut self, exec: Exec, streams: &InheritedStreams<'_>) -> CallResult {
+    pub fn run_call(&mut self, exec: Exec, streams: &InheritedStreams<'_>) -> CallResult {
         let started = Instant::now();
         let mut pump = OutputPump::default();
         let timeout = exec.timeout.or(self.limits.timeout);
         let deadline = timeout.and_then(|t| started.checked_add(t)?.checked_add(GRACE));
-        let mut got = CallCollector { cap: exec.captures(), ..CallCollector::default() };
-        let fds = match piped(&exec, streams, &mut pump) {
+        let mut got = CallCollector { cap: exec.capture_limit(), ..CallCollector::default() };
+        let fds = match pipe_streams(&exec, streams, &mut pump) {
             Ok(fds) => fds,
             Err(e) => return CallResult { is_gone: false, ..CallResult::lost(Err(e.into())) },
         };
@@ -345,17 +350,17 @@ impl WorkerLink {
         let sent = self.worker.channel.send(&WorkerRequest::Call(exec), &borrowed);
         drop(fds);
         let ended = match sent {
-            Ok(()) => self.wait(&mut pump, deadline, &mut got),
+            Ok(()) => self.wait_for_call(&mut pump, deadline, &mut got),
             Err(_) => Err(Error::Worker(self.worker.end().to_string())),
         };
-        *lock(&self.interrupt) = None;
+        *lock_mutex(&self.interrupt) = None;
         let result = match ended {
             Ok(WorkerCallEnd::Done(done)) => {
-                pump.drain(&mut |wants| {
+                pump.drain_pipes(&mut |wants| {
                     let left = Timespec { tv_sec: GRACE.as_secs() as i64, tv_nsec: 0 };
                     matches!(poll(wants, Some(&left)), Ok(n) if n > 0)
                 });
-                Ok(done.with(got.stdout, got.stderr))
+                Ok(done.with_output(got.stdout, got.stderr))
             }
             // The command could not be run. That is the guest's or the caller's fault, not
             // the worker's.
@@ -385,7 +390,7 @@ impl WorkerLink {
         CallResult { result, changed, touched, shell, cell, is_gone: false }
     }
 
-    fn wait(
+    fn wait_for_call(
         &mut self,
         pump: &mut OutputPump<'_>,
         deadline: Option<Instant>,
@@ -399,7 +404,7 @@ impl WorkerLink {
             if deadline.is_some_and(|d| now >= d) {
                 return Ok(WorkerCallEnd::Killed(KillReason::Deadline));
             }
-            if lock(&self.interrupt).is_some_and(|at| now >= at + GRACE) {
+            if lock_mutex(&self.interrupt).is_some_and(|at| now >= at + GRACE) {
                 return Ok(WorkerCallEnd::Killed(KillReason::Interrupted));
             }
             if now >= look {
@@ -409,7 +414,7 @@ impl WorkerLink {
                 }
             }
             match self.worker.channel.receive(Some(now)) {
-                Ok(Some((reply, _))) => match self.take(reply, got)? {
+                Ok(Some((reply, _))) => match self.take_reply(reply, got)? {
                     Some(ended) => return Ok(ended),
                     None => continue,
                 },
@@ -425,14 +430,14 @@ impl WorkerLink {
             let until = deadline.map_or(look, |d| d.min(look));
             let left = until.saturating_duration_since(now);
             let left = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
-            let mut wants = pump.wants();
+            let mut wants = pump.poll_fds();
             wants.push(PollFd::new(&self.worker.channel, PollFlags::IN));
             // An interrupted wait is followed by another look at everything.
             let _ = poll(&mut wants, Some(&left));
         }
     }
 
-    fn take(
+    fn take_reply(
         &mut self,
         reply: WorkerReply,
         got: &mut CallCollector,
@@ -446,23 +451,23 @@ impl WorkerLink {
                 stream.extend_from_slice(&bytes);
             }
             WorkerReply::Ask { number, name, request } => {
-                self.ask(number, &name, request.into_vec())?
+                self.pass_request(number, &name, request.into_vec())?
             }
             WorkerReply::GaveUp(number) => {
-                let asker = lock(&self.askers).remove(&number);
+                let asker = lock_mutex(&self.askers).remove(&number);
                 if let Some(asker) = asker {
-                    asker.gone();
+                    asker.is_gone();
                 }
             }
             WorkerReply::Changed(part) => {
-                got.size += part.size();
+                got.size += part.memory_size();
                 got.changed.push(part);
                 if got.size > state_limit(&self.limits).saturating_mul(2) {
                     return Err(Error::Worker("told of more than the session may hold".into()));
                 }
             }
             WorkerReply::Touched(part) => {
-                got.size += weight(&part);
+                got.size += touched_weight(&part);
                 got.touched.extend(part);
                 if got.size > state_limit(&self.limits).saturating_mul(2) {
                     return Err(Error::Worker("told of more than the session may hold".into()));
@@ -500,7 +505,7 @@ impl WorkerLink {
 }
 
 /// Bytes that what a workspace had takes, about.
-fn weight(part: &Touched) -> u64 {
+fn touched_weight(part: &Touched) -> u64 {
     part.iter().map(|(path, _)| path.len() as u64 + 128).sum()
 }
 
@@ -516,7 +521,7 @@ pub fn state_limit(limits: &Limits) -> u64 {
 }
 
 /// Pipes for the worker in place of the caller's streams, if it needs some.
-fn piped<'a>(
+fn pipe_streams<'a>(
     exec: &Exec,
     streams: &'a InheritedStreams<'_>,
     pump: &mut OutputPump<'a>,
@@ -528,9 +533,17 @@ fn piped<'a>(
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     let nothing = || null.as_fd().try_clone_to_owned();
     Ok(vec![
-        if input { pump.input(streams.stdin.as_fd())? } else { nothing()? },
-        if output { pump.output(streams.stdout.as_fd(), exec.raw_terminal)? } else { nothing()? },
-        if output { pump.output(streams.stderr.as_fd(), exec.raw_terminal)? } else { nothing()? },
+        if input { pump.add_input(streams.stdin.as_fd())? } else { nothing()? },
+        if output {
+            pump.add_output(streams.stdout.as_fd(), exec.raw_terminal)?
+        } else {
+            nothing()?
+        },
+        if output {
+            pump.add_output(streams.stderr.as_fd(), exec.raw_terminal)?
+        } else {
+            nothing()?
+        },
     ])
 }
 

@@ -177,7 +177,7 @@ impl OutcomeHead {
     }
 
     /// Puts it together again.
-    pub fn with(self, stdout: Vec<u8>, stderr: Vec<u8>) -> Outcome {
+    pub fn with_output(self, stdout: Vec<u8>, stderr: Vec<u8>) -> Outcome {
         Outcome {
             exit_code: self.exit_code,
             stdout,

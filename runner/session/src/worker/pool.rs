@@ -87,7 +87,7 @@ struct PoolState {
 }
 
 impl PoolInner {
-    fn lock(&self) -> MutexGuard<'_, PoolState> {
+    fn lock_state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
@@ -104,14 +104,14 @@ impl WorkerPool {
         options.image = here(&options.image)?;
         let program = match &options.program {
             Some(program) => here(program)?,
-            None => find(&options.image).ok_or(Error::NoWorker)?,
+            None => find_program(&options.image).ok_or(Error::NoWorker)?,
         };
         options.program = Some(program.clone());
         let shared = Arc::new(PoolInner { state: Mutex::default(), changed: Condvar::new() });
         let (theirs, made) = (shared.clone(), options.clone());
         std::thread::Builder::new()
             .name("wasibox-workers".into())
-            .spawn(move || keep(&theirs, &made, &program))?;
+            .spawn(move || keep_pool(&theirs, &made, &program))?;
         Ok(Arc::new(WorkerPool { shared, options }))
     }
 
@@ -122,7 +122,7 @@ impl WorkerPool {
 
     /// A warm worker; waits for one.
     pub(super) fn take(&self) -> Result<Worker, Error> {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.lock_state();
         state.waiting += 1;
         state.failure = None;
         self.shared.changed.notify_all();
@@ -142,18 +142,18 @@ impl WorkerPool {
     }
 
     /// The process of which the workers are copies, once there is one.
-    pub fn first(&self) -> Option<u32> {
-        self.shared.lock().first
+    pub fn first_pid(&self) -> Option<u32> {
+        self.shared.lock_state().first
     }
 
     /// How many workers are ready now.
-    pub fn ready(&self) -> usize {
-        self.shared.lock().ready.len()
+    pub fn ready_count(&self) -> usize {
+        self.shared.lock_state().ready.len()
     }
 
     /// Waits until as many workers are ready as are kept, or making one failed.
     pub fn warm_up(&self) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.lock_state();
         while state.ready.len() < self.options.warm && state.failure.is_none() {
             state = self.shared.changed.wait(state).unwrap_or_else(|e| e.into_inner());
         }
@@ -162,7 +162,7 @@ impl WorkerPool {
 
 impl Drop for WorkerPool {
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.lock_state();
         state.closed = true;
         state.ready.clear();
         self.shared.changed.notify_all();
@@ -170,11 +170,11 @@ impl Drop for WorkerPool {
 }
 
 /// The life of the pool's thread.
-fn keep(shared: &PoolInner, options: &PoolOptions, program: &Path) {
+fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
     // Has everything loaded, and never a session: the others are its copies and share its memory.
     let mut first: Option<Worker> = None;
     loop {
-        let mut state = shared.lock();
+        let mut state = shared.lock_state();
         while !state.closed
             && (state.failure.is_some() || state.ready.len() >= options.warm + state.waiting)
         {
@@ -195,12 +195,12 @@ fn keep(shared: &PoolInner, options: &PoolOptions, program: &Path) {
         }
         drop(state);
         let made = match &mut first {
-            Some(first) => copy(first),
+            Some(first) => copy_worker(first),
             None => Err(Error::NoWorker),
         };
         // The first of all, or the one that was is gone.
-        let mut made = made.or_else(|_| copy(first.insert(warm(options, program)?)));
-        let mut state = shared.lock();
+        let mut made = made.or_else(|_| copy_worker(first.insert(warm_worker(options, program)?)));
+        let mut state = shared.lock_state();
         state.first = first.as_ref().map(Worker::pid);
         if state.waiting > state.ready.len() {
             // The session has it enclosed while it gets ready.
@@ -208,9 +208,9 @@ fn keep(shared: &PoolInner, options: &PoolOptions, program: &Path) {
         } else {
             drop(state);
             if let Ok(worker) = &mut made {
-                worker.enclose();
+                worker.enter_cgroup();
             }
-            state = shared.lock();
+            state = shared.lock_state();
         }
         match made {
             Ok(worker) => state.ready.push_back(worker),
@@ -221,7 +221,7 @@ fn keep(shared: &PoolInner, options: &PoolOptions, program: &Path) {
 }
 
 /// A copy of a warm worker.
-fn copy(first: &mut Worker) -> Result<Worker, Error> {
+fn copy_worker(first: &mut Worker) -> Result<Worker, Error> {
     let (channel, theirs) = Channel::pair()?;
     let (control, their_control) = Channel::pair()?;
     first.channel.send(&WorkerRequest::Copy, &[theirs.as_fd(), their_control.as_fd()])?;
@@ -234,7 +234,7 @@ fn copy(first: &mut Worker) -> Result<Worker, Error> {
     }
 }
 
-fn warm(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
+fn warm_worker(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
     let artifacts = options.artifacts.clone().ok_or_else(|| {
         Error::Refused("workers need a folder in which machine code is kept".into())
     })?;
@@ -245,16 +245,16 @@ fn warm(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
         key: key.clone(),
         stack: Limits::default().stack,
     };
-    if let Some(worker) = asked(options, program, &request)? {
+    if let Some(worker) = ask_worker(options, program, &request)? {
         return Ok(worker);
     }
-    asked(options, program, &WorkerRequest::Keep { image, artifacts, key })?;
-    let warm = asked(options, program, &request)?;
+    ask_worker(options, program, &WorkerRequest::Keep { image, artifacts, key })?;
+    let warm = ask_worker(options, program, &request)?;
     warm.ok_or_else(|| Error::Refused("machine code cannot be kept for workers".into()))
 }
 
 /// A new process that has done what is asked; `None` if it could not for want of machine code.
-fn asked(
+fn ask_worker(
     options: &PoolOptions,
     program: &Path,
     request: &WorkerRequest,
@@ -262,7 +262,7 @@ fn asked(
     let mut worker = Worker::start(program)?;
     worker.channel.send(request, &[])?;
     // Not for its own sake, it runs no guest: the kernel's wait passes now, and the first copy is moved in no time.
-    worker.enclose();
+    worker.enter_cgroup();
     let deadline = Some(Instant::now() + WARMING);
     loop {
         match worker.channel.receive(deadline) {
@@ -281,7 +281,7 @@ fn asked(
 ///
 /// # Errors
 /// If there is no such process to be had.
-pub fn probe(program: &Path) -> Result<Walls, Error> {
+pub fn probe_walls(program: &Path) -> Result<Walls, Error> {
     let mut worker = Worker::start(program)?;
     worker.channel.send(&WorkerRequest::Probe, &[])?;
     let soon = Instant::now() + Duration::from_secs(30);
@@ -296,7 +296,7 @@ pub fn probe(program: &Path) -> Result<Walls, Error> {
 }
 
 /// The program for workers, where nobody has named one.
-fn find(image: &Path) -> Option<PathBuf> {
+fn find_program(image: &Path) -> Option<PathBuf> {
     if let Some(named) = std::env::var_os(VARIABLE).filter(|v| !v.is_empty()) {
         return PathBuf::from(named).canonicalize().ok();
     }

@@ -49,10 +49,10 @@ impl<'a> OutputPump<'a> {
     ///
     /// # Errors
     /// If the system has no more descriptors.
-    pub fn input(&mut self, from: BorrowedFd<'a>) -> std::io::Result<OwnedFd> {
+    pub fn add_input(&mut self, from: BorrowedFd<'a>) -> std::io::Result<OwnedFd> {
         let (theirs, ours) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&ours, true)?;
-        self.add(StreamEnd::Callers(from), StreamEnd::Pipe(ours), None);
+        self.add_copy(StreamEnd::Callers(from), StreamEnd::Pipe(ours), None);
         Ok(theirs)
     }
 
@@ -60,20 +60,20 @@ impl<'a> OutputPump<'a> {
     ///
     /// # Errors
     /// If the system has no more descriptors.
-    pub fn output(&mut self, to: BorrowedFd<'a>, raw: bool) -> std::io::Result<OwnedFd> {
+    pub fn add_output(&mut self, to: BorrowedFd<'a>, raw: bool) -> std::io::Result<OwnedFd> {
         let filter = (!raw && to.is_terminal()).then(Filter::default);
         let (ours, theirs) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        self.add(StreamEnd::Pipe(ours), StreamEnd::Callers(to), filter);
+        self.add_copy(StreamEnd::Pipe(ours), StreamEnd::Callers(to), filter);
         Ok(theirs)
     }
 
-    fn add(&mut self, from: StreamEnd<'a>, to: StreamEnd<'a>, filter: Option<Filter>) {
+    fn add_copy(&mut self, from: StreamEnd<'a>, to: StreamEnd<'a>, filter: Option<Filter>) {
         self.0.push(StreamCopy { from: Some(from), to: Some(to), bytes: Vec::new(), filter });
     }
 
     /// What must be waited for, beside the worker.
-    pub fn wants(&self) -> Vec<PollFd<'_>> {
-        self.0.iter().filter_map(StreamCopy::wants).collect()
+    pub fn poll_fds(&self) -> Vec<PollFd<'_>> {
+        self.0.iter().filter_map(StreamCopy::poll_fd).collect()
     }
 
     /// Copies what can be copied without waiting.
@@ -89,7 +89,7 @@ impl<'a> OutputPump<'a> {
 
     /// Copies what the worker has left in its pipes, once it has nothing more to write; waits for
     /// the caller's reader, as long as `patient` says.
-    pub fn drain(&mut self, patient: &mut dyn FnMut(&mut [PollFd<'_>]) -> bool) {
+    pub fn drain_pipes(&mut self, patient: &mut dyn FnMut(&mut [PollFd<'_>]) -> bool) {
         self.0
             .retain(|copy| matches!(copy.from, Some(StreamEnd::Pipe(_))) || !copy.bytes.is_empty());
         // What was in the pipes takes few rounds; a worker that goes on writing is not followed.
@@ -99,7 +99,7 @@ impl<'a> OutputPump<'a> {
                 .0
                 .iter()
                 .filter(|c| !c.bytes.is_empty())
-                .filter_map(StreamCopy::wants)
+                .filter_map(StreamCopy::poll_fd)
                 .collect();
             if wants.is_empty() || !patient(&mut wants) {
                 return;
@@ -109,7 +109,7 @@ impl<'a> OutputPump<'a> {
 }
 
 impl StreamCopy<'_> {
-    fn wants(&self) -> Option<PollFd<'_>> {
+    fn poll_fd(&self) -> Option<PollFd<'_>> {
         if self.bytes.is_empty() {
             // The reader's end is needed too: without it there is nothing to copy for.
             self.to.as_ref()?;
@@ -121,7 +121,7 @@ impl StreamCopy<'_> {
 
     /// Reads or writes once; whether it is worth another look.
     fn step(&mut self) -> bool {
-        if !self.ready() {
+        if !self.is_ready() {
             return false;
         }
         if self.bytes.is_empty() {
@@ -132,7 +132,7 @@ impl StreamCopy<'_> {
                 Ok(n) => {
                     buffer.truncate(n);
                     self.bytes = match &mut self.filter {
-                        Some(filter) => filter.pass(&buffer),
+                        Some(filter) => filter.filter_bytes(&buffer),
                         None => buffer,
                     };
                     return true;
@@ -163,8 +163,8 @@ impl StreamCopy<'_> {
         (self.from, self.to) = (None, None);
     }
 
-    fn ready(&self) -> bool {
-        let Some(want) = self.wants() else { return false };
+    fn is_ready(&self) -> bool {
+        let Some(want) = self.poll_fd() else { return false };
         let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
         matches!(rustix::event::poll(&mut [want], Some(&now)), Ok(n) if n > 0)
     }

@@ -59,50 +59,50 @@ pub fn ignore_file_size_signal() {
 fn main_with(hole: Option<fn(&Vfs)>) -> ExitCode {
     ignore_file_size_signal();
     wasibox_sandbox::watchdog::close_inherited(3);
-    match serve(hole) {
+    match serve_parent(hole) {
         Ok(()) | Err(WorkerError::Channel(ChannelError::Closed)) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(125),
     }
 }
 
-fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
-    separate()?;
-    let (mut channel, control) = sockets()?;
+fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
+    separate_session()?;
+    let (mut channel, control) = take_sockets()?;
     let prepared = match channel.receive(None)? {
         Some((WorkerRequest::Probe, _)) => {
-            let walls = probe();
-            answer(&channel, walls, |walls| WorkerReply::Ready(*walls))?;
+            let walls = probe_jail();
+            send_answer(&channel, walls, |walls| WorkerReply::Ready(*walls))?;
             return Ok(());
         }
         Some((WorkerRequest::Warm { image, artifacts, key, stack }, _)) => {
             wasibox_sandbox::key::use_dir(key);
-            let made = warm(&channel, image, artifacts, stack);
+            let made = warm_image(&channel, image, artifacts, stack);
             let reply = |made: &Option<PreparedImage>| match made {
                 Some(_) => WorkerReply::Warm,
                 None => WorkerReply::NotKept,
             };
-            match answer(&channel, made, reply)?.flatten() {
+            match send_answer(&channel, made, reply)?.flatten() {
                 Some(prepared) => prepared,
                 None => return Ok(()),
             }
         }
         Some((WorkerRequest::Keep { image, artifacts, key }, _)) => {
             wasibox_sandbox::key::use_dir(key);
-            let kept = keep(&channel, image, artifacts);
-            answer(&channel, kept, |()| WorkerReply::Warm)?;
+            let kept = keep_code(&channel, image, artifacts);
+            send_answer(&channel, kept, |()| WorkerReply::Warm)?;
             return Ok(());
         }
         _ => return Err(WorkerError::Order),
     };
-    let (mut channel, control, policy, given) = copies(channel, control)?;
-    let made = begin(prepared, policy, given);
+    let (mut channel, control, policy, given) = make_copies(channel, control)?;
+    let made = begin_sandbox(prepared, policy, given);
     let Some((sandbox, overlay, _)) =
-        answer(&channel, made, |(_, _, walls)| WorkerReply::Ready(*walls))?
+        send_answer(&channel, made, |(_, _, walls)| WorkerReply::Ready(*walls))?
     else {
         return Ok(());
     };
     // Threads may begin now: they are born into the jail.
-    let interrupt = sandbox.interrupter();
+    let interrupt = sandbox.interrupt_handle();
     let asks = HostAsks::new(channel.sender()?);
     let asked = asks.clone();
     let doors = sandbox.doors();
@@ -117,7 +117,7 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
                     }
                 }
                 ControlMessage::Answer(number, answer) => {
-                    asked.answered(number, answer.map(ByteBuf::into_vec).map_err(Errno));
+                    asked.take_answer(number, answer.map(ByteBuf::into_vec).map_err(Errno));
                 }
             }
         }
@@ -128,11 +128,11 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
         let vfs = sandbox.vfs().clone();
         std::thread::spawn(move || hole(&vfs));
     }
-    calls(&mut channel, &mut LocalSandbox::over(sandbox, overlay), &asks)
+    serve_calls(&mut channel, &mut LocalSandbox::with_overlay(sandbox, overlay), &asks)
 }
 
 /// A session of processes of its own, which ends with the parent.
-fn separate() -> Result<(), WorkerError> {
+fn separate_session() -> Result<(), WorkerError> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     rustix::process::setsid()?;
     Ok(())
@@ -140,7 +140,7 @@ fn separate() -> Result<(), WorkerError> {
 
 /// Makes workers like this one for as long as they are asked for. Returns in the process that has a
 /// session to begin, with its sockets.
-fn copies(
+fn make_copies(
     mut channel: Channel,
     mut control: Channel,
 ) -> Result<(Channel, Channel, Policy, WorkspaceSource), WorkerError> {
@@ -154,10 +154,10 @@ fn copies(
             Some((WorkerRequest::Copy, fds)) => {
                 let [first, second] =
                     <[OwnedFd; 2]>::try_from(fds).map_err(|_| WorkerError::Order)?;
-                match fork::sibling() {
+                match fork::fork_sibling() {
                     Ok(ForkSide::Original(pid)) => channel.send(&WorkerReply::Copied(pid), &[])?,
                     Ok(ForkSide::Copy) => {
-                        separate()?;
+                        separate_session()?;
                         (channel, control) = (Channel::new(first), Channel::new(second));
                     }
                     Err(e) => channel
@@ -170,7 +170,7 @@ fn copies(
 }
 
 /// The sockets to the parent; nothing remains as standard input and output.
-fn sockets() -> Result<(Channel, Channel), WorkerError> {
+fn take_sockets() -> Result<(Channel, Channel), WorkerError> {
     let channel = std::io::stdin().as_fd().try_clone_to_owned()?;
     let control = std::io::stdout().as_fd().try_clone_to_owned()?;
     let null = File::options().read(true).write(true).open("/dev/null")?;
@@ -180,7 +180,7 @@ fn sockets() -> Result<(Channel, Channel), WorkerError> {
 }
 
 /// Sends an answer made of a result, or what went wrong.
-fn answer<T>(
+fn send_answer<T>(
     channel: &Channel,
     result: Result<T, Error>,
     reply: impl FnOnce(&T) -> WorkerReply,
@@ -197,7 +197,7 @@ fn answer<T>(
     }
 }
 
-fn prepared(
+fn prepare_image(
     channel: &Channel,
     image: PathBuf,
     artifacts: PathBuf,
@@ -211,21 +211,21 @@ fn prepared(
 }
 
 /// The image with all machine code; `None` if some is not kept.
-fn warm(
+fn warm_image(
     channel: &Channel,
     image: PathBuf,
     artifacts: PathBuf,
     stack: usize,
 ) -> Result<Option<PreparedImage>, Error> {
-    let prepared = prepared(channel, image, artifacts, stack)?;
+    let prepared = prepare_image(channel, image, artifacts, stack)?;
     Ok(prepared.load_kept()?.then_some(prepared))
 }
 
 /// Makes what is not kept. Programs run to be prepared, so this has a jail, too: one that leaves
 /// the folder for machine code.
-fn keep(channel: &Channel, image: PathBuf, artifacts: PathBuf) -> Result<(), Error> {
+fn keep_code(channel: &Channel, image: PathBuf, artifacts: PathBuf) -> Result<(), Error> {
     std::fs::create_dir_all(&artifacts)?;
-    let prepared = prepared(channel, image, artifacts.clone(), Limits::default().stack)?;
+    let prepared = prepare_image(channel, image, artifacts.clone(), Limits::default().stack)?;
     // Makes the key, if there is none, while that can still be done.
     let _ = prepared.is_compiled();
     let read = prepared.own_files().into_iter().filter(|path| path.exists()).collect();
@@ -235,7 +235,7 @@ fn keep(channel: &Channel, image: PathBuf, artifacts: PathBuf) -> Result<(), Err
 }
 
 /// Closes a jail that leaves nothing, and tries one thing that it must not leave.
-fn probe() -> Result<Walls, Error> {
+fn probe_jail() -> Result<Walls, Error> {
     let jail = Jail { read: Vec::new(), write: Vec::new(), code: NewCode::Known(Vec::new()) };
     let mut walls = jail.close().map_err(|e| Error::Refused(e.to_string()))?;
     if File::open("/").is_ok() {
@@ -244,14 +244,15 @@ fn probe() -> Result<Walls, Error> {
     Ok(walls)
 }
 
-fn begin(
+fn begin_sandbox(
     prepared: PreparedImage,
     policy: Policy,
     given: WorkspaceSource,
 ) -> Result<(SessionSandbox, Option<Overlay>, Walls), Error> {
     let spec = policy.workspace.as_ref();
-    let opened =
-        spec.map(|spec| OpenWorkspace::new(spec, given, &prepared.protected())).transpose()?;
+    let opened = spec
+        .map(|spec| OpenWorkspace::new(spec, given, &prepared.protected_paths()))
+        .transpose()?;
     let (base, overlay) = opened.map_or((None, None), |o| (Some(o.base), o.overlay));
     let folder = spec.filter(|_| overlay.is_some()).map(|spec| spec.path.clone());
     let paths = |writable| {
@@ -266,7 +267,7 @@ fn begin(
     Ok((sandbox, overlay, walls))
 }
 
-fn calls(
+fn serve_calls(
     channel: &mut Channel,
     here: &mut LocalSandbox,
     asks: &HostAsks,
@@ -276,7 +277,7 @@ fn calls(
     loop {
         match channel.receive(None)? {
             Some((WorkerRequest::Restore(delta, is_elsewhere), _)) => {
-                if let Err(e) = here.restore(delta, is_elsewhere) {
+                if let Err(e) = here.restore_delta(delta, is_elsewhere) {
                     channel.send(&WorkerReply::Failed(e.into()), &[])?;
                     return Ok(());
                 }
@@ -293,11 +294,11 @@ fn calls(
             Some((WorkerRequest::Files { is_last, bytes }, _)) => {
                 asked.extend_from_slice(&bytes);
                 if is_last {
-                    files(channel, here, &std::mem::take(&mut asked))?;
+                    serve_files(channel, here, &std::mem::take(&mut asked))?;
                 }
             }
             Some((WorkerRequest::Serves(names), _)) => {
-                asks.serves(names);
+                asks.set_served(names);
                 here.sandbox.vfs().set_service(Some(Arc::new(asks.clone())));
             }
             Some((WorkerRequest::EndBackground, _)) => {
@@ -309,15 +310,15 @@ fn calls(
             Some((WorkerRequest::ForgetCell(name), _)) => drop(here.sandbox.forget_cell(&name)),
             Some((WorkerRequest::Call(exec), fds)) => {
                 let cell = exec.cell.as_ref().map(|cell| cell.name.clone());
-                asks.begin();
-                let result = call(&here.sandbox, exec, fds);
-                asks.end();
+                asks.begin_call();
+                let result = run_call(&here.sandbox, exec, fds);
+                asks.end_call();
                 if matches!(result, Err(Error::Sandbox(SandboxError::Stuck(_)))) {
                     // Nothing more can run here; the parent takes another worker.
                     return Ok(());
                 }
                 let mut tell = |part| channel.send(&WorkerReply::Changed(part), &[]);
-                let shell = here.tell(&mut tell)?;
+                let shell = here.emit_changes(&mut tell)?;
                 tell_touched(channel, here)?;
                 if let Some(shell) = shell {
                     channel.send(&WorkerReply::Shell(ByteBuf::from(&*shell)), &[])?;
@@ -325,16 +326,20 @@ fn calls(
                 if let Some(name) = cell {
                     tell_cell(channel, here, &name)?;
                 }
-                finish(channel, result)?;
+                finish_call(channel, result)?;
             }
             _ => return Err(WorkerError::Order),
         }
     }
 }
 
-fn files(channel: &Channel, here: &mut LocalSandbox, asked: &[u8]) -> Result<(), WorkerError> {
+fn serve_files(
+    channel: &Channel,
+    here: &mut LocalSandbox,
+    asked: &[u8],
+) -> Result<(), WorkerError> {
     let asked = postcard::from_bytes(asked).map_err(|_| WorkerError::Order)?;
-    let answer = here.files(&asked);
+    let answer = here.run_files(&asked);
     here.tell_files(&mut |part| channel.send(&WorkerReply::Changed(part), &[]))?;
     tell_touched(channel, here)?;
     let bytes = postcard::to_stdvec(&answer).map_err(|_| WorkerError::Order)?;
@@ -362,16 +367,20 @@ fn tell_cell(channel: &Channel, here: &LocalSandbox, name: &str) -> Result<(), W
     Ok(channel.send(&WorkerReply::Cell(tail), &[])?)
 }
 
-fn call(sandbox: &SessionSandbox, exec: Exec, fds: Vec<OwnedFd>) -> Result<crate::Outcome, Error> {
+fn run_call(
+    sandbox: &SessionSandbox,
+    exec: Exec,
+    fds: Vec<OwnedFd>,
+) -> Result<crate::Outcome, Error> {
     match <[OwnedFd; 3]>::try_from(fds) {
         Ok([stdin, stdout, stderr]) => {
             let inherited = InheritedStreams { stdin: &stdin, stdout: &stdout, stderr: &stderr };
-            run::exec(sandbox, exec, &inherited)
+            run::exec_command(sandbox, exec, &inherited)
         }
         // All is given or captured.
         Err(_) => {
             let null = std::io::stderr();
-            run::exec(
+            run::exec_command(
                 sandbox,
                 exec,
                 &InheritedStreams { stdin: &null, stdout: &null, stderr: &null },
@@ -380,7 +389,10 @@ fn call(sandbox: &SessionSandbox, exec: Exec, fds: Vec<OwnedFd>) -> Result<crate
     }
 }
 
-fn finish(channel: &Channel, result: Result<crate::Outcome, Error>) -> Result<(), WorkerError> {
+fn finish_call(
+    channel: &Channel,
+    result: Result<crate::Outcome, Error>,
+) -> Result<(), WorkerError> {
     let outcome = match result {
         Ok(outcome) => outcome,
         Err(e) => return Ok(channel.send(&WorkerReply::Failed(e.into()), &[])?),

@@ -27,12 +27,12 @@ struct NodeCheck {
 ///
 /// # Errors
 /// Malformed, or if records cannot be read.
-pub fn check(objects: &dyn Objects, files: &FileTree) -> Result<(), SnapshotError> {
+pub fn check_records(objects: &dyn Objects, files: &FileTree) -> Result<(), SnapshotError> {
     let bad = |what| Err(SnapshotError::Malformed(what));
     let mut nodes: HashMap<Id, NodeCheck> = HashMap::new();
     let mut records = TreeRecords::new(objects, &files.root)?;
     let mut at: Option<(Id, Option<NodeContent>)> = None;
-    while let Some((RecordKey { id, part }, value)) = records.advance()? {
+    while let Some((RecordKey { id, part }, value)) = records.next_record()? {
         if matches!(id, Id::Made(n) if n >= files.totals.made) {
             return bad("a node that was not made");
         }
@@ -82,11 +82,11 @@ pub fn check(objects: &dyn Objects, files: &FileTree) -> Result<(), SnapshotErro
             _ => {}
         }
     }
-    loops(&nodes)
+    check_loops(&nodes)
 }
 
 /// Whether going up from each directory ends at the root.
-fn loops(nodes: &HashMap<Id, NodeCheck>) -> Result<(), SnapshotError> {
+fn check_loops(nodes: &HashMap<Id, NodeCheck>) -> Result<(), SnapshotError> {
     let mut fine: HashMap<Id, ()> = HashMap::from([(Id::ROOT, ())]);
     let dirs = nodes.iter().filter_map(|(id, known)| Some((id, known.parent.as_ref()?)));
     for (id, parent) in dirs {

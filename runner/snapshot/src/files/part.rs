@@ -9,7 +9,7 @@ use crate::blob::IN_PLACE;
 use crate::delta::{CHUNK, Id};
 use crate::digest::Digest;
 use crate::error::SnapshotError;
-use crate::object::{Objects, load, save};
+use crate::object::{Objects, load_object, save_object};
 use crate::tree::edit::Edits;
 use crate::tree::{ObjectPiece, RecordKey, RecordValue};
 use fastcdc::v2020::FastCDC;
@@ -57,7 +57,7 @@ impl PartRun {
         }
         self.parts.push((index, bytes.len()));
         self.bytes.extend_from_slice(bytes);
-        if self.bytes.len() >= WINDOW { self.cut(objects, edits, false) } else { Ok(()) }
+        if self.bytes.len() >= WINDOW { self.cut_objects(objects, edits, false) } else { Ok(()) }
     }
 
     /// Writes what is left.
@@ -65,17 +65,17 @@ impl PartRun {
         match (&self.id, self.parts.as_slice()) {
             (Some(id), [(index, len)]) if *len <= IN_PLACE && self.pieces.is_empty() => {
                 let value = RecordValue::Bytes(ByteBuf::from(std::mem::take(&mut self.bytes)));
-                edits.insert(RecordKey::data(id.clone(), *index), Some(value));
+                edits.insert(RecordKey::for_data(id.clone(), *index), Some(value));
                 self.parts.clear();
             }
-            _ => self.cut(objects, edits, true)?,
+            _ => self.cut_objects(objects, edits, true)?,
         }
         self.id = None;
         Ok(())
     }
 
     /// Makes objects of the bytes: of all, or of those whose end is known.
-    fn cut(
+    fn cut_objects(
         &mut self,
         objects: &dyn Objects,
         edits: &mut Edits,
@@ -88,17 +88,17 @@ impl PartRun {
             if end == self.bytes.len() && !all {
                 break;
             }
-            let object = save(objects, &self.bytes[chunk.offset..end])?;
+            let object = save_object(objects, &self.bytes[chunk.offset..end])?;
             self.pieces.push(ObjectPiece { object, from: 0, len: chunk.length as u32 });
             done = end;
         }
         self.bytes.drain(..done);
-        self.lay(edits);
+        self.lay_pieces(edits);
         Ok(())
     }
 
     /// Gives pieces to the parts that they are of.
-    fn lay(&mut self, edits: &mut Edits) {
+    fn lay_pieces(&mut self, edits: &mut Edits) {
         let Some(id) = &self.id else { return };
         let mut had: usize = self.pieces.iter().map(|p| p.len as usize).sum();
         let mut pieces = std::mem::take(&mut self.pieces).into_iter();
@@ -118,7 +118,7 @@ impl PartRun {
                 left -= n;
                 open = (n < len).then(|| ObjectPiece { object, from: from + n, len: len - n });
             }
-            edits.insert(RecordKey::data(id.clone(), *index), Some(RecordValue::Pieces(own)));
+            edits.insert(RecordKey::for_data(id.clone(), *index), Some(RecordValue::Pieces(own)));
             written += 1;
         }
         self.parts.drain(..written);
@@ -143,12 +143,12 @@ impl<'a> Loader<'a> {
     }
 
     /// One that gives zeros for what is damaged.
-    pub fn forgiving(objects: &'a dyn Objects) -> Loader<'a> {
+    pub fn new_forgiving(objects: &'a dyn Objects) -> Loader<'a> {
         Loader { forgiving: true, ..Loader::new(objects) }
     }
 
     /// The bytes of a part.
-    pub fn part(&mut self, value: RecordValue) -> Result<Vec<u8>, SnapshotError> {
+    pub fn load_part(&mut self, value: RecordValue) -> Result<Vec<u8>, SnapshotError> {
         let pieces = match value {
             RecordValue::Bytes(bytes) => return Ok(bytes.into_vec()),
             RecordValue::Pieces(pieces) => pieces,
@@ -159,7 +159,7 @@ impl<'a> Loader<'a> {
             let known = self.last.take().filter(|(digest, _)| *digest == object);
             let (_, bytes) = match known {
                 Some(known) => self.last.insert(known),
-                None => match load(self.objects, &object) {
+                None => match load_object(self.objects, &object) {
                     Ok(bytes) => self.last.insert((object, bytes)),
                     Err(SnapshotError::Corrupt(_) | SnapshotError::Missing(_))
                         if self.forgiving =>

@@ -4,7 +4,7 @@
 use crate::delta::{Id, NodeContent, TreeNode};
 use crate::error::SnapshotError;
 use crate::object::Objects;
-use crate::tree::read::{TreeRecords, find};
+use crate::tree::read::{TreeRecords, find_record};
 use crate::tree::{RecordKey, RecordPart, RecordValue, Root};
 use serde_bytes::ByteBuf;
 use std::collections::{BTreeMap, HashSet};
@@ -28,9 +28,9 @@ pub type Listing = BTreeMap<ByteBuf, Option<Id>>;
 ///
 /// # Errors
 /// If records cannot be read.
-pub fn list(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing, SnapshotError> {
+pub fn list_dir(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing, SnapshotError> {
     let mut out = Listing::new();
-    let mut records = TreeRecords::from(objects, root, &RecordKey::entry(dir.clone(), *b""))?;
+    let mut records = TreeRecords::from(objects, root, &RecordKey::for_entry(dir.clone(), *b""))?;
     while let Some((key, value)) = records.advance_within(dir)? {
         match (key.part, value) {
             (RecordPart::Entry(name), RecordValue::Entry(child)) => {
@@ -42,7 +42,7 @@ pub fn list(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing, Sna
     }
     let Id::Given(path) = dir else { return Ok(out) };
     // Below it in the image, where something was changed and it was not moved.
-    while let Some((key, _)) = records.advance()? {
+    while let Some((key, _)) = records.next_record()? {
         let Id::Given(names) = key.id else { break };
         if !names.starts_with(path) || names.len() == path.len() {
             break;
@@ -53,7 +53,7 @@ pub fn list(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing, Sna
         let mut after = child.to_vec();
         after[path.len()].push(0);
         out.entry(name).or_insert_with(|| Some(Id::Given(child.to_vec())));
-        records.seek(&RecordKey::node(Id::Given(after)))?;
+        records.seek_key(&RecordKey::for_node(Id::Given(after)))?;
     }
     Ok(out)
 }
@@ -62,14 +62,14 @@ pub fn list(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing, Sna
 ///
 /// # Errors
 /// If records cannot be read, if a directory is in itself; what `visit` says first.
-pub fn walk<E: From<SnapshotError>>(
+pub fn walk_tree<E: From<SnapshotError>>(
     objects: &dyn Objects,
     root: &Root,
     visit: &mut dyn FnMut(TreeEntry<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut seen = HashSet::from([Id::ROOT]);
     let mut path = Vec::new();
-    let mut stack = vec![(0, list(objects, root, &Id::ROOT)?.into_iter())];
+    let mut stack = vec![(0, list_dir(objects, root, &Id::ROOT)?.into_iter())];
     while let Some((len, entries)) = stack.last_mut() {
         path.truncate(*len);
         let Some((name, child)) = entries.next() else {
@@ -79,7 +79,7 @@ pub fn walk<E: From<SnapshotError>>(
         let Some(id) = child else { continue };
         path.push(b'/');
         path.extend_from_slice(&name);
-        let node = match find(objects, root, &RecordKey::node(id.clone()))? {
+        let node = match find_record(objects, root, &RecordKey::for_node(id.clone()))? {
             Some(RecordValue::Node(node)) => Some(*node),
             Some(RecordValue::Gone) => continue,
             None if matches!(id, Id::Given(_)) => None,
@@ -87,7 +87,7 @@ pub fn walk<E: From<SnapshotError>>(
         };
         visit(TreeEntry { path: &path, id: &id, node: node.as_ref() })?;
         if node.as_ref().is_none_or(|n| matches!(n.what, NodeContent::Dir { .. })) {
-            let below = list(objects, root, &id)?;
+            let below = list_dir(objects, root, &id)?;
             let is_dir = node.is_some() || !below.is_empty();
             if is_dir && (stack.len() >= MAX_DEPTH || !seen.insert(id)) {
                 return Err(SnapshotError::Malformed("a directory that is in itself").into());

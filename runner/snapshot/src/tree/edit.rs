@@ -14,18 +14,18 @@ pub type Edits = BTreeMap<RecordKey, Option<RecordValue>>;
 ///
 /// # Errors
 /// If pages cannot be read or written.
-pub fn edit(objects: &dyn Objects, root: &Root, edits: Edits) -> Result<Root, SnapshotError> {
+pub fn edit_tree(objects: &dyn Objects, root: &Root, edits: Edits) -> Result<Root, SnapshotError> {
     if edits.is_empty() {
         return Ok(*root);
     }
     let edits: Vec<_> = edits.into_iter().collect();
     let mut pages = match root {
-        Some(root) => changed(objects, Page::load(objects, root)?, edits)?,
+        Some(root) => change_page(objects, Page::load(objects, root)?, edits)?,
         None => Page::Leaf(edits.into_iter().filter_map(|(k, v)| Some((k, v?))).collect()).split(),
     };
     while pages.len() > 1 {
         let level = pages[0].level() + 1;
-        pages = Page::Branch(level, saved(objects, pages)?).split();
+        pages = Page::Branch(level, save_pages(objects, pages)?).split();
     }
     let Some(mut top) = pages.pop() else { return Ok(None) };
     // Of what is left of a tall tree only what is needed stays.
@@ -39,12 +39,12 @@ pub fn edit(objects: &dyn Objects, root: &Root, edits: Edits) -> Result<Root, Sn
     }
 }
 
-fn saved(
+fn save_pages(
     objects: &dyn Objects,
     pages: Vec<Page>,
 ) -> Result<Vec<(RecordKey, Digest)>, SnapshotError> {
     let save = |page: Page| {
-        let first = page.first().cloned().ok_or(SnapshotError::Malformed("an empty page"))?;
+        let first = page.first_key().cloned().ok_or(SnapshotError::Malformed("an empty page"))?;
         Ok((first, page.save(objects)?))
     };
     pages.into_iter().map(save).collect()
@@ -57,7 +57,7 @@ enum ChildPage {
 }
 
 impl ChildPage {
-    fn page(self, objects: &dyn Objects) -> Result<Page, SnapshotError> {
+    fn load_page(self, objects: &dyn Objects) -> Result<Page, SnapshotError> {
         match self {
             ChildPage::Kept(_, digest) => Page::load(objects, &digest),
             ChildPage::New(page) => Ok(page),
@@ -66,13 +66,13 @@ impl ChildPage {
 }
 
 /// A page after its changes, in pages of the right size; none if nothing is left.
-fn changed(
+fn change_page(
     objects: &dyn Objects,
     page: Page,
     edits: Vec<(RecordKey, Option<RecordValue>)>,
 ) -> Result<Vec<Page>, SnapshotError> {
     let (level, below) = match page {
-        Page::Leaf(records) => return Ok(Page::Leaf(merged(records, edits)).split()),
+        Page::Leaf(records) => return Ok(Page::Leaf(merge_records(records, edits)).split()),
         Page::Branch(level, below) => (level, below),
     };
     let mut edits = edits.into_iter().peekable();
@@ -92,28 +92,30 @@ fn changed(
         if page.level() + 1 != level {
             return Err(SnapshotError::Malformed("levels of pages"));
         }
-        out.extend(changed(objects, page, own)?.into_iter().map(ChildPage::New));
+        out.extend(change_page(objects, page, own)?.into_iter().map(ChildPage::New));
     }
-    let out = joined(objects, out)?;
+    let out = join_pages(objects, out)?;
     let mut refs = Vec::with_capacity(out.len());
     for below in out {
         match below {
             ChildPage::Kept(key, digest) => refs.push((key, digest)),
-            ChildPage::New(page) => refs.extend(saved(objects, vec![page])?),
+            ChildPage::New(page) => refs.extend(save_pages(objects, vec![page])?),
         }
     }
     Ok(Page::Branch(level, refs).split())
 }
 
 /// Joins new pages that are small with the one before or after them.
-fn joined(objects: &dyn Objects, pages: Vec<ChildPage>) -> Result<Vec<ChildPage>, SnapshotError> {
-    let small =
-        |b: &ChildPage| matches!(b, ChildPage::New(page) if page.weight() < SMALL || lonely(page));
+fn join_pages(
+    objects: &dyn Objects,
+    pages: Vec<ChildPage>,
+) -> Result<Vec<ChildPage>, SnapshotError> {
+    let small = |b: &ChildPage| matches!(b, ChildPage::New(page) if page.weight() < SMALL || is_lonely(page));
     let mut out: Vec<ChildPage> = Vec::with_capacity(pages.len());
     for page in pages {
         match out.pop() {
             Some(before) if small(&before) || small(&page) => {
-                let both = match (before.page(objects)?, page.page(objects)?) {
+                let both = match (before.load_page(objects)?, page.load_page(objects)?) {
                     (Page::Leaf(a), Page::Leaf(b)) => Page::Leaf([a, b].concat()),
                     (Page::Branch(l, a), Page::Branch(m, b)) if l == m => {
                         Page::Branch(l, [a, b].concat())
@@ -132,11 +134,14 @@ fn joined(objects: &dyn Objects, pages: Vec<ChildPage>) -> Result<Vec<ChildPage>
 }
 
 /// A page above only one, which is of no use where there are others.
-fn lonely(page: &Page) -> bool {
+fn is_lonely(page: &Page) -> bool {
     matches!(page, Page::Branch(_, below) if below.len() < 2)
 }
 
-fn merged(records: Vec<Record>, edits: Vec<(RecordKey, Option<RecordValue>)>) -> Vec<Record> {
+fn merge_records(
+    records: Vec<Record>,
+    edits: Vec<(RecordKey, Option<RecordValue>)>,
+) -> Vec<Record> {
     let mut out = Vec::with_capacity(records.len() + edits.len());
     let mut records = records.into_iter().peekable();
     for (key, value) in edits {

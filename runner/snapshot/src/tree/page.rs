@@ -4,7 +4,7 @@ use super::{Record, RecordKey, RecordPart, RecordValue};
 use crate::delta::{CHUNK, Id, MAX_TARGET, NodeContent, is_name};
 use crate::digest::Digest;
 use crate::error::SnapshotError;
-use crate::object::{Objects, load, save};
+use crate::object::{Objects, load_object, save_object};
 use serde::{Deserialize, Serialize};
 
 /// Bytes, about, from which on a page is split; a quarter of that is joined with the next one.
@@ -36,7 +36,7 @@ impl Page {
     }
 
     /// Its first key. No page is empty.
-    pub fn first(&self) -> Option<&RecordKey> {
+    pub fn first_key(&self) -> Option<&RecordKey> {
         match self {
             Page::Leaf(records) => records.first().map(|r| &r.0),
             Page::Branch(_, below) => below.first().map(|r| &r.0),
@@ -46,7 +46,7 @@ impl Page {
     /// Bytes that it takes, about.
     pub fn weight(&self) -> usize {
         match self {
-            Page::Leaf(records) => records.iter().map(weight).sum(),
+            Page::Leaf(records) => records.iter().map(record_weight).sum(),
             Page::Branch(_, below) => below.iter().map(|(key, _)| key.weight() + 32).sum(),
         }
     }
@@ -56,7 +56,7 @@ impl Page {
     /// # Errors
     /// If it is missing, damaged or not a page.
     pub fn load(objects: &dyn Objects, digest: &Digest) -> Result<Page, SnapshotError> {
-        Page::decode(&load(objects, digest)?)
+        Page::decode(&load_object(objects, digest)?)
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Page, SnapshotError> {
@@ -77,7 +77,7 @@ impl Page {
     pub fn save(&self, objects: &dyn Objects) -> Result<Digest, SnapshotError> {
         self.check()?;
         let bytes = postcard::to_stdvec(self).map_err(|_| SnapshotError::Malformed("a page"))?;
-        save(objects, &bytes)
+        save_object(objects, &bytes)
     }
 
     fn check(&self) -> Result<(), SnapshotError> {
@@ -92,19 +92,19 @@ impl Page {
             Page::Leaf(records) if records.is_empty() => {
                 Err(SnapshotError::Malformed("an empty page"))
             }
-            Page::Leaf(records) => records.iter().try_for_each(check),
+            Page::Leaf(records) => records.iter().try_for_each(check_record),
             Page::Branch(1..=MAX_LEVEL, below) if !below.is_empty() => Ok(()),
             Page::Branch(..) => Err(SnapshotError::Malformed("a page above none")),
         }
     }
 }
 
-fn weight((key, value): &Record) -> usize {
+fn record_weight((key, value): &Record) -> usize {
     key.weight() + value.weight()
 }
 
 /// Whether a record can be one of a session.
-fn check((key, value): &Record) -> Result<(), SnapshotError> {
+fn check_record((key, value): &Record) -> Result<(), SnapshotError> {
     let bad = |what| Err(SnapshotError::Malformed(what));
     check_id(&key.id)?;
     match (&key.part, value) {
@@ -152,7 +152,11 @@ fn check_id(id: &Id) -> Result<(), SnapshotError> {
 }
 
 /// Lays items of about the same level out in pages that are neither large nor, if that can be, small.
-pub(crate) fn split<T>(items: Vec<T>, least: usize, weight: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+pub(crate) fn split_pages<T>(
+    items: Vec<T>,
+    least: usize,
+    weight: impl Fn(&T) -> usize,
+) -> Vec<Vec<T>> {
     let total: usize = items.iter().map(&weight).sum();
     let most = total / total.div_ceil(LARGE).max(1);
     let (mut out, mut page, mut size) = (Vec::new(), Vec::new(), 0);
@@ -176,9 +180,11 @@ impl Page {
     /// The page in pages of the right size.
     pub(crate) fn split(self) -> Vec<Page> {
         match self {
-            Page::Leaf(records) => split(records, 1, weight).into_iter().map(Page::Leaf).collect(),
+            Page::Leaf(records) => {
+                split_pages(records, 1, record_weight).into_iter().map(Page::Leaf).collect()
+            }
             Page::Branch(level, below) => {
-                let parts = split(below, 2, |(key, _)| key.weight() + 32);
+                let parts = split_pages(below, 2, |(key, _)| key.weight() + 32);
                 parts.into_iter().map(|below| Page::Branch(level, below)).collect()
             }
         }
@@ -199,21 +205,24 @@ mod tests {
             assert!(matches!(Page::decode(&bytes), Err(SnapshotError::Malformed(_))));
         };
         for name in [&b""[..], b".", b"..", b"a/b", b"a\0", &[b'x'; 256]] {
-            bad(RecordKey::entry(made.clone(), name), RecordValue::Entry(Id::Made(4)));
-            bad(RecordKey::entry(named(&[b"tmp", name]), *b"x"), RecordValue::Entry(Id::Made(4)));
-            bad(RecordKey::entry(made.clone(), *b"x"), RecordValue::Entry(named(&[name])));
+            bad(RecordKey::for_entry(made.clone(), name), RecordValue::Entry(Id::Made(4)));
+            bad(
+                RecordKey::for_entry(named(&[b"tmp", name]), *b"x"),
+                RecordValue::Entry(Id::Made(4)),
+            );
+            bad(RecordKey::for_entry(made.clone(), *b"x"), RecordValue::Entry(named(&[name])));
         }
-        bad(RecordKey::node(made.clone()), RecordValue::Gone);
-        bad(RecordKey::node(Id::Made(1 << 32)), RecordValue::Gone);
-        bad(RecordKey::entry(made.clone(), *b"x"), RecordValue::Gone);
-        bad(RecordKey::entry(made.clone(), *b"x"), RecordValue::Bytes(ByteBuf::new()));
+        bad(RecordKey::for_node(made.clone()), RecordValue::Gone);
+        bad(RecordKey::for_node(Id::Made(1 << 32)), RecordValue::Gone);
+        bad(RecordKey::for_entry(made.clone(), *b"x"), RecordValue::Gone);
+        bad(RecordKey::for_entry(made.clone(), *b"x"), RecordValue::Bytes(ByteBuf::new()));
         bad(
-            RecordKey::data(made.clone(), 0),
+            RecordKey::for_data(made.clone(), 0),
             RecordValue::Bytes(ByteBuf::from(vec![0; CHUNK as usize + 1])),
         );
         let piece = super::super::ObjectPiece { object: Digest([0; 32]), from: 0, len: 40_000 };
-        bad(RecordKey::data(made.clone(), 0), RecordValue::Pieces(vec![piece; 2]));
-        let twice = vec![(RecordKey::data(made, 1), RecordValue::Pieces(vec![piece])); 2];
+        bad(RecordKey::for_data(made.clone(), 0), RecordValue::Pieces(vec![piece; 2]));
+        let twice = vec![(RecordKey::for_data(made, 1), RecordValue::Pieces(vec![piece])); 2];
         let bytes = postcard::to_stdvec(&Page::Leaf(twice)).unwrap();
         assert!(matches!(
             Page::decode(&bytes),

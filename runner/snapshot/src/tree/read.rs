@@ -52,7 +52,7 @@ impl<'a> TreeRecords<'a> {
         key: &RecordKey,
     ) -> Result<TreeRecords<'a>, SnapshotError> {
         let mut records = TreeRecords::new(objects, root)?;
-        records.seek(key)?;
+        records.seek_key(key)?;
         Ok(records)
     }
 
@@ -60,7 +60,7 @@ impl<'a> TreeRecords<'a> {
     ///
     /// # Errors
     /// If a page cannot be read.
-    pub fn seek(&mut self, key: &RecordKey) -> Result<(), SnapshotError> {
+    pub fn seek_key(&mut self, key: &RecordKey) -> Result<(), SnapshotError> {
         self.sought = Some(key.clone());
         while let [.., next] = self.todo.as_slice() {
             match next {
@@ -69,7 +69,7 @@ impl<'a> TreeRecords<'a> {
                 ReadItem::Page(k, ..) if k >= key => break,
                 ReadItem::Page(..) => match self.todo.as_slice() {
                     [.., after, _] if after.key() <= key => drop(self.todo.pop()),
-                    _ => self.open()?,
+                    _ => self.open_page()?,
                 },
             }
         }
@@ -103,10 +103,10 @@ impl<'a> TreeRecords<'a> {
     }
 
     /// Reads the page that comes next.
-    fn open(&mut self) -> Result<(), SnapshotError> {
+    fn open_page(&mut self) -> Result<(), SnapshotError> {
         if let Some(ReadItem::Page(key, level, digest)) = self.todo.pop() {
             let page = Page::load(self.objects, &digest)?;
-            if page.level() != level || page.first() != Some(&key) {
+            if page.level() != level || page.first_key() != Some(&key) {
                 return Err(SnapshotError::Malformed("pages that do not fit each other"));
             }
             self.push(page)?;
@@ -122,9 +122,9 @@ impl<'a> TreeRecords<'a> {
     ///
     /// # Errors
     /// If a page cannot be read, or pages are out of order.
-    pub fn advance(&mut self) -> Result<Option<Record>, SnapshotError> {
+    pub fn next_record(&mut self) -> Result<Option<Record>, SnapshotError> {
         while self.is_page() {
-            self.open()?;
+            self.open_page()?;
         }
         match self.todo.pop() {
             Some(ReadItem::Record(record)) => Ok(Some(record)),
@@ -138,10 +138,10 @@ impl<'a> TreeRecords<'a> {
     /// As [`Records::advance`].
     pub fn advance_within(&mut self, id: &Id) -> Result<Option<Record>, SnapshotError> {
         while self.is_page() {
-            self.open()?;
+            self.open_page()?;
         }
         match self.todo.last() {
-            Some(ReadItem::Record((key, _))) if key.id == *id => self.advance(),
+            Some(ReadItem::Record((key, _))) if key.id == *id => self.next_record(),
             _ => Ok(None),
         }
     }
@@ -151,7 +151,7 @@ impl<'a> TreeRecords<'a> {
 ///
 /// # Errors
 /// If a page cannot be read.
-pub fn find(
+pub fn find_record(
     objects: &dyn Objects,
     root: &Root,
     key: &RecordKey,
@@ -205,7 +205,7 @@ impl<'a> Differences<'a> {
     ///
     /// # Errors
     /// If a page cannot be read.
-    pub fn advance(&mut self) -> Result<Option<Difference>, SnapshotError> {
+    pub fn next_difference(&mut self) -> Result<Option<Difference>, SnapshotError> {
         loop {
             let (old, new) = (&mut self.old, &mut self.new);
             match (old.todo.last(), new.todo.last()) {
@@ -217,28 +217,28 @@ impl<'a> Differences<'a> {
                 (Some(ReadItem::Page(k, l, _)), Some(ReadItem::Page(m, n, _))) => {
                     // The higher one, since the other may be below it; else the first one.
                     match l.cmp(n).reverse().then(k.cmp(m)) {
-                        std::cmp::Ordering::Greater => new.open()?,
-                        _ => old.open()?,
+                        std::cmp::Ordering::Greater => new.open_page()?,
+                        _ => old.open_page()?,
                     }
                 }
                 (Some(a), b) if b.is_none_or(|b| a.key() < b.key()) => {
                     if old.is_page() {
-                        old.open()?;
-                    } else if let Some((key, value)) = old.advance()? {
+                        old.open_page()?;
+                    } else if let Some((key, value)) = old.next_record()? {
                         return Ok(Some((key, Some(value), None)));
                     }
                 }
                 (a, Some(b)) if a.is_none_or(|a| b.key() < a.key()) => {
                     if new.is_page() {
-                        new.open()?;
-                    } else if let Some((key, value)) = new.advance()? {
+                        new.open_page()?;
+                    } else if let Some((key, value)) = new.next_record()? {
                         return Ok(Some((key, None, Some(value))));
                     }
                 }
-                _ if old.is_page() => old.open()?,
-                _ if new.is_page() => new.open()?,
+                _ if old.is_page() => old.open_page()?,
+                _ if new.is_page() => new.open_page()?,
                 _ => {
-                    let (a, b) = (old.advance()?, new.advance()?);
+                    let (a, b) = (old.next_record()?, new.next_record()?);
                     if let (Some((key, a)), Some((_, b))) = (a, b)
                         && a != b
                     {

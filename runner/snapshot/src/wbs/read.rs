@@ -41,22 +41,22 @@ pub fn read(
     objects: &dyn Objects,
 ) -> Result<SnapshotContents, SnapshotError> {
     let mut input = FrameReader { from, hasher: blake3::Hasher::new(), frames: 0 };
-    if input.take::<8>()? != MAGIC {
+    if input.read_array::<8>()? != MAGIC {
         return Err(SnapshotError::NotASnapshot);
     }
-    let version = u16::from_le_bytes(input.take()?);
+    let version = u16::from_le_bytes(input.read_array()?);
     if version != VERSION {
         return Err(SnapshotError::Version(version));
     }
     let mut taken = ManifestReader::default();
     loop {
         let before = (input.frames, Digest(*input.hasher.finalize().as_bytes()));
-        let (kind, packed) = input.frame()?;
+        let (kind, packed) = input.read_frame()?;
         match kind {
-            ITEM if taken.sizes.is_empty() => taken.item(&unpacked(packed)?, limits)?,
-            OBJECT => taken.object(packed, limits, objects)?,
+            ITEM if taken.sizes.is_empty() => taken.take_item(&unpack_object(packed)?, limits)?,
+            OBJECT => taken.take_object(packed, limits, objects)?,
             END => {
-                let end: ManifestEnd = exact(&packed.bytes)?;
+                let end: ManifestEnd = decode_exact(&packed.bytes)?;
                 if packed.compressed || (end.frames, end.digest) != before {
                     return Err(SnapshotError::Damaged("its digest is another one"));
                 }
@@ -68,7 +68,7 @@ pub fn read(
     if input.from.read(&mut [0])? != 0 {
         return Err(SnapshotError::Damaged("something follows its end"));
     }
-    taken.check(objects)
+    taken.check_references(objects)
 }
 
 struct FrameReader<R> {
@@ -78,7 +78,7 @@ struct FrameReader<R> {
 }
 
 impl<R: Read> FrameReader<R> {
-    fn fill(&mut self, out: &mut [u8]) -> Result<(), SnapshotError> {
+    fn read_exact_bytes(&mut self, out: &mut [u8]) -> Result<(), SnapshotError> {
         self.from.read_exact(out).map_err(|e| match e.kind() {
             ErrorKind::UnexpectedEof => SnapshotError::Damaged("it ends too early"),
             _ => e.into(),
@@ -87,14 +87,14 @@ impl<R: Read> FrameReader<R> {
         Ok(())
     }
 
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], SnapshotError> {
+    fn read_array<const N: usize>(&mut self) -> Result<[u8; N], SnapshotError> {
         let mut out = [0; N];
-        self.fill(&mut out)?;
+        self.read_exact_bytes(&mut out)?;
         Ok(out)
     }
 
-    fn frame(&mut self) -> Result<(u8, StoredObject), SnapshotError> {
-        let [kind, compressed, a, b, c, d, e, f, g, h] = self.take::<HEAD>()?;
+    fn read_frame(&mut self) -> Result<(u8, StoredObject), SnapshotError> {
+        let [kind, compressed, a, b, c, d, e, f, g, h] = self.read_array::<HEAD>()?;
         let len = u32::from_le_bytes([a, b, c, d]);
         let stored = u32::from_le_bytes([e, f, g, h]);
         // What is compressed is smaller, what is not is as large.
@@ -107,17 +107,17 @@ impl<R: Read> FrameReader<R> {
             return Err(SnapshotError::Damaged("a frame's length"));
         }
         let mut bytes = vec![0; stored as usize];
-        self.fill(&mut bytes)?;
+        self.read_exact_bytes(&mut bytes)?;
         self.frames += 1;
         Ok((kind, StoredObject { len, compressed: compressed == 1, bytes }))
     }
 }
 
-fn unpacked(packed: StoredObject) -> Result<Vec<u8>, SnapshotError> {
-    packed.unpacked().ok_or(SnapshotError::Damaged("a frame that cannot be unpacked"))
+fn unpack_object(packed: StoredObject) -> Result<Vec<u8>, SnapshotError> {
+    packed.unpack_object().ok_or(SnapshotError::Damaged("a frame that cannot be unpacked"))
 }
 
-fn exact<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, SnapshotError> {
+fn decode_exact<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, SnapshotError> {
     match postcard::take_from_bytes(bytes) {
         Ok((value, [])) => Ok(value),
         _ => Err(SnapshotError::Damaged("the manifest")),
@@ -136,13 +136,13 @@ struct ManifestReader {
 }
 
 impl ManifestReader {
-    fn item(&mut self, bytes: &[u8], limits: &SnapshotLimits) -> Result<(), SnapshotError> {
+    fn take_item(&mut self, bytes: &[u8], limits: &SnapshotLimits) -> Result<(), SnapshotError> {
         let SnapshotContents { commits, tags, values, .. } = &mut self.contents;
         self.items += 1;
         if self.items > limits.items {
             return Err(SnapshotError::TooLarge("the manifest"));
         }
-        let in_order = match exact::<ManifestFrame>(bytes)? {
+        let in_order = match decode_exact::<ManifestFrame>(bytes)? {
             ManifestFrame::Session { image, head } => {
                 (self.contents.image, self.contents.head) = (image, head);
                 return if std::mem::replace(&mut self.begun, true) {
@@ -165,7 +165,7 @@ impl ManifestReader {
                 ok
             }
             ManifestFrame::Value(key, value) => {
-                value.check()?;
+                value.check_len()?;
                 let ok = values.last().is_none_or(|(last, _)| *last < key);
                 values.push((key, value));
                 ok
@@ -178,7 +178,7 @@ impl ManifestReader {
         }
     }
 
-    fn object(
+    fn take_object(
         &mut self,
         packed: StoredObject,
         limits: &SnapshotLimits,
@@ -188,15 +188,15 @@ impl ManifestReader {
         if self.bytes > limits.bytes {
             return Err(SnapshotError::TooLarge("the snapshot"));
         }
-        let digest = Digest::of(&unpacked(packed.clone())?);
+        let digest = Digest::hash_bytes(&unpack_object(packed.clone())?);
         if self.sizes.insert(digest, packed.len).is_some() {
             return Err(SnapshotError::Damaged("an object that is there twice"));
         }
-        if objects.has(&digest)? { Ok(()) } else { objects.put(&digest, packed) }
+        if objects.has_object(&digest)? { Ok(()) } else { objects.put_object(&digest, packed) }
     }
 
     /// Follows all references.
-    fn check(self, objects: &dyn Objects) -> Result<SnapshotContents, SnapshotError> {
+    fn check_references(self, objects: &dyn Objects) -> Result<SnapshotContents, SnapshotError> {
         let SnapshotContents { commits, head, tags, values, .. } = &self.contents;
         let numbers: BTreeSet<u64> = commits.iter().map(|c| c.number).collect();
         if !commits.iter().all(|c| c.parent.is_none_or(|n| numbers.contains(&n)))
@@ -207,35 +207,39 @@ impl ManifestReader {
         }
         let (mut used, mut followed) = (HashSet::new(), HashSet::new());
         for commit in commits {
-            commit.blobs().try_for_each(|blob| self.blob(blob, &mut used))?;
-            self.pages(objects, commit, &mut used, &mut followed)?;
+            commit.blobs().try_for_each(|blob| self.check_blob(blob, &mut used))?;
+            self.check_pages(objects, commit, &mut used, &mut followed)?;
         }
-        values.iter().try_for_each(|(_, blob)| self.blob(blob, &mut used))?;
+        values.iter().try_for_each(|(_, blob)| self.check_blob(blob, &mut used))?;
         if used.len() != self.sizes.len() {
             return Err(SnapshotError::Damaged("objects that nothing refers to"));
         }
         let mut trees = HashSet::new();
         for files in commits.iter().map(|c| &c.state.files).filter(|f| trees.insert(**f)) {
-            files::check::check(objects, files)?;
+            files::check::check_records(objects, files)?;
         }
         Ok(self.contents)
     }
 
-    fn size(&self, digest: &Digest, used: &mut HashSet<Digest>) -> Result<u32, SnapshotError> {
+    fn object_size(
+        &self,
+        digest: &Digest,
+        used: &mut HashSet<Digest>,
+    ) -> Result<u32, SnapshotError> {
         used.insert(*digest);
         self.sizes.get(digest).copied().ok_or(SnapshotError::Missing(*digest))
     }
 
-    fn blob(&self, blob: &Blob, used: &mut HashSet<Digest>) -> Result<(), SnapshotError> {
+    fn check_blob(&self, blob: &Blob, used: &mut HashSet<Digest>) -> Result<(), SnapshotError> {
         let mut sum = 0;
         for digest in blob.objects() {
-            sum += u64::from(self.size(digest, used)?);
+            sum += u64::from(self.object_size(digest, used)?);
         }
         let fits = blob.objects().is_empty() || sum == blob.len();
         if fits { Ok(()) } else { Err(SnapshotError::Malformed("a value's length")) }
     }
 
-    fn pages(
+    fn check_pages(
         &self,
         objects: &dyn Objects,
         commit: &Commit,
@@ -245,14 +249,14 @@ impl ManifestReader {
         let mut todo: Vec<(Digest, Option<(u8, RecordKey)>)> = Vec::new();
         todo.extend(commit.state.files.root.map(|root| (root, None)));
         while let Some((digest, above)) = todo.pop() {
-            self.size(&digest, used)?;
+            self.object_size(&digest, used)?;
             if !followed.insert(digest) {
                 continue;
             }
             let page = Page::load(objects, &digest)?;
-            if above
-                .is_some_and(|(level, key)| (level, Some(&key)) != (page.level() + 1, page.first()))
-            {
+            if above.is_some_and(|(level, key)| {
+                (level, Some(&key)) != (page.level() + 1, page.first_key())
+            }) {
                 return Err(SnapshotError::Malformed("pages that do not fit each other"));
             }
             let level = page.level();
@@ -264,7 +268,7 @@ impl ManifestReader {
                     for (_, value) in records {
                         let RecordValue::Pieces(pieces) = value else { continue };
                         for piece in pieces {
-                            let size = self.size(&piece.object, used)?;
+                            let size = self.object_size(&piece.object, used)?;
                             if piece.from.checked_add(piece.len).is_none_or(|end| end > size) {
                                 return Err(SnapshotError::Malformed("a piece of an object"));
                             }

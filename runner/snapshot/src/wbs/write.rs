@@ -17,27 +17,27 @@ pub fn write(
     to: impl Write,
 ) -> Result<(), SnapshotError> {
     let mut out = FrameWriter { to, hasher: blake3::Hasher::new(), frames: 0 };
-    out.bytes(&MAGIC)?;
-    out.bytes(&VERSION.to_le_bytes())?;
-    out.item(&ManifestFrame::Session { image: contents.image, head: contents.head })?;
+    out.write_bytes(&MAGIC)?;
+    out.write_bytes(&VERSION.to_le_bytes())?;
+    out.write_item(&ManifestFrame::Session { image: contents.image, head: contents.head })?;
     for commit in &contents.commits {
-        out.item(&ManifestFrame::Commit(Box::new(commit.clone())))?;
+        out.write_item(&ManifestFrame::Commit(Box::new(commit.clone())))?;
     }
     for (name, number) in &contents.tags {
-        out.item(&ManifestFrame::Tag(name.clone(), *number))?;
+        out.write_item(&ManifestFrame::Tag(name.clone(), *number))?;
     }
     for (key, value) in &contents.values {
-        out.item(&ManifestFrame::Value(key.clone(), value.clone()))?;
+        out.write_item(&ManifestFrame::Value(key.clone(), value.clone()))?;
     }
     let mut reach = ObjectReach::default();
-    let mut visit = |_: &Digest, packed: &StoredObject| out.frame(OBJECT, packed);
+    let mut visit = |_: &Digest, packed: &StoredObject| out.write_frame(OBJECT, packed);
     for commit in &contents.commits {
-        reach.commit(objects, commit, &mut visit)?;
+        reach.follow_commit(objects, commit, &mut visit)?;
     }
     for (_, value) in &contents.values {
-        reach.blob(objects, value, &mut visit)?;
+        reach.follow_blob(objects, value, &mut visit)?;
     }
-    out.end()
+    out.write_end()
 }
 
 struct FrameWriter<W> {
@@ -47,36 +47,36 @@ struct FrameWriter<W> {
 }
 
 impl<W: Write> FrameWriter<W> {
-    fn bytes(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+    fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.hasher.update(bytes);
         Ok(self.to.write_all(bytes)?)
     }
 
-    fn frame(&mut self, kind: u8, frame: &StoredObject) -> Result<(), SnapshotError> {
+    fn write_frame(&mut self, kind: u8, frame: &StoredObject) -> Result<(), SnapshotError> {
         let stored =
             u32::try_from(frame.bytes.len()).map_err(|_| SnapshotError::TooLarge("an object"))?;
-        self.bytes(&[kind, u8::from(frame.compressed)])?;
-        self.bytes(&frame.len.to_le_bytes())?;
-        self.bytes(&stored.to_le_bytes())?;
-        self.bytes(&frame.bytes)?;
+        self.write_bytes(&[kind, u8::from(frame.compressed)])?;
+        self.write_bytes(&frame.len.to_le_bytes())?;
+        self.write_bytes(&stored.to_le_bytes())?;
+        self.write_bytes(&frame.bytes)?;
         self.frames += 1;
         Ok(())
     }
 
-    fn item(&mut self, item: &ManifestFrame) -> Result<(), SnapshotError> {
+    fn write_item(&mut self, item: &ManifestFrame) -> Result<(), SnapshotError> {
         let bytes = postcard::to_stdvec(item).map_err(|_| SnapshotError::TooLarge("a manifest"))?;
         if bytes.len() > MAX_OBJECT {
             return Err(SnapshotError::TooLarge("a part of the manifest"));
         }
-        self.frame(ITEM, &StoredObject::new(&bytes)?)
+        self.write_frame(ITEM, &StoredObject::new(&bytes)?)
     }
 
-    fn end(mut self) -> Result<(), SnapshotError> {
+    fn write_end(mut self) -> Result<(), SnapshotError> {
         let digest = Digest(*self.hasher.finalize().as_bytes());
         let end = ManifestEnd { frames: self.frames, digest };
         let bytes = postcard::to_stdvec(&end).map_err(|_| SnapshotError::TooLarge("a manifest"))?;
         let len = bytes.len() as u32;
-        self.frame(END, &StoredObject { len, compressed: false, bytes })?;
+        self.write_frame(END, &StoredObject { len, compressed: false, bytes })?;
         Ok(self.to.flush()?)
     }
 }

@@ -8,7 +8,7 @@ pub use files::sessions::{Random, dump, image};
 pub use files::{READ, ROOT_LOC, WRITE, open, read_bytes as read, write};
 use wasibox_store::snapshot::{Commit, FileTree};
 use wasibox_store::{StoreError, StoreSession};
-use wasibox_vfs::delta::{TreeVersion, between};
+use wasibox_vfs::delta::{TreeVersion, emit_between};
 use wasibox_vfs::{Budget, DiskLimits, Errno, ProtectedPaths, Vfs};
 
 /// A new session.
@@ -31,15 +31,15 @@ impl From<StoreError> for Failed {
 
 /// Commits what has changed since `known`.
 pub fn commit(s: &StoreSession, v: &Vfs, known: &mut TreeVersion) -> Commit {
-    let now = v.snapshot();
-    let commit = s.commit(|w| between(known, &now, &mut |delta| w.add(delta))).unwrap();
+    let now = v.tree_version();
+    let commit = s.commit(|w| emit_between(known, &now, &mut |delta| w.add_delta(delta))).unwrap();
     *known = now;
     commit
 }
 
 /// Makes a file system what a session is.
 pub fn apply(s: &StoreSession, v: &Vfs, old: &FileTree, new: &FileTree) {
-    let emit = &mut |delta| v.restore(delta).map_err(Failed::Vfs);
+    let emit = &mut |delta| v.restore_delta(delta).map_err(Failed::Vfs);
     s.changes(old, new, emit).unwrap();
 }
 

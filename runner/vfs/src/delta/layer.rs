@@ -40,26 +40,26 @@ impl Layer {
 
     /// Adds a delta. False if the layer would take more than `limit` bytes; what it holds is
     /// then of no use.
-    pub fn add(&mut self, delta: Delta, limit: u64) -> bool {
+    pub fn add_delta(&mut self, delta: Delta, limit: u64) -> bool {
         self.totals = delta.totals;
         for (id, change) in delta.nodes {
-            let known = self.nodes.remove(&id).inspect(|sum| self.size -= cost(sum));
+            let known = self.nodes.remove(&id).inspect(|sum| self.size -= sum_cost(sum));
             let sum = match change {
                 NodeChange::Given => continue,
                 NodeChange::Gone => None,
-                NodeChange::Is(node) => Some(NodeSum::of(node, known.flatten())),
+                NodeChange::Is(node) => Some(NodeSum::sum_node(node, known.flatten())),
             };
-            self.size += cost(&sum);
+            self.size += sum_cost(&sum);
             self.nodes.insert(id, sum);
         }
         self.size <= limit
     }
 
-    /// Tells `emit` of everything, in parts that [`crate::Vfs::restore`] takes.
+    /// Tells `emit` of everything, in parts that [`crate::Vfs::restore_delta`] takes.
     ///
     /// # Errors
     /// What `emit` says first.
-    pub fn parts<E>(&self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
+    pub fn emit_parts<E>(&self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
         let mut nodes = Vec::new();
         let mut size = 0;
         let mut flush =
@@ -85,7 +85,7 @@ impl Layer {
     }
 }
 
-fn cost(sum: &Option<NodeSum>) -> u64 {
+fn sum_cost(sum: &Option<NodeSum>) -> u64 {
     let Some(sum) = sum else { return NODE };
     let names: usize = sum.entries.keys().chain(&sum.gone_entries).map(|n| n.len() + 96).sum();
     let chunks: usize = sum.chunks.values().map(|c| c.len() + 64).sum();
@@ -94,7 +94,7 @@ fn cost(sum: &Option<NodeSum>) -> u64 {
 
 impl NodeSum {
     /// A node after what was known of it.
-    fn of(mut node: TreeNode, known: Option<NodeSum>) -> NodeSum {
+    fn sum_node(mut node: TreeNode, known: Option<NodeSum>) -> NodeSum {
         let same_kind = |k: &NodeSum| {
             std::mem::discriminant(&k.node.what) == std::mem::discriminant(&node.what)
         };

@@ -22,17 +22,17 @@ impl Vfs {
     /// # Errors
     /// INVAL for what is not of such a session or makes no sense, NOSPC and NOMEM past the
     /// limits. The session is of no use then.
-    pub fn restore(&self, delta: Delta) -> Result<(), Errno> {
-        self.restorer(None).apply(delta)
+    pub fn restore_delta(&self, delta: Delta) -> Result<(), Errno> {
+        self.restorer(None).apply_delta(delta)
     }
 
     /// The same for a new session of another image: leaves out what refers to files that this
     /// image has not, or to bytes of files that may be others here, and tells where.
     ///
     /// # Errors
-    /// As [`Vfs::restore`].
+    /// As [`Vfs::restore_delta`].
     pub fn restore_elsewhere(&self, delta: Delta, lost: &mut Lost) -> Result<(), Errno> {
-        self.restorer(Some(lost)).apply(delta)
+        self.restorer(Some(lost)).apply_delta(delta)
     }
 
     fn restorer<'a>(&'a self, lost: Option<&'a mut Lost>) -> Restorer<'a> {
@@ -47,7 +47,7 @@ struct Restorer<'a> {
 }
 
 impl Restorer<'_> {
-    fn apply(mut self, delta: Delta) -> Result<(), Errno> {
+    fn apply_delta(mut self, delta: Delta) -> Result<(), Errno> {
         let mut st = self.vfs.write();
         let limits = st.quota.limits;
         let FileTotals { made, bytes, entries } = delta.totals;
@@ -59,7 +59,7 @@ impl Restorer<'_> {
         st.tree.set_next_number(next);
         (st.quota.bytes, st.quota.entries) = (bytes, entries);
         for (id, change) in delta.nodes {
-            let Some(at) = self.ino(&id)? else { continue };
+            let Some(at) = self.ino_of(&id)? else { continue };
             // A number that was never given would make the table grow without end. What is gone may
             // have had one that will be given again.
             if at < base::FIRST && at >= next && change != NodeChange::Gone {
@@ -71,22 +71,22 @@ impl Restorer<'_> {
                     Some(node) if matches!(id, Id::Given(_)) => st.tree.put_back(at, node),
                     _ => return Err(Errno::INVAL),
                 },
-                NodeChange::Is(node) => self.put(&mut st, at, node, &id)?,
+                NodeChange::Is(node) => self.put_node(&mut st, at, node, &id)?,
             }
         }
         Ok(())
     }
 
     /// The node of that name; `None` if another image has none there.
-    fn ino(&mut self, id: &Id) -> Result<Option<Ino>, Errno> {
-        match self.origin.ino(id) {
+    fn ino_of(&mut self, id: &Id) -> Result<Option<Ino>, Errno> {
+        match self.origin.ino_of(id) {
             Some(ino) => Ok(Some(ino)),
-            None => self.leave(id).map(|()| None),
+            None => self.leave_out(id).map(|()| None),
         }
     }
 
     /// Remembers what was left out.
-    fn leave(&mut self, id: &Id) -> Result<(), Errno> {
+    fn leave_out(&mut self, id: &Id) -> Result<(), Errno> {
         let (Some(lost), Id::Given(names)) = (&mut self.lost, id) else {
             return Err(Errno::INVAL);
         };
@@ -96,7 +96,13 @@ impl Restorer<'_> {
         Ok(())
     }
 
-    fn put(&mut self, st: &mut TreeState, at: Ino, node: TreeNode, id: &Id) -> Result<(), Errno> {
+    fn put_node(
+        &mut self,
+        st: &mut TreeState,
+        at: Ino,
+        node: TreeNode,
+        id: &Id,
+    ) -> Result<(), Errno> {
         let budget = st.budget().clone();
         let known = st.tree.get(at).cloned();
         let kind = match (node.what, known.as_deref().map(|n| &n.kind)) {
@@ -107,28 +113,28 @@ impl Restorer<'_> {
                 };
                 let own = Arc::make_mut(&mut entries);
                 for name in gone.iter().chain(&hidden) {
-                    own.remove(name);
+                    own.remove_entry(name);
                 }
                 for (name, child) in put {
                     if !is_name(&name) {
                         return Err(Errno::INVAL);
                     }
-                    let Some(child) = self.ino(&child)? else { continue };
-                    own.remove(&name);
-                    own.add(&name, child, &budget)?;
+                    let Some(child) = self.ino_of(&child)? else { continue };
+                    own.remove_entry(&name);
+                    own.add_entry(&name, child, &budget)?;
                 }
-                let Some(parent) = self.ino(&parent)? else { return Ok(()) };
+                let Some(parent) = self.ino_of(&parent)? else { return Ok(()) };
                 NodeKind::Dir { parent, entries }
             }
             (NodeContent::File { len, base, program, put, gone }, known) => {
                 if self.lost.is_some() && base.is_some_and(|n| n > 0) {
-                    return self.leave(id);
+                    return self.leave_out(id);
                 }
                 let content = match known {
                     Some(NodeKind::File { content, .. }) => content.clone(),
                     _ => FileContent::default(),
                 };
-                let content = written(content, len, base, put, gone, &budget)?;
+                let content = write_content(content, len, base, put, gone, &budget)?;
                 NodeKind::File { content, program: program.map(ProgramMark) }
             }
             (NodeContent::Symlink(target), _) if target.is_empty() || target.len() > MAX_TARGET => {
@@ -136,18 +142,18 @@ impl Restorer<'_> {
             }
             (NodeContent::Symlink(target), _) => NodeKind::Symlink(target.into_vec().into()),
             (NodeContent::Fifo, Some(kind @ NodeKind::Fifo(_))) => kind.clone(),
-            (NodeContent::Fifo, _) => NodeKind::Fifo(Pipe::fifo(&budget)?),
+            (NodeContent::Fifo, _) => NodeKind::Fifo(Pipe::new_fifo(&budget)?),
             (NodeContent::Same, Some(kind)) => kind.clone(),
             (NodeContent::Same, None) => return Err(Errno::INVAL),
         };
-        let mut new = Inode::at(kind, node.mode & 0o7777, node.mtime);
+        let mut new = Inode::new_at(kind, node.mode & 0o7777, node.mtime);
         (new.nlink, new.atime, new.ctime) = (node.nlink, node.atime, node.ctime);
-        st.replace(at, new)
+        st.replace_node(at, new)
     }
 }
 
 /// A content after its changes.
-fn written(
+fn write_content(
     mut content: FileContent,
     len: u64,
     base: Option<u64>,

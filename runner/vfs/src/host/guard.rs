@@ -25,13 +25,13 @@ pub(crate) struct Ident {
 impl Ident {
     /// The identity of the file that was looked at.
     #[allow(clippy::unnecessary_cast)]
-    pub fn of(s: &fs::Stat) -> Ident {
+    pub fn from_stat(s: &fs::Stat) -> Ident {
         // Signed on some systems; it is only compared.
         Ident { dev: s.st_dev as u64, ino: s.st_ino }
     }
 
-    fn at(path: &Path) -> Option<Ident> {
-        fs::stat(path).ok().map(|s| Ident::of(&s))
+    fn from_path(path: &Path) -> Option<Ident> {
+        fs::stat(path).ok().map(|s| Ident::from_stat(&s))
     }
 }
 
@@ -61,18 +61,18 @@ impl MountGuard {
         }
         guard.every_step = system::LOOK_ALWAYS;
         let table = Mounts::read();
-        let host = real(host);
-        let above = ancestors(root);
+        let host = real_path(host);
+        let above = root_ancestors(root);
         for path in &protected.paths {
-            let path = real(path);
-            let ident = Ident::at(&path);
-            let within =
-                inside(&table, &host, &path).is_some() || ident.is_some_and(|i| above.contains(&i));
+            let path = real_path(path);
+            let ident = Ident::from_path(&path);
+            let within = path_inside(&table, &host, &path).is_some()
+                || ident.is_some_and(|i| above.contains(&i));
             if within {
                 return Err(path);
             }
             guard.hidden.extend(ident);
-            let Some(below) = inside(&table, &path, &host) else { continue };
+            let Some(below) = path_inside(&table, &path, &host) else { continue };
             guard.every_step = true;
             // The mount may have other names for the directories above; their numbers are the
             // same. Of those that do not exist yet, the first is hidden.
@@ -80,7 +80,7 @@ impl MountGuard {
             let mut named = false;
             for _ in below.components() {
                 let (Some(up), Some(name)) = (at.parent(), at.file_name()) else { break };
-                if let Some(ident) = Ident::at(up) {
+                if let Some(ident) = Ident::from_path(up) {
                     if !named {
                         guard.named.push((ident, name.as_bytes().to_vec()));
                     }
@@ -94,7 +94,7 @@ impl MountGuard {
     }
 
     /// Whether the file or directory is protected.
-    pub fn hides(&self, ident: Ident) -> bool {
+    pub fn is_hidden(&self, ident: Ident) -> bool {
         self.hidden.contains(&ident)
     }
 
@@ -104,21 +104,21 @@ impl MountGuard {
     }
 
     /// Whether the directory must keep its name.
-    pub fn pins(&self, ident: Ident) -> bool {
+    pub fn is_pinned(&self, ident: Ident) -> bool {
         self.pinned.contains(&ident)
     }
 }
 
 /// The directories from `root` upwards, itself included.
-fn ancestors(root: &OwnedFd) -> Vec<Ident> {
+fn root_ancestors(root: &OwnedFd) -> Vec<Ident> {
     let mut out = Vec::new();
     let Ok(stat) = fs::fstat(root) else { return out };
-    out.push(Ident::of(&stat));
+    out.push(Ident::from_stat(&stat));
     let flags = system::REACH | OFlags::CLOEXEC;
     let mut at = fs::openat(root, "..", flags, Mode::empty()).ok();
     while let Some(dir) = at.take() {
         let Ok(stat) = fs::fstat(&dir) else { break };
-        let ident = Ident::of(&stat);
+        let ident = Ident::from_stat(&stat);
         if out.contains(&ident) {
             break;
         }
@@ -129,7 +129,7 @@ fn ancestors(root: &OwnedFd) -> Vec<Ident> {
 }
 
 /// The path without links and dots, as far as it exists.
-fn real(path: &Path) -> PathBuf {
+fn real_path(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
     let mut rest = Vec::new();
     let mut at = path.as_path();
@@ -152,13 +152,13 @@ impl Mounts {
         let line = |l: &[u8]| {
             let mut words = l.split(|b| *b == b' ').skip(2);
             let (dev, root, at) = (words.next()?, words.next()?, words.next()?);
-            Some((dev.to_vec(), unescape(root), unescape(at)))
+            Some((dev.to_vec(), unescape_mount(root), unescape_mount(at)))
         };
         Some(Mounts(text.split(|b| *b == b'\n').filter_map(line).collect()))
     }
 
     /// A path's device and its path there.
-    fn origin(&self, path: &Path) -> Option<(&[u8], PathBuf)> {
+    fn mount_origin(&self, path: &Path) -> Option<(&[u8], PathBuf)> {
         let found = self.0.iter().enumerate().filter(|(_, (.., at))| path.starts_with(at));
         let (_, (dev, root, at)) =
             found.max_by_key(|(i, (.., at))| (at.components().count(), *i))?;
@@ -167,7 +167,7 @@ impl Mounts {
 }
 
 /// `\040` and its like.
-fn unescape(word: &[u8]) -> PathBuf {
+fn unescape_mount(word: &[u8]) -> PathBuf {
     let mut out = Vec::new();
     let mut rest = word;
     while let Some((b, more)) = rest.split_first() {
@@ -182,19 +182,19 @@ fn unescape(word: &[u8]) -> PathBuf {
 }
 
 /// The way from directory `dir` to `path` if it lies there, or is it, by any name.
-fn inside(table: &Option<Mounts>, path: &Path, dir: &Path) -> Option<PathBuf> {
+fn path_inside(table: &Option<Mounts>, path: &Path, dir: &Path) -> Option<PathBuf> {
     if let Ok(rest) = path.strip_prefix(dir) {
         return Some(rest.into());
     }
     let Some(table) = table else { return by_number(path, dir) };
-    let ((a, path), (b, dir)) = (table.origin(path)?, table.origin(dir)?);
+    let ((a, path), (b, dir)) = (table.mount_origin(path)?, table.mount_origin(dir)?);
     (a == b).then(|| path.strip_prefix(&dir).ok().map(Path::to_path_buf)).flatten()
 }
 
 /// The same where there is no table: the first directory above `path` that is `dir`, whatever its name.
 fn by_number(path: &Path, dir: &Path) -> Option<PathBuf> {
-    let wanted = Ident::at(dir)?;
-    let found = path.ancestors().find(|above| Ident::at(above) == Some(wanted))?;
+    let wanted = Ident::from_path(dir)?;
+    let found = path.ancestors().find(|above| Ident::from_path(above) == Some(wanted))?;
     path.strip_prefix(found).ok().map(Path::to_path_buf)
 }
 
@@ -205,7 +205,7 @@ pub(crate) fn is_kernels(fd: impl AsFd, dev: u64) -> bool {
 
 /// Whether that is the device of `/dev`: on Linux it says that it is a tmpfs.
 pub(crate) fn is_kernels_device(dev: u64) -> bool {
-    let device = |path: &str| Ident::at(Path::new(path)).map(|ident| ident.dev);
+    let device = |path: &str| Ident::from_path(Path::new(path)).map(|ident| ident.dev);
     device("/dev").is_some_and(|d| d == dev && device("/").is_some_and(|root| root != d))
 }
 
@@ -222,13 +222,13 @@ mod tests {
             m("8:2", "/u/.cache", "/var/cache"),
             m("8:1", "/srv", "/mnt/a b"),
         ]));
-        let inside = |p: &str, d: &str| inside(&table, Path::new(p), Path::new(d));
+        let inside = |p: &str, d: &str| path_inside(&table, Path::new(p), Path::new(d));
         assert_eq!(inside("/var/cache/w", "/home/u"), Some(".cache/w".into()));
         assert_eq!(inside("/home/u/.cache/w/k", "/var/cache/w"), Some("k".into()));
         assert_eq!(inside("/srv/x", "/mnt/a b"), Some("x".into()));
         assert_eq!(inside("/home/v", "/var/cache"), None);
         assert_eq!(inside("/home/u", "/home/u"), Some("".into()));
-        assert_eq!(unescape(br"/mnt/a\040b"), PathBuf::from("/mnt/a b"));
+        assert_eq!(unescape_mount(br"/mnt/a\040b"), PathBuf::from("/mnt/a b"));
     }
 
     #[test]
@@ -237,9 +237,9 @@ mod tests {
         std::fs::create_dir_all(tmp.path().join("home/cache")).unwrap();
         let (home, other) = (tmp.path().join("home"), tmp.path().join("other"));
         std::os::unix::fs::symlink(&home, &other).unwrap();
-        assert_eq!(inside(&None, &home.join("cache/key"), &other), Some("cache/key".into()));
-        assert_eq!(inside(&None, &home, &other), Some("".into()));
-        assert_eq!(inside(&None, tmp.path(), &other), None);
-        assert_eq!(inside(&None, &home.join("x"), &home.join("cache")), None);
+        assert_eq!(path_inside(&None, &home.join("cache/key"), &other), Some("cache/key".into()));
+        assert_eq!(path_inside(&None, &home, &other), Some("".into()));
+        assert_eq!(path_inside(&None, tmp.path(), &other), None);
+        assert_eq!(path_inside(&None, &home.join("x"), &home.join("cache")), None);
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn root(path: &Path) -> rustix::io::Result<OwnedFd> {
         return Err(rustix::io::Errno::NXIO);
     }
     let fd = fs::open(path, OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
-    match Ident::of(&fs::fstat(&fd)?) == Ident::of(&before) {
+    match Ident::from_stat(&fs::fstat(&fd)?) == Ident::from_stat(&before) {
         true => Ok(fd),
         false => Err(rustix::io::Errno::STALE),
     }
@@ -53,7 +53,7 @@ pub(super) fn beneath(
 pub(super) fn reopen(fd: BorrowedFd<'_>, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let path = fs::getpath(fd)?;
     let again = fs::open(&path, flags | OFlags::NOFOLLOW | OFlags::NONBLOCK, Mode::empty())?;
-    match Ident::of(&fs::fstat(&again)?) == Ident::of(&fs::fstat(fd)?) {
+    match Ident::from_stat(&fs::fstat(&again)?) == Ident::from_stat(&fs::fstat(fd)?) {
         true => Ok(again),
         false => Err(rustix::io::Errno::STALE),
     }
@@ -79,7 +79,7 @@ impl Node {
             return Err(Errno::ACCES);
         }
         let node = Node::Name(mount.named_dir(dir, name)?, name.to_vec());
-        match super::guard::is_kernels_device(Ident::of(&node.stat()?).dev) {
+        match super::guard::is_kernels_device(Ident::from_stat(&node.stat()?).dev) {
             true => Err(Errno::ACCES),
             false => Ok(node),
         }

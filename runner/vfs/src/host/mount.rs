@@ -88,7 +88,7 @@ impl HostMount {
         if !matches!(kind, FileKind::Dir | FileKind::File) {
             return Err(MountError::Kind { host: host() });
         }
-        if guard::is_kernels(&root, Ident::of(&stat).dev) {
+        if guard::is_kernels(&root, Ident::from_stat(&stat).dev) {
             return Err(MountError::Kernel { host: host() });
         }
         let guard = MountGuard::new(&spec.host, &root, protected)
@@ -101,7 +101,7 @@ impl HostMount {
             writable: spec.writable,
             at,
             index,
-            ident: Ident::of(&stat),
+            ident: Ident::from_stat(&stat),
             guard,
             left,
             longest: longest.unwrap_or(u64::MAX),
@@ -163,8 +163,8 @@ impl HostMount {
                 true => fs::openat(from, part, flags, mode)?,
                 false => fs::openat(from, part, step, Mode::empty())?,
             };
-            let here = Ident::of(&fs::fstat(&fd)?);
-            if self.guard.hides(here) {
+            let here = Ident::from_stat(&fs::fstat(&fd)?);
+            if self.guard.is_hidden(here) {
                 return Err(Errno::NOENT);
             }
             if here.dev != at.dev && guard::is_kernels(&fd, here.dev) {
@@ -183,21 +183,29 @@ impl HostMount {
         let fd = self.open_raw(rel, flags, Mode::empty())?;
         let stat = fs::fstat(&fd)?;
         // A protected file may have other names.
-        if self.guard.hides(Ident::of(&stat)) { Err(Errno::NOENT) } else { Ok((fd, stat)) }
+        if self.guard.is_hidden(Ident::from_stat(&stat)) {
+            Err(Errno::NOENT)
+        } else {
+            Ok((fd, stat))
+        }
     }
 
     /// A node that is not hidden, and its metadata.
     fn seen(&self, rel: &[u8]) -> Result<(Node, fs::Stat), Errno> {
         let node = Node::at(self, rel)?;
         let stat = node.stat()?;
-        if self.guard.hides(Ident::of(&stat)) { Err(Errno::NOENT) } else { Ok((node, stat)) }
+        if self.guard.is_hidden(Ident::from_stat(&stat)) {
+            Err(Errno::NOENT)
+        } else {
+            Ok((node, stat))
+        }
     }
 
     /// The directory of a node that is not to be opened; ENOENT if its name is hidden.
     #[cfg(target_vendor = "apple")]
     pub(super) fn named_dir(&self, rel: &[u8], name: &[u8]) -> Result<OwnedFd, Errno> {
         let dir = self.dir(rel)?;
-        match self.guard.hides_name(Ident::of(&fs::fstat(&dir)?), name) {
+        match self.guard.hides_name(Ident::from_stat(&fs::fstat(&dir)?), name) {
             true => Err(Errno::NOENT),
             false => Ok(dir),
         }
@@ -208,15 +216,15 @@ impl HostMount {
     fn dir_of(&self, rel: &[u8], name: &[u8], moves: bool) -> Result<OwnedFd, Errno> {
         let dir = self.dir(rel)?;
         if self.guard.every_step {
-            if self.guard.hides_name(Ident::of(&fs::fstat(&dir)?), name) {
+            if self.guard.hides_name(Ident::from_stat(&fs::fstat(&dir)?), name) {
                 return Err(Errno::NOENT);
             }
             if let Ok(stat) = fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-                let ident = Ident::of(&stat);
-                if self.guard.hides(ident) {
+                let ident = Ident::from_stat(&stat);
+                if self.guard.is_hidden(ident) {
                     return Err(Errno::NOENT);
                 }
-                if moves && self.guard.pins(ident) {
+                if moves && self.guard.is_pinned(ident) {
                     return Err(Errno::BUSY);
                 }
             }
@@ -393,8 +401,10 @@ impl HostMount {
     ) -> Result<(), Errno> {
         self.need_writable()?;
         let cut = rel.iter().rposition(|b| *b == b'/');
-        let times =
-            fs::Timestamps { last_access: timespec(atime), last_modification: timespec(mtime) };
+        let times = fs::Timestamps {
+            last_access: to_timespec(atime),
+            last_modification: to_timespec(mtime),
+        };
         if rel.is_empty() {
             return Ok(Node::at(self, rel)?.set_times(&times)?);
         }
@@ -413,15 +423,17 @@ impl HostMount {
         mtime: Option<u64>,
     ) -> Result<(), Errno> {
         self.need_writable()?;
-        let times =
-            fs::Timestamps { last_access: timespec(atime), last_modification: timespec(mtime) };
+        let times = fs::Timestamps {
+            last_access: to_timespec(atime),
+            last_modification: to_timespec(mtime),
+        };
         Ok(fs::futimens(fd, &times)?)
     }
 
     /// The names in a directory with their numbers and kinds, without the dots.
     pub fn list(&self, rel: &[u8]) -> Result<Vec<(Vec<u8>, u64, FileKind)>, Errno> {
         let (fd, stat) = self.open_seen(rel, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        let here = Ident::of(&stat);
+        let here = Ident::from_stat(&stat);
         let mut out = Vec::new();
         for e in fs::Dir::new(fd)? {
             let e = e?;
@@ -429,7 +441,7 @@ impl HostMount {
             if name == b"." || name == b".." {
                 continue;
             }
-            let hidden = self.guard.hides(Ident { dev: here.dev, ino: e.ino() });
+            let hidden = self.guard.is_hidden(Ident { dev: here.dev, ino: e.ino() });
             if hidden || self.guard.hides_name(here, name) {
                 continue;
             }
@@ -441,9 +453,9 @@ impl HostMount {
                 fs::FileType::Socket => FileKind::Socket,
                 fs::FileType::CharacterDevice => FileKind::CharDevice,
                 fs::FileType::BlockDevice => FileKind::BlockDevice,
-                fs::FileType::Unknown => {
-                    self.stat(&crate::fifos::join(rel, name)).map_or(FileKind::File, |s| s.kind)
-                }
+                fs::FileType::Unknown => self
+                    .stat(&crate::fifos::join_path(rel, name))
+                    .map_or(FileKind::File, |s| s.kind),
             };
             out.push((name.to_vec(), e.ino(), kind));
         }
@@ -468,7 +480,7 @@ fn to_mode(mode: u16) -> Mode {
     Mode::from_raw_mode((mode & 0o777).into())
 }
 
-fn timespec(t: Option<u64>) -> fs::Timespec {
+fn to_timespec(t: Option<u64>) -> fs::Timespec {
     match t {
         Some(ns) => {
             fs::Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ }

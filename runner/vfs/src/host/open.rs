@@ -41,7 +41,10 @@ impl OpenFiles {
     }
 
     /// Opens one more; ENFILE if there are too many.
-    pub fn add(&self, open: impl FnOnce() -> Result<Handle, Errno>) -> Result<OpenHostFile, Errno> {
+    pub fn open_file(
+        &self,
+        open: impl FnOnce() -> Result<Handle, Errno>,
+    ) -> Result<OpenHostFile, Errno> {
         let taken = OpenFileGuard(&self.open);
         if self.open.fetch_add(1, Ordering::Relaxed) >= self.most {
             return Err(Errno::NFILE);

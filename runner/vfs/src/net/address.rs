@@ -21,30 +21,30 @@ pub enum SocketAddress {
 
 impl SocketAddress {
     /// That of a socket which has none yet.
-    pub fn none(family: Family) -> SocketAddress {
+    pub fn unbound_address(family: Family) -> SocketAddress {
         match family {
-            Family::V4 => ip(Ipv4Addr::UNSPECIFIED.into(), 0),
-            Family::V6 => ip(Ipv6Addr::UNSPECIFIED.into(), 0),
+            Family::V4 => ip_address(Ipv4Addr::UNSPECIFIED.into(), 0),
+            Family::V6 => ip_address(Ipv6Addr::UNSPECIFIED.into(), 0),
             Family::Unix => SocketAddress::Unix(Vec::new()),
         }
     }
 
     /// As a socket of that family shows it: IPv4 addresses as `::ffff:a.b.c.d` by IPv6 sockets.
-    pub fn shown(&self, family: Family) -> SocketAddress {
+    pub fn shown_to(&self, family: Family) -> SocketAddress {
         match self {
             SocketAddress::Ip(SocketAddr::V4(at)) if family == Family::V6 => {
-                ip(at.ip().to_ipv6_mapped().into(), at.port())
+                ip_address(at.ip().to_ipv6_mapped().into(), at.port())
             }
             other => other.clone(),
         }
     }
 
     /// The same for a socket of `family`, an IPv4 address plain; EAFNOSUPPORT if it is of another.
-    pub(super) fn of(self, family: Family) -> Result<SocketAddress, Errno> {
+    pub(super) fn for_family(self, family: Family) -> Result<SocketAddress, Errno> {
         match (self, family) {
             (SocketAddress::Ip(at @ SocketAddr::V4(_)), Family::V4) => Ok(SocketAddress::Ip(at)),
             (SocketAddress::Ip(SocketAddr::V6(at)), Family::V6) => {
-                Ok(ip(IpAddr::V6(*at.ip()).to_canonical(), at.port()))
+                Ok(ip_address(IpAddr::V6(*at.ip()).to_canonical(), at.port()))
             }
             (SocketAddress::Unix(name), Family::Unix) => Ok(SocketAddress::Unix(name)),
             _ => Err(Errno::AFNOSUPPORT),
@@ -53,10 +53,10 @@ impl SocketAddress {
 
     /// Where a packet to this address goes: one to no address in particular goes to the own
     /// machine, and to others there is no way (ENETUNREACH).
-    pub(super) fn destination(self) -> Result<SocketAddress, Errno> {
+    pub(super) fn packet_destination(self) -> Result<SocketAddress, Errno> {
         match self {
             SocketAddress::Ip(at) if at.ip().is_unspecified() => {
-                Ok(ip(loopback(at.ip()), at.port()))
+                Ok(ip_address(loopback_like(at.ip()), at.port()))
             }
             SocketAddress::Ip(at) if !at.ip().is_loopback() => Err(Errno::NETUNREACH),
             other => Ok(other),
@@ -66,13 +66,13 @@ impl SocketAddress {
     /// From where a packet to this destination comes, if nobody has said it.
     pub(super) fn source_for(&self) -> SocketAddress {
         match self {
-            SocketAddress::Ip(at) => ip(loopback(at.ip()), 0),
+            SocketAddress::Ip(at) => ip_address(loopback_like(at.ip()), 0),
             SocketAddress::Unix(_) => SocketAddress::Unix(Vec::new()),
         }
     }
 
     /// Whether the session has it: EADDRNOTAVAIL, if not.
-    pub(super) fn exists(&self) -> Result<(), Errno> {
+    pub(super) fn check_exists(&self) -> Result<(), Errno> {
         match self {
             SocketAddress::Ip(at) if !at.ip().is_unspecified() && !at.ip().is_loopback() => {
                 Err(Errno::ADDRNOTAVAIL)
@@ -88,7 +88,7 @@ impl SocketAddress {
 }
 
 /// The address of that kind that the own machine has for itself.
-fn loopback(like: IpAddr) -> IpAddr {
+fn loopback_like(like: IpAddr) -> IpAddr {
     match like {
         IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
@@ -96,13 +96,13 @@ fn loopback(like: IpAddr) -> IpAddr {
 }
 
 /// An IP address and a port.
-pub(super) fn ip(at: IpAddr, port: u16) -> SocketAddress {
+pub(super) fn ip_address(at: IpAddr, port: u16) -> SocketAddress {
     SocketAddress::Ip(SocketAddr::new(at, port))
 }
 
 /// The addresses of a host's name, as far as a session knows names: `localhost` and what ends so
 /// (RFC 6761, section 6.3), and addresses written as numbers.
-pub fn resolve(name: &str) -> Option<Vec<IpAddr>> {
+pub fn resolve_name(name: &str) -> Option<Vec<IpAddr>> {
     let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     if bare == "localhost" || bare.ends_with(".localhost") {
         return Some(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);

@@ -32,7 +32,7 @@ impl Socket {
             buf[..message.bytes.len()].copy_from_slice(&message.bytes);
             return Ok(message.bytes.len());
         }
-        match &self.lock().state {
+        match &self.lock_inner().state {
             SocketState::Connected(c) => c.end.read(buf, how.peek),
             SocketState::Connecting { .. } => Err(Errno::AGAIN),
             _ => Err(Errno::NOTCONN),
@@ -41,18 +41,18 @@ impl Socket {
 
     /// The next datagram, at most `most` bytes of it.
     pub fn receive_message(&self, most: usize, how: ReceiveOptions) -> Result<Message, Errno> {
-        let inbox = match &self.lock().state {
+        let inbox = match &self.lock_inner().state {
             SocketState::Datagram { inbox, .. } => inbox.clone(),
             _ => return Err(Errno::NOTCONN),
         };
-        let (bytes, length, from) = inbox.take(most, how.peek.is_some())?;
-        Ok(Message { bytes, length, from: from.shown(self.family) })
+        let (bytes, length, from) = inbox.take_datagram(most, how.peek.is_some())?;
+        Ok(Message { bytes, length, from: from.shown_to(self.family) })
     }
 
     /// Sends bytes, as many as fit; EAGAIN means wait. A datagram goes to `to`, or to whom the socket is
     /// connected with; it arrives, or is lost without a word.
     pub fn send(&self, data: &[u8], to: Option<SocketAddress>) -> Result<usize, Errno> {
-        let mut inner = self.lock();
+        let mut inner = self.lock_inner();
         let (inbox, peer) = match &inner.state {
             SocketState::Connected(c) => return c.end.write(data),
             SocketState::Connecting { .. } => return Err(Errno::AGAIN),
@@ -64,27 +64,30 @@ impl Socket {
         }
         let is_connected = to.is_none();
         let peer = match to {
-            Some(to) => DatagramPeer { address: to.of(self.family)?.destination()?, direct: None },
+            Some(to) => DatagramPeer {
+                address: to.for_family(self.family)?.packet_destination()?,
+                direct: None,
+            },
             None => peer.ok_or(Errno::DESTADDRREQ)?,
         };
         if data.len() > MAX_DATAGRAM {
             return Err(Errno::MSGSIZE);
         }
         let from = match &peer.direct {
-            Some(_) => SocketAddress::none(self.family),
+            Some(_) => SocketAddress::unbound_address(self.family),
             None => self.bind_for(&mut inner, &peer.address)?,
         };
         drop(inner);
         let delivered = match &peer.direct {
-            Some(direct) => direct.upgrade().is_some_and(|to| to.put(from, data)),
-            None => match self.network.find(SocketKind::Datagram, &peer.address) {
-                PortTarget::Mailbox(to) => to.put(from, data),
+            Some(direct) => direct.upgrade().is_some_and(|to| to.put_datagram(from, data)),
+            None => match self.network.find_target(SocketKind::Datagram, &peer.address) {
+                PortTarget::Mailbox(to) => to.put_datagram(from, data),
                 _ => false,
             },
         };
         // A connected socket learns of it as by ICMP's "port unreachable".
         if !delivered && is_connected {
-            inbox.fail(Errno::CONNREFUSED);
+            inbox.fail_next(Errno::CONNREFUSED);
         }
         Ok(data.len())
     }

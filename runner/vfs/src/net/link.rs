@@ -73,7 +73,7 @@ pub(super) struct LinkEnd {
 }
 
 /// A connection's two ends, with so much room each for what they have not read yet.
-pub(super) fn pair(
+pub(super) fn connection_pair(
     network: &LoopbackNetwork,
     room: [usize; 2],
     is_remote: bool,
@@ -85,7 +85,7 @@ pub(super) fn pair(
 
 impl LinkEnd {
     /// Runs `what` with this side and the other one.
-    fn with<T>(&self, what: impl FnOnce(&mut LinkSide, &mut LinkSide) -> T) -> T {
+    fn with_sides<T>(&self, what: impl FnOnce(&mut LinkSide, &mut LinkSide) -> T) -> T {
         let mut sides: MutexGuard<'_, [LinkSide; 2]> =
             self.link.sides.lock().unwrap_or_else(|e| e.into_inner());
         let [a, b] = &mut *sides;
@@ -94,16 +94,16 @@ impl LinkEnd {
 
     /// Reads what is there, or looks at what comes after `peek` bytes; 0 is the end.
     pub(super) fn read(&self, buf: &mut [u8], peek: Option<usize>) -> Result<usize, Errno> {
-        self.with(|own, other| {
+        self.with_sides(|own, other| {
             if own.inbox.len() > peek.unwrap_or(0) {
                 let Some(skip) = peek else {
-                    let n = own.inbox.take(buf);
+                    let n = own.inbox.take_bytes(buf);
                     if own.has_room() {
-                        other.waiting.wake();
+                        other.waiting.wake_all();
                     }
                     return Ok(n);
                 };
-                return Ok(own.inbox.peek(skip, buf));
+                return Ok(own.inbox.peek_bytes(skip, buf));
             }
             if buf.is_empty() || peek.is_some_and(|skip| skip > 0) {
                 return Ok(0);
@@ -118,7 +118,7 @@ impl LinkEnd {
 
     /// Writes what fits.
     pub(super) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
-        self.with(|own, other| {
+        self.with_sides(|own, other| {
             if let Some(error) = own.error.take() {
                 return Err(error);
             }
@@ -139,14 +139,14 @@ impl LinkEnd {
             }
             let budget = self.link.network.budget();
             other.inbox.push(&data[..n], other.room, budget).map_err(|_| Errno::NOBUFS)?;
-            other.waiting.wake();
+            other.waiting.wake_all();
             Ok(n)
         })
     }
 
     /// Whether a read (or a write) would not wait.
     pub(super) fn ready(&self, write: bool) -> Option<Readiness> {
-        self.with(|own, other| {
+        self.with_sides(|own, other| {
             let broken = own.is_reset || own.error.is_some();
             let hangup = broken || own.shut_write && other.is_finished();
             let bytes = if write {
@@ -162,44 +162,44 @@ impl LinkEnd {
     }
 
     pub(super) fn watch(&self, who: &Thread) {
-        self.with(|own, _| own.waiting.add(who));
+        self.with_sides(|own, _| own.waiting.add_thread(who));
     }
 
     /// What its next operation would fail with, which it then does not.
     pub(super) fn take_error(&self) -> Option<Errno> {
-        self.with(|own, _| own.error.take())
+        self.with_sides(|own, _| own.error.take())
     }
 
     /// Whether nothing goes through it any more.
     pub(super) fn is_over(&self) -> bool {
-        self.with(|own, other| own.is_reset || own.is_finished() && other.is_finished())
+        self.with_sides(|own, other| own.is_reset || own.is_finished() && other.is_finished())
     }
 
     /// Ends reading, writing or both; ENOTCONN after a reset.
     pub(super) fn shutdown(&self, read: bool, write: bool) -> Result<(), Errno> {
-        self.with(|own, other| {
+        self.with_sides(|own, other| {
             if own.is_reset {
                 return Err(Errno::NOTCONN);
             }
             own.shut_read |= read;
             own.shut_write |= write;
-            own.waiting.wake();
-            other.waiting.wake();
+            own.waiting.wake_all();
+            other.waiting.wake_all();
             Ok(())
         })
     }
 
     /// Sets how much may wait to be read.
     pub(super) fn set_room(&self, room: usize) {
-        self.with(|own, other| {
+        self.with_sides(|own, other| {
             own.room = room.clamp(1, BUFFER);
-            other.waiting.wake();
+            other.waiting.wake_all();
         });
     }
 
     /// Breaks the connection, as a close with bytes unread does.
-    pub(super) fn reset(&self) {
-        self.with(reset);
+    pub(super) fn reset_side(&self) {
+        self.with_sides(reset);
     }
 }
 
@@ -209,19 +209,19 @@ fn reset(own: &mut LinkSide, other: &mut LinkSide) {
         other.is_reset = true;
     }
     own.is_reset = true;
-    other.waiting.wake();
+    other.waiting.wake_all();
 }
 
 impl Drop for LinkEnd {
     fn drop(&mut self) {
-        self.with(|own, other| {
+        self.with_sides(|own, other| {
             own.open = false;
             if !own.inbox.is_empty() {
-                own.inbox.clear();
+                own.inbox.clear_all();
                 reset(own, other);
             }
-            own.inbox.clear();
-            other.waiting.wake();
+            own.inbox.clear_all();
+            other.waiting.wake_all();
         });
     }
 }

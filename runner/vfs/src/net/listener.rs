@@ -27,21 +27,24 @@ impl Listener {
         listener
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock_queue(&self) -> MutexGuard<'_, Queue> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// How many may wait; Linux takes one more.
     pub(super) fn set_backlog(&self, backlog: usize) {
-        let mut q = self.lock();
+        let mut q = self.lock_queue();
         q.backlog = backlog.min(MAX_BACKLOG - 1) + 1;
-        q.waiting.wake();
+        q.waiting.wake_all();
     }
 
     /// Adds a connection's other end: EAGAIN if too many wait, ECONNREFUSED if nobody listens
     /// any more.
-    pub(super) fn offer(&self, make: impl FnOnce() -> Result<Socket, Errno>) -> Result<(), Errno> {
-        let mut q = self.lock();
+    pub(super) fn offer_connection(
+        &self,
+        make: impl FnOnce() -> Result<Socket, Errno>,
+    ) -> Result<(), Errno> {
+        let mut q = self.lock_queue();
         if q.closed {
             return Err(Errno::CONNREFUSED);
         }
@@ -50,16 +53,16 @@ impl Listener {
         }
         let socket = make()?;
         q.sockets.push_back(socket);
-        q.waiting.wake();
+        q.waiting.wake_all();
         Ok(())
     }
 
     /// The connection that has waited longest: EAGAIN if none does, EINVAL if none will.
-    pub(super) fn accept(&self) -> Result<Socket, Errno> {
-        let mut q = self.lock();
+    pub(super) fn accept_connection(&self) -> Result<Socket, Errno> {
+        let mut q = self.lock_queue();
         match q.sockets.pop_front() {
             Some(socket) => {
-                q.waiting.wake();
+                q.waiting.wake_all();
                 Ok(socket)
             }
             None if q.closed => Err(Errno::INVAL),
@@ -68,27 +71,27 @@ impl Listener {
     }
 
     /// How many wait; `None` if an `accept` would wait, too.
-    pub(super) fn ready(&self) -> Option<usize> {
-        let q = self.lock();
+    pub(super) fn waiting_count(&self) -> Option<usize> {
+        let q = self.lock_queue();
         (q.closed || !q.sockets.is_empty()).then_some(q.sockets.len())
     }
 
     /// Whether a connection would be taken, or refused at once.
     pub(super) fn has_room(&self) -> bool {
-        let q = self.lock();
+        let q = self.lock_queue();
         q.closed || q.sockets.len() < q.backlog
     }
 
     pub(super) fn watch(&self, who: &Thread) {
-        self.lock().waiting.add(who);
+        self.lock_queue().waiting.add_thread(who);
     }
 
     /// Refuses all from now on, and resets those that wait.
     pub(super) fn close(&self) {
         let waited = {
-            let mut q = self.lock();
+            let mut q = self.lock_queue();
             q.closed = true;
-            q.waiting.wake();
+            q.waiting.wake_all();
             std::mem::take(&mut q.sockets)
         };
         waited.iter().for_each(Socket::reset);

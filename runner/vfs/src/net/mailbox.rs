@@ -43,33 +43,33 @@ impl Mailbox {
         Mailbox { inbox: Mutex::default(), network: network.clone() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inbox> {
+    fn lock_inbox(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Puts a datagram in; one that has no room is lost. False if nobody will read it.
-    pub(super) fn put(&self, from: SocketAddress, data: &[u8]) -> bool {
-        let mut inbox = self.lock();
+    pub(super) fn put_datagram(&self, from: SocketAddress, data: &[u8]) -> bool {
+        let mut inbox = self.lock_inbox();
         if inbox.closed {
             return false;
         }
         let size = data.len() + EACH;
         let fits = inbox.size + size <= BUFFER;
-        if fits && inbox.held.grow(self.network.budget(), size as u64) {
+        if fits && inbox.held.grow_by(self.network.budget(), size as u64) {
             inbox.size += size;
             inbox.datagrams.push_back(Datagram { from, bytes: data.to_vec() });
-            inbox.waiting.wake();
+            inbox.waiting.wake_all();
         }
         true
     }
 
     /// The first datagram, at most `most` bytes of it, its whole length and its sender.
-    pub(super) fn take(
+    pub(super) fn take_datagram(
         &self,
         most: usize,
         peek: bool,
     ) -> Result<(Vec<u8>, usize, SocketAddress), Errno> {
-        let mut inbox = self.lock();
+        let mut inbox = self.lock_inbox();
         if let Some(error) = inbox.error.take() {
             return Err(error);
         }
@@ -86,38 +86,38 @@ impl Mailbox {
         }
         let size = length + EACH;
         inbox.size -= size;
-        inbox.held.shrink(size as u64);
+        inbox.held.shrink_by(size as u64);
         let Some(mut first) = inbox.datagrams.pop_front() else { return Err(Errno::AGAIN) };
         first.bytes.truncate(most);
         Ok((first.bytes, length, first.from))
     }
 
     /// What the next operation fails with: nobody has received what was sent.
-    pub(super) fn fail(&self, error: Errno) {
-        let mut inbox = self.lock();
+    pub(super) fn fail_next(&self, error: Errno) {
+        let mut inbox = self.lock_inbox();
         inbox.error = Some(error);
-        inbox.waiting.wake();
+        inbox.waiting.wake_all();
     }
 
     pub(super) fn take_error(&self) -> Option<Errno> {
-        self.lock().error.take()
+        self.lock_inbox().error.take()
     }
 
     /// Bytes of the first datagram, if there is one or an error.
-    pub(super) fn ready(&self) -> Option<usize> {
-        let inbox = self.lock();
+    pub(super) fn ready_bytes(&self) -> Option<usize> {
+        let inbox = self.lock_inbox();
         let first = inbox.datagrams.front().map(|d| d.bytes.len());
         first.or((inbox.closed || inbox.error.is_some()).then_some(0))
     }
 
     pub(super) fn watch(&self, who: &Thread) {
-        self.lock().waiting.add(who);
+        self.lock_inbox().waiting.add_thread(who);
     }
 
     /// Nothing is received any more.
     pub(super) fn close(&self) {
-        let mut inbox = self.lock();
+        let mut inbox = self.lock_inbox();
         inbox.closed = true;
-        inbox.waiting.wake();
+        inbox.waiting.wake_all();
     }
 }

@@ -36,7 +36,7 @@ mod options;
 mod ports;
 mod socket;
 
-pub use address::{Family, SocketAddress, resolve};
+pub use address::{Family, SocketAddress, resolve_name};
 pub use exchange::{Message, ReceiveOptions};
 pub use mailbox::MAX_DATAGRAM;
 pub use options::{SocketFlag, SocketOptions, SocketSize, SocketTime};
@@ -103,13 +103,13 @@ impl LoopbackNetwork {
         &self.0.budget
     }
 
-    fn ports(&self) -> MutexGuard<'_, Ports> {
+    fn lock_ports(&self) -> MutexGuard<'_, Ports> {
         self.0.ports.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Counts a socket more: ENFILE if there are too many, ENOBUFS if the budget has no room.
-    fn place(&self) -> Result<SocketPlace, Errno> {
-        let held = self.0.budget.reserve(COST).ok_or(Errno::NOBUFS)?;
+    fn take_place(&self) -> Result<SocketPlace, Errno> {
+        let held = self.0.budget.reserve_bytes(COST).ok_or(Errno::NOBUFS)?;
         // From here on the place's end counts it off again.
         let before = self.0.sockets.fetch_add(1, Ordering::Relaxed);
         let place = SocketPlace { network: self.clone(), _held: held };

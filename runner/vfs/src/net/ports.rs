@@ -1,7 +1,7 @@
 //! Who has which port, and which name.
 
 use super::LoopbackNetwork;
-use super::address::{SocketAddress, ip};
+use super::address::{SocketAddress, ip_address};
 use super::listener::Listener;
 use super::mailbox::Mailbox;
 use super::socket::SocketKind;
@@ -61,7 +61,7 @@ pub(super) struct PortBinding {
 }
 
 impl PortClaim {
-    fn listens(&self) -> bool {
+    fn is_listening(&self) -> bool {
         matches!(self.target, PortTarget::Listener(_))
     }
 
@@ -69,13 +69,13 @@ impl PortClaim {
     fn excludes(&self, at: IpAddr, sharing: PortSharing) -> bool {
         let SocketAddress::Ip(own) = &self.address else { return true };
         let both = |a: bool, b: bool| a && b;
-        overlap(own.ip(), self.sharing.only_v6, at, sharing.only_v6)
+        addresses_overlap(own.ip(), self.sharing.only_v6, at, sharing.only_v6)
             && !both(self.sharing.port, sharing.port)
-            && (!both(self.sharing.address, sharing.address) || self.listens())
+            && (!both(self.sharing.address, sharing.address) || self.is_listening())
     }
 
     /// How well it fits a packet to `to`; the smaller the better.
-    fn fits(&self, to: IpAddr) -> Option<u8> {
+    fn fit_rank(&self, to: IpAddr) -> Option<u8> {
         let SocketAddress::Ip(own) = &self.address else { return None };
         match own.ip() {
             at if at == to => Some(0),
@@ -87,7 +87,7 @@ impl PortClaim {
 }
 
 /// Whether two addresses at one port are in each other's way.
-fn overlap(a: IpAddr, a_only: bool, b: IpAddr, b_only: bool) -> bool {
+fn addresses_overlap(a: IpAddr, a_only: bool, b: IpAddr, b_only: bool) -> bool {
     let all = |at: IpAddr, only: bool, other: IpAddr| {
         at.is_unspecified() && (at.is_ipv4() == other.is_ipv4() || at.is_ipv6() && !only)
     };
@@ -101,7 +101,7 @@ impl Ports {
     }
 
     /// A port that nobody has.
-    fn any(&mut self, kind: SocketKind) -> Option<u16> {
+    fn any_port(&mut self, kind: SocketKind) -> Option<u16> {
         let all = LAST - FIRST + 1;
         let mut ports = (0..all).map(|i| FIRST + (self.next % all + i) % all);
         let free = ports.find(|port| !self.claims.contains_key(&(kind, *port)))?;
@@ -109,12 +109,12 @@ impl Ports {
         Some(free)
     }
 
-    fn id(&mut self) -> u64 {
+    fn next_id(&mut self) -> u64 {
         self.ids += 1;
         self.ids
     }
 
-    fn claim(
+    fn find_claim(
         &mut self,
         kind: SocketKind,
         address: &SocketAddress,
@@ -131,20 +131,20 @@ impl Ports {
 
 impl LoopbackNetwork {
     /// Takes an address; port 0 is any.
-    pub(super) fn bind(
+    pub(super) fn bind_address(
         &self,
         kind: SocketKind,
         address: SocketAddress,
         sharing: PortSharing,
         target: PortTarget,
     ) -> Result<PortBinding, Errno> {
-        address.exists()?;
-        let mut ports = self.ports();
-        let id = ports.id();
+        address.check_exists()?;
+        let mut ports = self.lock_ports();
+        let id = ports.next_id();
         let address = match address {
             SocketAddress::Ip(at) if at.port() == 0 => {
                 // What any port is given to is not shared.
-                ip(at.ip(), ports.any(kind).ok_or(Errno::ADDRINUSE)?)
+                ip_address(at.ip(), ports.any_port(kind).ok_or(Errno::ADDRINUSE)?)
             }
             SocketAddress::Ip(at) if !ports.is_free(kind, at, sharing) => {
                 return Err(Errno::ADDRINUSE);
@@ -169,12 +169,12 @@ impl LoopbackNetwork {
     }
 
     /// Where a packet to this destination goes.
-    pub(super) fn find(&self, kind: SocketKind, to: &SocketAddress) -> PortTarget {
-        let ports = self.ports();
+    pub(super) fn find_target(&self, kind: SocketKind, to: &SocketAddress) -> PortTarget {
+        let ports = self.lock_ports();
         let claim = match to {
             SocketAddress::Ip(to) => ports.claims.get(&(kind, to.port())).and_then(|all| {
                 let open = all.iter().filter(|c| !matches!(c.target, PortTarget::Nobody));
-                let fit = open.filter_map(|c| c.fits(to.ip()).map(|how| (how, c)));
+                let fit = open.filter_map(|c| c.fit_rank(to.ip()).map(|how| (how, c)));
                 fit.min_by_key(|(how, _)| *how).map(|(_, c)| c)
             }),
             SocketAddress::Unix(name) => ports.names.get(&(kind, name.clone())),
@@ -186,8 +186,8 @@ impl LoopbackNetwork {
 impl PortBinding {
     /// Says who gets what is sent to it: EADDRINUSE if somebody else listens there.
     pub(super) fn listen(&self, listener: &Arc<Listener>) -> Result<(), Errno> {
-        let mut ports = self.network.ports();
-        let others = |c: &&PortClaim| c.id != self.id && c.listens();
+        let mut ports = self.network.lock_ports();
+        let others = |c: &&PortClaim| c.id != self.id && c.is_listening();
         if let SocketAddress::Ip(at) = &self.address
             && let Some(all) = ports.claims.get(&(self.kind, at.port()))
             && let Some(own) = all.iter().find(|c| c.id == self.id)
@@ -195,7 +195,7 @@ impl PortBinding {
         {
             return Err(Errno::ADDRINUSE);
         }
-        if let Some(own) = ports.claim(self.kind, &self.address, self.id) {
+        if let Some(own) = ports.find_claim(self.kind, &self.address, self.id) {
             own.target = PortTarget::Listener(listener.clone());
         }
         Ok(())
@@ -203,8 +203,8 @@ impl PortBinding {
 
     /// What is sent to it goes nowhere from now on.
     pub(super) fn close(&self) {
-        let mut ports = self.network.ports();
-        if let Some(own) = ports.claim(self.kind, &self.address, self.id) {
+        let mut ports = self.network.lock_ports();
+        if let Some(own) = ports.find_claim(self.kind, &self.address, self.id) {
             own.target = PortTarget::Nobody;
         }
     }
@@ -212,7 +212,7 @@ impl PortBinding {
 
 impl Drop for PortBinding {
     fn drop(&mut self) {
-        let mut ports = self.network.ports();
+        let mut ports = self.network.lock_ports();
         match &self.address {
             SocketAddress::Ip(at) => {
                 let key = (self.kind, at.port());

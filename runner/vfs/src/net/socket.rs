@@ -97,17 +97,17 @@ impl Socket {
                 SocketState::Datagram { inbox: Arc::new(Mailbox::new(network)), peer: None }
             }
         };
-        Socket::with(network, family, kind, SocketOptions::default(), state)
+        Socket::with_state(network, family, kind, SocketOptions::default(), state)
     }
 
-    fn with(
+    fn with_state(
         network: &LoopbackNetwork,
         family: Family,
         kind: SocketKind,
         options: SocketOptions,
         state: SocketState,
     ) -> Result<Socket, Errno> {
-        let place = network.place()?;
+        let place = network.take_place()?;
         let inner = Mutex::new(SocketInner { bound: None, state, error: None });
         Ok(Socket { network: network.clone(), family, kind, options, inner, _place: place })
     }
@@ -121,19 +121,25 @@ impl Socket {
         let sockets = [Socket::new(network, family, kind)?, Socket::new(network, family, kind)?];
         match kind {
             SocketKind::Stream => {
-                let (a, b) = link::pair(network, [super::BUFFER; 2], false);
+                let (a, b) = link::connection_pair(network, [super::BUFFER; 2], false);
                 for (socket, end) in sockets.iter().zip([a, b]) {
-                    let (local, peer) = (SocketAddress::none(family), SocketAddress::none(family));
+                    let (local, peer) = (
+                        SocketAddress::unbound_address(family),
+                        SocketAddress::unbound_address(family),
+                    );
                     let connected = SocketConnection { end, local, peer, is_news: false };
-                    socket.lock().state = SocketState::Connected(connected);
+                    socket.lock_inner().state = SocketState::Connected(connected);
                 }
             }
             SocketKind::Datagram => {
                 let inboxes = [sockets[0].inbox(), sockets[1].inbox()];
                 for (socket, other) in sockets.iter().zip(inboxes.iter().rev()) {
-                    if let SocketState::Datagram { peer, .. } = &mut socket.lock().state {
+                    if let SocketState::Datagram { peer, .. } = &mut socket.lock_inner().state {
                         let direct = other.as_ref().map(Arc::downgrade);
-                        *peer = Some(DatagramPeer { address: SocketAddress::none(family), direct });
+                        *peer = Some(DatagramPeer {
+                            address: SocketAddress::unbound_address(family),
+                            direct,
+                        });
                     }
                 }
             }
@@ -141,12 +147,12 @@ impl Socket {
         Ok(sockets)
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, SocketInner> {
+    pub(super) fn lock_inner(&self) -> MutexGuard<'_, SocketInner> {
         self.inner.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     fn inbox(&self) -> Option<Arc<Mailbox>> {
-        match &self.lock().state {
+        match &self.lock_inner().state {
             SocketState::Datagram { inbox, .. } => Some(inbox.clone()),
             _ => None,
         }
@@ -171,13 +177,13 @@ impl Socket {
     pub fn set_size(&self, size: SocketSize, value: u64) {
         self.options.set_size(size, value);
         if size == SocketSize::Receive
-            && let SocketState::Connected(c) = &self.lock().state
+            && let SocketState::Connected(c) = &self.lock_inner().state
         {
-            c.end.set_room(self.room());
+            c.end.set_room(self.buffer_room());
         }
     }
 
-    fn room(&self) -> usize {
+    fn buffer_room(&self) -> usize {
         usize::try_from(self.options.size(SocketSize::Receive)).unwrap_or(super::BUFFER)
     }
 
@@ -195,14 +201,15 @@ impl Socket {
             SocketState::Datagram { inbox, .. } => PortTarget::Mailbox(inbox.clone()),
             _ => PortTarget::Nobody,
         };
-        inner.bound = Some(self.network.bind(self.kind, address, self.sharing(), target)?);
+        inner.bound =
+            Some(self.network.bind_address(self.kind, address, self.sharing(), target)?);
         Ok(())
     }
 
     /// Gives it an address (`bind`).
     pub fn bind(&self, address: SocketAddress) -> Result<(), Errno> {
-        let address = address.of(self.family)?;
-        let mut inner = self.lock();
+        let address = address.for_family(self.family)?;
+        let mut inner = self.lock_inner();
         if inner.bound.is_some() || matches!(inner.state, SocketState::Connected(_)) {
             return Err(Errno::INVAL);
         }
@@ -211,7 +218,7 @@ impl Socket {
 
     /// Takes connections from now on (`listen`).
     pub fn listen(&self, backlog: usize) -> Result<(), Errno> {
-        let mut inner = self.lock();
+        let mut inner = self.lock_inner();
         match &inner.state {
             SocketState::Idle => {}
             SocketState::Listening(listener) => {
@@ -225,7 +232,7 @@ impl Socket {
             if self.family == Family::Unix {
                 return Err(Errno::INVAL);
             }
-            self.take_address(&mut inner, SocketAddress::none(self.family))?;
+            self.take_address(&mut inner, SocketAddress::unbound_address(self.family))?;
         }
         let listener = Arc::new(Listener::new(backlog));
         if let Some(bound) = &inner.bound {
@@ -237,13 +244,13 @@ impl Socket {
 
     /// The next connection (`accept`): EAGAIN if none waits.
     pub fn accept(&self) -> Result<Socket, Errno> {
-        let listener = match &self.lock().state {
+        let listener = match &self.lock_inner().state {
             SocketState::Listening(listener) => listener.clone(),
             SocketState::Datagram { .. } => return Err(Errno::NOTSUP),
             _ => return Err(Errno::INVAL),
         };
-        let mut socket = listener.accept()?;
-        socket.inherit(self);
+        let mut socket = listener.accept_connection()?;
+        socket.inherit_options(self);
         Ok(socket)
     }
 
@@ -251,8 +258,8 @@ impl Socket {
     /// it never waits: as in Linux, EINPROGRESS is told first, and the result by the next call, by
     /// [`Socket::take_error`] and by [`Socket::ready`].
     pub fn connect(&self, to: SocketAddress, at_once: bool) -> Result<(), Errno> {
-        let to = to.of(self.family)?;
-        let mut inner = self.lock();
+        let to = to.for_family(self.family)?;
+        let mut inner = self.lock_inner();
         if let SocketState::Datagram { .. } = inner.state {
             return self.connect_datagrams(&mut inner, to);
         }
@@ -280,7 +287,7 @@ impl Socket {
         if let Some(error) = inner.error.take() {
             return Err(error);
         }
-        let result = self.attempt(&mut inner, to.destination()?);
+        let result = self.attempt_connect(&mut inner, to.packet_destination()?);
         if !at_once || self.family == Family::Unix {
             return result;
         }
@@ -298,8 +305,9 @@ impl Socket {
     }
 
     /// Tries to connect; EAGAIN and `Connecting` if the backlog is full.
-    fn attempt(&self, inner: &mut SocketInner, to: SocketAddress) -> Result<(), Errno> {
-        let PortTarget::Listener(listener) = self.network.find(SocketKind::Stream, &to) else {
+    fn attempt_connect(&self, inner: &mut SocketInner, to: SocketAddress) -> Result<(), Errno> {
+        let PortTarget::Listener(listener) = self.network.find_target(SocketKind::Stream, &to)
+        else {
             inner.state = SocketState::Idle;
             return Err(Errno::CONNREFUSED);
         };
@@ -309,12 +317,13 @@ impl Socket {
         let local = match &inner.bound {
             Some(b) if b.address.is_unspecified() => with_port(&to.source_for(), &b.address),
             Some(b) => b.address.clone(),
-            None => SocketAddress::none(self.family),
+            None => SocketAddress::unbound_address(self.family),
         };
         let mut own = None;
-        let offered = listener.offer(|| {
-            let room = [self.room(), super::BUFFER];
-            let (mine, theirs) = link::pair(&self.network, room, self.family != Family::Unix);
+        let offered = listener.offer_connection(|| {
+            let room = [self.buffer_room(), super::BUFFER];
+            let (mine, theirs) =
+                link::connection_pair(&self.network, room, self.family != Family::Unix);
             let connected = SocketConnection {
                 end: theirs,
                 local: to.clone(),
@@ -323,7 +332,13 @@ impl Socket {
             };
             own = Some(mine);
             let (family, state) = (self.family, SocketState::Connected(connected));
-            Socket::with(&self.network, family, SocketKind::Stream, SocketOptions::default(), state)
+            Socket::with_state(
+                &self.network,
+                family,
+                SocketKind::Stream,
+                SocketOptions::default(),
+                state,
+            )
         });
         match (offered, own) {
             (Ok(()), Some(end)) => {
@@ -353,7 +368,7 @@ impl Socket {
             && listener.has_room()
         {
             let to = to.clone();
-            let result = self.attempt(inner, to);
+            let result = self.attempt_connect(inner, to);
             match (result, &mut inner.state) {
                 (Ok(()), SocketState::Connected(c)) => c.is_news = true,
                 (Ok(()) | Err(Errno::AGAIN), _) => {}
@@ -365,7 +380,7 @@ impl Socket {
     /// Whom it sends to and hears from now on; an unspecified address without a port is nobody.
     fn connect_datagrams(&self, inner: &mut SocketInner, to: SocketAddress) -> Result<(), Errno> {
         let is_nobody = matches!(&to, SocketAddress::Ip(at) if at.port() == 0);
-        let to = to.destination()?;
+        let to = to.packet_destination()?;
         if inner.bound.is_none() && self.family != Family::Unix {
             self.take_address(inner, to.source_for())?;
         }
@@ -387,34 +402,36 @@ impl Socket {
         Ok(match &inner.bound {
             Some(b) if b.address.is_unspecified() => with_port(&to.source_for(), &b.address),
             Some(b) => b.address.clone(),
-            None => SocketAddress::none(self.family),
+            None => SocketAddress::unbound_address(self.family),
         })
     }
 
     /// Its own address (`getsockname`).
-    pub fn local(&self) -> SocketAddress {
-        let inner = self.lock();
+    pub fn local_address(&self) -> SocketAddress {
+        let inner = self.lock_inner();
         let address = match (&inner.state, &inner.bound) {
             (SocketState::Connected(c), _) => c.local.clone(),
             (_, Some(bound)) => bound.address.clone(),
-            _ => SocketAddress::none(self.family),
+            _ => SocketAddress::unbound_address(self.family),
         };
-        address.shown(self.family)
+        address.shown_to(self.family)
     }
 
     /// The other side's address (`getpeername`).
-    pub fn peer(&self) -> Result<SocketAddress, Errno> {
-        let inner = self.lock();
+    pub fn peer_address(&self) -> Result<SocketAddress, Errno> {
+        let inner = self.lock_inner();
         match &inner.state {
-            SocketState::Connected(c) if !c.end.is_over() => Ok(c.peer.shown(self.family)),
-            SocketState::Datagram { peer: Some(peer), .. } => Ok(peer.address.shown(self.family)),
+            SocketState::Connected(c) if !c.end.is_over() => Ok(c.peer.shown_to(self.family)),
+            SocketState::Datagram { peer: Some(peer), .. } => {
+                Ok(peer.address.shown_to(self.family))
+            }
             _ => Err(Errno::NOTCONN),
         }
     }
 
     /// Ends reading, writing or both (`shutdown`).
     pub fn shutdown(&self, read: bool, write: bool) -> Result<(), Errno> {
-        let inner = self.lock();
+        let inner = self.lock_inner();
         match &inner.state {
             SocketState::Connected(c) => c.end.shutdown(read, write),
             SocketState::Listening(listener) => {
@@ -438,7 +455,7 @@ impl Socket {
 
     /// What has gone wrong unseen (`SO_ERROR`): told once.
     pub fn take_error(&self) -> Option<Errno> {
-        let mut inner = self.lock();
+        let mut inner = self.lock_inner();
         self.try_again(&mut inner);
         match &inner.state {
             SocketState::Connected(c) => c.end.take_error(),
@@ -448,13 +465,13 @@ impl Socket {
     }
 
     /// Whether it takes connections.
-    pub fn listens(&self) -> bool {
-        matches!(self.lock().state, SocketState::Listening(_))
+    pub fn is_listening(&self) -> bool {
+        matches!(self.lock_inner().state, SocketState::Listening(_))
     }
 
     /// How far it is.
     pub fn status(&self) -> SocketStatus {
-        let inner = self.lock();
+        let inner = self.lock_inner();
         match &inner.state {
             SocketState::Connecting { .. } => SocketStatus::Opening,
             SocketState::Connected(c) if c.end.is_over() => SocketStatus::Closed,
@@ -465,7 +482,7 @@ impl Socket {
 
     /// Whether a read (or a write) would not wait.
     pub fn ready(&self, write: bool) -> Option<Readiness> {
-        let mut inner = self.lock();
+        let mut inner = self.lock_inner();
         self.try_again(&mut inner);
         let some = |n: usize, hangup| Some(Readiness { bytes: n as u64, hangup });
         match &inner.state {
@@ -473,18 +490,18 @@ impl Socket {
             SocketState::Idle => some(0, true),
             SocketState::Connecting { .. } => None,
             SocketState::Listening(listener) if !write => {
-                listener.ready().and_then(|n| some(n, false))
+                listener.waiting_count().and_then(|n| some(n, false))
             }
             SocketState::Listening(_) => None,
             SocketState::Connected(c) => c.end.ready(write),
             SocketState::Datagram { .. } if write => some(super::MAX_DATAGRAM, false),
-            SocketState::Datagram { inbox, .. } => inbox.ready().and_then(|n| some(n, false)),
+            SocketState::Datagram { inbox, .. } => inbox.ready_bytes().and_then(|n| some(n, false)),
         }
     }
 
     /// Has `who` unparked when that may have changed.
     pub fn watch(&self, who: &Thread) {
-        match &self.lock().state {
+        match &self.lock_inner().state {
             SocketState::Idle => {}
             SocketState::Connecting { listener, .. } | SocketState::Listening(listener) => {
                 listener.watch(who)
@@ -495,8 +512,8 @@ impl Socket {
     }
 
     /// How long a read (or a write) may wait (`SO_RCVTIMEO`, `SO_SNDTIMEO`).
-    pub fn patience(&self, write: bool) -> Option<Duration> {
-        let inner = self.lock();
+    pub fn wait_limit(&self, write: bool) -> Option<Duration> {
+        let inner = self.lock_inner();
         let time = match (&inner.state, write) {
             (SocketState::Listening(_), _) => SocketTime::Accept,
             (SocketState::Idle | SocketState::Connecting { .. }, true) => SocketTime::Connect,
@@ -508,18 +525,18 @@ impl Socket {
     }
 
     /// What an accepted socket takes over from its listener.
-    fn inherit(&mut self, from: &Socket) {
+    fn inherit_options(&mut self, from: &Socket) {
         self.options = from.options.inherit();
         self.family = from.family;
-        if let SocketState::Connected(c) = &self.lock().state {
-            c.end.set_room(self.room());
+        if let SocketState::Connected(c) = &self.lock_inner().state {
+            c.end.set_room(self.buffer_room());
         }
     }
 
     /// Breaks its connection.
     pub(super) fn reset(&self) {
-        if let SocketState::Connected(c) = &self.lock().state {
-            c.end.reset();
+        if let SocketState::Connected(c) = &self.lock_inner().state {
+            c.end.reset_side();
         }
     }
 }
@@ -528,7 +545,7 @@ impl Socket {
 fn with_port(at: &SocketAddress, port_of: &SocketAddress) -> SocketAddress {
     match (at, port_of) {
         (SocketAddress::Ip(at), SocketAddress::Ip(port)) => {
-            super::address::ip(at.ip(), port.port())
+            super::address::ip_address(at.ip(), port.port())
         }
         _ => at.clone(),
     }
@@ -547,7 +564,7 @@ impl Drop for Socket {
             SocketState::Connected(c)
                 if self.options.time(SocketTime::Linger) == Some(Duration::ZERO) =>
             {
-                c.end.reset();
+                c.end.reset_side();
             }
             SocketState::Datagram { inbox, .. } => inbox.close(),
             _ => {}

@@ -7,7 +7,7 @@ use wasibox_vfs::{BaseFile, BaseKind, FileKind, Folder, FolderEntry};
 pub struct Deep(pub usize);
 
 impl Folder for Deep {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+    fn list_entries(&self) -> Result<Vec<FolderEntry>, String> {
         let entry = |name: &str, mode, kind| FolderEntry { name: name.into(), mode, time: 5, kind };
         let file = |n: usize| BaseKind::File { bytes: Arc::new(vec![n as u8; n]), program: None };
         let mut out = vec![entry("f", 0o644, file(100)), entry("g", 0o600, file(70_000))];
@@ -46,7 +46,7 @@ const BEGINNING: &[&str] = &[
 
 /// Everything that can be told of the files, by path.
 pub fn dump(v: &Vfs) -> Vec<String> {
-    let mut out = vec![format!("{:?}", v.snapshot().quota())];
+    let mut out = vec![format!("{:?}", v.tree_version().quota())];
     let mut todo = vec![String::new()];
     while let Some(dir) = todo.pop() {
         for name in names(v, &format!("{dir}/.")).unwrap_or_default() {

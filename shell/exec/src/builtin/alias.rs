@@ -9,7 +9,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::SetOpt;
 
-fn show(shell: &mut Shell<'_>, name: &[u8], value: &[u8], prefix: bool) {
+fn print_alias(shell: &mut Shell<'_>, name: &[u8], value: &[u8], prefix: bool) {
     let mut line = Vec::new();
     if prefix {
         line.extend_from_slice(b"alias ");
@@ -21,15 +21,15 @@ fn show(shell: &mut Shell<'_>, name: &[u8], value: &[u8], prefix: bool) {
     line.push(b'=');
     line.extend_from_slice(&alias_quote(value));
     line.push(b'\n');
-    shell.out(&line);
+    shell.write_out(&line);
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "p")?;
-    let prefix = !shell.state.options.has(SetOpt::Posix) || p.has(b'p');
-    if p.operands.is_empty() || p.has(b'p') {
+    let p = shell.parse_builtin_options(call, "p")?;
+    let prefix = !shell.state.options.has_set(SetOpt::Posix) || p.has_letter(b'p');
+    if p.operands.is_empty() || p.has_letter(b'p') {
         for (name, value) in shell.state.aliases.clone().iter() {
-            show(shell, name, value, prefix);
+            print_alias(shell, name, value, prefix);
         }
     }
     let mut status = 0;
@@ -45,7 +45,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
                 Rc::make_mut(&mut shell.state.aliases).insert(name.to_vec(), Rc::from(value));
             }
             _ => match shell.state.aliases.get(a.as_slice()).cloned() {
-                Some(value) => show(shell, a, &value, prefix),
+                Some(value) => print_alias(shell, a, &value, prefix),
                 None => {
                     shell.builtin_error(call.name(), &[a, b": not found"]);
                     status = 1;

@@ -1,7 +1,7 @@
 //! `bg` (POSIX XCU). No job is ever stopped here, so that each runs already.
 
 use super::BuiltinCall;
-use super::fg::{find, need_job_control};
+use super::fg::{find_job, need_job_control};
 use crate::Shell;
 use crate::shell::Flow;
 
@@ -9,7 +9,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if !need_job_control(shell, call) {
         return Ok(1);
     }
-    match find(shell, call) {
+    match find_job(shell, call) {
         Some(id) => {
             shell.builtin_error(
                 call.name(),

@@ -9,6 +9,6 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if !shell.state.options.is_interactive() {
         shell.builtin_error(call.name(), &[b"warning: line editing not enabled"]);
     }
-    shell.options(call, "lvpsVPSXf:q:m:u:r:x:")?;
+    shell.parse_builtin_options(call, "lvpsVPSXf:q:m:u:r:x:")?;
     Ok(0)
 }

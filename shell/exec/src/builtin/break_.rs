@@ -1,27 +1,27 @@
 //! `break` (POSIX XCU).
 
 use super::BuiltinCall;
-use super::opts::integer;
+use super::opts::parse_integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 
 /// Levels to leave; the error comes after a message.
-pub(super) fn levels(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<u32, Unwind> {
+pub(super) fn parse_levels(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<u32, Unwind> {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
     }
     if shell.state.here.loops == 0 {
         // POSIX leaves it unspecified, and in posix mode bash keeps quiet.
-        if !shell.state.options.has(SetOpt::Posix) {
+        if !shell.state.options.has_set(SetOpt::Posix) {
             let message: &[u8] = b"only meaningful in a `for', `while', or `until' loop";
             shell.builtin_error(call.name(), &[message]);
         }
         return Err(Unwind::Builtin(0));
     }
     let Some(a) = args.first() else { return Ok(1) };
-    let Some(n) = integer(a) else {
+    let Some(n) = parse_integer(a) else {
         shell.numeric_error(call.name(), a);
         return Err(Unwind::Exit(128));
     };
@@ -39,7 +39,7 @@ pub(super) fn levels(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<u3
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let n = levels(shell, call)?;
+    let n = parse_levels(shell, call)?;
     shell.state.status = 0;
     Err(Unwind::Break(n))
 }

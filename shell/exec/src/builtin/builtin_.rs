@@ -5,9 +5,9 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "")?;
+    let p = shell.parse_builtin_options(call, "")?;
     let Some(name) = p.operands.first() else { return Ok(0) };
-    match shell.builtin(name) {
+    match shell.enabled_builtin(name) {
         Some(b) => {
             let inner = BuiltinCall { argv: p.operands, operands: &[] };
             (b.run)(shell, &inner)

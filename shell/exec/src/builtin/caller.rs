@@ -1,7 +1,7 @@
 //! `caller` (bash manual 4.2).
 
 use super::BuiltinCall;
-use super::opts::integer;
+use super::opts::parse_integer;
 use crate::Shell;
 use crate::shell::Flow;
 
@@ -12,20 +12,20 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if depth == 0 {
         return Ok(1);
     }
-    let p = shell.options(call, "")?;
+    let p = shell.parse_builtin_options(call, "")?;
     let n = match p.operands.first() {
         None => None,
-        Some(a) => match integer(a) {
+        Some(a) => match parse_integer(a) {
             Some(n) if n >= 0 => Some(n as usize),
             _ => {
                 shell.builtin_error(call.name(), &[a, b": invalid number"]);
-                return Err(shell.usage(call.name()));
+                return Err(shell.print_usage(call.name()));
             }
         },
     };
     if !frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source") {
         if !frames.is_empty() && p.operands.is_empty() {
-            shell.out(b"0 NULL\n");
+            shell.write_out(b"0 NULL\n");
             return Ok(0);
         }
         return Ok(1);
@@ -38,12 +38,12 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     match (n, caller) {
         (None, Some(c)) => {
             let text = [line.as_bytes(), b" ", &c.source, b"\n"].concat();
-            shell.out(&text);
+            shell.write_out(&text);
         }
-        (None, None) => shell.out(&[line.as_bytes(), b" NULL\n"].concat()),
+        (None, None) => shell.write_out(&[line.as_bytes(), b" NULL\n"].concat()),
         (Some(_), Some(c)) => {
             let text = [line.as_bytes(), b" ", &c.name, b" ", &c.source, b"\n"].concat();
-            shell.out(&text);
+            shell.write_out(&text);
         }
         (Some(_), None) => return Ok(1),
     }

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use box_sys::{FileKind, meta, strerror};
+use box_sys::{FileKind, error_text, meta};
 
 use super::BuiltinCall;
 use crate::Shell;
@@ -11,8 +11,8 @@ use crate::shell::Flow;
 use crate::state::options::{SetOpt, ShOpt};
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "LPe@")?;
-    let mut physical = shell.state.options.has(SetOpt::Physical);
+    let p = shell.parse_builtin_options(call, "LPe@")?;
+    let mut physical = shell.state.options.has_set(SetOpt::Physical);
     for o in &p.options {
         match o.letter {
             b'P' => physical = true,
@@ -31,7 +31,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     };
     let dir = match variable {
         None => p.operands[0].clone(),
-        Some(name) => match shell.var(name.as_bytes()) {
+        Some(name) => match shell.variable_text(name.as_bytes()) {
             Some(dir) => dir,
             None => {
                 shell.builtin_error(call.name(), &[name.as_bytes(), b" not set"]);
@@ -51,18 +51,18 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let by_path = by_cdpath(shell, &dir, physical);
     let shows = match by_path {
         Some(elsewhere) => Ok(elsewhere || back),
-        None => change(shell, &dir, physical).map(|by_variable| by_variable || back),
+        None => enter_dir(shell, &dir, physical).map(|by_variable| by_variable || back),
     };
     match shows {
         Ok(shows) => {
             if shows {
                 let pwd = shell.state.dirs.cwd_bytes().to_vec();
-                shell.out(&[pwd.as_slice(), b"\n"].concat());
+                shell.write_out(&[pwd.as_slice(), b"\n"].concat());
             }
             Ok(0)
         }
         Err(e) => {
-            shell.builtin_error(call.name(), &[&dir, b": ", strerror(&e).as_bytes()]);
+            shell.builtin_error(call.name(), &[&dir, b": ", error_text(&e).as_bytes()]);
             Ok(1)
         }
     }
@@ -75,7 +75,7 @@ fn by_cdpath(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> Option<bool> 
     if dir.starts_with(b"/") || dotted {
         return None;
     }
-    let cdpath = shell.var(b"CDPATH")?;
+    let cdpath = shell.variable_text(b"CDPATH")?;
     cdpath.split(|c| *c == b':').find_map(|base| {
         let base = if base.is_empty() { b".".as_slice() } else { base };
         let candidate = [base, b"/", dir].concat();
@@ -84,11 +84,11 @@ fn by_cdpath(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> Option<bool> 
 }
 
 /// Changes to a directory: whether it was, with `cdable_vars`, one that a variable of that name holds.
-fn change(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> std::io::Result<bool> {
+fn enter_dir(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> std::io::Result<bool> {
     let changed = shell.change_dir(dir, physical);
     if changed.is_err()
-        && shell.state.options.shopt(ShOpt::CdableVars)
-        && let Some(value) = shell.var(dir)
+        && shell.state.options.has_shopt(ShOpt::CdableVars)
+        && let Some(value) = shell.variable_text(dir)
     {
         return shell.change_dir(&value, physical).map(|()| true);
     }
@@ -96,12 +96,12 @@ fn change(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> std::io::Result<
 }
 
 /// The path without symbolic links; as it is where that cannot be told.
-pub(super) fn real(shell: &Shell<'_>, dir: &Path) -> PathBuf {
+pub(super) fn resolve_links(shell: &Shell<'_>, dir: &Path) -> PathBuf {
     shell.sys.real_path(dir).unwrap_or_else(|_| dir.to_path_buf())
 }
 
 /// `.` and `..` taken out by text, as the logical mode wants.
-pub(crate) fn normalized(p: &Path) -> PathBuf {
+pub(crate) fn normalize_path(p: &Path) -> PathBuf {
     let mut out = PathBuf::from("/");
     for c in p.components() {
         match c {
@@ -120,31 +120,33 @@ impl Shell<'_> {
     /// Changes the working directory and sets PWD and OLDPWD.
     pub(crate) fn change_dir(&mut self, dir: &[u8], physical: bool) -> std::io::Result<()> {
         self.about_to_look();
-        let given = self.path(dir);
+        let given = self.absolute_path(dir);
         // `..` after something that is no directory is an error even in logical mode, unless the
         // working directory itself is gone.
         let checked = match meta::stat(&given, true) {
             Err(_) if !physical && meta::stat(self.cwd(), true).is_err() => {
-                meta::stat(&normalized(&given), true)
+                meta::stat(&normalize_path(&given), true)
             }
             checked => checked,
         };
         if checked.is_err() && dir == b"." {
             let text = b"error retrieving current directory: getcwd: cannot access parent \
                          directories: No such file or directory\n";
-            self.err(&[b"cd: ".as_slice(), text].concat());
+            self.write_err(&[b"cd: ".as_slice(), text].concat());
             return Ok(());
         }
         let checked = checked?;
-        let target = if physical { real(self, &given) } else { normalized(&given) };
+        let target = if physical { resolve_links(self, &given) } else { normalize_path(&given) };
         let s = if physical { checked } else { meta::stat(&target, true).unwrap_or(checked) };
         if s.kind != FileKind::Dir {
             return Err(std::io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR));
         }
-        if !meta::may(&s, 1) {
+        if !meta::may_access(&s, 1) {
             return Err(std::io::Error::from_raw_os_error(box_sys::errno::code::EACCES));
         }
-        let old = self.var(b"PWD").unwrap_or_else(|| Rc::new(self.state.dirs.cwd_bytes().to_vec()));
+        let old = self
+            .variable_text(b"PWD")
+            .unwrap_or_else(|| Rc::new(self.state.dirs.cwd_bytes().to_vec()));
         self.state.dirs.set_cwd(target);
         let new = self.state.dirs.cwd_bytes().to_vec();
         self.set_quietly(b"OLDPWD", &old);

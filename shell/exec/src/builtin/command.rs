@@ -9,31 +9,31 @@ use crate::state::vars::{ScopeKind, ShellVar};
 use sh_expand::Attributes;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "pVv")?;
+    let p = shell.parse_builtin_options(call, "pVv")?;
     if p.operands.is_empty() {
         return Ok(0);
     }
-    let scoped = p.has(b'p');
+    let scoped = p.has_letter(b'p');
     if scoped {
         // The standard PATH for the time of the search.
         shell.state.vars.push_scope(ScopeKind::Temporary);
-        let level = shell.state.vars.level();
+        let level = shell.state.vars.scope_level();
         let exported =
-            shell.state.vars.get(b"PATH").is_some_and(|v| v.attrs.has(Attributes::EXPORT));
-        let v = shell.state.vars.declare(b"PATH", level);
+            shell.state.vars.get(b"PATH").is_some_and(|v| v.attrs.has_any(Attributes::EXPORT));
+        let v = shell.state.vars.declare_var(b"PATH", level);
         *v = ShellVar { level, ..ShellVar::scalar(b"/usr/local/bin:/usr/bin:/bin") };
-        v.attrs.put(Attributes::EXPORT, exported);
+        v.attrs.put_bits(Attributes::EXPORT, exported);
         shell.state.vars.touch_env();
     }
-    let r = if p.has(b'v') || p.has(b'V') {
-        let how = if p.has(b'V') {
+    let r = if p.has_letter(b'v') || p.has_letter(b'V') {
+        let how = if p.has_letter(b'V') {
             super::type_::DescriptionStyle::Long
         } else {
             super::type_::DescriptionStyle::Short
         };
         let mut any = false;
         for name in p.operands {
-            any |= super::type_::describe(shell, name, call.name(), how, false);
+            any |= super::type_::describe_name(shell, name, call.name(), how, false);
         }
         Ok(i32::from(!any))
     } else {
@@ -48,13 +48,13 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 /// Runs a command name, functions left out.
 pub(super) fn run_without_functions(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
     let name = &argv[0];
-    if let Some(b) = shell.builtin(name) {
+    if let Some(b) = shell.enabled_builtin(name) {
         let inner = BuiltinCall { argv, operands: &[] };
         let scoped = crate::walk::SCOPED.contains(&b.name);
         // An error of a special builtin is no reason to end the shell here.
-        let posix = shell.state.options.has(crate::state::options::SetOpt::Posix) && b.special;
-        let r =
-            shell.within(CommandContext::CommandBuiltin { scoped }, |s| s.run_builtin(b, &inner));
+        let posix = shell.state.options.has_set(crate::state::options::SetOpt::Posix) && b.special;
+        let r = shell
+            .run_within(CommandContext::CommandBuiltin { scoped }, |s| s.run_builtin(b, &inner));
         return match r {
             Err(crate::Unwind::Exit(s) | crate::Unwind::GiveUp(s))
                 if posix
@@ -74,8 +74,8 @@ pub(super) fn run_without_functions(shell: &mut Shell<'_>, argv: &[sh_expand::St
         ResolvedCommand::Nothing(m) => {
             let shown = m.file.as_deref().map_or(argv[0].as_slice(), box_sys::path::to_bytes);
             let shown = shown.to_vec();
-            shell.error(&[&shown, b": ", m.why.to_string().as_bytes()]);
-            Ok(m.status())
+            shell.print_error(&[&shown, b": ", m.why.to_string().as_bytes()]);
+            Ok(m.exit_status())
         }
         _ => Ok(127),
     }

@@ -21,19 +21,19 @@ const LIST_MAX: u64 = 1 << 20;
 type Words = Vec<Vec<u8>>;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, SPEC_OPTIONS)?;
-    let spec = CompletionSpec::of(shell, call, &p)?;
+    let p = shell.parse_builtin_options(call, SPEC_OPTIONS)?;
+    let spec = CompletionSpec::from_options(shell, call, &p)?;
     let word = p.operands.first().cloned().unwrap_or_default();
-    let found = generate(shell, call, &spec, &word)?;
+    let found = generate_words(shell, call, &spec, &word)?;
     let around = |end: &Option<Str>| end.as_ref().map(|e| e.to_vec()).unwrap_or_default();
     let (prefix, suffix) = (around(&spec.prefix), around(&spec.suffix));
     let line = |f: &Vec<u8>| [&prefix, f.as_slice(), &suffix, b"\n"].concat();
-    shell.out(&found.iter().flat_map(line).collect::<Vec<u8>>());
+    shell.write_out(&found.iter().flat_map(line).collect::<Vec<u8>>());
     Ok(i32::from(found.is_empty()))
 }
 
 /// The words of a specification that complete `word`, in bash's order.
-fn generate(
+fn generate_words(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
     spec: &CompletionSpec,
@@ -42,8 +42,8 @@ fn generate(
     let mut found = Words::new();
     for action in spec.actions() {
         let mut words = match action {
-            "file" => files(shell, word, false),
-            "directory" => files(shell, word, true),
+            "file" => complete_files(shell, word, false),
+            "directory" => complete_files(shell, word, true),
             action => of_action(shell, action, word),
         };
         words.retain(|w| w.starts_with(word));
@@ -56,7 +56,7 @@ fn generate(
         found.extend(list.iter().map(|f| f.to_vec()));
     }
     if let Some(list) = &spec.words {
-        found.extend(split(shell, list).into_iter().filter(|w| w.starts_with(word)));
+        found.extend(split_word_list(shell, list).into_iter().filter(|w| w.starts_with(word)));
     }
     if let Some(name) = &spec.function {
         found.extend(by_function(shell, call, name, word)?);
@@ -73,11 +73,11 @@ fn generate(
         let pattern = glob::GlobPattern::new(&pattern, glob::GlobOptions::default());
         found.retain(|f| pattern.is_match(f) == keeps);
     }
-    if spec.has("plusdirs") || found.is_empty() && spec.has("dirnames") {
-        found.extend(files(shell, word, true));
+    if spec.has_behaviour("plusdirs") || found.is_empty() && spec.has_behaviour("dirnames") {
+        found.extend(complete_files(shell, word, true));
     }
-    if found.is_empty() && (spec.has("default") || spec.has("bashdefault")) {
-        found.extend(files(shell, word, false));
+    if found.is_empty() && (spec.has_behaviour("default") || spec.has_behaviour("bashdefault")) {
+        found.extend(complete_files(shell, word, false));
     }
     Ok(found)
 }
@@ -100,8 +100,8 @@ fn with_word(pattern: &[u8], word: &[u8]) -> Vec<u8> {
 }
 
 /// The words of `-W`: split at IFS outside of quotes, then expanded, but for pathnames.
-fn split(shell: &mut Shell<'_>, list: &[u8]) -> Words {
-    let ifs = shell.var(b"IFS").unwrap_or_else(|| Rc::new(b" \t\n".to_vec()));
+fn split_word_list(shell: &mut Shell<'_>, list: &[u8]) -> Words {
+    let ifs = shell.variable_text(b"IFS").unwrap_or_else(|| Rc::new(b" \t\n".to_vec()));
     let mut words = vec![Vec::new()];
     let mut quote = None;
     let mut bytes = list.iter().copied();
@@ -141,7 +141,7 @@ fn by_function(
 ) -> Result<Words, Unwind> {
     shell.builtin_error(call.name(), &[b"warning: -F option may not work as you expect"]);
     let Some(f) = shell.state.functions.get(name.as_slice()).cloned() else {
-        shell.error(&[b"completion: function `", name, b"' not found"]);
+        shell.print_error(&[b"completion: function `", name, b"' not found"]);
         return Ok(Words::new());
     };
     let _ = shell.set_array(b"COMPREPLY", Default::default());
@@ -165,13 +165,14 @@ fn by_command(
     let word = box_text::escape::single_quote(word);
     let text = [command, b" compgen ", word.as_slice(), b" ''"].concat();
     let line = shell.state.line;
-    let out = shell
-        .captured(|s| s.run_text(SourceText { text: &text, line, kind: TextKind::Commands }))?;
+    let out = shell.capture_output(|s| {
+        s.run_text(SourceText { text: &text, line, kind: TextKind::Commands })
+    })?;
     Ok(out.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec).collect())
 }
 
 /// Files, or directories only, that begin as the word does.
-fn files(shell: &Shell<'_>, word: &[u8], directories: bool) -> Words {
+fn complete_files(shell: &Shell<'_>, word: &[u8], directories: bool) -> Words {
     let at = memchr::memrchr(b'/', word).map_or(0, |at| at + 1);
     let (dir, base) = word.split_at(at);
     let mut names: Words =
@@ -197,11 +198,11 @@ fn of_action(shell: &mut Shell<'_>, action: &str, word: &[u8]) -> Words {
         "alias" => s.aliases.keys().cloned().collect(),
         "builtin" | "helptopic" => builtins().map(bytes).collect(),
         "enabled" => builtins().filter(|b| !s.commands.is_disabled(b)).map(bytes).collect(),
-        "disabled" => s.commands.disabled().map(bytes).collect(),
-        "keyword" => type_::reserved().iter().map(|k| k.to_vec()).collect(),
+        "disabled" => s.commands.disabled_builtins().map(bytes).collect(),
+        "keyword" => type_::reserved_words().iter().map(|k| k.to_vec()).collect(),
         "function" => shell.function_names().iter().map(|n| n.to_vec()).collect(),
-        "export" => variables(shell, Attributes::EXPORT),
-        "arrayvar" => variables(shell, Attributes::ARRAY),
+        "export" => complete_variables(shell, Attributes::EXPORT),
+        "arrayvar" => complete_variables(shell, Attributes::ARRAY),
         "setopt" => SET_OPTIONS.iter().map(|(n, _)| bytes(n)).collect(),
         "shopt" => SHOPT_OPTIONS.iter().map(|(n, _)| bytes(n)).collect(),
         "signal" => {
@@ -214,11 +215,11 @@ fn of_action(shell: &mut Shell<'_>, action: &str, word: &[u8]) -> Words {
             let running = s.jobs.list().iter().filter(|j| !j.is_done());
             running.map(|j| first_word(j.text())).collect()
         }
-        "command" => commands(shell),
-        "user" => listed(shell, "/etc/passwd", 0),
-        "group" => listed(shell, "/etc/group", 0),
-        "service" => listed(shell, "/etc/services", 0),
-        "hostname" => listed(shell, "/etc/hosts", 1),
+        "command" => complete_commands(shell),
+        "user" => words_from_file(shell, "/etc/passwd", 0),
+        "group" => words_from_file(shell, "/etc/group", 0),
+        "service" => words_from_file(shell, "/etc/services", 0),
+        "hostname" => words_from_file(shell, "/etc/hosts", 1),
         _ => Words::new(),
     }
 }
@@ -228,14 +229,17 @@ fn first_word(text: &[u8]) -> Vec<u8> {
 }
 
 /// Variables with one of the attributes.
-fn variables(shell: &Shell<'_>, wanted: Attributes) -> Words {
+fn complete_variables(shell: &Shell<'_>, wanted: Attributes) -> Words {
     let vars = &shell.state.vars;
     let names = vars.sorted_names().into_iter();
-    names.filter(|n| vars.get(n).is_some_and(|v| v.attrs.has(wanted))).map(|n| n.to_vec()).collect()
+    names
+        .filter(|n| vars.get(n).is_some_and(|v| v.attrs.has_any(wanted)))
+        .map(|n| n.to_vec())
+        .collect()
 }
 
 /// Everything that can be a command's name.
-fn commands(shell: &mut Shell<'_>) -> Words {
+fn complete_commands(shell: &mut Shell<'_>) -> Words {
     let mut names = Words::new();
     for action in ["builtin", "keyword", "function", "alias"] {
         names.extend(of_action(shell, action, b""));
@@ -247,7 +251,7 @@ fn commands(shell: &mut Shell<'_>) -> Words {
 }
 
 /// The names in a file of the system's: of each line the first field, or all from the field `from` on.
-fn listed(shell: &Shell<'_>, file: &str, from: usize) -> Words {
+fn words_from_file(shell: &Shell<'_>, file: &str, from: usize) -> Words {
     let text = shell.sys.read(Path::new(file), LIST_MAX).unwrap_or_default();
     let mut names = Words::new();
     for line in text.split(|c| *c == b'\n') {

@@ -9,52 +9,52 @@ use crate::shell::Flow;
 const SPECIAL: [(u8, &[u8]); 3] = [(b'D', b"-D"), (b'E', b"-E"), (b'I', b"-I")];
 
 /// The names that a call is about.
-pub(super) fn names(p: &BuiltinArguments<'_>) -> Vec<Vec<u8>> {
-    match SPECIAL.iter().find(|(letter, _)| p.has(*letter)) {
+pub(super) fn target_names(p: &BuiltinArguments<'_>) -> Vec<Vec<u8>> {
+    match SPECIAL.iter().find(|(letter, _)| p.has_letter(*letter)) {
         Some((_, name)) => vec![name.to_vec()],
         None => p.operands.iter().map(|name| name.to_vec()).collect(),
     }
 }
 
 /// Says that there is no specification of a name.
-pub(super) fn missing(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8]) {
+pub(super) fn report_missing(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8]) {
     shell.builtin_error(call.name(), &[name, b": no completion specification"]);
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, &["prDEI", SPEC_OPTIONS].concat())?;
-    let names = names(&p);
+    let p = shell.parse_builtin_options(call, &["prDEI", SPEC_OPTIONS].concat())?;
+    let names = target_names(&p);
     let mut status = 0;
-    if p.has(b'r') {
+    if p.has_letter(b'r') {
         if names.is_empty() {
             shell.state.completions_mut().clear();
         }
         for name in names {
             if shell.state.completions_mut().remove(&name).is_none() {
-                missing(shell, call, &name);
+                report_missing(shell, call, &name);
                 status = 1;
             }
         }
         return Ok(status);
     }
-    if p.has(b'p') || p.options.is_empty() && names.is_empty() {
+    if p.has_letter(b'p') || p.options.is_empty() && names.is_empty() {
         let specs = shell.state.completions();
         let all: Vec<Vec<u8>> =
             if names.is_empty() { specs.keys().cloned().collect() } else { names };
         for name in all {
-            match shell.state.completions().get(&name).map(|spec| spec.line(&name)) {
-                Some(line) => shell.out(&line),
+            match shell.state.completions().get(&name).map(|spec| spec.command_line(&name)) {
+                Some(line) => shell.write_out(&line),
                 None => {
-                    missing(shell, call, &name);
+                    report_missing(shell, call, &name);
                     status = 1;
                 }
             }
         }
         return Ok(status);
     }
-    let spec = CompletionSpec::of(shell, call, &p)?;
+    let spec = CompletionSpec::from_options(shell, call, &p)?;
     if names.is_empty() {
-        return Err(shell.usage(call.name()));
+        return Err(shell.print_usage(call.name()));
     }
     for name in names {
         shell.state.completions_mut().insert(name, spec.clone());

@@ -67,13 +67,13 @@ pub struct CompletionSpec {
 
 impl CompletionSpec {
     /// The specification that options make; the error is the flow after a message.
-    pub(super) fn of(
+    pub(super) fn from_options(
         shell: &mut Shell<'_>,
         call: &BuiltinCall<'_>,
         p: &BuiltinArguments<'_>,
     ) -> Result<CompletionSpec, Unwind> {
         let mut spec = CompletionSpec::default();
-        let value = |letter| p.value(letter).cloned();
+        let value = |letter| p.last_value(letter).cloned();
         spec.pathnames = value(b'G');
         spec.words = value(b'W');
         spec.prefix = value(b'P');
@@ -120,7 +120,7 @@ impl CompletionSpec {
     }
 
     /// Whether `-o name` was given.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(super) fn has_behaviour(&self, name: &str) -> bool {
         self.behaviours.iter().any(|at| BEHAVIOURS[*at] == name)
     }
 
@@ -130,7 +130,7 @@ impl CompletionSpec {
     }
 
     /// `complete ... name`, which makes the same specification again.
-    pub(super) fn line(&self, name: &[u8]) -> Vec<u8> {
+    pub(super) fn command_line(&self, name: &[u8]) -> Vec<u8> {
         let mut words = vec![b"complete".to_vec()];
         let option = |at: &usize| format!("-o {}", BEHAVIOURS[*at]).into_bytes();
         words.extend(self.behaviours.iter().map(option));

@@ -1,14 +1,14 @@
 //! `compopt` (bash manual 8.7): shows or changes the options of specifications.
 
 use super::BuiltinCall;
-use super::complete::{missing, names};
+use super::complete::{report_missing, target_names};
 use super::completion::BEHAVIOURS;
 use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "+o:DEI")?;
-    let names = names(&p);
+    let p = shell.parse_builtin_options(call, "+o:DEI")?;
+    let names = target_names(&p);
     if names.is_empty() {
         shell.builtin_error(call.name(), &[b"not currently executing completion function"]);
         return Ok(1);
@@ -17,7 +17,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut status = 0;
     for name in names {
         let Some(mut spec) = shell.state.completions().get(&name).cloned() else {
-            missing(shell, call, &name);
+            report_missing(shell, call, &name);
             status = 1;
             continue;
         };
@@ -26,9 +26,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             spec.set(shell, call, behaviour, !o.plus)?;
         }
         if changes.is_empty() {
-            let shown = |b: &&str| format!(" {}o {b}", if spec.has(b) { '-' } else { '+' });
+            let shown =
+                |b: &&str| format!(" {}o {b}", if spec.has_behaviour(b) { '-' } else { '+' });
             let shown: String = BEHAVIOURS.iter().map(shown).collect();
-            shell.out(&[b"compopt", shown.as_bytes(), b" ", &name, b"\n"].concat());
+            shell.write_out(&[b"compopt", shown.as_bytes(), b" ", &name, b"\n"].concat());
         }
         shell.state.completions_mut().insert(name, spec);
     }

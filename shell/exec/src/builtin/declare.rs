@@ -11,9 +11,9 @@ use std::rc::Rc;
 
 use sh_expand::{Attributes, ErrorReach, ExpandError, Str};
 
-use self::apply::apply;
+use self::apply::apply_declaration;
 use self::operand::DeclareOperand;
-use self::print::flags;
+use self::print::attribute_flags;
 use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
@@ -60,11 +60,15 @@ pub(super) enum DeclareScope {
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let in_function = shell.state.vars.function_level().is_some();
-    declare(shell, call, if in_function { DeclareScope::Local } else { DeclareScope::Top })
+    declare_operands(shell, call, if in_function { DeclareScope::Local } else { DeclareScope::Top })
 }
 
-pub(super) fn declare(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, place: DeclareScope) -> Flow {
-    let p = shell.options(call, "+aAcfFgiIlnprtux")?;
+pub(super) fn declare_operands(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'_>,
+    place: DeclareScope,
+) -> Flow {
+    let p = shell.parse_builtin_options(call, "+aAcfFgiIlnprtux")?;
     let mut request = DeclareRequest::default();
     let (mut print, mut functions, mut global) = (false, None, false);
     for o in &p.options {
@@ -84,12 +88,12 @@ pub(super) fn declare(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, place: Decl
         return of_functions(shell, p.operands, d, Functions { names, print });
     }
     if p.operands.is_empty() {
-        list(shell, d, print);
+        list_variables(shell, d, print);
         return Ok(0);
     }
     match print {
         true => Ok(print_each(shell, p.operands, d)),
-        false => operands(shell, call, p.first, d),
+        false => declare_from(shell, call, p.first, d),
     }
 }
 
@@ -101,7 +105,7 @@ fn print_each(shell: &mut Shell<'_>, names: &[Str], d: Declaration<'_>) -> i32 {
         let found = d.command != b"local"
             || own.is_some_and(|v| Some(v.level) == shell.state.vars.function_level());
         match shell.declare_line(name, b"declare").filter(|_| found) {
-            Some(line) => shell.out(&line),
+            Some(line) => shell.write_out(&line),
             None => {
                 shell.builtin_error(d.command, &[name, b": not found"]);
                 status = 1;
@@ -112,34 +116,38 @@ fn print_each(shell: &mut Shell<'_>, names: &[Str], d: Declaration<'_>) -> i32 {
 }
 
 /// `export` and `readonly`: one attribute on the visible variable.
-pub(super) fn mark(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, mark: Attributes) -> Flow {
-    let p = shell.options(call, "aAfnp")?;
+pub(super) fn mark_variables(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'_>,
+    mark: Attributes,
+) -> Flow {
+    let p = shell.parse_builtin_options(call, "aAfnp")?;
     let mut request = DeclareRequest::default();
     let mut array = Attributes::default();
-    array.put(Attributes::INDEXED, p.has(b'a'));
-    array.put(Attributes::ASSOC, p.has(b'A'));
-    if p.has(b'n') {
+    array.put_bits(Attributes::INDEXED, p.has_letter(b'a'));
+    array.put_bits(Attributes::ASSOC, p.has_letter(b'A'));
+    if p.has_letter(b'n') {
         (request.on, request.off) = (array, mark);
     } else {
         request.on = array | mark;
     }
     let d = Declaration { command: call.name(), place: DeclareScope::Visible, request };
-    if p.has(b'f') {
+    if p.has_letter(b'f') {
         return of_functions(shell, p.operands, d, Functions { names: false, print: false });
     }
     if !p.operands.is_empty() {
-        return operands(shell, call, p.first, d);
+        return declare_from(shell, call, p.first, d);
     }
-    if !(p.has(b'a') && p.has(b'A')) {
+    if !(p.has_letter(b'a') && p.has_letter(b'A')) {
         let request = DeclareRequest { on: array | mark, ..DeclareRequest::default() };
-        list(shell, Declaration { request, ..d }, false);
+        list_variables(shell, Declaration { request, ..d }, false);
     }
     Ok(0)
 }
 
 /// Lists variables that have any of the requested attributes; with `-a` or `-A` beside others,
 /// only such arrays.
-fn list(shell: &mut Shell<'_>, d: Declaration<'_>, print: bool) {
+fn list_variables(shell: &mut Shell<'_>, d: Declaration<'_>, print: bool) {
     let Declaration { command, place, request: q } = d;
     let any = !q.on.is_empty();
     let function = shell.state.vars.function_level();
@@ -147,34 +155,34 @@ fn list(shell: &mut Shell<'_>, d: Declaration<'_>, print: bool) {
     if function.is_some_and(|level| shell.state.vars.has_own_options(level))
         && (command == b"local" || print && !any)
     {
-        shell.out(b"local -\n");
+        shell.write_out(b"local -\n");
     }
     if command == b"local" {
         let out: Vec<u8> = shell.without_own_scope(|shell| {
             let level = shell.state.vars.function_level().unwrap_or(0);
-            let names = shell.state.vars.locals(level).into_iter();
+            let names = shell.state.vars.local_names(level).into_iter();
             names.filter_map(|name| shell.declare_line(&name, b"declare")).flatten().collect()
         });
-        shell.out(&out);
+        shell.write_out(&out);
         return;
     }
     if !any && !print {
         shell.print_all_set();
         return;
     }
-    let posix = shell.state.options.has(SetOpt::Posix) && place == DeclareScope::Visible;
+    let posix = shell.state.options.has_set(SetOpt::Posix) && place == DeclareScope::Visible;
     let command = if posix { command } else { b"declare" };
     // The letter of the only one, or of the first one.
     let kind = (q.on & Attributes::ARRAY).letters().first().copied();
-    let mut want = flags(q.on - Attributes::INDEXED, None).split_off(1);
+    let mut want = attribute_flags(q.on - Attributes::INDEXED, None).split_off(1);
     if kind == Some(b'A') && want.len() > 1 {
         want.retain(|c| *c != b'A');
     }
-    let out = shell.without_own_scope(|shell| listing(shell, any, command, &want, kind));
-    shell.out(&out);
+    let out = shell.without_own_scope(|shell| variables_listing(shell, any, command, &want, kind));
+    shell.write_out(&out);
 }
 
-fn listing(
+fn variables_listing(
     shell: &mut Shell<'_>,
     any: bool,
     command: &[u8],
@@ -184,7 +192,7 @@ fn listing(
     let mut out = Vec::new();
     for name in shell.state.vars.sorted_names() {
         let Some(v) = shell.state.vars.get(&name) else { continue };
-        let have = flags(v.attrs, v.value().as_ref());
+        let have = attribute_flags(v.attrs, v.value().as_ref());
         let others = want == b"-" || want.iter().any(|c| have.contains(c));
         if any && !(others && kind.is_none_or(|c| have.contains(&c))) {
             continue;
@@ -254,7 +262,7 @@ fn mark_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>) -> bool 
     };
     f.attrs |= on & Attributes::OF_FUNCTIONS;
     f.attrs -= off & (Attributes::EXPORT | Attributes::TRACE);
-    if (off & f.attrs).has(Attributes::READONLY) {
+    if (off & f.attrs).has_any(Attributes::READONLY) {
         shell.builtin_error(d.command, &[name, b": readonly function"]);
         return false;
     }
@@ -263,7 +271,7 @@ fn mark_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>) -> bool 
 }
 
 /// The operands from index `first` of `argv` on, one after another.
-fn operands(
+fn declare_from(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
     first: usize,
@@ -279,7 +287,7 @@ fn operands(
             Some(o) => Some(DeclareOperand::from_source(o)),
             None => DeclareOperand::from_text(text),
         };
-        status = status.max(operand(shell, text, target, d)?);
+        status = status.max(declare_operand(shell, text, target, d)?);
     }
     Ok(status)
 }
@@ -294,7 +302,7 @@ fn keep_options(shell: &mut Shell<'_>) {
 }
 
 /// Declares what one operand says, `text` taken apart as `target`; the operand's status.
-fn operand(
+fn declare_operand(
     shell: &mut Shell<'_>,
     text: &Str,
     target: Option<DeclareOperand<'_>>,
@@ -308,7 +316,7 @@ fn operand(
         return Ok(1);
     };
     let on = &mut d.request.on;
-    if on.has(Attributes::INDEXED) && on.has(Attributes::ASSOC) {
+    if on.has_any(Attributes::INDEXED) && on.has_any(Attributes::ASSOC) {
         let message = b": cannot convert associative to indexed array";
         shell.builtin_error(d.command, &[&target.name, message]);
         return Ok(1);
@@ -317,7 +325,7 @@ fn operand(
         // -a and -A tell what is assigned.
         *on -= Attributes::ARRAY;
     }
-    match apply(shell, target, d) {
+    match apply_declaration(shell, target, d) {
         Ok(()) => Ok(0),
         Err(e) => operand_failed(shell, e, d),
     }
@@ -337,7 +345,7 @@ fn operand_failed(shell: &mut Shell<'_>, e: ExpandError, d: Declaration<'_>) -> 
     if is_refused && d.is_mark() {
         shell.refused()?;
         let options = &shell.state.options;
-        if options.has(SetOpt::Posix) && !options.is_interactive() {
+        if options.has_set(SetOpt::Posix) && !options.is_interactive() {
             // An assignment error of a special builtin (POSIX XCU 2.8.1).
             return Err(shell.ends_with(1));
         }

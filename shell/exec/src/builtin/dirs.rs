@@ -2,19 +2,19 @@
 
 use super::BuiltinCall;
 use crate::Shell;
-use crate::prompt::tilde;
+use crate::prompt::tilde_path;
 use crate::shell::Flow;
 
 impl Shell<'_> {
     /// The whole stack on one line, as `pushd` and `popd` show it.
     pub(super) fn show_dirs(&mut self) {
-        let home = self.var(b"HOME");
-        let all = self.state.dirs.all();
+        let home = self.variable_text(b"HOME");
+        let all = self.state.dirs.whole_stack();
         let shown: Vec<Vec<u8>> =
-            all.iter().map(|d| tilde(d, home.as_ref().map(|h| h.as_slice()))).collect();
+            all.iter().map(|d| tilde_path(d, home.as_ref().map(|h| h.as_slice()))).collect();
         let mut line = shown.join(&b' ');
         line.push(b'\n');
-        self.out(&line);
+        self.write_out(&line);
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn index(arg: &[u8], len: usize) -> Option<Result<usize, ()>> {
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let (mut clear, mut long, mut lines, mut numbered) = (false, false, false, false);
     let mut which = None;
-    let all = shell.state.dirs.all();
+    let all = shell.state.dirs.whole_stack();
     for a in call.args() {
         match index(a, all.len()) {
             Some(Ok(i)) => which = Some(i),
@@ -57,7 +57,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             }
             None if a.as_slice() == b"-" || a.starts_with(b"+") => {
                 shell.builtin_error(call.name(), &[a, b": invalid number"]);
-                return Err(shell.usage(call.name()));
+                return Err(shell.print_usage(call.name()));
             }
             None if a.starts_with(b"-") => {
                 for c in &a[1..] {
@@ -70,14 +70,14 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
                         _ => {
                             let _ = c;
                             shell.builtin_error(call.name(), &[a, b": invalid number"]);
-                            return Err(shell.usage(call.name()));
+                            return Err(shell.print_usage(call.name()));
                         }
                     }
                 }
             }
             None => {
                 shell.builtin_error(call.name(), &[a, b": invalid option"]);
-                return Err(shell.usage(call.name()));
+                return Err(shell.print_usage(call.name()));
             }
         }
     }
@@ -85,9 +85,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         shell.state.dirs.below_mut().clear();
         return Ok(0);
     }
-    let home = shell.var(b"HOME");
-    let show =
-        |d: &[u8]| if long { d.to_vec() } else { tilde(d, home.as_ref().map(|h| h.as_slice())) };
+    let home = shell.variable_text(b"HOME");
+    let show = |d: &[u8]| {
+        if long { d.to_vec() } else { tilde_path(d, home.as_ref().map(|h| h.as_slice())) }
+    };
     let mut out = Vec::new();
     for (i, d) in all.iter().enumerate() {
         if which.is_some_and(|w| w != i) {
@@ -100,6 +101,6 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         let last = i + 1 == all.len() || which.is_some();
         out.push(if numbered || lines || last { b'\n' } else { b' ' });
     }
-    shell.out(&out);
+    shell.write_out(&out);
     Ok(0)
 }

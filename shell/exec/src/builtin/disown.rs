@@ -6,11 +6,11 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "ahr")?;
+    let p = shell.parse_builtin_options(call, "ahr")?;
     let mut ids = Vec::new();
     let mut status = 0;
     if p.operands.is_empty() {
-        match (p.has(b'a') || p.has(b'r'), shell.state.jobs.current()) {
+        match (p.has_letter(b'a') || p.has_letter(b'r'), shell.state.jobs.current_job()) {
             (true, _) => ids.extend(shell.state.jobs.list().iter().map(|j| j.id())),
             (false, Some(id)) => ids.push(id),
             (false, None) => {
@@ -20,7 +20,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         }
     }
     for spec in p.operands {
-        match shell.state.jobs.named(spec) {
+        match shell.state.jobs.find_by_operand(spec) {
             Some(job) => ids.push(job.id()),
             None => {
                 shell.builtin_error(call.name(), &[spec, b": no such job"]);
@@ -28,7 +28,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             }
         }
     }
-    if !p.has(b'h') {
+    if !p.has_letter(b'h') {
         ids.into_iter().for_each(|id| shell.state.jobs.remove(id));
     }
     Ok(status)

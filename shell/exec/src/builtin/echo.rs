@@ -1,6 +1,6 @@
 //! `echo` (bash manual 4.2).
 
-use box_text::escape::{EscapeDialect, decode};
+use box_text::escape::{EscapeDialect, decode_escapes};
 
 use super::BuiltinCall;
 use crate::Shell;
@@ -9,10 +9,10 @@ use crate::state::options::{SetOpt, ShOpt};
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut args = call.args();
-    let xpg = shell.state.options.shopt(ShOpt::XpgEcho);
+    let xpg = shell.state.options.has_shopt(ShOpt::XpgEcho);
     let (mut newline, mut escapes) = (true, xpg);
     // With xpg_echo in POSIX mode even -n is text.
-    let options = !(xpg && shell.state.options.has(SetOpt::Posix));
+    let options = !(xpg && shell.state.options.has_set(SetOpt::Posix));
     while let (true, Some(a)) = (options, args.first()) {
         let letters = match a.strip_prefix(b"-") {
             Some(l) if !l.is_empty() && l.iter().all(|c| matches!(c, b'n' | b'e' | b'E')) => l,
@@ -33,7 +33,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             out.push(b' ');
         }
         if escapes && memchr::memchr(b'\\', a).is_some() {
-            let d = decode(a, EscapeDialect::Echo);
+            let d = decode_escapes(a, EscapeDialect::Echo);
             out.extend_from_slice(&d.bytes);
             if d.stop {
                 newline = false;
@@ -46,6 +46,6 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if newline {
         out.push(b'\n');
     }
-    shell.out(&out);
+    shell.write_out(&out);
     Ok(0)
 }

@@ -6,7 +6,7 @@ use crate::run::{SourceText, TextKind};
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "")?;
+    let p = shell.parse_builtin_options(call, "")?;
     let args = p.operands;
     let joined;
     let text: &[u8] = match args {

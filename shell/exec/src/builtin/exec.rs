@@ -14,27 +14,27 @@ use crate::state::options::ShOpt;
 use crate::state::traps;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "cla:")?;
+    let p = shell.parse_builtin_options(call, "cla:")?;
     let Some(name) = p.operands.first() else {
         shell.leaving.keeps_redirects = true;
         return Ok(0);
     };
     let fail = |shell: &mut Shell<'_>, status: i32| {
         let keep =
-            shell.state.options.shopt(ShOpt::ExecFail) || shell.state.options.is_interactive();
+            shell.state.options.has_shopt(ShOpt::ExecFail) || shell.state.options.is_interactive();
         if keep { Ok(status) } else { Err(shell.exit_here(status)) }
     };
     let mut found = match shell.find_program(name) {
         ResolvedCommand::Program(f) => f,
         ResolvedCommand::Nothing(m) => {
-            let status = complain(shell, call.name(), name, &m);
+            let status = report_missing(shell, call.name(), name, &m);
             return fail(shell, status);
         }
         _ => return Ok(0),
     };
     shell.leave_session(0);
     let argv = argv_of(&p);
-    if p.has(b'c') {
+    if p.has_letter(b'c') {
         for name in shell.state.vars.sorted_names() {
             if let Some(v) = shell.state.vars.get_mut(&name) {
                 v.attrs -= Attributes::EXPORT;
@@ -54,18 +54,18 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     {
         shell.builtin_error(call.name(), &[name, b": ", m.why.to_string().as_bytes()]);
         // Descriptors may be gone: nothing can go on.
-        return Err(shell.ends_with(m.status()));
+        return Err(shell.ends_with(m.exit_status()));
     }
     let mut pumps = Pumps::default();
     match shell.start_program(&found, &argv, &mut pumps) {
         Ok(pid) => {
-            pumps.drain(shell);
+            pumps.drain_all(shell);
             let status = shell.wait_for(pid);
             Err(shell.ends_with(status))
         }
         Err(m) => {
             shell.builtin_error(call.name(), &[name, b": ", m.why.to_string().as_bytes()]);
-            fail(shell, m.status())
+            fail(shell, m.exit_status())
         }
     }
 }
@@ -73,10 +73,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 /// The program's words: `-a` names it, `-l` makes it a login shell.
 fn argv_of(p: &BuiltinArguments<'_>) -> Vec<Str> {
     let mut argv = p.operands.to_vec();
-    if let Some(a0) = p.value(b'a') {
+    if let Some(a0) = p.last_value(b'a') {
         argv[0] = a0.clone();
     }
-    if p.has(b'l') {
+    if p.has_letter(b'l') {
         argv[0] = Rc::new([b"-", argv[0].as_slice()].concat());
     }
     argv
@@ -84,8 +84,8 @@ fn argv_of(p: &BuiltinArguments<'_>) -> Vec<Str> {
 
 /// Tells why a command cannot be run, and gives the status. One with a slash is tried under its
 /// full path before it is looked at, and by then the EXIT trap is gone.
-fn complain(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &MissingCommand) -> i32 {
-    let directory = !name.is_empty() && shell.path(name).is_dir();
+fn report_missing(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &MissingCommand) -> i32 {
+    let directory = !name.is_empty() && shell.absolute_path(name).is_dir();
     let reason = m.why.to_string();
     match m.why {
         MissingReason::NotFound if directory => {
@@ -106,13 +106,13 @@ fn complain(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &MissingComma
                 }
                 full = [at.as_slice(), name.strip_prefix(b"./").unwrap_or(name)].concat();
             }
-            shell.error(&[&full, b": ", reason.as_bytes()]);
-            if m.status() == 126 {
+            shell.print_error(&[&full, b": ", reason.as_bytes()]);
+            if m.exit_status() == 126 {
                 shell.builtin_error(command, &[&full, b": cannot execute: ", reason.as_bytes()]);
             }
             shell.state.traps.set(traps::EXIT, None);
         }
         _ => shell.builtin_error(command, &[name, b": ", reason.as_bytes()]),
     }
-    m.status()
+    m.exit_status()
 }

@@ -1,7 +1,7 @@
 //! `exit` (POSIX XCU), and how builtins end the shell.
 
 use super::BuiltinCall;
-use super::opts::integer;
+use super::opts::parse_integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::here::ExitTrap;
@@ -9,13 +9,13 @@ use crate::state::traps;
 use crate::state::traps::Trap;
 
 /// The status operand; the error is the flow after a message.
-pub(super) fn status(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<i32, Unwind> {
+pub(super) fn parse_status(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<i32, Unwind> {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
     }
     let Some(a) = args.first() else { return Ok(shell.state.status) };
-    let Some(n) = integer(a) else {
+    let Some(n) = parse_integer(a) else {
         shell.numeric_error(call.name(), a);
         return Ok(2);
     };
@@ -30,7 +30,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let s = match (shell.state.here.trap_status, call.args()) {
         // Likewise for `exit` in the EXIT trap (POSIX XCU exit).
         (Some(s), []) if shell.state.here.running.has(Trap::Exit) => s,
-        _ => status(shell, call)?,
+        _ => parse_status(shell, call)?,
     };
     Err(shell.exit_here(s))
 }
@@ -52,12 +52,13 @@ impl Shell<'_> {
     /// `set -e` ends the shell: its EXIT trap is within the function that failed, whose variables
     /// are gone but in a subshell.
     pub(crate) fn exit_on_error(&mut self, status: i32) -> Unwind {
-        let plain = self.state.traps.get(traps::EXIT).is_none() || self.state.vars.level() == 0;
+        let plain =
+            self.state.traps.get(traps::EXIT).is_none() || self.state.vars.scope_level() == 0;
         if plain || self.state.ids.is_subshell() {
             return self.exit_here(status);
         }
         let vars = self.state.vars.clone();
-        while self.state.vars.level() > 0 {
+        while self.state.vars.scope_level() > 0 {
             self.pop_scope();
         }
         let unwind = self.exit_here(status);

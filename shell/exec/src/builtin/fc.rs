@@ -3,7 +3,7 @@
 use sh_expand::Str;
 
 use super::BuiltinCall;
-use super::opts::integer;
+use super::opts::parse_integer;
 use crate::Shell;
 use crate::run::{SourceText, TextKind};
 use crate::shell::{Flow, Unwind};
@@ -22,9 +22,9 @@ struct FcRequest<'c> {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let request = request(shell, call)?;
+    let request = parse_request(shell, call)?;
     if request.runs {
-        return again(shell, call, request.operands);
+        return run_again(shell, call, request.operands);
     }
     if shell.history.is_empty() {
         return Ok(0);
@@ -34,11 +34,14 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             .builtin_error(call.name(), &[b"there is no editor here; `fc -s' runs commands again"]);
         return Ok(1);
     }
-    list(shell, call, &request)
+    list_history(shell, call, &request)
 }
 
 /// Options; a dash and a digit is a place in the history, and none.
-fn request<'c>(shell: &mut Shell<'_>, call: &BuiltinCall<'c>) -> Result<FcRequest<'c>, Unwind> {
+fn parse_request<'c>(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'c>,
+) -> Result<FcRequest<'c>, Unwind> {
     let mut args = call.args();
     let mut request =
         FcRequest { lists: false, numbers: true, reverses: false, runs: false, operands: args };
@@ -62,7 +65,7 @@ fn request<'c>(shell: &mut Shell<'_>, call: &BuiltinCall<'c>) -> Result<FcReques
                     let Some(name) = attached.or_else(|| args.first().map(|a| a.as_slice())) else {
                         let message = b": option requires an argument";
                         shell.builtin_error(call.name(), &[b"-e", message]);
-                        return Err(shell.usage(call.name()));
+                        return Err(shell.print_usage(call.name()));
                     };
                     request.runs |= name == b"-";
                     args = &args[usize::from(attached.is_none())..];
@@ -70,7 +73,7 @@ fn request<'c>(shell: &mut Shell<'_>, call: &BuiltinCall<'c>) -> Result<FcReques
                 }
                 other => {
                     shell.builtin_error(call.name(), &[&[b'-', *other], b": invalid option"]);
-                    return Err(shell.usage(call.name()));
+                    return Err(shell.print_usage(call.name()));
                 }
             }
         }
@@ -79,14 +82,14 @@ fn request<'c>(shell: &mut Shell<'_>, call: &BuiltinCall<'c>) -> Result<FcReques
 }
 
 /// `fc -l [first [last]]`
-fn list(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, request: &FcRequest<'_>) -> Flow {
+fn list_history(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, request: &FcRequest<'_>) -> Flow {
     let last = shell.history.len().saturating_sub(1);
     let first = match request.operands.first() {
-        Some(o) => place(shell, o),
+        Some(o) => find_entry(shell, o),
         None => Some(last.saturating_sub(15)),
     };
     let end = match request.operands.get(1) {
-        Some(o) => place(shell, o),
+        Some(o) => find_entry(shell, o),
         None => Some(last),
     };
     let (Some(first), Some(end)) = (first, end) else {
@@ -106,14 +109,14 @@ fn list(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, request: &FcRequest<'_>) 
         out.extend_from_slice(shell.history.get(n).map_or(b"", |l| l.as_slice()));
         out.push(b'\n');
     }
-    shell.out(&out);
+    shell.write_out(&out);
     Ok(0)
 }
 
 /// The entry that an operand means: its number, a number back from the end, or how it begins.
-fn place(shell: &Shell<'_>, operand: &[u8]) -> Option<usize> {
+fn find_entry(shell: &Shell<'_>, operand: &[u8]) -> Option<usize> {
     let count = shell.history.len();
-    match integer(operand) {
+    match parse_integer(operand) {
         Some(n) if n > 0 => usize::try_from(n - 1).ok().map(|n| n.min(count.saturating_sub(1))),
         Some(n) => {
             let back = usize::try_from(n.unsigned_abs()).unwrap_or(usize::MAX).max(1);
@@ -124,7 +127,7 @@ fn place(shell: &Shell<'_>, operand: &[u8]) -> Option<usize> {
 }
 
 /// `fc -s [pat=rep]... [command]`
-fn again(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operands: &[Str]) -> Flow {
+fn run_again(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operands: &[Str]) -> Flow {
     let mut changes = Vec::new();
     let mut rest = operands;
     while let Some((first, more)) = rest.split_first()
@@ -134,7 +137,7 @@ fn again(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operands: &[Str]) -> Flo
         rest = more;
     }
     let found = match rest.first() {
-        Some(o) => place(shell, o),
+        Some(o) => find_entry(shell, o),
         None => shell.history.len().checked_sub(1),
     };
     let Some(mut line) = found.and_then(|n| shell.history.get(n)).cloned() else {
@@ -152,7 +155,7 @@ fn again(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operands: &[Str]) -> Flo
         changed.extend_from_slice(&line[at..]);
         line = changed;
     }
-    shell.err(&[line.as_slice(), b"\n"].concat());
+    shell.write_err(&[line.as_slice(), b"\n"].concat());
     let at = shell.state.line;
     shell.run_text(SourceText { text: &line, line: at, kind: TextKind::Commands })
 }

@@ -11,16 +11,16 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if !need_job_control(shell, call) {
         return Ok(1);
     }
-    let Some(id) = find(shell, call) else { return Ok(1) };
+    let Some(id) = find_job(shell, call) else { return Ok(1) };
     if let Some(text) = shell.state.jobs.find(id).map(|j| j.text().to_vec()) {
-        shell.out(&[text.as_slice(), b"\n"].concat());
+        shell.write_out(&[text.as_slice(), b"\n"].concat());
     }
     Ok(shell.wait_job(id))
 }
 
 /// Whether `set -m` is on; if not, a message says so.
 pub(super) fn need_job_control(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> bool {
-    if shell.state.options.has(SetOpt::Monitor) {
+    if shell.state.options.has_set(SetOpt::Monitor) {
         return true;
     }
     shell.builtin_error(call.name(), &[b"no job control"]);
@@ -28,7 +28,7 @@ pub(super) fn need_job_control(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) ->
 }
 
 /// The job that the operand names, or the current one.
-pub(super) fn find(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Option<u32> {
+pub(super) fn find_job(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Option<u32> {
     let spec = call.args().first().cloned().unwrap_or_else(|| Rc::new(b"%%".to_vec()));
     match shell.state.jobs.by_spec(&spec) {
         Ok(job) => Some(job.id()),

@@ -9,7 +9,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::GetOpts;
 use crate::state::assign::is_name;
-use crate::state::vars::decimal;
+use crate::state::vars::decimal_digits;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut args = call.args();
@@ -18,9 +18,9 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     } else if let Some(a) = args.first().filter(|a| a.len() > 1 && a.starts_with(b"-")) {
         let shown = [b'-', a[1]];
         shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
-        return Err(shell.usage(call.name()));
+        return Err(shell.print_usage(call.name()));
     }
-    let [spec, name, rest @ ..] = args else { return Err(shell.usage(call.name())) };
+    let [spec, name, rest @ ..] = args else { return Err(shell.print_usage(call.name())) };
     let words = match rest {
         [] => shell.state.params.list().clone(),
         rest => Rc::new(rest.to_vec()),
@@ -29,12 +29,12 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let silent = spec.starts_with(b":");
     if let Some((what, letter)) = step.complaint
         && !silent
-        && shell.var(b"OPTERR").is_none_or(|v| v.as_slice() != b"0")
+        && shell.variable_text(b"OPTERR").is_none_or(|v| v.as_slice() != b"0")
     {
         let arg0 = shell.state.params.arg0().clone();
-        shell.err(&[arg0.as_slice(), what.as_bytes(), &[letter], b"\n"].concat());
+        shell.write_err(&[arg0.as_slice(), what.as_bytes(), &[letter], b"\n"].concat());
     }
-    report(shell, call, name, step)
+    assign_results(shell, call, name, step)
 }
 
 /// What one call finds.
@@ -109,15 +109,20 @@ fn next(progress: GetOpts, spec: &[u8], words: &[Str]) -> GetoptsStep {
 }
 
 /// Assigns `OPTIND`, `OPTARG` and the variable.
-fn report(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8], step: GetoptsStep) -> Flow {
+fn assign_results(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'_>,
+    name: &[u8],
+    step: GetoptsStep,
+) -> Flow {
     let status = i32::from(step.is_end);
-    let optind = Rc::new(decimal(step.progress.index as i64 + 1));
+    let optind = Rc::new(decimal_digits(step.progress.index as i64 + 1));
     let numbered = shell.assign_scalar_to(b"OPTIND", None, false, optind);
     // Setting OPTIND restarts a word, so the progress is stored after it.
     shell.state.getopts = step.progress;
     match step.argument {
         Some(a) => shell.set_quietly(b"OPTARG", &a),
-        None => shell.state.vars.unset(b"OPTARG", true),
+        None => shell.state.vars.unset_var(b"OPTARG", true),
     }
     if !is_name(name) {
         shell.builtin_error(call.name(), &[b"`", name, b"': not a valid identifier"]);

@@ -7,14 +7,14 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "dms")?;
+    let p = shell.parse_builtin_options(call, "dms")?;
     let mut out = Vec::new();
     if p.operands.is_empty() {
         out.extend_from_slice(b"These shell commands are defined internally.  Type `help name' to find out\nmore about the function `name'.\n\n");
         for b in TABLE {
             out.extend_from_slice(format!(" {}\n", b.synopsis).as_bytes());
         }
-        shell.out(&out);
+        shell.write_out(&out);
         return Ok(0);
     }
     let mut status = 0;
@@ -47,17 +47,17 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             continue;
         }
         for b in matches {
-            if p.has(b'd') {
+            if p.has_letter(b'd') {
                 out.extend_from_slice(format!("{} - {}\n", b.name, b.summary).as_bytes());
-            } else if p.has(b's') {
+            } else if p.has_letter(b's') {
                 out.extend_from_slice(format!("{}: {}\n", b.name, b.synopsis).as_bytes());
             } else {
-                let manual = p.has(b'm');
-                out.extend_from_slice(describe(b, manual).as_bytes());
+                let manual = p.has_letter(b'm');
+                out.extend_from_slice(describe_builtin(b, manual).as_bytes());
             }
         }
     }
-    shell.out(&out);
+    shell.write_out(&out);
     Ok(status)
 }
 
@@ -65,19 +65,19 @@ impl Shell<'_> {
     /// `NAME --help`; the status that it has.
     pub(crate) fn tell_help(&mut self, name: &[u8]) -> i32 {
         if let Some(b) = TABLE.iter().find(|b| b.name.as_bytes() == name) {
-            self.out(describe(b, false).as_bytes());
+            self.write_out(describe_builtin(b, false).as_bytes());
         }
         2
     }
 }
 
 /// The whole description, plain or laid out as a manual page.
-fn describe(b: &Builtin, manual: bool) -> String {
+fn describe_builtin(b: &Builtin, manual: bool) -> String {
     let indented = |text: &str| -> String {
         let line = |l: &str| if l.is_empty() { "\n".into() } else { format!("    {l}\n") };
         text.lines().map(line).collect()
     };
-    let details = indented(help_text::find(b.name).unwrap_or_default());
+    let details = indented(help_text::find_help(b.name).unwrap_or_default());
     if manual {
         return format!(
             "NAME\n    {} - {}\n\nSYNOPSIS\n    {}\n\nDESCRIPTION\n    {}\n\n{details}\n",

@@ -208,7 +208,7 @@ const DECLARE: &str = "Gives variables values and attributes; without names show
 const MAPFILE: &str = "Reads lines into the elements of ARRAY, or of MAPFILE.\n\n  -d DELIM    end lines at DELIM      -t    without their ends\n  -n COUNT    at most COUNT lines     -s COUNT    pass over the first\n  -O ORIGIN   from that index on, keeping what is there\n  -u FD       from that descriptor\n  -C CALLBACK, -c QUANTUM    run CALLBACK with index and line after each QUANTUM lines\n\nStatus: 1 for a wrong option or array.";
 
 /// The text for a builtin.
-pub fn find(name: &str) -> Option<&'static str> {
+pub fn find_help(name: &str) -> Option<&'static str> {
     TEXTS.binary_search_by(|t| t.0.cmp(name)).ok().and_then(|at| TEXTS.get(at)).map(|t| t.1)
 }
 

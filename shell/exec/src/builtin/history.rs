@@ -2,17 +2,17 @@
 //! what `history -s` stores can be listed.
 
 use super::BuiltinCall;
-use super::opts::integer;
+use super::opts::parse_integer;
 use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "acd:npsrw")?;
-    if p.has(b'c') {
+    let p = shell.parse_builtin_options(call, "acd:npsrw")?;
+    if p.has_letter(b'c') {
         shell.history.clear();
     }
-    if let Some(d) = p.value(b'd') {
-        let at = integer(d).and_then(|n| usize::try_from(n - 1).ok());
+    if let Some(d) = p.last_value(b'd') {
+        let at = parse_integer(d).and_then(|n| usize::try_from(n - 1).ok());
         match at.filter(|i| *i < shell.history.len()) {
             Some(i) => {
                 shell.history.remove(i);
@@ -24,21 +24,21 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             }
         }
     }
-    if p.has(b's') {
+    if p.has_letter(b's') {
         let line = p.operands.iter().map(|a| a.as_slice()).collect::<Vec<_>>().join(&b' ');
         shell.history.push(line);
         return Ok(0);
     }
-    if p.has(b'p') {
+    if p.has_letter(b'p') {
         for a in p.operands {
-            shell.out(&[a.as_slice(), b"\n"].concat());
+            shell.write_out(&[a.as_slice(), b"\n"].concat());
         }
         return Ok(0);
     }
     if p.options.is_empty() {
         let count = match p.operands.first() {
             None => shell.history.len(),
-            Some(a) => match integer(a) {
+            Some(a) => match parse_integer(a) {
                 Some(n) => usize::try_from(n).unwrap_or(0),
                 None => {
                     shell.numeric_error(call.name(), a);
@@ -53,7 +53,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             out.extend_from_slice(line);
             out.push(b'\n');
         }
-        shell.out(&out);
+        shell.write_out(&out);
     }
     Ok(0)
 }

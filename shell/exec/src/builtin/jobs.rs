@@ -8,10 +8,10 @@ use crate::shell::Flow;
 use crate::state::jobs::Job;
 
 /// The line `jobs` prints.
-fn line(shell: &Shell<'_>, job: &Job, long: bool) -> Vec<u8> {
-    let mark = if shell.state.jobs.current() == Some(job.id()) {
+fn job_line(shell: &Shell<'_>, job: &Job, long: bool) -> Vec<u8> {
+    let mark = if shell.state.jobs.current_job() == Some(job.id()) {
         '+'
-    } else if shell.state.jobs.previous() == Some(job.id()) {
+    } else if shell.state.jobs.previous_job() == Some(job.id()) {
         '-'
     } else {
         ' '
@@ -41,8 +41,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if call.args().first().is_some_and(|a| a.as_slice() == b"-x") {
         return run_with_ids(shell, call.args().get(1..).unwrap_or_default());
     }
-    let p = shell.options(call, "lnprsx")?;
-    shell.reap();
+    let p = shell.parse_builtin_options(call, "lnprsx")?;
+    shell.reap_children();
     let jobs = shell.state.jobs.clone();
     let mut status = 0;
     let mut wanted = Vec::new();
@@ -58,16 +58,16 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut done = Vec::new();
     for job in jobs.list() {
         if !p.operands.is_empty() && !wanted.contains(&job.id())
-            || p.has(b'r') && job.is_done()
-            || p.has(b's')
+            || p.has_letter(b'r') && job.is_done()
+            || p.has_letter(b's')
         {
             continue;
         }
-        if p.has(b'p') {
-            shell.out(format!("{}\n", job.leader()).as_bytes());
+        if p.has_letter(b'p') {
+            shell.write_out(format!("{}\n", job.leader()).as_bytes());
         } else {
-            let text = line(shell, job, p.has(b'l'));
-            shell.out(&text);
+            let text = job_line(shell, job, p.has_letter(b'l'));
+            shell.write_out(&text);
         }
         if job.is_done() {
             done.push(job.id());

@@ -1,15 +1,15 @@
 //! `kill` (POSIX XCU).
 
-use box_sys::{Pid, signal, strerror};
+use box_sys::{Pid, error_text, signal};
 use sh_expand::Str;
 
 use super::BuiltinCall;
-use super::opts::integer;
+use super::opts::parse_integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::traps;
 
-fn list(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, names: &[Str]) -> Flow {
+fn list_signals(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, names: &[Str]) -> Flow {
     if names.is_empty() {
         let mut out = String::new();
         let mut column = 0;
@@ -26,12 +26,12 @@ fn list(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, names: &[Str]) -> Flow {
         if column % 5 != 0 {
             out.push('\n');
         }
-        shell.out(out.as_bytes());
+        shell.write_out(out.as_bytes());
         return Ok(0);
     }
     let mut status = 0;
     for n in names {
-        let shown = match integer(n) {
+        let shown = match parse_integer(n) {
             // A status of a command that a signal ended is accepted, too.
             Some(v) => u8::try_from(if v > 128 { v - 128 } else { v })
                 .ok()
@@ -40,7 +40,7 @@ fn list(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, names: &[Str]) -> Flow {
             None => traps::parse(n).filter(|c| *c < 65).map(|c| c.to_string()),
         };
         match shown {
-            Some(shown) => shell.out(format!("{shown}\n").as_bytes()),
+            Some(shown) => shell.write_out(format!("{shown}\n").as_bytes()),
             None => {
                 shell.builtin_error(call.name(), &[n, b": invalid signal specification"]);
                 status = 1;
@@ -52,15 +52,15 @@ fn list(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, names: &[Str]) -> Flow {
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if let Some(b"-l" | b"-L") = call.args().first().map(|a| a.as_slice()) {
-        return list(shell, call, &call.args()[1..]);
+        return list_signals(shell, call, &call.args()[1..]);
     }
     let (signal, operands) = signal_and_operands(shell, call)?;
     shell.sync_output();
     // What has ended is no process any more: `while kill -0 $!`.
-    shell.reap();
+    shell.reap_children();
     let mut status = 0;
     for operand in operands {
-        status |= send(shell, call, operand, signal)?;
+        status |= send_signal(shell, call, operand, signal)?;
     }
     // What a signal to the shell itself interrupts is this command's end.
     shell.state.status = status;
@@ -74,7 +74,7 @@ fn signal_and_operands<'c>(
     call: &BuiltinCall<'c>,
 ) -> Result<(u8, &'c [Str]), Unwind> {
     let mut args = call.args();
-    let Some(first) = args.first() else { return Err(shell.usage(call.name())) };
+    let Some(first) = args.first() else { return Err(shell.print_usage(call.name())) };
     let given: Option<&[u8]> = match first.as_slice() {
         b"-s" | b"-n" => {
             let Some(name) = args.get(1) else {
@@ -102,13 +102,13 @@ fn signal_and_operands<'c>(
         args = &args[1..];
     }
     match args {
-        [] => Err(shell.usage(call.name())),
+        [] => Err(shell.print_usage(call.name())),
         args => Ok((signal, args)),
     }
 }
 
 /// Sends a signal to what one operand names: a job, a process group or a process. The status.
-fn send(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &Str, signal: u8) -> Flow {
+fn send_signal(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &Str, signal: u8) -> Flow {
     let mut status = 0;
     if operand.starts_with(b"%") {
         let pids = match shell.state.jobs.by_spec(operand) {
@@ -123,11 +123,11 @@ fn send(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &Str, signal: u8
         }
         return Ok(status);
     }
-    match integer(operand) {
+    match parse_integer(operand) {
         Some(n) if n <= 0 => {
             let group = u32::try_from(n.unsigned_abs()).unwrap_or(u32::MAX);
             if let Err(e) = shell.signal_group(group, signal) {
-                let text = strerror(&e);
+                let text = error_text(&e);
                 shell.builtin_error(call.name(), &[b"(", operand, b") - ", text.as_bytes()]);
                 status = 1;
             }
@@ -147,10 +147,10 @@ fn send(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &Str, signal: u8
 
 /// Sends a signal to a process, which may be this shell or one around it.
 fn to_process(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid, signal: u8) -> Flow {
-    let (own, process) = (shell.state.ids.own(), shell.sys.pid());
+    let (own, process) = (shell.state.ids.own_pid(), shell.sys.pid());
     if pid != own && pid != process {
         if let Err(e) = shell.sys.kill(pid, signal) {
-            let (pid, text) = (pid.to_string(), strerror(&e));
+            let (pid, text) = (pid.to_string(), error_text(&e));
             shell.builtin_error(call.name(), &[b"(", pid.as_bytes(), b") - ", text.as_bytes()]);
             return Ok(1);
         }
@@ -169,7 +169,7 @@ fn to_process(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid, signal: u
         _ if pid != own && shell.state.ids.is_subshell() => {
             shell.signals.raise_outside(signal);
         }
-        _ => shell.signals.raise(signal),
+        _ => shell.signals.raise_signal(signal),
     }
     Ok(0)
 }
@@ -180,7 +180,7 @@ impl Shell<'_> {
         match self.sys.kill_group(group, number) {
             // Where there are no groups, this shell stands for its own.
             Err(e) if e.kind() == std::io::ErrorKind::Unsupported && group == 0 => {
-                self.signals.raise(number);
+                self.signals.raise_signal(number);
                 Ok(())
             }
             r => r,

@@ -16,7 +16,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
     let mut last = 0;
     for a in args {
-        match shell.within(CommandContext::Expression(b"let: "), |shell| {
+        match shell.run_within(CommandContext::Expression(b"let: "), |shell| {
             sh_expand::arith::eval_text(shell, a)
         }) {
             Ok(n) => last = n,

@@ -1,7 +1,7 @@
 //! `local` (bash manual 4.2).
 
 use super::BuiltinCall;
-use super::declare::{DeclareScope, declare};
+use super::declare::{DeclareScope, declare_operands};
 use crate::Shell;
 use crate::shell::Flow;
 
@@ -10,5 +10,5 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         shell.builtin_error(call.name(), &[b"can only be used in a function"]);
         return Ok(1);
     }
-    declare(shell, call, DeclareScope::Local)
+    declare_operands(shell, call, DeclareScope::Local)
 }

@@ -6,7 +6,7 @@ use crate::shell::Flow;
 use crate::state::options::ShOpt;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    if !shell.state.options.shopt(ShOpt::LoginShell) {
+    if !shell.state.options.has_shopt(ShOpt::LoginShell) {
         shell.builtin_error(call.name(), &[b"not login shell: use `exit'"]);
         return Ok(1);
     }

@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use sh_expand::{Attributes, OwnedKey, Str};
 
-use super::opts::integer;
+use super::opts::parse_integer;
 use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
 use crate::run::{SourceText, TextKind};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::is_name;
-use crate::state::vars::decimal;
+use crate::state::vars::decimal_digits;
 
 /// What a call asks for.
 struct MapfileRequest {
@@ -29,8 +29,8 @@ struct MapfileRequest {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "d:n:O:s:tu:C:c:")?;
-    let Some(request) = request(shell, call, &p) else { return Ok(1) };
+    let p = shell.parse_builtin_options(call, "d:n:O:s:tu:C:c:")?;
+    let Some(request) = parse_request(shell, call, &p) else { return Ok(1) };
     let name = p.operands.first().map_or_else(|| b"MAPFILE".to_vec(), |n| n.to_vec());
     if name.is_empty() {
         shell.builtin_error(call.name(), &[b"empty array variable name"]);
@@ -41,40 +41,40 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         return Ok(1);
     }
     if shell.state.fds.get(request.fd).is_none() {
-        let fd = decimal(i64::from(request.fd));
+        let fd = decimal_digits(i64::from(request.fd));
         let message = b": invalid file descriptor: Bad file descriptor";
         shell.builtin_error(call.name(), &[&fd, message]);
         return Ok(1);
     }
-    let name = match shell.follow(&name) {
+    let name = match shell.follow_nameref(&name) {
         Ok(t) => t.name.into_owned(),
         Err(e) => {
             return shell.assignment_refused(call.name(), &e);
         }
     };
-    if shell.state.vars.get(&name).is_some_and(|v| v.attrs.has(Attributes::ASSOC)) {
+    if shell.state.vars.get(&name).is_some_and(|v| v.attrs.has_any(Attributes::ASSOC)) {
         shell.builtin_error(call.name(), &[&name, b": not an indexed array"]);
         return Ok(1);
     }
     if let Err(e) = shell.check_writable(&name) {
-        shell.error(&[&e.message()]);
+        shell.print_error(&[&e.message()]);
         return shell.refused();
     }
-    if p.value(b'O').is_none() {
+    if p.last_value(b'O').is_none() {
         let _ = shell.set_array(&name, Default::default());
     }
-    fill(shell, call, &name, &request)
+    fill_array(shell, call, &name, &request)
 }
 
 /// The options; `None` after a message about a number that is none.
-fn request(
+fn parse_request(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
     p: &BuiltinArguments<'_>,
 ) -> Option<MapfileRequest> {
     let mut number = |letter: u8, what: &str| {
-        let Some(text) = p.value(letter) else { return Some(0) };
-        let n = integer(text).filter(|n| *n >= 0);
+        let Some(text) = p.last_value(letter) else { return Some(0) };
+        let n = parse_integer(text).filter(|n| *n >= 0);
         if n.is_none() {
             shell.builtin_error(call.name(), &[text, b": invalid ", what.as_bytes()]);
         }
@@ -85,20 +85,25 @@ fn request(
     let skip = number(b's', "line count")?;
     let fd = number(b'u', "file descriptor specification")?;
     let quantum = number(b'c', "callback quantum")?;
-    let quantum = if p.value(b'c').is_some() { quantum.max(1) } else { 5000 };
+    let quantum = if p.last_value(b'c').is_some() { quantum.max(1) } else { 5000 };
     Some(MapfileRequest {
         count,
         origin,
         skip,
         fd: u32::try_from(fd).unwrap_or(u32::MAX),
-        delimiter: p.value(b'd').map_or(b'\n', |d| d.first().copied().unwrap_or(0)),
-        trims: p.has(b't'),
-        callback: p.value(b'C').map(|command| (command.clone(), quantum)),
+        delimiter: p.last_value(b'd').map_or(b'\n', |d| d.first().copied().unwrap_or(0)),
+        trims: p.has_letter(b't'),
+        callback: p.last_value(b'C').map(|command| (command.clone(), quantum)),
     })
 }
 
 /// Reads the lines into the array.
-fn fill(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8], r: &MapfileRequest) -> Flow {
+fn fill_array(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'_>,
+    name: &[u8],
+    r: &MapfileRequest,
+) -> Flow {
     let mut line = Vec::new();
     let mut index = r.origin;
     let (mut skipped, mut read) = (0, 0i64);
@@ -107,7 +112,7 @@ fn fill(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8], r: &MapfileR
         let found = match shell.read_until(r.fd, Some(r.delimiter), usize::MAX, &mut line) {
             Ok(f) => f,
             Err(e) => {
-                let text = box_sys::strerror(&e);
+                let text = box_sys::error_text(&e);
                 shell.builtin_error(call.name(), &[b"read error: ", text.as_bytes()]);
                 return Ok(1);
             }
@@ -148,7 +153,7 @@ fn fill(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8], r: &MapfileR
 /// Runs the command of `-C` with the index and the line that is about to be assigned.
 fn call_back(shell: &mut Shell<'_>, command: &[u8], index: i64, line: &[u8]) -> Result<(), Unwind> {
     let quoted = box_text::escape::at_q(line);
-    let text = [command, b" ", &decimal(index), b" ", &quoted].concat();
+    let text = [command, b" ", &decimal_digits(index), b" ", &quoted].concat();
     let at = shell.state.line;
     shell.run_text(SourceText { text: &text, line: at, kind: TextKind::Commands }).map(drop)
 }

@@ -110,7 +110,7 @@ const fn b(
     Builtin { name, run, special: false, synopsis, summary }
 }
 
-const fn special(
+const fn special_builtin(
     name: &'static str,
     run: fn(&mut Shell<'_>, &BuiltinCall<'_>) -> Flow,
     synopsis: &'static str,
@@ -121,13 +121,13 @@ const fn special(
 
 /// All builtins, sorted by name.
 pub const TABLE: &[Builtin] = &[
-    special(
+    special_builtin(
         ".",
         source::run,
         ". filename [arguments]",
         "Execute commands from a file in the current shell.",
     ),
-    special(":", true_::run, ":", "Null command."),
+    special_builtin(":", true_::run, ":", "Null command."),
     b("[", test::run, "[ arg... ]", "Evaluate conditional expression."),
     b("alias", alias::run, "alias [-p] [name[=value] ... ]", "Define or display aliases."),
     b("bg", bg::run, "bg [job_spec ...]", "Move jobs to the background."),
@@ -137,7 +137,7 @@ pub const TABLE: &[Builtin] = &[
         "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] [keyseq:readline-function or readline-command]",
         "Set Readline key bindings and variables (no effect here).",
     ),
-    special("break", break_::run, "break [n]", "Exit for, while, or until loops."),
+    special_builtin("break", break_::run, "break [n]", "Exit for, while, or until loops."),
     b("builtin", builtin_::run, "builtin [shell-builtin [arg ...]]", "Execute shell builtins."),
     b("caller", caller::run, "caller [expr]", "Return the context of the current subroutine call."),
     b("cd", cd::run, "cd [-L|[-P [-e]] [-@]] [dir]", "Change the shell working directory."),
@@ -165,7 +165,12 @@ pub const TABLE: &[Builtin] = &[
         "compopt [-o|+o option] [-DEI] [name ...]",
         "Modify or display completion options.",
     ),
-    special("continue", continue_::run, "continue [n]", "Resume for, while, or until loops."),
+    special_builtin(
+        "continue",
+        continue_::run,
+        "continue [n]",
+        "Resume for, while, or until loops.",
+    ),
     b(
         "declare",
         declare::run,
@@ -186,15 +191,15 @@ pub const TABLE: &[Builtin] = &[
         "enable [-a] [-dnps] [-f filename] [name ...]",
         "Enable and disable shell builtins.",
     ),
-    special("eval", eval::run, "eval [arg ...]", "Execute arguments as a shell command."),
-    special(
+    special_builtin("eval", eval::run, "eval [arg ...]", "Execute arguments as a shell command."),
+    special_builtin(
         "exec",
         exec::run,
         "exec [-cl] [-a name] [command [argument ...]] [redirection ...]",
         "Replace the shell with the given command.",
     ),
-    special("exit", exit::run, "exit [n]", "Exit the shell."),
-    special(
+    special_builtin("exit", exit::run, "exit [n]", "Exit the shell."),
+    special_builtin(
         "export",
         export::run,
         "export [-fn] [name[=value] ...] or export -p",
@@ -269,22 +274,22 @@ pub const TABLE: &[Builtin] = &[
         "readarray [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]",
         "Read lines from a file into an array variable.",
     ),
-    special(
+    special_builtin(
         "readonly",
         readonly::run,
         "readonly [-aAf] [name[=value] ...] or readonly -p",
         "Mark shell variables as unchangeable.",
     ),
-    special("return", return_::run, "return [n]", "Return from a shell function."),
-    special(
+    special_builtin("return", return_::run, "return [n]", "Return from a shell function."),
+    special_builtin(
         "set",
         set::run,
         "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]",
         "Set or unset values of shell options and positional parameters.",
     ),
-    special("shift", shift::run, "shift [n]", "Shift positional parameters."),
+    special_builtin("shift", shift::run, "shift [n]", "Shift positional parameters."),
     b("shopt", shopt::run, "shopt [-pqsu] [-o] [optname ...]", "Set and unset shell options."),
-    special(
+    special_builtin(
         "source",
         source::run,
         "source filename [arguments]",
@@ -292,8 +297,8 @@ pub const TABLE: &[Builtin] = &[
     ),
     b("suspend", suspend::run, "suspend [-f]", "Suspend shell execution."),
     b("test", test::run, "test [expr]", "Evaluate conditional expression."),
-    special("times", times::run, "times", "Display process times."),
-    special(
+    special_builtin("times", times::run, "times", "Display process times."),
+    special_builtin(
         "trap",
         trap::run,
         "trap [-lp] [[arg] signal_spec ...]",
@@ -325,7 +330,7 @@ pub const TABLE: &[Builtin] = &[
         "unalias [-a] name [name ...]",
         "Remove each NAME from the list of defined aliases.",
     ),
-    special(
+    special_builtin(
         "unset",
         unset::run,
         "unset [-f] [-v] [-n] [name ...]",
@@ -340,14 +345,14 @@ pub const TABLE: &[Builtin] = &[
 ];
 
 /// The builtin of this name, enabled or not.
-pub fn find(name: &[u8]) -> Option<&'static Builtin> {
+pub fn find_builtin(name: &[u8]) -> Option<&'static Builtin> {
     let at = TABLE.binary_search_by(|b| b.name.as_bytes().cmp(name)).ok()?;
     TABLE.get(at)
 }
 
 /// Whether the name is a special builtin of POSIX; `source` is bash's second name of `.`.
 pub fn is_special(name: &[u8]) -> bool {
-    find(name).is_some_and(|b| b.special)
+    find_builtin(name).is_some_and(|b| b.special)
 }
 
 impl Shell<'_> {
@@ -363,7 +368,7 @@ impl Shell<'_> {
         };
         let is_due = self.output.is_due() || self.output.is_some() && self.survives_broken_pipe();
         if is_due && let Some(e) = self.finish_output() {
-            let text = box_sys::strerror(&e);
+            let text = box_sys::error_text(&e);
             self.builtin_error(call.name(), &[b"write error: ", text.as_bytes()]);
             return r.map(|s| if s == 0 { 1 } else { s });
         }
@@ -371,13 +376,13 @@ impl Shell<'_> {
     }
 
     /// `NAME: usage: ...` after a wrong call; status 2.
-    pub(crate) fn usage(&mut self, name: &[u8]) -> Unwind {
-        if let Some(b) = find(name) {
+    pub(crate) fn print_usage(&mut self, name: &[u8]) -> Unwind {
+        if let Some(b) = find_builtin(name) {
             let line = [name, b": usage: ", b.synopsis.as_bytes(), b"\n"].concat();
-            self.err(&line);
+            self.write_err(&line);
             let o = &self.state.options;
             if b.special
-                && o.has(SetOpt::Posix)
+                && o.has_set(SetOpt::Posix)
                 && !o.is_interactive()
                 && !self.state.here.condition
             {

@@ -26,12 +26,12 @@ pub struct BuiltinOption {
 
 impl BuiltinArguments<'_> {
     /// Whether a letter was given, and not with `+`.
-    pub fn has(&self, letter: u8) -> bool {
+    pub fn has_letter(&self, letter: u8) -> bool {
         self.options.iter().any(|o| o.letter == letter && !o.plus)
     }
 
     /// The last value given for a letter.
-    pub fn value(&self, letter: u8) -> Option<&Str> {
+    pub fn last_value(&self, letter: u8) -> Option<&Str> {
         self.options.iter().rev().find(|o| o.letter == letter).and_then(|o| o.value.as_ref())
     }
 }
@@ -39,7 +39,7 @@ impl BuiltinArguments<'_> {
 impl Shell<'_> {
     /// Parses the options of a builtin. `spec` lists the letters, a colon after those that
     /// take a value; a leading `+` allows `+x`. The error is the status after a message.
-    pub(crate) fn options<'c>(
+    pub(crate) fn parse_builtin_options<'c>(
         &mut self,
         call: &BuiltinCall<'c>,
         spec: &str,
@@ -72,7 +72,7 @@ impl Shell<'_> {
                 let Some(place) = place else {
                     let sign = [arg[0], letter];
                     self.builtin_error(call.name(), &[&sign, b": invalid option"]);
-                    return Err(self.usage(call.name()));
+                    return Err(self.print_usage(call.name()));
                 };
                 let mut value = None;
                 if spec.get(place + 1) == Some(&b':') {
@@ -87,7 +87,7 @@ impl Shell<'_> {
                             call.name(),
                             &[&shown, b": option requires an argument"],
                         );
-                        return Err(self.usage(call.name()));
+                        return Err(self.print_usage(call.name()));
                     }
                     at = arg.len();
                 }
@@ -113,7 +113,7 @@ impl Shell<'_> {
 }
 
 /// A decimal integer with an optional sign and blanks around it, as builtins take it.
-pub(crate) fn integer(text: &[u8]) -> Option<i64> {
+pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     let t = text.trim_ascii_start();
     let blanks = t.iter().rev().take_while(|c| matches!(c, b' ' | b'\t')).count();
     let t = &t[..t.len() - blanks];

@@ -2,14 +2,14 @@
 
 use super::BuiltinCall;
 use super::dirs::index;
-use super::pushd::go;
+use super::pushd::go_to_dir;
 use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut stay = false;
     let mut which = None;
-    let all = shell.state.dirs.all();
+    let all = shell.state.dirs.whole_stack();
     for a in call.args() {
         match index(a, all.len()) {
             _ if a.as_slice() == b"-n" => stay = true,
@@ -26,7 +26,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
                     false => b": invalid argument",
                 };
                 shell.builtin_error(call.name(), &[a, what]);
-                return Err(shell.usage(call.name()));
+                return Err(shell.print_usage(call.name()));
             }
         }
     }
@@ -36,7 +36,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
     match which.unwrap_or(0) {
         0 => {
-            if !stay && !go(shell, call, &all[1]) {
+            if !stay && !go_to_dir(shell, call, &all[1]) {
                 return Ok(1);
             }
             shell.state.dirs.below_mut().remove(0);

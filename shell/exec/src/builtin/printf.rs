@@ -13,7 +13,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::assign::{is_name, is_reference};
 use crate::state::options::SetOpt;
-use crate::state::vars::decimal;
+use crate::state::vars::decimal_digits;
 
 /// Output that has grown to this is written before the next use of the format.
 const LARGE: usize = 1 << 16;
@@ -28,7 +28,7 @@ struct PrintfHost<'s, 'a> {
 
 impl PrintfHost<'_, '_> {
     fn write(&mut self, text: &[u8]) {
-        self.shell.out(text);
+        self.shell.write_out(text);
         self.written += text.len();
     }
 }
@@ -70,7 +70,7 @@ impl PrintfHooks for PrintfHost<'_, '_> {
                 (&[b"warning: `", behind, why], ProblemVerdict::Warned)
             }
             PrintfProblem::Width(_) => {
-                self.shell.budget.hit("printf width too large");
+                self.shell.budget.note_hit("printf width too large");
                 return ProblemVerdict::Warned;
             }
             PrintfProblem::Ignored(_) | PrintfProblem::Count { .. } | PrintfProblem::Excess(_) => {
@@ -100,7 +100,7 @@ impl PrintfHooks for PrintfHost<'_, '_> {
     }
 
     fn has_doubles(&self) -> bool {
-        self.shell.state.options.has(SetOpt::Posix)
+        self.shell.state.options.has_set(SetOpt::Posix)
     }
 
     /// -1 is now, -2 when the shell started.
@@ -122,29 +122,29 @@ impl PrintfHooks for PrintfHost<'_, '_> {
             self.shell.builtin_error(b"printf", &[b"`", name, b"': not a valid identifier"]);
             return ProblemVerdict::Ends;
         }
-        let count = Rc::new(decimal((self.written + out.len()) as i64));
+        let count = Rc::new(decimal_digits((self.written + out.len()) as i64));
         if let Err(e) = self.shell.assign_reference(name, count) {
             // It is no failure.
-            self.shell.error(&[&e.message()]);
+            self.shell.print_error(&[&e.message()]);
         }
         ProblemVerdict::Warned
     }
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "v:")?;
-    let var = p.value(b'v').cloned();
+    let p = shell.parse_builtin_options(call, "v:")?;
+    let var = p.last_value(b'v').cloned();
     if let Some(v) = var.as_ref().filter(|v| !is_reference(v)) {
         shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
         return Ok(2);
     }
     let Some((format, args)) = p.operands.split_first() else {
-        return Err(shell.usage(call.name()));
+        return Err(shell.print_usage(call.name()));
     };
     let mut host = PrintfHost { shell, to_variable: var.is_some(), written: 0 };
     let (mut out, failed) = command::run(&mut host, format, args);
     match var {
-        None => shell.out(&out),
+        None => shell.write_out(&out),
         Some(v) => {
             // A variable holds no NUL.
             if let Some(end) = memchr::memchr(0, &out) {

@@ -1,6 +1,6 @@
 //! `pushd` (bash manual 6.8.1).
 
-use box_sys::{path, strerror};
+use box_sys::{error_text, path};
 use sh_expand::Str;
 
 use super::BuiltinCall;
@@ -27,18 +27,18 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         return Ok(1);
     }
     let done = match args.first() {
-        None => exchange(shell, call, stay),
+        None => exchange_top(shell, call, stay),
         Some(a) => {
-            let len = shell.state.dirs.below().len() + 1;
+            let len = shell.state.dirs.stack_below().len() + 1;
             match index(a, len) {
-                Some(Ok(i)) => rotate(shell, call, i, stay),
+                Some(Ok(i)) => rotate_stack(shell, call, i, stay),
                 Some(Err(())) => {
                     out_of_range(shell, call, a, len);
                     false
                 }
                 None if a.starts_with(b"-") && a.as_slice() != b"-" => {
                     shell.builtin_error(call.name(), &[a, b": invalid number"]);
-                    return Err(shell.usage(call.name()));
+                    return Err(shell.print_usage(call.name()));
                 }
                 None => push(shell, call, a, stay),
             }
@@ -52,13 +52,13 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 }
 
 /// `pushd`: the top two change places. `stay`: the working directory, which is the top, stays.
-fn exchange(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, stay: bool) -> bool {
-    let all = shell.state.dirs.all();
+fn exchange_top(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, stay: bool) -> bool {
+    let all = shell.state.dirs.whole_stack();
     let [top, second, ..] = all.as_slice() else {
         shell.builtin_error(call.name(), &[b"no other directory"]);
         return false;
     };
-    if !stay && !go(shell, call, second) {
+    if !stay && !go_to_dir(shell, call, second) {
         return false;
     }
     shell.state.dirs.below_mut()[0].clone_from(top);
@@ -66,10 +66,10 @@ fn exchange(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, stay: bool) -> bool {
 }
 
 /// `pushd +N`: the stack is turned until that one is its top.
-fn rotate(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, index: usize, stay: bool) -> bool {
-    let mut all = shell.state.dirs.all();
+fn rotate_stack(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, index: usize, stay: bool) -> bool {
+    let mut all = shell.state.dirs.whole_stack();
     all.rotate_left(index);
-    if !stay && !go(shell, call, &all[0]) {
+    if !stay && !go_to_dir(shell, call, &all[0]) {
         return false;
     }
     *shell.state.dirs.below_mut() = all.split_off(1);
@@ -80,13 +80,13 @@ fn rotate(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, index: usize, stay: boo
 fn push(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, dir: &Str, stay: bool) -> bool {
     let mut below = shell.state.dirs.cwd_bytes().to_vec();
     if stay {
-        below = path::to_bytes(&shell.path(dir)).to_vec();
+        below = path::to_bytes(&shell.absolute_path(dir)).to_vec();
     } else {
         let target = match dir.as_slice() {
-            b"-" => shell.var(b"OLDPWD").unwrap_or_default(),
+            b"-" => shell.variable_text(b"OLDPWD").unwrap_or_default(),
             _ => dir.clone(),
         };
-        if !go(shell, call, &target) {
+        if !go_to_dir(shell, call, &target) {
             return false;
         }
     }
@@ -95,11 +95,11 @@ fn push(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, dir: &Str, stay: bool) ->
 }
 
 /// Changes to a directory of the stack; whether that worked, with a message if not.
-pub(super) fn go(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, dir: &[u8]) -> bool {
+pub(super) fn go_to_dir(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, dir: &[u8]) -> bool {
     match shell.change_dir(dir, false) {
         Ok(()) => true,
         Err(e) => {
-            let text = strerror(&e);
+            let text = error_text(&e);
             shell.builtin_error(call.name(), &[dir, b": ", text.as_bytes()]);
             false
         }

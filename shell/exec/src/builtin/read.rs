@@ -7,7 +7,7 @@ use box_sys::events;
 use sh_expand::array::IndexedArray;
 use sh_expand::{Attributes, ExpandCause, ExpandError, Ifs, OwnedKey, Str};
 
-use super::opts::integer;
+use super::opts::parse_integer;
 use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
 use crate::io::{DescriptorTarget, OpenFile};
@@ -25,16 +25,16 @@ struct EscapedLine {
 
 impl EscapedLine {
     /// Such a mark disappears with quote removal, but not if it is all there is.
-    fn part(&self, start: usize, end: usize) -> Str {
+    fn part_text(&self, start: usize, end: usize) -> Str {
         let dangling = self.dangling && end == self.text.len() && end > start + 1;
         Rc::new(self.text[start..end - usize::from(dangling)].to_vec())
     }
 
-    fn whole(&self) -> Str {
-        self.part(0, self.text.len())
+    fn whole_text(&self) -> Str {
+        self.part_text(0, self.text.len())
     }
 
-    fn dangle(&mut self) {
+    fn keep_dangling(&mut self) {
         self.dangling = true;
         self.text.push(1);
     }
@@ -52,7 +52,7 @@ impl EscapedLine {
 }
 
 /// A number of seconds, perhaps with a fraction.
-fn seconds(text: &[u8]) -> Option<f64> {
+fn parse_seconds(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
@@ -79,18 +79,18 @@ struct ReadRequest {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "ersa:d:i:n:N:p:t:u:")?;
-    let request = match request(shell, &p) {
+    let p = shell.parse_builtin_options(call, "ersa:d:i:n:N:p:t:u:")?;
+    let request = match parse_request(shell, &p) {
         Ok(request) => request,
         Err(parts) => {
             shell.builtin_error(call.name(), &[&parts]);
             return Ok(1);
         }
     };
-    if let Some(prompt) = p.value(b'p')
+    if let Some(prompt) = p.last_value(b'p')
         && shell.fd_is_terminal(request.fd)
     {
-        shell.err(prompt);
+        shell.write_err(prompt);
     }
     if request.timeout == Some(0.0) {
         // Only whether input is there.
@@ -110,7 +110,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         (Some(limit), raw) => read_chars(shell, &mut from, limit, raw, &mut line)?,
     };
     if let Some(e) = from.failed {
-        let (fd, text) = (request.fd.to_string(), box_sys::strerror(&e));
+        let (fd, text) = (request.fd.to_string(), box_sys::error_text(&e));
         shell.builtin_error(call.name(), &[b"read error: ", fd.as_bytes(), b": ", text.as_bytes()]);
         return Ok(1);
     }
@@ -120,26 +120,26 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         false if from.timed_out => 128 + i32::from(box_sys::signal::ALRM),
         false => 1,
     };
-    match store(shell, &p, line, request.exact) {
+    match store_fields(shell, &p, line, request.exact) {
         Ok(()) => Ok(status),
         Err(e) => shell.assignment_refused(call.name(), &e),
     }
 }
 
 /// The options; the error is a message about one that makes no sense.
-fn request(shell: &Shell<'_>, p: &BuiltinArguments<'_>) -> Result<ReadRequest, Vec<u8>> {
+fn parse_request(shell: &Shell<'_>, p: &BuiltinArguments<'_>) -> Result<ReadRequest, Vec<u8>> {
     let wrong = |text: &Str, what: &[u8]| [text.as_slice(), what].concat();
-    let number = |letter: u8| match p.value(letter) {
+    let number = |letter: u8| match p.last_value(letter) {
         None => Ok(None),
-        Some(text) => match integer(text).and_then(|n| usize::try_from(n).ok()) {
+        Some(text) => match parse_integer(text).and_then(|n| usize::try_from(n).ok()) {
             Some(n) => Ok(Some(n)),
             None => Err(wrong(text, b": invalid number")),
         },
     };
     let (chars, exact) = (number(b'n')?, number(b'N')?);
-    let fd = match p.value(b'u') {
+    let fd = match p.last_value(b'u') {
         None => 0,
-        Some(text) => match integer(text).and_then(|n| u32::try_from(n).ok()) {
+        Some(text) => match parse_integer(text).and_then(|n| u32::try_from(n).ok()) {
             Some(n) if shell.state.fds.get(n).is_some() => n,
             Some(n) if i32::try_from(n).is_ok() => {
                 return Err(wrong(text, b": invalid file descriptor: Bad file descriptor"));
@@ -147,20 +147,27 @@ fn request(shell: &Shell<'_>, p: &BuiltinArguments<'_>) -> Result<ReadRequest, V
             _ => return Err(wrong(text, b": invalid file descriptor specification")),
         },
     };
-    let timeout = match p.value(b't') {
+    let timeout = match p.last_value(b't') {
         None => None,
-        Some(text) => match seconds(text) {
+        Some(text) => match parse_seconds(text) {
             None => return Err(wrong(text, b": invalid timeout specification")),
             seconds => seconds,
         },
     };
-    let delimiter = match p.value(b'd') {
+    let delimiter = match p.last_value(b'd') {
         _ if exact.is_some() => None,
         None => Some(b'\n'),
         Some(d) => Some(d.first().copied().unwrap_or(0)),
     };
     let limit = exact.or(chars);
-    Ok(ReadRequest { fd, delimiter, limit, exact: exact.is_some(), raw: p.has(b'r'), timeout })
+    Ok(ReadRequest {
+        fd,
+        delimiter,
+        limit,
+        exact: exact.is_some(),
+        raw: p.has_letter(b'r'),
+        timeout,
+    })
 }
 
 /// Where input comes from, and what kept it from coming.
@@ -253,7 +260,7 @@ fn read_escaped(
                     joined = true;
                     line.extend_escaped(from.delimiter.filter(|d| *d != b'\n'));
                 }
-                (b'\\', 0) => line.dangle(),
+                (b'\\', 0) => line.keep_dangling(),
                 (0, _) => {}
                 (byte, _) => line.text.push(byte),
             }
@@ -293,7 +300,7 @@ fn read_chars(
             b'\\' if !raw => match from.byte(shell)? {
                 Some(b'\n') => continue,
                 None => {
-                    line.dangle();
+                    line.keep_dangling();
                     return Ok(false);
                 }
                 escaped => line.extend_escaped(escaped),
@@ -315,35 +322,35 @@ fn read_chars(
 }
 
 /// Gives the variables their values.
-fn store(
+fn store_fields(
     shell: &mut Shell<'_>,
     p: &BuiltinArguments<'_>,
     line: EscapedLine,
     exact: bool,
 ) -> Result<(), ExpandError> {
-    if let Some(array) = p.value(b'a') {
+    if let Some(array) = p.last_value(b'a') {
         return store_array(shell, array, &line, exact);
     }
     let Some((last, before)) = p.operands.split_last() else {
-        return shell.assign_scalar_to(b"REPLY", None, false, line.whole());
+        return shell.assign_scalar_to(b"REPLY", None, false, line.whole_text());
     };
     if exact {
         for (at, name) in p.operands.iter().enumerate() {
-            assign(shell, name, if at == 0 { line.whole() } else { Str::default() })?;
+            assign_variable(shell, name, if at == 0 { line.whole_text() } else { Str::default() })?;
         }
         return Ok(());
     }
-    let ifs = ifs(shell);
+    let ifs = read_ifs(shell);
     let mut at = 0;
     for name in before {
-        let (value, next) = match field(&line, at, &ifs) {
+        let (value, next) = match next_field(&line, at, &ifs) {
             Some((field, next)) => (field, next),
             None => (Str::default(), line.text.len()),
         };
         at = next;
-        assign(shell, name, value)?;
+        assign_variable(shell, name, value)?;
     }
-    assign(shell, last, remainder(&line, at, &ifs))
+    assign_variable(shell, last, last_field(&line, at, &ifs))
 }
 
 /// `-a`: each field is an element.
@@ -356,17 +363,17 @@ fn store_array(
     if !is_name(array) {
         return Err(ExpandError::not_an_identifier(array));
     }
-    let target = shell.follow(array)?.name.into_owned();
-    if shell.state.vars.get(&target).is_some_and(|v| v.attrs.has(Attributes::ASSOC)) {
+    let target = shell.follow_nameref(array)?.name.into_owned();
+    if shell.state.vars.get(&target).is_some_and(|v| v.attrs.has_any(Attributes::ASSOC)) {
         return Err(ExpandCause::NotIndexed(target).into());
     }
     let mut fields = IndexedArray::new();
     if exact {
-        fields.set(0, line.whole());
+        fields.set(0, line.whole_text());
     } else {
-        let ifs = ifs(shell);
+        let ifs = read_ifs(shell);
         let (mut at, mut n) = (0, 0);
-        while let Some((field, next)) = field(line, at, &ifs) {
+        while let Some((field, next)) = next_field(line, at, &ifs) {
             fields.set(n, field);
             n += 1;
             at = next;
@@ -374,7 +381,7 @@ fn store_array(
     }
     shell.check_writable(&target)?;
     let attrs = shell.state.vars.get(&target).map(|v| v.attrs).unwrap_or_default();
-    if !attrs.has(Attributes::CONVERTING) {
+    if !attrs.has_any(Attributes::CONVERTING) {
         return shell.set_array(&target, fields);
     }
     // The attributes convert each element as it is assigned.
@@ -386,19 +393,19 @@ fn store_array(
     Ok(())
 }
 
-fn assign(shell: &mut Shell<'_>, name: &Str, value: Str) -> Result<(), ExpandError> {
+fn assign_variable(shell: &mut Shell<'_>, name: &Str, value: Str) -> Result<(), ExpandError> {
     match is_reference(name) {
         true => shell.assign_reference(name, value),
         false => Err(ExpandError::not_an_identifier(name)),
     }
 }
 
-fn ifs(shell: &mut Shell<'_>) -> Ifs {
-    Ifs::new(shell.var(b"IFS").as_ref().map(|v| v.as_slice()))
+fn read_ifs(shell: &mut Shell<'_>) -> Ifs {
+    Ifs::new(shell.variable_text(b"IFS").as_ref().map(|v| v.as_slice()))
 }
 
 /// The next field from `at` on and where the one after it begins; `None` at the end.
-fn field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
+fn next_field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
     let text = &line.text;
     let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);
     // Length of the character of IFS there, which may have several bytes.
@@ -417,7 +424,7 @@ fn field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
     while end < text.len() && delimiter(end) == 0 {
         end += 1;
     }
-    let value = line.part(start, end);
+    let value = line.part_text(start, end);
     // Blanks, at most one delimiter, blanks.
     let mut next = end;
     while next < text.len() && blank(next) {
@@ -434,7 +441,7 @@ fn field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
 
 /// What the last variable gets: the rest without surrounding blanks; a single field
 /// also without the delimiter after it.
-fn remainder(line: &EscapedLine, at: usize, ifs: &Ifs) -> Str {
+fn last_field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Str {
     let text = &line.text;
     let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);
     let mut start = at;
@@ -445,13 +452,13 @@ fn remainder(line: &EscapedLine, at: usize, ifs: &Ifs) -> Str {
     while end > start && blank(end - 1) {
         end -= 1;
     }
-    if let Some((value, next)) = field(line, start, ifs)
+    if let Some((value, next)) = next_field(line, start, ifs)
         && next >= text.len()
         && start + value.len() < text.len() - usize::from(line.dangling)
     {
         return value;
     }
-    line.part(start, end)
+    line.part_text(start, end)
 }
 
 impl Shell<'_> {
@@ -462,7 +469,7 @@ impl Shell<'_> {
         };
         match self.state.fds.get(fd) {
             Some(DescriptorTarget::File(f)) => now(f),
-            Some(DescriptorTarget::Memory(m)) => m.real().is_none_or(|f| now(&f)),
+            Some(DescriptorTarget::Memory(m)) => m.real_file().is_none_or(|f| now(&f)),
             _ => false,
         }
     }

@@ -1,7 +1,7 @@
 //! `return` (POSIX XCU).
 
 use super::BuiltinCall;
-use super::exit::status;
+use super::exit::parse_status;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
@@ -13,12 +13,13 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         // Without operand, `return` in a trap action means the status before the trap; in that of
         // DEBUG it is the action's own.
         (Some(s), []) if !shell.state.here.running.has(Trap::Debug) => s,
-        _ => status(shell, call)?,
+        _ => parse_status(shell, call)?,
     };
     if !callable {
         shell.builtin_error(call.name(), &[b"can only `return' from a function or sourced script"]);
         let o = &shell.state.options;
-        return match o.has(SetOpt::Posix) && !o.is_interactive() && !shell.state.here.condition {
+        return match o.has_set(SetOpt::Posix) && !o.is_interactive() && !shell.state.here.condition
+        {
             true => Err(shell.ends_with(2)),
             false => Ok(2),
         };

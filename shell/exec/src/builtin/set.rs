@@ -5,7 +5,7 @@ use sh_expand::Str;
 use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
-use crate::state::options::{SET_OPTIONS, SetOpt, letter, set_option};
+use crate::state::options::{SET_OPTIONS, SetOpt, option_from_letter, set_option};
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let args = call.args();
@@ -15,19 +15,19 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
     if let Some(shown) = unknown_letter(args) {
         shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
-        return Err(shell.usage(call.name()));
+        return Err(shell.print_usage(call.name()));
     }
     let options = &shell.state.options;
-    let is_script = options.has(SetOpt::Posix) && !options.is_interactive();
+    let is_script = options.has_set(SetOpt::Posix) && !options.is_interactive();
     let ends = is_script && !shell.state.here.condition;
     let mut args = SetArguments { rest: args, replaces: false };
     while let Some((sign, letters)) = args.next_options(shell) {
         let on = sign == b'-';
         for c in letters {
-            match (*c, letter(*c)) {
+            match (*c, option_from_letter(*c)) {
                 (b'o', _) => match args.option_name() {
                     Some(name) => match set_option(name) {
-                        Some(option) => shell.state.options.put(option, on),
+                        Some(option) => shell.state.options.switch_set(option, on),
                         None => {
                             shell.builtin_error(call.name(), &[name, b": invalid option name"]);
                             return if ends { Err(shell.ends_with(2)) } else { Ok(2) };
@@ -37,11 +37,11 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
                 },
                 // That bash is interactive may be said in a bundle only.
                 (b'i', _) => {}
-                (_, Some(option)) => shell.state.options.put(option, on),
+                (_, Some(option)) => shell.state.options.switch_set(option, on),
                 (_, None) => {
                     let shown = [sign, *c];
                     shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
-                    return match shell.usage(call.name()) {
+                    return match shell.print_usage(call.name()) {
                         Unwind::Builtin(_) => Ok(1),
                         ends => Err(ends),
                     };
@@ -74,8 +74,8 @@ impl<'c> SetArguments<'c> {
                 None
             }
             b"-" => {
-                shell.state.options.put(SetOpt::XTrace, false);
-                shell.state.options.put(SetOpt::Verbose, false);
+                shell.state.options.switch_set(SetOpt::XTrace, false);
+                shell.state.options.switch_set(SetOpt::Verbose, false);
                 None
             }
             // A lone plus is passed over.
@@ -112,7 +112,7 @@ fn unknown_letter(args: &[Str]) -> Option<[u8; 2]> {
                 }
                 break;
             }
-            if letter(*c).is_none() {
+            if option_from_letter(*c).is_none() {
                 return Some([*sign, *c]);
             }
         }
@@ -124,12 +124,12 @@ fn unknown_letter(args: &[Str]) -> Option<[u8; 2]> {
 pub(crate) fn print_options(shell: &mut Shell<'_>, table: bool) {
     let mut out = String::new();
     for (name, o) in SET_OPTIONS {
-        let on = shell.state.options.has(*o);
+        let on = shell.state.options.has_set(*o);
         if table {
             out.push_str(&format!("{name:<15}\t{}\n", if on { "on" } else { "off" }));
         } else {
             out.push_str(&format!("set {}o {name}\n", if on { '-' } else { '+' }));
         }
     }
-    shell.out(out.as_bytes());
+    shell.write_out(out.as_bytes());
 }

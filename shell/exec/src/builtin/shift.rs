@@ -1,7 +1,7 @@
 //! `shift` (POSIX XCU).
 
 use super::BuiltinCall;
-use super::opts::integer;
+use super::opts::parse_integer;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::ShOpt;
@@ -13,7 +13,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
     let n = match args.first() {
         None => 1,
-        Some(a) => match integer(a) {
+        Some(a) => match parse_integer(a) {
             Some(n) => n,
             None => {
                 shell.numeric_error(call.name(), a);
@@ -32,7 +32,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             Ok(0)
         }
         _ => {
-            let loud = n < 0 || shell.state.options.shopt(ShOpt::ShiftVerbose);
+            let loud = n < 0 || shell.state.options.has_shopt(ShOpt::ShiftVerbose);
             if loud {
                 let mut text = call.args().first().map(|a| a.to_vec()).unwrap_or_default();
                 if !text.is_empty() {

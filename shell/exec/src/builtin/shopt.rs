@@ -23,7 +23,7 @@ impl NamedOption {
     }
 
     /// All with their names.
-    fn all(of_set: bool) -> Vec<(&'static str, NamedOption)> {
+    fn all_options(of_set: bool) -> Vec<(&'static str, NamedOption)> {
         match of_set {
             true => SET_OPTIONS.iter().map(|(n, o)| (*n, NamedOption::Set(*o))).collect(),
             false => SHOPT_OPTIONS.iter().map(|(n, o)| (*n, NamedOption::Shopt(*o))).collect(),
@@ -32,14 +32,14 @@ impl NamedOption {
 
     fn is_on(self, options: &ShellOptions) -> bool {
         match self {
-            NamedOption::Set(o) => options.has(o),
-            NamedOption::Shopt(o) => options.shopt(o),
+            NamedOption::Set(o) => options.has_set(o),
+            NamedOption::Shopt(o) => options.has_shopt(o),
         }
     }
 
-    fn put(self, shell: &mut Shell<'_>, on: bool) {
+    fn switch_option(self, shell: &mut Shell<'_>, on: bool) {
         match self {
-            NamedOption::Set(o) => shell.state.options.put(o, on),
+            NamedOption::Set(o) => shell.state.options.switch_set(o, on),
             NamedOption::Shopt(o) => {
                 shell.state.options.put_shopt(o, on);
                 if o == ShOpt::ExtDebug && on {
@@ -50,7 +50,7 @@ impl NamedOption {
     }
 
     /// The option and whether it is on, in a table or as a command.
-    fn line(self, name: &str, on: bool, as_command: bool) -> String {
+    fn format_line(self, name: &str, on: bool, as_command: bool) -> String {
         match self {
             _ if !as_command => format!("{name:<15}\t{}\n", if on { "on" } else { "off" }),
             NamedOption::Set(_) => format!("set {}o {name}\n", if on { '-' } else { '+' }),
@@ -60,8 +60,8 @@ impl NamedOption {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "opqsu")?;
-    let (set, unset, of_set) = (p.has(b's'), p.has(b'u'), p.has(b'o'));
+    let p = shell.parse_builtin_options(call, "opqsu")?;
+    let (set, unset, of_set) = (p.has_letter(b's'), p.has_letter(b'u'), p.has_letter(b'o'));
     if set && unset {
         shell.builtin_error(call.name(), &[b"cannot set and unset shell options simultaneously"]);
         return Ok(1);
@@ -69,10 +69,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut status = 0;
     let mut out = String::new();
     if p.operands.is_empty() {
-        for (name, option) in NamedOption::all(of_set) {
+        for (name, option) in NamedOption::all_options(of_set) {
             let on = option.is_on(&shell.state.options);
             if !(set && !on || unset && on) {
-                out.push_str(&option.line(name, on, p.has(b'p')));
+                out.push_str(&option.format_line(name, on, p.has_letter(b'p')));
             }
         }
     }
@@ -86,15 +86,15 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             continue;
         };
         if set || unset {
-            option.put(shell, set);
+            option.switch_option(shell, set);
             continue;
         }
         let on = option.is_on(&shell.state.options);
         status |= i32::from(!on);
-        out.push_str(&option.line(&String::from_utf8_lossy(name), on, p.has(b'p')));
+        out.push_str(&option.format_line(&String::from_utf8_lossy(name), on, p.has_letter(b'p')));
     }
-    if !p.has(b'q') {
-        shell.out(out.as_bytes());
+    if !p.has_letter(b'q') {
+        shell.write_out(out.as_bytes());
     }
     Ok(status)
 }

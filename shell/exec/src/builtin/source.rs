@@ -3,7 +3,7 @@
 use std::io;
 use std::rc::Rc;
 
-use box_sys::strerror;
+use box_sys::error_text;
 use sh_expand::Str;
 
 use super::BuiltinCall;
@@ -15,20 +15,20 @@ use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps::Trap;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "p:")?;
+    let p = shell.parse_builtin_options(call, "p:")?;
     let Some((name, args)) = p.operands.split_first() else {
         shell.builtin_error(call.name(), &[b"filename argument required"]);
-        return Err(shell.usage(call.name()));
+        return Err(shell.print_usage(call.name()));
     };
     shell.about_to_look();
-    let posix = shell.state.options.has(SetOpt::Posix);
-    let file = find(shell, name, posix);
+    let posix = shell.state.options.has_set(SetOpt::Posix);
+    let file = find_source(shell, name, posix);
     let text = match read(shell, &file) {
         Ok(text) => text,
-        Err(e) => return unreadable(shell, call, name, &e),
+        Err(e) => return report_unreadable(shell, call, name, &e),
     };
     if memchr::memchr(0, text.get(..80.min(text.len())).unwrap_or_default()).is_some() {
-        shell.error(&[name, b": cannot execute binary file"]);
+        shell.print_error(&[name, b": cannot execute binary file"]);
         return Ok(126);
     }
     shell.check_depth()?;
@@ -43,22 +43,27 @@ fn read(shell: &Shell<'_>, file: &[u8]) -> io::Result<Vec<u8>> {
             desc.read_to_end(&mut out).map(|()| out)
         }
         Some(None) => Err(crate::io::bad_fd()),
-        None => shell.read_file(&shell.path(file)),
+        None => shell.read_file(&shell.absolute_path(file)),
     }
 }
 
 /// Reports a file that cannot be read: with `set -e` and in a POSIX shell that ends a script.
-fn unreadable(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8], e: &io::Error) -> Flow {
-    let posix = shell.state.options.has(SetOpt::Posix);
+fn report_unreadable(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'_>,
+    name: &[u8],
+    e: &io::Error,
+) -> Flow {
+    let posix = shell.state.options.has_set(SetOpt::Posix);
     if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
         shell.builtin_error(call.name(), &[name, b": is a directory"]);
     } else if posix && !name.contains(&b'/') {
         shell.builtin_error(call.name(), &[name, b": file not found"]);
     } else {
-        shell.error(&[name, b": ", strerror(e).as_bytes()]);
+        shell.print_error(&[name, b": ", error_text(e).as_bytes()]);
     }
-    let traced = shell.state.options.has(SetOpt::FuncTrace);
-    if traced && shell.state.traps.sees(Trap::Return) {
+    let traced = shell.state.options.has_set(SetOpt::FuncTrace);
+    if traced && shell.state.traps.sees_trap(Trap::Return) {
         shell.run_return_trap()?;
     }
     if shell.exits_on_errors() {
@@ -73,7 +78,7 @@ fn unreadable(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8], e: &io
 /// Runs the text of a file as a call of its own, with `args` as positional parameters if there are any.
 fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args: &[Str]) -> Flow {
     let line = shell.state.line;
-    let debugged = shell.state.options.shopt(ShOpt::ExtDebug);
+    let debugged = shell.state.options.has_shopt(ShOpt::ExtDebug);
     let shown = || match args {
         [] => vec![name.clone()],
         args => args.to_vec(),
@@ -87,7 +92,7 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
     });
     let around = (!args.is_empty()).then(|| shell.state.params.enter_file(args));
     // The file does not see the DEBUG trap, unless it is to be inherited (bash manual, `.`).
-    let traced = shell.state.options.has(SetOpt::FuncTrace);
+    let traced = shell.state.options.has_set(SetOpt::FuncTrace);
     let debug = if traced { None } else { shell.state.traps.take_debug() };
     let r = shell
         .keeping_command(|s| s.run_text(SourceText { text, line: 1, kind: TextKind::Commands }));
@@ -99,7 +104,7 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
     shell.state.calls.pop();
     shell.state.line = line;
     let ends = |r: &Flow| matches!(r, Err(Unwind::Exit(_) | Unwind::GiveUp(_)));
-    if shell.state.traps.sees(Trap::Return)
+    if shell.state.traps.sees_trap(Trap::Return)
         && !ends(&r)
         && let Err(u) = shell.run_return_trap()
     {
@@ -118,15 +123,15 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
 }
 
 /// The file a name means: PATH is searched for one without a slash, then the working directory.
-fn find(shell: &mut Shell<'_>, name: &[u8], posix: bool) -> Vec<u8> {
-    if name.contains(&b'/') || !shell.state.options.shopt(ShOpt::SourcePath) {
+fn find_source(shell: &mut Shell<'_>, name: &[u8], posix: bool) -> Vec<u8> {
+    if name.contains(&b'/') || !shell.state.options.has_shopt(ShOpt::SourcePath) {
         return name.to_vec();
     }
-    let search = shell.var(b"PATH").unwrap_or_default();
+    let search = shell.variable_text(b"PATH").unwrap_or_default();
     for dir in search.split(|c| *c == b':') {
         let dir = if dir.is_empty() { b".".as_slice() } else { dir };
         let candidate = [dir, b"/", name].concat();
-        if shell.path(&candidate).is_file() {
+        if shell.absolute_path(&candidate).is_file() {
             return candidate;
         }
     }

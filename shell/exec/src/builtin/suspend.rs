@@ -5,7 +5,7 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "f")?;
+    let p = shell.parse_builtin_options(call, "f")?;
     if !p.operands.is_empty() {
         shell.builtin_error(call.name(), &[b"too many arguments"]);
         return Err(shell.too_many_arguments());

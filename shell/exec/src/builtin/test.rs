@@ -7,7 +7,7 @@ use box_applet::condition::{self, ConditionHost, ConditionProblem, FileCompariso
 use box_sys::meta;
 
 use super::BuiltinCall;
-use super::opts::integer;
+use super::opts::parse_integer;
 use crate::Shell;
 use crate::io::DescriptorTarget;
 use crate::shell::{Flow, Unwind};
@@ -83,11 +83,12 @@ impl ConditionHost for Builtin<'_, '_> {
 
     /// `-t` without a number is about standard output, as it once was everywhere.
     fn alone(&mut self, letter: u8, next: &[u8]) -> Option<bool> {
-        (letter == b't' && integer(next).is_none()).then(|| self.0.fd_is_terminal(1))
+        (letter == b't' && parse_integer(next).is_none()).then(|| self.0.fd_is_terminal(1))
     }
 
     fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, Stop> {
-        let number = |t: &[u8]| integer(t).ok_or_else(|| ConditionProblem::Integer(t.to_vec()));
+        let number =
+            |t: &[u8]| parse_integer(t).ok_or_else(|| ConditionProblem::Integer(t.to_vec()));
         Ok(number(left)?.cmp(&number(right)?))
     }
 
@@ -103,10 +104,10 @@ pub(crate) fn unary(shell: &mut Shell<'_>, letter: u8, operand: &[u8]) -> bool {
         b'z' => return operand.is_empty(),
         b'o' => {
             let option = crate::state::options::set_option(operand);
-            return option.is_some_and(|o| shell.state.options.has(o));
+            return option.is_some_and(|o| shell.state.options.has_set(o));
         }
         b't' => {
-            let fd = integer(operand).and_then(|n| u32::try_from(n).ok());
+            let fd = parse_integer(operand).and_then(|n| u32::try_from(n).ok());
             return fd.is_some_and(|n| shell.fd_is_terminal(n));
         }
         _ => {}
@@ -122,7 +123,7 @@ pub(crate) fn unary(shell: &mut Shell<'_>, letter: u8, operand: &[u8]) -> bool {
         }
     }
     let stat = stat(shell, operand, !matches!(letter, b'h' | b'L'));
-    stat.and_then(|s| condition::file(letter, &s)).unwrap_or(false)
+    stat.and_then(|s| condition::file_holds(letter, &s)).unwrap_or(false)
 }
 
 /// `-nt`, `-ot`, `-ef`.
@@ -134,10 +135,10 @@ pub(crate) fn files(
 ) -> bool {
     shell.about_to_look();
     let (left, right) = (stat(shell, left, true), stat(shell, right, true));
-    condition::files(operator, left.as_ref(), right.as_ref())
+    condition::files_hold(operator, left.as_ref(), right.as_ref())
 }
 
 /// A file's status. An empty name is no file.
 fn stat(shell: &Shell<'_>, name: &[u8], follow: bool) -> Option<box_sys::Stat> {
-    if name.is_empty() { None } else { meta::stat(&shell.path(name), follow).ok() }
+    if name.is_empty() { None } else { meta::stat(&shell.absolute_path(name), follow).ok() }
 }

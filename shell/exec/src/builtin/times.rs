@@ -6,7 +6,7 @@ use crate::shell::Flow;
 
 /// CPU times of the shell and of its children (POSIX XCU times).
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    shell.options(call, "")?;
+    shell.parse_builtin_options(call, "")?;
     let t = box_sys::events::cpu_times();
     let show = |d: std::time::Duration| {
         format!("{}m{}.{:03}s", d.as_secs() / 60, d.as_secs() % 60, d.subsec_millis())
@@ -18,6 +18,6 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         show(t.children_user),
         show(t.children_system)
     );
-    shell.out(text.as_bytes());
+    shell.write_out(text.as_bytes());
     Ok(0)
 }

@@ -11,23 +11,23 @@ use crate::state::options::SetOpt;
 use crate::state::traps;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "lp")?;
-    if p.has(b'l') {
+    let p = shell.parse_builtin_options(call, "lp")?;
+    if p.has_letter(b'l') {
         let argv = [Rc::new(b"kill".to_vec()), Rc::new(b"-l".to_vec())];
         return super::kill::run(shell, &BuiltinCall { argv: &argv, operands: &[] });
     }
-    if p.operands.is_empty() || p.has(b'p') {
-        return show(shell, call, p.operands, p.has(b'p'));
+    if p.operands.is_empty() || p.has_letter(b'p') {
+        return show_traps(shell, call, p.operands, p.has_letter(b'p'));
     }
     let (action, conditions) = match p.operands {
         // A lone operand, or a number first: back to the default.
         [one] if traps::parse(one).is_some() || one.as_slice() == b"-" => {
             if one.as_slice() == b"-" {
-                return Err(shell.usage(call.name()));
+                return Err(shell.print_usage(call.name()));
             }
             (None, p.operands)
         }
-        [_] => return Err(shell.usage(call.name())),
+        [_] => return Err(shell.print_usage(call.name())),
         [first, rest @ ..] => match first.as_slice() {
             b"-" => (None, rest),
             t if !t.is_empty() && t.iter().all(u8::is_ascii_digit) => (None, p.operands),
@@ -52,7 +52,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(status)
 }
 
-fn show(
+fn show_traps(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
     names: &[sh_expand::Str],
@@ -69,15 +69,15 @@ fn show(
             }
         }
     }
-    let posix = shell.state.options.has(SetOpt::Posix);
+    let posix = shell.state.options.has_set(SetOpt::Posix);
     let mut out = Vec::new();
     let mut listed: Vec<(u8, Option<&[u8]>)> = Vec::new();
     if posix && all {
         // With -p POSIX mode shows the conditions without an action, too.
-        let set = |c| shell.state.traps.listed().find(|(set, _)| *set == c).map(|(_, t)| t);
-        listed.extend(traps::all().map(|c| (c, set(c).map(|t| t.as_slice()))));
+        let set = |c| shell.state.traps.listed_traps().find(|(set, _)| *set == c).map(|(_, t)| t);
+        listed.extend(traps::all_conditions().map(|c| (c, set(c).map(|t| t.as_slice()))));
     } else {
-        listed.extend(shell.state.traps.listed().map(|(c, t)| (c, Some(t.as_slice()))));
+        listed.extend(shell.state.traps.listed_traps().map(|(c, t)| (c, Some(t.as_slice()))));
     }
     for (c, action) in listed {
         if names.is_empty() || wanted.contains(&c) {
@@ -94,6 +94,6 @@ fn show(
             out.push(b'\n');
         }
     }
-    shell.out(&out);
+    shell.write_out(&out);
     Ok(status)
 }

@@ -51,7 +51,7 @@ pub(super) fn is_reserved(name: &[u8]) -> bool {
     RESERVED.contains(&name)
 }
 
-pub(super) fn reserved() -> &'static [&'static [u8]] {
+pub(super) fn reserved_words() -> &'static [&'static [u8]] {
     RESERVED
 }
 
@@ -68,20 +68,20 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         })
         .collect();
     let inner = BuiltinCall { argv: &argv, operands: &[] };
-    let p = shell.options(&inner, "afptP")?;
-    let how = if p.has(b't') {
+    let p = shell.parse_builtin_options(&inner, "afptP")?;
+    let how = if p.has_letter(b't') {
         DescriptionStyle::Kind
-    } else if p.has(b'p') || p.has(b'P') {
+    } else if p.has_letter(b'p') || p.has_letter(b'P') {
         DescriptionStyle::Path
     } else {
         DescriptionStyle::Long
     };
     let mut status = 0;
     for name in p.operands {
-        let found = if p.has(b'P') {
-            files(shell, name, DescriptionStyle::Path, p.has(b'a'))
+        let found = if p.has_letter(b'P') {
+            describe_files(shell, name, DescriptionStyle::Path, p.has_letter(b'a'))
         } else {
-            describe_all(shell, name, how, p.has(b'a'), p.has(b'f'))
+            describe_all(shell, name, how, p.has_letter(b'a'), p.has_letter(b'f'))
         };
         if !found {
             status = 1;
@@ -94,7 +94,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 }
 
 /// Describes what a name means to `command -v`/`-V`.
-pub fn describe(
+pub fn describe_name(
     shell: &mut Shell<'_>,
     name: &[u8],
     command: &[u8],
@@ -123,9 +123,9 @@ fn describe_all(
             DescriptionStyle::Kind => kind.to_vec(),
             DescriptionStyle::Path => return,
         };
-        shell.out(&[line.as_slice(), b"\n"].concat());
+        shell.write_out(&[line.as_slice(), b"\n"].concat());
     };
-    let alias = match shell.state.options.shopt(ShOpt::ExpandAliases) {
+    let alias = match shell.state.options.has_shopt(ShOpt::ExpandAliases) {
         true => shell.state.aliases.get(name).cloned(),
         false => None,
     };
@@ -149,27 +149,27 @@ fn describe_all(
         say(shell, &[name, b" is a function\n", &body], name, b"function");
         found = true;
     }
-    if (all || !found) && shell.builtin(name).is_some() {
+    if (all || !found) && shell.enabled_builtin(name).is_some() {
         let posix_special = super::is_special(name)
-            && shell.state.options.has(crate::state::options::SetOpt::Posix);
+            && shell.state.options.has_set(crate::state::options::SetOpt::Posix);
         let what: &[u8] =
             if posix_special { b" is a special shell builtin" } else { b" is a shell builtin" };
         say(shell, &[name, what], name, b"builtin");
         found = true;
     }
     if all || !found {
-        found |= files(shell, name, how, all);
+        found |= describe_files(shell, name, how, all);
     }
     found
 }
 
-fn files(shell: &mut Shell<'_>, name: &[u8], how: DescriptionStyle, all: bool) -> bool {
+fn describe_files(shell: &mut Shell<'_>, name: &[u8], how: DescriptionStyle, all: bool) -> bool {
     shell.about_to_look();
     let hashed = shell.state.commands.location(name).map(std::path::Path::to_path_buf);
     let mut list = Vec::new();
     let mut from_hash = false;
     if name.contains(&b'/') {
-        let f = shell.path(name);
+        let f = shell.absolute_path(name);
         if program::is_executable(&f) || is_applet(shell, &f) {
             list.push(name.to_vec());
         }
@@ -177,7 +177,7 @@ fn files(shell: &mut Shell<'_>, name: &[u8], how: DescriptionStyle, all: bool) -
         from_hash = how == DescriptionStyle::Long;
         list.push(path::to_bytes(f).to_vec());
     } else {
-        let search = shell.var(b"PATH").unwrap_or_default();
+        let search = shell.variable_text(b"PATH").unwrap_or_default();
         let mut last_resort = None;
         for dir in search.split(|c| *c == b':') {
             let shown = match dir {
@@ -185,7 +185,7 @@ fn files(shell: &mut Shell<'_>, name: &[u8], how: DescriptionStyle, all: bool) -
                 _ if dir.ends_with(b"/") => [dir, name].concat(),
                 _ => [dir, b"/", name].concat(),
             };
-            let f = shell.path(&shown);
+            let f = shell.absolute_path(&shown);
             if program::is_executable(&f) || is_applet(shell, &f) {
                 list.push(shown);
                 if !all {
@@ -206,7 +206,7 @@ fn files(shell: &mut Shell<'_>, name: &[u8], how: DescriptionStyle, all: bool) -
             DescriptionStyle::Short | DescriptionStyle::Path => f.clone(),
             DescriptionStyle::Kind => b"file".to_vec(),
         };
-        shell.out(&[line.as_slice(), b"\n"].concat());
+        shell.write_out(&[line.as_slice(), b"\n"].concat());
     }
     !list.is_empty()
 }

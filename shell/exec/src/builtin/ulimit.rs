@@ -73,7 +73,7 @@ fn parse(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<UlimitRequest<
                     let Some(found) = RESOURCES.iter().find(|r| r.letter == *letter) else {
                         let option = [b'-', *letter];
                         shell.builtin_error(call.name(), &[&option, b": invalid option"]);
-                        return Err(shell.usage(call.name()));
+                        return Err(shell.print_usage(call.name()));
                     };
                     let mut value =
                         arg.get(at + 1..).filter(|v| !v.is_empty()).map(|v| Rc::new(v.to_vec()));
@@ -99,41 +99,42 @@ fn parse(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<UlimitRequest<
     Ok(request)
 }
 
-fn shown(value: u64) -> String {
+fn limit_text(value: u64) -> String {
     if value == NONE { "unlimited".into() } else { value.to_string() }
 }
 
 /// `open files                          (-n) 1024`
-fn line(resource: &Resource, value: u64) -> String {
+fn limit_line(resource: &Resource, value: u64) -> String {
     let unit = match resource.unit {
         "" => format!("(-{})", resource.letter as char),
         unit => format!("({unit}, -{})", resource.letter as char),
     };
     // Units end in one column, unless the name leaves no room.
     let width = 40usize.saturating_sub(unit.len()).max(resource.name.len() + 2);
-    format!("{:<width$}{unit} {}\n", resource.name, shown(value))
+    format!("{:<width$}{unit} {}\n", resource.name, limit_text(value))
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let request = parse(shell, call)?;
     let limits = |shell: &Shell<'_>, r: &Resource| {
-        shell.state.ulimits().get(&r.letter).copied().unwrap_or((r.soft, r.hard))
+        shell.state.user_limits().get(&r.letter).copied().unwrap_or((r.soft, r.hard))
     };
     let read = |shell: &Shell<'_>, r: &Resource| {
         let (soft, hard) = limits(shell, r);
         if request.hard && !request.soft { hard } else { soft }
     };
     if request.all {
-        let text: String = RESOURCES.iter().map(|r| line(r, read(shell, r))).collect();
-        shell.out(text.as_bytes());
+        let text: String = RESOURCES.iter().map(|r| limit_line(r, read(shell, r))).collect();
+        shell.write_out(text.as_bytes());
         return Ok(0);
     }
     let labelled = request.items.len() > 1;
     for (resource, value) in &request.items {
         let Some(value) = value else {
             let now = read(shell, resource);
-            let text = if labelled { line(resource, now) } else { format!("{}\n", shown(now)) };
-            shell.out(text.as_bytes());
+            let text =
+                if labelled { limit_line(resource, now) } else { format!("{}\n", limit_text(now)) };
+            shell.write_out(text.as_bytes());
             continue;
         };
         let (soft, hard) = limits(shell, resource);
@@ -174,13 +175,13 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 
 #[cfg(test)]
 mod tests {
-    use super::{RESOURCES, line};
+    use super::{RESOURCES, limit_line};
 
     /// As bash 5.2 prints them.
     #[test]
     fn columns() {
         let show = |letter: u8| {
-            RESOURCES.iter().find(|r| r.letter == letter).map(|r| line(r, r.soft)).unwrap()
+            RESOURCES.iter().find(|r| r.letter == letter).map(|r| limit_line(r, r.soft)).unwrap()
         };
         assert_eq!(show(b'n'), "open files                          (-n) 1024\n");
         assert_eq!(show(b'c'), "core file size              (blocks, -c) 0\n");

@@ -4,7 +4,7 @@ use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 
-fn symbolic(mask: u16) -> String {
+fn symbolic_mask(mask: u16) -> String {
     let allowed = !mask & 0o777;
     let part = |shift: u16| {
         let bits = allowed >> shift & 7;
@@ -20,7 +20,7 @@ fn symbolic(mask: u16) -> String {
 }
 
 /// A symbolic mode applied to a mask; `None` if it is none.
-fn apply(mask: u16, text: &[u8]) -> Option<u16> {
+fn apply_mode(mask: u16, text: &[u8]) -> Option<u16> {
     let mut allowed = !mask & 0o777;
     for clause in text.split(|c| *c == b',') {
         let mut at = 0;
@@ -69,16 +69,16 @@ fn apply(mask: u16, text: &[u8]) -> Option<u16> {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "pS")?;
+    let p = shell.parse_builtin_options(call, "pS")?;
     let Some(mode) = p.operands.first() else {
         let mask = shell.state.umask;
-        let text = if p.has(b'S') { symbolic(mask) } else { format!("{mask:04o}") };
-        let prefix = match (p.has(b'p'), p.has(b'S')) {
+        let text = if p.has_letter(b'S') { symbolic_mask(mask) } else { format!("{mask:04o}") };
+        let prefix = match (p.has_letter(b'p'), p.has_letter(b'S')) {
             (true, true) => "umask -S ",
             (true, false) => "umask ",
             _ => "",
         };
-        shell.out(format!("{prefix}{text}\n").as_bytes());
+        shell.write_out(format!("{prefix}{text}\n").as_bytes());
         return Ok(0);
     };
     if mode.first().is_some_and(u8::is_ascii_digit) {
@@ -91,7 +91,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             }
         }
     } else {
-        match apply(shell.state.umask, mode) {
+        match apply_mode(shell.state.umask, mode) {
             Some(m) => shell.state.umask = m,
             None => {
                 let c =
@@ -103,9 +103,9 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
                 return Ok(1);
             }
         }
-        if p.has(b'S') {
-            let text = symbolic(shell.state.umask);
-            shell.out(format!("{text}\n").as_bytes());
+        if p.has_letter(b'S') {
+            let text = symbolic_mask(shell.state.umask);
+            shell.write_out(format!("{text}\n").as_bytes());
         }
     }
     Ok(0)

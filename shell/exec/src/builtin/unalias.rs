@@ -7,13 +7,13 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "a")?;
-    if p.has(b'a') {
+    let p = shell.parse_builtin_options(call, "a")?;
+    if p.has_letter(b'a') {
         shell.state.aliases = Rc::default();
         return Ok(0);
     }
     if p.operands.is_empty() {
-        return Err(shell.usage(call.name()));
+        return Err(shell.print_usage(call.name()));
     }
     let mut status = 0;
     for a in p.operands {

@@ -9,11 +9,11 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::assign::{is_name, split_reference};
 use crate::state::options::ShOpt;
-use crate::state::vars::{Dynamic, OUTERMOST, VarSlot, decimal};
+use crate::state::vars::{Dynamic, OUTERMOST, VarSlot, decimal_digits};
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "fnv")?;
-    if p.has(b'f') && p.has(b'v') {
+    let p = shell.parse_builtin_options(call, "fnv")?;
+    if p.has_letter(b'f') && p.has_letter(b'v') {
         shell.builtin_error(
             call.name(),
             &[b"cannot simultaneously unset a function and a variable"],
@@ -22,32 +22,32 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
     let mut status = 0;
     for arg in p.operands {
-        if p.has(b'f') {
-            status |= function(shell, call, arg);
+        if p.has_letter(b'f') {
+            status |= unset_function(shell, call, arg);
             continue;
         }
         let (name, _) = split_reference(arg);
         if !is_name(name) {
             // Without -v an odd name may be a function's; if not, nothing happens.
-            if !p.has(b'v') {
-                status |= function(shell, call, arg);
+            if !p.has_letter(b'v') {
+                status |= unset_function(shell, call, arg);
                 continue;
             }
-            if p.has(b'v') {
+            if p.has_letter(b'v') {
                 shell.builtin_error(call.name(), &[b"`", arg, b"': not a valid identifier"]);
                 status = 1;
             }
             continue;
         }
-        if !p.has(b'v')
-            && !p.has(b'n')
+        if !p.has_letter(b'v')
+            && !p.has_letter(b'n')
             && shell.state.vars.get(name).is_none()
             && shell.state.functions.contains_key(arg.as_slice())
         {
-            status |= function(shell, call, arg);
+            status |= unset_function(shell, call, arg);
             continue;
         }
-        match variable(shell, arg, p.has(b'n')) {
+        match unset_variable(shell, arg, p.has_letter(b'n')) {
             Ok(()) => {}
             Err(UnsetRefusal::Key(e)) => return Err(shell.expansion_failed(e)),
             Err(UnsetRefusal::Told(e)) => {
@@ -73,30 +73,34 @@ impl From<ExpandError> for UnsetRefusal {
     }
 }
 
-fn function(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8]) -> i32 {
-    if shell.state.functions.get(name).is_some_and(|f| f.attrs.has(Attributes::READONLY)) {
+fn unset_function(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8]) -> i32 {
+    if shell.state.functions.get(name).is_some_and(|f| f.attrs.has_any(Attributes::READONLY)) {
         shell.builtin_error(call.name(), &[name, b": cannot unset: readonly function"]);
         return 1;
     }
     if let Some(f) = Rc::make_mut(&mut shell.state.functions).remove(name)
-        && f.attrs.has(Attributes::EXPORT)
+        && f.attrs.has_any(Attributes::EXPORT)
     {
         shell.state.vars.touch_env();
     }
     0
 }
 
-fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(), UnsetRefusal> {
+fn unset_variable(
+    shell: &mut Shell<'_>,
+    arg: &[u8],
+    nameref_itself: bool,
+) -> Result<(), UnsetRefusal> {
     let (name, sub) = split_reference(arg);
     if nameref_itself
-        && !shell.state.vars.get(name).is_some_and(|v| v.attrs.has(Attributes::NAMEREF))
+        && !shell.state.vars.get(name).is_some_and(|v| v.attrs.has_any(Attributes::NAMEREF))
     {
         return Ok(());
     }
     let target = if nameref_itself {
         crate::state::assign::AssignTarget { name: name.into(), subscript: None }
     } else {
-        match shell.follow(name)? {
+        match shell.follow_nameref(name)? {
             // Of a local nameref to its own name, the nameref.
             target if target.name.first() == Some(&OUTERMOST) && sub.is_none() => {
                 crate::state::assign::AssignTarget { name: name.into(), subscript: None }
@@ -118,14 +122,14 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
     }
     let sub = sub.map(|s| s.to_vec()).or_else(|| target.subscript.map(|s| s.to_vec()));
     let Some(v) = shell.state.vars.get(&base) else { return Ok(()) };
-    if v.attrs.has(Attributes::READONLY) {
+    if v.attrs.has_any(Attributes::READONLY) {
         return Err(ExpandError::from(ExpandCause::ReadonlyKept(base)).into());
     }
     match sub {
-        Some(sub) => element(shell, &base, &sub),
+        Some(sub) => unset_element(shell, &base, &sub),
         None => {
-            let keep = shell.state.options.shopt(ShOpt::LocalVarUnset);
-            shell.state.vars.unset(&base, keep);
+            let keep = shell.state.options.has_shopt(ShOpt::LocalVarUnset);
+            shell.state.vars.unset_var(&base, keep);
             shell.after_set(&base);
             Ok(())
         }
@@ -133,7 +137,7 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
 }
 
 /// What a subscript of `name` means.
-fn key(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<OwnedKey, UnsetRefusal> {
+fn subscript_key(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<OwnedKey, UnsetRefusal> {
     sh_expand::subscript_text_key(shell, name, sub).map_err(|e| match e.is_missing_element() {
         true => UnsetRefusal::Told(e),
         false => UnsetRefusal::Key(e),
@@ -144,7 +148,7 @@ fn bad_subscript(sub: &[u8]) -> UnsetRefusal {
     UnsetRefusal::Told(ExpandError::bad_subscript(b"", sub))
 }
 
-fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), UnsetRefusal> {
+fn unset_element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), UnsetRefusal> {
     let all = sub == b"@" || sub == b"*";
     if sub.is_empty() {
         return Ok(());
@@ -155,15 +159,15 @@ fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), UnsetRe
             Rc::make_mut(&mut shell.state.aliases).remove(sub);
         }
         VarSlot::Dynamic(Dynamic::BashCmds) => {
-            shell.state.commands.forget(sub);
+            shell.state.commands.forget_location(sub);
         }
         VarSlot::Dynamic(_) => {}
         _ if v.is_assoc() => return of_assoc(shell, name, sub, all),
         _ if v.is_array() => return of_indexed(shell, name, sub, all),
         // A scalar is the element 0 of itself.
-        _ => match all || key(shell, name, sub)? != OwnedKey::Index(0) {
+        _ => match all || subscript_key(shell, name, sub)? != OwnedKey::Index(0) {
             true => return Err(ExpandError::from(ExpandCause::NotAnArray(name.to_vec())).into()),
-            false => shell.state.vars.unset(name, false),
+            false => shell.state.vars.unset_var(name, false),
         },
     }
     Ok(())
@@ -182,7 +186,7 @@ fn of_indexed(
         }
         return Ok(());
     }
-    let OwnedKey::Index(i) = key(shell, name, sub)? else { return Ok(()) };
+    let OwnedKey::Index(i) = subscript_key(shell, name, sub)? else { return Ok(()) };
     match shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
         Some(VarSlot::Indexed(a)) => {
             let a = Rc::make_mut(a);
@@ -199,12 +203,12 @@ fn of_indexed(
 
 fn of_assoc(shell: &mut Shell<'_>, name: &[u8], sub: &[u8], all: bool) -> Result<(), UnsetRefusal> {
     // With `assoc_expand_once` the key is not expanded again.
-    let literal = all || shell.state.options.shopt(ShOpt::AssocExpandOnce);
+    let literal = all || shell.state.options.has_shopt(ShOpt::AssocExpandOnce);
     let key = match literal {
         true => sub.to_vec(),
-        false => match key(shell, name, sub)? {
+        false => match subscript_key(shell, name, sub)? {
             OwnedKey::Name(n) => n,
-            OwnedKey::Index(i) => decimal(i),
+            OwnedKey::Index(i) => decimal_digits(i),
         },
     };
     if key.is_empty() {

@@ -7,37 +7,37 @@ use box_sys::Pid;
 use sh_expand::{Attributes, Str};
 
 use super::BuiltinCall;
-use super::opts::integer;
+use super::opts::parse_integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_reference, split_reference};
 use crate::state::jobs::{Job, Jobs};
-use crate::state::vars::decimal;
+use crate::state::vars::decimal_digits;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    let p = shell.options(call, "fnp:")?;
+    let p = shell.parse_builtin_options(call, "fnp:")?;
     shell.sync_output();
     if shell.state.jobs.is_foreign() {
         shell.state.jobs = Jobs::default();
     }
-    let variable = p.value(b'p').cloned();
+    let variable = p.last_value(b'p').cloned();
     if let Some(v) = &variable {
         let (base, _) = split_reference(v);
         if !is_reference(v) {
             shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
             return Ok(1);
         }
-        if shell.state.vars.get(base).is_some_and(|v| v.attrs.has(Attributes::READONLY)) {
+        if shell.state.vars.get(base).is_some_and(|v| v.attrs.has_any(Attributes::READONLY)) {
             shell.builtin_error(call.name(), &[base, b": cannot unset: readonly variable"]);
             return Ok(1);
         }
-        shell.state.vars.unset(v, false);
+        shell.state.vars.unset_var(v, false);
     }
-    let waited = match p.has(b'n') {
+    let waited = match p.has_letter(b'n') {
         true => wait_any(shell, call, p.operands)?,
         false if p.operands.is_empty() => wait_all(shell)?,
         false => {
-            let mut last = WaitResult::status(0);
+            let mut last = WaitResult::with_status(0);
             for operand in p.operands {
                 let waited = wait_operand(shell, call, operand);
                 last = WaitResult { pid: waited.pid.or(last.pid), ..waited };
@@ -50,7 +50,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         }
     };
     if let (Some(v), Some(pid)) = (&variable, waited.pid) {
-        let _ = shell.assign_reference(v, Rc::new(decimal(i64::from(pid))));
+        let _ = shell.assign_reference(v, Rc::new(decimal_digits(i64::from(pid))));
     }
     Ok(waited.status)
 }
@@ -65,19 +65,19 @@ struct WaitResult {
 }
 
 impl WaitResult {
-    fn status(status: i32) -> WaitResult {
+    fn with_status(status: i32) -> WaitResult {
         WaitResult { status, pid: None, is_interrupted: false }
     }
 
-    fn interrupted(signal: u8) -> WaitResult {
+    fn by_signal(signal: u8) -> WaitResult {
         WaitResult { status: 128 + i32::from(signal), pid: None, is_interrupted: true }
     }
 
     /// For a process of this number: its status, or the signal that came first.
-    fn of(pid: Pid, result: Result<i32, u8>) -> WaitResult {
+    fn from_result(pid: Pid, result: Result<i32, u8>) -> WaitResult {
         match result {
             Ok(status) => WaitResult { status, pid: Some(pid), is_interrupted: false },
-            Err(signal) => WaitResult::interrupted(signal),
+            Err(signal) => WaitResult::by_signal(signal),
         }
     }
 }
@@ -87,11 +87,11 @@ fn wait_all(shell: &mut Shell<'_>) -> Result<WaitResult, Unwind> {
     let ids: Vec<u32> = shell.state.jobs.list().iter().map(Job::id).collect();
     for id in ids {
         if let Err(signal) = shell.wait_job_or_signal(id) {
-            return Ok(WaitResult::interrupted(signal));
+            return Ok(WaitResult::by_signal(signal));
         }
         shell.run_pending_traps()?;
     }
-    Ok(WaitResult::status(0))
+    Ok(WaitResult::with_status(0))
 }
 
 /// `wait %job` or `wait pid`.
@@ -99,20 +99,20 @@ fn wait_operand(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &[u8]) -
     if operand.starts_with(b"%") {
         let job = shell.state.jobs.by_spec(operand).map(|job| (job.id(), job.last_pid()));
         return match job {
-            Ok((id, pid)) => WaitResult::of(pid, shell.wait_job_or_signal(id)),
+            Ok((id, pid)) => WaitResult::from_result(pid, shell.wait_job_or_signal(id)),
             Err(e) => {
                 shell.builtin_error(call.name(), &[operand, b": ", e.as_bytes()]);
-                WaitResult::status(127)
+                WaitResult::with_status(127)
             }
         };
     }
-    let Some(pid) = integer(operand).and_then(|n| u32::try_from(n).ok()) else {
+    let Some(pid) = parse_integer(operand).and_then(|n| u32::try_from(n).ok()) else {
         shell.builtin_error(call.name(), &[b"`", operand, b"': not a pid or valid job spec"]);
-        return WaitResult::status(1);
+        return WaitResult::with_status(1);
     };
     match wait_pid(shell, call, pid) {
-        Ok(127) => WaitResult::status(127),
-        result => WaitResult::of(pid, result),
+        Ok(127) => WaitResult::with_status(127),
+        result => WaitResult::from_result(pid, result),
     }
 }
 
@@ -131,7 +131,7 @@ fn wait_pid(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid) -> Result<i
             // A process substitution: a child that is on no list.
             Ok(Some(s)) => {
                 let status = i32::from(s.shell_status());
-                shell.state.jobs.remember(pid, status);
+                shell.state.jobs.remember_status(pid, status);
                 shell.child_ended();
                 return Ok(status);
             }
@@ -145,7 +145,7 @@ fn wait_pid(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid) -> Result<i
     }
     shell.builtin_error(
         call.name(),
-        &[b"pid ", &decimal(i64::from(pid)), b" is not a child of this shell"],
+        &[b"pid ", &decimal_digits(i64::from(pid)), b" is not a child of this shell"],
     );
     Ok(127)
 }
@@ -158,7 +158,7 @@ fn wait_any(
 ) -> Result<WaitResult, Unwind> {
     let mut ids = Vec::new();
     for a in operands {
-        match shell.state.jobs.named(a).map(Job::id) {
+        match shell.state.jobs.find_by_operand(a).map(Job::id) {
             Some(id) => ids.push(id),
             None => shell.builtin_error(call.name(), &[a, b": no such job"]),
         }
@@ -167,7 +167,7 @@ fn wait_any(
         ids.extend(shell.state.jobs.list().iter().map(Job::id));
     }
     if ids.is_empty() {
-        return Ok(WaitResult::status(127));
+        return Ok(WaitResult::with_status(127));
     }
     let find = |shell: &Shell<'_>, wanted: fn(&Job) -> bool| {
         let mut jobs = ids.iter().filter_map(|id| shell.state.jobs.find(*id));
@@ -175,18 +175,18 @@ fn wait_any(
     };
     // Jobs whose output we carry must be read, else they may never end.
     if let Some((id, pid)) = find(shell, |j| !j.pumps().is_empty()) {
-        return Ok(WaitResult::of(pid, Ok(shell.wait_job(id))));
+        return Ok(WaitResult::from_result(pid, Ok(shell.wait_job(id))));
     }
     let mut pause = Duration::from_micros(100);
     loop {
-        shell.reap();
+        shell.reap_children();
         if let Some((id, pid)) = find(shell, Job::is_done) {
-            return Ok(WaitResult::of(pid, Ok(shell.wait_job(id))));
+            return Ok(WaitResult::from_result(pid, Ok(shell.wait_job(id))));
         }
         if let Some(signal) = shell.waiting_signal() {
-            return Ok(WaitResult::interrupted(signal));
+            return Ok(WaitResult::by_signal(signal));
         }
-        box_sys::events::sleep(pause);
+        box_sys::events::sleep_for(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
 }

@@ -7,12 +7,12 @@ use crate::state::jobs::Job;
 
 impl Shell<'_> {
     /// Collects children that ended, without waiting.
-    pub(crate) fn reap(&mut self) {
+    pub(crate) fn reap_children(&mut self) {
         if self.state.jobs.is_foreign() {
             return;
         }
         let jobs = self.state.jobs.list().iter().filter(|j| j.pumps().is_empty());
-        let running: Vec<Pid> = jobs.flat_map(Job::running).collect();
+        let running: Vec<Pid> = jobs.flat_map(Job::running_pids).collect();
         for pid in running {
             if let Ok(Some(s)) = self.sys.try_wait(pid) {
                 let status = i32::from(s.shell_status());
@@ -27,10 +27,12 @@ impl Shell<'_> {
         self.sync_output();
         let job = self.state.jobs.find(id);
         // Output that we carry must be read to its end, whatever comes.
-        if box_sys::events::dispositions().0 == 0 || job.is_none_or(|j| !j.pumps().is_empty()) {
+        if box_sys::events::signal_dispositions().0 == 0
+            || job.is_none_or(|j| !j.pumps().is_empty())
+        {
             return Ok(self.wait_job(id));
         }
-        let pids: Vec<Pid> = job.map(|j| j.running().collect()).unwrap_or_default();
+        let pids: Vec<Pid> = job.map(|j| j.running_pids().collect()).unwrap_or_default();
         for pid in pids {
             let status = loop {
                 match self.sys.wait_or_signal(pid) {
@@ -54,9 +56,9 @@ impl Shell<'_> {
     pub(crate) fn wait_job(&mut self, id: u32) -> i32 {
         self.sync_output();
         let Some(job) = self.state.jobs.find(id) else { return 127 };
-        let (pumps, pids) = (job.pumps().to_vec(), job.running().collect::<Vec<Pid>>());
+        let (pumps, pids) = (job.pumps().to_vec(), job.running_pids().collect::<Vec<Pid>>());
         for p in pumps {
-            self.drain(&p.read, &p.into);
+            self.drain_pump(&p.read, &p.into);
         }
         for pid in pids {
             let status = match self.sys.wait(pid) {
@@ -77,7 +79,7 @@ impl Shell<'_> {
             return;
         }
         for p in self.state.jobs.take_pumps() {
-            self.drain(&p.read, &p.into);
+            self.drain_pump(&p.read, &p.into);
         }
     }
 }

@@ -24,7 +24,7 @@ impl ChildEnv {
         self.others = Rc::new(others);
     }
 
-    fn cached(&self, generation: u64) -> Option<EnvList> {
+    fn cached_env(&self, generation: u64) -> Option<EnvList> {
         self.cache.as_ref().filter(|(of, _)| *of == generation).map(|(_, env)| env.clone())
     }
 }
@@ -33,13 +33,13 @@ impl Shell<'_> {
     /// The environment children get: all exported variables and functions.
     pub(crate) fn child_env(&mut self) -> EnvList {
         let generation = self.state.vars.env_generation();
-        if let Some(env) = self.child_env.cached(generation) {
+        if let Some(env) = self.child_env.cached_env(generation) {
             return env;
         }
         let mut env: Vec<(Vec<u8>, Vec<u8>)> = self.child_env.others.to_vec();
         let mut dynamic = Vec::new();
         for (name, v) in self.state.vars.iter() {
-            if !v.attrs.has(Attributes::EXPORT) || v.attrs.has(Attributes::ARRAY) {
+            if !v.attrs.has_any(Attributes::EXPORT) || v.attrs.has_any(Attributes::ARRAY) {
                 continue;
             }
             match v {
@@ -58,7 +58,7 @@ impl Shell<'_> {
             }
         }
         for (name, f) in
-            self.state.functions.iter().filter(|(_, f)| f.attrs.has(Attributes::EXPORT))
+            self.state.functions.iter().filter(|(_, f)| f.attrs.has_any(Attributes::EXPORT))
         {
             let Ok(function) = f.function.get() else { continue };
             let value = sh_syntax::print::exported_function(function);

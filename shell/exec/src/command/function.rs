@@ -28,7 +28,7 @@ impl Shell<'_> {
         let limit = match self.state.vars.get(b"FUNCNEST") {
             None => None,
             Some(_) => self
-                .var(b"FUNCNEST")
+                .variable_text(b"FUNCNEST")
                 .and_then(|t| sh_expand::arith::plain_integer(&t))
                 .and_then(|n| u32::try_from(n).ok())
                 .filter(|n| *n > 0),
@@ -37,7 +37,7 @@ impl Shell<'_> {
         if depth > bound || self.budget.stack_low() {
             let shown = if depth > bound { bound } else { depth - 1 };
             let n = format!(": maximum function nesting level exceeded ({shown})");
-            self.error(&[name, n.as_bytes()]);
+            self.print_error(&[name, n.as_bytes()]);
             // FUNCNEST abandons the command, as in bash; the budget ends the script.
             if limit.is_none() {
                 return Err(Unwind::Exit(1));
@@ -51,7 +51,7 @@ impl Shell<'_> {
         self.check_call_depth(&name)?;
         let positional = Rc::new(argv[1..].to_vec());
         let line = self.state.line;
-        let debugged = self.state.options.shopt(ShOpt::ExtDebug);
+        let debugged = self.state.options.has_shopt(ShOpt::ExtDebug);
         self.state.calls.push(CallFrame {
             name,
             source: def.source.clone(),
@@ -66,7 +66,7 @@ impl Shell<'_> {
         }
         let reaching = self.traps_in(def);
         let hidden = self.state.traps.enter_function(reaching);
-        let r = self.within(CommandContext::Function, |s| s.command_in_function(def));
+        let r = self.run_within(CommandContext::Function, |s| s.command_in_function(def));
         let mut r = match r {
             Err(Unwind::Return(status)) => Ok(status),
             // A loop outside of the function is not the function's business in bash.
@@ -74,7 +74,7 @@ impl Shell<'_> {
             other => other,
         };
         // `$?` in it is that before a `return`.
-        if self.state.traps.sees(Trap::Return)
+        if self.state.traps.sees_trap(Trap::Return)
             && r.is_ok()
             && let Err(u) = self.run_return_trap()
         {
@@ -94,13 +94,13 @@ impl Shell<'_> {
     /// with `errtrace`.
     fn traps_in(&self, def: &FunctionDef) -> TrapSet {
         let options = &self.state.options;
-        let traced = def.attrs.has(Attributes::TRACE) || options.has(SetOpt::FuncTrace);
+        let traced = def.attrs.has_any(Attributes::TRACE) || options.has_set(SetOpt::FuncTrace);
         // Nor does RETURN reach what the DEBUG trap calls.
         let returns = traced && !self.state.here.running.has(Trap::Debug);
         TrapSet::default()
             .put(Trap::Debug, traced)
             .put(Trap::Return, returns)
-            .put(Trap::Err, options.has(SetOpt::ErrTrace))
+            .put(Trap::Err, options.has_set(SetOpt::ErrTrace))
     }
 
     fn command_in_function(&mut self, def: &FunctionDef) -> Flow {
@@ -109,11 +109,11 @@ impl Shell<'_> {
             Ok(function) => function,
             Err(why) => {
                 let name = self.state.calls.innermost_name();
-                self.error(&[&name, b": corrupt function: ", why.to_string().as_bytes()]);
+                self.print_error(&[&name, b": corrupt function: ", why.to_string().as_bytes()]);
                 return Ok(1);
             }
         };
-        if self.state.traps.sees(Trap::Debug) {
+        if self.state.traps.sees_trap(Trap::Debug) {
             // The action sees the line where the function was defined.
             self.state.line = function.body.line;
             self.run_debug_action()?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use box_applet::program::{self, ProgramForm};
-use box_sys::{path, strerror};
+use box_sys::{error_text, path};
 use sh_syntax::ast::Assignment;
 
 use crate::Shell;
@@ -72,9 +72,9 @@ pub struct MissingCommand {
 
 impl MissingCommand {
     /// Why a program cannot be started.
-    pub(crate) fn of(e: &std::io::Error) -> MissingCommand {
+    pub(crate) fn from_error(e: &std::io::Error) -> MissingCommand {
         let is_missing = e.kind() == std::io::ErrorKind::NotFound;
-        MissingCommand::new(MissingReason::System { error: strerror(e), is_missing })
+        MissingCommand::new(MissingReason::System { error: error_text(e), is_missing })
     }
 
     /// The same of the file that a name without a slash led to.
@@ -88,7 +88,7 @@ impl MissingCommand {
     }
 
     /// The exit status (POSIX, Shell Command Language, 2.8.2).
-    pub(crate) fn status(&self) -> i32 {
+    pub(crate) fn exit_status(&self) -> i32 {
         match self.why {
             MissingReason::NotFound | MissingReason::NoPath | MissingReason::NoInterpreter => 127,
             MissingReason::System { is_missing: true, .. } => 127,
@@ -107,11 +107,11 @@ impl Shell<'_> {
     /// Functions come before builtins; in POSIX mode special builtins come first.
     pub(crate) fn find_command(&mut self, name: &[u8]) -> ResolvedCommand {
         if let Some(f) = self.state.functions.get(name)
-            && !(self.state.options.has(SetOpt::Posix) && builtin::is_special(name))
+            && !(self.state.options.has_set(SetOpt::Posix) && builtin::is_special(name))
         {
             return ResolvedCommand::Function(f.clone());
         }
-        if let Some(b) = self.builtin(name) {
+        if let Some(b) = self.enabled_builtin(name) {
             return ResolvedCommand::Builtin(b);
         }
         self.find_program(name)
@@ -133,15 +133,15 @@ impl Shell<'_> {
     }
 
     /// The enabled builtin of this name.
-    pub(crate) fn builtin(&self, name: &[u8]) -> Option<&'static Builtin> {
-        let b = builtin::find(name)?;
+    pub(crate) fn enabled_builtin(&self, name: &[u8]) -> Option<&'static Builtin> {
+        let b = builtin::find_builtin(name)?;
         (!self.state.commands.is_disabled(b.name)).then_some(b)
     }
 
     /// Looks a name up as a program.
     pub(crate) fn find_program(&mut self, name: &[u8]) -> ResolvedCommand {
-        match self.locate(name) {
-            Ok(file) => match self.inspect(file.clone(), name) {
+        match self.locate_command(name) {
+            Ok(file) => match self.inspect_program(file.clone(), name) {
                 Ok(p) => ResolvedCommand::Program(p),
                 Err(m) => ResolvedCommand::Nothing(m.found_at(name, &file)),
             },
@@ -150,18 +150,18 @@ impl Shell<'_> {
     }
 
     /// The file a command name leads to, remembered in the hash table.
-    pub(crate) fn locate(&mut self, name: &[u8]) -> Result<PathBuf, MissingCommand> {
+    pub(crate) fn locate_command(&mut self, name: &[u8]) -> Result<PathBuf, MissingCommand> {
         if name.contains(&b'/') {
-            return Ok(self.path(name));
+            return Ok(self.absolute_path(name));
         }
         if let Some(file) = self.state.commands.location(name).map(Path::to_path_buf) {
-            let checked = self.state.options.shopt(ShOpt::CheckHash);
+            let checked = self.state.options.has_shopt(ShOpt::CheckHash);
             if !checked || program::is_executable(&file) {
-                self.state.commands.hit(name);
+                self.state.commands.count_hit(name);
                 return Ok(file);
             }
         }
-        let Some(search) = self.var(b"PATH") else {
+        let Some(search) = self.variable_text(b"PATH") else {
             return Err(MissingCommand::new(MissingReason::NoPath));
         };
         self.about_to_look();
@@ -169,25 +169,25 @@ impl Shell<'_> {
             true => MissingCommand::new(MissingReason::NoPath),
             false => MissingCommand::new(MissingReason::NotFound),
         };
-        let Some(file) = program::find(name, &search, self.cwd(), self.table) else {
+        let Some(file) = program::find_program(name, &search, self.cwd(), self.table) else {
             // bash takes a file that is there but not executable as the last resort, for its message.
             let mut dirs = search.split(|c| *c == b':').filter(|_| !name.is_empty());
             let there = dirs.find_map(|dir| {
                 let dir = if dir.is_empty() { b".".as_slice() } else { dir };
-                let f = path::resolve(self.cwd(), dir).join(path::from_bytes(name));
+                let f = path::resolve_path(self.cwd(), dir).join(path::from_bytes(name));
                 f.is_file().then_some(f)
             });
             return there.ok_or_else(not_found);
         };
-        if self.state.options.has(SetOpt::HashAll) && program_is_plain(name) {
-            self.state.commands.remember(name, file.clone(), 1);
+        if self.state.options.has_set(SetOpt::HashAll) && program_is_plain(name) {
+            self.state.commands.remember_location(name, file.clone(), 1);
         }
         Ok(file)
     }
 
     /// How a file is started.
-    fn inspect(&self, file: PathBuf, name: &[u8]) -> Result<ProgramFile, MissingCommand> {
-        match program::inspect(&file, self.table) {
+    fn inspect_program(&self, file: PathBuf, name: &[u8]) -> Result<ProgramFile, MissingCommand> {
+        match program::inspect_program(&file, self.table) {
             Ok(ProgramForm::Direct) => {
                 Ok(ProgramFile { program: file.clone(), leading: None, file })
             }
@@ -203,7 +203,7 @@ impl Shell<'_> {
                 let mut leading = vec![interpreter.clone()];
                 leading.extend(argument);
                 leading.push(self.as_called(name, &file));
-                let found = path::resolve(self.cwd(), &interpreter);
+                let found = path::resolve_path(self.cwd(), &interpreter);
                 let name = found.file_name().map(path::os_bytes).unwrap_or_default();
                 let ours = matches!(
                     found.parent().map(path::to_bytes).unwrap_or_default(),
@@ -221,9 +221,9 @@ impl Shell<'_> {
             // A descriptor of the shell, which no program finds under this name.
             Err(_) if self.names_descriptor(name) => {
                 let error = box_sys::errno::code::EACCES;
-                Err(MissingCommand::of(&std::io::Error::from_raw_os_error(error)))
+                Err(MissingCommand::from_error(&std::io::Error::from_raw_os_error(error)))
             }
-            Err(e) => Err(MissingCommand::of(&e)),
+            Err(e) => Err(MissingCommand::from_error(&e)),
         }
     }
 

@@ -23,7 +23,7 @@ impl Shell<'_> {
         let mut pumps = Pumps::default();
         match self.start_program(p, argv, &mut pumps) {
             Ok(pid) => {
-                pumps.drain(self);
+                pumps.drain_all(self);
                 Ok(self.wait_for(pid))
             }
             Err(m) => self.command_missing(&m, argv),
@@ -38,15 +38,17 @@ impl Shell<'_> {
         pumps: &mut Pumps,
     ) -> Result<box_sys::Pid, MissingCommand> {
         let full = full_argv(p, argv);
-        let spawned = self.spawn(&p.program, &full, &[], None, pumps);
-        spawned.map_err(|e| MissingCommand::of(&e).found_at(&argv[0], &p.file))
+        let spawned = self.spawn_program(&p.program, &full, &[], None, pumps);
+        spawned.map_err(|e| MissingCommand::from_error(&e).found_at(&argv[0], &p.file))
     }
 
     /// Goes on as a program; the error is why that failed, `None` where this shell must spawn it.
     pub(crate) fn exec_program(&mut self, p: &ProgramFile, argv: &[Str]) -> Option<MissingCommand> {
         let full = full_argv(p, argv);
-        match self.exec(&p.program, &full) {
-            Err(e) if e.kind() != std::io::ErrorKind::Unsupported => Some(MissingCommand::of(&e)),
+        match self.exec_in_place(&p.program, &full) {
+            Err(e) if e.kind() != std::io::ErrorKind::Unsupported => {
+                Some(MissingCommand::from_error(&e))
+            }
             _ => None,
         }
     }
@@ -78,7 +80,7 @@ impl Shell<'_> {
         self.sync_output();
         let sink = |d: Option<&DescriptorTarget>| match d {
             Some(DescriptorTarget::File(f)) => {
-                let _ = f.settle();
+                let _ = f.settle_position();
                 OutputSink::File(f.file().clone())
             }
             Some(DescriptorTarget::Capture(b)) => OutputSink::Buffer(b.clone()),
@@ -86,12 +88,12 @@ impl Shell<'_> {
         };
         let source = match self.state.fds.get(0) {
             Some(DescriptorTarget::File(f)) => {
-                let _ = f.settle();
+                let _ = f.settle_position();
                 InputSource::File(f.file().clone())
             }
-            Some(DescriptorTarget::Memory(m)) => match m.real() {
+            Some(DescriptorTarget::Memory(m)) => match m.real_file() {
                 Some(f) => InputSource::File(f.file().clone()),
-                None => InputSource::Bytes(Rc::new(m.rest().to_vec())),
+                None => InputSource::Bytes(Rc::new(m.rest_bytes().to_vec())),
             },
             _ => InputSource::Closed,
         };
@@ -132,13 +134,13 @@ impl Shell<'_> {
             }
             None => argv[0].to_vec(),
         };
-        self.error(&[&name, b": ", m.why.to_string().as_bytes()]);
+        self.print_error(&[&name, b": ", m.why.to_string().as_bytes()]);
         if m.is_not_found()
-            && let Some(text) = box_applet::instead::instead(&argv[0], self.table)
+            && let Some(text) = box_applet::instead::find_instead(&argv[0], self.table)
         {
-            self.error(&[&name, b": ", text.as_bytes()]);
+            self.print_error(&[&name, b": ", text.as_bytes()]);
         }
-        Ok(m.status())
+        Ok(m.exit_status())
     }
 
     /// The program file that runs code of this shell in a process of its own.

@@ -19,7 +19,7 @@ pub struct Pumps {
 }
 
 impl Pumps {
-    fn writer(&mut self, buffer: &Buffer, shell: &Shell<'_>) -> io::Result<Rc<File>> {
+    fn pump_writer(&mut self, buffer: &Buffer, shell: &Shell<'_>) -> io::Result<Rc<File>> {
         if let Some((_, _, Some(w))) = self.list.iter().find(|(b, _, _)| Rc::ptr_eq(b, buffer)) {
             return Ok(w.clone());
         }
@@ -48,10 +48,10 @@ impl Pumps {
     }
 
     /// Reads everything the children write, to the end.
-    pub fn drain(mut self, shell: &mut Shell<'_>) {
+    pub fn drain_all(mut self, shell: &mut Shell<'_>) {
         self.close_writers();
         for (buffer, r, _) in self.list {
-            shell.drain(&r, &buffer);
+            shell.drain_pump(&r, &buffer);
         }
     }
 }
@@ -83,7 +83,7 @@ const MAX_TASK: usize = 256;
 
 impl Shell<'_> {
     /// Reads a pump to its end, or to the limit of what may be captured.
-    pub(crate) fn drain(&mut self, read: &File, into: &Buffer) {
+    pub(crate) fn drain_pump(&mut self, read: &File, into: &Buffer) {
         let mut chunk = [0u8; 8192];
         let mut read = read;
         loop {
@@ -93,7 +93,7 @@ impl Shell<'_> {
                     let mut into = into.borrow_mut();
                     into.extend_from_slice(&chunk[..n]);
                     if into.len() as u64 > self.budget.limits.expansion_bytes {
-                        self.budget.hit("captured output too large");
+                        self.budget.note_hit("captured output too large");
                         return;
                     }
                 }
@@ -112,15 +112,15 @@ impl Shell<'_> {
             let file = match desc {
                 DescriptorTarget::File(f) => {
                     // Errors were reported to who wrote, or there is nobody to tell.
-                    let _ = f.settle();
+                    let _ = f.settle_position();
                     f.file().clone()
                 }
                 DescriptorTarget::Memory(m) => {
-                    let f = m.realize(self.sys)?;
-                    let _ = f.settle();
+                    let f = m.make_real(self.sys)?;
+                    let _ = f.settle_position();
                     f.file().clone()
                 }
-                DescriptorTarget::Capture(b) => pumps.writer(b, self)?,
+                DescriptorTarget::Capture(b) => pumps.pump_writer(b, self)?,
             };
             out.push((n, file));
         }
@@ -129,7 +129,7 @@ impl Shell<'_> {
 
     /// Starts a program with the current descriptors, environment and directory. `task` is for the host
     /// to show.
-    pub(crate) fn spawn(
+    pub(crate) fn spawn_program(
         &mut self,
         program: &Path,
         argv: &[Vec<u8>],
@@ -159,7 +159,7 @@ impl Shell<'_> {
     }
 
     /// Goes on as another program; returns only after a failure, `Unsupported` if it must be spawned.
-    pub(crate) fn exec(&mut self, program: &Path, argv: &[Vec<u8>]) -> io::Result<()> {
+    pub(crate) fn exec_in_place(&mut self, program: &Path, argv: &[Vec<u8>]) -> io::Result<()> {
         let mut pumps = Pumps::default();
         let fds = self.child_fds(&mut pumps)?;
         if !pumps.is_empty() {
@@ -198,6 +198,6 @@ impl Shell<'_> {
         }
         let text = box_sys::signal::describe(signal);
         let pid = pid.to_string();
-        self.error(&[pid.as_bytes(), b" ", text.as_bytes()]);
+        self.print_error(&[pid.as_bytes(), b" ", text.as_bytes()]);
     }
 }

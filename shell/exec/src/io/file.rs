@@ -15,7 +15,7 @@ const AHEAD: usize = 32 * 1024;
 /// An open file. Several descriptors may share it (`dup`), so the buffers are its own.
 ///
 /// Read-ahead happens on seekable files only, and is given back by seeking before anyone
-/// else gets the descriptor ([`OpenFile::settle`]); pipes and terminals are read byte by byte, as POSIX asks
+/// else gets the descriptor ([`OpenFile::settle_position`]); pipes and terminals are read byte by byte, as POSIX asks
 /// of `read`.
 #[derive(Debug)]
 pub struct OpenFile {
@@ -48,7 +48,7 @@ impl OpenFile {
         }
     }
 
-    /// The file itself; call [`OpenFile::settle`] before handing it to anyone.
+    /// The file itself; call [`OpenFile::settle_position`] before handing it to anyone.
     pub fn file(&self) -> &Rc<File> {
         &self.file
     }
@@ -124,7 +124,7 @@ impl OpenFile {
     }
 
     /// Makes the descriptor fit for other users: output written, read-ahead given back.
-    pub fn settle(&self) -> io::Result<()> {
+    pub fn settle_position(&self) -> io::Result<()> {
         self.give_back();
         self.flush()
     }
@@ -138,7 +138,7 @@ impl OpenFile {
         let seekable = self.is_seekable();
         let mut got = 0;
         while got < max {
-            if self.ahead_len() == 0 && !self.fill(if seekable { AHEAD } else { 1 })? {
+            if self.ahead_len() == 0 && !self.fill_ahead(if seekable { AHEAD } else { 1 })? {
                 return Ok(false);
             }
             let ahead = self.ahead.borrow();
@@ -166,7 +166,7 @@ impl OpenFile {
         (&*self.file).read_to_end(out).map(drop)
     }
 
-    fn fill(&self, size: usize) -> io::Result<bool> {
+    fn fill_ahead(&self, size: usize) -> io::Result<bool> {
         let mut ahead = self.ahead.borrow_mut();
         ahead.resize(size, 0);
         self.ahead_pos.set(0);
@@ -177,7 +177,7 @@ impl OpenFile {
                     return Ok(n > 0);
                 }
                 // A caught signal: its trap may run before reading goes on.
-                Err(e) if e.kind() == io::ErrorKind::Interrupted && !events::pending() => {}
+                Err(e) if e.kind() == io::ErrorKind::Interrupted && !events::has_pending() => {}
                 Err(e) => {
                     ahead.clear();
                     return Err(e);
@@ -190,6 +190,6 @@ impl OpenFile {
 impl Drop for OpenFile {
     fn drop(&mut self) {
         // Errors were reported at the end of the command that wrote; here is nobody to tell.
-        let _ = self.settle();
+        let _ = self.settle_position();
     }
 }

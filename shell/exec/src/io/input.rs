@@ -16,10 +16,10 @@ impl DescriptorTarget {
         match self {
             DescriptorTarget::File(f) => f.read_until(delim, max, out),
             DescriptorTarget::Memory(m) => {
-                if let Some(f) = m.real() {
+                if let Some(f) = m.real_file() {
                     return f.read_until(delim, max, out);
                 }
-                let rest = m.rest();
+                let rest = m.rest_bytes();
                 let rest = &rest[..rest.len().min(max)];
                 let found = delim.and_then(|d| memchr::memchr(d, rest));
                 let n = found.map_or(rest.len(), |i| i + 1);
@@ -36,11 +36,11 @@ impl DescriptorTarget {
         match self {
             DescriptorTarget::File(f) => f.read_to_end(out),
             DescriptorTarget::Memory(m) => {
-                if let Some(f) = m.real() {
+                if let Some(f) = m.real_file() {
                     return f.read_to_end(out);
                 }
-                out.extend_from_slice(m.rest());
-                m.advance(m.rest().len());
+                out.extend_from_slice(m.rest_bytes());
+                m.advance(m.rest_bytes().len());
                 Ok(())
             }
             DescriptorTarget::Capture(_) => Err(bad_fd()),
@@ -72,7 +72,7 @@ impl Shell<'_> {
             }
         };
         if !found && out.len() >= limit {
-            self.budget.hit("line too long");
+            self.budget.note_hit("line too long");
         }
         Ok(found)
     }
@@ -91,7 +91,7 @@ impl Shell<'_> {
         let Some(desc) = self.state.fds.get(fd).cloned() else { return Ok(Err(bad_fd())) };
         let file = match &desc {
             DescriptorTarget::File(f) => Some(f.clone()),
-            DescriptorTarget::Memory(m) => m.real(),
+            DescriptorTarget::Memory(m) => m.real_file(),
             DescriptorTarget::Capture(_) => None,
         };
         let Some(file) = file.filter(|f| !f.is_seekable()) else {
@@ -130,7 +130,7 @@ impl Shell<'_> {
             }
         }
         if max > limit && left == 0 {
-            self.budget.hit("line too long");
+            self.budget.note_hit("line too long");
         }
         Ok(Ok(Some(false)))
     }

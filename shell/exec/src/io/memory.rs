@@ -27,12 +27,12 @@ impl MemoryInput {
     }
 
     /// The real file, once there is one.
-    pub fn real(&self) -> Option<Rc<OpenFile>> {
+    pub fn real_file(&self) -> Option<Rc<OpenFile>> {
         self.real.borrow().clone()
     }
 
     /// The unread bytes, if they are still in memory.
-    pub fn rest(&self) -> &[u8] {
+    pub fn rest_bytes(&self) -> &[u8] {
         self.data.get(self.pos.get()..).unwrap_or_default()
     }
 
@@ -42,11 +42,11 @@ impl MemoryInput {
     }
 
     /// A real file for a child: the rest of the bytes moves into it.
-    pub fn realize(&self, procs: &dyn Processes) -> io::Result<Rc<OpenFile>> {
-        if let Some(f) = self.real() {
+    pub fn make_real(&self, procs: &dyn Processes) -> io::Result<Rc<OpenFile>> {
+        if let Some(f) = self.real_file() {
             return Ok(f);
         }
-        let rest = self.rest();
+        let rest = self.rest_bytes();
         let (read, mut write) =
             if rest.len() <= PIPE { procs.pipe()? } else { box_sys::preview1::spool()? };
         write.write_all(rest)?;

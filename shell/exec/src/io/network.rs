@@ -13,7 +13,7 @@ pub(crate) struct NoConnection {
 }
 
 /// Opens the name if it means a connection.
-pub(crate) fn open(name: &[u8]) -> Option<Result<File, NoConnection>> {
+pub(crate) fn open_network(name: &[u8]) -> Option<Result<File, NoConnection>> {
     let (kind, rest) = match (name.strip_prefix(b"/dev/tcp/"), name.strip_prefix(b"/dev/udp/")) {
         (Some(rest), _) => (NetSocketKind::Stream, rest),
         (_, Some(rest)) => (NetSocketKind::Datagram, rest),
@@ -21,10 +21,10 @@ pub(crate) fn open(name: &[u8]) -> Option<Result<File, NoConnection>> {
     };
     let rest = std::str::from_utf8(rest).ok()?;
     let (host, port) = rest.split_once('/')?;
-    Some(connect(host, port, kind))
+    Some(connect_host(host, port, kind))
 }
 
-fn connect(host: &str, port: &str, kind: NetSocketKind) -> Result<File, NoConnection> {
+fn connect_host(host: &str, port: &str, kind: NetSocketKind) -> Result<File, NoConnection> {
     // bash says of both that the argument is invalid.
     let unknown = |what: &str, why: &str| NoConnection {
         first: format!("{what}: {why}"),
@@ -33,11 +33,11 @@ fn connect(host: &str, port: &str, kind: NetSocketKind) -> Result<File, NoConnec
     let Ok(number) = port.parse() else {
         return Err(unknown(port, "Servname not supported for ai_socktype"));
     };
-    if net::resolve(host).is_none() {
+    if net::resolve_name(host).is_none() {
         return Err(unknown(host, "Name or service not known"));
     }
     net::connect_to(host, number, kind, None).map_err(|error| {
-        let first = format!("connect: {}", box_sys::strerror(&error));
+        let first = format!("connect: {}", box_sys::error_text(&error));
         NoConnection { first, error }
     })
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     fn why(name: &str) -> Option<(String, io::ErrorKind)> {
-        open(name.as_bytes()).map(|opened| {
+        open_network(name.as_bytes()).map(|opened| {
             let no = opened.err().unwrap();
             (no.first, no.error.kind())
         })
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn names_of_connections_are_told_from_files() {
         for file in ["/dev/tcp", "/dev/tcp/localhost", "/dev/tty", "dev/tcp/localhost/1"] {
-            assert!(open(file.as_bytes()).is_none(), "{file}");
+            assert!(open_network(file.as_bytes()).is_none(), "{file}");
         }
         // What bash 5.2 says.
         let refused = ("connect: Connection refused".to_owned(), io::ErrorKind::ConnectionRefused);

@@ -41,7 +41,7 @@ impl CollectedOutput {
     }
 
     /// Output for this stream is about to be collected.
-    fn begin(&mut self, stream: &Rc<OpenFile>, now: u64) {
+    fn begin_stream(&mut self, stream: &Rc<OpenFile>, now: u64) {
         match &self.stream {
             Some(s) if Rc::ptr_eq(s, stream) => {}
             _ => {
@@ -59,22 +59,22 @@ impl CollectedOutput {
         {
             match e.kind() {
                 io::ErrorKind::BrokenPipe => self.is_pipe_broken = true,
-                _ => self.fail(e),
+                _ => self.note_error(e),
             }
         }
     }
 
     /// Notes an error for the builtin to report.
-    fn fail(&mut self, e: io::Error) {
+    fn note_error(&mut self, e: io::Error) {
         self.error.get_or_insert(e);
     }
 
     /// At the end of a builtin: its first error. Files that are no streams are written now.
-    fn finish(&mut self) -> Option<io::Error> {
+    fn finish_builtin(&mut self) -> Option<io::Error> {
         if let Some(file) = self.stream.take_if(|s| !s.stream)
             && let Err(e) = file.flush()
         {
-            self.fail(e);
+            self.note_error(e);
         }
         let e = self.error.take()?;
         if e.kind() == io::ErrorKind::BrokenPipe {
@@ -110,7 +110,7 @@ impl Shell<'_> {
             Some(DescriptorTarget::Capture(b)) => {
                 let mut b = b.borrow_mut();
                 if (b.len() + data.len()) as u64 > self.budget.limits.expansion_bytes {
-                    self.budget.hit("captured output too large");
+                    self.budget.note_hit("captured output too large");
                     return Ok(());
                 }
                 b.extend_from_slice(data);
@@ -118,7 +118,7 @@ impl Shell<'_> {
             }
             Some(DescriptorTarget::File(f)) => {
                 let f = f.clone();
-                self.output.begin(&f, self.budget.clock());
+                self.output.begin_stream(&f, self.budget.elapsed_millis());
                 f.write(data)
             }
             _ => Err(bad_fd()),
@@ -126,14 +126,14 @@ impl Shell<'_> {
     }
 
     /// Writes to standard output; the error is kept for [`Shell::finish_output`].
-    pub fn out(&mut self, data: &[u8]) {
+    pub fn write_out(&mut self, data: &[u8]) {
         if let Err(e) = self.write_fd(1, data) {
-            self.output.fail(e);
+            self.output.note_error(e);
         }
     }
 
     /// Writes to standard error at once, after everything written before.
-    pub fn err(&mut self, data: &[u8]) {
+    pub fn write_err(&mut self, data: &[u8]) {
         // Nobody can be told that stderr fails.
         let _ = self.write_fd(2, data);
         if let Some(DescriptorTarget::File(f)) = self.state.fds.get(2) {
@@ -142,8 +142,8 @@ impl Shell<'_> {
     }
 
     /// A message, where the shell is only looked at.
-    pub fn warn(&self, message: &[u8]) {
-        let line = [self.prefix(), message.to_vec(), b"\n".to_vec()].concat();
+    pub fn print_warning(&self, message: &[u8]) {
+        let line = [self.message_prefix(), message.to_vec(), b"\n".to_vec()].concat();
         if let Some(before) = &self.output.stream {
             // What fails is told when it is written next.
             let _ = before.flush();
@@ -167,12 +167,12 @@ impl Shell<'_> {
         if survives {
             self.output.write();
         }
-        let error = self.output.finish();
+        let error = self.output.finish_builtin();
         if !survives || !self.output.take_broken_pipe() {
             return error;
         }
         if self.state.traps.get(signal::PIPE).is_some_and(|action| !action.is_empty()) {
-            self.signals.raise(signal::PIPE);
+            self.signals.raise_signal(signal::PIPE);
         }
         error.or_else(|| Some(io::ErrorKind::BrokenPipe.into()))
     }

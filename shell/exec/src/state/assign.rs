@@ -11,7 +11,7 @@ use sh_expand::{
 use sh_syntax::ast::{AssignValue, Assignment, CaseKind, Subscript, WordPart};
 
 use super::options::SetOpt;
-use super::vars::{OUTERMOST, ShellVar, VarSlot, decimal};
+use super::vars::{OUTERMOST, ShellVar, VarSlot, decimal_digits};
 use crate::Shell;
 
 pub(super) type Result<T> = std::result::Result<T, ExpandError>;
@@ -21,15 +21,15 @@ pub(crate) const MAX_NAMEREFS: usize = 8;
 
 /// `a[1]=(...)`
 pub(crate) fn list_to_member(name: &[u8], subscript: &[u8]) -> ExpandError {
-    ExpandCause::ListToMember([name, &bracketed(subscript)].concat()).into()
+    ExpandCause::ListToMember([name, &bracket_subscript(subscript)].concat()).into()
 }
 
-fn readonly(name: &[u8]) -> ExpandError {
-    ExpandError::readonly(shown(name))
+fn readonly_error(name: &[u8]) -> ExpandError {
+    ExpandError::readonly_variable(shown_name(name))
 }
 
 /// A name as messages have it.
-pub(crate) fn shown(name: &[u8]) -> &[u8] {
+pub(crate) fn shown_name(name: &[u8]) -> &[u8] {
     name.strip_prefix(&[OUTERMOST]).unwrap_or(name)
 }
 
@@ -67,15 +67,15 @@ pub fn is_name(text: &[u8]) -> bool {
 
 impl Shell<'_> {
     /// Follows namerefs from `name`.
-    pub fn follow<'n>(&self, name: &'n [u8]) -> Result<AssignTarget<'n>> {
+    pub fn follow_nameref<'n>(&self, name: &'n [u8]) -> Result<AssignTarget<'n>> {
         match self.state.vars.get(name) {
-            Some(v) if v.attrs.has(Attributes::NAMEREF) => {}
+            Some(v) if v.attrs.has_any(Attributes::NAMEREF) => {}
             _ => return Ok(AssignTarget { name: Cow::Borrowed(name), subscript: None }),
         }
         let mut at: Vec<u8> = name.to_vec();
         for _ in 0..MAX_NAMEREFS {
             let next = match self.state.vars.get(&at) {
-                Some(v) if v.attrs.has(Attributes::NAMEREF) => v.text(),
+                Some(v) if v.attrs.has_any(Attributes::NAMEREF) => v.text(),
                 _ => return Ok(AssignTarget { name: Cow::Owned(at), subscript: None }),
             };
             let Some(next) = next.filter(|n| !n.is_empty()) else {
@@ -97,13 +97,13 @@ impl Shell<'_> {
             return Err(circular);
         }
         // In functions it means the global variable.
-        self.warn(&circular.message());
+        self.print_warning(&circular.message());
         Ok(AssignTarget { name: Cow::Owned([&[OUTERMOST], name].concat()), subscript: None })
     }
 
     pub(crate) fn check_writable(&self, name: &[u8]) -> Result<()> {
         match self.state.vars.get(name) {
-            Some(v) if v.attrs.has(Attributes::READONLY) => Err(readonly(name)),
+            Some(v) if v.attrs.has_any(Attributes::READONLY) => Err(readonly_error(name)),
             _ => Ok(()),
         }
     }
@@ -111,20 +111,20 @@ impl Shell<'_> {
     /// The same for an element, a list or what stands before a command, of which messages show the
     /// nameref that was written.
     pub(crate) fn check_array_writable(&self, base: &[u8], written: &[u8]) -> Result<()> {
-        self.check_writable(base).map_err(|_| readonly(written))
+        self.check_writable(base).map_err(|_| readonly_error(written))
     }
 
     /// The value as the attributes make it.
-    pub(crate) fn converted(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
-        if attrs.has(Attributes::INTEGER) {
+    pub(crate) fn convert_value(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
+        if attrs.has_any(Attributes::INTEGER) {
             let n = sh_expand::arith::eval_text(self, &value)?;
-            return Ok(Rc::new(decimal(n)));
+            return Ok(Rc::new(decimal_digits(n)));
         }
-        let (first, rest) = if attrs.has(Attributes::LOWERCASE) {
+        let (first, rest) = if attrs.has_any(Attributes::LOWERCASE) {
             (None, CaseKind::Lower)
-        } else if attrs.has(Attributes::UPPERCASE) {
+        } else if attrs.has_any(Attributes::UPPERCASE) {
             (None, CaseKind::Upper)
-        } else if attrs.has(Attributes::CAPITALIZE) {
+        } else if attrs.has_any(Attributes::CAPITALIZE) {
             (Some(CaseKind::Upper), CaseKind::Lower)
         } else {
             return Ok(value);
@@ -148,39 +148,40 @@ impl Shell<'_> {
             return Ok(());
         }
         let (above, level) = (v.clone(), v.level);
-        self.state.vars.reveal(name, level);
+        self.state.vars.reveal_hidden(name, level);
         let done = self.put_scalar(name, value.clone());
-        *self.state.vars.declare(name, level) = above;
+        *self.state.vars.declare_var(name, level) = above;
         done
     }
 
     /// The assignment proper, to the visible variable alone.
     pub(crate) fn put_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
-        let allexport = self.state.options.has(SetOpt::AllExport);
+        let allexport = self.state.options.has_set(SetOpt::AllExport);
         // The common case in one probe: an existing plain scalar.
         if let Some(v) = self.state.vars.get(name) {
             let a = v.attrs;
-            if a.has(Attributes::READONLY) {
-                return Err(readonly(name));
+            if a.has_any(Attributes::READONLY) {
+                return Err(readonly_error(name));
             }
             if let VarSlot::Dynamic(d) = v.slot {
                 return self.set_dynamic(name, d, &value);
             }
-            let begins = a.has(Attributes::INTEGER) && !a.has(Attributes::NAMEREF) && !v.is_set();
+            let begins =
+                a.has_any(Attributes::INTEGER) && !a.has_any(Attributes::NAMEREF) && !v.is_set();
             let array = v.is_array();
-            let value = match a.has(Attributes::NAMEREF) {
+            let value = match a.has_any(Attributes::NAMEREF) {
                 true => value,
                 false if begins && array => {
                     // The array is there even if the value is no number.
-                    make_array(self.state.vars.entry(name), false);
-                    self.converted(a, value)?
+                    make_array(self.state.vars.entry_or_insert(name), false);
+                    self.convert_value(a, value)?
                 }
                 false if begins => self.first_number(name, a, value)?,
-                false => self.converted(a, value)?,
+                false => self.convert_value(a, value)?,
             };
             let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
-            if a.has(Attributes::ARRAY) {
-                make_array(v, a.has(Attributes::ASSOC));
+            if a.has_any(Attributes::ARRAY) {
+                make_array(v, a.has_any(Attributes::ASSOC));
             }
             match &mut v.slot {
                 VarSlot::Indexed(array) => Rc::make_mut(array).set(0, value),
@@ -190,11 +191,11 @@ impl Shell<'_> {
             if allexport {
                 v.attrs |= Attributes::EXPORT;
             }
-            if a.has(Attributes::EXPORT) || allexport {
+            if a.has_any(Attributes::EXPORT) || allexport {
                 self.state.vars.touch_env();
             }
         } else {
-            let v = self.state.vars.entry(name);
+            let v = self.state.vars.entry_or_insert(name);
             v.slot = VarSlot::Scalar(value);
             if allexport {
                 v.attrs |= Attributes::EXPORT;
@@ -213,7 +214,7 @@ impl Shell<'_> {
             }
         };
         put(self, VarSlot::Scalar(Str::default()));
-        let number = self.converted(attrs, value);
+        let number = self.convert_value(attrs, value);
         put(self, VarSlot::Unset);
         number
     }
@@ -229,7 +230,7 @@ impl Shell<'_> {
         if !matches!(v.slot, VarSlot::Int(_) | VarSlot::Scalar(_)) || is_special(name) {
             return Ok(false);
         }
-        if self.state.options.has(SetOpt::AllExport) {
+        if self.state.options.has_set(SetOpt::AllExport) {
             return Ok(false);
         }
         if let Some(v) = self.state.vars.get_mut(name) {
@@ -242,26 +243,26 @@ impl Shell<'_> {
     pub fn append_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
         let Some(v) = self.state.vars.get(name) else { return self.set_scalar(name, value) };
         let a = v.attrs;
-        if a.has(Attributes::READONLY) {
-            return Err(readonly(name));
+        if a.has_any(Attributes::READONLY) {
+            return Err(readonly_error(name));
         }
         if matches!(v.slot, VarSlot::Dynamic(_)) {
             let mut text = self.text_of(name).unwrap_or_default().to_vec();
             text.extend_from_slice(&value);
             return self.set_scalar(name, Rc::new(text));
         }
-        if a.has(Attributes::INTEGER) {
+        if a.has_any(Attributes::INTEGER) {
             let old = v.text().unwrap_or_default();
             let old = sh_expand::arith::eval_text(self, &old)?;
             let add = sh_expand::arith::eval_text(self, &value)?;
-            return self.set_scalar(name, Rc::new(decimal(old.wrapping_add(add))));
+            return self.set_scalar(name, Rc::new(decimal_digits(old.wrapping_add(add))));
         }
-        if a.has(Attributes::CASES) || v.is_array() || !v.is_set() {
+        if a.has_any(Attributes::CASES) || v.is_array() || !v.is_set() {
             let mut text = v.text().map(|t| t.to_vec()).unwrap_or_default();
             text.extend_from_slice(&value);
             return self.set_scalar(name, Rc::new(text));
         }
-        let allexport = self.state.options.has(SetOpt::AllExport);
+        let allexport = self.state.options.has_set(SetOpt::AllExport);
         let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
         if let VarSlot::Scalar(s) = &v.slot
             && (s.len() + value.len()) as u64 > self.budget.limits.expansion_bytes
@@ -270,15 +271,15 @@ impl Shell<'_> {
         }
         match &mut v.slot {
             VarSlot::Int(n) => {
-                let mut text = decimal(*n);
+                let mut text = decimal_digits(*n);
                 text.extend_from_slice(&value);
                 v.slot = VarSlot::Scalar(Rc::new(text));
             }
             VarSlot::Scalar(s) => Rc::make_mut(s).extend_from_slice(&value),
             _ => {}
         }
-        v.attrs.put(Attributes::EXPORT, a.has(Attributes::EXPORT) || allexport);
-        if a.has(Attributes::EXPORT) || allexport {
+        v.attrs.put_bits(Attributes::EXPORT, a.has_any(Attributes::EXPORT) || allexport);
+        if a.has_any(Attributes::EXPORT) || allexport {
             self.state.vars.touch_env();
         }
         self.after_set(name);
@@ -294,7 +295,7 @@ impl Shell<'_> {
         value: Str,
     ) -> Result<()> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
-        if attrs.has(Attributes::NAMEREF) {
+        if attrs.has_any(Attributes::NAMEREF) {
             // One that leads nowhere yet.
             return Err(ExpandError::not_an_identifier(b""));
         }
@@ -308,18 +309,18 @@ impl Shell<'_> {
         self.check_writable(name)?;
         let old = if append { self.element_text(name, key) } else { None };
         let value = match old {
-            None => self.converted(attrs, value)?,
-            Some(old) if attrs.has(Attributes::INTEGER) => {
+            None => self.convert_value(attrs, value)?,
+            Some(old) if attrs.has_any(Attributes::INTEGER) => {
                 let a = sh_expand::arith::eval_text(self, &old)?;
                 let b = sh_expand::arith::eval_text(self, &value)?;
-                Rc::new(decimal(a.wrapping_add(b)))
+                Rc::new(decimal_digits(a.wrapping_add(b)))
             }
-            Some(old) if attrs.has(Attributes::CASES) => {
-                self.converted(attrs, Rc::new([old.as_slice(), &value].concat()))?
+            Some(old) if attrs.has_any(Attributes::CASES) => {
+                self.convert_value(attrs, Rc::new([old.as_slice(), &value].concat()))?
             }
             Some(_) => return self.append_element(name, key, &value),
         };
-        let v = self.state.vars.entry(name);
+        let v = self.state.vars.entry_or_insert(name);
         make_array(v, matches!(key, OwnedKey::Name(_)));
         match (&mut v.slot, key) {
             (VarSlot::Indexed(a), OwnedKey::Index(i)) => {
@@ -328,7 +329,9 @@ impl Shell<'_> {
                 a.set(i, value);
             }
             (VarSlot::Assoc(a), OwnedKey::Name(k)) => Rc::make_mut(a).set(k, value),
-            (VarSlot::Assoc(a), OwnedKey::Index(i)) => Rc::make_mut(a).set(&decimal(*i), value),
+            (VarSlot::Assoc(a), OwnedKey::Index(i)) => {
+                Rc::make_mut(a).set(&decimal_digits(*i), value)
+            }
             _ => {}
         }
         self.after_set(name);
@@ -336,7 +339,7 @@ impl Shell<'_> {
     }
 
     fn append_element(&mut self, name: &[u8], key: &OwnedKey, add: &[u8]) -> Result<()> {
-        let v = self.state.vars.entry(name);
+        let v = self.state.vars.entry_or_insert(name);
         match (&mut v.slot, key) {
             (VarSlot::Indexed(a), OwnedKey::Index(i)) => {
                 let a = Rc::make_mut(a);
@@ -369,30 +372,32 @@ impl Shell<'_> {
             (sh_expand::VarValue::Scalar(s), OwnedKey::Index(0 | -1)) => Some(s),
             (sh_expand::VarValue::Indexed(a), OwnedKey::Index(i)) => a.get(a.resolve(*i)?).cloned(),
             (sh_expand::VarValue::Assoc(a), OwnedKey::Name(k)) => a.get(k).cloned(),
-            (sh_expand::VarValue::Assoc(a), OwnedKey::Index(i)) => a.get(&decimal(*i)).cloned(),
+            (sh_expand::VarValue::Assoc(a), OwnedKey::Index(i)) => {
+                a.get(&decimal_digits(*i)).cloned()
+            }
             _ => None,
         }
     }
 
     /// Performs an assignment as it stands in the source, on the visible variable.
-    pub fn assign(&mut self, a: &Assignment) -> Result<()> {
+    pub fn perform_assignment(&mut self, a: &Assignment) -> Result<()> {
         // `i=$((...))` on a plain variable: no text in between.
         if let (AssignValue::Scalar(word), None, false) = (&a.value, &a.subscript, a.append)
             && let [WordPart::Arith(arith)] = word.parts.as_slice()
         {
-            let n = sh_expand::arith::eval(self, arith)?;
-            if self.tracing() {
-                self.trace_assignment(a, Some(&Rc::new(decimal(n))));
+            let n = sh_expand::arith::eval_arith(self, arith)?;
+            if self.is_tracing() {
+                self.trace_assignment(a, Some(&Rc::new(decimal_digits(n))));
             }
             if !self.set_number(&a.name, n)? {
-                self.assign_scalar_to(&a.name, None, false, Rc::new(decimal(n)))?;
+                self.assign_scalar_to(&a.name, None, false, Rc::new(decimal_digits(n)))?;
             }
             return Ok(());
         }
         match &a.value {
             AssignValue::Scalar(word) => {
                 let value = sh_expand::expand_assignment_value(self, word)?;
-                if self.tracing() {
+                if self.is_tracing() {
                     self.trace_assignment(a, Some(&value));
                 }
                 self.assign_scalar_to(&a.name, a.subscript.as_ref(), a.append, value)
@@ -401,26 +406,26 @@ impl Shell<'_> {
                 if let Some(subscript) = &a.subscript {
                     return Err(list_to_member(&a.name, subscript.text()));
                 }
-                if self.tracing() {
+                if self.is_tracing() {
                     self.trace_assignment(a, None);
                 }
-                let target = self.follow(&a.name)?;
+                let target = self.follow_nameref(&a.name)?;
                 if let Some(subscript) = &target.subscript {
-                    let written = [&target.name, bracketed(subscript).as_slice()].concat();
+                    let written = [&target.name, bracket_subscript(subscript).as_slice()].concat();
                     return Err(ExpandCause::NotAnIdentifier(written).into());
                 }
                 let name = target.name.into_owned();
                 if let Some(v) =
-                    self.state.vars.get_mut(&name).filter(|v| v.attrs.has(Attributes::NAMEREF))
+                    self.state.vars.get_mut(&name).filter(|v| v.attrs.has_any(Attributes::NAMEREF))
                 {
                     // bash warns and takes the attribute away.
                     v.attrs -= Attributes::NAMEREF;
                     v.slot = VarSlot::Unset;
-                    self.error(&[b"warning: ", &name, b": removing nameref attribute"]);
+                    self.print_error(&[b"warning: ", &name, b": removing nameref attribute"]);
                 }
                 self.check_array_writable(&name, &a.name)?;
                 // The array is made before its elements are looked at.
-                let v = self.state.vars.entry(&name);
+                let v = self.state.vars.entry_or_insert(&name);
                 if !matches!(v.slot, VarSlot::Dynamic(_)) && !v.is_array() {
                     make_array(v, false);
                 }
@@ -439,11 +444,11 @@ impl Shell<'_> {
     ) -> Result<()> {
         // No nameref: nothing to copy.
         if subscript.is_none()
-            && self.state.vars.get(name).is_none_or(|v| !v.attrs.has(Attributes::NAMEREF))
+            && self.state.vars.get(name).is_none_or(|v| !v.attrs.has_any(Attributes::NAMEREF))
         {
             return self.put_text(name, append, value);
         }
-        let target = self.follow(name)?;
+        let target = self.follow_nameref(name)?;
         let base = target.name.into_owned();
         match (subscript, target.subscript) {
             (Some(sub), None) => {
@@ -458,7 +463,7 @@ impl Shell<'_> {
                 }
                 self.set_array_element(&base, &key, append, value).map_err(|error| {
                     if error.reach() == ErrorReach::Readonly {
-                        return readonly(name);
+                        return readonly_error(name);
                     }
                     as_written(error, name, sub.text())
                 })
@@ -469,13 +474,16 @@ impl Shell<'_> {
                     .map_err(|error| as_written(error, &base, &sub))
             }
             (Some(_), Some(sub)) => {
-                let written = [base.as_slice(), &bracketed(&sub)].concat();
+                let written = [base.as_slice(), &bracket_subscript(&sub)].concat();
                 Err(ExpandCause::NotAnIdentifier(written).into())
             }
             (None, None) => {
                 // A reference without target takes one.
-                let takes =
-                    self.state.vars.get(&base).is_some_and(|v| v.attrs.has(Attributes::NAMEREF));
+                let takes = self
+                    .state
+                    .vars
+                    .get(&base)
+                    .is_some_and(|v| v.attrs.has_any(Attributes::NAMEREF));
                 if takes && !is_name(split_reference(&value).0) {
                     return Err(ExpandError::not_an_identifier(&value));
                 }
@@ -498,12 +506,12 @@ impl Shell<'_> {
         match sub {
             None => self.assign_scalar_to(name, None, false, value),
             Some(sub) => {
-                let target = self.follow(name)?;
+                let target = self.follow_nameref(name)?;
                 let base = target.name.into_owned();
                 let key = sh_expand::subscript_text_key(self, &base, sub)?;
                 self.set_array_element(&base, &key, false, value).map_err(|error| {
                     match error.reach() == ErrorReach::Readonly {
-                        true => readonly(name),
+                        true => readonly_error(name),
                         false => as_written(error, &base, sub),
                     }
                 })
@@ -514,7 +522,7 @@ impl Shell<'_> {
     /// Replaces a variable by an indexed array (`read -a`, `mapfile`, BASH_REMATCH).
     pub fn set_array(&mut self, name: &[u8], array: IndexedArray) -> Result<()> {
         self.check_writable(name)?;
-        let v = self.state.vars.entry(name);
+        let v = self.state.vars.entry_or_insert(name);
         v.attrs |= Attributes::INDEXED;
         v.slot = VarSlot::Indexed(Rc::new(array));
         Ok(())
@@ -533,8 +541,8 @@ impl Shell<'_> {
     }
 
     /// A variable for the shell's own use, following namerefs; `None` if unset.
-    pub fn var(&mut self, name: &[u8]) -> Option<Str> {
-        let target = self.follow(name).ok()?;
+    pub fn variable_text(&mut self, name: &[u8]) -> Option<Str> {
+        let target = self.follow_nameref(name).ok()?;
         let name = target.name.into_owned();
         self.text_of(&name)
     }
@@ -546,7 +554,7 @@ impl Shell<'_> {
 
     /// What the assignment of some variables does besides.
     pub(crate) fn after_set(&mut self, name: &[u8]) {
-        let name = shown(name);
+        let name = shown_name(name);
         if !is_special(name) {
             return;
         }
@@ -560,7 +568,7 @@ impl Shell<'_> {
             b"LC_ALL" | b"LC_CTYPE" | b"LANG" => self.sync_locale(),
             b"POSIXLY_CORRECT" => {
                 let on = self.state.vars.get(name).is_some();
-                self.state.options.put(SetOpt::Posix, on);
+                self.state.options.switch_set(SetOpt::Posix, on);
             }
             b"GLOBIGNORE" => {
                 let on = self.text_of(name).is_some_and(|t| !t.is_empty());
@@ -620,24 +628,24 @@ pub(crate) fn is_special(name: &[u8]) -> bool {
 }
 
 pub(super) fn bad_subscript(name: &[u8], index: i64) -> ExpandError {
-    ExpandError::bad_subscript(shown(name), &decimal(index))
+    ExpandError::bad_subscript(shown_name(name), &decimal_digits(index))
 }
 
 /// What is wrong with an element, with its subscript as it was written: `a[i]` for `a[-3]`.
 pub(crate) fn as_written(mut error: ExpandError, name: &[u8], subscript: &[u8]) -> ExpandError {
     if error.is_missing_element() {
-        error = ExpandError::bad_subscript(shown(name), subscript);
+        error = ExpandError::bad_subscript(shown_name(name), subscript);
     }
     error
 }
 
-pub(crate) fn bracketed(subscript: &[u8]) -> Vec<u8> {
+pub(crate) fn bracket_subscript(subscript: &[u8]) -> Vec<u8> {
     [b"[", subscript, b"]"].concat()
 }
 
 /// Turns a scalar into an array of one element.
 pub(crate) fn make_array(v: &mut ShellVar, assoc: bool) {
-    let assoc = assoc || v.attrs.has(Attributes::ASSOC);
+    let assoc = assoc || v.attrs.has_any(Attributes::ASSOC);
     match &v.slot {
         VarSlot::Indexed(_) | VarSlot::Assoc(_) | VarSlot::Dynamic(_) => return,
         _ => {}
@@ -657,7 +665,7 @@ pub(crate) fn make_array(v: &mut ShellVar, assoc: bool) {
 }
 
 /// The borrowed form of a key as the owned one.
-pub(crate) fn owned(key: ElementKey<'_>) -> OwnedKey {
+pub(crate) fn owned_key(key: ElementKey<'_>) -> OwnedKey {
     match key {
         ElementKey::Index(i) => OwnedKey::Index(i),
         ElementKey::Name(n) => OwnedKey::Name(n.to_vec()),

@@ -63,7 +63,7 @@ impl Calls {
     }
 
     /// The file whose code runs; `None` outside of files and functions.
-    pub fn source(&self) -> Option<&Str> {
+    pub fn current_source(&self) -> Option<&Str> {
         self.frames.last().map(|f| &f.source)
     }
 
@@ -73,19 +73,19 @@ impl Calls {
     }
 
     /// The calls that `FUNCNAME` names, innermost first; `None`: it is unset.
-    pub fn named(&self) -> Option<impl Iterator<Item = &CallFrame>> {
+    pub fn named_frames(&self) -> Option<impl Iterator<Item = &CallFrame>> {
         self.in_function().then(|| self.frames.iter().rev())
     }
 
     /// Debugging mode was switched on while these were the positional parameters.
     pub fn begin_debugging(&mut self, positional: &Rc<Vec<Str>>) {
-        if self.arguments().next().is_none() {
+        if self.debug_arguments().next().is_none() {
             self.debugged = Some(positional.clone());
         }
     }
 
     /// The arguments of the calls that began in debugging mode, innermost first.
-    pub fn arguments(&self) -> impl Iterator<Item = &Rc<Vec<Str>>> {
+    pub fn debug_arguments(&self) -> impl Iterator<Item = &Rc<Vec<Str>>> {
         self.frames.iter().rev().filter_map(|f| f.args.as_ref()).chain(&self.debugged)
     }
 }
@@ -106,7 +106,7 @@ mod tests {
         calls.push(call(true, Some(b"call")));
         // Once is enough.
         calls.begin_debugging(&Rc::default());
-        let all: Vec<_> = calls.arguments().map(|a| a[0].to_vec()).collect();
+        let all: Vec<_> = calls.debug_arguments().map(|a| a[0].to_vec()).collect();
         assert_eq!(all, [b"call".to_vec(), b"script".to_vec()]);
     }
 }

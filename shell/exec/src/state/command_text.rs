@@ -11,7 +11,7 @@ pub struct CommandText(Str);
 
 impl CommandText {
     /// What `BASH_COMMAND` shows.
-    pub fn now(&self) -> &Str {
+    pub fn current_text(&self) -> &Str {
         &self.0
     }
 

@@ -29,19 +29,19 @@ impl Commands {
     }
 
     /// Remembers where a program is.
-    pub fn remember(&mut self, name: &[u8], file: PathBuf, hits: u32) {
+    pub fn remember_location(&mut self, name: &[u8], file: PathBuf, hits: u32) {
         Rc::make_mut(&mut self.hashed).insert(name.to_vec(), (file, hits));
     }
 
     /// Counts a use of a remembered location.
-    pub fn hit(&mut self, name: &[u8]) {
+    pub fn count_hit(&mut self, name: &[u8]) {
         if let Some((_, hits)) = Rc::make_mut(&mut self.hashed).get_mut(name) {
             *hits += 1;
         }
     }
 
     /// Forgets a location; whether there was one.
-    pub fn forget(&mut self, name: &[u8]) -> bool {
+    pub fn forget_location(&mut self, name: &[u8]) -> bool {
         Rc::make_mut(&mut self.hashed).remove(name).is_some()
     }
 
@@ -56,12 +56,12 @@ impl Commands {
     }
 
     /// The builtins that are switched off.
-    pub fn disabled(&self) -> impl Iterator<Item = &'static str> {
+    pub fn disabled_builtins(&self) -> impl Iterator<Item = &'static str> {
         self.disabled.iter().copied()
     }
 
     /// Switches a builtin on or off.
-    pub fn enable(&mut self, builtin: &'static str, on: bool) {
+    pub fn enable_builtin(&mut self, builtin: &'static str, on: bool) {
         let list = Rc::make_mut(&mut self.disabled);
         list.retain(|name| *name != builtin);
         if !on {
@@ -81,7 +81,7 @@ impl Serialize for Commands {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let bytes = |file: &Path| box_sys::path::to_bytes(file).to_vec();
         let hashed = self.locations().map(|(name, file, n)| (name.to_vec(), bytes(file), n));
-        let disabled = self.disabled().map(str::to_owned);
+        let disabled = self.disabled_builtins().map(str::to_owned);
         ShippedCommands { hashed: hashed.collect(), disabled: disabled.collect() }.serialize(to)
     }
 }
@@ -91,7 +91,8 @@ impl<'de> Deserialize<'de> for Commands {
         let ShippedCommands { hashed, disabled } = ShippedCommands::deserialize(from)?;
         let path = |file: &[u8]| PathBuf::from(box_sys::path::from_bytes(file));
         let hashed = hashed.into_iter().map(|(name, file, n)| (name, (path(&file), n)));
-        let disabled = disabled.iter().filter_map(|name| crate::builtin::find(name.as_bytes()));
+        let disabled =
+            disabled.iter().filter_map(|name| crate::builtin::find_builtin(name.as_bytes()));
         Ok(Commands {
             hashed: Rc::new(hashed.collect()),
             disabled: Rc::new(disabled.map(|b| b.name).collect()),

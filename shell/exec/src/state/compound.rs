@@ -20,7 +20,7 @@ pub(super) fn is_empty_subscript(subscript: &Subscript) -> bool {
 }
 
 /// An element as messages show it.
-fn shown(element: &CompoundElement) -> Vec<u8> {
+fn element_text(element: &CompoundElement) -> Vec<u8> {
     let Some(key) = &element.key else { return element.value.to_vec() };
     let sign: &[u8] = if element.append { b"]+=" } else { b"]=" };
     [b"[", key.as_slice(), sign, &element.value].concat()
@@ -70,7 +70,7 @@ impl Shell<'_> {
         append: bool,
     ) -> Result<()> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
-        let v = self.state.vars.entry(name);
+        let v = self.state.vars.entry_or_insert(name);
         if matches!(v.slot, VarSlot::Dynamic(_)) {
             // FUNCNAME, DIRSTACK and their like have no use for it.
             return Ok(());
@@ -82,12 +82,12 @@ impl Shell<'_> {
             (_, true) => v.text().into_iter().collect(),
         };
         let mut next = array.max_index().map_or(0, |max| max.saturating_add(1));
-        let plain =
-            !attrs.has(Attributes::INTEGER) && elements.iter().all(|element| element.key.is_none());
+        let plain = !attrs.has_any(Attributes::INTEGER)
+            && elements.iter().all(|element| element.key.is_none());
         if plain {
             // Nothing looks at the array meanwhile.
             for element in elements {
-                array.set(next, self.converted(attrs, element.value)?);
+                array.set(next, self.convert_value(attrs, element.value)?);
                 next = next.saturating_add(1);
             }
             self.put_indexed(name, array);
@@ -109,7 +109,7 @@ impl Shell<'_> {
     }
 
     fn put_indexed(&mut self, name: &[u8], array: IndexedArray) {
-        let v = self.state.vars.entry(name);
+        let v = self.state.vars.entry_or_insert(name);
         v.attrs |= Attributes::INDEXED;
         v.slot = VarSlot::Indexed(Rc::new(array));
     }
@@ -136,7 +136,7 @@ impl Shell<'_> {
                 b": bad array subscript"
             }
         };
-        self.element_error(&[&shown(element), wrong])?;
+        self.element_error(&[&element_text(element), wrong])?;
         Ok(None)
     }
 
@@ -147,7 +147,7 @@ impl Shell<'_> {
         elements: Vec<CompoundElement>,
         append: bool,
     ) -> Result<()> {
-        let v = self.state.vars.entry(name);
+        let v = self.state.vars.entry_or_insert(name);
         let keeps =
             append && matches!(v.slot, VarSlot::Assoc(_)) || matches!(v.slot, VarSlot::Dynamic(_));
         if !keeps {
@@ -161,7 +161,7 @@ impl Shell<'_> {
                     self.element_error(&[name, b": ", &element.value, message])?;
                 }
                 Some(key) if key.is_empty() => {
-                    self.element_error(&[&shown(&element), b": bad array subscript"])?;
+                    self.element_error(&[&element_text(&element), b": bad array subscript"])?;
                 }
                 Some(key) => {
                     let key = OwnedKey::Name(key.to_vec());
@@ -175,9 +175,9 @@ impl Shell<'_> {
     /// An element that cannot be is complained of, and the others are assigned; a shell that exits on errors does not
     /// go on.
     fn element_error(&mut self, message: &[&[u8]]) -> Result<()> {
-        self.error(message);
-        match self.state.options.has(SetOpt::ErrExit) {
-            true => Err(ExpandError::told(ErrorReach::Readonly)),
+        self.print_error(message);
+        match self.state.options.has_set(SetOpt::ErrExit) {
+            true => Err(ExpandError::already_printed(ErrorReach::Readonly)),
             false => Ok(()),
         }
     }

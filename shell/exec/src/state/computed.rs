@@ -77,12 +77,12 @@ impl RandomVariable {
     }
 
     /// What it goes on from, if a script has said so once.
-    pub fn assigned(&self) -> Option<u32> {
+    pub fn assigned_seed(&self) -> Option<u32> {
         self.is_assigned.then_some(self.seed)
     }
 
     /// The next number of bash's generator: Park and Miller's minimal standard, folded to 15 bits.
-    pub fn draw(&mut self) -> u16 {
+    pub fn next_number(&mut self) -> u16 {
         let last = if self.seed == 0 { 123_459_876 } else { self.seed };
         let (h, l) = (i64::from(last) / 127_773, i64::from(last) % 127_773);
         let mut t = 16_807 * l - 2_836 * h;
@@ -103,7 +103,7 @@ mod tests {
         // RANDOM=42; echo $RANDOM $RANDOM $RANDOM
         let mut random = RandomVariable::default();
         random.assign(42);
-        assert_eq!([random.draw(), random.draw(), random.draw()], BASH);
+        assert_eq!([random.next_number(), random.next_number(), random.next_number()], BASH);
     }
     const BASH: [u16; 3] = [17772, 26794, 1435];
 }

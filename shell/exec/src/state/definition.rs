@@ -101,7 +101,7 @@ impl FunctionDefinition {
     }
 
     /// Whether both are one.
-    pub fn is(&self, other: &FunctionDefinition) -> bool {
+    pub fn is_same(&self, other: &FunctionDefinition) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 }
@@ -140,7 +140,7 @@ impl DefinitionCode {
     fn parse(&self) -> Result<CommandList, SyntaxError> {
         let options = ParseOptions { extglob: true, ..ParseOptions::default() };
         let mut list = parse_all(&self.text, &options)?;
-        lines::restore(&mut list, &self.lines);
+        lines::restore_lines(&mut list, &self.lines);
         Ok(list)
     }
 }

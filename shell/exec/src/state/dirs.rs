@@ -42,7 +42,7 @@ impl Dirs {
     }
 
     /// The directories below the working directory.
-    pub fn below(&self) -> &[Vec<u8>] {
+    pub fn stack_below(&self) -> &[Vec<u8>] {
         &self.below
     }
 
@@ -52,7 +52,7 @@ impl Dirs {
     }
 
     /// The whole stack from the top, where the working directory is.
-    pub fn all(&self) -> Vec<Vec<u8>> {
+    pub fn whole_stack(&self) -> Vec<Vec<u8>> {
         let mut all = vec![self.cwd_bytes().to_vec()];
         all.extend(self.below.iter().cloned());
         all

@@ -9,25 +9,25 @@ use sh_expand::{ExpandError, OwnedKey, Str, VarValue};
 
 use super::PipeStatus;
 use super::calls::Calls;
-use super::vars::{Dynamic, VarSlot, decimal};
+use super::vars::{Dynamic, VarSlot, decimal_digits};
 use crate::Shell;
 
 /// Most bytes of a file that has one line.
 const SMALL: u64 = 4096;
 
-fn scalar(text: Vec<u8>) -> Option<VarValue> {
+fn scalar_value(text: Vec<u8>) -> Option<VarValue> {
     Some(VarValue::Scalar(Rc::new(text)))
 }
 
-fn indexed(items: impl Iterator<Item = Vec<u8>>) -> Option<VarValue> {
+fn indexed_value(items: impl Iterator<Item = Vec<u8>>) -> Option<VarValue> {
     Some(VarValue::Indexed(Rc::new(items.map(Rc::new).collect::<IndexedArray>())))
 }
 
-fn number(n: i64) -> Option<VarValue> {
-    scalar(decimal(n))
+fn number_value(n: i64) -> Option<VarValue> {
+    scalar_value(decimal_digits(n))
 }
 
-fn assoc<'v>(items: impl Iterator<Item = (&'v [u8], &'v [u8])>) -> Option<VarValue> {
+fn assoc_value<'v>(items: impl Iterator<Item = (&'v [u8], &'v [u8])>) -> Option<VarValue> {
     let mut array = AssocArray::new();
     items.for_each(|(key, value)| array.set(key, Rc::new(value.to_vec())));
     Some(VarValue::Assoc(Rc::new(array)))
@@ -37,11 +37,19 @@ fn assoc<'v>(items: impl Iterator<Item = (&'v [u8], &'v [u8])>) -> Option<VarVal
 fn of_calls(calls: &Calls, d: Dynamic) -> Option<VarValue> {
     let frames = calls.frames().iter().rev();
     match d {
-        Dynamic::FuncName => calls.named().and_then(|c| indexed(c.map(|f| f.name.to_vec()))),
-        Dynamic::BashSource => indexed(frames.map(|f| f.source.to_vec())),
-        Dynamic::BashLineNo => indexed(frames.map(|f| decimal(i64::from(f.call_line)))),
-        Dynamic::BashArgc => indexed(calls.arguments().map(|args| decimal(args.len() as i64))),
-        _ => indexed(calls.arguments().flat_map(|a| a.iter().rev()).map(|arg| arg.to_vec())),
+        Dynamic::FuncName => {
+            calls.named_frames().and_then(|c| indexed_value(c.map(|f| f.name.to_vec())))
+        }
+        Dynamic::BashSource => indexed_value(frames.map(|f| f.source.to_vec())),
+        Dynamic::BashLineNo => {
+            indexed_value(frames.map(|f| decimal_digits(i64::from(f.call_line))))
+        }
+        Dynamic::BashArgc => {
+            indexed_value(calls.debug_arguments().map(|args| decimal_digits(args.len() as i64)))
+        }
+        _ => indexed_value(
+            calls.debug_arguments().flat_map(|a| a.iter().rev()).map(|arg| arg.to_vec()),
+        ),
     }
 }
 
@@ -54,18 +62,18 @@ impl Shell<'_> {
     pub(crate) fn get_dynamic(&mut self, d: Dynamic) -> Option<VarValue> {
         let s = &mut self.state;
         match d {
-            Dynamic::Random => number(s.random.draw().into()),
-            Dynamic::SRandom => number(i64::from(self.entropy() as u32)),
-            Dynamic::Seconds => number(s.seconds.value()),
-            Dynamic::EpochSeconds => number(since_epoch().as_secs() as i64),
+            Dynamic::Random => number_value(s.random.next_number().into()),
+            Dynamic::SRandom => number_value(i64::from(self.random_bits() as u32)),
+            Dynamic::Seconds => number_value(s.seconds.value()),
+            Dynamic::EpochSeconds => number_value(since_epoch().as_secs() as i64),
             Dynamic::EpochRealtime => {
                 let t = since_epoch();
-                scalar(format!("{}.{:06}", t.as_secs(), t.subsec_micros()).into_bytes())
+                scalar_value(format!("{}.{:06}", t.as_secs(), t.subsec_micros()).into_bytes())
             }
-            Dynamic::LineNo => number(s.line.into()),
-            Dynamic::BashPid => number(s.ids.own().into()),
-            Dynamic::BashCommand => Some(VarValue::Scalar(s.command.now().clone())),
-            Dynamic::BashSubshell => number(s.ids.subshells().into()),
+            Dynamic::LineNo => number_value(s.line.into()),
+            Dynamic::BashPid => number_value(s.ids.own_pid().into()),
+            Dynamic::BashCommand => Some(VarValue::Scalar(s.command.current_text().clone())),
+            Dynamic::BashSubshell => number_value(s.ids.subshell_depth().into()),
             Dynamic::BashArgv0 => Some(VarValue::Scalar(s.params.arg0().clone())),
             Dynamic::Underscore => Some(VarValue::Scalar(s.last_arg.clone())),
             Dynamic::FuncName
@@ -74,20 +82,26 @@ impl Shell<'_> {
             | Dynamic::BashArgv
             | Dynamic::BashArgc => of_calls(&s.calls, d),
             Dynamic::PipeStatus => match &s.pipe_status {
-                PipeStatus::One(n) => indexed(std::iter::once(decimal(i64::from(*n)))),
-                PipeStatus::Many(all) => indexed(all.iter().map(|n| decimal(i64::from(*n)))),
+                PipeStatus::One(n) => indexed_value(std::iter::once(decimal_digits(i64::from(*n)))),
+                PipeStatus::Many(all) => {
+                    indexed_value(all.iter().map(|n| decimal_digits(i64::from(*n))))
+                }
             },
-            Dynamic::DirStack => indexed(s.dirs.all().into_iter()),
-            Dynamic::ShellOpts => scalar(s.options.shellopts()),
-            Dynamic::BashOpts => scalar(s.options.bashopts()),
-            Dynamic::Groups => indexed(std::iter::once(decimal(i64::from(box_sys::meta::ids().1)))),
+            Dynamic::DirStack => indexed_value(s.dirs.whole_stack().into_iter()),
+            Dynamic::ShellOpts => scalar_value(s.options.shellopts_text()),
+            Dynamic::BashOpts => scalar_value(s.options.bashopts_text()),
+            Dynamic::Groups => {
+                indexed_value(std::iter::once(decimal_digits(i64::from(box_sys::meta::ids().1))))
+            }
             Dynamic::HostName => {
                 let name = self.sys.read(Path::new("/etc/hostname"), SMALL).unwrap_or_default();
                 let name = name.trim_ascii();
-                scalar(if name.is_empty() { b"localhost".to_vec() } else { name.to_vec() })
+                scalar_value(if name.is_empty() { b"localhost".to_vec() } else { name.to_vec() })
             }
-            Dynamic::BashAliases => assoc(s.aliases.iter().map(|(k, v)| (k.as_slice(), &**v))),
-            Dynamic::BashCmds => assoc(
+            Dynamic::BashAliases => {
+                assoc_value(s.aliases.iter().map(|(k, v)| (k.as_slice(), &**v)))
+            }
+            Dynamic::BashCmds => assoc_value(
                 s.commands.locations().map(|(name, file, _)| (name, box_sys::path::to_bytes(file))),
             ),
         }
@@ -116,7 +130,8 @@ impl Shell<'_> {
             Dynamic::BashArgv0 => self.state.params.set_arg0(value),
             Dynamic::Underscore => self.state.last_arg = Rc::new(value.to_vec()),
             Dynamic::HostName => {
-                self.state.vars.entry(name).slot = VarSlot::Scalar(Rc::new(value.to_vec()));
+                self.state.vars.entry_or_insert(name).slot =
+                    VarSlot::Scalar(Rc::new(value.to_vec()));
             }
             Dynamic::DirStack => {
                 return self.set_dynamic_element(
@@ -145,7 +160,7 @@ impl Shell<'_> {
             }
             (Dynamic::BashCmds, OwnedKey::Name(k)) => {
                 let path = box_sys::path::from_bytes(&value).to_path_buf();
-                self.state.commands.remember(k, path, 0);
+                self.state.commands.remember_location(k, path, 0);
             }
             (Dynamic::DirStack, OwnedKey::Index(i)) => {
                 let dirs = self.state.dirs.below_mut();
@@ -160,7 +175,7 @@ impl Shell<'_> {
     }
 
     /// Unpredictable bits, as far as the system gives any.
-    pub(crate) fn entropy(&mut self) -> u64 {
+    pub(crate) fn random_bits(&mut self) -> u64 {
         use std::hash::{BuildHasher, Hasher};
         // std seeds its hash keys from the system's random source.
         let mut h = std::collections::hash_map::RandomState::new().build_hasher();

@@ -1,7 +1,7 @@
 //! Where in a script the shell is: what the constructs around a command change about how it runs.
 //!
 //! Each construct is a [`CommandContext`], and [`Here::within`] is the one place that says what it changes. Code enters one by
-//! [`Shell::within`], which puts back what was before whatever way the code is left; a subshell enters one for good, on
+//! [`Shell::run_within`], which puts back what was before whatever way the code is left; a subshell enters one for good, on
 //! its own copy. Nothing else writes these fields, and none is more than a word, so that both cost next to nothing.
 
 use serde::{Deserialize, Serialize};
@@ -105,7 +105,7 @@ pub(crate) struct ContextSummary {
 impl ContextSummary {
     /// What it comes to within that context.
     #[must_use]
-    pub fn within(self, context: CommandContext) -> ContextSummary {
+    pub fn within_context(self, context: CommandContext) -> ContextSummary {
         let here = ContextSummary { is_all_of_process: false, ..self };
         here.of_context(context)
     }
@@ -123,7 +123,7 @@ impl ContextSummary {
                 condition: false,
                 action: true,
                 trap_status: Some(status),
-                running: trap.map_or(self.running, |trap| self.running.with(trap)),
+                running: trap.map_or(self.running, |trap| self.running.with_trap(trap)),
                 ..self
             },
             CommandContext::ExitAction => {
@@ -187,7 +187,7 @@ impl ContextSummary {
             command_builtin,
             both_ways: false,
             own_scope: None,
-            running: running.without(Trap::Exit),
+            running: running.without_trap(Trap::Exit),
             alone: false,
             is_all_of_process: false,
         }
@@ -209,13 +209,13 @@ impl ContextSummary {
 
 impl Shell<'_> {
     /// Runs `f` in that context.
-    pub(crate) fn within<T>(
+    pub(crate) fn run_within<T>(
         &mut self,
         context: CommandContext,
         f: impl FnOnce(&mut Self) -> T,
     ) -> T {
         let outer = self.state.here;
-        self.state.here = outer.within(context);
+        self.state.here = outer.within_context(context);
         let result = f(self);
         // A subshell's state may have taken this one's place in between; it always gives it back.
         self.state.here = outer;
@@ -223,8 +223,8 @@ impl Shell<'_> {
     }
 
     /// The rest of this subshell is in that context.
-    pub(crate) fn enter(&mut self, context: CommandContext) {
-        self.state.here = self.state.here.within(context);
+    pub(crate) fn enter_context(&mut self, context: CommandContext) {
+        self.state.here = self.state.here.within_context(context);
     }
 }
 
@@ -238,46 +238,57 @@ mod tests {
 
     #[test]
     fn conditions_reach_into_functions_and_subshells_but_not_into_actions() {
-        let here = ContextSummary::default().within(CommandContext::Condition);
-        assert!(here.within(CommandContext::Function).within(CommandContext::Subshell).condition);
-        assert!(!here.within(action(1)).condition);
+        let here = ContextSummary::default().within_context(CommandContext::Condition);
+        assert!(
+            here.within_context(CommandContext::Function)
+                .within_context(CommandContext::Subshell)
+                .condition
+        );
+        assert!(!here.within_context(action(1)).condition);
     }
 
     #[test]
     fn loops_end_at_functions() {
-        let here =
-            ContextSummary::default().within(CommandContext::Loop).within(CommandContext::Loop);
-        assert_eq!((here.loops, here.within(CommandContext::Function).loops), (2, 0));
-        assert_eq!(here.within(CommandContext::Subshell).loops, 2);
+        let here = ContextSummary::default()
+            .within_context(CommandContext::Loop)
+            .within_context(CommandContext::Loop);
+        assert_eq!((here.loops, here.within_context(CommandContext::Function).loops), (2, 0));
+        assert_eq!(here.within_context(CommandContext::Subshell).loops, 2);
     }
 
     #[test]
     fn a_subshell_is_out_of_the_action_and_a_substitution_is_not() {
-        let here = ContextSummary::default().within(CommandContext::Text).within(action(3));
-        let inner = here.within(CommandContext::Subshell);
+        let here = ContextSummary::default()
+            .within_context(CommandContext::Text)
+            .within_context(action(3));
+        let inner = here.within_context(CommandContext::Subshell);
         assert_eq!((inner.action, inner.trap_status, inner.exit_depth), (false, None, 2));
-        let inner = inner.within(CommandContext::Substitution { action: here.action });
+        let inner = inner.within_context(CommandContext::Substitution { action: here.action });
         assert_eq!((inner.action, inner.depth, inner.exit_depth), (true, 2, 2));
     }
     #[test]
     fn commands_of_a_builtin_have_none_of_its_assignments() {
-        let here = ContextSummary::default().within(CommandContext::Builtin { scope: 3 });
+        let here = ContextSummary::default().within_context(CommandContext::Builtin { scope: 3 });
         assert_eq!(here.own_scope, Some(3));
-        assert_eq!(here.within(CommandContext::Function).own_scope, None);
-        assert_eq!(here.within(CommandContext::Text).own_scope, None);
+        assert_eq!(here.within_context(CommandContext::Function).own_scope, None);
+        assert_eq!(here.within_context(CommandContext::Text).own_scope, None);
         assert_eq!(
-            here.within(CommandContext::CommandBuiltin { scoped: false }).own_scope,
+            here.within_context(CommandContext::CommandBuiltin { scoped: false }).own_scope,
             Some(3)
         );
-        assert_eq!(here.within(CommandContext::CommandBuiltin { scoped: true }).own_scope, None);
+        assert_eq!(
+            here.within_context(CommandContext::CommandBuiltin { scoped: true }).own_scope,
+            None
+        );
     }
 
     #[test]
     fn an_action_does_not_run_within_itself_but_for_exit_in_a_subshell() {
-        let here = ContextSummary::default().within(action(0));
-        let here = here.within(CommandContext::Action { trap: Some(Trap::Exit), status: 0 });
+        let here = ContextSummary::default().within_context(action(0));
+        let here =
+            here.within_context(CommandContext::Action { trap: Some(Trap::Exit), status: 0 });
         assert!(here.running.has(Trap::Exit) && here.running.has(Trap::Err));
-        let inner = here.within(CommandContext::Subshell);
+        let inner = here.within_context(CommandContext::Subshell);
         assert!(!inner.running.has(Trap::Exit) && inner.running.has(Trap::Err));
     }
 }

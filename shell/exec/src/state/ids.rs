@@ -28,17 +28,17 @@ impl Ids {
     }
 
     /// `$$`
-    pub fn shell(&self) -> Pid {
+    pub fn shell_pid(&self) -> Pid {
         self.shell
     }
 
     /// `$BASHPID`
-    pub fn own(&self) -> Pid {
+    pub fn own_pid(&self) -> Pid {
         self.own
     }
 
     /// How many subshells this one is in.
-    pub fn subshells(&self) -> u32 {
+    pub fn subshell_depth(&self) -> u32 {
         self.subshells
     }
 
@@ -48,7 +48,7 @@ impl Ids {
     }
 
     /// A number for something without a process, of which this is the `count`th.
-    pub fn pseudo(&self, count: u32) -> Pid {
+    pub fn pseudo_pid(&self, count: u32) -> Pid {
         self.shell.wrapping_add(NO_PROCESS + count)
     }
 

@@ -7,7 +7,7 @@ use sh_expand::array::IndexedArray;
 
 use super::assign::{is_name, split_reference};
 use super::options::{SetOpt, set_option, shopt_option};
-use super::vars::{Dynamic, ShellVar, VarSlot, decimal};
+use super::vars::{Dynamic, ShellVar, VarSlot, decimal_digits};
 use crate::Shell;
 
 /// What `$BASH_VERSION` says: the version whose behaviour is the model.
@@ -77,7 +77,7 @@ impl Shell<'_> {
         self.init_pwd();
         self.sync_locale();
         if self.state.vars.get(b"POSIXLY_CORRECT").is_some() {
-            self.state.options.put(SetOpt::Posix, true);
+            self.state.options.switch_set(SetOpt::Posix, true);
         }
         for (name, text) in functions {
             self.import_function(&name, &text);
@@ -102,7 +102,9 @@ impl Shell<'_> {
             let options = value.split(|c| *c == b':');
             match name.as_slice() {
                 b"SHELLOPTS" => {
-                    options.filter_map(set_option).for_each(|o| self.state.options.put(o, true));
+                    options
+                        .filter_map(set_option)
+                        .for_each(|o| self.state.options.switch_set(o, true));
                 }
                 b"BASHOPTS" => options
                     .filter_map(shopt_option)
@@ -155,7 +157,7 @@ impl Shell<'_> {
         }
         let level = vars.get(b"SHLVL").and_then(ShellVar::text).unwrap_or_default();
         let level = sh_expand::arith::plain_integer(&level).unwrap_or(0);
-        let level = VarSlot::Scalar(Rc::new(decimal((level + 1).clamp(0, 999))));
+        let level = VarSlot::Scalar(Rc::new(decimal_digits((level + 1).clamp(0, 999))));
         vars.insert(b"SHLVL", ShellVar::global(level, EXPORTED));
         let old = vars.get(b"OLDPWD").and_then(ShellVar::text);
         if !old.is_some_and(|dir| box_sys::path::from_bytes(&dir).is_dir()) {

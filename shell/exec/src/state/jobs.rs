@@ -65,7 +65,7 @@ impl Job {
     }
 
     /// Those of its processes that run.
-    pub fn running(&self) -> impl Iterator<Item = Pid> {
+    pub fn running_pids(&self) -> impl Iterator<Item = Pid> {
         self.processes.iter().filter(|p| p.status.is_none()).map(|p| p.pid)
     }
 
@@ -101,12 +101,12 @@ impl Jobs {
     }
 
     /// The job that `%+` names.
-    pub fn current(&self) -> Option<u32> {
+    pub fn current_job(&self) -> Option<u32> {
         self.current
     }
 
     /// The job that `%-` names.
-    pub fn previous(&self) -> Option<u32> {
+    pub fn previous_job(&self) -> Option<u32> {
         self.previous
     }
 
@@ -149,7 +149,7 @@ impl Jobs {
     }
 
     /// Keeps the status of a child that is on no list.
-    pub fn remember(&mut self, pid: Pid, status: i32) {
+    pub fn remember_status(&mut self, pid: Pid, status: i32) {
         let ended = Rc::make_mut(&mut self.ended);
         ended.push_back((pid, status));
         while ended.len() > REMEMBERED {
@@ -163,7 +163,7 @@ impl Jobs {
         let job = Rc::make_mut(&mut self.list).remove(at);
         for p in &job.processes {
             if let Some(status) = p.status {
-                self.remember(p.pid, status);
+                self.remember_status(p.pid, status);
             }
         }
         if self.current == Some(id) {
@@ -223,11 +223,11 @@ impl Jobs {
     }
 
     /// The job that an operand names, by a specification or by the number of a process.
-    pub fn named(&self, operand: &[u8]) -> Option<&Job> {
+    pub fn find_by_operand(&self, operand: &[u8]) -> Option<&Job> {
         if operand.starts_with(b"%") {
             return self.by_spec(operand).ok();
         }
-        let pid = crate::builtin::opts::integer(operand)?;
+        let pid = crate::builtin::opts::parse_integer(operand)?;
         self.by_pid(u32::try_from(pid).ok()?)
     }
 }

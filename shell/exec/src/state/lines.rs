@@ -156,7 +156,7 @@ fn of_parts(parts: &[WordPart], out: &mut Vec<u32>) {
 }
 
 /// Puts lines back into a freshly parsed list. A list of another length changes nothing.
-pub fn restore(list: &mut CommandList, lines: &[u32]) {
+pub fn restore_lines(list: &mut CommandList, lines: &[u32]) {
     let mut now = Vec::new();
     of_list(list, &mut now);
     if now.len() != lines.len() {
@@ -172,7 +172,7 @@ pub fn restore(list: &mut CommandList, lines: &[u32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_list, restore};
+    use super::{of_list, restore_lines};
     use sh_syntax::parse::{ParseOptions, parse_all};
 
     #[test]
@@ -181,9 +181,9 @@ mod tests {
         let tree = parse_all(source, &ParseOptions::default()).unwrap();
         let mut lines = Vec::new();
         of_list(&tree, &mut lines);
-        let printed = sh_syntax::print::list(&tree);
+        let printed = sh_syntax::print::print_list(&tree);
         let mut again = parse_all(&printed, &ParseOptions::default()).unwrap();
-        restore(&mut again, &lines);
+        restore_lines(&mut again, &lines);
         let mut restored = Vec::new();
         of_list(&again, &mut restored);
         assert_eq!(restored, lines);

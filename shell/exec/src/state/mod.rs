@@ -201,16 +201,16 @@ impl ShellState {
             ulimits: _,
             completions: _,
         } = self;
-        traps.enter_subshell(options.has(SetOpt::ErrTrace), options.has(SetOpt::FuncTrace));
-        options.put(SetOpt::Monitor, false);
+        traps.enter_subshell(options.has_set(SetOpt::ErrTrace), options.has_set(SetOpt::FuncTrace));
+        options.switch_set(SetOpt::Monitor, false);
         // Children are another shell's, which cannot be waited for.
         jobs.enter_subshell();
         ids.enter_subshell(pid);
-        *here = here.within(CommandContext::Subshell);
+        *here = here.within_context(CommandContext::Subshell);
     }
 
     /// What `ulimit` set: soft and hard limit by letter.
-    pub(crate) fn ulimits(&self) -> &BTreeMap<u8, (u64, u64)> {
+    pub(crate) fn user_limits(&self) -> &BTreeMap<u8, (u64, u64)> {
         &self.ulimits
     }
 

@@ -122,7 +122,7 @@ impl Default for ShellOptions {
         ] {
             o.shopt |= 1 << s as u8;
         }
-        o.sync();
+        o.sync_expand();
         o
     }
 }
@@ -148,13 +148,13 @@ impl From<(u32, u64, bool)> for ShellOptions {
 impl ShellOptions {
     /// Whether a `set -o` option is on.
     #[inline]
-    pub fn has(&self, o: SetOpt) -> bool {
+    pub fn has_set(&self, o: SetOpt) -> bool {
         self.set & (1 << o as u8) != 0
     }
 
     /// Whether a `shopt` option is on.
     #[inline]
-    pub fn shopt(&self, o: ShOpt) -> bool {
+    pub fn has_shopt(&self, o: ShOpt) -> bool {
         self.shopt & (1 << o as u8) != 0
     }
 
@@ -175,7 +175,7 @@ impl ShellOptions {
     }
 
     /// Switches a `set -o` option, and what depends on it.
-    pub fn put(&mut self, o: SetOpt, on: bool) {
+    pub fn switch_set(&mut self, o: SetOpt, on: bool) {
         let bit = 1 << o as u8;
         let changes = (self.set & bit != 0) != on;
         self.set = if on { self.set | bit } else { self.set & !bit };
@@ -198,7 +198,7 @@ impl ShellOptions {
             }
             _ => {}
         }
-        self.sync();
+        self.sync_expand();
     }
 
     /// Switches a `shopt` option, and what depends on it.
@@ -208,8 +208,8 @@ impl ShellOptions {
         match o {
             // Debugging traces functions (bash manual 4.3.2).
             ShOpt::ExtDebug => {
-                self.put(SetOpt::ErrTrace, on);
-                self.put(SetOpt::FuncTrace, on);
+                self.switch_set(SetOpt::ErrTrace, on);
+                self.switch_set(SetOpt::FuncTrace, on);
             }
             ShOpt::InteractiveComments => {
                 let b = 1 << SetOpt::InteractiveComments as u32;
@@ -217,7 +217,7 @@ impl ShellOptions {
             }
             _ => {}
         }
-        self.sync();
+        self.sync_expand();
     }
 
     /// The view that expansion gets.
@@ -238,37 +238,37 @@ impl ShellOptions {
     /// Takes over both sets.
     pub fn set_bits(&mut self, set: u32, shopt: u64) {
         (self.set, self.shopt) = (set, shopt);
-        self.sync();
+        self.sync_expand();
     }
 
-    fn sync(&mut self) {
+    fn sync_expand(&mut self) {
         let c_locale = self.expand.c_locale;
         self.expand = ExpandOptions {
-            nounset: self.has(SetOpt::NoUnset),
-            noglob: self.has(SetOpt::NoGlob),
-            braceexpand: self.has(SetOpt::BraceExpand),
-            posix: self.has(SetOpt::Posix),
-            extglob: self.shopt(ShOpt::ExtGlob),
-            globstar: self.shopt(ShOpt::GlobStar),
-            dotglob: self.shopt(ShOpt::DotGlob),
-            nullglob: self.shopt(ShOpt::NullGlob),
-            failglob: self.shopt(ShOpt::FailGlob),
-            nocaseglob: self.shopt(ShOpt::NoCaseGlob),
-            nocasematch: self.shopt(ShOpt::NoCaseMatch),
-            globskipdots: self.shopt(ShOpt::GlobSkipDots),
-            patsub_replacement: self.shopt(ShOpt::PatsubReplacement),
+            nounset: self.has_set(SetOpt::NoUnset),
+            noglob: self.has_set(SetOpt::NoGlob),
+            braceexpand: self.has_set(SetOpt::BraceExpand),
+            posix: self.has_set(SetOpt::Posix),
+            extglob: self.has_shopt(ShOpt::ExtGlob),
+            globstar: self.has_shopt(ShOpt::GlobStar),
+            dotglob: self.has_shopt(ShOpt::DotGlob),
+            nullglob: self.has_shopt(ShOpt::NullGlob),
+            failglob: self.has_shopt(ShOpt::FailGlob),
+            nocaseglob: self.has_shopt(ShOpt::NoCaseGlob),
+            nocasematch: self.has_shopt(ShOpt::NoCaseMatch),
+            globskipdots: self.has_shopt(ShOpt::GlobSkipDots),
+            patsub_replacement: self.has_shopt(ShOpt::PatsubReplacement),
             c_locale,
         };
     }
 
     /// `$-`.
-    pub fn flags(&self) -> Vec<u8> {
+    pub fn flag_letters(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (letter, o) in LETTERS {
             if *letter == b'k' && self.is_interactive {
                 out.push(b'i');
             }
-            if self.has(*o) {
+            if self.has_set(*o) {
                 out.push(*letter);
             }
         }
@@ -284,14 +284,14 @@ impl ShellOptions {
     }
 
     /// `$SHELLOPTS`: the names that are on, joined by colons.
-    pub fn shellopts(&self) -> Vec<u8> {
-        let on = SET_OPTIONS.iter().filter(|(_, o)| self.has(*o)).map(|(n, _)| *n);
+    pub fn shellopts_text(&self) -> Vec<u8> {
+        let on = SET_OPTIONS.iter().filter(|(_, o)| self.has_set(*o)).map(|(n, _)| *n);
         on.collect::<Vec<_>>().join(":").into_bytes()
     }
 
     /// `$BASHOPTS`, likewise.
-    pub fn bashopts(&self) -> Vec<u8> {
-        let on = SHOPT_OPTIONS.iter().filter(|(_, o)| self.shopt(*o)).map(|(n, _)| *n);
+    pub fn bashopts_text(&self) -> Vec<u8> {
+        let on = SHOPT_OPTIONS.iter().filter(|(_, o)| self.has_shopt(*o)).map(|(n, _)| *n);
         on.collect::<Vec<_>>().join(":").into_bytes()
     }
 }
@@ -307,6 +307,6 @@ pub fn shopt_option(name: &[u8]) -> Option<ShOpt> {
 }
 
 /// The option of a letter as given to `set`.
-pub fn letter(c: u8) -> Option<SetOpt> {
+pub fn option_from_letter(c: u8) -> Option<SetOpt> {
     LETTERS.iter().find(|(l, _)| *l == c).map(|(_, o)| *o)
 }

@@ -49,7 +49,7 @@ impl PositionalParams {
     }
 
     /// Those outside of all functions.
-    pub fn outermost(&self) -> &Positional {
+    pub fn outermost_list(&self) -> &Positional {
         self.outermost.as_ref().unwrap_or(&self.list)
     }
 
@@ -127,9 +127,9 @@ mod tests {
         let mut params = PositionalParams::new(Vec::new(), vec![b"a".to_vec()]);
         let outer = params.enter_function(Rc::new(list("f")));
         let inner = params.enter_function(Rc::new(list("g")));
-        assert_eq!(**params.outermost(), list("a"));
+        assert_eq!(**params.outermost_list(), list("a"));
         params.leave_function(inner);
-        assert_eq!(**params.outermost(), list("a"));
+        assert_eq!(**params.outermost_list(), list("a"));
         params.leave_function(outer);
         assert_eq!(**params.list(), list("a"));
     }

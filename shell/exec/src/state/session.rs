@@ -21,7 +21,7 @@ use box_sys::session::{
     STATE_MAX, SessionFunction, SessionRecord, SessionRecords, SessionValue, SessionWriter,
     StateError,
 };
-use box_sys::{FileKind, meta, path, strerror};
+use box_sys::{FileKind, error_text, meta, path};
 use sh_expand::Attributes;
 use sh_expand::array::{AssocArray, IndexedArray};
 
@@ -31,10 +31,10 @@ use super::hash::FastMap;
 use super::options::{SET_OPTIONS, SHOPT_OPTIONS};
 use super::options::{SetOpt, ShOpt, set_option, shopt_option};
 use super::traps;
-use super::vars::{Name, ShellVar, VarSlot, Vars, decimal};
+use super::vars::{Name, ShellVar, VarSlot, Vars, decimal_digits};
 use super::{FunctionDef, GetOpts, PipeStatus};
 use crate::Shell;
-use crate::builtin::declare::print::flags;
+use crate::builtin::declare::print::attribute_flags;
 
 /// Options that a session does not keep.
 const CALL_OPTIONS: [SetOpt; 2] = [SetOpt::NoExec, SetOpt::OneCmd];
@@ -53,7 +53,7 @@ const NAMED: usize = 10;
 pub enum SessionError {
     #[error("not in a session")]
     None,
-    #[error("session state: {}", strerror(.0))]
+    #[error("session state: {}", error_text(.0))]
     Read(io::Error),
 }
 
@@ -109,11 +109,11 @@ impl Shell<'_> {
     fn session_error(&mut self, parts: &[&[u8]]) {
         let line =
             [self.state.params.arg0(), b": session: ".as_slice(), &parts.concat(), b"\n"].concat();
-        self.err(&line);
+        self.write_err(&line);
     }
 
     fn take_up(&mut self, session: &mut SessionBaseline) -> Result<(), StateError> {
-        let mut records = SessionRecords::of(&session.before)?;
+        let mut records = SessionRecords::from_state(&session.before)?;
         let mut taking = StateReader {
             lost: LostState::default(),
             options: session.options,
@@ -122,14 +122,14 @@ impl Shell<'_> {
             keeps_params: !self.state.params.list().is_empty(),
             began: session.began,
         };
-        let mut at = session.before.len() - records.rest();
-        while let Some((raw, record)) = records.raw() {
+        let mut at = session.before.len() - records.rest_len();
+        while let Some((raw, record)) = records.next_raw() {
             let range = at..at + raw.len();
             at = range.end;
             match record {
                 None => taking.lost.add("a part of", b"it"),
                 Some(SessionRecord::Function(f)) => {
-                    let (name, def) = function(&f);
+                    let (name, def) = kept_function(&f);
                     session.taken.insert(name.clone(), (def.function.clone(), range));
                     Rc::make_mut(&mut self.state.functions).insert(name, def);
                 }
@@ -145,7 +145,7 @@ impl Shell<'_> {
         if let Some(cwd) = taking.cwd {
             self.return_to(cwd);
         }
-        if let Some((names, more)) = taking.lost.named() {
+        if let Some((names, more)) = taking.lost.lost_names() {
             self.session_error(&[b"not taken up: ", &names, more.as_bytes()]);
         }
         Ok(())
@@ -164,13 +164,13 @@ impl Shell<'_> {
                 s.pipe_status = PipeStatus::Many(Rc::new(stages));
             }
             SessionRecord::Variable { name, attributes, value } if is_name(name) => {
-                let var = variable(attributes, &value, s.vars.get(name));
+                let var = kept_variable(attributes, &value, s.vars.get(name));
                 s.vars.insert(name, var);
             }
             SessionRecord::Variable { name, .. } => taking.lost.add("variable", name),
             SessionRecord::NoVariable(name) => {
                 if s.vars.get(name).is_some() {
-                    s.vars.unset(name, false);
+                    s.vars.unset_var(name, false);
                 }
             }
             SessionRecord::NoFunction(name) => {
@@ -179,7 +179,7 @@ impl Shell<'_> {
             SessionRecord::Alias { name, text } => {
                 Rc::make_mut(&mut s.aliases).insert(name.to_vec(), Rc::from(text));
             }
-            SessionRecord::Set { .. } | SessionRecord::Shopt { .. } => taking.option(&record),
+            SessionRecord::Set { .. } | SessionRecord::Shopt { .. } => taking.take_option(&record),
             SessionRecord::Trap { condition, action } => match traps::parse(condition) {
                 // What this process was told to ignore stays ignored.
                 Some(n) if n != traps::EXIT && self.signals.is_fixed(n) => {}
@@ -206,8 +206,8 @@ impl Shell<'_> {
                 s.seconds.set_offset(passed.clamp(-MOST_SECONDS, MOST_SECONDS));
             }
             SessionRecord::Random(seed) => s.random.assign(seed),
-            SessionRecord::Disabled(name) => match crate::builtin::find(name) {
-                Some(b) => s.commands.enable(b.name, false),
+            SessionRecord::Disabled(name) => match crate::builtin::find_builtin(name) {
+                Some(b) => s.commands.enable_builtin(b.name, false),
                 None => taking.lost.add("builtin", name),
             },
             SessionRecord::Limit { letter, soft, hard } => s.set_ulimit(letter, (soft, hard)),
@@ -232,7 +232,7 @@ impl Shell<'_> {
         let text = path::to_bytes(&home).to_vec();
         self.session_error(&[cwd, b": the working directory is gone, going on in ", &text]);
         self.state.dirs.set_cwd(home);
-        self.state.vars.entry(b"PWD").slot = VarSlot::Scalar(Rc::new(text));
+        self.state.vars.entry_or_insert(b"PWD").slot = VarSlot::Scalar(Rc::new(text));
         self.state.vars.touch_env();
     }
 
@@ -246,7 +246,7 @@ impl Shell<'_> {
         let state = self.session_bytes(&session, status);
         if state != session.before {
             let kept = match state.len() {
-                0..=STATE_MAX => self.sys.keep_session_state(&state).map_err(|e| strerror(&e)),
+                0..=STATE_MAX => self.sys.keep_session_state(&state).map_err(|e| error_text(&e)),
                 _ => Err("more than 4 MiB".to_owned()),
             };
             if let Err(why) = kept {
@@ -260,84 +260,87 @@ impl Shell<'_> {
         let s = &*self.state;
         // Where `exec` replaces the shell, functions may be under way.
         let (mut vars, mut options) = (s.vars.clone(), s.options.clone());
-        while vars.level() > 0 {
+        while vars.scope_level() > 0 {
             if let Some(own) = vars.pop_scope(|_, _| {}) {
                 options = *own;
             }
         }
-        let positional = s.params.outermost();
+        let positional = s.params.outermost_list();
         let mut w = SessionWriter::new();
-        w.record(&SessionRecord::Cwd(s.dirs.cwd_bytes()));
-        w.record(&SessionRecord::Umask(s.umask));
+        w.add_record(&SessionRecord::Cwd(s.dirs.cwd_bytes()));
+        w.add_record(&SessionRecord::Umask(s.umask));
         let stages: Vec<u8> = match &s.pipe_status {
             PipeStatus::One(n) => vec![*n as u8],
             PipeStatus::Many(all) => all.iter().map(|n| *n as u8).collect(),
         };
-        w.record(&SessionRecord::Status { last: status as u8, stages: &stages });
-        w.record(&SessionRecord::SecondsZero(session.began.saturating_sub(s.seconds.offset())));
-        if let Some(seed) = s.random.assigned() {
-            w.record(&SessionRecord::Random(seed));
+        w.add_record(&SessionRecord::Status { last: status as u8, stages: &stages });
+        w.add_record(&SessionRecord::SecondsZero(session.began.saturating_sub(s.seconds.offset())));
+        if let Some(seed) = s.random.assigned_seed() {
+            w.add_record(&SessionRecord::Random(seed));
         }
         if s.getopts.index != 0 || s.getopts.offset != 0 {
             let number = |n: usize| u32::try_from(n).unwrap_or(0);
             let (index, offset) = (number(s.getopts.index), number(s.getopts.offset));
-            w.record(&SessionRecord::GetOpts { index, offset });
+            w.add_record(&SessionRecord::GetOpts { index, offset });
         }
         write_options(&mut w, options.to_bits(), session.options);
         write_variables(&mut w, &vars, &session.vars);
         self.write_functions(&mut w, session);
         for (name, text) in s.aliases.iter() {
-            w.record(&SessionRecord::Alias { name, text });
+            w.add_record(&SessionRecord::Alias { name, text });
         }
-        for (n, action) in s.traps.active().filter(|(n, _)| *n != traps::EXIT) {
+        for (n, action) in s.traps.active_traps().filter(|(n, _)| *n != traps::EXIT) {
             if !self.signals.is_fixed(n) {
                 let condition = traps::name(n);
-                w.record(&SessionRecord::Trap { condition: condition.as_bytes(), action });
+                w.add_record(&SessionRecord::Trap { condition: condition.as_bytes(), action });
             }
         }
         if !positional.is_empty() {
-            w.record(&SessionRecord::Positional(positional.iter().map(|p| p.as_slice()).collect()));
-        }
-        if !s.dirs.below().is_empty() {
-            w.record(&SessionRecord::Directories(
-                s.dirs.below().iter().map(Vec::as_slice).collect(),
+            w.add_record(&SessionRecord::Positional(
+                positional.iter().map(|p| p.as_slice()).collect(),
             ));
         }
-        for name in s.commands.disabled() {
-            w.record(&SessionRecord::Disabled(name.as_bytes()));
+        if !s.dirs.stack_below().is_empty() {
+            w.add_record(&SessionRecord::Directories(
+                s.dirs.stack_below().iter().map(Vec::as_slice).collect(),
+            ));
         }
-        for (letter, (soft, hard)) in s.ulimits() {
-            w.record(&SessionRecord::Limit { letter: *letter, soft: *soft, hard: *hard });
+        for name in s.commands.disabled_builtins() {
+            w.add_record(&SessionRecord::Disabled(name.as_bytes()));
+        }
+        for (letter, (soft, hard)) in s.user_limits() {
+            w.add_record(&SessionRecord::Limit { letter: *letter, soft: *soft, hard: *hard });
         }
         w.finish()
     }
 
     fn write_functions(&self, w: &mut SessionWriter, session: &SessionBaseline) {
-        let same =
-            |a: &FunctionDef, b: &FunctionDef| a.function.is(&b.function) && a.attrs == b.attrs;
+        let same = |a: &FunctionDef, b: &FunctionDef| {
+            a.function.is_same(&b.function) && a.attrs == b.attrs
+        };
         for name in self.function_names() {
             let Some(f) = self.state.functions.get(&name) else { continue };
             if session.functions.get(&name).is_some_and(|fresh| same(f, fresh)) {
                 continue;
             }
             let attributes = f.attrs.letters();
-            let taken = session.taken.get(&name).filter(|(was, _)| was.is(&f.function));
+            let taken = session.taken.get(&name).filter(|(was, _)| was.is_same(&f.function));
             let raw = taken.and_then(|(_, range)| session.before.get(range.clone()));
             if let Some(raw) = raw
                 && attributes_in(raw) == Some(&attributes)
             {
-                w.raw(raw);
+                w.add_raw(raw);
                 continue;
             }
             let code = f.function.code(f.line);
             let lines: Vec<u8> = code.lines.iter().flat_map(|l| l.to_le_bytes()).collect();
             let environment = match f.function.get() {
-                Ok(function) if f.attrs.has(Attributes::EXPORT) => {
+                Ok(function) if f.attrs.has_any(Attributes::EXPORT) => {
                     sh_syntax::print::exported_function(function)
                 }
                 _ => Vec::new(),
             };
-            w.record(&SessionRecord::Function(SessionFunction {
+            w.add_record(&SessionRecord::Function(SessionFunction {
                 name: &name,
                 text: &code.text,
                 attributes: &attributes,
@@ -350,7 +353,7 @@ impl Shell<'_> {
         let mut gone: Vec<&Name> = session.functions.keys().collect();
         gone.retain(|name| !self.state.functions.contains_key(*name));
         gone.sort_unstable();
-        gone.iter().for_each(|name| w.record(&SessionRecord::NoFunction(name)));
+        gone.iter().for_each(|name| w.add_record(&SessionRecord::NoFunction(name)));
     }
 }
 
@@ -370,7 +373,7 @@ struct StateReader<'r> {
 
 impl StateReader<'_> {
     /// Switches an option that a session keeps.
-    fn option(&mut self, record: &SessionRecord<'_>) {
+    fn take_option(&mut self, record: &SessionRecord<'_>) {
         let (set, shopt) = &mut self.options;
         match *record {
             SessionRecord::Set { name, on } => match set_option(name) {
@@ -408,14 +411,14 @@ impl LostState {
     }
 
     /// Names, and how many more there are.
-    fn named(&self) -> Option<(Vec<u8>, String)> {
+    fn lost_names(&self) -> Option<(Vec<u8>, String)> {
         let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
         (!self.named.is_empty()).then(|| (self.named.join(&b", "[..]), more))
     }
 }
 
 /// A function as it was kept.
-fn function(f: &SessionFunction<'_>) -> (Name, FunctionDef) {
+fn kept_function(f: &SessionFunction<'_>) -> (Name, FunctionDef) {
     let def = FunctionDef {
         function: DefinitionCode { text: f.text.to_vec(), lines: lines_of(f.lines) }.into(),
         source: Rc::new(f.source.to_vec()),
@@ -427,7 +430,7 @@ fn function(f: &SessionFunction<'_>) -> (Name, FunctionDef) {
 
 /// The letters in the record of a function.
 fn attributes_in(raw: &[u8]) -> Option<&[u8]> {
-    match SessionRecords::one(raw)? {
+    match SessionRecords::decode_one(raw)? {
         SessionRecord::Function(f) => Some(f.attributes),
         _ => None,
     }
@@ -441,13 +444,13 @@ fn write_options(w: &mut SessionWriter, now: (u32, u64), fresh: (u32, u64)) {
     for (name, o) in SET_OPTIONS.iter().filter(|(_, o)| !CALL_OPTIONS.contains(o)) {
         let on = |bits: u32| bits & 1 << *o as u8 != 0;
         if on(now.0) != on(fresh.0) {
-            w.record(&SessionRecord::Set { name: name.as_bytes(), on: on(now.0) });
+            w.add_record(&SessionRecord::Set { name: name.as_bytes(), on: on(now.0) });
         }
     }
     for (name, o) in SHOPT_OPTIONS.iter().filter(|(_, o)| !CALL_SHOPTS.contains(o)) {
         let on = |bits: u64| bits & 1 << *o as u8 != 0;
         if on(now.1) != on(fresh.1) {
-            w.record(&SessionRecord::Shopt { name: name.as_bytes(), on: on(now.1) });
+            w.add_record(&SessionRecord::Shopt { name: name.as_bytes(), on: on(now.1) });
         }
     }
 }
@@ -456,26 +459,26 @@ fn write_variables(w: &mut SessionWriter, vars: &Vars, fresh: &Vars) {
     let mut gone: Vec<&Name> = fresh.iter().map(|(n, _)| n).collect();
     gone.retain(|n| vars.get(n).is_none());
     gone.sort_unstable();
-    gone.iter().for_each(|name| w.record(&SessionRecord::NoVariable(name)));
+    gone.iter().for_each(|name| w.add_record(&SessionRecord::NoVariable(name)));
     for name in vars.sorted_names() {
         let Some(var) = vars.get(&name) else { continue };
         let was = fresh.get(&name);
         let always = ALWAYS.contains(&name.as_ref());
-        if *name == *OF_CALL || !always && was.is_some_and(|was| same(var, was)) {
+        if *name == *OF_CALL || !always && was.is_some_and(|was| is_same_variable(var, was)) {
             continue;
         }
         let dynamic = |v: &ShellVar| matches!(v.slot, VarSlot::Dynamic(_));
         if was.is_some_and(dynamic) && !dynamic(var) {
             // It has lost its special meaning.
-            w.record(&SessionRecord::NoVariable(&name));
+            w.add_record(&SessionRecord::NoVariable(&name));
         }
-        let attributes = flags(var.attrs, var.value().as_ref());
+        let attributes = attribute_flags(var.attrs, var.value().as_ref());
         let attributes = attributes.get(1..).filter(|f| *f != b"-").unwrap_or_default();
         let number;
         let value = match &var.slot {
             VarSlot::Unset | VarSlot::Dynamic(_) => SessionValue::Unset,
             VarSlot::Int(n) => {
-                number = decimal(*n);
+                number = decimal_digits(*n);
                 SessionValue::Scalar(&number)
             }
             VarSlot::Scalar(text) => SessionValue::Scalar(text),
@@ -490,12 +493,12 @@ fn write_variables(w: &mut SessionWriter, vars: &Vars, fresh: &Vars) {
                 SessionValue::Assoc(all)
             }
         };
-        w.record(&SessionRecord::Variable { name: &name, attributes, value });
+        w.add_record(&SessionRecord::Variable { name: &name, attributes, value });
     }
 }
 
 /// Whether a variable is as it was, as far as a script can tell.
-fn same(a: &ShellVar, b: &ShellVar) -> bool {
+fn is_same_variable(a: &ShellVar, b: &ShellVar) -> bool {
     a.attrs == b.attrs
         && match (&a.slot, &b.slot) {
             (VarSlot::Unset, VarSlot::Unset) => true,
@@ -509,7 +512,7 @@ fn same(a: &ShellVar, b: &ShellVar) -> bool {
         }
 }
 
-fn variable(letters: &[u8], value: &SessionValue<'_>, fresh: Option<&ShellVar>) -> ShellVar {
+fn kept_variable(letters: &[u8], value: &SessionValue<'_>, fresh: Option<&ShellVar>) -> ShellVar {
     let slot = match value {
         SessionValue::Unset => match fresh {
             Some(ShellVar { slot: slot @ VarSlot::Dynamic(_), .. }) => slot.clone(),

@@ -22,7 +22,7 @@ type Shipped<S> = (CommandList, S, u64, bool, [u64; 5]);
 ///
 /// # Errors
 /// If memory is short.
-pub fn encode(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Vec<u8>> {
+pub fn encode_state(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Vec<u8>> {
     // Taken apart without `..`, so that whoever adds a field decides here whether it travels.
     let Shell {
         state,
@@ -48,7 +48,7 @@ pub fn encode(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Vec<u8>>
     let mut state = state.clone();
     state.here = state.here.shipped();
     let shipped: Shipped<&ShellState> =
-        (code, &state, signals.fixed(), mentions.commands, budget.used());
+        (code, &state, signals.fixed_signals(), mentions.commands, budget.used_counts());
     postcard::to_stdvec(&shipped)
 }
 
@@ -56,7 +56,7 @@ pub fn encode(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Vec<u8>>
 ///
 /// # Errors
 /// If the bytes are no state.
-pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<CommandList> {
+pub fn decode_state(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<CommandList> {
     let (code, state, fixed_signals, mentions_commands, budget): Shipped<Box<ShellState>> =
         postcard::from_bytes(data)?;
     let own = std::mem::replace(&mut shell.state, state);
@@ -91,9 +91,9 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<CommandLis
         command: _,
         ulimits: _,
     } = *own;
-    s.ids = s.ids.in_process(ids.own());
+    s.ids = s.ids.in_process(ids.own_pid());
     (s.fds, s.jobs, s.random) = (fds, jobs, random);
-    shell.signals.fix(fixed_signals);
+    shell.signals.fix_ignored(fixed_signals);
     shell.mentions.commands |= mentions_commands;
     shell.budget.go_on_from(budget);
     shell.sync_locale();

@@ -83,13 +83,13 @@ impl Traps {
 
     /// Whether there is an action that commands here see.
     #[inline]
-    pub fn sees(&self, trap: Trap) -> bool {
+    pub fn sees_trap(&self, trap: Trap) -> bool {
         self.seen.has(trap)
     }
 
     /// No command sees the DEBUG trap any more.
     pub fn hide_debug(&mut self) {
-        self.seen = self.seen.without(Trap::Debug);
+        self.seen = self.seen.without_trap(Trap::Debug);
     }
 
     /// A function begins, which sees the traps of `reaching` only.
@@ -99,7 +99,7 @@ impl Traps {
         let mut actions = Vec::new();
         for trap in Trap::HIDDEN {
             if self.seen.has(trap) && !reaching.has(trap) {
-                self.seen = self.seen.without(trap);
+                self.seen = self.seen.without_trap(trap);
                 let condition = trap.condition();
                 actions.extend(self.get(condition).map(|action| (condition, action.clone())));
             }
@@ -136,7 +136,7 @@ impl Traps {
     #[must_use]
     pub fn take_debug(&mut self) -> Option<SuspendedDebugTrap> {
         let action = Rc::make_mut(&mut self.actions).remove(&DEBUG)?;
-        let seen = self.sees(Trap::Debug);
+        let seen = self.sees_trap(Trap::Debug);
         self.hide_debug();
         Some(SuspendedDebugTrap { action, seen })
     }
@@ -149,7 +149,7 @@ impl Traps {
         }
     }
 
-    fn sync(&mut self) {
+    fn sync_sets(&mut self) {
         for trap in Trap::HIDDEN {
             let acts = self.actions.get(&trap.condition()).is_some_and(|a: &Str| !a.is_empty());
             self.seen = self.seen.put(trap, acts);
@@ -157,12 +157,12 @@ impl Traps {
     }
 
     /// What a listing shows, in order of the conditions.
-    pub fn listed(&self) -> impl Iterator<Item = (u8, &Str)> {
+    pub fn listed_traps(&self) -> impl Iterator<Item = (u8, &Str)> {
         self.inherited.as_ref().unwrap_or(&self.actions).iter().map(|(c, a)| (*c, a))
     }
 
     /// What is really in force.
-    pub fn active(&self) -> impl Iterator<Item = (u8, &Str)> {
+    pub fn active_traps(&self) -> impl Iterator<Item = (u8, &Str)> {
         self.actions.iter().map(|(c, a)| (*c, a))
     }
 
@@ -181,7 +181,7 @@ impl Traps {
         let kept = old.iter().filter(|(c, a)| keep(**c, a)).map(|(c, a)| (*c, a.clone()));
         self.actions = Rc::new(kept.collect());
         self.inherited.get_or_insert(old);
-        self.sync();
+        self.sync_sets();
     }
 
     /// Keyboard signals are the other shell's from now on (POSIX XCU 2.11). As in bash, only INT is
@@ -212,7 +212,7 @@ pub fn parse(text: &[u8]) -> Option<u8> {
 }
 
 /// Every condition there is, in the order of listings.
-pub fn all() -> impl Iterator<Item = u8> {
+pub fn all_conditions() -> impl Iterator<Item = u8> {
     EXIT..=RETURN
 }
 
@@ -264,20 +264,20 @@ impl TrapSet {
 
     /// These and that one.
     #[must_use]
-    pub fn with(self, trap: Trap) -> TrapSet {
+    pub fn with_trap(self, trap: Trap) -> TrapSet {
         TrapSet(self.0 | 1 << trap as u8)
     }
 
     /// These but that one.
     #[must_use]
-    pub fn without(self, trap: Trap) -> TrapSet {
+    pub fn without_trap(self, trap: Trap) -> TrapSet {
         TrapSet(self.0 & !(1 << trap as u8))
     }
 
     /// That one, too, if so; else not.
     #[must_use]
     pub fn put(self, trap: Trap, on: bool) -> TrapSet {
-        if on { self.with(trap) } else { self.without(trap) }
+        if on { self.with_trap(trap) } else { self.without_trap(trap) }
     }
 }
 
@@ -294,10 +294,10 @@ mod tests {
         let mut traps = Traps::default();
         traps.set(DEBUG, text("d"));
         traps.set(ERR, text("e"));
-        let hidden = traps.enter_function(TrapSet::default().with(Trap::Err));
-        assert!(!traps.sees(Trap::Debug) && traps.sees(Trap::Err));
+        let hidden = traps.enter_function(TrapSet::default().with_trap(Trap::Err));
+        assert!(!traps.sees_trap(Trap::Debug) && traps.sees_trap(Trap::Err));
         traps.leave_function(hidden);
-        assert!(traps.sees(Trap::Debug) && traps.sees(Trap::Err));
+        assert!(traps.sees_trap(Trap::Debug) && traps.sees_trap(Trap::Err));
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
         traps.set(RETURN, text("r"));
         traps.set(DEBUG, None);
         traps.leave_function(hidden);
-        assert!(traps.sees(Trap::Debug) && traps.sees(Trap::Return));
+        assert!(traps.sees_trap(Trap::Debug) && traps.sees_trap(Trap::Return));
         assert_eq!(traps.get(DEBUG), text("d").as_ref());
     }
 }

@@ -101,7 +101,7 @@ impl ShellVar {
     pub fn value(&self) -> Option<VarValue> {
         match &self.slot {
             VarSlot::Unset | VarSlot::Dynamic(_) => None,
-            VarSlot::Int(n) => Some(VarValue::Scalar(Rc::new(decimal(*n)))),
+            VarSlot::Int(n) => Some(VarValue::Scalar(Rc::new(decimal_digits(*n)))),
             VarSlot::Scalar(s) => Some(VarValue::Scalar(s.clone())),
             VarSlot::Indexed(a) => Some(VarValue::Indexed(a.clone())),
             VarSlot::Assoc(a) => Some(VarValue::Assoc(a.clone())),
@@ -112,7 +112,7 @@ impl ShellVar {
     pub fn text(&self) -> Option<Str> {
         match &self.slot {
             VarSlot::Unset | VarSlot::Dynamic(_) => None,
-            VarSlot::Int(n) => Some(Rc::new(decimal(*n))),
+            VarSlot::Int(n) => Some(Rc::new(decimal_digits(*n))),
             VarSlot::Scalar(s) => Some(s.clone()),
             VarSlot::Indexed(a) => a.get(0).cloned(),
             VarSlot::Assoc(a) => a.get(b"0").cloned(),
@@ -131,18 +131,18 @@ impl ShellVar {
 
     /// Whether it is an associative array, if only by its attributes.
     pub fn is_assoc(&self) -> bool {
-        self.attrs.has(Attributes::ASSOC) || matches!(self.slot, VarSlot::Assoc(_))
+        self.attrs.has_any(Attributes::ASSOC) || matches!(self.slot, VarSlot::Assoc(_))
     }
 
     /// Whether it is an array, if only by its attributes.
     pub fn is_array(&self) -> bool {
         matches!(self.slot, VarSlot::Indexed(_) | VarSlot::Assoc(_))
-            || self.attrs.has(Attributes::ARRAY)
+            || self.attrs.has_any(Attributes::ARRAY)
     }
 }
 
 /// Decimal digits of a number.
-pub fn decimal(n: i64) -> Vec<u8> {
+pub fn decimal_digits(n: i64) -> Vec<u8> {
     let mut buf = [0u8; 20];
     let mut at = buf.len();
     let mut rest = n.unsigned_abs();
@@ -206,11 +206,11 @@ impl Vars {
     /// The visible variable of that name.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&ShellVar> {
-        self.map.get(name).or_else(|| self.outermost(name))
+        self.map.get(name).or_else(|| self.outermost_var(name))
     }
 
     #[inline]
-    fn outermost(&self, name: &[u8]) -> Option<&ShellVar> {
+    fn outermost_var(&self, name: &[u8]) -> Option<&ShellVar> {
         let (&OUTERMOST, name) = name.split_first()? else { return None };
         match self.hidden_global(name) {
             None => self.map.get(name).filter(|v| v.level == 0),
@@ -236,14 +236,14 @@ impl Vars {
     #[inline]
     pub fn get_mut(&mut self, name: &[u8]) -> Option<&mut ShellVar> {
         if let Some((&OUTERMOST, outer)) = name.split_first() {
-            self.outermost(name)?;
+            self.outermost_var(name)?;
             return Some(self.global_mut(outer));
         }
         Rc::make_mut(&mut self.map).get_mut(name)
     }
 
     /// The variable for writing, made (global, unset) where there is none.
-    pub fn entry(&mut self, name: &[u8]) -> &mut ShellVar {
+    pub fn entry_or_insert(&mut self, name: &[u8]) -> &mut ShellVar {
         if let Some((&OUTERMOST, name)) = name.split_first() {
             return self.global_mut(name);
         }
@@ -287,7 +287,7 @@ impl Vars {
     }
 
     /// The current scope's number; 0 outside of functions.
-    pub fn level(&self) -> u32 {
+    pub fn scope_level(&self) -> u32 {
         self.scopes.len() as u32
     }
 
@@ -336,7 +336,7 @@ impl Vars {
         if !scope.saved.is_empty() {
             let map = Rc::make_mut(&mut self.map);
             for (name, old) in scope.saved.into_iter().rev() {
-                let exported = |v: &ShellVar| v.attrs.has(Attributes::EXPORT);
+                let exported = |v: &ShellVar| v.attrs.has_any(Attributes::EXPORT);
                 let was = map.get(&name).is_some_and(exported);
                 let is = old.as_ref().is_some_and(exported);
                 if was || is {
@@ -365,9 +365,9 @@ impl Vars {
     /// A scope with these variables.
     pub fn put_scope(&mut self, kind: ScopeKind, vars: Vec<(Name, ShellVar)>) {
         self.push_scope(kind);
-        let level = self.level();
+        let level = self.scope_level();
         for (name, var) in vars {
-            *self.declare(&name, level) = ShellVar { level, ..var };
+            *self.declare_var(&name, level) = ShellVar { level, ..var };
         }
         self.env_generation = next_generation();
     }
@@ -375,10 +375,10 @@ impl Vars {
     /// Declares `name` in the scope of this number, hiding what was visible, and returns it. A variable
     /// the scope declared already is returned as it is. A variable hidden by a more
     /// deeply nested temporary scope is left to that scope.
-    pub fn declare(&mut self, name: &[u8], level: u32) -> &mut ShellVar {
+    pub fn declare_var(&mut self, name: &[u8], level: u32) -> &mut ShellVar {
         let visible = self.map.get(name).map(|v| v.level);
         if level == 0 || visible.is_some_and(|l| l >= level) {
-            return self.entry(name);
+            return self.entry_or_insert(name);
         }
         let key: Name = match self.map.get_key_value(name) {
             Some((k, _)) => k.clone(),
@@ -388,24 +388,24 @@ impl Vars {
         let mut var = ShellVar::unset(level);
         // A local variable is exported if the one it hides is, as in bash.
         var.attrs = map.get(name).map(|v| v.attrs & Attributes::EXPORT).unwrap_or_default();
-        if var.attrs.has(Attributes::EXPORT) {
+        if var.attrs.has_any(Attributes::EXPORT) {
             self.env_generation = next_generation();
         }
         let old = map.insert(key.clone(), var);
         if let Some(scope) = Rc::make_mut(&mut self.scopes).get_mut(level as usize - 1) {
             scope.saved.push((key, old));
         }
-        self.entry(name)
+        self.entry_or_insert(name)
     }
 
     /// Removes the visible variable. One of the current function's own locals stays as an unset
     /// local; one of a calling function is removed, so that what it hid shows (bash's
     /// dynamic scope; with `localvar_unset` it stays unset, too).
-    pub fn unset(&mut self, name: &[u8], keep_local: bool) {
+    pub fn unset_var(&mut self, name: &[u8], keep_local: bool) {
         let Some(var) = self.map.get(name) else { return };
         let level = var.level;
         let (temporary, local) = (var.temporary.is_some(), var.is_local());
-        if var.attrs.has(Attributes::EXPORT) {
+        if var.attrs.has_any(Attributes::EXPORT) {
             self.env_generation = next_generation();
         }
         let own = self.function_level() == Some(level);
@@ -421,11 +421,11 @@ impl Vars {
             }
             return;
         }
-        self.reveal(name, level);
+        self.reveal_hidden(name, level);
     }
 
     /// Drops the variable that scope `level` declared, so that what it hid is visible.
-    pub fn reveal(&mut self, name: &[u8], level: u32) {
+    pub fn reveal_hidden(&mut self, name: &[u8], level: u32) {
         let map = Rc::make_mut(&mut self.map);
         let scope = Rc::make_mut(&mut self.scopes).get_mut((level as usize).wrapping_sub(1));
         let Some(scope) = scope else { return };
@@ -442,7 +442,7 @@ impl Vars {
     /// `export` or `readonly` of a variable from before a command, which outlives its scope then.
     /// Around a builtin (`x=1 eval 'export x'`) only inside of a function it does; with
     /// `declare` (`anywhere`) always.
-    pub fn outlive(&mut self, name: &[u8], anywhere: bool) {
+    pub fn outlive_scope(&mut self, name: &[u8], anywhere: bool) {
         let Some(v) = self.map.get(name) else { return };
         let level = v.level as usize;
         if v.temporary.is_none() {
@@ -457,7 +457,7 @@ impl Vars {
     }
 
     /// The global variable of this name, even if locals hide it.
-    pub fn global(&self, name: &[u8]) -> Option<&ShellVar> {
+    pub fn global_var(&self, name: &[u8]) -> Option<&ShellVar> {
         match self.map.get(name).filter(|v| v.level > 0).and_then(|_| self.hidden_global(name)) {
             Some((i, at)) => self.scopes[i].saved[at].1.as_ref(),
             None => self.map.get(name),
@@ -467,15 +467,15 @@ impl Vars {
     /// The same, made if it is not there.
     pub fn global_mut(&mut self, name: &[u8]) -> &mut ShellVar {
         if self.map.get(name).is_none_or(|v| v.level == 0) {
-            return self.entry(name);
+            return self.entry_or_insert(name);
         }
-        let Some((i, at)) = self.hidden_global(name) else { return self.entry(name) };
+        let Some((i, at)) = self.hidden_global(name) else { return self.entry_or_insert(name) };
         let (_, old) = &mut Rc::make_mut(&mut self.scopes)[i].saved[at];
         old.get_or_insert_with(|| ShellVar::unset(0))
     }
 
     /// Whether the name is local to the scope of this number.
-    pub fn locals(&self, level: u32) -> Vec<Name> {
+    pub fn local_names(&self, level: u32) -> Vec<Name> {
         let Some(scope) = self.scopes.get((level as usize).wrapping_sub(1)) else {
             return Vec::new();
         };

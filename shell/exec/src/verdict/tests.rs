@@ -48,8 +48,8 @@ fn errors_end_a_posix_shell_and_one_with_errexit() {
 #[test]
 fn assignments_of_builtins() {
     assert_eq!(assigning(&ExpandCause::Interrupted.into()), Assigning::Unwind);
-    assert_eq!(assigning(&ExpandError::told(ErrorReach::Exit)), Assigning::Unwind);
-    assert_eq!(assigning(&ExpandError::readonly(b"x")), Assigning::Refused);
+    assert_eq!(assigning(&ExpandError::already_printed(ErrorReach::Exit)), Assigning::Unwind);
+    assert_eq!(assigning(&ExpandError::readonly_variable(b"x")), Assigning::Refused);
     assert_eq!(assigning(&ExpandError::bad_subscript(b"a", b"-9")), Assigning::Refused);
     assert_eq!(assigning(&ExpandError::not_an_identifier(b"1")), Assigning::Fail);
 }

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
 
-use box_sys::{NewGroup, Pid, strerror};
+use box_sys::{NewGroup, Pid, error_text};
 use sh_expand::Str;
 use sh_syntax::ast::{
     AndOr, Command, CommandKind, CommandList, CommandWord, Coproc, ListItem, Pipeline,
@@ -22,7 +22,7 @@ use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::state::ship;
 use crate::state::traps::Trap;
-use crate::state::vars::{ScopeKind, decimal};
+use crate::state::vars::{ScopeKind, decimal_digits};
 
 /// Code for a process of its own.
 pub(crate) enum DetachedCode<'c> {
@@ -41,7 +41,7 @@ pub(crate) enum StartResult {
 
 impl<'c> DetachedCode<'c> {
     /// The one simple command it consists of, if so.
-    fn simple(&self) -> Option<(&'c SimpleCommand, &'c Command)> {
+    fn simple_command(&self) -> Option<(&'c SimpleCommand, &'c Command)> {
         let and_or = match self {
             DetachedCode::Command(c) => {
                 let CommandKind::Simple(s) = &c.kind else { return None };
@@ -62,7 +62,7 @@ impl<'c> DetachedCode<'c> {
     }
 
     /// Line of its first command.
-    fn line(&self) -> Option<u32> {
+    fn first_line(&self) -> Option<u32> {
         let and_or = match self {
             DetachedCode::Command(c) => return Some(c.line),
             DetachedCode::AndOr(a) => *a,
@@ -72,7 +72,7 @@ impl<'c> DetachedCode<'c> {
     }
 
     /// As a list of its own.
-    fn list(&self) -> CommandList {
+    fn to_list(&self) -> CommandList {
         let and_or = match self {
             DetachedCode::Command(c) => {
                 let stage = PipelineStage { command: (*c).clone(), pipe_stderr: false };
@@ -106,7 +106,7 @@ fn expanded_command(s: &SimpleCommand, c: &Command, argv: &[Str]) -> Command {
 
 impl Shell<'_> {
     /// Starts code on a copy of the state whose descriptors `prepare` sets.
-    pub(crate) fn detached(
+    pub(crate) fn start_detached(
         &mut self,
         prepare: impl FnOnce(&mut Self),
         code: DetachedCode<'_>,
@@ -116,8 +116,8 @@ impl Shell<'_> {
         let saved = std::mem::replace(&mut self.state, copy);
         let subs = std::mem::take(&mut self.process_subs);
         self.enter_subshell();
-        if !matches!(code, DetachedCode::List(_)) && code.simple().is_none() {
-            self.enter(CommandContext::Detached);
+        if !matches!(code, DetachedCode::List(_)) && code.simple_command().is_none() {
+            self.enter_context(CommandContext::Detached);
         }
         prepare(self);
         match &code {
@@ -129,7 +129,7 @@ impl Shell<'_> {
             }
             DetachedCode::AndOr(_) | DetachedCode::List(_) => {}
         }
-        let r = self.start(&code, pumps);
+        let r = self.start_code(&code, pumps);
         self.sync_output();
         let left = self.leave_process_subs(matches!(code, DetachedCode::Command(_)));
         self.process_subs = subs;
@@ -141,42 +141,46 @@ impl Shell<'_> {
         }
     }
 
-    fn start(&mut self, code: &DetachedCode<'_>, pumps: &mut Pumps) -> Result<StartResult, Unwind> {
+    fn start_code(
+        &mut self,
+        code: &DetachedCode<'_>,
+        pumps: &mut Pumps,
+    ) -> Result<StartResult, Unwind> {
         // Of the command itself, not of what its expansions start.
         let group = self.children.take_group();
-        if let Some(line) = code.line() {
+        if let Some(line) = code.first_line() {
             self.state.line = line;
         }
-        let Some((s, c)) = code.simple() else {
+        let Some((s, c)) = code.simple_command() else {
             self.children.group = group;
-            return Ok(self.ship_code(code.list(), pumps));
+            return Ok(self.ship_code(code.to_list(), pumps));
         };
         let literal = match s.words.first() {
-            Some(CommandWord::Word(w)) => super::stages::literal(w),
+            Some(CommandWord::Word(w)) => super::stages::literal_text(w),
             _ => None,
         };
-        self.enter(CommandContext::Alone);
+        self.enter_context(CommandContext::Alone);
         if literal.is_some() && !self.is_external(c) {
             self.children.group = group;
-            return Ok(self.ship_code(code.list(), pumps));
+            return Ok(self.ship_code(code.to_list(), pumps));
         }
         // Expanded here: this copy of the state is the new process's.
         self.state.line = c.line;
         self.budget.expansion_bytes = 0;
         self.last_subst = None;
-        if self.state.traps.sees(Trap::Debug) {
+        if self.state.traps.sees_trap(Trap::Debug) {
             self.run_debug_trap(c)?;
         }
         let words = self.expand_words(s)?;
         if words.argv.is_empty() {
-            return self.command(c).map(StartResult::Done);
+            return self.run_command(c).map(StartResult::Done);
         }
         let found = self.find_command(&words.argv[0]);
         if let ResolvedCommand::Builtin(_) | ResolvedCommand::Function(_) = found {
             // Its name came out of an expansion: its words are expanded, do not do it twice.
             let command = expanded_command(s, c, &words.argv);
             self.children.group = group;
-            return Ok(self.ship_code(DetachedCode::Command(&command).list(), pumps));
+            return Ok(self.ship_code(DetachedCode::Command(&command).to_list(), pumps));
         }
         self.state.vars.push_scope(ScopeKind::Temporary);
         self.begin_program(&words, s)?;
@@ -207,16 +211,16 @@ impl Shell<'_> {
         match self.try_ship(code, pumps) {
             Ok(pid) => StartResult::Pid(pid),
             Err(e) => {
-                let message = strerror(&e);
-                self.error(&[b"fork: ", message.as_bytes()]);
+                let message = error_text(&e);
+                self.print_error(&[b"fork: ", message.as_bytes()]);
                 StartResult::Done(254)
             }
         }
     }
 
     fn try_ship(&mut self, code: CommandList, pumps: &mut Pumps) -> std::io::Result<Pid> {
-        let task = sh_syntax::print::list(&code);
-        let data = ship::encode(self, code).map_err(std::io::Error::other)?;
+        let task = sh_syntax::print::print_list(&code);
+        let data = ship::encode_state(self, code).map_err(std::io::Error::other)?;
         let (read, mut write) = if data.len() <= box_sys::PIPE_CAPACITY {
             self.sys.pipe()?
         } else {
@@ -227,18 +231,20 @@ impl Shell<'_> {
         let n = self.state.fds.free_from(40).unwrap_or(40);
         let argv = [b"bash".to_vec(), format!("{}{n}", crate::STATE_OPTION).into_bytes()];
         let program = self.own_program();
-        self.spawn(program, &argv, &[(n, Rc::new(read))], Some(&task), pumps)
+        self.spawn_program(program, &argv, &[(n, Rc::new(read))], Some(&task), pumps)
     }
 
     /// `list &`
-    pub(crate) fn background(&mut self, a: &AndOr) -> Flow {
-        self.tick()?;
+    pub(crate) fn run_background(&mut self, a: &AndOr) -> Flow {
+        self.check_budgets()?;
         self.sync_output();
         self.check_background()?;
-        let text = sh_syntax::print::list(&DetachedCode::AndOr(a).list()).trim_ascii_end().to_vec();
+        let text = sh_syntax::print::print_list(&DetachedCode::AndOr(a).to_list())
+            .trim_ascii_end()
+            .to_vec();
         let mut pumps = Pumps::default();
         // With job control it keeps the terminal and the keyboard's signals, and gets a group of its own.
-        let attended = self.state.options.has(SetOpt::Monitor);
+        let attended = self.state.options.has_set(SetOpt::Monitor);
         let null = match self.sys.open(Path::new("/dev/null"), File::options().read(true)) {
             Ok(f) if !attended => {
                 Some(DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(f), false))))
@@ -263,7 +269,7 @@ impl Shell<'_> {
             _ => {
                 self.children.group = group;
                 let code = DetachedCode::AndOr(a);
-                vec![self.detached(|s| s.begin_at(null.map(Some)), code, &mut pumps)]
+                vec![self.start_detached(|s| s.begin_at(null.map(Some)), code, &mut pumps)]
             }
         };
         self.children.group = NewGroup::Inherit;
@@ -273,7 +279,7 @@ impl Shell<'_> {
         let id = self.add_job(&started, text, pumps);
         if self.state.options.is_interactive() {
             let pid = self.state.ids.last_background.unwrap_or(0);
-            self.err(format!("[{id}] {pid}\n").as_bytes());
+            self.write_err(format!("[{id}] {pid}\n").as_bytes());
         }
         Ok(0)
     }
@@ -284,11 +290,11 @@ impl Shell<'_> {
         if running(self) < self.budget.limits.background {
             return Ok(());
         }
-        self.reap();
+        self.reap_children();
         if running(self) < self.budget.limits.background {
             return Ok(());
         }
-        self.error(&[b"limit reached: too many background processes"]);
+        self.print_error(&[b"limit reached: too many background processes"]);
         Err(Unwind::Exit(1))
     }
 
@@ -314,7 +320,7 @@ impl Shell<'_> {
         }
         self.children.group = group;
         let code = DetachedCode::Command(&last.command);
-        started.push(self.detached(|s| s.begin_at(input), code, pumps));
+        started.push(self.start_detached(|s| s.begin_at(input), code, pumps));
         started
     }
 
@@ -333,7 +339,7 @@ impl Shell<'_> {
             match s {
                 StartResult::Pid(pid) => pids.push(*pid),
                 StartResult::Done(status) => {
-                    let pid = self.state.ids.pseudo(self.children.next_pseudo());
+                    let pid = self.state.ids.pseudo_pid(self.children.next_pseudo());
                     pids.push(pid);
                     ended.push((pid, *status));
                 }
@@ -349,23 +355,23 @@ impl Shell<'_> {
     }
 
     /// `coproc`: a job with a pipe on both sides.
-    pub(crate) fn coproc(&mut self, k: &Coproc, c: &Command) -> Flow {
+    pub(crate) fn run_coproc(&mut self, k: &Coproc, c: &Command) -> Flow {
         self.state.line = c.line;
         let name = k.name.as_deref().unwrap_or(b"COPROC").to_vec();
         let pipes = self.sys.pipe().and_then(|a| self.sys.pipe().map(|b| (a, b)));
         let ((their_in, our_out), (our_in, their_out)) = match pipes {
             Ok(p) => p,
             Err(e) => {
-                let text = strerror(&e);
-                self.error(&[b"pipe error: ", text.as_bytes()]);
+                let text = error_text(&e);
+                self.print_error(&[b"pipe error: ", text.as_bytes()]);
                 return Ok(1);
             }
         };
         let desc = |f| DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(f), true)));
         let mut pumps = Pumps::default();
-        let started = self.detached(
+        let started = self.start_detached(
             |s| {
-                s.enter(CommandContext::Detached);
+                s.enter_context(CommandContext::Detached);
                 s.state.fds.set(0, Some(desc(their_in)));
                 s.state.fds.set(1, Some(desc(their_out)));
             },
@@ -377,10 +383,11 @@ impl Shell<'_> {
         self.state.fds.set(first, Some(desc(our_in)));
         let second = self.state.fds.free_from(first + 1).unwrap_or(first + 1);
         self.state.fds.set(second, Some(desc(our_out)));
-        let array = [first, second].iter().map(|n| Rc::new(decimal(i64::from(*n)))).collect();
+        let array =
+            [first, second].iter().map(|n| Rc::new(decimal_digits(i64::from(*n)))).collect();
         self.set_array(&name, array).map_err(|e| self.expansion_failed(e))?;
         let pid = self.state.ids.last_background.unwrap_or(0);
-        self.set_quietly(&[name.as_slice(), b"_PID"].concat(), &decimal(i64::from(pid)));
+        self.set_quietly(&[name.as_slice(), b"_PID"].concat(), &decimal_digits(i64::from(pid)));
         Ok(0)
     }
 }

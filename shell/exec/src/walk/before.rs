@@ -10,7 +10,7 @@ use sh_syntax::ast::{AssignValue, Assignment};
 
 use crate::Shell;
 use crate::shell::Unwind;
-use crate::state::assign::{is_special, shown};
+use crate::state::assign::{is_special, shown_name};
 use crate::state::options::SetOpt;
 use crate::state::vars::{ScopeKind, ShellVar, TemporaryVar, VarSlot};
 use crate::xtrace::value_quote;
@@ -29,14 +29,14 @@ impl Shell<'_> {
         for a in list {
             if a.subscript.is_some() {
                 // Its name is followed all the same.
-                self.follow(&a.name).map(drop).map_err(|e| self.expansion_failed(e))?;
+                self.follow_nameref(&a.name).map(drop).map_err(|e| self.expansion_failed(e))?;
                 let value = match &a.value {
                     AssignValue::Scalar(word) => word.raw.len() + 1,
                     AssignValue::Array(_) => 0,
                 };
                 let place = &a.raw[..a.raw.len() - value];
                 let place = place.strip_suffix(b"+").unwrap_or(place);
-                self.error(&[b"`", place, b"': not a valid identifier"]);
+                self.print_error(&[b"`", place, b"': not a valid identifier"]);
                 continue;
             }
             self.temporary_assignment(a, special)?;
@@ -46,20 +46,20 @@ impl Shell<'_> {
 
     /// One of them, to a whole variable.
     fn temporary_assignment(&mut self, a: &Assignment, special: bool) -> Result<(), Unwind> {
-        let name = match self.follow(&a.name) {
-            Ok(t) => shown(&t.name).to_vec(),
+        let name = match self.follow_nameref(&a.name) {
+            Ok(t) => shown_name(&t.name).to_vec(),
             Err(e) => return Err(self.expansion_failed(e)),
         };
         if let Err(e) = self.check_array_writable(&name, &a.name) {
             // POSIX mode gives up what is under way for it, before a special builtin the
             // script (bash manual 6.11).
-            if self.state.options.has(SetOpt::Posix) {
+            if self.state.options.has_set(SetOpt::Posix) {
                 return Err(match special {
                     true => self.assignment_failed(e),
                     false => self.expansion_failed(e),
                 });
             }
-            self.error(&[&e.message()]);
+            self.print_error(&[&e.message()]);
             return self.refused().map(drop);
         }
         // The value may refer to the variable itself, so it is expanded before it is hidden.
@@ -68,16 +68,16 @@ impl Shell<'_> {
             AssignValue::Array(elements) => self.compound_text(elements),
         };
         let value = value.map_err(|e| self.expansion_failed(e))?;
-        let traced = (self.tracing() && !a.append).then(|| value.clone());
+        let traced = (self.is_tracing() && !a.append).then(|| value.clone());
         self.declare_temporary(&name, a.append);
         let done = match a.append {
             true => self.append_scalar(&name, value),
             false => self.set_scalar(&name, value),
         };
-        self.state.vars.entry(&name).attrs -= Attributes::CONVERTING;
+        self.state.vars.entry_or_insert(&name).attrs -= Attributes::CONVERTING;
         self.state.vars.touch_env();
         done.map_err(|e| self.assignment_failed(e))?;
-        if self.tracing() {
+        if self.is_tracing() {
             // Of `a+=x` the sum.
             let sum = || self.state.vars.get(&name).and_then(ShellVar::text).unwrap_or_default();
             let value = value_quote(&traced.unwrap_or_else(sum));
@@ -89,9 +89,9 @@ impl Shell<'_> {
     /// A variable of the scope just pushed, in front of the one there is; `append`: with its value and what converts
     /// values.
     fn declare_temporary(&mut self, name: &[u8], append: bool) {
-        let level = self.state.vars.level();
+        let level = self.state.vars.scope_level();
         let old = self.state.vars.get(name).cloned();
-        let v = self.state.vars.declare(name, level);
+        let v = self.state.vars.declare_var(name, level);
         // Where the shell computes the variable (`RANDOM`), the command sees what it was given all the same.
         if let Some(old) = old.filter(|_| append) {
             // The sum is made as the variable has it; the copy has no attributes.
@@ -104,7 +104,7 @@ impl Shell<'_> {
 
     /// The trace of a command behind its assignments, which `PS4` does not see any more.
     pub(super) fn trace_behind(&mut self, argv: &[Str], scoped: bool) {
-        if !self.tracing() {
+        if !self.is_tracing() {
             return;
         }
         if !scoped {
@@ -139,7 +139,7 @@ impl Shell<'_> {
 
     /// Runs `f`, which lists variables, without the assignments before the builtin that does so.
     pub(crate) fn without_own_scope<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
-        if self.state.here.own_scope != Some(self.state.vars.level()) {
+        if self.state.here.own_scope != Some(self.state.vars.scope_level()) {
             return f(self);
         }
         let vars = self.state.vars.lift_scope();
@@ -149,20 +149,22 @@ impl Shell<'_> {
     }
 
     /// What was assigned before a builtin is assigned to the variable that it hides.
-    pub(crate) fn promote(&mut self, name: &[u8]) {
+    pub(crate) fn promote_variable(&mut self, name: &[u8]) {
         let Some(var) = self.state.vars.get(name) else { return };
         if self.state.vars.scope_kind(var.level) != Some(ScopeKind::Temporary) {
             return;
         }
         let var = var.clone();
-        self.state.vars.reveal(name, var.level);
-        self.merge(name, var);
+        self.state.vars.reveal_hidden(name, var.level);
+        self.merge_variable(name, var);
     }
 
     /// Gives the visible variable the value of another, and its attributes besides its own.
-    fn merge(&mut self, name: &[u8], var: ShellVar) {
+    fn merge_variable(&mut self, name: &[u8], var: ShellVar) {
         match var.slot {
-            VarSlot::Indexed(_) | VarSlot::Assoc(_) => self.state.vars.entry(name).slot = var.slot,
+            VarSlot::Indexed(_) | VarSlot::Assoc(_) => {
+                self.state.vars.entry_or_insert(name).slot = var.slot
+            }
             // The arithmetic of an integer may fail, which leaves the old value.
             _ => {
                 if let Some(text) = var.text() {
@@ -170,7 +172,7 @@ impl Shell<'_> {
                 }
             }
         }
-        let target = self.state.vars.entry(name);
+        let target = self.state.vars.entry_or_insert(name);
         target.attrs |= var.attrs;
         self.state.vars.touch_env();
         self.after_set(name);
@@ -179,11 +181,11 @@ impl Shell<'_> {
     /// A variable that outlives the scope just left is assigned in the one around, to a variable of
     /// that scope if there is one, and goes on from there to the outermost.
     fn hand_out(&mut self, name: &[u8], var: ShellVar) {
-        let level = self.state.vars.level();
+        let level = self.state.vars.scope_level();
         let had = self.state.vars.get(name).is_some_and(|v| v.level == level && v.is_local());
-        self.state.vars.declare(name, level);
-        self.merge(name, var);
-        self.state.vars.entry(name).temporary =
+        self.state.vars.declare_var(name, level);
+        self.merge_variable(name, var);
+        self.state.vars.entry_or_insert(name).temporary =
             (level > 0).then_some(TemporaryVar { local: had, outlives: true });
     }
 }

@@ -4,7 +4,7 @@
 
 use sh_syntax::ast::{Command, CommandKind, CommandList, CommandWord, Word, WordPart};
 
-use super::stages::literal;
+use super::stages::literal_text;
 use crate::Shell;
 
 /// How deep functions are looked into.
@@ -57,7 +57,7 @@ const SAFE: &[&[u8]] = &[
 
 impl Shell<'_> {
     pub(crate) fn is_bounded(&self, c: &Command) -> bool {
-        self.bounded(c, 0)
+        self.is_bounded_command(c, 0)
     }
 
     fn bounded_list(&self, l: &CommandList, depth: u32) -> bool {
@@ -68,13 +68,13 @@ impl Shell<'_> {
                     |p| {
                         p.timed.is_none()
                             && p.stages.len() == 1
-                            && p.stages.iter().all(|s| self.bounded(&s.command, depth))
+                            && p.stages.iter().all(|s| self.is_bounded_command(&s.command, depth))
                     },
                 )
         })
     }
 
-    fn bounded(&self, c: &Command, depth: u32) -> bool {
+    fn is_bounded_command(&self, c: &Command, depth: u32) -> bool {
         if depth > MAX_DEPTH || !c.redirects.iter().all(harmless_redirect) {
             return false;
         }
@@ -84,13 +84,16 @@ impl Shell<'_> {
                 None => true,
                 Some(CommandWord::Assignment(_)) => false,
                 Some(CommandWord::Word(w)) => {
-                    let Some(name) = literal(w) else { return false };
+                    let Some(name) = literal_text(w) else { return false };
                     // A substitution may run anything, for any time; outer expansion runs it in either case.
                     if let Some(f) = self.state.functions.get(name) {
-                        return f.function.get().is_ok_and(|f| self.bounded(&f.body, depth + 2));
+                        return f
+                            .function
+                            .get()
+                            .is_ok_and(|f| self.is_bounded_command(&f.body, depth + 2));
                     }
                     SAFE.contains(&name)
-                        && self.builtin(name).is_some()
+                        && self.enabled_builtin(name).is_some()
                         && s.words.iter().all(|w| match w {
                             CommandWord::Word(w) => no_substitution(w),
                             CommandWord::Assignment(_) => true,
@@ -123,9 +126,9 @@ fn harmless_redirect(r: &sh_syntax::ast::Redirect) -> bool {
     use sh_syntax::ast::{RedirectOp as Op, RedirectTarget};
     match (&r.target, r.op) {
         (RedirectTarget::HereDoc(_), _) => true,
-        (RedirectTarget::Word(w), Op::DupRead | Op::DupWrite) => literal(w).is_some(),
+        (RedirectTarget::Word(w), Op::DupRead | Op::DupWrite) => literal_text(w).is_some(),
         (RedirectTarget::Word(w), Op::HereString) => no_substitution(w),
-        (RedirectTarget::Word(w), _) => literal(w) == Some(b"/dev/null"),
+        (RedirectTarget::Word(w), _) => literal_text(w) == Some(b"/dev/null"),
     }
 }
 

@@ -4,7 +4,7 @@ use sh_syntax::ast::{CaseCommand, CaseEnd, Command};
 
 use crate::Shell;
 use crate::shell::Flow;
-use crate::xtrace::doubled;
+use crate::xtrace::double_controls;
 
 impl Shell<'_> {
     pub(crate) fn case_command(&mut self, k: &CaseCommand, c: &Command) -> Flow {
@@ -13,8 +13,8 @@ impl Shell<'_> {
             return Ok(0);
         }
         self.budget.expansion_bytes = 0;
-        if self.tracing() {
-            let text = [b"case ", &*doubled(&k.subject.raw), b" in"].concat();
+        if self.is_tracing() {
+            let text = [b"case ", &*double_controls(&k.subject.raw), b" in"].concat();
             self.trace_text(&text);
         }
         let subject =
@@ -41,7 +41,7 @@ impl Shell<'_> {
             if !matched {
                 continue;
             }
-            status = self.list(&arm.body)?;
+            status = self.run_list(&arm.body)?;
             match arm.end {
                 CaseEnd::Break => return Ok(status),
                 CaseEnd::FallThrough => fall_through = true,

@@ -9,7 +9,7 @@ use sh_expand::{Attributes, ExpandCause, ExpandError, OwnedKey, Str, arith};
 use sh_syntax::ast::{Command, Cond, CondOp, Word};
 
 use crate::Shell;
-use crate::builtin::opts::integer;
+use crate::builtin::opts::parse_integer;
 use crate::builtin::test::{files, unary};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, split_reference};
@@ -38,7 +38,7 @@ impl Shell<'_> {
         }
         self.budget.expansion_bytes = 0;
         self.last_subst = None;
-        match self.cond(e, false) {
+        match self.eval_cond(e, false) {
             Ok(b) => Ok(i32::from(!b)),
             Err(CondStop::Invalid) => Ok(2),
             Err(CondStop::Unwind(u)) => Err(u),
@@ -47,25 +47,25 @@ impl Shell<'_> {
     }
 
     /// `inverted`: an odd number of `!` stands right before, which the trace shows.
-    fn cond(&mut self, e: &Cond, inverted: bool) -> Result<bool, CondStop> {
+    fn eval_cond(&mut self, e: &Cond, inverted: bool) -> Result<bool, CondStop> {
         if let Err(u) = self.check_depth() {
             return Err(CondStop::Unwind(u));
         }
         match e {
-            Cond::Not(e) => self.cond(e, !inverted).map(|b| !b),
-            Cond::Group(e) => self.cond(e, false),
-            Cond::And(a, b) => Ok(self.cond(a, false)? && self.cond(b, false)?),
-            Cond::Or(a, b) => Ok(self.cond(a, false)? || self.cond(b, false)?),
+            Cond::Not(e) => self.eval_cond(e, !inverted).map(|b| !b),
+            Cond::Group(e) => self.eval_cond(e, false),
+            Cond::And(a, b) => Ok(self.eval_cond(a, false)? && self.eval_cond(b, false)?),
+            Cond::Or(a, b) => Ok(self.eval_cond(a, false)? || self.eval_cond(b, false)?),
             Cond::Word(w) => {
                 let text = sh_expand::expand_single(self, w)?;
-                if self.tracing() {
+                if self.is_tracing() {
                     self.trace_cond(inverted, &[b"-n", &text]);
                 }
                 Ok(!text.is_empty())
             }
             Cond::Unary(op, w) => {
                 let text = sh_expand::expand_single(self, w)?;
-                if self.tracing() {
+                if self.is_tracing() {
                     let shown = if *op == b'v' {
                         with_quoted_subscript(&text)
                     } else {
@@ -111,7 +111,7 @@ impl Shell<'_> {
         let l = expand(self, left)?;
         match op {
             CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => {
-                let pattern = if self.tracing() {
+                let pattern = if self.is_tracing() {
                     let (pattern, text) = sh_expand::expand_pattern_traced(self, right)?;
                     self.trace_cond(inverted, &[&l, op.spelling(), &text]);
                     pattern
@@ -122,7 +122,7 @@ impl Shell<'_> {
             }
             CondOp::Regex => {
                 let text = sh_expand::expand_regex(self, right)?;
-                if self.tracing() {
+                if self.is_tracing() {
                     self.trace_cond(inverted, &[&l, b"=~", &text]);
                 }
                 match regex_match(self, &l, &text) {
@@ -132,15 +132,15 @@ impl Shell<'_> {
             }
             _ => {
                 let r = expand(self, right)?;
-                if self.tracing() {
+                if self.is_tracing() {
                     self.trace_cond(inverted, &[&l, op.spelling(), &r]);
                 }
-                self.compare(op, &l, &r)
+                self.compare_operands(op, &l, &r)
             }
         }
     }
 
-    fn compare(&mut self, op: CondOp, l: &Str, r: &Str) -> Result<bool, CondStop> {
+    fn compare_operands(&mut self, op: CondOp, l: &Str, r: &Str) -> Result<bool, CondStop> {
         Ok(match op {
             CondOp::Before => l < r,
             CondOp::After => l > r,
@@ -172,7 +172,9 @@ impl Shell<'_> {
     fn cond_number(&mut self, text: &Str) -> Result<i64, ExpandError> {
         match arith::plain_integer(text) {
             Some(n) => Ok(n),
-            None => self.within(CommandContext::Expression(b"[[: "), |s| arith::eval_text(s, text)),
+            None => {
+                self.run_within(CommandContext::Expression(b"[[: "), |s| arith::eval_text(s, text))
+            }
         }
     }
 
@@ -189,19 +191,19 @@ impl Shell<'_> {
                 .state
                 .vars
                 .get(text)
-                .is_some_and(|v| v.attrs.has(Attributes::NAMEREF) && v.is_set()));
+                .is_some_and(|v| v.attrs.has_any(Attributes::NAMEREF) && v.is_set()));
         }
         let (name, sub) = match outer_brackets(text).filter(|(name, _)| literal && is_name(name)) {
             Some((name, key)) => (name, Some(key)),
             None => split_reference(text),
         };
-        if let (None, Some(n @ 0..)) = (sub, integer(text)) {
+        if let (None, Some(n @ 0..)) = (sub, parse_integer(text)) {
             return Ok(n as u64 <= self.state.params.list().len() as u64);
         }
         if !is_name(name) || sub == Some(b"") {
             return Ok(false);
         }
-        let target = self.follow(name)?;
+        let target = self.follow_nameref(name)?;
         let (base, via) = (target.name.into_owned(), target.subscript);
         let sub = sub.map(<[u8]>::to_vec);
         if via.is_some() {
@@ -236,7 +238,7 @@ impl Shell<'_> {
             OwnedKey::Name(subscript.to_vec())
         } else if literal && quoted != subscript {
             // What an expansion gave is not expanded again: nothing of it is active.
-            let index = arith::eval_text(self, &unquoted(&quoted));
+            let index = arith::eval_text(self, &unquote_text(&quoted));
             OwnedKey::Index(index?)
         } else {
             match sh_expand::subscript_text_key(self, base, subscript) {
@@ -254,7 +256,7 @@ impl Shell<'_> {
         };
         if nowhere {
             let e = ExpandCause::BadSubscript { name: base.to_vec(), subscript: None }.into();
-            if self.state.options.has(SetOpt::ErrExit) {
+            if self.state.options.has_set(SetOpt::ErrExit) {
                 return Err(e);
             }
             self.tell(b"", &e);
@@ -279,7 +281,7 @@ fn quoted_subscript(text: &[u8]) -> Vec<u8> {
 }
 
 /// The same as arithmetic sees it: within double quotes some backslashes go.
-fn unquoted(text: &[u8]) -> Vec<u8> {
+fn unquote_text(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.iter().peekable();
     while let Some(byte) = bytes.next() {

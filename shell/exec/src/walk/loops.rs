@@ -15,7 +15,7 @@ use crate::state::vars::OUTERMOST;
 
 impl Shell<'_> {
     /// One round of a loop body: `Break` ends the loop with a result.
-    fn round(&mut self, r: Flow, status: &mut i32) -> ControlFlow<Flow> {
+    fn loop_round(&mut self, r: Flow, status: &mut i32) -> ControlFlow<Flow> {
         match r {
             Ok(s) => {
                 *status = s;
@@ -35,7 +35,7 @@ impl Shell<'_> {
     }
 
     fn in_loop(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> Flow {
-        self.within(CommandContext::Loop, f)
+        self.run_within(CommandContext::Loop, f)
     }
 
     pub(crate) fn while_command(&mut self, w: &While) -> Flow {
@@ -43,11 +43,11 @@ impl Shell<'_> {
             let mut status = 0;
             loop {
                 s.loop_tick()?;
-                let condition = s.ignoring_errexit(|s| s.list(&w.condition));
+                let condition = s.ignoring_errexit(|s| s.run_list(&w.condition));
                 // `continue` there begins the next round, without the body; an `until` ends by its status 0, as in bash.
                 let skips_body = matches!(condition, Err(Unwind::Continue(n)) if n <= 1);
                 let mut value = 0;
-                if let ControlFlow::Break(r) = s.round(condition, &mut value) {
+                if let ControlFlow::Break(r) = s.loop_round(condition, &mut value) {
                     // What `break` there leaves is that of the last round.
                     return r.map(|_| status);
                 }
@@ -57,8 +57,8 @@ impl Shell<'_> {
                 if skips_body {
                     continue;
                 }
-                let body = s.list(&w.body);
-                if let ControlFlow::Break(r) = s.round(body, &mut status) {
+                let body = s.run_list(&w.body);
+                if let ControlFlow::Break(r) = s.loop_round(body, &mut status) {
                     return r;
                 }
             }
@@ -78,19 +78,19 @@ impl Shell<'_> {
     /// The loop variable; a nameref is pointed at the word instead of assigned through, but for
     /// `select`.
     fn set_loop_var(&mut self, name: &[u8], value: Str, points: bool) -> Result<bool, Unwind> {
-        let mut nameref =
-            points && self.state.vars.get(name).is_some_and(|v| v.attrs.has(Attributes::NAMEREF));
+        let mut nameref = points
+            && self.state.vars.get(name).is_some_and(|v| v.attrs.has_any(Attributes::NAMEREF));
         if nameref {
-            match self.follow(name) {
+            match self.follow_nameref(name) {
                 Ok(target) => nameref = target.name.first() != Some(&OUTERMOST),
                 Err(e) => {
-                    self.error(&[&e.message()]);
+                    self.print_error(&[&e.message()]);
                     return Ok(false);
                 }
             }
         }
         if nameref && !crate::state::assign::is_reference(&value) {
-            self.error(&[b"`", &value, b"': not a valid identifier"]);
+            self.print_error(&[b"`", &value, b"': not a valid identifier"]);
             return Ok(false);
         }
         let r = if nameref {
@@ -101,17 +101,17 @@ impl Shell<'_> {
         match r {
             Ok(()) => Ok(true),
             Err(e) if e.reach() == ErrorReach::Readonly => {
-                self.error(&[&e.message()]);
+                self.print_error(&[&e.message()]);
                 self.refused()?;
                 let options = &self.state.options;
-                match options.has(SetOpt::Posix) && !options.is_interactive() {
+                match options.has_set(SetOpt::Posix) && !options.is_interactive() {
                     // POSIX 2.8.1: a variable assignment error ends the shell.
                     true => Err(Unwind::Exit(self.status_given_up())),
                     false => Ok(false),
                 }
             }
             Err(e) if !points => {
-                self.error(&[&e.message()]);
+                self.print_error(&[&e.message()]);
                 Ok(false)
             }
             Err(e) => Err(self.expansion_failed(e)),
@@ -132,14 +132,14 @@ impl Shell<'_> {
                 if !s.run_debug_trap(c)? {
                     continue;
                 }
-                if s.tracing() {
+                if s.is_tracing() {
                     s.trace_for(b"for ", f);
                 }
                 if !s.set_loop_var(&f.name, word.clone(), true)? {
                     return Ok(1);
                 }
-                let body = s.list(&f.body);
-                if let ControlFlow::Break(r) = s.round(body, &mut status) {
+                let body = s.run_list(&f.body);
+                if let ControlFlow::Break(r) = s.loop_round(body, &mut status) {
                     return r;
                 }
             }
@@ -149,9 +149,9 @@ impl Shell<'_> {
 
     /// POSIX mode ends for a bad name, but not `select`.
     fn bad_loop_name(&mut self, f: &For, ends: bool) -> Flow {
-        self.error(&[b"`", &f.name, b"': not a valid identifier"]);
+        self.print_error(&[b"`", &f.name, b"': not a valid identifier"]);
         let options = &self.state.options;
-        match ends && options.has(SetOpt::Posix) && !options.is_interactive() {
+        match ends && options.has_set(SetOpt::Posix) && !options.is_interactive() {
             true => Err(self.ends_with(2)),
             false => Ok(1),
         }
@@ -174,8 +174,8 @@ impl Shell<'_> {
                         Some(_) => {}
                     }
                 }
-                let body = s.list(&f.body);
-                if let ControlFlow::Break(r) = s.round(body, &mut status) {
+                let body = s.run_list(&f.body);
+                if let ControlFlow::Break(r) = s.loop_round(body, &mut status) {
                     return r;
                 }
                 if let Some(step) = &f.step
@@ -193,10 +193,10 @@ impl Shell<'_> {
         c: &Command,
     ) -> Result<Option<i64>, Unwind> {
         self.state.line = c.line;
-        if self.mentions.commands || self.state.traps.sees(Trap::Debug) {
+        if self.mentions.commands || self.state.traps.sees_trap(Trap::Debug) {
             self.note_command(|| [b"((", a.word.raw.as_ref(), b"))"].concat());
         }
-        if self.state.traps.sees(Trap::Debug) {
+        if self.state.traps.sees_trap(Trap::Debug) {
             self.run_debug_action()?;
         }
         self.budget.expansion_bytes = 0;
@@ -211,7 +211,7 @@ impl Shell<'_> {
         if !crate::state::assign::is_name(&f.name) {
             return self.bad_loop_name(f, false);
         }
-        if self.tracing() {
+        if self.is_tracing() {
             self.trace_for(b"select ", f);
         }
         self.in_loop(|s| {
@@ -224,12 +224,12 @@ impl Shell<'_> {
             loop {
                 s.loop_tick()?;
                 if show {
-                    let menu = menu(&words, s.columns());
-                    s.err(&menu);
+                    let menu = menu_text(&words, s.screen_columns());
+                    s.write_err(&menu);
                 }
-                let ps3 = s.var(b"PS3").unwrap_or_else(|| Rc::new(b"#? ".to_vec()));
+                let ps3 = s.variable_text(b"PS3").unwrap_or_else(|| Rc::new(b"#? ".to_vec()));
                 let ps3 = s.expand_prompt(&ps3).unwrap_or_default();
-                s.err(&ps3);
+                s.write_err(&ps3);
                 let mut line = Vec::new();
                 let read = s.read_until(0, Some(b'\n'), usize::MAX, &mut line);
                 if !matches!(read, Ok(true)) && line.is_empty() {
@@ -249,25 +249,25 @@ impl Shell<'_> {
                 if !s.set_loop_var(&f.name, chosen.unwrap_or_default(), false)? {
                     return Ok(1);
                 }
-                let body = s.list(&f.body);
-                if let ControlFlow::Break(r) = s.round(body, &mut status) {
+                let body = s.run_list(&f.body);
+                if let ControlFlow::Break(r) = s.loop_round(body, &mut status) {
                     return r;
                 }
-                if s.var(b"REPLY").is_none_or(|r| r.is_empty()) {
+                if s.variable_text(b"REPLY").is_none_or(|r| r.is_empty()) {
                     show = true;
                 }
             }
         })
     }
 
-    fn columns(&mut self) -> usize {
-        let c = self.var(b"COLUMNS").unwrap_or_default();
+    fn screen_columns(&mut self) -> usize {
+        let c = self.variable_text(b"COLUMNS").unwrap_or_default();
         sh_expand::arith::plain_integer(&c).and_then(|c| usize::try_from(c).ok()).unwrap_or(80)
     }
 }
 
 /// The menu as bash lays it out: numbered, in columns that fit the width, with tabs between.
-fn menu(words: &[Str], columns: usize) -> Vec<u8> {
+fn menu_text(words: &[Str], columns: usize) -> Vec<u8> {
     let digits = |n: usize| n.to_string().len();
     let width = |w: &Str| String::from_utf8_lossy(w).chars().count();
     let cell = words.iter().map(width).max().unwrap_or(0) + digits(words.len()) + 2 + 2;
@@ -290,7 +290,7 @@ fn menu(words: &[Str], columns: usize) -> Vec<u8> {
                 break;
             }
             column += cell;
-            indent(&mut out, end, column);
+            indent_to(&mut out, end, column);
         }
         out.push(b'\n');
     }
@@ -298,7 +298,7 @@ fn menu(words: &[Str], columns: usize) -> Vec<u8> {
 }
 
 /// From one column to another by tabs and blanks.
-fn indent(out: &mut Vec<u8>, mut from: usize, to: usize) {
+fn indent_to(out: &mut Vec<u8>, mut from: usize, to: usize) {
     while from < to {
         if to / 8 > from / 8 {
             out.push(b'\t');

@@ -55,18 +55,18 @@ struct CommandEnd {
 }
 
 impl CommandEnd {
-    fn begun(status: i32) -> CommandEnd {
+    fn begun_with(status: i32) -> CommandEnd {
         CommandEnd { status, begun: true }
     }
 }
 
 impl Shell<'_> {
     /// Runs a list; the status of its last command.
-    pub fn list(&mut self, list: &CommandList) -> Flow {
+    pub fn run_list(&mut self, list: &CommandList) -> Flow {
         let mut status = 0;
         for item in &list.items {
             status = if item.background {
-                self.background(&item.and_or)?
+                self.run_background(&item.and_or)?
             } else {
                 self.and_or(&item.and_or)?
             };
@@ -77,44 +77,44 @@ impl Shell<'_> {
 
     /// Runs `f` while `set -e` and the ERR trap do not act.
     pub(crate) fn ignoring_errexit(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> Flow {
-        self.within(CommandContext::Condition, f)
+        self.run_within(CommandContext::Condition, f)
     }
 
     pub(crate) fn and_or(&mut self, a: &AndOr) -> Flow {
-        let Some((last, before)) = a.rest.split_last() else { return self.pipeline(&a.first) };
-        let mut status = self.ignoring_errexit(|s| s.pipeline(&a.first))?;
+        let Some((last, before)) = a.rest.split_last() else { return self.run_pipeline(&a.first) };
+        let mut status = self.ignoring_errexit(|s| s.run_pipeline(&a.first))?;
         let wanted = |c: Connector, status: i32| match c {
             Connector::And => status == 0,
             Connector::Or => status != 0,
         };
         for (connector, p) in before {
             if wanted(*connector, status) {
-                status = self.ignoring_errexit(|s| s.pipeline(p))?;
+                status = self.ignoring_errexit(|s| s.run_pipeline(p))?;
             }
         }
-        if wanted(last.0, status) { self.pipeline(&last.1) } else { Ok(status) }
+        if wanted(last.0, status) { self.run_pipeline(&last.1) } else { Ok(status) }
     }
 
     /// Runs one command with its redirections.
-    pub(crate) fn command(&mut self, c: &Command) -> Flow {
+    pub(crate) fn run_command(&mut self, c: &Command) -> Flow {
         self.command_of(c, false).map(|ran| ran.status)
     }
 
     /// Runs the command of a pipeline; `negated`: by `!`.
     fn command_of(&mut self, c: &Command, negated: bool) -> Result<CommandEnd, Unwind> {
         if let CommandKind::Simple(s) = &c.kind {
-            return self.simple(s, c).map(CommandEnd::begun);
+            return self.run_simple(s, c).map(CommandEnd::begun_with);
         }
-        self.tick()?;
+        self.check_budgets()?;
         self.check_depth()?;
-        if self.state.options.has(SetOpt::NoExec) && !self.state.options.is_interactive() {
-            return Ok(CommandEnd::begun(0));
+        if self.state.options.has_set(SetOpt::NoExec) && !self.state.options.is_interactive() {
+            return Ok(CommandEnd::begun_with(0));
         }
         if let CommandKind::Subshell(_) = c.kind {
             self.note_subshell(c);
         }
         self.ending_process_subs(|s| match c.redirects.is_empty() {
-            true => s.compound(c).map(CommandEnd::begun),
+            true => s.run_compound(c).map(CommandEnd::begun_with),
             false => s.redirected_compound(c, negated),
         })
     }
@@ -126,14 +126,14 @@ impl Shell<'_> {
         if is_subshell {
             self.state.line = c.line;
         }
-        match self.redirect(&c.redirects) {
+        match self.apply_redirects(&c.redirects) {
             Ok(saved) => {
-                let r = self.compound(c);
-                self.restore(saved);
-                r.map(CommandEnd::begun)
+                let r = self.run_compound(c);
+                self.restore_redirects(saved);
+                r.map(CommandEnd::begun_with)
             }
             Err(Some(Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s))) if is_subshell => {
-                Ok(CommandEnd::begun(s))
+                Ok(CommandEnd::begun_with(s))
             }
             Err(Some(unwind)) => Err(unwind),
             Err(None) => {
@@ -148,11 +148,11 @@ impl Shell<'_> {
         }
     }
 
-    fn compound(&mut self, c: &Command) -> Flow {
+    fn run_compound(&mut self, c: &Command) -> Flow {
         match &c.kind {
-            CommandKind::Simple(s) => self.simple(s, c),
-            CommandKind::Brace(list) => self.list(list),
-            CommandKind::Subshell(list) => self.subshell(list),
+            CommandKind::Simple(s) => self.run_simple(s, c),
+            CommandKind::Brace(list) => self.run_list(list),
+            CommandKind::Subshell(list) => self.run_subshell(list),
             CommandKind::If(i) => self.if_command(i),
             CommandKind::While(w) => self.while_command(w),
             CommandKind::For(f) => self.for_command(f, c),
@@ -162,18 +162,18 @@ impl Shell<'_> {
             CommandKind::Arith(a) => self.arith_command(a, c),
             CommandKind::Cond(e) => self.cond_command(e, c),
             CommandKind::Function(f) => self.define_function(f, c),
-            CommandKind::Coproc(k) => self.coproc(k, c),
+            CommandKind::Coproc(k) => self.run_coproc(k, c),
         }
     }
 
     fn if_command(&mut self, i: &If) -> Flow {
         for (condition, body) in &i.branches {
-            if self.ignoring_errexit(|s| s.list(condition))? == 0 {
-                return self.list(body);
+            if self.ignoring_errexit(|s| s.run_list(condition))? == 0 {
+                return self.run_list(body);
             }
         }
         match &i.otherwise {
-            Some(body) => self.list(body),
+            Some(body) => self.run_list(body),
             None => Ok(0),
         }
     }
@@ -195,16 +195,19 @@ impl Shell<'_> {
         &mut self,
         a: &sh_syntax::ast::ArithText,
     ) -> Result<i64, sh_expand::ExpandError> {
-        if !self.tracing() {
-            return self
-                .within(CommandContext::Expression(b"((: "), |s| sh_expand::arith::eval(s, a));
+        if !self.is_tracing() {
+            return self.run_within(CommandContext::Expression(b"((: "), |s| {
+                sh_expand::arith::eval_arith(s, a)
+            });
         }
         let text = match a.word.parts.is_empty() {
             true => std::rc::Rc::new(a.word.raw.to_vec()),
             false => sh_expand::arith::expand_text(self, a)?,
         };
         self.trace_text(&[b"(( ", text.as_slice(), b" ))"].concat());
-        self.within(CommandContext::Expression(b"((: "), |s| sh_expand::arith::eval_text(s, &text))
+        self.run_within(CommandContext::Expression(b"((: "), |s| {
+            sh_expand::arith::eval_text(s, &text)
+        })
     }
 
     fn define_function(
@@ -214,39 +217,40 @@ impl Shell<'_> {
     ) -> Flow {
         self.state.line = c.line;
         if f.name.iter().any(|b| matches!(b, b'$' | b'`')) {
-            self.error(&[b"`", &f.name, b"': not a valid identifier"]);
+            self.print_error(&[b"`", &f.name, b"': not a valid identifier"]);
             return Ok(1);
         }
-        if self.state.options.has(SetOpt::Posix) && !crate::state::assign::is_name(&f.name) {
-            self.error(&[b"`", &f.name, b"': not a valid identifier"]);
+        if self.state.options.has_set(SetOpt::Posix) && !crate::state::assign::is_name(&f.name) {
+            self.print_error(&[b"`", &f.name, b"': not a valid identifier"]);
             return if self.state.options.is_interactive() {
                 Ok(1)
             } else {
                 Err(self.ends_with(2))
             };
         }
-        if self.state.functions.get(&*f.name).is_some_and(|d| d.attrs.has(Attributes::READONLY)) {
-            self.error(&[&f.name, b": readonly function"]);
+        if self.state.functions.get(&*f.name).is_some_and(|d| d.attrs.has_any(Attributes::READONLY))
+        {
+            self.print_error(&[&f.name, b": readonly function"]);
             return Ok(1);
         }
-        if self.state.options.has(SetOpt::Posix) && crate::builtin::is_special(&f.name) {
-            self.error(&[b"`", &f.name, b"': is a special builtin"]);
+        if self.state.options.has_set(SetOpt::Posix) && crate::builtin::is_special(&f.name) {
+            self.print_error(&[b"`", &f.name, b"': is a special builtin"]);
             return if self.state.options.is_interactive() {
                 Ok(1)
             } else {
                 Err(self.ends_with(2))
             };
         }
-        let source = self.state.calls.source().cloned();
+        let source = self.state.calls.current_source().cloned();
         let source = source.unwrap_or_else(|| std::rc::Rc::new(b"environment".to_vec()));
         let old = self.state.functions.get(&*f.name).map(|old| old.attrs).unwrap_or_default();
         let mut attrs = old - Attributes::READONLY;
-        attrs.put(
+        attrs.put_bits(
             Attributes::EXPORT,
-            old.has(Attributes::EXPORT) || self.state.options.has(SetOpt::AllExport),
+            old.has_any(Attributes::EXPORT) || self.state.options.has_set(SetOpt::AllExport),
         );
         let def = FunctionDef { function: f.clone().into(), source, line: c.line, attrs };
-        if attrs.has(Attributes::EXPORT) {
+        if attrs.has_any(Attributes::EXPORT) {
             self.state.vars.touch_env();
         }
         let functions = std::rc::Rc::make_mut(&mut self.state.functions);

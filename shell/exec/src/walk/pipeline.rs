@@ -40,26 +40,26 @@ fn first_line(p: &Pipeline) -> u32 {
 }
 
 impl Shell<'_> {
-    pub(crate) fn pipeline(&mut self, p: &Pipeline) -> Flow {
+    pub(crate) fn run_pipeline(&mut self, p: &Pipeline) -> Flow {
         if p.timed.is_some() {
-            return self.timed(p);
+            return self.run_timed(p);
         }
-        self.untimed(p)
+        self.run_untimed(p)
     }
 
-    pub(crate) fn untimed(&mut self, p: &Pipeline) -> Flow {
-        if self.state.options.has(SetOpt::NoExec) && !self.state.options.is_interactive() {
+    pub(crate) fn run_untimed(&mut self, p: &Pipeline) -> Flow {
+        if self.state.options.has_set(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(0);
         }
         // bash looks at these when the pipeline begins: `! { set -e; ... }` does exit, and a
         // function that sets an ERR trap and fails does not run it.
-        let trapped = self.state.traps.sees(Trap::Err);
+        let trapped = self.state.traps.sees_trap(Trap::Err);
         // Of a simple command or a subshell alone in its process the shell takes no notice that it
         // fails.
         let alone = self.state.here.alone;
-        let ignoring = p.negated && self.state.options.has(SetOpt::ErrExit);
+        let ignoring = p.negated && self.state.options.has_set(SetOpt::ErrExit);
         let ran = match ignoring {
-            true => self.within(CommandContext::Condition, |s| s.stages_of(p)),
+            true => self.run_within(CommandContext::Condition, |s| s.stages_of(p)),
             false => self.stages_of(p),
         }?;
         if p.stages.len() > 1 {
@@ -84,7 +84,7 @@ impl Shell<'_> {
                 stages => !stages.is_empty(),
             };
             if checked {
-                self.failed(ran.status, first_line(p), trapped)?;
+                self.handle_failure(ran.status, first_line(p), trapped)?;
             }
         }
         Ok(ran.status)
@@ -95,7 +95,7 @@ impl Shell<'_> {
     fn stages_of(&mut self, p: &Pipeline) -> Result<RanStages, Unwind> {
         let [stage] = p.stages.as_slice() else {
             let statuses = self.run_stages(&p.stages)?;
-            let last = match self.state.options.has(SetOpt::PipeFail) {
+            let last = match self.state.options.has_set(SetOpt::PipeFail) {
                 true => statuses.iter().rev().find(|s| **s != 0),
                 false => statuses.last(),
             };
@@ -124,7 +124,7 @@ impl Shell<'_> {
         }
         self.state.status = status;
         if !p.negated {
-            self.failed(status, first_line(p), trapped)
+            self.handle_failure(status, first_line(p), trapped)
         } else if !self.state.here.condition && trapped {
             self.run_err_trap(first_line(p))
         } else {
@@ -151,53 +151,53 @@ impl Shell<'_> {
     pub(crate) fn failed_unless_checked(&mut self, c: &Command) -> Result<(), Unwind> {
         match fails_by_itself(c) {
             true => Ok(()),
-            false => self.failed(1, c.line, self.state.traps.sees(Trap::Err)),
+            false => self.handle_failure(1, c.line, self.state.traps.sees_trap(Trap::Err)),
         }
     }
 
     /// The body of a function, which fails by itself if it is a subshell, `((` or `[[`.
     pub(crate) fn body_command(&mut self, c: &Command) -> Flow {
-        self.counting(c, fails_by_itself(c), Self::command)
+        self.run_counting(c, fails_by_itself(c), Self::run_command)
     }
 
     /// A stage that runs in a copy of the state here: `((` and `[[` fail by themselves.
     pub(crate) fn stage_command(&mut self, c: &Command) -> Flow {
         let counts = matches!(c.kind, CommandKind::Arith(_) | CommandKind::Cond(_));
-        self.counting(c, counts, Self::command)
+        self.run_counting(c, counts, Self::run_command)
     }
 
     /// The last stage with `lastpipe`, which fails as a pipeline of its own would; a subshell's
     /// failure is reported with the pipeline's.
     pub(crate) fn last_stage(&mut self, c: &Command) -> Flow {
         let counts = fails_by_itself(c) && !matches!(c.kind, CommandKind::Subshell(_));
-        self.counting(c, counts, |s, c| s.one_stage(c, false).map(|ran| ran.status))
+        self.run_counting(c, counts, |s, c| s.one_stage(c, false).map(|ran| ran.status))
     }
 
     /// Runs a command; if its failure `counts`, the ERR trap that was set before sees it.
-    fn counting(
+    fn run_counting(
         &mut self,
         c: &Command,
         counts: bool,
         run: impl FnOnce(&mut Self, &Command) -> Flow,
     ) -> Flow {
-        let trapped = self.state.traps.sees(Trap::Err);
+        let trapped = self.state.traps.sees_trap(Trap::Err);
         let status = run(self, c)?;
         if status != 0 && counts {
             self.state.status = status;
-            self.failed(status, c.line, trapped)?;
+            self.handle_failure(status, c.line, trapped)?;
         }
         Ok(status)
     }
 
     /// A command failed where failure counts: the ERR trap if it was set before, then `set -e`.
-    fn failed(&mut self, status: i32, line: u32, trapped: bool) -> Result<(), Unwind> {
+    fn handle_failure(&mut self, status: i32, line: u32, trapped: bool) -> Result<(), Unwind> {
         if self.state.here.condition {
             return Ok(());
         }
         if trapped {
             self.run_err_trap(line)?;
         }
-        if self.state.options.has(SetOpt::ErrExit) {
+        if self.state.options.has_set(SetOpt::ErrExit) {
             return Err(self.exit_on_error(status));
         }
         Ok(())

@@ -18,8 +18,8 @@ use crate::state::ship;
 impl Shell<'_> {
     /// Runs code that another shell sent along with its state; the status to exit with.
     pub fn run_shipped(&mut self, data: &[u8]) -> i32 {
-        let Ok(list) = ship::decode(self, data) else {
-            self.error(&[b"corrupt shell state"]);
+        let Ok(list) = ship::decode_state(self, data) else {
+            self.print_error(&[b"corrupt shell state"]);
             return 2;
         };
         self.sync_signals();
@@ -29,12 +29,12 @@ impl Shell<'_> {
 
     /// Runs the code of this process.
     fn process_list(&mut self, mut list: CommandList) -> Flow {
-        let Some(stage) = only_stage(&mut list) else { return self.list(&list) };
+        let Some(stage) = only_stage(&mut list) else { return self.run_list(&list) };
         if is_simple(&stage.command) {
-            self.enter(CommandContext::AllOfProcess);
+            self.enter_context(CommandContext::AllOfProcess);
         } else if !stage.command.redirects.is_empty() {
             let redirects = std::mem::take(&mut stage.command.redirects);
-            match self.redirect(&redirects) {
+            match self.apply_redirects(&redirects) {
                 Ok(saved) => self.forget_saved(saved),
                 Err(Some(unwind)) => return Err(unwind),
                 Err(None) => return Ok(1),
@@ -46,7 +46,7 @@ impl Shell<'_> {
                 drop(list);
                 self.process_subshell(Rc::unwrap_or_clone(inner))
             }
-            _ => self.list(&list),
+            _ => self.run_list(&list),
         };
         self.end_process_subs(0);
         r
@@ -57,11 +57,11 @@ impl Shell<'_> {
         self.check_depth()?;
         self.enter_subshell();
         self.state.ids = self.state.ids.in_process(self.sys.pid());
-        self.enter(CommandContext::Detached);
+        self.enter_context(CommandContext::Detached);
         let kind = only_stage(&mut inner).map(|stage| &stage.command.kind);
         let r = match kind {
             Some(CommandKind::Simple(_) | CommandKind::Subshell(_)) => self.process_list(inner),
-            _ => self.list(&inner),
+            _ => self.run_list(&inner),
         };
         // What arrived during the last command comes before the EXIT trap.
         let r = match self.run_pending_traps() {

@@ -43,7 +43,7 @@ fn with_keywords(s: &SimpleCommand, line: u32) -> SimpleCommand {
     let mut out = SimpleCommand { words: Vec::new(), ..s.clone() };
     for w in &s.words {
         match w {
-            CommandWord::Word(word) => match keyword(word, line) {
+            CommandWord::Word(word) => match keyword_assignment(word, line) {
                 Some(a) => out.assignments.push(a),
                 None => out.words.push(w.clone()),
             },
@@ -54,7 +54,7 @@ fn with_keywords(s: &SimpleCommand, line: u32) -> SimpleCommand {
 }
 
 /// A word as an assignment, if its source has that form.
-fn keyword(word: &Word, line: u32) -> Option<Assignment> {
+fn keyword_assignment(word: &Word, line: u32) -> Option<Assignment> {
     let (WordPart::Literal(first), rest) = word.parts.split_first()? else { return None };
     let at = memchr::memchr(b'=', first)?;
     let (name, append) = match first[..at].strip_suffix(b"+") {
@@ -87,12 +87,12 @@ fn keyword(word: &Word, line: u32) -> Option<Assignment> {
 }
 
 impl Shell<'_> {
-    pub(crate) fn simple(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
+    pub(crate) fn run_simple(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
         // Taken before anything else can run, because it is said of this command alone: a trap's action, a
         // substitution and the body of a function have commands behind them.
         let is_all_of_process = std::mem::take(&mut self.state.here.is_all_of_process);
-        self.tick()?;
-        if self.state.options.has(SetOpt::NoExec) && !self.state.options.is_interactive() {
+        self.check_budgets()?;
+        if self.state.options.has_set(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(0);
         }
         self.state.line = c.line;
@@ -102,7 +102,7 @@ impl Shell<'_> {
             return Ok(0);
         }
         let moved;
-        let s = match self.state.options.has(SetOpt::Keyword) {
+        let s = match self.state.options.has_set(SetOpt::Keyword) {
             true => {
                 moved = with_keywords(s, c.line);
                 &moved
@@ -117,7 +117,7 @@ impl Shell<'_> {
             if words.argv.is_empty() {
                 shell.assignments_only(s, c)
             } else {
-                shell.dispatch(&words, s, c)
+                shell.dispatch_command(&words, s, c)
             }
         })
     }
@@ -139,7 +139,7 @@ impl Shell<'_> {
             };
             r.map_err(|e| self.expansion_failed(e))?;
         }
-        match late.finish(self, &mut out.argv) {
+        match late.finish_paths(self, &mut out.argv) {
             Ok(moved) => {
                 for operand in &mut out.operands {
                     let before = moved.iter().filter(|(at, _)| *at < operand.index);
@@ -159,7 +159,7 @@ impl Shell<'_> {
         late: &mut PendingPathnames,
     ) -> Result<(), sh_expand::ExpandError> {
         if let AssignValue::Scalar(value) = &a.value
-            && self.state.options.has(SetOpt::BraceExpand)
+            && self.state.options.has_set(SetOpt::BraceExpand)
             && value.raw.contains(&b'{')
         {
             // The words that braces make of it are words like any other.
@@ -203,12 +203,12 @@ impl Shell<'_> {
     /// A command without a command word: assignments stay, redirections are tried.
     fn assignments_only(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
         for a in &s.assignments {
-            self.assign(a).map_err(|e| self.assignment_failed(e))?;
+            self.perform_assignment(a).map_err(|e| self.assignment_failed(e))?;
         }
         self.state.last_arg = Str::default();
         if c.redirects.iter().any(|r| matches!(r.fd, RedirectFd::Var { .. })) {
             // bash forks for these, so neither the variable nor the descriptor stays.
-            let status = self.in_subshell(|s| match s.redirect(&c.redirects) {
+            let status = self.in_subshell(|s| match s.apply_redirects(&c.redirects) {
                 Ok(_) => Ok(0),
                 Err(Some(u)) => Err(u),
                 Err(None) => Ok(1),
@@ -216,8 +216,8 @@ impl Shell<'_> {
             return Ok(if status != 0 { status } else { self.last_subst.unwrap_or(0) });
         }
         if !c.redirects.is_empty() {
-            match self.redirect(&c.redirects) {
-                Ok(saved) => self.restore(saved),
+            match self.apply_redirects(&c.redirects) {
+                Ok(saved) => self.restore_redirects(saved),
                 Err(Some(u)) => return Err(u),
                 Err(None) => {
                     self.set_status(1);
@@ -233,8 +233,8 @@ impl Shell<'_> {
         let u = self.expansion_failed(e);
         // POSIX 2.8.1: an assignment error ends a non-interactive shell.
         if readonly
-            && self.state.options.has(SetOpt::Posix)
-            && !self.state.options.has(SetOpt::ErrExit)
+            && self.state.options.has_set(SetOpt::Posix)
+            && !self.state.options.has_set(SetOpt::ErrExit)
             && !self.state.options.is_interactive()
         {
             return Unwind::GiveUp(self.status_given_up());
@@ -242,14 +242,19 @@ impl Shell<'_> {
         u
     }
 
-    fn dispatch(&mut self, words: &ExpandedWords<'_>, s: &SimpleCommand, c: &Command) -> Flow {
+    fn dispatch_command(
+        &mut self,
+        words: &ExpandedWords<'_>,
+        s: &SimpleCommand,
+        c: &Command,
+    ) -> Flow {
         let argv = &words.argv;
         if argv[0].starts_with(b"%") {
             return self.job_command(words);
         }
         let mut found = self.find_command(&argv[0]);
         let special = matches!(&found, ResolvedCommand::Builtin(b) if b.special);
-        let posix = self.state.options.has(SetOpt::Posix);
+        let posix = self.state.options.has_set(SetOpt::Posix);
         let scoped = !s.assignments.is_empty();
         // POSIX 2.9.1: assignments before a special builtin stay.
         let persist = special && posix;
@@ -264,8 +269,8 @@ impl Shell<'_> {
         self.trace_behind(argv, scoped);
         let r = match &found {
             ResolvedCommand::Builtin(b) if scoped && !SCOPED.contains(&b.name) => {
-                let scope = self.state.vars.level();
-                self.within(CommandContext::Builtin { scope }, |s| {
+                let scope = self.state.vars.scope_level();
+                self.run_within(CommandContext::Builtin { scope }, |s| {
                     s.with_redirects(&found, words, c, scoped)
                 })
             }
@@ -275,7 +280,7 @@ impl Shell<'_> {
             if persist {
                 // What the builtin did not unset stays, with its value as it is now.
                 for a in &s.assignments {
-                    self.promote(&a.name);
+                    self.promote_variable(&a.name);
                 }
             }
             self.pop_scope();
@@ -300,7 +305,7 @@ impl Shell<'_> {
         argv.extend(words.argv.iter().cloned());
         let words = ExpandedWords { argv, ..ExpandedWords::default() };
         let found = self.find_command(b"fg");
-        if self.tracing() {
+        if self.is_tracing() {
             self.trace_command(&words.argv[1..]);
         }
         let status = self.run_found(&found, &words, false)?;
@@ -338,7 +343,8 @@ impl Shell<'_> {
                 self.set_status(1);
                 let special = matches!(found, ResolvedCommand::Builtin(b) if b.special);
                 let options = &self.state.options;
-                return match special && options.has(SetOpt::Posix) && !options.is_interactive() {
+                return match special && options.has_set(SetOpt::Posix) && !options.is_interactive()
+                {
                     true => Err(self.ends_with(1)),
                     false => Ok(1),
                 };
@@ -348,7 +354,7 @@ impl Shell<'_> {
         if matches!(found, ResolvedCommand::Builtin(_)) {
             self.sync_output();
             if let Some(e) = self.finish_output() {
-                let text = box_sys::strerror(&e);
+                let text = box_sys::error_text(&e);
                 self.builtin_error(&words.argv[0], &[b"write error: ", text.as_bytes()]);
                 r = r.map(|s| if s == 0 { 1 } else { s });
             }
@@ -357,7 +363,7 @@ impl Shell<'_> {
         let stay = r.is_ok() && std::mem::take(&mut self.leaving.keeps_redirects);
         match stay {
             true => self.forget_saved(saved),
-            false => self.restore(saved),
+            false => self.restore_redirects(saved),
         }
         r
     }
@@ -373,7 +379,7 @@ impl Shell<'_> {
             return self.redirect_unscoped(c, scoped);
         }
         let vars = self.state.vars.clone();
-        let r = self.redirect(&c.redirects);
+        let r = self.apply_redirects(&c.redirects);
         self.state.vars = vars;
         r
     }
@@ -385,10 +391,10 @@ impl Shell<'_> {
         scoped: bool,
     ) -> Result<crate::redirect::Saved, Option<Unwind>> {
         if !scoped {
-            return self.redirect(&c.redirects);
+            return self.apply_redirects(&c.redirects);
         }
         let vars = self.state.vars.lift_scope();
-        let r = self.redirect(&c.redirects);
+        let r = self.apply_redirects(&c.redirects);
         self.state.vars.put_scope(ScopeKind::Temporary, vars);
         r
     }
@@ -424,7 +430,7 @@ impl Shell<'_> {
         s: &SimpleCommand,
     ) -> Result<(), Unwind> {
         self.temporary_assignments(&s.assignments, false)?;
-        if self.tracing() {
+        if self.is_tracing() {
             self.trace_command(&words.argv);
         }
         Ok(())

@@ -37,8 +37,8 @@ impl Shell<'_> {
             started.push(s);
             input = next;
         }
-        let lastpipe =
-            self.state.options.shopt(ShOpt::LastPipe) && !self.state.options.has(SetOpt::Monitor);
+        let lastpipe = self.state.options.has_shopt(ShOpt::LastPipe)
+            && !self.state.options.has_set(SetOpt::Monitor);
         if !lastpipe {
             self.stage_debug_trap(&last.command)?;
         }
@@ -46,16 +46,16 @@ impl Shell<'_> {
             true => match self.stage_in_shell(&last.command, input, &mut pumps) {
                 Ok(status) => StartResult::Done(status),
                 Err(u) => {
-                    pumps.drain(self);
-                    self.collect(&started);
+                    pumps.drain_all(self);
+                    self.collect_statuses(&started);
                     return Err(u);
                 }
             },
             false => self.final_stage(&last.command, input, &mut pumps),
         };
         started.push(end);
-        pumps.drain(self);
-        let statuses = self.collect(&started);
+        pumps.drain_all(self);
+        let statuses = self.collect_statuses(&started);
         self.end_process_subs(subs);
         self.state.line = line;
         Ok(statuses)
@@ -75,7 +75,7 @@ impl Shell<'_> {
                 s.begin_stage(c);
                 s.state.fds.set(0, input);
             };
-            return self.detached(begin, DetachedCode::Command(c), pumps);
+            return self.start_detached(begin, DetachedCode::Command(c), pumps);
         }
         pumps.close_writers();
         StartResult::Done(self.in_subshell(|s| {
@@ -108,8 +108,8 @@ impl Shell<'_> {
         if !self.state.here.running.has(Trap::Debug) {
             self.note_stage(c);
         }
-        let inherits = self.state.options.has(SetOpt::FuncTrace);
-        if self.state.traps.sees(Trap::Debug)
+        let inherits = self.state.options.has_set(SetOpt::FuncTrace);
+        if self.state.traps.sees_trap(Trap::Debug)
             && !inherits
             && matches!(c.kind, CommandKind::Simple(_))
         {
@@ -146,7 +146,7 @@ impl Shell<'_> {
         };
         if self.is_bounded(command) {
             // It may be `jobs`.
-            self.reap();
+            self.reap_children();
             let buffer = Buffer::default();
             let out = DescriptorTarget::Capture(buffer.clone());
             let status = self.in_subshell(|s| {
@@ -158,20 +158,20 @@ impl Shell<'_> {
                 s.count_once(command);
                 s.stage_command(command)
             });
-            let data = Rc::new(super::substitute::taken(buffer));
+            let data = Rc::new(super::substitute::take_buffer(buffer));
             let memory = DescriptorTarget::Memory(Rc::new(MemoryInput::new(data)));
             return (StartResult::Done(status), Some(memory));
         }
         let (read, write) = match self.sys.pipe() {
             Ok(p) => p,
             Err(e) => {
-                let text = box_sys::strerror(&e);
-                self.error(&[b"pipe error: ", text.as_bytes()]);
+                let text = box_sys::error_text(&e);
+                self.print_error(&[b"pipe error: ", text.as_bytes()]);
                 return (StartResult::Done(1), None);
             }
         };
         let write = DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(write), true)));
-        let started = self.detached(
+        let started = self.start_detached(
             |s| {
                 s.begin_stage(command);
                 if let Some(stdin) = stdin {
@@ -189,12 +189,12 @@ impl Shell<'_> {
     /// What is special about a subshell that is a stage.
     fn begin_stage(&mut self, command: &Command) {
         if ends_silently(command) {
-            self.enter(CommandContext::SilentStage);
+            self.enter_context(CommandContext::SilentStage);
         }
         if let CommandKind::Simple(_) = command.kind {
-            self.enter(CommandContext::Alone);
+            self.enter_context(CommandContext::Alone);
         } else {
-            self.enter(CommandContext::Detached);
+            self.enter_context(CommandContext::Detached);
             self.state.jobs = Jobs::default();
         }
     }
@@ -204,12 +204,12 @@ impl Shell<'_> {
         if matches!(command.kind, CommandKind::Subshell(_)) {
             self.state.ids.count_once();
             // Nor does the process take notice that it fails.
-            self.enter(CommandContext::Alone);
+            self.enter_context(CommandContext::Alone);
         }
     }
 
     /// Waits for all stages.
-    pub(crate) fn collect(&mut self, started: &[StartResult]) -> Vec<i32> {
+    pub(crate) fn collect_statuses(&mut self, started: &[StartResult]) -> Vec<i32> {
         started
             .iter()
             .map(|s| match s {
@@ -223,9 +223,9 @@ impl Shell<'_> {
     pub(crate) fn is_external(&self, c: &sh_syntax::ast::Command) -> bool {
         let CommandKind::Simple(s) = &c.kind else { return false };
         match s.words.first() {
-            Some(sh_syntax::ast::CommandWord::Word(w)) => match literal(w) {
+            Some(sh_syntax::ast::CommandWord::Word(w)) => match literal_text(w) {
                 Some(name) => {
-                    self.builtin(name).is_none() && !self.state.functions.contains_key(name)
+                    self.enabled_builtin(name).is_none() && !self.state.functions.contains_key(name)
                 }
                 None => false,
             },
@@ -246,7 +246,7 @@ fn ends_silently(c: &Command) -> bool {
 }
 
 /// The word's text if nothing in it is expanded.
-pub(crate) fn literal(w: &sh_syntax::ast::Word) -> Option<&[u8]> {
+pub(crate) fn literal_text(w: &sh_syntax::ast::Word) -> Option<&[u8]> {
     use sh_syntax::ast::WordPart;
     match w.parts.as_slice() {
         [WordPart::Literal(t)]

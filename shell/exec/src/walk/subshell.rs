@@ -13,11 +13,11 @@ use crate::state::jobs::Jobs;
 use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
-    pub(crate) fn subshell(&mut self, list: &CommandList) -> Flow {
+    pub(crate) fn run_subshell(&mut self, list: &CommandList) -> Flow {
         let status = self.in_subshell(|s| {
-            s.enter(CommandContext::Detached);
+            s.enter_context(CommandContext::Detached);
             s.state.jobs = Jobs::default();
-            s.list(list)
+            s.run_list(list)
         });
         // Elsewhere it would have been a child.
         self.child_ended();
@@ -31,7 +31,7 @@ impl Shell<'_> {
         }
         // Within, children are another shell's, which cannot be reaped.
         if !self.state.jobs.list().is_empty() {
-            self.reap();
+            self.reap_children();
         }
         let copy = self.state.clone();
         let saved = std::mem::replace(&mut self.state, copy);
@@ -49,7 +49,7 @@ impl Shell<'_> {
     /// What changes at the beginning of a subshell. The loops around it are still counted in a
     /// substitution, which `break` and `continue` leave, and for a simple command.
     pub(crate) fn enter_subshell(&mut self) {
-        let pid = self.state.ids.pseudo(self.children.next_pseudo());
+        let pid = self.state.ids.pseudo_pid(self.children.next_pseudo());
         self.state.enter_subshell(pid);
     }
 
@@ -68,11 +68,11 @@ impl Shell<'_> {
 
     /// Command substitutions do not inherit `set -e` (bash manual 3.7.3), nor `set -v`.
     pub(crate) fn drop_options(&mut self) {
-        self.state.options.put(SetOpt::Verbose, false);
-        if !self.state.options.shopt(ShOpt::InheritErrExit)
-            && !self.state.options.has(SetOpt::Posix)
+        self.state.options.switch_set(SetOpt::Verbose, false);
+        if !self.state.options.has_shopt(ShOpt::InheritErrExit)
+            && !self.state.options.has_set(SetOpt::Posix)
         {
-            self.state.options.put(SetOpt::ErrExit, false);
+            self.state.options.switch_set(SetOpt::ErrExit, false);
         }
     }
 }

@@ -13,22 +13,22 @@ use crate::state::here::CommandContext;
 use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
-    pub(crate) fn substitute(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, Unwind> {
+    pub(crate) fn substitute_command(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, Unwind> {
         self.check_depth()?;
         let source = match &sub.source {
             Some(text) => Some(text.to_vec()),
             // Those of `$(...)` were looked up when it was read in POSIX mode.
-            None if !sub.backquoted && self.state.options.has(SetOpt::Posix) => None,
+            None if !sub.backquoted && self.state.options.has_set(SetOpt::Posix) => None,
             None => self.text_with_aliases(&sub.body),
         };
         let line = self.state.line;
-        if self.state.options.has(SetOpt::Verbose) {
+        if self.state.options.has_set(SetOpt::Verbose) {
             self.echo_input_redirect(sub);
         }
         if sub.is_file_read
             && let Some(text) = self.read_file_sub(sub)?
         {
-            return Ok(self.trimmed(text));
+            return Ok(self.trim_newlines(text));
         }
         let buffer = Buffer::default();
         let capture = buffer.clone();
@@ -38,10 +38,10 @@ impl Shell<'_> {
         let status = self.in_subshell(|s| {
             s.state.fds.set(1, Some(DescriptorTarget::Capture(capture)));
             s.drop_options();
-            s.enter(CommandContext::Substitution { action });
-            s.enter(CommandContext::Captured { calls: s.state.calls.depth() });
+            s.enter_context(CommandContext::Substitution { action });
+            s.enter_context(CommandContext::Captured { calls: s.state.calls.depth() });
             let r = match &source {
-                None => s.list(&sub.body),
+                None => s.run_list(&sub.body),
                 Some(text) => s.run_text(SourceText { text, line, kind: TextKind::Substitution }),
             };
             // Given up on, a substitution has failed, whatever failed before it.
@@ -56,11 +56,11 @@ impl Shell<'_> {
         self.last_subst = Some(status);
         self.state.status = status;
         self.state.line = line;
-        Ok(self.trimmed(taken(buffer)))
+        Ok(self.trim_newlines(take_buffer(buffer)))
     }
 
     /// What `f` writes to standard output, in a subshell.
-    pub(crate) fn captured(
+    pub(crate) fn capture_output(
         &mut self,
         f: impl FnOnce(&mut Self) -> Flow,
     ) -> Result<Vec<u8>, Unwind> {
@@ -71,28 +71,28 @@ impl Shell<'_> {
             s.state.fds.set(1, Some(DescriptorTarget::Capture(capture)));
             f(s)
         });
-        Ok(taken(buffer))
+        Ok(take_buffer(buffer))
     }
 
     /// `set -v` shows a substitution that begins as `$(< file)` does: bash reads it to see whether
     /// it is one.
     fn echo_input_redirect(&mut self, sub: &CommandSub) {
         let mut text = Vec::new();
-        sh_syntax::print::substitution(&mut text, &sub.body);
+        sh_syntax::print::print_substitution(&mut text, &sub.body);
         if text.starts_with(b"<") && !text.get(1).is_some_and(|c| b"<>&".contains(c)) {
             text.push(b'\n');
-            self.err(&text);
+            self.write_err(&text);
         }
     }
 
     /// The body as text where aliases could change its meaning: they are expanded when it runs.
     pub(crate) fn text_with_aliases(&self, body: &CommandList) -> Option<Vec<u8>> {
         let mut text = Vec::new();
-        let expands = self.state.options.shopt(ShOpt::ExpandAliases);
+        let expands = self.state.options.has_shopt(ShOpt::ExpandAliases);
         if !expands && !self.mentions.aliases {
             return None;
         }
-        sh_syntax::print::substitution(&mut text, body);
+        sh_syntax::print::print_substitution(&mut text, body);
         let names = |what: &[u8]| memchr::memmem::find(&text, what).is_some();
         let relevant = match expands {
             true => self.state.aliases.keys().any(|name| names(name)) || names(b"alias"),
@@ -101,10 +101,10 @@ impl Shell<'_> {
         relevant.then_some(text)
     }
 
-    fn trimmed(&mut self, mut out: Vec<u8>) -> Vec<u8> {
+    fn trim_newlines(&mut self, mut out: Vec<u8>) -> Vec<u8> {
         if memchr::memchr(0, &out).is_some() {
             out.retain(|c| *c != 0);
-            self.error(&[b"warning: command substitution: ignored null byte in input"]);
+            self.print_error(&[b"warning: command substitution: ignored null byte in input"]);
         }
         while out.last() == Some(&b'\n') {
             out.pop();
@@ -123,7 +123,7 @@ impl Shell<'_> {
         let name = match sh_expand::expand_redirect_target(self, word) {
             Ok(n) => n,
             Err(e) => {
-                self.error(&[&e.message()]);
+                self.print_error(&[&e.message()]);
                 self.last_subst = Some(1);
                 return Ok(Some(Vec::new()));
             }
@@ -136,7 +136,7 @@ impl Shell<'_> {
             }
             Some(None) => Err(crate::io::bad_fd()),
             None if name.is_empty() => Err(std::io::ErrorKind::NotFound.into()),
-            None => self.read_file(&self.path(&name)),
+            None => self.read_file(&self.absolute_path(&name)),
         };
         match read {
             Ok(out) => {
@@ -145,11 +145,11 @@ impl Shell<'_> {
                 Ok(Some(out))
             }
             Err(e) => {
-                let text = box_sys::strerror(&e);
-                self.error(&[&name, b": ", text.as_bytes()]);
+                let text = box_sys::error_text(&e);
+                self.print_error(&[&name, b": ", text.as_bytes()]);
                 self.last_subst = Some(1);
                 self.state.status = 1;
-                match self.state.options.has(SetOpt::ErrExit) {
+                match self.state.options.has_set(SetOpt::ErrExit) {
                     true => Err(Unwind::Exit(1)),
                     false => Ok(Some(Vec::new())),
                 }
@@ -159,7 +159,7 @@ impl Shell<'_> {
 }
 
 /// What a buffer holds, without a copy if nobody else has it.
-pub(super) fn taken(buffer: Buffer) -> Vec<u8> {
+pub(super) fn take_buffer(buffer: Buffer) -> Vec<u8> {
     match Rc::try_unwrap(buffer) {
         Ok(cell) => cell.into_inner(),
         Err(shared) => shared.borrow().clone(),

@@ -9,22 +9,22 @@ use crate::Shell;
 use crate::shell::Flow;
 
 impl Shell<'_> {
-    pub(crate) fn timed(&mut self, p: &Pipeline) -> Flow {
+    pub(crate) fn run_timed(&mut self, p: &Pipeline) -> Flow {
         let (start, cpu) = (Instant::now(), events::cpu_times());
-        let r = self.untimed(p);
+        let r = self.run_untimed(p);
         let real = start.elapsed();
         let used = TimeUsage::between(real, cpu, events::cpu_times());
         self.sync_output();
         let format = match p.timed {
             Some(TimeFormat::Posix) => b"real %2R\nuser %2U\nsys %2S".to_vec(),
-            _ => match self.var(b"TIMEFORMAT") {
+            _ => match self.variable_text(b"TIMEFORMAT") {
                 Some(f) => f.to_vec(),
                 None => b"\nreal\t%3lR\nuser\t%3lU\nsys\t%3lS".to_vec(),
             },
         };
         if !format.is_empty() {
-            let text = render(&format, used);
-            self.err(&text);
+            let text = render_times(&format, used);
+            self.write_err(&text);
         }
         r
     }
@@ -50,7 +50,7 @@ impl TimeUsage {
 }
 
 /// The text of `TIMEFORMAT`: `%[digits][l]R` and so on (bash manual 5.2).
-fn render(format: &[u8], used: TimeUsage) -> Vec<u8> {
+fn render_times(format: &[u8], used: TimeUsage) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = 0;
     while at < format.len() {
@@ -70,9 +70,9 @@ fn render(format: &[u8], used: TimeUsage) -> Vec<u8> {
         let Some(kind) = format.get(at) else { break };
         at += 1;
         match kind {
-            b'R' => out.extend(seconds(used.real, precision, long)),
-            b'U' => out.extend(seconds(used.user, precision, long)),
-            b'S' => out.extend(seconds(used.system, precision, long)),
+            b'R' => out.extend(seconds_text(used.real, precision, long)),
+            b'U' => out.extend(seconds_text(used.user, precision, long)),
+            b'S' => out.extend(seconds_text(used.system, precision, long)),
             b'P' => {
                 let real = used.real.as_secs_f64();
                 let busy = (used.user + used.system).as_secs_f64();
@@ -88,7 +88,7 @@ fn render(format: &[u8], used: TimeUsage) -> Vec<u8> {
 }
 
 /// A time with so many digits behind the point; `long`: as `1m2.003s`.
-fn seconds(time: Duration, precision: usize, long: bool) -> Vec<u8> {
+fn seconds_text(time: Duration, precision: usize, long: bool) -> Vec<u8> {
     let (whole, micros) = (time.as_secs(), time.subsec_micros());
     let mut out = match long {
         true => format!("{}m{}", whole / 60, whole % 60),

@@ -28,11 +28,11 @@ impl ExpansionResult {
 }
 
 /// All expansions of an expression, in the order of the source.
-pub(super) fn expand(
+pub(super) fn expand_operands(
     env: &mut dyn ExpandEnv,
     word: &Word,
 ) -> Result<Vec<ExpansionResult>, ExpandError> {
-    fn add(
+    fn add_operands(
         env: &mut dyn ExpandEnv,
         parts: &[WordPart],
         before: &mut u8,
@@ -43,8 +43,8 @@ pub(super) fn expand(
                 WordPart::Literal(text) | WordPart::Quoted(text) => {
                     *before = text.last().copied().unwrap_or(*before);
                 }
-                WordPart::DoubleQuoted(inner) => add(env, inner, before, operands)?,
-                part => operands.push(match operand(env, part)? {
+                WordPart::DoubleQuoted(inner) => add_operands(env, inner, before, operands)?,
+                part => operands.push(match expand_operand(env, part)? {
                     // `x-$y` becomes `x--1`.
                     number @ ExpansionResult::Number(..0) if *before == b'-' => {
                         ExpansionResult::Text(number.text())
@@ -56,14 +56,17 @@ pub(super) fn expand(
         Ok(())
     }
     let mut operands = Vec::new();
-    add(env, &word.parts, &mut 0, &mut operands)?;
+    add_operands(env, &word.parts, &mut 0, &mut operands)?;
     Ok(operands)
 }
 
 /// What an expansion gives, if that is known to be a number before it is a text.
-pub(super) fn number(env: &mut dyn ExpandEnv, part: &WordPart) -> Result<Option<i64>, ExpandError> {
+pub(super) fn number_part(
+    env: &mut dyn ExpandEnv,
+    part: &WordPart,
+) -> Result<Option<i64>, ExpandError> {
     Ok(match part {
-        WordPart::Arith(arith) => Some(super::eval(env, arith)?),
+        WordPart::Arith(arith) => Some(super::eval_arith(env, arith)?),
         WordPart::Param(param)
             if param.op == ParamOp::Plain && param.subscript.is_none() && !param.indirect =>
         {
@@ -80,8 +83,11 @@ pub(super) fn number(env: &mut dyn ExpandEnv, part: &WordPart) -> Result<Option<
     })
 }
 
-fn operand(env: &mut dyn ExpandEnv, part: &WordPart) -> Result<ExpansionResult, ExpandError> {
-    if let Some(number) = number(env, part)? {
+fn expand_operand(
+    env: &mut dyn ExpandEnv,
+    part: &WordPart,
+) -> Result<ExpansionResult, ExpandError> {
+    if let Some(number) = number_part(env, part)? {
         return Ok(ExpansionResult::Number(number));
     }
     let text = quoted_text(env, std::slice::from_ref(part))?;
@@ -90,7 +96,11 @@ fn operand(env: &mut dyn ExpandEnv, part: &WordPart) -> Result<ExpansionResult, 
 
 /// Whether the tree can be evaluated with these operands: a text that is no number must be all
 /// there is to know of it, in the key of an associative array.
-pub(super) fn fit(env: &mut dyn ExpandEnv, expr: &ArithExpr, operands: &[ExpansionResult]) -> bool {
+pub(super) fn operands_fit(
+    env: &mut dyn ExpandEnv,
+    expr: &ArithExpr,
+    operands: &[ExpansionResult],
+) -> bool {
     if operands.iter().all(|operand| matches!(operand, ExpansionResult::Number(_))) {
         return true;
     }
@@ -136,7 +146,11 @@ pub(super) fn fit(env: &mut dyn ExpandEnv, expr: &ArithExpr, operands: &[Expansi
 }
 
 /// A text with the operands where it is marked, and the place in it that is `at` in the other.
-pub(super) fn spelled(marked: &[u8], operands: &[ExpansionResult], at: usize) -> (Vec<u8>, usize) {
+pub(super) fn spell_operands(
+    marked: &[u8],
+    operands: &[ExpansionResult],
+    at: usize,
+) -> (Vec<u8>, usize) {
     let mut operands = operands.iter();
     let (mut text, mut place) = (Vec::with_capacity(marked.len()), None);
     for (i, &byte) in marked.iter().enumerate() {

@@ -23,7 +23,7 @@ thread_local! {
 ///
 /// # Errors
 /// Those of the syntax.
-pub(super) fn parsed(text: &[u8]) -> Result<Option<Rc<ArithExpr>>, ExpandError> {
+pub(super) fn parse_cached(text: &[u8]) -> Result<Option<Rc<ArithExpr>>, ExpandError> {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     let at = hasher.finish() as usize % PLACES;

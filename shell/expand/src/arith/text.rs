@@ -17,11 +17,11 @@ use crate::word::{expand_single, quoted_text};
 /// # Errors
 /// Those of the expansions.
 pub fn expand_text(env: &mut dyn ExpandEnv, arith: &ArithText) -> Result<Str, ExpandError> {
-    expanded(env, &arith.word, Vec::new())
+    expand_text_with(env, &arith.word, Vec::new())
 }
 
 /// The same, with those of the expansions that have been made.
-pub(super) fn expanded(
+pub(super) fn expand_text_with(
     env: &mut dyn ExpandEnv,
     word: &Word,
     operands: Vec<ExpansionResult>,
@@ -30,7 +30,7 @@ pub(super) fn expanded(
         return Ok(text.clone());
     }
     let mut source = ArithSource { known: operands.into_iter(), ..ArithSource::default() };
-    source.add(env, &word.parts)?;
+    source.add_parts(env, &word.parts)?;
     Ok(source.text.finish())
 }
 
@@ -70,10 +70,12 @@ fn add_operand(
                 text.quotes += 1;
                 add_operand(text, inside, text.quotes, expand)?;
             }
-            WordPart::Literal(written) => text.written(written, quotes),
-            WordPart::Quoted(written) if quotes > 0 => text.written(written, quotes),
-            part if quotes > 0 => text.given(&expand(WordPart::DoubleQuoted(vec![part.clone()]))?),
-            part => text.given(&expand(part.clone())?),
+            WordPart::Literal(written) => text.push_source(written, quotes),
+            WordPart::Quoted(written) if quotes > 0 => text.push_source(written, quotes),
+            part if quotes > 0 => {
+                text.push_given(&expand(WordPart::DoubleQuoted(vec![part.clone()]))?)
+            }
+            part => text.push_given(&expand(part.clone())?),
         }
     }
     Ok(())
@@ -96,7 +98,7 @@ struct QuotedText {
 
 impl QuotedText {
     /// Text of the source, in the quotes of that number.
-    fn written(&mut self, text: &[u8], quotes: usize) {
+    fn push_source(&mut self, text: &[u8], quotes: usize) {
         for byte in text {
             match byte {
                 b'[' if self.open.last().is_none_or(|outer| *outer == quotes) => {
@@ -114,7 +116,7 @@ impl QuotedText {
     }
 
     /// What means itself: it was expanded or quoted.
-    fn given(&mut self, text: &[u8]) {
+    fn push_given(&mut self, text: &[u8]) {
         self.plain.extend_from_slice(text);
         if self.open.is_empty() {
             return self.text.extend_from_slice(text);
@@ -143,35 +145,39 @@ struct ArithSource {
 }
 
 impl ArithSource {
-    fn add(&mut self, env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<(), ExpandError> {
+    fn add_parts(
+        &mut self,
+        env: &mut dyn ExpandEnv,
+        parts: &[WordPart],
+    ) -> Result<(), ExpandError> {
         for part in parts {
             match part {
-                WordPart::Quoted(text) | WordPart::Literal(text) => self.written(text),
-                WordPart::DoubleQuoted(inside) => self.add(env, inside)?,
-                WordPart::Param(param) if self.single => self.text.given(&param.raw),
+                WordPart::Quoted(text) | WordPart::Literal(text) => self.push_source(text),
+                WordPart::DoubleQuoted(inside) => self.add_parts(env, inside)?,
+                WordPart::Param(param) if self.single => self.text.push_given(&param.raw),
                 part => {
                     let text = match self.known.next() {
                         Some(operand) => operand.text(),
                         None => quoted_text(env, std::slice::from_ref(part))?,
                     };
-                    self.text.given(&text);
+                    self.text.push_given(&text);
                 }
             }
         }
         Ok(())
     }
 
-    fn written(&mut self, text: &[u8]) {
+    fn push_source(&mut self, text: &[u8]) {
         let mut bytes = text.iter();
         while let Some(byte) = bytes.next() {
             let inside = !self.text.open.is_empty();
             match byte {
                 b'\'' if inside => self.single = !self.single,
                 b'\\' if inside && !self.single => {
-                    self.text.given(bytes.next().map_or(&[], std::slice::from_ref));
+                    self.text.push_given(bytes.next().map_or(&[], std::slice::from_ref));
                 }
-                byte if self.single => self.text.given(&[*byte]),
-                byte => self.text.written(&[*byte], 0),
+                byte if self.single => self.text.push_given(&[*byte]),
+                byte => self.text.push_source(&[*byte], 0),
             }
         }
     }

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use sh_syntax::arith::MARKER;
 use sh_syntax::ast::{ArithBinary, ArithExpr, ArithIndex, ArithPlace, ArithUnary};
 
-use super::operand::{ExpansionResult, spelled};
-use super::parsed::parsed;
+use super::operand::{ExpansionResult, spell_operands};
+use super::parsed::parse_cached;
 use super::variable::{self, ArithVariable, Depth, too_deep};
 use crate::env::ExpandEnv;
 use crate::error::{ExpandCause, ExpandError};
@@ -33,12 +33,12 @@ impl From<ExpandError> for ArithFailure {
 const MAX_DEPTH: u32 = 400;
 
 /// Evaluates a tree of the source.
-pub(super) fn eval(
+pub(super) fn eval_tree(
     env: &mut dyn ExpandEnv,
     expr: &ArithExpr,
     operands: &[ExpansionResult],
 ) -> Result<i64, ArithFailure> {
-    ArithWalk { env, operands, text: b"", variables: 0 }.value(expr, 0)
+    ArithWalk { env, operands, text: b"", variables: 0 }.eval_expr(expr, 0)
 }
 
 /// Evaluates a text; `variables` counts those on the way here.
@@ -50,13 +50,13 @@ pub(super) fn eval_text(
     if env.stack_low() {
         return Err(too_deep(text, b""));
     }
-    let Some(expr) = parsed(text)? else { return Ok(0) };
-    let value = ArithWalk { env, operands: &[], text, variables }.value(&expr, 0);
-    value.map_err(|fail| error(fail, text, &[]))
+    let Some(expr) = parse_cached(text)? else { return Ok(0) };
+    let value = ArithWalk { env, operands: &[], text, variables }.eval_expr(&expr, 0);
+    value.map_err(|fail| arith_error(fail, text, &[]))
 }
 
 /// The error of an expression with that text.
-pub(super) fn error(
+pub(super) fn arith_error(
     fail: ArithFailure,
     marked: &[u8],
     operands: &[ExpansionResult],
@@ -64,7 +64,7 @@ pub(super) fn error(
     match fail {
         ArithFailure::Error(error) => *error,
         ArithFailure::At(reason, at) => {
-            let (text, at) = spelled(marked, operands, at as usize);
+            let (text, at) = spell_operands(marked, operands, at as usize);
             ExpandCause::Arithmetic {
                 token: text.get(at..).unwrap_or_default().to_vec(),
                 // Messages leave leading blanks out, but no newlines.
@@ -92,14 +92,14 @@ impl<'t> ArithWalk<'_, 't> {
         Depth { variables: self.variables, text: self.text, name }
     }
 
-    fn value(&mut self, expr: &'t ArithExpr, depth: u32) -> Result<i64, ArithFailure> {
+    fn eval_expr(&mut self, expr: &'t ArithExpr, depth: u32) -> Result<i64, ArithFailure> {
         if depth > MAX_DEPTH {
             return Err(too_deep(self.text, b"").into());
         }
         let depth = depth + 1;
         match expr {
             ArithExpr::Number(value) => Ok(*value),
-            ArithExpr::Variable(ArithPlace { name, index: None }) => self.named(name),
+            ArithExpr::Variable(ArithPlace { name, index: None }) => self.named_value(name),
             ArithExpr::Variable(ArithPlace { name, index: Some(index) }) => {
                 let place = self.array_element(name, index, depth)?;
                 self.element_value(name, &place)
@@ -110,7 +110,7 @@ impl<'t> ArithWalk<'_, 't> {
                 _ => Err(ArithFailure::At("syntax error: operand expected", 0)),
             },
             ArithExpr::Unary(op, operand) => {
-                let value = self.value(operand, depth)?;
+                let value = self.eval_expr(operand, depth)?;
                 Ok(match op {
                     ArithUnary::Plus => value,
                     ArithUnary::Minus => value.wrapping_neg(),
@@ -119,34 +119,35 @@ impl<'t> ArithWalk<'_, 't> {
                 })
             }
             ArithExpr::Binary(op, left, right, at) => {
-                let left = self.value(left, depth)?;
-                let right = self.value(right, depth)?;
-                operation((*op, *at), left, right)
+                let left = self.eval_expr(left, depth)?;
+                let right = self.eval_expr(right, depth)?;
+                checked_binary((*op, *at), left, right)
             }
-            ArithExpr::LogicalAnd(left, right) => {
-                Ok(i64::from(self.value(left, depth)? != 0 && self.value(right, depth)? != 0))
-            }
-            ArithExpr::LogicalOr(left, right) => {
-                Ok(i64::from(self.value(left, depth)? != 0 || self.value(right, depth)? != 0))
-            }
+            ArithExpr::LogicalAnd(left, right) => Ok(i64::from(
+                self.eval_expr(left, depth)? != 0 && self.eval_expr(right, depth)? != 0,
+            )),
+            ArithExpr::LogicalOr(left, right) => Ok(i64::from(
+                self.eval_expr(left, depth)? != 0 || self.eval_expr(right, depth)? != 0,
+            )),
             ArithExpr::Ternary(condition, yes, no) => {
-                let branch = if self.value(condition, depth)? != 0 { yes } else { no };
-                self.value(branch, depth)
+                let branch = if self.eval_expr(condition, depth)? != 0 { yes } else { no };
+                self.eval_expr(branch, depth)
             }
-            ArithExpr::Assign(op, target, value) => self.assign(*op, target, value, depth),
+            ArithExpr::Assign(op, target, value) => self.eval_assign(*op, target, value, depth),
             ArithExpr::Step { increment, prefix, target } => {
                 let by = if *increment { 1 } else { -1 };
-                let (old, new) = self.update(target, depth, |_, old| Ok(old.wrapping_add(by)))?;
+                let (old, new) =
+                    self.update_variable(target, depth, |_, old| Ok(old.wrapping_add(by)))?;
                 Ok(if *prefix { new } else { old })
             }
             ArithExpr::Comma(left, right) => {
-                self.value(left, depth)?;
-                self.value(right, depth)
+                self.eval_expr(left, depth)?;
+                self.eval_expr(right, depth)
             }
         }
     }
 
-    fn assign(
+    fn eval_assign(
         &mut self,
         op: Option<(ArithBinary, u32)>,
         target: &'t ArithPlace,
@@ -154,20 +155,23 @@ impl<'t> ArithWalk<'_, 't> {
         depth: u32,
     ) -> Result<i64, ArithFailure> {
         if let Some(op) = op {
-            let change = |walk: &mut Self, old| operation(op, old, walk.value(value, depth)?);
-            return Ok(self.update(target, depth, change)?.1);
+            let change =
+                |walk: &mut Self, old| checked_binary(op, old, walk.eval_expr(value, depth)?);
+            return Ok(self.update_variable(target, depth, change)?.1);
         }
         // As in bash: the subscript comes first only if the element is read.
-        let value = self.value(value, depth)?;
+        let value = self.eval_expr(value, depth)?;
         match &target.index {
             None => variable::write(self.env, &target.name, value)?,
-            Some(index) => self.element(&target.name, index, depth)?.write(self.env, value)?,
+            Some(index) => {
+                self.element_variable(&target.name, index, depth)?.write(self.env, value)?
+            }
         }
         Ok(value)
     }
 
     /// Changes a variable; its value before and after.
-    fn update(
+    fn update_variable(
         &mut self,
         target: &'t ArithPlace,
         depth: u32,
@@ -175,7 +179,7 @@ impl<'t> ArithWalk<'_, 't> {
     ) -> Result<(i64, i64), ArithFailure> {
         let name = &target.name;
         let Some(index) = &target.index else {
-            let old = self.named(name)?;
+            let old = self.named_value(name)?;
             let new = change(self, old)?;
             variable::write(self.env, name, new)?;
             return Ok((old, new));
@@ -188,7 +192,7 @@ impl<'t> ArithWalk<'_, 't> {
     }
 
     #[inline]
-    fn named(&mut self, name: &'t [u8]) -> Result<i64, ArithFailure> {
+    fn named_value(&mut self, name: &'t [u8]) -> Result<i64, ArithFailure> {
         let from = self.depth_of(name);
         Ok(variable::read(self.env, name, &from)?)
     }
@@ -210,28 +214,30 @@ impl<'t> ArithWalk<'_, 't> {
         depth: u32,
     ) -> Result<ArithVariable<'t>, ArithFailure> {
         variable::require_array(self.env, name)?;
-        self.element(name, index, depth)
+        self.element_variable(name, index, depth)
     }
 
-    fn element(
+    fn element_variable(
         &mut self,
         name: &'t [u8],
         index: &'t ArithIndex,
         depth: u32,
     ) -> Result<ArithVariable<'t>, ArithFailure> {
         let (base, _) = self.env.resolve(name)?;
-        if let Some(place) = variable::whole(self.env, name, &base, &index.raw) {
+        if let Some(place) = variable::whole_array(self.env, name, &base, &index.raw) {
             return Ok(place);
         }
         let assoc = subscript::is_assoc(self.env, &base);
         let key = match &index.expr {
-            _ if assoc && index.raw.contains(&MARKER) => OwnedKey::Name(self.spelled(index)),
+            _ if assoc && index.raw.contains(&MARKER) => OwnedKey::Name(self.spell_index(index)),
             Some(expr) if !assoc => OwnedKey::Index(self.index(expr, name, index, depth)?),
-            _ => self.key(&base, name, &index.raw, assoc)?,
+            _ => self.subscript_key(&base, name, &index.raw, assoc)?,
         };
         let written = match &key {
             // Messages show it.
-            OwnedKey::Index(..0) if index.raw.contains(&MARKER) => Cow::Owned(self.spelled(index)),
+            OwnedKey::Index(..0) if index.raw.contains(&MARKER) => {
+                Cow::Owned(self.spell_index(index))
+            }
             _ => Cow::Borrowed(&index.raw[..]),
         };
         Ok(ArithVariable::Element(base, key, written))
@@ -242,8 +248,8 @@ impl<'t> ArithWalk<'_, 't> {
         self.operands.get(index.operands..).unwrap_or_default()
     }
 
-    fn spelled(&self, index: &ArithIndex) -> Vec<u8> {
-        spelled(&index.raw, self.operands_in(index), 0).0
+    fn spell_index(&self, index: &ArithIndex) -> Vec<u8> {
+        spell_operands(&index.raw, self.operands_in(index), 0).0
     }
 
     /// An index that is an expression as it stands.
@@ -254,15 +260,15 @@ impl<'t> ArithWalk<'_, 't> {
         index: &'t ArithIndex,
         depth: u32,
     ) -> Result<i64, ArithFailure> {
-        let variables = self.depth_of(name).deeper(self.env)?;
+        let variables = self.depth_of(name).next_depth(self.env)?;
         let mut inner =
             ArithWalk { env: self.env, operands: self.operands, text: &index.raw, variables };
-        let value = inner.value(expr, depth);
-        Ok(value.map_err(|fail| error(fail, &index.raw, self.operands_in(index)))?)
+        let value = inner.eval_expr(expr, depth);
+        Ok(value.map_err(|fail| arith_error(fail, &index.raw, self.operands_in(index)))?)
     }
 
     /// A subscript that is a key, or that is expanded before it is an index.
-    fn key(
+    fn subscript_key(
         &mut self,
         base: &[u8],
         name: &'t [u8],
@@ -270,20 +276,20 @@ impl<'t> ArithWalk<'_, 't> {
         assoc: bool,
     ) -> Result<OwnedKey, ArithFailure> {
         if subscript::needs_expansion(raw) {
-            let parsed = subscript::parsed(base, raw)?;
+            let parsed = subscript::subscript_from_text(base, raw)?;
             return Ok(subscript::subscript_key(self.env, base, &parsed)?);
         }
         if assoc {
             return Ok(OwnedKey::Name(raw.to_vec()));
         }
-        let variables = self.depth_of(name).deeper(self.env)?;
+        let variables = self.depth_of(name).next_depth(self.env)?;
         Ok(OwnedKey::Index(eval_text(self.env, raw, variables)?))
     }
 }
 
 /// A binary operation, whose messages quote from `at` on.
-fn operation((op, at): (ArithBinary, u32), a: i64, b: i64) -> Result<i64, ArithFailure> {
-    match binary(op, a, b) {
+fn checked_binary((op, at): (ArithBinary, u32), a: i64, b: i64) -> Result<i64, ArithFailure> {
+    match eval_binary(op, a, b) {
         Some(value) => Ok(value),
         None if op == ArithBinary::Pow => Err(ArithFailure::At("exponent less than 0", at)),
         None => Err(ArithFailure::At("division by 0", at)),
@@ -291,7 +297,7 @@ fn operation((op, at): (ArithBinary, u32), a: i64, b: i64) -> Result<i64, ArithF
 }
 
 /// A binary operation; `None` where it is an error (division by 0, negative exponent).
-fn binary(op: ArithBinary, a: i64, b: i64) -> Option<i64> {
+fn eval_binary(op: ArithBinary, a: i64, b: i64) -> Option<i64> {
     Some(match op {
         ArithBinary::Add => a.wrapping_add(b),
         ArithBinary::Sub => a.wrapping_sub(b),
@@ -300,7 +306,7 @@ fn binary(op: ArithBinary, a: i64, b: i64) -> Option<i64> {
         ArithBinary::Div => a.wrapping_div(b),
         ArithBinary::Rem if b == 0 => return None,
         ArithBinary::Rem => a.wrapping_rem(b),
-        ArithBinary::Pow => power(a, u64::try_from(b).ok()?),
+        ArithBinary::Pow => integer_power(a, u64::try_from(b).ok()?),
         ArithBinary::ShiftLeft => a.wrapping_shl(b as u32),
         ArithBinary::ShiftRight => a.wrapping_shr(b as u32),
         ArithBinary::Less => i64::from(a < b),
@@ -315,7 +321,7 @@ fn binary(op: ArithBinary, a: i64, b: i64) -> Option<i64> {
     })
 }
 
-fn power(mut base: i64, mut exponent: u64) -> i64 {
+fn integer_power(mut base: i64, mut exponent: u64) -> i64 {
     let mut value = 1i64;
     while exponent > 0 {
         if exponent & 1 == 1 {

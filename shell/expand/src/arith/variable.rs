@@ -21,7 +21,7 @@ pub(super) struct Depth<'t> {
 
 impl Depth<'_> {
     /// The depth of the variable's own value.
-    pub(super) fn deeper(&self, env: &mut dyn ExpandEnv) -> Result<u32, ExpandError> {
+    pub(super) fn next_depth(&self, env: &mut dyn ExpandEnv) -> Result<u32, ExpandError> {
         match self.variables < MAX_RECURSION && !env.stack_low() {
             true => Ok(self.variables + 1),
             false => Err(too_deep(self.text, self.name)),
@@ -29,7 +29,7 @@ impl Depth<'_> {
     }
 
     /// A value that is just a number; as deep as can be, bash does not look at that either.
-    fn plain(&self, text: &[u8]) -> Option<i64> {
+    fn plain_number(&self, text: &[u8]) -> Option<i64> {
         plain_integer(text).filter(|_| self.variables < MAX_RECURSION)
     }
 }
@@ -49,7 +49,7 @@ pub(super) enum ArithVariable<'n> {
 
 impl<'n> ArithVariable<'n> {
     /// A variable by name; namerefs may lead to an element.
-    pub(super) fn variable(
+    pub(super) fn from_name(
         env: &mut dyn ExpandEnv,
         name: &'n [u8],
     ) -> Result<ArithVariable<'n>, ExpandError> {
@@ -74,7 +74,7 @@ impl<'n> ArithVariable<'n> {
                 // An array without element 0 counts as 0 even under `set -u`.
                 match env.get(name) {
                     None if env.options().nounset => {
-                        return Err(ExpandError::unbound(name));
+                        return Err(ExpandError::unbound_variable(name));
                     }
                     None => None,
                     Some(VarValue::Scalar(text)) => Some(text),
@@ -89,7 +89,7 @@ impl<'n> ArithVariable<'n> {
             // An unset element of an array that exists counts as 0 even under `set -u`.
             ArithVariable::Element(name, key, _) => match env.get(name) {
                 None if env.options().nounset && !env.is_declared(name) => {
-                    return Err(ExpandError::unbound(name));
+                    return Err(ExpandError::unbound_variable(name));
                 }
                 _ if matches!(key, OwnedKey::Name(key) if key.is_empty()) => {
                     env.warn(&[name, b": bad array subscript".as_slice()].concat())?;
@@ -101,7 +101,7 @@ impl<'n> ArithVariable<'n> {
                     }
                     None
                 }
-                Some(value) => match subscript::element(&value, key) {
+                Some(value) => match subscript::value_element(&value, key) {
                     Ok(value) => value,
                     Err(NoSuchPlace) => {
                         env.warn(&[name, b": bad array subscript".as_slice()].concat())?;
@@ -111,7 +111,7 @@ impl<'n> ArithVariable<'n> {
             },
         };
         match value {
-            Some(text) => number(env, &text, depth),
+            Some(text) => text_number(env, &text, depth),
             None => Ok(0),
         }
     }
@@ -119,7 +119,7 @@ impl<'n> ArithVariable<'n> {
     pub(super) fn write(&self, env: &mut dyn ExpandEnv, value: i64) -> Result<(), ExpandError> {
         let text = Str::new(value.to_string().into_bytes());
         match self {
-            ArithVariable::Scalar(name) if env.attributes(name).has(Attributes::NAMEREF) => {
+            ArithVariable::Scalar(name) if env.attributes(name).has_any(Attributes::NAMEREF) => {
                 // One that leads nowhere yet, and not to a number.
                 not_an_identifier(env, &text)
             }
@@ -160,7 +160,7 @@ fn not_an_identifier(env: &mut dyn ExpandEnv, place: &[u8]) -> Result<(), Expand
 }
 
 /// Whether a subscript stands for all of an indexed array or for nothing.
-pub(super) fn whole(
+pub(super) fn whole_array(
     env: &mut dyn ExpandEnv,
     name: &[u8],
     base: &[u8],
@@ -177,7 +177,7 @@ pub(super) fn require_array(env: &mut dyn ExpandEnv, name: &[u8]) -> Result<(), 
     if env.options().nounset {
         let (base, _) = env.resolve(name)?;
         if env.get(&base).is_none() {
-            return Err(ExpandError::unbound(&base));
+            return Err(ExpandError::unbound_variable(&base));
         }
     }
     Ok(())
@@ -196,10 +196,10 @@ pub(super) fn read(
         return Ok(value);
     }
     match env.lookup(name) {
-        VarLookup::Value(VarValue::Scalar(text)) => number(env, &text, depth),
-        VarLookup::Unset if env.options().nounset => Err(ExpandError::unbound(name)),
+        VarLookup::Value(VarValue::Scalar(text)) => text_number(env, &text, depth),
+        VarLookup::Unset if env.options().nounset => Err(ExpandError::unbound_variable(name)),
         VarLookup::Unset => Ok(0),
-        _ => ArithVariable::variable(env, name)?.read(env, depth),
+        _ => ArithVariable::from_name(env, name)?.read(env, depth),
     }
 }
 
@@ -208,29 +208,29 @@ pub(super) fn write(env: &mut dyn ExpandEnv, name: &[u8], value: i64) -> Result<
     if env.set_int(name, value)? {
         return Ok(());
     }
-    ArithVariable::variable(env, name)?.write(env, value)
+    ArithVariable::from_name(env, name)?.write(env, value)
 }
 
 /// A variable's text as a number: evaluated as an expression of its own. A text that is
 /// just another name is followed without recursion.
-fn number(env: &mut dyn ExpandEnv, text: &Str, depth: &Depth<'_>) -> Result<i64, ExpandError> {
-    if let Some(value) = depth.plain(text) {
+fn text_number(env: &mut dyn ExpandEnv, text: &Str, depth: &Depth<'_>) -> Result<i64, ExpandError> {
+    if let Some(value) = depth.plain_number(text) {
         return Ok(value);
     }
     if is_blank(text) {
         return Ok(0);
     }
     let mut text = text.clone();
-    let mut variables = depth.deeper(env)?;
+    let mut variables = depth.next_depth(env)?;
     while is_name(&text) {
         match env.lookup(&text) {
             VarLookup::Value(VarValue::Scalar(next)) if is_blank(&next) => return Ok(0),
             VarLookup::Value(VarValue::Scalar(next)) => {
                 let depth = Depth { variables, text: &text, name: &text };
-                if let Some(value) = depth.plain(&next) {
+                if let Some(value) = depth.plain_number(&next) {
                     return Ok(value);
                 }
-                variables = depth.deeper(env)?;
+                variables = depth.next_depth(env)?;
                 text = next;
             }
             VarLookup::Unset if !env.options().nounset => return Ok(0),

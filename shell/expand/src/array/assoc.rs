@@ -89,16 +89,16 @@ impl AssocArray {
         self.len() == 0
     }
 
-    fn bucket(&self, hash: u32) -> usize {
+    fn bucket_index(&self, hash: u32) -> usize {
         hash as usize & (self.buckets.len() - 1)
     }
 
-    fn find(&self, key: &[u8]) -> Option<usize> {
+    fn find_entry(&self, key: &[u8]) -> Option<usize> {
         if self.buckets.is_empty() {
             return None;
         }
         let hash = hash(key);
-        let mut at = self.buckets[self.bucket(hash)];
+        let mut at = self.buckets[self.bucket_index(hash)];
         while at != NONE {
             let entry = &self.entries[at as usize];
             if entry.hash == hash && *entry.key == *key {
@@ -111,28 +111,28 @@ impl AssocArray {
 
     /// The element with this key.
     pub fn get(&self, key: &[u8]) -> Option<&Str> {
-        self.entries[self.find(key)?].value.as_ref()
+        self.entries[self.find_entry(key)?].value.as_ref()
     }
 
     /// For `a[k]+=text` without copying an unshared string.
     pub fn get_mut(&mut self, key: &[u8]) -> Option<&mut Str> {
-        let at = self.find(key)?;
+        let at = self.find_entry(key)?;
         self.entries[at].value.as_mut()
     }
 
     /// Sets an element; a known key keeps its place.
     pub fn set(&mut self, key: &[u8], value: Str) {
-        if let Some(at) = self.find(key) {
+        if let Some(at) = self.find_entry(key) {
             self.entries[at].value = Some(value);
             return;
         }
         if self.buckets.is_empty() {
             self.buckets = vec![NONE; FIRST_BUCKETS];
         } else if self.len() >= self.buckets.len() * 2 {
-            self.grow();
+            self.grow_table();
         }
         let hash = hash(key);
-        let bucket = self.bucket(hash);
+        let bucket = self.bucket_index(hash);
         let entry =
             AssocEntry { key: key.into(), hash, next: self.buckets[bucket], value: Some(value) };
         let at = match self.free.pop() {
@@ -148,14 +148,14 @@ impl AssocArray {
         self.buckets[bucket] = at;
     }
 
-    fn grow(&mut self) {
+    fn grow_table(&mut self) {
         let old = std::mem::take(&mut self.buckets);
         self.buckets = vec![NONE; old.len() * 4];
         for first in old {
             let mut at = first;
             while at != NONE {
                 let next = self.entries[at as usize].next;
-                let bucket = self.bucket(self.entries[at as usize].hash);
+                let bucket = self.bucket_index(self.entries[at as usize].hash);
                 self.entries[at as usize].next = self.buckets[bucket];
                 self.buckets[bucket] = at;
                 at = next;
@@ -165,9 +165,9 @@ impl AssocArray {
 
     /// Removes an element; whether there was one.
     pub fn unset(&mut self, key: &[u8]) -> bool {
-        let Some(found) = self.find(key) else { return false };
+        let Some(found) = self.find_entry(key) else { return false };
         let next = self.entries[found].next;
-        let bucket = self.bucket(self.entries[found].hash);
+        let bucket = self.bucket_index(self.entries[found].hash);
         let mut at = self.buckets[bucket];
         if at as usize == found {
             self.buckets[bucket] = next;

@@ -3,7 +3,7 @@
 use sh_syntax::ast::{Param, ParamName, ParamOp, Word};
 
 use super::target::{ParamTarget, ParamValue, VarPart};
-use super::{Result, shown};
+use super::{Result, param_text};
 use crate::env::ElementKey;
 use crate::error::{ExpandCause, ExpandError};
 use crate::parts::Expander;
@@ -13,7 +13,7 @@ use crate::word;
 
 /// Expands what takes the parameter's place, and says whether that was an `@` list without elements; `None` if the
 /// parameter's own value is to be used.
-pub(super) fn expand(
+pub(super) fn expand_default(
     x: &mut Expander<'_>,
     param: &Param,
     target: &ParamTarget<'_>,
@@ -23,7 +23,7 @@ pub(super) fn expand(
     let missing = |x: &mut Expander<'_>, colon: bool| content.is_missing(x.env, colon, quoted);
     match &param.op {
         ParamOp::Default { colon, word } if missing(x, *colon) => {
-            x.operand(&word.parts, quoted)?;
+            x.expand_operand(&word.parts, quoted)?;
         }
         ParamOp::Alternate { colon, .. } if missing(x, *colon) => {
             // `"${@+x}"` without parameters makes no field, as `"$@"` would.
@@ -31,13 +31,13 @@ pub(super) fn expand(
                 matches!(content, ParamValue::List { items, star: false } if items.is_empty());
             return Ok(Some(none));
         }
-        ParamOp::Alternate { word, .. } => x.operand(&word.parts, quoted)?,
+        ParamOp::Alternate { word, .. } => x.expand_operand(&word.parts, quoted)?,
         ParamOp::Error { colon, word } if missing(x, *colon) => {
-            return Err(error(x, param, *colon, word, quoted)?);
+            return Err(param_error(x, param, *colon, word, quoted)?);
         }
         ParamOp::Assign { colon, word } if missing(x, *colon) => {
-            let value = assign(x, param, target, word, quoted)?;
-            x.value(value, quoted)?;
+            let value = assign_default(x, param, target, word, quoted)?;
+            x.append_value(value, quoted)?;
         }
         _ => return Ok(None),
     }
@@ -45,15 +45,15 @@ pub(super) fn expand(
 }
 
 /// The word as one string, in the place where the operator stands.
-fn text(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<Str> {
+fn default_text(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<Str> {
     match quoted {
         true => word::quoted_text(x.env, &word.parts),
-        false => word::text(x.env, word, Tilde::Start),
+        false => word::expand_text(x.env, word, Tilde::Start),
     }
 }
 
 /// The error of `${x?word}`.
-fn error(
+fn param_error(
     x: &mut Expander<'_>,
     param: &Param,
     colon: bool,
@@ -64,13 +64,13 @@ fn error(
     let reason = match (word.parts.is_empty(), colon) {
         (true, true) => b"parameter null or not set".to_vec(),
         (true, false) => b"parameter not set".to_vec(),
-        (false, _) => text(x, word, quoted)?.to_vec(),
+        (false, _) => default_text(x, word, quoted)?.to_vec(),
     };
-    Ok(ExpandCause::Missing { parameter: shown(param), reason }.into())
+    Ok(ExpandCause::Missing { parameter: param_text(param), reason }.into())
 }
 
 /// Assigns for `${x=word}`; the variable's value afterwards (attributes may change it).
-fn assign(
+fn assign_default(
     x: &mut Expander<'_>,
     param: &Param,
     target: &ParamTarget<'_>,
@@ -79,9 +79,9 @@ fn assign(
 ) -> Result<Str> {
     let is_list = matches!(param.name, ParamName::Special(b'@' | b'*'));
     if is_list || !param.indirect && !matches!(param.name, ParamName::Variable(_)) {
-        return Err(ExpandCause::NotAssignable(shown(param)).into());
+        return Err(ExpandCause::NotAssignable(param_text(param)).into());
     }
-    let value = text(x, word, quoted)?;
+    let value = default_text(x, word, quoted)?;
     match target {
         ParamTarget::Variable { name, part: VarPart::Whole } => x.env.set(name, value.clone())?,
         ParamTarget::Variable { name, part: VarPart::Element(key) } => {
@@ -93,7 +93,7 @@ fn assign(
             })?;
         }
         ParamTarget::Variable { name, part: VarPart::All { star } }
-            if x.env.attributes(name).has(Attributes::ASSOC) =>
+            if x.env.attributes(name).has_any(Attributes::ASSOC) =>
         {
             // Here bash takes it for a key.
             let key = if *star { b"*" } else { b"@" };
@@ -106,10 +106,10 @@ fn assign(
         | ParamTarget::Special(_)
         | ParamTarget::Nothing
         | ParamTarget::NoElements { .. } => {
-            return Err(ExpandCause::InvalidIndirect(shown(param)).into());
+            return Err(ExpandCause::InvalidIndirect(param_text(param)).into());
         }
     }
-    match target.fetch(x.env)? {
+    match target.fetch_value(x.env)? {
         ParamValue::Scalar(Some(now)) => Ok(now),
         _ => Ok(value),
     }
@@ -119,5 +119,5 @@ fn assign(
 fn missing_element(param: &Param) -> ExpandCause {
     let array = Param { subscript: None, ..param.clone() };
     let subscript = param.subscript.as_ref().map(|sub| sub.text().to_vec());
-    ExpandCause::BadSubscript { name: shown(&array), subscript }
+    ExpandCause::BadSubscript { name: param_text(&array), subscript }
 }

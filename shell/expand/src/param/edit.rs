@@ -19,7 +19,8 @@ pub(super) fn remove_prefix(
 ) -> Result<ParamValue> {
     let find = if longest { GlobPattern::longest_prefix } else { GlobPattern::shortest_prefix };
     let pattern = operator_pattern(env, word)?;
-    content.map(|text| Ok(kept(text, |text| find(&pattern, text).map(|end| &text[end..]))))
+    content
+        .map_values(|text| Ok(kept_text(text, |text| find(&pattern, text).map(|end| &text[end..]))))
 }
 
 /// Removes a matching suffix from each value.
@@ -31,11 +32,13 @@ pub(super) fn remove_suffix(
 ) -> Result<ParamValue> {
     let find = if longest { GlobPattern::longest_suffix } else { GlobPattern::shortest_suffix };
     let pattern = operator_pattern(env, word)?;
-    content.map(|text| Ok(kept(text, |text| find(&pattern, text).map(|start| &text[..start]))))
+    content.map_values(|text| {
+        Ok(kept_text(text, |text| find(&pattern, text).map(|start| &text[..start])))
+    })
 }
 
 /// What is left of a value, which is the value itself if that is all.
-fn kept(text: Str, rest: impl Fn(&[u8]) -> Option<&[u8]>) -> Str {
+fn kept_text(text: Str, rest: impl Fn(&[u8]) -> Option<&[u8]>) -> Str {
     match rest(&text) {
         Some(rest) if rest.len() < text.len() => str_of(rest.to_vec()),
         _ => text,
@@ -43,7 +46,7 @@ fn kept(text: Str, rest: impl Fn(&[u8]) -> Option<&[u8]>) -> Str {
 }
 
 /// Changes the case of the first or of all characters that match.
-pub(super) fn case(
+pub(super) fn edit_case(
     env: &mut dyn ExpandEnv,
     content: ParamValue,
     kind: CaseKind,
@@ -55,7 +58,7 @@ pub(super) fn case(
         None => None,
     };
     let utf8 = !env.options().c_locale;
-    content.map(|text| {
+    content.map_values(|text| {
         let matches = |c: &[u8]| pattern.as_ref().is_none_or(|p| p.is_match(c));
         Ok(change_case(&text, kind, all, utf8, matches))
     })
@@ -119,15 +122,15 @@ fn push_changed(bytes: &[u8], kind: CaseKind, out: &mut Vec<u8>) {
         CaseKind::Toggle => !c.is_uppercase(),
     };
     let changed = match upper {
-        true => single(c.to_uppercase()),
+        true => single_char(c.to_uppercase()),
         // The one letter whose small form is one character and a mark.
         false if c == '\u{130}' => Some('i'),
-        false => single(c.to_lowercase()),
+        false => single_char(c.to_lowercase()),
     };
     out.extend_from_slice(changed.unwrap_or(c).encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-fn single(mut chars: impl Iterator<Item = char>) -> Option<char> {
+fn single_char(mut chars: impl Iterator<Item = char>) -> Option<char> {
     match (chars.next(), chars.next()) {
         (Some(c), None) => Some(c),
         _ => None,

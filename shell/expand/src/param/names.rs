@@ -2,7 +2,7 @@
 
 use sh_syntax::ast::{Param, ParamName, Subscript};
 
-use super::target::{ParamTarget, ParamValue, VarPart, unbound};
+use super::target::{ParamTarget, ParamValue, VarPart, unbound_error};
 use super::{Result, chars};
 use crate::attributed::str_of;
 use crate::error::ExpandError;
@@ -11,23 +11,23 @@ use crate::split::Ifs;
 use crate::value::{Str, VarValue};
 
 /// `${#x}` in characters, `${#a[@]}` and `${#@}` in elements.
-pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
+pub(super) fn expand_length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
     let count = match count_elements(x, param)? {
         Some(count) => count,
         None => length_of_value(x, param)?,
     };
-    x.value(str_of(count.to_string().into_bytes()), quoted)?;
+    x.append_value(str_of(count.to_string().into_bytes()), quoted)?;
     Ok(false)
 }
 
 fn length_of_value(x: &mut Expander<'_>, param: &Param) -> Result<usize> {
-    let target = ParamTarget::of(x.env, param)?;
+    let target = ParamTarget::from_param(x.env, param)?;
     let options = x.env.options();
     let (nounset, utf8) = (options.nounset, !options.c_locale);
-    Ok(match target.fetch(x.env)? {
+    Ok(match target.fetch_value(x.env)? {
         ParamValue::Scalar(Some(text)) => chars::char_count(&text, utf8),
         ParamValue::Scalar(None) if nounset && !is_array_element(x, &target) => {
-            return Err(unbound(param));
+            return Err(unbound_error(param));
         }
         ParamValue::Scalar(None) => 0,
         ParamValue::List { items, .. } => items.len(),
@@ -57,7 +57,7 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     Ok(Some(match x.env.get(&name) {
         // To bash only an array that was assigned to has elements to count.
         None | Some(VarValue::Scalar(_)) if x.env.options().nounset => {
-            return Err(ExpandError::unbound(&name));
+            return Err(ExpandError::unbound_variable(&name));
         }
         None => 0,
         Some(VarValue::Scalar(_)) => 1,
@@ -76,13 +76,18 @@ pub(super) fn with_prefix(
     let ParamName::Variable(prefix) = &param.name else { return Ok(false) };
     let names = x.env.names_with_prefix(prefix).into_iter().map(str_of).collect();
     match at {
-        true => x.list(names, false, quoted),
-        false => star(x, names, b"", quoted),
+        true => x.append_list(names, false, quoted),
+        false => star_list(x, names, b"", quoted),
     }
 }
 
 /// `${!a[@]}` and `${!a[*]}`: an array's keys.
-pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) -> Result<bool> {
+pub(super) fn expand_keys(
+    x: &mut Expander<'_>,
+    param: &Param,
+    at: bool,
+    quoted: bool,
+) -> Result<bool> {
     let ParamName::Variable(name) = &param.name else { return Ok(false) };
     let (name, _) = x.env.resolve(name)?;
     let keys: Vec<Str> = match x.env.get(&name) {
@@ -94,17 +99,22 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
         Some(VarValue::Assoc(array)) => array.iter().map(|(key, _)| str_of(key.to_vec())).collect(),
     };
     match at {
-        true => x.list(keys, false, quoted),
-        false => star(x, keys, b" ", quoted),
+        true => x.append_list(keys, false, quoted),
+        false => star_list(x, keys, b" ", quoted),
     }
 }
 
 /// Names or keys as a `*` list. Unquoted and without `IFS`, with nothing to split them at, they are one word in bash,
 /// which Oils' cases for its bug 627 rely on.
-fn star(x: &mut Expander<'_>, items: Vec<Str>, separator: &[u8], quoted: bool) -> Result<bool> {
-    if quoted || !Ifs::of(x.env).is_null() {
-        return x.list(items, true, quoted);
+fn star_list(
+    x: &mut Expander<'_>,
+    items: Vec<Str>,
+    separator: &[u8],
+    quoted: bool,
+) -> Result<bool> {
+    if quoted || !Ifs::from_env(x.env).is_null() {
+        return x.append_list(items, true, quoted);
     }
     let items: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
-    x.value(str_of(items.join(separator)), quoted).map(|()| false)
+    x.append_value(str_of(items.join(separator)), quoted).map(|()| false)
 }

@@ -21,22 +21,22 @@ struct MatchReplacement {
     pieces: Vec<Vec<u8>>,
 }
 
-pub(super) fn replace(
+pub(super) fn replace_content(
     env: &mut dyn ExpandEnv,
     content: ParamValue,
     kind: ReplaceKind,
     pattern: &Word,
     replacement: Option<&Word>,
 ) -> Result<ParamValue> {
-    let sought = Sought::of(env, pattern, kind)?;
+    let sought = Sought::from_word(env, pattern, kind)?;
     let replacement = match replacement {
-        Some(word) => MatchReplacement::of(env, word)?,
+        Some(word) => MatchReplacement::from_word(env, word)?,
         None => MatchReplacement { pieces: vec![Vec::new()] },
     };
     if sought.is_nothing() {
         return Ok(content);
     }
-    content.map(|text| one(env, text, &sought, &replacement))
+    content.map_values(|text| replace_text(env, text, &sought, &replacement))
 }
 
 /// What is looked for, and where.
@@ -46,7 +46,7 @@ struct Sought {
 }
 
 impl Sought {
-    fn of(env: &mut dyn ExpandEnv, word: &Word, kind: ReplaceKind) -> Result<Sought> {
+    fn from_word(env: &mut dyn ExpandEnv, word: &Word, kind: ReplaceKind) -> Result<Sought> {
         let shell = env.options();
         let options = match_options(env, shell.extglob, shell.nocasematch);
         match word.parts.as_slice() {
@@ -62,7 +62,7 @@ impl Sought {
         let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
         let tilde = if anchored { Tilde::Never } else { Tilde::Start };
         let field = word::one_field(env, &word.parts, tilde)?;
-        let text = field.escaped();
+        let text = field.escaped_pattern();
         // An anchor may come out of an expansion, `p='#a'; ${x/$p/b}`, but not out of quotes.
         let (kind, text) = match (kind, field.first_unquoted()) {
             (ReplaceKind::First, Some(b'#')) => (ReplaceKind::Prefix, &text[1..]),
@@ -81,20 +81,20 @@ impl Sought {
 
 impl MatchReplacement {
     /// With `patsub_replacement` an unquoted `&` is the match; a backslash quotes `&` and itself.
-    fn of(env: &mut dyn ExpandEnv, word: &Word) -> Result<MatchReplacement> {
+    fn from_word(env: &mut dyn ExpandEnv, word: &Word) -> Result<MatchReplacement> {
         let field = word::one_field(env, &word.parts, Tilde::Start)?;
         if !env.options().patsub_replacement {
-            return Ok(MatchReplacement { pieces: vec![field.strip().to_vec()] });
+            return Ok(MatchReplacement { pieces: vec![field.strip_quotes().to_vec()] });
         }
         let mut plain = true;
-        field.stretches(|text, _| plain &= !text.iter().any(|c| matches!(c, b'&' | b'\\')));
+        field.for_each_stretch(|text, _| plain &= !text.iter().any(|c| matches!(c, b'&' | b'\\')));
         if plain {
-            return Ok(MatchReplacement { pieces: vec![field.strip().to_vec()] });
+            return Ok(MatchReplacement { pieces: vec![field.strip_quotes().to_vec()] });
         }
         // Quoted characters are escaped first and everything is read together, so that a
         // backslash from a variable meets what follows it, as in bash.
         let mut source = Vec::new();
-        field.stretches(|text, quoted| {
+        field.for_each_stretch(|text, quoted| {
             for &byte in text {
                 if quoted && matches!(byte, b'&' | b'\\') {
                     source.push(b'\\');
@@ -133,7 +133,7 @@ impl MatchReplacement {
 }
 
 /// One value with its matches replaced.
-fn one(
+fn replace_text(
     env: &mut dyn ExpandEnv,
     text: Str,
     sought: &Sought,

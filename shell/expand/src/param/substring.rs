@@ -5,7 +5,7 @@ use std::ops::Range;
 use sh_syntax::ast::{ArithText, Param};
 
 use super::target::{ParamTarget, ParamValue, VarPart};
-use super::{Result, chars, shown};
+use super::{Result, chars, param_text};
 use crate::arith;
 use crate::attributed::str_of;
 use crate::env::ExpandEnv;
@@ -22,7 +22,11 @@ pub(super) struct Slice<'p> {
 
 impl Slice<'_> {
     /// Takes it from a value.
-    pub(super) fn of(&self, env: &mut dyn ExpandEnv, content: ParamValue) -> Result<ParamValue> {
+    pub(super) fn take_slice(
+        &self,
+        env: &mut dyn ExpandEnv,
+        content: ParamValue,
+    ) -> Result<ParamValue> {
         match content {
             ParamValue::Scalar(None) => Ok(ParamValue::Scalar(None)),
             ParamValue::Scalar(Some(text)) => Ok(ParamValue::Scalar(self.of_text(env, text)?)),
@@ -45,14 +49,14 @@ impl Slice<'_> {
     fn of_text(&self, env: &mut dyn ExpandEnv, text: Str) -> Result<Option<Str>> {
         let utf8 = !env.options().c_locale;
         let count = chars::char_count(&text, utf8);
-        let offset = self.number(env, self.offset)?;
+        let offset = self.eval_number(env, self.offset)?;
         let Some(start) = string_start(count, offset) else {
             // The length is not looked at.
             return Ok(None);
         };
-        let limit = self.length.map(|expr| self.number(env, expr)).transpose()?;
+        let limit = self.length.map(|expr| self.eval_number(env, expr)).transpose()?;
         let range = match (string_range(count, start, limit), self.length) {
-            (None, Some(length)) => return Err(negative(length)),
+            (None, Some(length)) => return Err(negative_length(length)),
             (range, _) => range.unwrap_or_default(),
         };
         if range == (0..count) {
@@ -68,24 +72,24 @@ impl Slice<'_> {
         if items.is_empty() && matches!(self.target, ParamTarget::Variable { .. }) {
             return Ok(items);
         }
-        let offset = self.number(env, self.offset)?;
+        let offset = self.eval_number(env, self.offset)?;
         if out_of_range(env, self.target, items.len(), offset) {
             return Ok(Vec::new());
         }
         let limit = match self.length {
             None => usize::MAX,
-            Some(length) => {
-                usize::try_from(self.number(env, length)?).map_err(|_| negative(length))?
-            }
+            Some(length) => usize::try_from(self.eval_number(env, length)?)
+                .map_err(|_| negative_length(length))?,
         };
-        Ok(slice(env, self.target, items, offset, limit))
+        Ok(slice_items(env, self.target, items, offset, limit))
     }
 
     /// Errors in the arithmetic show the parameter's name in front, those of expansions in it do not.
-    fn number(&self, env: &mut dyn ExpandEnv, expr: &ArithText) -> Result<i64> {
-        arith::eval(env, expr).map_err(|error| match error.reach() {
+    fn eval_number(&self, env: &mut dyn ExpandEnv, expr: &ArithText) -> Result<i64> {
+        arith::eval_arith(env, expr).map_err(|error| match error.reach() {
             ErrorReach::Command => {
-                ExpandCause::InRange { parameter: shown(self.param), cause: error.cause }.into()
+                ExpandCause::InRange { parameter: param_text(self.param), cause: error.cause }
+                    .into()
             }
             _ => error,
         })
@@ -116,7 +120,7 @@ fn out_of_range(
 }
 
 /// A length that leads before the offset, shown as it was written.
-fn negative(length: &ArithText) -> ExpandError {
+fn negative_length(length: &ArithText) -> ExpandError {
     ExpandCause::NegativeLength(length.word.raw.to_vec()).into()
 }
 
@@ -145,7 +149,7 @@ fn string_range(count: usize, start: i64, length: Option<i64>) -> Option<Range<u
 }
 
 /// Elements of a list from `offset` on.
-fn slice(
+fn slice_items(
     env: &mut dyn ExpandEnv,
     target: &ParamTarget<'_>,
     items: Vec<Str>,

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
-use super::{Result, shown, shown_directly};
+use super::{Result, param_text, shown_directly};
 use crate::env::ExpandEnv;
 use crate::error::{ExpandCause, ExpandError};
-use crate::parts::join;
+use crate::parts::join_items;
 use crate::subscript::{self, OwnedKey};
 use crate::value::{Attributes, Str, VarValue};
 
@@ -57,40 +57,41 @@ pub(super) enum ParamValue {
 
 impl<'p> ParamTarget<'p> {
     /// Follows `${!x}` to the parameter that is meant.
-    pub(super) fn of(env: &mut dyn ExpandEnv, param: &'p Param) -> Result<ParamTarget<'p>> {
+    pub(super) fn from_param(env: &mut dyn ExpandEnv, param: &'p Param) -> Result<ParamTarget<'p>> {
         if !param.indirect {
-            return ParamTarget::direct(env, &param.name, param.subscript.as_ref());
+            return ParamTarget::from_name(env, &param.name, param.subscript.as_ref());
         }
         if let (ParamName::Variable(name), None) = (&param.name, &param.subscript)
             && let Some(referenced) = env.nameref(name)
         {
             return Ok(ParamTarget::Name(referenced));
         }
-        let text =
-            match ParamTarget::direct(env, &param.name, param.subscript.as_ref())?.fetch(env)? {
-                ParamValue::Scalar(Some(text)) => text,
-                ParamValue::List { items, star } if !items.is_empty() => join(env, &items, star),
-                _ => {
-                    let known = match &param.name {
-                        ParamName::Variable(name) => {
-                            env.is_declared(name) && !env.attributes(name).has(Attributes::NAMEREF)
-                        }
-                        _ => true,
-                    };
-                    return match known {
-                        true => Ok(ParamTarget::Nothing),
-                        false => Err(ExpandCause::InvalidIndirect(shown_directly(param)).into()),
-                    };
-                }
-            };
+        let text = match ParamTarget::from_name(env, &param.name, param.subscript.as_ref())?
+            .fetch_value(env)?
+        {
+            ParamValue::Scalar(Some(text)) => text,
+            ParamValue::List { items, star } if !items.is_empty() => join_items(env, &items, star),
+            _ => {
+                let known = match &param.name {
+                    ParamName::Variable(name) => {
+                        env.is_declared(name) && !env.attributes(name).has_any(Attributes::NAMEREF)
+                    }
+                    _ => true,
+                };
+                return match known {
+                    true => Ok(ParamTarget::Nothing),
+                    false => Err(ExpandCause::InvalidIndirect(shown_directly(param)).into()),
+                };
+            }
+        };
         let parsed = parse_parameter(&text, &ParseOptions::default());
         let Some((name, sub)) = parsed.filter(|_| subscript::closes_at_end(&text)) else {
             return Err(ExpandCause::InvalidName(text.to_vec()).into());
         };
-        Ok(ParamTarget::direct(env, &name, sub.as_ref())?.into_owned())
+        Ok(ParamTarget::from_name(env, &name, sub.as_ref())?.into_owned())
     }
 
-    pub(super) fn direct<'a>(
+    pub(super) fn from_name<'a>(
         env: &mut dyn ExpandEnv,
         name: &'a ParamName,
         sub: Option<&Subscript>,
@@ -101,7 +102,7 @@ impl<'p> ParamTarget<'p> {
             ParamName::Variable(name) => &**name,
         };
         let (name, through) = env.resolve(name)?;
-        if env.attributes(&name).has(Attributes::NAMEREF) && env.get(&name).is_some() {
+        if env.attributes(&name).has_any(Attributes::NAMEREF) && env.get(&name).is_some() {
             // A nameref that leads back to itself.
             return Ok(ParamTarget::Nothing);
         }
@@ -145,7 +146,7 @@ impl<'p> ParamTarget<'p> {
     }
 
     /// The current value.
-    pub(super) fn fetch(&self, env: &mut dyn ExpandEnv) -> Result<ParamValue> {
+    pub(super) fn fetch_value(&self, env: &mut dyn ExpandEnv) -> Result<ParamValue> {
         Ok(match self {
             ParamTarget::Name(name) => ParamValue::Scalar(Some(name.clone())),
             ParamTarget::Nothing => ParamValue::Scalar(None),
@@ -159,16 +160,18 @@ impl<'p> ParamTarget<'p> {
             }
             ParamTarget::Special(c) => ParamValue::Scalar(env.special(*c)),
             ParamTarget::Variable { name, part } => match part {
-                VarPart::Whole => ParamValue::Scalar(whole(env, name)),
-                VarPart::All { star } => ParamValue::List { items: all(env, name), star: *star },
-                VarPart::Element(key) => ParamValue::Scalar(element(env, name, key)?),
+                VarPart::Whole => ParamValue::Scalar(whole_value(env, name)),
+                VarPart::All { star } => {
+                    ParamValue::List { items: all_values(env, name), star: *star }
+                }
+                VarPart::Element(key) => ParamValue::Scalar(element_value(env, name, key)?),
             },
         })
     }
 }
 
 /// A variable without subscript: an array stands for its element 0.
-fn whole(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Str> {
+fn whole_value(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Str> {
     match env.get(name)? {
         VarValue::Scalar(text) => Some(text),
         VarValue::Indexed(array) => array.get(0).cloned(),
@@ -176,7 +179,7 @@ fn whole(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Str> {
     }
 }
 
-fn all(env: &mut dyn ExpandEnv, name: &[u8]) -> Vec<Str> {
+fn all_values(env: &mut dyn ExpandEnv, name: &[u8]) -> Vec<Str> {
     match env.get(name) {
         None => Vec::new(),
         Some(VarValue::Scalar(text)) => vec![text],
@@ -185,9 +188,9 @@ fn all(env: &mut dyn ExpandEnv, name: &[u8]) -> Vec<Str> {
     }
 }
 
-fn element(env: &mut dyn ExpandEnv, name: &[u8], key: &OwnedKey) -> Result<Option<Str>> {
+fn element_value(env: &mut dyn ExpandEnv, name: &[u8], key: &OwnedKey) -> Result<Option<Str>> {
     if matches!(key, OwnedKey::Name(key) if key.is_empty())
-        && env.attributes(name).has(Attributes::ASSOC)
+        && env.attributes(name).has_any(Attributes::ASSOC)
     {
         env.warn(&[name, b": bad array subscript"].concat())?;
         return Ok(None);
@@ -200,7 +203,7 @@ fn element(env: &mut dyn ExpandEnv, name: &[u8], key: &OwnedKey) -> Result<Optio
         }
         (None, _) => return Ok(None),
     };
-    match subscript::element(&value, key) {
+    match subscript::value_element(&value, key) {
         Ok(element) => Ok(element),
         Err(subscript::NoSuchPlace) => {
             env.warn(&[name, b": bad array subscript"].concat())?;
@@ -219,7 +222,7 @@ impl ParamValue {
             ParamValue::List { items, star } => match items.as_slice() {
                 [] => true,
                 [only] => colon && only.is_empty(),
-                items => colon && quoted && *star && join(env, items, true).is_empty(),
+                items => colon && quoted && *star && join_items(env, items, true).is_empty(),
             },
         }
     }
@@ -238,13 +241,13 @@ impl ParamValue {
     /// `set -u`.
     pub(super) fn require_set(&self, env: &dyn ExpandEnv, param: &Param) -> Result<()> {
         match self {
-            ParamValue::Scalar(None) if env.options().nounset => Err(unbound(param)),
+            ParamValue::Scalar(None) if env.options().nounset => Err(unbound_error(param)),
             _ => Ok(()),
         }
     }
 
     /// Applies a function to the value or to each element.
-    pub(super) fn map(self, mut f: impl FnMut(Str) -> Result<Str>) -> Result<ParamValue> {
+    pub(super) fn map_values(self, mut f: impl FnMut(Str) -> Result<Str>) -> Result<ParamValue> {
         Ok(match self {
             ParamValue::Scalar(None) => ParamValue::Scalar(None),
             ParamValue::Scalar(Some(text)) => ParamValue::Scalar(Some(f(text)?)),
@@ -256,15 +259,15 @@ impl ParamValue {
 }
 
 /// `x: unbound variable`; a parameter written without braces shows its dollar if it is no name.
-pub(super) fn unbound(param: &Param) -> ExpandError {
+pub(super) fn unbound_error(param: &Param) -> ExpandError {
     let plain =
         matches!(param.op, ParamOp::Plain) && !param.indirect && !param.raw.starts_with(b"${");
     let name = match param.name {
-        ParamName::Variable(_) => shown(param),
+        ParamName::Variable(_) => param_text(param),
         _ if plain => param.raw.to_vec(),
-        _ => shown(param),
+        _ => param_text(param),
     };
-    ExpandError::unbound(&name)
+    ExpandError::unbound_variable(&name)
 }
 
 /// Appends a subscript as it was written: `[key]`, `[@]`, or nothing.

@@ -10,7 +10,7 @@ use crate::env::ExpandEnv;
 use crate::value::{Str, VarValue};
 
 /// What the operator `op` makes of a parameter or of its value.
-pub(super) fn transform(
+pub(super) fn transform_content(
     env: &mut dyn ExpandEnv,
     target: &ParamTarget<'_>,
     content: ParamValue,
@@ -19,15 +19,15 @@ pub(super) fn transform(
     let utf8 = !env.options().c_locale;
     let cased = |text: &[u8], kind, all| Ok(edit::change_case(text, kind, all, utf8, |_| true));
     match op {
-        b'Q' => content.map(|text| Ok(str_of(escape::at_q(&text)))),
-        b'E' => content.map(|text| Ok(str_of(escape::ansi_c(&text)))),
-        b'P' => content.map(|text| env.prompt(&text).map(str_of)),
-        b'U' => content.map(|text| cased(&text, CaseKind::Upper, true)),
-        b'u' => content.map(|text| cased(&text, CaseKind::Upper, false)),
-        b'L' => content.map(|text| cased(&text, CaseKind::Lower, true)),
+        b'Q' => content.map_values(|text| Ok(str_of(escape::at_q(&text)))),
+        b'E' => content.map_values(|text| Ok(str_of(escape::ansi_c(&text)))),
+        b'P' => content.map_values(|text| env.prompt(&text).map(str_of)),
+        b'U' => content.map_values(|text| cased(&text, CaseKind::Upper, true)),
+        b'u' => content.map_values(|text| cased(&text, CaseKind::Upper, false)),
+        b'L' => content.map_values(|text| cased(&text, CaseKind::Lower, true)),
         b'K' | b'k' => key_values(env, target, content, op == b'K'),
-        b'a' => Ok(attributes(env, target, content)),
-        b'A' => Ok(assignment(env, target, content)),
+        b'a' => Ok(attribute_letters(env, target, content)),
+        b'A' => Ok(assignment_text(env, target, content)),
         _ => Ok(content),
     }
 }
@@ -40,7 +40,7 @@ fn variable_flags(env: &dyn ExpandEnv, target: &ParamTarget<'_>) -> Vec<u8> {
     }
 }
 
-fn attributes(
+fn attribute_letters(
     env: &mut dyn ExpandEnv,
     target: &ParamTarget<'_>,
     content: ParamValue,
@@ -78,11 +78,11 @@ fn key_values(
     quoted: bool,
 ) -> Result<ParamValue> {
     let ParamTarget::Variable { name, part: VarPart::All { star } } = target else {
-        return content.map(|text| Ok(str_of(escape::at_q(&text))));
+        return content.map_values(|text| Ok(str_of(escape::at_q(&text))));
     };
     let value = match env.get(name) {
         Some(value @ (VarValue::Indexed(_) | VarValue::Assoc(_))) => value,
-        _ => return content.map(|text| Ok(str_of(escape::at_q(&text)))),
+        _ => return content.map_values(|text| Ok(str_of(escape::at_q(&text)))),
     };
     if quoted {
         let text = list_pairs(&value, |key| key, b" ");
@@ -141,7 +141,7 @@ fn quote_key(key: &[u8]) -> Vec<u8> {
 }
 
 /// `@A`: a statement that makes the variable again, one text whatever it is asked of.
-fn assignment(
+fn assignment_text(
     env: &mut dyn ExpandEnv,
     target: &ParamTarget<'_>,
     content: ParamValue,
@@ -149,7 +149,7 @@ fn assignment(
     let ParamTarget::Variable { name, part } = target else {
         return match (target, content) {
             (ParamTarget::Special(b'@' | b'*'), ParamValue::List { items, star }) => {
-                positional(items, star)
+                positional_text(items, star)
             }
             _ => ParamValue::Scalar(None),
         };
@@ -191,7 +191,7 @@ fn assignment(
 }
 
 /// `set -- 'a' 'b'`
-fn positional(items: Vec<Str>, star: bool) -> ParamValue {
+fn positional_text(items: Vec<Str>, star: bool) -> ParamValue {
     if items.is_empty() {
         return ParamValue::List { items, star };
     }

@@ -40,7 +40,7 @@ impl Shell {
         match &command.kind {
             CommandKind::Simple(simple) => self.simple(simple, &command.redirects),
             CommandKind::Brace(list) => self.list(list),
-            CommandKind::Arith(expr) => match arith::eval(self, expr) {
+            CommandKind::Arith(expr) => match arith::eval_arith(self, expr) {
                 Ok(value) => Ok(value != 0),
                 Err(error) if error.reach() == ErrorReach::Command => {
                     self.complain(&[b"((: ".as_slice(), &error.message()].concat());
@@ -53,7 +53,7 @@ impl Shell {
             },
             CommandKind::ArithFor(f) => {
                 let number = |shell: &mut Shell, e: &Option<ArithText>| match e {
-                    Some(e) => arith::eval(shell, e),
+                    Some(e) => arith::eval_arith(shell, e),
                     None => Ok(1),
                 };
                 number(self, &f.init)?;
@@ -140,7 +140,7 @@ impl Shell {
                 CommandWord::Assignment(assignment) => declared.push(assignment),
             }
         }
-        late.finish(self, &mut words)?;
+        late.finish_paths(self, &mut words)?;
         if words.is_empty() {
             for assignment in &simple.assignments {
                 self.assign(assignment)?;
@@ -339,7 +339,7 @@ impl Shell {
                 }
             }
             AssignValue::Array(elements) => {
-                let assoc = self.attributes(&name).has(Attributes::ASSOC);
+                let assoc = self.attributes(&name).has_any(Attributes::ASSOC);
                 let elements = compound_elements(self, assoc, elements)?;
                 if !assignment.append {
                     let empty = match assoc {

@@ -21,16 +21,16 @@ impl Shell {
 
     fn attributed(&mut self, name: &[u8], value: Str) -> Result<Str, ExpandError> {
         let attributes = self.attributes(name);
-        if attributes.has(Attributes::READONLY) {
-            return Err(ExpandError::readonly(name));
+        if attributes.has_any(Attributes::READONLY) {
+            return Err(ExpandError::readonly_variable(name));
         }
-        if attributes.has(Attributes::INTEGER) {
+        if attributes.has_any(Attributes::INTEGER) {
             return Ok(Rc::new(arith::eval_text(self, &value)?.to_string().into_bytes()));
         }
-        if attributes.has(Attributes::UPPERCASE) {
+        if attributes.has_any(Attributes::UPPERCASE) {
             return Ok(Rc::new(value.to_ascii_uppercase()));
         }
-        if attributes.has(Attributes::LOWERCASE) {
+        if attributes.has_any(Attributes::LOWERCASE) {
             return Ok(Rc::new(value.to_ascii_lowercase()));
         }
         Ok(value)
@@ -51,7 +51,7 @@ impl ExpandEnv for Shell {
 
     fn nameref(&self, name: &[u8]) -> Option<Str> {
         let variable =
-            self.variables.get(name).filter(|v| v.attributes.has(Attributes::NAMEREF))?;
+            self.variables.get(name).filter(|v| v.attributes.has_any(Attributes::NAMEREF))?;
         match &variable.value {
             Some(VarValue::Scalar(text)) => Some(text.clone()),
             _ => None,
@@ -161,7 +161,7 @@ impl ExpandEnv for Shell {
 
     /// Substitutions are run by bash itself: only their result matters here.
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
-        let source = sh_syntax::print::list(&sub.body);
+        let source = sh_syntax::print::print_list(&sub.body);
         let mut command = Command::new("bash");
         command.arg("-c").arg(std::ffi::OsStr::from_bytes(&source)).arg("bash");
         for (name, variable) in &self.variables {

@@ -26,7 +26,7 @@ pub const MAX_DEPTH: u32 = 300;
 
 /// Parses expanded arithmetic text. Empty or blank text is `None` (it has the value 0).
 pub fn parse(text: &[u8]) -> Result<Option<ArithExpr>, ArithError> {
-    tree::ArithParser::new(text).whole()
+    tree::ArithParser::new(text).parse_whole()
 }
 
 /// An arithmetic word with its expression, where that can be known before expansion.
@@ -41,7 +41,7 @@ pub(crate) fn from_word(word: Word) -> ArithText {
 pub const MARKER: u8 = 0;
 
 fn static_expr(word: &Word) -> Option<ArithExpr> {
-    let text = marked(word);
+    let text = marked_text(word);
     if word.raw.contains(&MARKER) || is_glued(&text) {
         return None;
     }
@@ -49,18 +49,18 @@ fn static_expr(word: &Word) -> Option<ArithExpr> {
 }
 
 /// The text of an expression with a [`MARKER`] for each of its expansions.
-pub fn marked(word: &Word) -> Vec<u8> {
-    fn add(parts: &[WordPart], text: &mut Vec<u8>) {
+pub fn marked_text(word: &Word) -> Vec<u8> {
+    fn add_marked(parts: &[WordPart], text: &mut Vec<u8>) {
         for part in parts {
             match part {
                 WordPart::Literal(t) | WordPart::Quoted(t) => text.extend_from_slice(t),
-                WordPart::DoubleQuoted(inner) => add(inner, text),
+                WordPart::DoubleQuoted(inner) => add_marked(inner, text),
                 _ => text.push(MARKER),
             }
         }
     }
     let mut text = Vec::with_capacity(word.raw.len());
-    add(&word.parts, &mut text);
+    add_marked(&word.parts, &mut text);
     text
 }
 
@@ -68,13 +68,13 @@ pub fn marked(word: &Word) -> Vec<u8> {
 /// would become part of that.
 fn is_glued(text: &[u8]) -> bool {
     text.windows(2).any(|pair| match pair {
-        [before, MARKER] => glues(*before) || *before == MARKER,
-        [MARKER, after] => glues(*after) || *after == b'[',
+        [before, MARKER] => glues_tokens(*before) || *before == MARKER,
+        [MARKER, after] => glues_tokens(*after) || *after == b'[',
         _ => false,
     })
 }
 
-fn glues(b: u8) -> bool {
+fn glues_tokens(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'#' | b'@')
 }
 

@@ -2,7 +2,7 @@
 
 /// A constant: decimal, `0` octal, `0x` hexadecimal, `base#digits` with bases 2 to 64.
 /// Wraps at 64 bits. The first thing wrong from the left is reported, as bash does.
-pub(super) fn constant(text: &[u8]) -> Result<i64, &'static str> {
+pub(super) fn parse_constant(text: &[u8]) -> Result<i64, &'static str> {
     let (mut base, mut base_known, digits) = match text {
         [b'0', b'x' | b'X', digits @ ..] => (16, true, digits),
         [b'0', digits @ ..] if !digits.is_empty() => (8, true, digits),
@@ -23,7 +23,7 @@ pub(super) fn constant(text: &[u8]) -> Result<i64, &'static str> {
             (base, base_known, value) = (value, true, 0);
             continue;
         }
-        let digit = i64::from(digit(byte, base).ok_or("invalid number")?);
+        let digit = i64::from(digit_value(byte, base).ok_or("invalid number")?);
         if digit >= base {
             return Err("value too great for base");
         }
@@ -34,7 +34,7 @@ pub(super) fn constant(text: &[u8]) -> Result<i64, &'static str> {
 
 /// Digits beyond 9 are letters, small before capital unless the base makes no difference
 /// between them, then `@` and `_`.
-fn digit(byte: u8, base: i64) -> Option<u8> {
+fn digit_value(byte: u8, base: i64) -> Option<u8> {
     Some(match byte {
         b'0'..=b'9' => byte - b'0',
         b'a'..=b'z' => byte - b'a' + 10,

@@ -61,7 +61,7 @@ impl<'a> ArithLexer<'a> {
         }
     }
 
-    fn at(&self, i: usize) -> u8 {
+    fn byte_at(&self, i: usize) -> u8 {
         self.text.get(i).copied().unwrap_or(b' ')
     }
 
@@ -87,16 +87,18 @@ impl<'a> ArithLexer<'a> {
             }
             self.pos = end;
             let digits = self.text.get(start..end).unwrap_or_default();
-            return super::number::constant(digits).map(ArithToken::Number).inspect_err(|_| {
-                self.bad_number = true;
-            });
+            return super::number::parse_constant(digits).map(ArithToken::Number).inspect_err(
+                |_| {
+                    self.bad_number = true;
+                },
+            );
         }
         if c == MARKER {
             self.pos += 1;
             self.operands += 1;
             return Ok(ArithToken::Operand(self.operands - 1));
         }
-        self.operator(c, current)
+        self.lex_operator(c, current)
     }
 
     fn name(&mut self, start: usize) -> Result<ArithToken, Fail> {
@@ -118,9 +120,9 @@ impl<'a> ArithLexer<'a> {
         Ok(ArithToken::Element((start, end), (end + 1, close)))
     }
 
-    fn operator(&mut self, c: u8, current: ArithToken) -> Result<ArithToken, Fail> {
+    fn lex_operator(&mut self, c: u8, current: ArithToken) -> Result<ArithToken, Fail> {
         use ArithBinary as B;
-        let (c1, c2) = (self.at(self.pos + 1), self.at(self.pos + 2));
+        let (c1, c2) = (self.byte_at(self.pos + 1), self.byte_at(self.pos + 2));
         let (len, tok) = match (c, c1) {
             (b'*', b'*') => (2, ArithToken::Binary(B::Pow)),
             (b'<', b'<') if c2 == b'=' => (3, ArithToken::AssignOp(B::ShiftLeft)),
@@ -133,7 +135,7 @@ impl<'a> ArithLexer<'a> {
             (b'!', b'=') => (2, ArithToken::Binary(B::NotEqual)),
             (b'&', b'&') => (2, ArithToken::AndAnd),
             (b'|', b'|') => (2, ArithToken::OrOr),
-            (b'+' | b'-', _) if c1 == c => return self.doubled(c, current),
+            (b'+' | b'-', _) if c1 == c => return self.lex_doubled(c, current),
             (b'*', b'=') => (2, ArithToken::AssignOp(B::Mul)),
             (b'/', b'=') => (2, ArithToken::AssignOp(B::Div)),
             (b'%', b'=') => (2, ArithToken::AssignOp(B::Rem)),
@@ -178,7 +180,7 @@ impl<'a> ArithLexer<'a> {
     }
 
     /// `++` or `--`: after a variable it is postfix, before one it is prefix, else two signs.
-    fn doubled(&mut self, c: u8, current: ArithToken) -> Result<ArithToken, Fail> {
+    fn lex_doubled(&mut self, c: u8, current: ArithToken) -> Result<ArithToken, Fail> {
         let plus = c == b'+';
         if matches!(current, ArithToken::Name(..) | ArithToken::Element(..)) {
             self.pos += 2;

@@ -38,12 +38,12 @@ impl<'a> ArithParser<'a> {
     /// The whole text as an expression whose expansions are operands; `None` where it
     /// has to be expanded before it is parsed.
     pub fn in_place(mut self) -> Option<ArithExpr> {
-        self.start().ok().flatten()
+        self.parse_start().ok().flatten()
     }
 
     /// The whole text as one expression.
-    pub fn whole(mut self) -> Result<Option<ArithExpr>, ArithError> {
-        match self.start() {
+    pub fn parse_whole(mut self) -> Result<Option<ArithExpr>, ArithError> {
+        match self.parse_start() {
             Ok(expr) => Ok(expr),
             Err(message) => {
                 // bash cuts the text off behind a number that is none.
@@ -62,19 +62,19 @@ impl<'a> ArithParser<'a> {
         }
     }
 
-    fn start(&mut self) -> Res<Option<ArithExpr>> {
-        self.advance()?;
+    fn parse_start(&mut self) -> Res<Option<ArithExpr>> {
+        self.advance_token()?;
         if self.current == ArithToken::End {
             return Ok(None);
         }
-        let expr = self.comma()?;
+        let expr = self.parse_comma()?;
         if self.current != ArithToken::End {
             return Err("syntax error in expression");
         }
         Ok(Some(expr))
     }
 
-    fn advance(&mut self) -> Res<()> {
+    fn advance_token(&mut self) -> Res<()> {
         let next = self.lexer.next(self.current)?;
         self.previous = std::mem::replace(&mut self.current, next);
         Ok(())
@@ -85,30 +85,30 @@ impl<'a> ArithParser<'a> {
         u32::try_from(self.lexer.last_start).unwrap_or(u32::MAX)
     }
 
-    fn slice(&self, (start, end): (usize, usize)) -> &'a [u8] {
+    fn source_slice(&self, (start, end): (usize, usize)) -> &'a [u8] {
         self.lexer.text.get(start..end).unwrap_or_default()
     }
 
-    fn enter(&mut self) -> Res<()> {
+    fn enter_level(&mut self) -> Res<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH { Err(TOO_DEEP) } else { Ok(()) }
     }
 
-    fn comma(&mut self) -> Res<ArithExpr> {
-        let first = self.assign()?;
+    fn parse_comma(&mut self) -> Res<ArithExpr> {
+        let first = self.parse_assign()?;
         if self.current != ArithToken::Comma {
             return Ok(first);
         }
         let mut terms = vec![first];
         while self.current == ArithToken::Comma {
-            self.advance()?;
-            terms.push(self.assign()?);
+            self.advance_token()?;
+            terms.push(self.parse_assign()?);
         }
-        Ok(chain(terms, &|a, b| ArithExpr::Comma(a, b)))
+        Ok(chain_terms(terms, &|a, b| ArithExpr::Comma(a, b)))
     }
 
-    fn assign(&mut self) -> Res<ArithExpr> {
-        let target = self.ternary()?;
+    fn parse_assign(&mut self) -> Res<ArithExpr> {
+        let target = self.parse_ternary()?;
         let op = match self.current {
             ArithToken::Assign => None,
             ArithToken::AssignOp(op) => Some(op),
@@ -118,33 +118,33 @@ impl<'a> ArithParser<'a> {
             ArithExpr::Variable(place) if self.previous != ArithToken::RParen => place,
             _ => return Err("attempted assignment to non-variable"),
         };
-        self.advance()?;
-        self.enter()?;
-        let value = self.assign()?;
+        self.advance_token()?;
+        self.enter_level()?;
+        let value = self.parse_assign()?;
         self.depth -= 1;
         let op = op.map(|op| (op, self.quoted_from()));
         Ok(ArithExpr::Assign(op, target, Box::new(value)))
     }
 
-    fn ternary(&mut self) -> Res<ArithExpr> {
+    fn parse_ternary(&mut self) -> Res<ArithExpr> {
         let condition = self.logical_or()?;
         if self.current != ArithToken::Question {
             return Ok(condition);
         }
-        self.advance()?;
+        self.advance_token()?;
         if matches!(self.current, ArithToken::End | ArithToken::Colon) {
             return Err("expression expected");
         }
-        self.enter()?;
-        let yes = self.comma()?;
+        self.enter_level()?;
+        let yes = self.parse_comma()?;
         if self.current != ArithToken::Colon {
             return Err("`:' expected for conditional expression");
         }
-        self.advance()?;
+        self.advance_token()?;
         if self.current == ArithToken::End {
             return Err("expression expected");
         }
-        let no = self.ternary()?;
+        let no = self.parse_ternary()?;
         self.depth -= 1;
         Ok(ArithExpr::Ternary(Box::new(condition), Box::new(yes), Box::new(no)))
     }
@@ -156,44 +156,44 @@ impl<'a> ArithParser<'a> {
         }
         let mut terms = vec![first];
         while self.current == ArithToken::OrOr {
-            self.advance()?;
+            self.advance_token()?;
             terms.push(self.logical_and()?);
         }
-        Ok(chain(terms, &|a, b| ArithExpr::LogicalOr(a, b)))
+        Ok(chain_terms(terms, &|a, b| ArithExpr::LogicalOr(a, b)))
     }
 
     fn logical_and(&mut self) -> Res<ArithExpr> {
-        let first = self.binary(0)?;
+        let first = self.parse_binary(0)?;
         if self.current != ArithToken::AndAnd {
             return Ok(first);
         }
         let mut terms = vec![first];
         while self.current == ArithToken::AndAnd {
-            self.advance()?;
-            terms.push(self.binary(0)?);
+            self.advance_token()?;
+            terms.push(self.parse_binary(0)?);
         }
-        Ok(chain(terms, &|a, b| ArithExpr::LogicalAnd(a, b)))
+        Ok(chain_terms(terms, &|a, b| ArithExpr::LogicalAnd(a, b)))
     }
 
     /// Binary operators that bind at least as tightly as `level`, all left-associative but `**`.
-    fn binary(&mut self, level: u8) -> Res<ArithExpr> {
-        self.enter()?;
-        let mut left = self.unary()?;
+    fn parse_binary(&mut self, level: u8) -> Res<ArithExpr> {
+        self.enter_level()?;
+        let mut left = self.parse_unary()?;
         let mut length = 0usize;
         while let ArithToken::Binary(op) = self.current {
-            let bind = binding(op);
+            let bind = binding_power(op);
             if bind < level {
                 break;
             }
-            self.advance()?;
+            self.advance_token()?;
             let operand = self.quoted_from();
             if op == ArithBinary::Pow {
-                let right = self.binary(bind)?;
+                let right = self.parse_binary(bind)?;
                 let at = self.quoted_from();
                 left = ArithExpr::Binary(op, Box::new(left), Box::new(right), at);
                 continue;
             }
-            let right = self.binary(bind + 1)?;
+            let right = self.parse_binary(bind + 1)?;
             length += 1;
             if length > CHAIN && matches!(op, ArithBinary::Add | ArithBinary::Sub) {
                 left = self.long_sum(left, op, right, bind)?;
@@ -224,65 +224,65 @@ impl<'a> ArithParser<'a> {
         };
         let mut terms = vec![left, signed(op, right)];
         while let ArithToken::Binary(op @ (ArithBinary::Add | ArithBinary::Sub)) = self.current {
-            self.advance()?;
-            let term = self.binary(bind + 1)?;
+            self.advance_token()?;
+            let term = self.parse_binary(bind + 1)?;
             terms.push(signed(op, term));
         }
-        Ok(chain(terms, &|a, b| ArithExpr::Binary(ArithBinary::Add, a, b, 0)))
+        Ok(chain_terms(terms, &|a, b| ArithExpr::Binary(ArithBinary::Add, a, b, 0)))
     }
 
-    fn unary(&mut self) -> Res<ArithExpr> {
+    fn parse_unary(&mut self) -> Res<ArithExpr> {
         let op = match self.current {
             ArithToken::Not => ArithUnary::Not,
             ArithToken::Complement => ArithUnary::Complement,
             ArithToken::Binary(ArithBinary::Sub) => ArithUnary::Minus,
             ArithToken::Binary(ArithBinary::Add) => ArithUnary::Plus,
-            _ => return self.operand(),
+            _ => return self.parse_operand(),
         };
-        self.advance()?;
-        self.enter()?;
-        let inner = self.unary()?;
+        self.advance_token()?;
+        self.enter_level()?;
+        let inner = self.parse_unary()?;
         self.depth -= 1;
         Ok(ArithExpr::Unary(op, Box::new(inner)))
     }
 
     #[inline(never)]
-    fn operand(&mut self) -> Res<ArithExpr> {
+    fn parse_operand(&mut self) -> Res<ArithExpr> {
         match self.current {
-            ArithToken::PreIncrement => self.prefix(true),
-            ArithToken::PreDecrement => self.prefix(false),
+            ArithToken::PreIncrement => self.parse_prefix(true),
+            ArithToken::PreDecrement => self.parse_prefix(false),
             ArithToken::LParen => {
-                self.advance()?;
-                self.enter()?;
-                let inner = self.comma()?;
+                self.advance_token()?;
+                self.enter_level()?;
+                let inner = self.parse_comma()?;
                 self.depth -= 1;
                 if self.current != ArithToken::RParen {
                     return Err("missing `)'");
                 }
-                self.advance()?;
+                self.advance_token()?;
                 Ok(inner)
             }
             ArithToken::Number(n) => {
-                self.advance()?;
+                self.advance_token()?;
                 Ok(ArithExpr::Number(n))
             }
             ArithToken::Operand(i) => {
-                self.advance()?;
+                self.advance_token()?;
                 Ok(ArithExpr::Operand(i))
             }
-            ArithToken::Name(..) | ArithToken::Element(..) => self.postfix(),
+            ArithToken::Name(..) | ArithToken::Element(..) => self.parse_postfix(),
             _ => Err(OPERAND),
         }
     }
 
     #[inline(never)]
-    fn prefix(&mut self, increment: bool) -> Res<ArithExpr> {
-        self.advance()?;
+    fn parse_prefix(&mut self, increment: bool) -> Res<ArithExpr> {
+        self.advance_token()?;
         if !matches!(self.current, ArithToken::Name(..) | ArithToken::Element(..)) {
             return Err("identifier expected after pre-increment or pre-decrement");
         }
-        let target = self.variable()?;
-        self.advance()?;
+        let target = self.parse_variable()?;
+        self.advance_token()?;
         if matches!(self.current, ArithToken::PostIncrement) {
             return Err("++: assignment requires lvalue");
         }
@@ -293,25 +293,25 @@ impl<'a> ArithParser<'a> {
     }
 
     #[inline(never)]
-    fn postfix(&mut self) -> Res<ArithExpr> {
-        let target = self.variable()?;
-        self.advance()?;
+    fn parse_postfix(&mut self) -> Res<ArithExpr> {
+        let target = self.parse_variable()?;
+        self.advance_token()?;
         let increment = match self.current {
             ArithToken::PostIncrement => true,
             ArithToken::PostDecrement => false,
             _ => return Ok(ArithExpr::Variable(target)),
         };
-        self.advance()?;
+        self.advance_token()?;
         Ok(ArithExpr::Step { increment, prefix: false, target })
     }
 
     /// The variable that is the current token.
     #[inline(never)]
-    fn variable(&mut self) -> Res<ArithPlace> {
+    fn parse_variable(&mut self) -> Res<ArithPlace> {
         let (name, index) = match self.current {
-            ArithToken::Name(start, end) => (self.slice((start, end)), None),
+            ArithToken::Name(start, end) => (self.source_slice((start, end)), None),
             ArithToken::Element(name, subscript) => {
-                (self.slice(name), Some(self.index(self.slice(subscript))?))
+                (self.source_slice(name), Some(self.index(self.source_slice(subscript))?))
             }
             _ => return Err(OPERAND),
         };
@@ -328,7 +328,7 @@ impl<'a> ArithParser<'a> {
             inner.lexer = ArithLexer::new(subscript, operands);
             inner.depth = self.depth;
             inner.nested = self.nested + 1;
-            expr = inner.start().ok().flatten();
+            expr = inner.parse_start().ok().flatten();
         }
         let active = |b: &u8| matches!(b, b'$' | b'`' | b'\\' | b'"' | b'\'');
         if subscript.contains(&MARKER) && (expr.is_none() || subscript.iter().any(active)) {
@@ -340,7 +340,7 @@ impl<'a> ArithParser<'a> {
 }
 
 /// How tightly an operator binds.
-fn binding(op: ArithBinary) -> u8 {
+fn binding_power(op: ArithBinary) -> u8 {
     use ArithBinary as B;
     match op {
         B::BitOr => 1,
@@ -357,7 +357,7 @@ fn binding(op: ArithBinary) -> u8 {
 
 /// Joins the terms of an associative operator: to the left while they are few, in a balanced
 /// tree when they are many.
-fn chain(
+fn chain_terms(
     mut terms: Vec<ArithExpr>,
     join: &dyn Fn(Box<ArithExpr>, Box<ArithExpr>) -> ArithExpr,
 ) -> ArithExpr {
@@ -367,5 +367,5 @@ fn chain(
         return terms.fold(first, |a, b| join(Box::new(a), Box::new(b)));
     }
     let right = terms.split_off(terms.len() / 2);
-    join(Box::new(chain(terms, join)), Box::new(chain(right, join)))
+    join(Box::new(chain_terms(terms, join)), Box::new(chain_terms(right, join)))
 }

@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use super::table::{BLANK, is};
+use super::table::{BLANK, has_class};
 use super::{CommandParser, ParseState};
 
 #[derive(Default)]
@@ -72,13 +72,13 @@ impl CommandParser<'_, '_> {
             return false;
         }
         let Some(text) = self.aliases.get(name) else { return false };
-        let chain = text.last().is_some_and(|&b| is(b, BLANK));
-        let text = delimited(text);
+        let chain = text.last().is_some_and(|&b| has_class(b, BLANK));
+        let text = delimit_alias(text);
         if self.line_before_aliases().is_none() {
             let line = self.line_at(start).to_vec();
             self.st.alias.line = Some((self.line, line));
         }
-        let end = self.splice(start, end, &text);
+        let end = self.splice_text(start, end, &text);
         let name = name.into();
         // `alias.next` stays: the first word of the text is looked up like the one it replaces.
         self.alias.spans.push(Span { name, end, chain });
@@ -86,7 +86,7 @@ impl CommandParser<'_, '_> {
     }
 
     /// Puts `text` in the place of `start..end`, moves to its start and returns its end.
-    pub fn splice(&mut self, start: usize, end: usize, text: &[u8]) -> usize {
+    pub fn splice_text(&mut self, start: usize, end: usize, text: &[u8]) -> usize {
         self.not_arith.clear();
         let st = &mut self.st;
         if st.words == 0
@@ -114,9 +114,9 @@ impl CommandParser<'_, '_> {
 
 /// The alias text, with a blank added when it could run into what follows it: bash ends
 /// the last word of an alias where the alias ends, unless that is inside quotes.
-fn delimited(text: Rc<[u8]>) -> Rc<[u8]> {
+fn delimit_alias(text: Rc<[u8]>) -> Rc<[u8]> {
     if text.is_empty()
-        || text.last().is_some_and(|&b| is(b, BLANK) || b == b'\n')
+        || text.last().is_some_and(|&b| has_class(b, BLANK) || b == b'\n')
         || ends_quoted(&text)
     {
         return text;

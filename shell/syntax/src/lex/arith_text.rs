@@ -44,7 +44,7 @@ struct ArithScan {
 
 impl ArithScan {
     /// What the end of the input is missing; `None`: nothing.
-    fn closer(&self) -> Option<u8> {
+    fn missing_closer(&self) -> Option<u8> {
         match self.end {
             ArithEnd::Input => None,
             ArithEnd::Parens => Some(self.quote.unwrap_or(b')')),
@@ -57,7 +57,7 @@ impl ArithScan {
     }
 
     /// Whether quotes hide this byte from what looks for the end.
-    fn hides(&self, c: u8) -> bool {
+    fn is_hidden(&self, c: u8) -> bool {
         self.quote.is_some()
             && match c {
                 b'(' | b')' => self.end == ArithEnd::Parens,
@@ -69,7 +69,7 @@ impl ArithScan {
 
     /// Whether the expression ends before this byte, or with it.
     fn is_end(&self, c: u8) -> bool {
-        !self.hides(c)
+        !self.is_hidden(c)
             && match (self.end, c) {
                 (ArithEnd::Parens, b')') => self.parens == 0,
                 (ArithEnd::Bracket, b']') => self.brackets == 0,
@@ -80,7 +80,7 @@ impl ArithScan {
     }
 
     /// A quote opens or closes.
-    fn quoted(&mut self, c: u8) {
+    fn toggle_quote(&mut self, c: u8) {
         match self.quote {
             None => self.quote = Some(c),
             Some(open) if open == c => self.quote = None,
@@ -89,16 +89,16 @@ impl ArithScan {
     }
 
     /// Passes over a byte that is no end.
-    fn count(&mut self, c: u8) {
+    fn count_byte(&mut self, c: u8) {
         match c {
-            c if self.hides(c) => {}
+            c if self.is_hidden(c) => {}
             b'(' => self.parens += 1,
             b')' => self.parens = self.parens.saturating_sub(1),
             b'[' => self.brackets += 1,
             b']' => self.brackets = self.brackets.saturating_sub(1),
             b'?' => self.ternaries += 1,
             b':' => self.ternaries = self.ternaries.saturating_sub(1),
-            b'\'' => self.quoted(c),
+            b'\'' => self.toggle_quote(c),
             _ => {}
         }
     }
@@ -123,10 +123,10 @@ impl CommandParser<'_, '_> {
         let mut s = ArithScan { end, in_braces, bare, ..ArithScan::default() };
         let raw_end = loop {
             b.quoted_run(self.run(|c| STOP[c as usize]));
-            let Some(c) = self.peek() else {
-                match s.closer() {
+            let Some(c) = self.peek_byte() else {
+                match s.missing_closer() {
                     None => break self.pos,
-                    Some(close) => return Err(self.unclosed(close, line)),
+                    Some(close) => return Err(self.unclosed_error(close, line)),
                 }
             };
             if s.is_end(c) {
@@ -137,22 +137,22 @@ impl CommandParser<'_, '_> {
             match c {
                 b'<' | b'>' if in_braces && s.quote.is_none() && self.has_process_sub() => {
                     let text = self.process_text()?;
-                    b.quoted(&text);
+                    b.push_quoted(&text);
                 }
                 b'"' => {
-                    s.quoted(c);
+                    s.toggle_quote(c);
                     self.pos += 1;
                 }
                 b'\\' | b'$' | b'`' => self.arith_special(&mut b, c, &s)?,
                 c => {
-                    s.count(c);
+                    s.count_byte(c);
                     self.add_lines(u32::from(c == b'\n'));
-                    b.quoted(&[c]);
+                    b.push_quoted(&[c]);
                     self.pos += 1;
                 }
             }
         };
-        Ok(b.into_word(self.raw(start, raw_end)))
+        Ok(b.into_word(self.raw_spelling(start, raw_end)))
     }
 
     /// Uses up what ends the expression, with `pos` at it, unless it is the caller's.
@@ -163,7 +163,9 @@ impl CommandParser<'_, '_> {
                 self.pos += 1;
                 if self.peek_joined() != Some(b')') {
                     // Not `))`: the caller takes it for nested parentheses.
-                    return Err(self.error(line, SyntaxCause::UnexpectedToken(b")"[..].into())));
+                    return Err(
+                        self.make_error(line, SyntaxCause::UnexpectedToken(b")"[..].into()))
+                    );
                 }
                 self.pos += 1;
             }
@@ -184,7 +186,7 @@ impl CommandParser<'_, '_> {
         };
         if kept > 0 {
             let pos = self.pos;
-            b.quoted(self.src.get(pos..pos + kept).unwrap_or_default());
+            b.push_quoted(self.src.get(pos..pos + kept).unwrap_or_default());
             self.pos += kept;
             return Ok(());
         }
@@ -194,15 +196,15 @@ impl CommandParser<'_, '_> {
             && matches!(self.behind_dollar(), Some(b'\'' | b'"'))
             && !((s.in_braces || s.end == ArithEnd::Input) && self.dollar_is_text())
         {
-            return self.translated(b, s.bare);
+            return self.translate_quote(b, s.bare);
         }
         let kept = !s.bare && s.quote != Some(b'"') && !self.mode.heredoc;
-        self.within(TextContext::Arithmetic { kept }, |m| m.dquote_special(b, c, true))
+        self.lex_within(TextContext::Arithmetic { kept }, |m| m.dquote_special(b, c, true))
     }
 
     /// `$'...'` becomes text in single quotes, which mean nothing here, `$"` a quote.
     #[inline(never)]
-    pub fn translated(&mut self, b: &mut WordBuilder, bare: bool) -> Res<()> {
+    pub fn translate_quote(&mut self, b: &mut WordBuilder, bare: bool) -> Res<()> {
         let start = self.pos;
         if self.behind_dollar() == Some(b'"') {
             self.over_dollar();

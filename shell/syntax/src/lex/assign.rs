@@ -1,7 +1,7 @@
 //! Assignments: `name=value`, `name+=value`, `name[sub]=value`, `name=(...)`
 //! (POSIX XCU 2.9.1; bash manual 3.4, 6.7).
 
-use super::table::{self, BREAK, NAME, is};
+use super::table::{self, BREAK, NAME, has_class};
 use super::token::{Lexeme, Tk, TokenContext};
 use super::word::WordBuilder;
 use super::{CommandParser, Res};
@@ -27,19 +27,19 @@ impl CommandParser<'_, '_> {
     /// The assignment at `pos`, if it is one; else nothing is used up.
     #[inline(never)]
     pub fn lex_assignment(&mut self, ctx: TokenContext) -> Res<AssignLexeme> {
-        let mark = self.mark();
+        let mark = self.mark_place();
         let (start, line) = (self.pos, self.line);
         let name = self.name();
         let mut subscript = None;
         let mut bracket_end = start;
         if self.peek_joined() == Some(b'[') {
             let open = self.pos;
-            if !ctx.has(TokenContext::ASSIGN) && !self.closes_without_break() {
-                self.rewind(&mark);
+            if !ctx.has_any(TokenContext::ASSIGN) && !self.closes_without_break() {
+                self.rewind_to(&mark);
                 return Ok(AssignLexeme::Word { bracket_end });
             }
-            subscript = Some(self.subscript()?);
-            if ctx.has(TokenContext::ASSIGN) && self.has_break(open, self.pos) {
+            subscript = Some(self.lex_subscript()?);
+            if ctx.has_any(TokenContext::ASSIGN) && self.has_break(open, self.pos) {
                 bracket_end = self.pos;
             }
         }
@@ -48,20 +48,20 @@ impl CommandParser<'_, '_> {
             self.pos += 1;
         }
         if self.peek_joined() != Some(b'=') {
-            self.rewind(&mark);
+            self.rewind_to(&mark);
             return Ok(AssignLexeme::Word { bracket_end });
         }
         self.pos += 1;
         let (value, is_text) =
-            match self.peek_joined() == Some(b'(') && !ctx.has(TokenContext::SCALAR) {
+            match self.peek_joined() == Some(b'(') && !ctx.has_any(TokenContext::SCALAR) {
                 true => self.compound_value(ctx)?,
                 false => (AssignValue::Scalar(self.lex_plain_word(ctx, start)?), false),
             };
         let raw = self.raw_from(start);
-        if ctx.has(TokenContext::LET) && !is_text {
+        if ctx.has_any(TokenContext::LET) && !is_text {
             // `eval a=(1 2)`: the builtin gets the text.
             if matches!(value, AssignValue::Scalar(_)) {
-                self.rewind(&mark);
+                self.rewind_to(&mark);
                 return Ok(AssignLexeme::Word { bracket_end });
             }
             let word = Word { parts: vec![WordPart::Quoted(raw.to_vec().into())], raw };
@@ -74,11 +74,11 @@ impl CommandParser<'_, '_> {
     /// `(...)` behind `=`, and whether it is the beginning of a text after all (`a=(x)y`).
     fn compound_value(&mut self, ctx: TokenContext) -> Res<(AssignValue, bool)> {
         let from = self.pos;
-        let before = self.mark();
-        let elements = self.array()?;
-        if self.peek_joined().is_some_and(|c| !is(c, BREAK)) {
+        let before = self.mark_place();
+        let elements = self.lex_array()?;
+        if self.peek_joined().is_some_and(|c| !has_class(c, BREAK)) {
             let end = self.pos;
-            self.rewind(&before);
+            self.rewind_to(&before);
             return Ok((AssignValue::Scalar(self.lex_plain_word(ctx, end)?), true));
         }
         let mut text = vec![b'('];
@@ -97,7 +97,7 @@ impl CommandParser<'_, '_> {
 
     /// Whether the `[` at `pos` is closed before a blank or operator ends the word.
     fn closes_without_break(&self) -> bool {
-        let rest = self.rest();
+        let rest = self.rest_bytes();
         let mut depth = 0usize;
         let mut i = 0;
         while let Some(&c) = rest.get(i) {
@@ -114,7 +114,7 @@ impl CommandParser<'_, '_> {
                     Some(n) => i += n + 1,
                     None => return false,
                 },
-                _ if is(c, BREAK) && !rest.get(..i).is_some_and(|s| s.contains(&b'$')) => {
+                _ if has_class(c, BREAK) && !rest.get(..i).is_some_and(|s| s.contains(&b'$')) => {
                     return false;
                 }
                 b'\n' => return false,
@@ -127,15 +127,15 @@ impl CommandParser<'_, '_> {
 
     /// `( ... )` of a compound assignment, with `pos` at the parenthesis.
     #[inline(never)]
-    pub fn array(&mut self) -> Res<Vec<ArrayElement>> {
+    pub fn lex_array(&mut self) -> Res<Vec<ArrayElement>> {
         let line = self.line;
         self.pos += 1;
-        self.enter(2)?;
+        self.enter_nested(2)?;
         let mut elements = Vec::new();
         loop {
             self.skip_blanks();
-            match self.peek() {
-                None => return Err(self.unclosed(b')', line)),
+            match self.peek_byte() {
+                None => return Err(self.unclosed_error(b')', line)),
                 Some(b')') => {
                     self.pos += 1;
                     break;
@@ -143,12 +143,12 @@ impl CommandParser<'_, '_> {
                 Some(b'\n') => {
                     self.pos += 1;
                     self.add_lines(1);
-                    if self.docs.due() {
+                    if self.docs.is_due() {
                         self.read_heredocs()?;
                     }
                 }
                 Some(c)
-                    if is(c, BREAK)
+                    if has_class(c, BREAK)
                         && !(matches!(c, b'<' | b'>') && self.peek_at(1) == Some(b'(')) =>
                 {
                     // The operator is read as a token for the message.
@@ -156,33 +156,33 @@ impl CommandParser<'_, '_> {
                         Tk::Word => {
                             self.skip_token();
                         }
-                        _ => return Err(self.unexpected()),
+                        _ => return Err(self.unexpected_token_error()),
                     }
                 }
                 Some(c) if c.is_ascii_digit() && self.at_io_number() => {
                     self.next_kind(TokenContext::COMMAND)?;
-                    return Err(self.unexpected());
+                    return Err(self.unexpected_token_error());
                 }
                 Some(_) => elements.push(self.array_element()?),
             }
         }
-        self.leave(2);
+        self.leave_nested(2);
         Ok(elements)
     }
 
     /// Whether digits stand at `pos` with a redirection behind them.
     fn at_io_number(&self) -> bool {
-        let digits = self.rest().iter().take_while(|c| c.is_ascii_digit()).count();
-        let behind = self.rest().get(digits..).unwrap_or_default();
+        let digits = self.rest_bytes().iter().take_while(|c| c.is_ascii_digit()).count();
+        let behind = self.rest_bytes().get(digits..).unwrap_or_default();
         matches!(behind, [b'<' | b'>', next, ..] if *next != b'(')
     }
 
     #[inline(never)]
     fn array_element(&mut self) -> Res<ArrayElement> {
         let mut keep_until = self.pos;
-        if self.peek() == Some(b'[') {
-            let mark = self.mark();
-            let key = self.subscript()?;
+        if self.peek_byte() == Some(b'[') {
+            let mark = self.mark_place();
+            let key = self.lex_subscript()?;
             let bracket_end = self.pos;
             let append = self.peek_joined() == Some(b'+') && self.peek_at(1) == Some(b'=');
             if append {
@@ -194,7 +194,7 @@ impl CommandParser<'_, '_> {
                 return Ok(ArrayElement { key: Some(key), append, value });
             }
             // Some other word that starts with a bracket; blanks in the brackets belong to it.
-            self.rewind(&mark);
+            self.rewind_to(&mark);
             keep_until = bracket_end;
         }
         let value = self.lex_plain_word(TokenContext::ARG, keep_until)?;
@@ -205,6 +205,6 @@ impl CommandParser<'_, '_> {
 /// Text as a literal word (run-time operands).
 pub(crate) fn quoted_word(text: &[u8]) -> Word {
     let mut b = WordBuilder::default();
-    b.quoted(text);
-    Word { parts: b.finish(), raw: text.into() }
+    b.push_quoted(text);
+    Word { parts: b.finish_parts(), raw: text.into() }
 }

@@ -12,7 +12,7 @@ use crate::error::SyntaxError;
 use crate::lex::mode::TextContext;
 
 /// A part that reports a syntax error when it is expanded.
-pub(crate) fn failing(e: &SyntaxError) -> WordPart {
+pub(crate) fn failing_part(e: &SyntaxError) -> WordPart {
     WordPart::CommandSub(Rc::new(CommandSub {
         body: CommandList::default(),
         backquoted: false,
@@ -32,7 +32,7 @@ impl CommandParser<'_, '_> {
     pub fn command_sub(&mut self) -> Res<WordPart> {
         let line = self.line;
         let aliases = self.aliases_later();
-        let body = self.within(TextContext::Commands, Self::sub_list);
+        let body = self.lex_within(TextContext::Commands, Self::sub_list);
         self.st.opts.expand_aliases = aliases;
         let body = body?;
         let is_file_read = is_file_read(&body);
@@ -49,11 +49,11 @@ impl CommandParser<'_, '_> {
     /// `<(...)` or `>(...)`, with `pos` at the operator.
     #[inline(never)]
     pub fn process_sub(&mut self) -> Res<WordPart> {
-        let op = self.peek();
+        let op = self.peek_byte();
         self.pos += 2;
         let read = op == Some(b'<');
         let aliases = self.aliases_later();
-        let body = self.within(TextContext::ProcessSubstitution, Self::sub_list);
+        let body = self.lex_within(TextContext::ProcessSubstitution, Self::sub_list);
         self.st.opts.expand_aliases = aliases;
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body: body? })))
     }
@@ -80,38 +80,39 @@ impl CommandParser<'_, '_> {
 
     /// The list up to the closing parenthesis, which is used up.
     fn sub_list(&mut self) -> Res<CommandList> {
-        self.enter(COST)?;
+        self.enter_nested(COST)?;
         self.subs += 1;
         let outer_depth = std::mem::replace(&mut self.st.sub_depth, self.st.depth);
         // Lines inside belong to the here-documents inside.
-        let outer = self.docs.enter();
+        let outer = self.docs.enter_substitution();
         let body = self.compound_list(true)?;
         if self.next_kind(TokenContext::RESERVED)? != Tk::RParen {
-            return Err(self.unexpected());
+            return Err(self.unexpected_token_error());
         }
         self.skip_token();
         self.leave_docs(outer);
         self.subs -= 1;
         self.st.sub_depth = outer_depth;
-        self.leave(COST);
+        self.leave_nested(COST);
         Ok(body)
     }
 
     /// A backquoted command, with `pos` at the opening backquote. `quoted`: within double quotes,
     /// where `\"` loses its backslash, too.
     #[inline(never)]
-    pub fn backquoted(&mut self, quoted: bool) -> Res<WordPart> {
+    pub fn lex_backquoted(&mut self, quoted: bool) -> Res<WordPart> {
         let line = self.line;
         self.pos += 1;
         let mut text = Vec::new();
         loop {
-            let run = memchr::memchr3(b'`', b'\\', b'\n', self.rest()).unwrap_or(self.rest().len());
+            let run = memchr::memchr3(b'`', b'\\', b'\n', self.rest_bytes())
+                .unwrap_or(self.rest_bytes().len());
             if run > 0 {
-                text.extend_from_slice(self.rest().get(..run).unwrap_or_default());
+                text.extend_from_slice(self.rest_bytes().get(..run).unwrap_or_default());
                 self.pos += run;
             }
-            match self.peek() {
-                None => return Err(self.unclosed(b'`', line)),
+            match self.peek_byte() {
+                None => return Err(self.unclosed_error(b'`', line)),
                 Some(b'`') => {
                     self.pos += 1;
                     break;
@@ -139,7 +140,7 @@ impl CommandParser<'_, '_> {
                 Some(_) => {}
             }
         }
-        self.enter(COST)?;
+        self.enter_nested(COST)?;
         // Aliases are expanded when it runs.
         let aliases = std::mem::replace(&mut self.st.opts.expand_aliases, false);
         let parsed = self.parse_inner(text.clone(), line);
@@ -149,7 +150,7 @@ impl CommandParser<'_, '_> {
             Err(e) if e.is_limit() => return Err(e),
             Err(_) => (CommandList::default(), Some(text.into())),
         };
-        self.leave(COST);
+        self.leave_nested(COST);
         let is_file_read = is_file_read(&body);
         let sub = CommandSub { body, backquoted: true, is_file_read, error: None, source, line };
         Ok(WordPart::CommandSub(Rc::new(sub)))

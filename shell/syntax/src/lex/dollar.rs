@@ -1,6 +1,6 @@
 //! What follows a `$` (POSIX XCU 2.6; bash manual 3.5).
 
-use super::table::{self, DIGIT, NAME, NAME_START, is};
+use super::table::{self, DIGIT, NAME, NAME_START, has_class};
 use super::{CommandParser, Res};
 use crate::ast::{Param, ParamName, ParamOp, WordPart};
 use crate::lex::mode::TextContext;
@@ -8,11 +8,11 @@ use crate::lex::mode::TextContext;
 impl CommandParser<'_, '_> {
     /// The expansion at `pos`, which is at a `$`; `None`: the `$`, now used up, is ordinary text.
     /// `$'...'` gives a `Quoted` part. `quoted`: inside double quotes or a here-document.
-    pub fn dollar(&mut self, quoted: bool) -> Res<Option<WordPart>> {
+    pub fn lex_dollar(&mut self, quoted: bool) -> Res<Option<WordPart>> {
         let start = self.pos;
         self.pos += 1;
         let Some(c) = self.peek_joined() else { return Ok(None) };
-        if is(c, NAME_START) {
+        if has_class(c, NAME_START) {
             let name = self.name();
             return Ok(Some(self.plain_param(start, ParamName::Variable(name))));
         }
@@ -39,7 +39,7 @@ impl CommandParser<'_, '_> {
                 }
                 self.double_quoted(false).map(Some)
             }
-            _ if is(c, DIGIT) => {
+            _ if has_class(c, DIGIT) => {
                 self.pos += 1;
                 let name = if c == b'0' {
                     ParamName::Special(b'0')
@@ -59,10 +59,10 @@ impl CommandParser<'_, '_> {
     /// `$[...]`, with `pos` after the bracket.
     #[inline(never)]
     fn dollar_bracket(&mut self, quoted: bool) -> Res<WordPart> {
-        self.enter(4)?;
+        self.enter_nested(4)?;
         let line = self.line;
         let arith = self.arith_until(super::arith_text::ArithEnd::Bracket, line, quoted)?;
-        self.leave(4);
+        self.leave_nested(4);
         Ok(WordPart::Arith(arith))
     }
 
@@ -80,14 +80,14 @@ impl CommandParser<'_, '_> {
     /// The name at `pos`, over line continuations.
     pub fn name(&mut self) -> Box<[u8]> {
         let start = self.pos;
-        let run = table::run_with(self.rest(), NAME);
+        let run = table::run_with(self.rest_bytes(), NAME);
         self.pos += run;
-        if !matches!(self.peek(), Some(b'\\')) || self.peek_at(1) != Some(b'\n') {
+        if !matches!(self.peek_byte(), Some(b'\\')) || self.peek_at(1) != Some(b'\n') {
             return self.src.get(start..self.pos).unwrap_or_default().into();
         }
         let mut name = self.src.get(start..self.pos).unwrap_or_default().to_vec();
         while let Some(b) = self.peek_joined() {
-            if !is(b, NAME) {
+            if !has_class(b, NAME) {
                 break;
             }
             name.push(b);
@@ -101,28 +101,28 @@ impl CommandParser<'_, '_> {
     fn dollar_paren(&mut self, start: usize) -> Res<WordPart> {
         self.pos += 1;
         if self.peek_joined() == Some(b'(') && !self.not_arith.contains(&start) {
-            let mark = self.mark();
+            let mark = self.mark_place();
             let line = self.line;
             self.pos += 1;
-            self.enter(4)?;
+            self.enter_nested(4)?;
             match self.arith_until(super::arith_text::ArithEnd::Parens, line, false) {
                 Ok(arith) => {
-                    self.leave(4);
+                    self.leave_nested(4);
                     return Ok(WordPart::Arith(arith));
                 }
                 Err(e) if e.is_limit() => return Err(e),
                 Err(arith_error) => {
                     // `$((a); b)`: a command after all.
-                    self.rewind(&mark);
+                    self.rewind_to(&mark);
                     self.not_arith.insert(start);
-                    let sub = self.within(TextContext::Substitution, Self::command_sub);
+                    let sub = self.lex_within(TextContext::Substitution, Self::command_sub);
                     return sub.map_err(|e| match e.incomplete && arith_error.incomplete {
-                        true => self.unclosed(b')', line),
+                        true => self.unclosed_error(b')', line),
                         false => e,
                     });
                 }
             }
         }
-        self.within(TextContext::Substitution, Self::command_sub)
+        self.lex_within(TextContext::Substitution, Self::command_sub)
     }
 }

@@ -9,19 +9,19 @@ use crate::error::SyntaxCause;
 impl CommandParser<'_, '_> {
     #[cold]
     pub(super) fn too_deep(&self) -> Box<SyntaxError> {
-        self.error(self.line, SyntaxCause::TooDeep)
+        self.make_error(self.line, SyntaxCause::TooDeep)
     }
 
     /// An error with nothing but a cause.
     #[cold]
-    pub fn error(&self, line: u32, cause: SyntaxCause) -> Box<SyntaxError> {
+    pub fn make_error(&self, line: u32, cause: SyntaxCause) -> Box<SyntaxError> {
         Box::new(SyntaxError { cause, line, more: Vec::new(), incomplete: false })
     }
 
     /// The input ended before `close`; the error carries the line where `open` stood.
     #[cold]
-    pub fn unclosed(&self, close: u8, line: u32) -> Box<SyntaxError> {
-        let mut e = self.error(line, SyntaxCause::Unclosed(close));
+    pub fn unclosed_error(&self, close: u8, line: u32) -> Box<SyntaxError> {
+        let mut e = self.make_error(line, SyntaxCause::Unclosed(close));
         e.incomplete = true;
         e
     }
@@ -54,16 +54,16 @@ impl CommandParser<'_, '_> {
 
     /// The error for the token read ahead.
     #[cold]
-    pub fn unexpected(&mut self) -> Box<SyntaxError> {
+    pub fn unexpected_token_error(&mut self) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else {
-            return self.error(self.line, SyntaxCause::NoToken);
+            return self.make_error(self.line, SyntaxCause::NoToken);
         };
         self.unexpected_token(&t)
     }
 
     /// The spelling of a token; an operator's is without line continuations.
     pub fn token_text(&self, t: &SyntaxToken) -> Vec<u8> {
-        let text = self.raw(t.start, t.end).into_vec();
+        let text = self.raw_spelling(t.start, t.end).into_vec();
         if t.kind == Tk::Word || memchr::memmem::find(&text, b"\\\n").is_none() {
             return text;
         }
@@ -76,9 +76,9 @@ impl CommandParser<'_, '_> {
         if t.kind == Tk::Eof {
             let line = self.eof_line();
             if self.subs > 0 {
-                return self.unclosed(b')', line);
+                return self.unclosed_error(b')', line);
             }
-            let mut e = self.error(line, SyntaxCause::UnexpectedEnd);
+            let mut e = self.make_error(line, SyntaxCause::UnexpectedEnd);
             e.incomplete = true;
             return e;
         }
@@ -87,7 +87,7 @@ impl CommandParser<'_, '_> {
                 self.line = t.line;
                 b"newline".to_vec()
             }
-            _ => shown(&self.token_text(t)),
+            _ => shown_token(&self.token_text(t)),
         };
         let mut at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
         // Bash looks at what follows a token that is no word.
@@ -102,7 +102,7 @@ impl CommandParser<'_, '_> {
             at = behind;
         }
         let line = self.source_line(at);
-        let mut e = self.error(line.0, SyntaxCause::UnexpectedToken(token.into()));
+        let mut e = self.make_error(line.0, SyntaxCause::UnexpectedToken(token.into()));
         e.more.push(line);
         e
     }
@@ -110,7 +110,7 @@ impl CommandParser<'_, '_> {
 
 /// A token as messages show it: quoted if it has control characters or invalid bytes, two of
 /// which bash marks in words.
-fn shown(token: &[u8]) -> Vec<u8> {
+fn shown_token(token: &[u8]) -> Vec<u8> {
     let quoted = set_quote(token);
     if !quoted.starts_with(b"$'") || token.starts_with(b"$'") {
         return token.to_vec();

@@ -1,6 +1,6 @@
 //! Groups in parentheses: those of extended patterns and of regular expressions.
 
-use super::table::{BREAK, QUOTE, is};
+use super::table::{BREAK, QUOTE, has_class};
 use super::word::WordBuilder;
 use super::{CommandParser, Res};
 
@@ -12,27 +12,27 @@ impl CommandParser<'_, '_> {
         let line = self.line;
         let mut depth = 0usize;
         loop {
-            b.literal(self.run(|c| is(c, BREAK | QUOTE)));
-            let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
+            b.push_literal(self.run(|c| has_class(c, BREAK | QUOTE)));
+            let Some(c) = self.peek_byte() else { return Err(self.unclosed_error(b')', line)) };
             match c {
                 b'(' => depth += 1,
                 b')' => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
-                        b.literal(b")");
+                        b.push_literal(b")");
                         self.pos += 1;
                         return Ok(());
                     }
                 }
                 b'\n' => self.add_lines(1),
-                _ if is(c, QUOTE) => {
-                    self.quoting(b, c)?;
+                _ if has_class(c, QUOTE) => {
+                    self.lex_quoting(b, c)?;
                     continue;
                 }
-                _ if !is(c, BREAK) => continue,
+                _ if !has_class(c, BREAK) => continue,
                 _ => {}
             }
-            b.literal(&[c]);
+            b.push_literal(&[c]);
             self.pos += 1;
         }
     }

@@ -20,17 +20,17 @@ pub(crate) struct Docs {
 
 impl Docs {
     /// Starts a substitution; gives what [`Docs::base`] has to be again after it.
-    pub fn enter(&mut self) -> usize {
+    pub fn enter_substitution(&mut self) -> usize {
         std::mem::replace(&mut self.base, self.pending.len())
     }
 
     /// Whether the next newline ends with bodies.
-    pub fn due(&self) -> bool {
+    pub fn is_due(&self) -> bool {
         self.pending.len() > self.base
     }
 
     /// Forgets all documents.
-    pub fn clear(&mut self) {
+    pub fn clear_all(&mut self) {
         *self = Docs::default();
     }
 }
@@ -39,7 +39,7 @@ impl CommandParser<'_, '_> {
     /// Announces a here-document whose delimiter is spelled `raw`.
     pub fn announce_doc(&mut self, raw: &[u8], strip_tabs: bool) -> Rc<HereDoc> {
         let quoted = raw.iter().any(|b| matches!(b, b'\\' | b'\'' | b'"'));
-        let delimiter: Text = if quoted { unquote(raw).into() } else { raw.into() };
+        let delimiter: Text = if quoted { unquote_delimiter(raw).into() } else { raw.into() };
         let doc = Rc::new(HereDoc { delimiter, strip_tabs, quoted, body: DocBody::default() });
         self.docs.pending.push(doc.clone());
         doc
@@ -65,9 +65,9 @@ impl CommandParser<'_, '_> {
     /// here-documents by then.
     #[cold]
     pub fn unexpected_behind_docs(&mut self) -> Box<SyntaxError> {
-        if self.docs.due() {
+        if self.docs.is_due() {
             let at = self.pos;
-            match memchr::memchr(b'\n', self.rest()) {
+            match memchr::memchr(b'\n', self.rest_bytes()) {
                 Some(i) => self.advance_to(at + i + 1),
                 None => self.advance_to(self.src.len()),
             }
@@ -77,16 +77,16 @@ impl CommandParser<'_, '_> {
             self.pos = at;
             self.line = self.line.saturating_sub(1);
         }
-        self.unexpected()
+        self.unexpected_token_error()
     }
 
     /// Appends the line at `pos` with its newline to `line`; `false` at the end of input.
     fn doc_line(&mut self, line: &mut Vec<u8>) -> bool {
-        if self.peek().is_none() {
+        if self.peek_byte().is_none() {
             return false;
         }
         loop {
-            let rest = self.rest();
+            let rest = self.rest_bytes();
             let (n, found) = match memchr::memchr(b'\n', rest) {
                 Some(i) => (i + 1, true),
                 None => (rest.len(), false),
@@ -97,7 +97,7 @@ impl CommandParser<'_, '_> {
                 self.add_lines(1);
                 return true;
             }
-            if self.peek().is_none() {
+            if self.peek_byte().is_none() {
                 return true;
             }
         }
@@ -181,13 +181,13 @@ impl CommandParser<'_, '_> {
         if memchr::memchr3(b'$', b'`', b'\\', &text).is_none() {
             return Ok(super::assign::quoted_word(&text));
         }
-        self.enter(4)?;
+        self.enter_nested(4)?;
         let word = self.parse_doc_body(text, first_line);
-        self.leave(4);
+        self.leave_nested(4);
         Ok(word)
     }
 
-    /// Ends a substitution that began with [`Docs::enter`], which gave `outer`.
+    /// Ends a substitution that began with [`Docs::enter_substitution`], which gave `outer`.
     pub fn leave_docs(&mut self, outer: usize) {
         let count = self.docs.pending.len().saturating_sub(self.docs.base);
         self.docs.base = outer;
@@ -208,7 +208,7 @@ fn ends_in_continuation(line: &[u8]) -> bool {
 }
 
 /// Quote removal on a delimiter as it is spelled.
-fn unquote(raw: &[u8]) -> Vec<u8> {
+fn unquote_delimiter(raw: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(raw.len());
     let mut quote = 0u8;
     let mut bytes = raw.iter().copied().peekable();

@@ -118,7 +118,7 @@ pub(crate) struct ParseMark {
 impl CommandParser<'_, '_> {
     /// The byte at `pos`, reading more input when there is none yet.
     #[inline(always)]
-    pub fn peek(&mut self) -> Option<u8> {
+    pub fn peek_byte(&mut self) -> Option<u8> {
         match self.st.src.get(self.st.pos) {
             Some(&b) => Some(b),
             None => self.peek_slow(0),
@@ -158,7 +158,7 @@ impl CommandParser<'_, '_> {
     #[inline]
     pub fn peek_joined(&mut self) -> Option<u8> {
         loop {
-            match self.peek() {
+            match self.peek_byte() {
                 Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.cut_continuation(),
                 other => return other,
             }
@@ -199,7 +199,7 @@ impl CommandParser<'_, '_> {
 
     /// The bytes from `pos` on that have been read already.
     #[inline(always)]
-    pub fn rest(&self) -> &[u8] {
+    pub fn rest_bytes(&self) -> &[u8] {
         self.st.src.get(self.st.pos..).unwrap_or_default()
     }
 
@@ -207,7 +207,7 @@ impl CommandParser<'_, '_> {
     #[inline]
     pub fn run(&mut self, stop: impl Fn(u8) -> bool) -> &[u8] {
         let start = self.pos;
-        let rest = self.rest();
+        let rest = self.rest_bytes();
         self.pos += rest.iter().position(|&c| stop(c)).unwrap_or(rest.len());
         self.src.get(start..self.pos).unwrap_or_default()
     }
@@ -216,7 +216,7 @@ impl CommandParser<'_, '_> {
     #[inline]
     pub fn run_of_lines(&mut self, stop: impl Fn(u8) -> bool) -> &[u8] {
         let start = self.pos;
-        let rest = self.rest();
+        let rest = self.rest_bytes();
         let length = rest.iter().position(|&c| stop(c)).unwrap_or(rest.len());
         self.advance_to(start + length);
         self.src.get(start..start + length).unwrap_or_default()
@@ -231,7 +231,7 @@ impl CommandParser<'_, '_> {
     }
 
     /// This place.
-    pub fn mark(&self) -> ParseMark {
+    pub fn mark_place(&self) -> ParseMark {
         ParseMark {
             pos: self.pos,
             line: self.line,
@@ -246,7 +246,7 @@ impl CommandParser<'_, '_> {
     }
 
     /// Goes back to a place.
-    pub fn rewind(&mut self, mark: &ParseMark) {
+    pub fn rewind_to(&mut self, mark: &ParseMark) {
         self.pos = mark.pos;
         self.line = mark.line;
         self.depth = mark.depth;
@@ -261,14 +261,14 @@ impl CommandParser<'_, '_> {
 
     /// Enters a nested construct that costs `cost` of [`MAX_DEPTH`].
     #[inline]
-    pub fn enter(&mut self, cost: u32) -> Res<()> {
+    pub fn enter_nested(&mut self, cost: u32) -> Res<()> {
         self.depth += cost;
         if self.depth > MAX_DEPTH { Err(self.too_deep()) } else { Ok(()) }
     }
 
     /// Leaves a construct that was entered at that cost.
     #[inline]
-    pub fn leave(&mut self, cost: u32) {
+    pub fn leave_nested(&mut self, cost: u32) {
         self.depth = self.depth.saturating_sub(cost);
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct Ansi {
 impl LexMode {
     /// What it comes to within that text.
     #[must_use]
-    pub fn within(self, inside: TextContext) -> LexMode {
+    pub fn mode_within(self, inside: TextContext) -> LexMode {
         let ansi = self.ansi;
         match inside {
             TextContext::DoubleQuotes => LexMode { ansi: Ansi { kept: false, ..ansi }, ..self },
@@ -82,9 +82,9 @@ impl LexMode {
 impl CommandParser<'_, '_> {
     /// Reads in that text.
     #[inline]
-    pub fn within<T>(&mut self, inside: TextContext, f: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn lex_within<T>(&mut self, inside: TextContext, f: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.st.mode;
-        self.st.mode = outer.within(inside);
+        self.st.mode = outer.mode_within(inside);
         let result = f(self);
         self.st.mode = outer;
         result
@@ -98,22 +98,26 @@ mod tests {
     #[test]
     fn commands_of_a_substitution_begin_anew() {
         let mode = LexMode { heredoc: true, arith: true, ..LexMode::default() };
-        let inner = mode.within(TextContext::Substitution).within(TextContext::Commands);
+        let inner = mode.mode_within(TextContext::Substitution).mode_within(TextContext::Commands);
         assert!(!inner.heredoc && !inner.arith);
     }
 
     #[test]
     fn patterns_have_ansi_quotes_in_posix_mode() {
-        let literal = LexMode::default().within(TextContext::Subject { literal: true });
+        let literal = LexMode::default().mode_within(TextContext::Subject { literal: true });
         assert!(literal.ansi.none && literal.ansi.posix_quoted);
-        assert!(!literal.within(TextContext::Operator { literal: true, pattern: true }).ansi.none);
-        assert!(literal.within(TextContext::Operator { literal: true, pattern: false }).ansi.none);
+        assert!(
+            !literal.mode_within(TextContext::Operator { literal: true, pattern: true }).ansi.none
+        );
+        assert!(
+            literal.mode_within(TextContext::Operator { literal: true, pattern: false }).ansi.none
+        );
     }
 
     #[test]
     fn operands_in_here_documents_have_none() {
         let mode = LexMode { heredoc: true, ..LexMode::default() };
-        assert!(mode.within(TextContext::QuotedOperand).doc_operand);
-        assert!(mode.within(TextContext::Subject { literal: false }).ansi.none);
+        assert!(mode.mode_within(TextContext::QuotedOperand).doc_operand);
+        assert!(mode.mode_within(TextContext::Subject { literal: false }).ansi.none);
     }
 }

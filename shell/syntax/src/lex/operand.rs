@@ -5,7 +5,7 @@
 //! double-quoted: only `"..."`, backslash and expansions are special, though single quotes
 //! still pair up and hide a `}` (bash 5.2 outside POSIX mode).
 
-use super::table::{DQUOTE, QUOTE, is};
+use super::table::{DQUOTE, QUOTE, has_class};
 use super::word::WordBuilder;
 use super::{CommandParser, Res};
 use crate::ast::{Word, WordPart};
@@ -23,7 +23,7 @@ pub(crate) enum OperandEnd {
 impl CommandParser<'_, '_> {
     /// The word behind an operator, up to what ends it.
     #[inline(never)]
-    pub fn operand(&mut self, stop: OperandEnd, quoted: bool) -> Res<Word> {
+    pub fn lex_operand(&mut self, stop: OperandEnd, quoted: bool) -> Res<Word> {
         self.begin_word();
         let start = self.pos;
         if quoted {
@@ -32,8 +32,8 @@ impl CommandParser<'_, '_> {
             return Ok(word);
         }
         let mut b = WordBuilder::default();
-        if stop == OperandEnd::LaterSlashOrBrace && self.peek() == Some(b'/') {
-            b.literal(b"/");
+        if stop == OperandEnd::LaterSlashOrBrace && self.peek_byte() == Some(b'/') {
+            b.push_literal(b"/");
             self.pos += 1;
         }
         self.plain_operand(&mut b, stop)?;
@@ -44,26 +44,26 @@ impl CommandParser<'_, '_> {
     fn plain_operand(&mut self, b: &mut WordBuilder, stop: OperandEnd) -> Res<()> {
         let line = self.line;
         loop {
-            b.literal(self.run(|c| is(c, QUOTE) || b"}/\n<>".contains(&c)));
-            let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
+            b.push_literal(self.run(|c| has_class(c, QUOTE) || b"}/\n<>".contains(&c)));
+            let Some(c) = self.peek_byte() else { return Err(self.unclosed_error(b'}', line)) };
             match c {
                 b'}' => return Ok(()),
                 b'/' if stop != OperandEnd::Brace => return Ok(()),
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
                     let part = self.process_sub()?;
-                    b.part(part);
+                    b.push_part(part);
                     continue;
                 }
                 b'\n' => self.add_lines(1),
                 b'$' if self.dollar_is_text() => {}
-                _ if is(c, QUOTE) => {
-                    self.quoting(b, c)?;
+                _ if has_class(c, QUOTE) => {
+                    self.lex_quoting(b, c)?;
                     continue;
                 }
                 b'/' | b'<' | b'>' => {}
                 _ => continue,
             }
-            b.literal(&[c]);
+            b.push_literal(&[c]);
             self.pos += 1;
         }
     }
@@ -72,25 +72,25 @@ impl CommandParser<'_, '_> {
     fn operand_in_quotes(&mut self) -> Res<Word> {
         let start = self.pos;
         let mut b = WordBuilder::default();
-        self.within(TextContext::QuotedOperand, |m| m.quoted_operand(&mut b))?;
+        self.lex_within(TextContext::QuotedOperand, |m| m.quoted_operand(&mut b))?;
         Ok(b.into_word(self.raw_from(start)))
     }
 
     fn quoted_operand(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;
         loop {
-            b.quoted_run(self.run(|c| is(c, DQUOTE) || b"}'\n<>".contains(&c)));
-            let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
+            b.quoted_run(self.run(|c| has_class(c, DQUOTE) || b"}'\n<>".contains(&c)));
+            let Some(c) = self.peek_byte() else { return Err(self.unclosed_error(b'}', line)) };
             match c {
                 b'}' => return Ok(()),
                 b'\'' if !self.opts.posix => self.single_in_double(b)?,
                 b'<' | b'>' if self.has_process_sub() => {
                     let text = self.process_text()?;
-                    b.quoted(&text);
+                    b.push_quoted(&text);
                 }
                 b'"' => {
                     let part = self.double_quoted(true)?;
-                    b.part(part);
+                    b.push_part(part);
                 }
                 b'\\' => self.backslash_in_operand(b)?,
                 b'$' if matches!(self.behind_dollar(), Some(b'\'' | b'"')) => {
@@ -99,7 +99,7 @@ impl CommandParser<'_, '_> {
                 b'$' | b'`' => self.dquote_special(b, c, c != b'`')?,
                 b'\n' | b'\'' | b'<' | b'>' => {
                     self.add_lines(u32::from(c == b'\n'));
-                    b.quoted(&[c]);
+                    b.push_quoted(&[c]);
                     self.pos += 1;
                 }
                 _ => {}
@@ -110,13 +110,13 @@ impl CommandParser<'_, '_> {
     /// A backslash in a quoted operand.
     fn backslash_in_operand(&mut self, b: &mut WordBuilder) -> Res<()> {
         match self.peek_at(1) {
-            Some(b'}') => b.quoted(b"}"),
+            Some(b'}') => b.push_quoted(b"}"),
             // The backslash stays, and the quote after it opens nothing.
-            Some(b'\'') => b.quoted(b"\\'"),
+            Some(b'\'') => b.push_quoted(b"\\'"),
             Some(c) if keeps_backslash(c) => {
                 // Kept apart: beside an `@` list bash splits there.
-                b.quoted(b"\\");
-                b.literal(&[c]);
+                b.push_quoted(b"\\");
+                b.push_literal(&[c]);
             }
             // `\"` keeps its backslash within backquotes here.
             _ => return self.dquote_special(b, b'\\', true),
@@ -131,7 +131,7 @@ impl CommandParser<'_, '_> {
         let start = self.pos;
         let is_ansi = self.behind_dollar() == Some(b'\'');
         if is_ansi && self.mode.ansi.kept {
-            self.translated(b, false)?;
+            self.translate_quote(b, false)?;
             let special = |c: &u8| b"\"`${}".contains(c);
             if self.opts.posix && self.edits.last().is_some_and(|e| e.text.iter().any(special)) {
                 // In POSIX mode single quotes would not hide these: it is printed as the source has it.
@@ -153,7 +153,7 @@ impl CommandParser<'_, '_> {
             true => drop(self.edits.pop()),
             false => self.edit_from(start, text.clone()),
         }
-        b.quoted(&text);
+        b.push_quoted(&text);
         Ok(())
     }
 
@@ -165,20 +165,20 @@ impl CommandParser<'_, '_> {
         let start = self.pos + 1;
         let rest = self.src.get(start..).unwrap_or_default();
         let Some(length) = rest.iter().position(|&c| c == b'\'') else {
-            return Err(self.unclosed(b'\'', line));
+            return Err(self.unclosed_error(b'\'', line));
         };
         let inside = rest.get(..length).unwrap_or_default().to_vec();
-        b.quoted(b"'");
+        b.push_quoted(b"'");
         let mut parts = WordBuilder::default();
         match self.inner(inside, line).text_in_quotes(&mut parts) {
-            Ok(()) => parts.finish().into_iter().for_each(|part| match part {
-                WordPart::Quoted(text) => b.quoted(&text),
-                part => b.part(part),
+            Ok(()) => parts.finish_parts().into_iter().for_each(|part| match part {
+                WordPart::Quoted(text) => b.push_quoted(&text),
+                part => b.push_part(part),
             }),
             Err(e) if e.is_limit() => return Err(e),
-            Err(e) => b.part(super::command_sub::failing(&e)),
+            Err(e) => b.push_part(super::command_sub::failing_part(&e)),
         }
-        b.quoted(b"'");
+        b.push_quoted(b"'");
         self.advance_to(start + length + 1);
         Ok(())
     }
@@ -186,23 +186,23 @@ impl CommandParser<'_, '_> {
     /// All of the text between single quotes in a quoted operand, where only the quotes themselves are text.
     pub fn text_in_quotes(&mut self, b: &mut WordBuilder) -> Res<()> {
         loop {
-            b.quoted_run(self.run_of_lines(|c| is(c, DQUOTE)));
-            match self.peek() {
+            b.quoted_run(self.run_of_lines(|c| has_class(c, DQUOTE)));
+            match self.peek_byte() {
                 None => return Ok(()),
                 // Its quotes go as those around single quotes do: `"${x+'"$y"'}"`.
-                Some(b'"') if memchr::memchr(b'"', &self.rest()[1..]).is_some() => {
+                Some(b'"') if memchr::memchr(b'"', &self.rest_bytes()[1..]).is_some() => {
                     let part = self.double_quoted(true)?;
-                    b.part(part);
+                    b.push_part(part);
                 }
                 Some(b'"') => self.pos += 1,
                 Some(b'\\') if self.peek_at(1) == Some(b'}') => {
-                    b.quoted(b"}");
+                    b.push_quoted(b"}");
                     self.pos += 2;
                 }
                 Some(b'\\') if self.peek_at(1).is_some_and(keeps_backslash) => {
-                    b.quoted(b"\\");
+                    b.push_quoted(b"\\");
                     let pos = self.pos + 1;
-                    b.literal(self.src.get(pos..pos + 1).unwrap_or_default());
+                    b.push_literal(self.src.get(pos..pos + 1).unwrap_or_default());
                     self.pos += 2;
                 }
                 Some(c) => self.dquote_special(b, c, c != b'`')?,

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::arith_text::ArithEnd;
 use super::operand::OperandEnd;
-use super::table::{self, DIGIT, NAME, NAME_START, is};
+use super::table::{self, DIGIT, NAME, NAME_START, has_class};
 use super::{CommandParser, Res};
 use crate::ast::{
     ArithText, CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, WordPart,
@@ -24,13 +24,13 @@ impl CommandParser<'_, '_> {
     pub fn braced_param(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
         let line = self.line;
         self.pos += 1;
-        self.enter(4)?;
-        let mark = self.mark();
+        self.enter_nested(4)?;
+        let mark = self.mark_place();
         let mut param = bad_param();
         if self.param_inside(&mut param, quoted, line)? && self.peek_joined() == Some(b'}') {
             self.pos += 1;
         } else {
-            self.rewind(&mark);
+            self.rewind_to(&mark);
             self.skip_braces(line, quoted, !(quoted && self.mode.heredoc))?;
             *param = *bad_param();
         }
@@ -38,7 +38,7 @@ impl CommandParser<'_, '_> {
             // `${a[]}`
             *param = *bad_param();
         }
-        self.leave(4);
+        self.leave_nested(4);
         param.raw = self.raw_from(start);
         if is_bad_count(&param) {
             param.op = ParamOp::Bad;
@@ -48,18 +48,18 @@ impl CommandParser<'_, '_> {
 
     /// Everything up to the `}`; `false`: it does not fit the grammar.
     fn param_inside(&mut self, p: &mut Param, quoted: bool, line: u32) -> Res<bool> {
-        let Some(first) = self.peek_joined() else { return Err(self.unclosed(b'}', line)) };
+        let Some(first) = self.peek_joined() else { return Err(self.unclosed_error(b'}', line)) };
         let literal =
             self.opts.posix && (quoted && !self.mode.heredoc || self.mode.ansi.posix_quoted);
-        match self.within(TextContext::Subject { literal }, |m| m.param_subject(p, first))? {
+        match self.lex_within(TextContext::Subject { literal }, |m| m.param_subject(p, first))? {
             Some(false) => {}
             whole => return Ok(whole.is_some()),
         }
         if p.op == ParamOp::Bad {
             return Ok(false);
         }
-        let pattern = self.rest().first().is_some_and(|c| PATTERN_OPERATORS.contains(c));
-        self.within(TextContext::Operator { literal, pattern }, |m| m.param_op(p, quoted))
+        let pattern = self.rest_bytes().first().is_some_and(|c| PATTERN_OPERATORS.contains(c));
+        self.lex_within(TextContext::Operator { literal, pattern }, |m| m.param_op(p, quoted))
     }
 
     /// The parameter and its subscript, with its first character, and whether that is the whole
@@ -76,7 +76,7 @@ impl CommandParser<'_, '_> {
     #[inline(never)]
     fn param_name(&mut self, p: &mut Param) -> Res<bool> {
         let Some(c) = self.peek_joined() else { return Ok(false) };
-        if is(c, NAME_START) {
+        if has_class(c, NAME_START) {
             p.name = ParamName::Variable(self.name());
             if self.peek_joined() == Some(b'[') {
                 match self.subscript_or_brace(true)? {
@@ -85,12 +85,12 @@ impl CommandParser<'_, '_> {
                     subscript => p.subscript = subscript,
                 }
             }
-        } else if is(c, DIGIT) {
+        } else if has_class(c, DIGIT) {
             let digits = self.name();
-            if !digits.iter().all(|&b| is(b, DIGIT)) {
+            if !digits.iter().all(|&b| has_class(b, DIGIT)) {
                 return Ok(false);
             }
-            p.name = positional(&digits);
+            p.name = positional_name(&digits);
         } else if matches!(c, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') {
             self.pos += 1;
             p.name = ParamName::Special(c);
@@ -105,7 +105,7 @@ impl CommandParser<'_, '_> {
     fn length_or_hash(&mut self, p: &mut Param) -> Res<bool> {
         self.pos += 1;
         let Some(c) = self.peek_joined() else { return Ok(false) };
-        if is(c, NAME) {
+        if has_class(c, NAME) {
             if self.param_name(p)? {
                 p.op = ParamOp::Length;
                 return Ok(true);
@@ -141,7 +141,7 @@ impl CommandParser<'_, '_> {
             b'#' | b'?' => !self.opts.posix,
             _ => false,
         };
-        if !is(c, NAME) && !special {
+        if !has_class(c, NAME) && !special {
             p.name = ParamName::Special(b'!');
             p.op = ParamOp::Plain;
             return Ok(false);
@@ -193,13 +193,13 @@ impl CommandParser<'_, '_> {
                         p.op = ParamOp::Bad;
                         return Ok(true);
                     }
-                    _ => return self.substring(p, quoted),
+                    _ => return self.lex_substring(p, quoted),
                 }
             }
             b'-' | b'=' | b'?' | b'+' => self.word_op(p, c, false, quoted)?,
             b'#' | b'%' => {
-                let longest = self.doubled(c);
-                let pattern = self.operand(OperandEnd::Brace, false)?;
+                let longest = self.take_doubled(c);
+                let pattern = self.lex_operand(OperandEnd::Brace, false)?;
                 p.op = if c == b'#' {
                     ParamOp::RemovePrefix { longest, pattern }
                 } else {
@@ -209,11 +209,11 @@ impl CommandParser<'_, '_> {
             b'/' => self.replace_op(p)?,
             b'^' | b',' | b'~' if !has_case(p) => return Ok(false),
             b'^' | b',' | b'~' => {
-                let all = self.doubled(c);
+                let all = self.take_doubled(c);
                 let pattern = if self.peek_joined() == Some(b'}') {
                     None
                 } else {
-                    Some(self.operand(OperandEnd::Brace, false)?)
+                    Some(self.lex_operand(OperandEnd::Brace, false)?)
                 };
                 let kind = match c {
                     b'^' => CaseKind::Upper,
@@ -250,10 +250,10 @@ impl CommandParser<'_, '_> {
             ReplaceKind::All => OperandEnd::LaterSlashOrBrace,
             _ => OperandEnd::SlashOrBrace,
         };
-        let pattern = self.operand(stop, false)?;
-        let replacement = if self.peek() == Some(b'/') {
+        let pattern = self.lex_operand(stop, false)?;
+        let replacement = if self.peek_byte() == Some(b'/') {
             self.pos += 1;
-            Some(self.operand(OperandEnd::Brace, false)?)
+            Some(self.lex_operand(OperandEnd::Brace, false)?)
         } else {
             None
         };
@@ -262,7 +262,7 @@ impl CommandParser<'_, '_> {
     }
 
     /// Whether the operator `c` is doubled; the second one is used up.
-    fn doubled(&mut self, c: u8) -> bool {
+    fn take_doubled(&mut self, c: u8) -> bool {
         let twice = self.peek_joined() == Some(c);
         if twice {
             self.pos += 1;
@@ -271,7 +271,7 @@ impl CommandParser<'_, '_> {
     }
 
     fn word_op(&mut self, p: &mut Param, op: u8, colon: bool, quoted: bool) -> Res<()> {
-        let word = self.operand(OperandEnd::Brace, quoted)?;
+        let word = self.lex_operand(OperandEnd::Brace, quoted)?;
         p.op = match op {
             b'-' => ParamOp::Default { colon, word },
             b'=' => ParamOp::Assign { colon, word },
@@ -282,11 +282,11 @@ impl CommandParser<'_, '_> {
     }
 
     #[inline(never)]
-    fn substring(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
+    fn lex_substring(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
         let line = self.line;
         let bare = quoted && !self.mode.ansi.kept;
         let offset = self.arith_until(ArithEnd::ColonOrBrace, line, bare)?;
-        let length = if self.peek() == Some(b':') {
+        let length = if self.peek_byte() == Some(b':') {
             self.pos += 1;
             Some(self.arith_until(ArithEnd::Brace, line, bare)?)
         } else {
@@ -296,7 +296,7 @@ impl CommandParser<'_, '_> {
         if length.is_none() && offset.word.raw.is_empty() {
             return Ok(false);
         }
-        p.op = ParamOp::Substring { offset: own(offset), length: length.map(own) };
+        p.op = ParamOp::Substring { offset: own_arith(offset), length: length.map(own_arith) };
         Ok(true)
     }
 }
@@ -310,7 +310,7 @@ fn has_case(p: &Param) -> bool {
     }
 }
 
-fn own(arith: Rc<ArithText>) -> ArithText {
+fn own_arith(arith: Rc<ArithText>) -> ArithText {
     Rc::try_unwrap(arith).unwrap_or_else(|shared| (*shared).clone())
 }
 
@@ -334,7 +334,7 @@ fn bad_param() -> Box<Param> {
 
 /// The positional parameter named by `digits`; `0`, `00`.. are `$0`. Of what is no 64-bit number bash
 /// takes the first digit.
-pub(crate) fn positional(digits: &[u8]) -> ParamName {
+pub(crate) fn positional_name(digits: &[u8]) -> ParamName {
     let digit = |b: u8| u32::from(b.wrapping_sub(b'0'));
     let number = |n: i64, &b: &u8| n.checked_mul(10)?.checked_add(i64::from(digit(b)));
     let n = match digits.iter().try_fold(0, number) {
@@ -345,11 +345,11 @@ pub(crate) fn positional(digits: &[u8]) -> ParamName {
 }
 
 /// A parameter reference at run time, such as `x`, `10`, `@` (no subscript).
-pub(crate) fn reference(text: &[u8]) -> Option<ParamName> {
+pub(crate) fn parse_reference(text: &[u8]) -> Option<ParamName> {
     match text {
         [c] if b"@*#?-$!0".contains(c) => Some(ParamName::Special(*c)),
         _ if table::is_name(text) => Some(ParamName::Variable(text.into())),
-        [_, ..] if text.iter().all(|&b| is(b, DIGIT)) => Some(positional(text)),
+        [_, ..] if text.iter().all(|&b| has_class(b, DIGIT)) => Some(positional_name(text)),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use box_text::escape::{ansi_c, single_quote};
 
-use super::table::{DQUOTE, is};
+use super::table::{DQUOTE, has_class};
 use super::word::WordBuilder;
 use super::{CommandParser, Res};
 use crate::ast::WordPart;
@@ -10,16 +10,16 @@ use crate::lex::mode::TextContext;
 
 impl CommandParser<'_, '_> {
     /// `\c` outside quotes.
-    pub fn backslash(&mut self, b: &mut WordBuilder) {
+    pub fn lex_backslash(&mut self, b: &mut WordBuilder) {
         match self.peek_at(1) {
             Some(b'\n') => self.cut_continuation(),
             Some(c) => {
-                b.quoted(&[c]);
+                b.push_quoted(&[c]);
                 self.pos += 2;
             }
             // A backslash at the end of input stands for itself.
             None => {
-                b.quoted(b"\\");
+                b.push_quoted(b"\\");
                 let start = self.pos;
                 self.pos += 1;
                 if self.words > 0 {
@@ -47,9 +47,9 @@ impl CommandParser<'_, '_> {
         let line = self.line;
         let start = self.pos + 1;
         let Some(end) = self.find_single_quote(start) else {
-            return Err(self.unclosed(b'\'', line));
+            return Err(self.unclosed_error(b'\'', line));
         };
-        b.quoted(self.src.get(start..end).unwrap_or_default());
+        b.push_quoted(self.src.get(start..end).unwrap_or_default());
         self.advance_to(end + 1);
         Ok(())
     }
@@ -64,11 +64,11 @@ impl CommandParser<'_, '_> {
         loop {
             let n = at - self.pos;
             match self.peek_at(n) {
-                None => return Err(self.unclosed(b'\'', line)),
+                None => return Err(self.unclosed_error(b'\'', line)),
                 Some(b'\\') => {
                     let n = at + 1 - self.pos;
                     if self.peek_at(n).is_none() {
-                        return Err(self.unclosed(b'\'', line));
+                        return Err(self.unclosed_error(b'\'', line));
                     }
                     at += 2;
                 }
@@ -90,25 +90,25 @@ impl CommandParser<'_, '_> {
     pub fn double_quoted(&mut self, nested: bool) -> Res<WordPart> {
         let line = self.line;
         self.pos += 1;
-        self.enter(1)?;
+        self.enter_nested(1)?;
         let mut b = WordBuilder::default();
-        self.within(TextContext::DoubleQuotes, |m| m.up_to_quote(&mut b, nested, line))?;
-        self.leave(1);
-        Ok(WordPart::DoubleQuoted(b.finish()))
+        self.lex_within(TextContext::DoubleQuotes, |m| m.up_to_quote(&mut b, nested, line))?;
+        self.leave_nested(1);
+        Ok(WordPart::DoubleQuoted(b.finish_parts()))
     }
 
     /// The text of double quotes up to the one that closes them.
     fn up_to_quote(&mut self, b: &mut WordBuilder, nested: bool, line: u32) -> Res<()> {
         loop {
-            b.quoted_run(self.run_of_lines(|c| is(c, DQUOTE)));
-            match self.peek() {
-                None => return Err(self.unclosed(b'"', line)),
+            b.quoted_run(self.run_of_lines(|c| has_class(c, DQUOTE)));
+            match self.peek_byte() {
+                None => return Err(self.unclosed_error(b'"', line)),
                 Some(b'"') => {
                     self.pos += 1;
                     return Ok(());
                 }
-                Some(b'\\') if nested => self.backslash(b),
-                Some(c) if is(c, DQUOTE) => self.dquote_special(b, c, true)?,
+                Some(b'\\') if nested => self.lex_backslash(b),
+                Some(c) if has_class(c, DQUOTE) => self.dquote_special(b, c, true)?,
                 Some(_) => {}
             }
         }
@@ -121,25 +121,25 @@ impl CommandParser<'_, '_> {
             b'\\' => match self.peek_at(1) {
                 Some(b'\n') => self.cut_continuation(),
                 Some(e @ (b'$' | b'`' | b'\\')) => {
-                    b.quoted(&[e]);
+                    b.push_quoted(&[e]);
                     self.pos += 2;
                 }
                 Some(b'"') if quote => {
-                    b.quoted(b"\"");
+                    b.push_quoted(b"\"");
                     self.pos += 2;
                 }
                 _ => {
-                    b.quoted(b"\\");
+                    b.push_quoted(b"\\");
                     self.pos += 1;
                 }
             },
             b'`' => {
-                let part = self.backquoted(quote)?;
-                b.part(part);
+                let part = self.lex_backquoted(quote)?;
+                b.push_part(part);
             }
-            _ => match self.dollar(true)? {
-                Some(part) => b.part(part),
-                None => b.quoted(b"$"),
+            _ => match self.lex_dollar(true)? {
+                Some(part) => b.push_part(part),
+                None => b.push_quoted(b"$"),
             },
         }
         Ok(())

@@ -33,12 +33,12 @@ impl CommandParser<'_, '_> {
     /// The spelling of what stands from `start` to `pos`.
     #[inline]
     pub fn raw_from(&self, start: usize) -> Box<[u8]> {
-        self.raw(start, self.pos)
+        self.raw_spelling(start, self.pos)
     }
 
     /// The spelling of what stands there, with the edits made to it.
     #[inline]
-    pub fn raw(&self, start: usize, end: usize) -> Box<[u8]> {
+    pub fn raw_spelling(&self, start: usize, end: usize) -> Box<[u8]> {
         if self.edits.last().is_some_and(|e| e.end > start) {
             return self.raw_edited(start, end);
         }

@@ -9,14 +9,14 @@ impl CommandParser<'_, '_> {
         // The closers that are open, innermost last.
         let mut open: Vec<u8> = Vec::new();
         loop {
-            let Some(c) = self.peek() else {
-                return Err(self.unclosed(open.last().copied().unwrap_or(b'}'), line));
+            let Some(c) = self.peek_byte() else {
+                return Err(self.unclosed_error(open.last().copied().unwrap_or(b'}'), line));
             };
             let in_braces = matches!(open.last(), None | Some(b'}'));
             match (c, self.peek_at(1)) {
                 // Read as anywhere else, and shown as it is printed.
                 (b'$', Some(b'(')) if open.last() != Some(&b'`') => {
-                    self.dollar(quoted)?;
+                    self.lex_dollar(quoted)?;
                     continue;
                 }
                 (b'<' | b'>', Some(b'(')) if in_braces && !self.mode.heredoc => {
@@ -42,23 +42,23 @@ impl CommandParser<'_, '_> {
             self.pos += 1;
             match c {
                 b'\n' => self.add_lines(1),
-                b'\\' => self.pos += usize::from(self.peek().is_some()),
+                b'\\' => self.pos += usize::from(self.peek_byte().is_some()),
                 _ if open.last() == Some(&c) => drop(open.pop()),
                 b'}' if open.is_empty() => return Ok(()),
                 b'\'' if singles && open.last() != Some(&b'"') => {
                     let from = self.line;
-                    let Some(i) = memchr::memchr(b'\'', self.rest()) else {
-                        return Err(self.unclosed(b'\'', from));
+                    let Some(i) = memchr::memchr(b'\'', self.rest_bytes()) else {
+                        return Err(self.unclosed_error(b'\'', from));
                     };
                     let end = self.pos + i + 1;
                     self.advance_to(end);
                 }
                 b'"' | b'`' => open.push(c),
-                b'$' if self.peek() == Some(b'{') => {
+                b'$' if self.peek_byte() == Some(b'{') => {
                     self.pos += 1;
                     open.push(b'}');
                 }
-                b'$' if self.peek() == Some(b'[') && open.last() != Some(&b'`') => {
+                b'$' if self.peek_byte() == Some(b'[') && open.last() != Some(&b'`') => {
                     self.pos += 1;
                     open.push(b']');
                 }
@@ -70,7 +70,7 @@ impl CommandParser<'_, '_> {
     /// From after the `((` at `pos` to after its `))`: the bytes between, if it is arithmetic
     /// at all and not two subshells. Rewinds in that case.
     pub fn skip_double_paren(&mut self) -> Res<Option<(usize, usize)>> {
-        let mark = self.mark();
+        let mark = self.mark_place();
         let start = self.pos;
         let end = self.closing_paren()?;
         if self.peek_joined() == Some(b')') {
@@ -78,7 +78,7 @@ impl CommandParser<'_, '_> {
             return Ok(Some((start, end)));
         }
         self.st.not_arith.insert(start - 1);
-        self.rewind(&mark);
+        self.rewind_to(&mark);
         Ok(None)
     }
 
@@ -87,12 +87,12 @@ impl CommandParser<'_, '_> {
         let line = self.line;
         let mut depth = 0usize;
         loop {
-            let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
+            let Some(c) = self.peek_byte() else { return Err(self.unclosed_error(b')', line)) };
             self.pos += 1;
             match c {
                 b'\n' => self.add_lines(1),
                 b'\\' => {
-                    if let Some(e) = self.peek() {
+                    if let Some(e) = self.peek_byte() {
                         self.add_lines(u32::from(e == b'\n'));
                         self.pos += 1;
                     }
@@ -115,12 +115,12 @@ impl CommandParser<'_, '_> {
     fn skip_quote(&mut self, quote: u8, escapes: bool) -> Res<()> {
         let line = self.line;
         loop {
-            let Some(c) = self.peek() else { return Err(self.unclosed(quote, line)) };
+            let Some(c) = self.peek_byte() else { return Err(self.unclosed_error(quote, line)) };
             self.pos += 1;
             match c {
                 b'\n' => self.add_lines(1),
                 b'\\' if escapes => {
-                    if let Some(e) = self.peek() {
+                    if let Some(e) = self.peek_byte() {
                         self.add_lines(u32::from(e == b'\n'));
                         self.pos += 1;
                     }

@@ -1,17 +1,17 @@
 //! `[...]` after a name: an index or a key, known at run time only.
 
-use super::table::{self, BREAK, QUOTE, is};
+use super::table::{self, BREAK, QUOTE, has_class};
 use super::word::WordBuilder;
 use super::{CommandParser, Res};
 use crate::ast::{Subscript, Word};
 
 impl CommandParser<'_, '_> {
     /// The subscript at `pos`, which is at the `[`; used up with its `]`.
-    pub fn subscript(&mut self) -> Res<Subscript> {
+    pub fn lex_subscript(&mut self) -> Res<Subscript> {
         let line = self.line;
         match self.subscript_or_brace(false)? {
             Some(s) => Ok(s),
-            None => Err(self.unclosed(b']', line)),
+            None => Err(self.unclosed_error(b']', line)),
         }
     }
 
@@ -20,7 +20,7 @@ impl CommandParser<'_, '_> {
     pub fn subscript_or_brace(&mut self, in_braces: bool) -> Res<Option<Subscript>> {
         self.pos += 1;
         if self.peek_at(1) == Some(b']') {
-            let whole = match self.peek() {
+            let whole = match self.peek_byte() {
                 Some(b'@') => Some(Subscript::At),
                 Some(b'*') => Some(Subscript::Star),
                 _ => None,
@@ -30,9 +30,9 @@ impl CommandParser<'_, '_> {
                 return Ok(Some(s));
             }
         }
-        self.enter(4)?;
+        self.enter_nested(4)?;
         let word = self.subscript_word(true, in_braces)?;
-        self.leave(4);
+        self.leave_nested(4);
         Ok(word.map(|w| Subscript::Expr(crate::arith::from_word(w))))
     }
 
@@ -45,8 +45,8 @@ impl CommandParser<'_, '_> {
         let mut depth = 0usize;
         let end;
         loop {
-            b.literal(self.run(|c| is(c, QUOTE) || b"[]}<>\n".contains(&c)));
-            let Some(c) = self.peek() else {
+            b.push_literal(self.run(|c| has_class(c, QUOTE) || b"[]}<>\n".contains(&c)));
+            let Some(c) = self.peek_byte() else {
                 if closed {
                     return Ok(None);
                 }
@@ -65,21 +65,21 @@ impl CommandParser<'_, '_> {
                 b']' | b'}' => {}
                 b'\n' => self.add_lines(1),
                 b'<' | b'>' if closed && self.has_process_sub() => {
-                    b.literal(&self.process_text()?);
+                    b.push_literal(&self.process_text()?);
                     continue;
                 }
                 b'<' | b'>' => {}
                 b'$' if self.dollar_is_text() => {}
-                _ if is(c, QUOTE) => {
-                    self.quoting(&mut b, c)?;
+                _ if has_class(c, QUOTE) => {
+                    self.lex_quoting(&mut b, c)?;
                     continue;
                 }
                 _ => continue,
             }
-            b.literal(&[c]);
+            b.push_literal(&[c]);
             self.pos += 1;
         }
-        Ok(Some(b.into_word(self.raw(start, end))))
+        Ok(Some(b.into_word(self.raw_spelling(start, end))))
     }
 
     /// Whether the `$` at `pos` stands before a quote, and means nothing there.

@@ -16,9 +16,9 @@ pub const DIGIT: u8 = 32;
 pub const BLANK: u8 = 64;
 
 /// The classes of each byte.
-pub static CLASS: [u8; 256] = build();
+pub static CLASS: [u8; 256] = build_table();
 
-const fn build() -> [u8; 256] {
+const fn build_table() -> [u8; 256] {
     let mut t = [0u8; 256];
     let mut i = 0;
     while i < 256 {
@@ -50,23 +50,23 @@ const fn build() -> [u8; 256] {
 
 /// Whether `b` has one of the classes in `bits`.
 #[inline(always)]
-pub fn is(b: u8, bits: u8) -> bool {
+pub fn has_class(b: u8, bits: u8) -> bool {
     CLASS[b as usize] & bits != 0
 }
 
 /// Length of the run at the start of `s` that has none of the classes in `bits`.
 #[inline]
 pub fn run_without(s: &[u8], bits: u8) -> usize {
-    s.iter().position(|&b| is(b, bits)).unwrap_or(s.len())
+    s.iter().position(|&b| has_class(b, bits)).unwrap_or(s.len())
 }
 
 /// Length of the run at the start of `s` that has one of the classes in `bits`.
 #[inline]
 pub fn run_with(s: &[u8], bits: u8) -> usize {
-    s.iter().position(|&b| !is(b, bits)).unwrap_or(s.len())
+    s.iter().position(|&b| !has_class(b, bits)).unwrap_or(s.len())
 }
 
 /// Whether `s` is a shell name (`[A-Za-z_][A-Za-z0-9_]*`).
 pub fn is_name(s: &[u8]) -> bool {
-    s.first().is_some_and(|&b| is(b, NAME_START)) && s.iter().all(|&b| is(b, NAME))
+    s.first().is_some_and(|&b| has_class(b, NAME_START)) && s.iter().all(|&b| has_class(b, NAME))
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::table::{self, BLANK, BREAK, DIGIT, QUOTE, is};
+use super::table::{self, BLANK, BREAK, DIGIT, QUOTE, has_class};
 use super::{CommandParser, Res};
 use crate::ast::{Assignment, Subscript, Text, Word};
 
@@ -150,12 +150,12 @@ impl TokenContext {
 
     /// Whether they have something in common.
     #[inline(always)]
-    pub const fn has(self, other: TokenContext) -> bool {
+    pub const fn has_any(self, other: TokenContext) -> bool {
         self.0 & other.0 != 0
     }
 
     /// Both.
-    pub const fn with(self, other: TokenContext) -> TokenContext {
+    pub const fn with_both(self, other: TokenContext) -> TokenContext {
         TokenContext(self.0 | other.0)
     }
 }
@@ -167,7 +167,7 @@ impl CommandParser<'_, '_> {
         if let Some(t) = &self.st.look {
             return Ok(t.kind);
         }
-        let t = self.lex(ctx)?;
+        let t = self.lex_token(ctx)?;
         let kind = t.kind;
         self.st.look = Some(t);
         Ok(kind)
@@ -175,11 +175,11 @@ impl CommandParser<'_, '_> {
 
     /// Uses up the token read ahead.
     #[inline]
-    pub fn take(&mut self) -> SyntaxToken {
+    pub fn take_token(&mut self) -> SyntaxToken {
         match self.st.look.take() {
             Some(t) => t,
             // Only reached without a preceding `next_kind`, which no caller does.
-            None => self.simple(Tk::Eof, self.pos, self.line),
+            None => self.simple_token(Tk::Eof, self.pos, self.line),
         }
     }
 
@@ -191,11 +191,11 @@ impl CommandParser<'_, '_> {
 
     /// Uses up the next token if it is the reserved word `kw`, else reports it as unexpected.
     pub fn expect_kw(&mut self, kw: Kw) -> Res<()> {
-        if self.next_kind(TokenContext::RESERVED.with(TokenContext::ALIAS))? == Tk::Kw(kw) {
+        if self.next_kind(TokenContext::RESERVED.with_both(TokenContext::ALIAS))? == Tk::Kw(kw) {
             self.skip_token();
             return Ok(());
         }
-        Err(self.unexpected())
+        Err(self.unexpected_token_error())
     }
 
     /// Uses up newlines.
@@ -206,15 +206,15 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    fn simple(&self, kind: Tk, start: usize, line: u32) -> SyntaxToken {
+    fn simple_token(&self, kind: Tk, start: usize, line: u32) -> SyntaxToken {
         SyntaxToken { kind, start, end: self.pos, line, lexeme: Lexeme::None }
     }
 
     /// Skips blanks, line continuations and a comment.
     pub fn skip_blanks(&mut self) {
         loop {
-            match self.peek() {
-                Some(b) if is(b, BLANK) => self.st.pos += 1,
+            match self.peek_byte() {
+                Some(b) if has_class(b, BLANK) => self.st.pos += 1,
                 Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.cut_continuation(),
                 Some(b'#') => {
                     self.skip_comment();
@@ -227,31 +227,31 @@ impl CommandParser<'_, '_> {
 
     fn skip_comment(&mut self) {
         loop {
-            if let Some(i) = memchr::memchr(b'\n', self.rest()) {
+            if let Some(i) = memchr::memchr(b'\n', self.rest_bytes()) {
                 self.pos += i;
                 return;
             }
             self.pos = self.src.len();
-            if self.peek().is_none() {
+            if self.peek_byte().is_none() {
                 return;
             }
         }
     }
 
-    fn lex(&mut self, ctx: TokenContext) -> Res<SyntaxToken> {
+    fn lex_token(&mut self, ctx: TokenContext) -> Res<SyntaxToken> {
         loop {
             self.skip_blanks();
             let (start, line) = (self.pos, self.line);
-            let Some(b) = self.peek() else {
-                if self.docs.due() {
+            let Some(b) = self.peek_byte() else {
+                if self.docs.is_due() {
                     self.read_heredocs()?;
                 }
-                return Ok(self.simple(Tk::Eof, start, line));
+                return Ok(self.simple_token(Tk::Eof, start, line));
             };
             let starts_word = match b {
                 b'<' | b'>' => self.peek_at(1) == Some(b'('),
-                b'(' | b'|' => ctx.has(TokenContext::REGEX),
-                b => !is(b, BREAK),
+                b'(' | b'|' => ctx.has_any(TokenContext::REGEX),
+                b => !has_class(b, BREAK),
             };
             if starts_word {
                 if let Some(t) = self.lex_word_token(ctx, start, line)? {
@@ -261,18 +261,18 @@ impl CommandParser<'_, '_> {
                 continue;
             }
             self.pos += 1;
-            let kind = self.operator(b)?;
+            let kind = self.lex_operator(b)?;
             self.alias.next = false;
-            return Ok(self.simple(kind, start, line));
+            return Ok(self.simple_token(kind, start, line));
         }
     }
 
     /// The operator that starts with `b`, whose first byte is used up.
-    fn operator(&mut self, b: u8) -> Res<Tk> {
+    fn lex_operator(&mut self, b: u8) -> Res<Tk> {
         Ok(match b {
             b'\n' => {
                 self.add_lines(1);
-                if self.docs.due() {
+                if self.docs.is_due() {
                     self.read_heredocs()?;
                 }
                 Tk::Newline
@@ -280,53 +280,53 @@ impl CommandParser<'_, '_> {
             b'(' => Tk::LParen,
             b')' => Tk::RParen,
             b';' => match self.peek_joined() {
-                Some(b';') => match self.second() {
-                    Some(b'&') => self.op(Tk::SemiSemiAmp),
+                Some(b';') => match self.take_second() {
+                    Some(b'&') => self.take_op(Tk::SemiSemiAmp),
                     _ => Tk::SemiSemi,
                 },
-                Some(b'&') => self.op(Tk::SemiAmp),
+                Some(b'&') => self.take_op(Tk::SemiAmp),
                 _ => Tk::Semi,
             },
             b'&' => match self.peek_joined() {
-                Some(b'&') => self.op(Tk::AndAnd),
-                Some(b'>') => match self.second() {
-                    Some(b'>') => self.op(Tk::AmpGreatGreat),
+                Some(b'&') => self.take_op(Tk::AndAnd),
+                Some(b'>') => match self.take_second() {
+                    Some(b'>') => self.take_op(Tk::AmpGreatGreat),
                     _ => Tk::AmpGreat,
                 },
                 _ => Tk::Amp,
             },
             b'|' => match self.peek_joined() {
-                Some(b'|') => self.op(Tk::OrOr),
-                Some(b'&') => self.op(Tk::PipeAmp),
+                Some(b'|') => self.take_op(Tk::OrOr),
+                Some(b'&') => self.take_op(Tk::PipeAmp),
                 _ => Tk::Pipe,
             },
             b'<' => match self.peek_joined() {
-                Some(b'<') => match self.second() {
-                    Some(b'<') => self.op(Tk::LessLessLess),
-                    Some(b'-') => self.op(Tk::LessLessDash),
+                Some(b'<') => match self.take_second() {
+                    Some(b'<') => self.take_op(Tk::LessLessLess),
+                    Some(b'-') => self.take_op(Tk::LessLessDash),
                     _ => Tk::LessLess,
                 },
-                Some(b'&') => self.op(Tk::LessAmp),
-                Some(b'>') => self.op(Tk::LessGreat),
+                Some(b'&') => self.take_op(Tk::LessAmp),
+                Some(b'>') => self.take_op(Tk::LessGreat),
                 _ => Tk::Less,
             },
             _ => match self.peek_joined() {
-                Some(b'>') => self.op(Tk::GreatGreat),
-                Some(b'&') => self.op(Tk::GreatAmp),
-                Some(b'|') => self.op(Tk::GreatPipe),
+                Some(b'>') => self.take_op(Tk::GreatGreat),
+                Some(b'&') => self.take_op(Tk::GreatAmp),
+                Some(b'|') => self.take_op(Tk::GreatPipe),
                 _ => Tk::Great,
             },
         })
     }
 
     /// Uses up the second byte of an operator; the one behind it.
-    fn second(&mut self) -> Option<u8> {
+    fn take_second(&mut self) -> Option<u8> {
         self.pos += 1;
         self.peek_joined()
     }
 
     #[inline]
-    fn op(&mut self, kind: Tk) -> Tk {
+    fn take_op(&mut self, kind: Tk) -> Tk {
         self.pos += 1;
         kind
     }
@@ -338,9 +338,9 @@ impl CommandParser<'_, '_> {
         start: usize,
         line: u32,
     ) -> Res<Option<SyntaxToken>> {
-        let alias_here = self.alias_position(start) || ctx.has(TokenContext::ALIAS);
+        let alias_here = self.alias_position(start) || ctx.has_any(TokenContext::ALIAS);
         // Most words are one plain run.
-        let run = table::run_without(self.rest(), BREAK | QUOTE);
+        let run = table::run_without(self.rest_bytes(), BREAK | QUOTE);
         let end = start + run;
         self.pos = end;
         let next = self.peek_joined();
@@ -352,8 +352,9 @@ impl CommandParser<'_, '_> {
             if alias_here && self.opts.expand_aliases && self.substitute_alias(start, end) {
                 return Ok(None);
             }
-            if !ctx.has(TokenContext::ASSIGN.with(TokenContext::DECL).with(TokenContext::LET))
-                || !self.may_assign(start, end)
+            if !ctx.has_any(
+                TokenContext::ASSIGN.with_both(TokenContext::DECL).with_both(TokenContext::LET),
+            ) || !self.may_assign(start, end)
             {
                 self.alias.next = false;
                 let text: Text = self.src.get(start..end).unwrap_or_default().into();
@@ -374,13 +375,13 @@ impl CommandParser<'_, '_> {
         match next {
             // `<(` continues a word; an extglob may do so, too.
             Some(b'<' | b'>') => self.peek_at(1) != Some(b'('),
-            Some(b'(') if ctx.has(TokenContext::REGEX) => false,
+            Some(b'(') if ctx.has_any(TokenContext::REGEX) => false,
             Some(b'(') if self.extglob_on(ctx) => {
                 let before = self.pos.checked_sub(1).and_then(|at| self.src.get(at));
                 !before.is_some_and(|b| b"?*+@!".contains(b))
             }
-            Some(b'|') => !ctx.has(TokenContext::REGEX),
-            next => next.is_none_or(|b| is(b, BREAK)),
+            Some(b'|') => !ctx.has_any(TokenContext::REGEX),
+            next => next.is_none_or(|b| has_class(b, BREAK)),
         }
     }
 
@@ -401,7 +402,7 @@ impl CommandParser<'_, '_> {
         }
         // `{name[subscript]}>` with an expansion or quotes in the subscript.
         if let Lexeme::Word(w) = &lexeme
-            && matches!(self.peek(), Some(b'<' | b'>'))
+            && matches!(self.peek_byte(), Some(b'<' | b'>'))
             && let Some(inside) = w.raw.strip_prefix(b"{").and_then(|r| r.strip_suffix(b"}"))
             && let Some((name, subscript)) = self.io_var(inside)
         {
@@ -413,11 +414,11 @@ impl CommandParser<'_, '_> {
             && let Some(text) = w.as_literal()
             && *text == *w.raw
         {
-            let number = match self.peek() {
-                Some(b'<' | b'>') if !ctx.has(TokenContext::COPIED) => io_number(text),
+            let number = match self.peek_byte() {
+                Some(b'<' | b'>') if !ctx.has_any(TokenContext::COPIED) => io_number(text),
                 _ => None,
             };
-            let reserved = Kw::from_bytes(text).filter(|_| ctx.has(TokenContext::RESERVED));
+            let reserved = Kw::from_bytes(text).filter(|_| ctx.has_any(TokenContext::RESERVED));
             if let Some(kind) = reserved.map(Tk::Kw).or(number.map(Tk::IoNumber)) {
                 return Ok(Some(SyntaxToken { kind, start, end, line, lexeme: Lexeme::None }));
             }
@@ -439,7 +440,7 @@ impl CommandParser<'_, '_> {
         next: Option<u8>,
     ) -> Option<(Tk, Lexeme)> {
         let run = self.src.get(at)?;
-        if ctx.has(TokenContext::RESERVED)
+        if ctx.has_any(TokenContext::RESERVED)
             && run.len() <= 8
             && let Some(kw) = Kw::from_bytes(run)
         {
@@ -449,7 +450,7 @@ impl CommandParser<'_, '_> {
         if !matches!(next, Some(b'<' | b'>')) {
             return None;
         }
-        if let Some(n) = io_number(run).filter(|_| !ctx.has(TokenContext::COPIED)) {
+        if let Some(n) = io_number(run).filter(|_| !ctx.has_any(TokenContext::COPIED)) {
             return Some((Tk::IoNumber(n), Lexeme::None));
         }
         let inside = run.strip_prefix(b"{")?.strip_suffix(b"}")?;
@@ -477,13 +478,13 @@ impl CommandParser<'_, '_> {
     /// Whether `@(` and the like are part of words here.
     #[inline]
     pub fn extglob_on(&self, ctx: TokenContext) -> bool {
-        self.opts.extglob || ctx.has(TokenContext::EXTGLOB)
+        self.opts.extglob || ctx.has_any(TokenContext::EXTGLOB)
     }
 }
 
 /// The value of a word of digits that fits a descriptor number.
 fn io_number(run: &[u8]) -> Option<u32> {
-    if run.is_empty() || run.len() > 10 || !run.iter().all(|&b| is(b, DIGIT)) {
+    if run.is_empty() || run.len() > 10 || !run.iter().all(|&b| has_class(b, DIGIT)) {
         return None;
     }
     let n = run.iter().fold(0u64, |n, &b| n * 10 + u64::from(b - b'0'));

@@ -1,6 +1,6 @@
 //! Unquoted words (POSIX XCU 2.3 rules 4 to 10).
 
-use super::table::{self, BREAK, QUOTE, is};
+use super::table::{self, BREAK, QUOTE, has_class};
 use super::token::{Lexeme, TokenContext};
 use super::{CommandParser, Res};
 use crate::ast::{Text, Word, WordPart};
@@ -23,7 +23,7 @@ enum TextQuoting {
 
 impl WordBuilder {
     #[inline]
-    fn text(&mut self, kind: TextQuoting, bytes: &[u8]) {
+    fn push_text(&mut self, kind: TextQuoting, bytes: &[u8]) {
         if self.kind != kind {
             self.flush();
             self.kind = kind;
@@ -33,28 +33,28 @@ impl WordBuilder {
 
     /// Unquoted text.
     #[inline]
-    pub fn literal(&mut self, bytes: &[u8]) {
+    pub fn push_literal(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
-            self.text(TextQuoting::Literal, bytes);
+            self.push_text(TextQuoting::Literal, bytes);
         }
     }
 
     /// Quoted text; an empty one counts, too (`''`).
     #[inline]
-    pub fn quoted(&mut self, bytes: &[u8]) {
-        self.text(TextQuoting::Quoted, bytes);
+    pub fn push_quoted(&mut self, bytes: &[u8]) {
+        self.push_text(TextQuoting::Quoted, bytes);
     }
 
     /// Text within quotes, if there is any.
     #[inline]
     pub fn quoted_run(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
-            self.quoted(bytes);
+            self.push_quoted(bytes);
         }
     }
 
     /// An expansion, or another part that is no text.
-    pub fn part(&mut self, part: WordPart) {
+    pub fn push_part(&mut self, part: WordPart) {
         self.flush();
         self.parts.push(part);
     }
@@ -71,14 +71,14 @@ impl WordBuilder {
     }
 
     /// The parts.
-    pub fn finish(mut self) -> Vec<WordPart> {
+    pub fn finish_parts(mut self) -> Vec<WordPart> {
         self.flush();
         self.parts
     }
 
     /// The word, given its spelling.
     pub fn into_word(self, raw: Text) -> Word {
-        Word { parts: self.finish(), raw }
+        Word { parts: self.finish_parts(), raw }
     }
 
     /// The last byte of the word so far, if it is unquoted text.
@@ -93,8 +93,9 @@ impl CommandParser<'_, '_> {
     pub fn lex_word(&mut self, ctx: TokenContext) -> Res<Lexeme> {
         self.begin_word();
         let mut keep_until = self.pos;
-        if ctx.has(TokenContext::ASSIGN.with(TokenContext::DECL).with(TokenContext::LET))
-            && self.peek().is_some_and(|b| is(b, table::NAME_START))
+        if ctx.has_any(
+            TokenContext::ASSIGN.with_both(TokenContext::DECL).with_both(TokenContext::LET),
+        ) && self.peek_byte().is_some_and(|b| has_class(b, table::NAME_START))
         {
             match self.lex_assignment(ctx)? {
                 super::assign::AssignLexeme::Assign(a) => {
@@ -125,37 +126,37 @@ impl CommandParser<'_, '_> {
         keep_until: usize,
     ) -> Res<()> {
         loop {
-            b.literal(self.run(|c| is(c, BREAK | QUOTE)));
-            let Some(c) = self.peek() else { return Ok(()) };
-            if is(c, BREAK) {
+            b.push_literal(self.run(|c| has_class(c, BREAK | QUOTE)));
+            let Some(c) = self.peek_byte() else { return Ok(()) };
+            if has_class(c, BREAK) {
                 match c {
                     b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
                         let part = self.process_sub()?;
-                        b.part(part);
+                        b.push_part(part);
                     }
-                    b'(' if ctx.has(TokenContext::REGEX) => self.paren_group(b)?,
+                    b'(' if ctx.has_any(TokenContext::REGEX) => self.paren_group(b)?,
                     b'(' if self.extglob_on(ctx)
                         && b.last_literal().is_some_and(|l| b"?*+@!".contains(&l)) =>
                     {
                         self.paren_group(b)?;
                     }
-                    b'|' if ctx.has(TokenContext::REGEX) => {
-                        b.literal(b"|");
+                    b'|' if ctx.has_any(TokenContext::REGEX) => {
+                        b.push_literal(b"|");
                         self.pos += 1;
                     }
                     _ if self.pos < keep_until => {
                         if c == b'\n' {
                             self.add_lines(1);
                         }
-                        b.literal(&[c]);
+                        b.push_literal(&[c]);
                         self.pos += 1;
                     }
                     _ => return Ok(()),
                 }
                 continue;
             }
-            if is(c, QUOTE) {
-                self.quoting(b, c)?;
+            if has_class(c, QUOTE) {
+                self.lex_quoting(b, c)?;
             } else {
                 // More input has come in since the run ended.
                 continue;
@@ -165,23 +166,23 @@ impl CommandParser<'_, '_> {
 
     /// One quoted or expanded piece that starts with `c`, outside double quotes.
     #[inline(never)]
-    pub fn quoting(&mut self, b: &mut WordBuilder, c: u8) -> Res<()> {
+    pub fn lex_quoting(&mut self, b: &mut WordBuilder, c: u8) -> Res<()> {
         match c {
-            b'\\' => self.backslash(b),
+            b'\\' => self.lex_backslash(b),
             b'\'' => self.single_quoted(b)?,
             b'"' => {
                 let part = self.double_quoted(false)?;
-                b.part(part);
+                b.push_part(part);
             }
             b'`' => {
-                let part = self.backquoted(false)?;
-                b.part(part);
+                let part = self.lex_backquoted(false)?;
+                b.push_part(part);
             }
-            _ => match self.dollar(false)? {
-                Some(WordPart::Quoted(text)) => b.quoted(&text),
-                Some(part) => b.part(part),
+            _ => match self.lex_dollar(false)? {
+                Some(WordPart::Quoted(text)) => b.push_quoted(&text),
+                Some(part) => b.push_part(part),
                 None => {
-                    b.literal(b"$");
+                    b.push_literal(b"$");
                 }
             },
         }

@@ -68,7 +68,7 @@ impl CommandParser<'_, '_> {
                     self.skip_token();
                     break;
                 }
-                _ => return Err(self.unexpected()),
+                _ => return Err(self.unexpected_token_error()),
             }
         }
         Ok(patterns)

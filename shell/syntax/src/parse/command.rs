@@ -10,23 +10,23 @@ const COST: u32 = 5;
 impl CommandParser<'_, '_> {
     /// A command whose first token is read ahead. Commands are written through a reference
     /// rather than returned: they are big, and the stack has to hold many of them at once.
-    pub fn command(&mut self, out: &mut Command) -> Res<()> {
+    pub fn parse_command(&mut self, out: &mut Command) -> Res<()> {
         match self.next_kind(TokenContext::COMMAND)? {
             Tk::Kw(Kw::Function) => self.function_keyword(out),
-            Tk::Kw(Kw::Coproc) => self.coproc(out),
-            Tk::LParen | Tk::Kw(_) => self.compound(out),
+            Tk::Kw(Kw::Coproc) => self.parse_coproc(out),
+            Tk::LParen | Tk::Kw(_) => self.parse_compound(out),
             _ => self.simple_command(out),
         }
     }
 
     /// A compound command with its redirections; its first token is read ahead.
     #[inline(never)]
-    pub fn compound(&mut self, out: &mut Command) -> Res<()> {
-        self.enter(COST)?;
+    pub fn parse_compound(&mut self, out: &mut Command) -> Res<()> {
+        self.enter_nested(COST)?;
         out.line = self.look.as_ref().map_or(self.line, |t| t.line);
         let kind = &mut out.kind;
         match self.next_kind(TokenContext::COMMAND)? {
-            Tk::LParen => self.paren(kind)?,
+            Tk::LParen => self.parse_paren(kind)?,
             Tk::Kw(kw) => match kw {
                 Kw::LBrace => self.brace_group(kind)?,
                 Kw::If => self.if_command(kind)?,
@@ -36,16 +36,16 @@ impl CommandParser<'_, '_> {
                 Kw::Select => self.select_command(kind)?,
                 Kw::Case => self.case_command(kind)?,
                 Kw::LCond => self.cond_command(kind)?,
-                _ => return Err(self.unexpected()),
+                _ => return Err(self.unexpected_token_error()),
             },
-            _ => return Err(self.unexpected()),
+            _ => return Err(self.unexpected_token_error()),
         }
         if matches!(out.kind, CommandKind::Arith(_)) {
             // It has run by the time bash has counted its lines.
             out.line = self.line;
         }
-        self.leave(COST);
-        self.redirects(&mut out.redirects)
+        self.leave_nested(COST);
+        self.parse_redirects(&mut out.redirects)
     }
 
     /// Whether a compound command may start with `kind`.
@@ -69,7 +69,7 @@ impl CommandParser<'_, '_> {
     /// Turns the reserved word read ahead into an ordinary word.
     pub fn reserved_as_word(&mut self) {
         let Some(t) = &self.st.look else { return };
-        let text = self.raw(t.start, t.end);
+        let text = self.raw_spelling(t.start, t.end);
         let word = Word { parts: vec![WordPart::Literal(text.to_vec().into())], raw: text };
         if let Some(t) = &mut self.st.look {
             t.kind = Tk::Word;
@@ -89,9 +89,9 @@ impl CommandParser<'_, '_> {
     /// context recognises them, are unexpected.
     pub fn expect_word(&mut self, ctx: TokenContext) -> Res<Word> {
         if self.next_kind(ctx)? != Tk::Word {
-            return Err(self.unexpected());
+            return Err(self.unexpected_token_error());
         }
-        match self.take().lexeme {
+        match self.take_token().lexeme {
             Lexeme::Word(w) => Ok(w),
             Lexeme::Assign(a) => Ok(assignment_word(*a)),
             _ => Ok(Word::default()),

@@ -17,7 +17,7 @@ impl CommandParser<'_, '_> {
         let cond = self.cond_or()?;
         let mut e = match self.next_kind(OPERAND)? {
             Tk::Eof => {
-                let mut e = self.error(line, SyntaxCause::OpenCondition);
+                let mut e = self.make_error(line, SyntaxCause::OpenCondition);
                 e.incomplete = true;
                 return Err(e);
             }
@@ -54,7 +54,7 @@ impl CommandParser<'_, '_> {
             self.skip_token();
             terms.push(self.cond_and()?);
         }
-        Ok(balanced(flatten(terms, true), Cond::Or))
+        Ok(balanced_tree(flatten_terms(terms, true), Cond::Or))
     }
 
     #[inline(never)]
@@ -64,13 +64,13 @@ impl CommandParser<'_, '_> {
             self.skip_token();
             terms.push(self.cond_term()?);
         }
-        Ok(balanced(flatten(terms, false), Cond::And))
+        Ok(balanced_tree(flatten_terms(terms, false), Cond::And))
     }
 
     /// A term with the newlines around it.
     #[inline(never)]
     fn cond_term(&mut self) -> Res<Cond> {
-        self.enter(4)?;
+        self.enter_nested(4)?;
         self.skip_newlines(OPERAND)?;
         let term = match self.next_kind(OPERAND)? {
             Tk::LParen => self.cond_parens()?,
@@ -88,7 +88,7 @@ impl CommandParser<'_, '_> {
             Tk::Eof => return Err(self.cond_error("unexpected token `EOF' in conditional command")),
             _ => return Err(self.cond_error("unexpected token `X' in conditional command")),
         };
-        self.leave(4);
+        self.leave_nested(4);
         self.skip_newlines(OPERAND)?;
         Ok(term)
     }
@@ -140,7 +140,7 @@ impl CommandParser<'_, '_> {
         let op = match self.next_kind(OPERAND)? {
             Tk::Less => CondOp::Before,
             Tk::Great => CondOp::After,
-            Tk::Word if self.at_cond_end()? => return Ok(lone(left)),
+            Tk::Word if self.at_cond_end()? => return Ok(lone_word(left)),
             Tk::Word => {
                 let found = match &self.look {
                     Some(SyntaxToken { lexeme: Lexeme::Word(w), .. }) => binary_op(&w.raw),
@@ -151,7 +151,7 @@ impl CommandParser<'_, '_> {
                     None => return Err(self.cond_error(EXPECTED)),
                 }
             }
-            Tk::AndAnd | Tk::OrOr | Tk::RParen => return Ok(lone(left)),
+            Tk::AndAnd | Tk::OrOr | Tk::RParen => return Ok(lone_word(left)),
             Tk::IoNumber(_) => return Err(self.cond_error(EXPECTED)),
             _ => {
                 return Err(
@@ -161,9 +161,9 @@ impl CommandParser<'_, '_> {
         };
         self.skip_token();
         let ctx = match op {
-            CondOp::Regex => OPERAND.with(TokenContext::REGEX),
+            CondOp::Regex => OPERAND.with_both(TokenContext::REGEX),
             CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => {
-                OPERAND.with(TokenContext::EXTGLOB)
+                OPERAND.with_both(TokenContext::EXTGLOB)
             }
             _ => OPERAND,
         };
@@ -194,7 +194,7 @@ impl CommandParser<'_, '_> {
     fn cond_error(&mut self, sentence: &'static str) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else {
             let (sentence, token) = (sentence.into(), Text::default());
-            return self.error(self.line, SyntaxCause::Condition { sentence, token });
+            return self.make_error(self.line, SyntaxCause::Condition { sentence, token });
         };
         let newline = matches!(t.kind, Tk::Newline | Tk::Eof);
         let token = match newline {
@@ -203,14 +203,14 @@ impl CommandParser<'_, '_> {
         };
         let line = if newline { t.line } else { self.line };
         let cause = SyntaxCause::Condition { sentence: sentence.into(), token };
-        let mut e = self.error(line, cause);
+        let mut e = self.make_error(line, cause);
         e.incomplete = t.kind == Tk::Eof;
         e
     }
 }
 
 /// A lone word, which is `-n word`; bash shows it that way, too.
-fn lone(word: Word) -> Cond {
+fn lone_word(word: Word) -> Cond {
     Cond::Unary(b'n', word)
 }
 
@@ -238,7 +238,7 @@ fn binary_op(text: &[u8]) -> Option<CondOp> {
 
 /// The terms, with those of a nested chain of the same operator (`a && (b && c)`) in place.
 #[inline(never)]
-fn flatten(terms: Vec<Cond>, or: bool) -> Vec<Cond> {
+fn flatten_terms(terms: Vec<Cond>, or: bool) -> Vec<Cond> {
     if !terms.iter().any(|t| matches!((t, or), (Cond::Or(..), true) | (Cond::And(..), false))) {
         return terms;
     }
@@ -258,7 +258,7 @@ fn flatten(terms: Vec<Cond>, or: bool) -> Vec<Cond> {
 
 /// Joins terms of an associative operator into a tree of logarithmic depth.
 #[inline(never)]
-fn balanced(mut terms: Vec<Cond>, join: fn(Box<Cond>, Box<Cond>) -> Cond) -> Cond {
+fn balanced_tree(mut terms: Vec<Cond>, join: fn(Box<Cond>, Box<Cond>) -> Cond) -> Cond {
     if terms.len() == 1
         && let Some(only) = terms.pop()
     {
@@ -268,5 +268,5 @@ fn balanced(mut terms: Vec<Cond>, join: fn(Box<Cond>, Box<Cond>) -> Cond) -> Con
     if terms.is_empty() || right.is_empty() {
         return Cond::Word(Word::default());
     }
-    join(Box::new(balanced(terms, join)), Box::new(balanced(right, join)))
+    join(Box::new(balanced_tree(terms, join)), Box::new(balanced_tree(right, join)))
 }

@@ -10,7 +10,7 @@ use crate::lex::{CommandParser, Res};
 impl CommandParser<'_, '_> {
     /// `coproc [NAME] command`, the `coproc` read ahead. Only a compound command takes a name.
     #[inline(never)]
-    pub fn coproc(&mut self, out: &mut Command) -> Res<()> {
+    pub fn parse_coproc(&mut self, out: &mut Command) -> Res<()> {
         out.line = self.look.as_ref().map_or(self.line, |t| t.line);
         self.skip_token();
         let mut body = empty_command();
@@ -24,23 +24,23 @@ impl CommandParser<'_, '_> {
     fn coproc_body(&mut self, body: &mut Command) -> Res<Option<Text>> {
         let kind = self.next_kind(TokenContext::COMMAND)?;
         if Self::starts_compound(kind) {
-            self.compound(body)?;
+            self.parse_compound(body)?;
             return Ok(None);
         }
         if kind != Tk::Word {
             if matches!(kind, Tk::Kw(_)) || !super::list::starts_command(kind) {
-                return Err(self.unexpected());
+                return Err(self.unexpected_token_error());
             }
             self.simple_command(body)?;
             return Ok(None);
         }
         // A word: a name if a compound command follows it.
-        let word = self.take();
+        let word = self.take_token();
         let next = self.next_kind(TokenContext::COMMAND)?;
         if Self::starts_compound(next)
             && let Lexeme::Word(name) = word.lexeme
         {
-            self.compound(body)?;
+            self.parse_compound(body)?;
             return Ok(Some(name.raw));
         }
         if matches!(next, Tk::Kw(_)) {

@@ -10,7 +10,7 @@ impl CommandParser<'_, '_> {
     #[inline(never)]
     pub fn for_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
-        if self.next_kind(TokenContext::ARG)? == Tk::LParen && self.peek() == Some(b'(') {
+        if self.next_kind(TokenContext::ARG)? == Tk::LParen && self.peek_byte() == Some(b'(') {
             return self.arith_for(out);
         }
         *out = CommandKind::For(self.for_words()?);
@@ -39,10 +39,10 @@ impl CommandParser<'_, '_> {
         let mut words = None;
         if self.next_kind(TokenContext::RESERVED)? == Tk::Semi {
             self.skip_token();
-            self.skip_newlines(TokenContext::RESERVED.with(TokenContext::ALIAS))?;
+            self.skip_newlines(TokenContext::RESERVED.with_both(TokenContext::ALIAS))?;
         } else {
             if self.next_kind(TokenContext::RESERVED)? == Tk::Kw(Kw::LBrace) {
-                return Err(self.unexpected());
+                return Err(self.unexpected_token_error());
             }
             self.skip_newlines(TokenContext::RESERVED)?;
             if self.next_kind(TokenContext::RESERVED)? == Tk::Kw(Kw::In) {
@@ -53,10 +53,10 @@ impl CommandParser<'_, '_> {
                 }
                 words = Some(list);
                 if !matches!(self.next_kind(TokenContext::ARG)?, Tk::Semi | Tk::Newline) {
-                    return Err(self.unexpected());
+                    return Err(self.unexpected_token_error());
                 }
                 self.skip_token();
-                self.skip_newlines(TokenContext::RESERVED.with(TokenContext::ALIAS))?;
+                self.skip_newlines(TokenContext::RESERVED.with_both(TokenContext::ALIAS))?;
             }
         }
         Ok((name, words))
@@ -64,7 +64,9 @@ impl CommandParser<'_, '_> {
 
     /// `do list done` or `{ list; }`
     fn loop_body(&mut self) -> Res<CommandList> {
-        if self.next_kind(TokenContext::RESERVED.with(TokenContext::ALIAS))? == Tk::Kw(Kw::LBrace) {
+        if self.next_kind(TokenContext::RESERVED.with_both(TokenContext::ALIAS))?
+            == Tk::Kw(Kw::LBrace)
+        {
             return self.brace_body();
         }
         self.do_group()
@@ -88,7 +90,7 @@ impl CommandParser<'_, '_> {
         self.skip_token();
         self.pos += 1;
         let Some((start, end)) = self.skip_double_paren()? else {
-            return Err(self.error(line, SyntaxCause::OpenFor));
+            return Err(self.make_error(line, SyntaxCause::OpenFor));
         };
         let Some([init, condition, step]) = self.split_semicolons(start, end) else {
             return Err(self.arith_for_error(line, start, end));
@@ -96,10 +98,10 @@ impl CommandParser<'_, '_> {
         let init = self.for_part(init, line)?;
         let condition = self.for_part(condition, line)?;
         let step = self.for_part(step, line)?;
-        if self.next_kind(TokenContext::RESERVED.with(TokenContext::ALIAS))? == Tk::Semi {
+        if self.next_kind(TokenContext::RESERVED.with_both(TokenContext::ALIAS))? == Tk::Semi {
             self.skip_token();
         }
-        self.skip_newlines(TokenContext::RESERVED.with(TokenContext::ALIAS))?;
+        self.skip_newlines(TokenContext::RESERVED.with_both(TokenContext::ALIAS))?;
         *out =
             CommandKind::ArithFor(ArithFor { init, condition, step, body: CommandList::default() });
         Ok(())
@@ -157,7 +159,7 @@ impl CommandParser<'_, '_> {
         let text = self.src.get(start..end).unwrap_or_default();
         let few = text.iter().filter(|&&b| b == b';').count() < 2;
         let cause = if few { SyntaxCause::FewExpressions } else { SyntaxCause::ManyExpressions };
-        let mut e = self.error(line, cause);
+        let mut e = self.make_error(line, cause);
         let mut second = b"syntax error: `((".to_vec();
         second.extend_from_slice(text);
         second.extend_from_slice(b"))'");

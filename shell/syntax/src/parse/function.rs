@@ -13,7 +13,7 @@ impl CommandParser<'_, '_> {
     pub fn function_parens(&mut self, name: Text, out: &mut Command) -> Res<()> {
         self.skip_token();
         if self.next_kind(TokenContext::ARG)? != Tk::RParen {
-            return Err(self.unexpected());
+            return Err(self.unexpected_token_error());
         }
         self.skip_token();
         self.function_body(name, false, out)
@@ -26,14 +26,14 @@ impl CommandParser<'_, '_> {
         self.skip_token();
         let name = self.expect_word(TokenContext::ARG)?.raw;
         // `((` after the name starts an arithmetic body.
-        if self.next_kind(TokenContext::COMMAND)? == Tk::LParen && self.peek() != Some(b'(') {
-            let mark = self.mark();
-            let paren = self.take();
+        if self.next_kind(TokenContext::COMMAND)? == Tk::LParen && self.peek_byte() != Some(b'(') {
+            let mark = self.mark_place();
+            let paren = self.take_token();
             if self.next_kind(TokenContext::COMMAND)? == Tk::RParen {
                 self.skip_token();
             } else {
                 // A subshell body.
-                self.rewind(&mark);
+                self.rewind_to(&mark);
                 self.st.look = Some(paren);
             }
         }
@@ -45,10 +45,10 @@ impl CommandParser<'_, '_> {
         self.skip_newlines(TokenContext::COMMAND)?;
         let kind = self.next_kind(TokenContext::COMMAND)?;
         if !Self::starts_compound(kind) {
-            return Err(self.unexpected());
+            return Err(self.unexpected_token_error());
         }
         let mut body = empty_command();
-        self.compound(&mut body)?;
+        self.parse_compound(&mut body)?;
         out.kind = CommandKind::Function(Rc::new(FunctionCommand { name, body: *body, keyword }));
         Ok(())
     }

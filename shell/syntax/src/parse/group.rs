@@ -25,9 +25,9 @@ impl CommandParser<'_, '_> {
 
     /// `( list )` or `(( expr ))`, the parenthesis read ahead.
     #[inline(never)]
-    pub fn paren(&mut self, out: &mut CommandKind) -> Res<()> {
+    pub fn parse_paren(&mut self, out: &mut CommandKind) -> Res<()> {
         let start = self.pos;
-        if self.peek() == Some(b'(')
+        if self.peek_byte() == Some(b'(')
             && !self.not_arith.contains(&start)
             && self.arith_command(out)?
         {
@@ -36,7 +36,7 @@ impl CommandParser<'_, '_> {
         self.skip_token();
         let body = self.compound_list(false)?;
         if self.next_kind(TokenContext::RESERVED)? != Tk::RParen {
-            return Err(self.unexpected());
+            return Err(self.unexpected_token_error());
         }
         self.skip_token();
         *out = CommandKind::Subshell(Rc::new(body));

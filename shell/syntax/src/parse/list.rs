@@ -43,7 +43,7 @@ impl CommandParser<'_, '_> {
             }
         }
         self.skip_token();
-        self.st.docs.clear();
+        self.st.docs.clear_all();
         Ok(Some(list))
     }
 
@@ -71,14 +71,14 @@ impl CommandParser<'_, '_> {
             }
         }
         if list.items.is_empty() && !may_be_empty {
-            return Err(self.unexpected());
+            return Err(self.unexpected_token_error());
         }
         Ok(list)
     }
 
     /// Pipelines joined by `&&` and `||`; the first token of the first one is read ahead.
     fn and_or(&mut self) -> Res<AndOr> {
-        let first = self.pipeline()?;
+        let first = self.parse_pipeline()?;
         let mut rest = Vec::new();
         loop {
             let connector = match self.next_kind(TokenContext::RESERVED)? {
@@ -88,7 +88,7 @@ impl CommandParser<'_, '_> {
             };
             self.skip_token();
             self.skip_newlines(TokenContext::COMMAND)?;
-            rest.push((connector, self.pipeline()?));
+            rest.push((connector, self.parse_pipeline()?));
         }
     }
 }

@@ -119,7 +119,7 @@ impl<'i> Parser<'i> {
         let mut machine = CommandParser { st: std::mem::take(&mut self.state), aliases };
         let result = machine.complete_command();
         if result.is_err() {
-            machine.recover();
+            machine.recover_from_error();
         }
         self.state = machine.st;
         result.map_err(|e| *e)
@@ -166,18 +166,18 @@ impl<'i> Parser<'i> {
 
 impl CommandParser<'_, '_> {
     /// Makes the state fit for the next command after an error: the rest of the line is skipped.
-    fn recover(&mut self) {
+    fn recover_from_error(&mut self) {
         self.st.look = None;
         self.st.depth = 0;
         self.st.subs = 0;
         self.st.words = 0;
         self.st.edits.clear();
-        self.st.docs.clear();
+        self.st.docs.clear_all();
         self.st.reset_aliases();
         if self.st.pos > 0 && self.st.src.get(self.st.pos - 1) == Some(&b'\n') {
             return;
         }
-        match memchr::memchr(b'\n', self.rest()) {
+        match memchr::memchr(b'\n', self.rest_bytes()) {
             Some(i) => {
                 self.st.pos += i + 1;
                 self.add_lines(1);

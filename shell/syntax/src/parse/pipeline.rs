@@ -7,7 +7,7 @@ use crate::lex::{CommandParser, Res};
 impl CommandParser<'_, '_> {
     /// A pipeline whose first token is read ahead.
     #[inline(never)]
-    pub fn pipeline(&mut self) -> Res<Pipeline> {
+    pub fn parse_pipeline(&mut self) -> Res<Pipeline> {
         let mut timed = None;
         let mut negated = false;
         let mut prefixed = false;
@@ -40,7 +40,7 @@ impl CommandParser<'_, '_> {
         }
         loop {
             let stage = new_stage(&mut stages);
-            self.command(&mut stage.command)?;
+            self.parse_command(&mut stage.command)?;
             let kind = self.next_kind(TokenContext::RESERVED)?;
             stage.pipe_stderr = kind == Tk::PipeAmp;
             if !matches!(kind, Tk::Pipe | Tk::PipeAmp) {
@@ -49,7 +49,7 @@ impl CommandParser<'_, '_> {
             self.skip_token();
             self.skip_newlines(TokenContext::COMMAND)?;
             match self.next_kind(TokenContext::COMMAND)? {
-                Tk::Kw(Kw::Bang) => return Err(self.unexpected()),
+                Tk::Kw(Kw::Bang) => return Err(self.unexpected_token_error()),
                 // After a `|`, `time` is a command like any other.
                 Tk::Kw(Kw::Time) => self.reserved_as_word(),
                 _ => {}

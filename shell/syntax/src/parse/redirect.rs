@@ -8,18 +8,18 @@ use crate::lex::{CommandParser, Res};
 impl CommandParser<'_, '_> {
     /// Reads the redirections after a compound command. A word right behind its last token is read as at the
     /// beginning of a command: an alias is expanded, as in bash, and an assignment is an error as such.
-    pub fn redirects(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
+    pub fn parse_redirects(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
         self.next_kind(TokenContext::COMMAND)?;
         while is_redirect(self.next_kind(TokenContext::RESERVED)?) {
-            self.redirect(out)?;
+            self.parse_redirect(out)?;
         }
         Ok(())
     }
 
     /// A redirection whose first token is read ahead.
     #[inline(never)]
-    pub fn redirect(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
-        let token = self.take();
+    pub fn parse_redirect(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
+        let token = self.take_token();
         let line = token.line;
         let (fd, kind) = match (token.kind, token.lexeme) {
             (Tk::IoNumber(n), _) => (RedirectFd::Number(n), self.redirect_operator()?),
@@ -43,7 +43,7 @@ impl CommandParser<'_, '_> {
             _ => RedirectOp::HereString,
         };
         let word = match matches!(kind, Tk::LessAmp | Tk::GreatAmp) {
-            true if self.closes() => self.dash(),
+            true if self.closes_descriptor() => self.parse_dash(),
             true => self.expect_word(TokenContext::COPIED)?,
             false => self.expect_word(TokenContext::ARG)?,
         };
@@ -57,13 +57,13 @@ impl CommandParser<'_, '_> {
     }
 
     /// Whether a `-` is next, with blanks before it; `pos` is there then.
-    fn closes(&mut self) -> bool {
+    fn closes_descriptor(&mut self) -> bool {
         let mut blanks = 0;
         while matches!(self.peek_at(blanks), Some(b' ' | b'\t')) {
             blanks += 1;
         }
         let closes = self.peek_at(blanks) == Some(b'-')
-            || blanks == 0 && self.peek() == Some(b'\\') && self.peek_joined() == Some(b'-');
+            || blanks == 0 && self.peek_byte() == Some(b'\\') && self.peek_joined() == Some(b'-');
         if closes {
             self.pos += blanks;
         }
@@ -71,7 +71,7 @@ impl CommandParser<'_, '_> {
     }
 
     /// The `-` of `>&-`, which is a token of its own: `>&-x` is `>&- x`.
-    fn dash(&mut self) -> Word {
+    fn parse_dash(&mut self) -> Word {
         self.pos += 1;
         Word { parts: vec![WordPart::Literal(b"-".to_vec().into())], raw: b"-"[..].into() }
     }
@@ -82,7 +82,7 @@ impl CommandParser<'_, '_> {
         if !is_redirect(kind)
             || matches!(kind, Tk::AmpGreat | Tk::AmpGreatGreat | Tk::IoNumber(_) | Tk::IoVar)
         {
-            return Err(self.unexpected());
+            return Err(self.unexpected_token_error());
         }
         self.skip_token();
         Ok(kind)

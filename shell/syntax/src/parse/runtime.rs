@@ -9,14 +9,14 @@ use crate::error::{SyntaxCause, SyntaxError};
 use crate::lex::arith_text::ArithEnd;
 use crate::lex::assign::quoted_word;
 use crate::lex::mode::LexMode;
-use crate::lex::table::{self, DQUOTE, NAME, is};
+use crate::lex::table::{self, DQUOTE, NAME, has_class};
 use crate::lex::token::TokenContext;
 use crate::lex::word::WordBuilder;
 use crate::lex::{CommandParser, ParseState, Res, param};
 
 static NO_ALIASES: NoAliases = NoAliases;
 
-fn machine(text: &[u8], options: &ParseOptions) -> CommandParser<'static, 'static> {
+fn runtime_parser(text: &[u8], options: &ParseOptions) -> CommandParser<'static, 'static> {
     let st = ParseState {
         src: text.to_vec(),
         line: options.first_line,
@@ -28,14 +28,14 @@ fn machine(text: &[u8], options: &ParseOptions) -> CommandParser<'static, 'stati
 
 /// Parses a whole text without aliases (functions and stages shipped to a spawned shell).
 pub fn parse_all(src: &[u8], options: &ParseOptions) -> Result<CommandList, SyntaxError> {
-    let mut m = machine(src, options);
+    let mut m = runtime_parser(src, options);
     crate::lex::end_line(&mut m.st.src);
-    m.all().map_err(|e| *e)
+    m.parse_all().map_err(|e| *e)
 }
 
 /// Parses `text` as one word in full: blanks and metacharacters outside quotes are literal.
 pub fn parse_word(text: &[u8], options: &ParseOptions) -> Result<Word, SyntaxError> {
-    let mut m = machine(text, options);
+    let mut m = runtime_parser(text, options);
     m.begin_word();
     let mut b = WordBuilder::default();
     let keep_until = text.len();
@@ -48,12 +48,12 @@ pub fn parse_dquoted(text: &[u8], options: &ParseOptions) -> Result<Word, Syntax
     if memchr::memchr3(b'$', b'`', b'\\', text).is_none() {
         return Ok(quoted_word(text));
     }
-    let mut m = machine(text, options);
+    let mut m = runtime_parser(text, options);
     m.st.mode.heredoc = true;
     m.begin_word();
     let mut b = WordBuilder::default();
     m.dquoted_text(&mut b).map_err(|e| *e)?;
-    Ok(Word { parts: non_empty(b.finish()), raw: text.into() })
+    Ok(Word { parts: non_empty(b.finish_parts()), raw: text.into() })
 }
 
 /// Parses the body of an unquoted here-document. Never fails: what does not parse becomes a
@@ -62,7 +62,7 @@ pub fn parse_heredoc_body(text: &[u8], options: &ParseOptions) -> Word {
     if memchr::memchr3(b'$', b'`', b'\\', text).is_none() {
         return quoted_word(text);
     }
-    machine(text, options).doc_body_word()
+    runtime_parser(text, options).doc_body_word()
 }
 
 /// Parses what stands between `[` and `]` (`unset 'a[i]'`, `read 'a[1]'`, namerefs).
@@ -72,7 +72,7 @@ pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript,
         b"*" => return Ok(Subscript::Star),
         _ => {}
     }
-    let mut m = machine(text, options);
+    let mut m = runtime_parser(text, options);
     m.st.mode.run_time = true;
     m.begin_word();
     let word = m.subscript_word(false, false).map_err(|e| *e)?.unwrap_or_default();
@@ -85,7 +85,7 @@ pub fn parse_parameter(
     text: &[u8],
     options: &ParseOptions,
 ) -> Option<(ParamName, Option<Subscript>)> {
-    if let Some(name) = param::reference(text) {
+    if let Some(name) = param::parse_reference(text) {
         return Some((name, None));
     }
     let n = table::run_with(text, NAME);
@@ -106,10 +106,10 @@ pub fn parse_assignment(text: &[u8], options: &ParseOptions) -> Option<Assignmen
     let mut rest = text.get(n..)?;
     let mut subscript = None;
     if rest.first() == Some(&b'[') {
-        let mut m = machine(rest, options);
+        let mut m = runtime_parser(rest, options);
         m.st.mode.run_time = true;
         m.begin_word();
-        subscript = Some(m.subscript().ok()?);
+        subscript = Some(m.lex_subscript().ok()?);
         rest = rest.get(m.pos..)?;
     }
     let append = rest.starts_with(b"+=");
@@ -121,23 +121,23 @@ pub fn parse_assignment(text: &[u8], options: &ParseOptions) -> Option<Assignmen
 /// Parses the text of a compound array value, `(a b [k]=v)`, parentheses included, as
 /// `declare -a "x=(...)"` does.
 pub fn parse_array(text: &[u8], options: &ParseOptions) -> Result<Vec<ArrayElement>, SyntaxError> {
-    let mut m = machine(text, options);
+    let mut m = runtime_parser(text, options);
     m.begin_word();
-    if m.peek() != Some(b'(') {
-        return Err(*m.error(options.first_line, SyntaxCause::NoToken));
+    if m.peek_byte() != Some(b'(') {
+        return Err(*m.make_error(options.first_line, SyntaxCause::NoToken));
     }
-    let elements = m.array().map_err(|e| *e)?;
+    let elements = m.lex_array().map_err(|e| *e)?;
     Ok(elements)
 }
 
 /// Parses arithmetic text that may hold expansions (`let`, a subscript's inside).
 pub fn parse_arith(text: &[u8], options: &ParseOptions) -> Result<ArithText, SyntaxError> {
-    let mut m = machine(text, options);
+    let mut m = runtime_parser(text, options);
     m.st.mode.run_time = true;
-    m.arith_input().map(own).map_err(|e| *e)
+    m.arith_input().map(own_arith).map_err(|e| *e)
 }
 
-fn own(arith: Rc<ArithText>) -> ArithText {
+fn own_arith(arith: Rc<ArithText>) -> ArithText {
     Rc::try_unwrap(arith).unwrap_or_else(|shared| (*shared).clone())
 }
 
@@ -167,7 +167,7 @@ impl CommandParser<'_, '_> {
     }
 
     /// Every command up to the end.
-    fn all(&mut self) -> Res<CommandList> {
+    fn parse_all(&mut self) -> Res<CommandList> {
         let mut list = CommandList::default();
         while let Some(l) = self.complete_command()? {
             list.items.extend(l.items);
@@ -182,7 +182,7 @@ impl CommandParser<'_, '_> {
         m.st.opts.expand_aliases = false;
         m.st.mode.heredoc = false;
         crate::lex::end_line(&mut m.st.src);
-        let result = m.all();
+        let result = m.parse_all();
         let warnings = std::mem::take(&mut m.st.warnings);
         self.st.warnings.extend(warnings);
         result
@@ -190,7 +190,7 @@ impl CommandParser<'_, '_> {
 
     /// The expression in the text of `((...))`.
     pub fn parse_arith_inner(&mut self, text: Vec<u8>, line: u32) -> Res<ArithText> {
-        self.enter(2)?;
+        self.enter_nested(2)?;
         // A here-document that a substitution in it announces may have its body behind it.
         let docs = std::mem::take(&mut self.st.docs);
         let mut m = self.inner(text, line);
@@ -200,8 +200,8 @@ impl CommandParser<'_, '_> {
         self.st.docs = docs;
         self.st.warnings.extend(warnings);
         let arith = arith?;
-        self.leave(2);
-        Ok(own(arith))
+        self.leave_nested(2);
+        Ok(own_arith(arith))
     }
 
     fn arith_input(&mut self) -> Res<Rc<ArithText>> {
@@ -221,7 +221,7 @@ impl CommandParser<'_, '_> {
         let mut b = WordBuilder::default();
         if let Err(e) = self.dquoted_text(&mut b) {
             // What cannot be parsed is an error only when the document is expanded.
-            b.part(crate::lex::command_sub::failing(&e));
+            b.push_part(crate::lex::command_sub::failing_part(&e));
         }
         let mut word = b.into_word(self.src.as_slice().into());
         word.parts = non_empty(word.parts);
@@ -231,8 +231,8 @@ impl CommandParser<'_, '_> {
     /// Text as if within double quotes, `"` being ordinary, up to the end of the input.
     pub(crate) fn dquoted_text(&mut self, b: &mut WordBuilder) -> Res<()> {
         loop {
-            b.quoted_run(self.run_of_lines(|c| is(c, DQUOTE) && c != b'"'));
-            let Some(c) = self.peek() else { return Ok(()) };
+            b.quoted_run(self.run_of_lines(|c| has_class(c, DQUOTE) && c != b'"'));
+            let Some(c) = self.peek_byte() else { return Ok(()) };
             self.dquote_special(b, c, false)?;
         }
     }

@@ -54,22 +54,22 @@ impl CommandParser<'_, '_> {
                 };
             }
             match kind {
-                Tk::Word => ctx = push_word(simple, self.take().lexeme, ctx),
+                Tk::Word => ctx = push_word(simple, self.take_token().lexeme, ctx),
                 Tk::LParen
                     if simple.words.len() == 1
                         && simple.assignments.is_empty()
                         && redirects.is_empty() =>
                 {
                     let Some(CommandWord::Word(name)) = simple.words.pop() else {
-                        return Err(self.unexpected());
+                        return Err(self.unexpected_token_error());
                     };
                     return Ok(Some(name.raw));
                 }
                 kind if is_redirect(kind) => {
-                    self.redirect(redirects)?;
+                    self.parse_redirect(redirects)?;
                     ctx = match ctx {
                         _ if simple.words.is_empty() => TokenContext::PREFIX,
-                        TokenContext::DECL => TokenContext::DECL.with(TokenContext::SCALAR),
+                        TokenContext::DECL => TokenContext::DECL.with_both(TokenContext::SCALAR),
                         TokenContext::LET => TokenContext::ARG,
                         _ => ctx,
                     };
@@ -78,7 +78,7 @@ impl CommandParser<'_, '_> {
                     && simple.assignments.is_empty()
                     && redirects.is_empty() =>
                 {
-                    return Err(self.unexpected());
+                    return Err(self.unexpected_token_error());
                 }
                 _ => return Ok(None),
             }
@@ -102,7 +102,7 @@ pub(super) fn push_word(
             simple.assignments.push(*a);
             return TokenContext::PREFIX;
         }
-        Lexeme::Assign(a) if ctx.has(TokenContext::DECL) => {
+        Lexeme::Assign(a) if ctx.has_any(TokenContext::DECL) => {
             simple.words.push(CommandWord::Assignment(*a))
         }
         Lexeme::Assign(a) => simple.words.push(CommandWord::Word(assignment_word(*a))),

@@ -6,76 +6,76 @@ use crate::lex::token::Kw;
 
 impl<'t> CommandPrinter<'t> {
     /// A list whose first line is indented already.
-    pub(super) fn list(&mut self, list: &'t CommandList) {
+    pub(super) fn print_list(&mut self, list: &'t CommandList) {
         let mut items = list.items.iter().peekable();
         let mut first = true;
         while let Some(item) = items.next() {
             self.and_or(&item.and_or);
             if item.background {
-                self.docs(b" &");
+                self.put_docs(b" &");
                 self.after_amp = self.out.last() == Some(&b'&');
             }
             if items.peek().is_none() {
                 break;
             }
             if item.background {
-                self.put(b" ");
+                self.put_text(b" ");
             } else {
-                self.separator(item, first);
+                self.print_separator(item, first);
             }
             first = false;
         }
     }
 
     /// Between two commands; `first`: the one before it starts the list.
-    fn separator(&mut self, item: &ListItem, first: bool) {
+    fn print_separator(&mut self, item: &ListItem, first: bool) {
         let on_new_line = self.in_function > 0;
         // Bash keeps the newlines of a substitution, also where a function within it has its own.
         let after_doc = self.after_doc || !self.docs.is_empty();
         let newline = self.substitution && item.newline;
         if !self.docs.is_empty() {
-            self.docs(b"");
+            self.put_docs(b"");
             // Only then bash drops the next `;`, too.
             let alone = item.and_or.rest.is_empty() && item.and_or.first.stages.len() == 1;
             self.after_doc = first && alone;
         } else if std::mem::take(&mut self.after_doc) && on_new_line {
             // The newline is enough.
         } else if !newline {
-            self.put(b";");
+            self.put_text(b";");
         }
         if on_new_line {
-            self.put(if newline && !after_doc { b"\n\n" } else { b"\n" });
-            self.indentation();
+            self.put_text(if newline && !after_doc { b"\n\n" } else { b"\n" });
+            self.put_indentation();
         } else if newline {
-            self.put(b"\n");
+            self.put_text(b"\n");
             if after_doc {
-                self.indentation();
+                self.put_indentation();
             }
         } else {
-            self.put(b" ");
+            self.put_text(b" ");
         }
     }
 
     fn and_or(&mut self, and_or: &'t AndOr) {
-        self.pipeline(&and_or.first);
+        self.print_pipeline(&and_or.first);
         for (connector, pipeline) in &and_or.rest {
-            self.docs(match connector {
+            self.put_docs(match connector {
                 Connector::And => b" && ",
                 Connector::Or => b" || ",
             });
-            self.pipeline(pipeline);
+            self.print_pipeline(pipeline);
         }
     }
 
-    fn pipeline(&mut self, pipeline: &'t Pipeline) {
+    fn print_pipeline(&mut self, pipeline: &'t Pipeline) {
         let begins = self.substitution && self.out.is_empty();
         match pipeline.timed {
-            Some(TimeFormat::Bash) => self.put(b"time "),
-            Some(TimeFormat::Posix) => self.put(b"time -p "),
+            Some(TimeFormat::Bash) => self.put_text(b"time "),
+            Some(TimeFormat::Posix) => self.put_text(b"time -p "),
             None => {}
         }
         if pipeline.negated {
-            self.put(b"! ");
+            self.put_text(b"! ");
         }
         if pipeline.stages.is_empty() && !pipeline.negated {
             match pipeline.timed {
@@ -83,44 +83,44 @@ impl<'t> CommandPrinter<'t> {
                 Some(_) if begins => drop(self.out.pop()),
                 Some(_) => {}
                 // Two of them cancel out.
-                None => self.put(b"! ! "),
+                None => self.put_text(b"! ! "),
             }
         }
         let mut stages = pipeline.stages.iter().peekable();
         while let Some(stage) = stages.next() {
-            self.command(&stage.command);
+            self.print_command(&stage.command);
             if stage.pipe_stderr {
-                self.put(b" 2>&1");
+                self.put_text(b" 2>&1");
                 // As behind any redirection.
                 self.after_doc = false;
             }
             if stages.peek().is_some() {
-                self.docs(b" |");
-                self.put(b" ");
+                self.put_docs(b" |");
+                self.put_text(b" ");
             }
         }
     }
 
-    pub(super) fn command(&mut self, command: &'t Command) {
+    pub(super) fn print_command(&mut self, command: &'t Command) {
         match &command.kind {
-            CommandKind::Simple(s) => self.simple(s, &command.redirects),
+            CommandKind::Simple(s) => self.print_simple(s, &command.redirects),
             kind => {
-                self.compound(kind);
-                self.redirects(&command.redirects, true);
+                self.print_compound(kind);
+                self.print_redirects(&command.redirects, true);
             }
         }
     }
 
-    fn simple(&mut self, simple: &'t SimpleCommand, redirects: &'t [Redirect]) {
+    fn print_simple(&mut self, simple: &'t SimpleCommand, redirects: &'t [Redirect]) {
         // Behind a redirection a reserved word is none.
         if let ([], [CommandWord::Word(word), ..], [_, ..]) =
             (&simple.assignments[..], &simple.words[..], redirects)
             && Kw::from_bytes(&word.raw).is_some()
         {
-            self.redirects(redirects, false);
+            self.print_redirects(redirects, false);
             for word in &simple.words {
-                self.put(b" ");
-                self.put(match word {
+                self.put_text(b" ");
+                self.put_text(match word {
                     CommandWord::Word(word) => &word.raw,
                     CommandWord::Assignment(a) => &a.raw,
                 });
@@ -135,11 +135,11 @@ impl<'t> CommandPrinter<'t> {
         });
         for raw in assignments.chain(words) {
             if !first {
-                self.put(b" ");
+                self.put_text(b" ");
             }
             first = false;
-            self.put(raw);
+            self.put_text(raw);
         }
-        self.redirects(redirects, !first);
+        self.print_redirects(redirects, !first);
     }
 }

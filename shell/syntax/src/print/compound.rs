@@ -4,82 +4,82 @@ use super::CommandPrinter;
 use crate::ast::*;
 
 impl<'t> CommandPrinter<'t> {
-    pub(super) fn compound(&mut self, kind: &'t CommandKind) {
+    pub(super) fn print_compound(&mut self, kind: &'t CommandKind) {
         match kind {
             CommandKind::Simple(_) => {}
-            CommandKind::Brace(list) => self.brace(list),
+            CommandKind::Brace(list) => self.print_brace(list),
             CommandKind::Subshell(list) => {
-                self.put(b"( ");
-                self.list(list);
-                self.docs(b"");
+                self.put_text(b"( ");
+                self.print_list(list);
+                self.put_docs(b"");
                 if self.reads_back && ends_in_prefix(list) {
-                    self.put(b";");
+                    self.put_text(b";");
                 }
-                self.put(b" )");
+                self.put_text(b" )");
             }
             CommandKind::If(i) => self.if_command(i),
             CommandKind::While(w) => {
-                self.put(if w.until { b"until " } else { b"while " });
-                self.condition(&w.condition);
-                self.put(b" do\n");
-                self.body(&w.body);
-                self.line(b"done");
+                self.put_text(if w.until { b"until " } else { b"while " });
+                self.print_condition(&w.condition);
+                self.put_text(b" do\n");
+                self.print_body(&w.body);
+                self.put_line(b"done");
             }
             CommandKind::For(f) => self.for_command(b"for ", f),
             CommandKind::Select(f) => self.for_command(b"select ", f),
             CommandKind::ArithFor(f) => self.arith_for(f),
-            CommandKind::Case(c) => self.case(c),
+            CommandKind::Case(c) => self.print_case(c),
             CommandKind::Arith(a) => {
-                self.put(b"((");
-                self.put(&a.word.raw);
-                self.put(b"))");
+                self.put_text(b"((");
+                self.put_text(&a.word.raw);
+                self.put_text(b"))");
             }
             CommandKind::Cond(c) => {
-                self.put(b"[[ ");
-                self.cond(c);
-                self.put(b" ]]");
+                self.put_text(b"[[ ");
+                self.print_cond(c);
+                self.put_text(b" ]]");
             }
             CommandKind::Function(f) => self.function_text(f, true),
-            CommandKind::Coproc(c) => self.coproc(c),
+            CommandKind::Coproc(c) => self.print_coproc(c),
         }
     }
 
     /// `{ list; }`
-    fn brace(&mut self, list: &'t CommandList) {
+    fn print_brace(&mut self, list: &'t CommandList) {
         if self.in_function == 0 {
-            self.put(b"{ ");
-            self.list(list);
-            self.docs(b"");
-            self.semicolon();
-            self.put(b" }");
+            self.put_text(b"{ ");
+            self.print_list(list);
+            self.put_docs(b"");
+            self.put_semicolon();
+            self.put_text(b" }");
             return;
         }
-        self.put(b"{ \n");
-        self.deeper();
-        self.indentation();
-        self.list(list);
-        self.docs(b"");
-        self.shallower();
-        self.line(b"}");
+        self.put_text(b"{ \n");
+        self.indent_deeper();
+        self.put_indentation();
+        self.print_list(list);
+        self.put_docs(b"");
+        self.indent_less();
+        self.put_line(b"}");
     }
 
     /// The list of a condition with its `;`.
-    fn condition(&mut self, list: &'t CommandList) {
-        self.list(list);
-        self.docs(b"");
-        self.semicolon();
+    fn print_condition(&mut self, list: &'t CommandList) {
+        self.print_list(list);
+        self.put_docs(b"");
+        self.put_semicolon();
     }
 
     /// An indented list with its `;`.
-    fn body(&mut self, list: &'t CommandList) {
-        self.deeper();
-        self.indentation();
-        self.list(list);
-        self.docs(b"");
-        self.shallower();
+    fn print_body(&mut self, list: &'t CommandList) {
+        self.indent_deeper();
+        self.put_indentation();
+        self.print_list(list);
+        self.put_docs(b"");
+        self.indent_less();
         // To bash a `&` is a `&`, quoted or not; before a newline it does no harm.
         if self.out.last() != Some(&b'&') {
-            self.semicolon();
+            self.put_semicolon();
         }
     }
 
@@ -88,124 +88,124 @@ impl<'t> CommandPrinter<'t> {
         for (n, (condition, body)) in i.branches.iter().enumerate() {
             if n > 0 {
                 // `elif` is shown as `else if`.
-                self.line(b"else\n");
-                self.deeper();
-                self.indentation();
+                self.put_line(b"else\n");
+                self.indent_deeper();
+                self.put_indentation();
                 closers += 1;
             }
-            self.put(b"if ");
-            self.condition(condition);
-            self.put(b" then\n");
-            self.body(body);
+            self.put_text(b"if ");
+            self.print_condition(condition);
+            self.put_text(b" then\n");
+            self.print_body(body);
         }
         if let Some(list) = &i.otherwise {
-            self.line(b"else\n");
-            self.body(list);
+            self.put_line(b"else\n");
+            self.print_body(list);
         }
         for _ in 0..closers {
-            self.line(b"fi;");
-            self.shallower();
+            self.put_line(b"fi;");
+            self.indent_less();
         }
-        self.line(b"fi");
+        self.put_line(b"fi");
     }
 
     fn for_command(&mut self, keyword: &[u8], f: &'t For) {
         self.for_head(keyword, f);
-        self.put(b";");
+        self.put_text(b";");
         self.do_group(&f.body);
     }
 
     /// `for name in words`
     pub(super) fn for_head(&mut self, keyword: &[u8], f: &'t For) {
-        self.put(keyword);
-        self.put(&f.name);
-        self.put(b" in ");
+        self.put_text(keyword);
+        self.put_text(&f.name);
+        self.put_text(b" in ");
         match &f.words {
-            None => self.put(b"\"$@\""),
+            None => self.put_text(b"\"$@\""),
             Some(words) => {
                 for (i, w) in words.iter().enumerate() {
                     if i > 0 {
-                        self.put(b" ");
+                        self.put_text(b" ");
                     }
-                    self.put(&w.raw);
+                    self.put_text(&w.raw);
                 }
             }
         }
     }
 
     fn do_group(&mut self, body: &'t CommandList) {
-        self.line(b"do\n");
-        self.body(body);
-        self.line(b"done");
+        self.put_line(b"do\n");
+        self.print_body(body);
+        self.put_line(b"done");
     }
 
     fn arith_for(&mut self, f: &'t ArithFor) {
-        self.put(b"for ((");
+        self.put_text(b"for ((");
         for (i, part) in [&f.init, &f.condition, &f.step].into_iter().enumerate() {
             if i > 0 {
-                self.put(b"; ");
+                self.put_text(b"; ");
             }
             match part {
-                Some(a) => self.put(&a.word.raw),
+                Some(a) => self.put_text(&a.word.raw),
                 // What an empty part evaluates to.
-                None => self.put(b"1"),
+                None => self.put_text(b"1"),
             }
         }
-        self.put(b"))");
+        self.put_text(b"))");
         self.do_group(&f.body);
     }
 
     /// `case word in `
     pub(super) fn case_head(&mut self, c: &'t CaseCommand) {
-        self.put(b"case ");
-        self.put(&c.subject.raw);
-        self.put(b" in ");
+        self.put_text(b"case ");
+        self.put_text(&c.subject.raw);
+        self.put_text(b" in ");
     }
 
-    fn case(&mut self, c: &'t CaseCommand) {
+    fn print_case(&mut self, c: &'t CaseCommand) {
         self.case_head(c);
-        self.deeper();
+        self.indent_deeper();
         for arm in &c.arms {
-            self.line(b"");
+            self.put_line(b"");
             if arm.patterns.first().is_some_and(|p| &*p.raw == b"esac") {
-                self.put(b"(");
+                self.put_text(b"(");
             }
             for (i, p) in arm.patterns.iter().enumerate() {
                 if i > 0 {
-                    self.put(b" | ");
+                    self.put_text(b" | ");
                 }
-                self.put(&p.raw);
+                self.put_text(&p.raw);
             }
-            self.put(b")\n");
+            self.put_text(b")\n");
             if !arm.body.items.is_empty() {
-                self.deeper();
-                self.indentation();
-                self.list(&arm.body);
-                self.docs(b"");
-                self.shallower();
+                self.indent_deeper();
+                self.put_indentation();
+                self.print_list(&arm.body);
+                self.put_docs(b"");
+                self.indent_less();
             }
-            self.line(match arm.end {
+            self.put_line(match arm.end {
                 CaseEnd::Break => b";;",
                 CaseEnd::FallThrough => b";&",
                 CaseEnd::Continue => b";;&",
             });
         }
-        self.shallower();
-        self.line(b"esac");
+        self.indent_less();
+        self.put_line(b"esac");
     }
 
-    fn coproc(&mut self, c: &'t Coproc) {
-        self.put(b"coproc ");
+    fn print_coproc(&mut self, c: &'t Coproc) {
+        self.put_text(b"coproc ");
         match &c.name {
             Some(name) => {
-                self.put(name);
-                self.put(b" ");
+                self.put_text(name);
+                self.put_text(b" ");
             }
             // A simple command takes no name.
             None if matches!(c.body.kind, CommandKind::Simple(_)) => {}
-            None => self.put(b"COPROC "),
+            None => self.put_text(b"COPROC "),
         }
-        self.command(&c.body);
+        self.print_command(&c.body);
     }
 
     /// A function definition; `nested`: as a command among others.
@@ -214,41 +214,41 @@ impl<'t> CommandPrinter<'t> {
         // `a[b c]` is one word only where an assignment may stand.
         let divided = f.name.contains(&b'[') && f.name.iter().any(|c| b" \t\n;&|<>()".contains(c));
         if nested && !self.posix && !divided || keyword {
-            self.put(b"function ");
+            self.put_text(b"function ");
         }
-        self.put(&f.name);
-        self.put(b" () ");
-        self.line(b"{ \n");
+        self.put_text(&f.name);
+        self.put_text(b" () ");
+        self.put_line(b"{ \n");
         self.function_inside(f, nested);
     }
 
     /// `() { list; }` with the opening brace on the same line.
     pub(super) fn function_body(&mut self, f: &'t FunctionCommand) {
-        self.put(b"() { ");
+        self.put_text(b"() { ");
         self.function_inside(f, false);
     }
 
     fn function_inside(&mut self, f: &'t FunctionCommand, nested: bool) {
         self.in_function += 1;
-        self.deeper();
-        self.indentation();
+        self.indent_deeper();
+        self.put_indentation();
         match &f.body.kind {
-            CommandKind::Brace(list) => self.list(list),
-            _ => self.command(&f.body),
+            CommandKind::Brace(list) => self.print_list(list),
+            _ => self.print_command(&f.body),
         }
-        self.docs(b"");
-        self.shallower();
+        self.put_docs(b"");
+        self.indent_less();
         self.in_function -= 1;
         if self.flat {
-            self.put(b"\n}");
+            self.put_text(b"\n}");
         } else {
-            self.line(b"}");
+            self.put_line(b"}");
         }
         self.after_doc = false;
         if let CommandKind::Brace(_) = &f.body.kind {
-            self.redirects(&f.body.redirects, true);
+            self.print_redirects(&f.body.redirects, true);
             if !nested {
-                self.docs(b"");
+                self.put_docs(b"");
             }
         }
     }

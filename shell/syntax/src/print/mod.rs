@@ -20,7 +20,7 @@ use crate::ast::{
 };
 
 /// A list as `jobs` shows it. Ends in a newline.
-pub fn list(list: &CommandList) -> Vec<u8> {
+pub fn print_list(list: &CommandList) -> Vec<u8> {
     whole_list(list, false)
 }
 
@@ -31,8 +31,8 @@ pub fn list_kept(list: &CommandList) -> Vec<u8> {
 
 fn whole_list(list: &CommandList, reads_back: bool) -> Vec<u8> {
     let mut p = CommandPrinter { in_function: 1, reads_back, ..CommandPrinter::default() };
-    p.list(list);
-    p.docs(b"");
+    p.print_list(list);
+    p.put_docs(b"");
     if p.out.last() != Some(&b'\n') {
         p.out.push(b'\n');
     }
@@ -40,18 +40,18 @@ fn whole_list(list: &CommandList, reads_back: bool) -> Vec<u8> {
 }
 
 /// One command, without a final newline unless a here-document ends it.
-pub fn command(command: &Command) -> Vec<u8> {
+pub fn print_command(command: &Command) -> Vec<u8> {
     let mut p = CommandPrinter { in_function: 1, ..CommandPrinter::default() };
-    p.command(command);
-    p.docs(b"");
+    p.print_command(command);
+    p.put_docs(b"");
     p.out
 }
 
 /// One command as `BASH_COMMAND` shows a subshell: on one line.
 pub fn command_line(command: &Command) -> Vec<u8> {
     let mut p = CommandPrinter::default();
-    p.command(command);
-    p.docs(b"");
+    p.print_command(command);
+    p.put_docs(b"");
     p.out
 }
 
@@ -62,14 +62,14 @@ pub fn command_head(command: &Command) -> Vec<u8> {
         CommandKind::For(f) => p.for_head(b"for ", f),
         CommandKind::Select(f) => p.for_head(b"select ", f),
         CommandKind::Case(c) => p.case_head(c),
-        _ => p.command(command),
+        _ => p.print_command(command),
     }
-    p.docs(b"");
+    p.put_docs(b"");
     p.out
 }
 
 /// A function as `declare -f name` and `type name` show it; they add a newline in any case.
-pub fn function(function: &FunctionCommand) -> Vec<u8> {
+pub fn print_function(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter::default();
     p.function_text(function, false);
     p.out
@@ -98,13 +98,13 @@ pub fn exported_function(function: &FunctionCommand) -> Vec<u8> {
 }
 
 /// The inside of `$(...)`, on one line where bash has it on one line.
-pub fn substitution(out: &mut Vec<u8>, list: &CommandList) {
+pub fn print_substitution(out: &mut Vec<u8>, list: &CommandList) {
     let mut p =
         CommandPrinter { substitution: true, reads_back: true, ..CommandPrinter::default() };
-    p.list(list);
-    p.docs(b"");
+    p.print_list(list);
+    p.put_docs(b"");
     if compound::ends_in_not(list) {
-        p.put(b";");
+        p.put_text(b";");
     }
     if p.out.first() == Some(&b'(') {
         // `$((` would be arithmetic.
@@ -150,7 +150,7 @@ struct CommandPrinter<'t> {
 }
 
 impl CommandPrinter<'_> {
-    fn put(&mut self, text: &[u8]) {
+    fn put_text(&mut self, text: &[u8]) {
         if text.is_empty() {
             return;
         }
@@ -159,49 +159,49 @@ impl CommandPrinter<'_> {
     }
 
     /// A newline and `text`, indented.
-    fn line(&mut self, text: &[u8]) {
-        self.put(b"\n");
-        self.indentation();
-        self.put(text);
+    fn put_line(&mut self, text: &[u8]) {
+        self.put_text(b"\n");
+        self.put_indentation();
+        self.put_text(text);
     }
 
-    fn deeper(&mut self) {
+    fn indent_deeper(&mut self) {
         self.indent += if self.flat { 0 } else { 4 };
     }
 
-    fn shallower(&mut self) {
+    fn indent_less(&mut self) {
         self.indent -= if self.flat { 0 } else { 4 };
     }
 
-    fn indentation(&mut self) {
+    fn put_indentation(&mut self) {
         let n = self.out.len() + self.indent;
         self.out.resize(n, b' ');
     }
 
     /// A `;` where the grammar needs one.
-    fn semicolon(&mut self) {
+    fn put_semicolon(&mut self) {
         if !self.after_amp && self.out.last() != Some(&b'\n') {
-            self.put(b";");
+            self.put_text(b";");
         }
     }
 
     /// `text`, then the bodies of the here-documents announced on this line.
-    fn docs(&mut self, text: &[u8]) {
-        self.put(text);
+    fn put_docs(&mut self, text: &[u8]) {
+        self.put_text(text);
         if self.docs.is_empty() {
             return;
         }
-        self.put(b"\n");
+        self.put_text(b"\n");
         for doc in std::mem::take(&mut self.docs) {
-            self.put(&doc.body.raw);
+            self.put_text(&doc.body.raw);
             if !doc.body.raw.is_empty() && doc.body.raw.last() != Some(&b'\n') {
-                self.put(b"\n");
+                self.put_text(b"\n");
             }
-            self.put(redirects::delimiter(doc));
-            self.put(b"\n");
+            self.put_text(redirects::printed_delimiter(doc));
+            self.put_text(b"\n");
         }
         if !text.is_empty() {
-            self.put(b" ");
+            self.put_text(b" ");
         }
         self.after_doc = true;
     }

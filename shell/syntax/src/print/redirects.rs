@@ -7,30 +7,30 @@ use crate::ast::*;
 
 impl<'t> CommandPrinter<'t> {
     /// The redirections; `spaced`: a blank before the first one.
-    pub(super) fn redirects(&mut self, redirects: &'t [Redirect], spaced: bool) {
+    pub(super) fn print_redirects(&mut self, redirects: &'t [Redirect], spaced: bool) {
         self.after_doc &= redirects.is_empty();
         for (i, r) in redirects.iter().enumerate() {
             if spaced || i > 0 {
-                self.put(b" ");
+                self.put_text(b" ");
             }
-            self.redirect(r);
+            self.print_redirect(r);
         }
     }
 
-    fn redirect(&mut self, r: &'t Redirect) {
+    fn print_redirect(&mut self, r: &'t Redirect) {
         let word: &[u8] = match &r.target {
             RedirectTarget::Word(w) => &w.raw,
             RedirectTarget::HereDoc(doc) => {
-                self.fd(&r.fd, Some(0));
-                self.put(if doc.strip_tabs { b"<<-" } else { b"<<" });
+                self.print_fd(&r.fd, Some(0));
+                self.put_text(if doc.strip_tabs { b"<<-" } else { b"<<" });
                 if doc.quoted {
-                    self.put(&single_quote(delimiter(doc)));
+                    self.put_text(&single_quote(printed_delimiter(doc)));
                 } else {
-                    if !doc.strip_tabs && delimiter(doc).starts_with(b"-") {
+                    if !doc.strip_tabs && printed_delimiter(doc).starts_with(b"-") {
                         // `<<-` is another operator.
-                        self.put(b" ");
+                        self.put_text(b" ");
                     }
-                    self.put(delimiter(doc));
+                    self.put_text(printed_delimiter(doc));
                 }
                 self.docs.push(doc);
                 return;
@@ -47,57 +47,57 @@ impl<'t> CommandPrinter<'t> {
             RedirectOp::ReadWrite => {
                 // Without a descriptor bash would take the printed text for another one.
                 if r.fd == RedirectFd::Default {
-                    self.put(b"0");
+                    self.put_text(b"0");
                 }
-                self.fd(&r.fd, None);
-                self.put(b"<> ");
-                self.put(word);
+                self.print_fd(&r.fd, None);
+                self.put_text(b"<> ");
+                self.put_text(word);
                 return;
             }
-            RedirectOp::DupRead | RedirectOp::DupWrite => return self.dup(r, word),
+            RedirectOp::DupRead | RedirectOp::DupWrite => return self.print_dup(r, word),
         };
-        self.fd(&r.fd, Some(usual));
-        self.put(op);
+        self.print_fd(&r.fd, Some(usual));
+        self.put_text(op);
         if blank {
-            self.put(b" ");
+            self.put_text(b" ");
         }
-        self.put(word);
+        self.put_text(word);
     }
 
     /// `n>&m`, `n>&m-`, `n>&-`, `n>&word`: with numbers the descriptor is spelled out.
-    fn dup(&mut self, r: &Redirect, word: &[u8]) {
+    fn print_dup(&mut self, r: &Redirect, word: &[u8]) {
         let read = r.op == RedirectOp::DupRead;
         let digits = word.strip_suffix(b"-").unwrap_or(word);
         let close = word == b"-";
         let number = close || !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
         match &r.fd {
-            RedirectFd::Default if number => self.put(if read { b"0" } else { b"1" }),
-            fd if number => self.fd(fd, None),
-            fd => self.fd(fd, Some(if read { 0 } else { 1 })),
+            RedirectFd::Default if number => self.put_text(if read { b"0" } else { b"1" }),
+            fd if number => self.print_fd(fd, None),
+            fd => self.print_fd(fd, Some(if read { 0 } else { 1 })),
         }
-        self.put(if read && !close { b"<&" } else { b">&" });
-        self.put(word);
+        self.put_text(if read && !close { b"<&" } else { b">&" });
+        self.put_text(word);
     }
 
     /// The descriptor, unless it is the `usual` one.
-    fn fd(&mut self, fd: &RedirectFd, usual: Option<u32>) {
+    fn print_fd(&mut self, fd: &RedirectFd, usual: Option<u32>) {
         match fd {
             RedirectFd::Default => {}
             RedirectFd::Number(n) if Some(*n) == usual => {}
-            RedirectFd::Number(n) => self.put(n.to_string().as_bytes()),
+            RedirectFd::Number(n) => self.put_text(n.to_string().as_bytes()),
             RedirectFd::Var { name, subscript } => {
-                self.put(b"{");
-                self.put(name);
+                self.put_text(b"{");
+                self.put_text(name);
                 if let Some(s) = subscript {
-                    self.put(b"[");
+                    self.put_text(b"[");
                     match s {
-                        Subscript::At => self.put(b"@"),
-                        Subscript::Star => self.put(b"*"),
-                        Subscript::Expr(a) => self.put(&a.word.raw),
+                        Subscript::At => self.put_text(b"@"),
+                        Subscript::Star => self.put_text(b"*"),
+                        Subscript::Expr(a) => self.put_text(&a.word.raw),
                     }
-                    self.put(b"]");
+                    self.put_text(b"]");
                 }
-                self.put(b"}");
+                self.put_text(b"}");
             }
         }
     }
@@ -105,7 +105,7 @@ impl<'t> CommandPrinter<'t> {
 
 /// The delimiter as it is printed. No line ever is one that holds a newline: the body went up to
 /// the end of the input, which printed text cannot say.
-pub(super) fn delimiter(doc: &HereDoc) -> &[u8] {
+pub(super) fn printed_delimiter(doc: &HereDoc) -> &[u8] {
     const OTHER: [&[u8]; 2] = [b"EOF", b"END-OF-DOCUMENT"];
     if !doc.delimiter.contains(&b'\n') {
         return &doc.delimiter;

@@ -6,7 +6,7 @@ use super::{OptArg, OptForm};
 const COLUMN: usize = 30;
 
 /// Usage line, what the command does, a row for each option, and what follows them.
-pub(super) fn text(
+pub(super) fn help_text(
     name: &str,
     usage: &str,
     about: &str,
@@ -19,7 +19,7 @@ pub(super) fn text(
     }
     // A spelling without a text of its own, as a level between the first and the last, has no row.
     for form in forms.iter().filter(|f| !f.help.is_empty()) {
-        let left = written(form);
+        let left = form_text(form);
         if left.len() < COLUMN {
             text.push_str(&format!("{left:<COLUMN$}{}\n", form.help));
         } else {
@@ -37,7 +37,7 @@ pub(super) fn text(
 }
 
 /// `  -n, --lines=NUM`
-fn written(form: &OptForm<'_>) -> String {
+fn form_text(form: &OptForm<'_>) -> String {
     let short = form.short.map_or("  ".to_string(), |c| format!("-{c}"));
     let has_long = !form.long.is_empty();
     let comma = if form.short.is_some() && has_long { ", " } else { "  " };

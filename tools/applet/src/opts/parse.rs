@@ -34,9 +34,9 @@ pub fn parse_words(
         if arg == b"--" {
             operands.extend(parser.rest.by_ref().cloned());
         } else if let Some(long) = arg.strip_prefix(b"--") {
-            parser.long(long)?;
+            parser.parse_long(long)?;
         } else if arg.len() > 1 && arg[0] == b'-' {
-            parser.cluster(&arg[1..])?;
+            parser.parse_cluster(&arg[1..])?;
         } else {
             operands.push(arg.clone());
             if posix_order {
@@ -58,7 +58,8 @@ pub(super) fn takes_next(
     if let Some(long) = word.strip_prefix(b"--") {
         return !long.contains(&b'=') && parser.find_long(long, long).is_ok_and(required);
     }
-    let found = letters(forms, word.strip_prefix(b"-").unwrap_or_default()).unwrap_or_default();
+    let found =
+        match_letters(forms, word.strip_prefix(b"-").unwrap_or_default()).unwrap_or_default();
     found.last().is_some_and(|(row, attached)| required(*row) && attached.is_empty())
 }
 
@@ -71,7 +72,7 @@ struct OptionParser<'a> {
 
 impl OptionParser<'_> {
     /// `--NAME` or `--NAME=VALUE`, without the dashes.
-    fn long(&mut self, text: &[u8]) -> Result<(), UsageError> {
+    fn parse_long(&mut self, text: &[u8]) -> Result<(), UsageError> {
         let (name, attached) = match text.iter().position(|&c| c == b'=') {
             Some(i) => (&text[..i], Some(text[i + 1..].to_vec())),
             None => (text, None),
@@ -80,11 +81,11 @@ impl OptionParser<'_> {
         let OptForm { long, arg, .. } = self.forms[row];
         let value = match (arg, attached) {
             (OptArg::No, Some(_)) => {
-                return Err(message(format!("option '--{long}' doesn't allow an argument")));
+                return Err(usage_error(format!("option '--{long}' doesn't allow an argument")));
             }
             (OptArg::Required(_), None) => match self.rest.next() {
                 Some(next) => Some(next.clone()),
-                None => return Err(message(format!("option '--{long}' requires an argument"))),
+                None => return Err(usage_error(format!("option '--{long}' requires an argument"))),
             },
             (_, attached) => attached,
         };
@@ -111,7 +112,7 @@ impl OptionParser<'_> {
             _ if name == b"version" => Err(UsageError::Version),
             [] if common == ["help"] => Err(UsageError::Help),
             [] if common == ["version"] => Err(UsageError::Version),
-            [] => Err(message(format!("unrecognized option '--{shown}'"))),
+            [] => Err(usage_error(format!("unrecognized option '--{shown}'"))),
             // Spellings of one option (`--color`, `--colour`) are not ambiguous.
             [first, others @ ..]
                 if common.is_empty() && others.iter().all(|row| (self.same)(*first, *row)) =>
@@ -122,22 +123,24 @@ impl OptionParser<'_> {
                 let longs = several.iter().map(|row| self.forms[*row].long).chain(common);
                 let names = longs.map(|long| format!("'--{long}'"));
                 let list = names.collect::<Vec<_>>().join(" ");
-                Err(message(format!("option '--{shown}' is ambiguous; possibilities: {list}")))
+                Err(usage_error(format!("option '--{shown}' is ambiguous; possibilities: {list}")))
             }
         }
     }
 
     /// Letters after one dash.
-    fn cluster(&mut self, word: &[u8]) -> Result<(), UsageError> {
-        let found = letters(self.forms, word)
-            .map_err(|letter| message(format!("invalid option -- '{}'", char::from(letter))))?;
+    fn parse_cluster(&mut self, word: &[u8]) -> Result<(), UsageError> {
+        let found = match_letters(self.forms, word)
+            .map_err(|letter| usage_error(format!("invalid option -- '{}'", char::from(letter))))?;
         for (row, attached) in found {
             let attached = Some(attached).filter(|a| !a.is_empty()).map(<[u8]>::to_vec);
             let value = match self.forms[row].arg {
                 OptArg::Required(_) => match attached.or_else(|| self.rest.next().cloned()) {
                     None => {
                         let letter = self.forms[row].short.unwrap_or_default();
-                        return Err(message(format!("option requires an argument -- '{letter}'")));
+                        return Err(usage_error(format!(
+                            "option requires an argument -- '{letter}'"
+                        )));
                     }
                     value => value,
                 },
@@ -151,7 +154,7 @@ impl OptionParser<'_> {
 
 /// The rows of letters in one word, which is given without its dash, each with what is attached to it: the first
 /// that takes an argument takes the rest. `Err` is a letter that no row has.
-pub(super) fn letters<'w>(
+pub(super) fn match_letters<'w>(
     forms: &[&OptForm<'_>],
     word: &'w [u8],
 ) -> Result<Vec<(usize, &'w [u8])>, u8> {
@@ -168,7 +171,7 @@ pub(super) fn letters<'w>(
 }
 
 /// The row of a whole or abbreviated long name, given without dashes.
-pub(super) fn long(
+pub(super) fn match_long(
     forms: &[&OptForm<'_>],
     same: &dyn Fn(usize, usize) -> bool,
     name: &[u8],
@@ -176,7 +179,7 @@ pub(super) fn long(
     OptionParser { forms, same, rest: [].iter(), options: Vec::new() }.find_long(name, name)
 }
 
-fn message(text: String) -> UsageError {
+fn usage_error(text: String) -> UsageError {
     UsageError::Message(text)
 }
 
@@ -198,7 +201,7 @@ mod tests {
         "",
         "",
         &[
-            Opt::new(Lines, 'n', "lines").takes("NUM", ""),
+            Opt::new(Lines, 'n', "lines").with_argument("NUM", ""),
             Opt::new(Quiet, 'q', "quiet"),
             Opt::long(Color, "color").may_take("WHEN", ""),
             Opt::long(Color, "colour").may_take("WHEN", "the same"),
@@ -233,7 +236,7 @@ mod tests {
         let spec = SPEC.posix_order();
         let args = ["-q", "a", "-n"].map(|a| a.as_bytes().to_vec());
         let parsed = spec.parse(&args).unwrap();
-        assert!(parsed.has(Quiet) && !parsed.has(Lines));
+        assert!(parsed.has_option(Quiet) && !parsed.has_option(Lines));
         assert_eq!(parsed.operands, args[1..]);
     }
 
@@ -247,7 +250,7 @@ mod tests {
     #[test]
     fn letters_of_a_word() {
         let required = OptArg::Required("NUM");
-        let letters = |word: &'static [u8]| SPEC.letters(word);
+        let letters = |word: &'static [u8]| SPEC.match_letters(word);
         assert_eq!(
             letters(b"qn3"),
             Ok(vec![(Quiet, OptArg::No, &b""[..]), (Lines, required, b"3")])

@@ -17,23 +17,23 @@ impl<I> Default for ParsedOptions<I> {
 
 impl<I: Copy + PartialEq> ParsedOptions<I> {
     /// Whether the option was given.
-    pub fn has(&self, id: I) -> bool {
+    pub fn has_option(&self, id: I) -> bool {
         self.options.iter().any(|(i, _)| *i == id)
     }
 
     /// How often the option was given.
-    pub fn count(&self, id: I) -> usize {
+    pub fn count_of(&self, id: I) -> usize {
         self.options.iter().filter(|(i, _)| *i == id).count()
     }
 
     /// The argument of the option's last use.
-    pub fn last(&self, id: I) -> Option<&[u8]> {
+    pub fn last_value(&self, id: I) -> Option<&[u8]> {
         let found = self.options.iter().rev().find(|(i, _)| *i == id)?;
         found.1.as_deref()
     }
 
     /// All arguments of the option, in order.
-    pub fn all(&self, id: I) -> impl Iterator<Item = &[u8]> {
+    pub fn all_values(&self, id: I) -> impl Iterator<Item = &[u8]> {
         self.options.iter().filter(move |(i, _)| *i == id).filter_map(|(_, v)| v.as_deref())
     }
 
@@ -43,7 +43,7 @@ impl<I: Copy + PartialEq> ParsedOptions<I> {
     }
 
     /// What the option given last means, by a table of options and their meanings.
-    pub fn choice<T: Copy>(&self, choices: &[(I, T)]) -> Option<T> {
+    pub fn last_choice<T: Copy>(&self, choices: &[(I, T)]) -> Option<T> {
         let meaning = |id: I| choices.iter().find(|(i, _)| *i == id).map(|(_, meaning)| *meaning);
         self.options.iter().rev().find_map(|(i, _)| meaning(*i))
     }

@@ -37,19 +37,19 @@ macro_rules! spec {
             "[OPTION]... [FILE]...",
             "Compress or decompress FILEs in place (by default, standard input to standard output).",
             &[
-                Opt::new(CompressFlag::Stdout, 'c', "stdout").says("write to standard output, keep input files"),
-                Opt::long(CompressFlag::Stdout, "to-stdout").says("the same as --stdout"),
-                Opt::new(CompressFlag::Decompress, 'd', "decompress").says("decompress"),
-                Opt::long(CompressFlag::Decompress, "uncompress").says("the same as --decompress"),
-                Opt::new(CompressFlag::Compress, 'z', "compress").says("compress"),
-                Opt::new(CompressFlag::Force, 'f', "force").says("overwrite existing output, compress links"),
-                Opt::new(CompressFlag::Keep, 'k', "keep").says("keep input files"),
-                Opt::new(CompressFlag::List, 'l', "list").says("list compressed file contents"),
-                Opt::new(CompressFlag::Quiet, 'q', "quiet").says("suppress warnings"),
-                Opt::new(CompressFlag::Recursive, 'r', "recursive").says("operate recursively on directories"),
-                Opt::new(CompressFlag::Suffix, 'S', "suffix").takes("SUF", "use suffix SUF on compressed files"),
-                Opt::new(CompressFlag::Test, 't', "test").says("test compressed file integrity"),
-                Opt::new(CompressFlag::Verbose, 'v', "verbose").says("say what is done"),
+                Opt::new(CompressFlag::Stdout, 'c', "stdout").with_help("write to standard output, keep input files"),
+                Opt::long(CompressFlag::Stdout, "to-stdout").with_help("the same as --stdout"),
+                Opt::new(CompressFlag::Decompress, 'd', "decompress").with_help("decompress"),
+                Opt::long(CompressFlag::Decompress, "uncompress").with_help("the same as --decompress"),
+                Opt::new(CompressFlag::Compress, 'z', "compress").with_help("compress"),
+                Opt::new(CompressFlag::Force, 'f', "force").with_help("overwrite existing output, compress links"),
+                Opt::new(CompressFlag::Keep, 'k', "keep").with_help("keep input files"),
+                Opt::new(CompressFlag::List, 'l', "list").with_help("list compressed file contents"),
+                Opt::new(CompressFlag::Quiet, 'q', "quiet").with_help("suppress warnings"),
+                Opt::new(CompressFlag::Recursive, 'r', "recursive").with_help("operate recursively on directories"),
+                Opt::new(CompressFlag::Suffix, 'S', "suffix").with_argument("SUF", "use suffix SUF on compressed files"),
+                Opt::new(CompressFlag::Test, 't', "test").with_help("test compressed file integrity"),
+                Opt::new(CompressFlag::Verbose, 'v', "verbose").with_help("say what is done"),
                 Opt::new(CompressFlag::Level(2), '2', ""),
                 Opt::new(CompressFlag::Level(3), '3', ""),
                 Opt::new(CompressFlag::Level(4), '4', ""),
@@ -60,44 +60,46 @@ macro_rules! spec {
                 $($own),*
             ],
         )
-        .after("With no FILE, or when FILE is -, read standard input.")
+        .with_footer("With no FILE, or when FILE is -, read standard input.")
     };
 }
 
 const GZIP: Spec<CompressFlag> = spec![
-    Opt::new(CompressFlag::Level(1), '1', "fast").says("compress faster"),
-    Opt::new(CompressFlag::Level(9), '9', "best").says("compress better; -6 is the default"),
+    Opt::new(CompressFlag::Level(1), '1', "fast").with_help("compress faster"),
+    Opt::new(CompressFlag::Level(9), '9', "best").with_help("compress better; -6 is the default"),
     Opt::new(CompressFlag::Ignored, 'n', "no-name")
-        .says("do not save or restore name and time stamp"),
-    Opt::new(CompressFlag::Ignored, 'N', "name").says("accepted and ignored"),
-    Opt::long(CompressFlag::Ignored, "rsyncable").says("accepted and ignored"),
+        .with_help("do not save or restore name and time stamp"),
+    Opt::new(CompressFlag::Ignored, 'N', "name").with_help("accepted and ignored"),
+    Opt::long(CompressFlag::Ignored, "rsyncable").with_help("accepted and ignored"),
 ];
 const BZIP2: Spec<CompressFlag> = spec![
-    Opt::new(CompressFlag::Level(1), '1', "fast").says("blocks of 100 kB"),
-    Opt::new(CompressFlag::Level(9), '9', "best").says("blocks of 900 kB"),
-    Opt::new(CompressFlag::Ignored, 's', "small").says("accepted and ignored"),
+    Opt::new(CompressFlag::Level(1), '1', "fast").with_help("blocks of 100 kB"),
+    Opt::new(CompressFlag::Level(9), '9', "best").with_help("blocks of 900 kB"),
+    Opt::new(CompressFlag::Ignored, 's', "small").with_help("accepted and ignored"),
 ];
 const XZ: Spec<CompressFlag> = spec![
-    Opt::new(CompressFlag::Level(0), '0', "").says("the fastest preset"),
-    Opt::new(CompressFlag::Level(1), '1', "fast").says("compress faster"),
-    Opt::new(CompressFlag::Level(9), '9', "best").says("compress better; -6 is the default"),
-    Opt::new(CompressFlag::Ignored, 'e', "extreme").says("accepted and ignored"),
-    Opt::new(CompressFlag::Format, 'F', "format").takes("FORMAT", "auto or xz"),
-    Opt::new(CompressFlag::Ignored, 'T', "threads").takes("NUM", "accepted and ignored"),
-    Opt::new(CompressFlag::Ignored, 'M', "memlimit").takes("LIMIT", "accepted and ignored"),
-    Opt::new(CompressFlag::Ignored, 'Q', "no-warn").says("warnings do not change the exit status"),
+    Opt::new(CompressFlag::Level(0), '0', "").with_help("the fastest preset"),
+    Opt::new(CompressFlag::Level(1), '1', "fast").with_help("compress faster"),
+    Opt::new(CompressFlag::Level(9), '9', "best").with_help("compress better; -6 is the default"),
+    Opt::new(CompressFlag::Ignored, 'e', "extreme").with_help("accepted and ignored"),
+    Opt::new(CompressFlag::Format, 'F', "format").with_argument("FORMAT", "auto or xz"),
+    Opt::new(CompressFlag::Ignored, 'T', "threads").with_argument("NUM", "accepted and ignored"),
+    Opt::new(CompressFlag::Ignored, 'M', "memlimit").with_argument("LIMIT", "accepted and ignored"),
+    Opt::new(CompressFlag::Ignored, 'Q', "no-warn")
+        .with_help("warnings do not change the exit status"),
 ];
 const ZSTD: Spec<CompressFlag> = spec![
     Opt::new(CompressFlag::Level(0), '0', ""),
-    Opt::new(CompressFlag::Level(1), '1', "").says("levels 1 to 22 are accepted; there is one"),
+    Opt::new(CompressFlag::Level(1), '1', "")
+        .with_help("levels 1 to 22 are accepted; there is one"),
     Opt::new(CompressFlag::Level(9), '9', ""),
-    Opt::new(CompressFlag::Output, 'o', "").takes("FILE", "write to FILE"),
-    Opt::long(CompressFlag::Remove, "rm").says("remove input files"),
+    Opt::new(CompressFlag::Output, 'o', "").with_argument("FILE", "write to FILE"),
+    Opt::long(CompressFlag::Remove, "rm").with_help("remove input files"),
     Opt::long(CompressFlag::Ignored, "fast").may_take("NUM", "accepted and ignored"),
-    Opt::long(CompressFlag::Ignored, "ultra").says("accepted and ignored"),
+    Opt::long(CompressFlag::Ignored, "ultra").with_help("accepted and ignored"),
     Opt::long(CompressFlag::Ignored, "long").may_take("NUM", "accepted and ignored"),
-    Opt::new(CompressFlag::Ignored, 'T', "threads").takes("NUM", "accepted and ignored"),
-    Opt::long(CompressFlag::Ignored, "no-progress").says("accepted and ignored"),
+    Opt::new(CompressFlag::Ignored, 'T', "threads").with_argument("NUM", "accepted and ignored"),
+    Opt::long(CompressFlag::Ignored, "no-progress").with_help("accepted and ignored"),
 ];
 
 /// What is to be done, from name and options.
@@ -131,7 +133,8 @@ pub(super) fn parse(
         _ => (CompressionFormat::Gzip, GZIP),
     };
     let given = spec.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    if let Some(other) = given.last(CompressFlag::Format).filter(|f| !matches!(*f, b"auto" | b"xz"))
+    if let Some(other) =
+        given.last_value(CompressFlag::Format).filter(|f| !matches!(*f, b"auto" | b"xz"))
     {
         ctx.error_bytes(&[b"the format ", other, b" is not supported"]);
         return Err(Exit::FAILURE);
@@ -141,9 +144,9 @@ pub(super) fn parse(
         // `gunzip` and `zcat` are scripts that call it.
         ctx.name = "gzip".into();
     }
-    let (test, list) = (given.has(CompressFlag::Test), given.has(CompressFlag::List));
+    let (test, list) = (given.has_option(CompressFlag::Test), given.has_option(CompressFlag::List));
     let direction =
-        given.choice(&[(CompressFlag::Decompress, true), (CompressFlag::Compress, false)]);
+        given.last_choice(&[(CompressFlag::Decompress, true), (CompressFlag::Compress, false)]);
     let levels = given.options.iter().rev().filter_map(|(flag, _)| match flag {
         CompressFlag::Level(level) => Some(*level),
         _ => None,
@@ -151,20 +154,20 @@ pub(super) fn parse(
     let job = CompressJob {
         format,
         decompress: test || list || direction.unwrap_or(cat || name.contains("un")),
-        to_stdout: cat || given.has(CompressFlag::Stdout),
+        to_stdout: cat || given.has_option(CompressFlag::Stdout),
         test,
         list,
         // zstd keeps its input by default.
-        keep: given.has(CompressFlag::Keep)
-            || format == CompressionFormat::Zstd && !given.has(CompressFlag::Remove),
-        force: given.has(CompressFlag::Force),
-        quiet: given.has(CompressFlag::Quiet),
-        verbose: given.has(CompressFlag::Verbose),
-        recursive: given.has(CompressFlag::Recursive),
+        keep: given.has_option(CompressFlag::Keep)
+            || format == CompressionFormat::Zstd && !given.has_option(CompressFlag::Remove),
+        force: given.has_option(CompressFlag::Force),
+        quiet: given.has_option(CompressFlag::Quiet),
+        verbose: given.has_option(CompressFlag::Verbose),
+        recursive: given.has_option(CompressFlag::Recursive),
         level: levels.into_iter().next().unwrap_or(6),
-        output: given.last(CompressFlag::Output).map(<[u8]>::to_vec),
+        output: given.last_value(CompressFlag::Output).map(<[u8]>::to_vec),
         suffix: given
-            .last(CompressFlag::Suffix)
+            .last_value(CompressFlag::Suffix)
             .map_or_else(|| format.suffix().into(), <[u8]>::to_vec),
     };
     let operands = if given.operands.is_empty() { vec![b"-".to_vec()] } else { given.operands };

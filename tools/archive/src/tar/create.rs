@@ -7,12 +7,12 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use box_applet::{Ctx, OutputSink};
-use box_sys::{AccountNames, FileKind, Stat, meta, path, strerror};
+use box_sys::{AccountNames, FileKind, Stat, error_text, meta, path};
 use tar::{EntryType, Header};
 
-use super::list::{ListLine, WIDTH, verbose};
+use super::list::{ListLine, WIDTH, write_verbose};
 use super::options::{Compression, TarItem, TarOptions};
-use super::{Outcome, TarFatal, cannot_open, damaged, write_name};
+use super::{Outcome, TarFatal, cannot_open, damaged_archive, write_name};
 use crate::codec::{CompressionEncoder, CompressionFormat};
 
 /// Length of a name field; longer names take an extra record.
@@ -21,7 +21,7 @@ const NAME: usize = 100;
 const RECORD: u64 = 20 * 512;
 
 /// `tar -c`.
-pub fn create(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
+pub fn create_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     if !options.has_list && !options.items.iter().any(|i| matches!(i, TarItem::File(_))) {
         let text = "Cowardly refusing to create an empty archive";
         ctx.error(text);
@@ -46,17 +46,17 @@ pub fn create(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
         Some(f) => f.writer(target, 6)?,
         None => CompressionEncoder::Plain(target),
     };
-    fill(ctx, options, encoder, 0)
+    fill_archive(ctx, options, encoder, 0)
 }
 
 /// `tar -r`: new members over the end-of-archive blocks.
-pub fn append(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
+pub fn append_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     if options.archive == b"-" || options.compression != Compression::None {
         return Err(TarFatal::Message("Cannot update compressed archives".to_string()));
     }
     let target = ctx.path(&options.archive);
     if meta::stat(&target, true).is_err() {
-        return create(ctx, options);
+        return create_archive(ctx, options);
     }
     let mut file = OpenOptions::new()
         .read(true)
@@ -65,17 +65,17 @@ pub fn append(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
         .map_err(|e| cannot_open(options, &e))?;
     let mut end = 0;
     let mut archive = tar::Archive::new(&mut file);
-    for entry in archive.entries().map_err(|e| damaged(&e))? {
-        let entry = entry.map_err(|e| damaged(&e))?;
+    for entry in archive.entries().map_err(|e| damaged_archive(&e))? {
+        let entry = entry.map_err(|e| damaged_archive(&e))?;
         end = entry.raw_file_position()
             + entry.header().entry_size().unwrap_or(0).next_multiple_of(512);
     }
     file.seek(SeekFrom::Start(end))?;
     let target: Box<dyn Write> = Box::new(BufWriter::new(file));
-    fill(ctx, options, CompressionEncoder::Plain(target), end)
+    fill_archive(ctx, options, CompressionEncoder::Plain(target), end)
 }
 
-fn fill(
+fn fill_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,
     out: CompressionEncoder<'_>,
@@ -97,14 +97,14 @@ fn fill(
     for item in &options.items {
         match item {
             TarItem::Directory(d) => {
-                writer.dir = path::resolve(&writer.dir, d);
+                writer.dir = path::resolve_path(&writer.dir, d);
                 if let Err(e) = std::fs::read_dir(&writer.dir) {
                     let d = String::from_utf8_lossy(d);
-                    return Err(TarFatal::Message(format!("{d}: Cannot open: {}", strerror(&e))));
+                    return Err(TarFatal::Message(format!("{d}: Cannot open: {}", error_text(&e))));
                 }
             }
             TarItem::File(f) => {
-                writer.add(ctx, options, path::strip_slashes(f))?;
+                writer.add_path(ctx, options, path::strip_slashes(f))?;
             }
         }
     }
@@ -140,7 +140,7 @@ struct TarWriter<'a> {
 
 impl TarWriter<'_> {
     /// Adds a file or a tree. Only failures to write end the run.
-    fn add(
+    fn add_path(
         &mut self,
         ctx: &mut Ctx<'_>,
         options: &TarOptions,
@@ -149,14 +149,14 @@ impl TarWriter<'_> {
         // An explicit stack: depth is the guest's choice, ours is not to overflow.
         let mut stack = vec![name.to_vec()];
         while let Some(name) = stack.pop() {
-            if options.excludes.matches(&name) {
+            if options.excludes.matches_name(&name) {
                 continue;
             }
-            let file = path::resolve(&self.dir, &name);
+            let file = path::resolve_path(&self.dir, &name);
             let stat = match meta::stat(&file, options.dereference) {
                 Ok(s) => s,
                 Err(e) => {
-                    let text = strerror(&e);
+                    let text = error_text(&e);
                     ctx.error_bytes(&[&name, b": Cannot stat: ", text.as_bytes()]);
                     self.ok = false;
                     continue;
@@ -166,7 +166,7 @@ impl TarWriter<'_> {
                 ctx.error_bytes(&[&name, b": file is the archive; not dumped"]);
                 continue;
             }
-            if !self.member(ctx, options, &name, &file, &stat)? {
+            if !self.write_member(ctx, options, &name, &file, &stat)? {
                 continue;
             }
             if options.remove_files {
@@ -175,10 +175,11 @@ impl TarWriter<'_> {
             if stat.kind == FileKind::Dir && options.recursive {
                 match path::names_in(&file) {
                     Ok(inside) => {
-                        stack.extend(inside.iter().rev().map(|inner| path::join(&name, inner)));
+                        stack
+                            .extend(inside.iter().rev().map(|inner| path::join_path(&name, inner)));
                     }
                     Err(e) => {
-                        let text = strerror(&e);
+                        let text = error_text(&e);
                         ctx.error_bytes(&[&name, b": Cannot open: ", text.as_bytes()]);
                         self.ok = false;
                     }
@@ -189,7 +190,7 @@ impl TarWriter<'_> {
     }
 
     /// Writes one member; whether it was written.
-    fn member(
+    fn write_member(
         &mut self,
         ctx: &mut Ctx<'_>,
         options: &TarOptions,
@@ -211,7 +212,7 @@ impl TarWriter<'_> {
                     link = Some(path::to_bytes(&to).to_vec());
                     EntryType::Symlink
                 }
-                Err(e) => return Ok(self.skip(ctx, name, "Cannot readlink", &e)),
+                Err(e) => return Ok(self.skip_member(ctx, name, "Cannot readlink", &e)),
             },
             FileKind::Fifo => EntryType::Fifo,
             FileKind::File => EntryType::Regular,
@@ -234,12 +235,12 @@ impl TarWriter<'_> {
         if kind == EntryType::Regular {
             match File::open(file) {
                 Ok(f) => data = Some(f),
-                Err(e) => return Ok(self.skip(ctx, name, "Cannot open", &e)),
+                Err(e) => return Ok(self.skip_member(ctx, name, "Cannot open", &e)),
             }
         }
         let size = if kind == EntryType::Regular { stat.size } else { 0 };
-        let header = self.header(options, stat, kind, size);
-        self.print(ctx, options, &header, &stored, link.as_deref())?;
+        let header = self.make_header(options, stat, kind, size);
+        self.print_member(ctx, options, &header, &stored, link.as_deref())?;
         self.write_header(header, &stored, link.as_deref())?;
         if let Some(f) = data {
             let copied = io::copy(&mut f.take(size), &mut self.out)?;
@@ -249,13 +250,13 @@ impl TarWriter<'_> {
                 self.ok = false;
                 io::copy(&mut io::repeat(0).take(size - copied), &mut self.out)?;
             }
-            self.pad(size)?;
+            self.write_padding(size)?;
         }
         Ok(true)
     }
 
-    fn skip(&mut self, ctx: &mut Ctx<'_>, name: &[u8], what: &str, e: &io::Error) -> bool {
-        let text = format!(": {what}: {}", strerror(e));
+    fn skip_member(&mut self, ctx: &mut Ctx<'_>, name: &[u8], what: &str, e: &io::Error) -> bool {
+        let text = format!(": {what}: {}", error_text(e));
         ctx.error_bytes(&[name, text.as_bytes()]);
         self.ok = false;
         false
@@ -268,7 +269,7 @@ impl TarWriter<'_> {
         options: &TarOptions,
         name: &[u8],
     ) -> Option<Vec<u8>> {
-        let mut stored = options.names.apply(name)?;
+        let mut stored = options.names.apply_to(name)?;
         if !options.absolute && stored.starts_with(b"/") {
             if !self.warned {
                 self.warned = true;
@@ -283,7 +284,7 @@ impl TarWriter<'_> {
         Some(stored)
     }
 
-    fn header(&self, options: &TarOptions, stat: &Stat, kind: EntryType, size: u64) -> Header {
+    fn make_header(&self, options: &TarOptions, stat: &Stat, kind: EntryType, size: u64) -> Header {
         let mut header = Header::new_gnu();
         header.set_entry_type(kind);
         header.set_mode(u32::from(stat.mode));
@@ -309,14 +310,14 @@ impl TarWriter<'_> {
     ) -> io::Result<()> {
         if let Some(link) = link {
             if link.len() > NAME {
-                self.long(EntryType::GNULongLink, link)?;
+                self.write_long_name(EntryType::GNULongLink, link)?;
             }
             if let Some(gnu) = header.as_gnu_mut() {
                 copy_field(&mut gnu.linkname, link);
             }
         }
         if name.len() > NAME {
-            self.long(EntryType::GNULongName, name)?;
+            self.write_long_name(EntryType::GNULongName, name)?;
         }
         if let Some(gnu) = header.as_gnu_mut() {
             copy_field(&mut gnu.name, name);
@@ -328,7 +329,7 @@ impl TarWriter<'_> {
     }
 
     /// A record that carries a name too long for its field.
-    fn long(&mut self, kind: EntryType, text: &[u8]) -> io::Result<()> {
+    fn write_long_name(&mut self, kind: EntryType, text: &[u8]) -> io::Result<()> {
         let mut header = Header::new_gnu();
         header.set_entry_type(kind);
         header.set_mode(0o644);
@@ -345,11 +346,11 @@ impl TarWriter<'_> {
         self.out.write_all(text)?;
         self.out.write_all(&[0])?;
         self.written += 512;
-        self.pad(size)
+        self.write_padding(size)
     }
 
     /// Fills up to a whole block after `size` bytes of data.
-    fn pad(&mut self, size: u64) -> io::Result<()> {
+    fn write_padding(&mut self, size: u64) -> io::Result<()> {
         let whole = size.next_multiple_of(512);
         self.out.write_all(&[0; 512][..usize::try_from(whole - size).unwrap_or(0)])?;
         self.written += whole;
@@ -357,7 +358,7 @@ impl TarWriter<'_> {
     }
 
     /// `-v` on stdout, or on stderr when the archive goes to stdout.
-    fn print(
+    fn print_member(
         &mut self,
         ctx: &mut Ctx<'_>,
         options: &TarOptions,
@@ -372,7 +373,13 @@ impl TarWriter<'_> {
         let mut line = Vec::new();
         if options.verbose > 1 {
             let size = header.size().unwrap_or(0);
-            verbose(&mut line, options, header, &ListLine { name, link, size }, &mut self.width)?;
+            write_verbose(
+                &mut line,
+                options,
+                header,
+                &ListLine { name, link, size },
+                &mut self.width,
+            )?;
         } else {
             write_name(&mut line, name)?;
             line.push(b'\n');

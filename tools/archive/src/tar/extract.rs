@@ -10,12 +10,12 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use box_applet::Ctx;
-use box_sys::{FileKind, Stat, meta, path, strerror};
+use box_sys::{FileKind, Stat, error_text, meta, path};
 use tar::{Entry, EntryType};
 
-use super::list::{ListLine, WIDTH, report_missing, verbose, wanted};
+use super::list::{ListLine, WIDTH, report_missing, wanted_members, write_verbose};
 use super::options::{TarItem, TarOptions};
-use super::{Outcome, TarFatal, damaged, write_name};
+use super::{Outcome, TarFatal, damaged_archive, write_name};
 
 /// One run over an archive: where members go, and what of them must wait until all data is written.
 struct Extraction<'r> {
@@ -38,15 +38,15 @@ struct TarMember<'m> {
 
 impl TarMember<'_> {
     /// Says what went wrong with it; false.
-    fn fail(&self, ctx: &mut Ctx<'_>, what: &str, e: &io::Error) -> bool {
-        let text = format!(": {what}: {}", strerror(e));
+    fn report_failure(&self, ctx: &mut Ctx<'_>, what: &str, e: &io::Error) -> bool {
+        let text = format!(": {what}: {}", error_text(e));
         ctx.error_bytes(&[self.name, text.as_bytes()]);
         false
     }
 }
 
 /// `tar -x`.
-pub fn extract(
+pub fn extract_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,
     archive: &mut tar::Archive<Box<dyn Read>>,
@@ -54,31 +54,31 @@ pub fn extract(
     let mut target = ctx.cwd.clone();
     for item in &options.items {
         if let TarItem::Directory(d) = item {
-            target = path::resolve(&target, d);
+            target = path::resolve_path(&target, d);
             if let Err(e) = std::fs::read_dir(&target) {
                 let d = String::from_utf8_lossy(d);
-                return Err(TarFatal::Message(format!("{d}: Cannot open: {}", strerror(&e))));
+                return Err(TarFatal::Message(format!("{d}: Cannot open: {}", error_text(&e))));
             }
         }
     }
-    let mut wanted = wanted(options);
+    let mut wanted = wanted_members(options);
     let mut extraction =
         Extraction { options, target, symlinks: Vec::new(), dirs: BTreeMap::new(), warned: false };
     let mut ok = true;
     let mut width = WIDTH;
-    for entry in archive.entries().map_err(|e| damaged(&e))? {
-        let mut entry = entry.map_err(|e| damaged(&e))?;
+    for entry in archive.entries().map_err(|e| damaged_archive(&e))? {
+        let mut entry = entry.map_err(|e| damaged_archive(&e))?;
         let name = entry.path_bytes().into_owned();
-        if !wanted.take(&name) || options.excludes.matches(&name) {
+        if !wanted.take_member(&name) || options.excludes.matches_name(&name) {
             continue;
         }
-        let Some(name) = options.names.apply(&name) else { continue };
+        let Some(name) = options.names.apply_to(&name) else { continue };
         if options.verbose > 0 {
             let mut line = Vec::new();
             if options.verbose > 1 {
                 let link = entry.link_name_bytes().map(|l| l.into_owned());
                 let shown = ListLine { name: &name, link: link.as_deref(), size: entry.size() };
-                verbose(&mut line, options, entry.header(), &shown, &mut width)?;
+                write_verbose(&mut line, options, entry.header(), &shown, &mut width)?;
             } else {
                 write_name(&mut line, &name)?;
                 line.push(b'\n');
@@ -91,18 +91,18 @@ pub fn extract(
         }
         if options.to_stdout {
             if entry.header().entry_type().is_file() {
-                copy(&mut entry, &mut ctx.stdout)?;
+                copy_member(&mut entry, &mut ctx.stdout)?;
             }
             continue;
         }
-        ok &= extraction.member(ctx, &name, &mut entry)?;
+        ok &= extraction.extract_member(ctx, &name, &mut entry)?;
     }
     ok &= extraction.finish(ctx);
     Ok(report_missing(ctx, &wanted) && ok)
 }
 
 /// Copies a member's data; a short archive is fatal.
-fn copy(entry: &mut Entry<'_, Box<dyn Read>>, out: &mut dyn Write) -> Result<(), TarFatal> {
+fn copy_member(entry: &mut Entry<'_, Box<dyn Read>>, out: &mut dyn Write) -> Result<(), TarFatal> {
     let mut buf = vec![0u8; 1 << 16];
     let mut left = entry.size();
     while left > 0 {
@@ -113,7 +113,7 @@ fn copy(entry: &mut Entry<'_, Box<dyn Read>>, out: &mut dyn Write) -> Result<(),
                 left = left.saturating_sub(n as u64);
             }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(damaged(&e)),
+            Err(e) => return Err(damaged_archive(&e)),
         }
     }
     Ok(())
@@ -121,7 +121,7 @@ fn copy(entry: &mut Entry<'_, Box<dyn Read>>, out: &mut dyn Write) -> Result<(),
 
 impl Extraction<'_> {
     /// Extracts one member; false after a message.
-    fn member(
+    fn extract_member(
         &mut self,
         ctx: &mut Ctx<'_>,
         name: &[u8],
@@ -132,7 +132,7 @@ impl Extraction<'_> {
         let mode = (header.mode().unwrap_or(0o644) & 0o7777) as u16;
         let m = TarMember {
             name,
-            file: path::resolve(&self.target, &relative),
+            file: path::resolve_path(&self.target, &relative),
             kind: header.entry_type(),
             mode: if self.options.preserve_mode { mode } else { mode & 0o755 },
             mtime: header.mtime().unwrap_or(0).saturating_mul(1_000_000_000),
@@ -148,7 +148,7 @@ impl Extraction<'_> {
         if let Some(parent) = m.file.parent()
             && let Err(e) = std::fs::create_dir_all(parent)
         {
-            return Ok(m.fail(ctx, "Cannot open", &e));
+            return Ok(m.report_failure(ctx, "Cannot open", &e));
         }
         let link = |entry: &Entry<'_, Box<dyn Read>>| {
             entry.link_name_bytes().map(|l| l.into_owned()).unwrap_or_default()
@@ -156,7 +156,7 @@ impl Extraction<'_> {
         match m.kind {
             EntryType::Directory => {
                 if !is_dir && let Err(e) = std::fs::create_dir(&m.file) {
-                    return Ok(m.fail(ctx, "Cannot mkdir", &e));
+                    return Ok(m.report_failure(ctx, "Cannot mkdir", &e));
                 }
                 self.dirs.insert(m.file, (m.mode, m.mtime));
             }
@@ -164,14 +164,14 @@ impl Extraction<'_> {
             EntryType::Link => return Ok(self.hard_link(ctx, m, &link(entry))),
             EntryType::Fifo => {
                 if let Err(e) = meta::mkfifo(&m.file, m.mode) {
-                    return Ok(m.fail(ctx, "Cannot mkfifo", &e));
+                    return Ok(m.report_failure(ctx, "Cannot mkfifo", &e));
                 }
             }
             EntryType::Char | EntryType::Block => {
                 ctx.error_bytes(&[name, b": Cannot mknod: Operation not permitted"]);
                 return Ok(false);
             }
-            _ => return self.regular(ctx, &m, entry),
+            _ => return self.extract_regular(ctx, &m, entry),
         }
         Ok(true)
     }
@@ -194,15 +194,15 @@ impl Extraction<'_> {
             FileKind::Dir => std::fs::remove_dir(&m.file),
             _ => std::fs::remove_file(&m.file),
         };
-        removed.map_err(|e| m.fail(ctx, "Cannot unlink", &e))
+        removed.map_err(|e| m.report_failure(ctx, "Cannot unlink", &e))
     }
 
     /// Another name of a member that was made; false after a message.
     fn hard_link(&mut self, ctx: &mut Ctx<'_>, m: TarMember<'_>, to: &[u8]) -> bool {
-        let Some(to) = self.options.names.apply(to).and_then(|t| self.safe_name(ctx, &t)) else {
+        let Some(to) = self.options.names.apply_to(to).and_then(|t| self.safe_name(ctx, &t)) else {
             return false;
         };
-        let source = path::resolve(&self.target, &to);
+        let source = path::resolve_path(&self.target, &to);
         let Err(e) = std::fs::hard_link(&source, &m.file) else { return true };
         // The link's target may be one that waits.
         let waiting = self.symlinks.iter().find(|(p, _)| *p == source).map(|(_, t)| t.clone());
@@ -213,13 +213,13 @@ impl Extraction<'_> {
             }
             None => {
                 let what = format!("Cannot hard link to '{}'", String::from_utf8_lossy(&to));
-                m.fail(ctx, &what, &e)
+                m.report_failure(ctx, &what, &e)
             }
         }
     }
 
     /// A file's data, mode and time; false after a message.
-    fn regular(
+    fn extract_regular(
         &self,
         ctx: &mut Ctx<'_>,
         m: &TarMember<'_>,
@@ -227,12 +227,12 @@ impl Extraction<'_> {
     ) -> Result<bool, TarFatal> {
         let out = match File::create(&m.file) {
             Ok(f) => f,
-            Err(e) => return Ok(m.fail(ctx, "Cannot open", &e)),
+            Err(e) => return Ok(m.report_failure(ctx, "Cannot open", &e)),
         };
         let mut out = io::BufWriter::with_capacity(1 << 16, out);
-        match copy(entry, &mut out).and_then(|()| Ok(out.flush()?)) {
+        match copy_member(entry, &mut out).and_then(|()| Ok(out.flush()?)) {
             Ok(()) => {}
-            Err(TarFatal::Io(e)) => return Ok(m.fail(ctx, "Cannot write", &e)),
+            Err(TarFatal::Io(e)) => return Ok(m.report_failure(ctx, "Cannot write", &e)),
             Err(other) => return Err(other),
         }
         drop(out);
@@ -271,7 +271,7 @@ impl Extraction<'_> {
                 let text = format!(
                     ": Cannot create symlink to '{}': {}",
                     String::from_utf8_lossy(&to),
-                    strerror(&e)
+                    error_text(&e)
                 );
                 ctx.error_bytes(&[path::to_bytes(&file), text.as_bytes()]);
                 ok = false;

@@ -3,33 +3,33 @@
 use box_applet::Ctx;
 use box_text::mode;
 use box_text::time::Zone;
-use box_text::time::strftime::strftime;
+use box_text::time::strftime::format_strftime;
 use std::io::{self, Read, Write};
 use tar::{EntryType, Header};
 
 use super::options::{TarItem, TarOptions};
 use super::select::WantedMembers;
-use super::{Outcome, damaged, write_name};
+use super::{Outcome, damaged_archive, write_name};
 
 /// Prints the members.
-pub fn list(
+pub fn list_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,
     archive: &mut tar::Archive<Box<dyn Read>>,
 ) -> Outcome {
-    let mut wanted = wanted(options);
+    let mut wanted = wanted_members(options);
     let mut width = WIDTH;
-    for entry in archive.entries().map_err(|e| damaged(&e))? {
-        let entry = entry.map_err(|e| damaged(&e))?;
+    for entry in archive.entries().map_err(|e| damaged_archive(&e))? {
+        let entry = entry.map_err(|e| damaged_archive(&e))?;
         let name = entry.path_bytes().into_owned();
-        if !wanted.take(&name) || options.excludes.matches(&name) {
+        if !wanted.take_member(&name) || options.excludes.matches_name(&name) {
             continue;
         }
-        let Some(shown) = options.names.apply(&name) else { continue };
+        let Some(shown) = options.names.apply_to(&name) else { continue };
         let link = entry.link_name_bytes().map(|l| l.into_owned());
         if options.verbose > 0 {
             let line = ListLine { name: &shown, link: link.as_deref(), size: entry.size() };
-            verbose(&mut ctx.stdout, options, entry.header(), &line, &mut width)?;
+            write_verbose(&mut ctx.stdout, options, entry.header(), &line, &mut width)?;
         } else {
             write_name(&mut ctx.stdout, &shown)?;
             ctx.stdout.write_all(b"\n")?;
@@ -39,7 +39,7 @@ pub fn list(
 }
 
 /// The member operands.
-pub fn wanted(options: &TarOptions) -> WantedMembers {
+pub fn wanted_members(options: &TarOptions) -> WantedMembers {
     let files = options.items.iter().filter_map(|i| match i {
         TarItem::File(f) => Some(f.clone()),
         TarItem::Directory(_) => None,
@@ -50,7 +50,7 @@ pub fn wanted(options: &TarOptions) -> WantedMembers {
 /// Reports operands without a member; whether there is none.
 pub fn report_missing(ctx: &mut Ctx<'_>, wanted: &WantedMembers) -> bool {
     let mut all = true;
-    for name in wanted.missing() {
+    for name in wanted.missing_operands() {
         ctx.error_bytes(&[name, b": Not found in archive"]);
         all = false;
     }
@@ -68,7 +68,7 @@ pub struct ListLine<'a> {
 }
 
 /// Writes `-rw-r--r-- user/group 12 2026-01-01 00:00 name`.
-pub fn verbose(
+pub fn write_verbose(
     out: &mut dyn Write,
     options: &TarOptions,
     header: &Header,
@@ -98,8 +98,8 @@ pub fn verbose(
     let used = user.len() + group.len() + size.len() + 2;
     *width = used.max(*width);
     let pad = *width - used + size.len();
-    let time = date(header.mtime().unwrap_or(0), options.full_time, &options.zone);
-    write!(out, "{letter}{} {user}/{group} {size:>pad$} {time} ", mode::letters(mode))?;
+    let time = date_text(header.mtime().unwrap_or(0), options.full_time, &options.zone);
+    write!(out, "{letter}{} {user}/{group} {size:>pad$} {time} ", mode::mode_letters(mode))?;
     write_name(out, line.name)?;
     match (kind, line.link) {
         (EntryType::Symlink, Some(to)) => {
@@ -116,10 +116,10 @@ pub fn verbose(
 }
 
 /// Date and time of seconds since the epoch in a zone.
-fn date(seconds: u64, full: bool, zone: &Zone) -> String {
-    let t = zone.broken(i64::try_from(seconds).unwrap_or(i64::MAX), 0);
+fn date_text(seconds: u64, full: bool, zone: &Zone) -> String {
+    let t = zone.to_civil(i64::try_from(seconds).unwrap_or(i64::MAX), 0);
     let format: &[u8] = if full { b"%Y-%m-%d %H:%M:%S" } else { b"%Y-%m-%d %H:%M" };
-    String::from_utf8_lossy(&strftime(format, &t)).into_owned()
+    String::from_utf8_lossy(&format_strftime(format, &t)).into_owned()
 }
 
 #[cfg(test)]
@@ -129,8 +129,8 @@ mod tests {
     /// Expected values: `date -u -d @N '+%F %T'` of GNU coreutils.
     #[test]
     fn dates() {
-        assert_eq!(date(0, true, &Zone::utc()), "1970-01-01 00:00:00");
-        assert_eq!(date(951_782_400, true, &Zone::utc()), "2000-02-29 00:00:00");
-        assert_eq!(date(1_767_225_599, false, &Zone::utc()), "2025-12-31 23:59");
+        assert_eq!(date_text(0, true, &Zone::utc()), "1970-01-01 00:00:00");
+        assert_eq!(date_text(951_782_400, true, &Zone::utc()), "2000-02-29 00:00:00");
+        assert_eq!(date_text(1_767_225_599, false, &Zone::utc()), "2025-12-31 23:59");
     }
 }

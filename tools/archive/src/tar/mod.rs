@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::strerror;
+use box_sys::error_text;
 
 use crate::codec::CompressionFormat;
 use options::{Compression, TarAction, TarOptions};
@@ -27,10 +27,10 @@ const USAGE: u8 = 64;
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let options = options::parse(ctx, args)?;
     let result = match options.action {
-        TarAction::Create => create::create(ctx, &options),
-        TarAction::Append => create::append(ctx, &options),
-        TarAction::List => read(ctx, &options, list::list),
-        TarAction::Extract => read(ctx, &options, extract::extract),
+        TarAction::Create => create::create_archive(ctx, &options),
+        TarAction::Append => create::append_archive(ctx, &options),
+        TarAction::List => read(ctx, &options, list::list_archive),
+        TarAction::Extract => read(ctx, &options, extract::extract_archive),
     };
     Ok(match result {
         Ok(true) => Exit::SUCCESS,
@@ -39,12 +39,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             Exit(FAILED)
         }
         Err(TarFatal::Io(e)) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
-        Err(TarFatal::Io(e)) => fatal(ctx, &strerror(&e)),
-        Err(TarFatal::Message(m)) => fatal(ctx, &m),
+        Err(TarFatal::Io(e)) => report_fatal(ctx, &error_text(&e)),
+        Err(TarFatal::Message(m)) => report_fatal(ctx, &m),
     })
 }
 
-fn fatal(ctx: &mut Ctx<'_>, message: &str) -> Exit {
+fn report_fatal(ctx: &mut Ctx<'_>, message: &str) -> Exit {
     ctx.error(message);
     ctx.error("Error is not recoverable: exiting now");
     Exit(FAILED)
@@ -71,7 +71,7 @@ type Reader = fn(&mut Ctx<'_>, &TarOptions, &mut tar::Archive<Box<dyn Read>>) ->
 /// Opens the archive, whatever its compression, and hands it on.
 fn read(ctx: &mut Ctx<'_>, options: &TarOptions, action: Reader) -> Outcome {
     let mut raw: Box<dyn Read> = if options.archive == b"-" {
-        Box::new(ctx.stdin.detach())
+        Box::new(ctx.stdin.detach_stream())
     } else {
         let file = File::open(ctx.path(&options.archive)).map_err(|e| cannot_open(options, &e))?;
         Box::new(BufReader::with_capacity(1 << 16, file))
@@ -79,7 +79,7 @@ fn read(ctx: &mut Ctx<'_>, options: &TarOptions, action: Reader) -> Outcome {
     let mut head = Vec::new();
     raw.by_ref().take(6).read_to_end(&mut head).map_err(|e| {
         let name = String::from_utf8_lossy(&options.archive);
-        TarFatal::Message(format!("{name}: Cannot read: {}", strerror(&e)))
+        TarFatal::Message(format!("{name}: Cannot read: {}", error_text(&e)))
     })?;
     let got = head.len();
     let raw: Box<dyn Read> = Box::new(io::Cursor::new(head.clone()).chain(raw));
@@ -110,11 +110,11 @@ fn read(ctx: &mut Ctx<'_>, options: &TarOptions, action: Reader) -> Outcome {
 
 fn cannot_open(options: &TarOptions, e: &io::Error) -> TarFatal {
     let name = String::from_utf8_lossy(&options.archive);
-    TarFatal::Message(format!("{name}: Cannot open: {}", strerror(e)))
+    TarFatal::Message(format!("{name}: Cannot open: {}", error_text(e)))
 }
 
 /// A damaged archive in GNU's words.
-fn damaged(e: &io::Error) -> TarFatal {
+fn damaged_archive(e: &io::Error) -> TarFatal {
     let text = e.to_string();
     if e.kind() == io::ErrorKind::UnexpectedEof
         || text.contains("unexpected end")
@@ -125,7 +125,7 @@ fn damaged(e: &io::Error) -> TarFatal {
     if text.contains("checksum") || text.contains("numeric field") || text.contains("not a tar") {
         return TarFatal::Message("This does not look like a tar archive".to_string());
     }
-    TarFatal::Message(strerror(e))
+    TarFatal::Message(error_text(e))
 }
 
 /// Writes a member's name, quoted as GNU tar quotes unprintable characters.

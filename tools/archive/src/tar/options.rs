@@ -75,7 +75,7 @@ pub struct TarOptions {
 
 /// Parses the command line; `Err` after a message or help.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TarOptions, Exit> {
-    let args = modern(args);
+    let args = modern_options(args);
     let (before, after) = match args.iter().position(|a| a == b"--") {
         Some(i) => (&args[..i], &args[i + 1..]),
         None => (&args[..], &args[..0]),
@@ -104,7 +104,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TarOptions, Exit> {
                 (TarFlag::Directory, Some(dir)) => items.push(TarItem::Directory(dir.clone())),
                 (TarFlag::FilesFrom, Some(file)) => {
                     given.options.push((flag, None));
-                    items.extend(names_from(ctx, file, given.has(TarFlag::Null))?);
+                    items.extend(names_from(ctx, file, given.has_option(TarFlag::Null))?);
                 }
                 _ => given.options.push((flag, value)),
             }
@@ -117,11 +117,11 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TarOptions, Exit> {
         rest = operands.collect();
     }
     items.extend(after.iter().map(|a| TarItem::File(a.clone())));
-    build(ctx, &given, items)
+    build_options(ctx, &given, items)
 }
 
 /// Old-style option letters as options: `tar cfz x.tgz dir` is `tar -c -f x.tgz -z dir`.
-fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
+fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let Some((first, rest)) = args.split_first() else { return Vec::new() };
     if first.first().is_none_or(|c| *c == b'-') || first.contains(&b'/') {
         return args.to_vec();
@@ -153,24 +153,24 @@ fn read_list(ctx: &mut Ctx<'_>, file: &[u8]) -> Result<Vec<u8>, Exit> {
 }
 
 /// What was written before the operands are known, as [`box_applet::opts::ParsedOptions`] has it.
-fn build(
+fn build_options(
     ctx: &mut Ctx<'_>,
     given: &ParsedOptions<TarFlag>,
     items: Vec<TarItem>,
 ) -> Result<TarOptions, Exit> {
-    let has = |flag: TarFlag| given.has(flag);
-    let owned = |flag: TarFlag| given.last(flag).map(<[u8]>::to_vec);
+    let has = |flag: TarFlag| given.has_option(flag);
+    let owned = |flag: TarFlag| given.last_value(flag).map(<[u8]>::to_vec);
     let archive = owned(TarFlag::File).or_else(|| ctx.env.get(b"TAPE").map(<[u8]>::to_vec));
     Ok(TarOptions {
-        action: action(ctx, given)?,
+        action: parse_action(ctx, given)?,
         archive: archive.unwrap_or_else(|| b"-".to_vec()),
-        compression: compression(ctx, given)?,
+        compression: parse_compression(ctx, given)?,
         items,
         has_list: has(TarFlag::FilesFrom),
-        names: names(ctx, given)?,
-        mtime: mtime(ctx, given)?,
-        excludes: excludes(ctx, given)?,
-        verbose: given.count(TarFlag::Verbose),
+        names: parse_names(ctx, given)?,
+        mtime: parse_mtime(ctx, given)?,
+        excludes: parse_excludes(ctx, given)?,
+        verbose: given.count_of(TarFlag::Verbose),
         to_stdout: has(TarFlag::ToStdout),
         keep_old: has(TarFlag::KeepOldFiles),
         keep_newer: has(TarFlag::KeepNewerFiles),
@@ -192,14 +192,15 @@ fn build(
 }
 
 /// The one action that is asked for.
-fn action(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<TarAction, Exit> {
+fn parse_action(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<TarAction, Exit> {
     let all = [
         (TarFlag::Create, TarAction::Create),
         (TarFlag::Append, TarAction::Append),
         (TarFlag::List, TarAction::List),
         (TarFlag::Extract, TarAction::Extract),
     ];
-    let mut asked = all.into_iter().filter(|(flag, _)| given.has(*flag)).map(|(_, action)| action);
+    let mut asked =
+        all.into_iter().filter(|(flag, _)| given.has_option(*flag)).map(|(_, action)| action);
     let message = match (asked.next(), asked.next()) {
         (Some(action), None) => return Ok(action),
         (None, _) => "You must specify one of the '-Acdtrux', '--delete' or '--test-label' options",
@@ -211,8 +212,11 @@ fn action(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<TarAction
 }
 
 /// How the archive is compressed. A program named by `-I` comes before the options of the formats.
-fn compression(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Compression, Exit> {
-    let program = given.last(TarFlag::UseCompressProgram);
+fn parse_compression(
+    ctx: &mut Ctx<'_>,
+    given: &ParsedOptions<TarFlag>,
+) -> Result<Compression, Exit> {
+    let program = given.last_value(TarFlag::UseCompressProgram);
     let Some(program) = program.map(|p| p.split(|c| *c == b' ').next().unwrap_or_default()) else {
         let options = [
             (TarFlag::Gzip, Compression::Is(CompressionFormat::Gzip)),
@@ -221,7 +225,7 @@ fn compression(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Comp
             (TarFlag::Zstd, Compression::Is(CompressionFormat::Zstd)),
             (TarFlag::AutoCompress, Compression::Auto),
         ];
-        let asked = options.into_iter().find(|(flag, _)| given.has(*flag));
+        let asked = options.into_iter().find(|(flag, _)| given.has_option(*flag));
         return Ok(asked.map_or(Compression::None, |(_, compression)| compression));
     };
     let format = match program {
@@ -241,17 +245,17 @@ fn compression(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Comp
 }
 
 /// Returns the time that `--mtime` gives all members: that of a file, whose name begins with `/` or `.`, or a date.
-fn mtime(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Option<u64>, Exit> {
-    let Some(text) = given.last(TarFlag::Mtime) else { return Ok(None) };
+fn parse_mtime(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Option<u64>, Exit> {
+    let Some(text) = given.last_value(TarFlag::Mtime) else { return Ok(None) };
     if matches!(text.first(), Some(b'/' | b'.')) {
         let stat = box_sys::meta::stat(&ctx.path(text), true).map_err(|e| {
-            let why = format!(": Cannot stat: {}", box_sys::strerror(&e));
+            let why = format!(": Cannot stat: {}", box_sys::error_text(&e));
             ctx.error_bytes(&[text, why.as_bytes()]);
             Exit(super::FAILED)
         })?;
         return Ok(Some(stat.mtime / 1_000_000_000));
     }
-    let now = clock::now();
+    let now = clock::current_time();
     let time = parse_date(text, now, &ctx.zone(), clock::read);
     let seconds = time.and_then(|(seconds, _)| u64::try_from(seconds).ok());
     seconds.map(Some).ok_or_else(|| {
@@ -261,13 +265,13 @@ fn mtime(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Option<u64
 }
 
 /// The number that an option has; an `@` before it is left out.
-fn number(
+fn parse_number(
     ctx: &mut Ctx<'_>,
     given: &ParsedOptions<TarFlag>,
     flag: TarFlag,
     what: &str,
 ) -> Result<Option<u64>, Exit> {
-    let Some(text) = given.last(flag) else { return Ok(None) };
+    let Some(text) = given.last_value(flag) else { return Ok(None) };
     let text = String::from_utf8_lossy(text).into_owned();
     let digits = text.strip_prefix('@').unwrap_or(&text);
     digits.parse().map(Some).map_err(|_| {
@@ -281,18 +285,18 @@ const VERSION_CONTROL: &[&str] =
     &[".git", ".svn", ".hg", ".bzr", "CVS", ".gitignore", ".gitmodules", ".gitattributes"];
 
 /// Patterns of files that are left out, in the order in which they were given.
-fn excludes(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Excludes, Exit> {
+fn parse_excludes(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Excludes, Exit> {
     let mut excludes = Excludes::default();
     for (flag, value) in &given.options {
         match (flag, value) {
-            (TarFlag::Exclude, Some(pattern)) => excludes.add(pattern),
+            (TarFlag::Exclude, Some(pattern)) => excludes.add_pattern(pattern),
             (TarFlag::ExcludeFrom, Some(file)) => {
                 for line in read_list(ctx, file)?.split(|c| *c == b'\n').filter(|l| !l.is_empty()) {
-                    excludes.add(line);
+                    excludes.add_pattern(line);
                 }
             }
             (TarFlag::ExcludeVcs, _) => {
-                VERSION_CONTROL.iter().for_each(|name| excludes.add(name.as_bytes()));
+                VERSION_CONTROL.iter().for_each(|name| excludes.add_pattern(name.as_bytes()));
             }
             _ => {}
         }
@@ -301,17 +305,18 @@ fn excludes(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Exclude
 }
 
 /// What becomes of members' names, and how operands name them.
-fn names(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<MemberNames, Exit> {
-    let strip = number(ctx, given, TarFlag::StripComponents, "number of elements")?.unwrap_or(0);
+fn parse_names(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<MemberNames, Exit> {
+    let strip =
+        parse_number(ctx, given, TarFlag::StripComponents, "number of elements")?.unwrap_or(0);
     let mut names = MemberNames::default();
     names.strip = usize::try_from(strip).unwrap_or(usize::MAX);
-    for expression in given.all(TarFlag::Transform) {
+    for expression in given.all_values(TarFlag::Transform) {
         if let Err(message) = names.add_transform(expression) {
             ctx.error(message);
             return Err(Exit(super::FAILED));
         }
     }
-    names.absolute = given.has(TarFlag::AbsoluteNames);
-    names.wildcards = given.has(TarFlag::Wildcards);
+    names.absolute = given.has_option(TarFlag::AbsoluteNames);
+    names.wildcards = given.has_option(TarFlag::Wildcards);
     Ok(names)
 }

@@ -11,13 +11,13 @@ pub struct Excludes(Vec<GlobPattern>);
 
 impl Excludes {
     /// Adds a pattern; a trailing slash is dropped.
-    pub fn add(&mut self, pattern: &[u8]) {
+    pub fn add_pattern(&mut self, pattern: &[u8]) {
         let pattern = pattern.strip_suffix(b"/").filter(|p| !p.is_empty()).unwrap_or(pattern);
         self.0.push(GlobPattern::new(pattern, GlobOptions::default()));
     }
 
     /// Whether the name, a part of it from some slash on, or a directory above it matches.
-    pub fn matches(&self, name: &[u8]) -> bool {
+    pub fn matches_name(&self, name: &[u8]) -> bool {
         if self.0.is_empty() {
             return false;
         }
@@ -89,10 +89,10 @@ impl MemberNames {
     }
 
     /// The name a member gets; `None` if nothing is left of it. A trailing slash stays.
-    pub fn apply(&self, name: &[u8]) -> Option<Vec<u8>> {
+    pub fn apply_to(&self, name: &[u8]) -> Option<Vec<u8>> {
         let mut name = name.to_vec();
         for t in &self.transforms {
-            name = t.apply(&name);
+            name = t.apply_to(&name);
         }
         if self.strip > 0 {
             let mut rest = &name[..];
@@ -120,7 +120,7 @@ impl TrimSlash for [u8] {
 }
 
 impl Transform {
-    fn apply(&self, name: &[u8]) -> Vec<u8> {
+    fn apply_to(&self, name: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut at = 0;
         let mut captures = Captures::default();
@@ -182,7 +182,7 @@ impl WantedMembers {
     }
 
     /// Whether the member is meant: no operands, an equal name, or one below a named directory.
-    pub fn take(&mut self, member: &[u8]) -> bool {
+    pub fn take_member(&mut self, member: &[u8]) -> bool {
         if self.names.is_empty() {
             return true;
         }
@@ -208,7 +208,7 @@ impl WantedMembers {
     }
 
     /// Operands that no member matched.
-    pub fn missing(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn missing_operands(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().filter(|(_, _, found)| !found).map(|(n, _, _)| n.as_slice())
     }
 }
@@ -221,26 +221,26 @@ mod tests {
     #[test]
     fn exclusion_is_unanchored() {
         let mut e = Excludes::default();
-        e.add(b"*.o");
-        e.add(b"build/");
+        e.add_pattern(b"*.o");
+        e.add_pattern(b"build/");
         for name in ["a.o", "./x/b.o", "src/build", "build/x", "a/build/deep/y"] {
-            assert!(e.matches(name.as_bytes()), "{name}");
+            assert!(e.matches_name(name.as_bytes()), "{name}");
         }
         for name in ["a.c", "builds", "o"] {
-            assert!(!e.matches(name.as_bytes()), "{name}");
+            assert!(!e.matches_name(name.as_bytes()), "{name}");
         }
     }
 
     #[test]
     fn names_are_stripped_and_transformed() {
         let mut n = MemberNames { strip: 1, ..MemberNames::default() };
-        assert_eq!(n.apply(b"a/b/c"), Some(b"b/c".to_vec()));
-        assert_eq!(n.apply(b"a/"), None);
-        assert_eq!(n.apply(b"a"), None);
+        assert_eq!(n.apply_to(b"a/b/c"), Some(b"b/c".to_vec()));
+        assert_eq!(n.apply_to(b"a/"), None);
+        assert_eq!(n.apply_to(b"a"), None);
         n.strip = 0;
         n.add_transform(b"s,^,prefix/,").expect("valid");
         n.add_transform(b"s/\\(x\\)y/[\\1]/g").expect("valid");
-        assert_eq!(n.apply(b"xyxy"), Some(b"prefix/[x][x]".to_vec()));
+        assert_eq!(n.apply_to(b"xyxy"), Some(b"prefix/[x][x]".to_vec()));
         assert!(n.add_transform(b"y/a/b/").is_err());
     }
 }

@@ -8,14 +8,14 @@ use std::io::{self, Cursor, Write};
 use std::path::Path;
 
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{FileKind, meta, path, strerror};
+use box_sys::{FileKind, error_text, meta, path};
 use box_text::glob::GlobPattern;
 use box_text::time::Zone;
 
 use self::options::{ZipAction, ZipJob};
 use self::pack::{ArchiveTarget, Packer};
 use super::format::{self, Directory};
-use super::{complain, lossy, pattern};
+use super::{lossy_name, member_pattern, print_message};
 
 /// "Nothing to do", and an archive that is none.
 const NOTHING: u8 = 12;
@@ -48,12 +48,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         match read {
             Ok((Some(d), f)) => old = Some((d, f)),
             _ => {
-                return Ok(fail(ctx, &job, BAD_ARCHIVE, "Zip file structure invalid"));
+                return Ok(report_error(ctx, &job, BAD_ARCHIVE, "Zip file structure invalid"));
             }
         }
     }
     if job.action == ZipAction::Delete {
-        return Ok(delete(ctx, &job, &path, old));
+        return Ok(delete_members(ctx, &job, &path, old));
     }
     if job.action == ZipAction::Freshen
         && job.names.is_empty()
@@ -62,23 +62,23 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         job.names = directory.entries.iter().map(|e| e.name.clone()).collect();
     }
     let mut status = 0;
-    let items = collect(ctx, &job, &path, &mut status);
-    Ok(add(ctx, &job, &path, old, items, status))
+    let items = collect_items(ctx, &job, &path, &mut status);
+    Ok(add_members(ctx, &job, &path, old, items, status))
 }
 
 /// `zip error: ...` and the status.
-fn fail(ctx: &mut Ctx<'_>, job: &ZipJob, status: u8, why: &str) -> Exit {
-    let shown = lossy(&job.archive);
-    complain(ctx, &format!("\nzip error: {why} ({shown})\n"));
+fn report_error(ctx: &mut Ctx<'_>, job: &ZipJob, status: u8, why: &str) -> Exit {
+    let shown = lossy_name(&job.archive);
+    print_message(ctx, &format!("\nzip error: {why} ({shown})\n"));
     Exit(status)
 }
 
-fn warn(ctx: &mut Ctx<'_>, text: &str) {
-    complain(ctx, &format!("\tzip warning: {text}\n"));
+fn print_warning(ctx: &mut Ctx<'_>, text: &str) {
+    print_message(ctx, &format!("\tzip warning: {text}\n"));
 }
 
 /// What is done with a member; on standard error where the archive goes to standard output.
-fn say(ctx: &mut Ctx<'_>, job: &ZipJob, text: &str) {
+fn print_action(ctx: &mut Ctx<'_>, job: &ZipJob, text: &str) {
     if job.quiet {
         return;
     }
@@ -106,8 +106,9 @@ fn stored_name(job: &ZipJob, source: &[u8]) -> Vec<u8> {
 }
 
 /// All files that the operands mean.
-fn collect(ctx: &mut Ctx<'_>, job: &ZipJob, archive: &Path, status: &mut u8) -> Vec<ZipItem> {
-    let compile = |l: &[Vec<u8>]| l.iter().map(|p| pattern(p, false)).collect::<Vec<GlobPattern>>();
+fn collect_items(ctx: &mut Ctx<'_>, job: &ZipJob, archive: &Path, status: &mut u8) -> Vec<ZipItem> {
+    let compile =
+        |l: &[Vec<u8>]| l.iter().map(|p| member_pattern(p, false)).collect::<Vec<GlobPattern>>();
     let (only, except) = (compile(&job.only), compile(&job.except));
     let own = meta::stat(archive, true).ok();
     let mut out: Vec<ZipItem> = Vec::new();
@@ -123,15 +124,15 @@ fn collect(ctx: &mut Ctx<'_>, job: &ZipJob, archive: &Path, status: &mut u8) -> 
         let stat = match meta::stat(&ctx.path(&source), !job.links) {
             Ok(s) => s,
             Err(_) => {
-                let shown = lossy(&source);
-                warn(ctx, &format!("name not matched: {shown}"));
+                let shown = lossy_name(&source);
+                print_warning(ctx, &format!("name not matched: {shown}"));
                 continue;
             }
         };
         let mut name = stored_name(job, &source);
         if stat.kind == FileKind::Dir {
             if job.recurse {
-                rest.extend(below(ctx, &source, status).into_iter().map(|n| (n, true)));
+                rest.extend(list_below(ctx, &source, status).into_iter().map(|n| (n, true)));
             }
             if job.junk || job.no_dirs || name.is_empty() {
                 continue;
@@ -173,12 +174,13 @@ fn no_stat() -> meta::Stat {
 }
 
 /// What is in a directory, the last name first.
-fn below(ctx: &mut Ctx<'_>, dir: &[u8], status: &mut u8) -> Vec<Vec<u8>> {
+fn list_below(ctx: &mut Ctx<'_>, dir: &[u8], status: &mut u8) -> Vec<Vec<u8>> {
     match path::names_in(&ctx.path(dir)) {
-        Ok(names) => names.iter().rev().map(|name| path::join(dir, name)).collect(),
+        Ok(names) => names.iter().rev().map(|name| path::join_path(dir, name)).collect(),
         Err(e) => {
-            let text = format!("could not open for reading: {}: {}", lossy(dir), strerror(&e));
-            warn(ctx, &text);
+            let text =
+                format!("could not open for reading: {}: {}", lossy_name(dir), error_text(&e));
+            print_warning(ctx, &text);
             *status = UNREADABLE;
             Vec::new()
         }
@@ -188,7 +190,7 @@ fn below(ctx: &mut Ctx<'_>, dir: &[u8], status: &mut u8) -> Vec<Vec<u8>> {
 type Old = Option<(Directory, File)>;
 
 /// Writes the archive anew: old members in their order, those given in their places or at the end.
-fn add(
+fn add_members(
     ctx: &mut Ctx<'_>,
     job: &ZipJob,
     path: &Path,
@@ -201,16 +203,18 @@ fn add(
     items.retain(|i| match (job.action, known(&i.name)) {
         (ZipAction::Freshen, None) => false,
         // Times count two seconds.
-        (ZipAction::Freshen | ZipAction::Update, Some(e)) => seconds(&i.stat) > e.epoch(&zone),
+        (ZipAction::Freshen | ZipAction::Update, Some(e)) => {
+            mtime_seconds(&i.stat) > e.modified_epoch(&zone)
+        }
         _ => true,
     });
     if items.is_empty() {
         if matches!(job.action, ZipAction::Freshen | ZipAction::Update) && old.is_some() {
             return Exit(NOTHING);
         }
-        return fail(ctx, job, NOTHING, "Nothing to do!");
+        return report_error(ctx, job, NOTHING, "Nothing to do!");
     }
-    let result = replace(ctx, job, path, |ctx, target| {
+    let result = replace_archive(ctx, job, path, |ctx, target| {
         let mut packer = Packer::new(target, job, &zone);
         let mut comment = Vec::new();
         let mut items: Vec<Option<ZipItem>> = items.iter().cloned().map(Some).collect();
@@ -224,32 +228,37 @@ fn add(
                         } else {
                             "updating"
                         };
-                        if !packer.item(ctx, verb, &item)? {
+                        if !packer.add_item(ctx, verb, &item)? {
                             status = UNREADABLE;
-                            packer.keep(&mut file, e)?;
+                            packer.keep_member(&mut file, e)?;
                         }
                     }
-                    None => packer.keep(&mut file, e)?,
+                    None => packer.keep_member(&mut file, e)?,
                 }
             }
             comment = directory.comment;
         }
         for item in items.into_iter().flatten() {
-            if !packer.item(ctx, "  adding", &item)? {
+            if !packer.add_item(ctx, "  adding", &item)? {
                 status = UNREADABLE;
             }
         }
-        packer.end(&comment)
+        packer.write_end(&comment)
     });
     match result {
         Ok(()) => {}
         Err(e) => {
-            return fail(ctx, job, 15, &format!("Could not create output file: {}", strerror(&e)));
+            return report_error(
+                ctx,
+                job,
+                15,
+                &format!("Could not create output file: {}", error_text(&e)),
+            );
         }
     }
     if job.test {
-        let name = lossy(&job.archive);
-        say(ctx, job, &format!("test of {name} OK\n"));
+        let name = lossy_name(&job.archive);
+        print_action(ctx, job, &format!("test of {name} OK\n"));
     }
     if job.remove {
         for item in items.iter().rev().filter(|i| i.source != b"-") {
@@ -264,13 +273,13 @@ fn add(
     Exit(status)
 }
 
-fn delete(ctx: &mut Ctx<'_>, job: &ZipJob, path: &Path, old: Old) -> Exit {
+fn delete_members(ctx: &mut Ctx<'_>, job: &ZipJob, path: &Path, old: Old) -> Exit {
     let Some((directory, mut file)) = old else {
-        return fail(ctx, job, 13, "Zip file not found");
+        return report_error(ctx, job, 13, "Zip file not found");
     };
     let mut gone = vec![false; directory.entries.len()];
     for name in &job.names {
-        let p = pattern(name, false);
+        let p = member_pattern(name, false);
         let mut hit = false;
         for (e, gone) in directory.entries.iter().zip(&mut gone) {
             if p.is_match(&e.name) {
@@ -278,36 +287,38 @@ fn delete(ctx: &mut Ctx<'_>, job: &ZipJob, path: &Path, old: Old) -> Exit {
             }
         }
         if !hit {
-            let shown = lossy(name);
-            warn(ctx, &format!("name not matched: {shown}"));
+            let shown = lossy_name(name);
+            print_warning(ctx, &format!("name not matched: {shown}"));
         }
     }
     if !gone.contains(&true) {
-        return fail(ctx, job, NOTHING, "Nothing to do!");
+        return report_error(ctx, job, NOTHING, "Nothing to do!");
     }
     for (e, _) in directory.entries.iter().zip(&gone).filter(|(_, gone)| **gone) {
-        let name = lossy(&e.name);
-        say(ctx, job, &format!("deleting: {name}\n"));
+        let name = lossy_name(&e.name);
+        print_action(ctx, job, &format!("deleting: {name}\n"));
     }
     if !gone.contains(&false) {
-        warn(ctx, "zip file empty");
+        print_warning(ctx, "zip file empty");
     }
     let zone = Zone::utc();
-    let result = replace(ctx, job, path, |_, target| {
+    let result = replace_archive(ctx, job, path, |_, target| {
         let mut packer = Packer::new(target, job, &zone);
         for (e, _) in directory.entries.iter().zip(&gone).filter(|(_, gone)| !**gone) {
-            packer.keep(&mut file, e)?;
+            packer.keep_member(&mut file, e)?;
         }
-        packer.end(&directory.comment)
+        packer.write_end(&directory.comment)
     });
     match result {
         Ok(()) => Exit::SUCCESS,
-        Err(e) => fail(ctx, job, 15, &format!("Could not create output file: {}", strerror(&e))),
+        Err(e) => {
+            report_error(ctx, job, 15, &format!("Could not create output file: {}", error_text(&e)))
+        }
     }
 }
 
 /// A new archive beside the old one, renamed over it when it is whole; or standard output.
-fn replace(
+fn replace_archive(
     ctx: &mut Ctx<'_>,
     job: &ZipJob,
     path: &Path,
@@ -319,11 +330,11 @@ fn replace(
         let _ = ctx.stdout.write_all(memory.get_ref());
         return Ok(());
     }
-    let (mut file, temporary) = box_applet::beside(ctx, path, "zi")?;
+    let (mut file, temporary) = box_applet::create_beside(ctx, path, "zi")?;
     let result = write(ctx, &mut file).and_then(|()| {
         drop(file);
         if let Ok(stat) = meta::stat(path, true) {
-            box_applet::inherit(&stat, &temporary);
+            box_applet::inherit_metadata(&stat, &temporary);
         }
         fs::rename(&temporary, path)
     });
@@ -333,6 +344,6 @@ fn replace(
     result
 }
 
-fn seconds(stat: &meta::Stat) -> i64 {
+fn mtime_seconds(stat: &meta::Stat) -> i64 {
     (stat.mtime / 1_000_000_000) as i64
 }

@@ -26,19 +26,23 @@ pub enum MemberProblem {
 const NEWEST: u16 = 46;
 
 /// Whether a member can be unpacked at all.
-pub fn check(e: &ZipEntry) -> Result<(), MemberProblem> {
+pub fn check_member(e: &ZipEntry) -> Result<(), MemberProblem> {
     match e.method {
         _ if e.needs & 0xff > NEWEST => Err(MemberProblem::Version(e.needs & 0xff)),
-        STORED | DEFLATED | BZIP2 if e.encrypted() => Err(MemberProblem::Encrypted),
+        STORED | DEFLATED | BZIP2 if e.is_encrypted() => Err(MemberProblem::Encrypted),
         STORED | DEFLATED | BZIP2 => Ok(()),
         other => Err(MemberProblem::Method(other)),
     }
 }
 
 /// Unpacks a member into `out`.
-pub fn copy(file: &mut File, e: &ZipEntry, out: &mut dyn Write) -> Result<(), MemberProblem> {
-    check(e)?;
-    let invalid = |e: io::Error| MemberProblem::Invalid(box_sys::strerror(&e));
+pub fn unpack_member(
+    file: &mut File,
+    e: &ZipEntry,
+    out: &mut dyn Write,
+) -> Result<(), MemberProblem> {
+    check_member(e)?;
+    let invalid = |e: io::Error| MemberProblem::Invalid(box_sys::error_text(&e));
     format::seek_data(file, e).map_err(|e| MemberProblem::Invalid(e.to_string()))?;
     let packed = BufReader::with_capacity(1 << 16, file.take(e.packed));
     let mut reader: Box<dyn Read + '_> = match e.method {

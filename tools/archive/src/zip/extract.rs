@@ -11,8 +11,8 @@ use box_text::time::Zone;
 
 use super::data::{self, MemberProblem};
 use super::format::{STORED, ZipEntry};
-use super::unzip::refuse;
-use super::{complain, lossy};
+use super::unzip::refuse_member;
+use super::{lossy_name, print_message};
 
 /// What happens to files that exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -61,7 +61,7 @@ impl Extract {
             && let Err(e) = fs::create_dir_all(ctx.path(dir))
         {
             let shown = String::from_utf8_lossy(dir).into_owned();
-            let why = box_sys::strerror(&e);
+            let why = box_sys::error_text(&e);
             let text = format!(
                 "checkdir:  cannot create extraction directory: {shown}\n           {why}\n"
             );
@@ -77,25 +77,25 @@ impl Extract {
             dirs: Vec::new(),
         };
         let status = chosen.iter().map(|e| run.member(ctx, e)).max().unwrap_or(0);
-        status.max(run.finish(ctx))
+        status.max(run.finish_links(ctx))
     }
 }
 
 impl ExtractRun<'_> {
     /// Symbolic links, and what making files within directories would have changed of them.
-    fn finish(self, ctx: &mut Ctx<'_>) -> u8 {
+    fn finish_links(self, ctx: &mut Ctx<'_>) -> u8 {
         let mut status = 0;
         if !self.links.is_empty() && !self.how.quiet {
             let _ = ctx.stdout.write_all(b"finishing deferred symbolic links:\n");
         }
         for (name, file, target) in self.links {
             if !self.how.quiet {
-                let (name, target) = (lossy(&name), lossy(&target));
+                let (name, target) = (lossy_name(&name), lossy_name(&target));
                 let _ = writeln!(ctx.stdout, "  {name:<22} -> {target}");
             }
             let _ = fs::remove_file(&file);
             if let Err(e) = meta::symlink(&target, &file) {
-                ctx.error(format_args!(" symlink error: {}", box_sys::strerror(&e)));
+                ctx.error(format_args!(" symlink error: {}", box_sys::error_text(&e)));
                 status = 1;
             }
         }
@@ -104,7 +104,7 @@ impl ExtractRun<'_> {
             if let Some(mode) = mode {
                 let _ = meta::chmod(dir, *mode);
             }
-            let nanos = nanos(*time);
+            let nanos = to_nanos(*time);
             let _ = meta::set_times(dir, Some(nanos), Some(nanos), true);
         }
         status
@@ -112,14 +112,14 @@ impl ExtractRun<'_> {
 
     /// Extracts one member; the status.
     fn member(&mut self, ctx: &mut Ctx<'_>, e: &ZipEntry) -> u8 {
-        let Some((name, status)) = self.how.target(ctx, e) else { return 0 };
-        let time = e.epoch(self.zone);
+        let Some((name, status)) = self.how.target_name(ctx, e) else { return 0 };
+        let time = e.modified_epoch(self.zone);
         let mask = if self.how.special { 0o7777 } else { 0o777 };
-        let mode = e.unix().map(|m| (m & mask) as u16);
+        let mode = e.unix_mode().map(|m| (m & mask) as u16);
         if e.is_dir() {
             return status.max(self.directory(ctx, &name, mode, time));
         }
-        let name = match self.place(ctx, name, time) {
+        let name = match self.find_place(ctx, name, time) {
             Ok(name) => name,
             Err(skipped) => return status.max(skipped),
         };
@@ -131,19 +131,19 @@ impl ExtractRun<'_> {
         match stored {
             Ok(()) if e.is_symlink() => status,
             Ok(()) => {
-                let nanos = nanos(time);
+                let nanos = to_nanos(time);
                 if let Some(mode) = mode {
                     let _ = meta::chmod(&path, mode & !(meta::umask() & 0o777));
                 }
                 let _ = meta::set_times(&path, Some(nanos), Some(nanos), true);
                 status
             }
-            Err(problem) => status.max(refuse(ctx, e, problem)),
+            Err(problem) => status.max(refuse_member(ctx, e, problem)),
         }
     }
 
     /// Whether a file is written, with what is there already looked at: by what name, or the status of leaving it.
-    fn place(&mut self, ctx: &mut Ctx<'_>, name: Vec<u8>, time: i64) -> Result<Vec<u8>, u8> {
+    fn find_place(&mut self, ctx: &mut Ctx<'_>, name: Vec<u8>, time: i64) -> Result<Vec<u8>, u8> {
         let old = meta::stat(&ctx.path(&name), false).ok();
         if self.how.freshen || self.how.update {
             match &old {
@@ -156,7 +156,7 @@ impl ExtractRun<'_> {
             _ if old.is_none() => Ok(name),
             Overwrite::None => Err(0),
             Overwrite::All => Ok(name),
-            Overwrite::Ask => match ask(ctx, &name) {
+            Overwrite::Ask => match ask_overwrite(ctx, &name) {
                 OverwriteAnswer::Yes => Ok(name),
                 OverwriteAnswer::All => {
                     self.overwrite = Overwrite::All;
@@ -183,21 +183,21 @@ impl ExtractRun<'_> {
         name: &[u8],
         path: &Path,
     ) -> Result<(), MemberProblem> {
-        data::check(e)?;
+        data::check_member(e)?;
         if let Some(dir) = path.parent() {
             fs::create_dir_all(dir).map_err(|_| no_directory(ctx, name))?;
         }
         if !self.how.quiet {
             let what = if e.method == STORED { " extracting" } else { "  inflating" };
-            let shown = lossy(name);
+            let shown = lossy_name(name);
             let _ = write!(ctx.stdout, "{what}: {shown:<22}  ");
         }
-        let out = anew(path).map_err(MemberProblem::Output)?;
+        let out = create_anew(path).map_err(MemberProblem::Output)?;
         let mut out = LineEndWriter {
             out: io::BufWriter::with_capacity(1 << 16, out),
             on: self.how.text && e.internal & 1 != 0,
         };
-        data::copy(self.archive, e, &mut out)?;
+        data::unpack_member(self.archive, e, &mut out)?;
         if !self.how.quiet {
             let _ = ctx.stdout.write_all(b"\n");
         }
@@ -216,16 +216,16 @@ impl ExtractRun<'_> {
             return Err(MemberProblem::Invalid("the link's target is too long".into()));
         }
         let mut target = Vec::new();
-        data::copy(self.archive, e, &mut target)?;
+        data::unpack_member(self.archive, e, &mut target)?;
         if !self.how.quiet {
-            let (shown, to) = (lossy(name), lossy(&target));
+            let (shown, to) = (lossy_name(name), lossy_name(&target));
             let _ = writeln!(ctx.stdout, "    linking: {shown:<22}  -> {to} ");
         }
         if let Some(dir) = path.parent() {
             fs::create_dir_all(dir).map_err(|_| no_directory(ctx, name))?;
         }
         // A file holds the place, so that nothing is made below it.
-        anew(path).map_err(MemberProblem::Output)?;
+        create_anew(path).map_err(MemberProblem::Output)?;
         self.links.push((name.to_vec(), path.to_path_buf(), target));
         Ok(())
     }
@@ -237,12 +237,12 @@ impl ExtractRun<'_> {
             return 0;
         }
         if !self.how.quiet {
-            let _ = writeln!(ctx.stdout, "   creating: {}", lossy(name));
+            let _ = writeln!(ctx.stdout, "   creating: {}", lossy_name(name));
         }
         if let Err(e) = fs::create_dir_all(&path) {
-            let (shown, why) = (lossy(name), box_sys::strerror(&e));
+            let (shown, why) = (lossy_name(name), box_sys::error_text(&e));
             let text = format!("checkdir error:  cannot create {shown}\n                 {why}\n");
-            complain(ctx, &text);
+            print_message(ctx, &text);
             return 2;
         }
         self.dirs.push((path, mode.map(|m| m & !(meta::umask() & 0o777)), time));
@@ -252,13 +252,13 @@ impl ExtractRun<'_> {
 
 impl Extract {
     /// Where a member goes, and the status of what was taken off its name; `None` if there is nothing to make.
-    fn target(&self, ctx: &mut Ctx<'_>, e: &ZipEntry) -> Option<(Vec<u8>, u8)> {
+    fn target_name(&self, ctx: &mut Ctx<'_>, e: &ZipEntry) -> Option<(Vec<u8>, u8)> {
         let mut status = 0;
         let mut warn = |text: String| {
-            complain(ctx, &text);
+            print_message(ctx, &text);
             status = 1;
         };
-        let shown = lossy(&e.name);
+        let shown = lossy_name(&e.name);
         if e.name.starts_with(b"/") {
             warn(format!("warning:  stripped absolute path spec from {shown}\n"));
         }
@@ -284,7 +284,7 @@ impl Extract {
         }
         if let Some(dir) = &self.dir {
             let dir = dir.strip_suffix(b"/").filter(|d| !d.is_empty()).unwrap_or(dir);
-            name = path::join(dir, &name);
+            name = path::join_path(dir, &name);
         }
         if e.is_dir() {
             name.push(b'/');
@@ -299,11 +299,11 @@ fn no_directory(ctx: &Ctx<'_>, name: &[u8]) -> MemberProblem {
     let file = slashes
         .map(|at| &name[..at])
         .find(|part| meta::stat(&ctx.path(part), true).is_ok_and(|s| s.kind != FileKind::Dir));
-    MemberProblem::Directory(lossy(file.unwrap_or(name)))
+    MemberProblem::Directory(lossy_name(file.unwrap_or(name)))
 }
 
 /// A new, empty file. A link is replaced, not followed.
-fn anew(path: &Path) -> io::Result<File> {
+fn create_anew(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => File::create(path),
@@ -320,7 +320,7 @@ enum OverwriteAnswer {
     End,
 }
 
-fn ask(ctx: &mut Ctx<'_>, name: &[u8]) -> OverwriteAnswer {
+fn ask_overwrite(ctx: &mut Ctx<'_>, name: &[u8]) -> OverwriteAnswer {
     loop {
         let question = [b"replace ", name, b"? [y]es, [n]o, [A]ll, [N]one, [r]ename: "].concat();
         let _ = ctx.stdout.flush();
@@ -348,7 +348,7 @@ fn ask(ctx: &mut Ctx<'_>, name: &[u8]) -> OverwriteAnswer {
                 };
             }
             _ => {
-                let shown = lossy(line.trim_ascii());
+                let shown = lossy_name(line.trim_ascii());
                 let text = format!("error:  invalid response [{shown}]\n");
                 let _ = ctx.stderr.write_all(text.as_bytes());
             }
@@ -378,6 +378,6 @@ impl<W: Write> Write for LineEndWriter<W> {
     }
 }
 
-fn nanos(seconds: i64) -> u64 {
+fn to_nanos(seconds: i64) -> u64 {
     u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000)
 }

@@ -52,27 +52,27 @@ impl ZipEntry {
     }
 
     /// Whether a password is needed.
-    pub fn encrypted(&self) -> bool {
+    pub fn is_encrypted(&self) -> bool {
         self.flags & 1 != 0
     }
 
     /// Type and permission bits of a Unix archive.
-    pub fn unix(&self) -> Option<u32> {
+    pub fn unix_mode(&self) -> Option<u32> {
         (self.made_by >> 8 == 3).then_some(self.external >> 16).filter(|m| *m != 0)
     }
 
     /// Whether it is a symbolic link, by the mode that Unix systems write.
     pub fn is_symlink(&self) -> bool {
-        self.unix().is_some_and(|m| m & 0o170_000 == 0o120_000)
+        self.unix_mode().is_some_and(|m| m & 0o170_000 == 0o120_000)
     }
 
     /// When it was changed last.
-    pub fn epoch(&self, zone: &Zone) -> i64 {
+    pub fn modified_epoch(&self, zone: &Zone) -> i64 {
         if let Some(t) = self.mtime {
             return t;
         }
         let (date, time) = (i64::from(self.dos >> 16), i64::from(self.dos & 0xffff));
-        let days = civil::days(1980 + (date >> 9), date >> 5 & 15, date & 31);
+        let days = civil::days_from_date(1980 + (date >> 9), date >> 5 & 15, date & 31);
         let seconds = (time >> 11) * 3600 + (time >> 5 & 63) * 60 + (time & 31) * 2;
         zone.to_epoch(days * 86_400 + seconds)
     }
@@ -80,7 +80,7 @@ impl ZipEntry {
 
 /// DOS time of a moment; years it does not know are those at its ends.
 pub fn dos_time(epoch: i64, zone: &Zone) -> u32 {
-    let t = zone.broken(epoch, 0);
+    let t = zone.to_civil(epoch, 0);
     if t.year < 1980 {
         return 1 << 21 | 1 << 16;
     }
@@ -93,19 +93,19 @@ pub fn dos_time(epoch: i64, zone: &Zone) -> u32 {
 struct ZipFields<'a>(&'a [u8]);
 
 impl<'a> ZipFields<'a> {
-    fn bytes(&mut self, n: usize) -> Option<&'a [u8]> {
+    fn take_bytes(&mut self, n: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(n)?;
         self.0 = rest;
         Some(head)
     }
-    fn u16(&mut self) -> Option<u16> {
-        Some(u16::from_le_bytes(self.bytes(2)?.try_into().ok()?))
+    fn take_u16(&mut self) -> Option<u16> {
+        Some(u16::from_le_bytes(self.take_bytes(2)?.try_into().ok()?))
     }
-    fn u32(&mut self) -> Option<u32> {
-        Some(u32::from_le_bytes(self.bytes(4)?.try_into().ok()?))
+    fn take_u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take_bytes(4)?.try_into().ok()?))
     }
-    fn u64(&mut self) -> Option<u64> {
-        Some(u64::from_le_bytes(self.bytes(8)?.try_into().ok()?))
+    fn take_u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take_bytes(8)?.try_into().ok()?))
     }
 }
 
@@ -135,16 +135,16 @@ pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
     };
     let mut f = ZipFields(&tail[at + 4..]);
     let end = (|| {
-        f.bytes(6)?;
-        let count = u64::from(f.u16()?);
-        let (size, offset) = (u64::from(f.u32()?), u64::from(f.u32()?));
-        let length = usize::from(f.u16()?);
+        f.take_bytes(6)?;
+        let count = u64::from(f.take_u16()?);
+        let (size, offset) = (u64::from(f.take_u32()?), u64::from(f.take_u32()?));
+        let length = usize::from(f.take_u16()?);
         Some((count, size, offset, f.0.get(..length).unwrap_or(f.0).to_vec()))
     })();
     let Some((mut count, mut size, mut offset, comment)) = end else { return Ok(None) };
     let mut end_at = tail_at + at as u64;
     if (count == 0xffff || size == 0xffff_ffff || offset == 0xffff_ffff)
-        && let Some(found) = end64(file, end_at)?
+        && let Some(found) = find_end64(file, end_at)?
     {
         (count, size, offset, end_at) = found;
     }
@@ -158,7 +158,7 @@ pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
     let mut f = ZipFields(&data);
     let mut entries = Vec::new();
     while (entries.len() as u64) < count {
-        let Some(mut e) = central(&mut f) else { break };
+        let Some(mut e) = parse_central(&mut f) else { break };
         e.offset = e.offset.saturating_add(shift);
         entries.push(e);
     }
@@ -167,63 +167,63 @@ pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
 
 /// The ZIP64 end record that the locator in front of the end record leads to: number of entries, size and
 /// offset of the directory, and where the record is.
-fn end64(file: &mut File, end_at: u64) -> io::Result<Option<(u64, u64, u64, u64)>> {
+fn find_end64(file: &mut File, end_at: u64) -> io::Result<Option<(u64, u64, u64, u64)>> {
     let mut buf = [0u8; 56];
     let Some(at) = end_at.checked_sub(20) else { return Ok(None) };
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(&mut buf[..20])?;
     let mut f = ZipFields(&buf);
-    if f.u32() != Some(LOCATOR64) {
+    if f.take_u32() != Some(LOCATOR64) {
         return Ok(None);
     }
-    f.bytes(4);
-    let Some(at) = f.u64().filter(|a| *a < end_at) else { return Ok(None) };
+    f.take_bytes(4);
+    let Some(at) = f.take_u64().filter(|a| *a < end_at) else { return Ok(None) };
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(&mut buf)?;
     let mut f = ZipFields(&buf);
-    if f.u32() != Some(END64) {
+    if f.take_u32() != Some(END64) {
         return Ok(None);
     }
-    f.bytes(28);
-    Ok((|| Some((f.u64()?, f.u64()?, f.u64()?, at)))())
+    f.take_bytes(28);
+    Ok((|| Some((f.take_u64()?, f.take_u64()?, f.take_u64()?, at)))())
 }
 
-fn central(f: &mut ZipFields<'_>) -> Option<ZipEntry> {
-    if f.u32()? != CENTRAL {
+fn parse_central(f: &mut ZipFields<'_>) -> Option<ZipEntry> {
+    if f.take_u32()? != CENTRAL {
         return None;
     }
     let mut e = ZipEntry {
-        made_by: f.u16()?,
-        needs: f.u16()?,
-        flags: f.u16()?,
-        method: f.u16()?,
-        dos: f.u32()?,
-        crc: f.u32()?,
-        packed: f.u32()?.into(),
-        size: f.u32()?.into(),
+        made_by: f.take_u16()?,
+        needs: f.take_u16()?,
+        flags: f.take_u16()?,
+        method: f.take_u16()?,
+        dos: f.take_u32()?,
+        crc: f.take_u32()?,
+        packed: f.take_u32()?.into(),
+        size: f.take_u32()?.into(),
         ..ZipEntry::default()
     };
-    let (name, extra, comment) = (f.u16()?, f.u16()?, f.u16()?);
-    f.u16()?;
-    e.internal = f.u16()?;
-    e.external = f.u32()?;
-    e.offset = f.u32()?.into();
-    e.name = f.bytes(name.into())?.to_vec();
-    let mut extra = ZipFields(f.bytes(extra.into())?);
-    e.comment = f.bytes(comment.into())?.to_vec();
-    while let (Some(id), Some(len)) = (extra.u16(), extra.u16()) {
-        let Some(body) = extra.bytes(len.into()) else { break };
+    let (name, extra, comment) = (f.take_u16()?, f.take_u16()?, f.take_u16()?);
+    f.take_u16()?;
+    e.internal = f.take_u16()?;
+    e.external = f.take_u32()?;
+    e.offset = f.take_u32()?.into();
+    e.name = f.take_bytes(name.into())?.to_vec();
+    let mut extra = ZipFields(f.take_bytes(extra.into())?);
+    e.comment = f.take_bytes(comment.into())?.to_vec();
+    while let (Some(id), Some(len)) = (extra.take_u16(), extra.take_u16()) {
+        let Some(body) = extra.take_bytes(len.into()) else { break };
         let mut body = ZipFields(body);
         match id {
             EXTRA_ZIP64 => {
                 for field in [&mut e.size, &mut e.packed, &mut e.offset] {
                     if *field == 0xffff_ffff {
-                        *field = body.u64().unwrap_or(*field);
+                        *field = body.take_u64().unwrap_or(*field);
                     }
                 }
             }
-            EXTRA_TIME if body.bytes(1).is_some_and(|b| b[0] & 1 != 0) => {
-                e.mtime = body.u32().map(|t| i64::from(t as i32));
+            EXTRA_TIME if body.take_bytes(1).is_some_and(|b| b[0] & 1 != 0) => {
+                e.mtime = body.take_u32().map(|t| i64::from(t as i32));
             }
             _ => {}
         }
@@ -238,16 +238,16 @@ pub fn seek_data(file: &mut File, e: &ZipEntry) -> io::Result<()> {
     let mut head = [0u8; 30];
     file.read_exact(&mut head).map_err(|_| broken())?;
     let mut f = ZipFields(&head);
-    if f.u32() != Some(LOCAL) {
+    if f.take_u32() != Some(LOCAL) {
         return Err(broken());
     }
-    f.bytes(22);
-    let (name, extra) = (f.u16().unwrap_or(0), f.u16().unwrap_or(0));
+    f.take_bytes(22);
+    let (name, extra) = (f.take_u16().unwrap_or(0), f.take_u16().unwrap_or(0));
     file.seek(SeekFrom::Current(i64::from(name) + i64::from(extra)))?;
     Ok(())
 }
 
-fn small(n: u64) -> u32 {
+fn clamp_u32(n: u64) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
@@ -262,7 +262,7 @@ fn time_field(e: &ZipEntry) -> Vec<u8> {
 }
 
 /// ZIP64 sizes, always there in local headers of large files only.
-fn large(fields: &[u64]) -> Vec<u8> {
+fn zip64_fields(fields: &[u64]) -> Vec<u8> {
     let mut out = EXTRA_ZIP64.to_le_bytes().to_vec();
     out.extend_from_slice(&((fields.len() * 8) as u16).to_le_bytes());
     fields.iter().for_each(|f| out.extend_from_slice(&f.to_le_bytes()));
@@ -275,9 +275,10 @@ pub fn local_header(e: &ZipEntry) -> Vec<u8> {
     let big = e.size.max(e.packed) >= 0xffff_0000;
     let mut extra = time_field(e);
     if big {
-        extra.extend(large(&[e.size, e.packed]));
+        extra.extend(zip64_fields(&[e.size, e.packed]));
     }
-    let (packed, size) = if big { (u32::MAX, u32::MAX) } else { (small(e.packed), small(e.size)) };
+    let (packed, size) =
+        if big { (u32::MAX, u32::MAX) } else { (clamp_u32(e.packed), clamp_u32(e.size)) };
     let mut out = LOCAL.to_le_bytes().to_vec();
     for n in [if big { 45 } else { e.needs }, e.flags, e.method] {
         out.extend_from_slice(&n.to_le_bytes());
@@ -306,20 +307,20 @@ pub fn write_end(
         let wide: Vec<u64> =
             [e.size, e.packed, e.offset].into_iter().filter(|n| *n >= 0xffff_ffff).collect();
         if !wide.is_empty() {
-            extra.extend(large(&wide));
+            extra.extend(zip64_fields(&wide));
         }
         data.extend_from_slice(&CENTRAL.to_le_bytes());
         for n in [e.made_by, e.needs, e.flags, e.method] {
             data.extend_from_slice(&n.to_le_bytes());
         }
-        for n in [e.dos, e.crc, small(e.packed), small(e.size)] {
+        for n in [e.dos, e.crc, clamp_u32(e.packed), clamp_u32(e.size)] {
             data.extend_from_slice(&n.to_le_bytes());
         }
         let lengths = [e.name.len(), extra.len(), e.comment.len()].map(|n| n as u16);
         for n in [lengths[0], lengths[1], lengths[2], 0, e.internal] {
             data.extend_from_slice(&n.to_le_bytes());
         }
-        for n in [e.external, small(e.offset)] {
+        for n in [e.external, clamp_u32(e.offset)] {
             data.extend_from_slice(&n.to_le_bytes());
         }
         data.extend_from_slice(&e.name);
@@ -346,7 +347,7 @@ pub fn write_end(
     for n in [0, 0, count, count] {
         end.extend_from_slice(&n.to_le_bytes());
     }
-    for n in [small(size), small(at)] {
+    for n in [clamp_u32(size), clamp_u32(at)] {
         end.extend_from_slice(&n.to_le_bytes());
     }
     end.extend_from_slice(&(comment.len() as u16).to_le_bytes());

@@ -3,46 +3,47 @@
 use std::io::Write;
 
 use box_applet::Ctx;
-use box_text::mode::letters;
+use box_text::mode::mode_letters;
 use box_text::time::Zone;
-use box_text::time::strftime::strftime;
+use box_text::time::strftime::format_strftime;
 
 use super::format::{BZIP2, DEFLATED, Directory, STORED, ZipEntry};
-use super::{lossy, saved};
+use super::{lossy_name, saved_percent};
 
-fn time(e: &ZipEntry, format: &[u8], zone: &Zone) -> String {
-    lossy(&strftime(format, &zone.broken(e.epoch(zone), 0)))
+fn entry_time(e: &ZipEntry, format: &[u8], zone: &Zone) -> String {
+    lossy_name(&format_strftime(format, &zone.to_civil(e.modified_epoch(zone), 0)))
 }
 
-fn plural(n: usize) -> String {
+fn plural_suffix(n: usize) -> String {
     if n == 1 { "1 file".to_string() } else { format!("{n} files") }
 }
 
-fn row(ctx: &mut Ctx<'_>, head: &str, name: &[u8]) {
+fn print_row(ctx: &mut Ctx<'_>, head: &str, name: &[u8]) {
     let _ = ctx.stdout.write_all(head.as_bytes());
     let _ = ctx.stdout.write_all(name);
     let _ = ctx.stdout.write_all(b"\n");
 }
 
 /// Size, time, name.
-pub fn short(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zone) {
+pub fn list_short(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zone) {
     if quiet < 2 {
         let _ = ctx
             .stdout
             .write_all(b"  Length      Date    Time    Name\n---------  ---------- -----   ----\n");
     }
     for e in entries {
-        let when = time(e, b"%Y-%m-%d %H:%M", zone);
-        row(ctx, &format!("{:>9}  {when}   ", e.size), &e.name);
+        let when = entry_time(e, b"%Y-%m-%d %H:%M", zone);
+        print_row(ctx, &format!("{:>9}  {when}   ", e.size), &e.name);
     }
     if quiet < 2 {
         let sum: u64 = entries.iter().map(|e| e.size).sum();
         let _ = ctx.stdout.write_all(b"---------                     -------\n");
-        let _ = writeln!(ctx.stdout, "{sum:>9}                     {}", plural(entries.len()));
+        let _ =
+            writeln!(ctx.stdout, "{sum:>9}                     {}", plural_suffix(entries.len()));
     }
 }
 
-fn method(e: &ZipEntry) -> &'static str {
+fn method_name(e: &ZipEntry) -> &'static str {
     match e.method {
         STORED => "Stored",
         DEFLATED => match e.flags >> 1 & 3 {
@@ -57,7 +58,7 @@ fn method(e: &ZipEntry) -> &'static str {
 }
 
 /// With method, packed size and checksum.
-pub fn verbose(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zone) {
+pub fn list_verbose(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zone) {
     if quiet < 2 {
         let _ = ctx.stdout.write_all(
             b" Length   Method    Size  Cmpr    Date    Time   CRC-32   Name\n\
@@ -65,16 +66,16 @@ pub fn verbose(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zo
         );
     }
     for e in entries {
-        let when = time(e, b"%Y-%m-%d %H:%M", zone);
+        let when = entry_time(e, b"%Y-%m-%d %H:%M", zone);
         let head = format!(
             "{:>8}  {:<6} {:>8} {:>3}% {when} {:08x}  ",
             e.size,
-            method(e),
+            method_name(e),
             e.packed,
-            saved(e.size, e.packed),
+            saved_percent(e.size, e.packed),
             e.crc
         );
-        row(ctx, &head, &e.name);
+        print_row(ctx, &head, &e.name);
     }
     if quiet < 2 {
         let size: u64 = entries.iter().map(|e| e.size).sum();
@@ -85,19 +86,19 @@ pub fn verbose(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zo
         let _ = writeln!(
             ctx.stdout,
             "{size:>8}         {packed:>8} {:>3}%                            {}",
-            saved(size, packed),
-            plural(entries.len())
+            saved_percent(size, packed),
+            plural_suffix(entries.len())
         );
     }
 }
 
 /// One name in each line.
-pub fn names(ctx: &mut Ctx<'_>, entries: &[&ZipEntry]) {
-    entries.iter().for_each(|e| row(ctx, "", &e.name));
+pub fn list_names(ctx: &mut Ctx<'_>, entries: &[&ZipEntry]) {
+    entries.iter().for_each(|e| print_row(ctx, "", &e.name));
 }
 
 /// `zipinfo`: a line as `ls -l` has it for each member.
-pub fn info(
+pub fn list_info(
     ctx: &mut Ctx<'_>,
     directory: &Directory,
     entries: &[&ZipEntry],
@@ -116,7 +117,7 @@ pub fn info(
         let host = if e.made_by >> 8 == 3 { "unx" } else { "fat" };
         let version = e.made_by & 0xff;
         let text = if e.internal & 1 != 0 { 't' } else { 'b' };
-        let text = if e.encrypted() { text.to_ascii_uppercase() } else { text };
+        let text = if e.is_encrypted() { text.to_ascii_uppercase() } else { text };
         // A data descriptor, an extra field, both or none.
         let extra = match (e.flags & 8 != 0, e.mtime.is_some()) {
             (false, true) => 'x',
@@ -132,13 +133,13 @@ pub fn info(
         };
         let head = format!(
             "{}  {}.{} {host} {:>8} {text}{extra} {packing} {} ",
-            mode(e),
+            mode_text(e),
             version / 10,
             version % 10,
             e.size,
-            time(e, b"%y-%b-%d %H:%M", zone)
+            entry_time(e, b"%y-%b-%d %H:%M", zone)
         );
-        row(ctx, &head, &e.name);
+        print_row(ctx, &head, &e.name);
     }
     if all {
         let size: u64 = entries.iter().map(|e| e.size).sum();
@@ -148,13 +149,13 @@ pub fn info(
         let _ = writeln!(
             ctx.stdout,
             "{}, {size} bytes uncompressed, {packed} bytes compressed:  {share:.1}%",
-            plural(entries.len())
+            plural_suffix(entries.len())
         );
     }
 }
 
-fn mode(e: &ZipEntry) -> String {
-    let Some(mode) = e.unix() else {
+fn mode_text(e: &ZipEntry) -> String {
+    let Some(mode) = e.unix_mode() else {
         return if e.is_dir() { "drwx---   " } else { "-rw----   " }.to_string();
     };
     let kind = match mode & 0o170_000 {
@@ -164,5 +165,5 @@ fn mode(e: &ZipEntry) -> String {
         0 => '?',
         _ => '-',
     };
-    format!("{kind}{}", letters((mode & 0o777) as u16))
+    format!("{kind}{}", mode_letters((mode & 0o777) as u16))
 }

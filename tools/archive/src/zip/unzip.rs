@@ -11,29 +11,29 @@ use box_text::glob::GlobPattern;
 use self::options::{UnzipAction, UnzipJob};
 use super::data::{self, MemberProblem};
 use super::format::{self, Directory, ZipEntry};
-use super::{complain, list, lossy, pattern};
+use super::{list, lossy_name, member_pattern, print_message};
 
 /// Runs `unzip`.
-pub fn unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let job = options::unzip(ctx, args)?;
+pub fn run_unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let job = options::parse_unzip(ctx, args)?;
     Ok(run(ctx, &job))
 }
 
 /// Runs `zipinfo`.
-pub fn zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let job = options::zipinfo(ctx, args)?;
+pub fn run_zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let job = options::parse_zipinfo(ctx, args)?;
     Ok(run(ctx, &job))
 }
 
 fn run(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
-    let Some((shown, mut file)) = open(ctx, &job.archive) else {
-        let n = lossy(&job.archive);
+    let Some((shown, mut file)) = open_archive(ctx, &job.archive) else {
+        let n = lossy_name(&job.archive);
         let who = &ctx.name;
         let text = format!("{who}:  cannot find or open {n}, {n}.zip or {n}.ZIP.\n");
         let _ = ctx.stderr.write_all(text.as_bytes());
         return Exit(9);
     };
-    let name = lossy(&shown);
+    let name = lossy_name(&shown);
     let heading = match job.action {
         UnzipAction::Pipe(names) => names,
         UnzipAction::Names => false,
@@ -47,7 +47,7 @@ fn run(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
         Ok(Some(d)) => d,
         Ok(None) => return no_archive(ctx, job),
         Err(e) => {
-            ctx.error(format_args!(" cannot read {name}: {}", box_sys::strerror(&e)));
+            ctx.error(format_args!(" cannot read {name}: {}", box_sys::error_text(&e)));
             return Exit(9);
         }
     };
@@ -60,14 +60,14 @@ fn run(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
     }
     if directory.entries.is_empty() && job.action != UnzipAction::Comment {
         let text = format!("warning [{name}]:  zipfile is empty\n");
-        complain(ctx, &text);
+        print_message(ctx, &text);
         return Exit(1);
     }
-    let (chosen, unmatched) = choose(job, &directory.entries);
-    let status = act(ctx, job, &mut file, &directory, &chosen, &name);
+    let (chosen, unmatched) = choose_entries(job, &directory.entries);
+    let status = run_action(ctx, job, &mut file, &directory, &chosen, &name);
     for name in &unmatched {
         if !matches!(job.action, UnzipAction::List | UnzipAction::Verbose) {
-            complain(ctx, &format!("caution: filename not matched:  {}\n", lossy(name)));
+            print_message(ctx, &format!("caution: filename not matched:  {}\n", lossy_name(name)));
         }
     }
     let missing = if unmatched.is_empty() { 0 } else { 11 };
@@ -82,17 +82,17 @@ fn warn_of_extra(ctx: &mut Ctx<'_>, directory: &Directory, name: &str) {
             directory.extra,
             if directory.extra == 1 { "" } else { "s" },
         );
-        complain(ctx, &text);
+        print_message(ctx, &text);
     }
 }
 
 /// The entries that are asked for, and the names that no entry has.
-fn choose<'d, 'j>(
+fn choose_entries<'d, 'j>(
     job: &'j UnzipJob,
     entries: &'d [ZipEntry],
 ) -> (Vec<&'d ZipEntry>, Vec<&'j [u8]>) {
     let patterns = |l: &[Vec<u8>]| -> Vec<GlobPattern> {
-        l.iter().map(|p| pattern(p, job.ignore_case)).collect()
+        l.iter().map(|p| member_pattern(p, job.ignore_case)).collect()
     };
     let (only, except) = (patterns(&job.only), patterns(&job.except));
     let mut used = vec![false; only.len()];
@@ -108,7 +108,7 @@ fn choose<'d, 'j>(
     (chosen, names.filter(|(_, used)| !**used).map(|(name, _)| name).collect())
 }
 
-fn act(
+fn run_action(
     ctx: &mut Ctx<'_>,
     job: &UnzipJob,
     file: &mut File,
@@ -118,24 +118,24 @@ fn act(
 ) -> u8 {
     let zone = ctx.zone();
     match job.action {
-        UnzipAction::List => list::short(ctx, chosen, job.quiet, &zone),
-        UnzipAction::Verbose => list::verbose(ctx, chosen, job.quiet, &zone),
-        UnzipAction::Info => list::info(ctx, directory, chosen, job.only.is_empty(), &zone),
-        UnzipAction::Names => list::names(ctx, chosen),
+        UnzipAction::List => list::list_short(ctx, chosen, job.quiet, &zone),
+        UnzipAction::Verbose => list::list_verbose(ctx, chosen, job.quiet, &zone),
+        UnzipAction::Info => list::list_info(ctx, directory, chosen, job.only.is_empty(), &zone),
+        UnzipAction::Names => list::list_names(ctx, chosen),
         UnzipAction::Comment => {
             let _ = ctx.stdout.write_all(&directory.comment);
             if !directory.comment.is_empty() {
                 let _ = ctx.stdout.write_all(b"\n");
             }
         }
-        UnzipAction::Test => return test(ctx, job, file, chosen, name),
-        UnzipAction::Pipe(names) => return pipe(ctx, file, chosen, names),
+        UnzipAction::Test => return test_members(ctx, job, file, chosen, name),
+        UnzipAction::Pipe(names) => return pipe_members(ctx, file, chosen, names),
         UnzipAction::Extract => return job.extract.run(ctx, file, chosen, &zone),
     }
     0
 }
 
-fn test(
+fn test_members(
     ctx: &mut Ctx<'_>,
     job: &UnzipJob,
     file: &mut File,
@@ -144,18 +144,18 @@ fn test(
 ) -> u8 {
     let mut status = 0;
     for e in chosen {
-        let shown = lossy(&e.name);
-        if let Err(p) = data::check(e) {
-            status = status.max(refuse(ctx, e, p));
+        let shown = lossy_name(&e.name);
+        if let Err(p) = data::check_member(e) {
+            status = status.max(refuse_member(ctx, e, p));
             continue;
         }
         if job.quiet == 0 {
             let _ = write!(ctx.stdout, "    testing: {shown:<22}  ");
         }
-        match data::copy(file, e, &mut std::io::sink()) {
+        match data::unpack_member(file, e, &mut std::io::sink()) {
             Ok(()) if job.quiet == 0 => drop(ctx.stdout.write_all(b" OK\n")),
             Ok(()) => {}
-            Err(p) => status = status.max(refuse(ctx, e, p)),
+            Err(p) => status = status.max(refuse_member(ctx, e, p)),
         }
     }
     if job.quiet < 2 {
@@ -167,7 +167,7 @@ fn test(
     status
 }
 
-fn pipe(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&ZipEntry], names: bool) -> u8 {
+fn pipe_members(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&ZipEntry], names: bool) -> u8 {
     let mut status = 0;
     for e in chosen.iter().filter(|e| !e.is_dir()) {
         if names {
@@ -175,14 +175,14 @@ fn pipe(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&ZipEntry], names: bool) -
             let shown = String::from_utf8_lossy(&e.name);
             let _ = writeln!(ctx.stdout, "{what}: {shown:<22}  ");
         }
-        if let Err(p) = data::check(e) {
-            status = status.max(refuse(ctx, e, p));
+        if let Err(p) = data::check_member(e) {
+            status = status.max(refuse_member(ctx, e, p));
             continue;
         }
-        match data::copy(file, e, &mut ctx.stdout) {
+        match data::unpack_member(file, e, &mut ctx.stdout) {
             Ok(()) => {}
             Err(MemberProblem::Output(_)) => return status,
-            Err(p) => status = status.max(refuse(ctx, e, p)),
+            Err(p) => status = status.max(refuse_member(ctx, e, p)),
         }
         if names {
             let _ = ctx.stdout.write_all(b"\n");
@@ -192,8 +192,8 @@ fn pipe(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&ZipEntry], names: bool) -
 }
 
 /// Says why a member cannot be had; the status.
-pub(super) fn refuse(ctx: &mut Ctx<'_>, e: &ZipEntry, problem: MemberProblem) -> u8 {
-    let name = lossy(&e.name);
+pub(super) fn refuse_member(ctx: &mut Ctx<'_>, e: &ZipEntry, problem: MemberProblem) -> u8 {
+    let name = lossy_name(&e.name);
     let (text, status) = match problem {
         MemberProblem::Encrypted => {
             (format!("   skipping: {name:<22}  unable to get password\n"), 82)
@@ -224,15 +224,15 @@ pub(super) fn refuse(ctx: &mut Ctx<'_>, e: &ZipEntry, problem: MemberProblem) ->
             2,
         ),
         MemberProblem::Output(e) => {
-            (format!("{name}:  write error: {}\n", box_sys::strerror(&e)), 50)
+            (format!("{name}:  write error: {}\n", box_sys::error_text(&e)), 50)
         }
     };
-    complain(ctx, &text);
+    print_message(ctx, &text);
     status
 }
 
 fn no_archive(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
-    let given = lossy(&job.archive);
+    let given = lossy_name(&job.archive);
     let who = ctx.name.clone();
     let text = format!(
         "  End-of-central-directory signature not found.  Either this file is not\n  a zipfile, or it \
@@ -241,12 +241,12 @@ fn no_archive(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
          zipfile directory in one of {given} or\n        {given}.zip, and cannot find {given}.ZIP, \
          period.\n"
     );
-    complain(ctx, &text);
+    print_message(ctx, &text);
     Exit(9)
 }
 
 /// The archive under its name, or with `.zip` behind it.
-fn open(ctx: &Ctx<'_>, name: &[u8]) -> Option<(Vec<u8>, File)> {
+fn open_archive(ctx: &Ctx<'_>, name: &[u8]) -> Option<(Vec<u8>, File)> {
     [&b""[..], b".zip", b".ZIP"].iter().find_map(|suffix| {
         let full = [name, suffix].concat();
         let path = ctx.path(&full);

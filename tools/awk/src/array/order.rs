@@ -15,7 +15,7 @@ use super::AwkKey;
 const SIZES: [usize; 8] = [13, 127, 1021, 8191, 131_071, 1_048_573, 8_388_593, 16_777_213];
 
 /// Whether a table of that level must grow before it takes another element.
-pub fn outgrown(elements: usize, level: usize) -> bool {
+pub fn is_outgrown(elements: usize, level: usize) -> bool {
     level + 1 < SIZES.len() && (elements + 1) / SIZES[level] > 2
 }
 
@@ -32,20 +32,20 @@ struct HashedKey {
 /// Subscripts of a nested array, or of one that did not begin with a counting subscript, in
 /// gawk's order; given with their births in order. `growths`: births before which the table
 /// had grown, as far as known.
-pub fn hashed(keys: Vec<(u64, AwkKey)>, growths: &[u64]) -> Vec<AwkKey> {
+pub fn hashed_order(keys: Vec<(u64, AwkKey)>, growths: &[u64]) -> Vec<AwkKey> {
     if keys.first().is_some_and(|(_, k)| is_int32(k)) {
         let (ints, others): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, k)| is_int32(k));
         let growths = if others.is_empty() { growths } else { &[] };
-        let mut all = table(others, &[], sdbm_of, newest_first);
-        all.extend(table(ints, growths, mix, pairs));
+        let mut all = table_order(others, &[], sdbm_of, newest_first);
+        all.extend(table_order(ints, growths, mix_hash, pair_order));
         return all;
     }
-    table(keys, growths, sdbm_of, newest_first)
+    table_order(keys, growths, sdbm_of, newest_first)
 }
 
 /// Inserts in order of creation, growing as gawk does; then reads place by place. `unload`
 /// puts a place's elements, given oldest first, into the order of its chain.
-fn table(
+fn table_order(
     keys: Vec<(u64, AwkKey)>,
     growths: &[u64],
     hash: fn(&AwkKey) -> u32,
@@ -69,7 +69,7 @@ fn table(
     for (n, (born, key)) in keys.into_iter().enumerate() {
         while match growths.get(level) {
             Some(last) => born > *last,
-            None => outgrown(n, level),
+            None => is_outgrown(n, level),
         } {
             grow(&mut places, &mut level);
         }
@@ -89,7 +89,7 @@ fn newest_first(mut place: Vec<HashedKey>) -> Vec<HashedKey> {
 }
 
 /// Chains of integers: pairs, the newest pair first, within a pair the oldest first.
-fn pairs(place: Vec<HashedKey>) -> Vec<HashedKey> {
+fn pair_order(place: Vec<HashedKey>) -> Vec<HashedKey> {
     let mut chain: Vec<Vec<HashedKey>> = Vec::new();
     for item in place {
         match chain.last_mut() {
@@ -101,18 +101,18 @@ fn pairs(place: Vec<HashedKey>) -> Vec<HashedKey> {
 }
 
 fn sdbm_of(key: &AwkKey) -> u32 {
-    sdbm(&key.text())
+    sdbm_hash(&key.text())
 }
 
 /// sdbm's string hash in 32 bits, characters signed.
-fn sdbm(text: &[u8]) -> u32 {
+fn sdbm_hash(text: &[u8]) -> u32 {
     text.iter().fold(0u32, |h, c| {
         (*c as i8 as u32).wrapping_add(h << 6).wrapping_add(h << 16).wrapping_sub(h)
     })
 }
 
 /// The final mix of Hsieh's SuperFastHash.
-fn mix(key: &AwkKey) -> u32 {
+fn mix_hash(key: &AwkKey) -> u32 {
     let AwkKey::Int(n) = key else { return 0 };
     let mut k = *n as u32;
     k ^= k << 3;

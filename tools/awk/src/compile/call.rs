@@ -1,100 +1,102 @@
 //! Calls of the program's functions and of built-in ones.
 
 use super::AwkCompiler;
-use super::expr::{constant_field, strip};
+use super::expr::{constant_field, strip_groups};
 use crate::ast::{AwkExpr, AwkVar};
 use crate::builtin::AwkBuiltin as B;
 use crate::code::AwkOp;
 use crate::resolve::array_argument;
 
 impl AwkCompiler {
-    pub(super) fn call(&mut self, f: u32, args: &[AwkExpr]) {
+    pub(super) fn compile_call(&mut self, f: u32, args: &[AwkExpr]) {
         for (n, arg) in args.iter().enumerate() {
             match (self.params.is_array(f, n), arg) {
                 (true, AwkExpr::Var(v)) => {
-                    let place = self.place(*v);
-                    self.emit(AwkOp::ArgArray(place));
+                    let place = self.place_of_array(*v);
+                    self.emit_op(AwkOp::ArgArray(place));
                 }
                 (true, AwkExpr::Index(v, subs)) => {
                     let place = self.element_address(*v, subs);
-                    self.emit(AwkOp::ArgElement(place));
+                    self.emit_op(AwkOp::ArgElement(place));
                 }
                 _ => self.dynamic_argument(arg),
             }
         }
-        self.emit(AwkOp::Call(f, args.len() as u32));
+        self.emit_op(AwkOp::Call(f, args.len() as u32));
     }
 
-    pub(super) fn indirect(&mut self, v: AwkVar, args: &[AwkExpr]) {
-        self.load(v);
+    pub(super) fn compile_indirect(&mut self, v: AwkVar, args: &[AwkExpr]) {
+        self.compile_load(v);
         args.iter().for_each(|a| self.dynamic_argument(a));
-        self.emit(AwkOp::CallIndirect(args.len() as u32));
+        self.emit_op(AwkOp::CallIndirect(args.len() as u32));
     }
 
     /// An argument that is an array only if the variable is one already.
     fn dynamic_argument(&mut self, arg: &AwkExpr) {
         match arg {
-            AwkExpr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
-                let place = self.place(*v);
-                self.emit(AwkOp::ArgVar(place));
+            AwkExpr::Var(v) if !self.special_variable(*v).is_some_and(|s| s.is_computed()) => {
+                let place = self.place_of_array(*v);
+                self.emit_op(AwkOp::ArgVar(place));
             }
             _ => {
-                self.expr(arg);
-                self.emit(AwkOp::ArgValue);
+                self.compile_expr(arg);
+                self.emit_op(AwkOp::ArgValue);
             }
         }
     }
 
-    pub(super) fn builtin(&mut self, b: B, args: &[AwkExpr]) {
+    pub(super) fn compile_builtin(&mut self, b: B, args: &[AwkExpr]) {
         match (b, args) {
-            (B::Length, []) => self.emit(AwkOp::LengthRecord),
-            (B::Length, [arg]) => match strip(arg) {
-                AwkExpr::Field(n) if constant_field(n) == Some(0) => self.emit(AwkOp::LengthRecord),
-                AwkExpr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
-                    let place = self.place(*v);
-                    self.emit(AwkOp::LengthOf(place));
+            (B::Length, []) => self.emit_op(AwkOp::LengthRecord),
+            (B::Length, [arg]) => match strip_groups(arg) {
+                AwkExpr::Field(n) if constant_field(n) == Some(0) => {
+                    self.emit_op(AwkOp::LengthRecord)
+                }
+                AwkExpr::Var(v) if !self.special_variable(*v).is_some_and(|s| s.is_computed()) => {
+                    let place = self.place_of_array(*v);
+                    self.emit_op(AwkOp::LengthOf(place));
                 }
                 AwkExpr::Index(v, subs) => {
                     // Perhaps an inner array.
                     let place = self.element_address(*v, subs);
-                    self.emit(AwkOp::LengthOfElement(place));
+                    self.emit_op(AwkOp::LengthOfElement(place));
                 }
                 _ => {
-                    self.expr(arg);
-                    self.emit(AwkOp::Builtin(b, 1));
+                    self.compile_expr(arg);
+                    self.emit_op(AwkOp::Builtin(b, 1));
                 }
             },
             (B::Isarray | B::Typeof, [arg, ..]) => self.type_of(arg, b == B::Typeof),
             (B::Sub | B::Gsub, [pattern, replacement, rest @ ..]) => {
                 self.pattern_argument(pattern);
-                self.expr(replacement);
+                self.compile_expr(replacement);
                 let record = AwkExpr::Field(Box::new(AwkExpr::Num(0.0)));
-                let target = rest.first().map_or(&record, strip);
+                let target = rest.first().map_or(&record, strip_groups);
                 if matches!(target, AwkExpr::Var(_) | AwkExpr::Index(..) | AwkExpr::Field(_)) {
-                    let t = self.target(target);
-                    self.emit(AwkOp::Subst(b == B::Gsub, t));
+                    let t = self.compile_target(target);
+                    self.emit_op(AwkOp::Subst(b == B::Gsub, t));
                 } else {
                     // Not assignable: the count is all there is.
-                    self.expr(target);
-                    self.emit(AwkOp::SubstValue(b == B::Gsub));
+                    self.compile_expr(target);
+                    self.emit_op(AwkOp::SubstValue(b == B::Gsub));
                 }
             }
             (B::Gensub, [pattern, rest @ ..]) => {
                 self.pattern_argument(pattern);
-                rest.iter().for_each(|a| self.expr(a));
+                rest.iter().for_each(|a| self.compile_expr(a));
                 if rest.len() == 2 {
-                    self.emit(AwkOp::FieldAt(0));
+                    self.emit_op(AwkOp::FieldAt(0));
                 }
-                self.emit(AwkOp::Builtin(b, 3));
+                self.emit_op(AwkOp::Builtin(b, 3));
             }
             (B::Match, [text, pattern, rest @ ..]) => {
-                self.expr(text);
+                self.compile_expr(text);
                 self.pattern_argument(pattern);
                 rest.iter().for_each(|a| self.array_argument(a));
-                self.emit(AwkOp::Builtin(b, args.len() as u32));
+                self.emit_op(AwkOp::Builtin(b, args.len() as u32));
             }
             (B::Split | B::Patsplit, [text, array, rest @ ..]) => {
-                self.expr(text);
+                self.compile_expr(text);
                 self.array_argument(array);
                 if let Some(separators) = rest.get(1) {
                     self.array_argument(separators);
@@ -104,18 +106,18 @@ impl AwkCompiler {
                     && matches!(rest.first(), Some(AwkExpr::Regex(r)) if r.is_empty());
                 match rest.first() {
                     None => {}
-                    Some(_) if each => self.expr(&AwkExpr::Str(Vec::new())),
+                    Some(_) if each => self.compile_expr(&AwkExpr::Str(Vec::new())),
                     Some(AwkExpr::Regex(r)) => {
-                        let p = self.pattern(r);
-                        self.emit(AwkOp::Pattern(p));
+                        let p = self.pattern_index(r);
+                        self.emit_op(AwkOp::Pattern(p));
                     }
-                    Some(sep) if b == B::Split => self.expr(sep),
+                    Some(sep) if b == B::Split => self.compile_expr(sep),
                     Some(sep) => self.pattern_argument(sep),
                 }
                 // A separator that is a string has split's own rules for single characters.
                 let literal = matches!(rest.first(), Some(AwkExpr::Regex(_)));
                 let n = args.len() as u32;
-                self.emit(if literal && !each && b == B::Split {
+                self.emit_op(if literal && !each && b == B::Split {
                     AwkOp::SplitPattern(n)
                 } else {
                     AwkOp::Builtin(b, n)
@@ -126,58 +128,58 @@ impl AwkCompiler {
                     if array_argument(b, n) {
                         self.array_argument(arg);
                     } else {
-                        self.expr(arg);
+                        self.compile_expr(arg);
                     }
                 }
-                self.emit(AwkOp::Builtin(b, args.len() as u32));
+                self.emit_op(AwkOp::Builtin(b, args.len() as u32));
             }
         }
     }
 
     fn type_of(&mut self, arg: &AwkExpr, name: bool) {
-        match strip(arg) {
-            AwkExpr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
-                let place = self.place(*v);
-                self.emit(AwkOp::TypeOf(place, name));
+        match strip_groups(arg) {
+            AwkExpr::Var(v) if !self.special_variable(*v).is_some_and(|s| s.is_computed()) => {
+                let place = self.place_of_array(*v);
+                self.emit_op(AwkOp::TypeOf(place, name));
             }
             AwkExpr::Index(v, subs) => {
                 let place = self.element_address(*v, subs);
-                self.emit(AwkOp::TypeOfElement(place, name));
+                self.emit_op(AwkOp::TypeOfElement(place, name));
             }
             _ => {
-                self.expr(arg);
-                self.emit(AwkOp::TypeOfValue(name));
+                self.compile_expr(arg);
+                self.emit_op(AwkOp::TypeOfValue(name));
             }
         }
     }
 
     /// A regular expression: compiled beforehand if it is written as one.
     fn pattern_argument(&mut self, e: &AwkExpr) {
-        match strip(e) {
+        match strip_groups(e) {
             AwkExpr::Regex(r) => {
-                let p = self.pattern(r);
-                self.emit(AwkOp::Pattern(p));
+                let p = self.pattern_index(r);
+                self.emit_op(AwkOp::Pattern(p));
             }
             _ => {
-                self.expr(e);
-                self.emit(AwkOp::PatternDynamic);
+                self.compile_expr(e);
+                self.emit_op(AwkOp::PatternDynamic);
             }
         }
     }
 
     fn array_argument(&mut self, e: &AwkExpr) {
-        match strip(e) {
+        match strip_groups(e) {
             AwkExpr::Var(v) => {
-                let place = self.place(*v);
-                self.emit(AwkOp::Array(place));
+                let place = self.place_of_array(*v);
+                self.emit_op(AwkOp::Array(place));
             }
             AwkExpr::Index(v, subs) => {
                 self.array_place(*v, subs);
             }
             // gawk: "argument is not an array".
             other => {
-                self.expr(other);
-                self.emit(AwkOp::NotArray);
+                self.compile_expr(other);
+                self.emit_op(AwkOp::NotArray);
             }
         }
     }

@@ -8,100 +8,106 @@ use crate::value::AwkValue;
 
 impl AwkCompiler {
     /// Evaluates for the value.
-    pub(super) fn expr(&mut self, e: &AwkExpr) {
+    pub(super) fn compile_expr(&mut self, e: &AwkExpr) {
         match e {
-            AwkExpr::Num(n) => self.emit(AwkOp::Num(*n)),
-            AwkExpr::Str(s) => self.string(s),
+            AwkExpr::Num(n) => self.emit_op(AwkOp::Num(*n)),
+            AwkExpr::Str(s) => self.emit_string(s),
             AwkExpr::Regex(r) => {
-                let p = self.pattern(r);
-                self.emit(AwkOp::MatchRecord(p));
+                let p = self.pattern_index(r);
+                self.emit_op(AwkOp::MatchRecord(p));
             }
             AwkExpr::TypedRegex(r) => {
-                let n = self.constant(AwkValue::Regex(crate::text::AwkText::new(r)));
-                self.emit(AwkOp::Const(n));
+                let n = self.constant_index(AwkValue::Regex(crate::text::AwkText::new(r)));
+                self.emit_op(AwkOp::Const(n));
             }
-            AwkExpr::Var(v) => self.load(*v),
+            AwkExpr::Var(v) => self.compile_load(*v),
             AwkExpr::Index(v, subs) => {
                 let place = self.element_address(*v, subs);
-                self.emit(if is_symtab(*v, subs) { AwkOp::Symbol } else { AwkOp::Element(place) });
+                self.emit_op(if is_symtab(*v, subs) {
+                    AwkOp::Symbol
+                } else {
+                    AwkOp::Element(place)
+                });
             }
             AwkExpr::Field(n) => match constant_field(n) {
-                Some(n) => self.emit(AwkOp::FieldAt(n)),
+                Some(n) => self.emit_op(AwkOp::FieldAt(n)),
                 None => {
-                    self.expr(n);
-                    self.emit(AwkOp::Field);
+                    self.compile_expr(n);
+                    self.emit_op(AwkOp::Field);
                 }
             },
-            AwkExpr::Group(e) => self.expr(e),
+            AwkExpr::Group(e) => self.compile_expr(e),
             // The parser lets lists stand only where they are taken apart.
-            AwkExpr::List(list) => self.subscript(list),
+            AwkExpr::List(list) => self.compile_subscript(list),
             AwkExpr::Neg(e) => {
-                self.expr(e);
-                self.emit(AwkOp::Neg);
+                self.compile_expr(e);
+                self.emit_op(AwkOp::Neg);
             }
             AwkExpr::Plus(e) => {
-                self.expr(e);
-                self.emit(AwkOp::Plus);
+                self.compile_expr(e);
+                self.emit_op(AwkOp::Plus);
             }
             AwkExpr::Not(e) => {
-                self.expr(e);
-                self.emit(AwkOp::Not);
+                self.compile_expr(e);
+                self.emit_op(AwkOp::Not);
             }
             AwkExpr::Chain(first, rest) => {
-                self.expr(first);
+                self.compile_expr(first);
                 for (op, e) in rest {
-                    self.expr(e);
-                    self.emit(AwkOp::Arith(*op));
+                    self.compile_expr(e);
+                    self.emit_op(AwkOp::Arith(*op));
                 }
             }
             AwkExpr::Concat(list) => {
-                list.iter().for_each(|e| self.expr(e));
-                self.emit(AwkOp::Concat(list.len() as u32));
+                list.iter().for_each(|e| self.compile_expr(e));
+                self.emit_op(AwkOp::Concat(list.len() as u32));
             }
             AwkExpr::Compare(cmp, a, b) => {
-                self.expr(a);
-                self.expr(b);
-                self.emit(AwkOp::Compare(*cmp));
+                self.compile_expr(a);
+                self.compile_expr(b);
+                self.emit_op(AwkOp::Compare(*cmp));
             }
-            AwkExpr::Match { negate, text, pattern } => self.matching(*negate, text, pattern),
+            AwkExpr::Match { negate, text, pattern } => {
+                self.compile_matching(*negate, text, pattern)
+            }
             AwkExpr::In(keys, v, subs) => {
                 let place = self.array_place(*v, subs);
-                self.subscript(keys);
-                self.emit(AwkOp::In(place));
+                self.compile_subscript(keys);
+                self.emit_op(AwkOp::In(place));
             }
-            AwkExpr::And(list) => self.logic(list, true),
-            AwkExpr::Or(list) => self.logic(list, false),
+            AwkExpr::And(list) => self.compile_logic(list, true),
+            AwkExpr::Or(list) => self.compile_logic(list, false),
             AwkExpr::Cond(arms, last) => {
                 let mut ends = Vec::new();
                 for (cond, value) in arms {
                     let skip = self.jump_unless(cond);
-                    self.expr(value);
-                    ends.push(self.jump(AwkOp::Jump(0)));
-                    skip.into_iter().for_each(|j| self.patch(j));
+                    self.compile_expr(value);
+                    ends.push(self.emit_jump(AwkOp::Jump(0)));
+                    skip.into_iter().for_each(|j| self.patch_jump(j));
                 }
-                self.expr(last);
-                ends.into_iter().for_each(|j| self.patch(j));
+                self.compile_expr(last);
+                ends.into_iter().for_each(|j| self.patch_jump(j));
             }
             AwkExpr::Assign(..) | AwkExpr::Update(..) | AwkExpr::Step { .. } => {
-                self.modify(e, true)
+                self.compile_modify(e, true)
             }
-            AwkExpr::Call(f, args) => self.call(*f, args),
-            AwkExpr::Indirect(v, args) => self.indirect(*v, args),
-            AwkExpr::Builtin(b, args) => self.builtin(*b, args),
-            AwkExpr::Getline(input, target) => self.getline(input, target.as_deref()),
+            AwkExpr::Call(f, args) => self.compile_call(*f, args),
+            AwkExpr::Indirect(v, args) => self.compile_indirect(*v, args),
+            AwkExpr::Builtin(b, args) => self.compile_builtin(*b, args),
+            AwkExpr::Getline(input, target) => self.compile_getline(input, target.as_deref()),
         }
     }
 
     /// Evaluates for the effects.
-    pub(super) fn discard(&mut self, e: &AwkExpr) {
+    pub(super) fn compile_for_effect(&mut self, e: &AwkExpr) {
         match e {
             AwkExpr::Assign(..) | AwkExpr::Update(..) | AwkExpr::Step { .. } => {
-                self.modify(e, false)
+                self.compile_modify(e, false)
             }
-            AwkExpr::Group(e) => self.discard(e),
+            AwkExpr::Group(e) => self.compile_for_effect(e),
             _ => {
-                self.expr(e);
-                self.emit(AwkOp::Pop);
+                self.compile_expr(e);
+                self.emit_op(AwkOp::Pop);
             }
         }
     }
@@ -111,87 +117,87 @@ impl AwkCompiler {
         match e {
             AwkExpr::Group(e) if !matches!(**e, AwkExpr::List(_)) => self.jump_unless(e),
             AwkExpr::Compare(cmp, a, b) => {
-                self.expr(a);
-                self.expr(b);
-                vec![self.jump(AwkOp::JumpUnlessCmp(*cmp, 0))]
+                self.compile_expr(a);
+                self.compile_expr(b);
+                vec![self.emit_jump(AwkOp::JumpUnlessCmp(*cmp, 0))]
             }
             AwkExpr::And(list) => list.iter().flat_map(|e| self.jump_unless(e)).collect(),
             AwkExpr::Not(inner) => {
-                self.expr(inner);
-                vec![self.jump(AwkOp::JumpIf(0))]
+                self.compile_expr(inner);
+                vec![self.emit_jump(AwkOp::JumpIf(0))]
             }
             _ => {
-                self.expr(e);
-                vec![self.jump(AwkOp::JumpUnless(0))]
+                self.compile_expr(e);
+                vec![self.emit_jump(AwkOp::JumpUnless(0))]
             }
         }
     }
 
-    fn logic(&mut self, list: &[AwkExpr], and: bool) {
+    fn compile_logic(&mut self, list: &[AwkExpr], and: bool) {
         let mut decided = Vec::new();
         for e in list {
-            self.expr(e);
-            decided.push(self.jump(if and { AwkOp::JumpUnless(0) } else { AwkOp::JumpIf(0) }));
+            self.compile_expr(e);
+            decided.push(self.emit_jump(if and { AwkOp::JumpUnless(0) } else { AwkOp::JumpIf(0) }));
         }
-        self.emit(AwkOp::Num(if and { 1.0 } else { 0.0 }));
-        let end = self.jump(AwkOp::Jump(0));
-        decided.into_iter().for_each(|j| self.patch(j));
-        self.emit(AwkOp::Num(if and { 0.0 } else { 1.0 }));
-        self.patch(end);
+        self.emit_op(AwkOp::Num(if and { 1.0 } else { 0.0 }));
+        let end = self.emit_jump(AwkOp::Jump(0));
+        decided.into_iter().for_each(|j| self.patch_jump(j));
+        self.emit_op(AwkOp::Num(if and { 0.0 } else { 1.0 }));
+        self.patch_jump(end);
     }
 
-    fn matching(&mut self, negate: bool, text: &AwkExpr, pattern: &AwkExpr) {
-        if let AwkExpr::Regex(r) = strip(pattern) {
-            let p = self.pattern(r);
+    fn compile_matching(&mut self, negate: bool, text: &AwkExpr, pattern: &AwkExpr) {
+        if let AwkExpr::Regex(r) = strip_groups(pattern) {
+            let p = self.pattern_index(r);
             let record = matches!(text, AwkExpr::Field(n) if constant_field(n) == Some(0));
             if record {
-                self.emit(AwkOp::MatchRecord(p));
+                self.emit_op(AwkOp::MatchRecord(p));
                 if negate {
-                    self.emit(AwkOp::Not);
+                    self.emit_op(AwkOp::Not);
                 }
                 return;
             }
-            self.expr(text);
-            self.emit(AwkOp::Match(p, negate));
+            self.compile_expr(text);
+            self.emit_op(AwkOp::Match(p, negate));
             return;
         }
-        self.expr(text);
-        self.expr(pattern);
-        self.emit(AwkOp::MatchDynamic(negate));
+        self.compile_expr(text);
+        self.compile_expr(pattern);
+        self.emit_op(AwkOp::MatchDynamic(negate));
     }
 
     /// Loads a variable.
-    pub(super) fn load(&mut self, v: AwkVar) {
-        let op = match (v, self.special(v)) {
-            (_, Some(s)) if s.computed() => AwkOp::Special(s),
+    pub(super) fn compile_load(&mut self, v: AwkVar) {
+        let op = match (v, self.special_variable(v)) {
+            (_, Some(s)) if s.is_computed() => AwkOp::Special(s),
             (AwkVar::Global(n), _) => AwkOp::Global(n),
             (AwkVar::Local(n), _) => AwkOp::Local(n),
         };
-        self.emit(op);
+        self.emit_op(op);
     }
 
     pub(super) fn var_target(&self, v: AwkVar) -> AssignableTarget {
-        match (v, self.special(v)) {
-            (_, Some(s)) if s.watched() => AssignableTarget::Special(s),
+        match (v, self.special_variable(v)) {
+            (_, Some(s)) if s.is_watched() => AssignableTarget::Special(s),
             (AwkVar::Global(n), _) => AssignableTarget::Global(n),
             (AwkVar::Local(n), _) => AssignableTarget::Local(n),
         }
     }
 
     /// One subscript from a list.
-    fn subscript(&mut self, list: &[AwkExpr]) {
-        list.iter().for_each(|e| self.expr(e));
+    fn compile_subscript(&mut self, list: &[AwkExpr]) {
+        list.iter().for_each(|e| self.compile_expr(e));
         if list.len() > 1 {
-            self.emit(AwkOp::Subscript(list.len() as u32));
+            self.emit_op(AwkOp::Subscript(list.len() as u32));
         }
     }
 
     /// Walks into inner arrays by all subscripts; where the array is.
     pub(super) fn array_place(&mut self, v: AwkVar, subs: &[Vec<AwkExpr>]) -> ArrayPlace {
-        let mut place = self.place(v);
+        let mut place = self.place_of_array(v);
         for list in subs {
-            self.subscript(list);
-            self.emit(AwkOp::Inner(place));
+            self.compile_subscript(list);
+            self.emit_op(AwkOp::Inner(place));
             place = ArrayPlace::Inner;
         }
         place
@@ -199,14 +205,14 @@ impl AwkCompiler {
 
     /// Leaves the last subscript on the stack; where its array is.
     pub(super) fn element_address(&mut self, v: AwkVar, subs: &Subscripts) -> ArrayPlace {
-        let Some((last, outer)) = subs.split_last() else { return self.place(v) };
+        let Some((last, outer)) = subs.split_last() else { return self.place_of_array(v) };
         let place = self.array_place(v, outer);
-        self.subscript(last);
+        self.compile_subscript(last);
         place
     }
 
     /// Leaves the address (if it needs one) of something assignable on the stack.
-    pub(super) fn target(&mut self, e: &AwkExpr) -> AssignableTarget {
+    pub(super) fn compile_target(&mut self, e: &AwkExpr) -> AssignableTarget {
         match e {
             AwkExpr::Var(v) => self.var_target(*v),
             AwkExpr::Index(v, subs) => {
@@ -221,19 +227,19 @@ impl AwkCompiler {
                 if constant_field(n) == Some(0) {
                     return AssignableTarget::Record;
                 }
-                self.expr(n);
+                self.compile_expr(n);
                 AssignableTarget::Field
             }
-            AwkExpr::Group(e) => self.target(e),
+            AwkExpr::Group(e) => self.compile_target(e),
             // The parser makes nothing else assignable; a value to be thrown away.
             other => {
-                self.expr(other);
+                self.compile_expr(other);
                 AssignableTarget::Field
             }
         }
     }
 
-    fn modify(&mut self, e: &AwkExpr, wanted: bool) {
+    fn compile_modify(&mut self, e: &AwkExpr, wanted: bool) {
         let keep = if wanted { UpdateResult::New } else { UpdateResult::Nothing };
         match e {
             AwkExpr::Assign(target, value) => {
@@ -245,50 +251,50 @@ impl AwkCompiler {
                     if grows
                         && matches!(t, AssignableTarget::Global(_) | AssignableTarget::Local(_))
                     {
-                        parts[1..].iter().for_each(|p| self.expr(p));
+                        parts[1..].iter().for_each(|p| self.compile_expr(p));
                         if parts.len() > 2 {
-                            self.emit(AwkOp::Concat(parts.len() as u32 - 1));
+                            self.emit_op(AwkOp::Concat(parts.len() as u32 - 1));
                         }
-                        self.emit(AwkOp::Append(t, keep));
+                        self.emit_op(AwkOp::Append(t, keep));
                         return;
                     }
                 }
-                let t = self.target(target);
-                self.expr(value);
-                self.emit(if wanted { AwkOp::SetKeep(t) } else { AwkOp::Set(t) });
+                let t = self.compile_target(target);
+                self.compile_expr(value);
+                self.emit_op(if wanted { AwkOp::SetKeep(t) } else { AwkOp::Set(t) });
             }
             AwkExpr::Update(target, op, value) => {
-                let t = self.target(target);
-                self.expr(value);
-                self.emit(AwkOp::Update(*op, t, keep));
+                let t = self.compile_target(target);
+                self.compile_expr(value);
+                self.emit_op(AwkOp::Update(*op, t, keep));
             }
             AwkExpr::Step { target, delta, prefix } => {
-                let t = self.target(target);
+                let t = self.compile_target(target);
                 let keep = if wanted && !prefix { UpdateResult::Old } else { keep };
-                self.emit(AwkOp::Step(*delta as f32, t, keep));
+                self.emit_op(AwkOp::Step(*delta as f32, t, keep));
             }
             _ => {}
         }
     }
 
-    fn getline(&mut self, input: &GetlineSource, target: Option<&AwkExpr>) {
+    fn compile_getline(&mut self, input: &GetlineSource, target: Option<&AwkExpr>) {
         let from = match input {
             GetlineSource::Main => GetlineInput::Main,
             GetlineSource::File(e) => {
-                self.expr(e);
+                self.compile_expr(e);
                 GetlineInput::File
             }
             GetlineSource::Command(e) => {
-                self.expr(e);
+                self.compile_expr(e);
                 GetlineInput::Command
             }
             GetlineSource::Coprocess(e) => {
-                self.expr(e);
+                self.compile_expr(e);
                 GetlineInput::Coprocess
             }
         };
-        let t = target.map(|t| self.target(t));
-        self.emit(AwkOp::Getline(from, t));
+        let t = target.map(|t| self.compile_target(t));
+        self.emit_op(AwkOp::Getline(from, t));
     }
 }
 
@@ -324,7 +330,7 @@ fn is_symtab(v: AwkVar, subs: &Subscripts) -> bool {
 }
 
 /// Without parentheses around it.
-pub(super) fn strip(e: &AwkExpr) -> &AwkExpr {
+pub(super) fn strip_groups(e: &AwkExpr) -> &AwkExpr {
     let mut e = e;
     while let AwkExpr::Group(inner) = e {
         e = inner;

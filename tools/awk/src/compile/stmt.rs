@@ -5,27 +5,27 @@ use crate::ast::{AwkCase, AwkExpr, Label, OutputRedirect, Stmt, StmtKind};
 use crate::code::AwkOp;
 
 impl AwkCompiler {
-    pub(super) fn stmts(&mut self, list: &[Stmt]) {
-        list.iter().for_each(|s| self.stmt(s));
+    pub(super) fn compile_stmts(&mut self, list: &[Stmt]) {
+        list.iter().for_each(|s| self.compile_stmt(s));
     }
 
-    fn stmt(&mut self, s: &Stmt) {
+    fn compile_stmt(&mut self, s: &Stmt) {
         self.line = s.line;
         match &s.kind {
-            StmtKind::Block(list) => self.stmts(list),
-            StmtKind::Expr(e) => self.discard(e),
-            StmtKind::Print(args, to) => self.print(args, to, false),
-            StmtKind::Printf(args, to) => self.print(args, to, true),
+            StmtKind::Block(list) => self.compile_stmts(list),
+            StmtKind::Expr(e) => self.compile_for_effect(e),
+            StmtKind::Print(args, to) => self.compile_print(args, to, false),
+            StmtKind::Printf(args, to) => self.compile_print(args, to, true),
             StmtKind::If(arms, last) => self.if_stmt(arms, last.as_deref()),
             StmtKind::While(cond, body) => self.for_stmt(None, Some(cond), None, body),
             StmtKind::DoWhile(body, cond) => {
-                let start = self.here();
+                let start = self.next_pc();
                 let l = self.loop_body(body);
-                let test = self.here();
+                let test = self.next_pc();
                 self.finish_continues(&l, test);
                 let out = self.jump_unless(cond);
-                self.emit(AwkOp::Jump(start));
-                out.into_iter().for_each(|j| self.patch(j));
+                self.emit_op(AwkOp::Jump(start));
+                out.into_iter().for_each(|j| self.patch_jump(j));
                 self.finish_breaks(&l);
             }
             StmtKind::For(init, cond, step, body) => {
@@ -33,51 +33,51 @@ impl AwkCompiler {
             }
             StmtKind::ForIn(v, array, subs, body) => {
                 let place = self.array_place(*array, subs);
-                self.emit(AwkOp::ForIn(place));
+                self.emit_op(AwkOp::ForIn(place));
                 let target = self.var_target(*v);
-                let start = self.here();
-                let next = self.jump(AwkOp::ForNext(target, 0));
+                let start = self.next_pc();
+                let next = self.emit_jump(AwkOp::ForNext(target, 0));
                 let l = self.loop_body(body);
                 self.finish_continues(&l, start);
-                self.emit(AwkOp::Jump(start));
-                self.patch(next);
+                self.emit_op(AwkOp::Jump(start));
+                self.patch_jump(next);
                 self.finish_breaks(&l);
-                self.emit(AwkOp::ForEnd);
+                self.emit_op(AwkOp::ForEnd);
             }
-            StmtKind::Switch(e, cases) => self.switch(e, cases),
+            StmtKind::Switch(e, cases) => self.compile_switch(e, cases),
             StmtKind::Break => {
-                let at = self.jump(AwkOp::Jump(0));
+                let at = self.emit_jump(AwkOp::Jump(0));
                 if let Some(l) = self.loops.last_mut() {
                     l.breaks.push(at);
                 }
             }
             StmtKind::Continue => {
-                let at = self.jump(AwkOp::Jump(0));
+                let at = self.emit_jump(AwkOp::Jump(0));
                 if let Some(l) = self.loops.iter_mut().rev().find(|l| !l.is_switch) {
                     l.continues.push(at);
                 }
             }
-            StmtKind::Next => self.emit(AwkOp::Next),
-            StmtKind::NextFile => self.emit(AwkOp::NextFile),
-            StmtKind::Exit(None) => self.emit(AwkOp::ExitPlain),
+            StmtKind::Next => self.emit_op(AwkOp::Next),
+            StmtKind::NextFile => self.emit_op(AwkOp::NextFile),
+            StmtKind::Exit(None) => self.emit_op(AwkOp::ExitPlain),
             StmtKind::Exit(Some(e)) => {
-                self.expr(e);
-                self.emit(AwkOp::Exit);
+                self.compile_expr(e);
+                self.emit_op(AwkOp::Exit);
             }
             StmtKind::Return(e) => {
                 match e {
-                    Some(e) => self.expr(e),
-                    None => self.emit(AwkOp::Uninit),
+                    Some(e) => self.compile_expr(e),
+                    None => self.emit_op(AwkOp::Uninit),
                 }
-                self.emit(AwkOp::Return);
+                self.emit_op(AwkOp::Return);
             }
             StmtKind::DeleteAll(v) => {
-                let place = self.place(*v);
-                self.emit(AwkOp::DeleteAll(place));
+                let place = self.place_of_array(*v);
+                self.emit_op(AwkOp::DeleteAll(place));
             }
             StmtKind::Delete(v, subs) => {
                 let place = self.element_address(*v, subs);
-                self.emit(AwkOp::Delete(place));
+                self.emit_op(AwkOp::Delete(place));
             }
         }
     }
@@ -89,21 +89,21 @@ impl AwkCompiler {
         step: Option<&Stmt>,
         body: &Stmt,
     ) {
-        init.into_iter().for_each(|s| self.stmt(s));
-        let start = self.here();
+        init.into_iter().for_each(|s| self.compile_stmt(s));
+        let start = self.next_pc();
         let out = cond.map(|c| self.jump_unless(c)).unwrap_or_default();
         let l = self.loop_body(body);
-        let next = self.here();
+        let next = self.next_pc();
         self.finish_continues(&l, next);
-        step.into_iter().for_each(|s| self.stmt(s));
-        self.emit(AwkOp::Jump(start));
-        out.into_iter().for_each(|j| self.patch(j));
+        step.into_iter().for_each(|s| self.compile_stmt(s));
+        self.emit_op(AwkOp::Jump(start));
+        out.into_iter().for_each(|j| self.patch_jump(j));
         self.finish_breaks(&l);
     }
 
     fn loop_body(&mut self, body: &Stmt) -> LoopJumps {
         self.loops.push(LoopJumps::default());
-        self.stmt(body);
+        self.compile_stmt(body);
         self.loops.pop().unwrap_or_default()
     }
 
@@ -112,28 +112,28 @@ impl AwkCompiler {
     }
 
     fn finish_breaks(&mut self, l: &LoopJumps) {
-        l.breaks.iter().for_each(|j| self.patch(*j));
+        l.breaks.iter().for_each(|j| self.patch_jump(*j));
     }
 
     fn if_stmt(&mut self, arms: &[(AwkExpr, Stmt)], last: Option<&Stmt>) {
         let mut ends = Vec::new();
         for (n, (cond, body)) in arms.iter().enumerate() {
             let skip = self.jump_unless(cond);
-            self.stmt(body);
+            self.compile_stmt(body);
             if n + 1 < arms.len() || last.is_some() {
-                ends.push(self.jump(AwkOp::Jump(0)));
+                ends.push(self.emit_jump(AwkOp::Jump(0)));
             }
-            skip.into_iter().for_each(|j| self.patch(j));
+            skip.into_iter().for_each(|j| self.patch_jump(j));
         }
         if let Some(s) = last {
-            self.stmt(s);
+            self.compile_stmt(s);
         }
-        ends.into_iter().for_each(|j| self.patch(j));
+        ends.into_iter().for_each(|j| self.patch_jump(j));
     }
 
     /// The subject stays on the stack while the labels are tried.
-    fn switch(&mut self, subject: &AwkExpr, cases: &[AwkCase]) {
-        self.expr(subject);
+    fn compile_switch(&mut self, subject: &AwkExpr, cases: &[AwkCase]) {
+        self.compile_expr(subject);
         let mut entries = Vec::new();
         let mut default = None;
         for (n, case) in cases.iter().enumerate() {
@@ -143,55 +143,60 @@ impl AwkCompiler {
                     continue;
                 }
                 Label::Num(x) => {
-                    self.emit(AwkOp::Dup);
-                    self.emit(AwkOp::Num(*x));
-                    self.emit(AwkOp::Compare(crate::ast::AwkComparison::Eq));
+                    self.emit_op(AwkOp::Dup);
+                    self.emit_op(AwkOp::Num(*x));
+                    self.emit_op(AwkOp::Compare(crate::ast::AwkComparison::Eq));
                 }
                 Label::Str(s) => {
-                    self.emit(AwkOp::Dup);
-                    self.string(s);
-                    self.emit(AwkOp::Compare(crate::ast::AwkComparison::Eq));
+                    self.emit_op(AwkOp::Dup);
+                    self.emit_string(s);
+                    self.emit_op(AwkOp::Compare(crate::ast::AwkComparison::Eq));
                 }
                 Label::Regex(r) => {
-                    self.emit(AwkOp::Dup);
-                    let p = self.pattern(r);
-                    self.emit(AwkOp::Match(p, false));
+                    self.emit_op(AwkOp::Dup);
+                    let p = self.pattern_index(r);
+                    self.emit_op(AwkOp::Match(p, false));
                 }
             }
-            entries.push((n, self.jump(AwkOp::JumpIf(0))));
+            entries.push((n, self.emit_jump(AwkOp::JumpIf(0))));
         }
-        self.emit(AwkOp::Pop);
-        let none = self.jump(AwkOp::Jump(0));
+        self.emit_op(AwkOp::Pop);
+        let none = self.emit_jump(AwkOp::Jump(0));
         // Each case is entered twice: from its label with the subject still there, or by
         // falling through without it.
         self.loops.push(LoopJumps { is_switch: true, ..LoopJumps::default() });
         let mut default_at = None;
         for (n, case) in cases.iter().enumerate() {
-            let over = self.jump(AwkOp::Jump(0));
+            let over = self.emit_jump(AwkOp::Jump(0));
             if let Some((_, jump)) = entries.iter().find(|(e, _)| *e == n) {
-                self.patch(*jump);
-                self.emit(AwkOp::Pop);
+                self.patch_jump(*jump);
+                self.emit_op(AwkOp::Pop);
             }
-            self.patch(over);
+            self.patch_jump(over);
             if default == Some(n) {
-                default_at = Some(self.here());
+                default_at = Some(self.next_pc());
             }
-            self.stmts(&case.body);
+            self.compile_stmts(&case.body);
         }
         match default_at {
             Some(at) => self.patch_to(none, at),
-            None => self.patch(none),
+            None => self.patch_jump(none),
         }
         let l = self.loops.pop().unwrap_or_default();
         self.finish_breaks(&l);
     }
 
-    fn print(&mut self, args: &[AwkExpr], to: &Option<(OutputRedirect, AwkExpr)>, format: bool) {
-        args.iter().for_each(|a| self.expr(a));
+    fn compile_print(
+        &mut self,
+        args: &[AwkExpr],
+        to: &Option<(OutputRedirect, AwkExpr)>,
+        format: bool,
+    ) {
+        args.iter().for_each(|a| self.compile_expr(a));
         if let Some((_, target)) = to {
-            self.expr(target);
+            self.compile_expr(target);
         }
         let (n, redirect) = (args.len() as u32, to.as_ref().map(|(r, _)| *r));
-        self.emit(if format { AwkOp::Printf(n, redirect) } else { AwkOp::Print(n, redirect) });
+        self.emit_op(if format { AwkOp::Printf(n, redirect) } else { AwkOp::Print(n, redirect) });
     }
 }

@@ -7,76 +7,76 @@ use crate::token::{AwkArith, AwkTok, Keyword as K};
 impl AwkParser<'_> {
     /// Expressions with commas between, newlines allowed after these.
     pub(super) fn expr_list(&mut self) -> Result<Vec<AwkExpr>> {
-        let mut list = vec![self.expr()?];
-        while self.eat(&AwkTok::Comma)? {
+        let mut list = vec![self.parse_expr()?];
+        while self.take_token(&AwkTok::Comma)? {
             self.skip_newlines()?;
-            list.push(self.expr()?);
+            list.push(self.parse_expr()?);
         }
         Ok(list)
     }
 
     /// Any expression: conditions and assignments (the latter are found in `primary`).
-    pub(super) fn expr(&mut self) -> Result<AwkExpr> {
-        self.enter()?;
-        let result = self.conditional();
-        self.leave();
+    pub(super) fn parse_expr(&mut self) -> Result<AwkExpr> {
+        self.enter_level()?;
+        let result = self.parse_conditional();
+        self.leave_level();
         result
     }
 
-    fn conditional(&mut self) -> Result<AwkExpr> {
+    fn parse_conditional(&mut self) -> Result<AwkExpr> {
         let mut arms = Vec::new();
-        let mut last = self.or()?;
-        while self.eat(&AwkTok::Question)? {
+        let mut last = self.parse_or()?;
+        while self.take_token(&AwkTok::Question)? {
             self.skip_newlines()?;
-            let yes = self.expr()?;
+            let yes = self.parse_expr()?;
             self.skip_newlines()?;
-            self.expect(&AwkTok::Colon)?;
+            self.expect_token(&AwkTok::Colon)?;
             self.skip_newlines()?;
             arms.push((last, yes));
-            last = self.or()?;
+            last = self.parse_or()?;
         }
         Ok(if arms.is_empty() { last } else { AwkExpr::Cond(arms, Box::new(last)) })
     }
 
-    fn or(&mut self) -> Result<AwkExpr> {
-        let first = self.and()?;
+    fn parse_or(&mut self) -> Result<AwkExpr> {
+        let first = self.parse_and()?;
         if self.tok != AwkTok::Or {
             return Ok(first);
         }
         let mut list = vec![first];
-        while self.eat(&AwkTok::Or)? {
+        while self.take_token(&AwkTok::Or)? {
             self.skip_newlines()?;
-            list.push(self.and()?);
+            list.push(self.parse_and()?);
         }
         Ok(AwkExpr::Or(list))
     }
 
-    fn and(&mut self) -> Result<AwkExpr> {
-        let first = self.membership()?;
+    fn parse_and(&mut self) -> Result<AwkExpr> {
+        let first = self.parse_membership()?;
         if self.tok != AwkTok::And {
             return Ok(first);
         }
         let mut list = vec![first];
-        while self.eat(&AwkTok::And)? {
+        while self.take_token(&AwkTok::And)? {
             self.skip_newlines()?;
-            list.push(self.membership()?);
+            list.push(self.parse_membership()?);
         }
         Ok(AwkExpr::And(list))
     }
 
     /// `x in a`, `(i, j) in a`.
-    fn membership(&mut self) -> Result<AwkExpr> {
-        let mut left = self.matching()?;
+    fn parse_membership(&mut self) -> Result<AwkExpr> {
+        let mut left = self.parse_matching()?;
         let mut chain = 0;
         while self.is_key(K::In) {
-            self.count(&mut chain)?;
-            self.advance()?;
+            self.count_chain(&mut chain)?;
+            self.advance_token()?;
             let AwkTok::Name(name) = std::mem::replace(&mut self.tok, AwkTok::Eof) else {
-                return Err(self.unexpected());
+                return Err(self.unexpected_token());
             };
-            let array = self.variable(&name)?;
-            self.advance()?;
-            let subs = self.subscripts()?;
+            let array = self.resolve_variable(&name)?;
+            self.advance_token()?;
+            let subs = self.parse_subscripts()?;
             let keys = match left {
                 AwkExpr::List(list) => list,
                 other => vec![other],
@@ -86,21 +86,21 @@ impl AwkParser<'_> {
         Ok(left)
     }
 
-    fn matching(&mut self) -> Result<AwkExpr> {
-        let mut left = self.comparison()?;
+    fn parse_matching(&mut self) -> Result<AwkExpr> {
+        let mut left = self.parse_comparison()?;
         let mut chain = 0;
         while matches!(self.tok, AwkTok::Match | AwkTok::NoMatch) {
-            self.count(&mut chain)?;
+            self.count_chain(&mut chain)?;
             let negate = self.tok == AwkTok::NoMatch;
-            self.advance()?;
-            let right = self.comparison()?;
+            self.advance_token()?;
+            let right = self.parse_comparison()?;
             left = AwkExpr::Match { negate, text: Box::new(left), pattern: Box::new(right) };
         }
         Ok(left)
     }
 
-    fn comparison(&mut self) -> Result<AwkExpr> {
-        let mut left = self.concat()?;
+    fn parse_comparison(&mut self) -> Result<AwkExpr> {
+        let mut left = self.parse_concat()?;
         let mut chain = 0;
         loop {
             let op = match self.tok {
@@ -112,40 +112,42 @@ impl AwkParser<'_> {
                 AwkTok::Ge => AwkComparison::Ge,
                 _ => return Ok(left),
             };
-            self.count(&mut chain)?;
-            self.advance()?;
-            let right = self.concat()?;
+            self.count_chain(&mut chain)?;
+            self.advance_token()?;
+            let right = self.parse_concat()?;
             left = AwkExpr::Compare(op, Box::new(left), Box::new(right));
         }
     }
 
-    fn count(&mut self, chain: &mut usize) -> Result<()> {
+    fn count_chain(&mut self, chain: &mut usize) -> Result<()> {
         *chain += 1;
         if *chain > MAX_CHAIN {
-            return Err(self.lexer.error("nested too deeply"));
+            return Err(self.lexer.error_here("nested too deeply"));
         }
         Ok(())
     }
 
     /// Juxtaposition, and `command | getline`, which binds as tightly.
-    pub(super) fn concat(&mut self) -> Result<AwkExpr> {
-        let mut parts = vec![self.additive()?];
+    pub(super) fn parse_concat(&mut self) -> Result<AwkExpr> {
+        let mut parts = vec![self.parse_additive()?];
         let mut chain = 0;
         loop {
             if self.starts_operand() {
                 if matches!(parts.last(), Some(AwkExpr::List(_))) {
-                    return Err(self.unexpected());
+                    return Err(self.unexpected_token());
                 }
-                parts.push(self.additive()?);
+                parts.push(self.parse_additive()?);
                 continue;
             }
             let coprocess = self.tok == AwkTok::Coproc;
-            if (coprocess || self.tok == AwkTok::Pipe) && *self.peek()? == AwkTok::Key(K::Getline) {
-                self.count(&mut chain)?;
-                self.advance()?;
-                self.advance()?;
+            if (coprocess || self.tok == AwkTok::Pipe)
+                && *self.peek_token()? == AwkTok::Key(K::Getline)
+            {
+                self.count_chain(&mut chain)?;
+                self.advance_token()?;
+                self.advance_token()?;
                 let target = self.getline_target()?;
-                let command = Box::new(join(parts));
+                let command = Box::new(join_parts(parts));
                 let input = if coprocess {
                     GetlineSource::Coprocess(command)
                 } else {
@@ -156,7 +158,7 @@ impl AwkParser<'_> {
                 parts = vec![self.additive_rest(first)?];
                 continue;
             }
-            return Ok(join(parts));
+            return Ok(join_parts(parts));
         }
     }
 
@@ -182,8 +184,8 @@ impl AwkParser<'_> {
         )
     }
 
-    fn additive(&mut self) -> Result<AwkExpr> {
-        let first = self.multiplicative()?;
+    fn parse_additive(&mut self) -> Result<AwkExpr> {
+        let first = self.parse_multiplicative()?;
         self.additive_rest(first)
     }
 
@@ -195,14 +197,14 @@ impl AwkParser<'_> {
                 AwkTok::Minus => AwkArith::Sub,
                 _ => break,
             };
-            self.advance()?;
-            rest.push((op, self.multiplicative()?));
+            self.advance_token()?;
+            rest.push((op, self.parse_multiplicative()?));
         }
         Ok(if rest.is_empty() { first } else { AwkExpr::Chain(Box::new(first), rest) })
     }
 
-    fn multiplicative(&mut self) -> Result<AwkExpr> {
-        let first = self.unary()?;
+    fn parse_multiplicative(&mut self) -> Result<AwkExpr> {
+        let first = self.parse_unary()?;
         self.multiplicative_rest(first)
     }
 
@@ -215,41 +217,41 @@ impl AwkParser<'_> {
                 AwkTok::Percent => AwkArith::Mod,
                 _ => break,
             };
-            self.advance()?;
-            let operand = self.unary()?;
+            self.advance_token()?;
+            let operand = self.parse_unary()?;
             if is_zero(&operand)
                 && matches!(op, AwkArith::Div | AwkArith::Mod)
                 && rest.is_empty()
                 && matches!(first, AwkExpr::Num(_))
             {
                 let what = if op == AwkArith::Div { "" } else { " in `%'" };
-                return Err(self.lexer.error(format!("division by zero attempted{what}")));
+                return Err(self.lexer.error_here(format!("division by zero attempted{what}")));
             }
             rest.push((op, operand));
         }
         Ok(if rest.is_empty() { first } else { AwkExpr::Chain(Box::new(first), rest) })
     }
 
-    pub(super) fn unary(&mut self) -> Result<AwkExpr> {
+    pub(super) fn parse_unary(&mut self) -> Result<AwkExpr> {
         let wrap = match self.tok {
             AwkTok::Not => AwkExpr::Not,
             AwkTok::Minus => AwkExpr::Neg,
             AwkTok::Plus => AwkExpr::Plus,
-            _ => return self.power(),
+            _ => return self.parse_power(),
         };
-        self.advance()?;
-        let operand = self.nested(|p| p.unary())?;
+        self.advance_token()?;
+        let operand = self.parse_nested(|p| p.parse_unary())?;
         Ok(wrap(Box::new(operand)))
     }
 
     /// `x ^ y`, right-associative, above unary minus on its left only.
-    fn power(&mut self) -> Result<AwkExpr> {
-        let base = self.postfix()?;
+    fn parse_power(&mut self) -> Result<AwkExpr> {
+        let base = self.parse_postfix()?;
         if self.tok != AwkTok::Caret {
             return Ok(base);
         }
-        self.advance()?;
-        let exponent = self.nested(|p| p.unary())?;
+        self.advance_token()?;
+        let exponent = self.parse_nested(|p| p.parse_unary())?;
         Ok(AwkExpr::Chain(Box::new(base), vec![(AwkArith::Pow, exponent)]))
     }
 }
@@ -258,7 +260,7 @@ fn is_zero(e: &AwkExpr) -> bool {
     matches!(e, AwkExpr::Num(n) if *n == 0.0)
 }
 
-fn join(mut parts: Vec<AwkExpr>) -> AwkExpr {
+fn join_parts(mut parts: Vec<AwkExpr>) -> AwkExpr {
     match parts.pop() {
         Some(only) if parts.is_empty() => only,
         Some(last) => {

@@ -16,13 +16,13 @@ impl AwkParser<'_> {
                 ) => {
                     self.special_rule(k)?;
                 }
-                _ => self.rule()?,
+                _ => self.parse_rule()?,
             }
         }
     }
 
     fn special_rule(&mut self, k: Keyword) -> Result<()> {
-        self.advance()?;
+        self.advance_token()?;
         let name = match k {
             Keyword::Begin => "BEGIN",
             Keyword::End => "END",
@@ -30,10 +30,10 @@ impl AwkParser<'_> {
             _ => "ENDFILE",
         };
         if self.tok != AwkTok::LBrace {
-            return Err(self.lexer.error(format!("{name} blocks must have an action part")));
+            return Err(self.lexer.error_here(format!("{name} blocks must have an action part")));
         }
         self.context = StatementContext { special_rule: Some(name), ..StatementContext::default() };
-        let body = self.braces()?;
+        let body = self.parse_braces()?;
         self.context = StatementContext::default();
         match k {
             Keyword::Begin => self.program.begin.push(body),
@@ -44,33 +44,33 @@ impl AwkParser<'_> {
         Ok(())
     }
 
-    fn rule(&mut self) -> Result<()> {
-        let line = self.line();
+    fn parse_rule(&mut self) -> Result<()> {
+        let line = self.parse_line();
         let pattern = if self.tok == AwkTok::LBrace {
             AwkPattern::Always
         } else {
-            let first = self.expr()?;
-            if self.eat(&AwkTok::Comma)? {
+            let first = self.parse_expr()?;
+            if self.take_token(&AwkTok::Comma)? {
                 self.skip_newlines()?;
-                AwkPattern::Range(first, self.expr()?)
+                AwkPattern::Range(first, self.parse_expr()?)
             } else {
                 AwkPattern::When(first)
             }
         };
         let action = match self.tok {
-            AwkTok::LBrace => Some(self.braces()?),
+            AwkTok::LBrace => Some(self.parse_braces()?),
             AwkTok::Newline | AwkTok::Semi | AwkTok::Eof => None,
-            _ => return Err(self.unexpected()),
+            _ => return Err(self.unexpected_token()),
         };
         self.program.rules.push(AwkRule { line, pattern, action });
         Ok(())
     }
 
     /// `{ ... }`.
-    pub(super) fn braces(&mut self) -> Result<Vec<Stmt>> {
-        self.expect(&AwkTok::LBrace)?;
-        let body = self.nested(|p| p.stmts_until_brace())?;
-        self.expect(&AwkTok::RBrace)?;
+    pub(super) fn parse_braces(&mut self) -> Result<Vec<Stmt>> {
+        self.expect_token(&AwkTok::LBrace)?;
+        let body = self.parse_nested(|p| p.stmts_until_brace())?;
+        self.expect_token(&AwkTok::RBrace)?;
         Ok(body)
     }
 
@@ -81,64 +81,66 @@ impl AwkParser<'_> {
             if matches!(self.tok, AwkTok::RBrace | AwkTok::Eof) {
                 return Ok(body);
             }
-            body.push(self.stmt()?);
+            body.push(self.parse_stmt()?);
         }
     }
 
     fn function_item(&mut self) -> Result<()> {
-        self.advance()?;
+        self.advance_token()?;
         let name = match std::mem::replace(&mut self.tok, AwkTok::Eof) {
             AwkTok::Name(n) | AwkTok::FuncName(n) => n,
             AwkTok::Builtin(b) => {
                 let message =
                     format!("`{}' is a built-in function, it cannot be redefined", b.name());
-                return Err(self.lexer.error(message));
+                return Err(self.lexer.error_here(message));
             }
-            _ => return Err(self.lexer.error("syntax error")),
+            _ => return Err(self.lexer.error_here("syntax error")),
         };
         let shown = String::from_utf8_lossy(&name).into_owned();
-        let f = self.function(&name);
+        let f = self.declare_function(&name);
         if self.program.functions[f as usize].defined {
-            return Err(self.lexer.error(format!("function name `{shown}' previously defined")));
+            return Err(self
+                .lexer
+                .error_here(format!("function name `{shown}' previously defined")));
         }
         self.program.functions[f as usize].defined = true;
-        self.program.functions[f as usize].line = self.line();
-        self.advance()?;
-        self.expect(&AwkTok::LParen)?;
+        self.program.functions[f as usize].line = self.parse_line();
+        self.advance_token()?;
+        self.expect_token(&AwkTok::LParen)?;
         let mut params: Vec<Vec<u8>> = Vec::new();
         self.skip_newlines()?;
         while self.tok != AwkTok::RParen {
             let (AwkTok::Name(p) | AwkTok::FuncName(p)) =
                 std::mem::replace(&mut self.tok, AwkTok::Eof)
             else {
-                return Err(self.lexer.error("syntax error"));
+                return Err(self.lexer.error_here("syntax error"));
             };
             if params.contains(&p) {
                 let p = String::from_utf8_lossy(&p);
                 let n = params.len() + 1;
                 let message =
                     format!("function `{shown}': parameter #{n}, `{p}', duplicates an earlier one");
-                return Err(self.lexer.error(message));
+                return Err(self.lexer.error_here(message));
             }
             if p == name {
                 let message =
                     format!("function `{shown}': cannot use function name as parameter name");
-                return Err(self.lexer.error(message));
+                return Err(self.lexer.error_here(message));
             }
             params.push(p);
-            self.advance()?;
+            self.advance_token()?;
             self.skip_newlines()?;
-            if !self.eat(&AwkTok::Comma)? {
+            if !self.take_token(&AwkTok::Comma)? {
                 break;
             }
             self.skip_newlines()?;
         }
-        self.expect(&AwkTok::RParen)?;
+        self.expect_token(&AwkTok::RParen)?;
         self.skip_newlines()?;
         self.program.functions[f as usize].params = params.len();
         self.locals = params;
         self.context = StatementContext { in_function: true, ..StatementContext::default() };
-        let body = self.braces()?;
+        let body = self.parse_braces()?;
         self.context = StatementContext::default();
         self.locals.clear();
         self.program.functions[f as usize].body = body;

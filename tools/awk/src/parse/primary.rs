@@ -8,82 +8,82 @@ use crate::token::{AwkArith, AwkTok, Keyword as K};
 
 impl AwkParser<'_> {
     /// An operand with `++` or `--` behind it, or an assignment to it.
-    pub(super) fn postfix(&mut self) -> Result<AwkExpr> {
-        let operand = self.primary()?;
+    pub(super) fn parse_postfix(&mut self) -> Result<AwkExpr> {
+        let operand = self.parse_primary()?;
         if !is_lvalue(&operand) {
             return Ok(operand);
         }
         match self.tok {
             AwkTok::Incr | AwkTok::Decr => {
                 let delta = if self.tok == AwkTok::Incr { 1.0 } else { -1.0 };
-                self.advance()?;
+                self.advance_token()?;
                 Ok(AwkExpr::Step { target: Box::new(operand), delta, prefix: false })
             }
             AwkTok::Assign => {
-                self.advance()?;
+                self.advance_token()?;
                 self.skip_newlines()?;
-                let value = self.expr()?;
+                let value = self.parse_expr()?;
                 Ok(AwkExpr::Assign(Box::new(operand), Box::new(value)))
             }
             AwkTok::OpAssign(op) => {
-                self.advance()?;
+                self.advance_token()?;
                 self.skip_newlines()?;
-                let value = self.expr()?;
+                let value = self.parse_expr()?;
                 Ok(AwkExpr::Update(Box::new(operand), op, Box::new(value)))
             }
             _ => Ok(operand),
         }
     }
 
-    fn primary(&mut self) -> Result<AwkExpr> {
+    fn parse_primary(&mut self) -> Result<AwkExpr> {
         let tok = std::mem::replace(&mut self.tok, AwkTok::Eof);
         match tok {
-            AwkTok::Num(n) => self.then(AwkExpr::Num(n)),
-            AwkTok::Str(s) => self.then(AwkExpr::Str(s)),
-            AwkTok::TypedRegex(r) => self.then(AwkExpr::TypedRegex(r)),
+            AwkTok::Num(n) => self.parse_suffix(AwkExpr::Num(n)),
+            AwkTok::Str(s) => self.parse_suffix(AwkExpr::Str(s)),
+            AwkTok::TypedRegex(r) => self.parse_suffix(AwkExpr::TypedRegex(r)),
             AwkTok::Slash | AwkTok::OpAssign(AwkArith::Div) => {
-                let body = self.lexer.regex(&tok)?;
-                self.then(AwkExpr::Regex(body))
+                let body = self.lexer.lex_regex(&tok)?;
+                self.parse_suffix(AwkExpr::Regex(body))
             }
             AwkTok::Dollar => {
-                self.advance()?;
-                let index = self.nested(|p| p.field_index())?;
+                self.advance_token()?;
+                let index = self.parse_nested(|p| p.field_index())?;
                 Ok(AwkExpr::Field(Box::new(index)))
             }
             AwkTok::Incr | AwkTok::Decr => {
                 let delta = if tok == AwkTok::Incr { 1.0 } else { -1.0 };
-                self.advance()?;
-                let target = self.nested(|p| p.primary())?;
+                self.advance_token()?;
+                let target = self.parse_nested(|p| p.parse_primary())?;
                 if !is_lvalue(&target) {
-                    return Err(self.unexpected());
+                    return Err(self.unexpected_token());
                 }
                 Ok(AwkExpr::Step { target: Box::new(target), delta, prefix: true })
             }
             AwkTok::Not | AwkTok::Minus | AwkTok::Plus => {
                 self.tok = tok;
-                self.unary()
+                self.parse_unary()
             }
-            AwkTok::LParen => self.parens(),
+            AwkTok::LParen => self.parse_parens(),
             AwkTok::Name(name) => {
-                let v = self.variable(&name)?;
-                self.advance()?;
-                let subs = self.subscripts()?;
+                let v = self.resolve_variable(&name)?;
+                self.advance_token()?;
+                let subs = self.parse_subscripts()?;
                 Ok(if subs.is_empty() { AwkExpr::Var(v) } else { AwkExpr::Index(v, subs) })
             }
-            AwkTok::FuncName(name) => self.call(&name),
+            AwkTok::FuncName(name) => self.parse_call(&name),
             AwkTok::Indirect(name) => {
-                let v = self.variable(&name)?;
-                self.advance()?;
-                let args = self.arguments()?;
+                let v = self.resolve_variable(&name)?;
+                self.advance_token()?;
+                let args = self.parse_arguments()?;
                 Ok(AwkExpr::Indirect(v, args))
             }
-            AwkTok::Builtin(b) => self.builtin(b),
+            AwkTok::Builtin(b) => self.parse_builtin(b),
             AwkTok::Key(K::Getline) => {
-                self.advance()?;
+                self.advance_token()?;
                 let target = self.getline_target()?;
                 let input = if self.tok == AwkTok::Lt {
-                    self.advance()?;
-                    GetlineSource::File(Box::new(self.nested(|p| p.primary())?))
+                    self.advance_token()?;
+                    GetlineSource::File(Box::new(self.parse_nested(|p| p.parse_primary())?))
                 } else {
                     GetlineSource::Main
                 };
@@ -91,13 +91,13 @@ impl AwkParser<'_> {
             }
             other => {
                 self.tok = other;
-                Err(self.unexpected())
+                Err(self.unexpected_token())
             }
         }
     }
 
-    fn then(&mut self, e: AwkExpr) -> Result<AwkExpr> {
-        self.advance()?;
+    fn parse_suffix(&mut self, e: AwkExpr) -> Result<AwkExpr> {
+        self.advance_token()?;
         Ok(e)
     }
 
@@ -105,35 +105,35 @@ impl AwkParser<'_> {
     fn field_index(&mut self) -> Result<AwkExpr> {
         match self.tok {
             // `$-i++` takes the field of `-(i++)`.
-            AwkTok::Minus | AwkTok::Plus | AwkTok::Not => self.unary(),
+            AwkTok::Minus | AwkTok::Plus | AwkTok::Not => self.parse_unary(),
             // `$$i++` steps the inner field, `$i++` the (only) outer one.
             AwkTok::Dollar => {
-                let inner = self.primary()?;
+                let inner = self.parse_primary()?;
                 match self.tok {
                     AwkTok::Incr | AwkTok::Decr => {
                         let delta = if self.tok == AwkTok::Incr { 1.0 } else { -1.0 };
-                        self.advance()?;
+                        self.advance_token()?;
                         Ok(AwkExpr::Step { target: Box::new(inner), delta, prefix: false })
                     }
                     _ => Ok(inner),
                 }
             }
-            _ => self.primary(),
+            _ => self.parse_primary(),
         }
     }
 
-    fn parens(&mut self) -> Result<AwkExpr> {
-        self.advance()?;
+    fn parse_parens(&mut self) -> Result<AwkExpr> {
+        self.advance_token()?;
         let list = self.in_parens(|p| {
-            let mut list = vec![p.expr()?];
-            while p.eat(&AwkTok::Comma)? {
+            let mut list = vec![p.parse_expr()?];
+            while p.take_token(&AwkTok::Comma)? {
                 p.skip_newlines()?;
-                list.push(p.expr()?);
+                list.push(p.parse_expr()?);
             }
             p.skip_newlines()?;
             Ok(list)
         })?;
-        self.expect(&AwkTok::RParen)?;
+        self.expect_token(&AwkTok::RParen)?;
         let mut list = list;
         match list.pop() {
             Some(only) if list.is_empty() => Ok(AwkExpr::Group(Box::new(only))),
@@ -141,13 +141,13 @@ impl AwkParser<'_> {
                 list.push(last);
                 Ok(AwkExpr::List(list))
             }
-            None => Err(self.unexpected()),
+            None => Err(self.unexpected_token()),
         }
     }
 
     /// `(a, b, ...)` of a call.
-    fn arguments(&mut self) -> Result<Vec<AwkExpr>> {
-        self.expect(&AwkTok::LParen)?;
+    fn parse_arguments(&mut self) -> Result<Vec<AwkExpr>> {
+        self.expect_token(&AwkTok::LParen)?;
         let args = self.in_parens(|p| {
             p.skip_newlines()?;
             if p.tok == AwkTok::RParen {
@@ -157,39 +157,39 @@ impl AwkParser<'_> {
             p.skip_newlines()?;
             Ok(args)
         })?;
-        self.expect(&AwkTok::RParen)?;
+        self.expect_token(&AwkTok::RParen)?;
         Ok(args)
     }
 
-    fn call(&mut self, name: &[u8]) -> Result<AwkExpr> {
+    fn parse_call(&mut self, name: &[u8]) -> Result<AwkExpr> {
         if let Some(i) = self.locals.iter().position(|l| l == name) {
             // A parameter in front of parentheses is put next to them.
-            self.advance()?;
+            self.advance_token()?;
             return Ok(AwkExpr::Var(crate::ast::AwkVar::Local(i as u32)));
         }
         let known = self.functions.contains_key(name);
         if !known && self.globals.contains_key(name) {
             // A variable seen before: `x (y)` without the blank.
-            let v = self.variable(name)?;
-            self.advance()?;
+            let v = self.resolve_variable(name)?;
+            self.advance_token()?;
             return Ok(AwkExpr::Var(v));
         }
-        let f = self.function(name);
+        let f = self.declare_function(name);
         self.called.insert(f);
-        self.advance()?;
-        let args = self.arguments()?;
+        self.advance_token()?;
+        let args = self.parse_arguments()?;
         Ok(AwkExpr::Call(f, args))
     }
 
-    fn builtin(&mut self, b: AwkBuiltin) -> Result<AwkExpr> {
+    fn parse_builtin(&mut self, b: AwkBuiltin) -> Result<AwkExpr> {
         let at = self.lexer.start;
-        self.advance()?;
+        self.advance_token()?;
         let args = if b == AwkBuiltin::Length && self.tok != AwkTok::LParen {
             Vec::new()
         } else if self.tok == AwkTok::LParen {
-            self.arguments()?
+            self.parse_arguments()?
         } else {
-            return Err(self.unexpected());
+            return Err(self.unexpected_token());
         };
         let (least, most) = b.arity();
         if args.len() < least || args.len() > most {
@@ -203,7 +203,7 @@ impl AwkParser<'_> {
     /// The variable after `getline`, if there is one.
     pub(super) fn getline_target(&mut self) -> Result<Option<Box<AwkExpr>>> {
         if matches!(self.tok, AwkTok::Dollar | AwkTok::Name(_)) {
-            let target = self.nested(|p| p.primary())?;
+            let target = self.parse_nested(|p| p.parse_primary())?;
             return Ok(Some(Box::new(target)));
         }
         Ok(None)

@@ -6,25 +6,25 @@ use crate::token::{AwkTok, Keyword as K};
 
 impl AwkParser<'_> {
     /// One statement with its terminator.
-    pub(super) fn stmt(&mut self) -> Result<Stmt> {
-        self.enter()?;
-        let line = self.line();
+    pub(super) fn parse_stmt(&mut self) -> Result<Stmt> {
+        self.enter_level()?;
+        let line = self.parse_line();
         let kind = self.stmt_kind();
-        self.leave();
+        self.leave_level();
         Ok(Stmt { line, kind: kind? })
     }
 
     fn stmt_kind(&mut self) -> Result<StmtKind> {
         let AwkTok::Key(k) = self.tok else {
             return match self.tok {
-                AwkTok::LBrace => Ok(StmtKind::Block(self.braces()?)),
+                AwkTok::LBrace => Ok(StmtKind::Block(self.parse_braces()?)),
                 AwkTok::Semi => {
-                    self.advance()?;
+                    self.advance_token()?;
                     Ok(StmtKind::Block(Vec::new()))
                 }
                 _ => {
-                    let s = self.simple()?;
-                    self.terminator()?;
+                    let s = self.parse_simple()?;
+                    self.parse_terminator()?;
                     Ok(s)
                 }
             };
@@ -32,78 +32,78 @@ impl AwkParser<'_> {
         match k {
             K::If => self.if_stmt(),
             K::While => {
-                self.advance()?;
-                let cond = self.condition()?;
-                if self.eat(&AwkTok::Semi)? {
-                    let empty = Stmt { line: self.line(), kind: StmtKind::Block(Vec::new()) };
+                self.advance_token()?;
+                let cond = self.parse_condition()?;
+                if self.take_token(&AwkTok::Semi)? {
+                    let empty = Stmt { line: self.parse_line(), kind: StmtKind::Block(Vec::new()) };
                     return Ok(StmtKind::While(cond, Box::new(empty)));
                 }
                 let body = self.loop_body()?;
                 Ok(StmtKind::While(cond, Box::new(body)))
             }
             K::Do => {
-                self.advance()?;
+                self.advance_token()?;
                 let body = self.loop_body()?;
                 self.skip_terminators()?;
-                self.expect(&AwkTok::Key(K::While))?;
-                let cond = self.condition()?;
-                self.terminator()?;
+                self.expect_token(&AwkTok::Key(K::While))?;
+                let cond = self.parse_condition()?;
+                self.parse_terminator()?;
                 Ok(StmtKind::DoWhile(Box::new(body), cond))
             }
             K::For => self.for_stmt(),
             K::Switch => self.switch_stmt(),
             _ => {
-                let s = self.simple()?;
-                self.terminator()?;
+                let s = self.parse_simple()?;
+                self.parse_terminator()?;
                 Ok(s)
             }
         }
     }
 
     /// `(expr)` and the newlines after it.
-    fn condition(&mut self) -> Result<AwkExpr> {
-        self.expect(&AwkTok::LParen)?;
-        let cond = self.in_parens(|p| p.expr())?;
-        self.expect(&AwkTok::RParen)?;
+    fn parse_condition(&mut self) -> Result<AwkExpr> {
+        self.expect_token(&AwkTok::LParen)?;
+        let cond = self.in_parens(|p| p.parse_expr())?;
+        self.expect_token(&AwkTok::RParen)?;
         Ok(cond)
     }
 
-    fn body(&mut self) -> Result<Stmt> {
+    fn parse_body(&mut self) -> Result<Stmt> {
         self.skip_newlines()?;
-        self.stmt()
+        self.parse_stmt()
     }
 
     fn loop_body(&mut self) -> Result<Stmt> {
         self.context.loops += 1;
-        let body = self.body();
+        let body = self.parse_body();
         self.context.loops -= 1;
         body
     }
 
     /// Ends a simple statement: `;`, newline, or before `}`.
-    fn terminator(&mut self) -> Result<()> {
+    fn parse_terminator(&mut self) -> Result<()> {
         match self.tok {
-            AwkTok::Semi | AwkTok::Newline => self.advance(),
+            AwkTok::Semi | AwkTok::Newline => self.advance_token(),
             AwkTok::RBrace | AwkTok::Eof => Ok(()),
-            _ => Err(self.unexpected()),
+            _ => Err(self.unexpected_token()),
         }
     }
 
     fn if_stmt(&mut self) -> Result<StmtKind> {
         let mut arms = Vec::new();
         loop {
-            self.advance()?;
-            let cond = self.condition()?;
-            let body = self.body()?;
+            self.advance_token()?;
+            let cond = self.parse_condition()?;
+            let body = self.parse_body()?;
             arms.push((cond, body));
             self.skip_to_else()?;
             if !self.is_key(K::Else) {
                 return Ok(StmtKind::If(arms, None));
             }
-            self.advance()?;
+            self.advance_token()?;
             self.skip_newlines()?;
             if !self.is_key(K::If) {
-                let last = self.stmt()?;
+                let last = self.parse_stmt()?;
                 return Ok(StmtKind::If(arms, Some(Box::new(last))));
             }
         }
@@ -115,30 +115,30 @@ impl AwkParser<'_> {
     }
 
     fn for_stmt(&mut self) -> Result<StmtKind> {
-        self.advance()?;
-        self.expect(&AwkTok::LParen)?;
-        let (no_gt, line) = (std::mem::replace(&mut self.no_gt, false), self.line());
-        let init = if self.tok == AwkTok::Semi { None } else { Some(self.simple()?) };
+        self.advance_token()?;
+        self.expect_token(&AwkTok::LParen)?;
+        let (no_gt, line) = (std::mem::replace(&mut self.no_gt, false), self.parse_line());
+        let init = if self.tok == AwkTok::Semi { None } else { Some(self.parse_simple()?) };
         if self.tok == AwkTok::RParen {
             if let Some(StmtKind::Expr(AwkExpr::In(keys, array, subs))) = init
                 && let [AwkExpr::Var(v)] = keys.as_slice()
             {
                 let v = *v;
-                self.advance()?;
+                self.advance_token()?;
                 self.no_gt = no_gt;
                 let body = self.for_body()?;
                 return Ok(StmtKind::ForIn(v, array, subs, Box::new(body)));
             }
-            return Err(self.unexpected());
+            return Err(self.unexpected_token());
         }
-        self.expect(&AwkTok::Semi)?;
+        self.expect_token(&AwkTok::Semi)?;
         self.skip_newlines()?;
-        let cond = if self.tok == AwkTok::Semi { None } else { Some(self.expr()?) };
-        self.expect(&AwkTok::Semi)?;
+        let cond = if self.tok == AwkTok::Semi { None } else { Some(self.parse_expr()?) };
+        self.expect_token(&AwkTok::Semi)?;
         self.skip_newlines()?;
-        let step_line = self.line();
-        let step = if self.tok == AwkTok::RParen { None } else { Some(self.simple()?) };
-        self.expect(&AwkTok::RParen)?;
+        let step_line = self.parse_line();
+        let step = if self.tok == AwkTok::RParen { None } else { Some(self.parse_simple()?) };
+        self.expect_token(&AwkTok::RParen)?;
         self.no_gt = no_gt;
         let body = self.for_body()?;
         let boxed = |line, kind: Option<StmtKind>| kind.map(|kind| Box::new(Stmt { line, kind }));
@@ -146,17 +146,17 @@ impl AwkParser<'_> {
     }
 
     fn for_body(&mut self) -> Result<Stmt> {
-        if self.eat(&AwkTok::Semi)? {
-            return Ok(Stmt { line: self.line(), kind: StmtKind::Block(Vec::new()) });
+        if self.take_token(&AwkTok::Semi)? {
+            return Ok(Stmt { line: self.parse_line(), kind: StmtKind::Block(Vec::new()) });
         }
         self.loop_body()
     }
 
     fn switch_stmt(&mut self) -> Result<StmtKind> {
-        self.advance()?;
-        let subject = self.condition()?;
+        self.advance_token()?;
+        let subject = self.parse_condition()?;
         self.skip_newlines()?;
-        self.expect(&AwkTok::LBrace)?;
+        self.expect_token(&AwkTok::LBrace)?;
         let mut cases: Vec<AwkCase> = Vec::new();
         self.context.switches += 1;
         loop {
@@ -164,21 +164,21 @@ impl AwkParser<'_> {
             let label = match self.tok {
                 AwkTok::RBrace => break,
                 AwkTok::Key(K::Case) => {
-                    self.advance()?;
+                    self.advance_token()?;
                     self.case_label()?
                 }
                 AwkTok::Key(K::Default) => {
-                    self.advance()?;
+                    self.advance_token()?;
                     if cases.iter().any(|c| matches!(c.label, Label::Default)) {
                         return Err(self
                             .lexer
-                            .error("duplicate `default' detected in switch body"));
+                            .error_here("duplicate `default' detected in switch body"));
                     }
                     Label::Default
                 }
-                _ => return Err(self.unexpected()),
+                _ => return Err(self.unexpected_token()),
             };
-            self.expect(&AwkTok::Colon)?;
+            self.expect_token(&AwkTok::Colon)?;
             let mut body = Vec::new();
             loop {
                 self.skip_terminators()?;
@@ -188,12 +188,12 @@ impl AwkParser<'_> {
                 ) {
                     break;
                 }
-                body.push(self.stmt()?);
+                body.push(self.parse_stmt()?);
             }
             cases.push(AwkCase { label, body });
         }
         self.context.switches -= 1;
-        self.expect(&AwkTok::RBrace)?;
+        self.expect_token(&AwkTok::RBrace)?;
         Ok(StmtKind::Switch(subject, cases))
     }
 
@@ -203,30 +203,30 @@ impl AwkParser<'_> {
             AwkTok::Str(s) => Label::Str(s),
             AwkTok::TypedRegex(r) => Label::Regex(r),
             t @ (AwkTok::Slash | AwkTok::OpAssign(crate::token::AwkArith::Div)) => {
-                Label::Regex(self.lexer.regex(&t)?)
+                Label::Regex(self.lexer.lex_regex(&t)?)
             }
             t @ (AwkTok::Minus | AwkTok::Plus) => {
-                self.advance()?;
-                let AwkTok::Num(n) = self.tok else { return Err(self.unexpected()) };
+                self.advance_token()?;
+                let AwkTok::Num(n) = self.tok else { return Err(self.unexpected_token()) };
                 Label::Num(if t == AwkTok::Minus { -n } else { n })
             }
-            _ => return Err(self.unexpected()),
+            _ => return Err(self.unexpected_token()),
         };
-        self.advance()?;
+        self.advance_token()?;
         Ok(label)
     }
 
     /// A statement that may stand in the head of a `for`.
-    fn simple(&mut self) -> Result<StmtKind> {
-        let AwkTok::Key(k) = self.tok else { return Ok(StmtKind::Expr(self.expr()?)) };
+    fn parse_simple(&mut self) -> Result<StmtKind> {
+        let AwkTok::Key(k) = self.tok else { return Ok(StmtKind::Expr(self.parse_expr()?)) };
         match k {
-            K::Print | K::Printf => self.print(k),
-            K::Delete => self.delete(),
+            K::Print | K::Printf => self.parse_print(k),
+            K::Delete => self.parse_delete(),
             K::Break if self.context.loops + self.context.switches == 0 => {
-                Err(self.lexer.error("`break' is not allowed outside a loop or switch"))
+                Err(self.lexer.error_here("`break' is not allowed outside a loop or switch"))
             }
             K::Continue if self.context.loops == 0 => {
-                Err(self.lexer.error("`continue' is not allowed outside a loop"))
+                Err(self.lexer.error_here("`continue' is not allowed outside a loop"))
             }
             K::Next | K::NextFile => {
                 let name = if k == K::Next { "next" } else { "nextfile" };
@@ -237,31 +237,31 @@ impl AwkParser<'_> {
                 };
                 if !allowed {
                     let rule = self.context.special_rule.unwrap_or_default();
-                    return Err(self.lexer.error(format!("`{name}' used in {rule} action")));
+                    return Err(self.lexer.error_here(format!("`{name}' used in {rule} action")));
                 }
-                self.advance()?;
+                self.advance_token()?;
                 Ok(if k == K::Next { StmtKind::Next } else { StmtKind::NextFile })
             }
-            K::Break => self.word(StmtKind::Break),
-            K::Continue => self.word(StmtKind::Continue),
+            K::Break => self.parse_keyword(StmtKind::Break),
+            K::Continue => self.parse_keyword(StmtKind::Continue),
             K::Exit => {
-                self.advance()?;
+                self.advance_token()?;
                 Ok(StmtKind::Exit(self.optional_expr()?))
             }
             K::Return => {
                 if !self.context.in_function {
-                    return Err(self.lexer.error("`return' used outside function context"));
+                    return Err(self.lexer.error_here("`return' used outside function context"));
                 }
-                self.advance()?;
+                self.advance_token()?;
                 Ok(StmtKind::Return(self.optional_expr()?))
             }
-            K::Getline => Ok(StmtKind::Expr(self.expr()?)),
-            _ => Err(self.unexpected()),
+            K::Getline => Ok(StmtKind::Expr(self.parse_expr()?)),
+            _ => Err(self.unexpected_token()),
         }
     }
 
-    fn word(&mut self, kind: StmtKind) -> Result<StmtKind> {
-        self.advance()?;
+    fn parse_keyword(&mut self, kind: StmtKind) -> Result<StmtKind> {
+        self.advance_token()?;
         Ok(kind)
     }
 
@@ -269,11 +269,11 @@ impl AwkParser<'_> {
         if matches!(self.tok, AwkTok::Semi | AwkTok::Newline | AwkTok::RBrace | AwkTok::Eof) {
             return Ok(None);
         }
-        self.expr().map(Some)
+        self.parse_expr().map(Some)
     }
 
-    fn print(&mut self, k: K) -> Result<StmtKind> {
-        self.advance()?;
+    fn parse_print(&mut self, k: K) -> Result<StmtKind> {
+        self.advance_token()?;
         let no_gt = std::mem::replace(&mut self.no_gt, true);
         let mut args = Vec::new();
         let ends = matches!(
@@ -295,7 +295,7 @@ impl AwkParser<'_> {
                 args = list;
             }
             if args.iter().any(|a| matches!(a, AwkExpr::List(_))) {
-                return Err(self.unexpected());
+                return Err(self.unexpected_token());
             }
         }
         let redirect = match self.tok {
@@ -307,8 +307,8 @@ impl AwkParser<'_> {
         };
         let target = match redirect {
             Some(r) => {
-                self.advance()?;
-                Some((r, self.concat()?))
+                self.advance_token()?;
+                Some((r, self.parse_concat()?))
             }
             None => None,
         };
@@ -320,30 +320,30 @@ impl AwkParser<'_> {
         })
     }
 
-    fn delete(&mut self) -> Result<StmtKind> {
-        self.advance()?;
-        let parens = self.eat(&AwkTok::LParen)?;
+    fn parse_delete(&mut self) -> Result<StmtKind> {
+        self.advance_token()?;
+        let parens = self.take_token(&AwkTok::LParen)?;
         let AwkTok::Name(name) = std::mem::replace(&mut self.tok, AwkTok::Eof) else {
-            return Err(self.unexpected());
+            return Err(self.unexpected_token());
         };
-        let v = self.variable(&name)?;
-        self.advance()?;
-        let subs = self.subscripts()?;
+        let v = self.resolve_variable(&name)?;
+        self.advance_token()?;
+        let subs = self.parse_subscripts()?;
         if parens {
-            self.expect(&AwkTok::RParen)?;
+            self.expect_token(&AwkTok::RParen)?;
         }
         Ok(if subs.is_empty() { StmtKind::DeleteAll(v) } else { StmtKind::Delete(v, subs) })
     }
 
     /// `[i, j][k]...`, perhaps none.
-    pub(super) fn subscripts(&mut self) -> Result<Subscripts> {
+    pub(super) fn parse_subscripts(&mut self) -> Result<Subscripts> {
         let mut subs = Vec::new();
-        while self.eat(&AwkTok::LBracket)? {
+        while self.take_token(&AwkTok::LBracket)? {
             let list = self.in_parens(|p| p.expr_list())?;
             if list.is_empty() {
-                return Err(self.unexpected());
+                return Err(self.unexpected_token());
             }
-            self.expect(&AwkTok::RBracket)?;
+            self.expect_token(&AwkTok::RBracket)?;
             subs.push(list);
         }
         Ok(subs)

@@ -10,11 +10,11 @@ const MAX_EXACT: u64 = (1 << 53) - 1;
 
 impl AwkMachine<'_, '_> {
     /// The operands as unsigned integers; negative ones are fatal as in gawk.
-    fn integers(&mut self, b: B, n: usize) -> Result<Vec<u64>> {
+    fn pop_integers(&mut self, b: B, n: usize) -> Result<Vec<u64>> {
         self.pop_all(n)
             .iter()
             .map(|v| {
-                let n = self.number(v);
+                let n = self.to_number(v);
                 if n < 0.0 {
                     let name = b.name();
                     return Err(AwkRunError::fatal(format!(
@@ -26,8 +26,8 @@ impl AwkMachine<'_, '_> {
             .collect()
     }
 
-    pub(super) fn bitwise(&mut self, b: B, n: usize) -> Result<f64> {
-        let list = self.integers(b, n)?;
+    pub(super) fn call_bitwise(&mut self, b: B, n: usize) -> Result<f64> {
+        let list = self.pop_integers(b, n)?;
         let arg = |i: usize| list.get(i).copied().unwrap_or(0);
         let shift = u32::try_from(arg(1)).unwrap_or(u32::MAX);
         let all = |f: fn(u64, u64) -> u64| list.iter().copied().reduce(f).unwrap_or(0);
@@ -39,12 +39,12 @@ impl AwkMachine<'_, '_> {
             B::Lshift => arg(0).checked_shl(shift).unwrap_or(0),
             _ => arg(0).checked_shr(shift).unwrap_or(0),
         };
-        Ok(exact(result) as f64)
+        Ok(exact_bits(result) as f64)
     }
 }
 
 /// Drops high bits that a double cannot hold together with the low ones.
-fn exact(n: u64) -> u64 {
+fn exact_bits(n: u64) -> u64 {
     if n <= MAX_EXACT {
         return n;
     }
@@ -53,7 +53,7 @@ fn exact(n: u64) -> u64 {
 }
 
 /// `strtonum`: decimal, `0x` hexadecimal, leading-`0` octal.
-pub(super) fn strtonum(text: &[u8]) -> f64 {
+pub(super) fn parse_strtonum(text: &[u8]) -> f64 {
     let text = text.trim_ascii_start();
     let (negative, body) = match text {
         [b'-', rest @ ..] => (true, rest),

@@ -9,24 +9,24 @@ use crate::text::AwkText;
 use crate::value::AwkValue;
 
 impl AwkMachine<'_, '_> {
-    pub(super) fn builtin(&mut self, b: B, n: usize) -> Result<()> {
+    pub(super) fn call_builtin(&mut self, b: B, n: usize) -> Result<()> {
         let result = match b {
             // These push for themselves.
             B::Match => return self.match_function(n > 2),
-            B::Split => return self.split(n, false),
-            B::Patsplit => return self.patsplit(n),
-            B::Gensub => return self.gensub(),
-            B::Asort => return self.asort(n, false),
-            B::Asorti => return self.asort(n, true),
+            B::Split => return self.call_split(n, false),
+            B::Patsplit => return self.call_patsplit(n),
+            B::Gensub => return self.call_gensub(),
+            B::Asort => return self.call_asort(n, false),
+            B::Asorti => return self.call_asort(n, true),
             B::Length => {
                 let v = self.pop();
-                AwkValue::Num(self.length(&v))
+                AwkValue::Num(self.call_length(&v))
             }
             B::Substr => {
                 let length = if n > 2 { Some(self.pop_num()) } else { None };
                 let start = self.pop_num();
                 let text = self.pop_text();
-                AwkValue::Str(self.substr(&text, start, length))
+                AwkValue::Str(self.call_substr(&text, start, length))
             }
             B::Index => {
                 let part = self.pop_text();
@@ -40,7 +40,7 @@ impl AwkMachine<'_, '_> {
             B::Sprintf => {
                 let args = self.pop_all(n);
                 let mut out = Vec::new();
-                self.format(&args, &mut out)?;
+                self.format_values(&args, &mut out)?;
                 AwkValue::Str(AwkText::from_vec(out))
             }
             B::Int => AwkValue::Num(self.pop_num().trunc()),
@@ -64,34 +64,34 @@ impl AwkMachine<'_, '_> {
             }
             B::Rand => AwkValue::Num(self.random.next()),
             B::Srand => {
-                let seed = if n > 0 { self.pop_num() } else { self.systime() };
+                let seed = if n > 0 { self.pop_num() } else { self.call_systime() };
                 let old = std::mem::replace(&mut self.random.seed, seed);
-                self.random.start(seed as i64 as u32);
+                self.random.seed_sequence(seed as i64 as u32);
                 AwkValue::Num(old)
             }
             B::And | B::Or | B::Xor | B::Compl | B::Lshift | B::Rshift => {
-                AwkValue::Num(self.bitwise(b, n)?)
+                AwkValue::Num(self.call_bitwise(b, n)?)
             }
             B::Strtonum => match self.pop() {
                 AwkValue::Num(n) => AwkValue::Num(n),
-                v => AwkValue::Num(super::bits::strtonum(&v.text(&self.convfmt))),
+                v => AwkValue::Num(super::bits::parse_strtonum(&v.text(&self.convfmt))),
             },
-            B::Mkbool => AwkValue::bool(self.pop().truth()),
-            B::Systime => AwkValue::Num(self.systime()),
-            B::Mktime => AwkValue::Num(self.mktime(n)?),
-            B::Strftime => AwkValue::Str(self.strftime(n)?),
+            B::Mkbool => AwkValue::bool(self.pop().is_true()),
+            B::Systime => AwkValue::Num(self.call_systime()),
+            B::Mktime => AwkValue::Num(self.call_mktime(n)?),
+            B::Strftime => AwkValue::Str(self.call_strftime(n)?),
             B::System => {
                 let command = self.pop_text();
-                AwkValue::Num(self.system(&command)?)
+                AwkValue::Num(self.call_system(&command)?)
             }
             B::Close => {
                 let how = if n > 1 { Some(self.pop_text()) } else { None };
                 let name = self.pop_text();
-                AwkValue::Num(self.close(&name, how.as_deref())?)
+                AwkValue::Num(self.call_close(&name, how.as_deref())?)
             }
             B::Fflush => {
                 let name = if n > 0 { Some(self.pop_text()) } else { None };
-                AwkValue::Num(self.fflush(name.as_deref())?)
+                AwkValue::Num(self.call_fflush(name.as_deref())?)
             }
             // No catalogs: the text itself.
             B::Dcgettext => self.first_of(n),
@@ -119,7 +119,7 @@ impl AwkMachine<'_, '_> {
             let mut shown = Vec::new();
             self.convfmt.append(&mut shown, x);
             let shown = String::from_utf8_lossy(&shown).into_owned();
-            self.warn(&format!("{name}: received negative argument {shown}"));
+            self.print_warning(&format!("{name}: received negative argument {shown}"));
         }
     }
 
@@ -173,28 +173,30 @@ impl AwkMachine<'_, '_> {
             }
         }
         match b {
-            B::Sub | B::Gsub if n == 2 => self.substitute(b == B::Gsub, AssignableTarget::Record),
+            B::Sub | B::Gsub if n == 2 => {
+                self.call_substitute(b == B::Gsub, AssignableTarget::Record)
+            }
             B::Sub | B::Gsub => {
                 // Only the count: the target was passed by value.
                 self.substitute_value(b == B::Gsub);
                 Ok(())
             }
             B::Gensub if n == 3 => {
-                let v = self.field(0);
+                let v = self.field_value(0);
                 self.stack.push(v);
-                self.builtin(b, 3)
+                self.call_builtin(b, 3)
             }
             B::Length if n == 0 => {
-                let v = self.field(0);
+                let v = self.field_value(0);
                 self.stack.push(v);
-                self.builtin(b, 1)
+                self.call_builtin(b, 1)
             }
             B::Isarray | B::Typeof => {
                 let v = self.pop();
                 self.push_type(Ok(v), b == B::Typeof);
                 Ok(())
             }
-            _ => self.builtin(b, n),
+            _ => self.call_builtin(b, n),
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::update::calculate;
+use super::update::apply_arith;
 use super::{AwkFlow, AwkFrame, AwkMachine, GlobalCell, Iter, Result};
 use crate::array::ElementSlot;
 use crate::ast::AwkComparison;
 use crate::code::{ArrayPlace, AssignableTarget, AwkOp, Pc};
 use crate::error::AwkRunError;
 use crate::text::AwkText;
-use crate::value::{AwkValue, compare};
+use crate::value::{AwkValue, compare_values};
 
 /// Deepest nesting of function calls.
 const MAX_CALLS: usize = 400_000;
@@ -17,7 +17,7 @@ const MAX_CALLS: usize = 400_000;
 impl AwkMachine<'_, '_> {
     /// Runs from `entry` to the end of that piece of code, or until a function entered by
     /// [`Machine::call_back`] returns.
-    pub(super) fn execute(&mut self, entry: Pc) -> Result<AwkFlow> {
+    pub(super) fn execute_code(&mut self, entry: Pc) -> Result<AwkFlow> {
         let code = self.code.clone();
         let mut pc = entry as usize;
         loop {
@@ -47,59 +47,59 @@ impl AwkMachine<'_, '_> {
                     self.stack.push(v);
                 }
                 AwkOp::FieldAt(n) => {
-                    let v = self.field(n as usize);
+                    let v = self.field_value(n as usize);
                     self.stack.push(v);
                 }
                 AwkOp::Field => {
                     let v = self.pop();
                     let n = self.field_number(&v)?;
-                    let v = self.field(n);
+                    let v = self.field_value(n);
                     self.stack.push(v);
                 }
                 AwkOp::Element(place) => {
-                    let (array, key) = self.subscript(place)?;
-                    let v = self.element(&array, key)?;
+                    let (array, key) = self.pop_subscript(place)?;
+                    let v = self.element_value(&array, key)?;
                     self.stack.push(v);
                 }
                 AwkOp::Symbol => {
-                    let address = self.address(AssignableTarget::Symbol)?;
+                    let address = self.pop_address(AssignableTarget::Symbol)?;
                     let v = self.load_target(AssignableTarget::Symbol, &address)?;
                     self.stack.push(v);
                 }
                 AwkOp::Inner(place) => {
-                    let (array, key) = self.subscript(place)?;
-                    let inner = self.inner(&array, key)?;
+                    let (array, key) = self.pop_subscript(place)?;
+                    let inner = self.inner_array(&array, key)?;
                     self.arrays.push(inner);
                 }
                 AwkOp::Array(place) => {
-                    let array = self.array(place)?;
+                    let array = self.array_at(place)?;
                     self.arrays.push(array);
                 }
                 AwkOp::Subscript(n) => self.join_subscript(n as usize),
                 AwkOp::Set(t) => {
                     let v = self.pop();
-                    let address = self.address(t)?;
+                    let address = self.pop_address(t)?;
                     self.store_target(t, address, v)?;
                 }
                 AwkOp::SetKeep(t) => {
                     let v = self.pop();
-                    let address = self.address(t)?;
+                    let address = self.pop_address(t)?;
                     self.store_target(t, address, v.clone())?;
                     self.stack.push(v);
                 }
-                AwkOp::Update(arith, t, keep) => self.update(arith, t, keep)?,
-                AwkOp::Step(delta, t, keep) => self.step(f64::from(delta), t, keep)?,
-                AwkOp::Append(t, keep) => self.append(t, keep)?,
+                AwkOp::Update(arith, t, keep) => self.update_target(arith, t, keep)?,
+                AwkOp::Step(delta, t, keep) => self.step_target(f64::from(delta), t, keep)?,
+                AwkOp::Append(t, keep) => self.append_to_target(t, keep)?,
                 AwkOp::In(place) => {
-                    let (array, key) = self.subscript(place)?;
-                    let found = array.borrow().contains(&key);
+                    let (array, key) = self.pop_subscript(place)?;
+                    let found = array.borrow().contains_key(&key);
                     self.stack.push(AwkValue::bool(found));
                 }
                 AwkOp::Delete(place) => {
-                    let (array, key) = self.subscript(place)?;
+                    let (array, key) = self.pop_subscript(place)?;
                     array.borrow_mut().remove(&key);
                 }
-                AwkOp::DeleteAll(place) => self.array(place)?.borrow_mut().clear(),
+                AwkOp::DeleteAll(place) => self.array_at(place)?.borrow_mut().clear_all(),
                 AwkOp::Dup => {
                     let v = self.stack.last().cloned().unwrap_or(AwkValue::Uninit);
                     self.stack.push(v);
@@ -110,7 +110,7 @@ impl AwkMachine<'_, '_> {
                 AwkOp::Arith(arith) => {
                     let b = self.pop_num();
                     let a = self.pop_num();
-                    let n = calculate(arith, a, b)?;
+                    let n = apply_arith(arith, a, b)?;
                     self.stack.push(AwkValue::Num(n));
                 }
                 AwkOp::Neg => {
@@ -123,15 +123,15 @@ impl AwkMachine<'_, '_> {
                 }
                 AwkOp::Not => {
                     let v = self.pop();
-                    self.stack.push(AwkValue::bool(!v.truth()));
+                    self.stack.push(AwkValue::bool(!v.is_true()));
                 }
-                AwkOp::Concat(n) => self.concat(n as usize),
+                AwkOp::Concat(n) => self.concat_values(n as usize),
                 AwkOp::Compare(cmp) => {
                     let holds = self.compare_top(cmp);
                     self.stack.push(AwkValue::bool(holds));
                 }
                 AwkOp::Match(n, negate) => {
-                    let re = self.regexes.fixed(n)?;
+                    let re = self.regexes.static_regex(n)?;
                     let v = self.pop();
                     let found = match &v {
                         AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => {
@@ -148,18 +148,18 @@ impl AwkMachine<'_, '_> {
                     self.stack.push(AwkValue::bool(re.is_match(&text) != negate));
                 }
                 AwkOp::MatchRecord(n) => {
-                    let re = self.regexes.fixed(n)?;
+                    let re = self.regexes.static_regex(n)?;
                     let found = re.is_match(self.record.text(&self.ofs, &self.convfmt));
                     self.stack.push(AwkValue::bool(found));
                 }
                 AwkOp::Jump(to) => pc = to as usize,
                 AwkOp::JumpIf(to) => {
-                    if self.pop().truth() {
+                    if self.pop().is_true() {
                         pc = to as usize;
                     }
                 }
                 AwkOp::JumpUnless(to) => {
-                    if !self.pop().truth() {
+                    if !self.pop().is_true() {
                         pc = to as usize;
                     }
                 }
@@ -169,7 +169,7 @@ impl AwkMachine<'_, '_> {
                     }
                 }
                 AwkOp::Pattern(n) => {
-                    let re = self.regexes.fixed(n)?;
+                    let re = self.regexes.static_regex(n)?;
                     self.patterns.push(re);
                 }
                 AwkOp::PatternDynamic => {
@@ -194,7 +194,7 @@ impl AwkMachine<'_, '_> {
                     self.locals.push(cell);
                 }
                 AwkOp::ArgElement(place) => {
-                    let (array, key) = self.subscript(place)?;
+                    let (array, key) = self.pop_subscript(place)?;
                     let scalar = match array.borrow().get(&key) {
                         Some(ElementSlot::Value(v)) if !matches!(v, AwkValue::Uninit) => {
                             Some(v.clone())
@@ -203,22 +203,22 @@ impl AwkMachine<'_, '_> {
                     };
                     let cell = match scalar {
                         Some(v) => GlobalCell::Value(v),
-                        None => GlobalCell::Array(self.inner(&array, key)?),
+                        None => GlobalCell::Array(self.inner_array(&array, key)?),
                     };
                     self.locals.push(cell);
                 }
-                AwkOp::Call(f, args) => pc = self.enter(f, args as usize, pc)?,
+                AwkOp::Call(f, args) => pc = self.enter_function(f, args as usize, pc)?,
                 AwkOp::CallIndirect(args) => {
                     let name = self.pop_text();
                     let name = name.strip_prefix(b"awk::").unwrap_or(&name);
                     let found = code.functions.iter().position(|f| f.name == name && !f.missing);
                     if let Some(f) = found {
-                        pc = self.enter(f as u32, args as usize, pc)?;
+                        pc = self.enter_function(f as u32, args as usize, pc)?;
                     } else {
                         self.indirect_builtin(name, args as usize)?;
                     }
                 }
-                AwkOp::Missing(f) => return Err(self.missing(f)),
+                AwkOp::Missing(f) => return Err(self.missing_function(f)),
                 AwkOp::Return => {
                     let Some(frame) = self.frames.pop() else { return Ok(AwkFlow::Done) };
                     self.locals.truncate(self.base);
@@ -229,22 +229,22 @@ impl AwkMachine<'_, '_> {
                     }
                     pc = frame.ret as usize;
                 }
-                AwkOp::Builtin(b, n) => self.builtin(b, n as usize)?,
+                AwkOp::Builtin(b, n) => self.call_builtin(b, n as usize)?,
                 AwkOp::LengthOf(place) => self.length_of(place)?,
                 AwkOp::LengthRecord => {
                     let v = self.record.value(&self.ofs, &self.convfmt);
-                    let n = self.length(&v);
+                    let n = self.call_length(&v);
                     self.stack.push(AwkValue::Num(n));
                 }
                 AwkOp::LengthOfElement(place) => {
-                    let (array, key) = self.subscript(place)?;
-                    let v = match array.borrow_mut().slot(key) {
+                    let (array, key) = self.pop_subscript(place)?;
+                    let v = match array.borrow_mut().slot_or_insert(key) {
                         ElementSlot::Array(a) => Err(a.borrow().len()),
                         ElementSlot::Value(v) => Ok(v.clone()),
                     };
                     let n = match v {
                         Err(n) => n as f64,
-                        Ok(v) => self.length(&v),
+                        Ok(v) => self.call_length(&v),
                     };
                     self.stack.push(AwkValue::Num(n));
                 }
@@ -254,15 +254,15 @@ impl AwkMachine<'_, '_> {
                     let v = self.pop();
                     self.push_type(Ok(v), name);
                 }
-                AwkOp::SplitPattern(n) => self.split(n as usize, true)?,
+                AwkOp::SplitPattern(n) => self.call_split(n as usize, true)?,
                 AwkOp::NotArray => return Err(AwkRunError::fatal("argument is not an array")),
-                AwkOp::Subst(global, t) => self.substitute(global, t)?,
+                AwkOp::Subst(global, t) => self.call_substitute(global, t)?,
                 AwkOp::SubstValue(global) => self.substitute_value(global),
-                AwkOp::Getline(from, target) => self.getline(from, target)?,
-                AwkOp::Print(n, redirect) => self.print(n as usize, redirect)?,
-                AwkOp::Printf(n, redirect) => self.printf(n as usize, redirect)?,
+                AwkOp::Getline(from, target) => self.call_getline(from, target)?,
+                AwkOp::Print(n, redirect) => self.print_values(n as usize, redirect)?,
+                AwkOp::Printf(n, redirect) => self.print_formatted(n as usize, redirect)?,
                 AwkOp::ForIn(place) => {
-                    let array = self.array(place)?;
+                    let array = self.array_at(place)?;
                     let keys = self.sorted_keys(&array)?;
                     self.iters.push(Iter { keys: keys.into_iter() });
                 }
@@ -300,17 +300,17 @@ impl AwkMachine<'_, '_> {
 
     /// Returns the error of a call of a function that the program does not define.
     #[cold]
-    fn missing(&self, f: u32) -> AwkRunError {
+    fn missing_function(&self, f: u32) -> AwkRunError {
         let name = String::from_utf8_lossy(&self.code.functions[f as usize].name).into_owned();
         AwkRunError::fatal(format!("function `{name}' not defined"))
     }
 
     /// Enters a function whose arguments lie on top of the locals, and returns the address of its first instruction.
-    fn enter(&mut self, f: u32, args: usize, ret: usize) -> Result<usize> {
+    fn enter_function(&mut self, f: u32, args: usize, ret: usize) -> Result<usize> {
         let function = &self.code.functions[f as usize];
         let (params, entry) = (function.params as usize, function.entry as usize);
         if args > params && function.missing {
-            return Err(self.missing(f));
+            return Err(self.missing_function(f));
         }
         if args > params {
             let name = String::from_utf8_lossy(&function.name).into_owned();
@@ -334,8 +334,8 @@ impl AwkMachine<'_, '_> {
     pub(super) fn call_back(&mut self, f: u32, args: Vec<GlobalCell>) -> Result<AwkValue> {
         let n = args.len();
         self.locals.extend(args);
-        let entry = self.enter(f, n, Pc::MAX as usize)?;
-        match self.execute(entry as Pc)? {
+        let entry = self.enter_function(f, n, Pc::MAX as usize)?;
+        match self.execute_code(entry as Pc)? {
             AwkFlow::Done => Ok(self.pop()),
             _ => Err(AwkRunError::fatal("`next' or `exit' in a comparison function")),
         }
@@ -354,7 +354,7 @@ impl AwkMachine<'_, '_> {
         self.stack.push(AwkValue::Str(AwkText::from_vec(out)));
     }
 
-    fn concat(&mut self, n: usize) {
+    fn concat_values(&mut self, n: usize) {
         let from = self.stack.len().saturating_sub(n);
         let mut out = std::mem::take(&mut self.scratch);
         out.clear();
@@ -381,7 +381,7 @@ impl AwkMachine<'_, '_> {
                 AwkComparison::Ge => x >= y,
             };
         }
-        let order = compare(&a, &b, &self.convfmt, self.regexes.icase());
+        let order = compare_values(&a, &b, &self.convfmt, self.regexes.ignores_case());
         match cmp {
             AwkComparison::Lt => order == Ordering::Less,
             AwkComparison::Le => order != Ordering::Greater,

@@ -12,7 +12,7 @@ const MAX_WIDTH: usize = 1 << 28;
 
 impl AwkMachine<'_, '_> {
     /// Formats `args[1..]` by `args[0]`.
-    pub(super) fn format(&mut self, args: &[AwkValue], out: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn format_values(&mut self, args: &[AwkValue], out: &mut Vec<u8>) -> Result<()> {
         let Some(first) = args.first() else { return Ok(()) };
         let format = first.text(&self.convfmt);
         let mut rest: &[u8] = &format;
@@ -38,35 +38,35 @@ impl AwkMachine<'_, '_> {
             }
             let mut spec = d.spec;
             if let FieldCount::Star(n) = d.width {
-                let v = self.argument(args, n, &mut next, &format)?;
+                let v = self.format_argument(args, n, &mut next, &format)?;
                 spec.set_width(v.num() as i64);
             }
             if let FieldCount::Star(n) = d.precision {
-                let v = self.argument(args, n, &mut next, &format)?;
+                let v = self.format_argument(args, n, &mut next, &format)?;
                 spec.set_precision(v.num() as i64);
             }
             if spec.width > MAX_WIDTH || spec.precision.is_some_and(|p| p > MAX_WIDTH) {
                 return Err(AwkRunError::fatal("format width or precision is too large"));
             }
-            let v = self.argument(args, d.position, &mut next, &format)?;
+            let v = self.format_argument(args, d.position, &mut next, &format)?;
             match d.conversion {
                 b's' => {
                     let text = v.text(&self.convfmt);
                     if self.settings.utf8 {
                         printf::string_chars(out, &spec, &text);
                     } else {
-                        printf::string(out, &spec, &text);
+                        printf::put_string(out, &spec, &text);
                     }
                 }
-                b'c' => self.character(out, &spec, v),
-                conversion => self.numeric(out, &spec, conversion, v),
+                b'c' => self.format_character(out, &spec, v),
+                conversion => self.format_numeric(out, &spec, conversion, v),
             }
         }
         out.extend_from_slice(rest);
         Ok(())
     }
 
-    fn argument<'v>(
+    fn format_argument<'v>(
         &self,
         args: &'v [AwkValue],
         position: Option<usize>,
@@ -86,10 +86,10 @@ impl AwkMachine<'_, '_> {
     }
 
     /// `%c`: a number is a character's code, a string its first character.
-    fn character(&self, out: &mut Vec<u8>, spec: &ConversionSpec, v: &AwkValue) {
+    fn format_character(&self, out: &mut Vec<u8>, spec: &ConversionSpec, v: &AwkValue) {
         let number = match v {
             AwkValue::Num(n) => Some(*n),
-            AwkValue::Input(_) => v.comparable(),
+            AwkValue::Input(_) => v.comparable_number(),
             AwkValue::Uninit | AwkValue::NoField => Some(0.0),
             _ => None,
         };
@@ -97,8 +97,10 @@ impl AwkMachine<'_, '_> {
             let code = n as i64 as u32;
             let ch = char::from_u32(code).filter(|_| self.settings.utf8 && code >= 0x80);
             match ch {
-                Some(ch) => printf::character(out, spec, ch.encode_utf8(&mut [0; 4]).as_bytes()),
-                None => printf::character(out, spec, &[code as u8]),
+                Some(ch) => {
+                    printf::put_character(out, spec, ch.encode_utf8(&mut [0; 4]).as_bytes())
+                }
+                None => printf::put_character(out, spec, &[code as u8]),
             }
             return;
         }
@@ -106,11 +108,17 @@ impl AwkMachine<'_, '_> {
         let len = if self.settings.utf8 { utf8_len(&text) } else { usize::from(!text.is_empty()) };
         // An empty string is a NUL, as in gawk.
         let first = if text.is_empty() { &[0][..] } else { &text[..len.min(text.len())] };
-        printf::character(out, spec, first);
+        printf::put_character(out, spec, first);
     }
 
-    fn numeric(&self, out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, v: &AwkValue) {
-        let n = self.number(v);
+    fn format_numeric(
+        &self,
+        out: &mut Vec<u8>,
+        spec: &ConversionSpec,
+        conversion: u8,
+        v: &AwkValue,
+    ) {
+        let n = self.to_number(v);
         if !n.is_finite() {
             // Without regard to the width, as gawk does.
             return append_special(out, n);
@@ -119,7 +127,7 @@ impl AwkMachine<'_, '_> {
             b'd' | b'i' => {
                 let n = n.trunc();
                 if n.abs() < 9.2e18 {
-                    return printf::signed(out, spec, n as i64);
+                    return printf::put_signed(out, spec, n as i64);
                 }
                 // Beyond 64 bits: all digits.
                 let sign: &[u8] = match (n < 0.0, spec.plus, spec.space) {
@@ -128,26 +136,26 @@ impl AwkMachine<'_, '_> {
                     (_, _, true) => b" ",
                     _ => b"",
                 };
-                printf::integer(out, spec, sign, &whole(n.abs()));
+                printf::put_integer(out, spec, sign, &whole_digits(n.abs()));
             }
             b'o' | b'u' | b'x' | b'X' => {
                 let n = n.trunc();
                 if n <= -9.3e18 || n >= 1.9e19 {
                     // gawk falls back to %g.
-                    return printf::float(out, spec, b'g', n);
+                    return printf::put_float(out, spec, b'g', n);
                 }
                 let bits = if n < 0.0 { n as i64 as u64 } else { n as u64 };
-                printf::unsigned(out, spec, conversion, bits);
+                printf::put_unsigned(out, spec, conversion, bits);
             }
-            c => printf::float(out, spec, c, n),
+            c => printf::put_float(out, spec, c, n),
         }
     }
 }
 
 /// All digits of a whole number.
-fn whole(n: f64) -> Vec<u8> {
+fn whole_digits(n: f64) -> Vec<u8> {
     let mut digits = Vec::new();
     let spec = ConversionSpec { precision: Some(0), ..ConversionSpec::default() };
-    printf::float(&mut digits, &spec, b'f', n);
+    printf::put_float(&mut digits, &spec, b'f', n);
     digits
 }

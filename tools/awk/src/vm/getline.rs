@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 
-use box_sys::strerror;
+use box_sys::error_text;
 
 use super::input::RecordRead;
 use super::place::ElementAddress;
@@ -15,13 +15,13 @@ use crate::text::AwkText;
 use crate::value::AwkValue;
 
 impl AwkMachine<'_, '_> {
-    pub(super) fn getline(
+    pub(super) fn call_getline(
         &mut self,
         from: GetlineInput,
         target: Option<AssignableTarget>,
     ) -> Result<()> {
         let address = match target {
-            Some(t) => self.address(t)?,
+            Some(t) => self.pop_address(t)?,
             None => ElementAddress::None,
         };
         let name = if from == GetlineInput::Main { AwkText::EMPTY } else { self.pop_text() };
@@ -80,7 +80,7 @@ impl AwkMachine<'_, '_> {
                             self.streams.files_in.insert(name.to_vec(), input);
                         }
                         Err(e) => {
-                            self.set_errno(&strerror(&e));
+                            self.set_errno(&error_text(&e));
                             return Ok(None);
                         }
                     }
@@ -101,7 +101,7 @@ impl AwkMachine<'_, '_> {
         match reader.next(&mut self.ctx.stdin, &self.separator, text, &mut self.rt) {
             Ok(got) => Ok(Some(got)),
             Err(e) => {
-                self.set_errno(&strerror(&e));
+                self.set_errno(&error_text(&e));
                 Ok(None)
             }
         }

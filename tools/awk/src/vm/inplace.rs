@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use box_applet::{beside, inherit};
-use box_sys::{meta, strerror};
+use box_applet::{create_beside, inherit_metadata};
+use box_sys::{error_text, meta};
 
 use super::{AwkMachine, Result};
 use crate::error::AwkRunError;
@@ -24,14 +24,15 @@ impl AwkMachine<'_, '_> {
         let path = self.ctx.path(name);
         let shown = String::from_utf8_lossy(name).into_owned();
         if name == b"-" || !path.is_file() {
-            self.warn(&format!(
+            self.print_warning(&format!(
                 "inplace::begin: disabling in-place editing for invalid FILENAME `{shown}'"
             ));
             return Ok(());
         }
-        let (file, temporary) = beside(self.ctx, &path, "gawk.").map_err(|e| cannot(&shown, &e))?;
+        let (file, temporary) =
+            create_beside(self.ctx, &path, "gawk.").map_err(|e| cannot_edit(&shown, &e))?;
         if let Ok(stat) = meta::stat(&path, true) {
-            inherit(&stat, &temporary);
+            inherit_metadata(&stat, &temporary);
         }
         let out = BufWriter::with_capacity(64 * 1024, file);
         self.edit = Some(InplaceEdit { out, path, temporary, name: name.to_vec() });
@@ -44,7 +45,7 @@ impl AwkMachine<'_, '_> {
             return Ok(());
         };
         let shown = String::from_utf8_lossy(&name).into_owned();
-        out.flush().map_err(|e| cannot(&shown, &e))?;
+        out.flush().map_err(|e| cannot_edit(&shown, &e))?;
         drop(out);
         let suffix = [&b"inplace::suffix"[..], b"INPLACE_SUFFIX"]
             .iter()
@@ -54,12 +55,12 @@ impl AwkMachine<'_, '_> {
         if !suffix.is_empty() {
             let mut backup = name.clone();
             backup.extend_from_slice(&suffix);
-            fs::rename(&path, self.ctx.path(&backup)).map_err(|e| cannot(&shown, &e))?;
+            fs::rename(&path, self.ctx.path(&backup)).map_err(|e| cannot_edit(&shown, &e))?;
         }
-        fs::rename(&temporary, &path).map_err(|e| cannot(&shown, &e))
+        fs::rename(&temporary, &path).map_err(|e| cannot_edit(&shown, &e))
     }
 }
 
-fn cannot(name: &str, e: &io::Error) -> AwkRunError {
-    AwkRunError::fatal(format!("inplace: cannot edit `{name}': {}", strerror(e)))
+fn cannot_edit(name: &str, e: &io::Error) -> AwkRunError {
+    AwkRunError::fatal(format!("inplace: cannot edit `{name}': {}", error_text(e)))
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use box_sys::strerror;
+use box_sys::error_text;
 
 use super::reader::RecordReader;
 use super::{AwkFlow, AwkMachine, Result};
@@ -86,7 +86,7 @@ impl AwkMachine<'_, '_> {
             Some(t) => t,
             None => {
                 // An unread assignment to a field is lost with its record.
-                self.record.buffer()
+                self.record.text_buffer()
             }
         };
         match reader.next(&mut self.ctx.stdin, &self.separator, buffer, &mut self.rt) {
@@ -101,7 +101,7 @@ impl AwkMachine<'_, '_> {
             Ok(false) => Ok(false),
             Err(e) => {
                 let shown = String::from_utf8_lossy(&self.main.name).into_owned();
-                let text = strerror(&e);
+                let text = error_text(&e);
                 Err(AwkRunError::fatal(format!("error reading input file `{shown}': {text}")))
             }
         }
@@ -118,7 +118,7 @@ impl AwkMachine<'_, '_> {
     pub(super) fn end_file(&mut self) -> Result<AwkFlow> {
         self.main.reader = None;
         let flow = match self.code.end_file {
-            Some(entry) => self.execute(entry)?,
+            Some(entry) => self.execute_code(entry)?,
             None => AwkFlow::Done,
         };
         self.end_edit()?;
@@ -138,7 +138,7 @@ impl AwkMachine<'_, '_> {
             else {
                 continue;
             };
-            if let Some(eq) = assignment(&arg) {
+            if let Some(eq) = assignment_position(&arg) {
                 self.assign_by_name(&arg[..eq], &arg[eq + 1..])?;
                 continue;
             }
@@ -174,12 +174,12 @@ impl AwkMachine<'_, '_> {
                 }
                 None
             }
-            Err(e) => Some(strerror(&e)),
+            Err(e) => Some(error_text(&e)),
         };
         let errno = error.clone().unwrap_or_default();
         if let Some(entry) = self.code.begin_file {
             self.set_global(Special::Errno, AwkValue::str(errno.as_bytes()));
-            match self.execute(entry)? {
+            match self.execute_code(entry)? {
                 AwkFlow::Exit => return Ok(RecordRead::Exit),
                 AwkFlow::NextFile => {
                     if self.main.reader.is_some() && self.end_file()? == AwkFlow::Exit {
@@ -201,7 +201,7 @@ impl AwkMachine<'_, '_> {
 }
 
 /// Where the `=` of an assignment operand is (`name=value`).
-pub fn assignment(arg: &[u8]) -> Option<usize> {
+pub fn assignment_position(arg: &[u8]) -> Option<usize> {
     let eq = arg.iter().position(|c| *c == b'=')?;
     let name = &arg[..eq];
     let first = name.first()?;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use box_sys::strerror;
+use box_sys::error_text;
 
 use super::stream::OpenOutput;
 use super::{AwkMachine, Result};
@@ -12,7 +12,11 @@ use crate::text::AwkText;
 
 impl AwkMachine<'_, '_> {
     /// `print` of n values, redirected to the name on top.
-    pub(super) fn print(&mut self, n: usize, redirect: Option<OutputRedirect>) -> Result<()> {
+    pub(super) fn print_values(
+        &mut self,
+        n: usize,
+        redirect: Option<OutputRedirect>,
+    ) -> Result<()> {
         let redirect = redirect.map(|kind| (kind, self.pop_text()));
         let mut line = std::mem::take(&mut self.scratch);
         line.clear();
@@ -33,12 +37,16 @@ impl AwkMachine<'_, '_> {
     }
 
     /// `printf` of n values, the format first.
-    pub(super) fn printf(&mut self, n: usize, redirect: Option<OutputRedirect>) -> Result<()> {
+    pub(super) fn print_formatted(
+        &mut self,
+        n: usize,
+        redirect: Option<OutputRedirect>,
+    ) -> Result<()> {
         let redirect = redirect.map(|kind| (kind, self.pop_text()));
         let mut line = std::mem::take(&mut self.scratch);
         line.clear();
         let args = self.pop_all(n);
-        self.format(&args, &mut line)?;
+        self.format_values(&args, &mut line)?;
         self.write(redirect, line)
     }
 
@@ -89,7 +97,7 @@ impl AwkMachine<'_, '_> {
         };
         written.map_err(|e| {
             let shown = String::from_utf8_lossy(name);
-            AwkRunError::fatal(format!("print to \"{shown}\" failed: {}", strerror(&e)))
+            AwkRunError::fatal(format!("print to \"{shown}\" failed: {}", error_text(&e)))
         })
     }
 
@@ -101,7 +109,7 @@ impl AwkMachine<'_, '_> {
             && let Err(e) = w.write_all(data)
         {
             let shown = String::from_utf8_lossy(name);
-            let text = strerror(&e);
+            let text = error_text(&e);
             return Err(AwkRunError::fatal(format!("print to \"{shown}\" failed: {text}")));
         }
         Ok(())

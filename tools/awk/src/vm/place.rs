@@ -26,14 +26,14 @@ impl AwkMachine<'_, '_> {
     pub(super) fn pop_num(&mut self) -> f64 {
         match self.stack.pop() {
             Some(AwkValue::Num(n)) => n,
-            Some(v) => self.number(&v),
+            Some(v) => self.to_number(&v),
             None => 0.0,
         }
     }
 
     /// The numeric value, with octal and hexadecimal input under `-n`.
     #[inline]
-    pub(super) fn number(&self, v: &AwkValue) -> f64 {
+    pub(super) fn to_number(&self, v: &AwkValue) -> f64 {
         number_of(v, self.settings.non_decimal)
     }
 
@@ -56,7 +56,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    fn cell(&mut self, place: ArrayPlace) -> Option<&mut GlobalCell> {
+    fn cell_at(&mut self, place: ArrayPlace) -> Option<&mut GlobalCell> {
         match place {
             ArrayPlace::Global(n) => self.globals.get_mut(n as usize),
             ArrayPlace::Local(n) => self.locals.get_mut(self.base + n as usize),
@@ -66,14 +66,14 @@ impl AwkMachine<'_, '_> {
 
     /// The array at a place; an unset variable becomes one.
     #[inline]
-    pub(super) fn array(&mut self, place: ArrayPlace) -> Result<ArrayRef> {
+    pub(super) fn array_at(&mut self, place: ArrayPlace) -> Result<ArrayRef> {
         if place == ArrayPlace::Inner {
             return self.arrays.pop().ok_or_else(|| AwkRunError::fatal("no array"));
         }
-        match self.cell(place) {
+        match self.cell_at(place) {
             Some(GlobalCell::Array(a)) => Ok(a.clone()),
             Some(cell @ GlobalCell::Value(AwkValue::Uninit)) => {
-                let a = Array::shared();
+                let a = Array::new_shared();
                 *cell = GlobalCell::Array(a.clone());
                 Ok(a)
             }
@@ -87,11 +87,11 @@ impl AwkMachine<'_, '_> {
     /// Returns what a function gets that uses its parameter as an array: the array, or a scalar,
     /// because the function may ask `isarray` first.
     pub(super) fn array_or_scalar(&mut self, place: ArrayPlace) -> Result<GlobalCell> {
-        match self.cell(place) {
+        match self.cell_at(place) {
             Some(GlobalCell::Value(v)) if !matches!(v, AwkValue::Uninit) => {
                 Ok(GlobalCell::Value(v.clone()))
             }
-            _ => self.array(place).map(GlobalCell::Array),
+            _ => self.array_at(place).map(GlobalCell::Array),
         }
     }
 
@@ -102,40 +102,40 @@ impl AwkMachine<'_, '_> {
     }
 
     #[inline]
-    pub(super) fn key(&self, v: &AwkValue) -> AwkKey {
+    pub(super) fn to_key(&self, v: &AwkValue) -> AwkKey {
         AwkKey::from_value(v, &self.convfmt)
     }
 
     /// Takes a subscript off the stack: the array, and the key of the element in it.
     #[inline]
-    pub(super) fn subscript(&mut self, place: ArrayPlace) -> Result<(ArrayRef, AwkKey)> {
+    pub(super) fn pop_subscript(&mut self, place: ArrayPlace) -> Result<(ArrayRef, AwkKey)> {
         let subscript = self.pop();
-        let key = self.key(&subscript);
-        Ok((self.array(place)?, key))
+        let key = self.to_key(&subscript);
+        Ok((self.array_at(place)?, key))
     }
 
     /// An element's value; the element is created if missing.
     #[inline]
-    pub(super) fn element(&mut self, array: &ArrayRef, key: AwkKey) -> Result<AwkValue> {
+    pub(super) fn element_value(&mut self, array: &ArrayRef, key: AwkKey) -> Result<AwkValue> {
         let mut a = array.borrow_mut();
-        match a.slot(key) {
+        match a.slot_or_insert(key) {
             ElementSlot::Value(v) => Ok(v.clone()),
             ElementSlot::Array(_) => Err(inner_as_scalar()),
         }
     }
 
     /// An inner array; an unset element becomes one.
-    pub(super) fn inner(&mut self, array: &ArrayRef, key: AwkKey) -> Result<ArrayRef> {
+    pub(super) fn inner_array(&mut self, array: &ArrayRef, key: AwkKey) -> Result<ArrayRef> {
         let mut a = array.borrow_mut();
         let depth = a.depth + 1;
-        let slot = a.slot(key);
+        let slot = a.slot_or_insert(key);
         match slot {
             ElementSlot::Array(inner) => Ok(inner.clone()),
             ElementSlot::Value(AwkValue::Uninit) => {
                 if depth > MAX_ARRAY_DEPTH {
                     return Err(AwkRunError::fatal("arrays nested too deeply"));
                 }
-                let inner = Array::shared();
+                let inner = Array::new_shared();
                 inner.borrow_mut().depth = depth;
                 *slot = ElementSlot::Array(inner.clone());
                 Ok(inner)
@@ -148,7 +148,7 @@ impl AwkMachine<'_, '_> {
 
     /// A field number from a value.
     pub(super) fn field_number(&self, v: &AwkValue) -> Result<usize> {
-        let n = self.number(v);
+        let n = self.to_number(v);
         if n < 0.0 || n.is_nan() {
             return Err(AwkRunError::fatal(format!("attempt to access field {}", n as i64)));
         }
@@ -159,7 +159,7 @@ impl AwkMachine<'_, '_> {
     }
 
     #[inline]
-    pub(super) fn field(&mut self, n: usize) -> AwkValue {
+    pub(super) fn field_value(&mut self, n: usize) -> AwkValue {
         if n == 0 {
             return self.record.value(&self.ofs, &self.convfmt);
         }
@@ -186,10 +186,10 @@ impl AwkMachine<'_, '_> {
                 _ => Err(self.array_as_scalar(ArrayPlace::Local(n))),
             },
             (AssignableTarget::Special(s), _) => self.load_special(s),
-            (AssignableTarget::Record, _) => Ok(self.field(0)),
-            (AssignableTarget::Field, ElementAddress::Field(n)) => Ok(self.field(*n)),
+            (AssignableTarget::Record, _) => Ok(self.field_value(0)),
+            (AssignableTarget::Field, ElementAddress::Field(n)) => Ok(self.field_value(*n)),
             (AssignableTarget::Element(_), ElementAddress::Element(a, k)) => {
-                self.element(a, k.clone())
+                self.element_value(a, k.clone())
             }
             (AssignableTarget::Symbol, ElementAddress::Symbol(t)) => {
                 self.load_target(*t, &ElementAddress::None)
@@ -200,32 +200,32 @@ impl AwkMachine<'_, '_> {
 
     /// Takes a target's address from the stacks.
     #[inline]
-    pub(super) fn address(&mut self, t: AssignableTarget) -> Result<ElementAddress> {
+    pub(super) fn pop_address(&mut self, t: AssignableTarget) -> Result<ElementAddress> {
         Ok(match t {
             AssignableTarget::Field => {
                 let v = self.pop();
                 ElementAddress::Field(self.field_number(&v)?)
             }
             AssignableTarget::Element(place) => {
-                let (array, key) = self.subscript(place)?;
+                let (array, key) = self.pop_subscript(place)?;
                 ElementAddress::Element(array, key)
             }
             AssignableTarget::Symbol => {
                 let name = self.pop_text();
-                ElementAddress::Symbol(self.symbol(&name)?)
+                ElementAddress::Symbol(self.find_symbol(&name)?)
             }
             _ => ElementAddress::None,
         })
     }
 
     /// The variable that SYMTAB's subscript names.
-    fn symbol(&self, name: &[u8]) -> Result<AssignableTarget> {
+    fn find_symbol(&self, name: &[u8]) -> Result<AssignableTarget> {
         let Some(n) = self.code.globals.iter().position(|g| g == name) else {
             return Err(AwkRunError::fatal("cannot assign to arbitrary elements of SYMTAB"));
         };
         let n = n as u32;
         Ok(match Special::from_index(n) {
-            Some(s) if s.computed() || s.watched() => AssignableTarget::Special(s),
+            Some(s) if s.is_computed() || s.is_watched() => AssignableTarget::Special(s),
             _ => AssignableTarget::Global(n),
         })
     }
@@ -252,7 +252,7 @@ impl AwkMachine<'_, '_> {
             (AssignableTarget::Field, ElementAddress::Field(0)) => self.set_record(&v),
             (AssignableTarget::Field, ElementAddress::Field(n)) => self.record.set_field(n, v),
             (AssignableTarget::Element(_), ElementAddress::Element(a, k)) => {
-                match a.borrow_mut().slot(k) {
+                match a.borrow_mut().slot_or_insert(k) {
                     ElementSlot::Value(old) => *old = v,
                     ElementSlot::Array(_) => return Err(inner_as_scalar()),
                 }
@@ -267,7 +267,7 @@ impl AwkMachine<'_, '_> {
 
     pub(super) fn load_special(&mut self, s: Special) -> Result<AwkValue> {
         Ok(match s {
-            Special::Nf => AwkValue::Num(self.record.count() as f64),
+            Special::Nf => AwkValue::Num(self.record.field_count() as f64),
             Special::Nr => AwkValue::Num(self.nr),
             Special::Fnr => AwkValue::Num(self.fnr),
             Special::Rt => AwkValue::str(&self.rt),
@@ -284,7 +284,7 @@ impl AwkMachine<'_, '_> {
         use Special as S;
         match s {
             S::Nf => {
-                let n = self.number(&v);
+                let n = self.to_number(&v);
                 if n < 0.0 || n.is_nan() {
                     return Err(AwkRunError::fatal("NF set to negative value"));
                 }
@@ -293,15 +293,15 @@ impl AwkMachine<'_, '_> {
                 }
                 self.record.set_count(n as usize);
                 // gawk joins at once: a later OFS does not matter.
-                self.record.rebuild(&self.ofs, &self.convfmt);
+                self.record.rebuild_text(&self.ofs, &self.convfmt);
                 return Ok(());
             }
             S::Nr => {
-                self.nr = self.number(&v);
+                self.nr = self.to_number(&v);
                 return Ok(());
             }
             S::Fnr => {
-                self.fnr = self.number(&v);
+                self.fnr = self.to_number(&v);
                 return Ok(());
             }
             _ => {}
@@ -310,7 +310,7 @@ impl AwkMachine<'_, '_> {
         self.set_global(s, v);
         match s {
             S::Ofs => {
-                self.record.rebuild(&self.ofs, &self.convfmt);
+                self.record.rebuild_text(&self.ofs, &self.convfmt);
                 self.ofs = text.to_vec();
             }
             S::Ors => self.ors = text.to_vec(),
@@ -320,7 +320,7 @@ impl AwkMachine<'_, '_> {
             S::Rs => {
                 match self.global_value(S::Rs) {
                     AwkValue::Regex(t) => {
-                        self.separator = RecordSeparator::Regex(self.regexes.dynamic(&t)?)
+                        self.separator = RecordSeparator::Regex(self.regexes.dynamic_regex(&t)?)
                     }
                     _ => self.set_rs(&text)?,
                 }
@@ -328,7 +328,7 @@ impl AwkMachine<'_, '_> {
                 self.set_field_mode(None)?;
             }
             S::Ignorecase => {
-                let on = self.global_value(S::Ignorecase).truth();
+                let on = self.global_value(S::Ignorecase).is_true();
                 self.regexes.set_icase(on);
                 let rs = self.global_value(S::Rs).text(&self.convfmt);
                 self.set_rs(&rs)?;
@@ -363,7 +363,7 @@ impl AwkMachine<'_, '_> {
             [c] => RecordSeparator::Byte(*c),
             // POSIX: only the first character counts.
             [c, ..] if self.settings.traditional => RecordSeparator::Byte(*c),
-            _ => RecordSeparator::Regex(self.regexes.dynamic(rs)?),
+            _ => RecordSeparator::Regex(self.regexes.dynamic_regex(rs)?),
         };
         Ok(())
     }
@@ -377,8 +377,8 @@ impl AwkMachine<'_, '_> {
         let text = self.global_value(mode).text(&self.convfmt);
         let paragraph = matches!(self.separator, RecordSeparator::Paragraph);
         let splitter = match mode {
-            Special::Fieldwidths => AwkFieldSplitter::Widths(widths(&text)?),
-            Special::Fpat => AwkFieldSplitter::Pattern(self.regexes.dynamic(&text)?),
+            Special::Fieldwidths => AwkFieldSplitter::Widths(parse_widths(&text)?),
+            Special::Fpat => AwkFieldSplitter::Pattern(self.regexes.dynamic_regex(&text)?),
             _ => {
                 let fs = self.global_value(Special::Fs);
                 self.splitter_of(&fs)?
@@ -408,16 +408,16 @@ impl AwkMachine<'_, '_> {
     /// Returns how a value of FS or a separator of `split` cuts; a strongly typed expression is one always.
     pub(super) fn splitter_of(&mut self, separator: &AwkValue) -> Result<AwkFieldSplitter> {
         match separator {
-            AwkValue::Regex(t) => Ok(AwkFieldSplitter::Regex(self.regexes.dynamic(t)?)),
+            AwkValue::Regex(t) => Ok(AwkFieldSplitter::Regex(self.regexes.dynamic_regex(t)?)),
             other => {
                 let text = other.text(&self.convfmt);
-                self.splitter(&text)
+                self.make_splitter(&text)
             }
         }
     }
 
     /// How FS or `split`'s separator cuts (POSIX awk, "Regular Expressions": FS).
-    pub(super) fn splitter(&mut self, fs: &[u8]) -> Result<AwkFieldSplitter> {
+    pub(super) fn make_splitter(&mut self, fs: &[u8]) -> Result<AwkFieldSplitter> {
         Ok(match fs {
             b" " => AwkFieldSplitter::Blanks,
             [] => AwkFieldSplitter::Chars,
@@ -426,11 +426,11 @@ impl AwkMachine<'_, '_> {
             // `[|]`, `\\|` and the like are one byte too.
             [b'\\', c] if b"|.*+?()[]{}^$/".contains(c) => AwkFieldSplitter::Byte(*c),
             [b'[', c, b']']
-                if *c != b'^' && *c != b'\\' && !self.regexes.icase() && c.is_ascii() =>
+                if *c != b'^' && *c != b'\\' && !self.regexes.ignores_case() && c.is_ascii() =>
             {
                 AwkFieldSplitter::Byte(*c)
             }
-            _ => AwkFieldSplitter::Regex(self.regexes.dynamic(fs)?),
+            _ => AwkFieldSplitter::Regex(self.regexes.dynamic_regex(fs)?),
         })
     }
 
@@ -440,7 +440,7 @@ impl AwkMachine<'_, '_> {
         let mut at = 0;
         while at < value.len() {
             if value[at] == b'\\' && at + 1 < value.len() {
-                let (used, warning) = crate::lex::escape(&value[at + 1..], &mut text);
+                let (used, warning) = crate::lex::resolve_escape(&value[at + 1..], &mut text);
                 if let Some(w) = warning {
                     self.ctx.error(format_args!("warning: {w}"));
                 }
@@ -454,7 +454,7 @@ impl AwkMachine<'_, '_> {
         let code = self.code.clone();
         let Some(n) = code.globals.iter().position(|g| g == name) else { return Ok(()) };
         match Special::from_index(n as u32) {
-            Some(s) if s.watched() => self.store_special(s, v),
+            Some(s) if s.is_watched() => self.store_special(s, v),
             _ => self.store_target(AssignableTarget::Global(n as u32), ElementAddress::None, v),
         }
     }
@@ -462,10 +462,12 @@ impl AwkMachine<'_, '_> {
     /// Compiles a dynamic pattern from a value.
     pub(super) fn pattern_from(&mut self, v: &AwkValue) -> Result<Rc<box_text::regex::Regex>> {
         match v {
-            AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => self.regexes.dynamic(t),
+            AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => {
+                self.regexes.dynamic_regex(t)
+            }
             other => {
                 let t = other.text(&self.convfmt);
-                self.regexes.dynamic(&t)
+                self.regexes.dynamic_regex(&t)
             }
         }
     }
@@ -475,7 +477,7 @@ impl AwkMachine<'_, '_> {
 #[inline]
 pub(super) fn number_of(v: &AwkValue, non_decimal: bool) -> f64 {
     match v {
-        AwkValue::Input(t) | AwkValue::Str(t) if non_decimal => super::bits::strtonum(t),
+        AwkValue::Input(t) | AwkValue::Str(t) if non_decimal => super::bits::parse_strtonum(t),
         other => other.num(),
     }
 }
@@ -493,7 +495,7 @@ pub(super) fn inner_as_scalar() -> AwkRunError {
 }
 
 /// FIELDWIDTHS: `3 2:4 *`.
-fn widths(text: &[u8]) -> Result<Vec<(usize, Option<usize>)>> {
+fn parse_widths(text: &[u8]) -> Result<Vec<(usize, Option<usize>)>> {
     let bad = || {
         let shown = String::from_utf8_lossy(text);
         AwkRunError::fatal(format!("invalid FIELDWIDTHS value, for field, near `{shown}'"))

@@ -35,7 +35,7 @@ impl AwkRandom {
     }
 
     /// Starts the sequence of a seed.
-    pub fn start(&mut self, seed: u32) {
+    pub fn seed_sequence(&mut self, seed: u32) {
         self.seeded = true;
         self.ring[0] = seed;
         for i in 1..DEGREE {
@@ -50,16 +50,16 @@ impl AwkRandom {
         (self.front, self.rear) = (SEPARATION, 0);
         self.table.clear();
         for _ in 0..SHUFFLE {
-            let n = self.raw();
+            let n = self.next_raw();
             self.table.push(n);
         }
-        self.last = self.raw();
+        self.last = self.next_raw();
         for _ in 0..DISCARD {
-            self.shuffled();
+            self.next_shuffled();
         }
     }
 
-    fn raw(&mut self) -> u32 {
+    fn next_raw(&mut self) -> u32 {
         let sum = self.ring[self.front].wrapping_add(self.ring[self.rear]);
         self.ring[self.front] = sum;
         self.front = (self.front + 1) % DEGREE;
@@ -67,9 +67,9 @@ impl AwkRandom {
         sum >> 1
     }
 
-    fn shuffled(&mut self) -> u32 {
+    fn next_shuffled(&mut self) -> u32 {
         let place = self.last as usize % SHUFFLE;
-        let fresh = self.raw();
+        let fresh = self.next_raw();
         self.last = std::mem::replace(&mut self.table[place], fresh);
         self.last
     }
@@ -77,12 +77,12 @@ impl AwkRandom {
     /// A number in [0, 1).
     pub fn next(&mut self) -> f64 {
         if !self.seeded {
-            self.start(1);
+            self.seed_sequence(1);
         }
         const SCALE: f64 = 2_147_483_648.0;
         loop {
-            let low = f64::from(self.shuffled());
-            let high = f64::from(self.shuffled());
+            let low = f64::from(self.next_shuffled());
+            let high = f64::from(self.next_shuffled());
             let n = 0.5 + (low / SCALE + high) / SCALE - 0.5;
             if n < 1.0 {
                 return n;

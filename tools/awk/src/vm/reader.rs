@@ -41,7 +41,7 @@ impl RecordReader {
     }
 
     /// Reads more behind what is there. `false` at the end of input.
-    fn fill(&mut self, stdin: &mut StdInput) -> io::Result<bool> {
+    fn fill_buffer(&mut self, stdin: &mut StdInput) -> io::Result<bool> {
         if self.eof {
             return Ok(false);
         }
@@ -84,8 +84,8 @@ impl RecordReader {
         rt: &mut Vec<u8>,
     ) -> io::Result<bool> {
         match separator {
-            RecordSeparator::Byte(b) => self.line(stdin, *b, text, rt),
-            RecordSeparator::Paragraph => self.paragraph(stdin, text, rt),
+            RecordSeparator::Byte(b) => self.read_line(stdin, *b, text, rt),
+            RecordSeparator::Paragraph => self.read_paragraph(stdin, text, rt),
             RecordSeparator::Regex(re) => self.by_regex(stdin, re, text, rt),
         }
     }
@@ -100,7 +100,7 @@ impl RecordReader {
         self.begun = true;
     }
 
-    fn line(
+    fn read_line(
         &mut self,
         stdin: &mut StdInput,
         sep: u8,
@@ -115,14 +115,14 @@ impl RecordReader {
                 return Ok(true);
             }
             seen = self.end - self.start;
-            if !self.fill(stdin)? {
-                return Ok(self.rest(text, rt));
+            if !self.fill_buffer(stdin)? {
+                return Ok(self.read_rest(text, rt));
             }
         }
     }
 
     /// The last record, which nothing ends.
-    fn rest(&mut self, text: &mut Vec<u8>, rt: &mut Vec<u8>) -> bool {
+    fn read_rest(&mut self, text: &mut Vec<u8>, rt: &mut Vec<u8>) -> bool {
         let len = self.end - self.start;
         if len == 0 {
             return false;
@@ -131,7 +131,7 @@ impl RecordReader {
         true
     }
 
-    fn paragraph(
+    fn read_paragraph(
         &mut self,
         stdin: &mut StdInput,
         text: &mut Vec<u8>,
@@ -145,7 +145,7 @@ impl RecordReader {
             if self.start < self.end {
                 break;
             }
-            if !self.fill(stdin)? {
+            if !self.fill_buffer(stdin)? {
                 return Ok(false);
             }
         }
@@ -163,7 +163,7 @@ impl RecordReader {
             } else {
                 seen = ahead.len().saturating_sub(1);
             }
-            if !self.fill(stdin)? {
+            if !self.fill_buffer(stdin)? {
                 let ahead = &self.buf[self.start..self.end];
                 let newlines = ahead.iter().rev().take_while(|c| **c == b'\n').count();
                 let len = ahead.len();
@@ -180,7 +180,7 @@ impl RecordReader {
         text: &mut Vec<u8>,
         rt: &mut Vec<u8>,
     ) -> io::Result<bool> {
-        if self.start == self.end && !self.fill(stdin)? {
+        if self.start == self.end && !self.fill_buffer(stdin)? {
             return Ok(false);
         }
         loop {
@@ -202,12 +202,12 @@ impl RecordReader {
                     return Ok(true);
                 }
                 found => {
-                    if !self.fill(stdin)? {
+                    if !self.fill_buffer(stdin)? {
                         if let Some((s, e)) = found {
                             self.take(s, e - s, text, rt);
                             return Ok(true);
                         }
-                        return Ok(self.rest(text, rt));
+                        return Ok(self.read_rest(text, rt));
                     }
                 }
             }

@@ -42,7 +42,7 @@ impl AwkRecord {
     }
 
     /// The buffer to read the next record into; call [`Record::begin`] after.
-    pub fn buffer(&mut self) -> &mut Vec<u8> {
+    pub fn text_buffer(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
 
@@ -78,7 +78,7 @@ impl AwkRecord {
     #[inline]
     pub fn value(&mut self, ofs: &[u8], convfmt: &NumberFormat) -> AwkValue {
         if self.stale {
-            self.rebuild(ofs, convfmt);
+            self.rebuild_text(ofs, convfmt);
         }
         match &self.whole {
             Some(v) => v.clone(),
@@ -95,13 +95,13 @@ impl AwkRecord {
     #[inline]
     pub fn text(&mut self, ofs: &[u8], convfmt: &NumberFormat) -> &[u8] {
         if self.stale {
-            self.rebuild(ofs, convfmt);
+            self.rebuild_text(ofs, convfmt);
         }
         &self.text
     }
 
     /// Joins `$0` now if that is due (before OFS changes).
-    pub fn rebuild(&mut self, ofs: &[u8], convfmt: &NumberFormat) {
+    pub fn rebuild_text(&mut self, ofs: &[u8], convfmt: &NumberFormat) {
         if let Some(owned) = &self.owned
             && self.stale
         {
@@ -118,23 +118,23 @@ impl AwkRecord {
     }
 
     #[inline]
-    fn cut(&mut self, want: usize) {
+    fn cut_fields(&mut self, want: usize) {
         if self.spans.len() < want
             && let Some(pos) = self.resume
         {
-            self.resume = self.splitter.advance(&self.text, pos, want, &mut self.spans, self.utf8);
+            self.resume = self.splitter.cut_on(&self.text, pos, want, &mut self.spans, self.utf8);
         }
     }
 
     /// Cuts all fields now (before the way to cut changes).
     pub fn cut_all(&mut self) {
         if self.owned.is_none() {
-            self.cut(usize::MAX);
+            self.cut_fields(usize::MAX);
         }
     }
 
     /// NF.
-    pub fn count(&mut self) -> usize {
+    pub fn field_count(&mut self) -> usize {
         self.cut_all();
         self.owned.as_ref().map_or(self.spans.len(), Vec::len)
     }
@@ -145,7 +145,7 @@ impl AwkRecord {
         if let Some(owned) = &self.owned {
             return owned.get(n - 1).cloned().unwrap_or(AwkValue::NoField);
         }
-        self.cut(n);
+        self.cut_fields(n);
         match self.spans.get(n - 1) {
             Some(&(a, b)) => AwkValue::Input(AwkText::new(&self.text[a as usize..b as usize])),
             // Compares as a string, unlike a variable never set.
@@ -153,7 +153,7 @@ impl AwkRecord {
         }
     }
 
-    fn own(&mut self) -> &mut Vec<AwkValue> {
+    fn own_fields(&mut self) -> &mut Vec<AwkValue> {
         self.cut_all();
         let (text, spans) = (&self.text, &self.spans);
         self.owned.get_or_insert_with(|| {
@@ -165,7 +165,7 @@ impl AwkRecord {
 
     /// Assigns `$n`, n from 1; fields between come into being empty.
     pub fn set_field(&mut self, n: usize, value: AwkValue) {
-        let owned = self.own();
+        let owned = self.own_fields();
         if owned.len() < n {
             owned.resize(n, AwkValue::EMPTY);
         }
@@ -179,7 +179,7 @@ impl AwkRecord {
 
     /// Assigns NF.
     pub fn set_count(&mut self, n: usize) {
-        self.own().resize(n, AwkValue::EMPTY);
+        self.own_fields().resize(n, AwkValue::EMPTY);
         self.stale = true;
     }
 }

@@ -39,18 +39,18 @@ impl Regexes {
     }
 
     /// Whether IGNORECASE is set.
-    pub fn icase(&self) -> bool {
+    pub fn ignores_case(&self) -> bool {
         self.icase
     }
 
     /// A static pattern.
     #[inline]
-    pub fn fixed(&mut self, n: u32) -> Result<Rc<Regex>, AwkRunError> {
+    pub fn static_regex(&mut self, n: u32) -> Result<Rc<Regex>, AwkRunError> {
         if let Some(Some(re)) = self.fixed.get(n as usize) {
             return Ok(re.clone());
         }
         let text = self.texts.get(n as usize).cloned().unwrap_or_default();
-        let re = self.compile(&text)?;
+        let re = self.compile_cached(&text)?;
         if let Some(slot) = self.fixed.get_mut(n as usize) {
             *slot = Some(re.clone());
         }
@@ -58,7 +58,7 @@ impl Regexes {
     }
 
     /// A pattern given as text.
-    pub fn dynamic(&mut self, text: &[u8]) -> Result<Rc<Regex>, AwkRunError> {
+    pub fn dynamic_regex(&mut self, text: &[u8]) -> Result<Rc<Regex>, AwkRunError> {
         if let Some((t, re)) = &self.last
             && t == text
         {
@@ -70,7 +70,7 @@ impl Regexes {
                 if self.dynamic.len() >= MAX_KEPT {
                     self.dynamic.clear();
                 }
-                let re = self.compile(text)?;
+                let re = self.compile_cached(text)?;
                 self.dynamic.insert(text.to_vec(), re.clone());
                 re
             }
@@ -79,8 +79,8 @@ impl Regexes {
         Ok(re)
     }
 
-    fn compile(&self, text: &[u8]) -> Result<Rc<Regex>, AwkRunError> {
-        compile(text, self.icase, self.utf8)
+    fn compile_cached(&self, text: &[u8]) -> Result<Rc<Regex>, AwkRunError> {
+        compile_regex(text, self.icase, self.utf8)
     }
 }
 
@@ -90,11 +90,11 @@ pub fn check_pattern(text: &[u8], utf8: bool) -> Result<(), AwkRunError> {
     if text.iter().all(|c| c.is_ascii_alphanumeric() || b" _-,;:/\"'<>=!~@#%&".contains(c)) {
         return Ok(());
     }
-    compile(text, false, utf8).map(|_| ())
+    compile_regex(text, false, utf8).map(|_| ())
 }
 
 /// Compiles a pattern in awk's dialect.
-pub fn compile(text: &[u8], icase: bool, utf8: bool) -> Result<Rc<Regex>, AwkRunError> {
+pub fn compile_regex(text: &[u8], icase: bool, utf8: bool) -> Result<Rc<Regex>, AwkRunError> {
     let options = RegexOptions::new(RegexSyntax::Awk).icase(icase).utf8(utf8);
     Regex::new(text, &options).map(Rc::new).map_err(|e| {
         let shown = String::from_utf8_lossy(text);

@@ -6,7 +6,7 @@ use super::{AwkMachine, GlobalCell, Result};
 use crate::array::{ArrayRef, AwkKey, ElementSlot};
 use crate::error::AwkRunError;
 use crate::special::Special;
-use crate::value::{AwkValue, compare};
+use crate::value::{AwkValue, compare_values};
 
 /// Deepest nesting of sorts within comparison functions.
 const MAX_SORTS: usize = 30;
@@ -57,7 +57,7 @@ fn built_in(name: &[u8]) -> Option<SortOrder> {
 }
 
 /// All elements of an array.
-fn items(array: &ArrayRef) -> Vec<SortItem> {
+fn sort_items(array: &ArrayRef) -> Vec<SortItem> {
     let a = array.borrow();
     let item = |k: AwkKey| a.get(&k).cloned().map(|slot| SortItem { key: k, slot });
     a.keys().into_iter().filter_map(item).collect()
@@ -71,25 +71,25 @@ impl AwkMachine<'_, '_> {
         let Some(order) = order.filter(|o| !o.is_empty() && o.as_bytes() != b"@unsorted") else {
             return Ok(keys);
         };
-        let sorted = self.sort(items(array), &order)?;
+        let sorted = self.sort_by(sort_items(array), &order)?;
         Ok(sorted.into_iter().map(|i| i.key).collect())
     }
 
     /// `asort(source [, destination [, how]])`, `asorti` if `indices`.
-    pub(super) fn asort(&mut self, args: usize, indices: bool) -> Result<()> {
+    pub(super) fn call_asort(&mut self, args: usize, indices: bool) -> Result<()> {
         let how = if args > 2 { Some(self.pop_text()) } else { None };
         let dest = if args > 1 { self.arrays.pop() } else { None };
         let Some(source) = self.arrays.pop() else { return Ok(()) };
-        let items = items(&source);
+        let items = sort_items(&source);
         let how = how.filter(|h| !h.is_empty() && h.as_bytes() != b"@unsorted");
         let default: &[u8] = if indices { b"@ind_str_asc" } else { b"@val_type_asc" };
-        let sorted = self.sort(items, how.as_deref().unwrap_or(default))?;
+        let sorted = self.sort_by(items, how.as_deref().unwrap_or(default))?;
         let dest = dest.unwrap_or(source);
         let mut d = dest.borrow_mut();
-        d.clear();
+        d.clear_all();
         let count = sorted.len();
         for (n, item) in sorted.into_iter().enumerate() {
-            let place = d.slot(AwkKey::Int(n as i64 + 1));
+            let place = d.slot_or_insert(AwkKey::Int(n as i64 + 1));
             *place = if indices {
                 ElementSlot::Value(AwkValue::Str(item.key.text()))
             } else {
@@ -101,7 +101,7 @@ impl AwkMachine<'_, '_> {
         Ok(())
     }
 
-    fn sort(&mut self, mut items: Vec<SortItem>, how: &[u8]) -> Result<Vec<SortItem>> {
+    fn sort_by(&mut self, mut items: Vec<SortItem>, how: &[u8]) -> Result<Vec<SortItem>> {
         if let Some(order) = built_in(how) {
             items.sort_by(|a, b| {
                 let o = self.compare_items(order, a, b);
@@ -134,10 +134,10 @@ impl AwkMachine<'_, '_> {
         let right = items.split_off(items.len() / 2);
         let left = self.merge_sort(items, f)?;
         let right = self.merge_sort(right, f)?;
-        self.merge(left, right, f)
+        self.merge_by_function(left, right, f)
     }
 
-    fn merge(
+    fn merge_by_function(
         &mut self,
         left: Vec<SortItem>,
         right: Vec<SortItem>,
@@ -196,7 +196,7 @@ impl AwkMachine<'_, '_> {
     }
 
     fn compare_text(&self, a: &[u8], b: &[u8]) -> Ordering {
-        if self.regexes.icase() {
+        if self.regexes.ignores_case() {
             return a.to_ascii_lowercase().cmp(&b.to_ascii_lowercase());
         }
         a.cmp(b)
@@ -214,7 +214,7 @@ impl AwkMachine<'_, '_> {
                 .unwrap_or(Ordering::Equal)
                 .then_with(|| self.compare_values(SortOrderKind::String, a, b)),
             // Numbers before strings.
-            SortOrderKind::Type => match (a.comparable(), b.comparable()) {
+            SortOrderKind::Type => match (a.comparable_number(), b.comparable_number()) {
                 (Some(x), Some(y)) => x.partial_cmp(&y).unwrap_or(Ordering::Equal),
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
@@ -223,7 +223,7 @@ impl AwkMachine<'_, '_> {
                         AwkValue::Str(x) | AwkValue::Input(x) | AwkValue::Regex(x),
                         AwkValue::Str(y) | AwkValue::Input(y) | AwkValue::Regex(y),
                     ) => self.compare_text(x, y),
-                    _ => compare(a, b, &self.convfmt, self.regexes.icase()),
+                    _ => compare_values(a, b, &self.convfmt, self.regexes.ignores_case()),
                 },
             },
         }

@@ -33,7 +33,7 @@ fn is_blank(c: u8) -> bool {
 }
 
 #[inline]
-fn span(a: usize, b: usize) -> Span {
+fn make_span(a: usize, b: usize) -> Span {
     (a as u32, b as u32)
 }
 
@@ -42,7 +42,7 @@ impl AwkFieldSplitter {
     /// the text is used up. Starts with `pos` 0 and no fields. Only [`Splitter::Blanks`] and
     /// [`Splitter::Byte`] ever stop early.
     #[inline]
-    pub fn advance(
+    pub fn cut_on(
         &self,
         text: &[u8],
         pos: usize,
@@ -67,7 +67,7 @@ impl AwkFieldSplitter {
                     while at < text.len() && !is_blank(text[at]) {
                         at += 1;
                     }
-                    fields.push(span(from, at));
+                    fields.push(make_span(from, at));
                 }
             }
             AwkFieldSplitter::Byte(sep) => {
@@ -78,11 +78,11 @@ impl AwkFieldSplitter {
                 while fields.len() < want {
                     match memchr(*sep, &text[at..]) {
                         Some(n) => {
-                            fields.push(span(at, at + n));
+                            fields.push(make_span(at, at + n));
                             at += n + 1;
                         }
                         None => {
-                            fields.push(span(at, text.len()));
+                            fields.push(make_span(at, text.len()));
                             return None;
                         }
                     }
@@ -90,14 +90,14 @@ impl AwkFieldSplitter {
                 Some(at)
             }
             _ => {
-                self.cut(text, fields, None, utf8);
+                self.cut_text(text, fields, None, utf8);
                 None
             }
         }
     }
 
     /// Cuts a whole text; the separators too if asked for.
-    pub fn cut(
+    pub fn cut_text(
         &self,
         text: &[u8],
         fields: &mut Vec<Span>,
@@ -106,7 +106,7 @@ impl AwkFieldSplitter {
     ) {
         match self {
             AwkFieldSplitter::Blanks => {
-                self.advance(text, 0, usize::MAX, fields, utf8);
+                self.cut_on(text, 0, usize::MAX, fields, utf8);
                 if let Some(seps) = seps {
                     // The blanks before, between and after.
                     let mut end = 0;
@@ -114,11 +114,11 @@ impl AwkFieldSplitter {
                         seps.push((end, f.0));
                         end = f.1;
                     }
-                    seps.push(span(end as usize, text.len()));
+                    seps.push(make_span(end as usize, text.len()));
                 }
             }
             AwkFieldSplitter::Byte(_) => {
-                self.advance(text, 0, usize::MAX, fields, utf8);
+                self.cut_on(text, 0, usize::MAX, fields, utf8);
                 if let Some(seps) = seps {
                     seps.extend(fields.windows(2).map(|w| (w[0].1, w[1].0)));
                 }
@@ -127,12 +127,12 @@ impl AwkFieldSplitter {
                 let mut at = 0;
                 while at < text.len() {
                     let len = if utf8 { utf8_len(&text[at..]) } else { 1 };
-                    fields.push(span(at, at + len));
+                    fields.push(make_span(at, at + len));
                     at += len;
                     if at < text.len()
                         && let Some(seps) = &mut seps
                     {
-                        seps.push(span(at, at));
+                        seps.push(make_span(at, at));
                     }
                 }
             }
@@ -141,7 +141,7 @@ impl AwkFieldSplitter {
                 by_matches(text, fields, seps, find);
             }
             AwkFieldSplitter::OrNewline(inner) => match &**inner {
-                AwkFieldSplitter::Blanks => inner.cut(text, fields, seps, utf8),
+                AwkFieldSplitter::Blanks => inner.cut_text(text, fields, seps, utf8),
                 AwkFieldSplitter::Byte(b) => {
                     let find = |at: usize| {
                         let n = memchr::memchr2(*b, b'\n', &text[at..])?;
@@ -152,7 +152,7 @@ impl AwkFieldSplitter {
                 AwkFieldSplitter::Regex(re) => {
                     by_matches(text, fields, seps, |at| match_or_newline(re, text, at));
                 }
-                other => other.cut(text, fields, seps, utf8),
+                other => other.cut_text(text, fields, seps, utf8),
             },
             AwkFieldSplitter::Pattern(re) => by_content(re, text, fields, seps),
             AwkFieldSplitter::Widths(list) => by_widths(list, text, fields, utf8),
@@ -198,7 +198,7 @@ fn by_widths(list: &[(usize, Option<usize>)], text: &[u8], fields: &mut Vec<Span
         }
         at = chars(at, *skip);
         let end = width.map_or(text.len(), |w| chars(at, w));
-        fields.push(span(at, end));
+        fields.push(make_span(at, end));
         at = end;
     }
 }
@@ -217,9 +217,9 @@ fn by_matches(
     while search <= text.len() {
         match find(search) {
             Some((s, e)) if e > s => {
-                fields.push(span(from, s));
+                fields.push(make_span(from, s));
                 if let Some(seps) = &mut seps {
-                    seps.push(span(s, e));
+                    seps.push(make_span(s, e));
                 }
                 from = e;
                 search = e;
@@ -228,7 +228,7 @@ fn by_matches(
             None => break,
         }
     }
-    fields.push(span(from, text.len()));
+    fields.push(make_span(from, text.len()));
 }
 
 /// Fields are the matches; an empty one right behind a field is its separator's start.
@@ -248,10 +248,10 @@ fn by_content(re: &Regex, text: &[u8], fields: &mut Vec<Span>, mut seps: Option<
             continue;
         }
         if let Some(seps) = &mut seps {
-            seps.push(span(sep_from, s));
+            seps.push(make_span(sep_from, s));
         }
         sep_from = e;
-        fields.push(span(s, e));
+        fields.push(make_span(s, e));
         if s == e {
             pos = e + 1;
             last_end = None;
@@ -261,6 +261,6 @@ fn by_content(re: &Regex, text: &[u8], fields: &mut Vec<Span>, mut seps: Option<
         }
     }
     if let Some(seps) = &mut seps {
-        seps.push(span(sep_from, text.len()));
+        seps.push(make_span(sep_from, text.len()));
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use box_applet::Env;
 use box_applet::command::{Child, ChildCommand, ChildStream};
-use box_sys::{WaitStatus, strerror};
+use box_sys::{WaitStatus, error_text};
 
 use super::reader::RecordReader;
 use super::{AwkMachine, GlobalCell, Result};
@@ -90,7 +90,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    fn shell(&self, command: &[u8]) -> ChildCommand {
+    fn shell_command(&self, command: &[u8]) -> ChildCommand {
         let mut c = ChildCommand::shell(command);
         c.env = Some(self.command_env());
         c
@@ -124,7 +124,7 @@ impl AwkMachine<'_, '_> {
             Ok(()) => Ok(()),
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(AwkRunError::BrokenPipe),
             Err(e) => {
-                let text = strerror(&e);
+                let text = error_text(&e);
                 self.ctx.stdout.take_error();
                 Err(AwkRunError::fatal(format!("print to \"standard output\" failed: {text}")))
             }
@@ -132,9 +132,9 @@ impl AwkMachine<'_, '_> {
     }
 
     /// `system(command)`.
-    pub(super) fn system(&mut self, command: &[u8]) -> Result<f64> {
+    pub(super) fn call_system(&mut self, command: &[u8]) -> Result<f64> {
         self.flush_all()?;
-        let started = self.shell(command).start(self.ctx);
+        let started = self.shell_command(command).start(self.ctx);
         Ok(match started {
             Ok(child) => child.wait(self.ctx).map_or(-1.0, status_number),
             Err(e) => {
@@ -152,9 +152,10 @@ impl AwkMachine<'_, '_> {
     /// Opens `command | getline`.
     pub(super) fn open_command(&mut self, command: &[u8]) -> Result<()> {
         self.flush_all()?;
-        let piped = self.ctx.procs.pipe().map_err(|e| self.cannot_start(command, &strerror(&e)))?;
+        let piped =
+            self.ctx.procs.pipe().map_err(|e| self.cannot_start(command, &error_text(&e)))?;
         let (r, w) = piped;
-        let mut c = self.shell(command);
+        let mut c = self.shell_command(command);
         c.stdout = ChildStream::File(Rc::new(w));
         let child = c.start(self.ctx).map_err(|e| self.cannot_start(command, &e.message))?;
         drop(c);
@@ -189,7 +190,7 @@ impl AwkMachine<'_, '_> {
                 }
                 let file = options.open(path).map_err(|e| {
                     let shown = String::from_utf8_lossy(name);
-                    let text = strerror(&e);
+                    let text = error_text(&e);
                     AwkRunError::fatal(format!("cannot redirect to `{shown}': {text}"))
                 })?;
                 OpenOutput::File(BufWriter::with_capacity(32 * 1024, file))
@@ -203,13 +204,13 @@ impl AwkMachine<'_, '_> {
     fn open_pipe(&mut self, command: &[u8]) -> Result<OpenOutput> {
         self.flush_all()?;
         let (r, w) =
-            self.ctx.procs.pipe().map_err(|e| self.cannot_start(command, &strerror(&e)))?;
+            self.ctx.procs.pipe().map_err(|e| self.cannot_start(command, &error_text(&e)))?;
         let w = BufWriter::with_capacity(32 * 1024, w);
         if !self.ctx.procs.concurrent() {
             drop(r);
             return Ok(OpenOutput::Spool(w, command.to_vec()));
         }
-        let mut c = self.shell(command);
+        let mut c = self.shell_command(command);
         c.stdin = ChildStream::File(Rc::new(r));
         let child = c.start(self.ctx).map_err(|e| self.cannot_start(command, &e.message))?;
         Ok(OpenOutput::Pipe(w, child))
@@ -228,11 +229,11 @@ impl AwkMachine<'_, '_> {
         }
         self.flush_all()?;
         let fail = |e: io::Error| {
-            AwkRunError::fatal(format!("cannot open two way pipe `{shown}': {}", strerror(&e)))
+            AwkRunError::fatal(format!("cannot open two way pipe `{shown}': {}", error_text(&e)))
         };
         let (child_in, to_child) = self.ctx.procs.pipe().map_err(fail)?;
         let (from_child, child_out) = self.ctx.procs.pipe().map_err(fail)?;
-        let mut c = self.shell(command);
+        let mut c = self.shell_command(command);
         c.stdin = ChildStream::File(Rc::new(child_in));
         c.stdout = ChildStream::File(Rc::new(child_out));
         let child = c.start(self.ctx).map_err(|e| {
@@ -270,7 +271,7 @@ impl AwkMachine<'_, '_> {
                     return -1.0;
                 }
                 let _ = self.ctx.stdout.flush();
-                let mut c = self.shell(&command);
+                let mut c = self.shell_command(&command);
                 c.stdin = ChildStream::File(Rc::new(file));
                 match c.start(self.ctx) {
                     Ok(child) => child.wait(self.ctx).map_or(-1.0, status_number),
@@ -290,7 +291,7 @@ impl AwkMachine<'_, '_> {
     }
 
     /// `close(name)` and `close(name, how)`: ends what was opened last under the name.
-    pub(super) fn close(&mut self, name: &[u8], how: Option<&[u8]>) -> Result<f64> {
+    pub(super) fn call_close(&mut self, name: &[u8], how: Option<&[u8]>) -> Result<f64> {
         let Some(at) = self.streams.order.iter().rposition(|(_, n)| n == name) else {
             self.set_errno("close of redirection that was never opened");
             return Ok(-1.0);
@@ -346,7 +347,7 @@ impl AwkMachine<'_, '_> {
     }
 
     /// `fflush()`, `fflush(name)`.
-    pub(super) fn fflush(&mut self, name: Option<&[u8]>) -> Result<f64> {
+    pub(super) fn call_fflush(&mut self, name: Option<&[u8]>) -> Result<f64> {
         let Some(name) = name.filter(|n| !n.is_empty()) else {
             self.flush_all()?;
             return Ok(0.0);

@@ -12,7 +12,7 @@ use box_text::regex::Captures;
 impl AwkMachine<'_, '_> {
     /// Characters of a text.
     fn chars_of(&self, text: &AwkText) -> usize {
-        if self.settings.utf8 { text.chars() } else { text.len() }
+        if self.settings.utf8 { text.char_count() } else { text.len() }
     }
 
     /// Characters of a text before a byte offset.
@@ -20,7 +20,7 @@ impl AwkMachine<'_, '_> {
         (if self.settings.utf8 { text.chars_before(offset) } else { offset }) as f64
     }
 
-    pub(super) fn length(&self, v: &AwkValue) -> f64 {
+    pub(super) fn call_length(&self, v: &AwkValue) -> f64 {
         match v {
             AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => self.chars_of(t) as f64,
             other => self.chars_of(&other.text(&self.convfmt)) as f64,
@@ -36,7 +36,7 @@ impl AwkMachine<'_, '_> {
         };
         let n = match cell {
             Some(GlobalCell::Array(a)) => a.borrow().len() as f64,
-            Some(GlobalCell::Value(v)) => self.length(v),
+            Some(GlobalCell::Value(v)) => self.call_length(v),
             None => 0.0,
         };
         self.stack.push(AwkValue::Num(n));
@@ -44,12 +44,12 @@ impl AwkMachine<'_, '_> {
     }
 
     /// Byte offset of a character (from 0), at most the text's length.
-    fn offset(&self, text: &AwkText, chars: usize) -> usize {
+    fn char_offset(&self, text: &AwkText, chars: usize) -> usize {
         if self.settings.utf8 { text.offset_of_char(chars) } else { chars.min(text.len()) }
     }
 
     /// `substr(text, start, length)`: whole parts count; a start below 1 is 1 (gawk manual 9.1.4).
-    pub(super) fn substr(&self, text: &AwkText, start: f64, length: Option<f64>) -> AwkText {
+    pub(super) fn call_substr(&self, text: &AwkText, start: f64, length: Option<f64>) -> AwkText {
         let length = length.map_or(f64::INFINITY, f64::trunc);
         if start.is_nan() || length.is_nan() || length < 1.0 {
             return AwkText::EMPTY;
@@ -57,8 +57,8 @@ impl AwkMachine<'_, '_> {
         // Beyond any text, but exact as an integer.
         const FAR: f64 = 1e15;
         let first = start.trunc().max(1.0) - 1.0;
-        let from = self.offset(text, first.min(FAR) as usize);
-        let to = self.offset(text, (first.min(FAR) + length.min(FAR)) as usize);
+        let from = self.char_offset(text, first.min(FAR) as usize);
+        let to = self.char_offset(text, (first.min(FAR) + length.min(FAR)) as usize);
         AwkText::new(&text[from..to])
     }
 
@@ -68,7 +68,7 @@ impl AwkMachine<'_, '_> {
             // gawk's answer, though its manual says 0.
             return 1.0;
         }
-        if self.regexes.icase() {
+        if self.regexes.ignores_case() {
             let (a, b) = (text.to_ascii_lowercase(), part.to_ascii_lowercase());
             let at = memchr::memmem::find(&a, &b);
             return at.map_or(0.0, |n| self.chars_before(text, n) + 1.0);
@@ -86,8 +86,11 @@ impl AwkMachine<'_, '_> {
         for chunk in text.utf8_chunks() {
             for c in chunk.valid().chars() {
                 // One character for one, as towupper(3) gives.
-                let changed =
-                    if upper { single(c.to_uppercase(), c) } else { single(c.to_lowercase(), c) };
+                let changed = if upper {
+                    single_char(c.to_uppercase(), c)
+                } else {
+                    single_char(c.to_lowercase(), c)
+                };
                 out.extend_from_slice(changed.encode_utf8(&mut [0; 4]).as_bytes());
             }
             out.extend_from_slice(chunk.invalid());
@@ -114,7 +117,7 @@ impl AwkMachine<'_, '_> {
         };
         if let Some(array) = array {
             let mut a = array.borrow_mut();
-            a.clear();
+            a.clear_all();
             if found.is_some() {
                 for n in 0..groups.len() {
                     let Some((s, e)) = groups.get(n) else { continue };
@@ -140,7 +143,7 @@ impl AwkMachine<'_, '_> {
 
     /// `split(text, array [, separator [, separators]])`; with `pattern` the separator waits
     /// as a compiled one.
-    pub(super) fn split(&mut self, args: usize, pattern: bool) -> Result<()> {
+    pub(super) fn call_split(&mut self, args: usize, pattern: bool) -> Result<()> {
         let splitter = match (args, pattern) {
             (_, true) => match self.patterns.pop() {
                 // `/ /` is a blank, not awk's default.
@@ -165,16 +168,16 @@ impl AwkMachine<'_, '_> {
         let Some(array) = self.arrays.pop() else { return Ok(()) };
         let text = self.pop_text();
         let (mut fields, mut separators) = (Vec::new(), Vec::new());
-        splitter.cut(
+        splitter.cut_text(
             &text,
             &mut fields,
             seps.is_some().then_some(&mut separators),
             self.settings.utf8,
         );
         let first = i64::from(!matches!(splitter, AwkFieldSplitter::Blanks));
-        fill(&array, &text, &fields, 1);
+        fill_array(&array, &text, &fields, 1);
         if let Some(seps) = seps {
-            fill(&seps, &text, &separators, first);
+            fill_array(&seps, &text, &separators, first);
             if first == 0 {
                 // The blanks at the ends only if there are any.
                 let mut a = seps.borrow_mut();
@@ -192,7 +195,7 @@ impl AwkMachine<'_, '_> {
     }
 
     /// `patsplit(text, array [, pattern [, separators]])`.
-    pub(super) fn patsplit(&mut self, args: usize) -> Result<()> {
+    pub(super) fn call_patsplit(&mut self, args: usize) -> Result<()> {
         let splitter = if args > 2 {
             match self.patterns.pop() {
                 Some(re) => AwkFieldSplitter::Pattern(re),
@@ -200,16 +203,16 @@ impl AwkMachine<'_, '_> {
             }
         } else {
             let fpat = self.load_special(Special::Fpat)?.text(&self.convfmt);
-            AwkFieldSplitter::Pattern(self.regexes.dynamic(&fpat)?)
+            AwkFieldSplitter::Pattern(self.regexes.dynamic_regex(&fpat)?)
         };
         let seps = if args == 4 { self.arrays.pop() } else { None };
         let Some(array) = self.arrays.pop() else { return Ok(()) };
         let text = self.pop_text();
         let (mut fields, mut separators) = (Vec::new(), Vec::new());
-        splitter.cut(&text, &mut fields, Some(&mut separators), self.settings.utf8);
-        fill(&array, &text, &fields, 1);
+        splitter.cut_text(&text, &mut fields, Some(&mut separators), self.settings.utf8);
+        fill_array(&array, &text, &fields, 1);
         if let Some(seps) = seps {
-            fill(&seps, &text, &separators, 0);
+            fill_array(&seps, &text, &separators, 0);
         }
         self.stack.push(AwkValue::Num(fields.len() as f64));
         Ok(())
@@ -217,16 +220,16 @@ impl AwkMachine<'_, '_> {
 }
 
 /// Replaces an array's content by parts of a text.
-fn fill(array: &ArrayRef, text: &[u8], parts: &[Span], first: i64) {
+fn fill_array(array: &ArrayRef, text: &[u8], parts: &[Span], first: i64) {
     let mut a: std::cell::RefMut<'_, Array> = array.borrow_mut();
-    a.clear();
+    a.clear_all();
     for (n, &(s, e)) in parts.iter().enumerate() {
         let v = AwkValue::Input(AwkText::new(&text[s as usize..e as usize]));
         a.set(AwkKey::Int(n as i64 + first), v);
     }
 }
 
-fn single(mut changed: impl Iterator<Item = char>, original: char) -> char {
+fn single_char(mut changed: impl Iterator<Item = char>, original: char) -> char {
     match (changed.next(), changed.next()) {
         (Some(c), None) => c,
         _ => original,

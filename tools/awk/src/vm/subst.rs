@@ -89,7 +89,7 @@ enum SubstScope {
 }
 
 /// Replaces matches. The number of replacements; `out` holds the result if that is not 0.
-fn replace(
+fn replace_matches(
     re: &Regex,
     text: &[u8],
     parts: &[ReplacementPart],
@@ -147,10 +147,10 @@ fn replace(
 
 impl AwkMachine<'_, '_> {
     /// `sub` (or `gsub` if `global`) on a target; leaves the count.
-    pub(super) fn substitute(&mut self, global: bool, t: AssignableTarget) -> Result<()> {
-        let address = self.address(t)?;
+    pub(super) fn call_substitute(&mut self, global: bool, t: AssignableTarget) -> Result<()> {
+        let address = self.pop_address(t)?;
         let old = self.load_target(t, &address)?;
-        if let Some(new) = self.replaced(global, &old) {
+        if let Some(new) = self.replaced_text(global, &old) {
             self.store_target(t, address, AwkValue::Str(new))?;
         }
         Ok(())
@@ -159,23 +159,23 @@ impl AwkMachine<'_, '_> {
     /// The same where the result cannot be stored.
     pub(super) fn substitute_value(&mut self, global: bool) {
         let value = self.pop();
-        self.replaced(global, &value);
+        self.replaced_text(global, &value);
     }
 
     /// Takes replacement and pattern and leaves the count; the new text if that is not 0.
-    fn replaced(&mut self, global: bool, old: &AwkValue) -> Option<AwkText> {
+    fn replaced_text(&mut self, global: bool, old: &AwkValue) -> Option<AwkText> {
         let replacement = self.pop_text();
         let re = self.patterns.pop()?;
         let which = if global { SubstScope::All } else { SubstScope::Only(1) };
         let text = old.text(&self.convfmt);
         let mut out = Vec::new();
-        let count = replace(&re, &text, &simple_parts(&replacement), which, &mut out);
+        let count = replace_matches(&re, &text, &simple_parts(&replacement), which, &mut out);
         self.stack.push(AwkValue::Num(count as f64));
         (count > 0).then(|| AwkText::from_vec(out))
     }
 
     /// `gensub(re, replacement, how, text)`.
-    pub(super) fn gensub(&mut self) -> Result<()> {
+    pub(super) fn call_gensub(&mut self) -> Result<()> {
         let text = self.pop_text();
         let how = self.pop();
         let replacement = self.pop_text();
@@ -187,12 +187,12 @@ impl AwkMachine<'_, '_> {
             let n = how.num();
             if n < 1.0 {
                 let shown = String::from_utf8_lossy(&word).into_owned();
-                self.warn(&format!("gensub: third argument `{shown}' treated as 1"));
+                self.print_warning(&format!("gensub: third argument `{shown}' treated as 1"));
             }
             SubstScope::Only(n.max(1.0) as usize)
         };
         let mut out = Vec::new();
-        let count = replace(&re, &text, &general_parts(&replacement), which, &mut out);
+        let count = replace_matches(&re, &text, &general_parts(&replacement), which, &mut out);
         let result = if count > 0 { AwkText::from_vec(out) } else { text };
         self.stack.push(AwkValue::Str(result));
         Ok(())

@@ -3,7 +3,7 @@
 //! The zone is TZ's (POSIX XBD 8.3), by name where the machine has a zone data base.
 
 use box_applet::clock;
-use box_text::time::strftime::strftime;
+use box_text::time::strftime::format_strftime;
 use box_text::time::{Zone, civil};
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use crate::value::AwkValue;
 
 impl AwkMachine<'_, '_> {
     /// The zone of `ENVIRON["TZ"]`, or universal time.
-    fn zone(&mut self, utc: bool) -> Rc<Zone> {
+    fn time_zone(&mut self, utc: bool) -> Rc<Zone> {
         if utc {
             return Rc::new(Zone::fixed(0, "GMT"));
         }
@@ -25,18 +25,18 @@ impl AwkMachine<'_, '_> {
         if let Some((_, zone)) = self.zone.as_ref().filter(|(of, _)| **of == *tz) {
             return zone.clone();
         }
-        let zone = Rc::new(clock::zone(Some(&tz)));
+        let zone = Rc::new(clock::parse_zone(Some(&tz)));
         self.zone = Some((tz.to_vec(), zone.clone()));
         zone
     }
 
-    pub(super) fn systime(&self) -> f64 {
-        clock::now().0 as f64
+    pub(super) fn call_systime(&self) -> f64 {
+        clock::current_time().0 as f64
     }
 
     /// `mktime("YYYY MM DD HH MM SS [DST]" [, utc])`; -1 if that is no time.
-    pub(super) fn mktime(&mut self, args: usize) -> Result<f64> {
-        let utc = args > 1 && self.pop().truth();
+    pub(super) fn call_mktime(&mut self, args: usize) -> Result<f64> {
+        let utc = args > 1 && self.pop().is_true();
         let text = self.pop_text();
         let words = text.split(|c| c.is_ascii_whitespace()).filter(|w| !w.is_empty());
         let numbers: Option<Vec<i64>> = words
@@ -44,18 +44,18 @@ impl AwkMachine<'_, '_> {
             .map(|n| n.filter(|n| n.abs() < 1_000_000_000_000))
             .collect();
         let Some(n) = numbers.filter(|n| n.len() >= 6) else { return Ok(-1.0) };
-        let days = civil::days(n[0], n[1], n[2]);
+        let days = civil::days_from_date(n[0], n[1], n[2]);
         let local = days * 86_400 + n[3] * 3600 + n[4] * 60 + n[5];
-        Ok(self.zone(utc).to_epoch(local) as f64)
+        Ok(self.time_zone(utc).to_epoch(local) as f64)
     }
 
     /// `strftime([format [, time [, utc]]])`.
-    pub(super) fn strftime(&mut self, args: usize) -> Result<AwkText> {
-        let utc = args > 2 && self.pop().truth();
+    pub(super) fn call_strftime(&mut self, args: usize) -> Result<AwkText> {
+        let utc = args > 2 && self.pop().is_true();
         let seconds = if args > 1 {
             self.pop_num().floor().clamp(-6e16, 6e16) as i64
         } else {
-            clock::now().0
+            clock::current_time().0
         };
         let format = if args > 0 {
             self.pop_text()
@@ -63,8 +63,8 @@ impl AwkMachine<'_, '_> {
             self.special_element(Special::Procinfo, &AwkKey::from_bytes(b"strftime"))
                 .unwrap_or_else(|| AwkText::new(b"%a %b %e %H:%M:%S %Z %Y"))
         };
-        let zone = self.zone(utc);
-        let out = strftime(&format, &zone.broken(seconds, 0));
+        let zone = self.time_zone(utc);
+        let out = format_strftime(&format, &zone.to_civil(seconds, 0));
         Ok(AwkValue::str(&out).text(&self.convfmt))
     }
 }

@@ -10,7 +10,7 @@ impl AwkMachine<'_, '_> {
     pub(super) fn type_of(&mut self, place: ArrayPlace, name: bool) {
         let cell = match place {
             ArrayPlace::Global(n) => match Special::from_index(n) {
-                Some(s) if s.computed() => {
+                Some(s) if s.is_computed() => {
                     GlobalCell::Value(self.load_special(s).unwrap_or(AwkValue::Uninit))
                 }
                 _ => self.globals[n as usize].clone(),
@@ -26,8 +26,8 @@ impl AwkMachine<'_, '_> {
     }
 
     pub(super) fn type_of_element(&mut self, place: ArrayPlace, name: bool) -> Result<()> {
-        let (array, key) = self.subscript(place)?;
-        let known = match array.borrow_mut().slot(key) {
+        let (array, key) = self.pop_subscript(place)?;
+        let known = match array.borrow_mut().slot_or_insert(key) {
             ElementSlot::Array(_) => Err("array"),
             ElementSlot::Value(AwkValue::Uninit) => Err("untyped"),
             ElementSlot::Value(v) => Ok(v.clone()),

@@ -9,7 +9,7 @@ use crate::token::AwkArith;
 use crate::value::AwkValue;
 
 impl AwkMachine<'_, '_> {
-    pub(super) fn update(
+    pub(super) fn update_target(
         &mut self,
         arith: AwkArith,
         t: AssignableTarget,
@@ -20,11 +20,11 @@ impl AwkMachine<'_, '_> {
         let n = match t {
             AssignableTarget::Global(g) => match &mut self.globals[g as usize] {
                 GlobalCell::Value(AwkValue::Num(a)) => {
-                    *a = calculate(arith, *a, b)?;
+                    *a = apply_arith(arith, *a, b)?;
                     *a
                 }
                 GlobalCell::Value(old) => {
-                    let n = calculate(arith, number_of(old, non_decimal), b)?;
+                    let n = apply_arith(arith, number_of(old, non_decimal), b)?;
                     *old = AwkValue::Num(n);
                     n
                 }
@@ -32,12 +32,12 @@ impl AwkMachine<'_, '_> {
             },
             AssignableTarget::Element(place) => {
                 let sub = self.pop();
-                let key = self.key(&sub);
-                let array = self.array(place)?;
+                let key = self.to_key(&sub);
+                let array = self.array_at(place)?;
                 let mut array = array.borrow_mut();
-                match array.slot(key) {
+                match array.slot_or_insert(key) {
                     ElementSlot::Value(old) => {
-                        let n = calculate(arith, number_of(old, non_decimal), b)?;
+                        let n = apply_arith(arith, number_of(old, non_decimal), b)?;
                         *old = AwkValue::Num(n);
                         n
                     }
@@ -45,9 +45,9 @@ impl AwkMachine<'_, '_> {
                 }
             }
             _ => {
-                let address = self.address(t)?;
+                let address = self.pop_address(t)?;
                 let old = self.load_target(t, &address)?;
-                let n = calculate(arith, self.number(&old), b)?;
+                let n = apply_arith(arith, self.to_number(&old), b)?;
                 self.store_target(t, address, AwkValue::Num(n))?;
                 n
             }
@@ -58,7 +58,7 @@ impl AwkMachine<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn step(
+    pub(super) fn step_target(
         &mut self,
         delta: f64,
         t: AssignableTarget,
@@ -84,10 +84,10 @@ impl AwkMachine<'_, '_> {
             },
             AssignableTarget::Element(place) => {
                 let sub = self.pop();
-                let key = self.key(&sub);
-                let array = self.array(place)?;
+                let key = self.to_key(&sub);
+                let array = self.array_at(place)?;
                 let mut array = array.borrow_mut();
-                match array.slot(key) {
+                match array.slot_or_insert(key) {
                     ElementSlot::Value(v) => {
                         let old = number_of(v, non_decimal);
                         *v = AwkValue::Num(old + delta);
@@ -97,9 +97,9 @@ impl AwkMachine<'_, '_> {
                 }
             }
             _ => {
-                let address = self.address(t)?;
+                let address = self.pop_address(t)?;
                 let old = self.load_target(t, &address)?;
-                let old = self.number(&old);
+                let old = self.to_number(&old);
                 self.store_target(t, address, AwkValue::Num(old + delta))?;
                 old
             }
@@ -113,7 +113,11 @@ impl AwkMachine<'_, '_> {
     }
 
     /// `v = v x`.
-    pub(super) fn append(&mut self, t: AssignableTarget, keep: UpdateResult) -> Result<()> {
+    pub(super) fn append_to_target(
+        &mut self,
+        t: AssignableTarget,
+        keep: UpdateResult,
+    ) -> Result<()> {
         let more = self.pop();
         let cell = match t {
             AssignableTarget::Global(n) => &mut self.globals[n as usize],
@@ -147,7 +151,7 @@ impl AwkMachine<'_, '_> {
 
 /// One arithmetic operation.
 #[inline]
-pub(super) fn calculate(op: AwkArith, a: f64, b: f64) -> Result<f64> {
+pub(super) fn apply_arith(op: AwkArith, a: f64, b: f64) -> Result<f64> {
     Ok(match op {
         AwkArith::Add => a + b,
         AwkArith::Sub => a - b,
@@ -158,12 +162,12 @@ pub(super) fn calculate(op: AwkArith, a: f64, b: f64) -> Result<f64> {
             return Err(AwkRunError::fatal("division by zero attempted in `%'"));
         }
         AwkArith::Mod => a % b,
-        AwkArith::Pow => power(a, b),
+        AwkArith::Pow => number_power(a, b),
     })
 }
 
 /// Whole exponents by multiplication, as gawk does.
-fn power(base: f64, exponent: f64) -> f64 {
+fn number_power(base: f64, exponent: f64) -> f64 {
     if exponent.fract() == 0.0 && exponent.abs() <= 1024.0 {
         return base.powi(exponent as i32);
     }

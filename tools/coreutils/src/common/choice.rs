@@ -21,7 +21,8 @@ pub(crate) fn choice<T: Copy + PartialEq>(
         Some(meaning) if near.all(|(_, other)| *other == meaning) => Ok(meaning),
         found => {
             let fault = if found.is_some() { "ambiguous" } else { "invalid" };
-            let mut text = [fault.as_bytes(), b" argument ", &quote::always(word)].concat();
+            let mut text =
+                [fault.as_bytes(), b" argument ", &quote::quote_in_sentence(word)].concat();
             text.extend(format!(" for '{option}'\nValid arguments are:").bytes());
             let mut before = None;
             for (name, meaning) in choices {

@@ -13,16 +13,19 @@ pub(crate) fn read(
 ) -> Result<(Vec<Vec<u8>>, usize), Exit> {
     if let Some(extra) = operands.first() {
         let why = b"\nfile operands cannot be combined with --files0-from";
-        return Err(input::usage_error(ctx, &[b"extra operand ", &quote::always(extra), why]));
+        return Err(input::usage_error(
+            ctx,
+            &[b"extra operand ", &quote::quote_in_sentence(extra), why],
+        ));
     }
     let mut text = ctx.read(list).map_err(|e| {
-        let why = box_sys::strerror(&e);
+        let why = box_sys::error_text(&e);
         if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
-            let shown = quote::colon(list);
-            return input::failure(ctx, &[&shown, b": read error: ", why.as_bytes()]);
+            let shown = quote::quote_with_colon(list);
+            return input::report_failure(ctx, &[&shown, b": read error: ", why.as_bytes()]);
         }
-        let shown = quote::always(list);
-        input::failure(ctx, &[b"cannot open ", &shown, b" for reading: ", why.as_bytes()])
+        let shown = quote::quote_in_sentence(list);
+        input::report_failure(ctx, &[b"cannot open ", &shown, b" for reading: ", why.as_bytes()])
     })?;
     let mut names = Vec::new();
     let mut bad = 0;
@@ -33,12 +36,12 @@ pub(crate) fn read(
     }
     for (i, name) in text.split(|c| *c == 0).enumerate() {
         if name.is_empty() {
-            let shown = quote::colon(list);
+            let shown = quote::quote_with_colon(list);
             let at = format!(":{}: invalid zero-length file name", i + 1);
             ctx.error_bytes(&[&shown, at.as_bytes()]);
             bad += 1;
         } else if name == b"-" && list == b"-" {
-            let shown = quote::always(name);
+            let shown = quote::quote_in_sentence(name);
             ctx.error_bytes(&[
                 b"when reading file names from stdin, no file name of ",
                 &shown,

@@ -66,7 +66,7 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
 }
 
 /// Opens an operand; `-` is standard input.
-pub(crate) fn open<'a>(
+pub(crate) fn open_operand<'a>(
     stdin: &'a mut StdInput,
     cwd: &Path,
     name: &[u8],
@@ -74,7 +74,7 @@ pub(crate) fn open<'a>(
     if name == b"-" {
         return Ok(InputFile::Stdin(stdin));
     }
-    let file = open_file(&box_sys::path::resolve(cwd, name))?;
+    let file = open_file(&box_sys::path::resolve_path(cwd, name))?;
     Ok(InputFile::File(BufReader::with_capacity(BLOCK, file)))
 }
 
@@ -87,7 +87,7 @@ pub(crate) enum CopyStop {
 }
 
 /// Writes to the output, whose errors are remembered there.
-pub(crate) fn put(out: &mut impl Write, data: &[u8]) -> Result<(), CopyStop> {
+pub(crate) fn write_output(out: &mut impl Write, data: &[u8]) -> Result<(), CopyStop> {
     out.write_all(data).map_err(|_| CopyStop::Write)
 }
 
@@ -149,9 +149,9 @@ pub(crate) fn for_each_line(
 }
 
 /// Copies all of `reader` to `out`.
-pub(crate) fn copy(reader: &mut impl BufRead, out: &mut impl Write) -> Result<(), CopyStop> {
+pub(crate) fn copy_all(reader: &mut impl BufRead, out: &mut impl Write) -> Result<(), CopyStop> {
     for_each_block(reader, |block| {
-        put(out, block)?;
+        write_output(out, block)?;
         Ok((block.len(), true))
     })
 }
@@ -197,7 +197,7 @@ pub(crate) fn for_each_file_or(
 ) -> Exit {
     let mut exit = Exit::SUCCESS;
     for file in files {
-        let opened = open(&mut ctx.stdin, &ctx.cwd, file).map_err(CopyStop::Read);
+        let opened = open_operand(&mut ctx.stdin, &ctx.cwd, file).map_err(CopyStop::Read);
         match opened.and_then(|mut reader| f(&mut reader, &mut ctx.stdout)) {
             Ok(()) => {}
             Err(CopyStop::Read(e)) => exit = failed(ctx, file, &e),
@@ -213,22 +213,22 @@ pub(crate) fn or_stdin(operands: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
 }
 
 /// `NAME: MESSAGE`, and the status to end with.
-pub(crate) fn failure(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
+pub(crate) fn report_failure(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     ctx.error_bytes(parts);
     Exit::FAILURE
 }
 
 /// `NAME: FILE: reason`, the file quoted if it needs to be.
 pub(crate) fn file_error(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) -> Exit {
-    let shown = quote::colon(file);
-    failure(ctx, &[&shown, b": ", box_sys::strerror(e).as_bytes()])
+    let shown = quote::quote_with_colon(file);
+    report_failure(ctx, &[&shown, b": ", box_sys::error_text(e).as_bytes()])
 }
 
 /// `NAME: WHAT 'FILE': reason`, e.g. `cannot remove 'x': No such file or directory`.
-pub(crate) fn cannot(ctx: &mut Ctx<'_>, what: &str, file: &[u8], e: &io::Error) -> Exit {
-    let shown = quote::always(file);
-    let text = box_sys::strerror(e);
-    failure(ctx, &[what.as_bytes(), b" ", &shown, b": ", text.as_bytes()])
+pub(crate) fn report_cannot(ctx: &mut Ctx<'_>, what: &str, file: &[u8], e: &io::Error) -> Exit {
+    let shown = quote::quote_in_sentence(file);
+    let text = box_sys::error_text(e);
+    report_failure(ctx, &[what.as_bytes(), b" ", &shown, b": ", text.as_bytes()])
 }
 
 /// `NAME: MESSAGE` and the hint at `--help`.
@@ -245,13 +245,13 @@ pub(crate) fn usage_hint(ctx: &mut Ctx<'_>) -> Exit {
 
 /// GNU's `extra operand`.
 pub(crate) fn extra_operand(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
-    usage_error(ctx, &[b"extra operand ", &quote::always(operand)])
+    usage_error(ctx, &[b"extra operand ", &quote::quote_in_sentence(operand)])
 }
 
 /// GNU's `missing operand`, with the operand after which one was expected.
 pub(crate) fn missing_operand(ctx: &mut Ctx<'_>, after: Option<&[u8]>) -> Exit {
     match after {
-        Some(a) => usage_error(ctx, &[b"missing operand after ", &quote::always(a)]),
+        Some(a) => usage_error(ctx, &[b"missing operand after ", &quote::quote_in_sentence(a)]),
         None => usage_error(ctx, &[b"missing operand"]),
     }
 }

@@ -1,7 +1,7 @@
 //! What the locale variables say about text: characters are UTF-8, or bytes.
 
 /// Columns a character takes on a terminal.
-pub(crate) fn width(c: char) -> usize {
+pub(crate) fn char_width(c: char) -> usize {
     unicode_width::UnicodeWidthChar::width(c).unwrap_or(0)
 }
 
@@ -12,7 +12,7 @@ pub(crate) fn text_width(text: &[u8]) -> usize {
     }
     let mut total = 0;
     for chunk in text.utf8_chunks() {
-        total += chunk.valid().chars().map(width).sum::<usize>() + chunk.invalid().len();
+        total += chunk.valid().chars().map(char_width).sum::<usize>() + chunk.invalid().len();
     }
     total
 }

@@ -8,7 +8,7 @@ pub(crate) enum NumberError {
 }
 
 /// Suffixes of `head -c`, `split -b`, `dd`, `truncate`: `b` 512, `kB` 1000, `K`/`KiB` 1024, ... ; overflow saturates for callers that allow it.
-pub(crate) fn size(text: &[u8]) -> Result<u64, NumberError> {
+pub(crate) fn parse_size(text: &[u8]) -> Result<u64, NumberError> {
     let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
     let (number, suffix) = text.split_at(digits);
     if text.is_empty() || (digits == 0 && suffix_factor(suffix).is_none()) {
@@ -22,9 +22,9 @@ pub(crate) fn size(text: &[u8]) -> Result<u64, NumberError> {
     u64::try_from(value.saturating_mul(factor)).map_err(|_| NumberError::Overflow)
 }
 
-/// A number as C writes it, decimal, octal or hexadecimal, and a suffix as of [`size`].
+/// A number as C writes it, decimal, octal or hexadecimal, and a suffix as of [`parse_size`].
 pub(crate) fn any_base(text: &[u8]) -> Result<u64, NumberError> {
-    let n = box_text::number::strtoi(text, 0);
+    let n = box_text::number::parse_integer(text, 0);
     let suffix = text.get(n.len..).unwrap_or_default();
     let factor = suffix_factor(suffix).filter(|_| n.len > 0 && !n.negative);
     let value = u128::from(n.magnitude).saturating_mul(factor.ok_or(NumberError::Invalid)?);
@@ -36,7 +36,7 @@ pub(crate) fn any_base(text: &[u8]) -> Result<u64, NumberError> {
 }
 
 /// What follows the number in a message: nothing, or why it is too large.
-pub(crate) fn reason(e: NumberError) -> &'static [u8] {
+pub(crate) fn error_suffix(e: NumberError) -> &'static [u8] {
     match e {
         NumberError::Invalid => b"",
         NumberError::Overflow => b": Value too large for defined data type",
@@ -68,7 +68,7 @@ fn suffix_factor(suffix: &[u8]) -> Option<u128> {
 }
 
 /// A plain decimal number.
-pub(crate) fn decimal(text: &[u8]) -> Option<u64> {
+pub(crate) fn parse_decimal(text: &[u8]) -> Option<u64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -95,7 +95,7 @@ impl CountError {
             CountError::Suffix => ("invalid suffix in ", ""),
             CountError::Overflow => ("", " too large"),
         };
-        let shown = super::quote::always(text);
+        let shown = super::quote::quote_in_sentence(text);
         [format!("{before}{option} argument ").as_bytes(), &shown, after.as_bytes()].concat()
     }
 }
@@ -141,7 +141,7 @@ impl SizeScale {
             b"si" => return Some(SizeScale::Human(1000)),
             _ => {}
         }
-        let n = size(text).ok().filter(|n| *n > 0)?;
+        let n = parse_size(text).ok().filter(|n| *n > 0)?;
         // A suffix without a number is shown after each size.
         let shown = match text {
             b"K" | b"k" | b"KiB" => "K",
@@ -162,7 +162,7 @@ impl SizeScale {
     /// A number of bytes on this scale.
     pub(crate) fn show(self, bytes: u64) -> String {
         match self {
-            SizeScale::Human(base) => box_text::number::human(bytes, base),
+            SizeScale::Human(base) => box_text::number::human_size(bytes, base),
             SizeScale::Units(unit, suffix) => format!("{}{suffix}", bytes.div_ceil(unit.max(1))),
         }
     }
@@ -174,14 +174,14 @@ mod tests {
 
     #[test]
     fn sizes() {
-        assert_eq!(size(b"2b"), Ok(1024));
-        assert_eq!(size(b"1kB"), Ok(1000));
-        assert_eq!(size(b"1K"), Ok(1024));
-        assert_eq!(size(b"3MiB"), Ok(3 << 20));
-        assert_eq!(size(b"M"), Ok(1 << 20));
-        assert_eq!(size(b"1x"), Err(NumberError::Invalid));
-        assert_eq!(size(b""), Err(NumberError::Invalid));
-        assert_eq!(size(b"99999999999999999999"), Err(NumberError::Overflow));
-        assert_eq!(size(b"1Y"), Err(NumberError::Overflow));
+        assert_eq!(parse_size(b"2b"), Ok(1024));
+        assert_eq!(parse_size(b"1kB"), Ok(1000));
+        assert_eq!(parse_size(b"1K"), Ok(1024));
+        assert_eq!(parse_size(b"3MiB"), Ok(3 << 20));
+        assert_eq!(parse_size(b"M"), Ok(1 << 20));
+        assert_eq!(parse_size(b"1x"), Err(NumberError::Invalid));
+        assert_eq!(parse_size(b""), Err(NumberError::Invalid));
+        assert_eq!(parse_size(b"99999999999999999999"), Err(NumberError::Overflow));
+        assert_eq!(parse_size(b"1Y"), Err(NumberError::Overflow));
     }
 }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use box_applet::opts::ParsedOptions;
 use box_applet::{Ctx, Exit, StdInput};
-pub(crate) use box_sys::path::{base_name, dir_name, join, strip_slashes};
+pub(crate) use box_sys::path::{base_name, dir_name, join_path, strip_slashes};
 use box_sys::path::{from_bytes, os_string, to_bytes};
 use box_sys::{FileKind, errno::code, meta};
 
 use super::input::usage_error;
 use super::quote;
 
-/// Which components must exist in [`canonical`].
+/// Which components must exist in [`canonical_path`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingComponents {
     /// All must exist (`readlink -e`).
@@ -25,7 +25,7 @@ pub(crate) enum MissingComponents {
 
 /// An absolute path without symbolic links, `.` and `..` (as `realpath(3)`, which WASI's
 /// std does not have). `path` is absolute.
-pub(crate) fn canonical(path: &Path, missing: MissingComponents) -> io::Result<PathBuf> {
+pub(crate) fn canonical_path(path: &Path, missing: MissingComponents) -> io::Result<PathBuf> {
     let text = to_bytes(path);
     let mut walk = CanonicalWalk {
         missing,
@@ -43,7 +43,7 @@ pub(crate) fn canonical(path: &Path, missing: MissingComponents) -> io::Result<P
                 let keep = walk.out.iter().rposition(|c| *c == b'/').unwrap_or(0);
                 walk.out.truncate(keep);
             }
-            name => walk.enter(name)?,
+            name => walk.enter_name(name)?,
         }
     }
     if walk.out.is_empty() {
@@ -73,7 +73,7 @@ impl CanonicalWalk {
         self.rest.extend(names.map(<[u8]>::to_vec));
     }
 
-    fn enter(&mut self, name: &[u8]) -> io::Result<()> {
+    fn enter_name(&mut self, name: &[u8]) -> io::Result<()> {
         let last = self.rest.iter().all(|c| c == b".");
         let parent = self.out.len();
         self.out.push(b'/');
@@ -82,7 +82,7 @@ impl CanonicalWalk {
             return Ok(());
         }
         match meta::stat(from_bytes(&self.out), false) {
-            Ok(s) if s.kind == FileKind::Symlink => self.follow(parent),
+            Ok(s) if s.kind == FileKind::Symlink => self.follow_link(parent),
             Ok(s) if s.kind == FileKind::Dir => Ok(()),
             Ok(_) if self.missing == MissingComponents::All => {
                 self.gone = !last;
@@ -103,7 +103,7 @@ impl CanonicalWalk {
     }
 
     /// Puts what the link at the end of `out` points to in its place.
-    fn follow(&mut self, parent: usize) -> io::Result<()> {
+    fn follow_link(&mut self, parent: usize) -> io::Result<()> {
         const MOST: usize = 40;
         self.links += 1;
         if self.links > MOST {
@@ -121,7 +121,7 @@ impl CanonicalWalk {
 }
 
 /// `to` relative to the directory `from`; both canonical.
-pub(crate) fn relative(to: &Path, from: &Path) -> Vec<u8> {
+pub(crate) fn relative_path(to: &Path, from: &Path) -> Vec<u8> {
     let split = |p: &Path| -> Vec<Vec<u8>> {
         to_bytes(p).split(|c| *c == b'/').filter(|c| !c.is_empty()).map(<[u8]>::to_vec).collect()
     };
@@ -134,7 +134,10 @@ pub(crate) fn relative(to: &Path, from: &Path) -> Vec<u8> {
 
 /// Whether a path leads below a directory, by their names without links.
 pub(crate) fn is_inside(path: &Path, dir: &Path) -> bool {
-    match (canonical(path, MissingComponents::All), canonical(dir, MissingComponents::All)) {
+    match (
+        canonical_path(path, MissingComponents::All),
+        canonical_path(dir, MissingComponents::All),
+    ) {
         (Ok(path), Ok(dir)) => path.starts_with(&dir) && path != dir,
         _ => false,
     }
@@ -144,29 +147,29 @@ pub(crate) fn is_inside(path: &Path, dir: &Path) -> bool {
 pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     match (meta::stat(a, true), meta::stat(b, true)) {
         (Ok(x), Ok(y)) => {
-            same(&x, &y)
+            is_same_file(&x, &y)
                 || x.ino == 0
-                    && canonical(a, MissingComponents::None).ok()
-                        == canonical(b, MissingComponents::None).ok()
+                    && canonical_path(a, MissingComponents::None).ok()
+                        == canonical_path(b, MissingComponents::None).ok()
         }
         _ => false,
     }
 }
 
 /// Whether two results of `stat` are of one file. Inode 0 says nothing: some file systems have none.
-pub(crate) fn same(a: &box_sys::Stat, b: &box_sys::Stat) -> bool {
+pub(crate) fn is_same_file(a: &box_sys::Stat, b: &box_sys::Stat) -> bool {
     a.ino != 0 && a.dev == b.dev && a.ino == b.ino
 }
 
 /// Asks on stderr and reads an answer: yes if it starts with `y` or `Y`.
-pub(crate) fn confirm(ctx: &mut Ctx<'_>, question: &[u8]) -> bool {
+pub(crate) fn confirm_question(ctx: &mut Ctx<'_>, question: &[u8]) -> bool {
     let _ = ctx.stdout.flush();
     let text = [ctx.name.as_bytes(), b": ", question, b" "].concat();
     let _ = ctx.stderr.write_all(&text);
-    answer(&mut ctx.stdin)
+    read_answer(&mut ctx.stdin)
 }
 
-fn answer(stdin: &mut StdInput) -> bool {
+fn read_answer(stdin: &mut StdInput) -> bool {
     let mut line = Vec::new();
     let _ = stdin.read_until(b'\n', &mut line);
     matches!(line.first(), Some(b'y' | b'Y'))
@@ -192,14 +195,17 @@ pub(crate) enum BackupKind {
 impl Backup {
     /// From the options of a command: `--backup`, `-b` and `--suffix`. `Err` is for a control word
     /// that is none, which is reported.
-    pub(crate) fn of<I: Copy + PartialEq>(
+    pub(crate) fn from_options<I: Copy + PartialEq>(
         ctx: &mut Ctx<'_>,
         p: &ParsedOptions<I>,
         [backup, plain, suffix]: [I; 3],
     ) -> Result<Backup, Exit> {
-        let control = p.has(backup).then(|| p.last(backup)).or(p.has(plain).then_some(None));
-        Backup::new(control, p.last(suffix), &ctx.env).map_err(|word| {
-            let shown = quote::always(&word);
+        let control = p
+            .has_option(backup)
+            .then(|| p.last_value(backup))
+            .or(p.has_option(plain).then_some(None));
+        Backup::new(control, p.last_value(suffix), &ctx.env).map_err(|word| {
+            let shown = quote::quote_in_sentence(&word);
             usage_error(ctx, &[b"invalid argument ", &shown, b" for 'backup type'"])
         })
     }
@@ -248,7 +254,7 @@ impl Backup {
                     let name = box_sys::path::os_into_bytes(e.file_name());
                     let number =
                         name.strip_prefix(prefix.as_slice()).and_then(|n| n.strip_suffix(b"~"));
-                    if let Some(n) = number.and_then(super::number::decimal) {
+                    if let Some(n) = number.and_then(super::number::parse_decimal) {
                         highest = highest.max(n);
                     }
                 }
@@ -267,8 +273,9 @@ mod tests {
 
     #[test]
     fn relative_paths() {
-        let rel =
-            |a: &str, b: &str| String::from_utf8(relative(Path::new(a), Path::new(b))).unwrap();
+        let rel = |a: &str, b: &str| {
+            String::from_utf8(relative_path(Path::new(a), Path::new(b))).unwrap()
+        };
         assert_eq!(rel("/a/b/c", "/a/d"), "../b/c");
         assert_eq!(rel("/a", "/a"), ".");
         assert_eq!(rel("/a/b", "/"), "a/b");

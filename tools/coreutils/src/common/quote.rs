@@ -34,23 +34,27 @@ impl QuoteStyle {
 }
 
 /// In quotes always: `'x'`. Used where a message names a file inside a sentence.
-pub(crate) fn always(name: &[u8]) -> Vec<u8> {
-    quoted(name, QuoteStyle::ShellEscapeAlways)
+pub(crate) fn quote_in_sentence(name: &[u8]) -> Vec<u8> {
+    quote_name(name, QuoteStyle::ShellEscapeAlways)
 }
 
 /// In quotes where needed, also for a colon: used in `TOOL: FILE: reason`.
-pub(crate) fn colon(name: &[u8]) -> Vec<u8> {
-    if name.contains(&b':') { always(name) } else { quoted(name, QuoteStyle::ShellEscape) }
+pub(crate) fn quote_with_colon(name: &[u8]) -> Vec<u8> {
+    if name.contains(&b':') {
+        quote_in_sentence(name)
+    } else {
+        quote_name(name, QuoteStyle::ShellEscape)
+    }
 }
 
 /// A name in a style.
-pub(crate) fn quoted(name: &[u8], style: QuoteStyle) -> Vec<u8> {
+pub(crate) fn quote_name(name: &[u8], style: QuoteStyle) -> Vec<u8> {
     match style {
         QuoteStyle::Literal => name.to_vec(),
-        QuoteStyle::Shell => shell(name, false, false),
-        QuoteStyle::ShellAlways => shell(name, true, false),
-        QuoteStyle::ShellEscape => shell(name, false, true),
-        QuoteStyle::ShellEscapeAlways => shell(name, true, true),
+        QuoteStyle::Shell => shell_quote(name, false, false),
+        QuoteStyle::ShellAlways => shell_quote(name, true, false),
+        QuoteStyle::ShellEscape => shell_quote(name, false, true),
+        QuoteStyle::ShellEscapeAlways => shell_quote(name, true, true),
         QuoteStyle::C => {
             let mut out = vec![b'"'];
             c_escape(name, Some(b'"'), &mut out);
@@ -76,7 +80,7 @@ fn is_control(c: &[u8]) -> bool {
 }
 
 /// Characters as slices; invalid bytes alone.
-fn characters(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn split_characters(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let n = utf8_len(text);
         if n == 0 {
@@ -89,7 +93,7 @@ fn characters(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn c_escape(name: &[u8], also: Option<u8>, out: &mut Vec<u8>) {
-    for c in characters(name) {
+    for c in split_characters(name) {
         if is_control(c) {
             c.iter().for_each(|b| push_escaped(*b, out));
         } else {
@@ -133,8 +137,8 @@ fn needs_shell_quotes(name: &[u8]) -> bool {
         })
 }
 
-fn shell(name: &[u8], quote_always: bool, escape: bool) -> Vec<u8> {
-    let controls = escape && characters(name).any(is_control);
+fn shell_quote(name: &[u8], quote_always: bool, escape: bool) -> Vec<u8> {
+    let controls = escape && split_characters(name).any(is_control);
     if !quote_always && !controls && !needs_shell_quotes(name) {
         return name.to_vec();
     }
@@ -149,7 +153,7 @@ fn shell(name: &[u8], quote_always: bool, escape: bool) -> Vec<u8> {
     }
     out.push(b'\'');
     let mut in_escape = false;
-    for c in characters(name) {
+    for c in split_characters(name) {
         if escape && is_control(c) {
             if !in_escape {
                 out.extend_from_slice(b"'$'");
@@ -177,7 +181,7 @@ fn shell(name: &[u8], quote_always: bool, escape: bool) -> Vec<u8> {
 }
 
 /// A text as JSON writes it; invalid bytes become replacement characters.
-pub(crate) fn json(text: &[u8]) -> String {
+pub(crate) fn json_text(text: &[u8]) -> String {
     serde_json::Value::from(String::from_utf8_lossy(text)).to_string()
 }
 
@@ -202,7 +206,7 @@ mod tests {
             (b"x\xff", QuoteStyle::ShellEscape, b"'x'$'\\377'"),
         ];
         for (name, style, want) in cases {
-            let got = quoted(name, style);
+            let got = quote_name(name, style);
             assert_eq!(got, want, "{}", String::from_utf8_lossy(&got));
         }
     }

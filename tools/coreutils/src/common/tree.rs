@@ -36,7 +36,7 @@ pub(crate) fn refuse_root(ctx: &mut Ctx<'_>, shown: &[u8], note: &[u8]) {
 }
 
 /// Calls `f` for an operand and, if `recursive`, everything below it, parents first.
-pub(crate) fn walk(
+pub(crate) fn walk_tree(
     ctx: &mut Ctx<'_>,
     operand: &[u8],
     recursive: bool,
@@ -74,7 +74,7 @@ pub(crate) fn walk(
             seen.push((stat.dev, stat.ino));
         }
         match names_in(&path) {
-            Ok(list) => todo.extend(list.iter().rev().map(|n| (paths::join(&name, n), false))),
+            Ok(list) => todo.extend(list.iter().rev().map(|n| (paths::join_path(&name, n), false))),
             Err(e) => f(ctx, &name, Visit::Unlistable(&e)),
         }
     }

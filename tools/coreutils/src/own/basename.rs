@@ -20,18 +20,18 @@ const SPEC: Spec<BasenameFlag> = Spec::new(
     "Print NAME with any leading directory components removed.\nIf specified, also remove a trailing SUFFIX.",
     &[
         Opt::new(BasenameFlag::Multiple, 'a', "multiple")
-            .says("support multiple arguments and treat each as a NAME"),
+            .with_help("support multiple arguments and treat each as a NAME"),
         Opt::new(BasenameFlag::Suffix, 's', "suffix")
-            .takes("SUFFIX", "remove a trailing SUFFIX; implies -a"),
-        Opt::new(BasenameFlag::Zero, 'z', "zero").says("end each output line with NUL, not newline"),
+            .with_argument("SUFFIX", "remove a trailing SUFFIX; implies -a"),
+        Opt::new(BasenameFlag::Zero, 'z', "zero").with_help("end each output line with NUL, not newline"),
     ],
 )
 .posix_order();
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let multiple = p.has(BasenameFlag::Multiple) || p.has(BasenameFlag::Suffix);
-    let end: &[u8] = if p.has(BasenameFlag::Zero) { b"\0" } else { b"\n" };
+    let multiple = p.has_option(BasenameFlag::Multiple) || p.has_option(BasenameFlag::Suffix);
+    let end: &[u8] = if p.has_option(BasenameFlag::Zero) { b"\0" } else { b"\n" };
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
@@ -39,7 +39,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Err(input::extra_operand(ctx, &p.operands[2]));
     }
     let (names, suffix) = if multiple {
-        (&p.operands[..], p.last(BasenameFlag::Suffix).unwrap_or_default())
+        (&p.operands[..], p.last_value(BasenameFlag::Suffix).unwrap_or_default())
     } else {
         (&p.operands[..1], p.operands.get(1).map(Vec::as_slice).unwrap_or_default())
     };

@@ -28,20 +28,21 @@ const SPEC: Spec<CalFlag> = Spec::new(
     "[options] [[[day] month] year]",
     "Display a calendar, or some part of it.",
     &[
-        Opt::new(CalFlag::One, '1', "one").says("show only a single month (default)"),
-        Opt::new(CalFlag::Three, '3', "three").says("show three months spanning the date"),
+        Opt::new(CalFlag::One, '1', "one").with_help("show only a single month (default)"),
+        Opt::new(CalFlag::Three, '3', "three").with_help("show three months spanning the date"),
         Opt::new(CalFlag::Months, 'n', "months")
-            .takes("num", "show num months starting with date's month"),
-        Opt::new(CalFlag::After, 'A', "").takes("num", "display num months after the current one"),
+            .with_argument("num", "show num months starting with date's month"),
+        Opt::new(CalFlag::After, 'A', "")
+            .with_argument("num", "display num months after the current one"),
         Opt::new(CalFlag::Before, 'B', "")
-            .takes("num", "display num months before the current one"),
-        Opt::new(CalFlag::Sunday, 'S', "sunday").says("Sunday as first day of week (default)"),
-        Opt::new(CalFlag::Monday, 'M', "monday").says("Monday as first day of week"),
-        Opt::new(CalFlag::Month, 'm', "").takes("month", "display the specified month"),
-        Opt::new(CalFlag::Year, 'y', "year").says("show the whole year"),
-        Opt::new(CalFlag::NoHighlight, 'h', "").says("do not highlight today (never done)"),
-        Opt::new(CalFlag::Ignored, 'b', "").says("(no effect)"),
-        Opt::new(CalFlag::Ignored, 'C', "").says("(no effect)"),
+            .with_argument("num", "display num months before the current one"),
+        Opt::new(CalFlag::Sunday, 'S', "sunday").with_help("Sunday as first day of week (default)"),
+        Opt::new(CalFlag::Monday, 'M', "monday").with_help("Monday as first day of week"),
+        Opt::new(CalFlag::Month, 'm', "").with_argument("month", "display the specified month"),
+        Opt::new(CalFlag::Year, 'y', "year").with_help("show the whole year"),
+        Opt::new(CalFlag::NoHighlight, 'h', "").with_help("do not highlight today (never done)"),
+        Opt::new(CalFlag::Ignored, 'b', "").with_help("(no effect)"),
+        Opt::new(CalFlag::Ignored, 'C', "").with_help("(no effect)"),
     ],
 );
 
@@ -52,9 +53,9 @@ const WIDTH: usize = 20;
 const REFORM: (i64, i64, i64) = (1752, 9, 14);
 
 /// Days since 1970-01-01 of a date in the calendar that was in force.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     if (year, month, day) >= REFORM {
-        return civil::days(year, month, day);
+        return civil::days_from_date(year, month, day);
     }
     // March is the first month of a year that ends with the leap day.
     let january = i64::from(month < 3);
@@ -88,7 +89,7 @@ fn month_lines(year: i64, month: i64, monday: bool, with_year: bool) -> Vec<Stri
             "Su Mo Tu We Th Fr Sa".to_string()
         },
     ];
-    let first = civil::weekday(days(year, month, 1));
+    let first = civil::weekday_of(days_since_epoch(year, month, 1));
     let skip = if monday { (first + 6) % 7 } else { first };
     let mut line = "   ".repeat(usize::try_from(skip).unwrap_or(0));
     let mut column = skip;
@@ -110,7 +111,7 @@ fn month_lines(year: i64, month: i64, monday: bool, with_year: bool) -> Vec<Stri
 }
 
 /// Months side by side.
-fn row(months: &[(i64, i64)], monday: bool, with_year: bool) -> String {
+fn months_row(months: &[(i64, i64)], monday: bool, with_year: bool) -> String {
     let blocks: Vec<Vec<String>> =
         months.iter().map(|(y, m)| month_lines(*y, *m, monday, with_year)).collect();
     let mut out = String::new();
@@ -124,7 +125,7 @@ fn row(months: &[(i64, i64)], monday: bool, with_year: bool) -> String {
 
 fn month_number(text: &[u8]) -> Option<i64> {
     let name = String::from_utf8_lossy(text).to_lowercase();
-    if let Some(n) = number::decimal(text) {
+    if let Some(n) = number::parse_decimal(text) {
         return i64::try_from(n).ok().filter(|n| (1..=12).contains(n));
     }
     let found = civil::MONTHS
@@ -142,28 +143,32 @@ struct CalPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
+    let plan = parse_plan(ctx, args)?;
     let mut out = String::new();
     if let Some(year) = plan.year {
         let title = year.to_string();
         let left = (3 * WIDTH).saturating_sub(title.len()) / 2;
         out.push_str(&format!("{:left$}{title}\n", ""));
     }
-    let rows = plan.months.chunks(3).map(|months| row(months, plan.monday, plan.year.is_none()));
+    let rows =
+        plan.months.chunks(3).map(|months| months_row(months, plan.monday, plan.year.is_none()));
     out.push_str(&rows.collect::<Vec<_>>().join("\n"));
     let _ = ctx.stdout.write_all(out.as_bytes());
     Ok(Exit::SUCCESS)
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CalPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CalPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let zone = ctx.zone();
-    let today = zone.broken(clock::now().0, 0);
-    let mut chosen =
-        CalendarChoice { year: today.year, month: today.month, whole_year: p.has(CalFlag::Year) };
-    chosen.operands(ctx, &p.operands)?;
-    if let Some(text) = p.last(CalFlag::Month) {
-        chosen.month = month(ctx, text)?;
+    let today = zone.to_civil(clock::current_time().0, 0);
+    let mut chosen = CalendarChoice {
+        year: today.year,
+        month: today.month,
+        whole_year: p.has_option(CalFlag::Year),
+    };
+    chosen.read_operands(ctx, &p.operands)?;
+    if let Some(text) = p.last_value(CalFlag::Month) {
+        chosen.month = parse_month(ctx, text)?;
         chosen.whole_year = false;
     }
     let CalendarChoice { year, month, whole_year } = chosen;
@@ -172,7 +177,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CalPlan, Exit> {
         let months = (1..=12).map(|month| (year, month)).collect();
         return Ok(CalPlan { months, year: Some(year), monday });
     }
-    let (before, after) = neighbours(&p);
+    let (before, after) = neighbour_months(&p);
     let first = year * 12 + month - 1 - before;
     let months = (first..=first + before + after)
         .map(|i| (i.div_euclid(12), i.rem_euclid(12) + 1))
@@ -181,12 +186,13 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CalPlan, Exit> {
 }
 
 /// How many months before and after the chosen one are shown.
-fn neighbours(p: &ParsedOptions<CalFlag>) -> (i64, i64) {
+fn neighbour_months(p: &ParsedOptions<CalFlag>) -> (i64, i64) {
     let count = |flag: CalFlag| {
-        let n = p.last(flag).and_then(number::decimal).and_then(|n| i64::try_from(n).ok());
+        let n =
+            p.last_value(flag).and_then(number::parse_decimal).and_then(|n| i64::try_from(n).ok());
         n.filter(|n| *n <= 1200)
     };
-    if p.has(CalFlag::Three) {
+    if p.has_option(CalFlag::Three) {
         (1, 1)
     } else if let Some(n) = count(CalFlag::Months) {
         (0, n.max(1) - 1)
@@ -203,17 +209,17 @@ struct CalendarChoice {
 
 impl CalendarChoice {
     /// `YEAR`, `MONTH`, `MONTH YEAR` or `DAY MONTH YEAR`.
-    fn operands(&mut self, ctx: &mut Ctx<'_>, operands: &[Vec<u8>]) -> Result<(), Exit> {
+    fn read_operands(&mut self, ctx: &mut Ctx<'_>, operands: &[Vec<u8>]) -> Result<(), Exit> {
         match operands {
             [] => {}
             // One number is a year, one name a month.
             [one] if one.first().is_some_and(u8::is_ascii_digit) => {
-                (self.year, self.whole_year) = (year(ctx, one)?, true);
+                (self.year, self.whole_year) = (parse_year(ctx, one)?, true);
             }
             [one] => self.month = month_number(one).ok_or_else(|| no_year(ctx, one))?,
             [rest @ .., m, y] if rest.len() < 2 => {
-                self.month = month(ctx, m)?;
-                self.year = year(ctx, y)?;
+                self.month = parse_month(ctx, m)?;
+                self.year = parse_year(ctx, y)?;
             }
             [.., extra] => return Err(input::extra_operand(ctx, extra)),
         }
@@ -221,16 +227,16 @@ impl CalendarChoice {
     }
 }
 
-fn year(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<i64, Exit> {
-    let n = number::decimal(text).and_then(|n| i64::try_from(n).ok());
+fn parse_year(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<i64, Exit> {
+    let n = number::parse_decimal(text).and_then(|n| i64::try_from(n).ok());
     n.filter(|n| (1..=9999).contains(n)).ok_or_else(|| no_year(ctx, text))
 }
 
 fn no_year(ctx: &mut Ctx<'_>, text: &[u8]) -> Exit {
-    input::failure(ctx, &[b"not a valid year ", text])
+    input::report_failure(ctx, &[b"not a valid year ", text])
 }
 
-fn month(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<i64, Exit> {
+fn parse_month(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<i64, Exit> {
     let neither = b" is neither a month number (1..12) nor a name";
-    month_number(text).ok_or_else(|| input::failure(ctx, &[text, neither]))
+    month_number(text).ok_or_else(|| input::report_failure(ctx, &[text, neither]))
 }

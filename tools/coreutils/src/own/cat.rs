@@ -6,7 +6,7 @@ use std::io::{BufRead, Seek, Write};
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, OutStream, OutputSink};
 
-use crate::common::input::{self, CopyStop, put};
+use crate::common::input::{self, CopyStop, write_output};
 use crate::common::quote;
 
 /// What may be asked for.
@@ -28,19 +28,19 @@ const SPEC: Spec<CatFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Concatenate FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(CatFlag::ShowAll, 'A', "show-all").says("equivalent to -vET"),
+        Opt::new(CatFlag::ShowAll, 'A', "show-all").with_help("equivalent to -vET"),
         Opt::new(CatFlag::NumberNonblank, 'b', "number-nonblank")
-            .says("number nonempty output lines, overrides -n"),
-        Opt::new(CatFlag::EndsVisibly, 'e', "").says("equivalent to -vE"),
-        Opt::new(CatFlag::ShowEnds, 'E', "show-ends").says("display $ at end of each line"),
-        Opt::new(CatFlag::Number, 'n', "number").says("number all output lines"),
+            .with_help("number nonempty output lines, overrides -n"),
+        Opt::new(CatFlag::EndsVisibly, 'e', "").with_help("equivalent to -vE"),
+        Opt::new(CatFlag::ShowEnds, 'E', "show-ends").with_help("display $ at end of each line"),
+        Opt::new(CatFlag::Number, 'n', "number").with_help("number all output lines"),
         Opt::new(CatFlag::SqueezeBlank, 's', "squeeze-blank")
-            .says("suppress repeated empty output lines"),
-        Opt::new(CatFlag::TabsVisibly, 't', "").says("equivalent to -vT"),
-        Opt::new(CatFlag::ShowTabs, 'T', "show-tabs").says("display TAB characters as ^I"),
-        Opt::new(CatFlag::Unbuffered, 'u', "").says("(ignored)"),
+            .with_help("suppress repeated empty output lines"),
+        Opt::new(CatFlag::TabsVisibly, 't', "").with_help("equivalent to -vT"),
+        Opt::new(CatFlag::ShowTabs, 'T', "show-tabs").with_help("display TAB characters as ^I"),
+        Opt::new(CatFlag::Unbuffered, 'u', "").with_help("(ignored)"),
         Opt::new(CatFlag::ShowNonprinting, 'v', "show-nonprinting")
-            .says("use ^ and M- notation, except for LFD and TAB"),
+            .with_help("use ^ and M- notation, except for LFD and TAB"),
     ],
 );
 
@@ -62,17 +62,17 @@ struct CatFormat {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let mut format = CatFormat::of(&p);
+    let mut format = CatFormat::from_options(&p);
     let mut exit = Exit::SUCCESS;
     for file in &input::or_stdin(p.operands) {
-        let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
+        let result = match input::open_operand(&mut ctx.stdin, &ctx.cwd, file) {
             Ok(r) if r.file().is_some_and(|f| into_itself(f, ctx.stdout.sink())) => {
-                ctx.error_bytes(&[&quote::colon(file), b": input file is output file"]);
+                ctx.error_bytes(&[&quote::quote_with_colon(file), b": input file is output file"]);
                 exit = Exit::FAILURE;
                 continue;
             }
-            Ok(mut r) if format.is_plain() => copy(&mut r, &mut ctx.stdout),
-            Ok(mut r) => format.file(&mut r, &mut ctx.stdout),
+            Ok(mut r) if format.is_plain() => copy_unbuffered(&mut r, &mut ctx.stdout),
+            Ok(mut r) => format.format_file(&mut r, &mut ctx.stdout),
             Err(e) => Err(CopyStop::Read(e)),
         };
         match result {
@@ -94,9 +94,9 @@ fn into_itself(input: &File, output: &OutputSink) -> bool {
 
 /// Copies, and flushes whenever a read gave less than it could: a slow producer's output
 /// must not wait for a full buffer.
-fn copy(reader: &mut impl BufRead, out: &mut OutStream) -> Result<(), CopyStop> {
+fn copy_unbuffered(reader: &mut impl BufRead, out: &mut OutStream) -> Result<(), CopyStop> {
     input::for_each_block(reader, |block| {
-        put(out, block)?;
+        write_output(out, block)?;
         if block.len() < 32 * 1024 {
             out.flush().map_err(|_| CopyStop::Write)?;
         }
@@ -105,16 +105,16 @@ fn copy(reader: &mut impl BufRead, out: &mut OutStream) -> Result<(), CopyStop> 
 }
 
 impl CatFormat {
-    fn of(p: &ParsedOptions<CatFlag>) -> CatFormat {
-        let any = |flags: &[CatFlag]| flags.iter().any(|f| p.has(*f));
+    fn from_options(p: &ParsedOptions<CatFlag>) -> CatFormat {
+        let any = |flags: &[CatFlag]| flags.iter().any(|f| p.has_option(*f));
         let visible = [CatFlag::ShowAll, CatFlag::EndsVisibly, CatFlag::TabsVisibly];
         CatFormat {
             number: any(&[CatFlag::Number, CatFlag::NumberNonblank]),
-            number_nonblank: p.has(CatFlag::NumberNonblank),
+            number_nonblank: p.has_option(CatFlag::NumberNonblank),
             ends: any(&[CatFlag::ShowAll, CatFlag::EndsVisibly, CatFlag::ShowEnds]),
             tabs: any(&[CatFlag::ShowAll, CatFlag::TabsVisibly, CatFlag::ShowTabs]),
-            squeeze: p.has(CatFlag::SqueezeBlank),
-            nonprinting: any(&visible) || p.has(CatFlag::ShowNonprinting),
+            squeeze: p.has_option(CatFlag::SqueezeBlank),
+            nonprinting: any(&visible) || p.has_option(CatFlag::ShowNonprinting),
             line: 0,
             blanks: 0,
             at_start: true,
@@ -127,23 +127,27 @@ impl CatFormat {
         !(self.number || self.ends || self.tabs || self.squeeze || self.nonprinting)
     }
 
-    fn file(&mut self, reader: &mut impl BufRead, out: &mut OutStream) -> Result<(), CopyStop> {
+    fn format_file(
+        &mut self,
+        reader: &mut impl BufRead,
+        out: &mut OutStream,
+    ) -> Result<(), CopyStop> {
         input::for_each_line(reader, b'\n', |line, ended| {
-            self.line(line, ended);
+            self.format_line(line, ended);
             if self.out.len() >= 32 * 1024 {
-                put(out, &self.out)?;
+                write_output(out, &self.out)?;
                 self.out.clear();
             }
             Ok(true)
         })
         .and_then(|()| {
-            put(out, &self.out)?;
+            write_output(out, &self.out)?;
             self.out.clear();
             Ok(())
         })
     }
 
-    fn line(&mut self, line: &[u8], ended: bool) {
+    fn format_line(&mut self, line: &[u8], ended: bool) {
         let blank = line.is_empty() && self.at_start;
         if blank {
             self.blanks += 1;
@@ -159,20 +163,20 @@ impl CatFormat {
         }
         let body = match line.split_last() {
             Some((b'\r', rest)) if self.ends && ended && !self.nonprinting => {
-                self.body(rest);
+                self.format_body(rest);
                 self.out.extend_from_slice(b"^M");
                 &[][..]
             }
             _ => line,
         };
-        self.body(body);
+        self.format_body(body);
         if ended {
             self.out.extend_from_slice(if self.ends { b"$\n" } else { b"\n" });
         }
         self.at_start = ended;
     }
 
-    fn body(&mut self, text: &[u8]) {
+    fn format_body(&mut self, text: &[u8]) {
         if !self.nonprinting && !self.tabs {
             self.out.extend_from_slice(text);
             return;

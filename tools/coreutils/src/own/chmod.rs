@@ -28,21 +28,21 @@ const SPEC: Spec<ChmodFlag> = Spec::new(
     "Change the mode of each FILE to MODE.\nWith --reference, change the mode of each FILE to that of RFILE.",
     &[
         Opt::new(ChmodFlag::Changes, 'c', "changes")
-            .says("like verbose but report only when a change is made"),
-        Opt::new(ChmodFlag::Silent, 'f', "silent").says("suppress most error messages"),
-        Opt::long(ChmodFlag::Silent, "quiet").says("the same"),
+            .with_help("like verbose but report only when a change is made"),
+        Opt::new(ChmodFlag::Silent, 'f', "silent").with_help("suppress most error messages"),
+        Opt::long(ChmodFlag::Silent, "quiet").with_help("the same"),
         Opt::new(ChmodFlag::Verbose, 'v', "verbose")
-            .says("output a diagnostic for every file processed"),
+            .with_help("output a diagnostic for every file processed"),
         Opt::long(ChmodFlag::NoPreserveRoot, "no-preserve-root")
-            .says("do not treat '/' specially (the default)"),
-        Opt::long(ChmodFlag::PreserveRoot, "preserve-root").says("fail to operate recursively on '/'"),
+            .with_help("do not treat '/' specially (the default)"),
+        Opt::long(ChmodFlag::PreserveRoot, "preserve-root").with_help("fail to operate recursively on '/'"),
         Opt::long(ChmodFlag::Reference, "reference")
-            .takes("RFILE", "use RFILE's mode instead of MODE values"),
+            .with_argument("RFILE", "use RFILE's mode instead of MODE values"),
         Opt::new(ChmodFlag::Recursive, 'R', "recursive")
-            .says("change files and directories recursively"),
+            .with_help("change files and directories recursively"),
     ],
 )
-.after("Each MODE is of the form '[ugoa]*([-+=]([rwxXst]*|[ugo]))+|[-+=]?[0-7]+'.");
+.with_footer("Each MODE is of the form '[ugoa]*([-+=]([rwxXst]*|[ugo]))+|[-+=]?[0-7]+'.");
 
 /// `-w` or `-x`, `-rwx` are modes, not options: they are set apart with `--`-like care.
 fn split_modes(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
@@ -85,7 +85,7 @@ struct ChmodPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
+    let plan = parse_plan(ctx, args)?;
     let mut ok = true;
     for file in &plan.files {
         if plan.recursive && plan.preserve_root && file == b"/" {
@@ -93,24 +93,37 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             ok = false;
             continue;
         }
-        tree::walk(ctx, file, plan.recursive, LinkPolicy::Operands, &mut |ctx, name, visit| {
-            ok &= match visit {
-                Visit::Entry(stat) => change(ctx, &plan, name, stat),
-                unseen => cannot_see(ctx, &plan, name, &unseen),
-            };
-        });
+        tree::walk_tree(
+            ctx,
+            file,
+            plan.recursive,
+            LinkPolicy::Operands,
+            &mut |ctx, name, visit| {
+                ok &= match visit {
+                    Visit::Entry(stat) => change_mode(ctx, &plan, name, stat),
+                    unseen => cannot_see(ctx, &plan, name, &unseen),
+                };
+            },
+        );
     }
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ChmodPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ChmodPlan, Exit> {
     let (args, dashed) = split_modes(args);
     let mut p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let is_dashed = dashed.is_some();
-    let mode = match p.last(ChmodFlag::Reference) {
+    let mode = match p.last_value(ChmodFlag::Reference) {
         Some(reference) => match meta::stat(&ctx.path(reference), true) {
             Ok(s) => FileModeChange::Octal { bits: s.mode, exact: true },
-            Err(e) => return Err(input::cannot(ctx, "failed to get attributes of", reference, &e)),
+            Err(e) => {
+                return Err(input::report_cannot(
+                    ctx,
+                    "failed to get attributes of",
+                    reference,
+                    &e,
+                ));
+            }
         },
         None => {
             let text = match dashed {
@@ -122,7 +135,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ChmodPlan, Exit> {
                 return Err(input::missing_operand(ctx, Some(&text)));
             }
             mode::parse(&text).ok_or_else(|| {
-                input::usage_error(ctx, &[b"invalid mode: ", &quote::always(&text)])
+                input::usage_error(ctx, &[b"invalid mode: ", &quote::quote_in_sentence(&text)])
             })?
         }
     };
@@ -133,10 +146,10 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ChmodPlan, Exit> {
     Ok(ChmodPlan {
         mode,
         dashed: is_dashed,
-        recursive: p.has(ChmodFlag::Recursive),
+        recursive: p.has_option(ChmodFlag::Recursive),
         preserve_root: p.last_of(&[ChmodFlag::NoPreserveRoot, ChmodFlag::PreserveRoot])
             == Some(ChmodFlag::PreserveRoot),
-        quiet: p.has(ChmodFlag::Silent),
+        quiet: p.has_option(ChmodFlag::Silent),
         verbose: report == Some(ChmodFlag::Verbose),
         changes: report == Some(ChmodFlag::Changes),
         files: p.operands,
@@ -148,14 +161,14 @@ fn cannot_see(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], visit: &Visit<'_
     match visit {
         _ if plan.quiet => {}
         Visit::Unreadable(_) if meta::stat(&ctx.path(name), false).is_ok() => {
-            let shown = quote::always(name);
+            let shown = quote::quote_in_sentence(name);
             ctx.error_bytes(&[b"cannot operate on dangling symlink ", &shown]);
         }
         Visit::Unlistable(e) => {
-            input::cannot(ctx, "cannot read directory", name, e);
+            input::report_cannot(ctx, "cannot read directory", name, e);
         }
         Visit::Unreadable(e) => {
-            input::cannot(ctx, "cannot access", name, e);
+            input::report_cannot(ctx, "cannot access", name, e);
         }
         Visit::Entry(_) => {}
     }
@@ -163,10 +176,10 @@ fn cannot_see(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], visit: &Visit<'_
 }
 
 /// Changes one file and reports it; whether all went well.
-fn change(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], stat: &Stat) -> bool {
+fn change_mode(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], stat: &Stat) -> bool {
     if stat.kind == FileKind::Symlink {
         if plan.verbose {
-            let shown = quote::always(name);
+            let shown = quote::quote_in_sentence(name);
             let rest = b" nor referent has been changed\n";
             let _ = ctx.stdout.write_all(&[b"neither symbolic link ", &*shown, rest].concat());
         }
@@ -178,7 +191,7 @@ fn change(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], stat: &Stat) -> bool
     let mut ok = result.is_ok();
     match &result {
         Err(e) if !plan.quiet => {
-            input::cannot(ctx, "changing permissions of", name, e);
+            input::report_cannot(ctx, "changing permissions of", name, e);
         }
         Err(_) => {}
         Ok(()) if plan.dashed => {
@@ -187,7 +200,7 @@ fn change(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], stat: &Stat) -> bool
         Ok(()) => {}
     }
     if plan.verbose || plan.changes && new != stat.mode {
-        report(ctx, name, stat.mode, new, result.is_ok());
+        report_change(ctx, name, stat.mode, new, result.is_ok());
     }
     ok
 }
@@ -196,16 +209,16 @@ fn change(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], stat: &Stat) -> bool
 fn is_masked(ctx: &mut Ctx<'_>, name: &[u8], new: u16, naive: u16) -> bool {
     let masked = naive & !new != new & !naive && new & !naive != 0;
     if masked {
-        let (is, wanted) = (mode::letters(new), mode::letters(naive));
+        let (is, wanted) = (mode::mode_letters(new), mode::mode_letters(naive));
         let text = format!(": new permissions are {is}, not {wanted}");
-        ctx.error_bytes(&[&quote::colon(name), text.as_bytes()]);
+        ctx.error_bytes(&[&quote::quote_with_colon(name), text.as_bytes()]);
     }
     masked
 }
 
 /// What `-v` says about a file.
-fn report(ctx: &mut Ctx<'_>, name: &[u8], old: u16, new: u16, done: bool) {
-    let show = |m: u16| format!("{m:04o} ({})", mode::letters(m));
+fn report_change(ctx: &mut Ctx<'_>, name: &[u8], old: u16, new: u16, done: bool) {
+    let show = |m: u16| format!("{m:04o} ({})", mode::mode_letters(m));
     let (before, after) = match (done, new != old) {
         (false, _) => {
             ("failed to change mode of ", format!(" from {} to {}", show(old), show(new)))
@@ -213,6 +226,6 @@ fn report(ctx: &mut Ctx<'_>, name: &[u8], old: u16, new: u16, done: bool) {
         (true, true) => ("mode of ", format!(" changed from {} to {}", show(old), show(new))),
         (true, false) => ("mode of ", format!(" retained as {}", show(old))),
     };
-    let shown = quote::always(name);
+    let shown = quote::quote_in_sentence(name);
     let _ = ctx.stdout.write_all(&[before.as_bytes(), &shown, after.as_bytes(), b"\n"].concat());
 }

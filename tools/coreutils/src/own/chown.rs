@@ -29,28 +29,33 @@ enum ChownFlag {
 
 const OPTIONS: &[Opt<ChownFlag>] = &[
     Opt::new(ChownFlag::Changes, 'c', "changes")
-        .says("like verbose but report only when a change is made"),
-    Opt::new(ChownFlag::Silent, 'f', "silent").says("suppress most error messages"),
-    Opt::long(ChownFlag::Silent, "quiet").says("the same"),
+        .with_help("like verbose but report only when a change is made"),
+    Opt::new(ChownFlag::Silent, 'f', "silent").with_help("suppress most error messages"),
+    Opt::long(ChownFlag::Silent, "quiet").with_help("the same"),
     Opt::new(ChownFlag::Verbose, 'v', "verbose")
-        .says("output a diagnostic for every file processed"),
+        .with_help("output a diagnostic for every file processed"),
     Opt::long(ChownFlag::Dereference, "dereference")
-        .says("affect the referent of each symbolic link (this is\nthe default)"),
+        .with_help("affect the referent of each symbolic link (this is\nthe default)"),
     Opt::new(ChownFlag::NoDereference, 'h', "no-dereference")
-        .says("affect symbolic links instead of any referenced file"),
-    Opt::long(ChownFlag::From, "from")
-        .takes("CURRENT_OWNER:CURRENT_GROUP", "change only files that have this owner and group"),
+        .with_help("affect symbolic links instead of any referenced file"),
+    Opt::long(ChownFlag::From, "from").with_argument(
+        "CURRENT_OWNER:CURRENT_GROUP",
+        "change only files that have this owner and group",
+    ),
     Opt::long(ChownFlag::NoPreserveRoot, "no-preserve-root")
-        .says("do not treat '/' specially (the default)"),
-    Opt::long(ChownFlag::PreserveRoot, "preserve-root").says("fail to operate recursively on '/'"),
-    Opt::long(ChownFlag::Reference, "reference").takes("RFILE", "use RFILE's owner and group"),
+        .with_help("do not treat '/' specially (the default)"),
+    Opt::long(ChownFlag::PreserveRoot, "preserve-root")
+        .with_help("fail to operate recursively on '/'"),
+    Opt::long(ChownFlag::Reference, "reference")
+        .with_argument("RFILE", "use RFILE's owner and group"),
     Opt::new(ChownFlag::Recursive, 'R', "recursive")
-        .says("operate on files and directories recursively"),
+        .with_help("operate on files and directories recursively"),
     Opt::new(ChownFlag::LinksOfOperands, 'H', "")
-        .says("if a command line argument is a symbolic link to a directory, traverse it"),
+        .with_help("if a command line argument is a symbolic link to a directory, traverse it"),
     Opt::new(ChownFlag::LinksAlways, 'L', "")
-        .says("traverse every symbolic link to a directory encountered"),
-    Opt::new(ChownFlag::LinksNever, 'P', "").says("do not traverse any symbolic links (default)"),
+        .with_help("traverse every symbolic link to a directory encountered"),
+    Opt::new(ChownFlag::LinksNever, 'P', "")
+        .with_help("do not traverse any symbolic links (default)"),
 ];
 
 const CHOWN: Spec<ChownFlag> = Spec::new(
@@ -65,11 +70,11 @@ const CHGRP: Spec<ChownFlag> = Spec::new(
     OPTIONS,
 );
 
-pub(crate) fn chown(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_chown(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     run(ctx, args, &CHOWN, false)
 }
 
-pub(crate) fn chgrp(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_chgrp(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     run(ctx, args, &CHGRP, true)
 }
 
@@ -83,7 +88,7 @@ fn group_spec(names: &AccountNames, text: &[u8]) -> Result<Ids, Vec<u8>> {
     }
     match group_id(names, &String::from_utf8_lossy(text)) {
         Some(id) => Ok((None, Some(id))),
-        None => Err([b"invalid group: ", quote::always(text).as_slice()].concat()),
+        None => Err([b"invalid group: ", quote::quote_in_sentence(text).as_slice()].concat()),
     }
 }
 
@@ -94,7 +99,9 @@ fn group_id(names: &AccountNames, text: &str) -> Option<u32> {
 /// `OWNER`, `OWNER:`, `OWNER:GROUP`, `:GROUP`; also with a dot.
 fn owner_spec(names: &AccountNames, text: &[u8]) -> Result<Ids, Vec<u8>> {
     let s = String::from_utf8_lossy(text);
-    let bad = |what: &str| [b"invalid ", what.as_bytes(), b": ", &quote::always(text)].concat();
+    let bad = |what: &str| {
+        [b"invalid ", what.as_bytes(), b": ", &quote::quote_in_sentence(text)].concat()
+    };
     let user = |u: &str| -> Option<(u32, Option<u32>)> {
         if let Some((id, gid)) = names.user_id(u) {
             return Some((id, Some(gid)));
@@ -136,7 +143,7 @@ struct ChownPlan {
 }
 
 fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<ChownFlag>, group_only: bool) -> Ended {
-    let plan = plan(ctx, args, spec, group_only)?;
+    let plan = parse_plan(ctx, args, spec, group_only)?;
     let names = AccountNames::load();
     let mut ok = true;
     for file in &plan.files {
@@ -145,9 +152,9 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<ChownFlag>, group_only: 
             ok = false;
             continue;
         }
-        tree::walk(ctx, file, plan.recursive, plan.links, &mut |ctx, name, visit| {
-            ok &= match found(ctx, &plan, name, visit) {
-                Some(stat) => change(ctx, &plan, &names, name, &stat),
+        tree::walk_tree(ctx, file, plan.recursive, plan.links, &mut |ctx, name, visit| {
+            ok &= match visited_stat(ctx, &plan, name, visit) {
+                Some(stat) => change_owner(ctx, &plan, &names, name, &stat),
                 None => false,
             };
         });
@@ -155,7 +162,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<ChownFlag>, group_only: 
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn plan(
+fn parse_plan(
     ctx: &mut Ctx<'_>,
     args: &[Vec<u8>],
     spec: &Spec<ChownFlag>,
@@ -163,10 +170,17 @@ fn plan(
 ) -> Result<ChownPlan, Exit> {
     let mut p = spec.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let names = AccountNames::load();
-    let ids = match p.last(ChownFlag::Reference) {
+    let ids = match p.last_value(ChownFlag::Reference) {
         Some(reference) => match meta::stat(&ctx.path(reference), true) {
             Ok(s) => (if group_only { None } else { Some(s.uid) }, Some(s.gid)),
-            Err(e) => return Err(input::cannot(ctx, "failed to get attributes of", reference, &e)),
+            Err(e) => {
+                return Err(input::report_cannot(
+                    ctx,
+                    "failed to get attributes of",
+                    reference,
+                    &e,
+                ));
+            }
         },
         None => {
             if p.operands.is_empty() {
@@ -178,17 +192,17 @@ fn plan(
             }
             let ids =
                 if group_only { group_spec(&names, &text) } else { owner_spec(&names, &text) };
-            ids.map_err(|m| input::failure(ctx, &[&m]))?
+            ids.map_err(|m| input::report_failure(ctx, &[&m]))?
         }
     };
-    let from = match p.last(ChownFlag::From) {
-        Some(text) => owner_spec(&names, text).map_err(|m| input::failure(ctx, &[&m]))?,
+    let from = match p.last_value(ChownFlag::From) {
+        Some(text) => owner_spec(&names, text).map_err(|m| input::report_failure(ctx, &[&m]))?,
         None => (None, None),
     };
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
-    let links = p.choice(&[
+    let links = p.last_choice(&[
         (ChownFlag::LinksOfOperands, LinkPolicy::Operands),
         (ChownFlag::LinksAlways, LinkPolicy::Always),
         (ChownFlag::LinksNever, LinkPolicy::Never),
@@ -199,11 +213,11 @@ fn plan(
         ids,
         from,
         group_only,
-        recursive: p.has(ChownFlag::Recursive),
+        recursive: p.has_option(ChownFlag::Recursive),
         links: links.unwrap_or(LinkPolicy::Never),
-        no_dereference: p.has(ChownFlag::NoDereference),
-        preserve_root: p.choice(&roots).unwrap_or(false),
-        quiet: p.has(ChownFlag::Silent),
+        no_dereference: p.has_option(ChownFlag::NoDereference),
+        preserve_root: p.last_choice(&roots).unwrap_or(false),
+        quiet: p.has_option(ChownFlag::Silent),
         verbose: report == Some(ChownFlag::Verbose),
         changes: report == Some(ChownFlag::Changes),
         files: p.operands,
@@ -211,7 +225,12 @@ fn plan(
 }
 
 /// The status of what was visited, unless it cannot be told, which is reported.
-fn found(ctx: &mut Ctx<'_>, plan: &ChownPlan, name: &[u8], visit: Visit<'_>) -> Option<Stat> {
+fn visited_stat(
+    ctx: &mut Ctx<'_>,
+    plan: &ChownPlan,
+    name: &[u8],
+    visit: Visit<'_>,
+) -> Option<Stat> {
     let (what, e) = match visit {
         Visit::Entry(stat) => return Some(*stat),
         Visit::Unreadable(e) => match meta::stat(&ctx.path(name), false) {
@@ -222,13 +241,13 @@ fn found(ctx: &mut Ctx<'_>, plan: &ChownPlan, name: &[u8], visit: Visit<'_>) -> 
         Visit::Unlistable(e) => ("cannot read directory", e),
     };
     if !plan.quiet {
-        input::cannot(ctx, what, name, e);
+        input::report_cannot(ctx, what, name, e);
     }
     None
 }
 
 /// Changes one file and reports it; whether all went well.
-fn change(
+fn change_owner(
     ctx: &mut Ctx<'_>,
     plan: &ChownPlan,
     names: &AccountNames,
@@ -254,20 +273,20 @@ fn change(
     if let Err(e) = &result
         && !plan.quiet
     {
-        input::cannot(ctx, &format!("changing {what} of"), name, e);
+        input::report_cannot(ctx, &format!("changing {what} of"), name, e);
     }
     let done = result.is_ok();
     if plan.verbose || plan.changes && changes && done {
         let owner = |id: u32| Some(id).filter(|_| !plan.group_only);
         let old = (plan.ids.0.and_then(|_| owner(stat.uid)), plan.ids.1.map(|_| stat.gid));
-        let old = shown(names, old);
-        let new = shown(names, (plan.ids.0.and_then(owner), plan.ids.1));
+        let old = owner_text(names, old);
+        let new = owner_text(names, (plan.ids.0.and_then(owner), plan.ids.1));
         let (before, after) = match (done, changes) {
             (false, _) => (format!("failed to change {what}"), format!("from {old} to {new}")),
             (true, true) => (format!("changed {what}"), format!("from {old} to {new}")),
             (true, false) => (what.to_string(), format!("retained as {old}")),
         };
-        let name = quote::always(name);
+        let name = quote::quote_in_sentence(name);
         let line = [before.as_bytes(), b" of ", &name, b" ", after.as_bytes(), b"\n"].concat();
         let _ = ctx.stdout.write_all(&line);
     }
@@ -275,7 +294,7 @@ fn change(
 }
 
 /// `OWNER:GROUP` by names, as far as they are to be shown.
-fn shown(names: &AccountNames, (user, group): Ids) -> String {
+fn owner_text(names: &AccountNames, (user, group): Ids) -> String {
     let user = user.map(|u| names.show_user(u));
     let group = group.map(|g| names.show_group(g));
     user.into_iter().chain(group).collect::<Vec<_>>().join(":")

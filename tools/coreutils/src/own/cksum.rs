@@ -50,8 +50,8 @@ pub(crate) fn run(files: &[OsString]) -> i32 {
     let stdin = [OsString::from("-")];
     for file in if files.is_empty() { &stdin } else { files } {
         let result = match file.as_encoded_bytes() {
-            b"-" => sum(&mut io::stdin().lock()),
-            _ => open(file.as_ref()).and_then(|mut f| sum(&mut f)),
+            b"-" => checksum_input(&mut io::stdin().lock()),
+            _ => open_input(file.as_ref()).and_then(|mut f| checksum_input(&mut f)),
         };
         let name = file.as_encoded_bytes();
         match result {
@@ -62,15 +62,16 @@ pub(crate) fn run(files: &[OsString]) -> i32 {
                     Ok(()) => {}
                     Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return CLOSED_PIPE,
                     Err(e) => {
-                        let why = box_sys::strerror(&e);
+                        let why = box_sys::error_text(&e);
                         let _ = writeln!(io::stderr(), "cksum: write error: {why}");
                         return 1;
                     }
                 }
             }
             Err(e) => {
-                let why = box_sys::strerror(&e);
-                let line = [b"cksum: ", &*quote::colon(name), b": ", why.as_bytes(), b"\n"];
+                let why = box_sys::error_text(&e);
+                let line =
+                    [b"cksum: ", &*quote::quote_with_colon(name), b": ", why.as_bytes(), b"\n"];
                 let _ = io::stderr().write_all(&line.concat());
                 status = 1;
             }
@@ -79,7 +80,7 @@ pub(crate) fn run(files: &[OsString]) -> i32 {
     status
 }
 
-fn open(path: &Path) -> io::Result<File> {
+fn open_input(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     if file.metadata()?.is_dir() {
         return Err(io::Error::from_raw_os_error(code::EISDIR));
@@ -88,7 +89,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// CRC and number of all bytes.
-fn sum(input: &mut dyn Read) -> io::Result<(u32, u64)> {
+fn checksum_input(input: &mut dyn Read) -> io::Result<(u32, u64)> {
     let mut left = CrcRemainder { bytes: vec![0; BUFFER], len: 0 };
     let mut size = 0;
     loop {
@@ -167,7 +168,7 @@ mod tests {
         ];
         for (size, crc) in sums {
             let data: Vec<u8> = b"0123456789\n".iter().copied().cycle().take(size).collect();
-            assert_eq!(sum(&mut &data[..]).unwrap(), (crc, size as u64));
+            assert_eq!(checksum_input(&mut &data[..]).unwrap(), (crc, size as u64));
         }
     }
 

@@ -33,34 +33,37 @@ const SPEC: Spec<ColumnFlag> = Spec::new(
     "[options] [<file>...]",
     "Columnate lists.",
     &[
-        Opt::new(ColumnFlag::Table, 't', "table").says("create a table"),
+        Opt::new(ColumnFlag::Table, 't', "table").with_help("create a table"),
         Opt::new(ColumnFlag::TableName, 'n', "table-name")
-            .takes("NAME", "table name for JSON output"),
+            .with_argument("NAME", "table name for JSON output"),
         Opt::new(ColumnFlag::TableOrder, 'O', "table-order")
-            .takes("COLUMNS", "specify order of output columns"),
+            .with_argument("COLUMNS", "specify order of output columns"),
         Opt::new(ColumnFlag::TableColumns, 'N', "table-columns")
-            .takes("NAMES", "comma separated columns names"),
+            .with_argument("NAMES", "comma separated columns names"),
         Opt::new(ColumnFlag::TableHide, 'H', "table-hide")
-            .takes("COLUMNS", "don't print the columns"),
+            .with_argument("COLUMNS", "don't print the columns"),
         Opt::new(ColumnFlag::TableRight, 'R', "table-right")
-            .takes("COLUMNS", "right align text in these columns"),
+            .with_argument("COLUMNS", "right align text in these columns"),
         Opt::new(ColumnFlag::TableColumnsLimit, 'l', "table-columns-limit")
-            .takes("NUM", "maximal number of input columns"),
-        Opt::new(ColumnFlag::TableNoheadings, 'd', "table-noheadings").says("don't print header"),
-        Opt::new(ColumnFlag::Json, 'J', "json").says("use JSON output format for table"),
+            .with_argument("NUM", "maximal number of input columns"),
+        Opt::new(ColumnFlag::TableNoheadings, 'd', "table-noheadings")
+            .with_help("don't print header"),
+        Opt::new(ColumnFlag::Json, 'J', "json").with_help("use JSON output format for table"),
         Opt::new(ColumnFlag::KeepEmptyLines, 'L', "keep-empty-lines")
-            .says("don't ignore empty lines"),
-        Opt::new(ColumnFlag::TableHeaderRepeat, 'e', "table-header-repeat").says("(ignored)"),
-        Opt::new(ColumnFlag::TableNoextreme, 'E', "table-noextreme").takes("COLUMNS", "(ignored)"),
-        Opt::new(ColumnFlag::TableTruncate, 'T', "table-truncate").takes("COLUMNS", "(ignored)"),
-        Opt::new(ColumnFlag::TableWrap, 'W', "table-wrap").takes("COLUMNS", "(ignored)"),
+            .with_help("don't ignore empty lines"),
+        Opt::new(ColumnFlag::TableHeaderRepeat, 'e', "table-header-repeat").with_help("(ignored)"),
+        Opt::new(ColumnFlag::TableNoextreme, 'E', "table-noextreme")
+            .with_argument("COLUMNS", "(ignored)"),
+        Opt::new(ColumnFlag::TableTruncate, 'T', "table-truncate")
+            .with_argument("COLUMNS", "(ignored)"),
+        Opt::new(ColumnFlag::TableWrap, 'W', "table-wrap").with_argument("COLUMNS", "(ignored)"),
         Opt::new(ColumnFlag::OutputWidth, 'c', "output-width")
-            .takes("WIDTH", "width of output in number of characters"),
+            .with_argument("WIDTH", "width of output in number of characters"),
         Opt::new(ColumnFlag::OutputSeparator, 'o', "output-separator")
-            .takes("STRING", "columns separator for table output (default is two spaces)"),
+            .with_argument("STRING", "columns separator for table output (default is two spaces)"),
         Opt::new(ColumnFlag::Separator, 's', "separator")
-            .takes("STRING", "possible table delimiters"),
-        Opt::new(ColumnFlag::Fillrows, 'x', "fillrows").says("fill rows before columns"),
+            .with_argument("STRING", "possible table delimiters"),
+        Opt::new(ColumnFlag::Fillrows, 'x', "fillrows").with_help("fill rows before columns"),
     ],
 );
 
@@ -70,15 +73,15 @@ const TAB: usize = 8;
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut width =
-        ctx.env.get(b"COLUMNS").and_then(number::decimal).filter(|n| *n > 0).unwrap_or(80);
-    if let Some(text) = p.last(ColumnFlag::OutputWidth) {
-        match number::decimal(text) {
+        ctx.env.get(b"COLUMNS").and_then(number::parse_decimal).filter(|n| *n > 0).unwrap_or(80);
+    if let Some(text) = p.last_value(ColumnFlag::OutputWidth) {
+        match number::parse_decimal(text) {
             Some(n) => width = n,
             None if text == b"unlimited" => width = 0,
             None => {
-                return Err(input::failure(
+                return Err(input::report_failure(
                     ctx,
-                    &[b"invalid columns argument: ", &quote::always(text)],
+                    &[b"invalid columns argument: ", &quote::quote_in_sentence(text)],
                 ));
             }
         }
@@ -97,20 +100,20 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let mut lines: Vec<&[u8]> = text.split(|c| *c == b'\n').collect();
     lines.pop();
-    if !p.has(ColumnFlag::KeepEmptyLines) {
+    if !p.has_option(ColumnFlag::KeepEmptyLines) {
         lines.retain(|l| !l.iter().all(u8::is_ascii_whitespace));
     }
-    let out = if p.has(ColumnFlag::Table) || p.has(ColumnFlag::Json) {
-        table(&p, &lines)
+    let out = if p.has_option(ColumnFlag::Table) || p.has_option(ColumnFlag::Json) {
+        format_table(&p, &lines)
     } else {
-        columns(&lines, width, p.has(ColumnFlag::Fillrows))
+        fill_columns(&lines, width, p.has_option(ColumnFlag::Fillrows))
     };
     let _ = ctx.stdout.write_all(&out);
     Ok(exit)
 }
 
 /// Plain lists: as many columns as fit, filled with tabs.
-fn columns(lines: &[&[u8]], width: usize, rows_first: bool) -> Vec<u8> {
+fn fill_columns(lines: &[&[u8]], width: usize, rows_first: bool) -> Vec<u8> {
     let mut out = Vec::new();
     let longest = lines.iter().map(|l| locale::text_width(l)).max().unwrap_or(0);
     let cell = (longest + TAB) / TAB * TAB;
@@ -154,14 +157,14 @@ fn columns(lines: &[&[u8]], width: usize, rows_first: bool) -> Vec<u8> {
 }
 
 /// Column numbers or names to indexes; `0` and `-` mean all (the last).
-fn indexes(list: &[u8], names: &[Vec<u8>], count: usize) -> Vec<usize> {
+fn column_indexes(list: &[u8], names: &[Vec<u8>], count: usize) -> Vec<usize> {
     let mut out = Vec::new();
     for part in list.split(|c| *c == b',') {
         if let Some(i) = names.iter().position(|n| n == part) {
             out.push(i);
         } else if part == b"-" || part == b"0" {
             out.extend(0..count);
-        } else if let Some(n) = number::decimal(part) {
+        } else if let Some(n) = number::parse_decimal(part) {
             out.extend(usize::try_from(n).ok().and_then(|n| n.checked_sub(1)));
         }
     }
@@ -208,21 +211,21 @@ impl CellSplitter<'_> {
     }
 }
 
-fn table(p: &ParsedOptions<ColumnFlag>, lines: &[&[u8]]) -> Vec<u8> {
-    let limit = p.last(ColumnFlag::TableColumnsLimit).and_then(number::decimal);
+fn format_table(p: &ParsedOptions<ColumnFlag>, lines: &[&[u8]]) -> Vec<u8> {
+    let limit = p.last_value(ColumnFlag::TableColumnsLimit).and_then(number::parse_decimal);
     let splitter = CellSplitter {
-        separators: p.last(ColumnFlag::Separator),
+        separators: p.last_value(ColumnFlag::Separator),
         limit: limit.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0),
     };
     let names: Vec<Vec<u8>> = p
-        .last(ColumnFlag::TableColumns)
+        .last_value(ColumnFlag::TableColumns)
         .map(|n| n.split(|c| *c == b',').map(<[u8]>::to_vec).collect())
         .unwrap_or_default();
     let mut rows: Vec<Vec<Vec<u8>>> =
         lines.iter().map(|l| if l.is_empty() { Vec::new() } else { splitter.split(l) }).collect();
     let count = rows.iter().map(Vec::len).max().unwrap_or(0).max(names.len());
     let columns = |flag: ColumnFlag| {
-        p.last(flag).map(|list| indexes(list, &names, count)).unwrap_or_default()
+        p.last_value(flag).map(|list| column_indexes(list, &names, count)).unwrap_or_default()
     };
     let hidden = columns(ColumnFlag::TableHide);
     let right = columns(ColumnFlag::TableRight);
@@ -230,13 +233,18 @@ fn table(p: &ParsedOptions<ColumnFlag>, lines: &[&[u8]]) -> Vec<u8> {
     let rest: Vec<usize> = (0..count).filter(|i| !order.contains(i)).collect();
     order.extend(rest);
     order.retain(|i| !hidden.contains(i) && *i < count);
-    if p.has(ColumnFlag::Json) {
-        return json(p.last(ColumnFlag::TableName).unwrap_or(b"table"), &names, &rows, &order);
+    if p.has_option(ColumnFlag::Json) {
+        return format_json(
+            p.last_value(ColumnFlag::TableName).unwrap_or(b"table"),
+            &names,
+            &rows,
+            &order,
+        );
     }
-    if !names.is_empty() && !p.has(ColumnFlag::TableNoheadings) {
+    if !names.is_empty() && !p.has_option(ColumnFlag::TableNoheadings) {
         rows.insert(0, names.clone());
     }
-    line_up(&rows, &order, &right, p.last(ColumnFlag::OutputSeparator).unwrap_or(b"  "))
+    line_up(&rows, &order, &right, p.last_value(ColumnFlag::OutputSeparator).unwrap_or(b"  "))
 }
 
 /// Rows as lines, the columns of `order` lined up, those of `right` at their right.
@@ -269,17 +277,20 @@ fn line_up(rows: &[Vec<Vec<u8>>], order: &[usize], right: &[usize], separator: &
     out
 }
 
-fn json(name: &[u8], names: &[Vec<u8>], rows: &[Vec<Vec<u8>>], order: &[usize]) -> Vec<u8> {
-    let mut out = format!("{{\n   {}: [\n", quote::json(name));
+fn format_json(name: &[u8], names: &[Vec<u8>], rows: &[Vec<Vec<u8>>], order: &[usize]) -> Vec<u8> {
+    let mut out = format!("{{\n   {}: [\n", quote::json_text(name));
     for (n, r) in rows.iter().enumerate() {
         out.push_str(if n == 0 { "      {\n" } else { "{\n" });
         for (k, &i) in order.iter().enumerate() {
             let key = names
                 .get(i)
                 .map_or_else(String::new, |t| String::from_utf8_lossy(t).to_lowercase());
-            let value = r.get(i).map_or_else(|| "null".to_string(), |v| quote::json(v));
+            let value = r.get(i).map_or_else(|| "null".to_string(), |v| quote::json_text(v));
             let comma = if k + 1 < order.len() { "," } else { "" };
-            out.push_str(&format!("         {}: {value}{comma}\n", quote::json(key.as_bytes())));
+            out.push_str(&format!(
+                "         {}: {value}{comma}\n",
+                quote::json_text(key.as_bytes())
+            ));
         }
         out.push_str("      }");
         if n + 1 < rows.len() {

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, OutStream};
 
-use crate::common::input::{self, CopyStop, put};
+use crate::common::input::{self, CopyStop, write_output};
 use crate::common::quote;
 
 /// What may be asked for.
@@ -26,18 +26,18 @@ const SPEC: Spec<CutFlag> = Spec::new(
     "OPTION... [FILE]...",
     "Print selected parts of lines from each FILE to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(CutFlag::Bytes, 'b', "bytes").takes("LIST", "select only these bytes"),
-        Opt::new(CutFlag::Characters, 'c', "characters").takes("LIST", "select only these characters"),
-        Opt::new(CutFlag::Delimiter, 'd', "delimiter").takes("DELIM", "use DELIM instead of TAB for field delimiter"),
-        Opt::new(CutFlag::Fields, 'f', "fields").takes("LIST", "select only these fields; also print any line\nthat contains no delimiter character, unless\nthe -s option is specified"),
-        Opt::new(CutFlag::Ignored, 'n', "").says("(ignored)"),
-        Opt::long(CutFlag::Complement, "complement").says("complement the set of selected bytes, characters or fields"),
-        Opt::new(CutFlag::OnlyDelimited, 's', "only-delimited").says("do not print lines not containing delimiters"),
-        Opt::long(CutFlag::OutputDelimiter, "output-delimiter").takes("STRING", "use STRING as the output delimiter\nthe default is to use the input delimiter"),
-        Opt::new(CutFlag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
+        Opt::new(CutFlag::Bytes, 'b', "bytes").with_argument("LIST", "select only these bytes"),
+        Opt::new(CutFlag::Characters, 'c', "characters").with_argument("LIST", "select only these characters"),
+        Opt::new(CutFlag::Delimiter, 'd', "delimiter").with_argument("DELIM", "use DELIM instead of TAB for field delimiter"),
+        Opt::new(CutFlag::Fields, 'f', "fields").with_argument("LIST", "select only these fields; also print any line\nthat contains no delimiter character, unless\nthe -s option is specified"),
+        Opt::new(CutFlag::Ignored, 'n', "").with_help("(ignored)"),
+        Opt::long(CutFlag::Complement, "complement").with_help("complement the set of selected bytes, characters or fields"),
+        Opt::new(CutFlag::OnlyDelimited, 's', "only-delimited").with_help("do not print lines not containing delimiters"),
+        Opt::long(CutFlag::OutputDelimiter, "output-delimiter").with_argument("STRING", "use STRING as the output delimiter\nthe default is to use the input delimiter"),
+        Opt::new(CutFlag::ZeroTerminated, 'z', "zero-terminated").with_help("line delimiter is NUL, not newline"),
     ],
 )
-.after("Use one, and only one of -b, -c or -f.  Each LIST is made up of one\nrange, or many ranges separated by commas.  Selected input is written\nin the same order that it is read, and is written exactly once.\nEach range is one of:  N  N-  N-M  -M");
+.with_footer("Use one, and only one of -b, -c or -f.  Each LIST is made up of one\nrange, or many ranges separated by commas.  Selected input is written\nin the same order that it is read, and is written exactly once.\nEach range is one of:  N  N-  N-M  -M");
 
 /// A range of positions from 1, both ends included.
 type Range = (usize, usize);
@@ -54,17 +54,17 @@ struct CutPlan {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let plan = match plan(&p) {
+    let plan = match parse_plan(&p) {
         Ok(plan) => plan,
         Err(message) => return Ok(input::usage_error(ctx, &[&message])),
     };
     Ok(input::for_each_file(ctx, &input::or_stdin(p.operands), |reader, out| match plan.fields {
-        true => fields(reader, &plan, out),
-        false => bytes(reader, &plan, out),
+        true => cut_fields(reader, &plan, out),
+        false => cut_bytes(reader, &plan, out),
     }))
 }
 
-fn plan(p: &ParsedOptions<CutFlag>) -> Result<CutPlan, Vec<u8>> {
+fn parse_plan(p: &ParsedOptions<CutFlag>) -> Result<CutPlan, Vec<u8>> {
     let is_list =
         |flag: &CutFlag| matches!(flag, CutFlag::Bytes | CutFlag::Characters | CutFlag::Fields);
     let mut lists = p.options.iter().filter(|(flag, _)| is_list(flag));
@@ -77,7 +77,7 @@ fn plan(p: &ParsedOptions<CutFlag>) -> Result<CutPlan, Vec<u8>> {
         }
         (Some(_), Some(_)) => return Err(b"only one list may be specified".to_vec()),
     };
-    let delimiter = match p.last(CutFlag::Delimiter) {
+    let delimiter = match p.last_value(CutFlag::Delimiter) {
         None => b'\t',
         Some(_) if !fields => {
             return Err(
@@ -88,23 +88,23 @@ fn plan(p: &ParsedOptions<CutFlag>) -> Result<CutPlan, Vec<u8>> {
         Some([one]) => *one,
         Some(_) => return Err(b"the delimiter must be a single character".to_vec()),
     };
-    if p.has(CutFlag::OnlyDelimited) && !fields {
+    if p.has_option(CutFlag::OnlyDelimited) && !fields {
         return Err(
             b"suppressing non-delimited lines makes sense\n\tonly when operating on fields"
                 .to_vec(),
         );
     }
     let mut ranges = parse_list(list, fields)?;
-    if p.has(CutFlag::Complement) {
-        ranges = complement(&ranges);
+    if p.has_option(CutFlag::Complement) {
+        ranges = complement_ranges(&ranges);
     }
     Ok(CutPlan {
         ranges,
         fields,
         delimiter,
-        output: p.last(CutFlag::OutputDelimiter).map(<[u8]>::to_vec),
-        only_delimited: p.has(CutFlag::OnlyDelimited),
-        end: if p.has(CutFlag::ZeroTerminated) { 0 } else { b'\n' },
+        output: p.last_value(CutFlag::OutputDelimiter).map(<[u8]>::to_vec),
+        only_delimited: p.has_option(CutFlag::OnlyDelimited),
+        end: if p.has_option(CutFlag::ZeroTerminated) { 0 } else { b'\n' },
     })
 }
 
@@ -120,7 +120,7 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
         if !text.iter().all(u8::is_ascii_digit) {
             let what: &[u8] =
                 if fields { b"invalid field value " } else { b"invalid byte/character position " };
-            return Err([what, &quote::always(text)].concat());
+            return Err([what, &quote::quote_in_sentence(text)].concat());
         }
         let text_value = std::str::from_utf8(text).ok().and_then(|t| t.parse::<usize>().ok());
         match text_value.filter(|n| *n < usize::MAX) {
@@ -128,7 +128,7 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
             Some(n) => Ok(n),
             None => {
                 let what: &[u8] = if fields { b"field number " } else { b"byte/character offset " };
-                Err([what, &quote::always(text), b" is too large"].concat())
+                Err([what, &quote::quote_in_sentence(text), b" is too large"].concat())
             }
         }
     };
@@ -164,11 +164,11 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
         ranges.push(range);
     }
     ranges.sort_unstable();
-    Ok(merge(ranges))
+    Ok(merge_ranges(ranges))
 }
 
 /// Overlapping ranges joined. Adjacent ones stay apart: an output delimiter goes between them.
-fn merge(ranges: Vec<Range>) -> Vec<Range> {
+fn merge_ranges(ranges: Vec<Range>) -> Vec<Range> {
     let mut out: Vec<Range> = Vec::new();
     for (low, high) in ranges {
         match out.last_mut() {
@@ -179,7 +179,7 @@ fn merge(ranges: Vec<Range>) -> Vec<Range> {
     out
 }
 
-fn complement(ranges: &[Range]) -> Vec<Range> {
+fn complement_ranges(ranges: &[Range]) -> Vec<Range> {
     let mut out = Vec::new();
     let mut next = 1;
     for (low, high) in ranges {
@@ -195,7 +195,11 @@ fn complement(ranges: &[Range]) -> Vec<Range> {
     out
 }
 
-fn bytes(reader: &mut impl BufRead, plan: &CutPlan, out: &mut OutStream) -> Result<(), CopyStop> {
+fn cut_bytes(
+    reader: &mut impl BufRead,
+    plan: &CutPlan,
+    out: &mut OutStream,
+) -> Result<(), CopyStop> {
     let between = plan.output.as_deref().unwrap_or_default();
     input::for_each_line(reader, plan.end, |line, _| {
         let mut first = true;
@@ -204,17 +208,21 @@ fn bytes(reader: &mut impl BufRead, plan: &CutPlan, out: &mut OutStream) -> Resu
                 break;
             }
             if !first {
-                put(out, between)?;
+                write_output(out, between)?;
             }
             first = false;
-            put(out, &line[low - 1..(*high).min(line.len())])?;
+            write_output(out, &line[low - 1..(*high).min(line.len())])?;
         }
-        put(out, &[plan.end])?;
+        write_output(out, &[plan.end])?;
         Ok(true)
     })
 }
 
-fn fields(reader: &mut impl BufRead, plan: &CutPlan, out: &mut OutStream) -> Result<(), CopyStop> {
+fn cut_fields(
+    reader: &mut impl BufRead,
+    plan: &CutPlan,
+    out: &mut OutStream,
+) -> Result<(), CopyStop> {
     if plan.delimiter == plan.end {
         return line_fields(reader, plan, out);
     }
@@ -225,8 +233,8 @@ fn fields(reader: &mut impl BufRead, plan: &CutPlan, out: &mut OutStream) -> Res
     input::for_each_line(reader, plan.end, |line, _| {
         let Some(mut field) = LineField::first(line, plan.delimiter) else {
             if !plan.only_delimited {
-                put(out, line)?;
-                put(out, &[plan.end])?;
+                write_output(out, line)?;
+                write_output(out, &[plan.end])?;
             }
             return Ok(true);
         };
@@ -237,10 +245,10 @@ fn fields(reader: &mut impl BufRead, plan: &CutPlan, out: &mut OutStream) -> Res
             }
             loop {
                 if !first {
-                    put(out, between)?;
+                    write_output(out, between)?;
                 }
                 first = false;
-                put(out, if whole_runs { field.run_to(*high) } else { field.text() })?;
+                write_output(out, if whole_runs { field.run_to(*high) } else { field.text() })?;
                 if field.is_last || field.number >= *high {
                     break;
                 }
@@ -251,7 +259,7 @@ fn fields(reader: &mut impl BufRead, plan: &CutPlan, out: &mut OutStream) -> Res
             }
             field.advance();
         }
-        put(out, &[plan.end])?;
+        write_output(out, &[plan.end])?;
         Ok(true)
     })
 }
@@ -335,16 +343,16 @@ fn line_fields(
         any = true;
         if plan.ranges.iter().any(|(low, high)| (*low..=*high).contains(&field)) {
             if !first {
-                put(out, between)?;
+                write_output(out, between)?;
             }
             first = false;
-            put(out, line)?;
+            write_output(out, line)?;
         }
         Ok(true)
     })?;
     if field == 1 && first && !plan.only_delimited {
-        put(out, &held)?;
+        write_output(out, &held)?;
         first = false;
     }
-    if any && !(first && plan.only_delimited) { put(out, &[plan.end]) } else { Ok(()) }
+    if any && !(first && plan.only_delimited) { write_output(out, &[plan.end]) } else { Ok(()) }
 }

@@ -37,30 +37,30 @@ const SPEC: Spec<DfFlag> = Spec::new(
     "Show information about the file system on which each FILE resides,\nor all file systems by default.",
     &[
         Opt::new(DfFlag::All, 'a', "all")
-            .says("include pseudo, duplicate, inaccessible file systems"),
+            .with_help("include pseudo, duplicate, inaccessible file systems"),
         Opt::new(DfFlag::BlockSize, 'B', "block-size")
-            .takes("SIZE", "scale sizes by SIZE before printing them"),
+            .with_argument("SIZE", "scale sizes by SIZE before printing them"),
         Opt::new(DfFlag::HumanReadable, 'h', "human-readable")
-            .says("print sizes in powers of 1024 (e.g., 1023M)"),
-        Opt::new(DfFlag::Si, 'H', "si").says("print sizes in powers of 1000 (e.g., 1.1G)"),
+            .with_help("print sizes in powers of 1024 (e.g., 1023M)"),
+        Opt::new(DfFlag::Si, 'H', "si").with_help("print sizes in powers of 1000 (e.g., 1.1G)"),
         Opt::new(DfFlag::Inodes, 'i', "inodes")
-            .says("list inode information instead of block usage"),
-        Opt::new(DfFlag::Kibibytes, 'k', "").says("like --block-size=1K"),
-        Opt::new(DfFlag::Mebibytes, 'm', "").says("like --block-size=1M"),
-        Opt::new(DfFlag::Local, 'l', "local").says("limit listing to local file systems"),
+            .with_help("list inode information instead of block usage"),
+        Opt::new(DfFlag::Kibibytes, 'k', "").with_help("like --block-size=1K"),
+        Opt::new(DfFlag::Mebibytes, 'm', "").with_help("like --block-size=1M"),
+        Opt::new(DfFlag::Local, 'l', "local").with_help("limit listing to local file systems"),
         Opt::long(DfFlag::NoSync, "no-sync")
-            .says("do not invoke sync before getting usage info (default)"),
+            .with_help("do not invoke sync before getting usage info (default)"),
         Opt::long(DfFlag::Output, "output")
             .may_take("FIELDS", "use the output format defined by FIELDS"),
-        Opt::new(DfFlag::Portability, 'P', "portability").says("use the POSIX output format"),
-        Opt::long(DfFlag::Sync, "sync").says("invoke sync before getting usage info"),
-        Opt::long(DfFlag::Total, "total").says("produce a grand total"),
+        Opt::new(DfFlag::Portability, 'P', "portability").with_help("use the POSIX output format"),
+        Opt::long(DfFlag::Sync, "sync").with_help("invoke sync before getting usage info"),
+        Opt::long(DfFlag::Total, "total").with_help("produce a grand total"),
         Opt::new(DfFlag::Type, 't', "type")
-            .takes("TYPE", "limit listing to file systems of type TYPE"),
-        Opt::new(DfFlag::PrintType, 'T', "print-type").says("print file system type"),
+            .with_argument("TYPE", "limit listing to file systems of type TYPE"),
+        Opt::new(DfFlag::PrintType, 'T', "print-type").with_help("print file system type"),
         Opt::new(DfFlag::ExcludeType, 'x', "exclude-type")
-            .takes("TYPE", "limit listing to file systems not of type TYPE"),
-        Opt::new(DfFlag::Ignored, 'v', "").says("(ignored)"),
+            .with_argument("TYPE", "limit listing to file systems not of type TYPE"),
+        Opt::new(DfFlag::Ignored, 'v', "").with_help("(ignored)"),
     ],
 );
 
@@ -74,7 +74,7 @@ pub(crate) struct DiskSpace {
 }
 
 /// What the host says, else a file system of 1 GiB with nothing known to be used.
-pub(crate) fn space() -> DiskSpace {
+pub(crate) fn disk_space() -> DiskSpace {
     let text = std::fs::read_to_string("/proc/wasibox/space").unwrap_or_default();
     let n: Vec<u64> = text.split_ascii_whitespace().filter_map(|w| w.parse().ok()).collect();
     let (total, used, inodes, inodes_used) = match n[..] {
@@ -120,37 +120,40 @@ struct DfPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    plan(ctx, args).map(|plan| show(ctx, &plan))
+    parse_plan(ctx, args).map(|plan| print_table(ctx, &plan))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DfPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DfPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let (scale, mut heading) = scale(&p).map_err(|text| {
-        input::failure(ctx, &[b"invalid --block-size argument ", &quote::always(&text)])
+    let (scale, mut heading) = parse_scale(&p).map_err(|text| {
+        input::report_failure(
+            ctx,
+            &[b"invalid --block-size argument ", &quote::quote_in_sentence(&text)],
+        )
     })?;
-    let portable = p.has(DfFlag::Portability);
+    let portable = p.has_option(DfFlag::Portability);
     if portable && heading == "1K-blocks" {
         heading = "1024-blocks".to_string();
     }
-    let columns = columns(&p).map_err(|name| {
-        let shown = quote::always(name.as_bytes());
+    let columns = parse_columns(&p).map_err(|name| {
+        let shown = quote::quote_in_sentence(name.as_bytes());
         input::usage_error(ctx, &[b"option --output: field ", &shown, b" unknown"])
     })?;
     Ok(DfPlan {
         scale,
         heading,
         columns,
-        chosen: p.has(DfFlag::Output),
+        chosen: p.has_option(DfFlag::Output),
         portable,
-        total: p.has(DfFlag::Total),
-        other_type: p.last(DfFlag::Type).is_some_and(|t| t != b"wasibox")
-            || p.all(DfFlag::ExcludeType).any(|t| t == b"wasibox"),
+        total: p.has_option(DfFlag::Total),
+        other_type: p.last_value(DfFlag::Type).is_some_and(|t| t != b"wasibox")
+            || p.all_values(DfFlag::ExcludeType).any(|t| t == b"wasibox"),
         files: p.operands,
     })
 }
 
 /// How sizes are shown, and what their column is called. `Err` holds an argument that is no size.
-fn scale(p: &ParsedOptions<DfFlag>) -> Result<(SizeScale, String), Vec<u8>> {
+fn parse_scale(p: &ParsedOptions<DfFlag>) -> Result<(SizeScale, String), Vec<u8>> {
     let mut chosen = (SizeScale::Units(1024, ""), "1K-blocks".to_string());
     for (flag, value) in &p.options {
         chosen = match flag {
@@ -172,20 +175,20 @@ fn scale(p: &ParsedOptions<DfFlag>) -> Result<(SizeScale, String), Vec<u8>> {
 }
 
 /// The columns to show. `Err` holds a name that is none.
-fn columns(p: &ParsedOptions<DfFlag>) -> Result<Vec<&'static str>, String> {
-    if !p.has(DfFlag::Output) {
+fn parse_columns(p: &ParsedOptions<DfFlag>) -> Result<Vec<&'static str>, String> {
+    if !p.has_option(DfFlag::Output) {
         let mut columns = vec!["source"];
-        if p.has(DfFlag::PrintType) {
+        if p.has_option(DfFlag::PrintType) {
             columns.push("fstype");
         }
-        columns.extend(match p.has(DfFlag::Inodes) {
+        columns.extend(match p.has_option(DfFlag::Inodes) {
             true => ["itotal", "iused", "iavail", "ipcent"],
             false => ["size", "used", "avail", "pcent"],
         });
         columns.push("target");
         return Ok(columns);
     }
-    let Some(list) = p.last(DfFlag::Output) else {
+    let Some(list) = p.last_value(DfFlag::Output) else {
         return Ok(FIELDS.iter().map(|f| f.0).collect());
     };
     let field = |name: &str| FIELDS.iter().find(|f| f.0 == name).map(|f| f.0);
@@ -193,7 +196,7 @@ fn columns(p: &ParsedOptions<DfFlag>) -> Result<Vec<&'static str>, String> {
     list.split(',').map(|name| field(name).ok_or_else(|| name.to_string())).collect()
 }
 
-fn show(ctx: &mut Ctx<'_>, plan: &DfPlan) -> Exit {
+fn print_table(ctx: &mut Ctx<'_>, plan: &DfPlan) -> Exit {
     let mut exit = Exit::SUCCESS;
     let mut files: Vec<&[u8]> = Vec::new();
     for f in &plan.files {
@@ -211,7 +214,7 @@ fn show(ctx: &mut Ctx<'_>, plan: &DfPlan) -> Exit {
         ctx.error("no file systems processed");
         return Exit::FAILURE;
     }
-    let space = space();
+    let space = disk_space();
     let mut rows = vec![plan.headings()];
     let names = files.iter().map(|f| String::from_utf8_lossy(f));
     rows.extend(names.map(|file| plan.row(&space, "session", "/", &file)));
@@ -242,11 +245,11 @@ impl DfPlan {
             "itotal" => space.inodes.to_string(),
             "iused" => inodes_used.to_string(),
             "iavail" => space.inodes_free.to_string(),
-            "ipcent" => percent(inodes_used, space.inodes),
+            "ipcent" => used_percent(inodes_used, space.inodes),
             "size" => self.scale.show(space.total),
             "used" => self.scale.show(space.used),
             "avail" => self.scale.show(space.available),
-            "pcent" => percent(space.used, space.total),
+            "pcent" => used_percent(space.used, space.total),
             "file" => file.to_string(),
             _ => target.to_string(),
         };
@@ -285,6 +288,6 @@ impl DfPlan {
 }
 
 /// Percent of what there is, rounded up.
-fn percent(used: u64, all: u64) -> String {
+fn used_percent(used: u64, all: u64) -> String {
     if all == 0 { "-".to_string() } else { format!("{}%", (used * 100).div_ceil(all)) }
 }

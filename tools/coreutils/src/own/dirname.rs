@@ -16,7 +16,7 @@ enum DirnameFlag {
 const SPEC: Spec<DirnameFlag> = Spec::new(
     "[OPTION] NAME...",
     "Output each NAME with its last non-slash component and trailing slashes\nremoved; if NAME contains no /'s, output '.' (meaning the current directory).",
-    &[Opt::new(DirnameFlag::Zero, 'z', "zero").says("end each output line with NUL, not newline")],
+    &[Opt::new(DirnameFlag::Zero, 'z', "zero").with_help("end each output line with NUL, not newline")],
 )
 .posix_order();
 
@@ -25,7 +25,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
-    let end: &[u8] = if p.has(DirnameFlag::Zero) { b"\0" } else { b"\n" };
+    let end: &[u8] = if p.has_option(DirnameFlag::Zero) { b"\0" } else { b"\n" };
     for name in &p.operands {
         let dir = paths::dir_name(name);
         if ctx.stdout.write_all(dir).and_then(|()| ctx.stdout.write_all(end)).is_err() {

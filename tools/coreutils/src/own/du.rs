@@ -12,7 +12,7 @@ use box_text::glob::{GlobOptions, GlobPattern};
 use box_text::time::Zone;
 use box_text::time::{civil, strftime};
 
-use super::stat::blocks;
+use super::stat::block_count;
 use crate::common::number::{self, SizeScale};
 use crate::common::{files0, input, paths, quote};
 
@@ -50,32 +50,32 @@ const SPEC: Spec<DuFlag> = Spec::new(
     "[OPTION]... [FILE]...\n  or:  du [OPTION]... --files0-from=F",
     "Summarize device usage of the set of FILEs, recursively for directories.",
     &[
-        Opt::new(DuFlag::Null, '0', "null").says("end each output line with NUL, not newline"),
-        Opt::new(DuFlag::All, 'a', "all").says("write counts for all files, not just directories"),
-        Opt::long(DuFlag::ApparentSize, "apparent-size").says("print apparent sizes rather than device usage"),
-        Opt::new(DuFlag::BlockSize, 'B', "block-size").takes("SIZE", "scale sizes by SIZE before printing them"),
-        Opt::new(DuFlag::Bytes, 'b', "bytes").says("equivalent to '--apparent-size --block-size=1'"),
-        Opt::new(DuFlag::Total, 'c', "total").says("produce a grand total"),
-        Opt::new(DuFlag::DereferenceArgs, 'D', "dereference-args").says("dereference only symlinks that are listed on the\ncommand line"),
-        Opt::new(DuFlag::MaxDepth, 'd', "max-depth").takes("N", "print the total for a directory (or file, with --all)\nonly if it is N or fewer levels below the argument"),
-        Opt::long(DuFlag::Files0From, "files0-from").takes("F", "summarize the NUL-terminated file names in file F"),
-        Opt::new(DuFlag::DereferenceArgs, 'H', "").says("equivalent to --dereference-args (-D)"),
-        Opt::new(DuFlag::HumanReadable, 'h', "human-readable").says("print sizes in human readable format (e.g., 1K 234M 2G)"),
-        Opt::long(DuFlag::Inodes, "inodes").says("list inode usage information instead of block usage"),
-        Opt::new(DuFlag::Kibibytes, 'k', "").says("like --block-size=1K"),
-        Opt::new(DuFlag::Dereference, 'L', "dereference").says("dereference all symbolic links"),
-        Opt::new(DuFlag::CountLinks, 'l', "count-links").says("count sizes many times if hard linked"),
-        Opt::new(DuFlag::Mebibytes, 'm', "").says("like --block-size=1M"),
-        Opt::new(DuFlag::NoDereference, 'P', "no-dereference").says("don't follow any symbolic links (this is the default)"),
-        Opt::new(DuFlag::SeparateDirs, 'S', "separate-dirs").says("for directories do not include size of subdirectories"),
-        Opt::long(DuFlag::Si, "si").says("like -h, but use powers of 1000 not 1024"),
-        Opt::new(DuFlag::Summarize, 's', "summarize").says("display only a total for each argument"),
-        Opt::new(DuFlag::Threshold, 't', "threshold").takes("SIZE", "exclude entries smaller than SIZE if positive,\nor entries greater than SIZE if negative"),
+        Opt::new(DuFlag::Null, '0', "null").with_help("end each output line with NUL, not newline"),
+        Opt::new(DuFlag::All, 'a', "all").with_help("write counts for all files, not just directories"),
+        Opt::long(DuFlag::ApparentSize, "apparent-size").with_help("print apparent sizes rather than device usage"),
+        Opt::new(DuFlag::BlockSize, 'B', "block-size").with_argument("SIZE", "scale sizes by SIZE before printing them"),
+        Opt::new(DuFlag::Bytes, 'b', "bytes").with_help("equivalent to '--apparent-size --block-size=1'"),
+        Opt::new(DuFlag::Total, 'c', "total").with_help("produce a grand total"),
+        Opt::new(DuFlag::DereferenceArgs, 'D', "dereference-args").with_help("dereference only symlinks that are listed on the\ncommand line"),
+        Opt::new(DuFlag::MaxDepth, 'd', "max-depth").with_argument("N", "print the total for a directory (or file, with --all)\nonly if it is N or fewer levels below the argument"),
+        Opt::long(DuFlag::Files0From, "files0-from").with_argument("F", "summarize the NUL-terminated file names in file F"),
+        Opt::new(DuFlag::DereferenceArgs, 'H', "").with_help("equivalent to --dereference-args (-D)"),
+        Opt::new(DuFlag::HumanReadable, 'h', "human-readable").with_help("print sizes in human readable format (e.g., 1K 234M 2G)"),
+        Opt::long(DuFlag::Inodes, "inodes").with_help("list inode usage information instead of block usage"),
+        Opt::new(DuFlag::Kibibytes, 'k', "").with_help("like --block-size=1K"),
+        Opt::new(DuFlag::Dereference, 'L', "dereference").with_help("dereference all symbolic links"),
+        Opt::new(DuFlag::CountLinks, 'l', "count-links").with_help("count sizes many times if hard linked"),
+        Opt::new(DuFlag::Mebibytes, 'm', "").with_help("like --block-size=1M"),
+        Opt::new(DuFlag::NoDereference, 'P', "no-dereference").with_help("don't follow any symbolic links (this is the default)"),
+        Opt::new(DuFlag::SeparateDirs, 'S', "separate-dirs").with_help("for directories do not include size of subdirectories"),
+        Opt::long(DuFlag::Si, "si").with_help("like -h, but use powers of 1000 not 1024"),
+        Opt::new(DuFlag::Summarize, 's', "summarize").with_help("display only a total for each argument"),
+        Opt::new(DuFlag::Threshold, 't', "threshold").with_argument("SIZE", "exclude entries smaller than SIZE if positive,\nor entries greater than SIZE if negative"),
         Opt::long(DuFlag::Time, "time").may_take("WORD", "show time of the last modification"),
-        Opt::long(DuFlag::TimeStyle, "time-style").takes("STYLE", "full-iso, long-iso, iso, or +FORMAT"),
-        Opt::new(DuFlag::ExcludeFrom, 'X', "exclude-from").takes("FILE", "exclude files that match any pattern in FILE"),
-        Opt::long(DuFlag::Exclude, "exclude").takes("PATTERN", "exclude files that match PATTERN"),
-        Opt::new(DuFlag::OneFileSystem, 'x', "one-file-system").says("skip directories on different file systems"),
+        Opt::long(DuFlag::TimeStyle, "time-style").with_argument("STYLE", "full-iso, long-iso, iso, or +FORMAT"),
+        Opt::new(DuFlag::ExcludeFrom, 'X', "exclude-from").with_argument("FILE", "exclude files that match any pattern in FILE"),
+        Opt::long(DuFlag::Exclude, "exclude").with_argument("PATTERN", "exclude files that match PATTERN"),
+        Opt::new(DuFlag::OneFileSystem, 'x', "one-file-system").with_help("skip directories on different file systems"),
     ],
 );
 
@@ -109,8 +109,8 @@ struct SummedDir {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let o = options(ctx, &p)?;
-    let (files, mut exit) = files(ctx, &p)?;
+    let o = parse_options(ctx, &p)?;
+    let (files, mut exit) = list_operands(ctx, &p)?;
     let mut walk = DuWalk {
         options: &o,
         may_repeat: files.len() > 1,
@@ -121,57 +121,60 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let (mut total, mut newest) = (0u64, 0u64);
     for file in &files {
-        let (size, time) = walk.operand(ctx, file);
+        let (size, time) = walk.sum_operand(ctx, file);
         total = total.saturating_add(size);
         newest = newest.max(time);
     }
     if !walk.ok {
         exit = Exit::FAILURE;
     }
-    if p.has(DuFlag::Total) {
-        line(ctx, b"total", total, newest, &o);
+    if p.has_option(DuFlag::Total) {
+        print_line(ctx, b"total", total, newest, &o);
     }
     Ok(exit)
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<DuOptions, Exit> {
-    let (scale, apparent) = scale(ctx, p)?;
-    let depth = depth(ctx, p)?;
-    let threshold = match p.last(DuFlag::Threshold) {
-        Some(text) => threshold(text).ok_or_else(|| {
-            input::failure(ctx, &[b"invalid --threshold argument ", &quote::always(text)])
+fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<DuOptions, Exit> {
+    let (scale, apparent) = parse_scale(ctx, p)?;
+    let depth = parse_depth(ctx, p)?;
+    let threshold = match p.last_value(DuFlag::Threshold) {
+        Some(text) => parse_threshold(text).ok_or_else(|| {
+            input::report_failure(
+                ctx,
+                &[b"invalid --threshold argument ", &quote::quote_in_sentence(text)],
+            )
         })?,
         None => 0,
     };
     let time = time_format(ctx, p)?;
-    let exclude = patterns(ctx, p)?;
+    let exclude = exclude_patterns(ctx, p)?;
     let links = [DuFlag::Dereference, DuFlag::NoDereference, DuFlag::DereferenceArgs];
     let links = p.last_of(&links);
-    let counts_inodes = p.has(DuFlag::Inodes);
+    let counts_inodes = p.has_option(DuFlag::Inodes);
     Ok(DuOptions {
-        all: p.has(DuFlag::All),
+        all: p.has_option(DuFlag::All),
         apparent,
         inodes: counts_inodes,
-        count_links: p.has(DuFlag::CountLinks) || p.has(DuFlag::Dereference),
-        separate: p.has(DuFlag::SeparateDirs),
-        one_file_system: p.has(DuFlag::OneFileSystem),
+        count_links: p.has_option(DuFlag::CountLinks) || p.has_option(DuFlag::Dereference),
+        separate: p.has_option(DuFlag::SeparateDirs),
+        one_file_system: p.has_option(DuFlag::OneFileSystem),
         follow: links == Some(DuFlag::Dereference),
         follow_operands: matches!(links, Some(DuFlag::Dereference | DuFlag::DereferenceArgs)),
         depth,
-        scale: match counts_inodes && !p.has(DuFlag::HumanReadable) {
+        scale: match counts_inodes && !p.has_option(DuFlag::HumanReadable) {
             true => SizeScale::Units(1, ""),
             false => scale,
         },
         threshold,
         time,
         exclude,
-        end: if p.has(DuFlag::Null) { 0 } else { b'\n' },
+        end: if p.has_option(DuFlag::Null) { 0 } else { b'\n' },
         zone: ctx.zone(),
     })
 }
 
 /// How sizes are shown, and whether they are the apparent ones.
-fn scale(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(SizeScale, bool), Exit> {
+fn parse_scale(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(SizeScale, bool), Exit> {
     let mut scale = env_scale(ctx);
     for (flag, value) in &p.options {
         scale = match flag {
@@ -183,27 +186,28 @@ fn scale(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(SizeScale, boo
             DuFlag::BlockSize => {
                 let text = value.as_deref().unwrap_or_default();
                 let what = b"invalid --block-size argument ";
-                SizeScale::parse(text)
-                    .ok_or_else(|| input::failure(ctx, &[what, &quote::always(text)]))?
+                SizeScale::parse(text).ok_or_else(|| {
+                    input::report_failure(ctx, &[what, &quote::quote_in_sentence(text)])
+                })?
             }
             _ => scale,
         };
     }
-    Ok((scale, p.has(DuFlag::ApparentSize) || p.has(DuFlag::Bytes)))
+    Ok((scale, p.has_option(DuFlag::ApparentSize) || p.has_option(DuFlag::Bytes)))
 }
 
 /// How deep below operands directories are shown.
-fn depth(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<usize, Exit> {
-    let given = match p.last(DuFlag::MaxDepth) {
-        Some(text) => Some(number::decimal(text).ok_or_else(|| {
-            input::usage_error(ctx, &[b"invalid maximum depth ", &quote::always(text)])
+fn parse_depth(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<usize, Exit> {
+    let given = match p.last_value(DuFlag::MaxDepth) {
+        Some(text) => Some(number::parse_decimal(text).ok_or_else(|| {
+            input::usage_error(ctx, &[b"invalid maximum depth ", &quote::quote_in_sentence(text)])
         })?),
         None => None,
     };
-    if !p.has(DuFlag::Summarize) {
+    if !p.has_option(DuFlag::Summarize) {
         return Ok(given.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX)));
     }
-    if p.has(DuFlag::All) {
+    if p.has_option(DuFlag::All) {
         return Err(input::usage_error(ctx, &[b"cannot both summarize and show all entries"]));
     }
     match given.filter(|n| *n > 0) {
@@ -216,9 +220,12 @@ fn depth(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<usize, Exit> {
 }
 
 /// Names that are left out.
-fn patterns(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<Vec<GlobPattern>, Exit> {
-    let mut texts: Vec<Vec<u8>> = p.all(DuFlag::Exclude).map(<[u8]>::to_vec).collect();
-    for file in p.all(DuFlag::ExcludeFrom) {
+fn exclude_patterns(
+    ctx: &mut Ctx<'_>,
+    p: &ParsedOptions<DuFlag>,
+) -> Result<Vec<GlobPattern>, Exit> {
+    let mut texts: Vec<Vec<u8>> = p.all_values(DuFlag::Exclude).map(<[u8]>::to_vec).collect();
+    for file in p.all_values(DuFlag::ExcludeFrom) {
         let text = ctx.read(file).map_err(|e| input::file_error(ctx, file, &e))?;
         texts.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
@@ -226,8 +233,11 @@ fn patterns(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<Vec<GlobPatt
 }
 
 /// The operands, and the status so far.
-fn files(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(Vec<Vec<u8>>, Exit), Exit> {
-    let Some(list) = p.last(DuFlag::Files0From) else {
+fn list_operands(
+    ctx: &mut Ctx<'_>,
+    p: &ParsedOptions<DuFlag>,
+) -> Result<(Vec<Vec<u8>>, Exit), Exit> {
+    let Some(list) = p.last_value(DuFlag::Files0From) else {
         let default = || vec![b".".to_vec()];
         let files = Some(p.operands.clone()).filter(|files| !files.is_empty());
         return Ok((files.unwrap_or_else(default), Exit::SUCCESS));
@@ -243,12 +253,12 @@ fn env_scale(ctx: &Ctx<'_>) -> SizeScale {
     value.and_then(SizeScale::parse).unwrap_or(SizeScale::Units(default, ""))
 }
 
-fn threshold(text: &[u8]) -> Option<i128> {
+fn parse_threshold(text: &[u8]) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix(b"-") {
         Some(d) => (true, d),
         None => (false, text),
     };
-    let n = i128::from(number::size(digits).ok()?);
+    let n = i128::from(number::parse_size(digits).ok()?);
     if negative { (n != 0).then_some(-n) } else { Some(n) }
 }
 
@@ -256,22 +266,22 @@ fn time_format(
     ctx: &mut Ctx<'_>,
     p: &ParsedOptions<DuFlag>,
 ) -> Result<Option<(u8, Vec<u8>)>, Exit> {
-    if !p.has(DuFlag::Time) {
+    if !p.has_option(DuFlag::Time) {
         return Ok(None);
     }
-    let which = match p.last(DuFlag::Time) {
+    let which = match p.last_value(DuFlag::Time) {
         None => b'm',
         Some(b"ctime" | b"status") => b'c',
         Some(b"atime" | b"access" | b"use") => b'a',
         Some(other) => {
             return Err(input::usage_error(
                 ctx,
-                &[b"invalid argument ", &quote::always(other), b" for '--time'"],
+                &[b"invalid argument ", &quote::quote_in_sentence(other), b" for '--time'"],
             ));
         }
     };
     let style = p
-        .last(DuFlag::TimeStyle)
+        .last_value(DuFlag::TimeStyle)
         .or_else(|| ctx.env.get(b"TIME_STYLE"))
         .unwrap_or(b"long-iso")
         .to_vec();
@@ -283,7 +293,7 @@ fn time_format(
         other => {
             return Err(input::usage_error(
                 ctx,
-                &[b"invalid argument ", &quote::always(other), b" for 'time style'"],
+                &[b"invalid argument ", &quote::quote_in_sentence(other), b" for 'time style'"],
             ));
         }
     };
@@ -291,7 +301,7 @@ fn time_format(
 }
 
 impl DuOptions {
-    fn size(&self, s: &Stat) -> u64 {
+    fn size_of(&self, s: &Stat) -> u64 {
         if self.inodes {
             1
         } else if self.apparent {
@@ -302,11 +312,11 @@ impl DuOptions {
                 0
             }
         } else {
-            blocks(s) * 512
+            block_count(s) * 512
         }
     }
 
-    fn time(&self, s: &Stat) -> u64 {
+    fn time_of(&self, s: &Stat) -> u64 {
         match self.time {
             Some((b'a', _)) => s.atime,
             Some((b'c', _)) => s.ctime,
@@ -314,7 +324,7 @@ impl DuOptions {
         }
     }
 
-    fn excluded(&self, name: &[u8]) -> bool {
+    fn is_excluded(&self, name: &[u8]) -> bool {
         // A pattern may match the whole name or any of its tails after a slash.
         self.exclude.iter().any(|p| {
             p.is_match(name)
@@ -323,7 +333,7 @@ impl DuOptions {
     }
 }
 
-fn line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &DuOptions) {
+fn print_line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &DuOptions) {
     let shown = i128::from(size);
     if o.threshold > 0 && shown < o.threshold || o.threshold < 0 && shown > -o.threshold {
         return;
@@ -332,7 +342,7 @@ fn line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &DuOptions) {
     out.push(b'\t');
     if let Some((_, format)) = &o.time {
         let (s, n) = civil::split_nanos(time);
-        strftime::format(&mut out, format, &o.zone.broken(s, n));
+        strftime::format_date(&mut out, format, &o.zone.to_civil(s, n));
         out.push(b'\t');
     }
     out.extend_from_slice(name);
@@ -356,25 +366,25 @@ struct DuWalk<'o> {
 
 impl DuWalk<'_> {
     /// Shows an operand and what is below it; its size and newest time.
-    fn operand(&mut self, ctx: &mut Ctx<'_>, operand: &[u8]) -> (u64, u64) {
+    fn sum_operand(&mut self, ctx: &mut Ctx<'_>, operand: &[u8]) -> (u64, u64) {
         let o = self.options;
         self.device = None;
-        if let Some((size, time)) = self.enter(ctx, operand) {
-            line(ctx, operand, size, time, o);
+        if let Some((size, time)) = self.enter_dir(ctx, operand) {
+            print_line(ctx, operand, size, time, o);
             return (size, time);
         }
         let mut result = (0, 0);
         while let Some(top) = self.stack.last_mut() {
             if let Some(entry) = top.entries.pop() {
-                let name = paths::join(&top.name, &entry);
-                self.entry(ctx, &name);
+                let name = paths::join_path(&top.name, &entry);
+                self.add_entry(ctx, &name);
                 continue;
             }
             let Some(done) = self.stack.pop() else { break };
             let size = done.own.saturating_add(if o.separate { 0 } else { done.below });
             let all = done.own.saturating_add(done.below);
             if self.stack.len() <= o.depth {
-                line(ctx, &done.name, size, done.newest, o);
+                print_line(ctx, &done.name, size, done.newest, o);
             }
             match self.stack.last_mut() {
                 Some(parent) => {
@@ -388,11 +398,11 @@ impl DuWalk<'_> {
     }
 
     /// Adds an entry of the innermost directory to it, or goes down into it.
-    fn entry(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) {
+    fn add_entry(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) {
         let depth = self.stack.len();
-        let Some((size, time)) = self.enter(ctx, name) else { return };
+        let Some((size, time)) = self.enter_dir(ctx, name) else { return };
         if self.options.all && depth <= self.options.depth {
-            line(ctx, name, size, time, self.options);
+            print_line(ctx, name, size, time, self.options);
         }
         if let Some(top) = self.stack.last_mut() {
             top.own = top.own.saturating_add(size);
@@ -401,16 +411,16 @@ impl DuWalk<'_> {
     }
 
     /// A file's size and time; a directory goes onto the stack instead.
-    fn enter(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) -> Option<(u64, u64)> {
+    fn enter_dir(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) -> Option<(u64, u64)> {
         let o = self.options;
-        if o.excluded(name) {
+        if o.is_excluded(name) {
             return None;
         }
         let follow = o.follow || o.follow_operands && self.stack.is_empty();
         let stat = match meta::stat(&ctx.path(name), follow) {
             Ok(s) => s,
             Err(e) => {
-                input::cannot(ctx, "cannot access", name, &e);
+                input::report_cannot(ctx, "cannot access", name, &e);
                 self.ok = false;
                 return None;
             }
@@ -425,7 +435,7 @@ impl DuWalk<'_> {
         if shared && stat.ino != 0 && !self.seen.insert((stat.dev, stat.ino)) {
             return None;
         }
-        let (size, time) = (o.size(&stat), o.time(&stat));
+        let (size, time) = (o.size_of(&stat), o.time_of(&stat));
         if stat.kind != FileKind::Dir {
             return Some((size, time));
         }
@@ -437,7 +447,7 @@ impl DuWalk<'_> {
                 None
             }
             Err(e) => {
-                input::cannot(ctx, "cannot read directory", name, &e);
+                input::report_cannot(ctx, "cannot read directory", name, &e);
                 self.ok = false;
                 Some((size, time))
             }

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use box_applet::{Ctx, Ended, Exit};
-use box_text::escape::{EscapeDialect, decode};
+use box_text::escape::{EscapeDialect, decode_escapes};
 
 const HELP: &str = "Usage: echo [SHORT-OPTION]... [STRING]...
 Print the STRINGs, separated by spaces, and a newline.
@@ -50,7 +50,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             return Ok(Exit::FAILURE);
         }
         let result = if escapes {
-            let d = decode(word, EscapeDialect::GnuEcho);
+            let d = decode_escapes(word, EscapeDialect::GnuEcho);
             let result = ctx.stdout.write_all(&d.bytes);
             if d.stop {
                 return Ok(if result.is_ok() { Exit::SUCCESS } else { Exit::FAILURE });

@@ -17,9 +17,9 @@ const SPEC: Spec<EnvsubstFlag> = Spec::new(
     "[OPTION] [SHELL-FORMAT]",
     "Substitutes the values of environment variables.",
     &[Opt::new(EnvsubstFlag::Variables, 'v', "variables")
-        .says("output the variables occurring in SHELL-FORMAT")],
+        .with_help("output the variables occurring in SHELL-FORMAT")],
 )
-.after("In normal operation mode, standard input is copied to standard output,\nwith references to environment variables of the form $VARIABLE or ${VARIABLE}\nbeing replaced with the corresponding values.  If a SHELL-FORMAT is given,\nonly those environment variables that are referenced in SHELL-FORMAT are\nsubstituted; otherwise all environment variables references occurring in\nstandard input are substituted.");
+.with_footer("In normal operation mode, standard input is copied to standard output,\nwith references to environment variables of the form $VARIABLE or ${VARIABLE}\nbeing replaced with the corresponding values.  If a SHELL-FORMAT is given,\nonly those environment variables that are referenced in SHELL-FORMAT are\nsubstituted; otherwise all environment variables references occurring in\nstandard input are substituted.");
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -28,17 +28,18 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Ok(Exit::FAILURE);
     }
     let format = p.operands.first();
-    if p.has(EnvsubstFlag::Variables) {
+    if p.has_option(EnvsubstFlag::Variables) {
         let Some(format) = format else {
             ctx.error("missing arguments");
             return Ok(Exit::FAILURE);
         };
-        for name in references(format).filter_map(|r| r.1) {
+        for name in split_references(format).filter_map(|r| r.1) {
             let _ = ctx.stdout.write_all(&[name, b"\n"].concat());
         }
         return Ok(Exit::SUCCESS);
     }
-    let only: Option<Vec<&[u8]>> = format.map(|f| references(f).filter_map(|r| r.1).collect());
+    let only: Option<Vec<&[u8]>> =
+        format.map(|f| split_references(f).filter_map(|r| r.1).collect());
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -49,7 +50,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
                 return Err(input::file_error(ctx, b"standard input", &e));
             }
         }
-        for (text, name) in references(&line) {
+        for (text, name) in split_references(&line) {
             let name = name.filter(|n| only.as_ref().is_none_or(|o| o.contains(n)));
             let value = match name {
                 Some(n) => ctx.env.get(n).unwrap_or_default(),
@@ -63,7 +64,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// A text in pieces: references with the variable's name, and what is between them.
-fn references(mut text: &[u8]) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+fn split_references(mut text: &[u8]) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
     std::iter::from_fn(move || {
         let dollar = text.iter().position(|c| *c == b'$');
         let (piece, name) = match dollar {

@@ -79,17 +79,17 @@ impl ExprProblem {
     fn parts(&self) -> (&'static str, Vec<u8>) {
         match self {
             ExprProblem::Missing(word) => {
-                ("syntax error: missing argument after ", quote::always(word))
+                ("syntax error: missing argument after ", quote::quote_in_sentence(word))
             }
             ExprProblem::Unexpected(word) => {
-                ("syntax error: unexpected argument ", quote::always(word))
+                ("syntax error: unexpected argument ", quote::quote_in_sentence(word))
             }
             ExprProblem::UnexpectedClose => ("syntax error: unexpected ')'", Vec::new()),
             ExprProblem::OpenAfter(word) => {
-                ("syntax error: expecting ')' after ", quote::always(word))
+                ("syntax error: expecting ')' after ", quote::quote_in_sentence(word))
             }
             ExprProblem::OpenInstead(word) => {
-                ("syntax error: expecting ')' instead of ", quote::always(word))
+                ("syntax error: expecting ')' instead of ", quote::quote_in_sentence(word))
             }
             ExprProblem::TooDeep => ("the expression is nested too deeply", Vec::new()),
             ExprProblem::NoInteger => ("non-integer argument", Vec::new()),

@@ -36,25 +36,26 @@ const SPEC: Spec<FileFlag> = Spec::new(
     "[OPTION...] [FILE...]",
     "Determine type of FILEs.",
     &[
-        Opt::new(FileFlag::Brief, 'b', "brief").says("do not prepend filenames to output lines"),
-        Opt::new(FileFlag::Mime, 'i', "mime").says("output MIME type strings"),
-        Opt::long(FileFlag::MimeType, "mime-type").says("output the MIME type"),
-        Opt::long(FileFlag::MimeEncoding, "mime-encoding").says("output the MIME encoding"),
+        Opt::new(FileFlag::Brief, 'b', "brief")
+            .with_help("do not prepend filenames to output lines"),
+        Opt::new(FileFlag::Mime, 'i', "mime").with_help("output MIME type strings"),
+        Opt::long(FileFlag::MimeType, "mime-type").with_help("output the MIME type"),
+        Opt::long(FileFlag::MimeEncoding, "mime-encoding").with_help("output the MIME encoding"),
         Opt::new(FileFlag::FilesFrom, 'f', "files-from")
-            .takes("FILE", "read the filenames to be examined from FILE"),
+            .with_argument("FILE", "read the filenames to be examined from FILE"),
         Opt::new(FileFlag::Separator, 'F', "separator")
-            .takes("STRING", "use string as separator instead of ':'"),
+            .with_argument("STRING", "use string as separator instead of ':'"),
         Opt::new(FileFlag::NoDereference, 'h', "no-dereference")
-            .says("don't follow symlinks (default)"),
-        Opt::new(FileFlag::KeepGoing, 'k', "keep-going").says("(ignored)"),
-        Opt::new(FileFlag::Dereference, 'L', "dereference").says("follow symlinks"),
-        Opt::new(FileFlag::NoPad, 'N', "no-pad").says("do not pad output"),
-        Opt::new(FileFlag::Print0, '0', "print0").says("terminate filenames with NUL"),
-        Opt::new(FileFlag::NoBuffer, 'n', "no-buffer").says("(ignored)"),
-        Opt::new(FileFlag::Raw, 'r', "raw").says("(ignored)"),
+            .with_help("don't follow symlinks (default)"),
+        Opt::new(FileFlag::KeepGoing, 'k', "keep-going").with_help("(ignored)"),
+        Opt::new(FileFlag::Dereference, 'L', "dereference").with_help("follow symlinks"),
+        Opt::new(FileFlag::NoPad, 'N', "no-pad").with_help("do not pad output"),
+        Opt::new(FileFlag::Print0, '0', "print0").with_help("terminate filenames with NUL"),
+        Opt::new(FileFlag::NoBuffer, 'n', "no-buffer").with_help("(ignored)"),
+        Opt::new(FileFlag::Raw, 'r', "raw").with_help("(ignored)"),
         Opt::new(FileFlag::SpecialFiles, 's', "special-files")
-            .says("treat special files as ordinary ones"),
-        Opt::new(FileFlag::Uncompress, 'z', "uncompress").says("(ignored)"),
+            .with_help("treat special files as ordinary ones"),
+        Opt::new(FileFlag::Uncompress, 'z', "uncompress").with_help("(ignored)"),
     ],
 );
 
@@ -65,7 +66,11 @@ struct FileDescription {
     charset: &'static str,
 }
 
-fn answer(text: impl Into<String>, mime: &'static str, charset: &'static str) -> FileDescription {
+fn file_answer(
+    text: impl Into<String>,
+    mime: &'static str,
+    charset: &'static str,
+) -> FileDescription {
     FileDescription { text: text.into(), mime, charset }
 }
 
@@ -75,8 +80,9 @@ const HEAD: u64 = 256 * 1024;
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut files = p.operands.clone();
-    if let Some(list) = p.last(FileFlag::FilesFrom) {
-        let text = ctx.read(list).map_err(|e| input::cannot(ctx, "Cannot open", list, &e))?;
+    if let Some(list) = p.last_value(FileFlag::FilesFrom) {
+        let text =
+            ctx.read(list).map_err(|e| input::report_cannot(ctx, "Cannot open", list, &e))?;
         files.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
     if files.is_empty() {
@@ -87,29 +93,37 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let _ = ctx.stderr.write_all(line.as_bytes());
         return Ok(Exit::FAILURE);
     }
-    let separator = p.last(FileFlag::Separator).unwrap_or(b":").to_vec();
+    let separator = p.last_value(FileFlag::Separator).unwrap_or(b":").to_vec();
     let widest = files.iter().map(|f| f.len()).max().unwrap_or(0);
     for f in &files {
-        let a = examine(ctx, f, p.has(FileFlag::Dereference), p.has(FileFlag::SpecialFiles));
-        let text =
-            match (p.has(FileFlag::Mime), p.has(FileFlag::MimeType), p.has(FileFlag::MimeEncoding))
-            {
-                _ if a.mime == "cannot open" => a.text,
-                (true, ..) if a.charset.is_empty() => a.mime.to_string(),
-                (true, ..) | (_, true, true) => format!("{}; charset={}", a.mime, a.charset),
-                (_, true, _) => a.mime.to_string(),
-                (_, _, true) => a.charset.to_string(),
-                _ => a.text,
-            };
+        let a = examine_file(
+            ctx,
+            f,
+            p.has_option(FileFlag::Dereference),
+            p.has_option(FileFlag::SpecialFiles),
+        );
+        let text = match (
+            p.has_option(FileFlag::Mime),
+            p.has_option(FileFlag::MimeType),
+            p.has_option(FileFlag::MimeEncoding),
+        ) {
+            _ if a.mime == "cannot open" => a.text,
+            (true, ..) if a.charset.is_empty() => a.mime.to_string(),
+            (true, ..) | (_, true, true) => format!("{}; charset={}", a.mime, a.charset),
+            (_, true, _) => a.mime.to_string(),
+            (_, _, true) => a.charset.to_string(),
+            _ => a.text,
+        };
         let mut out = Vec::new();
-        if !p.has(FileFlag::Brief) {
+        if !p.has_option(FileFlag::Brief) {
             let shown: &[u8] = if f == b"-" { b"/dev/stdin" } else { f };
             out.extend_from_slice(shown);
-            if p.has(FileFlag::Print0) {
+            if p.has_option(FileFlag::Print0) {
                 out.push(0);
             } else {
                 out.extend_from_slice(&separator);
-                let fill = if p.has(FileFlag::NoPad) { 0 } else { widest.saturating_sub(f.len()) };
+                let fill =
+                    if p.has_option(FileFlag::NoPad) { 0 } else { widest.saturating_sub(f.len()) };
                 out.resize(out.len() + 1 + fill, b' ');
             }
         }
@@ -122,7 +136,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit::SUCCESS)
 }
 
-fn examine(ctx: &mut Ctx<'_>, name: &[u8], follow: bool, special: bool) -> FileDescription {
+fn examine_file(ctx: &mut Ctx<'_>, name: &[u8], follow: bool, special: bool) -> FileDescription {
     let path = ctx.path(name);
     if name != b"-" {
         let stat = match meta::stat(&path, follow) {
@@ -131,13 +145,13 @@ fn examine(ctx: &mut Ctx<'_>, name: &[u8], follow: bool, special: bool) -> FileD
                 let text = format!(
                     "cannot open `{}' ({})",
                     String::from_utf8_lossy(name),
-                    box_sys::strerror(&e)
+                    box_sys::error_text(&e)
                 );
-                return answer(text, "cannot open", "binary");
+                return file_answer(text, "cannot open", "binary");
             }
         };
         match stat.kind {
-            FileKind::Dir => return answer("directory", "inode/directory", "binary"),
+            FileKind::Dir => return file_answer("directory", "inode/directory", "binary"),
             FileKind::Symlink => {
                 let target = std::fs::read_link(&path)
                     .map(|t| t.to_string_lossy().into_owned())
@@ -148,32 +162,32 @@ fn examine(ctx: &mut Ctx<'_>, name: &[u8], follow: bool, special: bool) -> FileD
                 } else {
                     format!("symbolic link to {target}")
                 };
-                return answer(text, "inode/symlink", if broken { "" } else { "binary" });
+                return file_answer(text, "inode/symlink", if broken { "" } else { "binary" });
             }
-            FileKind::Fifo => return answer("fifo (named pipe)", "inode/fifo", "binary"),
-            FileKind::Socket => return answer("socket", "inode/socket", "binary"),
+            FileKind::Fifo => return file_answer("fifo (named pipe)", "inode/fifo", "binary"),
+            FileKind::Socket => return file_answer("socket", "inode/socket", "binary"),
             FileKind::CharDevice if !special => {
-                return answer("character special", "inode/chardevice", "binary");
+                return file_answer("character special", "inode/chardevice", "binary");
             }
             FileKind::BlockDevice if !special => {
-                return answer("block special", "inode/blockdevice", "binary");
+                return file_answer("block special", "inode/blockdevice", "binary");
             }
             _ => {}
         }
     }
     let mut data = Vec::new();
-    let read = input::open(&mut ctx.stdin, &ctx.cwd, name)
+    let read = input::open_operand(&mut ctx.stdin, &ctx.cwd, name)
         .and_then(|r| r.take(HEAD).read_to_end(&mut data));
     if let Err(e) = read {
-        let why = box_sys::strerror(&e);
-        return answer(
+        let why = box_sys::error_text(&e);
+        return file_answer(
             format!("regular file, no read permission ({why})"),
             "application/octet-stream",
             "binary",
         );
     }
     if data.is_empty() {
-        return answer("empty", "inode/x-empty", "binary");
+        return file_answer("empty", "inode/x-empty", "binary");
     }
-    magic::magic(&data).unwrap_or_else(|| text::text_or_data(&data))
+    magic::detect_magic(&data).unwrap_or_else(|| text::text_or_data(&data))
 }

@@ -37,26 +37,29 @@ const SPEC: Spec<FreeFlag> = Spec::new(
     "[options]",
     "Display amount of free and used memory in the system.",
     &[
-        Opt::new(FreeFlag::Bytes, 'b', "bytes").says("show output in bytes"),
-        Opt::long(FreeFlag::Kilo, "kilo").says("show output in kilobytes"),
-        Opt::long(FreeFlag::Mega, "mega").says("show output in megabytes"),
-        Opt::long(FreeFlag::Giga, "giga").says("show output in gigabytes"),
-        Opt::long(FreeFlag::Tera, "tera").says("show output in terabytes"),
-        Opt::long(FreeFlag::Peta, "peta").says("show output in petabytes"),
-        Opt::new(FreeFlag::Kibi, 'k', "kibi").says("show output in kibibytes"),
-        Opt::new(FreeFlag::Mebi, 'm', "mebi").says("show output in mebibytes"),
-        Opt::new(FreeFlag::Gibi, 'g', "gibi").says("show output in gibibytes"),
-        Opt::long(FreeFlag::Tebi, "tebi").says("show output in tebibytes"),
-        Opt::long(FreeFlag::Pebi, "pebi").says("show output in pebibytes"),
-        Opt::new(FreeFlag::Human, 'h', "human").says("show human-readable output"),
-        Opt::long(FreeFlag::Si, "si").says("use powers of 1000 not 1024"),
-        Opt::new(FreeFlag::Lohi, 'l', "lohi").says("show detailed low and high memory statistics"),
-        Opt::new(FreeFlag::Total, 't', "total").says("show total for RAM + swap"),
+        Opt::new(FreeFlag::Bytes, 'b', "bytes").with_help("show output in bytes"),
+        Opt::long(FreeFlag::Kilo, "kilo").with_help("show output in kilobytes"),
+        Opt::long(FreeFlag::Mega, "mega").with_help("show output in megabytes"),
+        Opt::long(FreeFlag::Giga, "giga").with_help("show output in gigabytes"),
+        Opt::long(FreeFlag::Tera, "tera").with_help("show output in terabytes"),
+        Opt::long(FreeFlag::Peta, "peta").with_help("show output in petabytes"),
+        Opt::new(FreeFlag::Kibi, 'k', "kibi").with_help("show output in kibibytes"),
+        Opt::new(FreeFlag::Mebi, 'm', "mebi").with_help("show output in mebibytes"),
+        Opt::new(FreeFlag::Gibi, 'g', "gibi").with_help("show output in gibibytes"),
+        Opt::long(FreeFlag::Tebi, "tebi").with_help("show output in tebibytes"),
+        Opt::long(FreeFlag::Pebi, "pebi").with_help("show output in pebibytes"),
+        Opt::new(FreeFlag::Human, 'h', "human").with_help("show human-readable output"),
+        Opt::long(FreeFlag::Si, "si").with_help("use powers of 1000 not 1024"),
+        Opt::new(FreeFlag::Lohi, 'l', "lohi")
+            .with_help("show detailed low and high memory statistics"),
+        Opt::new(FreeFlag::Total, 't', "total").with_help("show total for RAM + swap"),
         Opt::new(FreeFlag::Committed, 'v', "committed")
-            .says("show committed memory and commit limit"),
-        Opt::new(FreeFlag::Seconds, 's', "seconds").takes("N", "repeat printing every N seconds"),
-        Opt::new(FreeFlag::Count, 'c', "count").takes("N", "repeat printing N times, then exit"),
-        Opt::new(FreeFlag::Wide, 'w', "wide").says("wide output"),
+            .with_help("show committed memory and commit limit"),
+        Opt::new(FreeFlag::Seconds, 's', "seconds")
+            .with_argument("N", "repeat printing every N seconds"),
+        Opt::new(FreeFlag::Count, 'c', "count")
+            .with_argument("N", "repeat printing N times, then exit"),
+        Opt::new(FreeFlag::Wide, 'w', "wide").with_help("wide output"),
     ],
 );
 
@@ -70,8 +73,8 @@ enum FreeUnit {
 }
 
 impl FreeUnit {
-    fn of(p: &ParsedOptions<FreeFlag>) -> FreeUnit {
-        let base: u64 = if p.has(FreeFlag::Si) { 1000 } else { 1024 };
+    fn from_options(p: &ParsedOptions<FreeFlag>) -> FreeUnit {
+        let base: u64 = if p.has_option(FreeFlag::Si) { 1000 } else { 1024 };
         let chosen = p.last_of(&[
             FreeFlag::Bytes,
             FreeFlag::Kilo,
@@ -133,27 +136,27 @@ impl FreeMemory {
         FreeMemory(std::fs::read_to_string("/proc/meminfo").unwrap_or_default())
     }
 
-    fn known(&self, name: &str) -> Option<u64> {
+    fn known_bytes(&self, name: &str) -> Option<u64> {
         let value = self.0.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         Some(value.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
     }
 
     fn get(&self, name: &str) -> u64 {
-        self.known(name).unwrap_or(0)
+        self.known_bytes(name).unwrap_or(0)
     }
 }
 
-fn row(name: &str, unit: FreeUnit, cells: &[u64]) -> String {
+fn format_row(name: &str, unit: FreeUnit, cells: &[u64]) -> String {
     let cells = cells.iter().map(|c| format!(" {:>11}", unit.show(*c)));
     format!("{name:<7}{}\n", cells.collect::<String>())
 }
 
-fn table(p: &ParsedOptions<FreeFlag>, unit: FreeUnit) -> String {
+fn format_table(p: &ParsedOptions<FreeFlag>, unit: FreeUnit) -> String {
     let memory = FreeMemory::read();
     // Without /proc: the 4 GiB a wasm32 process can address.
-    let total = memory.known("MemTotal").unwrap_or(1 << 32);
-    let free = memory.known("MemFree").unwrap_or(total);
-    let available = memory.known("MemAvailable").unwrap_or(free);
+    let total = memory.known_bytes("MemTotal").unwrap_or(1 << 32);
+    let free = memory.known_bytes("MemFree").unwrap_or(total);
+    let available = memory.known_bytes("MemAvailable").unwrap_or(free);
     let buffers = memory.get("Buffers");
     let cache = memory.get("Cached") + memory.get("SReclaimable");
     let used = total.saturating_sub(available);
@@ -161,64 +164,69 @@ fn table(p: &ParsedOptions<FreeFlag>, unit: FreeUnit) -> String {
     let swap = memory.get("SwapTotal");
     let swap_free = memory.get("SwapFree");
     let swap_used = swap.saturating_sub(swap_free);
-    let (caches, cached) = match p.has(FreeFlag::Wide) {
+    let (caches, cached) = match p.has_option(FreeFlag::Wide) {
         true => (&["buffers", "cache"][..], &[buffers, cache][..]),
         false => (&["buff/cache"][..], &[buffers + cache][..]),
     };
     let names = [&["total", "used", "free", "shared"], caches, &["available"]].concat();
     let names = names.iter().map(|n| format!(" {n:>11}"));
     let mut out = format!("{:7}{}\n", "", names.collect::<String>());
-    out += &row("Mem:", unit, &[&[total, used, free, shared], cached, &[available]].concat());
-    if p.has(FreeFlag::Lohi) {
+    out +=
+        &format_row("Mem:", unit, &[&[total, used, free, shared], cached, &[available]].concat());
+    if p.has_option(FreeFlag::Lohi) {
         // Nothing is out of the reach of a 64-bit kernel.
-        out += &row("Low:", unit, &[total, total.saturating_sub(free), free]);
-        out += &row("High:", unit, &[0, 0, 0]);
+        out += &format_row("Low:", unit, &[total, total.saturating_sub(free), free]);
+        out += &format_row("High:", unit, &[0, 0, 0]);
     }
-    out += &row("Swap:", unit, &[swap, swap_used, swap_free]);
-    if p.has(FreeFlag::Total) {
-        out += &row("Total:", unit, &[total + swap, used + swap_used, free + swap_free]);
+    out += &format_row("Swap:", unit, &[swap, swap_used, swap_free]);
+    if p.has_option(FreeFlag::Total) {
+        out += &format_row("Total:", unit, &[total + swap, used + swap_used, free + swap_free]);
     }
-    if p.has(FreeFlag::Committed) {
+    if p.has_option(FreeFlag::Committed) {
         let (limit, committed) = (memory.get("CommitLimit"), memory.get("Committed_AS"));
-        out += &row("Comm:", unit, &[limit, committed, limit.saturating_sub(committed)]);
+        out += &format_row("Comm:", unit, &[limit, committed, limit.saturating_sub(committed)]);
     }
     out
 }
 
 /// Tells what is wrong with an option's argument.
-fn refuse(ctx: &mut Ctx<'_>, message: &str, text: &[u8], why: &str) -> Exit {
-    ctx.error_bytes(&[message.as_bytes(), b": ", &quote::always(text), why.as_bytes()]);
+fn refuse_argument(ctx: &mut Ctx<'_>, message: &str, text: &[u8], why: &str) -> Exit {
+    ctx.error_bytes(&[message.as_bytes(), b": ", &quote::quote_in_sentence(text), why.as_bytes()]);
     Exit::FAILURE
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let pause = match p.last(FreeFlag::Seconds).map(|text| (text, sleep::seconds(text))) {
+    let pause = match p.last_value(FreeFlag::Seconds).map(|text| (text, sleep::parse_seconds(text)))
+    {
         None => None,
-        Some((_, Some(n))) if n >= 1e-6 => Some(sleep::duration(n)),
+        Some((_, Some(n))) if n >= 1e-6 => Some(sleep::to_duration(n)),
         Some((text, Some(_))) => {
-            return Err(input::failure(
+            return Err(input::report_failure(
                 ctx,
                 &[b"seconds argument `", text, b"' is not positive number"],
             ));
         }
         Some((text, None)) => {
-            return Ok(refuse(ctx, "seconds argument failed", text, ": Invalid argument"));
+            return Ok(refuse_argument(ctx, "seconds argument failed", text, ": Invalid argument"));
         }
     };
-    let count = match p.last(FreeFlag::Count).map(|text| (text, number::decimal(text))) {
+    let count = match p.last_value(FreeFlag::Count).map(|text| (text, number::parse_decimal(text)))
+    {
         None => None,
         Some((_, Some(n))) if n > 0 => Some(n),
         Some((text, Some(_))) => {
             let why = ": Numerical result out of range";
-            return Ok(refuse(ctx, "failed to parse count argument", text, why));
+            return Ok(refuse_argument(ctx, "failed to parse count argument", text, why));
         }
-        Some((text, None)) => return Ok(refuse(ctx, "failed to parse count argument", text, "")),
+        Some((text, None)) => {
+            return Ok(refuse_argument(ctx, "failed to parse count argument", text, ""));
+        }
     };
-    let unit = FreeUnit::of(&p);
+    let unit = FreeUnit::from_options(&p);
     let mut left = count.unwrap_or(if pause.is_some() { u64::MAX } else { 1 });
     loop {
-        let out = table(&p, unit);
+        let out = format_table(&p, unit);
         if ctx.stdout.write_all(out.as_bytes()).is_err() {
             return Ok(Exit::FAILURE);
         }

@@ -20,12 +20,12 @@ const SPEC: Spec<GetentFlag> = Spec::new(
     "[OPTION...] database [key ...]",
     "Get entries from administrative database.",
     &[
-        Opt::new(GetentFlag::NoAddrconfig, 'A', "no-addrconfig").says("accepted and ignored"),
-        Opt::new(GetentFlag::NoIdn, 'i', "no-idn").says("accepted and ignored"),
-        Opt::new(GetentFlag::Service, 's', "service").takes("CONFIG", "accepted and ignored"),
+        Opt::new(GetentFlag::NoAddrconfig, 'A', "no-addrconfig").with_help("accepted and ignored"),
+        Opt::new(GetentFlag::NoIdn, 'i', "no-idn").with_help("accepted and ignored"),
+        Opt::new(GetentFlag::Service, 's', "service").with_argument("CONFIG", "accepted and ignored"),
     ],
 )
-.after("Supported databases:\nahosts ahostsv4 ahostsv6 group gshadow hosts initgroups networks passwd\nprotocols services shadow");
+.with_footer("Supported databases:\nahosts ahostsv4 ahostsv6 group gshadow hosts initgroups networks passwd\nprotocols services shadow");
 
 const HINT: &str = "Try `getent --help' or `getent --usage' for more information.\n";
 
@@ -40,18 +40,18 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Ok(Exit::FAILURE);
     };
     Ok(match database.as_slice() {
-        b"passwd" => colons(ctx, "passwd", keys, Some(2)),
-        b"group" => colons(ctx, "group", keys, Some(2)),
-        b"shadow" => colons(ctx, "shadow", keys, None),
-        b"gshadow" => colons(ctx, "gshadow", keys, None),
-        b"hosts" => hosts(ctx, keys),
-        b"ahosts" => addresses(ctx, keys, |_| true),
-        b"ahostsv4" => addresses(ctx, keys, |a| a.is_ipv4()),
-        b"ahostsv6" => addresses(ctx, keys, |a| a.is_ipv6()),
-        b"services" => services(ctx, keys),
-        b"protocols" => numbered(ctx, "protocols", keys),
-        b"networks" => numbered(ctx, "networks", keys),
-        b"initgroups" => initgroups(ctx, keys),
+        b"passwd" => search_colon_file(ctx, "passwd", keys, Some(2)),
+        b"group" => search_colon_file(ctx, "group", keys, Some(2)),
+        b"shadow" => search_colon_file(ctx, "shadow", keys, None),
+        b"gshadow" => search_colon_file(ctx, "gshadow", keys, None),
+        b"hosts" => search_hosts(ctx, keys),
+        b"ahosts" => search_addresses(ctx, keys, |_| true),
+        b"ahostsv4" => search_addresses(ctx, keys, |a| a.is_ipv4()),
+        b"ahostsv6" => search_addresses(ctx, keys, |a| a.is_ipv6()),
+        b"services" => search_services(ctx, keys),
+        b"protocols" => search_numbered_file(ctx, "protocols", keys),
+        b"networks" => search_numbered_file(ctx, "networks", keys),
+        b"initgroups" => search_initgroups(ctx, keys),
         other => {
             let shown = String::from_utf8_lossy(other).into_owned();
             let text = format!("Unknown database: {shown}\n{HINT}");
@@ -61,34 +61,34 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-fn lines(ctx: &Ctx<'_>, file: &str) -> Vec<Vec<u8>> {
+fn read_lines(ctx: &Ctx<'_>, file: &str) -> Vec<Vec<u8>> {
     let text = std::fs::read(ctx.path(format!("/etc/{file}").as_bytes())).unwrap_or_default();
     text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
 /// The words of each line, without comments.
-fn words(ctx: &Ctx<'_>, file: &str) -> Vec<Vec<Vec<u8>>> {
+fn read_words(ctx: &Ctx<'_>, file: &str) -> Vec<Vec<Vec<u8>>> {
     let words = |l: &Vec<u8>| -> Vec<Vec<u8>> {
         let end = l.iter().position(|c| *c == b'#').unwrap_or(l.len());
         let parts = l[..end].split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
         parts.map(<[u8]>::to_vec).collect()
     };
-    lines(ctx, file).iter().map(words).filter(|w| w.len() > 1).collect()
+    read_lines(ctx, file).iter().map(words).filter(|w| w.len() > 1).collect()
 }
 
-fn print(ctx: &mut Ctx<'_>, line: &[u8]) {
+fn print_line(ctx: &mut Ctx<'_>, line: &[u8]) {
     let _ = ctx.stdout.write_all(&[line, b"\n"].concat());
 }
 
 /// Prints what `find` gives for each key, or all of it without keys.
-fn look(
+fn look_up_keys(
     ctx: &mut Ctx<'_>,
     keys: &[Vec<u8>],
     all: Vec<Vec<u8>>,
     find: impl Fn(&[u8]) -> Vec<Vec<u8>>,
 ) -> Exit {
     if keys.is_empty() {
-        all.iter().for_each(|l| print(ctx, l));
+        all.iter().for_each(|l| print_line(ctx, l));
         return Exit::SUCCESS;
     }
     let mut exit = Exit::SUCCESS;
@@ -97,21 +97,22 @@ fn look(
         if found.is_empty() {
             exit = NOT_FOUND;
         }
-        found.iter().for_each(|l| print(ctx, l));
+        found.iter().for_each(|l| print_line(ctx, l));
     }
     exit
 }
 
 /// Files of fields between colons, by name or by number in field `id`.
-fn colons(ctx: &mut Ctx<'_>, file: &str, keys: &[Vec<u8>], id: Option<usize>) -> Exit {
-    let all: Vec<Vec<u8>> = lines(ctx, file).into_iter().filter(|l| l.contains(&b':')).collect();
+fn search_colon_file(ctx: &mut Ctx<'_>, file: &str, keys: &[Vec<u8>], id: Option<usize>) -> Exit {
+    let all: Vec<Vec<u8>> =
+        read_lines(ctx, file).into_iter().filter(|l| l.contains(&b':')).collect();
     let find = |key: &[u8]| {
         let number = !key.is_empty() && key.iter().all(u8::is_ascii_digit);
         let field = if number { id.unwrap_or(0) } else { 0 };
         let hit = all.iter().find(|l| l.split(|c| *c == b':').nth(field) == Some(key));
         hit.cloned().into_iter().collect()
     };
-    look(ctx, keys, all.clone(), find)
+    look_up_keys(ctx, keys, all.clone(), find)
 }
 
 /// A line of the hosts file as it is printed.
@@ -120,30 +121,30 @@ fn host_line(words: &[Vec<u8>]) -> Vec<u8> {
     [format!("{address:<15} ").as_bytes(), &words[1..].join(&b' ')].concat()
 }
 
-fn address(word: &[u8]) -> Option<IpAddr> {
+fn parse_address(word: &[u8]) -> Option<IpAddr> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-fn hosts(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Exit {
-    let table = words(ctx, "hosts");
+fn search_hosts(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Exit {
+    let table = read_words(ctx, "hosts");
     let find = |key: &[u8]| {
-        if let Some(a) = address(key) {
-            let hit = table.iter().find(|w| address(&w[0]) == Some(a));
+        if let Some(a) = parse_address(key) {
+            let hit = table.iter().find(|w| parse_address(&w[0]) == Some(a));
             return hit.map(|w| host_line(w)).into_iter().collect();
         }
         let named = |v6: bool| {
             table.iter().find(|w| {
                 w[1..].iter().any(|n| n.eq_ignore_ascii_case(key))
-                    && address(&w[0]).is_some_and(|a| a.is_ipv6() == v6)
+                    && parse_address(&w[0]).is_some_and(|a| a.is_ipv6() == v6)
             })
         };
         named(true).or_else(|| named(false)).map(|w| host_line(w)).into_iter().collect()
     };
-    look(ctx, keys, table.iter().map(|w| host_line(w)).collect(), find)
+    look_up_keys(ctx, keys, table.iter().map(|w| host_line(w)).collect(), find)
 }
 
-fn addresses(ctx: &mut Ctx<'_>, keys: &[Vec<u8>], wanted: impl Fn(&IpAddr) -> bool) -> Exit {
-    let table = words(ctx, "hosts");
+fn search_addresses(ctx: &mut Ctx<'_>, keys: &[Vec<u8>], wanted: impl Fn(&IpAddr) -> bool) -> Exit {
+    let table = read_words(ctx, "hosts");
     let rows = |name: &[u8], a: &str| {
         let shown = String::from_utf8_lossy(name);
         ["STREAM", "DGRAM", "RAW"]
@@ -154,12 +155,13 @@ fn addresses(ctx: &mut Ctx<'_>, keys: &[Vec<u8>], wanted: impl Fn(&IpAddr) -> bo
             .collect::<Vec<_>>()
     };
     let find = |key: &[u8]| -> Vec<Vec<u8>> {
-        if let Some(a) = address(key).filter(|a| wanted(a)) {
+        if let Some(a) = parse_address(key).filter(|a| wanted(a)) {
             return rows(key, &a.to_string());
         }
         let hits = table.iter().filter(|w| w[1..].iter().any(|n| n.eq_ignore_ascii_case(key)));
-        let found: Vec<_> =
-            hits.filter_map(|w| Some((address(&w[0]).filter(|a| wanted(a))?, &w[1]))).collect();
+        let found: Vec<_> = hits
+            .filter_map(|w| Some((parse_address(&w[0]).filter(|a| wanted(a))?, &w[1])))
+            .collect();
         found
             .iter()
             .enumerate()
@@ -167,13 +169,13 @@ fn addresses(ctx: &mut Ctx<'_>, keys: &[Vec<u8>], wanted: impl Fn(&IpAddr) -> bo
             .collect()
     };
     if keys.is_empty() {
-        return hosts(ctx, keys);
+        return search_hosts(ctx, keys);
     }
-    look(ctx, keys, Vec::new(), find)
+    look_up_keys(ctx, keys, Vec::new(), find)
 }
 
-fn services(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Exit {
-    let table = words(ctx, "services");
+fn search_services(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Exit {
+    let table = read_words(ctx, "services");
     let show = |w: &Vec<Vec<u8>>| {
         let (name, port) = (String::from_utf8_lossy(&w[0]), String::from_utf8_lossy(&w[1]));
         let mut line = format!("{name:<21} {port}").into_bytes();
@@ -191,12 +193,12 @@ fn services(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Exit {
         });
         hit.map(show).into_iter().collect()
     };
-    look(ctx, keys, table.iter().map(show).collect(), find)
+    look_up_keys(ctx, keys, table.iter().map(show).collect(), find)
 }
 
 /// `protocols` and `networks`: name, number, aliases.
-fn numbered(ctx: &mut Ctx<'_>, file: &str, keys: &[Vec<u8>]) -> Exit {
-    let table = words(ctx, file);
+fn search_numbered_file(ctx: &mut Ctx<'_>, file: &str, keys: &[Vec<u8>]) -> Exit {
+    let table = read_words(ctx, file);
     let show = |w: &Vec<Vec<u8>>| {
         let (name, number) = (String::from_utf8_lossy(&w[0]), w[1..].join(&b' '));
         [format!("{name:<21} ").as_bytes(), &number].concat()
@@ -205,15 +207,15 @@ fn numbered(ctx: &mut Ctx<'_>, file: &str, keys: &[Vec<u8>]) -> Exit {
         let hit = table.iter().find(|w| w.iter().any(|n| n == key));
         hit.map(show).into_iter().collect()
     };
-    look(ctx, keys, table.iter().map(show).collect(), find)
+    look_up_keys(ctx, keys, table.iter().map(show).collect(), find)
 }
 
-fn initgroups(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Exit {
+fn search_initgroups(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Exit {
     if keys.is_empty() {
         let _ = ctx.stderr.write_all(b"Enumeration not supported on initgroups\n");
         return Exit(3);
     }
-    let groups = lines(ctx, "group");
+    let groups = read_lines(ctx, "group");
     for key in keys {
         let mut line = format!("{:<21}", String::from_utf8_lossy(key));
         for group in &groups {
@@ -224,7 +226,7 @@ fn initgroups(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Exit {
                 line.push_str(&String::from_utf8_lossy(fields[2]));
             }
         }
-        print(ctx, line.as_bytes());
+        print_line(ctx, line.as_bytes());
     }
     Exit::SUCCESS
 }

@@ -46,7 +46,7 @@ struct GetoptSettings {
     csh: bool,
 }
 
-fn quoted(text: &[u8], csh: bool) -> Vec<u8> {
+fn quote_word(text: &[u8], csh: bool) -> Vec<u8> {
     let mut out = vec![b'\''];
     for &c in text {
         match c {
@@ -61,7 +61,7 @@ fn quoted(text: &[u8], csh: bool) -> Vec<u8> {
     out
 }
 
-fn takes(colons: usize) -> ArgumentKind {
+fn argument_kind(colons: usize) -> ArgumentKind {
     match colons {
         0 => ArgumentKind::No,
         1 => ArgumentKind::Required,
@@ -70,7 +70,7 @@ fn takes(colons: usize) -> ArgumentKind {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let (settings, parameters) = settings(ctx, args)?;
+    let (settings, parameters) = parse_settings(ctx, args)?;
     if let Some(name) = &settings.name {
         ctx.name = String::from_utf8_lossy(name).into_owned();
     }
@@ -78,13 +78,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// GNU's message about getopt's own command line.
-fn misused(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
+fn report_misuse(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     input::usage_error(ctx, parts);
     Exit::USAGE
 }
 
 /// The settings, and the parameters to parse by them.
-fn settings<'a>(
+fn parse_settings<'a>(
     ctx: &mut Ctx<'_>,
     args: &'a [Vec<u8>],
 ) -> Result<(GetoptSettings, &'a [Vec<u8>]), Exit> {
@@ -93,7 +93,7 @@ fn settings<'a>(
         || ctx.env.get(b"GETOPT_COMPATIBLE").is_some();
     if compatible {
         let Some((first, rest)) = args.split_first() else {
-            return Err(misused(ctx, &[b"missing optstring argument"]));
+            return Err(report_misuse(ctx, &[b"missing optstring argument"]));
         };
         s.short = Some(first.clone());
         s.unquoted = true;
@@ -109,11 +109,11 @@ fn settings<'a>(
         if word.len() < 2 || !word.starts_with(b"-") {
             break;
         }
-        rest = s.option(ctx, word, after)?;
+        rest = s.take_option(ctx, word, after)?;
     }
     if s.short.is_none() {
         let Some((optstring, after)) = rest.split_first() else {
-            return Err(misused(ctx, &[b"missing optstring argument"]));
+            return Err(report_misuse(ctx, &[b"missing optstring argument"]));
         };
         s.short = Some(optstring.clone());
         (rest, ended) = (after, optstring == b"--");
@@ -129,7 +129,7 @@ fn settings<'a>(
 
 impl GetoptSettings {
     /// Takes one option, with a value from `after` if it needs one; what is left.
-    fn option<'a>(
+    fn take_option<'a>(
         &mut self,
         ctx: &mut Ctx<'_>,
         word: &[u8],
@@ -146,7 +146,7 @@ impl GetoptSettings {
         let mut rest = after;
         if matches!(full, b"name" | b"options" | b"shell" | b"longoptions") && value.is_none() {
             let Some((next, after)) = after.split_first() else {
-                return Err(misused(ctx, &[b"option requires an argument -- '", name, b"'"]));
+                return Err(report_misuse(ctx, &[b"option requires an argument -- '", name, b"'"]));
             };
             (value, rest) = (Some(next.as_slice()), after);
         }
@@ -161,7 +161,7 @@ impl GetoptSettings {
             b"help" => return Err(ctx.print(HELP)),
             b"version" => return Err(ctx.print(&ctx.version())),
             flag if self.set(flag) => {}
-            _ => return Err(misused(ctx, &[b"unrecognized option '", word, b"'"])),
+            _ => return Err(report_misuse(ctx, &[b"unrecognized option '", word, b"'"])),
         }
         // Several flags in one word.
         if let [b'-', b'a' | b'q' | b'Q' | b'u', more @ ..] = word {
@@ -189,7 +189,7 @@ impl GetoptSettings {
         let names = list.split(|c| matches!(c, b',' | b' ' | b'\t' | b'\n'));
         for name in names.filter(|name| !name.is_empty()) {
             let colons = name.iter().rev().take_while(|c| **c == b':').count();
-            self.long.push((name[..name.len() - colons].to_vec(), takes(colons)));
+            self.long.push((name[..name.len() - colons].to_vec(), argument_kind(colons)));
         }
     }
 }
@@ -261,18 +261,18 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
             if word == b"--" {
                 self.operands.extend(self.rest.by_ref().map(Vec::as_slice));
             } else if let Some(text) = word.strip_prefix(b"--") {
-                self.long(text);
+                self.parse_long(text);
             } else if word.len() > 2 && word.starts_with(b"-") && self.settings.alternative {
                 // A single dash may still be short options.
                 if self.find_long(&word[1..]).is_err() && self.find_short(word[1]).is_some() {
-                    self.short(word);
+                    self.parse_short(word);
                 } else {
-                    self.long(&word[1..]);
+                    self.parse_long(&word[1..]);
                 }
             } else if word.len() > 1 && word.starts_with(b"-") {
-                self.short(word);
+                self.parse_short(word);
             } else if self.in_place {
-                self.show(word);
+                self.add_word(word);
             } else {
                 self.operands.push(word);
                 if self.stop {
@@ -282,7 +282,7 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
         }
         self.out.extend_from_slice(b" --");
         for operand in std::mem::take(&mut self.operands) {
-            self.show(operand);
+            self.add_word(operand);
         }
         self.out.push(b'\n');
         if !self.settings.no_output {
@@ -292,16 +292,16 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
     }
 
     /// Adds a word to the output.
-    fn show(&mut self, word: &[u8]) {
+    fn add_word(&mut self, word: &[u8]) {
         self.out.push(b' ');
         if self.settings.unquoted {
             self.out.extend_from_slice(word);
         } else {
-            self.out.extend_from_slice(&quoted(word, self.settings.csh));
+            self.out.extend_from_slice(&quote_word(word, self.settings.csh));
         }
     }
 
-    fn fail(&mut self, parts: &[&[u8]]) {
+    fn report_failure(&mut self, parts: &[&[u8]]) {
         if !self.quiet {
             self.ctx.error_bytes(parts);
         }
@@ -310,7 +310,7 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
 
     fn find_short(&self, letter: u8) -> Option<ArgumentKind> {
         let i = self.letters.iter().position(|c| *c == letter && letter != b':')?;
-        Some(takes(self.letters[i + 1..].iter().take_while(|c| **c == b':').count()))
+        Some(argument_kind(self.letters[i + 1..].iter().take_while(|c| **c == b':').count()))
     }
 
     /// The option that a long name, or its beginning, means; else all that it may mean.
@@ -326,7 +326,7 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
     }
 
     /// `NAME` or `NAME=VALUE`
-    fn long(&mut self, text: &'p [u8]) {
+    fn parse_long(&mut self, text: &'p [u8]) {
         let mut parts = text.splitn(2, |c| *c == b'=');
         let (name, attached) = (parts.next().unwrap_or_default(), parts.next());
         let (full, takes) = match self.find_long(text) {
@@ -335,35 +335,37 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
                 let list = several.iter().flat_map(|l| [b" '--", *l, b"'"].concat());
                 let list: Vec<u8> = list.collect();
                 let what = b"' is ambiguous; possibilities:";
-                return self.fail(&[b"option '--", name, what, &list]);
+                return self.report_failure(&[b"option '--", name, what, &list]);
             }
-            Err(_) => return self.fail(&[b"unrecognized option '--", name, b"'"]),
+            Err(_) => return self.report_failure(&[b"unrecognized option '--", name, b"'"]),
         };
         let value = match (takes, attached) {
             (ArgumentKind::No, Some(_)) => {
-                return self.fail(&[b"option '--", full, b"' doesn't allow an argument"]);
+                return self.report_failure(&[b"option '--", full, b"' doesn't allow an argument"]);
             }
             (ArgumentKind::No, None) => None,
             (ArgumentKind::Optional, attached) => Some(attached.unwrap_or_default()),
             (ArgumentKind::Required, Some(attached)) => Some(attached),
             (ArgumentKind::Required, None) => match self.rest.next() {
                 Some(next) => Some(next.as_slice()),
-                None => return self.fail(&[b"option '--", full, b"' requires an argument"]),
+                None => {
+                    return self.report_failure(&[b"option '--", full, b"' requires an argument"]);
+                }
             },
         };
         self.out.extend_from_slice(&[b" --", full].concat());
         if let Some(value) = value {
-            self.show(value);
+            self.add_word(value);
         }
     }
 
     /// Letters after a dash; the first that takes a value takes the rest.
-    fn short(&mut self, word: &'p [u8]) {
+    fn parse_short(&mut self, word: &'p [u8]) {
         for (i, &letter) in word.iter().enumerate().skip(1) {
             let rest = &word[i + 1..];
             let value = match self.find_short(letter) {
                 None => {
-                    self.fail(&[b"invalid option -- '", &[letter], b"'"]);
+                    self.report_failure(&[b"invalid option -- '", &[letter], b"'"]);
                     continue;
                 }
                 Some(ArgumentKind::No) => {
@@ -377,9 +379,11 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
             match value {
                 Some(value) => {
                     self.out.extend_from_slice(&[b' ', b'-', letter]);
-                    self.show(value);
+                    self.add_word(value);
                 }
-                None => self.fail(&[b"option requires an argument -- '", &[letter], b"'"]),
+                None => {
+                    self.report_failure(&[b"option requires an argument -- '", &[letter], b"'"])
+                }
             }
             return;
         }

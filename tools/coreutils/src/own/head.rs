@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit, OutStream};
 
-use crate::common::input::{self, CopyStop, InputFile, put};
+use crate::common::input::{self, CopyStop, InputFile, write_output};
 use crate::common::number::NumberError;
 use crate::common::{number, quote};
 
@@ -24,15 +24,15 @@ const SPEC: Spec<HeadFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Print the first 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(HeadFlag::Bytes, 'c', "bytes").takes("[-]NUM", "print the first NUM bytes of each file;\nwith a leading '-', print all but the last NUM bytes"),
-        Opt::new(HeadFlag::Lines, 'n', "lines").takes("[-]NUM", "print the first NUM lines instead of the first 10;\nwith a leading '-', print all but the last NUM lines"),
-        Opt::new(HeadFlag::Quiet, 'q', "quiet").says("never print headers giving file names"),
-        Opt::long(HeadFlag::Quiet, "silent").says("the same"),
-        Opt::new(HeadFlag::Verbose, 'v', "verbose").says("always print headers giving file names"),
-        Opt::new(HeadFlag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
+        Opt::new(HeadFlag::Bytes, 'c', "bytes").with_argument("[-]NUM", "print the first NUM bytes of each file;\nwith a leading '-', print all but the last NUM bytes"),
+        Opt::new(HeadFlag::Lines, 'n', "lines").with_argument("[-]NUM", "print the first NUM lines instead of the first 10;\nwith a leading '-', print all but the last NUM lines"),
+        Opt::new(HeadFlag::Quiet, 'q', "quiet").with_help("never print headers giving file names"),
+        Opt::long(HeadFlag::Quiet, "silent").with_help("the same"),
+        Opt::new(HeadFlag::Verbose, 'v', "verbose").with_help("always print headers giving file names"),
+        Opt::new(HeadFlag::ZeroTerminated, 'z', "zero-terminated").with_help("line delimiter is NUL, not newline"),
     ],
 )
-.after("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
+.with_footer("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
 
 /// How much of a file: `-c` or `-n` with a number that may have a sign (`head` and `tail`).
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ impl HeadCount {
         sign: &[u8],
     ) -> Result<HeadCount, (&'t [u8], NumberError)> {
         let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
-        match number::size(digits) {
+        match number::parse_size(digits) {
             Ok(n) => Ok(HeadCount { n, bytes, signed: text.starts_with(sign) }),
             Err(e) => Err((digits, e)),
         }
@@ -61,8 +61,11 @@ impl HeadCount {
 /// GNU's message about a number of bytes or lines that is none.
 pub(super) fn invalid_count(ctx: &mut Ctx<'_>, bytes: bool, shown: &[u8], e: NumberError) -> Exit {
     let what: &[u8] = if bytes { b"bytes" } else { b"lines" };
-    let shown = quote::always(shown);
-    input::failure(ctx, &[b"invalid number of ", what, b": ", &shown, number::reason(e)])
+    let shown = quote::quote_in_sentence(shown);
+    input::report_failure(
+        ctx,
+        &[b"invalid number of ", what, b": ", &shown, number::error_suffix(e)],
+    )
 }
 
 /// What is to be printed of which files.
@@ -74,7 +77,7 @@ struct HeadPlan {
 }
 
 /// `-5`, `-5c`, `-2kq`: the obsolete form, first argument only, as options.
-fn obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
+fn translate_obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let first = args.first()?.strip_prefix(b"-")?;
     let digits = first.iter().take_while(|c| c.is_ascii_digit()).count();
     if digits == 0 {
@@ -102,11 +105,11 @@ fn obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    plan(ctx, args).map(|plan| print(ctx, &plan))
+    parse_plan(ctx, args).map(|plan| print_files(ctx, &plan))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HeadPlan, Exit> {
-    let changed = obsolete(args);
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HeadPlan, Exit> {
+    let changed = translate_obsolete(args);
     let p = SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::FAILURE)?;
     let mut count = HeadCount { n: 10, bytes: false, signed: false };
     for (flag, value) in &p.options {
@@ -117,27 +120,27 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HeadPlan, Exit> {
         count = HeadCount::parse(value.as_deref().unwrap_or_default(), bytes, b"-")
             .map_err(|(digits, e)| invalid_count(ctx, bytes, digits, e))?;
     }
-    let headers = p.choice(&[(HeadFlag::Quiet, false), (HeadFlag::Verbose, true)]);
+    let headers = p.last_choice(&[(HeadFlag::Quiet, false), (HeadFlag::Verbose, true)]);
     Ok(HeadPlan {
         count,
-        delimiter: if p.has(HeadFlag::ZeroTerminated) { 0 } else { b'\n' },
+        delimiter: if p.has_option(HeadFlag::ZeroTerminated) { 0 } else { b'\n' },
         headers: headers.unwrap_or(p.operands.len() > 1),
         files: input::or_stdin(p.operands),
     })
 }
 
-fn print(ctx: &mut Ctx<'_>, plan: &HeadPlan) -> Exit {
+fn print_files(ctx: &mut Ctx<'_>, plan: &HeadPlan) -> Exit {
     let mut exit = Exit::SUCCESS;
     let mut first = true;
     for file in &plan.files {
-        let opened = input::open(&mut ctx.stdin, &ctx.cwd, file);
+        let opened = input::open_operand(&mut ctx.stdin, &ctx.cwd, file);
         // A directory is opened, as far as anyone can see, and cannot be read.
         let readable = opened.as_ref().map_or_else(is_directory, |_| true);
         if plan.headers && readable {
-            header(&mut ctx.stdout, file, &mut first);
+            write_header(&mut ctx.stdout, file, &mut first);
         }
         let result = match opened {
-            Ok(mut reader) => beginning(&mut reader, plan, &mut ctx.stdout),
+            Ok(mut reader) => copy_beginning(&mut reader, plan, &mut ctx.stdout),
             Err(e) => {
                 exit = cannot_open(ctx, file, &e);
                 continue;
@@ -145,7 +148,7 @@ fn print(ctx: &mut Ctx<'_>, plan: &HeadPlan) -> Exit {
         };
         match result {
             Ok(()) => {}
-            Err(CopyStop::Read(e)) => exit = input::cannot(ctx, "error reading", file, &e),
+            Err(CopyStop::Read(e)) => exit = input::report_cannot(ctx, "error reading", file, &e),
             Err(CopyStop::Write) => return Exit::FAILURE,
         }
         if file == b"-" {
@@ -164,22 +167,22 @@ pub(super) fn is_directory(e: &io::Error) -> bool {
 /// Says that a file cannot be opened, or read if it is a directory (`head` and `tail`).
 pub(super) fn cannot_open(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) -> Exit {
     if is_directory(e) {
-        return input::cannot(ctx, "error reading", file, e);
+        return input::report_cannot(ctx, "error reading", file, e);
     }
-    let text = box_sys::strerror(e);
-    let shown = quote::always(file);
-    input::failure(ctx, &[b"cannot open ", &shown, b" for reading: ", text.as_bytes()])
+    let text = box_sys::error_text(e);
+    let shown = quote::quote_in_sentence(file);
+    input::report_failure(ctx, &[b"cannot open ", &shown, b" for reading: ", text.as_bytes()])
 }
 
 /// The header before a file (`head` and `tail`).
-pub(super) fn header(out: &mut OutStream, file: &[u8], first: &mut bool) {
+pub(super) fn write_header(out: &mut OutStream, file: &[u8], first: &mut bool) {
     let name: &[u8] = if file == b"-" { b"standard input" } else { file };
     let gap: &[u8] = if *first { b"" } else { b"\n" };
     *first = false;
     let _ = out.write_all(&[gap, b"==> ", name, b" <==\n"].concat());
 }
 
-fn beginning(
+fn copy_beginning(
     reader: &mut InputFile<'_>,
     plan: &HeadPlan,
     out: &mut OutStream,
@@ -203,7 +206,7 @@ fn first_bytes(
     }
     input::for_each_block(reader, |block| {
         let take = usize::try_from(n).unwrap_or(usize::MAX).min(block.len());
-        put(out, &block[..take])?;
+        write_output(out, &block[..take])?;
         n -= take as u64;
         Ok((take, n > 0))
     })
@@ -227,7 +230,7 @@ fn first_lines(
                 break;
             }
         }
-        put(out, &block[..end])?;
+        write_output(out, &block[..end])?;
         Ok((end, n > 0))
     })
 }
@@ -240,12 +243,12 @@ fn all_but_bytes(reader: &mut InputFile<'_>, n: u64, out: &mut OutStream) -> Res
         // Written in larger pieces, so that the rest is not moved for every block.
         if held.len() > keep.saturating_mul(2).saturating_add(1 << 16) {
             let free = held.len() - keep;
-            put(out, &held[..free])?;
+            write_output(out, &held[..free])?;
             held.drain(..free);
         }
         Ok((block.len(), true))
     })?;
-    put(out, &held[..held.len().saturating_sub(keep)])
+    write_output(out, &held[..held.len().saturating_sub(keep)])
 }
 
 fn all_but_lines(
@@ -268,7 +271,7 @@ fn all_but_lines(
         if held.len() > keep
             && let Some(l) = held.front()
         {
-            put(out, l)?;
+            write_output(out, l)?;
         }
         Ok(true)
     })

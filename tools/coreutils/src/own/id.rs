@@ -25,16 +25,17 @@ const ID: Spec<IdFlag> = Spec::new(
     "[OPTION]... [USER]...",
     "Print user and group information for each specified USER,\nor (when USER omitted) for the current user.",
     &[
-        Opt::new(IdFlag::Ignored, 'a', "").says("ignore, for compatibility with other versions"),
+        Opt::new(IdFlag::Ignored, 'a', "")
+            .with_help("ignore, for compatibility with other versions"),
         Opt::new(IdFlag::Context, 'Z', "context")
-            .says("print only the security context of the process"),
-        Opt::new(IdFlag::Group, 'g', "group").says("print only the effective group ID"),
-        Opt::new(IdFlag::Groups, 'G', "groups").says("print all group IDs"),
-        Opt::new(IdFlag::Name, 'n', "name").says("print a name instead of a number, for -ugG"),
+            .with_help("print only the security context of the process"),
+        Opt::new(IdFlag::Group, 'g', "group").with_help("print only the effective group ID"),
+        Opt::new(IdFlag::Groups, 'G', "groups").with_help("print all group IDs"),
+        Opt::new(IdFlag::Name, 'n', "name").with_help("print a name instead of a number, for -ugG"),
         Opt::new(IdFlag::Real, 'r', "real")
-            .says("print the real ID instead of the effective ID, with -ugG"),
-        Opt::new(IdFlag::User, 'u', "user").says("print only the effective user ID"),
-        Opt::new(IdFlag::Zero, 'z', "zero").says(
+            .with_help("print the real ID instead of the effective ID, with -ugG"),
+        Opt::new(IdFlag::User, 'u', "user").with_help("print only the effective user ID"),
+        Opt::new(IdFlag::Zero, 'z', "zero").with_help(
             "delimit entries with NUL characters, not whitespace;\nnot permitted in default format",
         ),
     ],
@@ -47,12 +48,12 @@ struct UserIds {
     groups: Vec<u32>,
 }
 
-fn current(names: &AccountNames) -> UserIds {
+fn current_user(names: &AccountNames) -> UserIds {
     let (uid, gid) = box_sys::meta::ids();
     UserIds { uid, gid, groups: names.groups_of(names.user(uid), gid) }
 }
 
-fn lookup(names: &AccountNames, operand: &[u8]) -> Option<UserIds> {
+fn find_user(names: &AccountNames, operand: &[u8]) -> Option<UserIds> {
     let name = String::from_utf8_lossy(operand);
     let (uid, gid) = match names.user_id(&name) {
         Some(found) => found,
@@ -64,13 +65,13 @@ fn lookup(names: &AccountNames, operand: &[u8]) -> Option<UserIds> {
     Some(UserIds { uid, gid, groups: names.groups_of(names.user(uid), gid) })
 }
 
-pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = ID.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let choices = [IdFlag::User, IdFlag::Group, IdFlag::Groups, IdFlag::Context]
         .iter()
-        .filter(|c| p.has(**c))
+        .filter(|c| p.has_option(**c))
         .count();
-    if p.has(IdFlag::Context) {
+    if p.has_option(IdFlag::Context) {
         ctx.error("--context (-Z) works only on an SELinux-enabled kernel");
         return Ok(Exit::FAILURE);
     }
@@ -78,25 +79,25 @@ pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         ctx.error("cannot print \"only\" of more than one choice");
         return Ok(Exit::FAILURE);
     }
-    if choices == 0 && (p.has(IdFlag::Name) || p.has(IdFlag::Real)) {
+    if choices == 0 && (p.has_option(IdFlag::Name) || p.has_option(IdFlag::Real)) {
         ctx.error("cannot print only names or real IDs in default format");
         return Ok(Exit::FAILURE);
     }
-    if choices == 0 && p.has(IdFlag::Zero) {
+    if choices == 0 && p.has_option(IdFlag::Zero) {
         ctx.error("option --zero not permitted in default format");
         return Ok(Exit::FAILURE);
     }
     let names = AccountNames::load();
     let mut exit = Exit::SUCCESS;
     if p.operands.is_empty() {
-        let who = current(&names);
-        show(ctx, &p, &names, &who);
+        let who = current_user(&names);
+        print_ids(ctx, &p, &names, &who);
     }
     for operand in &p.operands {
-        match lookup(&names, operand) {
-            Some(who) => show(ctx, &p, &names, &who),
+        match find_user(&names, operand) {
+            Some(who) => print_ids(ctx, &p, &names, &who),
             None => {
-                ctx.error_bytes(&[&quote::always(operand), b": no such user"]);
+                ctx.error_bytes(&[&quote::quote_in_sentence(operand), b": no such user"]);
                 exit = Exit::FAILURE;
             }
         }
@@ -104,21 +105,21 @@ pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-fn show(ctx: &mut Ctx<'_>, p: &ParsedOptions<IdFlag>, names: &AccountNames, who: &UserIds) {
-    let user = |id: u32| match names.user(id).filter(|_| p.has(IdFlag::Name)) {
+fn print_ids(ctx: &mut Ctx<'_>, p: &ParsedOptions<IdFlag>, names: &AccountNames, who: &UserIds) {
+    let user = |id: u32| match names.user(id).filter(|_| p.has_option(IdFlag::Name)) {
         Some(n) => n.to_string(),
         None => id.to_string(),
     };
-    let group = |id: u32| match names.group(id).filter(|_| p.has(IdFlag::Name)) {
+    let group = |id: u32| match names.group(id).filter(|_| p.has_option(IdFlag::Name)) {
         Some(n) => n.to_string(),
         None => id.to_string(),
     };
-    let (between, end) = if p.has(IdFlag::Zero) { ("\0", "\0") } else { (" ", "\n") };
-    let text = if p.has(IdFlag::User) {
+    let (between, end) = if p.has_option(IdFlag::Zero) { ("\0", "\0") } else { (" ", "\n") };
+    let text = if p.has_option(IdFlag::User) {
         user(who.uid)
-    } else if p.has(IdFlag::Group) {
+    } else if p.has_option(IdFlag::Group) {
         group(who.gid)
-    } else if p.has(IdFlag::Groups) {
+    } else if p.has_option(IdFlag::Groups) {
         who.groups.iter().map(|g| group(*g)).collect::<Vec<_>>().join(between)
     } else {
         let named = |id: u32, name: Option<&str>| match name {
@@ -142,7 +143,7 @@ const WHOAMI: Spec<IdFlag> = Spec::new(
     &[],
 );
 
-pub(crate) fn whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = WHOAMI.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if let Some(extra) = p.operands.first() {
         return Err(input::extra_operand(ctx, extra));
@@ -167,7 +168,7 @@ const GROUPS: Spec<IdFlag> = Spec::new(
     &[],
 );
 
-pub(crate) fn groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = GROUPS.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let names = AccountNames::load();
     let mut exit = Exit::SUCCESS;
@@ -176,18 +177,18 @@ pub(crate) fn groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let known = AccountNames::load();
     if p.operands.is_empty() {
-        let text = list(&current(&known));
+        let text = list(&current_user(&known));
         let _ = ctx.stdout.write_all(format!("{text}\n").as_bytes());
     }
     for operand in &p.operands {
-        match lookup(&known, operand) {
+        match find_user(&known, operand) {
             Some(who) => {
                 let text = list(&who);
                 let line = [operand, b" : ".as_slice(), text.as_bytes(), b"\n"].concat();
                 let _ = ctx.stdout.write_all(&line);
             }
             None => {
-                ctx.error_bytes(&[&quote::always(operand), b": no such user"]);
+                ctx.error_bytes(&[&quote::quote_in_sentence(operand), b": no such user"]);
                 exit = Exit::FAILURE;
             }
         }

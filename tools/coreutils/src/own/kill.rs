@@ -26,14 +26,14 @@ enum KillPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(match plan(ctx, args)? {
-        KillPlan::Send { signal, to } => send(ctx, signal, &to),
+    Ok(match parse_plan(ctx, args)? {
+        KillPlan::Send { signal, to } => send_signal(ctx, signal, &to),
         KillPlan::List { signals, as_table } => list_signals(ctx, &signals, as_table),
     })
 }
 
 /// Reads the command line, which `getopt` could not: `-9`, `-KILL` and `-1 -5`, a group.
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<KillPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<KillPlan, Exit> {
     let mut chosen: Option<u8> = None;
     let mut as_table: Option<bool> = None;
     let mut rest = args;
@@ -67,8 +67,9 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<KillPlan, Exit> {
             },
         }
         if let Some(name) = name {
-            let invalid =
-                |ctx| input::usage_error(ctx, &[&quote::always(name), b": invalid signal"]);
+            let invalid = |ctx| {
+                input::usage_error(ctx, &[&quote::quote_in_sentence(name), b": invalid signal"])
+            };
             chosen = Some(signal::parse(name).ok_or_else(|| invalid(ctx))?);
         }
         let takes_next = matches!(arg.as_slice(), b"-s" | b"-n" | b"--signal");
@@ -84,12 +85,15 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<KillPlan, Exit> {
 }
 
 /// Sends a signal to processes, and to groups, which are written with a dash.
-fn send(ctx: &mut Ctx<'_>, signal: u8, to: &[Vec<u8>]) -> Exit {
+fn send_signal(ctx: &mut Ctx<'_>, signal: u8, to: &[Vec<u8>]) -> Exit {
     let mut exit = Exit::SUCCESS;
     for target in to {
         let digits = target.strip_prefix(b"-").unwrap_or(target);
-        let Some(pid) = number::decimal(digits).and_then(|n| u32::try_from(n).ok()) else {
-            exit = input::failure(ctx, &[&quote::always(target), b": invalid process id"]);
+        let Some(pid) = number::parse_decimal(digits).and_then(|n| u32::try_from(n).ok()) else {
+            exit = input::report_failure(
+                ctx,
+                &[&quote::quote_in_sentence(target), b": invalid process id"],
+            );
             continue;
         };
         let group = pid == 0 || target.starts_with(b"-");
@@ -98,8 +102,11 @@ fn send(ctx: &mut Ctx<'_>, signal: u8, to: &[Vec<u8>]) -> Exit {
             false => ctx.procs.kill(pid, signal),
         };
         if let Err(e) = sent {
-            let why = box_sys::strerror(&e);
-            exit = input::failure(ctx, &[&quote::always(target), b": ", why.as_bytes()]);
+            let why = box_sys::error_text(&e);
+            exit = input::report_failure(
+                ctx,
+                &[&quote::quote_in_sentence(target), b": ", why.as_bytes()],
+            );
         }
     }
     exit
@@ -127,7 +134,7 @@ fn list_signals(ctx: &mut Ctx<'_>, operands: &[Vec<u8>], table: bool) -> Exit {
     }
     for o in operands {
         // A number may be a status: 128 more than the signal.
-        let n = match number::decimal(o) {
+        let n = match number::parse_decimal(o) {
             Some(n) => u8::try_from(n & 0x7f).ok().filter(|_| n < 256),
             None => signal::parse(o),
         };
@@ -138,7 +145,7 @@ fn list_signals(ctx: &mut Ctx<'_>, operands: &[Vec<u8>], table: bool) -> Exit {
             }
             Some((n, _)) => out.push_str(&format!("{n}\n")),
             None => {
-                ctx.error_bytes(&[&quote::always(o), b": invalid signal"]);
+                ctx.error_bytes(&[&quote::quote_in_sentence(o), b": invalid signal"]);
                 exit = Exit::FAILURE;
             }
         }

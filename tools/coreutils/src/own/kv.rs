@@ -14,7 +14,7 @@ const SPEC: Spec = Spec::new(
     "Get, set, list or delete values that this session keeps from call to call.",
     &[],
 )
-.after("Without VALUE, or if it is -, set reads standard input. A key has at most 4096 bytes, a value 1 MiB.\n\
+.with_footer("Without VALUE, or if it is -, set reads standard input. A key has at most 4096 bytes, a value 1 MiB.\n\
             Values are not files: undo and restore of a session leave them as they are.\n\
             \n\
             Exit status: 0 if all went well, 1 if there is no such key, 2 for all else.\n").posix_order();
@@ -38,7 +38,7 @@ impl From<io::Error> for KvFailure {
 }
 
 /// Asks the host.
-fn ask(request: &KvRequest<'_>) -> Result<KvAnswer, KvFailure> {
+fn ask_host(request: &KvRequest<'_>) -> Result<KvAnswer, KvFailure> {
     let node = File::options().read(true).write(true).open(KV);
     let mut node = node.map_err(|_| KvFailure::Nowhere)?;
     node.write_all(&request.encode())?;
@@ -70,7 +70,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         (b"get" | b"set", [key, ..]) => std::slice::from_ref(key),
         (b"list", _) => &[],
         _ => {
-            input::usage_error(ctx, &[b"unknown action ", &quote::always(action)]);
+            input::usage_error(ctx, &[b"unknown action ", &quote::quote_in_sentence(action)]);
             return Ok(FAILED);
         }
     };
@@ -82,23 +82,23 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let done = match (action.as_slice(), rest) {
         (b"get", [key, ..]) => get(ctx, key),
         (b"set", [key, value @ ..]) => set(ctx, key, value.first()),
-        (b"delete", keys) => delete(ctx, keys),
-        _ => list(ctx, rest.first().map_or(b"", |prefix| prefix)),
+        (b"delete", keys) => delete_keys(ctx, keys),
+        _ => list_keys(ctx, rest.first().map_or(b"", |prefix| prefix)),
     };
     Ok(done.unwrap_or_else(|failed| {
         match failed {
             KvFailure::Nowhere => {
                 ctx.error_bytes(&[b"no values are kept here: this is no session with a history"])
             }
-            KvFailure::Node(e) => ctx.error_bytes(&[box_sys::strerror(&e).as_bytes()]),
+            KvFailure::Node(e) => ctx.error_bytes(&[box_sys::error_text(&e).as_bytes()]),
             KvFailure::Refused(why) => ctx.error_bytes(&[&why]),
         }
         FAILED
     }))
 }
 
-fn missing(ctx: &mut Ctx<'_>, key: &[u8]) -> Exit {
-    ctx.error_bytes(&[b"no value ", &quote::always(key)]);
+fn report_missing(ctx: &mut Ctx<'_>, key: &[u8]) -> Exit {
+    ctx.error_bytes(&[b"no value ", &quote::quote_in_sentence(key)]);
     MISSING
 }
 
@@ -106,8 +106,8 @@ fn missing(ctx: &mut Ctx<'_>, key: &[u8]) -> Exit {
 fn get(ctx: &mut Ctx<'_>, key: &[u8]) -> Result<Exit, KvFailure> {
     let mut from = 0;
     loop {
-        let KvAnswer::Value { len, bytes } = ask(&KvRequest::Get { key, from })? else {
-            return Ok(missing(ctx, key));
+        let KvAnswer::Value { len, bytes } = ask_host(&KvRequest::Get { key, from })? else {
+            return Ok(report_missing(ctx, key));
         };
         ctx.stdout.write_all(&bytes)?;
         from += bytes.len() as u64;
@@ -130,24 +130,24 @@ fn set(ctx: &mut Ctx<'_>, key: &[u8], value: Option<&Vec<u8>>) -> Result<Exit, K
         ctx.error_bytes(&[b"the value is longer than 1 MiB"]);
         return Ok(FAILED);
     }
-    ask(&KvRequest::Set { key, value })?;
+    ask_host(&KvRequest::Set { key, value })?;
     Ok(Exit::SUCCESS)
 }
 
-fn delete(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Result<Exit, KvFailure> {
+fn delete_keys(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Result<Exit, KvFailure> {
     let mut exit = Exit::SUCCESS;
     for key in keys {
-        if ask(&KvRequest::Delete { key })? == KvAnswer::Missing {
-            exit = missing(ctx, key);
+        if ask_host(&KvRequest::Delete { key })? == KvAnswer::Missing {
+            exit = report_missing(ctx, key);
         }
     }
     Ok(exit)
 }
 
-fn list(ctx: &mut Ctx<'_>, prefix: &[u8]) -> Result<Exit, KvFailure> {
+fn list_keys(ctx: &mut Ctx<'_>, prefix: &[u8]) -> Result<Exit, KvFailure> {
     let mut after = Vec::new();
     loop {
-        let KvAnswer::Keys { keys, more } = ask(&KvRequest::List { after: &after })? else {
+        let KvAnswer::Keys { keys, more } = ask_host(&KvRequest::List { after: &after })? else {
             return Err(KvFailure::Node(io::ErrorKind::InvalidData.into()));
         };
         for key in keys.iter().filter(|key| key.starts_with(prefix)) {

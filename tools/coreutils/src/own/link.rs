@@ -26,9 +26,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         [a, b] => (a, b),
     };
     if let Err(e) = std::fs::hard_link(ctx.path(from), ctx.path(to)) {
-        let (to, from) = (quote::always(to), quote::always(from));
-        let text = box_sys::strerror(&e);
-        return Err(input::failure(
+        let (to, from) = (quote::quote_in_sentence(to), quote::quote_in_sentence(from));
+        let text = box_sys::error_text(&e);
+        return Err(input::report_failure(
             ctx,
             &[b"cannot create link ", &to, b" to ", &from, b": ", text.as_bytes()],
         ));
@@ -51,7 +51,7 @@ pub(crate) fn run_unlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         [f] => f,
     };
     if let Err(e) = std::fs::remove_file(ctx.path(file)) {
-        return Err(input::cannot(ctx, "cannot unlink", file, &e));
+        return Err(input::report_cannot(ctx, "cannot unlink", file, &e));
     }
     Ok(Exit::SUCCESS)
 }

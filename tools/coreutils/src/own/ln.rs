@@ -35,29 +35,30 @@ const SPEC: Spec<LnFlag> = Spec::new(
         Opt::long(LnFlag::Backup, "backup")
             .may_take("CONTROL", "make a backup of each existing destination file"),
         Opt::new(LnFlag::PlainBackup, 'b', "")
-            .says("like --backup but does not accept an argument"),
+            .with_help("like --backup but does not accept an argument"),
         Opt::new(LnFlag::Directory, 'd', "directory")
-            .says("allow the superuser to attempt to hard link directories"),
-        Opt::new(LnFlag::Directory, 'F', "").says("the same as -d"),
-        Opt::new(LnFlag::Force, 'f', "force").says("remove existing destination files"),
+            .with_help("allow the superuser to attempt to hard link directories"),
+        Opt::new(LnFlag::Directory, 'F', "").with_help("the same as -d"),
+        Opt::new(LnFlag::Force, 'f', "force").with_help("remove existing destination files"),
         Opt::new(LnFlag::Interactive, 'i', "interactive")
-            .says("prompt whether to remove destinations"),
+            .with_help("prompt whether to remove destinations"),
         Opt::new(LnFlag::Logical, 'L', "logical")
-            .says("dereference TARGETs that are symbolic links"),
+            .with_help("dereference TARGETs that are symbolic links"),
         Opt::new(LnFlag::NoDereference, 'n', "no-dereference")
-            .says("treat LINK_NAME as a normal file if it is a symbolic link to a directory"),
+            .with_help("treat LINK_NAME as a normal file if it is a symbolic link to a directory"),
         Opt::new(LnFlag::Physical, 'P', "physical")
-            .says("make hard links directly to symbolic links"),
+            .with_help("make hard links directly to symbolic links"),
         Opt::new(LnFlag::Relative, 'r', "relative")
-            .says("with -s, create links relative to link location"),
+            .with_help("with -s, create links relative to link location"),
         Opt::new(LnFlag::Symbolic, 's', "symbolic")
-            .says("make symbolic links instead of hard links"),
-        Opt::new(LnFlag::Suffix, 'S', "suffix").takes("SUFFIX", "override the usual backup suffix"),
+            .with_help("make symbolic links instead of hard links"),
+        Opt::new(LnFlag::Suffix, 'S', "suffix")
+            .with_argument("SUFFIX", "override the usual backup suffix"),
         Opt::new(LnFlag::TargetDirectory, 't', "target-directory")
-            .takes("DIRECTORY", "specify the DIRECTORY in which to create the links"),
+            .with_argument("DIRECTORY", "specify the DIRECTORY in which to create the links"),
         Opt::new(LnFlag::NoTargetDirectory, 'T', "no-target-directory")
-            .says("treat LINK_NAME as a normal file always"),
-        Opt::new(LnFlag::Verbose, 'v', "verbose").says("print name of each linked file"),
+            .with_help("treat LINK_NAME as a normal file always"),
+        Opt::new(LnFlag::Verbose, 'v', "verbose").with_help("print name of each linked file"),
     ],
 );
 
@@ -80,28 +81,29 @@ enum LinkNames {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let o = options(ctx, &p)?;
-    let (targets, links) = operands(ctx, &p)?;
+    let o = parse_options(ctx, &p)?;
+    let (targets, links) = parse_operands(ctx, &p)?;
     let mut ok = true;
     let mut made: Vec<Vec<u8>> = Vec::new();
     for target in targets {
         let link = match &links {
             LinkNames::In(d) if d == b"." => paths::base_name(target).to_vec(),
-            LinkNames::In(d) => paths::join(d, paths::base_name(target)),
+            LinkNames::In(d) => paths::join_path(d, paths::base_name(target)),
             LinkNames::Named(name) => name.clone(),
         };
         if made.contains(&link) && !o.symbolic {
-            let (link, target) = (quote::always(&link), quote::always(target));
+            let (link, target) =
+                (quote::quote_in_sentence(&link), quote::quote_in_sentence(target));
             ctx.error_bytes(&[b"will not overwrite just-created ", &link, b" with ", &target]);
             ok = false;
             continue;
         }
-        match one(ctx, target, &link, &o) {
+        match make_link_or_ask(ctx, target, &link, &o) {
             Ok(true) => made.push(link),
             Ok(false) => {}
             Err(None) => ok = false,
             Err(Some(e)) => {
-                failed(ctx, target, &link, &o, &e);
+                report_failure(ctx, target, &link, &o, &e);
                 ok = false;
             }
         }
@@ -109,53 +111,54 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<LnFlag>) -> Result<LnOptions, Exit> {
-    let backup = Backup::of(ctx, p, [LnFlag::Backup, LnFlag::PlainBackup, LnFlag::Suffix])?;
+fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<LnFlag>) -> Result<LnOptions, Exit> {
+    let backup =
+        Backup::from_options(ctx, p, [LnFlag::Backup, LnFlag::PlainBackup, LnFlag::Suffix])?;
     let last = p.last_of(&[LnFlag::Force, LnFlag::Interactive]);
     let options = LnOptions {
-        symbolic: p.has(LnFlag::Symbolic),
-        relative: p.has(LnFlag::Relative),
+        symbolic: p.has_option(LnFlag::Symbolic),
+        relative: p.has_option(LnFlag::Relative),
         force: last == Some(LnFlag::Force),
         interactive: last == Some(LnFlag::Interactive),
-        verbose: p.has(LnFlag::Verbose),
+        verbose: p.has_option(LnFlag::Verbose),
         follow: p.last_of(&[LnFlag::Logical, LnFlag::Physical]) == Some(LnFlag::Logical),
         backup,
     };
     if options.relative && !options.symbolic {
-        return Err(input::failure(ctx, &[b"cannot do --relative without --symbolic"]));
+        return Err(input::report_failure(ctx, &[b"cannot do --relative without --symbolic"]));
     }
     Ok(options)
 }
 
 /// The targets, and what links to them are called.
-fn operands<'p>(
+fn parse_operands<'p>(
     ctx: &mut Ctx<'_>,
     p: &'p ParsedOptions<LnFlag>,
 ) -> Result<(&'p [Vec<u8>], LinkNames), Exit> {
     let is_dir = |ctx: &Ctx<'_>, name: &[u8]| {
         let path = ctx.path(name);
-        let link = p.has(LnFlag::NoDereference)
+        let link = p.has_option(LnFlag::NoDereference)
             && meta::stat(&path, false).is_ok_and(|s| s.kind == FileKind::Symlink);
         !link && meta::stat(&path, true).is_ok_and(|s| s.kind == FileKind::Dir)
     };
-    let no_dir = p.has(LnFlag::NoTargetDirectory);
-    Ok(match (p.last(LnFlag::TargetDirectory), p.operands.as_slice()) {
+    let no_dir = p.has_option(LnFlag::NoTargetDirectory);
+    Ok(match (p.last_value(LnFlag::TargetDirectory), p.operands.as_slice()) {
         (_, []) => return Err(input::usage_error(ctx, &[b"missing file operand"])),
         (Some(_), _) if no_dir => {
             let text = b"cannot combine --target-directory and --no-target-directory";
-            return Err(input::failure(ctx, &[text]));
+            return Err(input::report_failure(ctx, &[text]));
         }
         (Some(dir), all) => {
             if !is_dir(ctx, dir) {
                 let not_dir = || io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR);
                 let e = meta::stat(&ctx.path(dir), true).err().unwrap_or_else(not_dir);
-                return Err(input::cannot(ctx, "target directory", dir, &e));
+                return Err(input::report_cannot(ctx, "target directory", dir, &e));
             }
             (all, LinkNames::In(dir.to_vec()))
         }
         (None, [one]) if no_dir => {
             let what = b"missing destination file operand after ";
-            return Err(input::usage_error(ctx, &[what, &quote::always(one)]));
+            return Err(input::usage_error(ctx, &[what, &quote::quote_in_sentence(one)]));
         }
         (None, all @ [_]) => (all, LinkNames::In(b".".to_vec())),
         (None, [target, name]) if no_dir || !is_dir(ctx, name) => {
@@ -164,27 +167,31 @@ fn operands<'p>(
         (None, [_, _, extra, ..]) if no_dir => return Err(input::extra_operand(ctx, extra)),
         (None, [targets @ .., dir]) => {
             if !is_dir(ctx, dir) {
-                let shown = quote::always(dir);
-                return Err(input::failure(ctx, &[b"target ", &shown, b" is not a directory"]));
+                let shown = quote::quote_in_sentence(dir);
+                return Err(input::report_failure(
+                    ctx,
+                    &[b"target ", &shown, b" is not a directory"],
+                ));
             }
             (targets, LinkNames::In(dir.clone()))
         }
     })
 }
 
-fn failed(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &LnOptions, e: &io::Error) {
+fn report_failure(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &LnOptions, e: &io::Error) {
     let what = if o.symbolic { "symbolic" } else { "hard" };
     let mut text =
-        [b"failed to create ", what.as_bytes(), b" link ", &quote::always(link)].concat();
+        [b"failed to create ", what.as_bytes(), b" link ", &quote::quote_in_sentence(link)]
+            .concat();
     // Which of the two is to blame is clear when the link's name is taken.
     if !o.symbolic && e.kind() != io::ErrorKind::AlreadyExists {
-        text.extend_from_slice(&[b" => ", &*quote::always(target)].concat());
+        text.extend_from_slice(&[b" => ", &*quote::quote_in_sentence(target)].concat());
     }
-    ctx.error_bytes(&[&text, b": ", box_sys::strerror(e).as_bytes()]);
+    ctx.error_bytes(&[&text, b": ", box_sys::error_text(e).as_bytes()]);
 }
 
 /// Makes one link; `Ok(false)` if the user declined, `Err(None)` if a message was given.
-fn one(
+fn make_link_or_ask(
     ctx: &mut Ctx<'_>,
     target: &[u8],
     link: &[u8],
@@ -192,11 +199,14 @@ fn one(
 ) -> Result<bool, Option<io::Error>> {
     if !o.symbolic {
         let stat = meta::stat(&ctx.path(target), o.follow).map_err(|e| {
-            input::cannot(ctx, "failed to access", target, &e);
+            input::report_cannot(ctx, "failed to access", target, &e);
             None
         })?;
         if stat.kind == FileKind::Dir {
-            ctx.error_bytes(&[&quote::colon(target), b": hard link not allowed for directory"]);
+            ctx.error_bytes(&[
+                &quote::quote_with_colon(target),
+                b": hard link not allowed for directory",
+            ]);
             return Err(None);
         }
     }
@@ -205,10 +215,12 @@ fn one(
     {
         return Ok(done);
     }
-    make(ctx, target, link, o).map_err(Some)?;
+    make_link(ctx, target, link, o).map_err(Some)?;
     if o.verbose {
         let arrow: &[u8] = if o.symbolic { b" -> " } else { b" => " };
-        let line = [&quote::always(link), arrow, &quote::always(target), b"\n"].concat();
+        let line =
+            [&quote::quote_in_sentence(link), arrow, &quote::quote_in_sentence(target), b"\n"]
+                .concat();
         let _ = ctx.stdout.write_all(&line);
     }
     Ok(true)
@@ -224,12 +236,12 @@ fn make_way(
 ) -> Result<Option<bool>, Option<io::Error>> {
     let replaces = o.force || o.interactive;
     if old.kind == FileKind::Dir && replaces {
-        ctx.error_bytes(&[&quote::colon(link), b": cannot overwrite directory"]);
+        ctx.error_bytes(&[&quote::quote_with_colon(link), b": cannot overwrite directory"]);
         return Err(None);
     }
     if o.interactive {
-        let question = [b"replace ", &*quote::always(link), b"?"].concat();
-        if !paths::confirm(ctx, &question) {
+        let question = [b"replace ", &*quote::quote_in_sentence(link), b"?"].concat();
+        if !paths::confirm_question(ctx, &question) {
             return Ok(Some(false));
         }
     }
@@ -237,10 +249,10 @@ fn make_way(
     if backed.is_some() || !replaces {
         return Ok(None);
     }
-    let same = meta::stat(&ctx.path(target), false).is_ok_and(|t| paths::same(&t, old));
+    let same = meta::stat(&ctx.path(target), false).is_ok_and(|t| paths::is_same_file(&t, old));
     if !o.symbolic && same {
         if ctx.path(target) == ctx.path(link) {
-            let (t, l) = (quote::always(target), quote::always(link));
+            let (t, l) = (quote::quote_in_sentence(target), quote::quote_in_sentence(link));
             ctx.error_bytes(&[&t, b" and ", &l, b" are the same file"]);
             return Err(None);
         }
@@ -250,7 +262,7 @@ fn make_way(
     Ok(None)
 }
 
-fn make(ctx: &Ctx<'_>, target: &[u8], link: &[u8], o: &LnOptions) -> io::Result<()> {
+fn make_link(ctx: &Ctx<'_>, target: &[u8], link: &[u8], o: &LnOptions) -> io::Result<()> {
     let path = ctx.path(link);
     if o.symbolic {
         let text = if o.relative { relative_target(ctx, target, link)? } else { target.to_vec() };
@@ -261,14 +273,15 @@ fn make(ctx: &Ctx<'_>, target: &[u8], link: &[u8], o: &LnOptions) -> io::Result<
     }
     let mut target = ctx.path(target);
     if o.follow {
-        target = paths::canonical(&target, paths::MissingComponents::None)?;
+        target = paths::canonical_path(&target, paths::MissingComponents::None)?;
     }
     std::fs::hard_link(target, &path)
 }
 
 /// The target as seen from the link's directory (`-r`).
 fn relative_target(ctx: &Ctx<'_>, target: &[u8], link: &[u8]) -> io::Result<Vec<u8>> {
-    let dir = paths::canonical(&ctx.path(paths::dir_name(link)), paths::MissingComponents::All)?;
-    let to = paths::canonical(&ctx.path(target), paths::MissingComponents::All)?;
-    Ok(paths::relative(&to, &dir))
+    let dir =
+        paths::canonical_path(&ctx.path(paths::dir_name(link)), paths::MissingComponents::All)?;
+    let to = paths::canonical_path(&ctx.path(target), paths::MissingComponents::All)?;
+    Ok(paths::relative_path(&to, &dir))
 }

@@ -26,12 +26,12 @@ const MKDIR: Spec<MkdirFlag> = Spec::new(
     "Create the DIRECTORY(ies), if they do not already exist.",
     &[
         Opt::new(MkdirFlag::Mode, 'm', "mode")
-            .takes("MODE", "set file mode (as in chmod), not a=rwx - umask"),
+            .with_argument("MODE", "set file mode (as in chmod), not a=rwx - umask"),
         Opt::new(MkdirFlag::Parents, 'p', "parents")
-            .says("no error if existing, make parent directories as needed"),
+            .with_help("no error if existing, make parent directories as needed"),
         Opt::new(MkdirFlag::Verbose, 'v', "verbose")
-            .says("print a message for each created directory"),
-        Opt::new(MkdirFlag::Ignored, 'Z', "").says("ignored"),
+            .with_help("print a message for each created directory"),
+        Opt::new(MkdirFlag::Ignored, 'Z', "").with_help("ignored"),
         Opt::long(MkdirFlag::Context, "context").may_take("CTX", "ignored"),
     ],
 );
@@ -41,29 +41,33 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
-    let mode = match p.last(MkdirFlag::Mode).map(|m| (m, mode::parse(m))) {
+    let mode = match p.last_value(MkdirFlag::Mode).map(|m| (m, mode::parse(m))) {
         Some((text, None)) => {
-            return Err(input::failure(ctx, &[b"invalid mode ", &quote::always(text)]));
+            return Err(input::report_failure(
+                ctx,
+                &[b"invalid mode ", &quote::quote_in_sentence(text)],
+            ));
         }
         Some((_, Some(m))) => Some(m),
         None => None,
     };
     let mut exit = Exit::SUCCESS;
     for dir in &p.operands {
-        let made = if p.has(MkdirFlag::Parents) {
-            parents(ctx, dir, mode.as_ref(), p.has(MkdirFlag::Verbose))
+        let made = if p.has_option(MkdirFlag::Parents) {
+            create_parents(ctx, dir, mode.as_ref(), p.has_option(MkdirFlag::Verbose))
         } else {
-            create(ctx, dir, mode.as_ref(), p.has(MkdirFlag::Verbose)).map_err(|e| (dir.clone(), e))
+            make_dir(ctx, dir, mode.as_ref(), p.has_option(MkdirFlag::Verbose))
+                .map_err(|e| (dir.clone(), e))
         };
         if let Err((at, e)) = made {
-            input::cannot(ctx, "cannot create directory", &at, &e);
+            input::report_cannot(ctx, "cannot create directory", &at, &e);
             exit = Exit::FAILURE;
         }
     }
     Ok(exit)
 }
 
-fn create(
+fn make_dir(
     ctx: &mut Ctx<'_>,
     dir: &[u8],
     mode: Option<&FileModeChange>,
@@ -77,7 +81,7 @@ fn create(
         meta::chmod(&ctx.path(dir), m.apply(0o777, true, umask()))?;
     }
     if verbose {
-        let shown = quote::always(dir);
+        let shown = quote::quote_in_sentence(dir);
         let name = ctx.name.clone();
         let _ = ctx
             .stdout
@@ -87,7 +91,7 @@ fn create(
 }
 
 /// `mkdir -p`: parents get the default mode, the last one the mode asked for.
-fn parents(
+fn create_parents(
     ctx: &mut Ctx<'_>,
     dir: &[u8],
     mode: Option<&FileModeChange>,
@@ -108,7 +112,7 @@ fn parents(
         if start == end {
             break;
         }
-        match create(ctx, part, mode.filter(|_| last), verbose) {
+        match make_dir(ctx, part, mode.filter(|_| last), verbose) {
             Ok(()) => {}
             Err(e) => match meta::stat(&ctx.path(part), true) {
                 Ok(s) if s.kind == FileKind::Dir => {}
@@ -130,12 +134,12 @@ const RMDIR: Spec<MkdirFlag> = Spec::new(
     "Remove the DIRECTORY(ies), if they are empty.",
     &[
         Opt::long(MkdirFlag::IgnoreFailOnNonEmpty, "ignore-fail-on-non-empty")
-            .says("ignore each failure to remove a non-empty directory"),
-        Opt::new(MkdirFlag::Parents, 'p', "parents").says(
+            .with_help("ignore each failure to remove a non-empty directory"),
+        Opt::new(MkdirFlag::Parents, 'p', "parents").with_help(
             "remove DIRECTORY and its ancestors; e.g., 'rmdir -p a/b' is similar to 'rmdir a/b a'",
         ),
         Opt::new(MkdirFlag::Verbose, 'v', "verbose")
-            .says("output a diagnostic for every directory processed"),
+            .with_help("output a diagnostic for every directory processed"),
     ],
 );
 
@@ -148,22 +152,22 @@ pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     for operand in &p.operands {
         let mut dir = operand.clone();
         loop {
-            if p.has(MkdirFlag::Verbose) {
-                let shown = quote::always(&dir);
+            if p.has_option(MkdirFlag::Verbose) {
+                let shown = quote::quote_in_sentence(&dir);
                 let line = [ctx.name.as_bytes(), b": removing directory, ", &shown, b"\n"].concat();
                 let _ = ctx.stdout.write_all(&line);
             }
             if let Err(e) = remove_dir(ctx, &dir) {
-                if p.has(MkdirFlag::IgnoreFailOnNonEmpty) && not_empty(ctx, &dir, &e) {
+                if p.has_option(MkdirFlag::IgnoreFailOnNonEmpty) && not_empty(ctx, &dir, &e) {
                     break;
                 }
                 let what =
                     if dir == *operand { "failed to remove" } else { "failed to remove directory" };
-                input::cannot(ctx, what, &dir, &e);
+                input::report_cannot(ctx, what, &dir, &e);
                 exit = Exit::FAILURE;
                 break;
             }
-            if !p.has(MkdirFlag::Parents) {
+            if !p.has_option(MkdirFlag::Parents) {
                 break;
             }
             let parent = paths::dir_name(&dir).to_vec();

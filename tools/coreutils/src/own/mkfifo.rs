@@ -18,8 +18,8 @@ enum MkfifoFlag {
 
 const OPTIONS: &[Opt<MkfifoFlag>] = &[
     Opt::new(MkfifoFlag::Mode, 'm', "mode")
-        .takes("MODE", "set file permission bits to MODE, not a=rw - umask"),
-    Opt::new(MkfifoFlag::Ignored, 'Z', "").says("(ignored)"),
+        .with_argument("MODE", "set file permission bits to MODE, not a=rw - umask"),
+    Opt::new(MkfifoFlag::Ignored, 'Z', "").with_help("(ignored)"),
     Opt::long(MkfifoFlag::Context, "context").may_take("CTX", "(ignored)"),
 ];
 const MKFIFO: Spec<MkfifoFlag> =
@@ -30,7 +30,7 @@ const MKNOD: Spec<MkfifoFlag> = Spec::new(
     OPTIONS,
 );
 
-fn permissions(ctx: &mut Ctx<'_>, text: Option<&[u8]>) -> Result<u16, Exit> {
+fn parse_permissions(ctx: &mut Ctx<'_>, text: Option<&[u8]>) -> Result<u16, Exit> {
     let Some(text) = text else { return Ok(0o666 & !umask()) };
     match mode::parse(text) {
         Some(m) => Ok(m.apply(0o666, false, umask()) & 0o777),
@@ -41,14 +41,14 @@ fn permissions(ctx: &mut Ctx<'_>, text: Option<&[u8]>) -> Result<u16, Exit> {
     }
 }
 
-fn make(ctx: &mut Ctx<'_>, name: &[u8], bits: u16, exact: bool) -> bool {
+fn make_fifo(ctx: &mut Ctx<'_>, name: &[u8], bits: u16, exact: bool) -> bool {
     let path = ctx.path(name);
     let made = meta::mkfifo(&path, bits);
     let made = if exact { made.and_then(|()| meta::chmod(&path, bits)) } else { made };
     match made {
         Ok(()) => true,
         Err(e) => {
-            input::cannot(ctx, "cannot create fifo", name, &e);
+            input::report_cannot(ctx, "cannot create fifo", name, &e);
             false
         }
     }
@@ -59,15 +59,15 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
-    let bits = permissions(ctx, p.last(MkfifoFlag::Mode))?;
+    let bits = parse_permissions(ctx, p.last_value(MkfifoFlag::Mode))?;
     let mut ok = true;
     for name in &p.operands {
-        ok &= make(ctx, name, bits, p.has(MkfifoFlag::Mode));
+        ok &= make_fifo(ctx, name, bits, p.has_option(MkfifoFlag::Mode));
     }
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-pub(crate) fn mknod(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_mknod(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = MKNOD.parse_or_exit(ctx, args, Exit::FAILURE)?;
     Ok(match p.operands.as_slice() {
         [] => {
@@ -80,8 +80,10 @@ pub(crate) fn mknod(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         }
         [name, kind] if kind == b"p" => {
             let name = name.clone();
-            match permissions(ctx, p.last(MkfifoFlag::Mode)) {
-                Ok(bits) if make(ctx, &name, bits, p.has(MkfifoFlag::Mode)) => Exit::SUCCESS,
+            match parse_permissions(ctx, p.last_value(MkfifoFlag::Mode)) {
+                Ok(bits) if make_fifo(ctx, &name, bits, p.has_option(MkfifoFlag::Mode)) => {
+                    Exit::SUCCESS
+                }
                 _ => Exit::FAILURE,
             }
         }
@@ -90,12 +92,12 @@ pub(crate) fn mknod(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             Exit::FAILURE
         }
         [name, kind, ..] if matches!(kind.as_slice(), b"b" | b"c" | b"u") => {
-            let shown = quote::colon(name);
+            let shown = quote::quote_with_colon(name);
             ctx.error_bytes(&[&shown, b": Operation not permitted"]);
             Exit::FAILURE
         }
         [_, kind, ..] => {
-            let shown = quote::always(kind);
+            let shown = quote::quote_in_sentence(kind);
             input::usage_error(ctx, &[b"invalid device type ", &shown]);
             Exit::FAILURE
         }

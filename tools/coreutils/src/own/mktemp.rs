@@ -26,13 +26,13 @@ const SPEC: Spec<MktempFlag> = Spec::new(
     "[OPTION]... [TEMPLATE]",
     "Create a temporary file or directory, safely, and print its name.\nTEMPLATE must contain at least 3 consecutive 'X's in last component.\nIf TEMPLATE is not specified, use tmp.XXXXXXXXXX, and --tmpdir is implied.",
     &[
-        Opt::new(MktempFlag::Directory, 'd', "directory").says("create a directory, not a file"),
-        Opt::new(MktempFlag::DryRun, 'u', "dry-run").says("do not create anything; merely print a name (unsafe)"),
-        Opt::new(MktempFlag::Quiet, 'q', "quiet").says("suppress diagnostics about file/dir-creation failure"),
-        Opt::long(MktempFlag::Suffix, "suffix").takes("SUFF", "append SUFF to TEMPLATE; SUFF must not contain a slash"),
-        Opt::new(MktempFlag::InDirectory, 'p', "").takes("DIR", "interpret TEMPLATE relative to DIR"),
+        Opt::new(MktempFlag::Directory, 'd', "directory").with_help("create a directory, not a file"),
+        Opt::new(MktempFlag::DryRun, 'u', "dry-run").with_help("do not create anything; merely print a name (unsafe)"),
+        Opt::new(MktempFlag::Quiet, 'q', "quiet").with_help("suppress diagnostics about file/dir-creation failure"),
+        Opt::long(MktempFlag::Suffix, "suffix").with_argument("SUFF", "append SUFF to TEMPLATE; SUFF must not contain a slash"),
+        Opt::new(MktempFlag::InDirectory, 'p', "").with_argument("DIR", "interpret TEMPLATE relative to DIR"),
         Opt::long(MktempFlag::Tmpdir, "tmpdir").may_take("DIR", "the same; without DIR use $TMPDIR if set, else /tmp"),
-        Opt::new(MktempFlag::InTmpdir, 't', "").says("interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp"),
+        Opt::new(MktempFlag::InTmpdir, 't', "").with_help("interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp"),
     ],
 );
 
@@ -73,31 +73,34 @@ struct MktempTemplate {
 }
 
 impl MktempTemplate {
-    fn with(&self, letters: &[u8]) -> Vec<u8> {
+    fn with_letters(&self, letters: &[u8]) -> Vec<u8> {
         [self.prefix.as_slice(), letters, &self.suffix].concat()
     }
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    plan(ctx, args).map(|plan| make(ctx, &plan))
+    parse_plan(ctx, args).map(|plan| make_temporary(ctx, &plan))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<MktempPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<MktempPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.len() > 1 {
         return Err(input::usage_error(ctx, &[b"too many templates"]));
     }
     let written = p.operands.first().map_or(&b"tmp.XXXXXXXXXX"[..], Vec::as_slice);
     let refused = |ctx: &mut Ctx<'_>, before: &str, text: &[u8], after: &str| {
-        input::failure(ctx, &[before.as_bytes(), &quote::always(text), after.as_bytes()])
+        input::report_failure(
+            ctx,
+            &[before.as_bytes(), &quote::quote_in_sentence(text), after.as_bytes()],
+        )
     };
-    let mut template = split(written, p.last(MktempFlag::Suffix))
+    let mut template = split_template(written, p.last_value(MktempFlag::Suffix))
         .map_err(|(before, text, after)| refused(ctx, before, &text, after))?;
-    let in_tmpdir = p.has(MktempFlag::InTmpdir);
+    let in_tmpdir = p.has_option(MktempFlag::InTmpdir);
     if p.operands.is_empty()
         || in_tmpdir
-        || p.has(MktempFlag::InDirectory)
-        || p.has(MktempFlag::Tmpdir)
+        || p.has_option(MktempFlag::InDirectory)
+        || p.has_option(MktempFlag::Tmpdir)
     {
         let after = if in_tmpdir && written.contains(&b'/') {
             Some(", contains directory separator")
@@ -109,22 +112,22 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<MktempPlan, Exit> {
         }
         let variable = ctx.env.get(b"TMPDIR").filter(|d| !d.is_empty());
         let option = p
-            .last(MktempFlag::InDirectory)
-            .or(p.last(MktempFlag::Tmpdir))
+            .last_value(MktempFlag::InDirectory)
+            .or(p.last_value(MktempFlag::Tmpdir))
             .filter(|d| !d.is_empty());
         let dir = if in_tmpdir { variable.or(option) } else { option.or(variable) };
-        template.prefix = paths::join(dir.unwrap_or(b"/tmp"), &template.prefix);
+        template.prefix = paths::join_path(dir.unwrap_or(b"/tmp"), &template.prefix);
     }
     Ok(MktempPlan {
-        directory: p.has(MktempFlag::Directory),
-        dry_run: p.has(MktempFlag::DryRun),
-        quiet: p.has(MktempFlag::Quiet),
+        directory: p.has_option(MktempFlag::Directory),
+        dry_run: p.has_option(MktempFlag::DryRun),
+        quiet: p.has_option(MktempFlag::Quiet),
         template,
     })
 }
 
 /// The parts of a template, or what is wrong: before and after the text that is to be shown.
-fn split(
+fn split_template(
     written: &[u8],
     suffix: Option<&[u8]>,
 ) -> Result<MktempTemplate, (&'static str, Vec<u8>, &'static str)> {
@@ -145,10 +148,10 @@ fn split(
 }
 
 /// Makes it under the first name that is free, and prints the name.
-fn make(ctx: &mut Ctx<'_>, plan: &MktempPlan) -> Exit {
+fn make_temporary(ctx: &mut Ctx<'_>, plan: &MktempPlan) -> Exit {
     let mut last: io::Error = io::ErrorKind::AlreadyExists.into();
     for _ in 0..1000 {
-        let name = plan.template.with(&random_letters(plan.template.letters));
+        let name = plan.template.with_letters(&random_letters(plan.template.letters));
         match make_one(&ctx.path(&name), plan) {
             Ok(()) => {
                 let _ = ctx.stdout.write_all(&[name.as_slice(), b"\n"].concat());
@@ -167,8 +170,8 @@ fn make(ctx: &mut Ctx<'_>, plan: &MktempPlan) -> Exit {
         } else {
             "failed to create file via template"
         };
-        let template = plan.template.with(&vec![b'X'; plan.template.letters]);
-        input::cannot(ctx, what, &template, &last);
+        let template = plan.template.with_letters(&vec![b'X'; plan.template.letters]);
+        input::report_cannot(ctx, what, &template, &last);
     }
     Exit::FAILURE
 }

@@ -33,31 +33,31 @@ enum PagerFlag {
 
 /// Flags of the real programs that only matter on a terminal.
 const FLAGS: &[Opt<PagerFlag>] = &[
-    Opt::new(PagerFlag::QuitAtEof, 'E', "QUIT-AT-EOF").says("(no effect: nothing is paged)"),
-    Opt::new(PagerFlag::QuitIfOneScreen, 'F', "quit-if-one-screen").says("(no effect)"),
-    Opt::new(PagerFlag::HiliteSearch, 'G', "HILITE-SEARCH").says("(no effect)"),
-    Opt::new(PagerFlag::IgnoreCase, 'I', "IGNORE-CASE").says("(no effect)"),
-    Opt::new(PagerFlag::LongPrompt, 'M', "LONG-PROMPT").says("(no effect)"),
-    Opt::new(PagerFlag::LineNumbers, 'N', "LINE-NUMBERS").says("number lines"),
-    Opt::new(PagerFlag::RawControlChars, 'R', "RAW-CONTROL-CHARS").says("(no effect)"),
-    Opt::new(PagerFlag::ChopLongLines, 'S', "chop-long-lines").says("(no effect)"),
-    Opt::new(PagerFlag::NoInit, 'X', "no-init").says("(no effect)"),
-    Opt::new(PagerFlag::ClearScreen, 'c', "clear-screen").says("(no effect)"),
-    Opt::new(PagerFlag::Dumb, 'd', "dumb").says("(no effect)"),
-    Opt::new(PagerFlag::QuitAtEof, 'e', "quit-at-eof").says("(no effect)"),
-    Opt::new(PagerFlag::Force, 'f', "force").says("(no effect)"),
-    Opt::new(PagerFlag::HiliteSearch, 'g', "hilite-search").says("(no effect)"),
-    Opt::new(PagerFlag::IgnoreCase, 'i', "ignore-case").says("(no effect)"),
-    Opt::new(PagerFlag::Ignored, 'l', "").says("(no effect)"),
-    Opt::new(PagerFlag::LongPrompt, 'm', "long-prompt").says("(no effect)"),
-    Opt::new(PagerFlag::LineNumbers, 'n', "line-numbers").says("(no effect)"),
-    Opt::new(PagerFlag::Pattern, 'p', "pattern").takes("PATTERN", "(no effect)"),
-    Opt::new(PagerFlag::Quiet, 'q', "quiet").says("(no effect)"),
-    Opt::new(PagerFlag::RawControlChars, 'r', "raw-control-chars").says("(no effect)"),
+    Opt::new(PagerFlag::QuitAtEof, 'E', "QUIT-AT-EOF").with_help("(no effect: nothing is paged)"),
+    Opt::new(PagerFlag::QuitIfOneScreen, 'F', "quit-if-one-screen").with_help("(no effect)"),
+    Opt::new(PagerFlag::HiliteSearch, 'G', "HILITE-SEARCH").with_help("(no effect)"),
+    Opt::new(PagerFlag::IgnoreCase, 'I', "IGNORE-CASE").with_help("(no effect)"),
+    Opt::new(PagerFlag::LongPrompt, 'M', "LONG-PROMPT").with_help("(no effect)"),
+    Opt::new(PagerFlag::LineNumbers, 'N', "LINE-NUMBERS").with_help("number lines"),
+    Opt::new(PagerFlag::RawControlChars, 'R', "RAW-CONTROL-CHARS").with_help("(no effect)"),
+    Opt::new(PagerFlag::ChopLongLines, 'S', "chop-long-lines").with_help("(no effect)"),
+    Opt::new(PagerFlag::NoInit, 'X', "no-init").with_help("(no effect)"),
+    Opt::new(PagerFlag::ClearScreen, 'c', "clear-screen").with_help("(no effect)"),
+    Opt::new(PagerFlag::Dumb, 'd', "dumb").with_help("(no effect)"),
+    Opt::new(PagerFlag::QuitAtEof, 'e', "quit-at-eof").with_help("(no effect)"),
+    Opt::new(PagerFlag::Force, 'f', "force").with_help("(no effect)"),
+    Opt::new(PagerFlag::HiliteSearch, 'g', "hilite-search").with_help("(no effect)"),
+    Opt::new(PagerFlag::IgnoreCase, 'i', "ignore-case").with_help("(no effect)"),
+    Opt::new(PagerFlag::Ignored, 'l', "").with_help("(no effect)"),
+    Opt::new(PagerFlag::LongPrompt, 'm', "long-prompt").with_help("(no effect)"),
+    Opt::new(PagerFlag::LineNumbers, 'n', "line-numbers").with_help("(no effect)"),
+    Opt::new(PagerFlag::Pattern, 'p', "pattern").with_argument("PATTERN", "(no effect)"),
+    Opt::new(PagerFlag::Quiet, 'q', "quiet").with_help("(no effect)"),
+    Opt::new(PagerFlag::RawControlChars, 'r', "raw-control-chars").with_help("(no effect)"),
     Opt::new(PagerFlag::SqueezeBlankLines, 's', "squeeze-blank-lines")
-        .says("squeeze multiple blank lines into one"),
-    Opt::new(PagerFlag::Plain, 'u', "plain").says("(no effect)"),
-    Opt::new(PagerFlag::Tabs, 'x', "tabs").takes("N", "(no effect)"),
+        .with_help("squeeze multiple blank lines into one"),
+    Opt::new(PagerFlag::Plain, 'u', "plain").with_help("(no effect)"),
+    Opt::new(PagerFlag::Tabs, 'x', "tabs").with_argument("N", "(no effect)"),
 ];
 
 const SPEC: Spec<PagerFlag> = Spec::new(
@@ -75,17 +75,18 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let args: Vec<Vec<u8>> = args.iter().filter(|a| !is_position(a)).cloned().collect();
     let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
-    let (squeeze, numbers) = (p.has(PagerFlag::SqueezeBlankLines), p.has(PagerFlag::LineNumbers));
+    let (squeeze, numbers) =
+        (p.has_option(PagerFlag::SqueezeBlankLines), p.has_option(PagerFlag::LineNumbers));
     let files = input::or_stdin(p.operands);
     let headers = ctx.name == "more" && files.len() > 1;
     let mut printer = PagerPrinter { squeeze, numbers, after_blank: false, number: 0 };
     for file in &files {
-        let opened = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(CopyStop::Read);
+        let opened = input::open_operand(&mut ctx.stdin, &ctx.cwd, file).map_err(CopyStop::Read);
         let out = &mut ctx.stdout;
         let result = opened.and_then(|mut reader| {
             if headers {
                 let bar = b"::::::::::::::\n";
-                input::put(out, &[bar, file.as_slice(), b"\n", bar].concat())?;
+                input::write_output(out, &[bar, file.as_slice(), b"\n", bar].concat())?;
             }
             printer.print(&mut reader, out)
         });
@@ -114,7 +115,7 @@ impl PagerPrinter {
         out: &mut OutStream,
     ) -> Result<(), CopyStop> {
         if !self.squeeze && !self.numbers {
-            return input::copy(reader, out);
+            return input::copy_all(reader, out);
         }
         input::for_each_line(reader, b'\n', |line, ended| {
             let was_blank = std::mem::replace(&mut self.after_blank, line.is_empty());
@@ -123,10 +124,10 @@ impl PagerPrinter {
             }
             self.number += 1;
             if self.numbers {
-                input::put(out, format!("{:>7} ", self.number).as_bytes())?;
+                input::write_output(out, format!("{:>7} ", self.number).as_bytes())?;
             }
-            input::put(out, line)?;
-            input::put(out, if ended { b"\n" } else { b"" })?;
+            input::write_output(out, line)?;
+            input::write_output(out, if ended { b"\n" } else { b"" })?;
             Ok(true)
         })
     }
@@ -135,7 +136,7 @@ impl PagerPrinter {
 /// Says why a file is not shown, as `more` or `less` do.
 fn cannot_show(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) {
     let _ = ctx.stdout.flush();
-    let text = box_sys::strerror(e);
+    let text = box_sys::error_text(e);
     let directory = e.raw_os_error() == Some(box_sys::errno::code::EISDIR);
     let line = match (directory, ctx.name == "more") {
         (true, true) => [b"\n*** ", file, b": directory ***\n\n"].concat(),

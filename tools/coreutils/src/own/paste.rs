@@ -20,11 +20,11 @@ const SPEC: Spec<PasteFlag> = Spec::new(
     "Write lines consisting of the sequentially corresponding lines from\neach FILE, separated by TABs, to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
         Opt::new(PasteFlag::Delimiters, 'd', "delimiters")
-            .takes("LIST", "reuse characters from LIST instead of TABs"),
+            .with_argument("LIST", "reuse characters from LIST instead of TABs"),
         Opt::new(PasteFlag::Serial, 's', "serial")
-            .says("paste one file at a time instead of in parallel"),
+            .with_help("paste one file at a time instead of in parallel"),
         Opt::new(PasteFlag::Zero, 'z', "zero-terminated")
-            .says("line delimiter is NUL, not newline"),
+            .with_help("line delimiter is NUL, not newline"),
     ],
 );
 
@@ -36,24 +36,24 @@ type Delimiters = Vec<Option<u8>>;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let list = p.last(PasteFlag::Delimiters).unwrap_or(b"\t");
-    let Some(delimiters) = delimiters(list) else {
-        let shown = quote::colon(list);
-        return Err(input::failure(
+    let list = p.last_value(PasteFlag::Delimiters).unwrap_or(b"\t");
+    let Some(delimiters) = parse_delimiters(list) else {
+        let shown = quote::quote_with_colon(list);
+        return Err(input::report_failure(
             ctx,
             &[b"delimiter list ends with an unescaped backslash: ", &shown],
         ));
     };
-    let end = if p.has(PasteFlag::Zero) { 0 } else { b'\n' };
-    let (one_by_one, files) = (p.has(PasteFlag::Serial), input::or_stdin(p.operands));
+    let end = if p.has_option(PasteFlag::Zero) { 0 } else { b'\n' };
+    let (one_by_one, files) = (p.has_option(PasteFlag::Serial), input::or_stdin(p.operands));
     Ok(match one_by_one {
-        true => serial(ctx, &files, &delimiters, end),
-        false => parallel(ctx, &files, &delimiters, end),
+        true => paste_serial(ctx, &files, &delimiters, end),
+        false => paste_parallel(ctx, &files, &delimiters, end),
     })
 }
 
 /// Characters of a list with escapes; `None` if a backslash stands at its end. An empty list is one empty delimiter.
-fn delimiters(list: &[u8]) -> Option<Delimiters> {
+fn parse_delimiters(list: &[u8]) -> Option<Delimiters> {
     let mut out = Vec::new();
     let mut bytes = list.iter();
     while let Some(&byte) = bytes.next() {
@@ -78,7 +78,7 @@ fn delimiters(list: &[u8]) -> Option<Delimiters> {
 }
 
 /// Each file's lines in one line.
-fn serial(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8) -> Exit {
+fn paste_serial(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8) -> Exit {
     input::for_each_file(ctx, files, |reader, out| {
         let mut next = delimiters.iter().cycle();
         let mut is_first = true;
@@ -86,12 +86,12 @@ fn serial(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8
             if !std::mem::take(&mut is_first)
                 && let Some(Some(delimiter)) = next.next()
             {
-                input::put(out, &[*delimiter])?;
+                input::write_output(out, &[*delimiter])?;
             }
-            input::put(out, line)?;
+            input::write_output(out, line)?;
             Ok(true)
         })?;
-        input::put(out, &[end])
+        input::write_output(out, &[end])
     })
 }
 
@@ -121,7 +121,7 @@ impl PasteInput {
 }
 
 /// Lines side by side, until all files have ended.
-fn parallel(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8) -> Exit {
+fn paste_parallel(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8) -> Exit {
     let mut sources = VecDeque::new();
     for file in files {
         if file == b"-" {
@@ -178,10 +178,10 @@ mod tests {
     #[test]
     fn lists_have_escapes() {
         assert_eq!(
-            delimiters(b",\\t\\0\\\\x"),
+            parse_delimiters(b",\\t\\0\\\\x"),
             Some(vec![Some(b','), Some(9), None, Some(b'\\'), Some(b'x')])
         );
-        assert_eq!(delimiters(b""), Some(vec![None]));
-        assert_eq!(delimiters(b"a\\"), None);
+        assert_eq!(parse_delimiters(b""), Some(vec![None]));
+        assert_eq!(parse_delimiters(b"a\\"), None);
     }
 }

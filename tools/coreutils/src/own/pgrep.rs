@@ -34,24 +34,25 @@ const SPEC: Spec<PgrepFlag> = Spec::new(
     "[options] <pattern>",
     "Look up or signal processes based on name.",
     &[
-        Opt::new(PgrepFlag::Signal, 's', "signal").takes("SIG", "signal to send (pkill)"),
+        Opt::new(PgrepFlag::Signal, 's', "signal").with_argument("SIG", "signal to send (pkill)"),
         Opt::new(PgrepFlag::Delimiter, 'd', "delimiter")
-            .takes("STRING", "specify output delimiter"),
-        Opt::new(PgrepFlag::ListName, 'l', "list-name").says("list PID and process name"),
-        Opt::new(PgrepFlag::ListFull, 'a', "list-full").says("list PID and full command line"),
-        Opt::new(PgrepFlag::Inverse, 'v', "inverse").says("negates the matching"),
-        Opt::new(PgrepFlag::Count, 'c', "count").says("count of matching processes"),
-        Opt::new(PgrepFlag::Full, 'f', "full").says("use full process name to match"),
-        Opt::new(PgrepFlag::IgnoreCase, 'i', "ignore-case").says("match case insensitively"),
-        Opt::new(PgrepFlag::Newest, 'n', "newest").says("select most recently started"),
-        Opt::new(PgrepFlag::Oldest, 'o', "oldest").says("select least recently started"),
+            .with_argument("STRING", "specify output delimiter"),
+        Opt::new(PgrepFlag::ListName, 'l', "list-name").with_help("list PID and process name"),
+        Opt::new(PgrepFlag::ListFull, 'a', "list-full").with_help("list PID and full command line"),
+        Opt::new(PgrepFlag::Inverse, 'v', "inverse").with_help("negates the matching"),
+        Opt::new(PgrepFlag::Count, 'c', "count").with_help("count of matching processes"),
+        Opt::new(PgrepFlag::Full, 'f', "full").with_help("use full process name to match"),
+        Opt::new(PgrepFlag::IgnoreCase, 'i', "ignore-case").with_help("match case insensitively"),
+        Opt::new(PgrepFlag::Newest, 'n', "newest").with_help("select most recently started"),
+        Opt::new(PgrepFlag::Oldest, 'o', "oldest").with_help("select least recently started"),
         Opt::new(PgrepFlag::Parent, 'P', "parent")
-            .takes("PPID,...", "match only child processes of the given parent"),
-        Opt::new(PgrepFlag::Pgroup, 'g', "pgroup").takes("PGID,...", "match by process groups"),
+            .with_argument("PPID,...", "match only child processes of the given parent"),
+        Opt::new(PgrepFlag::Pgroup, 'g', "pgroup")
+            .with_argument("PGID,...", "match by process groups"),
         Opt::new(PgrepFlag::Euid, 'u', "euid")
-            .takes("ID,...", "match by effective IDs (one user: all)"),
-        Opt::new(PgrepFlag::Exact, 'x', "exact").says("match exactly with the command name"),
-        Opt::new(PgrepFlag::Echo, 'e', "echo").says("display what is killed"),
+            .with_argument("ID,...", "match by effective IDs (one user: all)"),
+        Opt::new(PgrepFlag::Exact, 'x', "exact").with_help("match exactly with the command name"),
+        Opt::new(PgrepFlag::Echo, 'e', "echo").with_help("display what is killed"),
     ],
 );
 
@@ -65,11 +66,12 @@ struct Criteria {
     groups: Option<Vec<u64>>,
 }
 
-pub(crate) fn pgrep(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(find(ctx, args).map_or_else(|exit| exit, |(p, found)| list(ctx, &p, &found)))
+pub(crate) fn run_pgrep(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(find_processes(ctx, args)
+        .map_or_else(|exit| exit, |(p, found)| list_processes(ctx, &p, &found)))
 }
 
-pub(crate) fn pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut signal = signal::TERM;
     let mut args = args;
     if let Some((first, rest)) = args.split_first()
@@ -77,19 +79,19 @@ pub(crate) fn pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     {
         (signal, args) = (given, rest);
     }
-    let (p, found) = find(ctx, args)?;
-    if let Some(given) = p.last(PgrepFlag::Signal).and_then(signal::parse) {
+    let (p, found) = find_processes(ctx, args)?;
+    if let Some(given) = p.last_value(PgrepFlag::Signal).and_then(signal::parse) {
         signal = given;
     }
     for x in &found {
         match ctx.procs.kill(x.pid, signal) {
-            Ok(()) if p.has(PgrepFlag::Echo) => {
+            Ok(()) if p.has_option(PgrepFlag::Echo) => {
                 let text = format!("{} killed (pid {})\n", x.command, x.pid);
                 let _ = ctx.stdout.write_all(text.as_bytes());
             }
             Ok(()) => {}
             Err(e) => {
-                let why = box_sys::strerror(&e);
+                let why = box_sys::error_text(&e);
                 ctx.error(format_args!("killing pid {} failed: {why}", x.pid));
             }
         }
@@ -98,28 +100,28 @@ pub(crate) fn pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// What was written, and the processes that fit.
-fn find(
+fn find_processes(
     ctx: &mut Ctx<'_>,
     args: &[Vec<u8>],
 ) -> Result<(ParsedOptions<PgrepFlag>, Vec<ProcessInfo>), Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
-    let criteria = criteria(ctx, &p)?;
+    let criteria = parse_criteria(ctx, &p)?;
     let own = ctx.procs.pid();
-    let mut found = processes::all(ctx);
-    found.retain(|x| x.pid != own && criteria.fit(x));
-    if p.has(PgrepFlag::Newest) {
+    let mut found = processes::all_processes(ctx);
+    found.retain(|x| x.pid != own && criteria.fits_process(x));
+    if p.has_option(PgrepFlag::Newest) {
         found.drain(..found.len().saturating_sub(1));
-    } else if p.has(PgrepFlag::Oldest) {
+    } else if p.has_option(PgrepFlag::Oldest) {
         found.truncate(1);
     }
     Ok((p, found))
 }
 
-fn criteria(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>) -> Result<Criteria, Exit> {
+fn parse_criteria(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>) -> Result<Criteria, Exit> {
     let others = [PgrepFlag::Parent, PgrepFlag::Euid, PgrepFlag::Pgroup];
     let pattern: &[u8] = match p.operands.as_slice() {
         [one] => one,
-        [] if others.iter().any(|flag| p.has(*flag)) => b"",
+        [] if others.iter().any(|flag| p.has_option(*flag)) => b"",
         operands => {
             let what: &[u8] = match operands {
                 [] => b"no matching criteria specified",
@@ -130,8 +132,8 @@ fn criteria(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>) -> Result<Criteria,
         }
     };
     let mut options =
-        RegexOptions::new(RegexSyntax::EreRegcomp).icase(p.has(PgrepFlag::IgnoreCase));
-    if p.has(PgrepFlag::Exact) {
+        RegexOptions::new(RegexSyntax::EreRegcomp).icase(p.has_option(PgrepFlag::IgnoreCase));
+    if p.has_option(PgrepFlag::Exact) {
         options = options.bound(MatchBound::Line);
     }
     let regex = Regex::new(pattern, &options).map_err(|e| {
@@ -139,20 +141,20 @@ fn criteria(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>) -> Result<Criteria,
         Exit::USAGE
     })?;
     let numbers = |flag: PgrepFlag| {
-        let list = p.last(flag)?;
-        Some(list.split(|c| *c == b',').filter_map(number::decimal).collect())
+        let list = p.last_value(flag)?;
+        Some(list.split(|c| *c == b',').filter_map(number::parse_decimal).collect())
     };
     Ok(Criteria {
         regex,
-        full: p.has(PgrepFlag::Full),
-        inverse: p.has(PgrepFlag::Inverse),
+        full: p.has_option(PgrepFlag::Full),
+        inverse: p.has_option(PgrepFlag::Inverse),
         parents: numbers(PgrepFlag::Parent),
         groups: numbers(PgrepFlag::Pgroup),
     })
 }
 
 impl Criteria {
-    fn fit(&self, x: &ProcessInfo) -> bool {
+    fn fits_process(&self, x: &ProcessInfo) -> bool {
         let text = if self.full { &x.args } else { &x.command };
         let among = |list: &Option<Vec<u64>>, n: u32| {
             list.as_ref().is_none_or(|l| l.contains(&u64::from(n)))
@@ -165,20 +167,21 @@ impl Criteria {
 }
 
 /// What `pgrep` prints.
-fn list(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>, found: &[ProcessInfo]) -> Exit {
+fn list_processes(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>, found: &[ProcessInfo]) -> Exit {
     let item = |x: &ProcessInfo| {
-        if p.has(PgrepFlag::ListFull) {
+        if p.has_option(PgrepFlag::ListFull) {
             format!("{} {}", x.pid, x.args)
-        } else if p.has(PgrepFlag::ListName) {
+        } else if p.has_option(PgrepFlag::ListName) {
             format!("{} {}", x.pid, x.command)
         } else {
             x.pid.to_string()
         }
     };
-    if p.has(PgrepFlag::Count) {
+    if p.has_option(PgrepFlag::Count) {
         let _ = ctx.stdout.write_all(format!("{}\n", found.len()).as_bytes());
     } else if !found.is_empty() {
-        let delimiter = String::from_utf8_lossy(p.last(PgrepFlag::Delimiter).unwrap_or(b"\n"));
+        let delimiter =
+            String::from_utf8_lossy(p.last_value(PgrepFlag::Delimiter).unwrap_or(b"\n"));
         let items: Vec<String> = found.iter().map(item).collect();
         let _ = ctx.stdout.write_all(format!("{}\n", items.join(&delimiter)).as_bytes());
     }

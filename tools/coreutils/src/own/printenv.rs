@@ -14,13 +14,13 @@ enum PrintenvFlag {
 const SPEC: Spec<PrintenvFlag> = Spec::new(
     "[OPTION]... [VARIABLE]...",
     "Print the values of the specified environment VARIABLE(s).\nIf no VARIABLE is specified, print name and value pairs for them all.",
-    &[Opt::new(PrintenvFlag::Null, '0', "null").says("end each output line with NUL, not newline")],
+    &[Opt::new(PrintenvFlag::Null, '0', "null").with_help("end each output line with NUL, not newline")],
 )
 .posix_order();
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit(2))?;
-    let end = if p.has(PrintenvFlag::Null) { 0 } else { b'\n' };
+    let end = if p.has_option(PrintenvFlag::Null) { 0 } else { b'\n' };
     let mut out = Vec::new();
     let mut missing = false;
     if p.operands.is_empty() {

@@ -53,7 +53,7 @@ impl PrintfHooks for PrintfApplet<'_, '_> {
                     (_, true) => b": Numerical result out of range",
                     (_, false) => b": value not completely converted",
                 };
-                (&[&quote::always(text), why], ProblemVerdict::Failed)
+                (&[&quote::quote_in_sentence(text), why], ProblemVerdict::Failed)
             }
             PrintfProblem::Ignored(behind) => {
                 let why = b": character(s) following character constant have been ignored";
@@ -71,7 +71,7 @@ impl PrintfHooks for PrintfApplet<'_, '_> {
             }
             PrintfProblem::Excess(first) => {
                 let why = b"warning: ignoring excess arguments, starting with ";
-                (&[why, &quote::always(first)], ProblemVerdict::Warned)
+                (&[why, &quote::quote_in_sentence(first)], ProblemVerdict::Warned)
             }
             // `%(` is no conversion here.
             PrintfProblem::Time(_) => return ProblemVerdict::Ends,
@@ -87,7 +87,7 @@ impl PrintfHooks for PrintfApplet<'_, '_> {
     }
 
     fn quoted(&self, text: &[u8]) -> Vec<u8> {
-        quote::quoted(text, quote::QuoteStyle::ShellEscape)
+        quote::quote_name(text, quote::QuoteStyle::ShellEscape)
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) struct ProcessInfo {
 }
 
 /// The list that our host gives ([`box_sys::PROCESSES`]).
-fn listed(mut text: &[u8]) -> Vec<ProcessInfo> {
+fn parse_processes(mut text: &[u8]) -> Vec<ProcessInfo> {
     let mut list = Vec::new();
     while let Some(end) = text.iter().position(|b| *b == b'\n') {
         let (head, rest) = (&text[..end], &text[end + 1..]);
@@ -44,17 +44,17 @@ fn listed(mut text: &[u8]) -> Vec<ProcessInfo> {
 
 /// The numbers of the processes that have not ended, where our host lists them. Signal 0 also reaches
 /// one that has ended and that its parent has not waited for.
-pub(super) fn living() -> Option<Vec<u32>> {
+pub(super) fn living_pids() -> Option<Vec<u32>> {
     let text = std::fs::read(box_sys::PROCESSES).ok()?;
-    let list: Vec<u32> = listed(&text).iter().map(|p| p.pid).collect();
+    let list: Vec<u32> = parse_processes(&text).iter().map(|p| p.pid).collect();
     (!list.is_empty()).then_some(list)
 }
 
 /// All processes: as our host lists them, or from `/proc` where there is one, else this one and its
 /// parent, which are all that WASIX tells of.
-pub(super) fn all(ctx: &Ctx<'_>) -> Vec<ProcessInfo> {
+pub(super) fn all_processes(ctx: &Ctx<'_>) -> Vec<ProcessInfo> {
     let mut list = match std::fs::read(box_sys::PROCESSES) {
-        Ok(text) => listed(&text),
+        Ok(text) => parse_processes(&text),
         Err(_) => Vec::new(),
     };
     if !list.is_empty() {
@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn the_list_of_the_host() {
-        let list = listed(b"2 1 2 2 90 8\nbash\0-c\x003 2 3 2 0 17\n/usr/bin/sleep\x009\0junk");
+        let list =
+            parse_processes(b"2 1 2 2 90 8\nbash\0-c\x003 2 3 2 0 17\n/usr/bin/sleep\x009\0junk");
         let [shell, sleep] = list.as_slice() else { panic!("two processes") };
         assert_eq!((shell.pid, shell.parent, shell.args.as_str()), (2, 1, "bash -c"));
         assert_eq!((sleep.group, sleep.session, sleep.command.as_str()), (3, 2, "sleep"));

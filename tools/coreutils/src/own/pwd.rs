@@ -21,8 +21,8 @@ const SPEC: Spec<PwdFlag> = Spec::new(
     "Print the full filename of the current working directory.",
     &[
         Opt::new(PwdFlag::Logical, 'L', "logical")
-            .says("use PWD from environment, even if it contains symlinks"),
-        Opt::new(PwdFlag::Physical, 'P', "physical").says("avoid all symlinks (default)"),
+            .with_help("use PWD from environment, even if it contains symlinks"),
+        Opt::new(PwdFlag::Physical, 'P', "physical").with_help("avoid all symlinks (default)"),
     ],
 );
 
@@ -44,7 +44,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let dir = match dir {
         Some(d) => d,
-        None => match paths::canonical(&ctx.cwd, paths::MissingComponents::None) {
+        None => match paths::canonical_path(&ctx.cwd, paths::MissingComponents::None) {
             Ok(d) => to_bytes(&d).to_vec(),
             Err(e) => {
                 return Err(input::file_error(ctx, b".", &e));

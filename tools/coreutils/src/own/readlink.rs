@@ -7,7 +7,7 @@ use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::path::to_bytes;
 
-use crate::common::paths::{MissingComponents, canonical, relative};
+use crate::common::paths::{MissingComponents, canonical_path, relative_path};
 use crate::common::{input, quote};
 
 /// What may be asked for.
@@ -33,30 +33,30 @@ const READLINK: Spec<ReadlinkFlag> = Spec::new(
     "[OPTION]... FILE...",
     "Print value of a symbolic link or canonical file name",
     &[
-        Opt::new(ReadlinkFlag::Canonicalize, 'f', "canonicalize").says("canonicalize by following every symlink in every component;\nall but the last component must exist"),
-        Opt::new(ReadlinkFlag::CanonicalizeExisting, 'e', "canonicalize-existing").says("the same, all components must exist"),
-        Opt::new(ReadlinkFlag::CanonicalizeMissing, 'm', "canonicalize-missing").says("the same, without requirements on existence"),
-        Opt::new(ReadlinkFlag::NoNewline, 'n', "no-newline").says("do not output the trailing delimiter"),
-        Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").says("suppress most error messages (the default)"),
-        Opt::new(ReadlinkFlag::Silent, 's', "silent").says("suppress most error messages (the default)"),
-        Opt::new(ReadlinkFlag::Verbose, 'v', "verbose").says("report error messages"),
-        Opt::new(ReadlinkFlag::Zero, 'z', "zero").says("end each output line with NUL, not newline"),
+        Opt::new(ReadlinkFlag::Canonicalize, 'f', "canonicalize").with_help("canonicalize by following every symlink in every component;\nall but the last component must exist"),
+        Opt::new(ReadlinkFlag::CanonicalizeExisting, 'e', "canonicalize-existing").with_help("the same, all components must exist"),
+        Opt::new(ReadlinkFlag::CanonicalizeMissing, 'm', "canonicalize-missing").with_help("the same, without requirements on existence"),
+        Opt::new(ReadlinkFlag::NoNewline, 'n', "no-newline").with_help("do not output the trailing delimiter"),
+        Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").with_help("suppress most error messages (the default)"),
+        Opt::new(ReadlinkFlag::Silent, 's', "silent").with_help("suppress most error messages (the default)"),
+        Opt::new(ReadlinkFlag::Verbose, 'v', "verbose").with_help("report error messages"),
+        Opt::new(ReadlinkFlag::Zero, 'z', "zero").with_help("end each output line with NUL, not newline"),
     ],
 );
 
-pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = READLINK.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
-    let mut newline = !p.has(ReadlinkFlag::NoNewline);
+    let mut newline = !p.has_option(ReadlinkFlag::NoNewline);
     if p.operands.len() > 1 && !newline {
         ctx.error("ignoring --no-newline with multiple arguments");
         newline = true;
     }
     let verbose = p.last_of(&[ReadlinkFlag::Verbose, ReadlinkFlag::Quiet, ReadlinkFlag::Silent])
         == Some(ReadlinkFlag::Verbose);
-    let canonicalize = p.choice(&[
+    let canonicalize = p.last_choice(&[
         (ReadlinkFlag::Canonicalize, MissingComponents::Last),
         (ReadlinkFlag::CanonicalizeExisting, MissingComponents::None),
         (ReadlinkFlag::CanonicalizeMissing, MissingComponents::All),
@@ -66,14 +66,14 @@ pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let path = ctx.path(file);
         let result = match canonicalize {
             _ if file.is_empty() => Err(io::ErrorKind::NotFound.into()),
-            Some(missing) => canonical(&path, missing),
+            Some(missing) => canonical_path(&path, missing),
             None => std::fs::read_link(&path),
         };
         match result {
             Ok(target) => {
                 let mut line = to_bytes(&target).to_vec();
                 if newline {
-                    line.push(if p.has(ReadlinkFlag::Zero) { 0 } else { b'\n' });
+                    line.push(if p.has_option(ReadlinkFlag::Zero) { 0 } else { b'\n' });
                 }
                 if ctx.stdout.write_all(&line).is_err() {
                     return Ok(Exit::FAILURE);
@@ -95,27 +95,27 @@ const REALPATH: Spec<ReadlinkFlag> = Spec::new(
     "Print the resolved absolute file name;\nall but the last component must exist",
     &[
         Opt::new(ReadlinkFlag::CanonicalizeExisting, 'e', "canonicalize-existing")
-            .says("all components of the path must exist"),
+            .with_help("all components of the path must exist"),
         Opt::new(ReadlinkFlag::CanonicalizeMissing, 'm', "canonicalize-missing")
-            .says("no path components need exist or be a directory"),
+            .with_help("no path components need exist or be a directory"),
         Opt::new(ReadlinkFlag::Logical, 'L', "logical")
-            .says("resolve '..' components before symlinks"),
+            .with_help("resolve '..' components before symlinks"),
         Opt::new(ReadlinkFlag::Physical, 'P', "physical")
-            .says("resolve symlinks as encountered (default)"),
-        Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").says("suppress most error messages"),
+            .with_help("resolve symlinks as encountered (default)"),
+        Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").with_help("suppress most error messages"),
         Opt::long(ReadlinkFlag::RelativeTo, "relative-to")
-            .takes("DIR", "print the resolved path relative to DIR"),
+            .with_argument("DIR", "print the resolved path relative to DIR"),
         Opt::long(ReadlinkFlag::RelativeBase, "relative-base")
-            .takes("DIR", "print absolute paths unless paths below DIR"),
-        Opt::new(ReadlinkFlag::Strip, 's', "strip").says("don't expand symlinks"),
-        Opt::long(ReadlinkFlag::NoSymlinks, "no-symlinks").says("don't expand symlinks"),
+            .with_argument("DIR", "print absolute paths unless paths below DIR"),
+        Opt::new(ReadlinkFlag::Strip, 's', "strip").with_help("don't expand symlinks"),
+        Opt::long(ReadlinkFlag::NoSymlinks, "no-symlinks").with_help("don't expand symlinks"),
         Opt::new(ReadlinkFlag::Zero, 'z', "zero")
-            .says("end each output line with NUL, not newline"),
+            .with_help("end each output line with NUL, not newline"),
     ],
 );
 
 /// `.`, `..` and doubled slashes removed by text alone.
-fn lexical(path: &Path) -> PathBuf {
+fn lexical_path(path: &Path) -> PathBuf {
     let mut parts: Vec<&[u8]> = Vec::new();
     for c in to_bytes(path).split(|c| *c == b'/') {
         match c {
@@ -144,13 +144,13 @@ impl Resolver {
         }
         let path = ctx.path(file);
         if !self.literal {
-            let path = if self.logical { lexical(&path) } else { path };
-            return canonical(&path, self.missing);
+            let path = if self.logical { lexical_path(&path) } else { path };
+            return canonical_path(&path, self.missing);
         }
         if self.missing != MissingComponents::All {
-            canonical(&path, self.missing)?;
+            canonical_path(&path, self.missing)?;
         }
-        Ok(lexical(&path))
+        Ok(lexical_path(&path))
     }
 }
 
@@ -161,12 +161,12 @@ struct RelativeRoot {
 }
 
 impl RelativeRoot {
-    fn of(
+    fn from_options(
         ctx: &mut Ctx<'_>,
         p: &ParsedOptions<ReadlinkFlag>,
         resolver: &Resolver,
     ) -> Result<RelativeRoot, Exit> {
-        let mut directory = |flag: ReadlinkFlag| match p.last(flag) {
+        let mut directory = |flag: ReadlinkFlag| match p.last_value(flag) {
             None => Ok(None),
             Some(d) => match resolver.resolve(ctx, d) {
                 Ok(path) => Ok(Some(path)),
@@ -183,21 +183,21 @@ impl RelativeRoot {
         Ok(RelativeRoot { to, base })
     }
 
-    fn show(&self, full: &Path) -> Vec<u8> {
+    fn show_path(&self, full: &Path) -> Vec<u8> {
         let inside = self.base.as_ref().is_none_or(|base| full.starts_with(base));
         match &self.to {
-            Some(to) if inside => relative(full, to),
+            Some(to) if inside => relative_path(full, to),
             _ => to_bytes(full).to_vec(),
         }
     }
 }
 
-pub(crate) fn realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = REALPATH.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
         return Ok(input::missing_operand(ctx, None));
     }
-    let missing = p.choice(&[
+    let missing = p.last_choice(&[
         (ReadlinkFlag::CanonicalizeExisting, MissingComponents::None),
         (ReadlinkFlag::CanonicalizeMissing, MissingComponents::All),
     ]);
@@ -208,26 +208,30 @@ pub(crate) fn realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     ];
     let resolver = Resolver {
         missing: missing.unwrap_or(MissingComponents::Last),
-        literal: p.choice(&links).unwrap_or(false),
+        literal: p.last_choice(&links).unwrap_or(false),
         logical: p.last_of(&[ReadlinkFlag::Logical, ReadlinkFlag::Physical])
             == Some(ReadlinkFlag::Logical),
     };
-    let start = RelativeRoot::of(ctx, &p, &resolver)?;
+    let start = RelativeRoot::from_options(ctx, &p, &resolver)?;
     let mut exit = Exit::SUCCESS;
     for file in &p.operands {
         match resolver.resolve(ctx, file) {
             Ok(full) => {
-                let mut line = start.show(&full);
-                line.push(if p.has(ReadlinkFlag::Zero) { 0 } else { b'\n' });
+                let mut line = start.show_path(&full);
+                line.push(if p.has_option(ReadlinkFlag::Zero) { 0 } else { b'\n' });
                 if ctx.stdout.write_all(&line).is_err() {
                     return Ok(Exit::FAILURE);
                 }
             }
             Err(e) => {
                 exit = Exit::FAILURE;
-                if !p.has(ReadlinkFlag::Quiet) {
-                    let shown = if file.is_empty() { b"''".to_vec() } else { quote::colon(file) };
-                    ctx.error_bytes(&[&shown, b": ", box_sys::strerror(&e).as_bytes()]);
+                if !p.has_option(ReadlinkFlag::Quiet) {
+                    let shown = if file.is_empty() {
+                        b"''".to_vec()
+                    } else {
+                        quote::quote_with_colon(file)
+                    };
+                    ctx.error_bytes(&[&shown, b": ", box_sys::error_text(&e).as_bytes()]);
                 }
             }
         }

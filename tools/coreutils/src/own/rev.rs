@@ -5,7 +5,7 @@ use std::io::Write;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::input::{self, put};
+use crate::common::input::{self, write_output};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,16 +16,16 @@ enum RevFlag {
 const SPEC: Spec<RevFlag> = Spec::new(
     "[options] [file ...]",
     "Reverse lines characterwise.",
-    &[Opt::new(RevFlag::Zero, '0', "zero").says("use NUL as the line separator")],
+    &[Opt::new(RevFlag::Zero, '0', "zero").with_help("use NUL as the line separator")],
 );
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let end = if p.has(RevFlag::Zero) { 0 } else { b'\n' };
+    let end = if p.has_option(RevFlag::Zero) { 0 } else { b'\n' };
     let utf8 = ctx.env.is_utf8();
     let failed = |ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error| {
-        let why = box_sys::strerror(e);
-        input::failure(ctx, &[b"cannot open ", file, b": ", why.as_bytes()])
+        let why = box_sys::error_text(e);
+        input::report_failure(ctx, &[b"cannot open ", file, b": ", why.as_bytes()])
     };
     let files = input::or_stdin(p.operands);
     let exit = input::for_each_file_or(ctx, &files, failed, |reader, out| {
@@ -40,7 +40,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             if ended {
                 reversed.push(end);
             }
-            put(out, &reversed)?;
+            write_output(out, &reversed)?;
             Ok(true)
         })
     });

@@ -28,26 +28,26 @@ const SPEC: Spec<RmFlag> = Spec::new(
     "Remove (unlink) the FILE(s).",
     &[
         Opt::new(RmFlag::Force, 'f', "force")
-            .says("ignore nonexistent files and arguments, never prompt"),
-        Opt::new(RmFlag::Always, 'i', "").says("prompt before every removal"),
-        Opt::new(RmFlag::Once, 'I', "").says(
+            .with_help("ignore nonexistent files and arguments, never prompt"),
+        Opt::new(RmFlag::Always, 'i', "").with_help("prompt before every removal"),
+        Opt::new(RmFlag::Once, 'I', "").with_help(
             "prompt once before removing more than three files, or when removing recursively",
         ),
         Opt::long(RmFlag::Interactive, "interactive")
             .may_take("WHEN", "prompt according to WHEN: never, once (-I), or always (-i)"),
         Opt::long(RmFlag::OneFileSystem, "one-file-system")
-            .says("skip directories on other file systems"),
-        Opt::long(RmFlag::NoPreserveRoot, "no-preserve-root").says("do not treat '/' specially"),
+            .with_help("skip directories on other file systems"),
+        Opt::long(RmFlag::NoPreserveRoot, "no-preserve-root").with_help("do not treat '/' specially"),
         Opt::long(RmFlag::PreserveRoot, "preserve-root")
             .may_take("all", "do not remove '/' (default)"),
         Opt::new(RmFlag::Recursive, 'r', "recursive")
-            .says("remove directories and their contents recursively"),
-        Opt::new(RmFlag::Recursive, 'R', "").says("the same as -r"),
-        Opt::new(RmFlag::Dir, 'd', "dir").says("remove empty directories"),
-        Opt::new(RmFlag::Verbose, 'v', "verbose").says("explain what is being done"),
+            .with_help("remove directories and their contents recursively"),
+        Opt::new(RmFlag::Recursive, 'R', "").with_help("the same as -r"),
+        Opt::new(RmFlag::Dir, 'd', "dir").with_help("remove empty directories"),
+        Opt::new(RmFlag::Verbose, 'v', "verbose").with_help("explain what is being done"),
     ],
 )
-.after("By default, rm does not remove directories.  Use the --recursive (-r or -R)\noption to remove each listed directory, too, along with all of its contents.");
+.with_footer("By default, rm does not remove directories.  Use the --recursive (-r or -R)\noption to remove each listed directory, too, along with all of its contents.");
 
 #[derive(Clone, Copy, PartialEq)]
 enum RmPrompt {
@@ -70,7 +70,7 @@ struct RmOptions {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let o = options(ctx, &p)?;
+    let o = parse_options(ctx, &p)?;
     if p.operands.is_empty() {
         return Err(if o.force { Exit::SUCCESS } else { input::missing_operand(ctx, None) });
     }
@@ -78,17 +78,17 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let n = p.operands.len();
         let things = if n == 1 { "argument" } else { "arguments" };
         let how = if o.recursive { " recursively" } else { "" };
-        if !paths::confirm(ctx, format!("remove {n} {things}{how}?").as_bytes()) {
+        if !paths::confirm_question(ctx, format!("remove {n} {things}{how}?").as_bytes()) {
             return Ok(Exit::SUCCESS);
         }
     }
     let mut ok = true;
     for operand in &p.operands {
-        let shown = quote::always(operand);
+        let shown = quote::quote_in_sentence(operand);
         if matches!(paths::base_name(operand), b"." | b"..") {
             ctx.error_bytes(&[b"refusing to remove '.' or '..' directory: skipping ", &shown]);
             ok = false;
-        } else if o.recursive && !p.has(RmFlag::NoPreserveRoot) && is_root(ctx, operand) {
+        } else if o.recursive && !p.has_option(RmFlag::NoPreserveRoot) && is_root(ctx, operand) {
             let same: &[u8] = if operand == b"/" { b"" } else { b" (same as '/')" };
             tree::refuse_root(ctx, &shown, same);
             ok = false;
@@ -99,7 +99,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<RmFlag>) -> Result<RmOptions, Exit> {
+fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<RmFlag>) -> Result<RmOptions, Exit> {
     let mut ask = RmPrompt::Protected;
     let mut force = false;
     for (flag, value) in &p.options {
@@ -111,7 +111,7 @@ fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<RmFlag>) -> Result<RmOptions, Ex
             (RmFlag::Interactive, Some(b"once")) => ask = RmPrompt::Once,
             (RmFlag::Interactive, Some(b"never" | b"no" | b"none")) => ask = RmPrompt::Never,
             (RmFlag::Interactive, Some(other)) => {
-                let shown = quote::always(other);
+                let shown = quote::quote_in_sentence(other);
                 let parts: &[&[u8]] = &[b"invalid argument ", &shown, b" for '--interactive'"];
                 return Err(input::usage_error(ctx, parts));
             }
@@ -123,10 +123,10 @@ fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<RmFlag>) -> Result<RmOptions, Ex
     Ok(RmOptions {
         force,
         ask,
-        recursive: p.has(RmFlag::Recursive),
-        dir: p.has(RmFlag::Dir),
-        verbose: p.has(RmFlag::Verbose),
-        one_file_system: p.has(RmFlag::OneFileSystem),
+        recursive: p.has_option(RmFlag::Recursive),
+        dir: p.has_option(RmFlag::Dir),
+        verbose: p.has_option(RmFlag::Verbose),
+        one_file_system: p.has_option(RmFlag::OneFileSystem),
         terminal,
     })
 }
@@ -134,7 +134,7 @@ fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<RmFlag>) -> Result<RmOptions, Ex
 fn is_root(ctx: &Ctx<'_>, operand: &[u8]) -> bool {
     operand.starts_with(b"/") && operand.iter().all(|c| *c == b'/')
         || operand.ends_with(b"/")
-            && paths::canonical(&ctx.path(operand), paths::MissingComponents::None)
+            && paths::canonical_path(&ctx.path(operand), paths::MissingComponents::None)
                 .is_ok_and(|p| p == std::path::Path::new("/"))
 }
 
@@ -149,11 +149,11 @@ struct EmptiedDir {
 fn operand_tree(ctx: &mut Ctx<'_>, operand: &[u8], o: &RmOptions) -> bool {
     let mut stack: Vec<EmptiedDir> = Vec::new();
     let mut root_dev = None;
-    let mut result = enter(ctx, operand.to_vec(), o, &mut stack, &mut root_dev);
+    let mut result = remove_or_enter(ctx, operand.to_vec(), o, &mut stack, &mut root_dev);
     while let Some(top) = stack.last_mut() {
         if let Some(entry) = top.entries.pop() {
-            let name = paths::join(&top.name, &entry);
-            let ok = enter(ctx, name, o, &mut stack, &mut root_dev);
+            let name = paths::join_path(&top.name, &entry);
+            let ok = remove_or_enter(ctx, name, o, &mut stack, &mut root_dev);
             if !ok {
                 result = false;
                 stack.iter_mut().for_each(|d| d.ok = false);
@@ -161,8 +161,8 @@ fn operand_tree(ctx: &mut Ctx<'_>, operand: &[u8], o: &RmOptions) -> bool {
             continue;
         }
         let Some(done) = stack.pop() else { break };
-        let keep =
-            !done.ok || o.ask == RmPrompt::Always && !question(ctx, "remove directory", &done.name);
+        let keep = !done.ok
+            || o.ask == RmPrompt::Always && !ask_question(ctx, "remove directory", &done.name);
         if keep {
             continue;
         }
@@ -172,7 +172,7 @@ fn operand_tree(ctx: &mut Ctx<'_>, operand: &[u8], o: &RmOptions) -> bool {
 }
 
 /// Removes a file, or opens a directory for emptying. Returns false after a failure.
-fn enter(
+fn remove_or_enter(
     ctx: &mut Ctx<'_>,
     name: Vec<u8>,
     o: &RmOptions,
@@ -196,12 +196,12 @@ fn enter(
         if !o.dir {
             return cannot_remove(ctx, &name, &io::Error::from_raw_os_error(code::EISDIR));
         }
-        let declined = o.ask == RmPrompt::Always && !question(ctx, "remove directory", &name);
+        let declined = o.ask == RmPrompt::Always && !ask_question(ctx, "remove directory", &name);
         return declined || remove_dir(ctx, &name, o);
     }
     let dev = *root_dev.get_or_insert(stat.dev);
     if o.one_file_system && dev != stat.dev {
-        let shown = quote::always(&name);
+        let shown = quote::quote_in_sentence(&name);
         ctx.error_bytes(&[b"skipping ", &shown, b", since it's on a different device"]);
         return false;
     }
@@ -214,7 +214,7 @@ fn enter(
         Err(e) => return cannot_remove(ctx, &name, &e),
     };
     let asks = o.ask == RmPrompt::Always && !entries.is_empty();
-    if !asks || question(ctx, "descend into directory", &name) {
+    if !asks || ask_question(ctx, "descend into directory", &name) {
         stack.push(EmptiedDir { name, entries, ok: true });
     }
     true
@@ -222,17 +222,17 @@ fn enter(
 
 /// GNU's message; never a success.
 fn cannot_remove(ctx: &mut Ctx<'_>, name: &[u8], e: &io::Error) -> bool {
-    input::cannot(ctx, "cannot remove", name, e);
+    input::report_cannot(ctx, "cannot remove", name, e);
     false
 }
 
-fn question(ctx: &mut Ctx<'_>, what: &str, name: &[u8]) -> bool {
-    let q = [what.as_bytes(), b" ", &quote::always(name), b"?"].concat();
-    paths::confirm(ctx, &q)
+fn ask_question(ctx: &mut Ctx<'_>, what: &str, name: &[u8]) -> bool {
+    let q = [what.as_bytes(), b" ", &quote::quote_in_sentence(name), b"?"].concat();
+    paths::confirm_question(ctx, &q)
 }
 
 fn remove_file(ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, o: &RmOptions) -> bool {
-    let protected = stat.kind != FileKind::Symlink && !meta::may(stat, 2);
+    let protected = stat.kind != FileKind::Symlink && !meta::may_access(stat, 2);
     let ask = match o.ask {
         RmPrompt::Always => true,
         RmPrompt::Never => false,
@@ -244,14 +244,14 @@ fn remove_file(ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, o: &RmOptions) -> bo
             if protected { "write-protected " } else { "" },
             stat.kind_name()
         );
-        if !question(ctx, &what, name) {
+        if !ask_question(ctx, &what, name) {
             return true;
         }
     }
     match std::fs::remove_file(ctx.path(name)) {
         Ok(()) => {
             if o.verbose {
-                let line = [b"removed ", quote::always(name).as_slice(), b"\n"].concat();
+                let line = [b"removed ", quote::quote_in_sentence(name).as_slice(), b"\n"].concat();
                 let _ = ctx.stdout.write_all(&line);
             }
             true
@@ -265,7 +265,9 @@ fn remove_dir(ctx: &mut Ctx<'_>, name: &[u8], o: &RmOptions) -> bool {
     match std::fs::remove_dir(ctx.path(name)) {
         Ok(()) => {
             if o.verbose {
-                let line = [b"removed directory ", quote::always(name).as_slice(), b"\n"].concat();
+                let line =
+                    [b"removed directory ", quote::quote_in_sentence(name).as_slice(), b"\n"]
+                        .concat();
                 let _ = ctx.stdout.write_all(&line);
             }
             true

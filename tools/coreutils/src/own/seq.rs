@@ -26,14 +26,14 @@ const SPEC: Spec<SeqFlag> = Spec::new(
     "Print numbers from FIRST to LAST, in steps of INCREMENT.",
     &[
         Opt::new(SeqFlag::Format, 'f', "format")
-            .takes("FORMAT", "use printf style floating-point FORMAT"),
+            .with_argument("FORMAT", "use printf style floating-point FORMAT"),
         Opt::new(SeqFlag::Separator, 's', "separator")
-            .takes("STRING", "use STRING to separate numbers (default: \\n)"),
+            .with_argument("STRING", "use STRING to separate numbers (default: \\n)"),
         Opt::new(SeqFlag::EqualWidth, 'w', "equal-width")
-            .says("equalize width by padding with leading zeroes"),
+            .with_help("equalize width by padding with leading zeroes"),
     ],
 )
-.after("If FIRST or INCREMENT is omitted, it defaults to 1.  FORMAT must be suitable\nfor printing one argument of type 'double'; it defaults to %.PRECf if FIRST,\nINCREMENT, and LAST are all fixed point decimal numbers with maximum precision\nPREC, and to %g otherwise.")
+.with_footer("If FIRST or INCREMENT is omitted, it defaults to 1.  FORMAT must be suitable\nfor printing one argument of type 'double'; it defaults to %.PRECf if FIRST,\nINCREMENT, and LAST are all fixed point decimal numbers with maximum precision\nPREC, and to %g otherwise.")
 .posix_order();
 
 /// A number as written.
@@ -50,9 +50,9 @@ struct SeqNumber {
     width: usize,
 }
 
-fn number(text: &[u8]) -> Option<SeqNumber> {
+fn parse_number(text: &[u8]) -> Option<SeqNumber> {
     let trimmed = text.trim_ascii_start();
-    let (value, used) = box_text::number::strtod(trimmed);
+    let (value, used) = box_text::number::parse_float(trimmed);
     if used == 0 || used != trimmed.len() || value.is_nan() {
         return None;
     }
@@ -113,18 +113,18 @@ struct SeqPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
-    let printed = match plan.integers() {
+    let plan = parse_plan(ctx, args)?;
+    let printed = match plan.to_integers() {
         Some(integers) => integers.print(&plan, &mut ctx.stdout),
         None => match plan.large() {
             Some(large) => large.print(&plan, &mut ctx.stdout),
-            None => floats(&plan, &mut ctx.stdout),
+            None => print_floats(&plan, &mut ctx.stdout),
         },
     };
     Ok(if printed.is_ok() { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<SeqPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<SeqPlan, Exit> {
     let (p, operands) = parse(ctx, args)?;
     if operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
@@ -132,9 +132,9 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<SeqPlan, Exit> {
     if let Some(extra) = operands.get(3) {
         return Err(input::extra_operand(ctx, extra));
     }
-    let numbers = operands.iter().map(|o| number(o).ok_or_else(|| no_number(ctx, o)));
+    let numbers = operands.iter().map(|o| parse_number(o).ok_or_else(|| no_number(ctx, o)));
     let numbers = numbers.collect::<Result<Vec<SeqNumber>, Exit>>()?;
-    let one = || number(b"1").ok_or(Exit::FAILURE);
+    let one = || parse_number(b"1").ok_or(Exit::FAILURE);
     let (first, step, last) = match numbers.as_slice() {
         [l] => (one()?, one()?, l.clone()),
         [f, l] => (f.clone(), one()?, l.clone()),
@@ -142,30 +142,35 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<SeqPlan, Exit> {
         _ => return Err(Exit::FAILURE),
     };
     if step.value == 0.0 {
-        let shown = quote::always(&step.text);
+        let shown = quote::quote_in_sentence(&step.text);
         return Err(input::usage_error(ctx, &[b"invalid Zero increment value: ", &shown]));
     }
-    let equal_width = p.has(SeqFlag::EqualWidth);
+    let equal_width = p.has_option(SeqFlag::EqualWidth);
     let places = first.places.max(step.places);
     let all_fixed = first.fixed && step.fixed && (last.fixed || last.value.is_infinite());
-    let show = match p.last(SeqFlag::Format) {
+    let show = match p.last_value(SeqFlag::Format) {
         Some(_) if equal_width => {
             let text = b"format string may not be specified when printing equal width strings";
             return Err(input::usage_error(ctx, &[text]));
         }
-        Some(f) => SeqShow::Format(SeqFormat::parse(f).map_err(|m| input::failure(ctx, &[&m]))?),
+        Some(f) => {
+            SeqShow::Format(SeqFormat::parse(f).map_err(|m| input::report_failure(ctx, &[&m]))?)
+        }
         None if all_fixed && places != usize::MAX => SeqShow::Fixed(places),
         None => SeqShow::General,
     };
-    let separator = p.last(SeqFlag::Separator).unwrap_or(b"\n").to_vec();
+    let separator = p.last_value(SeqFlag::Separator).unwrap_or(b"\n").to_vec();
     Ok(SeqPlan { first, step, last, separator, equal_width, show })
 }
 
 fn no_number(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
-    let (value, used) = box_text::number::strtod(operand);
+    let (value, used) = box_text::number::parse_float(operand);
     let is_nan = used == operand.len() && value.is_nan();
     let what: &[u8] = if is_nan { b"'not-a-number'" } else { b"floating point" };
-    input::usage_error(ctx, &[b"invalid ", what, b" argument: ", &quote::always(operand)])
+    input::usage_error(
+        ctx,
+        &[b"invalid ", what, b" argument: ", &quote::quote_in_sentence(operand)],
+    )
 }
 
 /// Negative numbers are operands, not options.
@@ -204,7 +209,7 @@ struct Integers {
 
 impl SeqPlan {
     /// Decimal fixed-point numbers; `None` if they are others, or too large.
-    fn integers(&self) -> Option<Integers> {
+    fn to_integers(&self) -> Option<Integers> {
         let SeqShow::Fixed(places) = self.show else { return None };
         let SeqPlan { first, step, last, .. } = self;
         let scale = |n: &SeqNumber, to: usize| -> Option<i128> {
@@ -325,7 +330,7 @@ impl Integers {
             && x >= 0
             && let Ok(step) = u32::try_from(self.step)
         {
-            return self.count(step, &plan.separator, to);
+            return self.print_count_up(step, &plan.separator, to);
         }
         let mut out = Vec::with_capacity(64 * 1024);
         let mut start = true;
@@ -349,7 +354,7 @@ impl Integers {
     }
 
     /// Whole numbers from 0 up, as most calls ask for.
-    fn count(&self, step: u32, separator: &[u8], to: &mut OutStream) -> io::Result<()> {
+    fn print_count_up(&self, step: u32, separator: &[u8], to: &mut OutStream) -> io::Result<()> {
         let mut digits = SeqDigits::new(self.first.unsigned_abs());
         let mut left = (self.last - self.first) / i128::from(step);
         let mut out = Vec::with_capacity(64 * 1024);
@@ -427,7 +432,7 @@ struct SeqFormat {
 
 impl SeqFormat {
     fn parse(text: &[u8]) -> Result<SeqFormat, Vec<u8>> {
-        let shown = || quote::always(text);
+        let shown = || quote::quote_in_sentence(text);
         let literal = |t: &[u8]| -> (Vec<u8>, usize) {
             let mut out = Vec::new();
             let mut at = 0;
@@ -469,7 +474,7 @@ impl SeqFormat {
 }
 
 /// Numbers as floating point.
-fn floats(plan: &SeqPlan, to: &mut OutStream) -> io::Result<()> {
+fn print_floats(plan: &SeqPlan, to: &mut OutStream) -> io::Result<()> {
     let SeqPlan { first, step, last, .. } = plan;
     // Operands that are decimal stay exact for formats too: 0.3 is reached from 0.1.
     let scaled = exact_values(first, step, last);
@@ -477,7 +482,7 @@ fn floats(plan: &SeqPlan, to: &mut OutStream) -> io::Result<()> {
         Some((first, step, last, unit)) => {
             let x = first + step * i;
             let past = if step.sign() == Sign::Plus { x > *last } else { x < *last };
-            (!past).then(|| long(&x, *unit))
+            (!past).then(|| to_long_double(&x, *unit))
         }
         None => {
             let x = first.value + i as f64 * step.value;
@@ -539,7 +544,7 @@ fn exact_values(
     Some((scale(first)?, scale(step)?, scale(last)?, places))
 }
 
-fn long(value: &BigInt, places: usize) -> LongDouble {
+fn to_long_double(value: &BigInt, places: usize) -> LongDouble {
     let mut text = Vec::new();
     push_large(&mut text, value, places, 0);
     LongDouble::parse(&text).0

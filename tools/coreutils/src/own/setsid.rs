@@ -21,10 +21,10 @@ const SPEC: Spec<SetsidFlag> = Spec::new(
     "[OPTION]... PROGRAM [ARG]...",
     "Run a program in a new session.",
     &[
-        Opt::new(SetsidFlag::Ctty, 'c', "ctty").says("(no effect: there is no terminal)"),
-        Opt::new(SetsidFlag::Fork, 'f', "fork").says("always fork"),
+        Opt::new(SetsidFlag::Ctty, 'c', "ctty").with_help("(no effect: there is no terminal)"),
+        Opt::new(SetsidFlag::Fork, 'f', "fork").with_help("always fork"),
         Opt::new(SetsidFlag::Wait, 'w', "wait")
-            .says("wait program to exit, and use the same return"),
+            .with_help("wait program to exit, and use the same return"),
     ],
 )
 .posix_order();
@@ -35,22 +35,22 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Err(input::usage_error(ctx, &[b"no command specified"]));
     }
     // The leader of a process group cannot begin a session: a child does.
-    if p.has(SetsidFlag::Fork) || ctx.procs.begin_session().is_err() {
+    if p.has_option(SetsidFlag::Fork) || ctx.procs.begin_session().is_err() {
         let mut argv = vec![b"setsid".to_vec()];
         argv.extend(p.operands.iter().cloned());
         return Ok(match ChildCommand::new(argv).start(ctx) {
-            Ok(_) if !p.has(SetsidFlag::Wait) => Exit::SUCCESS,
+            Ok(_) if !p.has_option(SetsidFlag::Wait) => Exit::SUCCESS,
             Ok(child) => Exit(child.wait(ctx).map_or(1, WaitStatus::shell_status)),
-            Err(e) => failed(ctx, b"setsid", &e),
+            Err(e) => report_failure(ctx, b"setsid", &e),
         });
     }
     Ok(match ChildCommand::new(p.operands.clone()).replace(ctx) {
         Ok(status) => Exit(status),
-        Err(e) => failed(ctx, &p.operands[0], &e),
+        Err(e) => report_failure(ctx, &p.operands[0], &e),
     })
 }
 
-fn failed(ctx: &mut Ctx<'_>, command: &[u8], e: &StartError) -> Exit {
+fn report_failure(ctx: &mut Ctx<'_>, command: &[u8], e: &StartError) -> Exit {
     ctx.error_bytes(&[b"failed to execute ", command, b": ", e.message.as_bytes()]);
     Exit(e.status)
 }

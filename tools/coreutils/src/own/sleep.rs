@@ -14,8 +14,8 @@ const SPEC: Spec = Spec::new(
 );
 
 /// A time in seconds with an optional unit; `None` if it is none.
-pub(crate) fn seconds(text: &[u8]) -> Option<f64> {
-    let (number, used) = box_text::number::strtod(text);
+pub(crate) fn parse_seconds(text: &[u8]) -> Option<f64> {
+    let (number, used) = box_text::number::parse_float(text);
     let factor = match text.get(used..)? {
         b"" | b"s" => 1.0,
         b"m" => 60.0,
@@ -27,7 +27,7 @@ pub(crate) fn seconds(text: &[u8]) -> Option<f64> {
 }
 
 /// As a duration; what is too long is the longest.
-pub(crate) fn duration(seconds: f64) -> Duration {
+pub(crate) fn to_duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
@@ -38,10 +38,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let (mut total, mut bad) = (0.0, false);
     for o in &p.operands {
-        match seconds(o) {
+        match parse_seconds(o) {
             Some(s) => total += s,
             None => {
-                ctx.error_bytes(&[b"invalid time interval ", &quote::always(o)]);
+                ctx.error_bytes(&[b"invalid time interval ", &quote::quote_in_sentence(o)]);
                 bad = true;
             }
         }
@@ -52,7 +52,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let _ = std::io::Write::flush(&mut ctx.stdout);
     // Long waits in pieces: a host may not take a span of centuries.
-    let mut left = duration(total);
+    let mut left = to_duration(total);
     while !left.is_zero() {
         let piece = left.min(Duration::from_secs(86_400));
         std::thread::sleep(piece);

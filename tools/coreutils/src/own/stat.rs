@@ -28,15 +28,15 @@ const SPEC: Spec<StatFlag> = Spec::new(
     "[OPTION]... FILE...",
     "Display file or file system status.",
     &[
-        Opt::new(StatFlag::Dereference, 'L', "dereference").says("follow links"),
-        Opt::new(StatFlag::FileSystem, 'f', "file-system").says("display file system status instead of file status"),
-        Opt::long(StatFlag::Cached, "cached").takes("MODE", "(ignored)"),
-        Opt::new(StatFlag::Format, 'c', "format").takes("FORMAT", "use the specified FORMAT instead of the default;\noutput a newline after each use of FORMAT"),
-        Opt::long(StatFlag::Printf, "printf").takes("FORMAT", "like --format, but interpret backslash escapes,\nand do not output a mandatory trailing newline"),
-        Opt::new(StatFlag::Terse, 't', "terse").says("print the information in terse form"),
+        Opt::new(StatFlag::Dereference, 'L', "dereference").with_help("follow links"),
+        Opt::new(StatFlag::FileSystem, 'f', "file-system").with_help("display file system status instead of file status"),
+        Opt::long(StatFlag::Cached, "cached").with_argument("MODE", "(ignored)"),
+        Opt::new(StatFlag::Format, 'c', "format").with_argument("FORMAT", "use the specified FORMAT instead of the default;\noutput a newline after each use of FORMAT"),
+        Opt::long(StatFlag::Printf, "printf").with_argument("FORMAT", "like --format, but interpret backslash escapes,\nand do not output a mandatory trailing newline"),
+        Opt::new(StatFlag::Terse, 't', "terse").with_help("print the information in terse form"),
     ],
 )
-.after("Formats for files: %a octal mode, %A mode as letters, %b blocks, %B block size, %d %D device,\n%f raw mode in hex, %F type, %g %G group, %h links, %i inode, %m mount point, %n name,\n%N quoted name with target, %o I/O size, %s size, %t %T device numbers, %u %U user,\n%w %W birth, %x %X access, %y %Y modification, %z %Z status change (text, seconds).\nFor file systems (-f): %a %b %c %d %f %i %l %n %s %S %t %T.");
+.with_footer("Formats for files: %a octal mode, %A mode as letters, %b blocks, %B block size, %d %D device,\n%f raw mode in hex, %F type, %g %G group, %h links, %i inode, %m mount point, %n name,\n%N quoted name with target, %o I/O size, %s size, %t %T device numbers, %u %U user,\n%w %W birth, %x %X access, %y %Y modification, %z %Z status change (text, seconds).\nFor file systems (-f): %a %b %c %d %f %i %l %n %s %S %t %T.");
 
 const DEFAULT: &[u8] = b"  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-11i Links: %h\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n Birth: %w\n";
 const DEFAULT_DEVICE: &[u8] = b"  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-11i Links: %-5h Device type: %Hr,%Lr\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n Birth: %w\n";
@@ -48,7 +48,7 @@ const FS_TERSE: &[u8] = b"%n %i %l %t %s %S %b %f %a %c %d\n";
 const IO_BLOCK: u64 = 4096;
 
 /// Blocks of 512 bytes a file takes: its size in whole transfers, since WASI does not tell.
-pub(crate) fn blocks(s: &Stat) -> u64 {
+pub(crate) fn block_count(s: &Stat) -> u64 {
     match s.kind {
         FileKind::File | FileKind::Dir => s.size.div_ceil(IO_BLOCK) * (IO_BLOCK / 512),
         _ => 0,
@@ -57,7 +57,7 @@ pub(crate) fn blocks(s: &Stat) -> u64 {
 
 /// `drwxr-xr-x`
 pub(crate) fn mode_string(s: &Stat) -> String {
-    format!("{}{}", s.kind.letter(), mode::letters(s.mode))
+    format!("{}{}", s.kind.letter(), mode::mode_letters(s.mode))
 }
 
 struct StatFile<'a> {
@@ -82,11 +82,11 @@ struct StatPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
+    let plan = parse_plan(ctx, args)?;
     let names = AccountNames::load();
     let mut exit = Exit::SUCCESS;
     for name in &plan.files {
-        let file = match look(ctx, &plan, name) {
+        let file = match examine_file(ctx, &plan, name) {
             Ok(file) => file,
             Err(failure) => {
                 exit = failure;
@@ -94,11 +94,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             }
         };
         let format = match &plan.printf {
-            Some(text) => Cow::Owned(unescape(ctx, text)),
+            Some(text) => Cow::Owned(unescape_format(ctx, text)),
             None => Cow::Borrowed(plan.format_for(&file)),
         };
         let mut out = Vec::new();
-        let shown = expand(&mut out, &format, &file, &plan, &names);
+        let shown = expand_format(&mut out, &format, &file, &plan, &names);
         if let Err(directive) = &shown {
             ctx.error_bytes(&[b"'", directive, b"': invalid directive"]);
         }
@@ -109,20 +109,20 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StatPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StatPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
     let last = p.last_of(&[StatFlag::Format, StatFlag::Printf]);
-    let given = |flag: StatFlag| p.last(flag).filter(|_| last == Some(flag));
-    let file_system = p.has(StatFlag::FileSystem);
+    let given = |flag: StatFlag| p.last_value(flag).filter(|_| last == Some(flag));
+    let file_system = p.has_option(StatFlag::FileSystem);
     Ok(StatPlan {
         format: given(StatFlag::Format).map(|f| [f, b"\n"].concat()),
         printf: given(StatFlag::Printf).map(<[u8]>::to_vec),
-        terse: p.has(StatFlag::Terse),
+        terse: p.has_option(StatFlag::Terse),
         file_system,
-        follow: p.has(StatFlag::Dereference) || file_system,
+        follow: p.has_option(StatFlag::Dereference) || file_system,
         quoting: quote_style(ctx),
         zone: ctx.zone(),
         files: p.operands,
@@ -130,7 +130,11 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StatPlan, Exit> {
 }
 
 /// What is known of a file.
-fn look<'f>(ctx: &mut Ctx<'_>, plan: &StatPlan, name: &'f [u8]) -> Result<StatFile<'f>, Exit> {
+fn examine_file<'f>(
+    ctx: &mut Ctx<'_>,
+    plan: &StatPlan,
+    name: &'f [u8],
+) -> Result<StatFile<'f>, Exit> {
     let path = ctx.path(name);
     let result = match name {
         b"-" => meta::stat(std::path::Path::new("/dev/stdin"), true),
@@ -141,11 +145,11 @@ fn look<'f>(ctx: &mut Ctx<'_>, plan: &StatPlan, name: &'f [u8]) -> Result<StatFi
             true => "cannot read file system information for",
             false => "cannot statx",
         };
-        input::cannot(ctx, what, name, &e)
+        input::report_cannot(ctx, what, name, &e)
     })?;
     // Without a format names are shown as they are.
     let show = |name: &[u8]| match plan.format.is_some() || plan.printf.is_some() {
-        true => quote::quoted(name, plan.quoting),
+        true => quote::quote_name(name, plan.quoting),
         false => name.to_vec(),
     };
     let mut quoted = show(name);
@@ -184,7 +188,7 @@ fn quote_style(ctx: &Ctx<'_>) -> quote::QuoteStyle {
 }
 
 /// The escapes of `--printf`; an unknown one is its letter, with a warning.
-fn unescape(ctx: &mut Ctx<'_>, text: &[u8]) -> Vec<u8> {
+fn unescape_format(ctx: &mut Ctx<'_>, text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some(&c) = text.get(at) {
@@ -249,7 +253,7 @@ enum StatValue {
     Time(i64, u32),
 }
 
-fn expand(
+fn expand_format(
     out: &mut Vec<u8>,
     format: &[u8],
     f: &StatFile<'_>,
@@ -285,7 +289,7 @@ fn expand(
         let text = &rest[..=end];
         let value = match plan.file_system {
             true => fs_value(letter, f),
-            false => value(letter, part, f, &plan.zone, names),
+            false => directive_value(letter, part, f, &plan.zone, names),
         };
         match value {
             Some(v) => {
@@ -293,7 +297,7 @@ fn expand(
                 let mut spec = d.spec;
                 spec.width = spec.width.min(4096);
                 spec.precision = spec.precision.map(|p| p.min(4096));
-                put(out, &spec, v);
+                put_value(out, &spec, v);
             }
             None if letter == b'\n' => out.extend_from_slice(b"%\n"),
             None => return Err([b"%", text].concat()),
@@ -304,20 +308,20 @@ fn expand(
     Ok(())
 }
 
-fn put(out: &mut Vec<u8>, spec: &printf::ConversionSpec, value: StatValue) {
+fn put_value(out: &mut Vec<u8>, spec: &printf::ConversionSpec, value: StatValue) {
     match value {
-        StatValue::Text(t) => printf::string(out, spec, &t),
-        StatValue::Number(n) => printf::unsigned(out, spec, b'u', n),
-        StatValue::Octal(n) => printf::unsigned(out, spec, b'o', n),
-        StatValue::Hex(n) => printf::unsigned(out, spec, b'x', n),
+        StatValue::Text(t) => printf::put_string(out, spec, &t),
+        StatValue::Number(n) => printf::put_unsigned(out, spec, b'u', n),
+        StatValue::Octal(n) => printf::put_unsigned(out, spec, b'o', n),
+        StatValue::Hex(n) => printf::put_unsigned(out, spec, b'x', n),
         StatValue::Time(s, nanos) => match spec.precision {
-            None => printf::signed(out, spec, s),
+            None => printf::put_signed(out, spec, s),
             Some(p) => {
                 let p = if p == 0 { 9 } else { p };
                 let digits: String =
                     format!("{nanos:09}").chars().chain(std::iter::repeat('0')).take(p).collect();
                 let text = format!("{s}.{digits}");
-                printf::string(
+                printf::put_string(
                     out,
                     &printf::ConversionSpec { precision: None, ..*spec },
                     text.as_bytes(),
@@ -327,22 +331,22 @@ fn put(out: &mut Vec<u8>, spec: &printf::ConversionSpec, value: StatValue) {
     }
 }
 
-fn major(dev: u64) -> u64 {
+fn major_number(dev: u64) -> u64 {
     (dev >> 8) & 0xfff | (dev >> 32) & !0xfff
 }
 
-fn minor(dev: u64) -> u64 {
+fn minor_number(dev: u64) -> u64 {
     dev & 0xff | (dev >> 12) & !0xff
 }
 
 fn time_text(t: u64, zone: &Zone) -> Vec<u8> {
     let (s, n) = civil::split_nanos(t);
     let mut out = Vec::new();
-    strftime::format(&mut out, b"%Y-%m-%d %H:%M:%S.%N %z", &zone.broken(s, n));
+    strftime::format_date(&mut out, b"%Y-%m-%d %H:%M:%S.%N %z", &zone.to_civil(s, n));
     out
 }
 
-fn value(
+fn directive_value(
     letter: u8,
     part: Option<u8>,
     f: &StatFile<'_>,
@@ -357,12 +361,12 @@ fn value(
     Some(match letter {
         b'a' => StatValue::Octal(u64::from(s.mode)),
         b'A' => StatValue::Text(mode_string(s).into_bytes()),
-        b'b' => StatValue::Number(blocks(s)),
+        b'b' => StatValue::Number(block_count(s)),
         b'B' => StatValue::Number(512),
         b'C' => StatValue::Text(b"?".to_vec()),
         b'd' => match part {
-            Some(b'H') => StatValue::Number(major(s.dev)),
-            Some(_) => StatValue::Number(minor(s.dev)),
+            Some(b'H') => StatValue::Number(major_number(s.dev)),
+            Some(_) => StatValue::Number(minor_number(s.dev)),
             None => StatValue::Number(s.dev),
         },
         b'D' => StatValue::Hex(s.dev),
@@ -396,7 +400,7 @@ fn value(
 
 /// File system figures: the session tree has no fixed size, so its quota is what `df` shows.
 fn fs_value(letter: u8, f: &StatFile<'_>) -> Option<StatValue> {
-    let space = super::df::space();
+    let space = super::df::disk_space();
     let blocks = |bytes: u64| StatValue::Number(bytes / IO_BLOCK);
     Some(match letter {
         b'a' | b'f' => blocks(space.available),

@@ -3,7 +3,7 @@
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::input::{self, CopyStop, put};
+use crate::common::input::{self, CopyStop, write_output};
 use crate::common::number;
 
 /// What may be asked for.
@@ -24,22 +24,26 @@ const SPEC: Spec<StringsFlag> = Spec::new(
     "[option(s)] [file(s)]",
     "Display printable strings in [file(s)] (stdin by default)",
     &[
-        Opt::new(StringsFlag::All, 'a', "all").says("scan the entire file (default)"),
+        Opt::new(StringsFlag::All, 'a', "all").with_help("scan the entire file (default)"),
         Opt::new(StringsFlag::Data, 'd', "data")
-            .says("scan the entire file (there are no sections)"),
+            .with_help("scan the entire file (there are no sections)"),
         Opt::new(StringsFlag::PrintFileName, 'f', "print-file-name")
-            .says("print the name of the file before each string"),
-        Opt::new(StringsFlag::Bytes, 'n', "bytes")
-            .takes("NUMBER", "print any sequence of at least NUMBER characters (default 4)"),
-        Opt::new(StringsFlag::Radix, 't', "radix")
-            .takes("RADIX", "print the location of the string in base 8 (o), 10 (d), or 16 (x)"),
-        Opt::new(StringsFlag::Octal, 'o', "").says("an alias for --radix=o"),
+            .with_help("print the name of the file before each string"),
+        Opt::new(StringsFlag::Bytes, 'n', "bytes").with_argument(
+            "NUMBER",
+            "print any sequence of at least NUMBER characters (default 4)",
+        ),
+        Opt::new(StringsFlag::Radix, 't', "radix").with_argument(
+            "RADIX",
+            "print the location of the string in base 8 (o), 10 (d), or 16 (x)",
+        ),
+        Opt::new(StringsFlag::Octal, 'o', "").with_help("an alias for --radix=o"),
         Opt::new(StringsFlag::IncludeAllWhitespace, 'w', "include-all-whitespace")
-            .says("include all whitespace as valid string characters"),
+            .with_help("include all whitespace as valid string characters"),
         Opt::new(StringsFlag::Encoding, 'e', "encoding")
-            .takes("ENC", "s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit"),
+            .with_argument("ENC", "s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit"),
         Opt::new(StringsFlag::OutputSeparator, 's', "output-separator")
-            .takes("STRING", "string used to separate strings in output"),
+            .with_argument("STRING", "string used to separate strings in output"),
     ],
 );
 
@@ -65,23 +69,25 @@ struct StringsPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
+    let plan = parse_plan(ctx, args)?;
     let mut exit = Exit::SUCCESS;
     for file in &plan.files {
         let data = match ctx.read(file) {
             Ok(data) => data,
             Err(e) => {
                 exit = if e.kind() == std::io::ErrorKind::NotFound {
-                    input::failure(ctx, &[b"'", file, b"': No such file"])
+                    input::report_failure(ctx, &[b"'", file, b"': No such file"])
                 } else {
-                    input::failure(ctx, &[file, b": ", box_sys::strerror(&e).as_bytes()])
+                    input::report_failure(ctx, &[file, b": ", box_sys::error_text(&e).as_bytes()])
                 };
                 continue;
             }
         };
         let name: &[u8] = if file == b"-" { b"{standard input}" } else { file };
-        let mut emit = |at: usize, text: &[u8]| put(&mut ctx.stdout, &plan.line(name, at, text));
-        if plan.runs(&data, &mut emit).is_err() {
+        let mut emit = |at: usize, text: &[u8]| {
+            write_output(&mut ctx.stdout, &plan.format_line(name, at, text))
+        };
+        if plan.find_runs(&data, &mut emit).is_err() {
             return Ok(Exit::FAILURE);
         }
     }
@@ -89,47 +95,49 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// `-8` is an old form of `-n 8`.
-fn modern(arg: &[u8]) -> Vec<u8> {
+fn modern_option(arg: &[u8]) -> Vec<u8> {
     match arg.strip_prefix(b"-") {
         Some(d) if !d.is_empty() && d.iter().all(u8::is_ascii_digit) => [b"-n", d].concat(),
         _ => arg.to_vec(),
     }
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StringsPlan, Exit> {
-    let args: Vec<Vec<u8>> = args.iter().map(|a| modern(a)).collect();
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StringsPlan, Exit> {
+    let args: Vec<Vec<u8>> = args.iter().map(|a| modern_option(a)).collect();
     let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
-    let least = match p.last(StringsFlag::Bytes) {
-        Some(text) => least(text).map_err(|what| {
+    let least = match p.last_value(StringsFlag::Bytes) {
+        Some(text) => parse_least(text).map_err(|what| {
             let shown = String::from_utf8_lossy(text);
             ctx.error(format_args!("{what} {shown}"));
             Exit::FAILURE
         })?,
         None => 4,
     };
-    let radix =
-        match (p.last_of(&[StringsFlag::Radix, StringsFlag::Octal]), p.last(StringsFlag::Radix)) {
-            (None, _) => None,
-            (Some(StringsFlag::Octal), _) => Some(b'o'),
-            (Some(_), Some([letter @ (b'o' | b'd' | b'x')])) => Some(*letter),
-            (Some(_), _) => return Err(input::usage_error(ctx, &[b"invalid radix"])),
-        };
-    let encoding = encoding(p.last(StringsFlag::Encoding).unwrap_or(b"s"))
+    let radix = match (
+        p.last_of(&[StringsFlag::Radix, StringsFlag::Octal]),
+        p.last_value(StringsFlag::Radix),
+    ) {
+        (None, _) => None,
+        (Some(StringsFlag::Octal), _) => Some(b'o'),
+        (Some(_), Some([letter @ (b'o' | b'd' | b'x')])) => Some(*letter),
+        (Some(_), _) => return Err(input::usage_error(ctx, &[b"invalid radix"])),
+    };
+    let encoding = parse_encoding(p.last_value(StringsFlag::Encoding).unwrap_or(b"s"))
         .ok_or_else(|| input::usage_error(ctx, &[b"invalid encoding"]))?;
     Ok(StringsPlan {
         least,
         radix,
         encoding,
-        all_space: p.has(StringsFlag::IncludeAllWhitespace),
-        separator: p.last(StringsFlag::OutputSeparator).unwrap_or(b"\n").to_vec(),
-        names: p.has(StringsFlag::PrintFileName),
+        all_space: p.has_option(StringsFlag::IncludeAllWhitespace),
+        separator: p.last_value(StringsFlag::OutputSeparator).unwrap_or(b"\n").to_vec(),
+        names: p.has_option(StringsFlag::PrintFileName),
         files: input::or_stdin(p.operands),
     })
 }
 
 /// The argument of `-n`, or what is wrong with it.
-fn least(text: &[u8]) -> Result<usize, &'static str> {
-    match number::decimal(text) {
+fn parse_least(text: &[u8]) -> Result<usize, &'static str> {
+    match number::parse_decimal(text) {
         Some(n) => match usize::try_from(n) {
             Ok(n) if n > 0 => Ok(n),
             _ => Err("invalid minimum string length"),
@@ -139,7 +147,7 @@ fn least(text: &[u8]) -> Result<usize, &'static str> {
 }
 
 /// The argument of `-e`.
-fn encoding(letter: &[u8]) -> Option<StringsEncoding> {
+fn parse_encoding(letter: &[u8]) -> Option<StringsEncoding> {
     let (unit, big_endian, high) = match letter {
         b"s" => (1, false, false),
         b"S" => (1, false, true),
@@ -161,7 +169,7 @@ impl StringsPlan {
     }
 
     /// Calls `emit` with the position and text of each run that is long enough.
-    fn runs(
+    fn find_runs(
         &self,
         data: &[u8],
         emit: &mut dyn FnMut(usize, &[u8]) -> Result<(), CopyStop>,
@@ -205,7 +213,7 @@ impl StringsPlan {
         Ok(())
     }
 
-    fn line(&self, name: &[u8], at: usize, text: &[u8]) -> Vec<u8> {
+    fn format_line(&self, name: &[u8], at: usize, text: &[u8]) -> Vec<u8> {
         let mut line = Vec::with_capacity(text.len() + 16);
         if self.names {
             line.extend_from_slice(&[name, b": "].concat());

@@ -30,18 +30,20 @@ const UNAME: Spec<UnameFlag> = Spec::new(
     "[OPTION]...",
     "Print certain system information.  With no OPTION, same as -s.",
     &[
-        Opt::new(UnameFlag::All, 'a', "all").says("print all information"),
-        Opt::new(UnameFlag::KernelName, 's', "kernel-name").says("print the kernel name"),
-        Opt::new(UnameFlag::Nodename, 'n', "nodename").says("print the network node hostname"),
-        Opt::new(UnameFlag::KernelRelease, 'r', "kernel-release").says("print the kernel release"),
-        Opt::new(UnameFlag::KernelVersion, 'v', "kernel-version").says("print the kernel version"),
-        Opt::new(UnameFlag::Machine, 'm', "machine").says("print the machine hardware name"),
+        Opt::new(UnameFlag::All, 'a', "all").with_help("print all information"),
+        Opt::new(UnameFlag::KernelName, 's', "kernel-name").with_help("print the kernel name"),
+        Opt::new(UnameFlag::Nodename, 'n', "nodename").with_help("print the network node hostname"),
+        Opt::new(UnameFlag::KernelRelease, 'r', "kernel-release")
+            .with_help("print the kernel release"),
+        Opt::new(UnameFlag::KernelVersion, 'v', "kernel-version")
+            .with_help("print the kernel version"),
+        Opt::new(UnameFlag::Machine, 'm', "machine").with_help("print the machine hardware name"),
         Opt::new(UnameFlag::Processor, 'p', "processor")
-            .says("print the processor type (non-portable)"),
+            .with_help("print the processor type (non-portable)"),
         Opt::new(UnameFlag::HardwarePlatform, 'i', "hardware-platform")
-            .says("print the hardware platform (non-portable)"),
+            .with_help("print the hardware platform (non-portable)"),
         Opt::new(UnameFlag::OperatingSystem, 'o', "operating-system")
-            .says("print the operating system"),
+            .with_help("print the operating system"),
     ],
 );
 
@@ -51,20 +53,21 @@ fn host_name() -> String {
     if name.is_empty() { "wasibox".to_string() } else { name.to_string() }
 }
 
-fn line(ctx: &mut Ctx<'_>, text: &str) -> Exit {
+fn print_line(ctx: &mut Ctx<'_>, text: &str) -> Exit {
     let _ = ctx.stdout.write_all(format!("{text}\n").as_bytes());
     Exit::SUCCESS
 }
 
-pub(crate) fn uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = UNAME.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if let Some(extra) = p.operands.first() {
         return Err(input::extra_operand(ctx, extra));
     }
-    let all = p.has(UnameFlag::All);
+    let all = p.has_option(UnameFlag::All);
     let [kernel, release, version, machine] = SYSTEM;
     let host = host_name();
-    let want = |c: UnameFlag| all || p.has(c) || c == UnameFlag::KernelName && p.options.is_empty();
+    let want =
+        |c: UnameFlag| all || p.has_option(c) || c == UnameFlag::KernelName && p.options.is_empty();
     let mut words: Vec<&str> = Vec::new();
     for (c, text) in [
         (UnameFlag::KernelName, kernel),
@@ -78,25 +81,25 @@ pub(crate) fn uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         }
     }
     // `-a` leaves out what is unknown.
-    if p.has(UnameFlag::Processor) {
+    if p.has_option(UnameFlag::Processor) {
         words.push("unknown");
     }
-    if p.has(UnameFlag::HardwarePlatform) {
+    if p.has_option(UnameFlag::HardwarePlatform) {
         words.push("unknown");
     }
     if want(UnameFlag::OperatingSystem) {
         words.push("GNU/Linux");
     }
-    Ok(line(ctx, &words.join(" ")))
+    Ok(print_line(ctx, &words.join(" ")))
 }
 
 const ARCH: Spec = Spec::new("[OPTION]...", "Print machine architecture.", &[]);
 
-pub(crate) fn arch(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_arch(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = ARCH.parse_or_exit(ctx, args, Exit::FAILURE)?;
     Ok(match p.operands.first() {
         Some(extra) => input::extra_operand(ctx, extra),
-        None => line(ctx, SYSTEM[3]),
+        None => print_line(ctx, SYSTEM[3]),
     })
 }
 
@@ -113,16 +116,17 @@ const HOSTNAME: Spec<HostnameFlag> = Spec::new(
     "[OPTION]...",
     "Print the host's name.",
     &[
-        Opt::new(HostnameFlag::Short, 's', "short").says("short host name"),
-        Opt::new(HostnameFlag::Fqdn, 'f', "fqdn").says("long host name"),
-        Opt::new(HostnameFlag::Domain, 'd', "domain").says("DNS domain name"),
-        Opt::new(HostnameFlag::IpAddress, 'i', "ip-address").says("addresses for the host name"),
+        Opt::new(HostnameFlag::Short, 's', "short").with_help("short host name"),
+        Opt::new(HostnameFlag::Fqdn, 'f', "fqdn").with_help("long host name"),
+        Opt::new(HostnameFlag::Domain, 'd', "domain").with_help("DNS domain name"),
+        Opt::new(HostnameFlag::IpAddress, 'i', "ip-address")
+            .with_help("addresses for the host name"),
         Opt::new(HostnameFlag::AllIpAddresses, 'I', "all-ip-addresses")
-            .says("all addresses for the host"),
+            .with_help("all addresses for the host"),
     ],
 );
 
-pub(crate) fn hostname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_hostname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = HOSTNAME.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if !p.operands.is_empty() {
         ctx.error("you must be root to change the host name");
@@ -138,10 +142,12 @@ pub(crate) fn hostname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             HostnameFlag::IpAddress,
             HostnameFlag::AllIpAddresses,
         ]) {
-            Some(HostnameFlag::Short) => line(ctx, short),
-            Some(HostnameFlag::Domain) => line(ctx, domain),
-            Some(HostnameFlag::IpAddress | HostnameFlag::AllIpAddresses) => line(ctx, "127.0.0.1"),
-            _ => line(ctx, &host),
+            Some(HostnameFlag::Short) => print_line(ctx, short),
+            Some(HostnameFlag::Domain) => print_line(ctx, domain),
+            Some(HostnameFlag::IpAddress | HostnameFlag::AllIpAddresses) => {
+                print_line(ctx, "127.0.0.1")
+            }
+            _ => print_line(ctx, &host),
         },
     )
 }
@@ -156,30 +162,30 @@ const NPROC: Spec<NprocFlag> = Spec::new(
     "[OPTION]...",
     "Print the number of processing units available to the current process.",
     &[
-        Opt::long(NprocFlag::All, "all").says("print the number of installed processors"),
+        Opt::long(NprocFlag::All, "all").with_help("print the number of installed processors"),
         Opt::long(NprocFlag::Ignore, "ignore")
-            .takes("N", "if possible, exclude N processing units"),
+            .with_argument("N", "if possible, exclude N processing units"),
     ],
 );
 
-pub(crate) fn nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = NPROC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if let Some(extra) = p.operands.first() {
         return Err(input::extra_operand(ctx, extra));
     }
-    let number = |v: &[u8]| crate::common::number::decimal(v);
-    let ignore = match p.last(NprocFlag::Ignore).map(|v| (v.to_vec(), number(v))) {
+    let number = |v: &[u8]| crate::common::number::parse_decimal(v);
+    let ignore = match p.last_value(NprocFlag::Ignore).map(|v| (v.to_vec(), number(v))) {
         Some((text, None)) => {
-            return Err(input::failure(
+            return Err(input::report_failure(
                 ctx,
-                &[b"invalid number: ", &crate::common::quote::always(&text)],
+                &[b"invalid number: ", &crate::common::quote::quote_in_sentence(&text)],
             ));
         }
         Some((_, Some(n))) => n,
         None => 0,
     };
     let mut count = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    if !p.has(NprocFlag::All) {
+    if !p.has_option(NprocFlag::All) {
         // OMP_NUM_THREADS may be a list; the first number counts.
         let omp = |name: &[u8]| {
             let v = ctx.env.get(name)?;
@@ -192,7 +198,7 @@ pub(crate) fn nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             count = count.min(n);
         }
     }
-    Ok(line(ctx, &count.saturating_sub(ignore).max(1).to_string()))
+    Ok(print_line(ctx, &count.saturating_sub(ignore).max(1).to_string()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -205,8 +211,8 @@ const UPTIME: Spec<UptimeFlag> = Spec::new(
     "[OPTION]",
     "Print the time, how long the system has been up, users and load averages.",
     &[
-        Opt::new(UptimeFlag::Pretty, 'p', "pretty").says("show uptime in pretty format"),
-        Opt::new(UptimeFlag::Since, 's', "since").says("system up since"),
+        Opt::new(UptimeFlag::Pretty, 'p', "pretty").with_help("show uptime in pretty format"),
+        Opt::new(UptimeFlag::Since, 's', "since").with_help("system up since"),
     ],
 );
 
@@ -216,22 +222,22 @@ fn up_seconds() -> u64 {
     text.split(['.', ' ']).next().and_then(|s| s.parse().ok()).unwrap_or(0)
 }
 
-pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = UPTIME.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let zone = ctx.zone();
-    let (now, _) = clock::now();
+    let (now, _) = clock::current_time();
     let up = up_seconds();
     let show = |format: &[u8], at: i64| {
         let mut out = Vec::new();
-        strftime::format(&mut out, format, &zone.broken(at, 0));
+        strftime::format_date(&mut out, format, &zone.to_civil(at, 0));
         String::from_utf8_lossy(&out).into_owned()
     };
-    if p.has(UptimeFlag::Since) {
+    if p.has_option(UptimeFlag::Since) {
         let at = now - up as i64;
-        return Ok(line(ctx, &show(b"%F %T", at)));
+        return Ok(print_line(ctx, &show(b"%F %T", at)));
     }
     let (days, hours, minutes) = (up / 86_400, up / 3600 % 24, up / 60 % 60);
-    if p.has(UptimeFlag::Pretty) {
+    if p.has_option(UptimeFlag::Pretty) {
         let mut parts = Vec::new();
         for (n, unit) in
             [(days / 7, "week"), (days % 7, "day"), (hours, "hour"), (minutes, "minute")]
@@ -243,7 +249,7 @@ pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         if parts.is_empty() {
             parts.push(format!("{minutes} minutes"));
         }
-        return Ok(line(ctx, &format!("up {}", parts.join(", "))));
+        return Ok(print_line(ctx, &format!("up {}", parts.join(", "))));
     }
     let day_part = match days {
         0 => String::new(),
@@ -256,7 +262,7 @@ pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let load: Vec<&str> = load.split(' ').take(3).collect();
     let load = if load.len() == 3 { load.join(", ") } else { "0.00, 0.00, 0.00".to_string() };
     let time = show(b" %H:%M:%S", now);
-    Ok(line(ctx, &format!("{time} up {day_part}{clock},  1 user,  load average: {load}")))
+    Ok(print_line(ctx, &format!("{time} up {day_part}{clock},  1 user,  load average: {load}")))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -267,10 +273,11 @@ enum TtyFlag {
 const TTY: Spec<TtyFlag> = Spec::new(
     "[OPTION]...",
     "Print the file name of the terminal connected to standard input.",
-    &[Opt::new(TtyFlag::Silent, 's', "silent").says("print nothing, only return an exit status")],
+    &[Opt::new(TtyFlag::Silent, 's', "silent")
+        .with_help("print nothing, only return an exit status")],
 );
 
-pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     // `--quiet` is another name of `--silent`.
     let args: Vec<Vec<u8>> =
         args.iter().map(|a| if a == b"--quiet" { b"-s".to_vec() } else { a.clone() }).collect();
@@ -283,15 +290,15 @@ pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         InputSource::File(f) => box_sys::is_terminal(f),
         _ => false,
     };
-    if !p.has(TtyFlag::Silent) {
-        line(ctx, if terminal { "/dev/tty" } else { "not a tty" });
+    if !p.has_option(TtyFlag::Silent) {
+        print_line(ctx, if terminal { "/dev/tty" } else { "not a tty" });
     }
     Ok(if terminal { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
 const LOGNAME: Spec = Spec::new("[OPTION]", "Print the user's login name.", &[]);
 
-pub(crate) fn logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = LOGNAME.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if let Some(extra) = p.operands.first() {
         return Err(input::extra_operand(ctx, extra));
@@ -299,7 +306,7 @@ pub(crate) fn logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let name = ctx.env.get(b"LOGNAME").map(|n| String::from_utf8_lossy(n).into_owned());
     let (uid, _) = box_sys::meta::ids();
     let name = name.unwrap_or_else(|| AccountNames::load().show_user(uid));
-    Ok(line(ctx, &name))
+    Ok(print_line(ctx, &name))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -312,15 +319,16 @@ const SYNC: Spec<SyncFlag> = Spec::new(
     "[OPTION] [FILE]...",
     "Synchronize cached writes to persistent storage.\nIf one or more files are specified, only they are synchronized.",
     &[
-        Opt::new(SyncFlag::Data, 'd', "data").says("sync only file data, no unneeded metadata"),
+        Opt::new(SyncFlag::Data, 'd', "data")
+            .with_help("sync only file data, no unneeded metadata"),
         Opt::new(SyncFlag::FileSystem, 'f', "file-system")
-            .says("sync the file systems that contain the files"),
+            .with_help("sync the file systems that contain the files"),
     ],
 );
 
-pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SYNC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    if p.has(SyncFlag::Data) && p.operands.is_empty() {
+    if p.has_option(SyncFlag::Data) && p.operands.is_empty() {
         ctx.error("--data needs at least one argument");
         return Ok(Exit::FAILURE);
     }
@@ -329,15 +337,15 @@ pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         match std::fs::File::open(ctx.path(f)) {
             // A directory or device that cannot be synced has nothing to lose here.
             Ok(file) => {
-                drop(if p.has(SyncFlag::Data) { file.sync_data() } else { file.sync_all() })
+                drop(if p.has_option(SyncFlag::Data) { file.sync_data() } else { file.sync_all() })
             }
             Err(e) => {
-                let shown = crate::common::quote::always(f);
+                let shown = crate::common::quote::quote_in_sentence(f);
                 ctx.error_bytes(&[
                     b"error opening ",
                     &shown,
                     b": ",
-                    box_sys::strerror(&e).as_bytes(),
+                    box_sys::error_text(&e).as_bytes(),
                 ]);
                 exit = Exit::FAILURE;
             }
@@ -356,15 +364,15 @@ const CLEAR: Spec<ClearFlag> = Spec::new(
     "",
     "Clear the terminal screen.",
     &[
-        Opt::new(ClearFlag::KeepScrollback, 'x', "").says("do not clear the scrollback"),
+        Opt::new(ClearFlag::KeepScrollback, 'x', "").with_help("do not clear the scrollback"),
         Opt::new(ClearFlag::TerminalType, 'T', "")
-            .takes("TYPE", "terminal type (ignored: the escapes are ANSI's)"),
+            .with_argument("TYPE", "terminal type (ignored: the escapes are ANSI's)"),
     ],
 );
 
-pub(crate) fn clear(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_clear(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = CLEAR.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let _ = ctx.stdout.write_all(if p.has(ClearFlag::KeepScrollback) {
+    let _ = ctx.stdout.write_all(if p.has_option(ClearFlag::KeepScrollback) {
         b"\x1b[H\x1b[2J"
     } else {
         b"\x1b[H\x1b[2J\x1b[3J"

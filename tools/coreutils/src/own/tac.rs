@@ -23,11 +23,11 @@ const SPEC: Spec<TacFlag> = Spec::new(
     "Write each FILE to standard output, last line first.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
         Opt::new(TacFlag::Before, 'b', "before")
-            .says("attach the separator before instead of after"),
+            .with_help("attach the separator before instead of after"),
         Opt::new(TacFlag::Regex, 'r', "regex")
-            .says("interpret the separator as a regular expression"),
+            .with_help("interpret the separator as a regular expression"),
         Opt::new(TacFlag::Separator, 's', "separator")
-            .takes("STRING", "use STRING as the separator instead of newline"),
+            .with_argument("STRING", "use STRING as the separator instead of newline"),
     ],
 );
 
@@ -38,17 +38,17 @@ enum TacSeparator {
 }
 
 impl TacSeparator {
-    fn of(ctx: &mut Ctx<'_>, p: &ParsedOptions<TacFlag>) -> Result<TacSeparator, Exit> {
-        let text: &[u8] = match p.last(TacFlag::Separator) {
-            Some(b"") if p.has(TacFlag::Regex) => {
-                return Err(input::failure(ctx, &[b"separator cannot be empty"]));
+    fn from_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<TacFlag>) -> Result<TacSeparator, Exit> {
+        let text: &[u8] = match p.last_value(TacFlag::Separator) {
+            Some(b"") if p.has_option(TacFlag::Regex) => {
+                return Err(input::report_failure(ctx, &[b"separator cannot be empty"]));
             }
             // An empty separator is a NUL.
             Some(b"") => b"\0",
             Some(text) => text,
             None => b"\n",
         };
-        if !p.has(TacFlag::Regex) {
+        if !p.has_option(TacFlag::Regex) {
             return Ok(TacSeparator::Text(text.to_vec()));
         }
         let regex = Regex::new(text, &RegexOptions::new(RegexSyntax::Emacs).multiline(true));
@@ -59,9 +59,9 @@ impl TacSeparator {
     }
 
     /// Where it stands in a text.
-    fn places(&self, text: &[u8]) -> Vec<(usize, usize)> {
+    fn find_places(&self, text: &[u8]) -> Vec<(usize, usize)> {
         let mut places = match self {
-            TacSeparator::Regex(regex) => separators(regex, text),
+            TacSeparator::Regex(regex) => find_separators(regex, text),
             TacSeparator::Text(one) if one.len() == 1 => {
                 memchr::memchr_iter(one[0], text).map(|i| (i, i + 1)).collect()
             }
@@ -74,13 +74,13 @@ impl TacSeparator {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let separator = TacSeparator::of(ctx, &p)?;
-    let (before, files) = (p.has(TacFlag::Before), input::or_stdin(p.operands));
+    let separator = TacSeparator::from_options(ctx, &p)?;
+    let (before, files) = (p.has_option(TacFlag::Before), input::or_stdin(p.operands));
     let mut exit = Exit::SUCCESS;
     for file in &files {
         if let TacSeparator::Text(text) = &separator
             && let [byte] = text[..]
-            && let Some(mut opened) = regular(ctx, file)
+            && let Some(mut opened) = open_regular(ctx, file)
         {
             match backwards::write(&mut opened, byte, before, &mut ctx.stdout) {
                 Ok(()) => {}
@@ -91,7 +91,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         }
         match ctx.read(file) {
             Ok(text) => {
-                let out = reversed(&text, &separator.places(&text), before);
+                let out = reverse_records(&text, &separator.find_places(&text), before);
                 if ctx.stdout.write_all(&out).is_err() {
                     return Ok(Exit::FAILURE);
                 }
@@ -103,7 +103,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// An operand that is a file with an end to begin at.
-fn regular(ctx: &Ctx<'_>, operand: &[u8]) -> Option<std::fs::File> {
+fn open_regular(ctx: &Ctx<'_>, operand: &[u8]) -> Option<std::fs::File> {
     let opened = if operand == b"-" { None } else { std::fs::File::open(ctx.path(operand)).ok() }?;
     opened.metadata().is_ok_and(|m| m.is_file()).then_some(opened)
 }
@@ -112,17 +112,17 @@ fn not_read(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) -> Exit {
     if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
         return read_error(ctx, file, e);
     }
-    let (shown, why) = (quote::always(file), box_sys::strerror(e));
-    input::failure(ctx, &[b"failed to open ", &shown, b" for reading: ", why.as_bytes()])
+    let (shown, why) = (quote::quote_in_sentence(file), box_sys::error_text(e));
+    input::report_failure(ctx, &[b"failed to open ", &shown, b" for reading: ", why.as_bytes()])
 }
 
 fn read_error(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) -> Exit {
-    let (shown, text) = (quote::colon(file), box_sys::strerror(e));
-    input::failure(ctx, &[&shown, b": read error: ", text.as_bytes()])
+    let (shown, text) = (quote::quote_with_colon(file), box_sys::error_text(e));
+    input::report_failure(ctx, &[&shown, b": read error: ", text.as_bytes()])
 }
 
 /// Matches found from the end of the text, each ending where the one after it begins.
-fn separators(regex: &Regex, text: &[u8]) -> Vec<(usize, usize)> {
+fn find_separators(regex: &Regex, text: &[u8]) -> Vec<(usize, usize)> {
     // GNU searches backwards: a match is the latest start that matches before the previous one.
     let mut out = Vec::new();
     let mut limit = text.len();
@@ -167,7 +167,7 @@ fn from_end(separator: &[u8], text: &[u8]) -> Vec<(usize, usize)> {
     out
 }
 
-fn reversed(text: &[u8], separators: &[(usize, usize)], before: bool) -> Vec<u8> {
+fn reverse_records(text: &[u8], separators: &[(usize, usize)], before: bool) -> Vec<u8> {
     let mut cuts: Vec<usize> = vec![0];
     cuts.extend(separators.iter().map(|(s, e)| if before { *s } else { *e }));
     cuts.push(text.len());

@@ -14,7 +14,7 @@ use box_sys::meta;
 
 use super::head::{self, HeadCount};
 use super::sleep;
-use crate::common::input::{self, CopyStop, InputFile, put};
+use crate::common::input::{self, CopyStop, InputFile, write_output};
 use crate::common::{number, quote};
 use follow::{FollowPlan, FollowedFile};
 
@@ -39,25 +39,25 @@ const SPEC: Spec<TailFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Print the last 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(TailFlag::Bytes, 'c', "bytes").takes("[+]NUM", "output the last NUM bytes; or use -c +NUM to output\nstarting with byte NUM of each file"),
-        Opt::new(TailFlag::FollowPlain, 'f', "").says("output appended data as the file grows"),
+        Opt::new(TailFlag::Bytes, 'c', "bytes").with_argument("[+]NUM", "output the last NUM bytes; or use -c +NUM to output\nstarting with byte NUM of each file"),
+        Opt::new(TailFlag::FollowPlain, 'f', "").with_help("output appended data as the file grows"),
         Opt::long(TailFlag::Follow, "follow").may_take("HOW", "the same; by 'descriptor' (default) or 'name'"),
-        Opt::new(TailFlag::FollowName, 'F', "").says("same as --follow=name --retry"),
-        Opt::new(TailFlag::Lines, 'n', "lines").takes("[+]NUM", "output the last NUM lines, instead of the last 10;\nor use -n +NUM to output starting with line NUM"),
-        Opt::long(TailFlag::MaxUnchangedStats, "max-unchanged-stats").takes("N", "(ignored)"),
-        Opt::long(TailFlag::Pid, "pid").takes("PID", "with -f, terminate after process ID, PID dies"),
-        Opt::new(TailFlag::Quiet, 'q', "quiet").says("never output headers giving file names"),
-        Opt::long(TailFlag::Quiet, "silent").says("the same"),
-        Opt::long(TailFlag::Retry, "retry").says("keep trying to open a file if it is inaccessible"),
-        Opt::new(TailFlag::SleepInterval, 's', "sleep-interval").takes("N", "with -f, sleep for approximately N seconds\n(default 1.0) between iterations"),
-        Opt::new(TailFlag::Verbose, 'v', "verbose").says("always output headers giving file names"),
-        Opt::new(TailFlag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
+        Opt::new(TailFlag::FollowName, 'F', "").with_help("same as --follow=name --retry"),
+        Opt::new(TailFlag::Lines, 'n', "lines").with_argument("[+]NUM", "output the last NUM lines, instead of the last 10;\nor use -n +NUM to output starting with line NUM"),
+        Opt::long(TailFlag::MaxUnchangedStats, "max-unchanged-stats").with_argument("N", "(ignored)"),
+        Opt::long(TailFlag::Pid, "pid").with_argument("PID", "with -f, terminate after process ID, PID dies"),
+        Opt::new(TailFlag::Quiet, 'q', "quiet").with_help("never output headers giving file names"),
+        Opt::long(TailFlag::Quiet, "silent").with_help("the same"),
+        Opt::long(TailFlag::Retry, "retry").with_help("keep trying to open a file if it is inaccessible"),
+        Opt::new(TailFlag::SleepInterval, 's', "sleep-interval").with_argument("N", "with -f, sleep for approximately N seconds\n(default 1.0) between iterations"),
+        Opt::new(TailFlag::Verbose, 'v', "verbose").with_help("always output headers giving file names"),
+        Opt::new(TailFlag::ZeroTerminated, 'z', "zero-terminated").with_help("line delimiter is NUL, not newline"),
     ],
 )
-.after("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
+.with_footer("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
 
 /// `+5`, `-5c`, `-3f`: the obsolete form, as options; only with at most one file.
-fn obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
+fn translate_obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let (first, rest) = args.split_first()?;
     let plus = first.starts_with(b"+");
     if !plus && !first.starts_with(b"-") {
@@ -106,16 +106,18 @@ struct TailPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
-    let (printed, exit) = print(ctx, &plan)?;
+    let plan = parse_plan(ctx, args)?;
+    let (printed, exit) = print_ends(ctx, &plan)?;
     Ok(match &plan.follow {
-        Some(follow) if !printed.is_empty() => follow::follow(ctx, printed, follow, plan.headers),
+        Some(follow) if !printed.is_empty() => {
+            follow::follow_files(ctx, printed, follow, plan.headers)
+        }
         _ => exit,
     })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TailPlan, Exit> {
-    let changed = obsolete(args);
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TailPlan, Exit> {
+    let changed = translate_obsolete(args);
     let p = SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::FAILURE)?;
     let mut count = HeadCount { n: 10, bytes: false, signed: false };
     for (flag, value) in &p.options {
@@ -127,11 +129,11 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TailPlan, Exit> {
         count = HeadCount::parse(text, bytes, b"+")
             .map_err(|(_, e)| head::invalid_count(ctx, bytes, text, e))?;
     }
-    let follow = following(ctx, &p)?;
-    let headers = p.choice(&[(TailFlag::Quiet, false), (TailFlag::Verbose, true)]);
+    let follow = parse_follow(ctx, &p)?;
+    let headers = p.last_choice(&[(TailFlag::Quiet, false), (TailFlag::Verbose, true)]);
     Ok(TailPlan {
         count,
-        delimiter: if p.has(TailFlag::ZeroTerminated) { 0 } else { b'\n' },
+        delimiter: if p.has_option(TailFlag::ZeroTerminated) { 0 } else { b'\n' },
         headers: headers.unwrap_or(p.operands.len() > 1),
         files: input::or_stdin(p.operands),
         follow,
@@ -139,38 +141,47 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TailPlan, Exit> {
 }
 
 /// What is said about following; the numbers are checked even if nothing is followed.
-fn following(ctx: &mut Ctx<'_>, p: &ParsedOptions<TailFlag>) -> Result<Option<FollowPlan>, Exit> {
-    let interval = match p.last(TailFlag::SleepInterval) {
-        Some(text) => sleep::seconds(text).map(sleep::duration).ok_or_else(|| {
-            input::failure(ctx, &[b"invalid number of seconds: ", &quote::always(text)])
+fn parse_follow(
+    ctx: &mut Ctx<'_>,
+    p: &ParsedOptions<TailFlag>,
+) -> Result<Option<FollowPlan>, Exit> {
+    let interval = match p.last_value(TailFlag::SleepInterval) {
+        Some(text) => sleep::parse_seconds(text).map(sleep::to_duration).ok_or_else(|| {
+            input::report_failure(
+                ctx,
+                &[b"invalid number of seconds: ", &quote::quote_in_sentence(text)],
+            )
         })?,
         None => Duration::from_secs(1),
     };
-    let pid = match p.last(TailFlag::Pid) {
-        Some(text) => number::decimal(text)
-            .ok_or_else(|| input::failure(ctx, &[b"invalid PID: ", &quote::always(text)]))
+    let pid = match p.last_value(TailFlag::Pid) {
+        Some(text) => number::parse_decimal(text)
+            .ok_or_else(|| {
+                input::report_failure(ctx, &[b"invalid PID: ", &quote::quote_in_sentence(text)])
+            })
             .map(|n| u32::try_from(n).ok())?,
         None => None,
     };
-    let by_name = p.has(TailFlag::FollowName) || p.last(TailFlag::Follow) == Some(b"name");
-    let wanted = by_name || p.has(TailFlag::FollowPlain) || p.has(TailFlag::Follow);
-    let retry = p.has(TailFlag::FollowName) || p.has(TailFlag::Retry);
+    let by_name =
+        p.has_option(TailFlag::FollowName) || p.last_value(TailFlag::Follow) == Some(b"name");
+    let wanted = by_name || p.has_option(TailFlag::FollowPlain) || p.has_option(TailFlag::Follow);
+    let retry = p.has_option(TailFlag::FollowName) || p.has_option(TailFlag::Retry);
     Ok(wanted.then_some(FollowPlan { by_name, retry, interval, pid }))
 }
 
 /// Prints the end of each file; those that may be followed, and the status so far. `Err` if
 /// nothing can be written.
-fn print(ctx: &mut Ctx<'_>, plan: &TailPlan) -> Result<(Vec<FollowedFile>, Exit), Exit> {
+fn print_ends(ctx: &mut Ctx<'_>, plan: &TailPlan) -> Result<(Vec<FollowedFile>, Exit), Exit> {
     let retry = plan.follow.as_ref().is_some_and(|f| f.retry);
     let mut exit = Exit::SUCCESS;
     let mut first = true;
     let mut printed = Vec::new();
     for file in &plan.files {
         let stat = meta::stat(&ctx.path(file), true).ok();
-        let opened = input::open(&mut ctx.stdin, &ctx.cwd, file);
+        let opened = input::open_operand(&mut ctx.stdin, &ctx.cwd, file);
         let readable = opened.as_ref().map_or_else(head::is_directory, |_| true);
         if plan.headers && readable {
-            head::header(&mut ctx.stdout, file, &mut first);
+            head::write_header(&mut ctx.stdout, file, &mut first);
         }
         let mut reader = match opened {
             Ok(reader) => reader,
@@ -186,7 +197,7 @@ fn print(ctx: &mut Ctx<'_>, plan: &TailPlan) -> Result<(Vec<FollowedFile>, Exit)
             Ok(()) => {}
             Err(CopyStop::Read(e)) => {
                 drop(reader);
-                exit = input::cannot(ctx, "error reading", file, &e);
+                exit = input::report_cannot(ctx, "error reading", file, &e);
                 continue;
             }
             Err(CopyStop::Write) => return Err(Exit::FAILURE),
@@ -207,14 +218,14 @@ fn end_of(
     out: &mut OutStream,
 ) -> Result<(), CopyStop> {
     if count.signed {
-        skip(reader, count, delimiter)?;
-        return input::copy(reader, out);
+        skip_to(reader, count, delimiter)?;
+        return input::copy_all(reader, out);
     }
     if let InputFile::File(f) = reader
         && let Some(start) = seek_start(f.get_mut(), count, delimiter)?
     {
         f.seek(SeekFrom::Start(start)).map_err(CopyStop::Read)?;
-        return input::copy(f, out);
+        return input::copy_all(f, out);
     }
     if count.bytes {
         last_bytes(reader, count.n, out)
@@ -224,7 +235,7 @@ fn end_of(
 }
 
 /// Skips to byte or line `n`, counted from 1.
-fn skip(reader: &mut InputFile<'_>, count: HeadCount, delimiter: u8) -> Result<(), CopyStop> {
+fn skip_to(reader: &mut InputFile<'_>, count: HeadCount, delimiter: u8) -> Result<(), CopyStop> {
     let mut left = count.n.saturating_sub(1);
     if count.bytes
         && let InputFile::File(f) = reader
@@ -304,7 +315,7 @@ fn last_bytes(reader: &mut InputFile<'_>, n: u64, out: &mut OutStream) -> Result
         }
         Ok((block.len(), true))
     })?;
-    put(out, &held[held.len().saturating_sub(keep)..])
+    write_output(out, &held[held.len().saturating_sub(keep)..])
 }
 
 /// The last lines of a stream: whole blocks are kept as long as they can matter.
@@ -350,7 +361,7 @@ fn last_lines(
             drop_lines = 0;
         }
         if n > 0 {
-            put(out, &block[start..])?;
+            write_output(out, &block[start..])?;
         }
     }
     Ok(())

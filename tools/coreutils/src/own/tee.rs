@@ -22,10 +22,10 @@ const SPEC: Spec<TeeFlag> = Spec::new(
     "Copy standard input to each FILE, and also to standard output.",
     &[
         Opt::new(TeeFlag::Append, 'a', "append")
-            .says("append to the given FILEs, do not overwrite"),
+            .with_help("append to the given FILEs, do not overwrite"),
         Opt::new(TeeFlag::IgnoreInterrupts, 'i', "ignore-interrupts")
-            .says("ignore interrupt signals"),
-        Opt::new(TeeFlag::Diagnose, 'p', "").says("diagnose errors writing to non pipes"),
+            .with_help("ignore interrupt signals"),
+        Opt::new(TeeFlag::Diagnose, 'p', "").with_help("diagnose errors writing to non pipes"),
         Opt::long(TeeFlag::OutputError, "output-error")
             .may_take("MODE", "set behavior on write error:\nwarn, warn-nopipe, exit, exit-nopipe"),
     ],
@@ -74,30 +74,30 @@ struct TeePlan {
 type Outputs = Vec<(Vec<u8>, File)>;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    plan(ctx, args).and_then(|plan| {
-        let (outputs, exit) = open(ctx, &plan)?;
-        copy(ctx, plan.mode, outputs, exit)
+    parse_plan(ctx, args).and_then(|plan| {
+        let (outputs, exit) = open_outputs(ctx, &plan)?;
+        copy_input(ctx, plan.mode, outputs, exit)
     })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TeePlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TeePlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut mode = TeeMode::Signal;
     for (flag, value) in &p.options {
         mode = match (flag, value.as_deref()) {
             (TeeFlag::Diagnose, _) | (TeeFlag::OutputError, None) => TeeMode::WarnNoPipe,
             (TeeFlag::OutputError, Some(word)) => TeeMode::parse(word).ok_or_else(|| {
-                let shown = quote::always(word);
+                let shown = quote::quote_in_sentence(word);
                 input::usage_error(ctx, &[b"invalid argument ", &shown, b" for '--output-error'"])
             })?,
             (TeeFlag::Append | TeeFlag::IgnoreInterrupts, _) => mode,
         };
     }
-    Ok(TeePlan { mode, append: p.has(TeeFlag::Append), files: p.operands })
+    Ok(TeePlan { mode, append: p.has_option(TeeFlag::Append), files: p.operands })
 }
 
 /// Opens the files; those that could be, and the status so far.
-fn open(ctx: &mut Ctx<'_>, plan: &TeePlan) -> Result<(Outputs, Exit), Exit> {
+fn open_outputs(ctx: &mut Ctx<'_>, plan: &TeePlan) -> Result<(Outputs, Exit), Exit> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).append(plan.append).truncate(!plan.append);
     let mut exit = Exit::SUCCESS;
@@ -117,7 +117,7 @@ fn open(ctx: &mut Ctx<'_>, plan: &TeePlan) -> Result<(Outputs, Exit), Exit> {
 }
 
 /// Copies standard input until its end, or until nobody takes it.
-fn copy(ctx: &mut Ctx<'_>, mode: TeeMode, mut outputs: Outputs, exit: Exit) -> Ended {
+fn copy_input(ctx: &mut Ctx<'_>, mode: TeeMode, mut outputs: Outputs, exit: Exit) -> Ended {
     let mut exit = exit;
     let mut stdout_open = true;
     loop {
@@ -125,7 +125,7 @@ fn copy(ctx: &mut Ctx<'_>, mode: TeeMode, mut outputs: Outputs, exit: Exit) -> E
             Ok(b) => b.to_vec(),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             Err(e) => {
-                ctx.error(format_args!("read error: {}", box_sys::strerror(&e)));
+                ctx.error(format_args!("read error: {}", box_sys::error_text(&e)));
                 return Err(Exit::FAILURE);
             }
         };
@@ -157,7 +157,7 @@ fn stdout_failed(ctx: &mut Ctx<'_>, mode: TeeMode, e: &io::Error) -> Result<Opti
     if mode.is_silent(e) {
         return Ok(None);
     }
-    ctx.error(format_args!("'standard output': {}", box_sys::strerror(e)));
+    ctx.error(format_args!("'standard output': {}", box_sys::error_text(e)));
     if mode.exits() { Err(Exit::FAILURE) } else { Ok(Some(Exit::FAILURE)) }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         Ok(false) => Exit::FAILURE,
         Err(problem) => {
             let (before, word, behind) = message(&problem);
-            let word = word.map(quote::always).unwrap_or_default();
+            let word = word.map(quote::quote_in_sentence).unwrap_or_default();
             ctx.error_bytes(&[before.as_bytes(), &word, behind.as_bytes()]);
             Exit::USAGE
         }
@@ -68,7 +68,7 @@ impl ConditionHost for Applet<'_, '_> {
             return Ok(!n.negative && is_terminal(self.0, fd));
         }
         let stat = self.stat(operand, !matches!(letter, b'h' | b'L'));
-        Ok(stat.and_then(|s| condition::file(letter, &s)).unwrap_or(false))
+        Ok(stat.and_then(|s| condition::file_holds(letter, &s)).unwrap_or(false))
     }
 
     fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, ConditionProblem> {
@@ -88,7 +88,7 @@ impl ConditionHost for Applet<'_, '_> {
             return !left.is_empty() && !right.is_empty() && same();
         }
         let (a, b) = (self.stat(left, true), self.stat(right, true));
-        condition::files(operator, a.as_ref(), b.as_ref())
+        condition::files_hold(operator, a.as_ref(), b.as_ref())
     }
 }
 

@@ -33,7 +33,8 @@ fn status_of(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], status: Result<u8, StartError>
     match status {
         Ok(status) => Exit(status),
         Err(e) => {
-            let shown = quote::always(argv.first().map(Vec::as_slice).unwrap_or_default());
+            let shown =
+                quote::quote_in_sentence(argv.first().map(Vec::as_slice).unwrap_or_default());
             if ctx.name == "nohup" || ctx.name == "stdbuf" {
                 ctx.error_bytes(&[
                     b"failed to run command ",
@@ -58,11 +59,11 @@ const NICE: Spec<NiceFlag> = Spec::new(
     "[OPTION] [COMMAND [ARG]...]",
     "Run COMMAND with an adjusted niceness, which affects process scheduling.\nWith no COMMAND, print the current niceness.",
     &[Opt::new(NiceFlag::Adjustment, 'n', "adjustment")
-        .takes("N", "add integer N to the niceness (default 10)")],
+        .with_argument("N", "add integer N to the niceness (default 10)")],
 )
 .posix_order();
 
-pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     // `-10` and `--10` are the old form of `-n 10` and `-n -10`.
     let mut args = args.to_vec();
     if let Some(first) = args.first_mut() {
@@ -73,10 +74,10 @@ pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         }
     }
     let p = NICE.parse_or_exit(ctx, &args, Exit(125))?;
-    if let Some(n) = p.last(NiceFlag::Adjustment) {
+    if let Some(n) = p.last_value(NiceFlag::Adjustment) {
         let n_text = String::from_utf8_lossy(n).into_owned();
         if n_text.trim().parse::<i64>().is_err() {
-            ctx.error_bytes(&[b"invalid adjustment ", &quote::always(n)]);
+            ctx.error_bytes(&[b"invalid adjustment ", &quote::quote_in_sentence(n)]);
             return Ok(Exit(125));
         }
         if p.operands.is_empty() {
@@ -98,7 +99,7 @@ const NOHUP: Spec = Spec::new(
 )
 .posix_order();
 
-pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = NOHUP.parse_or_exit(ctx, args, Exit(125))?;
     if p.operands.is_empty() {
         input::missing_operand(ctx, None);
@@ -114,13 +115,13 @@ pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
                 stdout = ChildStream::File(Rc::new(f));
             }
             Err(e) => {
-                input::cannot(ctx, "failed to open", b"nohup.out", &e);
+                input::report_cannot(ctx, "failed to open", b"nohup.out", &e);
                 return Ok(Exit(125));
             }
         }
     }
-    let (caught, ignored) = events::dispositions();
-    events::catch(caught, ignored | events::bit(signal::HUP));
+    let (caught, ignored) = events::signal_dispositions();
+    events::catch_signals(caught, ignored | events::signal_bit(signal::HUP));
     Ok(go_on_as(ctx, &p.operands, stdout))
 }
 
@@ -136,17 +137,17 @@ const STDBUF: Spec<StdbufFlag> = Spec::new(
     "Run COMMAND, with modified buffering operations for its standard streams.",
     &[
         Opt::new(StdbufFlag::Input, 'i', "input")
-            .takes("MODE", "adjust standard input stream buffering"),
+            .with_argument("MODE", "adjust standard input stream buffering"),
         Opt::new(StdbufFlag::Output, 'o', "output")
-            .takes("MODE", "adjust standard output stream buffering"),
+            .with_argument("MODE", "adjust standard output stream buffering"),
         Opt::new(StdbufFlag::Error, 'e', "error")
-            .takes("MODE", "adjust standard error stream buffering"),
+            .with_argument("MODE", "adjust standard error stream buffering"),
     ],
 )
-.after("If MODE is 'L' the corresponding stream will be line buffered, if 0 unbuffered.\nThe tools here flush when they wait for input, so the modes need no action.")
+.with_footer("If MODE is 'L' the corresponding stream will be line buffered, if 0 unbuffered.\nThe tools here flush when they wait for input, so the modes need no action.")
 .posix_order();
 
-pub(crate) fn stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = STDBUF.parse_or_exit(ctx, args, Exit(125))?;
     for (id, value) in &p.options {
         let v = value.as_deref().unwrap_or_default();
@@ -154,8 +155,8 @@ pub(crate) fn stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             input::usage_error(ctx, &[b"line buffering stdin is meaningless"]);
             return Ok(Exit(125));
         }
-        if v != b"L" && crate::common::number::size(v).is_err() {
-            ctx.error_bytes(&[b"invalid mode ", &quote::always(v)]);
+        if v != b"L" && crate::common::number::parse_size(v).is_err() {
+            ctx.error_bytes(&[b"invalid mode ", &quote::quote_in_sentence(v)]);
             return Ok(Exit(125));
         }
     }
@@ -185,21 +186,22 @@ const TIME: Spec<TimeFlag> = Spec::new(
     "Run COMMAND, then print how long it took to standard error.",
     &[
         Opt::new(TimeFlag::Append, 'a', "append")
-            .says("with -o FILE, append instead of overwriting"),
+            .with_help("with -o FILE, append instead of overwriting"),
         Opt::new(TimeFlag::Format, 'f', "format")
-            .takes("FORMAT", "use the specified FORMAT: %e %E seconds, %U %S %P %M %x %C"),
+            .with_argument("FORMAT", "use the specified FORMAT: %e %E seconds, %U %S %P %M %x %C"),
         Opt::new(TimeFlag::Output, 'o', "output")
-            .takes("FILE", "write to FILE instead of standard error"),
+            .with_argument("FILE", "write to FILE instead of standard error"),
         Opt::new(TimeFlag::Portability, 'p', "portability")
-            .says("print real, user and system time"),
+            .with_help("print real, user and system time"),
         Opt::new(TimeFlag::Quiet, 'q', "quiet")
-            .says("do not print information about abnormal program termination"),
-        Opt::new(TimeFlag::Verbose, 'v', "verbose").says("print all resource usage information"),
+            .with_help("do not print information about abnormal program termination"),
+        Opt::new(TimeFlag::Verbose, 'v', "verbose")
+            .with_help("print all resource usage information"),
     ],
 )
 .posix_order();
 
-pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = TIME.parse_or_exit(ctx, args, Exit(125))?;
     if p.operands.is_empty() {
         input::usage_error(ctx, &[b"missing program to run"]);
@@ -209,18 +211,18 @@ pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let exit = run(ctx, &p.operands);
     let seconds = start.elapsed().as_secs_f64();
     // Processor time of children is not told by WASI: the time that passed stands for it.
-    let text = if p.has(TimeFlag::Portability) {
+    let text = if p.has_option(TimeFlag::Portability) {
         format!("real {seconds:.2}\nuser {seconds:.2}\nsys 0.00\n").into_bytes()
     } else {
-        let default = if p.has(TimeFlag::Verbose) { TIME_VERBOSE } else { TIME_DEFAULT };
-        let format = p.last(TimeFlag::Format).unwrap_or(default);
+        let default = if p.has_option(TimeFlag::Verbose) { TIME_VERBOSE } else { TIME_DEFAULT };
+        let format = p.last_value(TimeFlag::Format).unwrap_or(default);
         TimeReport { seconds, exit, command: &p.operands }.show(format)
     };
-    let Some(name) = p.last(TimeFlag::Output) else {
+    let Some(name) = p.last_value(TimeFlag::Output) else {
         let _ = ctx.stderr.write_all(&text);
         return Ok(exit);
     };
-    let append = p.has(TimeFlag::Append);
+    let append = p.has_option(TimeFlag::Append);
     let mut options = OpenOptions::new();
     options.write(true).create(true).append(append).truncate(!append);
     Ok(match options.open(ctx.path(name)).and_then(|mut f| f.write_all(&text)) {

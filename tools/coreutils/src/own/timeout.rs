@@ -24,21 +24,21 @@ const SPEC: Spec<TimeoutFlag> = Spec::new(
     "[OPTION] DURATION COMMAND [ARG]...\n  or:  timeout [OPTION]",
     "Start COMMAND, and kill it if still running after DURATION.",
     &[
-        Opt::long(TimeoutFlag::PreserveStatus, "preserve-status").says("exit with the same status as COMMAND, even when the\ncommand times out"),
-        Opt::long(TimeoutFlag::Foreground, "foreground").says("(no effect: there is no terminal)"),
-        Opt::new(TimeoutFlag::KillAfter, 'k', "kill-after").takes("DURATION", "also send a KILL signal if COMMAND is still running\nthis long after the initial signal was sent"),
-        Opt::new(TimeoutFlag::Signal, 's', "signal").takes("SIGNAL", "specify the signal to be sent on timeout"),
-        Opt::new(TimeoutFlag::Verbose, 'v', "verbose").says("diagnose to stderr any signal sent upon timeout"),
+        Opt::long(TimeoutFlag::PreserveStatus, "preserve-status").with_help("exit with the same status as COMMAND, even when the\ncommand times out"),
+        Opt::long(TimeoutFlag::Foreground, "foreground").with_help("(no effect: there is no terminal)"),
+        Opt::new(TimeoutFlag::KillAfter, 'k', "kill-after").with_argument("DURATION", "also send a KILL signal if COMMAND is still running\nthis long after the initial signal was sent"),
+        Opt::new(TimeoutFlag::Signal, 's', "signal").with_argument("SIGNAL", "specify the signal to be sent on timeout"),
+        Opt::new(TimeoutFlag::Verbose, 'v', "verbose").with_help("diagnose to stderr any signal sent upon timeout"),
     ],
 )
-.after("DURATION is a floating point number with an optional suffix: s, m, h or d.\nA duration of 0 disables the associated timeout.\n\nUpon timeout, send the TERM signal to COMMAND, if no other SIGNAL specified.\nExit status: 124 if COMMAND times out, 125 if timeout itself fails, 126 if COMMAND\nis found but cannot be invoked, 127 if it cannot be found, 137 if it is sent the\nKILL signal, else the status of COMMAND.")
+.with_footer("DURATION is a floating point number with an optional suffix: s, m, h or d.\nA duration of 0 disables the associated timeout.\n\nUpon timeout, send the TERM signal to COMMAND, if no other SIGNAL specified.\nExit status: 124 if COMMAND times out, 125 if timeout itself fails, 126 if COMMAND\nis found but cannot be invoked, 127 if it cannot be found, 137 if it is sent the\nKILL signal, else the status of COMMAND.")
 .posix_order();
 
-fn interval(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Duration, Exit> {
-    match sleep::seconds(text) {
-        Some(s) => Ok(sleep::duration(s)),
+fn parse_interval(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Duration, Exit> {
+    match sleep::parse_seconds(text) {
+        Some(s) => Ok(sleep::to_duration(s)),
         None => {
-            input::usage_error(ctx, &[b"invalid time interval ", &quote::always(text)]);
+            input::usage_error(ctx, &[b"invalid time interval ", &quote::quote_in_sentence(text)]);
             Err(Exit(125))
         }
     }
@@ -56,26 +56,26 @@ struct TimeoutPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    plan(ctx, args).and_then(|plan| {
-        let child = start(ctx, &plan.command)?;
+    parse_plan(ctx, args).and_then(|plan| {
+        let child = start_command(ctx, &plan.command)?;
         if plan.limit.is_zero() {
             return Ok(Exit(child.wait(ctx).map_or(125, WaitStatus::shell_status)));
         }
-        watch(ctx, child.pid, &plan)
+        wait_or_end(ctx, child.pid, &plan)
     })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TimeoutPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TimeoutPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit(125))?;
-    let signal = match p.last(TimeoutFlag::Signal) {
+    let signal = match p.last_value(TimeoutFlag::Signal) {
         Some(text) => signal::parse(text).ok_or_else(|| {
-            input::usage_error(ctx, &[&quote::always(text), b": invalid signal"]);
+            input::usage_error(ctx, &[&quote::quote_in_sentence(text), b": invalid signal"]);
             Exit(125)
         })?,
         None => signal::TERM,
     };
-    let kill_after = match p.last(TimeoutFlag::KillAfter) {
-        Some(text) => Some(interval(ctx, text)?).filter(|d| !d.is_zero()),
+    let kill_after = match p.last_value(TimeoutFlag::KillAfter) {
+        Some(text) => Some(parse_interval(ctx, text)?).filter(|d| !d.is_zero()),
         None => None,
     };
     let [limit, command @ ..] = p.operands.as_slice() else {
@@ -89,16 +89,16 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TimeoutPlan, Exit> {
     Ok(TimeoutPlan {
         signal,
         kill_after,
-        limit: interval(ctx, limit)?,
+        limit: parse_interval(ctx, limit)?,
         command: command.to_vec(),
-        preserve_status: p.has(TimeoutFlag::PreserveStatus),
-        verbose: p.has(TimeoutFlag::Verbose),
+        preserve_status: p.has_option(TimeoutFlag::PreserveStatus),
+        verbose: p.has_option(TimeoutFlag::Verbose),
     })
 }
 
-fn start(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Result<Child, Exit> {
+fn start_command(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Result<Child, Exit> {
     ChildCommand::new(command.to_vec()).start(ctx).map_err(|e| {
-        let shown = quote::always(&command[0]);
+        let shown = quote::quote_in_sentence(&command[0]);
         let why = super::env::exec_text(&e.message);
         ctx.error_bytes(&[b"failed to run command ", &shown, b": ", why.as_bytes()]);
         Exit(e.status)
@@ -106,10 +106,10 @@ fn start(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Result<Child, Exit> {
 }
 
 /// Sends a signal to the command and all that it has started.
-fn send(ctx: &mut Ctx<'_>, pid: u32, n: u8, plan: &TimeoutPlan) {
+fn send_signal(ctx: &mut Ctx<'_>, pid: u32, n: u8, plan: &TimeoutPlan) {
     if plan.verbose {
         let name = signal::name(n).unwrap_or_else(|| n.to_string());
-        let shown = quote::always(&plan.command[0]);
+        let shown = quote::quote_in_sentence(&plan.command[0]);
         ctx.error_bytes(&[b"sending signal ", name.as_bytes(), b" to command ", &shown]);
     }
     // GNU's runs the command in a process group and signals all of it.
@@ -117,7 +117,7 @@ fn send(ctx: &mut Ctx<'_>, pid: u32, n: u8, plan: &TimeoutPlan) {
 }
 
 /// Waits for the command, and ends it when its time is up.
-fn watch(ctx: &mut Ctx<'_>, pid: u32, plan: &TimeoutPlan) -> Ended {
+fn wait_or_end(ctx: &mut Ctx<'_>, pid: u32, plan: &TimeoutPlan) -> Ended {
     /// Most commands end soon: short steps first.
     const FIRST_STEP: Duration = Duration::from_micros(200);
     // On other runtimes a guest process without a handler takes no notice of TERM.
@@ -134,13 +134,13 @@ fn watch(ctx: &mut Ctx<'_>, pid: u32, plan: &TimeoutPlan) -> Ended {
         }
         match sent {
             None if start.elapsed() >= plan.limit => {
-                send(ctx, pid, plan.signal, plan);
+                send_signal(ctx, pid, plan.signal, plan);
                 sent = Some((plan.signal, Instant::now()));
                 step = FIRST_STEP;
             }
             Some((last, at)) if last != signal::KILL => match plan.kill_after {
                 Some(after) if at.elapsed() >= after => {
-                    send(ctx, pid, signal::KILL, plan);
+                    send_signal(ctx, pid, signal::KILL, plan);
                     sent = Some((signal::KILL, at));
                     step = FIRST_STEP;
                 }

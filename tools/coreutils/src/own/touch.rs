@@ -32,26 +32,27 @@ const SPEC: Spec<TouchFlag> = Spec::new(
     "[OPTION]... FILE...",
     "Update the access and modification times of each FILE to the current time.\nA FILE argument that does not exist is created empty, unless -c or -h is supplied.",
     &[
-        Opt::new(TouchFlag::AccessOnly, 'a', "").says("change only the access time"),
-        Opt::new(TouchFlag::NoCreate, 'c', "no-create").says("do not create any files"),
+        Opt::new(TouchFlag::AccessOnly, 'a', "").with_help("change only the access time"),
+        Opt::new(TouchFlag::NoCreate, 'c', "no-create").with_help("do not create any files"),
         Opt::new(TouchFlag::Date, 'd', "date")
-            .takes("STRING", "parse STRING and use it instead of current time"),
-        Opt::new(TouchFlag::Ignored, 'f', "").says("(ignored)"),
+            .with_argument("STRING", "parse STRING and use it instead of current time"),
+        Opt::new(TouchFlag::Ignored, 'f', "").with_help("(ignored)"),
         Opt::new(TouchFlag::NoDereference, 'h', "no-dereference")
-            .says("affect each symbolic link instead of any referenced file"),
-        Opt::new(TouchFlag::ModificationOnly, 'm', "").says("change only the modification time"),
+            .with_help("affect each symbolic link instead of any referenced file"),
+        Opt::new(TouchFlag::ModificationOnly, 'm', "")
+            .with_help("change only the modification time"),
         Opt::new(TouchFlag::Reference, 'r', "reference")
-            .takes("FILE", "use this file's times instead of current time"),
+            .with_argument("FILE", "use this file's times instead of current time"),
         Opt::new(TouchFlag::Stamp, 't', "")
-            .takes("STAMP", "use [[CC]YY]MMDDhhmm[.ss] instead of current time"),
-        Opt::long(TouchFlag::Time, "time").takes(
+            .with_argument("STAMP", "use [[CC]YY]MMDDhhmm[.ss] instead of current time"),
+        Opt::long(TouchFlag::Time, "time").with_argument(
             "WORD",
             "change the specified time: access, atime, use (like -a),\nmodify, mtime (like -m)",
         ),
     ],
 );
 
-fn nanos((seconds, nanos): (i64, u32)) -> u64 {
+fn to_nanos((seconds, nanos): (i64, u32)) -> u64 {
     // Times before the epoch cannot be stored; the epoch is the nearest.
     u64::try_from(seconds)
         .unwrap_or(0)
@@ -72,28 +73,28 @@ struct TouchPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
+    let plan = parse_plan(ctx, args)?;
     let mut exit = Exit::SUCCESS;
     for file in &plan.files {
         if file == b"-" {
             touch_stdout(ctx, &plan);
-        } else if let Err((what, e)) = touch(&ctx.path(file), file, &plan) {
-            exit = input::cannot(ctx, what, file, &e);
+        } else if let Err((what, e)) = touch_file(&ctx.path(file), file, &plan) {
+            exit = input::report_cannot(ctx, what, file, &e);
         }
     }
     Ok(exit)
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TouchPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TouchPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let (mut access, mut modify) =
-        (p.has(TouchFlag::AccessOnly), p.has(TouchFlag::ModificationOnly));
-    for word in p.all(TouchFlag::Time) {
+        (p.has_option(TouchFlag::AccessOnly), p.has_option(TouchFlag::ModificationOnly));
+    for word in p.all_values(TouchFlag::Time) {
         match word {
             b"access" | b"atime" | b"use" => access = true,
             b"modify" | b"mtime" => modify = true,
             other => {
-                let shown = quote::always(other);
+                let shown = quote::quote_in_sentence(other);
                 let parts: &[&[u8]] = &[b"invalid argument ", &shown, b" for '--time'"];
                 return Err(input::usage_error(ctx, parts));
             }
@@ -102,53 +103,58 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TouchPlan, Exit> {
     if !access && !modify {
         (access, modify) = (true, true);
     }
-    if p.has(TouchFlag::Stamp) && (p.has(TouchFlag::Reference) || p.has(TouchFlag::Date)) {
+    if p.has_option(TouchFlag::Stamp)
+        && (p.has_option(TouchFlag::Reference) || p.has_option(TouchFlag::Date))
+    {
         let parts: &[&[u8]] = &[b"cannot specify times from more than one source"];
         return Err(input::usage_error(ctx, parts));
     }
-    let times = times(ctx, &p)?;
+    let times = parse_times(ctx, &p)?;
     if p.operands.is_empty() {
         return Err(input::usage_error(ctx, &[b"missing file operand"]));
     }
-    let now = nanos(clock::now());
-    let follow = !p.has(TouchFlag::NoDereference);
+    let now = to_nanos(clock::current_time());
+    let follow = !p.has_option(TouchFlag::NoDereference);
     Ok(TouchPlan {
         access,
         modify,
         times: times.unwrap_or((now, now)),
         given: times.is_some(),
-        create: follow && !p.has(TouchFlag::NoCreate),
+        create: follow && !p.has_option(TouchFlag::NoCreate),
         follow,
         files: p.operands,
     })
 }
 
 /// Access and modification time as they are given.
-fn times(ctx: &mut Ctx<'_>, p: &ParsedOptions<TouchFlag>) -> Result<Option<(u64, u64)>, Exit> {
+fn parse_times(
+    ctx: &mut Ctx<'_>,
+    p: &ParsedOptions<TouchFlag>,
+) -> Result<Option<(u64, u64)>, Exit> {
     let zone = ctx.zone();
     let invalid = |ctx: &mut Ctx<'_>, text: &[u8]| {
-        input::failure(ctx, &[b"invalid date format ", &quote::always(text)])
+        input::report_failure(ctx, &[b"invalid date format ", &quote::quote_in_sentence(text)])
     };
-    if let Some(text) = p.last(TouchFlag::Stamp) {
+    if let Some(text) = p.last_value(TouchFlag::Stamp) {
         let time = date::touch_time(text, &zone).ok_or_else(|| invalid(ctx, text))?;
-        return Ok(Some((nanos(time), nanos(time))));
+        return Ok(Some((to_nanos(time), to_nanos(time))));
     }
     let mut times = None;
-    let now = clock::now();
+    let now = clock::current_time();
     // What `-d` is relative to.
     let mut base = (now, now);
-    if let Some(file) = p.last(TouchFlag::Reference) {
-        let stat = meta::stat(&ctx.path(file), !p.has(TouchFlag::NoDereference))
-            .map_err(|e| input::cannot(ctx, "failed to get attributes of", file, &e))?;
+    if let Some(file) = p.last_value(TouchFlag::Reference) {
+        let stat = meta::stat(&ctx.path(file), !p.has_option(TouchFlag::NoDereference))
+            .map_err(|e| input::report_cannot(ctx, "failed to get attributes of", file, &e))?;
         times = Some((stat.atime, stat.mtime));
         base = (civil::split_nanos(stat.atime), civil::split_nanos(stat.mtime));
     }
-    if let Some(text) = p.last(TouchFlag::Date) {
+    if let Some(text) = p.last_value(TouchFlag::Date) {
         let at = |base| parse(text, base, &zone, clock::read);
         let (Some(access), Some(modify)) = (at(base.0), at(base.1)) else {
             return Err(invalid(ctx, text));
         };
-        times = Some((nanos(access), nanos(modify)));
+        times = Some((to_nanos(access), to_nanos(modify)));
     }
     Ok(times)
 }
@@ -161,12 +167,12 @@ fn touch_stdout(ctx: &Ctx<'_>, plan: &TouchPlan) {
 }
 
 /// Creates a file or sets its times; what cannot be done, and why.
-fn touch(path: &Path, name: &[u8], plan: &TouchPlan) -> Result<(), (&'static str, io::Error)> {
+fn touch_file(path: &Path, name: &[u8], plan: &TouchPlan) -> Result<(), (&'static str, io::Error)> {
     if meta::stat(path, plan.follow).is_err() {
         if !plan.create {
             return Ok(());
         }
-        create(path, name).map_err(|e| ("cannot touch", e))?;
+        create_file(path, name).map_err(|e| ("cannot touch", e))?;
         // A new file has the current times already.
         if !plan.given && plan.access && plan.modify {
             return Ok(());
@@ -178,7 +184,7 @@ fn touch(path: &Path, name: &[u8], plan: &TouchPlan) -> Result<(), (&'static str
     meta::set_times(path, access, modify, plan.follow).map_err(|e| (what, e))
 }
 
-fn create(path: &Path, name: &[u8]) -> io::Result<()> {
+fn create_file(path: &Path, name: &[u8]) -> io::Result<()> {
     if name.is_empty() || name.ends_with(b"/") {
         return Err(io::ErrorKind::NotFound.into());
     }

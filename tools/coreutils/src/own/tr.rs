@@ -2,9 +2,9 @@
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_text::escape::named;
+use box_text::escape::control_char;
 
-use crate::common::input::{self, CopyStop, put};
+use crate::common::input::{self, CopyStop, write_output};
 use crate::common::quote;
 
 /// What may be asked for.
@@ -20,14 +20,14 @@ const SPEC: Spec<TrFlag> = Spec::new(
     "[OPTION]... STRING1 [STRING2]",
     "Translate, squeeze, and/or delete characters from standard input,\nwriting to standard output.",
     &[
-        Opt::new(TrFlag::Complement, 'c', "complement").says("use the complement of STRING1"),
-        Opt::new(TrFlag::Complement, 'C', "").says("the same"),
-        Opt::new(TrFlag::Delete, 'd', "delete").says("delete characters in STRING1, do not translate"),
-        Opt::new(TrFlag::SqueezeRepeats, 's', "squeeze-repeats").says("replace each sequence of a repeated character\nthat is listed in the last specified STRING,\nwith a single occurrence of that character"),
-        Opt::new(TrFlag::TruncateSet1, 't', "truncate-set1").says("first truncate STRING1 to length of STRING2"),
+        Opt::new(TrFlag::Complement, 'c', "complement").with_help("use the complement of STRING1"),
+        Opt::new(TrFlag::Complement, 'C', "").with_help("the same"),
+        Opt::new(TrFlag::Delete, 'd', "delete").with_help("delete characters in STRING1, do not translate"),
+        Opt::new(TrFlag::SqueezeRepeats, 's', "squeeze-repeats").with_help("replace each sequence of a repeated character\nthat is listed in the last specified STRING,\nwith a single occurrence of that character"),
+        Opt::new(TrFlag::TruncateSet1, 't', "truncate-set1").with_help("first truncate STRING1 to length of STRING2"),
     ],
 )
-.after("STRINGs: \\NNN \\\\ \\a \\b \\f \\n \\r \\t \\v, CHAR1-CHAR2, [CHAR*], [CHAR*REPEAT],\n[:alnum:] [:alpha:] [:blank:] [:cntrl:] [:digit:] [:graph:] [:lower:]\n[:print:] [:punct:] [:space:] [:upper:] [:xdigit:], [=CHAR=]")
+.with_footer("STRINGs: \\NNN \\\\ \\a \\b \\f \\n \\r \\t \\v, CHAR1-CHAR2, [CHAR*], [CHAR*REPEAT],\n[:alnum:] [:alpha:] [:blank:] [:cntrl:] [:digit:] [:graph:] [:lower:]\n[:print:] [:punct:] [:space:] [:upper:] [:xdigit:], [=CHAR=]")
 .posix_order();
 
 /// A part of a set.
@@ -57,31 +57,31 @@ const CLASSES: [(&str, fn(u8) -> bool); 12] = [
 ];
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let table = plan(ctx, args)?;
+    let table = parse_table(ctx, args)?;
     Ok(match table.run(ctx) {
         Ok(()) => Exit::SUCCESS,
         Err(CopyStop::Read(e)) => {
-            ctx.error(format_args!("read error: {}", box_sys::strerror(&e)));
+            ctx.error(format_args!("read error: {}", box_sys::error_text(&e)));
             Exit::FAILURE
         }
         Err(CopyStop::Write) => Exit::FAILURE,
     })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TrTable, Exit> {
+fn parse_table(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TrTable, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let what = TrPlan {
-        complement: p.has(TrFlag::Complement),
-        delete: p.has(TrFlag::Delete),
-        squeeze: p.has(TrFlag::SqueezeRepeats),
-        truncate: p.has(TrFlag::TruncateSet1),
+        complement: p.has_option(TrFlag::Complement),
+        delete: p.has_option(TrFlag::Delete),
+        squeeze: p.has_option(TrFlag::SqueezeRepeats),
+        truncate: p.has_option(TrFlag::TruncateSet1),
     };
     check_operands(ctx, &p.operands, &what)?;
     let mut sets = Vec::new();
     for o in &p.operands {
-        sets.push(ByteSet::parse(ctx, o).map_err(|m| input::failure(ctx, &[&m]))?);
+        sets.push(ByteSet::parse(ctx, o).map_err(|m| input::report_failure(ctx, &[&m]))?);
     }
-    TrTable::new(&sets, &what).map_err(|m| input::failure(ctx, &[m.as_bytes()]))
+    TrTable::new(&sets, &what).map_err(|m| input::report_failure(ctx, &[m.as_bytes()]))
 }
 
 /// What is to be done.
@@ -98,22 +98,25 @@ fn check_operands(ctx: &mut Ctx<'_>, ops: &[Vec<u8>], what: &TrPlan) -> Result<(
     let most = if what.delete && !what.squeeze { 1 } else { 2 };
     if ops.len() < least {
         if let Some(first) = ops.last() {
-            ctx.error_bytes(&[b"missing operand after ", &quote::always(first)]);
+            ctx.error_bytes(&[b"missing operand after ", &quote::quote_in_sentence(first)]);
             let why: &[u8] = if what.delete && what.squeeze {
                 b"Two strings must be given when both deleting and squeezing repeats."
             } else {
                 b"Two strings must be given when translating."
             };
-            note(ctx, why);
+            print_note(ctx, why);
         } else {
             ctx.error("missing operand");
         }
         return Err(input::usage_hint(ctx));
     }
     if ops.len() > most {
-        ctx.error_bytes(&[b"extra operand ", &quote::always(&ops[most])]);
+        ctx.error_bytes(&[b"extra operand ", &quote::quote_in_sentence(&ops[most])]);
         if ops.len() == 2 {
-            note(ctx, b"Only one string may be given when deleting without squeezing repeats.");
+            print_note(
+                ctx,
+                b"Only one string may be given when deleting without squeezing repeats.",
+            );
         }
         return Err(input::usage_hint(ctx));
     }
@@ -121,12 +124,12 @@ fn check_operands(ctx: &mut Ctx<'_>, ops: &[Vec<u8>], what: &TrPlan) -> Result<(
 }
 
 /// A further line of an error, without the name before it.
-fn note(ctx: &mut Ctx<'_>, text: &[u8]) {
+fn print_note(ctx: &mut Ctx<'_>, text: &[u8]) {
     let _ = std::io::Write::write_all(&mut ctx.stderr, &[text, b"\n"].concat());
 }
 
 /// One byte with escapes resolved: value, whether it was escaped, bytes used.
-fn unescape(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
+fn unescape_byte(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
     let c = text[0];
     if c != b'\\' {
         return (c, false, 1);
@@ -150,7 +153,7 @@ fn unescape(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
             }
             return (value as u8, true, 1 + n);
         }
-        other => named(other).unwrap_or(other),
+        other => control_char(other).unwrap_or(other),
     };
     (plain, true, 2)
 }
@@ -165,19 +168,19 @@ impl ByteSet {
         let mut bytes: Vec<(u8, bool)> = Vec::new();
         let mut at = 0;
         while at < text.len() {
-            let (c, escaped, used) = unescape(ctx, &text[at..]);
+            let (c, escaped, used) = unescape_byte(ctx, &text[at..]);
             bytes.push((c, escaped));
             at += used;
         }
-        ByteSet { bytes }.parts()
+        ByteSet { bytes }.parse_parts()
     }
 
     /// Whether the operator `c` stands at `i`.
-    fn is(&self, i: usize, c: u8) -> bool {
+    fn is_operator(&self, i: usize, c: u8) -> bool {
         self.bytes.get(i) == Some(&(c, false))
     }
 
-    fn parts(&self) -> Result<Vec<TrPart>, Vec<u8>> {
+    fn parse_parts(&self) -> Result<Vec<TrPart>, Vec<u8>> {
         let mut parts: Vec<TrPart> = Vec::new();
         let push = |parts: &mut Vec<TrPart>, c: u8| match parts.last_mut() {
             Some(TrPart::Bytes(b)) => b.push(c),
@@ -185,14 +188,16 @@ impl ByteSet {
         };
         let mut i = 0;
         while let Some(&(c, _)) = self.bytes.get(i) {
-            if self.is(i, b'[')
-                && let Some((part, next)) = self.bracket(i)?
+            if self.is_operator(i, b'[')
+                && let Some((part, next)) = self.parse_bracket(i)?
             {
                 parts.push(part);
                 i = next;
-            } else if let (true, Some(&(high, _))) = (self.is(i + 1, b'-'), self.bytes.get(i + 2)) {
+            } else if let (true, Some(&(high, _))) =
+                (self.is_operator(i + 1, b'-'), self.bytes.get(i + 2))
+            {
                 if c > high {
-                    return Err(reversed(c, high));
+                    return Err(reversed_range_error(c, high));
                 }
                 (c..=high).for_each(|c| push(&mut parts, c));
                 i += 3;
@@ -205,27 +210,27 @@ impl ByteSet {
     }
 
     /// `[:class:]`, `[=c=]`, `[c*n]` at a bracket, and where it ends; `None` for a plain bracket.
-    fn bracket(&self, i: usize) -> Result<Option<(TrPart, usize)>, Vec<u8>> {
+    fn parse_bracket(&self, i: usize) -> Result<Option<(TrPart, usize)>, Vec<u8>> {
         for kind in [b':', b'='] {
-            if !self.is(i + 1, kind) {
+            if !self.is_operator(i + 1, kind) {
                 continue;
             }
             let least = i + 2 + usize::from(kind == b'=');
-            let ends = |j: &usize| self.is(*j, kind) && self.is(j + 1, b']');
+            let ends = |j: &usize| self.is_operator(*j, kind) && self.is_operator(j + 1, b']');
             let Some(end) = (least..self.bytes.len()).find(ends) else { continue };
             let name: Vec<u8> = self.bytes[i + 2..end].iter().map(|b| b.0).collect();
-            let named = if kind == b':' { class(&name) } else { equivalence(&name) };
+            let named = if kind == b':' { parse_class(&name) } else { parse_equivalence(&name) };
             match named {
                 Ok(part) => return Ok(Some((part, end + 2))),
                 // `[:*` may be a repeat of a colon.
-                Err(message) if repeat(&self.bytes, i).is_none() => return Err(message),
+                Err(message) if parse_repeat(&self.bytes, i).is_none() => return Err(message),
                 Err(_) => {}
             }
         }
-        match repeat(&self.bytes, i) {
+        match parse_repeat(&self.bytes, i) {
             Some(Ok((c, n, next))) => Ok(Some((TrPart::Repeat(c, n), next))),
             Some(Err(count)) => {
-                let shown = quote::always(&count);
+                let shown = quote::quote_in_sentence(&count);
                 Err([b"invalid repeat count ", &*shown, b" in [c*n] construct"].concat())
             }
             None => Ok(None),
@@ -234,16 +239,16 @@ impl ByteSet {
 }
 
 /// The characters of `[:name:]`.
-fn class(name: &[u8]) -> Result<TrPart, Vec<u8>> {
+fn parse_class(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     match CLASSES.iter().find(|(n, _)| n.as_bytes() == name) {
         Some((n, holds)) => Ok(TrPart::Class(n, (0..=255).filter(|c| holds(*c)).collect())),
         None if name.is_empty() => Err(b"missing character class name '[::]'".to_vec()),
-        None => Err([b"invalid character class ", &*quote::always(name)].concat()),
+        None => Err([b"invalid character class ", &*quote::quote_in_sentence(name)].concat()),
     }
 }
 
 /// The character of `[=c=]`.
-fn equivalence(name: &[u8]) -> Result<TrPart, Vec<u8>> {
+fn parse_equivalence(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     match name {
         [c] => Ok(TrPart::Equivalence(*c)),
         [] => Err(b"missing equivalence class character '[==]'".to_vec()),
@@ -252,7 +257,7 @@ fn equivalence(name: &[u8]) -> Result<TrPart, Vec<u8>> {
 }
 
 /// GNU's message about a range that goes down.
-fn reversed(low: u8, high: u8) -> Vec<u8> {
+fn reversed_range_error(low: u8, high: u8) -> Vec<u8> {
     let show = |c: u8| match c {
         0x20..0x7f => char::from(c).to_string(),
         _ => format!("\\{c:03o}"),
@@ -263,7 +268,10 @@ fn reversed(low: u8, high: u8) -> Vec<u8> {
 
 /// `[c*]`, `[c*n]` at a position: byte, count, where it ends. `Some(Err)`: a bad count.
 #[allow(clippy::type_complexity)]
-fn repeat(bytes: &[(u8, bool)], at: usize) -> Option<Result<(u8, Option<usize>, usize), Vec<u8>>> {
+fn parse_repeat(
+    bytes: &[(u8, bool)],
+    at: usize,
+) -> Option<Result<(u8, Option<usize>, usize), Vec<u8>>> {
     let c = bytes.get(at + 1)?.0;
     if bytes.get(at + 2) != Some(&(b'*', false)) {
         return None;
@@ -285,7 +293,7 @@ fn repeat(bytes: &[(u8, bool)], at: usize) -> Option<Result<(u8, Option<usize>, 
 }
 
 /// The length of a set without its open-ended repeat, and how many of those there are.
-fn size(parts: &[TrPart]) -> (usize, usize) {
+fn set_size(parts: &[TrPart]) -> (usize, usize) {
     let mut n = 0usize;
     let mut open = 0;
     for p in parts {
@@ -302,7 +310,7 @@ fn size(parts: &[TrPart]) -> (usize, usize) {
 /// No translation needs more: a longer set cannot change the table of 256.
 const LIMIT: usize = 1 << 16;
 
-fn expand(parts: &[TrPart], fill: usize) -> Vec<u8> {
+fn expand_set(parts: &[TrPart], fill: usize) -> Vec<u8> {
     let mut out = Vec::new();
     for p in parts {
         match p {
@@ -329,12 +337,12 @@ struct TrTable {
 impl TrTable {
     fn new(sets: &[Vec<TrPart>], what: &TrPlan) -> Result<TrTable, &'static str> {
         let first = sets.first().map(Vec::as_slice).unwrap_or_default();
-        if size(first).1 > 0 {
+        if set_size(first).1 > 0 {
             return Err("the [c*] repeat construct may not appear in string1");
         }
-        let mut one = expand(first, 0);
+        let mut one = expand_set(first, 0);
         if what.complement {
-            let has = members(&one);
+            let has = set_members(&one);
             one = (0..=255u8).filter(|c| !has[usize::from(*c)]).collect();
         }
         let mut table = TrTable {
@@ -346,29 +354,29 @@ impl TrTable {
             squeezes: what.squeeze,
         };
         if what.delete {
-            table.delete = members(&one);
+            table.delete = set_members(&one);
         }
         let Some(second) = sets.get(1) else {
             if what.squeeze {
-                table.squeeze = members(&one);
+                table.squeeze = set_members(&one);
             }
             return Ok(table);
         };
         check_second(second, what)?;
-        let two = expand(second, one.len().saturating_sub(size(second).0));
+        let two = expand_set(second, one.len().saturating_sub(set_size(second).0));
         if !what.delete {
             check_translation(first, second, what, (&one, &two))?;
             table.translates = true;
-            table.translate(&one, &two, what.truncate);
+            table.map_sets(&one, &two, what.truncate);
         }
         if what.squeeze {
-            table.squeeze = members(&two);
+            table.squeeze = set_members(&two);
         }
         Ok(table)
     }
 
     /// Maps the bytes of one set to those of the other; the last one of `two` stands for more.
-    fn translate(&mut self, one: &[u8], two: &[u8], truncate: bool) {
+    fn map_sets(&mut self, one: &[u8], two: &[u8], truncate: bool) {
         let last = two.last().copied().filter(|_| !truncate);
         let more = last.into_iter().flat_map(std::iter::repeat);
         for (from, to) in one.iter().zip(two.iter().copied().chain(more)) {
@@ -377,28 +385,28 @@ impl TrTable {
     }
 
     fn run(&self, ctx: &mut Ctx<'_>) -> Result<(), CopyStop> {
-        let fates = self.fates();
+        let fates = self.byte_fates();
         let mut last: Option<u8> = None;
         let mut out: Vec<u8> = Vec::new();
         input::for_each_block(&mut ctx.stdin, |block| {
             out.clear();
             if self.deletes || self.squeezes {
                 out.resize(block.len(), 0);
-                let kept = select(&fates, block, &mut out, &mut last);
+                let kept = select_bytes(&fates, block, &mut out, &mut last);
                 out.truncate(kept);
             } else if self.translates {
-                translate(&self.map, block, &mut out);
+                translate_block(&self.map, block, &mut out);
             } else {
                 out.extend_from_slice(block);
             }
-            put(&mut ctx.stdout, &out)?;
+            write_output(&mut ctx.stdout, &out)?;
             Ok((block.len(), true))
         })
     }
 
     /// For each byte what it becomes, whether that is squeezed ([`SQUEEZED`]), and whether it is deleted
     /// ([`DELETED`]).
-    fn fates(&self) -> [u16; 256] {
+    fn byte_fates(&self) -> [u16; 256] {
         std::array::from_fn(|b| {
             let c = self.map[b];
             let squeezed = if self.squeeze[usize::from(c)] { SQUEEZED } else { 0 };
@@ -414,14 +422,14 @@ const DELETED: u16 = 1 << 9;
 
 /// Appends what the bytes of a block become. The table comes as an argument: as a field of something that a closure
 /// borrows it was found again for each byte, which took a tenth longer in Wasm.
-fn translate(map: &[u8; 256], block: &[u8], out: &mut Vec<u8>) {
+fn translate_block(map: &[u8; 256], block: &[u8], out: &mut Vec<u8>) {
     out.extend(block.iter().map(|b| map[usize::from(*b)]));
 }
 
 /// Writes what is neither deleted nor squeezed to the beginning of `out`, which is as long as the block; how much that
 /// is. Every byte is written, and the next one takes its place if it is not kept: a branch for each byte is guessed
 /// wrong so often that it took twice as long.
-fn select(fates: &[u16; 256], block: &[u8], out: &mut [u8], last: &mut Option<u8>) -> usize {
+fn select_bytes(fates: &[u16; 256], block: &[u8], out: &mut [u8], last: &mut Option<u8>) -> usize {
     let mut kept = 0;
     // No byte is like the one before the first.
     let mut before = last.map_or(u16::MAX, u16::from);
@@ -438,7 +446,7 @@ fn select(fates: &[u16; 256], block: &[u8], out: &mut [u8], last: &mut Option<u8
     kept
 }
 
-fn members(set: &[u8]) -> [bool; 256] {
+fn set_members(set: &[u8]) -> [bool; 256] {
     let mut has = [false; 256];
     set.iter().for_each(|c| has[usize::from(*c)] = true);
     has
@@ -446,7 +454,7 @@ fn members(set: &[u8]) -> [bool; 256] {
 
 /// What may stand in set 2.
 fn check_second(second: &[TrPart], what: &TrPlan) -> Result<(), &'static str> {
-    let open = size(second).1;
+    let open = set_size(second).1;
     if open > 1 {
         return Err("only one [c*] repeat construct may appear in string2");
     }
@@ -510,12 +518,12 @@ fn check_case(first: &[TrPart], second: &[TrPart], complement: bool) -> Result<(
         }
         out
     };
-    let open = size(second).1 > 0;
+    let open = set_size(second).1 > 0;
     let (a, b) = (position(first), position(second));
     if !open && b.iter().any(|at| !a.contains(at)) {
         return Err("misaligned [:upper:] and/or [:lower:] construct");
     }
-    let (one, two) = (size(first).0, size(second).0);
+    let (one, two) = (set_size(first).0, set_size(second).0);
     if !open && two < one && second.last().is_some_and(case) && b.last() != a.last() {
         return Err(
             "when translating with string1 longer than string2,\nthe latter string must not end with a character class",
@@ -536,7 +544,7 @@ mod tests {
         let (mut last, mut all) = (None, Vec::new());
         for block in [&b"aab"[..], b"ba-", b"a", b"", b"-acc"] {
             let mut out = vec![0; block.len()];
-            let kept = select(&fates, block, &mut out, &mut last);
+            let kept = select_bytes(&fates, block, &mut out, &mut last);
             all.extend_from_slice(&out[..kept]);
         }
         assert_eq!(all, b"abbacc");

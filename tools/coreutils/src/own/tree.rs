@@ -63,55 +63,62 @@ const SPEC: Spec<TreeFlag> = Spec::new(
     "[options] [directory...]",
     "List contents of directories in a tree-like format.",
     &[
-        Opt::new(TreeFlag::All, 'a', "").says("all files are listed"),
-        Opt::new(TreeFlag::Directories, 'd', "").says("list directories only"),
-        Opt::new(TreeFlag::FollowLinks, 'l', "").says("follow symbolic links like directories"),
-        Opt::new(TreeFlag::FullPath, 'f', "").says("print the full path prefix for each file"),
-        Opt::new(TreeFlag::OneFileSystem, 'x', "").says("stay on current filesystem only"),
-        Opt::new(TreeFlag::Level, 'L', "").takes("level", "descend only level directories deep"),
+        Opt::new(TreeFlag::All, 'a', "").with_help("all files are listed"),
+        Opt::new(TreeFlag::Directories, 'd', "").with_help("list directories only"),
+        Opt::new(TreeFlag::FollowLinks, 'l', "")
+            .with_help("follow symbolic links like directories"),
+        Opt::new(TreeFlag::FullPath, 'f', "").with_help("print the full path prefix for each file"),
+        Opt::new(TreeFlag::OneFileSystem, 'x', "").with_help("stay on current filesystem only"),
+        Opt::new(TreeFlag::Level, 'L', "")
+            .with_argument("level", "descend only level directories deep"),
         Opt::new(TreeFlag::Pattern, 'P', "")
-            .takes("pattern", "list only those files that match the pattern given"),
+            .with_argument("pattern", "list only those files that match the pattern given"),
         Opt::new(TreeFlag::Ignore, 'I', "")
-            .takes("pattern", "do not list files that match the given pattern"),
-        Opt::long(TreeFlag::IgnoreCase, "ignore-case").says("ignore case when pattern matching"),
+            .with_argument("pattern", "do not list files that match the given pattern"),
+        Opt::long(TreeFlag::IgnoreCase, "ignore-case")
+            .with_help("ignore case when pattern matching"),
         Opt::long(TreeFlag::Matchdirs, "matchdirs")
-            .says("include directory names in -P pattern matching"),
+            .with_help("include directory names in -P pattern matching"),
         Opt::long(TreeFlag::Noreport, "noreport")
-            .says("turn off file/directory count at end of tree listing"),
+            .with_help("turn off file/directory count at end of tree listing"),
         Opt::long(TreeFlag::Filelimit, "filelimit")
-            .takes("N", "do not descend dirs with more than N files in them"),
-        Opt::long(TreeFlag::Dirsfirst, "dirsfirst").says("list directories before files"),
-        Opt::long(TreeFlag::Filesfirst, "filesfirst").says("list files before directories"),
+            .with_argument("N", "do not descend dirs with more than N files in them"),
+        Opt::long(TreeFlag::Dirsfirst, "dirsfirst").with_help("list directories before files"),
+        Opt::long(TreeFlag::Filesfirst, "filesfirst").with_help("list files before directories"),
         Opt::long(TreeFlag::Sort, "sort")
-            .takes("TYPE", "select sort: name,version,size,mtime,ctime,none"),
-        Opt::long(TreeFlag::Prune, "prune").says("prune empty directories from the output"),
-        Opt::long(TreeFlag::Charset, "charset").takes("X", "use charset X for drawing"),
-        Opt::long(TreeFlag::Du, "du").says("print sizes; those of directories include contents"),
-        Opt::new(TreeFlag::Output, 'o', "").takes("filename", "output to file instead of stdout"),
-        Opt::new(TreeFlag::QuestionMarks, 'q', "").says("print non-printable characters as '?'"),
-        Opt::new(TreeFlag::Literal, 'N', "").says("print non-printable characters as is"),
-        Opt::new(TreeFlag::Quoted, 'Q', "").says("quote filenames with double quotes"),
-        Opt::new(TreeFlag::Protections, 'p', "").says("print the protections for each file"),
-        Opt::new(TreeFlag::Owner, 'u', "").says("displays file owner or UID number"),
-        Opt::new(TreeFlag::Group, 'g', "").says("displays file group owner or GID number"),
-        Opt::new(TreeFlag::Size, 's', "").says("print the size in bytes of each file"),
-        Opt::long(TreeFlag::ThousandSize, "si").says("like -h, but in powers of 1000"),
-        Opt::new(TreeFlag::HumanSize, 'h', "").says("print the size in a more human readable way"),
-        Opt::new(TreeFlag::Date, 'D', "").says("print the date of last modification"),
+            .with_argument("TYPE", "select sort: name,version,size,mtime,ctime,none"),
+        Opt::long(TreeFlag::Prune, "prune").with_help("prune empty directories from the output"),
+        Opt::long(TreeFlag::Charset, "charset").with_argument("X", "use charset X for drawing"),
+        Opt::long(TreeFlag::Du, "du")
+            .with_help("print sizes; those of directories include contents"),
+        Opt::new(TreeFlag::Output, 'o', "")
+            .with_argument("filename", "output to file instead of stdout"),
+        Opt::new(TreeFlag::QuestionMarks, 'q', "")
+            .with_help("print non-printable characters as '?'"),
+        Opt::new(TreeFlag::Literal, 'N', "").with_help("print non-printable characters as is"),
+        Opt::new(TreeFlag::Quoted, 'Q', "").with_help("quote filenames with double quotes"),
+        Opt::new(TreeFlag::Protections, 'p', "").with_help("print the protections for each file"),
+        Opt::new(TreeFlag::Owner, 'u', "").with_help("displays file owner or UID number"),
+        Opt::new(TreeFlag::Group, 'g', "").with_help("displays file group owner or GID number"),
+        Opt::new(TreeFlag::Size, 's', "").with_help("print the size in bytes of each file"),
+        Opt::long(TreeFlag::ThousandSize, "si").with_help("like -h, but in powers of 1000"),
+        Opt::new(TreeFlag::HumanSize, 'h', "")
+            .with_help("print the size in a more human readable way"),
+        Opt::new(TreeFlag::Date, 'D', "").with_help("print the date of last modification"),
         Opt::new(TreeFlag::Classify, 'F', "")
-            .says("appends '/', '=', '*', '@', '|' or '>' as per ls -F"),
-        Opt::new(TreeFlag::ByVersion, 'v', "").says("sort files alphanumerically by version"),
-        Opt::new(TreeFlag::ByTime, 't', "").says("sort files by last modification time"),
-        Opt::new(TreeFlag::ByChange, 'c', "").says("sort files by last status change time"),
-        Opt::new(TreeFlag::Unsorted, 'U', "").says("leave files unsorted"),
-        Opt::new(TreeFlag::Reverse, 'r', "").says("reverse the order of the sort"),
-        Opt::new(TreeFlag::NoIndent, 'i', "").says("don't print indentation lines"),
-        Opt::new(TreeFlag::NoColor, 'n', "").says("turn colorization off always"),
-        Opt::new(TreeFlag::Ignored, 'C', "").says("turn colorization on always (ignored)"),
+            .with_help("appends '/', '=', '*', '@', '|' or '>' as per ls -F"),
+        Opt::new(TreeFlag::ByVersion, 'v', "").with_help("sort files alphanumerically by version"),
+        Opt::new(TreeFlag::ByTime, 't', "").with_help("sort files by last modification time"),
+        Opt::new(TreeFlag::ByChange, 'c', "").with_help("sort files by last status change time"),
+        Opt::new(TreeFlag::Unsorted, 'U', "").with_help("leave files unsorted"),
+        Opt::new(TreeFlag::Reverse, 'r', "").with_help("reverse the order of the sort"),
+        Opt::new(TreeFlag::NoIndent, 'i', "").with_help("don't print indentation lines"),
+        Opt::new(TreeFlag::NoColor, 'n', "").with_help("turn colorization off always"),
+        Opt::new(TreeFlag::Ignored, 'C', "").with_help("turn colorization on always (ignored)"),
         Opt::new(TreeFlag::Ignored, 'A', "")
-            .says("print ANSI lines graphic indentation lines (ignored)"),
-        Opt::new(TreeFlag::Ignored, 'S', "").says("print with CP437 lines (ignored)"),
-        Opt::new(TreeFlag::Json, 'J', "").says("prints out a JSON representation of the tree"),
+            .with_help("print ANSI lines graphic indentation lines (ignored)"),
+        Opt::new(TreeFlag::Ignored, 'S', "").with_help("print with CP437 lines (ignored)"),
+        Opt::new(TreeFlag::Json, 'J', "").with_help("prints out a JSON representation of the tree"),
     ],
 );
 
@@ -142,15 +149,15 @@ struct TreeLevel {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let mut options = options(ctx, args)?;
-    if options.p.has(TreeFlag::Du) {
+    let mut options = parse_options(ctx, args)?;
+    if options.p.has_option(TreeFlag::Du) {
         options.sums = list::sums(ctx, &options);
     }
-    let (text, all_found) = match options.p.has(TreeFlag::Json) {
-        true => json::trees(ctx, &options),
-        false => draw::trees(ctx, &options),
+    let (text, all_found) = match options.p.has_option(TreeFlag::Json) {
+        true => json::json_trees(ctx, &options),
+        false => draw::draw_trees(ctx, &options),
     };
-    if let Some(name) = options.p.last(TreeFlag::Output) {
+    if let Some(name) = options.p.last_value(TreeFlag::Output) {
         if let Err(e) = std::fs::write(ctx.path(name), &text) {
             return Ok(input::file_error(ctx, name, &e));
         }
@@ -160,11 +167,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if all_found { Exit::SUCCESS } else { Exit::USAGE })
 }
 
-fn options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TreeOptions, Exit> {
+fn parse_options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TreeOptions, Exit> {
     let mut p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let level = match p.last(TreeFlag::Level).map(number::decimal) {
+    let level = match p.last_value(TreeFlag::Level).map(number::parse_decimal) {
         Some(None | Some(0)) => {
-            return Err(input::failure(ctx, &[b"Invalid level, must be greater than 0."]));
+            return Err(input::report_failure(ctx, &[b"Invalid level, must be greater than 0."]));
         }
         Some(Some(n)) => usize::try_from(n).unwrap_or(usize::MAX),
         None => usize::MAX,
@@ -172,20 +179,21 @@ fn options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TreeOptions, Exit> {
     if p.operands.is_empty() {
         p.operands.push(b".".to_vec());
     }
-    let glob = GlobOptions { ignore_case: p.has(TreeFlag::IgnoreCase), ..GlobOptions::default() };
+    let glob =
+        GlobOptions { ignore_case: p.has_option(TreeFlag::IgnoreCase), ..GlobOptions::default() };
     // `|` separates alternatives.
     let patterns = |flag: TreeFlag| -> Vec<GlobPattern> {
-        p.all(flag)
+        p.all_values(flag)
             .flat_map(|t| t.split(|c| *c == b'|'))
             .map(|t| GlobPattern::new(t.strip_suffix(b"/").unwrap_or(t), glob))
             .collect()
     };
-    let charset = p.last(TreeFlag::Charset);
+    let charset = p.last_value(TreeFlag::Charset);
     Ok(TreeOptions {
         level,
         limit: p
-            .last(TreeFlag::Filelimit)
-            .and_then(number::decimal)
+            .last_value(TreeFlag::Filelimit)
+            .and_then(number::parse_decimal)
             .and_then(|n| usize::try_from(n).ok()),
         only: patterns(TreeFlag::Pattern),
         ignore: patterns(TreeFlag::Ignore),
@@ -201,20 +209,20 @@ impl TreeOptions {
     /// Whether sizes are shown.
     fn shows_sizes(&self) -> bool {
         let sizes = [TreeFlag::Size, TreeFlag::HumanSize, TreeFlag::ThousandSize, TreeFlag::Du];
-        sizes.iter().any(|flag| self.p.has(*flag))
+        sizes.iter().any(|flag| self.p.has_option(*flag))
     }
 
     /// The size of all roots with their contents, if that is asked for.
     fn total(&self) -> Option<u64> {
         let roots = self.p.operands.iter();
-        self.p.has(TreeFlag::Du).then(|| roots.filter_map(|root| self.sums.get(root)).sum())
+        self.p.has_option(TreeFlag::Du).then(|| roots.filter_map(|root| self.sums.get(root)).sum())
     }
 
     /// A size as it is shown, and the width that it is given.
     fn size(&self, bytes: u64) -> String {
         let base = match () {
-            () if self.p.has(TreeFlag::ThousandSize) => 1000,
-            () if self.p.has(TreeFlag::HumanSize) => 1024,
+            () if self.p.has_option(TreeFlag::ThousandSize) => 1000,
+            () if self.p.has_option(TreeFlag::HumanSize) => 1024,
             () => return format!("{bytes:>11}"),
         };
         // Rounded to the nearest, other than by `ls`.
@@ -251,6 +259,6 @@ impl TreeTotals {
 }
 
 /// The status of a root that is a directory.
-fn directory(ctx: &Ctx<'_>, root: &[u8]) -> Option<box_sys::Stat> {
+fn directory_stat(ctx: &Ctx<'_>, root: &[u8]) -> Option<box_sys::Stat> {
     meta::stat(&ctx.path(root), true).ok().filter(|s| s.kind == FileKind::Dir)
 }

@@ -2,7 +2,7 @@
 
 use box_applet::{Ctx, Ended, Exit};
 
-fn answer(ctx: &mut Ctx<'_>, args: &[Vec<u8>], what: &str) {
+fn print_help_or_version(ctx: &mut Ctx<'_>, args: &[Vec<u8>], what: &str) {
     let text = match args {
         [one] if one == b"--help" => format!(
             "Usage: {0} [ignored command line arguments]\n  or:  {0} OPTION\nExit with a status code indicating {what}.\n\n      --help     display this help and exit\n      --version  output version information and exit\n",
@@ -15,11 +15,11 @@ fn answer(ctx: &mut Ctx<'_>, args: &[Vec<u8>], what: &str) {
 }
 
 pub(crate) fn run_true(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    answer(ctx, args, "success");
+    print_help_or_version(ctx, args, "success");
     Ok(Exit::SUCCESS)
 }
 
 pub(crate) fn run_false(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    answer(ctx, args, "failure");
+    print_help_or_version(ctx, args, "failure");
     Ok(Exit::FAILURE)
 }

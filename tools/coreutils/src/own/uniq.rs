@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::input::{self, CopyStop, put};
+use crate::common::input::{self, CopyStop, write_output};
 use crate::common::{number, quote};
 
 /// What may be asked for.
@@ -29,17 +29,17 @@ const SPEC: Spec<UniqFlag> = Spec::new(
     "[OPTION]... [INPUT [OUTPUT]]",
     "Filter adjacent matching lines from INPUT (or standard input),\nwriting to OUTPUT (or standard output).\n\nWith no options, matching lines are merged to the first occurrence.",
     &[
-        Opt::new(UniqFlag::Count, 'c', "count").says("prefix lines by the number of occurrences"),
-        Opt::new(UniqFlag::Repeated, 'd', "repeated").says("only print duplicate lines, one for each group"),
-        Opt::new(UniqFlag::PlainAllRepeated, 'D', "").says("print all duplicate lines"),
+        Opt::new(UniqFlag::Count, 'c', "count").with_help("prefix lines by the number of occurrences"),
+        Opt::new(UniqFlag::Repeated, 'd', "repeated").with_help("only print duplicate lines, one for each group"),
+        Opt::new(UniqFlag::PlainAllRepeated, 'D', "").with_help("print all duplicate lines"),
         Opt::long(UniqFlag::AllRepeated, "all-repeated").may_take("METHOD", "like -D, but separate groups with an empty line;\nMETHOD={none(default),prepend,separate}"),
-        Opt::new(UniqFlag::SkipFields, 'f', "skip-fields").takes("N", "avoid comparing the first N fields"),
+        Opt::new(UniqFlag::SkipFields, 'f', "skip-fields").with_argument("N", "avoid comparing the first N fields"),
         Opt::long(UniqFlag::Group, "group").may_take("METHOD", "show all items, separating groups with an empty line;\nMETHOD={separate(default),prepend,append,both}"),
-        Opt::new(UniqFlag::IgnoreCase, 'i', "ignore-case").says("ignore differences in case when comparing"),
-        Opt::new(UniqFlag::SkipChars, 's', "skip-chars").takes("N", "avoid comparing the first N characters"),
-        Opt::new(UniqFlag::Unique, 'u', "unique").says("only print unique lines"),
-        Opt::new(UniqFlag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
-        Opt::new(UniqFlag::CheckChars, 'w', "check-chars").takes("N", "compare no more than N characters in lines"),
+        Opt::new(UniqFlag::IgnoreCase, 'i', "ignore-case").with_help("ignore differences in case when comparing"),
+        Opt::new(UniqFlag::SkipChars, 's', "skip-chars").with_argument("N", "avoid comparing the first N characters"),
+        Opt::new(UniqFlag::Unique, 'u', "unique").with_help("only print unique lines"),
+        Opt::new(UniqFlag::ZeroTerminated, 'z', "zero-terminated").with_help("line delimiter is NUL, not newline"),
+        Opt::new(UniqFlag::CheckChars, 'w', "check-chars").with_argument("N", "compare no more than N characters in lines"),
     ],
 );
 
@@ -67,7 +67,7 @@ struct UniqOptions {
 }
 
 /// `-5` and `+5`: the obsolete `-f 5` and `-s 5`.
-fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
+fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut ended = false;
     let mut fields: Option<usize> = None;
     let mut out: Vec<Vec<u8>> = Vec::new();
@@ -104,14 +104,14 @@ fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let p = SPEC.parse_or_exit(ctx, &modern(args), Exit::FAILURE)?;
-    let o = options(ctx, &p)?;
+    let p = SPEC.parse_or_exit(ctx, &modern_options(args), Exit::FAILURE)?;
+    let o = parse_options(ctx, &p)?;
     if let Some(extra) = p.operands.get(2) {
         return Err(input::extra_operand(ctx, extra));
     }
     let stdin = b"-".to_vec();
     let name = p.operands.first().unwrap_or(&stdin);
-    let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, name) {
+    let mut reader = match input::open_operand(&mut ctx.stdin, &ctx.cwd, name) {
         Ok(r) => r,
         Err(e) => {
             return Err(input::file_error(ctx, name, &e));
@@ -119,11 +119,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let target = p.operands.get(1).filter(|t| *t != b"-");
     let result = match target {
-        None => filter(&mut reader, &mut ctx.stdout, &o),
-        Some(t) => match File::create(box_sys::path::resolve(&ctx.cwd, t)) {
+        None => filter_lines(&mut reader, &mut ctx.stdout, &o),
+        Some(t) => match File::create(box_sys::path::resolve_path(&ctx.cwd, t)) {
             Ok(f) => {
                 let mut out = BufWriter::new(f);
-                filter(&mut reader, &mut out, &o)
+                filter_lines(&mut reader, &mut out, &o)
                     .and_then(|()| out.flush().map_err(|_| CopyStop::Write))
             }
             Err(e) => {
@@ -135,8 +135,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(match result {
         Ok(()) => Exit::SUCCESS,
         Err(CopyStop::Read(e)) => {
-            let shown = quote::always(name);
-            ctx.error_bytes(&[b"error reading ", &shown, b": ", box_sys::strerror(&e).as_bytes()]);
+            let shown = quote::quote_in_sentence(name);
+            ctx.error_bytes(&[
+                b"error reading ",
+                &shown,
+                b": ",
+                box_sys::error_text(&e).as_bytes(),
+            ]);
             Exit::FAILURE
         }
         Err(CopyStop::Write) => {
@@ -156,7 +161,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(ctx: &mut Ctx<'_>, p: &ParsedOptions<UniqFlag>) -> Result<Groups, Exit> {
+    fn from_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<UniqFlag>) -> Result<Groups, Exit> {
         const ALL: [(&str, GroupSeparation); 3] = [
             ("none", GroupSeparation::None),
             ("prepend", GroupSeparation::Prepend),
@@ -175,7 +180,7 @@ impl Groups {
                 let fits = |name: &str| !v.is_empty() && name.as_bytes().starts_with(v);
                 let found = words.iter().find(|(name, _)| fits(name));
                 found.map(|(_, meaning)| *meaning).ok_or_else(|| {
-                    let shown = quote::always(v);
+                    let shown = quote::quote_in_sentence(v);
                     input::usage_error(
                         ctx,
                         &[b"invalid argument ", &shown, b" for '", option, b"'"],
@@ -197,44 +202,44 @@ impl Groups {
     }
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<UniqFlag>) -> Result<UniqOptions, Exit> {
-    let Groups { all, group } = Groups::of(ctx, p)?;
+fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<UniqFlag>) -> Result<UniqOptions, Exit> {
+    let Groups { all, group } = Groups::from_options(ctx, p)?;
     let others = [UniqFlag::Count, UniqFlag::Repeated, UniqFlag::Unique];
-    if group.is_some() && (all.is_some() || others.iter().any(|flag| p.has(*flag))) {
+    if group.is_some() && (all.is_some() || others.iter().any(|flag| p.has_option(*flag))) {
         let text = b"--group is mutually exclusive with -c/-d/-D/-u";
         return Err(input::usage_error(ctx, &[text]));
     }
-    if all.is_some() && p.has(UniqFlag::Count) {
+    if all.is_some() && p.has_option(UniqFlag::Count) {
         let text = b"printing all duplicated lines and repeat counts is meaningless";
         return Err(input::usage_error(ctx, &[text]));
     }
-    let mut count = |flag: UniqFlag, what: &str, default: u64| match p.last(flag) {
+    let mut count = |flag: UniqFlag, what: &str, default: u64| match p.last_value(flag) {
         None => Ok(default),
-        Some(text) => number::decimal(text).ok_or_else(|| {
-            let shown = quote::colon(text);
-            input::failure(ctx, &[&shown, b": invalid ", what.as_bytes()])
+        Some(text) => number::parse_decimal(text).ok_or_else(|| {
+            let shown = quote::quote_with_colon(text);
+            input::report_failure(ctx, &[&shown, b": invalid ", what.as_bytes()])
         }),
     };
     let skip_fields = count(UniqFlag::SkipFields, "number of fields to skip", 0)?;
     let skip_chars = count(UniqFlag::SkipChars, "number of bytes to skip", 0)?;
     let check_chars = count(UniqFlag::CheckChars, "number of bytes to compare", u64::MAX)?;
-    let repeated = p.has(UniqFlag::Repeated) || all.is_some();
+    let repeated = p.has_option(UniqFlag::Repeated) || all.is_some();
     Ok(UniqOptions {
-        count: p.has(UniqFlag::Count),
+        count: p.has_option(UniqFlag::Count),
         unique: !repeated || group.is_some(),
-        repeated: !p.has(UniqFlag::Unique) || group.is_some(),
+        repeated: !p.has_option(UniqFlag::Unique) || group.is_some(),
         all: all.or(group),
-        ignore_case: p.has(UniqFlag::IgnoreCase),
+        ignore_case: p.has_option(UniqFlag::IgnoreCase),
         skip_fields,
         skip_chars,
         check_chars,
-        delimiter: if p.has(UniqFlag::ZeroTerminated) { 0 } else { b'\n' },
+        delimiter: if p.has_option(UniqFlag::ZeroTerminated) { 0 } else { b'\n' },
     })
 }
 
 impl UniqOptions {
     /// The part of a line that is compared.
-    fn key<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+    fn line_key<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         let mut at = 0;
         let blank = |c: &u8| matches!(c, b' ' | b'\t' | b'\n');
         for _ in 0..self.skip_fields {
@@ -249,24 +254,24 @@ impl UniqOptions {
         &rest[..usize::try_from(self.check_chars).unwrap_or(usize::MAX).min(rest.len())]
     }
 
-    fn same(&self, a: &[u8], b: &[u8]) -> bool {
-        let (a, b) = (self.key(a), self.key(b));
+    fn is_same_key(&self, a: &[u8], b: &[u8]) -> bool {
+        let (a, b) = (self.line_key(a), self.line_key(b));
         if self.ignore_case { a.eq_ignore_ascii_case(b) } else { a == b }
     }
 }
 
-fn filter(
+fn filter_lines(
     reader: &mut input::InputFile<'_>,
     out: &mut impl Write,
     o: &UniqOptions,
 ) -> Result<(), CopyStop> {
     if let Some(separate) = o.all {
-        return groups(reader, out, o, separate);
+        return print_groups(reader, out, o, separate);
     }
     let mut previous: Vec<u8> = Vec::new();
     let mut count = 0u64;
     input::for_each_line(reader, o.delimiter, |line, _| {
-        if count > 0 && o.same(&previous, line) {
+        if count > 0 && o.is_same_key(&previous, line) {
             count += 1;
             return Ok(true);
         }
@@ -289,14 +294,14 @@ fn group_end(
         return Ok(());
     }
     if o.count {
-        put(out, format!("{count:7} ").as_bytes())?;
+        write_output(out, format!("{count:7} ").as_bytes())?;
     }
-    put(out, line)?;
-    put(out, &[o.delimiter])
+    write_output(out, line)?;
+    write_output(out, &[o.delimiter])
 }
 
 /// `-D` and `--group`: all lines, with empty lines around the groups.
-fn groups(
+fn print_groups(
     reader: &mut input::InputFile<'_>,
     out: &mut impl Write,
     o: &UniqOptions,
@@ -308,10 +313,10 @@ fn groups(
     let gap = [o.delimiter];
     // The first line of a group waits until it is known whether the group is shown.
     input::for_each_line(reader, o.delimiter, |line, _| {
-        let same = count > 0 && o.same(&previous, line);
+        let same = count > 0 && o.is_same_key(&previous, line);
         if !same {
             if count == 1 && o.unique && o.repeated {
-                begin(out, separate, &mut printed, &previous, &gap)?;
+                begin_group(out, separate, &mut printed, &previous, &gap)?;
             }
             previous.clear();
             previous.extend_from_slice(line);
@@ -320,11 +325,11 @@ fn groups(
         }
         count += 1;
         if count == 2 && o.repeated {
-            begin(out, separate, &mut printed, &previous, &gap)?;
+            begin_group(out, separate, &mut printed, &previous, &gap)?;
         }
         if o.repeated {
-            put(out, line)?;
-            put(out, &gap)?;
+            write_output(out, line)?;
+            write_output(out, &gap)?;
         }
         // Lines that compare equal may differ: each is shown as it is, and compared to its neighbour.
         previous.clear();
@@ -332,16 +337,16 @@ fn groups(
         Ok(true)
     })?;
     if count == 1 && o.unique && o.repeated {
-        begin(out, separate, &mut printed, &previous, &gap)?;
+        begin_group(out, separate, &mut printed, &previous, &gap)?;
     }
     if printed && matches!(separate, GroupSeparation::Append | GroupSeparation::Both) {
-        put(out, &gap)?;
+        write_output(out, &gap)?;
     }
     Ok(())
 }
 
 /// The first line of a group, with an empty line before it where one belongs.
-fn begin(
+fn begin_group(
     out: &mut impl Write,
     separate: GroupSeparation,
     printed: &mut bool,
@@ -354,7 +359,7 @@ fn begin(
         GroupSeparation::Append | GroupSeparation::Between => *printed,
     };
     *printed = true;
-    put(out, if before { gap } else { &[] })?;
-    put(out, line)?;
-    put(out, gap)
+    write_output(out, if before { gap } else { &[] })?;
+    write_output(out, line)?;
+    write_output(out, gap)
 }

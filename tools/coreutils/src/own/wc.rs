@@ -24,14 +24,16 @@ const SPEC: Spec<WcFlag> = Spec::new(
     "[OPTION]... [FILE]...\n  or:  wc [OPTION]... --files0-from=F",
     "Print newline, word, and byte counts for each FILE, and a total line if\nmore than one FILE is specified.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(WcFlag::Bytes, 'c', "bytes").says("print the byte counts"),
-        Opt::new(WcFlag::Chars, 'm', "chars").says("print the character counts"),
-        Opt::new(WcFlag::Lines, 'l', "lines").says("print the newline counts"),
-        Opt::long(WcFlag::Files0From, "files0-from")
-            .takes("F", "read input from the files specified by\nNUL-terminated names in file F"),
+        Opt::new(WcFlag::Bytes, 'c', "bytes").with_help("print the byte counts"),
+        Opt::new(WcFlag::Chars, 'm', "chars").with_help("print the character counts"),
+        Opt::new(WcFlag::Lines, 'l', "lines").with_help("print the newline counts"),
+        Opt::long(WcFlag::Files0From, "files0-from").with_argument(
+            "F",
+            "read input from the files specified by\nNUL-terminated names in file F",
+        ),
         Opt::new(WcFlag::MaxLineLength, 'L', "max-line-length")
-            .says("print the maximum display width"),
-        Opt::new(WcFlag::Words, 'w', "words").says("print the word counts"),
+            .with_help("print the maximum display width"),
+        Opt::new(WcFlag::Words, 'w', "words").with_help("print the word counts"),
     ],
 );
 
@@ -64,21 +66,21 @@ struct WcState {
 }
 
 impl WcShow {
-    fn of(p: &ParsedOptions<WcFlag>, utf8: bool) -> WcShow {
+    fn from_options(p: &ParsedOptions<WcFlag>, utf8: bool) -> WcShow {
         let any =
             [WcFlag::Bytes, WcFlag::Chars, WcFlag::Lines, WcFlag::MaxLineLength, WcFlag::Words];
-        let none = !any.iter().any(|flag| p.has(*flag));
+        let none = !any.iter().any(|flag| p.has_option(*flag));
         WcShow {
-            lines: none || p.has(WcFlag::Lines),
-            words: none || p.has(WcFlag::Words),
-            chars: p.has(WcFlag::Chars),
-            bytes: none || p.has(WcFlag::Bytes),
-            width: p.has(WcFlag::MaxLineLength),
+            lines: none || p.has_option(WcFlag::Lines),
+            words: none || p.has_option(WcFlag::Words),
+            chars: p.has_option(WcFlag::Chars),
+            bytes: none || p.has_option(WcFlag::Bytes),
+            width: p.has_option(WcFlag::MaxLineLength),
             utf8,
         }
     }
 
-    fn columns(self) -> usize {
+    fn column_count(self) -> usize {
         let shown = [self.lines, self.words, self.chars, self.bytes, self.width];
         shown.iter().filter(|c| **c).count()
     }
@@ -104,13 +106,13 @@ struct WcPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    plan(ctx, args).and_then(|plan| count_all(ctx, &plan))
+    parse_plan(ctx, args).and_then(|plan| count_all(ctx, &plan))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<WcPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<WcPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let show = WcShow::of(&p, ctx.env.is_utf8());
-    if let Some(list) = p.last(WcFlag::Files0From) {
+    let show = WcShow::from_options(&p, ctx.env.is_utf8());
+    if let Some(list) = p.last_value(WcFlag::Files0From) {
         let (files, unusable) = files0::read(ctx, list, &p.operands)?;
         return Ok(WcPlan { show, files, named: true, unusable });
     }
@@ -121,12 +123,12 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<WcPlan, Exit> {
 fn count_all(ctx: &mut Ctx<'_>, plan: &WcPlan) -> Ended {
     let show = plan.show;
     let mut exit = if plan.unusable > 0 { Exit::FAILURE } else { Exit::SUCCESS };
-    let width = number_width(ctx, &plan.files, show.columns());
+    let width = number_width(ctx, &plan.files, show.column_count());
     let mut total = WcCounts::default();
     for file in &plan.files {
         let mut counts = WcCounts::default();
-        let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
-            Ok(mut r) => count(&mut r, show, &mut counts),
+        let result = match input::open_operand(&mut ctx.stdin, &ctx.cwd, file) {
+            Ok(mut r) => count_input(&mut r, show, &mut counts),
             Err(e) => Err(CopyStop::Read(e)),
         };
         let mut opened = true;
@@ -137,12 +139,12 @@ fn count_all(ctx: &mut Ctx<'_>, plan: &WcPlan) -> Ended {
         }
         if opened {
             let name = plan.named.then_some(file.as_slice());
-            line(ctx, show, &counts, width, name).map_err(|_| Exit::FAILURE)?;
+            print_line(ctx, show, &counts, width, name).map_err(|_| Exit::FAILURE)?;
         }
         total.add(&counts);
     }
     if plan.files.len() + plan.unusable > 1 {
-        line(ctx, show, &total, width, Some(b"total")).map_err(|_| Exit::FAILURE)?;
+        print_line(ctx, show, &total, width, Some(b"total")).map_err(|_| Exit::FAILURE)?;
     }
     Ok(exit)
 }
@@ -171,7 +173,7 @@ fn number_width(ctx: &Ctx<'_>, files: &[Vec<u8>], columns: usize) -> usize {
     total.to_string().len().max(least)
 }
 
-fn line(
+fn print_line(
     ctx: &mut Ctx<'_>,
     show: WcShow,
     c: &WcCounts,
@@ -197,7 +199,7 @@ fn line(
         out.push(b' ');
         // A newline in a name must not look like a record's end.
         if n.contains(&b'\n') {
-            out.extend_from_slice(&quote::always(n))
+            out.extend_from_slice(&quote::quote_in_sentence(n))
         } else {
             out.extend_from_slice(n)
         }
@@ -206,7 +208,7 @@ fn line(
     ctx.stdout.write_all(&out)
 }
 
-fn count(
+fn count_input(
     reader: &mut input::InputFile<'_>,
     show: WcShow,
     c: &mut WcCounts,
@@ -230,9 +232,9 @@ fn count(
         c.bytes += block.len() as u64;
         let ascii = complex && !show.width && state.partial.is_empty() && block.is_ascii();
         if complex && !ascii {
-            characters(block, show, c, &mut state);
+            count_characters(block, show, c, &mut state);
         } else {
-            plain(block, show, c, &mut state);
+            count_bytes(block, show, c, &mut state);
             c.chars += block.len() as u64;
         }
         Ok((block.len(), true))
@@ -245,7 +247,7 @@ fn count(
 /// Bytes that are looked at together: with steps of one byte each, counts of them fit into a byte.
 const GROUP: usize = 128;
 
-fn plain(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {
+fn count_bytes(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {
     if !show.words {
         if show.lines {
             c.lines += memchr::memchr_iter(b'\n', block).count() as u64;
@@ -259,7 +261,7 @@ fn plain(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {
     for (before, bytes) in pairs {
         let (mut ends, mut lines, mut neutral) = (0u8, 0u8, 0u8);
         for (before, byte) in before.iter().zip(bytes) {
-            ends += u8::from(separates(*byte) & !separates(*before));
+            ends += u8::from(is_separator(*byte) & !is_separator(*before));
             lines += u8::from(*byte == b'\n');
             neutral |= u8::from(is_neutral(*before) | is_neutral(*byte));
         }
@@ -269,22 +271,22 @@ fn plain(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {
         }
         c.words += u64::from(ends);
         c.lines += u64::from(lines);
-        state.in_word = bytes.last().is_some_and(|last| !separates(*last));
+        state.in_word = bytes.last().is_some_and(|last| !is_separator(*last));
     }
 }
 
-fn separates(byte: u8) -> bool {
+fn is_separator(byte: u8) -> bool {
     (byte == b' ') | (byte.wrapping_sub(b'\t') < 5)
 }
 
 /// Whether a byte neither begins nor ends a word: what is not printable.
 fn is_neutral(byte: u8) -> bool {
-    !separates(byte) & (byte.wrapping_sub(0x21) >= 0x5e)
+    !is_separator(byte) & (byte.wrapping_sub(0x21) >= 0x5e)
 }
 
 fn by_bytes(bytes: &[u8], c: &mut WcCounts, state: &mut WcState) {
     for byte in bytes {
-        if separates(*byte) {
+        if is_separator(*byte) {
             c.words += u64::from(state.in_word);
             c.lines += u64::from(*byte == b'\n');
             state.in_word = false;
@@ -295,7 +297,7 @@ fn by_bytes(bytes: &[u8], c: &mut WcCounts, state: &mut WcState) {
 }
 
 /// Counts where characters matter: UTF-8, display width.
-fn characters(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {
+fn count_characters(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {
     let joined;
     let mut text = block;
     if !state.partial.is_empty() {
@@ -305,7 +307,7 @@ fn characters(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState)
     }
     if !show.utf8 {
         for &b in text {
-            step(char::from(b), b >= 0x80, c, state);
+            count_character(char::from(b), b >= 0x80, c, state);
         }
         c.chars += text.len() as u64;
         return;
@@ -320,7 +322,7 @@ fn characters(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState)
             }
         };
         for ch in valid.chars() {
-            step(ch, false, c, state);
+            count_character(ch, false, c, state);
         }
         c.chars += valid.chars().count() as u64;
         match error.map(|e| (e.valid_up_to(), e.error_len())) {
@@ -337,7 +339,7 @@ fn characters(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState)
 }
 
 /// One character. `opaque`: a byte above 127 where bytes are characters.
-fn step(ch: char, opaque: bool, c: &mut WcCounts, state: &mut WcState) {
+fn count_character(ch: char, opaque: bool, c: &mut WcCounts, state: &mut WcState) {
     match ch {
         '\n' | '\r' | '\x0c' => {
             c.lines += u64::from(ch == '\n');
@@ -357,6 +359,6 @@ fn step(ch: char, opaque: bool, c: &mut WcCounts, state: &mut WcState) {
         state.column += u64::from(ch == ' ');
     } else if !ch.is_control() {
         state.in_word = true;
-        state.column += locale::width(ch) as u64;
+        state.column += locale::char_width(ch) as u64;
     }
 }

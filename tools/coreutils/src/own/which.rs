@@ -17,8 +17,9 @@ const SPEC: Spec<WhichFlag> = Spec::new(
     "[-as] COMMAND...",
     "Print the file that each COMMAND means, searched in PATH.",
     &[
-        Opt::new(WhichFlag::All, 'a', "all").says("print all matches in PATH, not just the first"),
-        Opt::new(WhichFlag::Silent, 's', "").says("no output, only the exit status"),
+        Opt::new(WhichFlag::All, 'a', "all")
+            .with_help("print all matches in PATH, not just the first"),
+        Opt::new(WhichFlag::Silent, 's', "").with_help("no output, only the exit status"),
     ],
 )
 .posix_order();
@@ -34,12 +35,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             }
         } else {
             let search = ctx.env.get(b"PATH").unwrap_or(program::DEFAULT_PATH);
-            let limit = if p.has(WhichFlag::All) { usize::MAX } else { 1 };
-            let all = program::candidates(name, search, &ctx.cwd, ctx.table);
+            let limit = if p.has_option(WhichFlag::All) { usize::MAX } else { 1 };
+            let all = program::find_candidates(name, search, &ctx.cwd, ctx.table);
             found.extend(all.take(limit).map(|f| to_bytes(&f).to_vec()));
         }
         missing |= found.is_empty();
-        if !p.has(WhichFlag::Silent) {
+        if !p.has_option(WhichFlag::Silent) {
             for f in found {
                 let _ = ctx.stdout.write_all(&[f.as_slice(), b"\n"].concat());
             }

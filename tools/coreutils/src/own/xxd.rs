@@ -5,7 +5,7 @@ use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::input::{self, CopyStop, put};
+use crate::common::input::{self, CopyStop, write_output};
 
 const HELP: &str = "Usage:
        xxd [options] [infile [outfile]]
@@ -54,8 +54,8 @@ struct XxdOptions {
 }
 
 /// A number as `strtol` with base 0 reads it.
-fn number(text: &[u8]) -> Option<i64> {
-    let n = box_text::number::strtoi(text, 0);
+fn parse_number(text: &[u8]) -> Option<i64> {
+    let n = box_text::number::parse_integer(text, 0);
     (n.len > 0).then(|| n.signed().0)
 }
 
@@ -67,11 +67,11 @@ struct XxdPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let done = plan(ctx, args).and_then(|plan| convert(ctx, &plan));
+    let done = parse_plan(ctx, args).and_then(|plan| convert_input(ctx, &plan));
     Ok(done.err().unwrap_or(Exit::SUCCESS))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<XxdPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<XxdPlan, Exit> {
     let mut options = XxdOptions::default();
     let mut rest = args.iter().peekable();
     while let Some(word) = rest.next_if(|a| a.len() > 1 && a.starts_with(b"-")) {
@@ -123,14 +123,20 @@ impl XxdOptions {
     /// Takes an option with a value; false if the letter is none.
     fn set_value<'v>(&mut self, letter: u8, value: &mut dyn FnMut() -> Option<&'v [u8]>) -> bool {
         match letter {
-            b'c' => self.columns = value().and_then(number).and_then(|n| usize::try_from(n).ok()),
-            b'g' => self.group = value().and_then(number).and_then(|n| usize::try_from(n).ok()),
-            b'l' => self.length = value().and_then(number).and_then(|n| u64::try_from(n).ok()),
+            b'c' => {
+                self.columns = value().and_then(parse_number).and_then(|n| usize::try_from(n).ok())
+            }
+            b'g' => {
+                self.group = value().and_then(parse_number).and_then(|n| usize::try_from(n).ok())
+            }
+            b'l' => {
+                self.length = value().and_then(parse_number).and_then(|n| u64::try_from(n).ok())
+            }
             b'n' => self.name = value().map(<[u8]>::to_vec),
-            b'o' => self.offset = value().and_then(number).unwrap_or(0),
+            b'o' => self.offset = value().and_then(parse_number).unwrap_or(0),
             b's' => {
                 let text = value().unwrap_or_default();
-                self.seek = number(text.strip_prefix(b"+").unwrap_or(text));
+                self.seek = parse_number(text.strip_prefix(b"+").unwrap_or(text));
             }
             _ => return false,
         }
@@ -138,7 +144,7 @@ impl XxdOptions {
     }
 
     /// Bytes of a row; 0 for plain dumps in one line.
-    fn row(&self) -> usize {
+    fn row_len(&self) -> usize {
         let default = if self.include {
             12
         } else if self.plain {
@@ -152,7 +158,7 @@ impl XxdOptions {
     }
 
     /// Bytes without a space between them.
-    fn group(&self, row: usize) -> usize {
+    fn group_len(&self, row: usize) -> usize {
         let default = match (self.binary, self.little) {
             (true, _) => 1,
             (false, true) => 4,
@@ -165,48 +171,48 @@ impl XxdOptions {
         }
     }
 
-    fn digits(&self) -> &'static [u8; 16] {
+    fn digit_set(&self) -> &'static [u8; 16] {
         if self.upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" }
     }
 }
 
-fn convert(ctx: &mut Ctx<'_>, plan: &XxdPlan) -> Result<(), Exit> {
+fn convert_input(ctx: &mut Ctx<'_>, plan: &XxdPlan) -> Result<(), Exit> {
     let o = &plan.options;
     let mut file = None;
     if let Some(target) = &plan.output {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(!o.reverse);
         file = Some(options.open(ctx.path(target)).map_err(|e| {
-            ctx.error_bytes(&[target, b": ", box_sys::strerror(&e).as_bytes()]);
+            ctx.error_bytes(&[target, b": ", box_sys::error_text(&e).as_bytes()]);
             Exit(3)
         })?);
     }
-    let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, &plan.input) {
+    let mut reader = match input::open_operand(&mut ctx.stdin, &ctx.cwd, &plan.input) {
         Ok(reader) => reader,
         Err(e) => {
-            ctx.error_bytes(&[&plan.input, b": ", box_sys::strerror(&e).as_bytes()]);
+            ctx.error_bytes(&[&plan.input, b": ", box_sys::error_text(&e).as_bytes()]);
             return Err(Exit::USAGE);
         }
     };
     let limit = if o.include || o.plain || o.binary { usize::MAX } else { 256 };
     if !o.reverse && o.columns.is_some_and(|c| c > limit) {
-        return Err(input::failure(ctx, &[b"invalid number of columns (max. 256)."]));
+        return Err(input::report_failure(ctx, &[b"invalid number of columns (max. 256)."]));
     }
     let result = match (o.reverse, file) {
-        (true, file) => reverse(&mut reader, o, file, &mut ctx.stdout),
-        (false, Some(mut file)) => dump(&mut reader, &plan.input, o, &mut file),
-        (false, None) => dump(&mut reader, &plan.input, o, &mut ctx.stdout),
+        (true, file) => reverse_dump(&mut reader, o, file, &mut ctx.stdout),
+        (false, Some(mut file)) => dump_rows(&mut reader, &plan.input, o, &mut file),
+        (false, None) => dump_rows(&mut reader, &plan.input, o, &mut ctx.stdout),
     };
     result.map_err(|stop| match stop {
         CopyStop::Read(e) => {
-            ctx.error(box_sys::strerror(&e));
+            ctx.error(box_sys::error_text(&e));
             Exit::USAGE
         }
         CopyStop::Write => Exit(3),
     })
 }
 
-fn skip(reader: &mut input::InputFile<'_>, o: &XxdOptions) -> Result<u64, CopyStop> {
+fn skip_input(reader: &mut input::InputFile<'_>, o: &XxdOptions) -> Result<u64, CopyStop> {
     let Some(n) = o.seek else { return Ok(0) };
     if let input::InputFile::File(f) = reader {
         let to = if n < 0 { SeekFrom::End(n) } else { SeekFrom::Start(n as u64) };
@@ -225,27 +231,27 @@ fn skip(reader: &mut input::InputFile<'_>, o: &XxdOptions) -> Result<u64, CopySt
     Ok(u64::try_from(n).unwrap_or(0))
 }
 
-fn dump(
+fn dump_rows(
     reader: &mut input::InputFile<'_>,
     name: &[u8],
     o: &XxdOptions,
     out: &mut impl Write,
 ) -> Result<(), CopyStop> {
-    let start = skip(reader, o)?;
+    let start = skip_input(reader, o)?;
     let mut reader = reader.take(o.length.unwrap_or(u64::MAX));
     if o.include {
-        return include(&mut reader, name, o, out);
+        return dump_include(&mut reader, name, o, out);
     }
     if o.plain {
-        return plain(&mut reader, o, out);
+        return dump_plain(&mut reader, o, out);
     }
-    let columns = o.row();
+    let columns = o.row_len();
     let mut position = start.wrapping_add_signed(o.offset);
     let mut row = vec![0; columns];
     let mut zeros = Zeros::default();
     let mut line = Vec::new();
     loop {
-        let got = fill(&mut reader, &mut row)?;
+        let got = fill_row(&mut reader, &mut row)?;
         if got == 0 {
             return zeros.end(out);
         }
@@ -261,16 +267,16 @@ fn dump(
         line.push(b'\n');
         position = position.wrapping_add(got as u64);
         if o.autoskip && got == columns && data.iter().all(|b| *b == 0) {
-            zeros.line(&line, out)?;
+            zeros.put_line(&line, out)?;
         } else {
             zeros.interrupt(out)?;
-            put(out, &line)?;
+            write_output(out, &line)?;
         }
     }
 }
 
 /// Reads as much as fits, unless the end comes before.
-fn fill(reader: &mut impl Read, row: &mut [u8]) -> Result<usize, CopyStop> {
+fn fill_row(reader: &mut impl Read, row: &mut [u8]) -> Result<usize, CopyStop> {
     let mut got = 0;
     while got < row.len() {
         match reader.read(&mut row[got..]) {
@@ -291,10 +297,10 @@ struct Zeros {
 }
 
 impl Zeros {
-    fn line(&mut self, line: &[u8], out: &mut impl Write) -> Result<(), CopyStop> {
+    fn put_line(&mut self, line: &[u8], out: &mut impl Write) -> Result<(), CopyStop> {
         self.lines += 1;
         if self.lines == 1 {
-            return put(out, line);
+            return write_output(out, line);
         }
         self.last.clear();
         self.last.extend_from_slice(line);
@@ -305,27 +311,31 @@ impl Zeros {
     fn interrupt(&mut self, out: &mut impl Write) -> Result<(), CopyStop> {
         match std::mem::take(&mut self.lines) {
             0 | 1 => Ok(()),
-            2 => put(out, &self.last),
-            _ => put(out, b"*\n"),
+            2 => write_output(out, &self.last),
+            _ => write_output(out, b"*\n"),
         }
     }
 
     fn end(&self, out: &mut impl Write) -> Result<(), CopyStop> {
         match self.lines {
             0 | 1 => Ok(()),
-            2 => put(out, &self.last),
-            _ => put(out, &[b"*\n", self.last.as_slice()].concat()),
+            2 => write_output(out, &self.last),
+            _ => write_output(out, &[b"*\n", self.last.as_slice()].concat()),
         }
     }
 }
 
 /// `-ps`: digits alone.
-fn plain(reader: &mut impl Read, o: &XxdOptions, out: &mut impl Write) -> Result<(), CopyStop> {
-    let (columns, digits) = (o.row(), o.digits());
+fn dump_plain(
+    reader: &mut impl Read,
+    o: &XxdOptions,
+    out: &mut impl Write,
+) -> Result<(), CopyStop> {
+    let (columns, digits) = (o.row_len(), o.digit_set());
     let mut row = vec![0; if columns == 0 { 64 * 1024 } else { columns }];
     let mut line = Vec::new();
     loop {
-        let got = fill(reader, &mut row)?;
+        let got = fill_row(reader, &mut row)?;
         if got == 0 {
             break;
         }
@@ -336,13 +346,13 @@ fn plain(reader: &mut impl Read, o: &XxdOptions, out: &mut impl Write) -> Result
         if columns > 0 {
             line.push(b'\n');
         }
-        put(out, &line)?;
+        write_output(out, &line)?;
     }
-    if columns == 0 { put(out, b"\n") } else { Ok(()) }
+    if columns == 0 { write_output(out, b"\n") } else { Ok(()) }
 }
 
 fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, o: &XxdOptions) {
-    let (group, digits) = (o.group(cols), o.digits());
+    let (group, digits) = (o.group_len(cols), o.digit_set());
     let width = if o.binary { 8 } else { 2 };
     let push = |line: &mut Vec<u8>, b: u8| {
         if o.binary {
@@ -364,7 +374,7 @@ fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, o: &XxdOptions) {
     }
 }
 
-fn include(
+fn dump_include(
     reader: &mut impl Read,
     name: &[u8],
     o: &XxdOptions,
@@ -372,7 +382,7 @@ fn include(
 ) -> Result<(), CopyStop> {
     let mut data = Vec::new();
     reader.read_to_end(&mut data).map_err(CopyStop::Read)?;
-    let cols = o.row();
+    let cols = o.row_len();
     let named = o.name.as_deref().or((name != b"-").then_some(name));
     let ident: Option<Vec<u8>> = named.map(|n| {
         let mut id: Vec<u8> =
@@ -405,11 +415,11 @@ fn include(
                 .concat(),
         );
     }
-    put(out, &text)
+    write_output(out, &text)
 }
 
 /// `-r`: hexadecimal text back to bytes.
-fn reverse(
+fn reverse_dump(
     reader: &mut input::InputFile<'_>,
     o: &XxdOptions,
     file: Option<File>,
@@ -419,7 +429,7 @@ fn reverse(
     if o.plain {
         let mut text = Vec::new();
         reader.read_to_end(&mut text).map_err(CopyStop::Read)?;
-        return patch.put(0, &digits(&text));
+        return patch.put_at(0, &digit_pairs(&text));
     }
     let base = o.seek.unwrap_or(0);
     let columns = o.columns.unwrap_or(16);
@@ -429,22 +439,22 @@ fn reverse(
         let radix = if o.decimal { 10 } else { 16 };
         if let Ok(position) = u64::from_str_radix(text.trim(), radix) {
             let bytes = row_bytes(&line[colon + 1..], columns, o.binary);
-            patch.put(position.saturating_add_signed(base), &bytes)?;
+            patch.put_at(position.saturating_add_signed(base), &bytes)?;
         }
         Ok(true)
     })
 }
 
-fn hex(c: u8) -> Option<u8> {
+fn hex_value(c: u8) -> Option<u8> {
     char::from(c).to_digit(16).map(|d| d as u8)
 }
 
 /// Pairs of digits, white space aside; anything else ends a half pair.
-fn digits(text: &[u8]) -> Vec<u8> {
+fn digit_pairs(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut high = None;
     for &c in text {
-        match hex(c) {
+        match hex_value(c) {
             Some(d) => match high.take() {
                 Some(h) => bytes.push(h << 4 | d),
                 None => high = Some(d),
@@ -481,7 +491,7 @@ fn row_bytes(row: &[u8], columns: usize, binary: bool) -> Vec<u8> {
 /// Two hexadecimal digits, or eight binary ones.
 fn row_byte(text: &[u8], binary: bool) -> Option<u8> {
     match text {
-        [high, low] if !binary => Some(hex(*high)? << 4 | hex(*low)?),
+        [high, low] if !binary => Some(hex_value(*high)? << 4 | hex_value(*low)?),
         bits if bits.iter().all(|c| matches!(c, b'0' | b'1')) => {
             Some(bits.iter().fold(0, |v, c| v << 1 | (c - b'0')))
         }
@@ -497,7 +507,7 @@ struct Patch<'o> {
 }
 
 impl Patch<'_> {
-    fn put(&mut self, position: u64, data: &[u8]) -> Result<(), CopyStop> {
+    fn put_at(&mut self, position: u64, data: &[u8]) -> Result<(), CopyStop> {
         if let Some(file) = &mut self.file {
             file.seek(SeekFrom::Start(position)).map_err(CopyStop::Read)?;
             return file.write_all(data).map_err(|_| CopyStop::Write);
@@ -507,8 +517,8 @@ impl Patch<'_> {
         if gap > MOST {
             return Err(CopyStop::Read(std::io::ErrorKind::InvalidInput.into()));
         }
-        put(self.stdout, &vec![0; gap as usize])?;
-        put(self.stdout, data)?;
+        write_output(self.stdout, &vec![0; gap as usize])?;
+        write_output(self.stdout, data)?;
         self.written += gap + data.len() as u64;
         Ok(())
     }

@@ -44,7 +44,7 @@ const DIGITS: &str = "0123456789";
 ///
 /// # Errors
 /// An option that is unknown or lacks its argument, a missing or an extra operand.
-pub(super) fn rewritten(
+pub(super) fn rewrite_arguments(
     util: &str,
     mut command: Command,
     argv: Vec<OsString>,
@@ -241,7 +241,7 @@ mod tests {
 
     use clap::{Arg, ArgAction, Command};
 
-    use super::{UsageRefusal, rewritten};
+    use super::{UsageRefusal, rewrite_arguments};
 
     fn command() -> Command {
         let flag = |name: &'static str, short| {
@@ -262,7 +262,7 @@ mod tests {
                 std::iter::once("t").chain(words.iter().copied()).map(OsString::from).collect()
             })
             .map_err(|text| UsageRefusal::Usage(text.to_string()));
-        assert_eq!(rewritten(util, command(), line), want, "{util} {words:?}");
+        assert_eq!(rewrite_arguments(util, command(), line), want, "{util} {words:?}");
     }
 
     // The rules are those of getopt_long(3), digits those of fold 9.1.
@@ -283,7 +283,7 @@ mod tests {
         check("t", &["-w"], Err("option requires an argument -- 'w'"));
         let line = ["t", "-w", "x"].map(OsString::from).to_vec();
         assert_eq!(
-            rewritten("t", command(), line),
+            rewrite_arguments("t", command(), line),
             Err(UsageRefusal::Value("invalid width: 'x'".into()))
         );
     }

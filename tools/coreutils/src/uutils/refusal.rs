@@ -32,13 +32,13 @@ pub(super) fn of_error(util: &str, error: &Error) -> UsageRefusal {
     // An option with a list of values is named with the list, which is a hint's place.
     let has_list = matches!(error.get(ContextKind::ValidValue), Some(ContextValue::Strings(list)) if !list.is_empty());
     if error.get(ContextKind::InvalidValue).is_none() || has_list && util != "join" {
-        return UsageRefusal::Usage(text(util, error));
+        return UsageRefusal::Usage(error_text(util, error));
     }
-    UsageRefusal::Value(text(util, error))
+    UsageRefusal::Value(error_text(util, error))
 }
 
 /// The message about an error.
-fn text(util: &str, error: &Error) -> String {
+fn error_text(util: &str, error: &Error) -> String {
     let text_of = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         Some(ContextValue::Strings(texts)) => Some(texts.join("' '")),

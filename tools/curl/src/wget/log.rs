@@ -46,7 +46,7 @@ impl WgetLog {
         Ok(WgetLog { talk, file, zone })
     }
 
-    fn put(&mut self, ctx: &mut Ctx<'_>, text: &str) {
+    fn put_text(&mut self, ctx: &mut Ctx<'_>, text: &str) {
         let _ = match &mut self.file {
             Some(file) => file.write_all(text.as_bytes()),
             None => ctx.stderr.write_all(text.as_bytes()),
@@ -54,40 +54,41 @@ impl WgetLog {
     }
 
     /// What is said unless `-q` or `-nv` is given.
-    pub(super) fn all(&mut self, ctx: &mut Ctx<'_>, text: &str) {
+    pub(super) fn say_verbose(&mut self, ctx: &mut Ctx<'_>, text: &str) {
         if self.talk == LogLevelChoice::All {
-            self.put(ctx, text);
+            self.put_text(ctx, text);
         }
     }
 
     /// What is said unless `-q` is given.
-    pub(super) fn always(&mut self, ctx: &mut Ctx<'_>, text: &str) {
+    pub(super) fn say_always(&mut self, ctx: &mut Ctx<'_>, text: &str) {
         if self.talk >= LogLevelChoice::Terse {
-            self.put(ctx, text);
+            self.put_text(ctx, text);
         }
     }
 
     /// What is said with `-nv` only.
-    pub(super) fn terse(&mut self, ctx: &mut Ctx<'_>, text: &str) {
+    pub(super) fn say_terse(&mut self, ctx: &mut Ctx<'_>, text: &str) {
         if self.talk == LogLevelChoice::Terse {
-            self.put(ctx, text);
+            self.put_text(ctx, text);
         }
     }
 
     /// `2026-11-23 07:52:10`
-    pub(super) fn now(&self) -> String {
-        let broken = self.zone.broken(clock::now().0, 0);
-        String::from_utf8_lossy(&strftime::strftime(b"%Y-%m-%d %H:%M:%S", &broken)).into_owned()
+    pub(super) fn time_stamp(&self) -> String {
+        let broken = self.zone.to_civil(clock::current_time().0, 0);
+        String::from_utf8_lossy(&strftime::format_strftime(b"%Y-%m-%d %H:%M:%S", &broken))
+            .into_owned()
     }
 }
 
 /// `‘NAME’`, with what terminals take for more than text written as octal numbers.
-pub(super) fn quote(name: &[u8]) -> String {
-    format!("‘{}’", plain(name))
+pub(super) fn quote_name(name: &[u8]) -> String {
+    format!("‘{}’", plain_text(name))
 }
 
 /// A text of a server's without control characters.
-pub(super) fn plain(text: &[u8]) -> String {
+pub(super) fn plain_text(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let sign = |c: char| match c {
         c if c.is_control() => format!("\\{:03o}", u32::from(c)),
@@ -97,7 +98,7 @@ pub(super) fn plain(text: &[u8]) -> String {
 }
 
 /// `121K`, `3.0M`: as wget shows lengths.
-pub(super) fn human(n: u64) -> String {
+pub(super) fn human_size(n: u64) -> String {
     if n < 1024 {
         return n.to_string();
     }
@@ -112,7 +113,7 @@ pub(super) fn human(n: u64) -> String {
 }
 
 /// Digits such that three of them count.
-fn digits(value: f64) -> usize {
+fn shown_digits(value: f64) -> usize {
     match value {
         v if v >= 99.95 => 0,
         v if v >= 9.995 => 1,
@@ -120,7 +121,7 @@ fn digits(value: f64) -> usize {
     }
 }
 
-fn rate(bytes: u64, time: Duration) -> (f64, usize) {
+fn transfer_rate(bytes: u64, time: Duration) -> (f64, usize) {
     // A clock that has not moved yet.
     let mut value = bytes as f64 / time.as_secs_f64().max(0.0001);
     let mut unit = 0;
@@ -132,16 +133,16 @@ fn rate(bytes: u64, time: Duration) -> (f64, usize) {
 }
 
 /// `212 MB/s`
-pub(super) fn speed(bytes: u64, time: Duration) -> String {
-    let (value, unit) = rate(bytes, time);
-    format!("{value:.*} {}", digits(value), ["B/s", "KB/s", "MB/s", "GB/s"][unit])
+pub(super) fn speed_text(bytes: u64, time: Duration) -> String {
+    let (value, unit) = transfer_rate(bytes, time);
+    format!("{value:.*} {}", shown_digits(value), ["B/s", "KB/s", "MB/s", "GB/s"][unit])
 }
 
 /// `0.02s`, `1m 5s`
-pub(super) fn span(time: Duration) -> String {
+pub(super) fn span_text(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds >= 10.0 {
-        return eta(seconds + 0.5);
+        return eta_text(seconds + 0.5);
     }
     // As many digits as two that count take.
     let places = match seconds {
@@ -155,7 +156,7 @@ pub(super) fn span(time: Duration) -> String {
     format!("{seconds:.places$}s")
 }
 
-fn eta(seconds: f64) -> String {
+fn eta_text(seconds: f64) -> String {
     let s = seconds as u64;
     match s {
         0..=99 => format!("{s}s"),
@@ -187,27 +188,27 @@ impl Dots {
         let rows = skipped / (DOT * ROW);
         if skipped > 0 {
             let kept = rows * DOT * ROW / 1024;
-            log.all(ctx, &format!("\n{:>8}[ skipping {kept}K ]", ""));
+            log.say_verbose(ctx, &format!("\n{:>8}[ skipping {kept}K ]", ""));
         }
-        dots.begin(log, ctx, rows);
+        dots.begin_row(log, ctx, rows);
         for _ in 0..(skipped - rows * DOT * ROW) / DOT {
-            dots.sign(log, ctx, ',');
+            dots.put_sign(log, ctx, ',');
         }
         dots
     }
 
-    fn begin(&self, log: &mut WgetLog, ctx: &mut Ctx<'_>, rows: u64) {
-        log.all(ctx, &format!("\n{:>6}K", rows * ROW * DOT / 1024));
+    fn begin_row(&self, log: &mut WgetLog, ctx: &mut Ctx<'_>, rows: u64) {
+        log.say_verbose(ctx, &format!("\n{:>6}K", rows * ROW * DOT / 1024));
     }
 
-    fn sign(&mut self, log: &mut WgetLog, ctx: &mut Ctx<'_>, sign: char) {
+    fn put_sign(&mut self, log: &mut WgetLog, ctx: &mut Ctx<'_>, sign: char) {
         let gap = if self.dots.is_multiple_of(GROUP) { " " } else { "" };
-        log.all(ctx, &format!("{gap}{sign}"));
+        log.say_verbose(ctx, &format!("{gap}{sign}"));
         self.dots += 1;
     }
 
     /// So many bytes have come.
-    pub(super) fn add(&mut self, log: &mut WgetLog, ctx: &mut Ctx<'_>, bytes: u64) {
+    pub(super) fn add_bytes(&mut self, log: &mut WgetLog, ctx: &mut Ctx<'_>, bytes: u64) {
         if log.talk != LogLevelChoice::All {
             self.done += bytes;
             return;
@@ -215,11 +216,11 @@ impl Dots {
         let before = self.done / DOT;
         self.done += bytes;
         for dot in before..self.done / DOT {
-            self.sign(log, ctx, '.');
+            self.put_sign(log, ctx, '.');
             if self.dots == ROW {
                 self.end_row(log, ctx, (dot + 1) * DOT, false);
                 self.dots = 0;
-                self.begin(log, ctx, (dot + 1) / ROW);
+                self.begin_row(log, ctx, (dot + 1) / ROW);
             }
         }
     }
@@ -230,16 +231,16 @@ impl Dots {
             text = format!("{:3}%", 100 * at / whole);
         }
         let in_row = if last { at % (DOT * ROW) } else { DOT * ROW };
-        let (value, unit) = rate(in_row, self.row.elapsed());
-        text += &format!(" {value:4.*}{}", digits(value), [' ', 'K', 'M', 'G'][unit]);
+        let (value, unit) = transfer_rate(in_row, self.row.elapsed());
+        text += &format!(" {value:4.*}{}", shown_digits(value), [' ', 'K', 'M', 'G'][unit]);
         self.row = Instant::now();
         if last {
-            text += &format!("={}", span(self.begun.elapsed()));
+            text += &format!("={}", span_text(self.begun.elapsed()));
         } else if let Some(whole) = self.whole.filter(|w| *w > at) {
             let left = self.begun.elapsed().as_secs_f64() * (whole - at) as f64 / at as f64;
-            text += &format!(" {}", eta(left));
+            text += &format!(" {}", eta_text(left));
         }
-        log.all(ctx, &text);
+        log.say_verbose(ctx, &text);
     }
 
     /// The body has ended; how long it took.
@@ -247,10 +248,10 @@ impl Dots {
         let took = self.begun.elapsed();
         let empty: u64 =
             (self.dots..ROW).map(|dot| if dot.is_multiple_of(GROUP) { 2 } else { 1 }).sum();
-        log.all(ctx, &" ".repeat(usize::try_from(empty).unwrap_or(0)));
+        log.say_verbose(ctx, &" ".repeat(usize::try_from(empty).unwrap_or(0)));
         let done = self.done;
         self.end_row(log, ctx, done, true);
-        log.all(ctx, "\n\n");
+        log.say_verbose(ctx, "\n\n");
         took
     }
 }

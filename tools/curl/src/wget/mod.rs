@@ -31,7 +31,7 @@ use box_applet::{Ctx, Ended, Exit, clock};
 use crate::cookies::Jar;
 use crate::world::{HttpNode, TransferHost};
 use fetch::WgetRun;
-use log::{WgetLog, human, plain, span, speed};
+use log::{WgetLog, human_size, plain_text, span_text, speed_text};
 use options::WgetOptions;
 
 /// The wget whose manual this follows.
@@ -70,7 +70,7 @@ pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn Transfer
     };
     if asked.help || asked.version {
         let _ = if asked.help {
-            options::help(&mut ctx.stdout)
+            options::print_help(&mut ctx.stdout)
         } else {
             writeln!(
                 ctx.stdout,
@@ -89,7 +89,7 @@ pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn Transfer
     if urls.is_empty() {
         return if asked.list.is_some() {
             let list = asked.list.as_deref().unwrap_or_default();
-            ctx.error(format_args!("No URLs found in {}.", plain(list)));
+            ctx.error(format_args!("No URLs found in {}.", plain_text(list)));
             Exit::SUCCESS
         } else {
             wrong(ctx, "missing URL", Fault::Other)
@@ -110,7 +110,7 @@ fn wrong(ctx: &mut Ctx<'_>, why: &str, fault: Fault) -> Exit {
 fn urls(ctx: &mut Ctx<'_>, asked: &WgetOptions) -> Result<Vec<Vec<u8>>, String> {
     let mut urls = asked.urls.clone();
     if let Some(name) = &asked.list {
-        let failed = |e| format!("{}: {}", plain(name), box_sys::strerror(&e));
+        let failed = |e| format!("{}: {}", plain_text(name), box_sys::error_text(&e));
         let text = ctx.read(name).map_err(failed)?;
         let lines = text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
         urls.extend(lines.filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
@@ -127,13 +127,17 @@ fn all(
     let log = match WgetLog::new(ctx, asked) {
         Ok(log) => log,
         Err(e) => {
-            ctx.error(box_sys::strerror(&e));
+            ctx.error(box_sys::error_text(&e));
             return Fault::File.exit();
         }
     };
     let mut jar = Jar::default();
     if let Some(name) = &asked.cookies {
-        jar.load(&fs::read(ctx.path(name)).unwrap_or_default(), false, clock::now().0);
+        jar.load_cookies(
+            &fs::read(ctx.path(name)).unwrap_or_default(),
+            false,
+            clock::current_time().0,
+        );
     }
     let begun = Instant::now();
     let mut job = WgetRun::new(ctx, world, asked, log, jar);
@@ -142,7 +146,7 @@ fn all(
         if n > 0 && asked.wait > 0.0 {
             job.world.sleep(Duration::from_secs_f64(asked.wait));
         }
-        let fault = job.one(url).err();
+        let fault = job.fetch_url(url).err();
         worst = match (worst, fault) {
             (Some(old), Some(new)) => Some(old.min(new)),
             (old, new) => old.or(new),
@@ -155,7 +159,7 @@ fn all(
         if !asked.session_cookies {
             job.jar.end_session();
         }
-        let text = job.jar.text();
+        let text = job.jar.file_text();
         if fs::write(job.ctx.path(name), text).is_err() {
             worst = worst.or(Some(Fault::File));
         }
@@ -164,15 +168,15 @@ fn all(
 }
 
 fn finished(job: &mut WgetRun<'_, '_>, begun: Instant) {
-    let now = job.log.now();
+    let now = job.log.time_stamp();
     let (files, bytes, time) = (job.files, job.bytes, job.time);
     let mut text =
-        format!("FINISHED --{now}--\nTotal wall clock time: {}\n", span(begun.elapsed()));
+        format!("FINISHED --{now}--\nTotal wall clock time: {}\n", span_text(begun.elapsed()));
     text += &format!(
         "Downloaded: {files} files, {} in {} ({})\n",
-        human(bytes),
-        span(time),
-        speed(bytes, time)
+        human_size(bytes),
+        span_text(time),
+        speed_text(bytes, time)
     );
-    job.log.always(job.ctx, &text);
+    job.log.say_always(job.ctx, &text);
 }

@@ -74,7 +74,7 @@ struct WgetOption {
     help: &'static str,
 }
 
-const fn opt(
+const fn new_option(
     short: &'static str,
     long: &'static str,
     kind: WgetOptionKind,
@@ -90,178 +90,218 @@ const BY_HOST: &str = "the sandbox's host makes the connections, as its policy s
 const NOT_HERE: &str = "it is not supported here";
 
 const OPTIONS: &[WgetOption] = &[
-    opt("V", "version", WgetOptionKind::Flag(|o| &mut o.version), "print the version"),
-    opt("h", "help", WgetOptionKind::Flag(|o| &mut o.help), "print this help"),
-    opt("o", "output-file", WgetOptionKind::Text(|o| &mut o.log), "write messages to FILE"),
-    opt("a", "append-output", WgetOptionKind::Text(|o| &mut o.log_more), "append messages to FILE"),
-    opt("q", "quiet", WgetOptionKind::Flag(|o| &mut o.quiet), "write no messages"),
-    opt(
+    new_option("V", "version", WgetOptionKind::Flag(|o| &mut o.version), "print the version"),
+    new_option("h", "help", WgetOptionKind::Flag(|o| &mut o.help), "print this help"),
+    new_option("o", "output-file", WgetOptionKind::Text(|o| &mut o.log), "write messages to FILE"),
+    new_option(
+        "a",
+        "append-output",
+        WgetOptionKind::Text(|o| &mut o.log_more),
+        "append messages to FILE",
+    ),
+    new_option("q", "quiet", WgetOptionKind::Flag(|o| &mut o.quiet), "write no messages"),
+    new_option(
         "v",
         "verbose",
         WgetOptionKind::Flag(|o| &mut o.verbose),
         "write all messages (the default)",
     ),
-    opt("nv", "no-verbose", WgetOptionKind::Flag(|o| &mut o.terse), "write one line for a file"),
-    opt(
+    new_option(
+        "nv",
+        "no-verbose",
+        WgetOptionKind::Flag(|o| &mut o.terse),
+        "write one line for a file",
+    ),
+    new_option(
         "i",
         "input-file",
         WgetOptionKind::Text(|o| &mut o.list),
         "read URLs from FILE, or - for standard input",
     ),
-    opt(
+    new_option(
         "t",
         "tries",
         WgetOptionKind::Number(|o| &mut o.tries),
         "try so often (0 for ever; the default is 20)",
     ),
-    opt(
+    new_option(
         "",
         "retry-connrefused",
         WgetOptionKind::Flag(|o| &mut o.refused_too),
         "try again if nobody listens",
     ),
-    opt(
+    new_option(
         "O",
         "output-document",
         WgetOptionKind::Text(|o| &mut o.document),
         "write all documents to FILE",
     ),
-    opt(
+    new_option(
         "nc",
         "no-clobber",
         WgetOptionKind::Flag(|o| &mut o.no_clobber),
         "fetch no files that are there",
     ),
-    opt(
+    new_option(
         "c",
         "continue",
         WgetOptionKind::Flag(|o| &mut o.resume),
         "fetch the rest of files that are there",
     ),
-    opt(
+    new_option(
         "N",
         "timestamping",
         WgetOptionKind::Flag(|o| &mut o.newer),
         "fetch only what is newer than the file",
     ),
-    opt(
+    new_option(
         "",
         "no-use-server-timestamps",
         WgetOptionKind::Flag(|o| &mut o.no_times),
         "files get the time of now",
     ),
-    opt(
+    new_option(
         "S",
         "server-response",
         WgetOptionKind::Flag(|o| &mut o.show_head),
         "show the response's head",
     ),
-    opt("", "spider", WgetOptionKind::Flag(|o| &mut o.spider), "ask, and fetch nothing"),
-    opt(
+    new_option("", "spider", WgetOptionKind::Flag(|o| &mut o.spider), "ask, and fetch nothing"),
+    new_option(
         "T",
         "timeout",
         WgetOptionKind::Seconds(|o| &mut o.timeout),
         "give a connection so many seconds",
     ),
-    opt("", "read-timeout", WgetOptionKind::Seconds(|o| &mut o.timeout), ""),
-    opt("", "dns-timeout", WgetOptionKind::Seconds(|o| &mut o.connect_timeout), ""),
-    opt("", "connect-timeout", WgetOptionKind::Seconds(|o| &mut o.connect_timeout), ""),
-    opt("w", "wait", WgetOptionKind::Seconds(|o| &mut o.wait), "wait between files"),
-    opt(
+    new_option("", "read-timeout", WgetOptionKind::Seconds(|o| &mut o.timeout), ""),
+    new_option("", "dns-timeout", WgetOptionKind::Seconds(|o| &mut o.connect_timeout), ""),
+    new_option("", "connect-timeout", WgetOptionKind::Seconds(|o| &mut o.connect_timeout), ""),
+    new_option("w", "wait", WgetOptionKind::Seconds(|o| &mut o.wait), "wait between files"),
+    new_option(
         "",
         "waitretry",
         WgetOptionKind::Number(|o| &mut o.wait_retry),
         "wait 1 to so many seconds before tries",
     ),
-    opt(
+    new_option(
         "P",
         "directory-prefix",
         WgetOptionKind::Text(|o| &mut o.prefix),
         "put files into a folder",
     ),
-    opt("", "user", WgetOptionKind::Text(|o| &mut o.user), "the user's name"),
-    opt("", "http-user", WgetOptionKind::Text(|o| &mut o.user), ""),
-    opt("", "password", WgetOptionKind::Text(|o| &mut o.password), "the user's password"),
-    opt("", "http-password", WgetOptionKind::Text(|o| &mut o.password), ""),
-    opt(
+    new_option("", "user", WgetOptionKind::Text(|o| &mut o.user), "the user's name"),
+    new_option("", "http-user", WgetOptionKind::Text(|o| &mut o.user), ""),
+    new_option("", "password", WgetOptionKind::Text(|o| &mut o.password), "the user's password"),
+    new_option("", "http-password", WgetOptionKind::Text(|o| &mut o.password), ""),
+    new_option(
         "",
         "auth-no-challenge",
         WgetOptionKind::Flag(|o| &mut o.no_challenge),
         "send them before they are asked for",
     ),
-    opt("", "header", WgetOptionKind::Header, "send a header, as in 'Accept: text/plain'"),
-    opt(
+    new_option("", "header", WgetOptionKind::Header, "send a header, as in 'Accept: text/plain'"),
+    new_option(
         "",
         "max-redirect",
         WgetOptionKind::Number(|o| &mut o.redirects),
         "follow so many redirects (20)",
     ),
-    opt("", "referer", WgetOptionKind::Text(|o| &mut o.referer), "send a Referer"),
-    opt(
+    new_option("", "referer", WgetOptionKind::Text(|o| &mut o.referer), "send a Referer"),
+    new_option(
         "",
         "save-headers",
         WgetOptionKind::Flag(|o| &mut o.save_head),
         "write the response's head into the file",
     ),
-    opt("U", "user-agent", WgetOptionKind::Text(|o| &mut o.agent), "send another User-Agent"),
-    opt("", "load-cookies", WgetOptionKind::Text(|o| &mut o.cookies), "read cookies from FILE"),
-    opt("", "save-cookies", WgetOptionKind::Text(|o| &mut o.save_cookies), "write cookies to FILE"),
-    opt(
+    new_option(
+        "U",
+        "user-agent",
+        WgetOptionKind::Text(|o| &mut o.agent),
+        "send another User-Agent",
+    ),
+    new_option(
+        "",
+        "load-cookies",
+        WgetOptionKind::Text(|o| &mut o.cookies),
+        "read cookies from FILE",
+    ),
+    new_option(
+        "",
+        "save-cookies",
+        WgetOptionKind::Text(|o| &mut o.save_cookies),
+        "write cookies to FILE",
+    ),
+    new_option(
         "",
         "keep-session-cookies",
         WgetOptionKind::Flag(|o| &mut o.session_cookies),
         "those of the session, too",
     ),
-    opt("", "post-data", WgetOptionKind::Text(|o| &mut o.post), "send a text by POST"),
-    opt("", "post-file", WgetOptionKind::Text(|o| &mut o.post_file), "send a file by POST"),
-    opt("", "method", WgetOptionKind::Text(|o| &mut o.method), "use another method"),
-    opt("", "body-data", WgetOptionKind::Text(|o| &mut o.body), "with --method: send a text"),
-    opt("", "body-file", WgetOptionKind::Text(|o| &mut o.body_file), "with --method: send a file"),
-    opt(
+    new_option("", "post-data", WgetOptionKind::Text(|o| &mut o.post), "send a text by POST"),
+    new_option("", "post-file", WgetOptionKind::Text(|o| &mut o.post_file), "send a file by POST"),
+    new_option("", "method", WgetOptionKind::Text(|o| &mut o.method), "use another method"),
+    new_option(
+        "",
+        "body-data",
+        WgetOptionKind::Text(|o| &mut o.body),
+        "with --method: send a text",
+    ),
+    new_option(
+        "",
+        "body-file",
+        WgetOptionKind::Text(|o| &mut o.body_file),
+        "with --method: send a file",
+    ),
+    new_option(
         "",
         "content-disposition",
         WgetOptionKind::Flag(|o| &mut o.disposition),
         "take the name that the server gives",
     ),
-    opt(
+    new_option(
         "",
         "content-on-error",
         WgetOptionKind::Flag(|o| &mut o.on_error),
         "write what comes with an error",
     ),
-    opt(
+    new_option(
         "",
         "trust-server-names",
         WgetOptionKind::Flag(|o| &mut o.trust_names),
         "name files by the last redirect",
     ),
-    opt("", "no-check-certificate", WgetOptionKind::Refused(false, CHECKED), ""),
-    opt("", "check-certificate", WgetOptionKind::Ignored(true), ""),
-    opt("", "ca-certificate", WgetOptionKind::Refused(true, CHECKED), ""),
-    opt("", "certificate", WgetOptionKind::Refused(true, BY_HOST), ""),
-    opt("r", "recursive", WgetOptionKind::Refused(false, FILES), ""),
-    opt("m", "mirror", WgetOptionKind::Refused(false, FILES), ""),
-    opt("p", "page-requisites", WgetOptionKind::Refused(false, FILES), ""),
-    opt("b", "background", WgetOptionKind::Refused(false, "end the command with & instead"), ""),
-    opt("", "limit-rate", WgetOptionKind::Refused(true, NOT_HERE), ""),
-    opt("Q", "quota", WgetOptionKind::Refused(true, NOT_HERE), ""),
-    opt("", "proxy-user", WgetOptionKind::Refused(true, BY_HOST), ""),
-    opt("", "bind-address", WgetOptionKind::Refused(true, BY_HOST), ""),
-    opt("", "no-proxy", WgetOptionKind::Ignored(false), ""),
-    opt("", "no-hsts", WgetOptionKind::Ignored(false), ""),
-    opt("", "no-cache", WgetOptionKind::Ignored(false), ""),
-    opt("", "no-cookies", WgetOptionKind::Ignored(false), ""),
-    opt("", "no-dns-cache", WgetOptionKind::Ignored(false), ""),
-    opt("", "no-http-keep-alive", WgetOptionKind::Ignored(false), ""),
-    opt("nd", "no-directories", WgetOptionKind::Ignored(false), ""),
-    opt("nH", "no-host-directories", WgetOptionKind::Ignored(false), ""),
-    opt("np", "no-parent", WgetOptionKind::Ignored(false), ""),
-    opt("4", "inet4-only", WgetOptionKind::Flag(|o| &mut o.ignored), ""),
-    opt("6", "inet6-only", WgetOptionKind::Flag(|o| &mut o.ignored), ""),
-    opt("", "progress", WgetOptionKind::Ignored(true), ""),
-    opt("", "show-progress", WgetOptionKind::Ignored(false), ""),
-    opt("", "secure-protocol", WgetOptionKind::Ignored(true), ""),
-    opt("", "no-config", WgetOptionKind::Ignored(false), ""),
+    new_option("", "no-check-certificate", WgetOptionKind::Refused(false, CHECKED), ""),
+    new_option("", "check-certificate", WgetOptionKind::Ignored(true), ""),
+    new_option("", "ca-certificate", WgetOptionKind::Refused(true, CHECKED), ""),
+    new_option("", "certificate", WgetOptionKind::Refused(true, BY_HOST), ""),
+    new_option("r", "recursive", WgetOptionKind::Refused(false, FILES), ""),
+    new_option("m", "mirror", WgetOptionKind::Refused(false, FILES), ""),
+    new_option("p", "page-requisites", WgetOptionKind::Refused(false, FILES), ""),
+    new_option(
+        "b",
+        "background",
+        WgetOptionKind::Refused(false, "end the command with & instead"),
+        "",
+    ),
+    new_option("", "limit-rate", WgetOptionKind::Refused(true, NOT_HERE), ""),
+    new_option("Q", "quota", WgetOptionKind::Refused(true, NOT_HERE), ""),
+    new_option("", "proxy-user", WgetOptionKind::Refused(true, BY_HOST), ""),
+    new_option("", "bind-address", WgetOptionKind::Refused(true, BY_HOST), ""),
+    new_option("", "no-proxy", WgetOptionKind::Ignored(false), ""),
+    new_option("", "no-hsts", WgetOptionKind::Ignored(false), ""),
+    new_option("", "no-cache", WgetOptionKind::Ignored(false), ""),
+    new_option("", "no-cookies", WgetOptionKind::Ignored(false), ""),
+    new_option("", "no-dns-cache", WgetOptionKind::Ignored(false), ""),
+    new_option("", "no-http-keep-alive", WgetOptionKind::Ignored(false), ""),
+    new_option("nd", "no-directories", WgetOptionKind::Ignored(false), ""),
+    new_option("nH", "no-host-directories", WgetOptionKind::Ignored(false), ""),
+    new_option("np", "no-parent", WgetOptionKind::Ignored(false), ""),
+    new_option("4", "inet4-only", WgetOptionKind::Flag(|o| &mut o.ignored), ""),
+    new_option("6", "inet6-only", WgetOptionKind::Flag(|o| &mut o.ignored), ""),
+    new_option("", "progress", WgetOptionKind::Ignored(true), ""),
+    new_option("", "show-progress", WgetOptionKind::Ignored(false), ""),
+    new_option("", "secure-protocol", WgetOptionKind::Ignored(true), ""),
+    new_option("", "no-config", WgetOptionKind::Ignored(false), ""),
 ];
 
 /// A command line that does not fit, in GNU's words.
@@ -298,7 +338,7 @@ impl WgetOptionKind {
     }
 }
 
-fn shown(bytes: &[u8]) -> String {
+fn shown_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -309,8 +349,10 @@ pub(super) fn parse(args: &[Vec<u8>]) -> Result<WgetOptions, WgetUsageError> {
     while let Some(arg) = rest.next() {
         match arg {
             b"--" => asked.urls.extend(rest.by_ref().map(<[u8]>::to_vec)),
-            [b'-', b'-', name @ ..] => long(&mut asked, name, &mut rest)?,
-            [b'-', letters @ ..] if !letters.is_empty() => short(&mut asked, letters, &mut rest)?,
+            [b'-', b'-', name @ ..] => parse_long(&mut asked, name, &mut rest)?,
+            [b'-', letters @ ..] if !letters.is_empty() => {
+                parse_short(&mut asked, letters, &mut rest)?
+            }
             url => asked.urls.push(url.to_vec()),
         }
     }
@@ -320,7 +362,7 @@ pub(super) fn parse(args: &[Vec<u8>]) -> Result<WgetOptions, WgetUsageError> {
 
 type Rest<'a, 'r> = &'r mut dyn Iterator<Item = &'a [u8]>;
 
-fn long<'a>(
+fn parse_long<'a>(
     asked: &mut WgetOptions,
     text: &'a [u8],
     rest: Rest<'a, '_>,
@@ -329,7 +371,7 @@ fn long<'a>(
         Some(at) => (&text[..at], Some(&text[at + 1..])),
         None => (text, None),
     };
-    let name = shown(name);
+    let name = shown_text(name);
     let written = format!("--{name}");
     let exact = OPTIONS.iter().find(|o| o.long == name);
     let mut begun = OPTIONS.iter().filter(|o| o.long.starts_with(&name));
@@ -346,10 +388,10 @@ fn long<'a>(
             rest.next().ok_or_else(|| WgetUsageError::Value(format!("--{}", opt.long)))?
         }
     };
-    apply(asked, opt, &format!("--{}", opt.long), value)
+    apply_option(asked, opt, &format!("--{}", opt.long), value)
 }
 
-fn short<'a>(
+fn parse_short<'a>(
     asked: &mut WgetOptions,
     letters: &'a [u8],
     rest: Rest<'a, '_>,
@@ -364,23 +406,23 @@ fn short<'a>(
         letters = &letters[name.len()..];
         let written = format!("-{}", opt.short);
         if !opt.kind.takes_value() {
-            apply(asked, opt, &written, b"")?;
+            apply_option(asked, opt, &written, b"")?;
             continue;
         }
         let value = if letters.is_empty() { rest.next() } else { Some(letters) };
         let value = value.ok_or_else(|| WgetUsageError::Value(opt.short.to_owned()))?;
-        return apply(asked, opt, &written, value);
+        return apply_option(asked, opt, &written, value);
     }
     Ok(())
 }
 
-fn apply(
+fn apply_option(
     asked: &mut WgetOptions,
     opt: &'static WgetOption,
     written: &str,
     value: &[u8],
 ) -> Result<(), WgetUsageError> {
-    let number = || WgetUsageError::Number(opt.long, shown(value));
+    let number = || WgetUsageError::Number(opt.long, shown_text(value));
     let parsed = || std::str::from_utf8(value).ok().and_then(|v| v.parse::<f64>().ok());
     let parsed = || parsed().filter(|n| (0.0..1e9).contains(n));
     match opt.kind {
@@ -391,7 +433,7 @@ fn apply(
         WgetOptionKind::Number(field) => *field(asked) = Some(parsed().ok_or_else(number)?),
         WgetOptionKind::Header if value.is_empty() => asked.headers.clear(),
         WgetOptionKind::Header if value.contains(&b':') => asked.headers.push(value.to_vec()),
-        WgetOptionKind::Header => return Err(WgetUsageError::Header(opt.long, shown(value))),
+        WgetOptionKind::Header => return Err(WgetUsageError::Header(opt.long, shown_text(value))),
         WgetOptionKind::Ignored(_) => {}
         WgetOptionKind::Refused(_, why) => {
             return Err(WgetUsageError::Refused(written.to_owned(), why));
@@ -435,7 +477,7 @@ impl WgetOptions {
 }
 
 /// What `--help` prints.
-pub(super) fn help(out: &mut dyn Write) -> std::io::Result<()> {
+pub(super) fn print_help(out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "Usage: wget [OPTION]... [URL]...\n")?;
     for opt in OPTIONS.iter().filter(|o| !o.help.is_empty()) {
         let short = match opt.short {

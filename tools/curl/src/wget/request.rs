@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use box_applet::Ctx;
 use box_sys::http::{Header, HttpRequest};
-use box_text::base64::encode;
+use box_text::base64::encode_base64;
 
 use super::VERSION;
 use super::options::WgetOptions;
@@ -61,7 +61,7 @@ impl WgetHop {
     }
 
     /// Where a redirect leads. Only 307 and 308 keep method and body.
-    pub(super) fn redirected(&self, status: u16, url: Url) -> WgetHop {
+    pub(super) fn follow_redirect(&self, status: u16, url: Url) -> WgetHop {
         let mut next = WgetHop { url, ..self.clone() };
         if !matches!(status, 307 | 308) && self.method != b"HEAD" {
             next.method = b"GET".to_vec();
@@ -79,7 +79,7 @@ impl WgetHop {
     }
 
     /// User and password, of the URL or the options.
-    pub(super) fn user(&self, asked: &WgetOptions) -> Option<Vec<u8>> {
+    pub(super) fn user_and_password(&self, asked: &WgetOptions) -> Option<Vec<u8>> {
         let (user, password) = match &self.url.user {
             Some((user, password)) => (user.clone(), password.clone()),
             None if self.is_at_home() => {
@@ -90,7 +90,7 @@ impl WgetHop {
         Some([user, b":".to_vec(), password].concat())
     }
 
-    pub(super) fn request(&self, asked: &WgetOptions, extra: &TryExtras) -> HttpRequest {
+    pub(super) fn to_request(&self, asked: &WgetOptions, extra: &TryExtras) -> HttpRequest {
         let mut headers: Vec<Header> = Vec::new();
         let mut set = |name: &str, value: &[u8]| headers.push((name.into(), value.to_vec()));
         if let Some(referer) = &asked.referer {
@@ -109,8 +109,8 @@ impl WgetHop {
         }
         set("Accept", b"*/*");
         set("Accept-Encoding", b"identity");
-        if let Some(user) = self.user(asked).filter(|_| self.authorized) {
-            set("Authorization", &[b"Basic ", encode(&user).as_bytes()].concat());
+        if let Some(user) = self.user_and_password(asked).filter(|_| self.authorized) {
+            set("Authorization", &[b"Basic ", encode_base64(&user).as_bytes()].concat());
         }
         if self.body != RequestBody::None {
             set("Content-Type", b"application/x-www-form-urlencoded");
@@ -119,7 +119,7 @@ impl WgetHop {
             set("Cookie", cookie);
         }
         for line in &asked.headers {
-            custom(&mut headers, line, self.is_at_home());
+            add_custom_header(&mut headers, line, self.is_at_home());
         }
         HttpRequest {
             method: self.method.clone(),
@@ -134,7 +134,7 @@ impl WgetHop {
 }
 
 /// `--header`: in place of one of the same name. Secrets stay with the host that they were meant for.
-fn custom(headers: &mut Vec<Header>, line: &[u8], at_home: bool) {
+fn add_custom_header(headers: &mut Vec<Header>, line: &[u8], at_home: bool) {
     let Some(at) = line.iter().position(|b| *b == b':') else { return };
     let (name, value) = (line[..at].trim_ascii(), line[at + 1..].trim_ascii());
     let is_secret =

@@ -26,7 +26,7 @@ pub(super) enum DocumentPlace {
 
 impl DocumentPlace {
     /// How messages call it.
-    pub(super) fn shown(&self) -> &[u8] {
+    pub(super) fn shown_name(&self) -> &[u8] {
         match self {
             DocumentPlace::Stdout => b"STDOUT",
             DocumentPlace::Shared(name) | DocumentPlace::Own(name, _) => name,
@@ -46,7 +46,7 @@ impl DocumentPlace {
 
 /// A name of the server's, or of the URL's path and query, without folders.
 pub(super) fn name_of(url: &Url) -> Vec<u8> {
-    let mut name = url::unescape(url.file_name());
+    let mut name = url::percent_decode(url.file_name());
     if name.is_empty() {
         name = b"index.html".to_vec();
     }
@@ -54,11 +54,11 @@ pub(super) fn name_of(url: &Url) -> Vec<u8> {
         name.push(b'?');
         name.extend(query);
     }
-    safe(&name)
+    safe_name(&name)
 }
 
 /// Without what leads to other folders or disturbs terminals (`--restrict-file-names=unix`).
-pub(super) fn safe(name: &[u8]) -> Vec<u8> {
+pub(super) fn safe_name(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for b in name {
         match b {
@@ -73,7 +73,7 @@ pub(super) fn safe(name: &[u8]) -> Vec<u8> {
 }
 
 /// With the folder of `-P`.
-pub(super) fn placed(asked: &WgetOptions, name: &[u8]) -> Vec<u8> {
+pub(super) fn placed_name(asked: &WgetOptions, name: &[u8]) -> Vec<u8> {
     match asked.prefix.as_deref().filter(|p| !p.is_empty() && *p != b".") {
         Some(prefix) => [prefix.strip_suffix(b"/").unwrap_or(prefix), b"/", name].concat(),
         None => name.to_vec(),
@@ -81,7 +81,7 @@ pub(super) fn placed(asked: &WgetOptions, name: &[u8]) -> Vec<u8> {
 }
 
 /// `NAME`, or `NAME.1`, `NAME.2` if it is there.
-pub(super) fn unused(ctx: &Ctx<'_>, name: Vec<u8>) -> Vec<u8> {
+pub(super) fn unused_name(ctx: &Ctx<'_>, name: Vec<u8>) -> Vec<u8> {
     let is_free = |name: &[u8]| fs::symlink_metadata(ctx.path(name)).is_err();
     if is_free(&name) {
         return name;
@@ -91,7 +91,7 @@ pub(super) fn unused(ctx: &Ctx<'_>, name: Vec<u8>) -> Vec<u8> {
 }
 
 /// Opens a document's own file; what is behind `start` goes.
-pub(super) fn open(path: &Path, start: u64) -> io::Result<File> {
+pub(super) fn open_document(path: &Path, start: u64) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -102,7 +102,7 @@ pub(super) fn open(path: &Path, start: u64) -> io::Result<File> {
 }
 
 /// The file of `-O`, empty.
-pub(super) fn shared(ctx: &Ctx<'_>, name: &[u8], resume: bool) -> io::Result<File> {
+pub(super) fn open_shared(ctx: &Ctx<'_>, name: &[u8], resume: bool) -> io::Result<File> {
     let path = ctx.path(name);
     let mut options = File::options();
     options.create(true).write(true);
@@ -115,23 +115,23 @@ pub(super) fn shared(ctx: &Ctx<'_>, name: &[u8], resume: bool) -> io::Result<Fil
 }
 
 /// The file's time as `If-Modified-Since` has it (RFC 9110, 5.6.7).
-pub(super) fn since(path: &Path) -> Option<String> {
+pub(super) fn since_header(path: &Path) -> Option<String> {
     let time = fs::metadata(path).ok()?.modified().ok()?;
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
-    let broken = Zone::utc().broken(i64::try_from(seconds).ok()?, 0);
-    let text = strftime::strftime(b"%a, %d %b %Y %H:%M:%S GMT", &broken);
+    let broken = Zone::utc().to_civil(i64::try_from(seconds).ok()?, 0);
+    let text = strftime::format_strftime(b"%a, %d %b %Y %H:%M:%S GMT", &broken);
     String::from_utf8(text).ok()
 }
 
 /// Gives a file the server's time.
 pub(super) fn set_time(path: &Path, last_modified: &[u8]) {
-    let Some(seconds) = crate::cookies::date(last_modified) else { return };
+    let Some(seconds) = crate::cookies::parse_date(last_modified) else { return };
     let nanos = u64::try_from(seconds).ok().and_then(|s| s.checked_mul(1_000_000_000));
     let _ = box_sys::meta::set_times(path, nanos, nanos, true);
 }
 
 /// Writes to standard output at once.
-pub(super) fn stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> io::Result<()> {
     let written = ctx.stdout.write_all(bytes).and_then(|()| ctx.stdout.flush());
     // It is told here, not once more at the end.
     written.inspect_err(|_| drop(ctx.stdout.take_error()))

@@ -33,7 +33,7 @@ impl SideColumns {
     }
 
     /// One row. A line comes with its newline, if it has one.
-    pub fn row(
+    pub fn write_row(
         &self,
         out: &mut dyn Write,
         left: Option<&[u8]>,
@@ -43,10 +43,10 @@ impl SideColumns {
         let ends = |l: Option<&[u8]>| l.is_some_and(|l| l.ends_with(b"\n"));
         let mut at = 0;
         if let Some(l) = left {
-            at = self.cut(out, l, 0)?;
+            at = self.write_cut(out, l, 0)?;
         }
         if mark != b' ' {
-            at = self.pad(out, at, (self.half + self.right - 1) / 2)? + 1;
+            at = self.pad_to(out, at, (self.half + self.right - 1) / 2)? + 1;
             // Which of both lacks its newline.
             let mark = match (mark, ends(left), ends(right)) {
                 (b'|', true, false) => b'/',
@@ -56,8 +56,8 @@ impl SideColumns {
             out.write_all(&[mark])?;
         }
         if let Some(r) = right.filter(|r| *r != b"\n") {
-            at = self.pad(out, at, self.right)?;
-            self.cut(out, r, at)?;
+            at = self.pad_to(out, at, self.right)?;
+            self.write_cut(out, r, at)?;
         }
         if ends(left) || ends(right) {
             out.write_all(b"\n")?;
@@ -67,11 +67,11 @@ impl SideColumns {
 
     /// Writes as much of a line as its column holds; `indent` is where the column begins. Gives the column
     /// that was reached. A tab stays one if what it leads to is within the column.
-    fn cut(&self, out: &mut dyn Write, line: &[u8], indent: usize) -> io::Result<usize> {
+    fn write_cut(&self, out: &mut dyn Write, line: &[u8], indent: usize) -> io::Result<usize> {
         // Where the text would be, and where the output is: they part at the edge.
         let (mut text, mut at) = (0usize, 0usize);
         let mut rest = line.strip_suffix(b"\n").unwrap_or(line);
-        while let Some((c, len)) = first(rest) {
+        while let Some((c, len)) = first_char(rest) {
             let bytes = &rest[..len];
             rest = &rest[len..];
             match bytes {
@@ -79,7 +79,7 @@ impl SideColumns {
                     let stop = text + self.tab - text % self.tab;
                     if text == at {
                         if self.expand {
-                            at = self.pad(out, at, stop.min(self.half))?;
+                            at = self.pad_to(out, at, stop.min(self.half))?;
                         } else if stop < self.half {
                             at = stop;
                             out.write_all(b"\t")?;
@@ -89,7 +89,7 @@ impl SideColumns {
                 }
                 b"\r" => {
                     out.write_all(b"\r")?;
-                    self.pad(out, 0, indent)?;
+                    self.pad_to(out, 0, indent)?;
                     (text, at) = (0, 0);
                 }
                 b"\x08" => {
@@ -124,7 +124,7 @@ impl SideColumns {
     }
 
     /// Moves from one column to another, with tabs where they fit.
-    fn pad(&self, out: &mut dyn Write, mut from: usize, to: usize) -> io::Result<usize> {
+    fn pad_to(&self, out: &mut dyn Write, mut from: usize, to: usize) -> io::Result<usize> {
         while !self.expand && from - from % self.tab + self.tab <= to {
             out.write_all(b"\t")?;
             from = from - from % self.tab + self.tab;
@@ -135,7 +135,7 @@ impl SideColumns {
 }
 
 /// The first character, or `None` with one byte where there is none.
-fn first(text: &[u8]) -> Option<(Option<char>, usize)> {
+fn first_char(text: &[u8]) -> Option<(Option<char>, usize)> {
     let lead = *text.first()?;
     let len = match lead {
         0..=0x7f => 1,

@@ -118,7 +118,12 @@ impl<'a, 'b> TokenSource for Keys<'a, 'b> {
 }
 
 /// The changes from some lines to others, in order, none of them ignored.
-pub fn changes(old: &[&[u8]], new: &[&[u8]], equality: Equality, minimal: bool) -> Vec<LineChange> {
+pub fn find_changes(
+    old: &[&[u8]],
+    new: &[&[u8]],
+    equality: Equality,
+    minimal: bool,
+) -> Vec<LineChange> {
     let input = InternedInput::new(Keys { lines: old, equality }, Keys { lines: new, equality });
     let algorithm = if minimal { Algorithm::MyersMinimal } else { Algorithm::Myers };
     let mut diff = Diff::compute(algorithm, &input);
@@ -136,9 +141,9 @@ pub fn changes(old: &[&[u8]], new: &[&[u8]], equality: Equality, minimal: bool) 
 impl<'a> TextComparison<'a> {
     /// Compares line by line.
     pub fn new(options: &DiffOptions, old: &'a [u8], new: &'a [u8]) -> TextComparison<'a> {
-        let (old, new) = (lines(old), lines(new));
+        let (old, new) = (split_lines(old), split_lines(new));
         let equality = options.equality;
-        let mut changes = changes(&old, &new, equality, options.minimal);
+        let mut changes = find_changes(&old, &new, equality, options.minimal);
         for c in &mut changes {
             let mut all = old[c.old.clone()].iter().chain(&new[c.new.clone()]);
             let ignorable = |l: &&&[u8]| {
@@ -158,6 +163,6 @@ impl<'a> TextComparison<'a> {
 }
 
 /// Lines with their newlines; the last may lack one.
-pub fn lines(text: &[u8]) -> Vec<&[u8]> {
+pub fn split_lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|&c| c == b'\n').collect()
 }

@@ -35,7 +35,7 @@ struct DiffPrinter<'a> {
 }
 
 /// Prints the changes in the form asked for.
-pub fn print(
+pub fn print_changes(
     out: &mut dyn Write,
     options: &DiffOptions,
     a: &DiffFile,
@@ -45,14 +45,14 @@ pub fn print(
     let palette = if options.color { &COLORS } else { &PLAIN };
     let mut p = DiffPrinter { out, options, palette };
     match options.form {
-        DiffForm::Normal => p.normal(lines),
-        DiffForm::Unified(n) => p.unified(a, b, lines, n),
-        DiffForm::Context(n) => p.context(a, b, lines, n),
-        DiffForm::Ed => p.ed(lines),
+        DiffForm::Normal => p.print_normal(lines),
+        DiffForm::Unified(n) => p.print_unified(a, b, lines, n),
+        DiffForm::Context(n) => p.print_context(a, b, lines, n),
+        DiffForm::Ed => p.print_ed(lines),
         DiffForm::ForwardEd => p.forward_ed(lines),
         DiffForm::Rcs => p.rcs(lines),
         DiffForm::Merged => merged::print(p.out, &options.formats, lines, &|text: &[u8]| {
-            if options.expand_tabs { expand(text, options.tab) } else { text.to_vec() }
+            if options.expand_tabs { tabs_to_spaces(text, options.tab) } else { text.to_vec() }
         }),
         DiffForm::SideBySide => p.side_by_side(lines),
         DiffForm::Brief => Ok(()),
@@ -60,7 +60,7 @@ pub fn print(
 }
 
 /// `3` or `3,5` for lines counted from 0; for an empty range the line before it.
-fn range(r: &std::ops::Range<usize>) -> String {
+fn range_text(r: &std::ops::Range<usize>) -> String {
     match r.len() {
         0 => r.start.to_string(),
         1 => (r.start + 1).to_string(),
@@ -76,7 +76,7 @@ struct DiffHunk<'a> {
 }
 
 /// Groups changes that are at most `2 * n` lines apart.
-fn hunks<'a>(lines: &'a TextComparison<'_>, n: usize) -> Vec<DiffHunk<'a>> {
+fn group_hunks<'a>(lines: &'a TextComparison<'_>, n: usize) -> Vec<DiffHunk<'a>> {
     let mut out = Vec::new();
     let mut from = 0;
     for i in 0..lines.changes.len() {
@@ -105,7 +105,7 @@ fn hunks<'a>(lines: &'a TextComparison<'_>, n: usize) -> Vec<DiffHunk<'a>> {
 
 impl DiffPrinter<'_> {
     /// One line with its prefix; a missing newline is said.
-    fn line(&mut self, prefix: &str, line: &[u8], color: &str) -> io::Result<()> {
+    fn print_line(&mut self, prefix: &str, line: &[u8], color: &str) -> io::Result<()> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         self.out.write_all(color.as_bytes())?;
         let is_bare = self.options.suppress_blank_empty && line == b"\n";
@@ -120,7 +120,7 @@ impl DiffPrinter<'_> {
             self.out.write_all(b"\t")?;
         }
         if self.options.expand_tabs {
-            self.out.write_all(&expand(text, self.options.tab))?;
+            self.out.write_all(&tabs_to_spaces(text, self.options.tab))?;
         } else {
             self.out.write_all(text)?;
         }
@@ -130,43 +130,43 @@ impl DiffPrinter<'_> {
         self.out.write_all(if line.ends_with(b"\n") { b"\n" } else { NO_NEWLINE })
     }
 
-    fn colored(&mut self, color: &str, text: &str) -> io::Result<()> {
+    fn print_colored(&mut self, color: &str, text: &str) -> io::Result<()> {
         let reset = if color.is_empty() { "" } else { self.palette.reset };
         writeln!(self.out, "{color}{text}{reset}")
     }
 
-    fn normal(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
+    fn print_normal(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         for c in lines.changes.iter().filter(|c| !c.ignored) {
             let letter = c.letter();
-            self.colored(
+            self.print_colored(
                 self.palette.hunk,
-                &format!("{}{letter}{}", range(&c.old), range(&c.new)),
+                &format!("{}{letter}{}", range_text(&c.old), range_text(&c.new)),
             )?;
             for l in &lines.old[c.old.clone()] {
-                self.line("< ", l, self.palette.delete)?;
+                self.print_line("< ", l, self.palette.delete)?;
             }
             if letter == 'c' {
                 self.out.write_all(b"---\n")?;
             }
             for l in &lines.new[c.new.clone()] {
-                self.line("> ", l, self.palette.add)?;
+                self.print_line("> ", l, self.palette.add)?;
             }
         }
         Ok(())
     }
 
     /// File name and time, or the label.
-    fn heading(&self, side: &DiffFile, index: usize) -> Vec<u8> {
+    fn heading_text(&self, side: &DiffFile, index: usize) -> Vec<u8> {
         if let Some(label) = self.options.labels.get(index) {
             return label.clone();
         }
         let nanos = side.stat.map_or(0, |s| s.mtime);
-        [&side.name[..], b"\t", &time(nanos, &self.options.zone)].concat()
+        [&side.name[..], b"\t", &time_text(nanos, &self.options.zone)].concat()
     }
 
-    fn headings(&mut self, marks: [&str; 2], a: &DiffFile, b: &DiffFile) -> io::Result<()> {
+    fn print_headings(&mut self, marks: [&str; 2], a: &DiffFile, b: &DiffFile) -> io::Result<()> {
         for (i, (mark, side)) in marks.into_iter().zip([a, b]).enumerate() {
-            let heading = self.heading(side, i);
+            let heading = self.heading_text(side, i);
             self.out.write_all(self.palette.header.as_bytes())?;
             self.out.write_all(mark.as_bytes())?;
             self.out.write_all(b" ")?;
@@ -178,7 +178,7 @@ impl DiffPrinter<'_> {
     }
 
     /// The nearest line before `at` that the function expression matches, cut to 40 bytes.
-    fn function(&self, lines: &TextComparison<'_>, at: usize) -> Vec<u8> {
+    fn function_line(&self, lines: &TextComparison<'_>, at: usize) -> Vec<u8> {
         let Some(regex) = &self.options.function else { return Vec::new() };
         let found = lines.old[..at].iter().rev().find_map(|l| {
             let text = l.strip_suffix(b"\n").unwrap_or(l);
@@ -187,22 +187,22 @@ impl DiffPrinter<'_> {
         found.map_or_else(Vec::new, |t| [b" ", t[..t.len().min(40)].trim_ascii_end()].concat())
     }
 
-    fn unified(
+    fn print_unified(
         &mut self,
         a: &DiffFile,
         b: &DiffFile,
         lines: &TextComparison<'_>,
         n: usize,
     ) -> io::Result<()> {
-        self.headings(["---", "+++"], a, b)?;
+        self.print_headings(["---", "+++"], a, b)?;
         let span = |r: &std::ops::Range<usize>| match r.len() {
             1 => (r.start + 1).to_string(),
             0 => format!("{},0", r.start),
             len => format!("{},{len}", r.start + 1),
         };
-        for hunk in hunks(lines, n) {
+        for hunk in group_hunks(lines, n) {
             let function =
-                String::from_utf8_lossy(&self.function(lines, hunk.old.start)).into_owned();
+                String::from_utf8_lossy(&self.function_line(lines, hunk.old.start)).into_owned();
             let hunk_color = self.palette.hunk;
             let reset = self.palette.reset;
             writeln!(
@@ -214,67 +214,67 @@ impl DiffPrinter<'_> {
             let mut at = hunk.old.start;
             for c in hunk.changes {
                 for l in &lines.old[at..c.old.start] {
-                    self.line(" ", l, "")?;
+                    self.print_line(" ", l, "")?;
                 }
                 for l in &lines.old[c.old.clone()] {
-                    self.line("-", l, self.palette.delete)?;
+                    self.print_line("-", l, self.palette.delete)?;
                 }
                 for l in &lines.new[c.new.clone()] {
-                    self.line("+", l, self.palette.add)?;
+                    self.print_line("+", l, self.palette.add)?;
                 }
                 at = c.old.end;
             }
             for l in &lines.old[at..hunk.old.end] {
-                self.line(" ", l, "")?;
+                self.print_line(" ", l, "")?;
             }
         }
         Ok(())
     }
 
-    fn context(
+    fn print_context(
         &mut self,
         a: &DiffFile,
         b: &DiffFile,
         lines: &TextComparison<'_>,
         n: usize,
     ) -> io::Result<()> {
-        self.headings(["***", "---"], a, b)?;
-        for hunk in hunks(lines, n) {
+        self.print_headings(["***", "---"], a, b)?;
+        for hunk in group_hunks(lines, n) {
             let function =
-                String::from_utf8_lossy(&self.function(lines, hunk.old.start)).into_owned();
+                String::from_utf8_lossy(&self.function_line(lines, hunk.old.start)).into_owned();
             writeln!(self.out, "***************{function}")?;
-            self.colored(self.palette.hunk, &format!("*** {} ****", range(&hunk.old)))?;
+            self.print_colored(self.palette.hunk, &format!("*** {} ****", range_text(&hunk.old)))?;
             if hunk.changes.iter().any(|c| !c.old.is_empty()) {
                 let mut at = hunk.old.start;
                 for c in hunk.changes {
                     for l in &lines.old[at..c.old.start] {
-                        self.line("  ", l, "")?;
+                        self.print_line("  ", l, "")?;
                     }
                     let mark = if c.new.is_empty() { "- " } else { "! " };
                     for l in &lines.old[c.old.clone()] {
-                        self.line(mark, l, self.palette.delete)?;
+                        self.print_line(mark, l, self.palette.delete)?;
                     }
                     at = c.old.end;
                 }
                 for l in &lines.old[at..hunk.old.end] {
-                    self.line("  ", l, "")?;
+                    self.print_line("  ", l, "")?;
                 }
             }
-            self.colored(self.palette.hunk, &format!("--- {} ----", range(&hunk.new)))?;
+            self.print_colored(self.palette.hunk, &format!("--- {} ----", range_text(&hunk.new)))?;
             if hunk.changes.iter().any(|c| !c.new.is_empty()) {
                 let mut at = hunk.new.start;
                 for c in hunk.changes {
                     for l in &lines.new[at..c.new.start] {
-                        self.line("  ", l, "")?;
+                        self.print_line("  ", l, "")?;
                     }
                     let mark = if c.old.is_empty() { "+ " } else { "! " };
                     for l in &lines.new[c.new.clone()] {
-                        self.line(mark, l, self.palette.add)?;
+                        self.print_line(mark, l, self.palette.add)?;
                     }
                     at = c.new.end;
                 }
                 for l in &lines.new[at..hunk.new.end] {
-                    self.line("  ", l, "")?;
+                    self.print_line("  ", l, "")?;
                 }
             }
         }
@@ -282,9 +282,9 @@ impl DiffPrinter<'_> {
     }
 
     /// An ed script, last change first, so that line numbers stay valid.
-    fn ed(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
+    fn print_ed(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         for c in lines.changes.iter().rev().filter(|c| !c.ignored) {
-            writeln!(self.out, "{}{}", range(&c.old), c.letter())?;
+            writeln!(self.out, "{}{}", range_text(&c.old), c.letter())?;
             if c.new.is_empty() {
                 continue;
             }
@@ -314,7 +314,7 @@ impl DiffPrinter<'_> {
     /// The same forward: the letter before the lines, which are those of the first file as it is.
     fn forward_ed(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         for c in lines.changes.iter().filter(|c| !c.ignored) {
-            writeln!(self.out, "{}{}", c.letter(), range(&c.old).replace(',', " "))?;
+            writeln!(self.out, "{}{}", c.letter(), range_text(&c.old).replace(',', " "))?;
             if !c.new.is_empty() {
                 self.raw(&lines.new[c.new.clone()])?;
                 self.out.write_all(b".\n")?;
@@ -358,7 +358,7 @@ impl DiffPrinter<'_> {
                     } else {
                         (b' ', lines.new.get(j).copied())
                     };
-                    columns.row(self.out, left, mark, right)?;
+                    columns.write_row(self.out, left, mark, right)?;
                 }
                 i += 1;
                 j += 1;
@@ -366,7 +366,7 @@ impl DiffPrinter<'_> {
             let Some(c) = next else { return Ok(()) };
             let both = c.old.len().min(c.new.len());
             for k in 0..both {
-                columns.row(
+                columns.write_row(
                     self.out,
                     Some(lines.old[c.old.start + k]),
                     b'|',
@@ -374,17 +374,17 @@ impl DiffPrinter<'_> {
                 )?;
             }
             for l in &lines.old[c.old.start + both..c.old.end] {
-                columns.row(self.out, Some(l), b'<', None)?;
+                columns.write_row(self.out, Some(l), b'<', None)?;
             }
             for l in &lines.new[c.new.start + both..c.new.end] {
-                columns.row(self.out, None, b'>', Some(l))?;
+                columns.write_row(self.out, None, b'>', Some(l))?;
             }
             (i, j) = (c.old.end, c.new.end);
         }
     }
 }
 
-fn expand(text: &[u8], tab: usize) -> Vec<u8> {
+fn tabs_to_spaces(text: &[u8], tab: usize) -> Vec<u8> {
     if !text.contains(&b'\t') {
         return text.to_vec();
     }
@@ -401,9 +401,9 @@ fn expand(text: &[u8], tab: usize) -> Vec<u8> {
 }
 
 /// `2026-01-31 12:00:00.123456789 +0000` of nanoseconds since the epoch.
-fn time(nanos: u64, zone: &Zone) -> Vec<u8> {
+fn time_text(nanos: u64, zone: &Zone) -> Vec<u8> {
     let (seconds, nanos) = civil::split_nanos(nanos);
     let mut out = Vec::new();
-    strftime::format(&mut out, b"%Y-%m-%d %H:%M:%S.%N %z", &zone.broken(seconds, nanos));
+    strftime::format_date(&mut out, b"%Y-%m-%d %H:%M:%S.%N %z", &zone.to_civil(seconds, nanos));
     out
 }

@@ -28,7 +28,7 @@ use box_sys::{FileKind, Stat, meta, path};
 use box_text::glob::GlobPattern;
 use box_text::regex::Regex;
 
-pub use compare::{Equality, lines};
+pub use compare::{Equality, split_lines};
 use merged::Formats;
 use options::{DiffFlag, DiffRefusal, SPEC};
 
@@ -109,7 +109,7 @@ pub type Status = u8;
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse(args).map_err(|wrong| match wrong {
         UsageError::Message(text) => usage_error(ctx, &[text.as_bytes()]),
-        asked => SPEC.answer(ctx, asked, Exit::USAGE),
+        asked => SPEC.answer_usage(ctx, asked, Exit::USAGE),
     })?;
     let options = options::options(ctx, &parsed, args).map_err(|refusal| match refusal {
         DiffRefusal::Usage(text) => usage_error(ctx, &[text.as_bytes()]),
@@ -120,7 +120,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })?;
     let operands = &parsed.operands;
     let pairs: Vec<(&[u8], &[u8])> =
-        match (parsed.last(DiffFlag::FromFile), parsed.last(DiffFlag::ToFile)) {
+        match (parsed.last_value(DiffFlag::FromFile), parsed.last_value(DiffFlag::ToFile)) {
             (Some(_), Some(_)) => {
                 ctx.error("--from-file and --to-file both specified");
                 return Ok(Exit::USAGE);
@@ -138,7 +138,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         };
     let mut status = 0;
     for (a, b) in pairs {
-        match pair(ctx, &options, a, b) {
+        match compare_pair(ctx, &options, a, b) {
             Ok(found) => status = status.max(found),
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::SIGPIPE),
             Err(_) => return Ok(Exit::USAGE),
@@ -155,9 +155,14 @@ fn usage_error(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
 }
 
 /// Compares two operands: files, directories, or one of each.
-fn pair(ctx: &mut Ctx<'_>, options: &DiffOptions, a: &[u8], b: &[u8]) -> io::Result<Status> {
+fn compare_pair(
+    ctx: &mut Ctx<'_>,
+    options: &DiffOptions,
+    a: &[u8],
+    b: &[u8],
+) -> io::Result<Status> {
     let mut names = [a.to_vec(), b.to_vec()];
-    let mut stats = [stat(ctx, options, a), stat(ctx, options, b)];
+    let mut stats = [stat_operand(ctx, options, a), stat_operand(ctx, options, b)];
     let is_dir = |s: &io::Result<Option<Stat>>| matches!(s, Ok(Some(s)) if s.kind == FileKind::Dir);
     // DIR FILE means DIR/FILE FILE.
     for (dir, file) in [(0, 1), (1, 0)] {
@@ -166,8 +171,8 @@ fn pair(ctx: &mut Ctx<'_>, options: &DiffOptions, a: &[u8], b: &[u8]) -> io::Res
                 ctx.error("cannot compare '-' to a directory");
                 return Ok(2);
             }
-            names[dir] = path::join(&names[dir], path::base_name(&names[file]));
-            stats[dir] = stat(ctx, options, &names[dir]);
+            names[dir] = path::join_path(&names[dir], path::base_name(&names[file]));
+            stats[dir] = stat_operand(ctx, options, &names[dir]);
         }
     }
     let [sa, sb] = stats;
@@ -195,13 +200,13 @@ fn pair(ctx: &mut Ctx<'_>, options: &DiffOptions, a: &[u8], b: &[u8]) -> io::Res
         && x.kind == FileKind::Dir
         && y.kind == FileKind::Dir
     {
-        return tree::compare(ctx, options, &names[0], &names[1], 0);
+        return tree::compare_trees(ctx, options, &names[0], &names[1], 0);
     }
-    files(ctx, options, (&names[0], *sa), (&names[1], *sb), fill)
+    compare_files(ctx, options, (&names[0], *sa), (&names[1], *sb), fill)
 }
 
 /// `None` for standard input.
-fn stat(ctx: &Ctx<'_>, options: &DiffOptions, name: &[u8]) -> io::Result<Option<Stat>> {
+fn stat_operand(ctx: &Ctx<'_>, options: &DiffOptions, name: &[u8]) -> io::Result<Option<Stat>> {
     if name == b"-" {
         return Ok(None);
     }
@@ -209,7 +214,7 @@ fn stat(ctx: &Ctx<'_>, options: &DiffOptions, name: &[u8]) -> io::Result<Option<
 }
 
 /// Compares two files and prints their difference.
-fn files(
+fn compare_files(
     ctx: &mut Ctx<'_>,
     options: &DiffOptions,
     a: (&[u8], Option<Stat>),
@@ -291,10 +296,10 @@ fn print(
     lines: &compare::TextComparison<'_>,
 ) -> io::Result<()> {
     if !options.paginate {
-        return format::print(&mut ctx.stdout, options, a, b, lines);
+        return format::print_changes(&mut ctx.stdout, options, a, b, lines);
     }
     let (text, mut spool) = box_sys::preview1::spool()?;
-    format::print(&mut spool, options, a, b, lines)?;
+    format::print_changes(&mut spool, options, a, b, lines)?;
     drop(spool);
     let name = |at: usize, side: &DiffFile| options.labels.get(at).unwrap_or(&side.name).clone();
     let heading =

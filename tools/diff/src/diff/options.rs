@@ -2,7 +2,7 @@
 
 use box_applet::Ctx;
 use box_applet::opts::{Opt, ParsedOptions, Spec};
-use box_sys::strerror;
+use box_sys::error_text;
 use box_text::glob::{self, GlobPattern};
 use box_text::regex::{Regex, RegexOptions, RegexSyntax};
 
@@ -83,94 +83,94 @@ pub(super) const SPEC: Spec<DiffFlag> = Spec::new(
     "[OPTION]... FILES",
     "Compare FILES line by line.",
     &[
-        Opt::long(DiffFlag::Normal, "normal").says("output a normal diff (the default)"),
-        Opt::new(DiffFlag::Brief, 'q', "brief").says("report only when files differ"),
+        Opt::long(DiffFlag::Normal, "normal").with_help("output a normal diff (the default)"),
+        Opt::new(DiffFlag::Brief, 'q', "brief").with_help("report only when files differ"),
         Opt::new(DiffFlag::ReportIdenticalFiles, 's', "report-identical-files")
-            .says("report when two files are the same"),
-        Opt::new(DiffFlag::Copied, 'c', "").says("output 3 lines of copied context"),
-        Opt::new(DiffFlag::Context, 'C', "").takes("NUM", "output NUM lines of copied context"),
+            .with_help("report when two files are the same"),
+        Opt::new(DiffFlag::Copied, 'c', "").with_help("output 3 lines of copied context"),
+        Opt::new(DiffFlag::Context, 'C', "").with_argument("NUM", "output NUM lines of copied context"),
         Opt::long(DiffFlag::Context, "context").may_take("NUM", "the same, 3 lines without NUM"),
-        Opt::new(DiffFlag::UnifiedDefault, 'u', "").says("output 3 lines of unified context"),
-        Opt::new(DiffFlag::Unified, 'U', "").takes("NUM", "output NUM lines of unified context"),
+        Opt::new(DiffFlag::UnifiedDefault, 'u', "").with_help("output 3 lines of unified context"),
+        Opt::new(DiffFlag::Unified, 'U', "").with_argument("NUM", "output NUM lines of unified context"),
         Opt::long(DiffFlag::Unified, "unified").may_take("NUM", "the same, 3 lines without NUM"),
-        Opt::new(DiffFlag::Ed, 'e', "ed").says("output an ed script"),
-        Opt::new(DiffFlag::Rcs, 'n', "rcs").says("output an RCS format diff"),
+        Opt::new(DiffFlag::Ed, 'e', "ed").with_help("output an ed script"),
+        Opt::new(DiffFlag::Rcs, 'n', "rcs").with_help("output an RCS format diff"),
         Opt::new(DiffFlag::ForwardEd, 'f', "forward-ed")
-            .says("output something like an ed script, in forward order"),
-        Opt::new(DiffFlag::SideBySide, 'y', "side-by-side").says("output in two columns"),
+            .with_help("output something like an ed script, in forward order"),
+        Opt::new(DiffFlag::SideBySide, 'y', "side-by-side").with_help("output in two columns"),
         Opt::long(DiffFlag::Tabsize, "tabsize")
-            .takes("NUM", "tab stops every NUM (default 8) print columns"),
-        Opt::new(DiffFlag::Width, 'W', "width").takes("NUM", "output at most NUM print columns"),
+            .with_argument("NUM", "tab stops every NUM (default 8) print columns"),
+        Opt::new(DiffFlag::Width, 'W', "width").with_argument("NUM", "output at most NUM print columns"),
         Opt::long(DiffFlag::LeftColumn, "left-column")
-            .says("output only the left column of common lines"),
+            .with_help("output only the left column of common lines"),
         Opt::long(DiffFlag::SuppressCommonLines, "suppress-common-lines")
-            .says("do not output common lines"),
+            .with_help("do not output common lines"),
         Opt::new(DiffFlag::ShowCFunction, 'p', "show-c-function")
-            .says("show which C function each change is in"),
+            .with_help("show which C function each change is in"),
         Opt::new(DiffFlag::ShowFunctionLine, 'F', "show-function-line")
-            .takes("RE", "show the most recent line matching RE"),
+            .with_argument("RE", "show the most recent line matching RE"),
         Opt::new(DiffFlag::Label, 'L', "label")
-            .takes("LABEL", "use LABEL instead of file name and timestamp"),
-        Opt::new(DiffFlag::ExpandTabs, 't', "expand-tabs").says("expand tabs to spaces in output"),
+            .with_argument("LABEL", "use LABEL instead of file name and timestamp"),
+        Opt::new(DiffFlag::ExpandTabs, 't', "expand-tabs").with_help("expand tabs to spaces in output"),
         Opt::new(DiffFlag::InitialTab, 'T', "initial-tab")
-            .says("make tabs line up by prepending a tab"),
+            .with_help("make tabs line up by prepending a tab"),
         Opt::new(DiffFlag::Recursive, 'r', "recursive")
-            .says("recursively compare any subdirectories found"),
-        Opt::long(DiffFlag::NoDereference, "no-dereference").says("don't follow symbolic links"),
-        Opt::new(DiffFlag::NewFile, 'N', "new-file").says("treat absent files as empty"),
+            .with_help("recursively compare any subdirectories found"),
+        Opt::long(DiffFlag::NoDereference, "no-dereference").with_help("don't follow symbolic links"),
+        Opt::new(DiffFlag::NewFile, 'N', "new-file").with_help("treat absent files as empty"),
         Opt::new(DiffFlag::UnidirectionalNewFile, 'P', "unidirectional-new-file")
-            .says("treat absent first files as empty"),
-        Opt::new(DiffFlag::Exclude, 'x', "exclude").takes("PAT", "exclude files that match PAT"),
+            .with_help("treat absent first files as empty"),
+        Opt::new(DiffFlag::Exclude, 'x', "exclude").with_argument("PAT", "exclude files that match PAT"),
         Opt::new(DiffFlag::ExcludeFrom, 'X', "exclude-from")
-            .takes("FILE", "exclude files that match any pattern in FILE"),
+            .with_argument("FILE", "exclude files that match any pattern in FILE"),
         Opt::new(DiffFlag::IgnoreCase, 'i', "ignore-case")
-            .says("ignore case differences in file contents"),
+            .with_help("ignore case differences in file contents"),
         Opt::new(DiffFlag::IgnoreTabExpansion, 'E', "ignore-tab-expansion")
-            .says("ignore changes due to tab expansion"),
+            .with_help("ignore changes due to tab expansion"),
         Opt::new(DiffFlag::IgnoreTrailingSpace, 'Z', "ignore-trailing-space")
-            .says("ignore white space at line end"),
+            .with_help("ignore white space at line end"),
         Opt::new(DiffFlag::IgnoreSpaceChange, 'b', "ignore-space-change")
-            .says("ignore changes in the amount of white space"),
-        Opt::new(DiffFlag::IgnoreAllSpace, 'w', "ignore-all-space").says("ignore all white space"),
+            .with_help("ignore changes in the amount of white space"),
+        Opt::new(DiffFlag::IgnoreAllSpace, 'w', "ignore-all-space").with_help("ignore all white space"),
         Opt::new(DiffFlag::IgnoreBlankLines, 'B', "ignore-blank-lines")
-            .says("ignore changes where lines are all blank"),
+            .with_help("ignore changes where lines are all blank"),
         Opt::new(DiffFlag::IgnoreMatchingLines, 'I', "ignore-matching-lines")
-            .takes("RE", "ignore changes where all lines match RE"),
-        Opt::new(DiffFlag::Text, 'a', "text").says("treat all files as text"),
+            .with_argument("RE", "ignore changes where all lines match RE"),
+        Opt::new(DiffFlag::Text, 'a', "text").with_help("treat all files as text"),
         Opt::long(DiffFlag::StripTrailingCr, "strip-trailing-cr")
-            .says("strip trailing carriage return on input"),
-        Opt::new(DiffFlag::Minimal, 'd', "minimal").says("try hard to find a smaller set of changes"),
-        Opt::long(DiffFlag::SpeedLargeFiles, "speed-large-files").says("accepted and ignored"),
+            .with_help("strip trailing carriage return on input"),
+        Opt::new(DiffFlag::Minimal, 'd', "minimal").with_help("try hard to find a smaller set of changes"),
+        Opt::long(DiffFlag::SpeedLargeFiles, "speed-large-files").with_help("accepted and ignored"),
         Opt::long(DiffFlag::Color, "color")
             .may_take("WHEN", "color output; WHEN is never, always or auto"),
         Opt::long(DiffFlag::SuppressBlankEmpty, "suppress-blank-empty")
-            .says("leave out space or tab before empty output lines"),
-        Opt::new(DiffFlag::Paginate, 'l', "paginate").says("pass the output through 'pr'"),
+            .with_help("leave out space or tab before empty output lines"),
+        Opt::new(DiffFlag::Paginate, 'l', "paginate").with_help("pass the output through 'pr'"),
         Opt::long(DiffFlag::IgnoreFileNameCase, "ignore-file-name-case")
-            .says("ignore case when comparing file names"),
+            .with_help("ignore case when comparing file names"),
         Opt::long(DiffFlag::NoIgnoreFileNameCase, "no-ignore-file-name-case")
-            .says("consider case when comparing file names"),
+            .with_help("consider case when comparing file names"),
         Opt::new(DiffFlag::StartingFile, 'S', "starting-file")
-            .takes("FILE", "begin with FILE when comparing directories"),
-        Opt::long(DiffFlag::FromFile, "from-file").takes("FILE", "compare FILE to all operands"),
-        Opt::long(DiffFlag::ToFile, "to-file").takes("FILE", "compare all operands to FILE"),
+            .with_argument("FILE", "begin with FILE when comparing directories"),
+        Opt::long(DiffFlag::FromFile, "from-file").with_argument("FILE", "compare FILE to all operands"),
+        Opt::long(DiffFlag::ToFile, "to-file").with_argument("FILE", "compare all operands to FILE"),
         Opt::new(DiffFlag::IfDef, 'D', "ifdef")
-            .takes("NAME", "output both files in one, with '#ifdef NAME' around differences"),
+            .with_argument("NAME", "output both files in one, with '#ifdef NAME' around differences"),
         Opt::long(DiffFlag::OldGroupFormat, "old-group-format")
-            .takes("GFMT", "format lines of FILE1 alone with GFMT"),
-        Opt::long(DiffFlag::NewGroupFormat, "new-group-format").takes("GFMT", "... of FILE2 alone"),
+            .with_argument("GFMT", "format lines of FILE1 alone with GFMT"),
+        Opt::long(DiffFlag::NewGroupFormat, "new-group-format").with_argument("GFMT", "... of FILE2 alone"),
         Opt::long(DiffFlag::UnchangedGroupFormat, "unchanged-group-format")
-            .takes("GFMT", "... common to both"),
+            .with_argument("GFMT", "... common to both"),
         Opt::long(DiffFlag::ChangedGroupFormat, "changed-group-format")
-            .takes("GFMT", "... that differ"),
-        Opt::long(DiffFlag::LineFormat, "line-format").takes("LFMT", "format all lines with LFMT"),
+            .with_argument("GFMT", "... that differ"),
+        Opt::long(DiffFlag::LineFormat, "line-format").with_argument("LFMT", "format all lines with LFMT"),
         Opt::long(DiffFlag::OldLineFormat, "old-line-format")
-            .takes("LFMT", "... those of FILE1 alone"),
+            .with_argument("LFMT", "... those of FILE1 alone"),
         Opt::long(DiffFlag::NewLineFormat, "new-line-format")
-            .takes("LFMT", "... those of FILE2 alone"),
+            .with_argument("LFMT", "... those of FILE2 alone"),
         Opt::long(DiffFlag::UnchangedLineFormat, "unchanged-line-format")
-            .takes("LFMT", "... those common to both"),
-        Opt::long(DiffFlag::Binary, "binary").says("accepted and ignored"),
+            .with_argument("LFMT", "... those common to both"),
+        Opt::long(DiffFlag::Binary, "binary").with_help("accepted and ignored"),
         Opt::new(DiffFlag::Digit(0), '0', ""),
         Opt::new(DiffFlag::Digit(1), '1', ""),
         Opt::new(DiffFlag::Digit(2), '2', ""),
@@ -183,10 +183,10 @@ pub(super) const SPEC: Spec<DiffFlag> = Spec::new(
         Opt::new(DiffFlag::Digit(9), '9', ""),
         Opt::new(DiffFlag::Ignored, 'h', ""),
         Opt::new(DiffFlag::Ignored, 'H', ""),
-        Opt::long(DiffFlag::HorizonLines, "horizon-lines").takes("NUM", "accepted and ignored"),
+        Opt::long(DiffFlag::HorizonLines, "horizon-lines").with_argument("NUM", "accepted and ignored"),
     ],
 )
-.after("GFMT may contain %<, %> and %= (lines of FILE1, of FILE2, common ones), %(A=B?T:E),\nand numbers as %dF, %5.3xl: first (F), last (L) line, count (N), E is F-1, M is L+1,\nin lower case of FILE1, in upper case of FILE2.  LFMT may contain %L (the line), %l\n(without newline) and %dn (its number).  Both may contain %%, %c'C' and %c'\\OOO'.\n\nFILES are 'FILE1 FILE2' or 'DIR1 DIR2' or 'DIR FILE' or 'FILE DIR'.\nIf a FILE is '-', read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.");
+.with_footer("GFMT may contain %<, %> and %= (lines of FILE1, of FILE2, common ones), %(A=B?T:E),\nand numbers as %dF, %5.3xl: first (F), last (L) line, count (N), E is F-1, M is L+1,\nin lower case of FILE1, in upper case of FILE2.  LFMT may contain %L (the line), %l\n(without newline) and %dn (its number).  Both may contain %%, %c'C' and %c'\\OOO'.\n\nFILES are 'FILE1 FILE2' or 'DIR1 DIR2' or 'DIR FILE' or 'FILE DIR'.\nIf a FILE is '-', read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.");
 
 /// Options that ask for a form of the output, with all that ask for the same one.
 const FORMS: &[&[DiffFlag]] = &[
@@ -246,13 +246,15 @@ pub(super) fn options(
     parsed: &ParsedOptions<DiffFlag>,
     args: &[Vec<u8>],
 ) -> Result<DiffOptions, DiffRefusal> {
-    let function =
-        match (parsed.last(DiffFlag::ShowFunctionLine), parsed.has(DiffFlag::ShowCFunction)) {
-            (Some(re), _) => Some(regex(re)?),
-            (None, true) => Some(regex(b"^[[:alpha:]$_]")?),
-            (None, false) => None,
-        };
-    let color = match parsed.last(DiffFlag::Color) {
+    let function = match (
+        parsed.last_value(DiffFlag::ShowFunctionLine),
+        parsed.has_option(DiffFlag::ShowCFunction),
+    ) {
+        (Some(re), _) => Some(regex(re)?),
+        (None, true) => Some(regex(b"^[[:alpha:]$_]")?),
+        (None, false) => None,
+    };
+    let color = match parsed.last_value(DiffFlag::Color) {
         Some(b"always") => true,
         Some(b"never" | b"auto") | None => false,
         Some(other) => {
@@ -265,58 +267,59 @@ pub(super) fn options(
     Ok(DiffOptions {
         form: form(parsed)?,
         formats: Formats::new(formats(parsed)?),
-        paginate: parsed.has(DiffFlag::Paginate),
-        suppress_blank_empty: parsed.has(DiffFlag::SuppressBlankEmpty),
+        paginate: parsed.has_option(DiffFlag::Paginate),
+        suppress_blank_empty: parsed.has_option(DiffFlag::SuppressBlankEmpty),
         ignore_name_case: parsed
-            .choice(&[
+            .last_choice(&[
                 (DiffFlag::IgnoreFileNameCase, true),
                 (DiffFlag::NoIgnoreFileNameCase, false),
             ])
             .unwrap_or(false),
-        starting_file: parsed.last(DiffFlag::StartingFile).map(<[u8]>::to_vec),
+        starting_file: parsed.last_value(DiffFlag::StartingFile).map(<[u8]>::to_vec),
         zone: ctx.zone(),
         equality: Equality {
-            case: parsed.has(DiffFlag::IgnoreCase),
-            all_space: parsed.has(DiffFlag::IgnoreAllSpace),
-            space_change: parsed.has(DiffFlag::IgnoreSpaceChange),
-            trailing_space: parsed.has(DiffFlag::IgnoreTrailingSpace),
-            tabs: parsed.has(DiffFlag::IgnoreTabExpansion),
-            carriage_return: parsed.has(DiffFlag::StripTrailingCr),
+            case: parsed.has_option(DiffFlag::IgnoreCase),
+            all_space: parsed.has_option(DiffFlag::IgnoreAllSpace),
+            space_change: parsed.has_option(DiffFlag::IgnoreSpaceChange),
+            trailing_space: parsed.has_option(DiffFlag::IgnoreTrailingSpace),
+            tabs: parsed.has_option(DiffFlag::IgnoreTabExpansion),
+            carriage_return: parsed.has_option(DiffFlag::StripTrailingCr),
         },
-        ignore_blank: parsed.has(DiffFlag::IgnoreBlankLines),
+        ignore_blank: parsed.has_option(DiffFlag::IgnoreBlankLines),
         ignore_lines: parsed
-            .all(DiffFlag::IgnoreMatchingLines)
+            .all_values(DiffFlag::IgnoreMatchingLines)
             .map(regex)
             .collect::<Result<_, _>>()?,
-        minimal: parsed.has(DiffFlag::Minimal),
-        text: parsed.has(DiffFlag::Text),
-        report_same: parsed.has(DiffFlag::ReportIdenticalFiles),
-        recursive: parsed.has(DiffFlag::Recursive),
-        new_file: parsed.has(DiffFlag::NewFile),
-        new_first: parsed.has(DiffFlag::UnidirectionalNewFile) || parsed.has(DiffFlag::NewFile),
-        no_dereference: parsed.has(DiffFlag::NoDereference),
+        minimal: parsed.has_option(DiffFlag::Minimal),
+        text: parsed.has_option(DiffFlag::Text),
+        report_same: parsed.has_option(DiffFlag::ReportIdenticalFiles),
+        recursive: parsed.has_option(DiffFlag::Recursive),
+        new_file: parsed.has_option(DiffFlag::NewFile),
+        new_first: parsed.has_option(DiffFlag::UnidirectionalNewFile)
+            || parsed.has_option(DiffFlag::NewFile),
+        no_dereference: parsed.has_option(DiffFlag::NoDereference),
         excludes: excludes(ctx, parsed)?,
-        labels: parsed.all(DiffFlag::Label).map(<[u8]>::to_vec).collect(),
+        labels: parsed.all_values(DiffFlag::Label).map(<[u8]>::to_vec).collect(),
         function,
         color,
-        expand_tabs: parsed.has(DiffFlag::ExpandTabs),
-        initial_tab: parsed.has(DiffFlag::InitialTab),
+        expand_tabs: parsed.has_option(DiffFlag::ExpandTabs),
+        initial_tab: parsed.has_option(DiffFlag::InitialTab),
         width: size(parsed, DiffFlag::Width, "width", 130)?,
         tab: size(parsed, DiffFlag::Tabsize, "tabsize", 8)?,
-        left_column: parsed.has(DiffFlag::LeftColumn),
-        no_common: parsed.has(DiffFlag::SuppressCommonLines),
+        left_column: parsed.has_option(DiffFlag::LeftColumn),
+        no_common: parsed.has_option(DiffFlag::SuppressCommonLines),
         given: given(args),
     })
 }
 
 /// The form of the output; there may be only one.
 fn form(parsed: &ParsedOptions<DiffFlag>) -> Result<DiffForm, DiffRefusal> {
-    let mut asked = FORMS.iter().filter(|flags| flags.iter().any(|flag| parsed.has(*flag)));
+    let mut asked = FORMS.iter().filter(|flags| flags.iter().any(|flag| parsed.has_option(*flag)));
     let first = asked.next().and_then(|flags| flags.first());
     if asked.next().is_some() {
         return Err(DiffRefusal::Usage("conflicting output style options".into()));
     }
-    if parsed.has(DiffFlag::Brief) {
+    if parsed.has_option(DiffFlag::Brief) {
         return Ok(DiffForm::Brief);
     }
     Ok(match first {
@@ -345,7 +348,8 @@ fn context(parsed: &ParsedOptions<DiffFlag>, flag: DiffFlag) -> Result<usize, Di
     let old = digits.fold(None, |n: Option<usize>, digit| {
         Some(n.unwrap_or(0).saturating_mul(10).saturating_add(digit))
     });
-    let plain = [DiffFlag::Copied, DiffFlag::UnifiedDefault].iter().any(|flag| parsed.has(*flag));
+    let plain =
+        [DiffFlag::Copied, DiffFlag::UnifiedDefault].iter().any(|flag| parsed.has_option(*flag));
     Ok(match (most, old) {
         (None, Some(old)) => old,
         (most, old) => most.max(old).max(plain.then_some(3)).unwrap_or(3),
@@ -435,7 +439,7 @@ fn number(
     default: usize,
 ) -> Result<usize, DiffRefusal> {
     let mut found = None;
-    for text in parsed.all(flag) {
+    for text in parsed.all_values(flag) {
         let n = parse_number(text, noun)?;
         if flag != DiffFlag::HorizonLines && found.is_some_and(|before| before != n) {
             return Err(DiffRefusal::Other(format!("conflicting {noun} options")));
@@ -446,7 +450,7 @@ fn number(
 }
 
 fn parse_number(text: &[u8], noun: &str) -> Result<usize, DiffRefusal> {
-    let n = box_text::number::strtoi(text, 10);
+    let n = box_text::number::parse_integer(text, 10);
     if n.len == 0 || n.len < text.len() || n.negative {
         let shown = String::from_utf8_lossy(text);
         return Err(DiffRefusal::Usage(format!("invalid {noun} '{shown}'")));
@@ -466,10 +470,10 @@ fn excludes(
     parsed: &ParsedOptions<DiffFlag>,
 ) -> Result<Vec<GlobPattern>, DiffRefusal> {
     let pattern = |text: &[u8]| GlobPattern::new(text, glob::GlobOptions::default());
-    let mut all: Vec<GlobPattern> = parsed.all(DiffFlag::Exclude).map(pattern).collect();
-    for file in parsed.all(DiffFlag::ExcludeFrom) {
+    let mut all: Vec<GlobPattern> = parsed.all_values(DiffFlag::Exclude).map(pattern).collect();
+    for file in parsed.all_values(DiffFlag::ExcludeFrom) {
         let text = std::fs::read(ctx.path(file)).map_err(|e| {
-            DiffRefusal::Other(format!("{}: {}", String::from_utf8_lossy(file), strerror(&e)))
+            DiffRefusal::Other(format!("{}: {}", String::from_utf8_lossy(file), error_text(&e)))
         })?;
         all.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(pattern));
     }

@@ -7,13 +7,13 @@ use box_applet::Ctx;
 use box_sys::{FileKind, Stat, meta, path};
 
 use super::compare::TextComparison;
-use super::{DiffForm, DiffOptions, Status, files};
+use super::{DiffForm, DiffOptions, Status, compare_files};
 
 /// Deeper trees are refused; links cannot lead in circles unnoticed.
 const MAX_DEPTH: usize = 200;
 
 /// Compares two directories; subdirectories only with `-r`.
-pub fn compare(
+pub fn compare_trees(
     ctx: &mut Ctx<'_>,
     options: &DiffOptions,
     a: &[u8],
@@ -55,25 +55,25 @@ pub fn compare(
         {
             continue;
         }
-        status = status.max(entry(ctx, options, (a, &name), (b, &second), depth)?);
+        status = status.max(compare_entry(ctx, options, (a, &name), (b, &second), depth)?);
     }
     Ok(status)
 }
 
-fn entry(
+fn compare_entry(
     ctx: &mut Ctx<'_>,
     options: &DiffOptions,
     (a, name): (&[u8], &[u8]),
     (b, second): (&[u8], &[u8]),
     depth: usize,
 ) -> io::Result<Status> {
-    let (x, y) = (path::join(a, name), path::join(b, second));
+    let (x, y) = (path::join_path(a, name), path::join_path(b, second));
     let stat = |ctx: &Ctx<'_>, p: &[u8]| meta::stat(&ctx.path(p), !options.no_dereference).ok();
     let (sx, sy) = (stat(ctx, &x), stat(ctx, &y));
     match (sx, sy) {
         (Some(p), Some(q)) if p.kind == FileKind::Dir && q.kind == FileKind::Dir => {
             if options.recursive {
-                return compare(ctx, options, &x, &y, depth + 1);
+                return compare_trees(ctx, options, &x, &y, depth + 1);
             }
             ctx.stdout
                 .write_all(&[&b"Common subdirectories: "[..], &x, b" and ", &y, b"\n"].concat())?;
@@ -89,29 +89,29 @@ fn entry(
             ctx.error_bytes(&[&x, b": No such file or directory"]);
             Ok(2)
         }
-        (Some(_), None) if !options.new_file => only(ctx, a, name),
-        (None, Some(_)) if !options.new_first => only(ctx, b, name),
+        (Some(_), None) if !options.new_file => report_only(ctx, a, name),
+        (None, Some(_)) if !options.new_first => report_only(ctx, b, name),
         (p, q) => {
             let dir = p.or(q).is_some_and(|s| s.kind == FileKind::Dir);
             if dir {
                 return if options.recursive {
-                    compare(ctx, options, &x, &y, depth + 1)
+                    compare_trees(ctx, options, &x, &y, depth + 1)
                 } else {
-                    only(ctx, if p.is_some() { a } else { b }, name)
+                    report_only(ctx, if p.is_some() { a } else { b }, name)
                 };
             }
-            differing(ctx, options, (&x, p), (&y, q))
+            compare_differing(ctx, options, (&x, p), (&y, q))
         }
     }
 }
 
-fn only(ctx: &mut Ctx<'_>, dir: &[u8], name: &[u8]) -> io::Result<Status> {
+fn report_only(ctx: &mut Ctx<'_>, dir: &[u8], name: &[u8]) -> io::Result<Status> {
     ctx.stdout.write_all(&[b"Only in ", dir, b": ", name, b"\n"].concat())?;
     Ok(1)
 }
 
 /// Two files of a tree: their difference is headed by the command that would show it.
-fn differing(
+fn compare_differing(
     ctx: &mut Ctx<'_>,
     options: &DiffOptions,
     x: (&[u8], Option<Stat>),
@@ -133,5 +133,5 @@ fn differing(
         let given = options.given.as_bytes();
         ctx.stdout.write_all(&[b"diff", given, b" ", x.0, b" ", y.0, b"\n"].concat())?;
     }
-    files(ctx, options, x, y, x.1.is_none() || y.1.is_none())
+    compare_files(ctx, options, x, y, x.1.is_none() || y.1.is_none())
 }

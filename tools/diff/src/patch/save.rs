@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use box_applet::{Ctx, beside, inherit};
+use box_applet::{Ctx, create_beside, inherit_metadata};
 use box_sys::meta;
 
 /// What becomes of a file.
@@ -25,11 +25,11 @@ impl SavedFile<'_> {
     pub(super) fn write(&self, ctx: &Ctx<'_>, text: &[u8]) -> io::Result<()> {
         let dir = self.destination.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(dir)?;
-        let (mut file, temporary) = beside(ctx, self.destination, "po")?;
+        let (mut file, temporary) = create_beside(ctx, self.destination, "po")?;
         let written = file.write_all(text).and_then(|()| {
             drop(file);
             if let Some(stat) = self.old {
-                inherit(stat, &temporary);
+                inherit_metadata(stat, &temporary);
             }
             if let Some(mode) = self.mode {
                 meta::chmod(&temporary, mode & !meta::umask())?;

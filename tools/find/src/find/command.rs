@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use box_applet::Ctx;
 use box_applet::command::{ChildCommand, ChildStream};
 
-use super::entry::{FindEntry, quoted};
+use super::entry::{FindEntry, quote_name};
 use super::parse::{Message, WordCursor};
 
 /// Bytes of arguments of one batch, as findutils limits itself.
@@ -45,11 +45,11 @@ impl FindExec {
                     let last = list.last().cloned().unwrap_or_default();
                     return Err([
                         b"In ".as_slice(),
-                        &quoted(&[word, b" ... {} +"].concat()),
+                        &quote_name(&[word, b" ... {} +"].concat()),
                         b" the ",
-                        &quoted(b"{}"),
+                        &quote_name(b"{}"),
                         b" must appear by itself, but you specified ",
-                        &quoted(&last),
+                        &quote_name(&last),
                     ]
                     .concat());
                 }
@@ -79,7 +79,7 @@ impl FindExec {
     }
 
     /// Runs for an entry, or puts it into the batch. The action's value.
-    pub fn apply(&mut self, ctx: &mut Ctx<'_>, entry: &FindEntry, failed: &mut bool) -> bool {
+    pub fn run_for(&mut self, ctx: &mut Ctx<'_>, entry: &FindEntry, failed: &mut bool) -> bool {
         let name = if self.in_dir {
             match entry.base() {
                 b"/" => b"/".to_vec(),
@@ -96,15 +96,15 @@ impl FindExec {
             let full =
                 self.pending_bytes + name.len() + 1 > BATCH - self.fixed_bytes().min(BATCH / 2);
             if full || self.in_dir && self.pending_dir != dir {
-                self.finish(ctx, failed);
+                self.run_rest(ctx, failed);
             }
             self.pending_dir = dir;
             self.pending_bytes += name.len() + 1;
             self.pending.push(name);
             return true;
         }
-        let argv: Vec<Vec<u8>> = self.words.iter().map(|w| substitute(w, &name)).collect();
-        if self.ask && !confirmed(ctx, &self.words, entry) {
+        let argv: Vec<Vec<u8>> = self.words.iter().map(|w| substitute_braces(w, &name)).collect();
+        if self.ask && !is_confirmed(ctx, &self.words, entry) {
             return false;
         }
         let stdin = if self.ask { ChildStream::Null } else { ChildStream::Inherit };
@@ -112,7 +112,7 @@ impl FindExec {
     }
 
     /// Runs what is left of a batch. A command that fails makes find fail.
-    pub fn finish(&mut self, ctx: &mut Ctx<'_>, failed: &mut bool) {
+    pub fn run_rest(&mut self, ctx: &mut Ctx<'_>, failed: &mut bool) {
         if self.pending.is_empty() {
             return;
         }
@@ -134,14 +134,14 @@ fn run(ctx: &mut Ctx<'_>, command: ChildCommand) -> bool {
     match command.start(ctx) {
         Ok(child) => child.wait(ctx).is_ok_and(|status| status.shell_status() == 0),
         Err(e) => {
-            let name = quoted(command.argv.first().map(Vec::as_slice).unwrap_or_default());
+            let name = quote_name(command.argv.first().map(Vec::as_slice).unwrap_or_default());
             ctx.error_bytes(&[&name, b": ", e.message.as_bytes()]);
             false
         }
     }
 }
 
-fn confirmed(ctx: &mut Ctx<'_>, words: &[Vec<u8>], entry: &FindEntry) -> bool {
+fn is_confirmed(ctx: &mut Ctx<'_>, words: &[Vec<u8>], entry: &FindEntry) -> bool {
     let _ = ctx.stdout.flush();
     let name = words.first().map(Vec::as_slice).unwrap_or_default();
     let prompt = [b"< ".as_slice(), name, b" ... ", &entry.shown, b" > ? "].concat();
@@ -156,7 +156,7 @@ fn has_braces(word: &[u8]) -> bool {
 }
 
 /// Replaces every `{}`.
-fn substitute(word: &[u8], name: &[u8]) -> Vec<u8> {
+fn substitute_braces(word: &[u8], name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(word.len() + name.len());
     let mut rest = word;
     while let Some(at) = memchr::memmem::find(rest, b"{}") {

@@ -135,6 +135,6 @@ pub fn kind_of(file_type: std::fs::FileType) -> Option<FileKind> {
 }
 
 /// A name in the quotes of messages.
-pub fn quoted(name: &[u8]) -> Vec<u8> {
+pub fn quote_name(name: &[u8]) -> Vec<u8> {
     ["\u{2018}".as_bytes(), name, "\u{2019}".as_bytes()].concat()
 }

@@ -5,10 +5,10 @@ use std::io;
 use box_applet::Ctx;
 use box_sys::{FileKind, meta};
 
-use super::entry::{FindEntry, quoted};
+use super::entry::{FindEntry, quote_name};
 use super::expr::{FindAction, FindExpr, FindSettings, Test};
 use super::list;
-use super::primary::time;
+use super::primary::file_time;
 
 /// What evaluation tells the walk.
 #[derive(Default)]
@@ -24,25 +24,25 @@ pub struct EvalState {
 
 impl EvalState {
     /// Runs what is left of batches.
-    pub fn finish(&mut self, ctx: &mut Ctx<'_>, expr: &mut FindExpr) {
+    pub fn run_batches(&mut self, ctx: &mut Ctx<'_>, expr: &mut FindExpr) {
         match expr {
             FindExpr::And(all) | FindExpr::Or(all) | FindExpr::List(all) => {
-                all.iter_mut().for_each(|e| self.finish(ctx, e));
+                all.iter_mut().for_each(|e| self.run_batches(ctx, e));
             }
-            FindExpr::Not(inner) => self.finish(ctx, inner),
-            FindExpr::Action(FindAction::Exec(exec)) => exec.finish(ctx, &mut self.failed),
+            FindExpr::Not(inner) => self.run_batches(ctx, inner),
+            FindExpr::Action(FindAction::Exec(exec)) => exec.run_rest(ctx, &mut self.failed),
             FindExpr::Action(_) | FindExpr::Test(_) => {}
         }
     }
 
     /// Reports trouble with an entry.
-    pub fn error(&mut self, ctx: &mut Ctx<'_>, name: &[u8], e: &io::Error) {
+    pub fn report_error(&mut self, ctx: &mut Ctx<'_>, name: &[u8], e: &io::Error) {
         self.failed = true;
-        ctx.error_bytes(&[&quoted(name), b": ", box_sys::strerror(e).as_bytes()]);
+        ctx.error_bytes(&[&quote_name(name), b": ", box_sys::error_text(e).as_bytes()]);
     }
 
     /// Evaluates for one entry.
-    pub fn eval(
+    pub fn eval_entry(
         &mut self,
         ctx: &mut Ctx<'_>,
         settings: &mut FindSettings,
@@ -52,7 +52,7 @@ impl EvalState {
         match expr {
             FindExpr::And(all) => {
                 for e in all {
-                    if !self.eval(ctx, settings, e, entry) || self.quit {
+                    if !self.eval_entry(ctx, settings, e, entry) || self.quit {
                         return false;
                     }
                 }
@@ -60,7 +60,7 @@ impl EvalState {
             }
             FindExpr::Or(all) => {
                 for e in all {
-                    if self.eval(ctx, settings, e, entry) || self.quit {
+                    if self.eval_entry(ctx, settings, e, entry) || self.quit {
                         return true;
                     }
                 }
@@ -69,26 +69,26 @@ impl EvalState {
             FindExpr::List(all) => {
                 let mut last = false;
                 for e in all {
-                    last = self.eval(ctx, settings, e, entry);
+                    last = self.eval_entry(ctx, settings, e, entry);
                     if self.quit {
                         break;
                     }
                 }
                 last
             }
-            FindExpr::Not(inner) => !self.eval(ctx, settings, inner, entry),
-            FindExpr::Test(test) => match holds(test, entry, settings) {
+            FindExpr::Not(inner) => !self.eval_entry(ctx, settings, inner, entry),
+            FindExpr::Test(test) => match test_holds(test, entry, settings) {
                 Ok(value) => value,
                 Err(e) => {
-                    self.error(ctx, &entry.shown, &e);
+                    self.report_error(ctx, &entry.shown, &e);
                     false
                 }
             },
-            FindExpr::Action(action) => self.act(ctx, settings, action, entry),
+            FindExpr::Action(action) => self.run_action(ctx, settings, action, entry),
         }
     }
 
-    fn act(
+    fn run_action(
         &mut self,
         ctx: &mut Ctx<'_>,
         settings: &mut FindSettings,
@@ -109,7 +109,7 @@ impl EvalState {
             FindAction::List(sink) => {
                 match entry.stat() {
                     Ok(stat) => list::write(entry, stat, settings, &mut self.line),
-                    Err(e) => self.error(ctx, &entry.shown, &e),
+                    Err(e) => self.report_error(ctx, &entry.shown, &e),
                 }
                 *sink
             }
@@ -121,8 +121,8 @@ impl EvalState {
                 self.quit = true;
                 return true;
             }
-            FindAction::Delete => return self.delete(ctx, entry),
-            FindAction::Exec(exec) => return exec.apply(ctx, entry, &mut self.failed),
+            FindAction::Delete => return self.delete_entry(ctx, entry),
+            FindAction::Exec(exec) => return exec.run_for(ctx, entry, &mut self.failed),
         };
         if settings.sinks.write(ctx, sink, &self.line).is_err() {
             self.quit = true;
@@ -131,7 +131,7 @@ impl EvalState {
         true
     }
 
-    fn delete(&mut self, ctx: &mut Ctx<'_>, entry: &FindEntry) -> bool {
+    fn delete_entry(&mut self, ctx: &mut Ctx<'_>, entry: &FindEntry) -> bool {
         if entry.shown == b"." {
             return true;
         }
@@ -145,10 +145,10 @@ impl EvalState {
             Ok(()) => true,
             Err(e) => {
                 self.failed = true;
-                let text = box_sys::strerror(&e);
+                let text = box_sys::error_text(&e);
                 ctx.error_bytes(&[
                     b"cannot delete ",
-                    &quoted(&entry.shown),
+                    &quote_name(&entry.shown),
                     b": ",
                     text.as_bytes(),
                 ]);
@@ -158,7 +158,7 @@ impl EvalState {
     }
 }
 
-fn holds(test: &Test, entry: &FindEntry, settings: &FindSettings) -> io::Result<bool> {
+fn test_holds(test: &Test, entry: &FindEntry, settings: &FindSettings) -> io::Result<bool> {
     Ok(match test {
         Test::Const(value) => *value,
         Test::Name(pattern) => pattern.is_match(entry.base()),
@@ -183,10 +183,10 @@ fn holds(test: &Test, entry: &FindEntry, settings: &FindSettings) -> io::Result<
             FileKind::File => entry.stat()?.size == 0,
             _ => false,
         },
-        Test::Newer(of, at) => time(entry.stat()?, *of) > *at,
-        Test::Older(of, at) => time(entry.stat()?, *of) < *at,
+        Test::Newer(of, at) => file_time(entry.stat()?, *of) > *at,
+        Test::Older(of, at) => file_time(entry.stat()?, *of) < *at,
         Test::Between(of, from, to) => {
-            let t = time(entry.stat()?, *of);
+            let t = file_time(entry.stat()?, *of);
             *from < t && t <= *to
         }
         Test::Used(cmp) => {
@@ -207,7 +207,7 @@ fn holds(test: &Test, entry: &FindEntry, settings: &FindSettings) -> io::Result<
         }
         Test::Access(want) => {
             // access(2) looks through links.
-            meta::stat(&entry.path, true).is_ok_and(|s| meta::may(&s, *want))
+            meta::stat(&entry.path, true).is_ok_and(|s| meta::may_access(&s, *want))
         }
         Test::FsType(name) => name == b"unknown",
     })

@@ -109,7 +109,7 @@ pub enum FindFollow {
 }
 
 /// Nanoseconds since the epoch as seconds and nanoseconds.
-pub fn split(nanos: i128) -> (i64, u32) {
+pub fn split_nanos(nanos: i128) -> (i64, u32) {
     const SECOND: i128 = 1_000_000_000;
     let seconds = nanos.div_euclid(SECOND).clamp(i128::from(i64::MIN), i128::from(i64::MAX));
     (seconds as i64, nanos.rem_euclid(SECOND) as u32)
@@ -144,7 +144,7 @@ pub struct FindSettings {
 impl FindSettings {
     /// What holds before any option is read.
     pub fn new(ctx: &Ctx<'_>) -> FindSettings {
-        let (seconds, nanos) = clock::now();
+        let (seconds, nanos) = clock::current_time();
         FindSettings {
             question: None,
             follow: FindFollow::Never,
@@ -162,9 +162,9 @@ impl FindSettings {
     }
 
     /// An instant in nanoseconds since the epoch, broken down in the local zone.
-    pub fn local(&self, nanos: i128) -> CivilTime {
-        let (seconds, nanos) = split(nanos);
-        self.zone.broken(seconds, nanos)
+    pub fn local_time(&self, nanos: i128) -> CivilTime {
+        let (seconds, nanos) = split_nanos(nanos);
+        self.zone.to_civil(seconds, nanos)
     }
 
     /// `-H`, `-L`, `-P` by letter.
@@ -177,7 +177,7 @@ impl FindSettings {
     }
 
     /// Whether a link at this depth is followed.
-    pub fn follows(&self, depth: usize) -> bool {
+    pub fn follows_at(&self, depth: usize) -> bool {
         match self.follow {
             FindFollow::Always => true,
             FindFollow::Points => depth == 0,

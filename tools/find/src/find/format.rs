@@ -1,15 +1,15 @@
 //! `-printf` formats (findutils manual, "Format Directives").
 
 use box_sys::{FileKind, Stat, meta};
-use box_text::escape::named;
+use box_text::escape::control_char;
 use box_text::time::CivilTime;
-use box_text::time::strftime::strftime;
+use box_text::time::strftime::format_strftime;
 
 use super::entry::FindEntry;
 use super::expr::{FindSettings, TimeOf};
 use super::list;
 use super::parse::Message;
-use super::primary::time;
+use super::primary::file_time;
 
 /// A parsed format.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl FindFormat {
         while let [c, tail @ ..] = rest {
             rest = tail;
             match c {
-                b'\\' => match escape(rest) {
+                b'\\' => match parse_escape(rest) {
                     Escape::Byte(byte, used) => {
                         literal.push(byte);
                         rest = &rest[used..];
@@ -84,8 +84,8 @@ impl FindFormat {
                         rest = tail;
                         continue;
                     }
-                    let (layout, used) = layout(rest);
-                    match directive(&rest[used..]) {
+                    let (layout, used) = parse_layout(rest);
+                    match parse_directive(&rest[used..]) {
                         FindDirective::Field(field, more) => {
                             if !literal.is_empty() {
                                 pieces.push(FindPiece::Text(std::mem::take(&mut literal)));
@@ -123,8 +123,8 @@ impl FindFormat {
                 FindPiece::Text(text) => out.extend_from_slice(text),
                 FindPiece::Stop => return,
                 FindPiece::Field(layout, field) => {
-                    let (value, numeric) = value(field, entry, settings, layout.alternate);
-                    layout.apply(&value, numeric, out);
+                    let (value, numeric) = field_value(field, entry, settings, layout.alternate);
+                    layout.lay_out(&value, numeric, out);
                 }
             }
         }
@@ -138,7 +138,7 @@ enum Escape {
     End,
 }
 
-fn escape(rest: &[u8]) -> Escape {
+fn parse_escape(rest: &[u8]) -> Escape {
     let Some(&c) = rest.first() else { return Escape::End };
     let byte = match c {
         b'\\' => b'\\',
@@ -148,7 +148,7 @@ fn escape(rest: &[u8]) -> Escape {
             let value = rest[..digits].iter().fold(0u32, |n, d| n * 8 + u32::from(d - b'0'));
             return Escape::Byte((value & 0xFF) as u8, digits);
         }
-        _ => match named(c) {
+        _ => match control_char(c) {
             Some(control) => control,
             None => return Escape::Unknown(c),
         },
@@ -156,7 +156,7 @@ fn escape(rest: &[u8]) -> Escape {
     Escape::Byte(byte, 1)
 }
 
-fn layout(rest: &[u8]) -> (Layout, usize) {
+fn parse_layout(rest: &[u8]) -> (Layout, usize) {
     let mut l = Layout::default();
     let mut at = 0;
     loop {
@@ -192,7 +192,7 @@ enum FindDirective {
     End,
 }
 
-fn directive(rest: &[u8]) -> FindDirective {
+fn parse_directive(rest: &[u8]) -> FindDirective {
     match rest {
         [] => FindDirective::End,
         [letter @ (b'A' | b'C' | b'T'), k, ..] => {
@@ -211,7 +211,7 @@ fn directive(rest: &[u8]) -> FindDirective {
 }
 
 impl Layout {
-    fn apply(&self, value: &[u8], numeric: bool, out: &mut Vec<u8>) {
+    fn lay_out(&self, value: &[u8], numeric: bool, out: &mut Vec<u8>) {
         let value = match self.precision {
             Some(n) if !numeric => &value[..n.min(value.len())],
             _ => value,
@@ -237,7 +237,7 @@ impl Layout {
 }
 
 /// The text of a field and whether it is a number.
-fn value(
+fn field_value(
     field: &FindField,
     entry: &FindEntry,
     settings: &FindSettings,
@@ -245,7 +245,8 @@ fn value(
 ) -> (Vec<u8>, bool) {
     let letter = match field {
         FindField::Time(of, k) => {
-            let text = entry.stat().ok().map(|s| stamp(&settings.local(time(s, *of)), *k));
+            let text =
+                entry.stat().ok().map(|s| time_stamp(&settings.local_time(file_time(s, *of)), *k));
             return (text.unwrap_or_default(), false);
         }
         FindField::Letter(letter) => *letter,
@@ -271,8 +272,8 @@ fn value(
         b'y' => text(vec![entry.kind().map_or(b'?', kind_letter)]),
         b'Y' => text(vec![target_letter(entry)]),
         b's' => number(|s| s.size),
-        b'b' => number(list::blocks),
-        b'k' => number(|s| list::blocks(s).div_ceil(2)),
+        b'b' => number(list::block_count),
+        b'k' => number(|s| list::block_count(s).div_ceil(2)),
         b'i' => number(|s| s.ino),
         b'n' => number(|s| u64::from(s.nlink)),
         b'D' => number(|s| s.dev),
@@ -298,7 +299,7 @@ fn value(
             };
             text(
                 stat()
-                    .map(|s| ctime(&settings.local(time(s, of))))
+                    .map(|s| ctime_text(&settings.local_time(file_time(s, of))))
                     .unwrap_or_default()
                     .into_bytes(),
             )
@@ -306,9 +307,9 @@ fn value(
         b'S' => {
             let ratio = stat().map_or(0.0, |s| match s.size {
                 0 => 1.0,
-                size => list::blocks(s) as f64 * 512.0 / size as f64,
+                size => list::block_count(s) as f64 * 512.0 / size as f64,
             });
-            text(general(ratio).into_bytes())
+            text(general_number(ratio).into_bytes())
         }
         b'F' => text(b"unknown".to_vec()),
         // %Z: no security context.
@@ -317,7 +318,7 @@ fn value(
 }
 
 /// C's `%g` for ratios.
-fn general(value: f64) -> String {
+fn general_number(value: f64) -> String {
     let digits = if value >= 1.0 { value.log10().floor() as usize + 1 } else { 1 };
     let text = format!("{value:.*}", 6usize.saturating_sub(digits));
     match text.split_once('.') {
@@ -352,7 +353,7 @@ fn target_letter(entry: &FindEntry) -> u8 {
 }
 
 /// `Thu Jan  2 03:04:05.1230000000 2020`
-fn ctime(c: &CivilTime) -> String {
+fn ctime_text(c: &CivilTime) -> String {
     format!(
         "{} {} {:2} {:02}:{:02}:{} {}",
         &c.day_name()[..3],
@@ -360,25 +361,25 @@ fn ctime(c: &CivilTime) -> String {
         c.day,
         c.hour,
         c.minute,
-        seconds(c),
+        seconds_text(c),
         c.year
     )
 }
 
 /// Seconds with the ten decimals findutils prints.
-fn seconds(c: &CivilTime) -> String {
+fn seconds_text(c: &CivilTime) -> String {
     format!("{:02}.{:09}0", c.second, c.nanos)
 }
 
 /// A time in the form of one letter of `%Tk`: strftime's, with fractions of seconds where
 /// findutils has them.
-fn stamp(t: &CivilTime, k: u8) -> Vec<u8> {
+fn time_stamp(t: &CivilTime, k: u8) -> Vec<u8> {
     match k {
         b'@' => format!("{}.{:09}0", t.epoch, t.nanos).into_bytes(),
-        b'S' => seconds(t).into_bytes(),
-        b'T' | b'X' => format!("{:02}:{:02}:{}", t.hour, t.minute, seconds(t)).into_bytes(),
-        b'+' => [&strftime(b"%Y-%m-%d+%H:%M:", t)[..], seconds(t).as_bytes()].concat(),
-        _ if STRFTIME.contains(&k) => strftime(&[b'%', k], t),
+        b'S' => seconds_text(t).into_bytes(),
+        b'T' | b'X' => format!("{:02}:{:02}:{}", t.hour, t.minute, seconds_text(t)).into_bytes(),
+        b'+' => [&format_strftime(b"%Y-%m-%d+%H:%M:", t)[..], seconds_text(t).as_bytes()].concat(),
+        _ if STRFTIME.contains(&k) => format_strftime(&[b'%', k], t),
         _ => Vec::new(),
     }
 }

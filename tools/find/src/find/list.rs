@@ -11,7 +11,7 @@ const RECENT: i128 = 31_556_952 / 2 * 1_000_000_000;
 
 /// Appends the line for an entry.
 pub fn write(entry: &FindEntry, stat: &Stat, settings: &FindSettings, out: &mut Vec<u8>) {
-    let c = settings.local(i128::from(stat.mtime));
+    let c = settings.local_time(i128::from(stat.mtime));
     let age = settings.now - i128::from(stat.mtime);
     let time = if (0..RECENT).contains(&age) {
         format!("{:02}:{:02}", c.hour, c.minute)
@@ -21,7 +21,7 @@ pub fn write(entry: &FindEntry, stat: &Stat, settings: &FindSettings, out: &mut 
     let head = format!(
         "{:9} {:6} {} {:3} ",
         stat.ino,
-        blocks(stat).div_ceil(2),
+        block_count(stat).div_ceil(2),
         mode_text(stat),
         stat.nlink
     );
@@ -32,18 +32,18 @@ pub fn write(entry: &FindEntry, stat: &Stat, settings: &FindSettings, out: &mut 
     }
     let tail = format!("{:8} {} {:2} {time} ", stat.size, &c.month_name()[..3], c.day);
     out.extend_from_slice(tail.as_bytes());
-    escaped(&entry.shown, out);
+    put_escaped(&entry.shown, out);
     if stat.kind == FileKind::Symlink
         && let Some(target) = entry.target()
     {
         out.extend_from_slice(b" -> ");
-        escaped(target, out);
+        put_escaped(target, out);
     }
     out.push(b'\n');
 }
 
 /// Blocks of 512 bytes a file takes, by its size: file systems below us do not say.
-pub fn blocks(stat: &Stat) -> u64 {
+pub fn block_count(stat: &Stat) -> u64 {
     match stat.kind {
         FileKind::File | FileKind::Dir => stat.size.div_ceil(4096) * 8,
         _ => 0,
@@ -52,11 +52,11 @@ pub fn blocks(stat: &Stat) -> u64 {
 
 /// `drwxr-xr-x`
 pub fn mode_text(stat: &Stat) -> String {
-    format!("{}{}", stat.kind.letter(), mode::letters(stat.mode))
+    format!("{}{}", stat.kind.letter(), mode::mode_letters(stat.mode))
 }
 
 /// A name with C escapes for what is not printable, and quoted spaces.
-fn escaped(name: &[u8], out: &mut Vec<u8>) {
+fn put_escaped(name: &[u8], out: &mut Vec<u8>) {
     for &b in name {
         match b {
             b'\\' | b' ' | b'"' => out.extend_from_slice(&[b'\\', b]),

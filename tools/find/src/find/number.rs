@@ -3,17 +3,17 @@
 use super::expr::NumberTest;
 
 /// A non-negative integer with its sign as comparison.
-pub fn integer(text: &[u8]) -> Option<NumberTest<u64>> {
+pub fn parse_integer(text: &[u8]) -> Option<NumberTest<u64>> {
     let (wrap, digits): (fn(u64) -> NumberTest<u64>, _) = match text {
         [b'+', rest @ ..] => (NumberTest::More, rest),
         [b'-', rest @ ..] => (NumberTest::Less, rest),
         _ => (NumberTest::Equal, text),
     };
-    plain(digits).map(wrap)
+    parse_digits(digits).map(wrap)
 }
 
-/// As [`integer`] with decimals.
-pub fn decimal(text: &[u8]) -> Option<NumberTest<f64>> {
+/// As [`parse_integer`] with decimals.
+pub fn parse_decimal(text: &[u8]) -> Option<NumberTest<f64>> {
     let (wrap, digits): (fn(f64) -> NumberTest<f64>, _) = match text {
         [b'+', rest @ ..] => (NumberTest::More, rest),
         [b'-', rest @ ..] => (NumberTest::Less, rest),
@@ -27,7 +27,7 @@ pub fn decimal(text: &[u8]) -> Option<NumberTest<f64>> {
 }
 
 /// Digits only.
-pub fn plain(digits: &[u8]) -> Option<u64> {
+pub fn parse_digits(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }

@@ -42,13 +42,13 @@ pub fn parse(
     let mut parser = FindParser { primaries: Primaries::new(ctx, settings) };
     let expr = match words.peek() {
         None => FindExpr::Test(Test::Const(true)),
-        Some(_) => parser.list(&mut words, 0)?,
+        Some(_) => parser.parse_list(&mut words, 0)?,
     };
     if words.peek().is_some() {
         return Err(b"you have too many ')'".to_vec());
     }
     let acts = parser.primaries.acts;
-    if let Some(message) = primary::contradiction(&parser.primaries) {
+    if let Some(message) = primary::find_contradiction(&parser.primaries) {
         return Err(message);
     }
     Ok(if acts {
@@ -67,54 +67,58 @@ struct FindParser<'p, 'c> {
 }
 
 impl FindParser<'_, '_> {
-    fn list(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
-        let mut all = vec![self.or(words, depth)?];
+    fn parse_list(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
+        let mut all = vec![self.parse_or(words, depth)?];
         while words.peek() == Some(b",") {
             words.next();
-            after(words, ",")?;
-            all.push(self.or(words, depth)?);
+            require_operand(words, ",")?;
+            all.push(self.parse_or(words, depth)?);
         }
         Ok(one_or(all, FindExpr::List))
     }
 
-    fn or(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
-        let mut all = vec![self.and(words, depth)?];
+    fn parse_or(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
+        let mut all = vec![self.parse_and(words, depth)?];
         while let Some(op @ (b"-o" | b"-or")) = words.peek() {
             words.next();
-            after(words, &String::from_utf8_lossy(op))?;
-            all.push(self.and(words, depth)?);
+            require_operand(words, &String::from_utf8_lossy(op))?;
+            all.push(self.parse_and(words, depth)?);
         }
         Ok(one_or(all, FindExpr::Or))
     }
 
-    fn and(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
-        let mut all = vec![self.not(words, depth)?];
+    fn parse_and(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
+        let mut all = vec![self.parse_not(words, depth)?];
         loop {
             match words.peek() {
                 Some(op @ (b"-a" | b"-and")) => {
                     words.next();
-                    after(words, &String::from_utf8_lossy(op))?;
+                    require_operand(words, &String::from_utf8_lossy(op))?;
                 }
                 None | Some(b"," | b"-o" | b"-or" | b")") => break,
                 Some(_) => {}
             }
-            all.push(self.not(words, depth)?);
+            all.push(self.parse_not(words, depth)?);
         }
         Ok(one_or(all, FindExpr::And))
     }
 
-    fn not(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
+    fn parse_not(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
         let mut negated = false;
         while let Some(op @ (b"!" | b"-not")) = words.peek() {
             words.next();
-            after(words, &String::from_utf8_lossy(op))?;
+            require_operand(words, &String::from_utf8_lossy(op))?;
             negated = !negated;
         }
-        let expr = self.primary(words, depth)?;
+        let expr = self.parse_primary(words, depth)?;
         Ok(if negated { FindExpr::Not(Box::new(expr)) } else { expr })
     }
 
-    fn primary(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
+    fn parse_primary(
+        &mut self,
+        words: &mut WordCursor<'_>,
+        depth: u32,
+    ) -> Result<FindExpr, Message> {
         let word = words.next().unwrap_or_default();
         match word {
             b"(" => {
@@ -130,7 +134,7 @@ impl FindParser<'_, '_> {
                     }
                     Some(_) => {}
                 }
-                let expr = self.list(words, depth + 1)?;
+                let expr = self.parse_list(words, depth + 1)?;
                 match words.next() {
                     Some(b")") => Ok(expr),
                     _ => Err(UNCLOSED.to_vec()),
@@ -154,7 +158,7 @@ const UNCLOSED: &[u8] =
     b"invalid expression; I was expecting to find a ')' somewhere but did not see one.";
 
 /// Fails if nothing can follow an operator.
-fn after(words: &WordCursor<'_>, op: &str) -> Result<(), Message> {
+fn require_operand(words: &WordCursor<'_>, op: &str) -> Result<(), Message> {
     match words.peek() {
         None => Err(format!("expected an expression after '{op}'").into_bytes()),
         Some(b")") => Err(format!("expected an expression between '{op}' and ')'").into_bytes()),

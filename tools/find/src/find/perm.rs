@@ -26,14 +26,14 @@ impl PermTest {
 /// The argument of `-perm`.
 pub fn parse(text: &[u8]) -> Option<PermTest> {
     match text {
-        [b'-', rest @ ..] => bits(rest).map(PermTest::All),
-        [b'/', rest @ ..] => bits(rest).map(PermTest::Any),
-        _ => bits(text).map(PermTest::Exact),
+        [b'-', rest @ ..] => parse_bits(rest).map(PermTest::All),
+        [b'/', rest @ ..] => parse_bits(rest).map(PermTest::Any),
+        _ => parse_bits(text).map(PermTest::Exact),
     }
 }
 
 /// Bits of a mode, symbolic ones applied to no bits at all.
-fn bits(text: &[u8]) -> Option<u16> {
+fn parse_bits(text: &[u8]) -> Option<u16> {
     mode::parse(text).map(|mode| mode.apply(0, false, 0))
 }
 

@@ -9,7 +9,7 @@ use box_text::regex::{self, MatchBound, Regex, RegexSyntax};
 use box_text::time;
 
 use super::command::FindExec;
-use super::entry::quoted;
+use super::entry::quote_name;
 use super::expr::{
     FindAction, FindExpr, FindFollow, FindSettings, NumberTest, Question, Test, TimeOf,
 };
@@ -42,7 +42,7 @@ pub struct Primaries<'p, 'c> {
 }
 
 /// `-delete` visits children first, when `-prune` comes too late.
-pub fn contradiction(p: &Primaries<'_, '_>) -> Option<Message> {
+pub fn find_contradiction(p: &Primaries<'_, '_>) -> Option<Message> {
     (p.deletes && p.prunes && !p.depth_given).then(|| {
         b"The -delete action automatically turns on -depth, but -prune does nothing when -depth \
           is in effect.  If you want to carry on anyway, just explicitly use the -depth option."
@@ -86,19 +86,19 @@ impl<'p, 'c> Primaries<'p, 'c> {
             self.settings.question = Some(if is_help { Question::Help } else { Question::Version });
             return Err(Message::new());
         }
-        if let Some(expr) = self.option(name, word, words)? {
+        if let Some(expr) = self.parse_option(name, word, words)? {
             return Ok(expr);
         }
-        if let Some(test) = self.test(name, word, words)? {
+        if let Some(test) = self.parse_test(name, word, words)? {
             return Ok(FindExpr::Test(test));
         }
-        if let Some(action) = self.action(name, word, words)? {
+        if let Some(action) = self.parse_action(name, word, words)? {
             return Ok(FindExpr::Action(action));
         }
         Err([b"unknown predicate `".as_slice(), word, b"'"].concat())
     }
 
-    fn option(
+    fn parse_option(
         &mut self,
         name: &[u8],
         word: &[u8],
@@ -109,27 +109,31 @@ impl<'p, 'c> Primaries<'p, 'c> {
                 self.settings.depth_first = true;
                 self.depth_given = true;
             }
-            b"maxdepth" => self.settings.max_depth = Some(level(argument(word, words)?, word)?),
-            b"mindepth" => self.settings.min_depth = level(argument(word, words)?, word)?,
+            b"maxdepth" => {
+                self.settings.max_depth = Some(parse_level(take_argument(word, words)?, word)?)
+            }
+            b"mindepth" => {
+                self.settings.min_depth = parse_level(take_argument(word, words)?, word)?
+            }
             b"xdev" | b"mount" => self.settings.one_device = true,
             b"follow" => self.settings.follow = FindFollow::Always,
             b"files0-from" => {
-                self.settings.files_from = Some(argument(word, words)?.to_vec());
+                self.settings.files_from = Some(take_argument(word, words)?.to_vec());
             }
             b"daystart" => {
-                let c = self.settings.local(self.settings.now);
+                let c = self.settings.local_time(self.settings.now);
                 let of_day = i128::from(c.hour * 3600 + c.minute * 60 + c.second) * 1_000_000_000
                     + i128::from(c.nanos);
                 self.day_end = self.settings.now - of_day + DAY;
             }
             b"regextype" => {
-                let arg = argument(word, words)?;
-                self.syntax = syntax(arg).ok_or_else(|| {
+                let arg = take_argument(word, words)?;
+                self.syntax = find_syntax(arg).ok_or_else(|| {
                     let valid: Vec<Vec<u8>> =
-                        REGEX_TYPES.iter().map(|(n, _)| quoted(n.as_bytes())).collect();
+                        REGEX_TYPES.iter().map(|(n, _)| quote_name(n.as_bytes())).collect();
                     [
                         b"Unknown regular expression type ".as_slice(),
-                        &quoted(arg),
+                        &quote_name(arg),
                         b"; valid types are ",
                         &valid.join(b", ".as_slice()),
                         b".",
@@ -145,7 +149,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
     }
 
     /// A test, or `None` if no test has that name.
-    fn test(
+    fn parse_test(
         &mut self,
         name: &[u8],
         word: &[u8],
@@ -161,35 +165,35 @@ impl<'p, 'c> Primaries<'p, 'c> {
             b"true" => Test::Const(true),
             b"false" => Test::Const(false),
             b"type" | b"xtype" => {
-                Test::Type(kinds(word, argument(word, words)?)?, name == b"xtype")
+                Test::Type(parse_kinds(word, take_argument(word, words)?)?, name == b"xtype")
             }
-            b"size" => size(argument(word, words)?)?,
+            b"size" => parse_size(take_argument(word, words)?)?,
             b"empty" => Test::Empty,
             b"perm" => {
-                let arg = argument(word, words)?;
+                let arg = take_argument(word, words)?;
                 let test = perm::parse(arg);
                 Test::Perm(
-                    test.ok_or_else(|| [b"invalid mode ".as_slice(), &quoted(arg)].concat())?,
+                    test.ok_or_else(|| [b"invalid mode ".as_slice(), &quote_name(arg)].concat())?,
                 )
             }
-            b"user" => self.owner(word, words, true)?,
-            b"group" => self.owner(word, words, false)?,
-            b"uid" => Test::User(count(word, words)?),
-            b"gid" => Test::Group(count(word, words)?),
+            b"user" => self.parse_owner(word, words, true)?,
+            b"group" => self.parse_owner(word, words, false)?,
+            b"uid" => Test::User(parse_count(word, words)?),
+            b"gid" => Test::Group(parse_count(word, words)?),
             b"nouser" => Test::NoUser,
             b"nogroup" => Test::NoGroup,
-            b"links" => Test::Links(count(word, words)?),
-            b"inum" => Test::Inode(count(word, words)?),
+            b"links" => Test::Links(parse_count(word, words)?),
+            b"inum" => Test::Inode(parse_count(word, words)?),
             b"samefile" => {
-                let stat = self.stat(argument(word, words)?)?;
+                let stat = self.stat_of(take_argument(word, words)?)?;
                 Test::Same(stat.dev, stat.ino)
             }
             b"readable" => Test::Access(4),
             b"writable" => Test::Access(2),
             b"executable" => Test::Access(1),
-            b"fstype" => Test::FsType(argument(word, words)?.to_vec()),
+            b"fstype" => Test::FsType(take_argument(word, words)?.to_vec()),
             b"context" => {
-                argument(word, words)?;
+                take_argument(word, words)?;
                 return Err(b"invalid predicate -context: SELinux is not enabled.".to_vec());
             }
             _ => return Ok(None),
@@ -207,7 +211,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         let mut glob = |icase: bool| {
             let options =
                 glob::GlobOptions { ignore_case: icase, utf8, ..glob::GlobOptions::default() };
-            argument(word, words).map(|a| GlobPattern::new(a, options))
+            take_argument(word, words).map(|a| GlobPattern::new(a, options))
         };
         Ok(Some(match name {
             b"name" => Test::Name(glob(false)?),
@@ -216,7 +220,9 @@ impl<'p, 'c> Primaries<'p, 'c> {
             b"ipath" | b"iwholename" => Test::Path(glob(true)?),
             b"lname" => Test::LinkTarget(glob(false)?),
             b"ilname" => Test::LinkTarget(glob(true)?),
-            b"regex" | b"iregex" => self.regex(name == b"iregex", argument(word, words)?)?,
+            b"regex" | b"iregex" => {
+                self.parse_regex(name == b"iregex", take_argument(word, words)?)?
+            }
             _ => return Ok(None),
         }))
     }
@@ -229,25 +235,33 @@ impl<'p, 'c> Primaries<'p, 'c> {
         words: &mut WordCursor<'_>,
     ) -> Result<Option<Test>, Message> {
         Ok(Some(match name {
-            b"amin" => self.minutes(TimeOf::Access, word, words)?,
-            b"cmin" => self.minutes(TimeOf::Change, word, words)?,
-            b"mmin" => self.minutes(TimeOf::Modify, word, words)?,
-            b"atime" => self.days(TimeOf::Access, word, words)?,
-            b"ctime" => self.days(TimeOf::Change, word, words)?,
-            b"mtime" => self.days(TimeOf::Modify, word, words)?,
-            b"newer" => self.newer(TimeOf::Modify, TimeOf::Modify, argument(word, words)?)?,
-            b"anewer" => self.newer(TimeOf::Access, TimeOf::Modify, argument(word, words)?)?,
-            b"cnewer" => self.newer(TimeOf::Change, TimeOf::Modify, argument(word, words)?)?,
+            b"amin" => self.parse_minutes(TimeOf::Access, word, words)?,
+            b"cmin" => self.parse_minutes(TimeOf::Change, word, words)?,
+            b"mmin" => self.parse_minutes(TimeOf::Modify, word, words)?,
+            b"atime" => self.parse_days(TimeOf::Access, word, words)?,
+            b"ctime" => self.parse_days(TimeOf::Change, word, words)?,
+            b"mtime" => self.parse_days(TimeOf::Modify, word, words)?,
+            b"newer" => {
+                self.parse_newer(TimeOf::Modify, TimeOf::Modify, take_argument(word, words)?)?
+            }
+            b"anewer" => {
+                self.parse_newer(TimeOf::Access, TimeOf::Modify, take_argument(word, words)?)?
+            }
+            b"cnewer" => {
+                self.parse_newer(TimeOf::Change, TimeOf::Modify, take_argument(word, words)?)?
+            }
             b"used" => {
-                let arg = argument(word, words)?;
-                Test::Used(number::decimal(arg).ok_or_else(|| invalid(arg, word))?)
+                let arg = take_argument(word, words)?;
+                Test::Used(number::parse_decimal(arg).ok_or_else(|| invalid_argument(arg, word))?)
             }
             [b'n', b'e', b'w', b'e', b'r', x, b't'] => match time_of(*x) {
-                Some(of) => Test::Newer(of, self.point_in_time(argument(word, words)?)?),
+                Some(of) => Test::Newer(of, self.point_in_time(take_argument(word, words)?)?),
                 None => return Ok(None),
             },
             [b'n', b'e', b'w', b'e', b'r', x, y] => match (time_of(*x), time_of(*y)) {
-                (Some(of), Some(from)) => self.newer(of, from, argument(word, words)?)?,
+                (Some(of), Some(from)) => {
+                    self.parse_newer(of, from, take_argument(word, words)?)?
+                }
                 _ => return Ok(None),
             },
             _ => return Ok(None),
@@ -256,15 +270,15 @@ impl<'p, 'c> Primaries<'p, 'c> {
 
     /// What a date says (`-newermt`), in nanoseconds since the epoch.
     fn point_in_time(&self, arg: &[u8]) -> Result<i128, Message> {
-        let now = expr::split(self.settings.now);
+        let now = expr::split_nanos(self.settings.now);
         let at = time::parse::parse(arg, now, &self.settings.zone, clock::read);
         at.map(|(s, n)| i128::from(s) * 1_000_000_000 + i128::from(n)).ok_or_else(|| {
             let what = b"I cannot figure out how to interpret ".as_slice();
-            [what, &quoted(arg), b" as a date or time"].concat()
+            [what, &quote_name(arg), b" as a date or time"].concat()
         })
     }
 
-    fn action(
+    fn parse_action(
         &mut self,
         name: &[u8],
         word: &[u8],
@@ -278,15 +292,17 @@ impl<'p, 'c> Primaries<'p, 'c> {
             b"quit" => return Ok(Some(FindAction::Quit)),
             b"print" => FindAction::Print(SinkId::Stdout, b'\n'),
             b"print0" => FindAction::Print(SinkId::Stdout, 0),
-            b"fprint" => FindAction::Print(self.sink(argument(word, words)?)?, b'\n'),
-            b"fprint0" => FindAction::Print(self.sink(argument(word, words)?)?, 0),
-            b"printf" => FindAction::Printf(SinkId::Stdout, self.format(argument(word, words)?)?),
+            b"fprint" => FindAction::Print(self.open_sink(take_argument(word, words)?)?, b'\n'),
+            b"fprint0" => FindAction::Print(self.open_sink(take_argument(word, words)?)?, 0),
+            b"printf" => {
+                FindAction::Printf(SinkId::Stdout, self.parse_format(take_argument(word, words)?)?)
+            }
             b"fprintf" => {
-                let sink = self.sink(argument(word, words)?)?;
-                FindAction::Printf(sink, self.format(argument(word, words)?)?)
+                let sink = self.open_sink(take_argument(word, words)?)?;
+                FindAction::Printf(sink, self.parse_format(take_argument(word, words)?)?)
             }
             b"ls" => FindAction::List(SinkId::Stdout),
-            b"fls" => FindAction::List(self.sink(argument(word, words)?)?),
+            b"fls" => FindAction::List(self.open_sink(take_argument(word, words)?)?),
             b"delete" => {
                 self.settings.depth_first = true;
                 self.deletes = true;
@@ -301,7 +317,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         Ok(Some(action))
     }
 
-    fn regex(&self, icase: bool, text: &[u8]) -> Result<Test, Message> {
+    fn parse_regex(&self, icase: bool, text: &[u8]) -> Result<Test, Message> {
         let options = regex::RegexOptions::new(self.syntax)
             .icase(icase)
             .utf8(self.settings.utf8)
@@ -319,14 +335,14 @@ impl<'p, 'c> Primaries<'p, 'c> {
     }
 
     /// Age in minutes: exactly N means between N-1 and N.
-    fn minutes(
+    fn parse_minutes(
         &self,
         of: TimeOf,
         word: &[u8],
         words: &mut WordCursor<'_>,
     ) -> Result<Test, Message> {
-        let arg = argument(word, words)?;
-        let cmp = number::decimal(arg).ok_or_else(|| invalid(arg, word))?;
+        let arg = take_argument(word, words)?;
+        let cmp = number::parse_decimal(arg).ok_or_else(|| invalid_argument(arg, word))?;
         let at = |n: f64| self.day_end - (n * MINUTE as f64) as i128;
         Ok(match cmp {
             NumberTest::Less(n) => Test::Newer(of, at(n)),
@@ -336,9 +352,14 @@ impl<'p, 'c> Primaries<'p, 'c> {
     }
 
     /// Age in whole days: exactly N means at least N and less than N+1.
-    fn days(&self, of: TimeOf, word: &[u8], words: &mut WordCursor<'_>) -> Result<Test, Message> {
-        let arg = argument(word, words)?;
-        let cmp = number::decimal(arg).ok_or_else(|| invalid(arg, word))?;
+    fn parse_days(
+        &self,
+        of: TimeOf,
+        word: &[u8],
+        words: &mut WordCursor<'_>,
+    ) -> Result<Test, Message> {
+        let arg = take_argument(word, words)?;
+        let cmp = number::parse_decimal(arg).ok_or_else(|| invalid_argument(arg, word))?;
         let at = |n: f64| self.day_end - (n * DAY as f64) as i128;
         Ok(match cmp {
             NumberTest::Less(n) => Test::Newer(of, at(n)),
@@ -347,35 +368,40 @@ impl<'p, 'c> Primaries<'p, 'c> {
         })
     }
 
-    fn newer(&self, of: TimeOf, from: TimeOf, file: &[u8]) -> Result<Test, Message> {
-        let stat = self.stat(file)?;
-        Ok(Test::Newer(of, time(&stat, from)))
+    fn parse_newer(&self, of: TimeOf, from: TimeOf, file: &[u8]) -> Result<Test, Message> {
+        let stat = self.stat_of(file)?;
+        Ok(Test::Newer(of, file_time(&stat, from)))
     }
 
     /// Metadata of a file that a test names.
-    fn stat(&self, file: &[u8]) -> Result<Stat, Message> {
+    fn stat_of(&self, file: &[u8]) -> Result<Stat, Message> {
         let path = self.ctx.path(file);
         let follow = self.settings.follow != FindFollow::Never;
         meta::stat(&path, follow).or_else(|_| meta::stat(&path, false)).map_err(|e| {
-            [&quoted(file), b": ".as_slice(), box_sys::strerror(&e).as_bytes()].concat()
+            [&quote_name(file), b": ".as_slice(), box_sys::error_text(&e).as_bytes()].concat()
         })
     }
 
-    fn owner(&self, word: &[u8], words: &mut WordCursor<'_>, user: bool) -> Result<Test, Message> {
-        let arg = argument(word, words)?;
+    fn parse_owner(
+        &self,
+        word: &[u8],
+        words: &mut WordCursor<'_>,
+        user: bool,
+    ) -> Result<Test, Message> {
+        let arg = take_argument(word, words)?;
         let names = &self.settings.names;
         let id = std::str::from_utf8(arg).ok().and_then(|name| match user {
             true => names.user_id(name).map(|(id, _)| id),
             false => names.group_id(name),
         });
-        let Some(id) = id.map(u64::from).or_else(|| number::plain(arg)) else {
+        let Some(id) = id.map(u64::from).or_else(|| number::parse_digits(arg)) else {
             let what: &[u8] = if user { b" user" } else { b" group" };
             let article: &[u8] = if user {
                 b" is not the name of a known"
             } else {
                 b" is not the name of an existing"
             };
-            return Err([&quoted(arg), article, what].concat());
+            return Err([&quote_name(arg), article, what].concat());
         };
         Ok(if user {
             Test::User(NumberTest::Equal(id))
@@ -384,14 +410,14 @@ impl<'p, 'c> Primaries<'p, 'c> {
         })
     }
 
-    fn sink(&mut self, file: &[u8]) -> Result<SinkId, Message> {
+    fn open_sink(&mut self, file: &[u8]) -> Result<SinkId, Message> {
         let path = self.ctx.path(file);
         self.settings.sinks.open(path).map_err(|e| {
-            [&quoted(file), b": ".as_slice(), box_sys::strerror(&e).as_bytes()].concat()
+            [&quote_name(file), b": ".as_slice(), box_sys::error_text(&e).as_bytes()].concat()
         })
     }
 
-    fn format(&mut self, text: &[u8]) -> Result<Rc<FindFormat>, Message> {
+    fn parse_format(&mut self, text: &[u8]) -> Result<Rc<FindFormat>, Message> {
         let (format, warnings) = FindFormat::parse(text)?;
         for warning in warnings {
             self.ctx.error_bytes(&[b"warning: ", &warning]);
@@ -401,32 +427,32 @@ impl<'p, 'c> Primaries<'p, 'c> {
 }
 
 /// The argument of a primary.
-pub fn argument<'w>(word: &[u8], words: &mut WordCursor<'w>) -> Result<&'w [u8], Message> {
+pub fn take_argument<'w>(word: &[u8], words: &mut WordCursor<'w>) -> Result<&'w [u8], Message> {
     words.next().ok_or_else(|| [b"missing argument to `".as_slice(), word, b"'"].concat())
 }
 
-fn invalid(arg: &[u8], word: &[u8]) -> Message {
+fn invalid_argument(arg: &[u8], word: &[u8]) -> Message {
     [b"invalid argument `".as_slice(), arg, b"' to `", word, b"'"].concat()
 }
 
-fn level(arg: &[u8], word: &[u8]) -> Result<u64, Message> {
-    number::plain(arg).ok_or_else(|| {
+fn parse_level(arg: &[u8], word: &[u8]) -> Result<u64, Message> {
+    number::parse_digits(arg).ok_or_else(|| {
         [
             b"Expected a positive decimal integer argument to ".as_slice(),
             word,
             b", but got ",
-            &quoted(arg),
+            &quote_name(arg),
         ]
         .concat()
     })
 }
 
-fn count(word: &[u8], words: &mut WordCursor<'_>) -> Result<NumberTest<u64>, Message> {
-    let arg = argument(word, words)?;
-    number::integer(arg).ok_or_else(|| invalid(arg, word))
+fn parse_count(word: &[u8], words: &mut WordCursor<'_>) -> Result<NumberTest<u64>, Message> {
+    let arg = take_argument(word, words)?;
+    number::parse_integer(arg).ok_or_else(|| invalid_argument(arg, word))
 }
 
-fn size(arg: &[u8]) -> Result<Test, Message> {
+fn parse_size(arg: &[u8]) -> Result<Test, Message> {
     let (digits, unit) = match arg {
         [head @ .., suffix] if !suffix.is_ascii_digit() => {
             let unit = match suffix {
@@ -444,12 +470,12 @@ fn size(arg: &[u8]) -> Result<Test, Message> {
         }
         _ => (arg, 512),
     };
-    let cmp = number::integer(digits)
+    let cmp = number::parse_integer(digits)
         .ok_or_else(|| [b"Invalid argument `".as_slice(), arg, b"' to -size"].concat())?;
     Ok(Test::Size { cmp, unit })
 }
 
-fn kinds(word: &[u8], arg: &[u8]) -> Result<Vec<FileKind>, Message> {
+fn parse_kinds(word: &[u8], arg: &[u8]) -> Result<Vec<FileKind>, Message> {
     let mut all = Vec::new();
     let mut rest = arg;
     if arg.is_empty() {
@@ -515,7 +541,7 @@ fn time_of(letter: u8) -> Option<TimeOf> {
 }
 
 /// A time of a file in nanoseconds.
-pub fn time(stat: &Stat, of: TimeOf) -> i128 {
+pub fn file_time(stat: &Stat, of: TimeOf) -> i128 {
     i128::from(match of {
         TimeOf::Access => stat.atime,
         TimeOf::Change => stat.ctime,
@@ -539,6 +565,6 @@ const REGEX_TYPES: &[(&str, RegexSyntax)] = &[
     ("sed", RegexSyntax::Bre),
 ];
 
-fn syntax(name: &[u8]) -> Option<RegexSyntax> {
+fn find_syntax(name: &[u8]) -> Option<RegexSyntax> {
     REGEX_TYPES.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, s)| *s)
 }

@@ -7,7 +7,7 @@ use std::io;
 use box_applet::Ctx;
 use box_sys::{FileKind, path};
 
-use super::entry::{FindEntry, kind_of, quoted};
+use super::entry::{FindEntry, kind_of, quote_name};
 use super::eval::EvalState;
 use super::expr::{FindExpr, FindSettings};
 
@@ -19,7 +19,7 @@ struct FindLevel {
 }
 
 /// Visits everything below the starting points.
-pub fn walk(
+pub fn walk_points(
     ctx: &mut Ctx<'_>,
     settings: &mut FindSettings,
     points: &[Vec<u8>],
@@ -30,7 +30,7 @@ pub fn walk(
         if state.quit {
             return;
         }
-        let follow = settings.follows(0);
+        let follow = settings.follows_at(0);
         let entry = FindEntry::new(point.clone(), ctx.path(point), 0, point.len(), follow, None);
         let stat = if point.is_empty() {
             Err(io::Error::from_raw_os_error(box_sys::errno::code::ENOENT))
@@ -42,7 +42,7 @@ pub fn walk(
                 let mut tree = FindWalk { ctx, settings, expr, state, device, levels: Vec::new() };
                 tree.run(entry);
             }
-            Err(e) => state.error(ctx, point, &e),
+            Err(e) => state.report_error(ctx, point, &e),
         }
     }
 }
@@ -59,7 +59,7 @@ struct FindWalk<'t, 'c> {
 
 impl FindWalk<'_, '_> {
     fn run(&mut self, point: FindEntry) {
-        self.visit(point);
+        self.visit_entry(point);
         while let Some(level) = self.levels.last_mut() {
             if self.state.quit {
                 return;
@@ -74,24 +74,24 @@ impl FindWalk<'_, '_> {
                 }
                 shown.extend_from_slice(base);
                 let depth = dir.depth + 1;
-                let follow = self.settings.follows(depth);
+                let follow = self.settings.follows_at(depth);
                 let at = dir.path.join(&name);
                 let entry = FindEntry::new(shown, at, depth, dir.point_len, follow, kind);
-                self.visit(entry);
+                self.visit_entry(entry);
             } else if let Some(level) = self.levels.pop()
                 && self.settings.depth_first
             {
-                self.eval(&level.dir);
+                self.eval_entry(&level.dir);
             }
         }
     }
 
     /// Evaluates for an entry and prepares going below it.
-    fn visit(&mut self, entry: FindEntry) {
+    fn visit_entry(&mut self, entry: FindEntry) {
         let kind = match entry.kind() {
             Ok(kind) => kind,
             Err(e) => {
-                self.state.error(self.ctx, &entry.shown, &e);
+                self.state.report_error(self.ctx, &entry.shown, &e);
                 return;
             }
         };
@@ -102,25 +102,25 @@ impl FindWalk<'_, '_> {
         }
         self.state.prune = false;
         if !self.settings.depth_first {
-            self.eval(&entry);
+            self.eval_entry(&entry);
             if self.state.quit {
                 return;
             }
         }
         if deeper && !self.state.prune && self.same_device(&entry) {
-            self.enter(entry);
+            self.enter_dir(entry);
         } else if self.settings.depth_first {
-            self.eval(&entry);
+            self.eval_entry(&entry);
         }
     }
 
-    fn eval(&mut self, entry: &FindEntry) {
+    fn eval_entry(&mut self, entry: &FindEntry) {
         if entry.depth as u64 >= self.settings.min_depth {
-            self.state.eval(self.ctx, self.settings, self.expr, entry);
+            self.state.eval_entry(self.ctx, self.settings, self.expr, entry);
         }
     }
 
-    fn enter(&mut self, entry: FindEntry) {
+    fn enter_dir(&mut self, entry: FindEntry) {
         let mut names = Vec::new();
         match fs::read_dir(&entry.path) {
             Ok(list) => {
@@ -131,13 +131,13 @@ impl FindWalk<'_, '_> {
                             names.push((item.file_name(), kind));
                         }
                         Err(e) => {
-                            self.state.error(self.ctx, &entry.shown, &e);
+                            self.state.report_error(self.ctx, &entry.shown, &e);
                             break;
                         }
                     }
                 }
             }
-            Err(e) => self.state.error(self.ctx, &entry.shown, &e),
+            Err(e) => self.state.report_error(self.ctx, &entry.shown, &e),
         }
         names.reverse();
         self.levels.push(FindLevel { dir: entry, names });
@@ -155,7 +155,7 @@ impl FindWalk<'_, '_> {
         let Ok(id) = entry.stat().map(|s| (s.dev, s.ino)) else { return false };
         let same = |l: &&FindLevel| l.dir.stat().is_ok_and(|s| (s.dev, s.ino) == id);
         let Some(level) = self.levels.iter().find(same) else { return false };
-        let (inner, outer) = (quoted(&entry.shown), quoted(&level.dir.shown));
+        let (inner, outer) = (quote_name(&entry.shown), quote_name(&level.dir.shown));
         self.ctx.error_bytes(&[
             b"File system loop detected; ",
             &inner,

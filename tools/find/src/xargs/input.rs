@@ -49,7 +49,7 @@ impl ItemReader {
     }
 
     /// Lines read so far; one that ends in a blank counts with the next.
-    pub fn lines(&self) -> u64 {
+    pub fn lines_read(&self) -> u64 {
         self.lines
     }
 
@@ -66,9 +66,9 @@ impl ItemReader {
             return Ok(None);
         }
         let item = match self.splitting {
-            Splitting::Byte(end) => self.delimited(end),
-            Splitting::Words => self.protected(false),
-            Splitting::Lines => self.protected(true),
+            Splitting::Byte(end) => self.read_delimited(end),
+            Splitting::Words => self.read_protected(false),
+            Splitting::Lines => self.read_protected(true),
         }?;
         match item {
             Some(item) if self.eof.as_ref() == Some(&item) => {
@@ -86,7 +86,7 @@ impl ItemReader {
         }
     }
 
-    fn delimited(&mut self, end: u8) -> Result<Option<Vec<u8>>, InputError> {
+    fn read_delimited(&mut self, end: u8) -> Result<Option<Vec<u8>>, InputError> {
         let mut item = Vec::new();
         let got = self.reader.read_until(end, &mut item).map_err(InputError::Io)?;
         if got == 0 {
@@ -100,7 +100,7 @@ impl ItemReader {
     }
 
     /// An item in which quotes and backslashes protect. With `whole_lines` only newlines end it.
-    fn protected(&mut self, whole_lines: bool) -> Result<Option<Vec<u8>>, InputError> {
+    fn read_protected(&mut self, whole_lines: bool) -> Result<Option<Vec<u8>>, InputError> {
         let mut item = Vec::new();
         let mut state = ItemState::Before;
         // Quotes make an item even if nothing is in them.
@@ -128,7 +128,7 @@ impl ItemReader {
                 // What needs no thought is taken in one go.
                 if matches!(state, ItemState::Within) {
                     let rest = &buffer[used..];
-                    let run = rest.iter().position(|&b| special(b)).unwrap_or(rest.len());
+                    let run = rest.iter().position(|&b| is_special(b)).unwrap_or(rest.len());
                     if run > 0 {
                         item.extend_from_slice(&rest[..run]);
                         self.previous = rest[run - 1];
@@ -196,7 +196,7 @@ enum ItemState {
 }
 
 /// Bytes that may mean something outside quotes.
-fn special(b: u8) -> bool {
+fn is_special(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\\' | b'"' | b'\'')
 }
 

@@ -59,16 +59,16 @@ impl XargsRunner {
         if let Some(pattern) = &self.replace {
             let argv = self.command.iter().enumerate().map(|(i, word)| match i {
                 0 => word.clone(),
-                _ => replace(word, pattern, &item),
+                _ => replace_pattern(word, pattern, &item),
             });
             let argv: Vec<Vec<u8>> = argv.collect();
-            if chars(&argv) > self.limits.chars {
+            if argv_chars(&argv) > self.limits.chars {
                 ctx.error("argument list too long");
                 return Err(1);
             }
-            return self.start(ctx, argv);
+            return self.start_command(ctx, argv);
         }
-        let fixed = chars(&self.command);
+        let fixed = argv_chars(&self.command);
         let size = item.len() + 1;
         if fixed + self.pending_chars + size > self.limits.chars {
             if self.limits.exit_if_large && !self.pending.is_empty() {
@@ -100,11 +100,11 @@ impl XargsRunner {
         let mut argv = self.command.clone();
         argv.append(&mut self.pending);
         self.pending_chars = 0;
-        self.start(ctx, argv)
+        self.start_command(ctx, argv)
     }
 
     /// Waits for all commands; the status of the whole.
-    pub fn finish(&mut self, ctx: &mut Ctx<'_>) -> u8 {
+    pub fn wait_all(&mut self, ctx: &mut Ctx<'_>) -> u8 {
         while !self.running.is_empty() {
             if let Err(status) = self.wait_oldest(ctx) {
                 self.status = status;
@@ -113,9 +113,9 @@ impl XargsRunner {
         self.status
     }
 
-    fn start(&mut self, ctx: &mut Ctx<'_>, argv: Vec<Vec<u8>>) -> Result<(), u8> {
+    fn start_command(&mut self, ctx: &mut Ctx<'_>, argv: Vec<Vec<u8>>) -> Result<(), u8> {
         self.started = true;
-        if self.verbose && !self.announce(ctx, &argv) {
+        if self.verbose && !self.announce_command(ctx, &argv) {
             return Ok(());
         }
         while self.procs != 0 && self.running.len() >= self.procs {
@@ -168,7 +168,7 @@ impl XargsRunner {
                 Err(125)
             }
             Err(e) => {
-                let text = box_sys::strerror(&e);
+                let text = box_sys::error_text(&e);
                 ctx.error(format_args!("error waiting for child process: {text}"));
                 Err(1)
             }
@@ -176,14 +176,14 @@ impl XargsRunner {
     }
 
     /// `-t` and `-p`: shows the command; `false` if it was declined.
-    fn announce(&mut self, ctx: &mut Ctx<'_>, argv: &[Vec<u8>]) -> bool {
+    fn announce_command(&mut self, ctx: &mut Ctx<'_>, argv: &[Vec<u8>]) -> bool {
         let _ = ctx.stdout.flush();
         let mut line = Vec::new();
         for (i, word) in argv.iter().enumerate() {
             if i > 0 {
                 line.push(b' ');
             }
-            line.extend_from_slice(&quoted(word));
+            line.extend_from_slice(&quote_word(word));
         }
         let Some(tty) = &mut self.prompt else {
             line.push(b'\n');
@@ -199,7 +199,7 @@ impl XargsRunner {
 }
 
 /// A word as a shell would read it back, in GNU's `shell` quoting style.
-fn quoted(word: &[u8]) -> Vec<u8> {
+fn quote_word(word: &[u8]) -> Vec<u8> {
     let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./:=+@%,{}]#~".contains(b) || *b >= 0x80;
     let first_plain = !matches!(word.first(), Some(b'#' | b'~'));
     if !word.is_empty() && first_plain && word.iter().all(plain) {
@@ -211,11 +211,11 @@ fn quoted(word: &[u8]) -> Vec<u8> {
     box_text::escape::single_quote(word)
 }
 
-fn chars(argv: &[Vec<u8>]) -> usize {
+fn argv_chars(argv: &[Vec<u8>]) -> usize {
     argv.iter().map(|a| a.len() + 1).sum()
 }
 
-fn replace(word: &[u8], pattern: &[u8], item: &[u8]) -> Vec<u8> {
+fn replace_pattern(word: &[u8], pattern: &[u8], item: &[u8]) -> Vec<u8> {
     if pattern.is_empty() {
         return word.to_vec();
     }

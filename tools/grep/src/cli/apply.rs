@@ -5,13 +5,14 @@ use box_text::glob::GlobPattern;
 
 use super::table::GrepFlag;
 use super::{
-    Modes, abbreviated, fail, glob_options, invalid_argument, is_terminal, number, read_file, usage,
+    Modes, find_abbreviated, glob_options, invalid_argument, is_terminal, parse_number,
+    print_usage, read_file, report_failure,
 };
 use crate::colors::GrepColors;
 use crate::config::{BinaryMode, Directories, FileRule, GrepConfig, GrepMode, GrepSyntax};
 
 /// Does as an option says; `Err` holds the status to end with.
-pub(super) fn apply(
+pub(super) fn apply_option(
     ctx: &mut Ctx<'_>,
     config: &mut GrepConfig,
     modes: &mut Modes,
@@ -19,34 +20,34 @@ pub(super) fn apply(
     value: &[u8],
 ) -> Result<(), Exit> {
     match option {
-        GrepFlag::ExtendedRegexp => syntax(ctx, config, modes, GrepSyntax::Extended)?,
-        GrepFlag::FixedStrings => syntax(ctx, config, modes, GrepSyntax::Fixed)?,
-        GrepFlag::PerlRegexp => syntax(ctx, config, modes, GrepSyntax::Perl)?,
-        GrepFlag::BasicRegexp => syntax(ctx, config, modes, GrepSyntax::Basic)?,
+        GrepFlag::ExtendedRegexp => set_syntax(ctx, config, modes, GrepSyntax::Extended)?,
+        GrepFlag::FixedStrings => set_syntax(ctx, config, modes, GrepSyntax::Fixed)?,
+        GrepFlag::PerlRegexp => set_syntax(ctx, config, modes, GrepSyntax::Perl)?,
+        GrepFlag::BasicRegexp => set_syntax(ctx, config, modes, GrepSyntax::Basic)?,
         GrepFlag::IgnoreCase => config.ignore_case = true,
         GrepFlag::NoIgnoreCase => config.ignore_case = false,
         GrepFlag::WordRegexp => config.words = true,
         GrepFlag::LineRegexp => config.whole_lines = true,
         GrepFlag::NullData => config.end = 0,
         GrepFlag::InvertMatch => config.invert = true,
-        GrepFlag::MaxCount => match number(value) {
+        GrepFlag::MaxCount => match parse_number(value) {
             Some(n) => config.max_count = u64::try_from(n).ok(),
-            None => return Err(fail(ctx, "invalid max count")),
+            None => return Err(report_failure(ctx, "invalid max count")),
         },
-        GrepFlag::BinaryFiles => config.binary = binary(ctx, value)?,
+        GrepFlag::BinaryFiles => config.binary = parse_binary(ctx, value)?,
         GrepFlag::Text => config.binary = BinaryMode::Text,
         GrepFlag::WithoutMatch => config.binary = BinaryMode::WithoutMatch,
         GrepFlag::NoMessages => config.no_messages = true,
         _ => {
-            output(ctx, config, modes, option, value)?;
-            files(ctx, config, option, value)?;
+            apply_output_option(ctx, config, modes, option, value)?;
+            apply_file_option(ctx, config, option, value)?;
         }
     }
     Ok(())
 }
 
 /// Options about what is printed.
-fn output(
+fn apply_output_option(
     ctx: &mut Ctx<'_>,
     config: &mut GrepConfig,
     modes: &mut Modes,
@@ -67,19 +68,19 @@ fn output(
         GrepFlag::Count => modes.count = true,
         GrepFlag::InitialTab => config.initial_tab = true,
         GrepFlag::Null => config.null_after_name = true,
-        GrepFlag::AfterContext => modes.after = Some(context(ctx, value)?),
-        GrepFlag::BeforeContext => modes.before = Some(context(ctx, value)?),
-        GrepFlag::Context => modes.both = Some(context(ctx, value)?),
+        GrepFlag::AfterContext => modes.after = Some(parse_context(ctx, value)?),
+        GrepFlag::BeforeContext => modes.before = Some(parse_context(ctx, value)?),
+        GrepFlag::Context => modes.both = Some(parse_context(ctx, value)?),
         GrepFlag::GroupSeparator => config.separator = Some(value.to_vec()),
         GrepFlag::NoGroupSeparator => config.separator = None,
-        GrepFlag::Color => config.colors = colors(ctx, value)?,
+        GrepFlag::Color => config.colors = parse_colors(ctx, value)?,
         _ => {}
     }
     Ok(())
 }
 
 /// Options about which files are searched.
-fn files(
+fn apply_file_option(
     ctx: &mut Ctx<'_>,
     config: &mut GrepConfig,
     option: GrepFlag,
@@ -106,14 +107,14 @@ fn files(
             config.exclude_dirs.push(GlobPattern::new(value, glob_options()));
         }
         GrepFlag::Directories => {
-            config.directories = directories(ctx, value)?;
+            config.directories = parse_directories(ctx, value)?;
             config.follow = false;
         }
         GrepFlag::Devices => {
             config.skip_devices = match value {
                 b"read" => Some(false),
                 b"skip" => Some(true),
-                _ => return Err(fail(ctx, "unknown devices method")),
+                _ => return Err(report_failure(ctx, "unknown devices method")),
             }
         }
         GrepFlag::Recursive | GrepFlag::DereferenceRecursive => {
@@ -125,32 +126,32 @@ fn files(
     Ok(())
 }
 
-fn syntax(
+fn set_syntax(
     ctx: &mut Ctx<'_>,
     config: &mut GrepConfig,
     modes: &mut Modes,
     syntax: GrepSyntax,
 ) -> Result<(), Exit> {
     if modes.matcher.is_some_and(|m| m != syntax) {
-        return Err(fail(ctx, "conflicting matchers specified"));
+        return Err(report_failure(ctx, "conflicting matchers specified"));
     }
     modes.matcher = Some(syntax);
     config.syntax = syntax;
     Ok(())
 }
 
-fn binary(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<BinaryMode, Exit> {
+fn parse_binary(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<BinaryMode, Exit> {
     match value {
         b"binary" => Ok(BinaryMode::Report),
         b"text" => Ok(BinaryMode::Text),
         b"without-match" => Ok(BinaryMode::WithoutMatch),
-        _ => Err(fail(ctx, "unknown binary-files type")),
+        _ => Err(report_failure(ctx, "unknown binary-files type")),
     }
 }
 
-fn directories(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<Directories, Exit> {
+fn parse_directories(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<Directories, Exit> {
     let valid = ["read", "recurse", "skip"];
-    match abbreviated(value, &valid) {
+    match find_abbreviated(value, &valid) {
         Some("read") => Ok(Directories::Read),
         Some("skip") => Ok(Directories::Skip),
         Some(_) => Ok(Directories::Recurse),
@@ -159,15 +160,15 @@ fn directories(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<Directories, Exit> {
 }
 
 /// A number of lines.
-fn context(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<u64, Exit> {
-    number(value).and_then(|n| u64::try_from(n).ok()).ok_or_else(|| {
+fn parse_context(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<u64, Exit> {
+    parse_number(value).and_then(|n| u64::try_from(n).ok()).ok_or_else(|| {
         let shown = String::from_utf8_lossy(value);
-        fail(ctx, &format!("{shown}: invalid context length argument"))
+        report_failure(ctx, &format!("{shown}: invalid context length argument"))
     })
 }
 
 /// The colours, if there are to be any.
-fn colors(ctx: &mut Ctx<'_>, when: &[u8]) -> Result<Option<GrepColors>, Exit> {
+fn parse_colors(ctx: &mut Ctx<'_>, when: &[u8]) -> Result<Option<GrepColors>, Exit> {
     let on = match when {
         b"always" | b"yes" | b"force" => true,
         b"never" | b"no" | b"none" => false,
@@ -176,7 +177,7 @@ fn colors(ctx: &mut Ctx<'_>, when: &[u8]) -> Result<Option<GrepColors>, Exit> {
             is_terminal(ctx) && term.is_some_and(|t| t != b"dumb" && !t.is_empty())
         }
         _ => {
-            usage(ctx);
+            print_usage(ctx);
             return Err(Exit::USAGE);
         }
     };

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use super::{Native, fail, natives};
+use super::{Native, fail_with, natives};
 use crate::lang::ast::BinOp;
 use crate::value::{
-    JqItems, Map, Result, Value, compare, elements, equal, into_vec, type_error, type_error2,
+    JqItems, Map, Result, Value, are_equal, compare_values, into_vec, type_error, type_error2,
+    value_elements,
 };
 
 /// Longest text that repetition may give, jq's bound.
@@ -16,38 +17,38 @@ const MAX_MERGE: usize = 10_000;
 
 /// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
-    "not"/0 => |_, v, _| Ok((!v.truthy()).into()),
-    "add"/0 => |_, v, _| sum(v),
+    "not"/0 => |_, v, _| Ok((!v.is_truthy()).into()),
+    "add"/0 => |_, v, _| sum_values(v),
 };
 
 /// Applies an operator.
-pub fn binary(op: BinOp, a: Value, b: Value) -> Result<Value> {
+pub fn apply_binary(op: BinOp, a: Value, b: Value) -> Result<Value> {
     Ok(match op {
-        BinOp::Eq => equal(&a, &b).into(),
-        BinOp::Ne => (!equal(&a, &b)).into(),
-        BinOp::Lt => compare(&a, &b).is_lt().into(),
-        BinOp::Le => compare(&a, &b).is_le().into(),
-        BinOp::Gt => compare(&a, &b).is_gt().into(),
-        BinOp::Ge => compare(&a, &b).is_ge().into(),
-        BinOp::Add => return add(a, b),
-        BinOp::Sub => return subtract(a, b),
-        BinOp::Mul => return multiply(a, b),
-        BinOp::Div => return divide(a, b),
-        BinOp::Mod => return modulo(a, b),
+        BinOp::Eq => are_equal(&a, &b).into(),
+        BinOp::Ne => (!are_equal(&a, &b)).into(),
+        BinOp::Lt => compare_values(&a, &b).is_lt().into(),
+        BinOp::Le => compare_values(&a, &b).is_le().into(),
+        BinOp::Gt => compare_values(&a, &b).is_gt().into(),
+        BinOp::Ge => compare_values(&a, &b).is_ge().into(),
+        BinOp::Add => return add_values(a, b),
+        BinOp::Sub => return subtract_values(a, b),
+        BinOp::Mul => return multiply_values(a, b),
+        BinOp::Div => return divide_values(a, b),
+        BinOp::Mod => return modulo_values(a, b),
     })
 }
 
 /// Unary minus; a literal keeps its digits.
-pub fn negate(v: Value) -> Result<Value> {
+pub fn negate_value(v: Value) -> Result<Value> {
     match v {
         Value::Num(n) => Ok(Value::Num(-n)),
-        Value::Lit(l) => Ok(Value::Lit(Rc::new(l.negated()))),
+        Value::Lit(l) => Ok(Value::Lit(Rc::new(l.negate_literal()))),
         other => Err(type_error(&other, "cannot be negated")),
     }
 }
 
 /// `a + b`, appending to `a` where nothing else holds it.
-pub fn add(a: Value, b: Value) -> Result<Value> {
+pub fn add_values(a: Value, b: Value) -> Result<Value> {
     Ok(match (a, b) {
         (Value::Null, v) | (v, Value::Null) => v,
         (Value::Str(mut a), Value::Str(b)) => {
@@ -76,11 +77,11 @@ pub fn add(a: Value, b: Value) -> Result<Value> {
     })
 }
 
-fn subtract(a: Value, b: Value) -> Result<Value> {
+fn subtract_values(a: Value, b: Value) -> Result<Value> {
     match (a, b) {
         (Value::Arr(a), Value::Arr(b)) => {
             let mut items = into_vec(a);
-            items.retain(|x| !b.iter().any(|y| equal(x, y)));
+            items.retain(|x| !b.iter().any(|y| are_equal(x, y)));
             Ok(Value::arr(items))
         }
         (a, b) => match (a.as_num(), b.as_num()) {
@@ -90,57 +91,57 @@ fn subtract(a: Value, b: Value) -> Result<Value> {
     }
 }
 
-fn multiply(a: Value, b: Value) -> Result<Value> {
+fn multiply_values(a: Value, b: Value) -> Result<Value> {
     match (a, b) {
         (Value::Obj(mut a), Value::Obj(b)) => {
-            merge(Rc::make_mut(&mut a), &b, 0);
+            merge_objects(Rc::make_mut(&mut a), &b, 0);
             Ok(Value::Obj(a))
         }
         (a, b) => match (&a, &b, a.as_num(), b.as_num()) {
             (_, _, Some(x), Some(y)) => Ok(Value::Num(x * y)),
-            (Value::Str(s), _, _, Some(n)) | (_, Value::Str(s), Some(n), _) => repeat(s, n),
+            (Value::Str(s), _, _, Some(n)) | (_, Value::Str(s), Some(n), _) => repeat_text(s, n),
             _ => Err(type_error2(&a, &b, "cannot be multiplied")),
         },
     }
 }
 
-fn repeat(s: &str, n: f64) -> Result<Value> {
+fn repeat_text(s: &str, n: f64) -> Result<Value> {
     if n.is_nan() || n < 0.0 {
         return Ok(Value::Null);
     }
     let n = n.trunc().min(MAX_TEXT);
     if s.len() as f64 * n >= MAX_TEXT {
-        return fail("Repeat string result too long");
+        return fail_with("Repeat string result too long");
     }
     Ok(Value::str(s.repeat(n as usize)))
 }
 
-fn merge(into: &mut Map, from: &Map, depth: usize) {
+fn merge_objects(into: &mut Map, from: &Map, depth: usize) {
     for (k, v) in from.iter() {
         if depth < MAX_MERGE
             && let (Some(Value::Obj(old)), Value::Obj(new)) = (into.get_mut(k), v)
         {
-            merge(Rc::make_mut(old), new, depth + 1);
+            merge_objects(Rc::make_mut(old), new, depth + 1);
             continue;
         }
         into.insert(k.clone(), v.clone());
     }
 }
 
-fn divide(a: Value, b: Value) -> Result<Value> {
+fn divide_values(a: Value, b: Value) -> Result<Value> {
     match (&a, &b, a.as_num(), b.as_num()) {
         (_, _, Some(_), Some(0.0)) => {
             Err(type_error2(&a, &b, "cannot be divided because the divisor is zero"))
         }
         (_, _, Some(x), Some(y)) => Ok(Value::Num(x / y)),
-        (Value::Str(a), Value::Str(b), _, _) => Ok(super::strings::split(a, b)),
+        (Value::Str(a), Value::Str(b), _, _) => Ok(super::strings::split_text(a, b)),
         _ => Err(type_error2(&a, &b, "cannot be divided")),
     }
 }
 
 /// The remainder of the integer parts, with the sign of the dividend. Conversion saturates, so
 /// that infinities are the largest integers.
-fn modulo(a: Value, b: Value) -> Result<Value> {
+fn modulo_values(a: Value, b: Value) -> Result<Value> {
     let (Some(x), Some(y)) = (a.as_num(), b.as_num()) else {
         return Err(type_error2(&a, &b, "cannot be divided (remainder)"));
     };
@@ -159,6 +160,6 @@ fn modulo(a: Value, b: Value) -> Result<Value> {
 }
 
 /// `add`
-fn sum(v: Value) -> Result<Value> {
-    elements(v)?.into_iter().try_fold(Value::Null, add)
+fn sum_values(v: Value) -> Result<Value> {
+    value_elements(v)?.into_iter().try_fold(Value::Null, add_values)
 }

@@ -1,8 +1,8 @@
 //! Types and conversions.
 
-use super::{Native, fail, natives};
+use super::{Native, fail_with, natives};
 use crate::json;
-use crate::value::{Result, Value, compare, parse_number, type_error};
+use crate::value::{Result, Value, compare_values, parse_number, type_error};
 
 /// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
@@ -21,7 +21,7 @@ pub const NATIVES: &[Native] = natives! {
         Value::Null => Ok(Value::Num(0.0)),
         Value::Bool(_) => Err(type_error(&v, "has no length")),
         Value::Num(n) => Ok(Value::Num(n.abs())),
-        Value::Lit(_) => absolute(v),
+        Value::Lit(_) => absolute_value(v),
         Value::Str(s) => Ok(Value::int(s.chars().count())),
         Value::Arr(a) => Ok(Value::int(a.len())),
         Value::Obj(o) => Ok(Value::int(o.len())),
@@ -30,7 +30,7 @@ pub const NATIVES: &[Native] = natives! {
         Value::Str(s) => Ok(Value::int(s.len())),
         other => Err(type_error(other, "only strings have UTF-8 byte length")),
     },
-    "abs"/0 => |_, v, _| absolute(v),
+    "abs"/0 => |_, v, _| absolute_value(v),
 };
 
 /// A string as it is, anything else as JSON.
@@ -42,15 +42,15 @@ pub fn to_string(v: Value) -> Value {
 }
 
 /// `if . < 0 then -. else . end`, as the manual defines it.
-fn absolute(v: Value) -> Result<Value> {
-    if compare(&v, &Value::Num(0.0)).is_lt() { super::negate(v) } else { Ok(v) }
+fn absolute_value(v: Value) -> Result<Value> {
+    if compare_values(&v, &Value::Num(0.0)).is_lt() { super::negate_value(v) } else { Ok(v) }
 }
 
 fn from_json(v: Value) -> Result<Value> {
     let Value::Str(s) = &v else {
         return Err(type_error(&v, "only strings can be parsed"));
     };
-    json::parse_one(s.as_bytes()).or_else(|e| fail(format!("{e} (while parsing '{s}')")))
+    json::parse_one(s.as_bytes()).or_else(|e| fail_with(format!("{e} (while parsing '{s}')")))
 }
 
 fn to_number(v: Value) -> Result<Value> {

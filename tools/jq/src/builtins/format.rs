@@ -2,14 +2,14 @@
 
 use box_text::base64;
 
-use super::{Native, fail, natives, strings, take};
+use super::{Native, fail_with, natives, strings, take_argument};
 use crate::json;
 use crate::value::{Result, Value, type_error};
 
 /// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "format"/1 => |_, v, a| {
-        let name = take(a, 0);
+        let name = take_argument(a, 0);
         let Value::Str(name) = &name else {
             return Err(type_error(&name, "is not a valid format"));
         };
@@ -27,13 +27,13 @@ pub fn format_into(out: &mut String, v: &Value, name: &str) -> Result<()> {
             other => out.push_str(&json::to_text(other)),
         },
         "json" => out.push_str(&json::to_text(v)),
-        "csv" => row(out, v, ",", "csv", |out, s| {
+        "csv" => format_row(out, v, ",", "csv", |out, s| {
             out.push('"');
             out.push_str(&s.replace('"', "\"\""));
             out.push('"');
         })?,
-        "tsv" => row(out, v, "\t", "tsv", |out, s| {
-            escape(out, s, |c| match c {
+        "tsv" => format_row(out, v, "\t", "tsv", |out, s| {
+            escape_text(out, s, |c| match c {
                 '\t' => Some("\\t"),
                 '\n' => Some("\\n"),
                 '\r' => Some("\\r"),
@@ -41,7 +41,7 @@ pub fn format_into(out: &mut String, v: &Value, name: &str) -> Result<()> {
                 _ => None,
             });
         })?,
-        "html" => escape(out, &text(v), |c| match c {
+        "html" => escape_text(out, &value_text(v), |c| match c {
             '&' => Some("&amp;"),
             '<' => Some("&lt;"),
             '>' => Some("&gt;"),
@@ -50,7 +50,7 @@ pub fn format_into(out: &mut String, v: &Value, name: &str) -> Result<()> {
             _ => None,
         }),
         "uri" => {
-            for b in text(v).bytes() {
+            for b in value_text(v).bytes() {
                 if b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'~') {
                     out.push(b as char);
                 } else {
@@ -58,35 +58,35 @@ pub fn format_into(out: &mut String, v: &Value, name: &str) -> Result<()> {
                 }
             }
         }
-        "urid" => match strings::percent_decode(&text(v)) {
+        "urid" => match strings::percent_decode(&value_text(v)) {
             Some(s) => out.push_str(&s),
             None => return Err(type_error(v, "is not a valid uri encoding")),
         },
-        "sh" => shell(out, v)?,
-        "base64" => out.push_str(&base64::encode(text(v).as_bytes())),
-        "base64d" => match base64_decode(&text(v)) {
-            Ok(bytes) => out.push_str(&crate::value::text(bytes)),
+        "sh" => format_shell(out, v)?,
+        "base64" => out.push_str(&base64::encode_base64(value_text(v).as_bytes())),
+        "base64d" => match base64_decode(&value_text(v)) {
+            Ok(bytes) => out.push_str(&crate::value::text_from_bytes(bytes)),
             Err(message) => return Err(type_error(v, message)),
         },
-        "base32" => base32(out, text(v).as_bytes()),
-        "base32d" => match base32_decode(&text(v)) {
-            Some(bytes) => out.push_str(&crate::value::text(bytes)),
+        "base32" => format_base32(out, value_text(v).as_bytes()),
+        "base32d" => match base32_decode(&value_text(v)) {
+            Some(bytes) => out.push_str(&crate::value::text_from_bytes(bytes)),
             None => return Err(type_error(v, "is not valid base32 data")),
         },
-        _ => return fail(format!("{name} is not a valid format")),
+        _ => return fail_with(format!("{name} is not a valid format")),
     }
     Ok(())
 }
 
 /// A string itself, anything else as JSON.
-fn text(v: &Value) -> String {
+fn value_text(v: &Value) -> String {
     match v {
         Value::Str(s) => s.to_string(),
         other => json::to_text(other),
     }
 }
 
-fn escape(out: &mut String, s: &str, f: impl Fn(char) -> Option<&'static str>) {
+fn escape_text(out: &mut String, s: &str, f: impl Fn(char) -> Option<&'static str>) {
     for c in s.chars() {
         match f(c) {
             Some(e) => out.push_str(e),
@@ -95,7 +95,7 @@ fn escape(out: &mut String, s: &str, f: impl Fn(char) -> Option<&'static str>) {
     }
 }
 
-fn row(
+fn format_row(
     out: &mut String,
     v: &Value,
     separator: &str,
@@ -120,7 +120,7 @@ fn row(
     Ok(())
 }
 
-fn shell(out: &mut String, v: &Value) -> Result<()> {
+fn format_shell(out: &mut String, v: &Value) -> Result<()> {
     let items = match v {
         Value::Arr(a) => a.as_slice(),
         other => std::slice::from_ref(other),
@@ -169,7 +169,7 @@ fn base64_decode(s: &str) -> Result<Vec<u8>, &'static str> {
     Ok(out)
 }
 
-fn base32(out: &mut String, data: &[u8]) {
+fn format_base32(out: &mut String, data: &[u8]) {
     for chunk in data.chunks(5) {
         let mut block = [0u8; 8];
         block[3..3 + chunk.len()].copy_from_slice(chunk);
@@ -205,7 +205,7 @@ mod tests {
         let mut out = String::new();
         match format_into(&mut out, &v.into(), name) {
             Ok(()) => out,
-            Err(e) => format!("error: {}", text(&e)),
+            Err(e) => format!("error: {}", value_text(&e)),
         }
     }
 

@@ -9,7 +9,7 @@ use box_applet::{Ctx, OutStream, OutputSink};
 use box_text::time::Zone;
 
 use super::regex::Regex;
-use super::{Native, fail, natives};
+use super::{Native, fail_with, natives};
 use crate::json;
 use crate::value::{Value, type_error};
 
@@ -53,7 +53,7 @@ impl JqStreams {
     }
 
     /// Writes to standard error at once, behind what was printed before.
-    pub fn tell(&self, text: &[u8]) {
+    pub fn write_stderr(&self, text: &[u8]) {
         self.flush();
         let _ = self.err.borrow_mut().write_all(text);
     }
@@ -90,7 +90,7 @@ pub const NATIVES: &[Native] = natives! {
     "input_line_number"/0 => |h, _, _| Ok(Value::Num(h.inputs.line() as f64)),
     "input"/0 => |h, _, _| match h.inputs.next() {
         Some(v) => v.map_err(Value::str),
-        None => fail("No more inputs"),
+        None => fail_with("No more inputs"),
     },
     // The next input in an array, which is empty at the end.
     "_input"/0 => |h, _, _| match h.inputs.next() {
@@ -99,31 +99,31 @@ pub const NATIVES: &[Native] = natives! {
     },
     "modulemeta"/0 => |h, v, _| {
         let Value::Str(name) = &v else {
-            return fail("modulemeta input module name must be a string");
+            return fail_with("modulemeta input module name must be a string");
         };
         match (h.modules)(name) {
             Ok(Ok(meta)) => Ok(meta),
             Ok(Err(broken)) => {
-                h.streams.tell(format!("jq: error: {broken}\n").as_bytes());
+                h.streams.write_stderr(format!("jq: error: {broken}\n").as_bytes());
                 Ok(Value::Null)
             }
-            Err(message) => fail(message),
+            Err(message) => fail_with(message),
         }
     },
     "debug"/0 => |h, v, _| {
         let mut line = b"[\"DEBUG:\",".to_vec();
         json::write_compact(&mut line, &v);
         line.extend_from_slice(b"]\n");
-        h.streams.tell(&line);
+        h.streams.write_stderr(&line);
         Ok(v)
     },
     "stderr"/0 => |h, v, _| {
         match &v {
-            Value::Str(s) => h.streams.tell(s.as_bytes()),
+            Value::Str(s) => h.streams.write_stderr(s.as_bytes()),
             other => {
                 let mut text = Vec::new();
                 json::write_compact(&mut text, other);
-                h.streams.tell(&text);
+                h.streams.write_stderr(&text);
             }
         }
         Ok(v)
@@ -138,13 +138,13 @@ pub const NATIVES: &[Native] = natives! {
             return Err(type_error(&v, "halt_error/1: number required"));
         };
         match &v {
-            Value::Str(s) => h.streams.tell(s.as_bytes()),
+            Value::Str(s) => h.streams.write_stderr(s.as_bytes()),
             Value::Null => {}
             other => {
                 let mut line = Vec::new();
                 json::write_compact(&mut line, other);
                 line.push(b'\n');
-                h.streams.tell(&line);
+                h.streams.write_stderr(&line);
             }
         }
         h.halted = Some(status as i32);

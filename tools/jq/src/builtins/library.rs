@@ -46,15 +46,16 @@ impl BuiltinLibrary {
     /// Reads those definitions whose names occur in `code`; reading all of them would take longer
     /// than most programs run.
     pub fn new<'c>(code: impl IntoIterator<Item = &'c str>) -> BuiltinLibrary {
-        let sources: Vec<(&'static str, &'static str)> = chunks().map(|c| (head(c).0, c)).collect();
-        let mut wanted: HashSet<&str> = code.into_iter().flat_map(words).collect();
+        let sources: Vec<(&'static str, &'static str)> =
+            definition_chunks().map(|c| (definition_head(c).0, c)).collect();
+        let mut wanted: HashSet<&str> = code.into_iter().flat_map(program_names).collect();
         let mut taken = vec![false; sources.len()];
         loop {
             let before = wanted.len();
             for ((name, chunk), taken) in sources.iter().zip(&mut taken) {
                 if !*taken && wanted.contains(name) {
                     *taken = true;
-                    wanted.extend(words(chunk));
+                    wanted.extend(program_names(chunk));
                 }
             }
             if wanted.len() == before {
@@ -64,29 +65,29 @@ impl BuiltinLibrary {
         let mut defs = HashMap::new();
         for ((_, chunk), _) in sources.iter().zip(taken).filter(|(_, t)| *t) {
             for def in parse(chunk).unwrap_or_default() {
-                defs.insert(head(chunk), def);
+                defs.insert(definition_head(chunk), def);
             }
         }
         BuiltinLibrary { defs }
     }
 
     /// The native function of that name.
-    pub fn native(&self, name: &str, arity: usize) -> Option<Native> {
+    pub fn find_native(&self, name: &str, arity: usize) -> Option<Native> {
         let found = |n: &&Native| n.arity == arity && n.name == name;
         NATIVES.iter().find_map(|all| all.iter().find(found)).copied()
     }
 
     /// The definition of that name, of those in jq's own language.
-    pub fn def(&self, name: &str, arity: usize) -> Option<&Def> {
+    pub fn find_def(&self, name: &str, arity: usize) -> Option<&Def> {
         // The keys are static, but looking one up takes any text.
         self.defs.iter().find(|(k, _)| **k == (name, arity)).map(|(_, d)| &**d)
     }
 
     /// `name/arity` of all, without internal ones.
-    pub fn names(&self) -> Vec<String> {
+    pub fn function_names(&self) -> Vec<String> {
         let natives = NATIVES.iter().flat_map(|all| all.iter()).map(|n| (n.name, n.arity));
         natives
-            .chain(chunks().map(head))
+            .chain(definition_chunks().map(definition_head))
             .filter(|(name, _)| !name.starts_with('_'))
             .map(|(name, arity)| format!("{name}/{arity}"))
             .chain(SPECIAL.iter().map(|s| s.to_string()))
@@ -95,7 +96,7 @@ impl BuiltinLibrary {
 }
 
 /// The definitions, without their `def`.
-fn chunks() -> impl Iterator<Item = &'static str> {
+fn definition_chunks() -> impl Iterator<Item = &'static str> {
     DEFS.split("\ndef ").skip(1)
 }
 
@@ -104,7 +105,7 @@ fn parse(chunk: &str) -> Result<Vec<Rc<Def>>, JqSyntaxError> {
 }
 
 /// Name and number of parameters of a definition.
-fn head(chunk: &'static str) -> (&'static str, usize) {
+fn definition_head(chunk: &'static str) -> (&'static str, usize) {
     let end = chunk.find([':', '(']).unwrap_or(chunk.len());
     let params = match chunk[end..].strip_prefix('(').and_then(|p| p.split_once(')')) {
         Some((p, _)) => p.split(';').count(),
@@ -114,7 +115,7 @@ fn head(chunk: &'static str) -> (&'static str, usize) {
 }
 
 /// The names in a program's text.
-fn words(code: &str) -> impl Iterator<Item = &str> {
+fn program_names(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|w| !w.is_empty())
 }
 
@@ -124,17 +125,17 @@ mod tests {
 
     #[test]
     fn every_definition_parses() {
-        for chunk in chunks() {
+        for chunk in definition_chunks() {
             let defs = parse(chunk).unwrap_or_else(|e| panic!("{chunk}: {}", e.message));
             assert_eq!(defs.len(), 1, "{chunk}");
-            assert_eq!((defs[0].name.as_str(), defs[0].params.len()), head(chunk));
+            assert_eq!((defs[0].name.as_str(), defs[0].params.len()), definition_head(chunk));
         }
-        assert!(chunks().count() > 40);
+        assert!(definition_chunks().count() > 40);
     }
 
     #[test]
     fn no_name_is_there_twice() {
-        let mut all = BuiltinLibrary::new([""]).names();
+        let mut all = BuiltinLibrary::new([""]).function_names();
         let count = all.len();
         all.sort();
         all.dedup();

@@ -1,12 +1,12 @@
 //! Mathematics: the C library's functions under their names.
 
-use super::{Native, natives, take};
+use super::{Native, natives, take_argument};
 use crate::value::{Result, Value, type_error};
 
 /// A function of the input.
 macro_rules! one {
     ($f:expr) => {
-        |_, v, _| number(&v).map(|x| Value::Num($f(x)))
+        |_, v, _| take_number(&v).map(|x| Value::Num($f(x)))
     };
 }
 
@@ -14,13 +14,13 @@ macro_rules! one {
 macro_rules! two {
     ($f:expr) => {
         |_, _, a| {
-            let (x, y) = (number(&take(a, 0))?, number(&take(a, 1))?);
+            let (x, y) = (take_number(&take_argument(a, 0))?, take_number(&take_argument(a, 1))?);
             Ok(Value::Num($f(x, y)))
         }
     };
 }
 
-fn number(v: &Value) -> Result<f64> {
+fn take_number(v: &Value) -> Result<f64> {
     v.as_num().ok_or_else(|| type_error(v, "number required"))
 }
 
@@ -28,9 +28,9 @@ fn number(v: &Value) -> Result<f64> {
 pub const NATIVES: &[Native] = natives! {
     "nan"/0 => |_, _, _| Ok(Value::Num(f64::NAN)),
     "infinite"/0 => |_, _, _| Ok(Value::Num(f64::INFINITY)),
-    "isnan"/0 => |_, v, _| Ok(number(&v)?.is_nan().into()),
-    "isinfinite"/0 => |_, v, _| Ok(number(&v)?.is_infinite().into()),
-    "isnormal"/0 => |_, v, _| Ok(number(&v)?.is_normal().into()),
+    "isnan"/0 => |_, v, _| Ok(take_number(&v)?.is_nan().into()),
+    "isinfinite"/0 => |_, v, _| Ok(take_number(&v)?.is_infinite().into()),
+    "isnormal"/0 => |_, v, _| Ok(take_number(&v)?.is_normal().into()),
     "acos"/0 => one!(f64::acos),
     "acosh"/0 => one!(f64::acosh),
     "asin"/0 => one!(f64::asin),
@@ -54,14 +54,14 @@ pub const NATIVES: &[Native] = natives! {
     "fdim"/2 => two!(libm::fdim),
     "floor"/0 => one!(f64::floor),
     "fma"/3 => |_, _, a| {
-        let [x, y, z] = [number(&take(a, 0))?, number(&take(a, 1))?, number(&take(a, 2))?];
+        let [x, y, z] = [take_number(&take_argument(a, 0))?, take_number(&take_argument(a, 1))?, take_number(&take_argument(a, 2))?];
         Ok(Value::Num(x.mul_add(y, z)))
     },
     "fmax"/2 => two!(f64::max),
     "fmin"/2 => two!(f64::min),
     "fmod"/2 => two!(|x: f64, y: f64| x % y),
     "frexp"/0 => |_, v, _| {
-        let x = number(&v)?;
+        let x = take_number(&v)?;
         let (m, e) = if x.is_finite() { libm::frexp(x) } else { (x, 0) };
         Ok(Value::arr(vec![Value::Num(m), Value::Num(f64::from(e))]))
     },
@@ -73,16 +73,16 @@ pub const NATIVES: &[Native] = natives! {
     "ldexp"/2 => two!(|x, e: f64| libm::ldexp(x, e as i32)),
     "lgamma"/0 => one!(libm::lgamma),
     "lgamma_r"/0 => |_, v, _| {
-        let (value, sign) = libm::lgamma_r(number(&v)?);
+        let (value, sign) = libm::lgamma_r(take_number(&v)?);
         Ok(Value::arr(vec![Value::Num(value), Value::Num(f64::from(sign))]))
     },
     "log"/0 => one!(f64::ln),
     "log10"/0 => one!(f64::log10),
     "log1p"/0 => one!(f64::ln_1p),
     "log2"/0 => one!(f64::log2),
-    "logb"/0 => one!(logb),
+    "logb"/0 => one!(binary_exponent),
     "modf"/0 => |_, v, _| {
-        let x = number(&v)?;
+        let x = take_number(&v)?;
         let fraction = if x.is_infinite() { 0.0_f64.copysign(x) } else { x.fract() };
         Ok(Value::arr(vec![Value::Num(fraction), Value::Num(x.trunc())]))
     },
@@ -96,7 +96,7 @@ pub const NATIVES: &[Native] = natives! {
     "round"/0 => one!(f64::round),
     "scalb"/2 => two!(|x: f64, e: f64| x * e.exp2()),
     "scalbln"/2 => two!(|x, e: f64| libm::ldexp(x, e as i32)),
-    "significand"/0 => one!(significand),
+    "significand"/0 => one!(scaled_significand),
     "sin"/0 => one!(f64::sin),
     "sinh"/0 => one!(f64::sinh),
     "sqrt"/0 => one!(f64::sqrt),
@@ -110,7 +110,7 @@ pub const NATIVES: &[Native] = natives! {
 };
 
 /// The exponent of `x` as a power of two.
-fn logb(x: f64) -> f64 {
+fn binary_exponent(x: f64) -> f64 {
     if x == 0.0 {
         f64::NEG_INFINITY
     } else if x.is_infinite() {
@@ -123,6 +123,6 @@ fn logb(x: f64) -> f64 {
 }
 
 /// `x` scaled to between 1 and 2.
-fn significand(x: f64) -> f64 {
+fn scaled_significand(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() { x } else { libm::ldexp(x, -libm::ilogb(x)) }
 }

@@ -16,7 +16,7 @@ mod strings;
 mod time;
 mod time_text;
 
-pub use arith::{binary, negate};
+pub use arith::{apply_binary, negate_value};
 pub use format::format_into;
 pub use host::{JqHost, JqInputs, JqStreams};
 pub use library::BuiltinLibrary;
@@ -43,11 +43,11 @@ macro_rules! natives {
 pub(crate) use natives;
 
 /// Moves an argument out.
-pub fn take(args: &mut [Value], i: usize) -> Value {
+pub fn take_argument(args: &mut [Value], i: usize) -> Value {
     args.get_mut(i).map_or(Value::Null, |v| std::mem::replace(v, Value::Null))
 }
 
 /// An error with a text.
-pub fn fail<T>(text: impl Into<String>) -> Result<T> {
+pub fn fail_with<T>(text: impl Into<String>) -> Result<T> {
     Err(Value::str(text))
 }

@@ -2,59 +2,59 @@
 
 use std::rc::Rc;
 
-use super::{Native, fail, natives, take};
+use super::{Native, fail_with, natives, take_argument};
 use crate::json;
 use crate::value::{
-    Map, Result, Str, Value, cut, delete_paths, equal, has, not_iterable, set_path, type_error,
-    type_error2,
+    Map, Result, Str, Value, are_equal, delete_paths, has_key, not_iterable, set_path, shown_value,
+    type_error, type_error2,
 };
 
 /// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
-    "keys"/0 => |_, v, _| keys(v, true),
-    "keys_unsorted"/0 => |_, v, _| keys(v, false),
-    "has"/1 => |_, v, a| has(&v, &take(a, 0)),
+    "keys"/0 => |_, v, _| object_keys(v, true),
+    "keys_unsorted"/0 => |_, v, _| object_keys(v, false),
+    "has"/1 => |_, v, a| has_key(&v, &take_argument(a, 0)),
     "contains"/1 => |_, v, a| {
-        let part = take(a, 0);
+        let part = take_argument(a, 0);
         if v.type_name() != part.type_name() {
             return Err(type_error2(&v, &part, "cannot have their containment checked"));
         }
-        contains(&v, &part, 0).map(Value::Bool)
+        contains_value(&v, &part, 0).map(Value::Bool)
     },
     "to_entries"/0 => |_, v, _| to_entries(v),
     "from_entries"/0 => |_, v, _| from_entries(v),
     "setpath"/2 => |_, v, a| {
-        let Value::Arr(path) = take(a, 0) else {
-            return fail("Path must be specified as an array");
+        let Value::Arr(path) = take_argument(a, 0) else {
+            return fail_with("Path must be specified as an array");
         };
-        set_path(v, &path, take(a, 1))
+        set_path(v, &path, take_argument(a, 1))
     },
-    "delpaths"/1 => |_, v, a| delete_paths(v, &take(a, 0)),
+    "delpaths"/1 => |_, v, a| delete_paths(v, &take_argument(a, 0)),
 };
 
 /// Deepest containment check.
 const MAX_DEPTH: usize = 10_000;
 
-fn keys(v: Value, sorted: bool) -> Result<Value> {
+fn object_keys(v: Value, sorted: bool) -> Result<Value> {
     match &v {
         Value::Arr(a) => Ok((0..a.len()).map(Value::int).collect()),
         Value::Obj(o) if sorted => {
-            Ok(o.sorted().into_iter().map(|(k, _)| Value::Str(k.clone())).collect())
+            Ok(o.sorted_entries().into_iter().map(|(k, _)| Value::Str(k.clone())).collect())
         }
         Value::Obj(o) => Ok(o.iter().map(|(k, _)| Value::Str(k.clone())).collect()),
         other => Err(type_error(other, "has no keys")),
     }
 }
 
-fn contains(a: &Value, b: &Value, depth: usize) -> Result<bool> {
+fn contains_value(a: &Value, b: &Value, depth: usize) -> Result<bool> {
     if depth > MAX_DEPTH {
-        return fail("Containment check too deep");
+        return fail_with("Containment check too deep");
     }
     Ok(match (a, b) {
         (Value::Obj(a), Value::Obj(b)) => {
             for (k, v) in b.iter() {
                 match a.get_shared(k) {
-                    Some(w) if contains(w, v, depth + 1)? => {}
+                    Some(w) if contains_value(w, v, depth + 1)? => {}
                     _ => return Ok(false),
                 }
             }
@@ -64,7 +64,7 @@ fn contains(a: &Value, b: &Value, depth: usize) -> Result<bool> {
             for v in b.iter() {
                 let mut found = false;
                 for w in a.iter() {
-                    if contains(w, v, depth + 1)? {
+                    if contains_value(w, v, depth + 1)? {
                         found = true;
                         break;
                     }
@@ -76,7 +76,7 @@ fn contains(a: &Value, b: &Value, depth: usize) -> Result<bool> {
             true
         }
         (Value::Str(a), Value::Str(b)) => a.contains(b.as_str()),
-        _ => equal(a, b),
+        _ => are_equal(a, b),
     })
 }
 
@@ -95,7 +95,7 @@ fn to_entries(v: Value) -> Result<Value> {
 }
 
 /// The first of the names that is there; for keys the first that is not null.
-fn pick(o: &Map, names: &[&str], null_counts: bool) -> Value {
+fn pick_first(o: &Map, names: &[&str], null_counts: bool) -> Value {
     let mut found = names.iter().filter_map(|n| o.get(n));
     let first = if null_counts { found.next() } else { found.find(|v| !matches!(v, Value::Null)) };
     first.cloned().unwrap_or(Value::Null)
@@ -111,12 +111,15 @@ fn from_entries(v: Value) -> Result<Value> {
     for e in entries {
         let (key, value) = match e {
             Value::Obj(o) => (
-                pick(o, &["key", "k", "name", "Name", "Key", "K"], false),
-                pick(o, &["value", "v", "Value", "V"], true),
+                pick_first(o, &["key", "k", "name", "Name", "Key", "K"], false),
+                pick_first(o, &["value", "v", "Value", "V"], true),
             ),
             Value::Null => (Value::Null, Value::Null),
             other => {
-                return fail(format!("Cannot index {} with string \"key\"", other.type_name()));
+                return fail_with(format!(
+                    "Cannot index {} with string \"key\"",
+                    other.type_name()
+                ));
             }
         };
         let key: Str = match key {
@@ -125,10 +128,10 @@ fn from_entries(v: Value) -> Result<Value> {
                 Rc::new(json::to_text(&key))
             }
             other => {
-                return fail(format!(
+                return fail_with(format!(
                     "Cannot use {} ({}) as object key",
                     other.type_name(),
-                    cut(&other, 14)
+                    shown_value(&other, 14)
                 ));
             }
         };

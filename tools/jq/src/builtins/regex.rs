@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::{JqHost, Native, fail, natives, take};
+use super::{JqHost, Native, fail_with, natives, take_argument};
 use crate::value::{Map, Result, Value, type_error};
 
 /// A compiled pattern.
@@ -13,25 +13,25 @@ pub type Regex = fancy_regex::Regex;
 
 /// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
-    "_match"/2 => |h, v, a| matches(h, &v, &take(a, 0), &take(a, 1)),
+    "_match"/2 => |h, v, a| find_matches(h, &v, &take_argument(a, 0), &take_argument(a, 1)),
     "_match"/1 => |h, v, a| {
-        let (re, flags) = pair(take(a, 0))?;
-        matches(h, &v, &re, &flags)
+        let (re, flags) = pattern_and_flags(take_argument(a, 0))?;
+        find_matches(h, &v, &re, &flags)
     },
-    "test"/2 => |h, v, a| test(h, &v, &take(a, 0), &take(a, 1)),
+    "test"/2 => |h, v, a| test_match(h, &v, &take_argument(a, 0), &take_argument(a, 1)),
     "test"/1 => |h, v, a| {
-        let (re, flags) = pair(take(a, 0))?;
-        test(h, &v, &re, &flags)
+        let (re, flags) = pattern_and_flags(take_argument(a, 0))?;
+        test_match(h, &v, &re, &flags)
     },
-    "_capture"/0 => |_, v, _| Ok(captured(&v)),
-    "_edits"/2 => |h, v, a| edits(h, &v, &take(a, 0), &take(a, 1)),
+    "_capture"/0 => |_, v, _| Ok(captures_object(&v)),
+    "_edits"/2 => |h, v, a| match_edits(h, &v, &take_argument(a, 0), &take_argument(a, 1)),
     "split"/2 => |h, v, a| {
-        let flags = match take(a, 1) {
+        let flags = match take_argument(a, 1) {
             Value::Str(f) => Value::str(format!("g{f}")),
             Value::Null => "g".into(),
             other => other,
         };
-        let all = edits(h, &v, &take(a, 0), &flags)?;
+        let all = match_edits(h, &v, &take_argument(a, 0), &flags)?;
         let Value::Obj(all) = &all else { return Ok(Value::Null) };
         let gaps = all.get("edits").and_then(Value::as_arr).unwrap_or_default().iter();
         let gap = |e: &Value| match e {
@@ -43,13 +43,13 @@ pub const NATIVES: &[Native] = natives! {
 };
 
 /// Pattern and flags from a single argument: a pattern, or an array of both.
-fn pair(v: Value) -> Result<(Value, Value)> {
+fn pattern_and_flags(v: Value) -> Result<(Value, Value)> {
     match &v {
         Value::Str(_) => Ok((v, Value::Null)),
         Value::Arr(a) if !a.is_empty() => {
             Ok((a[0].clone(), a.get(1).cloned().unwrap_or(Value::Null)))
         }
-        other => fail(format!("{} not a string or array", other.type_name())),
+        other => fail_with(format!("{} not a string or array", other.type_name())),
     }
 }
 
@@ -61,7 +61,12 @@ struct JqSearch<'t> {
 }
 
 /// Checks arguments and compiles the pattern.
-fn search<'t>(h: &mut JqHost<'_>, v: &'t Value, re: &Value, flags: &Value) -> Result<JqSearch<'t>> {
+fn prepare_search<'t>(
+    h: &mut JqHost<'_>,
+    v: &'t Value,
+    re: &Value,
+    flags: &Value,
+) -> Result<JqSearch<'t>> {
     let Value::Str(text) = v else {
         return Err(type_error(v, "cannot be matched, as it is not a string"));
     };
@@ -82,7 +87,7 @@ fn search<'t>(h: &mut JqHost<'_>, v: &'t Value, re: &Value, flags: &Value) -> Re
             'p' => inline.push('s'),
             // `^` and `$` mean the whole text anyway; matches are the leftmost ones.
             's' | 'l' => {}
-            _ => return fail(format!("{flags} is not a valid modifier string")),
+            _ => return fail_with(format!("{flags} is not a valid modifier string")),
         }
     }
     let before_newline = text.ends_with('\n');
@@ -90,7 +95,7 @@ fn search<'t>(h: &mut JqHost<'_>, v: &'t Value, re: &Value, flags: &Value) -> Re
     let regex = match h.patterns.get(&key) {
         Some(r) => Rc::clone(r),
         None => {
-            let source = if before_newline { dollars(re) } else { re.to_string() };
+            let source = if before_newline { translate_dollars(re) } else { re.to_string() };
             let flags = if key.1.is_empty() { String::new() } else { format!("(?{})", key.1) };
             let regex = Regex::new(&format!("{flags}{source}"))
                 .map_err(|e| Value::str(format!("{re} (at offset 0) is not a valid regex: {e}")))?;
@@ -107,7 +112,7 @@ fn search<'t>(h: &mut JqHost<'_>, v: &'t Value, re: &Value, flags: &Value) -> Re
 }
 
 /// A pattern whose `$` matches before a final newline too.
-fn dollars(re: &str) -> String {
+fn translate_dollars(re: &str) -> String {
     let mut out = String::with_capacity(re.len() + 8);
     let (mut class, mut chars) = (0, re.chars());
     while let Some(c) = chars.next() {
@@ -133,7 +138,7 @@ fn dollars(re: &str) -> String {
 impl JqSearch<'_> {
     /// Calls `f` for each match. After a match the search goes on at its end, after an empty one
     /// a character further.
-    fn each(&self, mut f: impl FnMut(&fancy_regex::Captures<'_, str>)) -> Result<()> {
+    fn for_each_match(&self, mut f: impl FnMut(&fancy_regex::Captures<'_, str>)) -> Result<()> {
         let mut at = 0;
         while at <= self.text.len() {
             let found = self
@@ -159,10 +164,10 @@ impl JqSearch<'_> {
     }
 }
 
-fn test(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
-    let s = search(h, v, re, flags)?;
+fn test_match(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
+    let s = prepare_search(h, v, re, flags)?;
     let mut found = false;
-    s.each(|_| found = true)?;
+    s.for_each_match(|_| found = true)?;
     Ok(found.into())
 }
 
@@ -174,7 +179,7 @@ struct Offsets<'t> {
 }
 
 impl Offsets<'_> {
-    fn of(&mut self, byte: usize) -> usize {
+    fn char_offset(&mut self, byte: usize) -> usize {
         if byte < self.byte {
             (self.byte, self.count) = (0, 0);
         }
@@ -184,44 +189,44 @@ impl Offsets<'_> {
     }
 }
 
-fn object(pairs: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+fn make_object(pairs: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::obj(pairs.into_iter().map(|(k, v)| (Rc::new(k.to_string()), v)).collect::<Map>())
 }
 
-fn matches(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
-    let s = search(h, v, re, flags)?;
+fn find_matches(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
+    let s = prepare_search(h, v, re, flags)?;
     let names: Vec<Option<String>> =
         s.regex.capture_names().map(|n| n.map(str::to_string)).collect();
     let mut offsets = Offsets { text: s.text, byte: 0, count: 0 };
     let mut out = Vec::new();
-    s.each(|found| {
+    s.for_each_match(|found| {
         let Some(whole) = found.get(0) else { return };
-        let start = offsets.of(whole.start());
+        let start = offsets.char_offset(whole.start());
         let mut captures = Vec::new();
         for (i, name) in names.iter().enumerate().skip(1) {
             let name = name.as_deref().map_or(Value::Null, Value::from);
             captures.push(match found.get(i) {
-                None => object([
+                None => make_object([
                     ("offset", Value::Num(-1.0)),
                     ("string", Value::Null),
                     ("length", Value::Num(0.0)),
                     ("name", name),
                 ]),
-                Some(m) if m.start() == m.end() => object([
-                    ("offset", Value::int(offsets.of(m.start()))),
+                Some(m) if m.start() == m.end() => make_object([
+                    ("offset", Value::int(offsets.char_offset(m.start()))),
                     ("string", "".into()),
                     ("length", Value::Num(0.0)),
                     ("name", name),
                 ]),
-                Some(m) => object([
-                    ("offset", Value::int(offsets.of(m.start()))),
+                Some(m) => make_object([
+                    ("offset", Value::int(offsets.char_offset(m.start()))),
                     ("length", Value::int(m.as_str().chars().count())),
                     ("string", m.as_str().into()),
                     ("name", name),
                 ]),
             });
         }
-        out.push(object([
+        out.push(make_object([
             ("offset", Value::int(start)),
             ("length", Value::int(whole.as_str().chars().count())),
             ("string", whole.as_str().into()),
@@ -232,7 +237,7 @@ fn matches(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<V
 }
 
 /// The named captures of a match as an object.
-fn captured(m: &Value) -> Value {
+fn captures_object(m: &Value) -> Value {
     let mut out = Map::default();
     if let Value::Obj(m) = m {
         for c in m.get("captures").and_then(Value::as_arr).unwrap_or_default() {
@@ -247,13 +252,13 @@ fn captured(m: &Value) -> Value {
 }
 
 /// What `sub` and `split` need: the text before each match with its named captures, and the rest.
-fn edits(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
-    let s = search(h, v, re, flags)?;
+fn match_edits(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
+    let s = prepare_search(h, v, re, flags)?;
     let names: Vec<Option<String>> =
         s.regex.capture_names().map(|n| n.map(str::to_string)).collect();
     let mut at = 0;
     let mut edits = Vec::new();
-    s.each(|found| {
+    s.for_each_match(|found| {
         let Some(whole) = found.get(0) else { return };
         let mut captures = Map::default();
         for (i, name) in names.iter().enumerate() {
@@ -262,11 +267,11 @@ fn edits(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Val
                 captures.insert(Rc::new(name.clone()), text);
             }
         }
-        edits.push(object([
+        edits.push(make_object([
             ("gap", s.text[at..whole.start()].into()),
             ("captures", Value::obj(captures)),
         ]));
         at = whole.end();
     })?;
-    Ok(object([("edits", Value::arr(edits)), ("rest", s.text[at..].into())]))
+    Ok(make_object([("edits", Value::arr(edits)), ("rest", s.text[at..].into())]))
 }

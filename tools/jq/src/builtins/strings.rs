@@ -1,71 +1,71 @@
 //! Strings.
 
-use super::{Native, fail, natives, take};
+use super::{Native, fail_with, natives, take_argument};
 use crate::value::{Result, Value, index};
 
 /// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
-    "startswith"/1 => |_, v, a| affix(&v, &take(a, 0), "startswith", |s, x| s.starts_with(x)),
-    "endswith"/1 => |_, v, a| affix(&v, &take(a, 0), "endswith", |s, x| s.ends_with(x)),
+    "startswith"/1 => |_, v, a| test_affix(&v, &take_argument(a, 0), "startswith", |s, x| s.starts_with(x)),
+    "endswith"/1 => |_, v, a| test_affix(&v, &take_argument(a, 0), "endswith", |s, x| s.ends_with(x)),
     "ltrimstr"/1 => |_, v, a| {
-        let x = take(a, 0);
-        let found = affix(&v, &x, "startswith", |s, x| s.starts_with(x))?.truthy();
+        let x = take_argument(a, 0);
+        let found = test_affix(&v, &x, "startswith", |s, x| s.starts_with(x))?.is_truthy();
         let rest = v.as_str().and_then(|s| s.strip_prefix(x.as_str()?));
         Ok(if let (true, Some(rest)) = (found, rest) { rest.into() } else { v })
     },
     "rtrimstr"/1 => |_, v, a| {
-        let x = take(a, 0);
-        let found = affix(&v, &x, "endswith", |s, x| s.ends_with(x))?.truthy();
+        let x = take_argument(a, 0);
+        let found = test_affix(&v, &x, "endswith", |s, x| s.ends_with(x))?.is_truthy();
         let rest = v.as_str().and_then(|s| s.strip_suffix(x.as_str()?));
         Ok(if let (true, Some(rest)) = (found, rest) { rest.into() } else { v })
     },
-    "trim"/0 => |_, v, _| trim(&v, str::trim),
-    "ltrim"/0 => |_, v, _| trim(&v, str::trim_start),
-    "rtrim"/0 => |_, v, _| trim(&v, str::trim_end),
+    "trim"/0 => |_, v, _| trim_text(&v, str::trim),
+    "ltrim"/0 => |_, v, _| trim_text(&v, str::trim_start),
+    "rtrim"/0 => |_, v, _| trim_text(&v, str::trim_end),
     "ascii_downcase"/0 => |_, v, _| match &v {
         Value::Str(s) => Ok(s.to_ascii_lowercase().into()),
-        _ => fail("ascii_downcase input must be a string"),
+        _ => fail_with("ascii_downcase input must be a string"),
     },
     "ascii_upcase"/0 => |_, v, _| match &v {
         Value::Str(s) => Ok(s.to_ascii_uppercase().into()),
-        _ => fail("ascii_upcase input must be a string"),
+        _ => fail_with("ascii_upcase input must be a string"),
     },
     "explode"/0 => |_, v, _| match &v {
         Value::Str(s) => Ok(s.chars().map(|c| Value::Num(f64::from(u32::from(c)))).collect()),
-        _ => fail("explode input must be a string"),
+        _ => fail_with("explode input must be a string"),
     },
-    "implode"/0 => |_, v, _| implode(&v),
-    "split"/1 => |_, v, a| match (&v, &take(a, 0)) {
-        (Value::Str(s), Value::Str(by)) => Ok(split(s, by)),
-        _ => fail("split input and separator must be strings"),
+    "implode"/0 => |_, v, _| implode_codepoints(&v),
+    "split"/1 => |_, v, a| match (&v, &take_argument(a, 0)) {
+        (Value::Str(s), Value::Str(by)) => Ok(split_text(s, by)),
+        _ => fail_with("split input and separator must be strings"),
     },
-    "indices"/1 => |_, v, a| indices(&v, &take(a, 0)),
+    "indices"/1 => |_, v, a| find_indices(&v, &take_argument(a, 0)),
     "index"/1 => |_, v, a| {
-        let all = indices(&v, &take(a, 0))?;
+        let all = find_indices(&v, &take_argument(a, 0))?;
         index(&all, &Value::Num(0.0))
     },
     "rindex"/1 => |_, v, a| {
-        let all = indices(&v, &take(a, 0))?;
+        let all = find_indices(&v, &take_argument(a, 0))?;
         index(&all, &Value::Num(-1.0))
     },
 };
 
-fn affix(v: &Value, x: &Value, name: &str, test: fn(&str, &str) -> bool) -> Result<Value> {
+fn test_affix(v: &Value, x: &Value, name: &str, test: fn(&str, &str) -> bool) -> Result<Value> {
     match (v, x) {
         (Value::Str(s), Value::Str(x)) => Ok(test(s, x).into()),
-        _ => fail(format!("{name}() requires string inputs")),
+        _ => fail_with(format!("{name}() requires string inputs")),
     }
 }
 
-fn trim(v: &Value, f: fn(&str) -> &str) -> Result<Value> {
+fn trim_text(v: &Value, f: fn(&str) -> &str) -> Result<Value> {
     match v {
         Value::Str(s) => Ok(f(s).into()),
-        _ => fail("trim input must be a string"),
+        _ => fail_with("trim input must be a string"),
     }
 }
 
 /// The parts of a text; without a separator its characters.
-pub fn split(s: &str, by: &str) -> Value {
+pub fn split_text(s: &str, by: &str) -> Value {
     if s.is_empty() {
         return Value::arr(Vec::new());
     }
@@ -76,14 +76,14 @@ pub fn split(s: &str, by: &str) -> Value {
 }
 
 /// Text from codepoints; what is none is U+FFFD.
-fn implode(v: &Value) -> Result<Value> {
+fn implode_codepoints(v: &Value) -> Result<Value> {
     let Value::Arr(codes) = v else {
-        return fail("implode input must be an array");
+        return fail_with("implode input must be an array");
     };
     let mut out = String::with_capacity(codes.len());
     for c in codes.iter() {
         let Some(n) = c.as_num() else {
-            return fail("Unicode codepoint must be numeric");
+            return fail_with("Unicode codepoint must be numeric");
         };
         let code = if n >= 0.0 { n as u32 } else { u32::MAX };
         out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
@@ -91,7 +91,7 @@ fn implode(v: &Value) -> Result<Value> {
     Ok(out.into())
 }
 
-fn indices(v: &Value, what: &Value) -> Result<Value> {
+fn find_indices(v: &Value, what: &Value) -> Result<Value> {
     match (v, what) {
         (Value::Null, _) => Ok(Value::Null),
         (Value::Str(s), Value::Str(part)) => Ok(text_indices(s, part)),

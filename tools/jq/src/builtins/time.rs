@@ -4,45 +4,45 @@
 use box_applet::clock;
 use box_text::time::{CivilTime, civil};
 
-use super::time_text::{format, parse};
-use super::{Native, fail, natives, take};
+use super::time_text::{format_time, parse};
+use super::{Native, fail_with, natives, take_argument};
 use crate::value::{Result, Value};
 
 /// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "now"/0 => |_, _, _| {
-        let (seconds, nanos) = clock::now();
+        let (seconds, nanos) = clock::current_time();
         Ok(Value::Num(seconds as f64 + f64::from(nanos) / 1e9))
     },
     "gmtime"/0 => |_, v, _| match v.as_num() {
         Some(n) => Ok(broken_down(n, 0)),
-        None => fail("gmtime() requires numeric inputs"),
+        None => fail_with("gmtime() requires numeric inputs"),
     },
     "localtime"/0 => |h, v, _| match v.as_num() {
-        Some(n) => Ok(broken_down(n, h.zone.at(n.floor() as i64).0)),
-        None => fail("localtime() requires numeric inputs"),
+        Some(n) => Ok(broken_down(n, h.zone.offset_at(n.floor() as i64).0)),
+        None => fail_with("localtime() requires numeric inputs"),
     },
     "mktime"/0 => |_, v, _| {
-        let Value::Arr(_) = &v else { return fail("mktime requires array of 6 numbers") };
+        let Value::Arr(_) = &v else { return fail_with("mktime requires array of 6 numbers") };
         let t = Tm::from_value(&v, "mktime requires parsed datetime inputs")?;
         Ok(Value::Num(t.seconds() as f64))
     },
-    "strftime"/1 => |_, v, a| text(v, &take(a, 0), "strftime/1", (0, "UTC")),
+    "strftime"/1 => |_, v, a| format_value(v, &take_argument(a, 0), "strftime/1", (0, "UTC")),
     "strflocaltime"/1 => |h, v, a| {
         let at = match v.as_num() {
             Some(n) => n.floor() as i64,
             // A broken-down time is local: its own offset decides.
             None => Tm::from_value(&v, "").map_or(0, |t| h.zone.to_epoch(t.seconds())),
         };
-        let (offset, name) = h.zone.at(at);
-        text(v, &take(a, 0), "strflocaltime/1", (offset, name))
+        let (offset, name) = h.zone.offset_at(at);
+        format_value(v, &take_argument(a, 0), "strflocaltime/1", (offset, name))
     },
-    "strptime"/1 => |_, v, a| match (&v, &take(a, 0)) {
+    "strptime"/1 => |_, v, a| match (&v, &take_argument(a, 0)) {
         (Value::Str(s), Value::Str(f)) => match parse(s, f) {
             Some(t) => Ok(t.to_value(0.0)),
-            None => fail(format!("date \"{s}\" does not match format \"{f}\"")),
+            None => fail_with(format!("date \"{s}\" does not match format \"{f}\"")),
         },
-        _ => fail("strptime/1 requires string inputs and arguments"),
+        _ => fail_with("strptime/1 requires string inputs and arguments"),
     },
 };
 
@@ -81,7 +81,7 @@ impl Tm {
     /// Seconds since 1970, fields out of their ranges carried over, as `timegm` does.
     pub fn seconds(&self) -> i64 {
         let year = self.year.saturating_add(self.month.div_euclid(12)).clamp(-1 << 40, 1 << 40);
-        let days = civil::days(year, self.month.rem_euclid(12) + 1, 1)
+        let days = civil::days_from_date(year, self.month.rem_euclid(12) + 1, 1)
             .saturating_add(self.day.saturating_sub(1));
         days.saturating_mul(86_400)
             .saturating_add(self.hour.saturating_mul(3600))
@@ -91,16 +91,16 @@ impl Tm {
 
     /// Sets the day of the week and of the year from the date.
     pub fn set_days(&mut self) {
-        let days = civil::days(self.year, self.month + 1, self.day);
-        self.weekday = civil::weekday(days);
-        self.yearday = days - civil::days(self.year, 1, 1);
+        let days = civil::days_from_date(self.year, self.month + 1, self.day);
+        self.weekday = civil::weekday_of(days);
+        self.yearday = days - civil::days_from_date(self.year, 1, 1);
     }
 
     fn from_value(v: &Value, message: &str) -> Result<Tm> {
         let items = v.as_arr().unwrap_or_default();
         let mut fields = [0i64; 8];
         for (item, field) in items.iter().zip(&mut fields) {
-            let Some(n) = item.as_num() else { return fail(message) };
+            let Some(n) = item.as_num() else { return fail_with(message) };
             *field = (n as i64).clamp(-1 << 40, 1 << 40);
         }
         let [year, month, day, hour, minute, second, weekday, yearday] = fields;
@@ -133,20 +133,20 @@ fn broken_down(n: f64, offset: i64) -> Value {
         .to_value(n - whole)
 }
 
-fn text(v: Value, format_text: &Value, name: &str, zone: (i64, &str)) -> Result<Value> {
+fn format_value(v: Value, format_text: &Value, name: &str, zone: (i64, &str)) -> Result<Value> {
     let v = match v.as_num() {
         Some(n) => broken_down(n, zone.0),
         None => v,
     };
     let message = format!("{name} requires parsed datetime inputs");
     if !matches!(v, Value::Arr(_)) {
-        return fail(message);
+        return fail_with(message);
     }
     let Value::Str(f) = format_text else {
-        return fail(format!("{name} requires a string format"));
+        return fail_with(format!("{name} requires a string format"));
     };
     let t = Tm::from_value(&v, &message)?;
-    Ok(format(&t, f, zone).into())
+    Ok(format_time(&t, f, zone).into())
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! `strftime` and `strptime` in the C locale (POSIX; glibc's additions that jq users know).
 
 use box_text::time::civil::{CivilTime, DAYS, MONTHS};
-use box_text::time::strftime::strftime;
+use box_text::time::strftime::format_strftime;
 
 use super::time::Tm;
 
 /// A time in a format; `zone` is its offset in seconds and its name.
-pub fn format(t: &Tm, format_text: &str, zone: (i64, &str)) -> String {
+pub fn format_time(t: &Tm, format_text: &str, zone: (i64, &str)) -> String {
     let broken = CivilTime {
         year: t.year,
         month: t.month + 1,
@@ -21,7 +21,7 @@ pub fn format(t: &Tm, format_text: &str, zone: (i64, &str)) -> String {
         zone: zone.1.to_string(),
         epoch: t.seconds() - zone.0,
     };
-    String::from_utf8_lossy(&strftime(format_text.as_bytes(), &broken)).into_owned()
+    String::from_utf8_lossy(&format_strftime(format_text.as_bytes(), &broken)).into_owned()
 }
 
 /// What `strptime` is reading.
@@ -35,19 +35,19 @@ struct StrptimeReader<'s> {
 }
 
 impl StrptimeReader<'_> {
-    fn spaces(&mut self) {
+    fn skip_spaces(&mut self) {
         self.rest = self.rest.trim_start_matches(|c: char| c.is_ascii_whitespace());
     }
 
-    fn number(&mut self, digits: usize, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
-        self.spaces();
+    fn read_number(&mut self, digits: usize, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+        self.skip_spaces();
         let end = self.rest.bytes().take(digits).take_while(u8::is_ascii_digit).count();
         let n = self.rest[..end].parse().ok()?;
         self.rest = &self.rest[end..];
         range.contains(&n).then_some(n)
     }
 
-    fn literal(&mut self, c: char) -> Option<()> {
+    fn read_literal(&mut self, c: char) -> Option<()> {
         self.rest = self.rest.strip_prefix(c)?;
         Some(())
     }
@@ -66,7 +66,7 @@ impl StrptimeReader<'_> {
     }
 
     fn zone_offset(&mut self) -> Option<()> {
-        self.spaces();
+        self.skip_spaces();
         if let Some(rest) = self.rest.strip_prefix('Z') {
             self.rest = rest;
             return Some(());
@@ -81,22 +81,22 @@ impl StrptimeReader<'_> {
         Some(())
     }
 
-    fn all(&mut self, format_text: &str) -> Option<()> {
+    fn read_all(&mut self, format_text: &str) -> Option<()> {
         let mut chars = format_text.chars();
         while let Some(c) = chars.next() {
             if c.is_ascii_whitespace() {
-                self.spaces();
+                self.skip_spaces();
                 continue;
             }
             if c != '%' {
-                self.literal(c)?;
+                self.read_literal(c)?;
                 continue;
             }
             let mut spec = chars.next()?;
             while matches!(spec, 'E' | 'O' | '-' | '_' | '0' | '^' | '#') {
                 spec = chars.next()?;
             }
-            self.one(spec)?;
+            self.read_spec(spec)?;
         }
         Some(())
     }
@@ -115,54 +115,54 @@ impl StrptimeReader<'_> {
         Some(is_pm)
     }
 
-    fn one(&mut self, spec: char) -> Option<()> {
+    fn read_spec(&mut self, spec: char) -> Option<()> {
         match spec {
             'a' | 'A' => self.t.weekday = self.name(&DAYS)?,
             'b' | 'B' | 'h' => self.t.month = self.name(&MONTHS)?,
-            'C' => self.century = Some(self.number(2, 0..=99)?),
-            'd' | 'e' => self.t.day = self.number(2, 1..=31)?,
-            'H' | 'k' => self.t.hour = self.number(2, 0..=23)?,
-            'I' | 'l' => self.t.hour = self.number(2, 1..=12)? % 12,
-            'j' => self.yearday = Some(self.number(3, 1..=366)? - 1),
-            'm' => self.t.month = self.number(2, 1..=12)? - 1,
-            'M' => self.t.minute = self.number(2, 0..=59)?,
-            'S' => self.t.second = self.number(2, 0..=61)?,
+            'C' => self.century = Some(self.read_number(2, 0..=99)?),
+            'd' | 'e' => self.t.day = self.read_number(2, 1..=31)?,
+            'H' | 'k' => self.t.hour = self.read_number(2, 0..=23)?,
+            'I' | 'l' => self.t.hour = self.read_number(2, 1..=12)? % 12,
+            'j' => self.yearday = Some(self.read_number(3, 1..=366)? - 1),
+            'm' => self.t.month = self.read_number(2, 1..=12)? - 1,
+            'M' => self.t.minute = self.read_number(2, 0..=59)?,
+            'S' => self.t.second = self.read_number(2, 0..=61)?,
             'p' | 'P' => self.pm = Some(self.half_of_day()?),
-            's' => self.epoch = Some(self.number(18, 0..=i64::MAX)?),
-            'u' => self.t.weekday = self.number(1, 1..=7)? % 7,
-            'w' => self.t.weekday = self.number(1, 0..=6)?,
+            's' => self.epoch = Some(self.read_number(18, 0..=i64::MAX)?),
+            'u' => self.t.weekday = self.read_number(1, 1..=7)? % 7,
+            'w' => self.t.weekday = self.read_number(1, 0..=6)?,
             'U' | 'W' | 'V' => {
-                self.number(2, 0..=53)?;
+                self.read_number(2, 0..=53)?;
             }
             'g' => {
-                self.number(2, 0..=99)?;
+                self.read_number(2, 0..=99)?;
             }
             'G' => {
-                self.number(4, 0..=9999)?;
+                self.read_number(4, 0..=9999)?;
             }
             'y' => {
-                let y = self.number(2, 0..=99)?;
+                let y = self.read_number(2, 0..=99)?;
                 self.t.year = if y >= 69 { 1900 + y } else { 2000 + y };
             }
             'Y' => {
-                self.spaces();
+                self.skip_spaces();
                 let negative = self.rest.starts_with('-');
                 self.rest = self.rest.strip_prefix('-').unwrap_or(self.rest);
-                let y = self.number(4, 0..=9999)?;
+                let y = self.read_number(4, 0..=9999)?;
                 self.t.year = if negative { -y } else { y };
             }
-            'c' => self.all("%a %b %e %H:%M:%S %Y")?,
-            'D' | 'x' => self.all("%m/%d/%y")?,
-            'F' => self.all("%Y-%m-%d")?,
-            'r' => self.all("%I:%M:%S %p")?,
-            'R' => self.all("%H:%M")?,
-            'T' | 'X' => self.all("%H:%M:%S")?,
-            'n' | 't' => self.spaces(),
+            'c' => self.read_all("%a %b %e %H:%M:%S %Y")?,
+            'D' | 'x' => self.read_all("%m/%d/%y")?,
+            'F' => self.read_all("%Y-%m-%d")?,
+            'r' => self.read_all("%I:%M:%S %p")?,
+            'R' => self.read_all("%H:%M")?,
+            'T' | 'X' => self.read_all("%H:%M:%S")?,
+            'n' | 't' => self.skip_spaces(),
             'z' => self.zone_offset()?,
             'Z' => {
                 self.rest = self.rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
             }
-            '%' => self.literal('%')?,
+            '%' => self.read_literal('%')?,
             _ => return None,
         }
         Some(())
@@ -175,7 +175,7 @@ pub fn parse(text: &str, format_text: &str) -> Option<Tm> {
     let t = Tm { year: 1900, ..Tm::default() };
     let mut r =
         StrptimeReader { rest: text, t, pm: None, century: None, epoch: None, yearday: None };
-    r.all(format_text)?;
+    r.read_all(format_text)?;
     if !r.rest.is_empty() {
         return None;
     }
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn formats() {
         let t = Tm::from_seconds(1_425_599_621);
-        let f = |s: &str| format(&t, s, (0, "UTC"));
+        let f = |s: &str| format_time(&t, s, (0, "UTC"));
         assert_eq!(f("%A, %B %d, %Y"), "Thursday, March 05, 2015");
         assert_eq!(
             f("%a %b %e %k %l %j %U %W %V %G %g %u %w"),
@@ -222,7 +222,7 @@ mod tests {
             (1_609_459_200, "2020-53"),
             (1_388_361_600, "2014-01"),
         ] {
-            assert_eq!(format(&Tm::from_seconds(n), "%G-%V", (0, "UTC")), week, "{n}");
+            assert_eq!(format_time(&Tm::from_seconds(n), "%G-%V", (0, "UTC")), week, "{n}");
         }
     }
 

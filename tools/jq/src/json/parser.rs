@@ -70,7 +70,7 @@ impl JsonParser {
     }
 
     /// Forgets an unfinished value.
-    pub fn reset(&mut self) {
+    pub fn reset_value(&mut self) {
         *self = JsonParser::new(self.mode, self.seq);
     }
 
@@ -91,9 +91,9 @@ impl JsonParser {
             let done = match token? {
                 JsonToken::Mark(c) => {
                     self.ended = false;
-                    self.mark(c)?
+                    self.take_mark(c)?
                 }
-                JsonToken::Value(v) => self.value(v)?,
+                JsonToken::Value(v) => self.take_scalar(v)?,
                 JsonToken::Separator => {
                     if !self.stack.is_empty() {
                         return Err("Unfinished abandoned text");
@@ -115,7 +115,7 @@ impl JsonParser {
     }
 
     /// Takes a scalar.
-    fn value(&mut self, v: Value) -> Result<Option<Value>, Problem> {
+    fn take_scalar(&mut self, v: Value) -> Result<Option<Value>, Problem> {
         match (self.stack.last_mut(), self.last) {
             (None, _) => Ok(Some(match self.mode {
                 JsonMode::Values => v,
@@ -133,17 +133,17 @@ impl JsonParser {
             (_, LastToken::Key | LastToken::Value) => Err("Expected separator between values"),
             (Some(OpenContainer::ArrAt(_) | OpenContainer::ObjAt(_)), _) => {
                 self.last = LastToken::Value;
-                Ok(Some(Value::arr(vec![self.path(), v])))
+                Ok(Some(Value::arr(vec![self.current_path(), v])))
             }
             (Some(_), _) => {
-                self.add(v);
+                self.add_value(v);
                 Ok(None)
             }
         }
     }
 
     /// Puts a finished value into the container around it.
-    fn add(&mut self, v: Value) {
+    fn add_value(&mut self, v: Value) {
         match self.stack.last_mut() {
             Some(OpenContainer::Arr(items)) => items.push(v),
             Some(OpenContainer::Obj(map, key)) => {
@@ -156,7 +156,7 @@ impl JsonParser {
         self.last = LastToken::Value;
     }
 
-    fn mark(&mut self, c: u8) -> Result<Option<Value>, Problem> {
+    fn take_mark(&mut self, c: u8) -> Result<Option<Value>, Problem> {
         match c {
             b'[' | b'{' => {
                 if self.stack.len() >= MAX_DEPTH {
@@ -218,7 +218,9 @@ impl JsonParser {
                 (Some(OpenContainer::Arr(_) | OpenContainer::ArrAt(_)), LastToken::Comma) => {
                     Err("Expected another array element")
                 }
-                (Some(OpenContainer::Arr(_) | OpenContainer::ArrAt(_)), _) => Ok(self.close()),
+                (Some(OpenContainer::Arr(_) | OpenContainer::ArrAt(_)), _) => {
+                    Ok(self.close_container())
+                }
                 _ => Err("Unmatched ']'"),
             },
             _ => match (self.stack.last(), self.last) {
@@ -231,16 +233,18 @@ impl JsonParser {
                 (Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)), LastToken::Colon) => {
                     Err("Unmatched '}'")
                 }
-                (Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)), _) => Ok(self.close()),
+                (Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)), _) => {
+                    Ok(self.close_container())
+                }
                 _ => Err("Unmatched '}'"),
             },
         }
     }
 
-    fn close(&mut self) -> Option<Value> {
+    fn close_container(&mut self) -> Option<Value> {
         let empty = self.last == LastToken::Open;
         if self.mode == JsonMode::Stream {
-            let ended = self.path();
+            let ended = self.current_path();
             let is_array = matches!(self.stack.pop(), Some(OpenContainer::ArrAt(_)));
             self.last = LastToken::Value;
             return Some(if !empty {
@@ -248,7 +252,7 @@ impl JsonParser {
             } else {
                 let leaf =
                     if is_array { Value::arr(Vec::new()) } else { Value::obj(Map::default()) };
-                Value::arr(vec![self.path(), leaf])
+                Value::arr(vec![self.current_path(), leaf])
             });
         }
         let v = match self.stack.pop()? {
@@ -260,12 +264,12 @@ impl JsonParser {
             self.last = LastToken::Open;
             return Some(v);
         }
-        self.add(v);
+        self.add_value(v);
         None
     }
 
     /// Where the parser is, as a path.
-    pub fn path(&self) -> Value {
+    pub fn current_path(&self) -> Value {
         self.stack
             .iter()
             .map(|open| match open {

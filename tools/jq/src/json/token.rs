@@ -1,6 +1,6 @@
 //! Tokens of JSON text in a buffer that may end in the middle of one.
 
-use crate::value::{Value, parse_number, text};
+use crate::value::{Value, parse_number, text_from_bytes};
 
 /// What stands at a position.
 pub enum JsonToken {
@@ -29,18 +29,18 @@ pub fn next(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<JsonTok
                 *at += 1;
                 return Ok(JsonToken::Mark(c));
             }
-            b'"' => return string(data, at, eof),
+            b'"' => return scan_string(data, at, eof),
             0x1e if seq => {
                 *at += 1;
                 return Ok(JsonToken::Separator);
             }
-            _ => return literal(data, at, eof, seq),
+            _ => return scan_literal(data, at, eof, seq),
         }
     }
     Ok(JsonToken::End)
 }
 
-fn literal(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<JsonToken, Problem> {
+fn scan_literal(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<JsonToken, Problem> {
     let rest = &data[*at..];
     let ends = |c: &u8| {
         matches!(c, b' ' | b'\t' | b'\r' | b'\n' | b'[' | b']' | b'{' | b'}' | b',' | b':' | b'"')
@@ -73,7 +73,7 @@ fn literal(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<JsonToke
     Ok(JsonToken::Value(value))
 }
 
-fn string(data: &[u8], at: &mut usize, eof: bool) -> Result<JsonToken, Problem> {
+fn scan_string(data: &[u8], at: &mut usize, eof: bool) -> Result<JsonToken, Problem> {
     let start = *at + 1;
     let mut i = start;
     let mut escaped = false;
@@ -99,11 +99,11 @@ fn string(data: &[u8], at: &mut usize, eof: bool) -> Result<JsonToken, Problem> 
             "Invalid string: control characters from U+0000 through U+001F must be escaped",
         );
     }
-    let bytes = if escaped { unescape(raw)? } else { raw.to_vec() };
-    Ok(JsonToken::Value(Value::str(text(bytes))))
+    let bytes = if escaped { unescape_string(raw)? } else { raw.to_vec() };
+    Ok(JsonToken::Value(Value::str(text_from_bytes(bytes))))
 }
 
-fn unescape(raw: &[u8]) -> Result<Vec<u8>, Problem> {
+fn unescape_string(raw: &[u8]) -> Result<Vec<u8>, Problem> {
     let mut out = Vec::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(i) = rest.iter().position(|c| *c == b'\\') {
@@ -118,7 +118,7 @@ fn unescape(raw: &[u8]) -> Result<Vec<u8>, Problem> {
             Some(b'r') => b'\r',
             Some(b't') => b'\t',
             Some(b'u') => {
-                let c = unicode(&mut rest)?;
+                let c = unescape_unicode(&mut rest)?;
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 continue;
             }
@@ -131,13 +131,13 @@ fn unescape(raw: &[u8]) -> Result<Vec<u8>, Problem> {
 }
 
 /// The character of `XXXX` and maybe `\uXXXX` behind it; a lone surrogate is U+FFFD.
-fn unicode(rest: &mut &[u8]) -> Result<char, Problem> {
-    let high = hex4(rest.get(..4).ok_or("Invalid \\uXXXX escape")?)
+fn unescape_unicode(rest: &mut &[u8]) -> Result<char, Problem> {
+    let high = parse_hex4(rest.get(..4).ok_or("Invalid \\uXXXX escape")?)
         .ok_or("Invalid characters in \\uXXXX escape")?;
     *rest = &rest[4..];
     if let 0xd800..=0xdbff = high
         && let Some([b'\\', b'u', digits @ ..]) = rest.get(..6)
-        && let Some(low @ 0xdc00..=0xdfff) = hex4(digits)
+        && let Some(low @ 0xdc00..=0xdfff) = parse_hex4(digits)
     {
         *rest = &rest[6..];
         let c = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
@@ -146,6 +146,6 @@ fn unicode(rest: &mut &[u8]) -> Result<char, Problem> {
     Ok(char::from_u32(high).unwrap_or('\u{fffd}'))
 }
 
-fn hex4(digits: &[u8]) -> Option<u32> {
+fn parse_hex4(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |n, c| Some(n * 16 + (*c as char).to_digit(16)?))
 }

@@ -53,7 +53,7 @@ impl JsonColors {
         (JsonColors { null, no, yes, number, string, array, object, key }, valid)
     }
 
-    fn of(&self, v: &Value) -> &[u8] {
+    fn color_of(&self, v: &Value) -> &[u8] {
         match v {
             Value::Null => &self.null,
             Value::Bool(false) => &self.no,
@@ -76,7 +76,7 @@ const COMPACT: JsonStyle =
 pub fn to_text(v: &Value) -> String {
     let mut out = Vec::new();
     write_compact(&mut out, v);
-    crate::value::text(out)
+    crate::value::text_from_bytes(out)
 }
 
 /// Appends a value as compact JSON.
@@ -98,7 +98,7 @@ pub fn write<W: Write>(out: &mut W, v: &Value, style: &JsonStyle) -> io::Result<
     let mut first = true;
     loop {
         if let Some(v) = item.take() {
-            if let Some(open) = start(out, v, style, stack.len())? {
+            if let Some(open) = begin_value(out, v, style, stack.len())? {
                 stack.push(open);
                 first = true;
             } else {
@@ -115,26 +115,26 @@ pub fn write<W: Write>(out: &mut W, v: &Value, style: &JsonStyle) -> io::Result<
             },
         };
         let Some(next) = next else {
-            newline(out, style, depth - 1)?;
+            write_newline(out, style, depth - 1)?;
             let close = if matches!(container, Value::Arr(_)) { b"]" } else { b"}" };
-            painted(out, style, container, close)?;
+            write_painted(out, style, container, close)?;
             stack.pop();
             first = false;
             continue;
         };
         if !first {
-            painted(out, style, container, b",")?;
+            write_painted(out, style, container, b",")?;
         }
-        newline(out, style, depth)?;
+        write_newline(out, style, depth)?;
         if let Some(key) = key {
             if let Some(c) = &style.colors {
                 out.write_all(&c.key)?;
             }
-            quote(out, key, style.ascii)?;
+            write_quoted(out, key, style.ascii)?;
             if style.colors.is_some() {
                 out.write_all(RESET)?;
             }
-            painted(out, style, container, b":")?;
+            write_painted(out, style, container, b":")?;
             if style.indent != Indent::None {
                 out.write_all(b" ")?;
             }
@@ -144,60 +144,69 @@ pub fn write<W: Write>(out: &mut W, v: &Value, style: &JsonStyle) -> io::Result<
 }
 
 /// Writes a scalar or an empty container, or opens a container.
-fn start<'a, W: Write>(
+fn begin_value<'a, W: Write>(
     out: &mut W,
     v: &'a Value,
     style: &JsonStyle,
     depth: usize,
 ) -> io::Result<Option<WrittenContainer<'a>>> {
     if depth > MAX_DEPTH {
-        painted(out, style, v, b"<skipped: too deep>")?;
+        write_painted(out, style, v, b"<skipped: too deep>")?;
         return Ok(None);
     }
     match v {
-        Value::Null => painted(out, style, v, b"null")?,
-        Value::Bool(true) => painted(out, style, v, b"true")?,
-        Value::Bool(false) => painted(out, style, v, b"false")?,
-        Value::Num(n) => painted(out, style, v, float_text(*n).as_bytes())?,
-        Value::Lit(l) => painted(out, style, v, l.to_string().as_bytes())?,
+        Value::Null => write_painted(out, style, v, b"null")?,
+        Value::Bool(true) => write_painted(out, style, v, b"true")?,
+        Value::Bool(false) => write_painted(out, style, v, b"false")?,
+        Value::Num(n) => write_painted(out, style, v, float_text(*n).as_bytes())?,
+        Value::Lit(l) => write_painted(out, style, v, l.to_string().as_bytes())?,
         Value::Str(s) => {
             if let Some(c) = &style.colors {
-                out.write_all(c.of(v))?;
+                out.write_all(c.color_of(v))?;
             }
-            quote(out, s, style.ascii)?;
+            write_quoted(out, s, style.ascii)?;
             if style.colors.is_some() {
                 out.write_all(RESET)?;
             }
         }
-        Value::Arr(a) if a.is_empty() => painted(out, style, v, b"[]")?,
-        Value::Obj(o) if o.is_empty() => painted(out, style, v, b"{}")?,
+        Value::Arr(a) if a.is_empty() => write_painted(out, style, v, b"[]")?,
+        Value::Obj(o) if o.is_empty() => write_painted(out, style, v, b"{}")?,
         Value::Arr(a) => {
-            painted(out, style, v, b"[")?;
+            write_painted(out, style, v, b"[")?;
             return Ok(Some(WrittenContainer::Arr(v, a.iter())));
         }
         Value::Obj(o) => {
-            painted(out, style, v, b"{")?;
+            write_painted(out, style, v, b"{")?;
             return Ok(Some(WrittenContainer::Obj(
                 v,
-                if style.sort_keys { Box::new(o.sorted().into_iter()) } else { Box::new(o.iter()) },
+                if style.sort_keys {
+                    Box::new(o.sorted_entries().into_iter())
+                } else {
+                    Box::new(o.iter())
+                },
             )));
         }
     }
     Ok(None)
 }
 
-fn painted<W: Write>(out: &mut W, style: &JsonStyle, v: &Value, text: &[u8]) -> io::Result<()> {
+fn write_painted<W: Write>(
+    out: &mut W,
+    style: &JsonStyle,
+    v: &Value,
+    text: &[u8],
+) -> io::Result<()> {
     match &style.colors {
         None => out.write_all(text),
         Some(c) => {
-            out.write_all(c.of(v))?;
+            out.write_all(c.color_of(v))?;
             out.write_all(text)?;
             out.write_all(RESET)
         }
     }
 }
 
-fn newline<W: Write>(out: &mut W, style: &JsonStyle, depth: usize) -> io::Result<()> {
+fn write_newline<W: Write>(out: &mut W, style: &JsonStyle, depth: usize) -> io::Result<()> {
     const BLANKS: [u8; 64] = [b' '; 64];
     const TABS: [u8; 64] = [b'\t'; 64];
     let (blanks, mut count) = match style.indent {
@@ -215,7 +224,7 @@ fn newline<W: Write>(out: &mut W, style: &JsonStyle, depth: usize) -> io::Result
 }
 
 /// A JSON string.
-pub fn quote<W: Write>(out: &mut W, s: &str, ascii: bool) -> io::Result<()> {
+pub fn write_quoted<W: Write>(out: &mut W, s: &str, ascii: bool) -> io::Result<()> {
     out.write_all(b"\"")?;
     let b = s.as_bytes();
     let mut plain = 0;

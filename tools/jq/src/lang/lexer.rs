@@ -69,7 +69,7 @@ fn blank_len(b: &[u8]) -> usize {
 }
 
 /// The token at `at` and the offsets where it begins and ends.
-pub fn token(code: &str, at: usize) -> Result<(JqToken<'_>, usize, usize), JqSyntaxError> {
+pub fn next_token(code: &str, at: usize) -> Result<(JqToken<'_>, usize, usize), JqSyntaxError> {
     let start = at + blank_len(code.as_bytes().get(at..).unwrap_or_default());
     let rest = &code[start..];
     let b = rest.as_bytes();

@@ -2,33 +2,33 @@
 
 use super::ast::JqExpr;
 use super::lexer::JqToken;
-use super::parser::{JqParser, Result, joined};
-use crate::value::{Value, cut};
+use super::parser::{JqParser, Result, join_stages};
+use crate::value::{Value, shown_value};
 
 impl JqParser<'_> {
     /// An object, behind its `{`.
-    pub fn object(&mut self) -> Result<JqExpr> {
-        self.expect("{")?;
+    pub fn parse_object(&mut self) -> Result<JqExpr> {
+        self.expect_operator("{")?;
         let mut pairs = Vec::new();
         // A comma may stand behind the last pair.
         while !self.is_op("}")? {
-            pairs.push(self.pair()?);
+            pairs.push(self.parse_pair()?);
             if !self.take_op(",")? {
                 break;
             }
         }
-        self.expect("}")?;
+        self.expect_operator("}")?;
         Ok(JqExpr::Object(pairs))
     }
 
-    fn pair(&mut self) -> Result<(JqExpr, JqExpr)> {
-        let at = self.start()?;
+    fn parse_pair(&mut self) -> Result<(JqExpr, JqExpr)> {
+        let at = self.token_start()?;
         let field = |key: Value| {
             let get =
                 JqExpr::Index(Box::new(JqExpr::Id), Box::new(JqExpr::Const(key.clone())), false);
             (JqExpr::Const(key), get)
         };
-        match self.peek()? {
+        match self.peek_token()? {
             JqToken::Ident(name) => {
                 self.next()?;
                 if !self.take_op(":")? {
@@ -40,7 +40,7 @@ impl JqParser<'_> {
                 self.next()?;
                 let name = self.any_name()?;
                 if name == "__loc__" {
-                    return Ok((JqExpr::Const(name.into()), self.location(at)));
+                    return Ok((JqExpr::Const(name.into()), self.location_expr(at)));
                 }
                 let value = JqExpr::Var(name.to_string(), at);
                 if self.take_op(":")? {
@@ -51,13 +51,13 @@ impl JqParser<'_> {
             JqToken::Quote | JqToken::Format(_) => self.string_pair(field),
             JqToken::Op("(") => {
                 self.next()?;
-                let key = self.pipe()?;
-                self.expect(")")?;
+                let key = self.parse_pipe()?;
+                self.expect_operator(")")?;
                 self.check_key(&key, at)?;
-                self.expect(":")?;
+                self.expect_operator(":")?;
                 Ok((key, self.object_value()?))
             }
-            _ => Err(self.unexpected()),
+            _ => Err(self.unexpected_token()),
         }
     }
 
@@ -65,18 +65,18 @@ impl JqParser<'_> {
         &mut self,
         field: impl Fn(Value) -> (JqExpr, JqExpr),
     ) -> Result<(JqExpr, JqExpr)> {
-        let format = match self.peek()? {
+        let format = match self.peek_token()? {
             JqToken::Format(f) => {
                 self.next()?;
                 Some(f)
             }
             _ => None,
         };
-        if self.peek()? != JqToken::Quote {
-            return Err(self.unexpected());
+        if self.peek_token()? != JqToken::Quote {
+            return Err(self.unexpected_token());
         }
         let from = self.at;
-        let key = self.string(format)?;
+        let key = self.parse_string(format)?;
         if self.take_op(":")? {
             return Ok((key, self.object_value()?));
         }
@@ -86,7 +86,7 @@ impl JqParser<'_> {
         // The key is needed twice; reading it again is simpler than sharing trees.
         let after = self.at;
         self.at = from;
-        let again = self.string(format)?;
+        let again = self.parse_string(format)?;
         self.at = after;
         Ok((key, JqExpr::Index(Box::new(JqExpr::Id), Box::new(again), false)))
     }
@@ -96,7 +96,7 @@ impl JqParser<'_> {
         match key.constant() {
             None | Some(Value::Str(_)) => Ok(()),
             Some(v) => Err(self.error_at(
-                format!("Cannot use {} ({}) as object key", v.type_name(), cut(&v, 14)),
+                format!("Cannot use {} ({}) as object key", v.type_name(), shown_value(&v, 14)),
                 at,
             )),
         }
@@ -104,12 +104,12 @@ impl JqParser<'_> {
 
     /// A value in an object: operators, joined by `|`; commas separate fields.
     fn object_value(&mut self) -> Result<JqExpr> {
-        self.nested(|p| {
-            let mut stages = vec![p.binary(2)?];
+        self.parse_nested(|p| {
+            let mut stages = vec![p.parse_binary(2)?];
             while p.take_op("|")? {
-                stages.push(p.binary(2)?);
+                stages.push(p.parse_binary(2)?);
             }
-            Ok(joined(stages))
+            Ok(join_stages(stages))
         })
     }
 }

@@ -32,22 +32,22 @@ pub fn parse_module(code: &str) -> Result<JqModule> {
     let mut p = JqParser { code, at: 0, depth: 0 };
     let mut meta = None;
     if p.take_word("module")? {
-        let at = p.start()?;
-        let expr = p.pipe()?;
-        p.expect(";")?;
-        meta = Some(p.metadata(&expr, at)?);
+        let at = p.token_start()?;
+        let expr = p.parse_pipe()?;
+        p.expect_operator(";")?;
+        meta = Some(p.parse_metadata(&expr, at)?);
     }
     let mut imports = Vec::new();
-    while let Some(import) = p.import()? {
+    while let Some(import) = p.parse_import()? {
         imports.push(import);
     }
     let mut defs = Vec::new();
     while p.is_word("def")? {
-        defs.push(Rc::new(p.def()?));
+        defs.push(Rc::new(p.parse_def()?));
     }
-    let body = if p.peek()? == JqToken::End { None } else { Some(p.pipe()?) };
-    if p.peek()? != JqToken::End {
-        return Err(p.unexpected());
+    let body = if p.peek_token()? == JqToken::End { None } else { Some(p.parse_pipe()?) };
+    if p.peek_token()? != JqToken::End {
+        return Err(p.unexpected_token());
     }
     Ok(JqModule { meta, imports, defs, body })
 }
@@ -59,25 +59,25 @@ pub fn parse_defs(code: &str) -> Result<Vec<Rc<Def>>> {
 
 impl<'a> JqParser<'a> {
     /// The next token, which stays.
-    pub fn peek(&self) -> Result<JqToken<'a>> {
-        Ok(lexer::token(self.code, self.at)?.0)
+    pub fn peek_token(&self) -> Result<JqToken<'a>> {
+        Ok(lexer::next_token(self.code, self.at)?.0)
     }
 
     /// Takes the next token.
     pub fn next(&mut self) -> Result<JqToken<'a>> {
-        let (t, _, end) = lexer::token(self.code, self.at)?;
+        let (t, _, end) = lexer::next_token(self.code, self.at)?;
         self.at = end;
         Ok(t)
     }
 
     /// Where the next token begins.
-    pub fn start(&self) -> Result<usize> {
-        Ok(lexer::token(self.code, self.at)?.1)
+    pub fn token_start(&self) -> Result<usize> {
+        Ok(lexer::next_token(self.code, self.at)?.1)
     }
 
     /// Whether this operator is next.
     pub fn is_op(&self, op: &str) -> Result<bool> {
-        Ok(matches!(self.peek()?, JqToken::Op(o) if o == op))
+        Ok(matches!(self.peek_token()?, JqToken::Op(o) if o == op))
     }
 
     /// Takes an operator if it is next.
@@ -91,7 +91,7 @@ impl<'a> JqParser<'a> {
 
     /// Whether this word is next.
     pub fn is_word(&self, word: &str) -> Result<bool> {
-        Ok(matches!(self.peek()?, JqToken::Ident(w) if w == word))
+        Ok(matches!(self.peek_token()?, JqToken::Ident(w) if w == word))
     }
 
     /// Takes a word if it is next.
@@ -104,13 +104,13 @@ impl<'a> JqParser<'a> {
     }
 
     /// Takes an operator, which must be next.
-    pub fn expect(&mut self, op: &str) -> Result<()> {
-        if self.take_op(op)? { Ok(()) } else { Err(self.unexpected()) }
+    pub fn expect_operator(&mut self, op: &str) -> Result<()> {
+        if self.take_op(op)? { Ok(()) } else { Err(self.unexpected_token()) }
     }
 
     /// Takes a word, which must be next.
     pub fn expect_word(&mut self, word: &str) -> Result<()> {
-        if self.take_word(word)? { Ok(()) } else { Err(self.unexpected()) }
+        if self.take_word(word)? { Ok(()) } else { Err(self.unexpected_token()) }
     }
 
     /// An error at a place of the text.
@@ -119,8 +119,8 @@ impl<'a> JqParser<'a> {
     }
 
     /// The error for the next token, in the words of jq's parser.
-    pub fn unexpected(&self) -> JqSyntaxError {
-        let (token, at) = match lexer::token(self.code, self.at) {
+    pub fn unexpected_token(&self) -> JqSyntaxError {
+        let (token, at) = match lexer::next_token(self.code, self.at) {
             Ok((t, at, _)) => (t, at),
             Err(e) => return e,
         };
@@ -138,7 +138,7 @@ impl<'a> JqParser<'a> {
         self.error_at(format!("syntax error, unexpected {what}"), at)
     }
 
-    fn metadata(&self, meta: &JqExpr, at: usize) -> Result<Value> {
+    fn parse_metadata(&self, meta: &JqExpr, at: usize) -> Result<Value> {
         match meta.constant() {
             Some(v @ Value::Obj(_)) => Ok(v),
             Some(_) => Err(self.error_at("Module metadata must be an object", at)),
@@ -146,80 +146,80 @@ impl<'a> JqParser<'a> {
         }
     }
 
-    fn import(&mut self) -> Result<Option<Import>> {
-        let at = self.start()?;
+    fn parse_import(&mut self) -> Result<Option<Import>> {
+        let at = self.token_start()?;
         let include = self.is_word("include")?;
         if !include && !self.is_word("import")? {
             return Ok(None);
         }
         self.next()?;
-        if self.peek()? != JqToken::Quote {
-            return Err(self.unexpected());
+        if self.peek_token()? != JqToken::Quote {
+            return Err(self.unexpected_token());
         }
-        let JqExpr::Const(Value::Str(path)) = self.string(None)? else {
+        let JqExpr::Const(Value::Str(path)) = self.parse_string(None)? else {
             return Err(self.error_at("Import path must be constant", at));
         };
         let (mut alias, mut is_data) = (None, false);
         if !include {
             self.expect_word("as")?;
             is_data = self.take_op("$")?;
-            alias = Some(self.ident()?.to_string());
+            alias = Some(self.parse_ident()?.to_string());
         }
         let mut meta = None;
         if !self.is_op(";")? {
-            let expr = self.pipe()?;
-            meta = Some(self.metadata(&expr, at)?);
+            let expr = self.parse_pipe()?;
+            meta = Some(self.parse_metadata(&expr, at)?);
         }
-        self.expect(";")?;
+        self.expect_operator(";")?;
         Ok(Some(Import { path: path.to_string(), alias, is_data, meta }))
     }
 
     /// A name that is no keyword.
-    fn ident(&mut self) -> Result<&'a str> {
-        match self.peek()? {
+    fn parse_ident(&mut self) -> Result<&'a str> {
+        match self.peek_token()? {
             JqToken::Ident(w) if !is_keyword(w) => {
                 self.next()?;
                 Ok(w)
             }
-            _ => Err(self.unexpected()),
+            _ => Err(self.unexpected_token()),
         }
     }
 
     /// A name after `$`, where keywords are names too.
     pub fn any_name(&mut self) -> Result<&'a str> {
-        match self.peek()? {
+        match self.peek_token()? {
             JqToken::Ident(w) => {
                 self.next()?;
                 Ok(w)
             }
-            _ => Err(self.unexpected()),
+            _ => Err(self.unexpected_token()),
         }
     }
 
     /// A definition.
-    pub fn def(&mut self) -> Result<Def> {
+    pub fn parse_def(&mut self) -> Result<Def> {
         self.expect_word("def")?;
-        let name = self.ident()?.to_string();
+        let name = self.parse_ident()?.to_string();
         let mut params = Vec::new();
         if self.take_op("(")? {
             loop {
                 let is_var = self.take_op("$")?;
-                let name = if is_var { self.any_name()? } else { self.ident()? };
+                let name = if is_var { self.any_name()? } else { self.parse_ident()? };
                 params.push(JqParam { name: name.to_string(), is_var });
                 if !self.take_op(";")? {
                     break;
                 }
             }
-            self.expect(")")?;
+            self.expect_operator(")")?;
         }
-        self.expect(":")?;
-        let body = self.pipe()?;
-        self.expect(";")?;
+        self.expect_operator(":")?;
+        let body = self.parse_pipe()?;
+        self.expect_operator(";")?;
         Ok(Def { name, params, body })
     }
 
     /// Runs `f` one level deeper.
-    pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub fn parse_nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= MAX_DEPTH {
             return Err(self.error_at("syntax error, program nested too deeply", self.at));
         }
@@ -230,52 +230,52 @@ impl<'a> JqParser<'a> {
     }
 
     /// A whole expression.
-    pub fn pipe(&mut self) -> Result<JqExpr> {
-        self.nested(|p| {
-            let mut stages = vec![p.comma()?];
+    pub fn parse_pipe(&mut self) -> Result<JqExpr> {
+        self.parse_nested(|p| {
+            let mut stages = vec![p.parse_comma()?];
             while p.take_op("|")? {
-                stages.push(p.comma()?);
+                stages.push(p.parse_comma()?);
             }
-            Ok(joined(stages))
+            Ok(join_stages(stages))
         })
     }
 
-    fn comma(&mut self) -> Result<JqExpr> {
-        let first = self.item()?;
+    fn parse_comma(&mut self) -> Result<JqExpr> {
+        let first = self.parse_item()?;
         if !self.is_op(",")? {
             return Ok(first);
         }
         let mut all = vec![first];
         while self.take_op(",")? {
-            all.push(self.item()?);
+            all.push(self.parse_item()?);
         }
         Ok(JqExpr::Comma(all))
     }
 
     /// What commas separate: operators, or a binding of their result.
-    fn item(&mut self) -> Result<JqExpr> {
-        let source = self.binary(2)?;
+    fn parse_item(&mut self) -> Result<JqExpr> {
+        let source = self.parse_binary(2)?;
         if !self.take_word("as")? {
             return Ok(source);
         }
-        let patterns = self.patterns()?;
-        self.expect("|")?;
-        let body = self.pipe()?;
+        let patterns = self.parse_patterns()?;
+        self.expect_operator("|")?;
+        let body = self.parse_pipe()?;
         Ok(JqExpr::As(Box::new(source), patterns, Box::new(body)))
     }
 
     /// Operators of level `min` and tighter.
-    pub fn binary(&mut self, min: u8) -> Result<JqExpr> {
-        let mut left = self.operand()?;
+    pub fn parse_binary(&mut self, min: u8) -> Result<JqExpr> {
+        let mut left = self.parse_operand()?;
         // The level of the last operator if that level does not group.
         let mut closed = None;
         let mut chain = 0;
-        while let Some((level, op)) = self.operator()? {
+        while let Some((level, op)) = self.parse_operator()? {
             if level < min {
                 break;
             }
             if closed == Some(level) {
-                return Err(self.unexpected());
+                return Err(self.unexpected_token());
             }
             chain += 1;
             if chain > MAX_CHAIN {
@@ -284,15 +284,15 @@ impl<'a> JqParser<'a> {
             self.next()?;
             // `//` groups to the right.
             let right_min = if level == 2 { 2 } else { level + 1 };
-            let right = self.nested(|p| p.binary(right_min))?;
+            let right = self.parse_nested(|p| p.parse_binary(right_min))?;
             closed = matches!(level, 3 | 6).then_some(level);
-            left = op.build(left, right);
+            left = op.build_expr(left, right);
         }
         Ok(left)
     }
 
-    fn operator(&self) -> Result<Option<(u8, InfixOp)>> {
-        let op = match self.peek()? {
+    fn parse_operator(&self) -> Result<Option<(u8, InfixOp)>> {
+        let op = match self.peek_token()? {
             JqToken::Op(o) => o,
             JqToken::Ident("and") => return Ok(Some((5, InfixOp::And))),
             JqToken::Ident("or") => return Ok(Some((4, InfixOp::Or))),
@@ -325,54 +325,54 @@ impl<'a> JqParser<'a> {
         }))
     }
 
-    fn operand(&mut self) -> Result<JqExpr> {
-        match self.peek()? {
+    fn parse_operand(&mut self) -> Result<JqExpr> {
+        match self.peek_token()? {
             JqToken::Op("-") => {
                 self.next()?;
-                let e = self.nested(|p| p.binary(8))?;
-                Ok(negated(e))
+                let e = self.parse_nested(|p| p.parse_binary(8))?;
+                Ok(negate_expr(e))
             }
             JqToken::Ident("def") => {
-                let def = self.nested(JqParser::def)?;
-                let rest = self.pipe()?;
+                let def = self.parse_nested(JqParser::parse_def)?;
+                let rest = self.parse_pipe()?;
                 Ok(JqExpr::Def(Rc::new(def), Box::new(rest)))
             }
             JqToken::Ident("label") => {
                 self.next()?;
-                self.expect("$")?;
+                self.expect_operator("$")?;
                 let name = self.any_name()?.to_string();
-                self.expect("|")?;
-                Ok(JqExpr::Label(name, Box::new(self.pipe()?)))
+                self.expect_operator("|")?;
+                Ok(JqExpr::Label(name, Box::new(self.parse_pipe()?)))
             }
-            _ => self.term(),
+            _ => self.parse_term(),
         }
     }
 
     /// Patterns separated by `?//`.
-    pub fn patterns(&mut self) -> Result<Vec<JqPattern>> {
-        let mut all = vec![self.pattern()?];
+    pub fn parse_patterns(&mut self) -> Result<Vec<JqPattern>> {
+        let mut all = vec![self.parse_pattern()?];
         while self.take_op("?//")? {
-            all.push(self.pattern()?);
+            all.push(self.parse_pattern()?);
         }
         Ok(all)
     }
 
-    fn pattern(&mut self) -> Result<JqPattern> {
+    fn parse_pattern(&mut self) -> Result<JqPattern> {
         if self.take_op("$")? {
             return Ok(JqPattern::Var(self.any_name()?.to_string()));
         }
         if self.take_op("[")? {
             let mut items = Vec::new();
             loop {
-                items.push(self.nested(JqParser::pattern)?);
+                items.push(self.parse_nested(JqParser::parse_pattern)?);
                 if !self.take_op(",")? {
                     break;
                 }
             }
-            self.expect("]")?;
+            self.expect_operator("]")?;
             return Ok(JqPattern::Array(items));
         }
-        self.expect("{")?;
+        self.expect_operator("{")?;
         let mut fields = Vec::new();
         loop {
             fields.push(self.field_pattern()?);
@@ -380,12 +380,12 @@ impl<'a> JqParser<'a> {
                 break;
             }
         }
-        self.expect("}")?;
+        self.expect_operator("}")?;
         Ok(JqPattern::Object(fields))
     }
 
     fn field_pattern(&mut self) -> Result<(PatternKey, Option<JqPattern>)> {
-        let key = match self.peek()? {
+        let key = match self.peek_token()? {
             JqToken::Op("$") => {
                 self.next()?;
                 let name = self.any_name()?.to_string();
@@ -398,31 +398,31 @@ impl<'a> JqParser<'a> {
                 self.next()?;
                 PatternKey::Expr(JqExpr::Const(w.into()))
             }
-            JqToken::Quote => PatternKey::Expr(self.string(None)?),
+            JqToken::Quote => PatternKey::Expr(self.parse_string(None)?),
             JqToken::Format(f) => {
                 self.next()?;
-                if self.peek()? != JqToken::Quote {
-                    return Err(self.unexpected());
+                if self.peek_token()? != JqToken::Quote {
+                    return Err(self.unexpected_token());
                 }
-                PatternKey::Expr(self.string(Some(f))?)
+                PatternKey::Expr(self.parse_string(Some(f))?)
             }
             JqToken::Op("(") => {
-                let at = self.start()?;
+                let at = self.token_start()?;
                 self.next()?;
-                let e = self.pipe()?;
-                self.expect(")")?;
+                let e = self.parse_pipe()?;
+                self.expect_operator(")")?;
                 self.check_key(&e, at)?;
                 PatternKey::Expr(e)
             }
-            _ => return Err(self.unexpected()),
+            _ => return Err(self.unexpected_token()),
         };
-        self.expect(":")?;
-        Ok((key, Some(self.nested(JqParser::pattern)?)))
+        self.expect_operator(":")?;
+        Ok((key, Some(self.parse_nested(JqParser::parse_pattern)?)))
     }
 }
 
 /// Stages of a pipe as one expression.
-pub fn joined(mut stages: Vec<JqExpr>) -> JqExpr {
+pub fn join_stages(mut stages: Vec<JqExpr>) -> JqExpr {
     if stages.len() > 1 {
         return JqExpr::Pipe(stages);
     }
@@ -438,7 +438,7 @@ enum InfixOp {
 }
 
 impl InfixOp {
-    fn build(self, left: JqExpr, right: JqExpr) -> JqExpr {
+    fn build_expr(self, left: JqExpr, right: JqExpr) -> JqExpr {
         let (l, r) = (Box::new(left), Box::new(right));
         match self {
             InfixOp::Alt => JqExpr::Alt(l, r),
@@ -451,10 +451,10 @@ impl InfixOp {
 }
 
 /// `-e`, at once for number literals.
-pub fn negated(e: JqExpr) -> JqExpr {
+pub fn negate_expr(e: JqExpr) -> JqExpr {
     match e {
         JqExpr::Const(Value::Num(n)) => JqExpr::Const(Value::Num(-n)),
-        JqExpr::Const(Value::Lit(l)) => JqExpr::Const(Value::Lit(Rc::new(l.negated()))),
+        JqExpr::Const(Value::Lit(l)) => JqExpr::Const(Value::Lit(Rc::new(l.negate_literal()))),
         other => JqExpr::Neg(Box::new(other)),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ast::{JqExpr, ReduceLoop, StringPart};
 use super::lexer::JqToken;
-use super::parser::{JqParser, Result, is_keyword, negated};
+use super::parser::{JqParser, Result, is_keyword, negate_expr};
 use crate::value::{Map, Value, parse_number};
 
 /// Longest chain of suffixes, which becomes a tree of that depth.
@@ -10,10 +10,10 @@ const MAX_SUFFIXES: usize = 1000;
 
 impl<'a> JqParser<'a> {
     /// A term with all that is behind it: fields, subscripts, `?`, `as`.
-    pub fn term(&mut self) -> Result<JqExpr> {
-        let mut t = self.nested(JqParser::primary)?;
+    pub fn parse_term(&mut self) -> Result<JqExpr> {
+        let mut t = self.parse_nested(JqParser::parse_primary)?;
         for _ in 0..MAX_SUFFIXES {
-            t = match self.peek()? {
+            t = match self.peek_token()? {
                 JqToken::Field(name) => {
                     self.next()?;
                     self.field_of(t, JqExpr::Const(name.into()))?
@@ -21,27 +21,27 @@ impl<'a> JqParser<'a> {
                 JqToken::Op(".") => {
                     let before = self.at;
                     self.next()?;
-                    match self.peek()? {
+                    match self.peek_token()? {
                         JqToken::Quote => {
-                            let key = self.string(None)?;
+                            let key = self.parse_string(None)?;
                             self.field_of(t, key)?
                         }
                         JqToken::Op("[") => {
                             self.next()?;
-                            self.bracket(t)?
+                            self.parse_bracket(t)?
                         }
                         _ => {
                             self.at = before;
-                            return Err(self.unexpected());
+                            return Err(self.unexpected_token());
                         }
                     }
                 }
                 JqToken::Op("[") => {
                     self.next()?;
-                    self.bracket(t)?
+                    self.parse_bracket(t)?
                 }
                 JqToken::Op("?" | "?//") => {
-                    self.question()?;
+                    self.take_question()?;
                     JqExpr::Try(Box::new(t), None)
                 }
                 _ => return Ok(t),
@@ -51,55 +51,55 @@ impl<'a> JqParser<'a> {
     }
 
     fn field_of(&mut self, t: JqExpr, key: JqExpr) -> Result<JqExpr> {
-        let optional = self.question()?;
+        let optional = self.take_question()?;
         Ok(JqExpr::Index(Box::new(t), Box::new(key), optional))
     }
 
     /// Takes a `?`, also the one that begins `?//` where no pattern can be.
-    fn question(&mut self) -> Result<bool> {
-        let found = matches!(self.peek()?, JqToken::Op("?" | "?//"));
+    fn take_question(&mut self) -> Result<bool> {
+        let found = matches!(self.peek_token()?, JqToken::Op("?" | "?//"));
         if found {
-            self.at = self.start()? + 1;
+            self.at = self.token_start()? + 1;
         }
         Ok(found)
     }
 
     /// What follows `t[`.
-    fn bracket(&mut self, t: JqExpr) -> Result<JqExpr> {
+    fn parse_bracket(&mut self, t: JqExpr) -> Result<JqExpr> {
         let t = Box::new(t);
         if self.take_op("]")? {
-            return Ok(JqExpr::Each(t, self.question()?));
+            return Ok(JqExpr::Each(t, self.take_question()?));
         }
         if self.take_op(":")? {
-            let end = self.pipe()?;
-            self.expect("]")?;
-            return Ok(JqExpr::Slice(t, None, Some(Box::new(end)), self.question()?));
+            let end = self.parse_pipe()?;
+            self.expect_operator("]")?;
+            return Ok(JqExpr::Slice(t, None, Some(Box::new(end)), self.take_question()?));
         }
-        let first = Box::new(self.pipe()?);
+        let first = Box::new(self.parse_pipe()?);
         if self.take_op("]")? {
-            return Ok(JqExpr::Index(t, first, self.question()?));
+            return Ok(JqExpr::Index(t, first, self.take_question()?));
         }
-        self.expect(":")?;
+        self.expect_operator(":")?;
         if self.take_op("]")? {
-            return Ok(JqExpr::Slice(t, Some(first), None, self.question()?));
+            return Ok(JqExpr::Slice(t, Some(first), None, self.take_question()?));
         }
-        let end = Box::new(self.pipe()?);
-        self.expect("]")?;
-        Ok(JqExpr::Slice(t, Some(first), Some(end), self.question()?))
+        let end = Box::new(self.parse_pipe()?);
+        self.expect_operator("]")?;
+        Ok(JqExpr::Slice(t, Some(first), Some(end), self.take_question()?))
     }
 
-    fn primary(&mut self) -> Result<JqExpr> {
-        let at = self.start()?;
-        Ok(match self.peek()? {
+    fn parse_primary(&mut self) -> Result<JqExpr> {
+        let at = self.token_start()?;
+        Ok(match self.peek_token()? {
             JqToken::Number(text) => {
                 self.next()?;
                 JqExpr::Const(parse_number(text).unwrap_or(Value::Null))
             }
-            JqToken::Quote => self.string(None)?,
+            JqToken::Quote => self.parse_string(None)?,
             JqToken::Format(name) => {
                 self.next()?;
-                if self.peek()? == JqToken::Quote {
-                    self.string(Some(name))?
+                if self.peek_token()? == JqToken::Quote {
+                    self.parse_string(Some(name))?
                 } else {
                     JqExpr::Format(name.to_string())
                 }
@@ -110,10 +110,10 @@ impl<'a> JqParser<'a> {
             }
             JqToken::Op(".") => {
                 self.next()?;
-                if self.peek()? != JqToken::Quote {
+                if self.peek_token()? != JqToken::Quote {
                     return Ok(JqExpr::Id);
                 }
-                let key = self.string(None)?;
+                let key = self.parse_string(None)?;
                 self.field_of(JqExpr::Id, key)?
             }
             JqToken::Op("..") => {
@@ -123,14 +123,14 @@ impl<'a> JqParser<'a> {
             JqToken::Op("$") => {
                 self.next()?;
                 match self.any_name()? {
-                    "__loc__" => self.location(at),
+                    "__loc__" => self.location_expr(at),
                     name => JqExpr::Var(name.to_string(), at),
                 }
             }
             JqToken::Op("(") => {
                 self.next()?;
-                let e = self.pipe()?;
-                self.expect(")")?;
+                let e = self.parse_pipe()?;
+                self.expect_operator(")")?;
                 e
             }
             JqToken::Op("[") => {
@@ -138,18 +138,18 @@ impl<'a> JqParser<'a> {
                 if self.take_op("]")? {
                     return Ok(JqExpr::Array(None));
                 }
-                let e = self.pipe()?;
-                self.expect("]")?;
+                let e = self.parse_pipe()?;
+                self.expect_operator("]")?;
                 JqExpr::Array(Some(Box::new(e)))
             }
-            JqToken::Op("{") => self.object()?,
-            JqToken::Ident(word) => return self.word(word, at),
-            _ => return Err(self.unexpected()),
+            JqToken::Op("{") => self.parse_object()?,
+            JqToken::Ident(word) => return self.parse_word(word, at),
+            _ => return Err(self.unexpected_token()),
         })
     }
 
     /// `$__loc__` at an offset.
-    pub fn location(&self, at: usize) -> JqExpr {
+    pub fn location_expr(&self, at: usize) -> JqExpr {
         let line = self.code.as_bytes()[..at].iter().filter(|c| **c == b'\n').count() + 1;
         let mut m = Map::default();
         m.insert(std::rc::Rc::new("file".to_string()), "<top-level>".into());
@@ -157,11 +157,11 @@ impl<'a> JqParser<'a> {
         JqExpr::Const(Value::obj(m))
     }
 
-    fn word(&mut self, word: &'a str, at: usize) -> Result<JqExpr> {
+    fn parse_word(&mut self, word: &'a str, at: usize) -> Result<JqExpr> {
         match word {
             "if" => {
                 self.next()?;
-                self.conditional()
+                self.parse_conditional()
             }
             "try" => {
                 self.next()?;
@@ -172,7 +172,7 @@ impl<'a> JqParser<'a> {
             }
             "reduce" | "foreach" => {
                 self.next()?;
-                self.fold(word == "foreach")
+                self.parse_fold(word == "foreach")
             }
             "break" => {
                 self.next()?;
@@ -181,16 +181,16 @@ impl<'a> JqParser<'a> {
                 }
                 Ok(JqExpr::Break(self.any_name()?.to_string(), at))
             }
-            w if is_keyword(w) => Err(self.unexpected()),
+            w if is_keyword(w) => Err(self.unexpected_token()),
             name => {
                 self.next()?;
                 let mut args = Vec::new();
                 if self.take_op("(")? {
-                    args.push(self.pipe()?);
+                    args.push(self.parse_pipe()?);
                     while self.take_op(";")? {
-                        args.push(self.pipe()?);
+                        args.push(self.parse_pipe()?);
                     }
-                    self.expect(")")?;
+                    self.expect_operator(")")?;
                 }
                 Ok(match (name, args.len()) {
                     ("null", 0) => JqExpr::Const(Value::Null),
@@ -205,22 +205,22 @@ impl<'a> JqParser<'a> {
     /// What `try` and `catch` apply to: a term, or a negation.
     fn try_part(&mut self) -> Result<JqExpr> {
         if self.take_op("-")? {
-            let e = self.nested(|p| p.binary(8))?;
-            return Ok(negated(e));
+            let e = self.parse_nested(|p| p.parse_binary(8))?;
+            return Ok(negate_expr(e));
         }
-        self.term()
+        self.parse_term()
     }
 
     /// What follows `if` or `elif`.
-    fn conditional(&mut self) -> Result<JqExpr> {
-        self.nested(|p| {
-            let cond = Box::new(p.pipe()?);
+    fn parse_conditional(&mut self) -> Result<JqExpr> {
+        self.parse_nested(|p| {
+            let cond = Box::new(p.parse_pipe()?);
             p.expect_word("then")?;
-            let then = Box::new(p.pipe()?);
+            let then = Box::new(p.parse_pipe()?);
             let otherwise = if p.take_word("elif")? {
-                return Ok(JqExpr::If(cond, then, Some(Box::new(p.conditional()?))));
+                return Ok(JqExpr::If(cond, then, Some(Box::new(p.parse_conditional()?))));
             } else if p.take_word("else")? {
-                Some(Box::new(p.pipe()?))
+                Some(Box::new(p.parse_pipe()?))
             } else {
                 None
             };
@@ -229,22 +229,22 @@ impl<'a> JqParser<'a> {
         })
     }
 
-    fn fold(&mut self, foreach: bool) -> Result<JqExpr> {
-        let source = self.binary(2)?;
+    fn parse_fold(&mut self, foreach: bool) -> Result<JqExpr> {
+        let source = self.parse_binary(2)?;
         self.expect_word("as")?;
-        let patterns = self.patterns()?;
-        self.expect("(")?;
-        let init = self.pipe()?;
-        self.expect(";")?;
-        let update = self.pipe()?;
-        let extract = if foreach && self.take_op(";")? { Some(self.pipe()?) } else { None };
-        self.expect(")")?;
+        let patterns = self.parse_patterns()?;
+        self.expect_operator("(")?;
+        let init = self.parse_pipe()?;
+        self.expect_operator(";")?;
+        let update = self.parse_pipe()?;
+        let extract = if foreach && self.take_op(";")? { Some(self.parse_pipe()?) } else { None };
+        self.expect_operator(")")?;
         let all = Box::new(ReduceLoop { source, patterns, init, update, extract });
         Ok(if foreach { JqExpr::Foreach(all) } else { JqExpr::Reduce(all) })
     }
 
     /// A string, from its quote on. Interpolations are formatted by `format`.
-    pub fn string(&mut self, format: Option<&str>) -> Result<JqExpr> {
+    pub fn parse_string(&mut self, format: Option<&str>) -> Result<JqExpr> {
         self.next()?;
         let open = self.at;
         let mut parts = Vec::new();
@@ -276,9 +276,9 @@ impl<'a> JqParser<'a> {
                     if !text.is_empty() {
                         parts.push(StringPart::Text(std::mem::take(&mut text)));
                     }
-                    parts.push(StringPart::Expr(self.pipe()?));
+                    parts.push(StringPart::Expr(self.parse_pipe()?));
                     // The string goes on right behind the parenthesis.
-                    self.expect(")")?;
+                    self.expect_operator(")")?;
                 }
                 _ => return Err(self.error_at("syntax error, invalid escape", self.at)),
             }

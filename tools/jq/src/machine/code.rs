@@ -212,7 +212,7 @@ impl JqProgram {
             for at in 0..func.code.len() {
                 if let Some(JqOp::Call(site)) = func.code.get(at)
                     && self.calls.get(*site as usize).is_some_and(CallSite::leaves_frame)
-                    && returns(&func.code, at + 1)
+                    && only_returns(&func.code, at + 1)
                 {
                     func.code[at] = JqOp::TailCall(*site);
                 }
@@ -228,7 +228,7 @@ impl JqProgram {
 }
 
 /// Whether the code at `at` only returns.
-fn returns(code: &[JqOp], mut at: usize) -> bool {
+fn only_returns(code: &[JqOp], mut at: usize) -> bool {
     // Jumps go forward only, so this ends.
     loop {
         match code.get(at) {

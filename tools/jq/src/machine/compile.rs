@@ -68,12 +68,15 @@ pub struct NameScope<'a>(Option<Rc<(NameBinding<'a>, NameScope<'a>)>>);
 
 impl<'a> NameScope<'a> {
     /// The scope with a name more.
-    pub fn with(&self, binding: NameBinding<'a>) -> NameScope<'a> {
+    pub fn with_binding(&self, binding: NameBinding<'a>) -> NameScope<'a> {
         NameScope(Some(Rc::new((binding, self.clone()))))
     }
 
     /// The innermost binding of which `f` makes something.
-    pub fn find<'s, T>(&'s self, mut f: impl FnMut(&'s NameBinding<'a>) -> Option<T>) -> Option<T> {
+    pub fn find_binding<'s, T>(
+        &'s self,
+        mut f: impl FnMut(&'s NameBinding<'a>) -> Option<T>,
+    ) -> Option<T> {
         let mut at = self;
         while let Some(node) = &at.0 {
             if let Some(t) = f(&node.0) {
@@ -121,18 +124,18 @@ impl<'a> JqCompiler<'a> {
     }
 
     /// Compiles the main expression and links everything.
-    pub fn finish(mut self, main: &'a JqExpr, scope: &NameScope<'a>) -> Result<JqProgram> {
-        self.begin();
-        self.expr(main, scope)?;
-        self.emit(JqOp::Emit);
-        self.end(0);
-        self.whole()?;
+    pub fn finish_program(mut self, main: &'a JqExpr, scope: &NameScope<'a>) -> Result<JqProgram> {
+        self.begin_function();
+        self.compile_expr(main, scope)?;
+        self.emit_op(JqOp::Emit);
+        self.end_function(0);
+        self.check_whole()?;
         self.program.link();
         Ok(self.program)
     }
 
     /// Fails if anything that can be called is broken.
-    fn whole(&mut self) -> Result {
+    fn check_whole(&mut self) -> Result {
         if self.broken.is_empty() {
             return Ok(());
         }
@@ -154,7 +157,7 @@ impl<'a> JqCompiler<'a> {
     }
 
     /// Compiles something; if that fails, the function that was begun for it is given up.
-    pub(super) fn guarded(&mut self, f: impl FnOnce(&mut Self) -> Result) -> Result {
+    pub(super) fn compile_guarded(&mut self, f: impl FnOnce(&mut Self) -> Result) -> Result {
         let depth = self.buffers.len();
         let r = f(self);
         self.buffers.truncate(depth);
@@ -162,12 +165,12 @@ impl<'a> JqCompiler<'a> {
     }
 
     /// Begins a function.
-    pub fn begin(&mut self) {
+    pub fn begin_function(&mut self) {
         self.buffers.push(FunctionBuffer::default());
     }
 
     /// Ends a function.
-    pub fn end(&mut self, id: u32) {
+    pub fn end_function(&mut self, id: u32) {
         if let (Some(b), Some(f)) = (self.buffers.pop(), self.program.funcs.get_mut(id as usize)) {
             f.code = b.code;
             f.locals = u32::from(b.locals);
@@ -175,12 +178,12 @@ impl<'a> JqCompiler<'a> {
     }
 
     /// Depth of the function that is being compiled.
-    pub fn depth(&self) -> usize {
+    pub fn current_depth(&self) -> usize {
         self.buffers.len().saturating_sub(1)
     }
 
     /// Adds an instruction to the function that is being compiled.
-    pub fn emit(&mut self, op: JqOp) {
+    pub fn emit_op(&mut self, op: JqOp) {
         if let Some(b) = self.buffers.last_mut() {
             b.code.push(op);
         }
@@ -188,18 +191,18 @@ impl<'a> JqCompiler<'a> {
 
     /// Emits a jump whose target is not known yet.
     pub fn emit_jump(&mut self, op: impl FnOnce(u32) -> JqOp) -> usize {
-        self.emit(op(0));
-        self.here() as usize - 1
+        self.emit_op(op(0));
+        self.next_pc() as usize - 1
     }
 
     /// Where the next instruction will be.
-    pub fn here(&self) -> u32 {
+    pub fn next_pc(&self) -> u32 {
         self.buffers.last().map_or(0, |b| b.code.len() as u32)
     }
 
     /// Lets the jump at `at` lead here.
-    pub fn land(&mut self, at: usize) {
-        let here = self.here();
+    pub fn land_jump(&mut self, at: usize) {
+        let here = self.next_pc();
         let op = self.buffers.last_mut().and_then(|b| b.code.get_mut(at));
         if let Some(t) = op.and_then(JqOp::target) {
             *t = here;
@@ -207,7 +210,7 @@ impl<'a> JqCompiler<'a> {
     }
 
     /// A new variable of the current function.
-    pub fn slot(&mut self) -> VarAddress {
+    pub fn new_slot(&mut self) -> VarAddress {
         let at = self.buffers.last_mut().map_or(0, |b| {
             // A program would have to have 65,535 binders in one function.
             b.locals = b.locals.saturating_add(1);
@@ -217,22 +220,27 @@ impl<'a> JqCompiler<'a> {
     }
 
     /// How many definitions out one of that depth is.
-    pub fn level(&self, depth: usize) -> u16 {
-        (self.depth() - depth) as u16
+    pub fn level_of(&self, depth: usize) -> u16 {
+        (self.current_depth() - depth) as u16
     }
 
     /// Declares a variable for `scope`.
-    pub fn declare(&mut self, name: &str, scope: &NameScope<'a>) -> (VarAddress, NameScope<'a>) {
-        let slot = self.slot();
-        let var = NameBinding::Var { name: name.to_string(), depth: self.depth(), at: slot.at };
-        (slot, scope.with(var))
+    pub fn declare_variable(
+        &mut self,
+        name: &str,
+        scope: &NameScope<'a>,
+    ) -> (VarAddress, NameScope<'a>) {
+        let slot = self.new_slot();
+        let var =
+            NameBinding::Var { name: name.to_string(), depth: self.current_depth(), at: slot.at };
+        (slot, scope.with_binding(var))
     }
 
     /// What a variable stands for; `None` if there is none of that name.
-    pub fn variable(&self, name: &str, scope: &NameScope<'a>) -> Option<OpOperand> {
-        scope.find(|b| match b {
+    pub fn variable_operand(&self, name: &str, scope: &NameScope<'a>) -> Option<OpOperand> {
+        scope.find_binding(|b| match b {
             NameBinding::Var { name: n, depth, at } if n == name => {
-                Some(OpOperand::Var(VarAddress { level: self.level(*depth), at: *at }))
+                Some(OpOperand::Var(VarAddress { level: self.level_of(*depth), at: *at }))
             }
             NameBinding::Global { name: n, value } if n == name => {
                 Some(OpOperand::Const(value.clone()))
@@ -242,16 +250,16 @@ impl<'a> JqCompiler<'a> {
     }
 
     /// An expression that needs no code of its own.
-    pub fn simple(&self, e: &'a JqExpr, scope: &NameScope<'a>) -> Option<OpOperand> {
+    pub fn simple_operand(&self, e: &'a JqExpr, scope: &NameScope<'a>) -> Option<OpOperand> {
         match e {
             JqExpr::Id => Some(OpOperand::Input),
-            JqExpr::Var(name, _) => self.variable(name, scope),
+            JqExpr::Var(name, _) => self.variable_operand(name, scope),
             JqExpr::Index(t, k, false) => match (&**t, &**k) {
                 (JqExpr::Id, JqExpr::Const(k @ Value::Str(_))) => Some(OpOperand::Field(k.clone())),
                 _ => None,
             },
             JqExpr::Call(name, args, _) if args.is_empty() => {
-                let (expr, scope) = scope.find(|b| match b {
+                let (expr, scope) = scope.find_binding(|b| match b {
                     NameBinding::Inline { name: n, expr, scope } if n == name => {
                         Some(Some((*expr, scope)))
                     }
@@ -265,24 +273,24 @@ impl<'a> JqCompiler<'a> {
                     }
                     _ => None,
                 })??;
-                self.simple(expr, scope)
+                self.simple_operand(expr, scope)
             }
             other => other.constant().map(OpOperand::Const),
         }
     }
 
     /// Emits what computes arguments, the last one first, as jq does.
-    pub fn args(
+    pub fn compile_args(
         &mut self,
         args: impl DoubleEndedIterator<Item = &'a JqExpr>,
         scope: &NameScope<'a>,
     ) -> Result<Vec<OpOperand>> {
         let mut out = Vec::new();
         for e in args.rev() {
-            out.push(match self.simple(e, scope) {
+            out.push(match self.simple_operand(e, scope) {
                 Some(operand) => operand,
                 None => {
-                    self.argument(e, scope)?;
+                    self.compile_argument(e, scope)?;
                     OpOperand::Stack
                 }
             });
@@ -292,98 +300,101 @@ impl<'a> JqCompiler<'a> {
     }
 
     /// Computes an argument and leaves it below the input.
-    pub fn argument(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
-        self.emit(JqOp::SubBegin);
-        self.expr(e, scope)?;
-        self.emit(JqOp::SubEnd);
+    pub fn compile_argument(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
+        self.emit_op(JqOp::SubBegin);
+        self.compile_expr(e, scope)?;
+        self.emit_op(JqOp::SubEnd);
         Ok(())
     }
 
     /// Computes something on a copy of the input.
-    pub fn aside(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
-        self.emit(JqOp::Dup);
-        self.emit(JqOp::NestInc);
-        self.expr(e, scope)?;
-        self.emit(JqOp::NestDec);
+    pub fn compile_aside(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
+        self.emit_op(JqOp::Dup);
+        self.emit_op(JqOp::NestInc);
+        self.compile_expr(e, scope)?;
+        self.emit_op(JqOp::NestDec);
         Ok(())
     }
 
     /// Compiles an expression.
-    pub fn expr(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
+    pub fn compile_expr(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
         match e {
             JqExpr::Id => {}
-            JqExpr::Recurse => self.emit(JqOp::Recurse),
-            JqExpr::Const(v) => self.emit(JqOp::Const(v.clone())),
-            JqExpr::Text(format, parts) => self.text(format.as_ref(), parts, scope)?,
+            JqExpr::Recurse => self.emit_op(JqOp::Recurse),
+            JqExpr::Const(v) => self.emit_op(JqOp::Const(v.clone())),
+            JqExpr::Text(format, parts) => self.compile_text(format.as_ref(), parts, scope)?,
             JqExpr::Format(name) => {
-                let native = self.library.native("format", 1);
-                self.native(native, vec![OpOperand::Const(name.as_str().into())]);
+                let native = self.library.find_native("format", 1);
+                self.emit_native(native, vec![OpOperand::Const(name.as_str().into())]);
             }
             JqExpr::Index(t, k, opt) => self.index(t, k, *opt, scope)?,
-            JqExpr::Slice(t, from, to, opt) => self.slice(t, [from, to], *opt, scope)?,
+            JqExpr::Slice(t, from, to, opt) => self.compile_slice(t, [from, to], *opt, scope)?,
             JqExpr::Each(t, opt) => {
-                self.expr(t, scope)?;
-                self.emit(JqOp::Each(*opt));
+                self.compile_expr(t, scope)?;
+                self.emit_op(JqOp::Each(*opt));
             }
-            JqExpr::Var(name, at) => match self.variable(name, scope) {
-                Some(OpOperand::Var(slot)) => self.emit(JqOp::LoadVar(slot)),
-                Some(OpOperand::Const(v)) => self.emit(JqOp::Const(v)),
+            JqExpr::Var(name, at) => match self.variable_operand(name, scope) {
+                Some(OpOperand::Var(slot)) => self.emit_op(JqOp::LoadVar(slot)),
+                Some(OpOperand::Const(v)) => self.emit_op(JqOp::Const(v)),
                 _ => {
                     let message = format!("${name} is not defined");
                     return Err(CompileError { message, at: *at, module: self.module });
                 }
             },
-            JqExpr::Call(name, args, at) => self.call(name, args, *at, scope)?,
+            JqExpr::Call(name, args, at) => self.compile_call(name, args, *at, scope)?,
             JqExpr::Array(_) | JqExpr::Object(_) if e.constant().is_some() => {
-                self.emit(JqOp::Const(e.constant().unwrap_or(Value::Null)));
+                self.emit_op(JqOp::Const(e.constant().unwrap_or(Value::Null)));
             }
-            JqExpr::Array(None) => self.emit(JqOp::Const(Value::arr(Vec::new()))),
-            JqExpr::Array(Some(e)) => self.collect(e, scope)?,
-            JqExpr::Object(pairs) => self.object(pairs, scope)?,
+            JqExpr::Array(None) => self.emit_op(JqOp::Const(Value::arr(Vec::new()))),
+            JqExpr::Array(Some(e)) => self.compile_collect(e, scope)?,
+            JqExpr::Object(pairs) => self.compile_object(pairs, scope)?,
             JqExpr::Neg(e) => {
-                self.expr(e, scope)?;
-                self.emit(JqOp::Negate);
+                self.compile_expr(e, scope)?;
+                self.emit_op(JqOp::Negate);
             }
             JqExpr::Pipe(stages) => {
                 for e in stages {
-                    self.expr(e, scope)?;
+                    self.compile_expr(e, scope)?;
                 }
             }
-            JqExpr::Comma(all) => self.comma(all, scope)?,
+            JqExpr::Comma(all) => self.compile_comma(all, scope)?,
             JqExpr::Binary(op, a, b) => {
-                let mut args = self.args([&**a, &**b].into_iter(), scope)?.into_iter();
+                let mut args = self.compile_args([&**a, &**b].into_iter(), scope)?.into_iter();
                 if let (Some(a), Some(b)) = (args.next(), args.next()) {
-                    self.emit(JqOp::Binary(*op, a, b));
+                    self.emit_op(JqOp::Binary(*op, a, b));
                 }
             }
-            JqExpr::And(a, b) => self.logic(a, b, true, scope)?,
-            JqExpr::Or(a, b) => self.logic(a, b, false, scope)?,
-            JqExpr::Alt(a, b) => self.alternative(a, b, scope)?,
-            JqExpr::Assign(op, a, b) => self.assign(*op, a, b, scope)?,
+            JqExpr::And(a, b) => self.compile_logic(a, b, true, scope)?,
+            JqExpr::Or(a, b) => self.compile_logic(a, b, false, scope)?,
+            JqExpr::Alt(a, b) => self.compile_alternative(a, b, scope)?,
+            JqExpr::Assign(op, a, b) => self.compile_assign(*op, a, b, scope)?,
             JqExpr::If(cond, then, otherwise) => {
-                self.conditional(cond, then, otherwise.as_deref(), scope)?;
+                self.compile_conditional(cond, then, otherwise.as_deref(), scope)?;
             }
-            JqExpr::Try(body, handler) => self.attempt(body, handler.as_deref(), scope)?,
-            JqExpr::Reduce(l) => self.reduce(l, scope)?,
-            JqExpr::Foreach(l) => self.foreach(l, scope)?,
+            JqExpr::Try(body, handler) => self.compile_attempt(body, handler.as_deref(), scope)?,
+            JqExpr::Reduce(l) => self.compile_reduce(l, scope)?,
+            JqExpr::Foreach(l) => self.compile_foreach(l, scope)?,
             JqExpr::Label(name, body) => {
-                let slot = self.slot();
-                self.emit(JqOp::Label(slot));
-                let label =
-                    NameBinding::Label { name: name.clone(), depth: self.depth(), at: slot.at };
-                self.expr(body, &scope.with(label))?;
+                let slot = self.new_slot();
+                self.emit_op(JqOp::Label(slot));
+                let label = NameBinding::Label {
+                    name: name.clone(),
+                    depth: self.current_depth(),
+                    at: slot.at,
+                };
+                self.compile_expr(body, &scope.with_binding(label))?;
             }
             JqExpr::Break(name, at) => self.break_to(name, *at, scope)?,
             JqExpr::Def(def, rest) => {
-                let scope = self.define(def, scope);
-                self.expr(rest, &scope)?;
+                let scope = self.define_function(def, scope);
+                self.compile_expr(rest, &scope)?;
             }
             JqExpr::As(source, patterns, body) => {
-                self.emit(JqOp::Dup);
-                self.emit(JqOp::NestInc);
-                self.expr(source, scope)?;
-                let scope = self.bind(patterns, scope)?;
-                self.expr(body, &scope)?;
+                self.emit_op(JqOp::Dup);
+                self.emit_op(JqOp::NestInc);
+                self.compile_expr(source, scope)?;
+                let scope = self.bind_patterns(patterns, scope)?;
+                self.compile_expr(body, &scope)?;
             }
         }
         Ok(())
@@ -391,69 +402,69 @@ impl<'a> JqCompiler<'a> {
 
     /// `t[k]`.
     fn index(&mut self, t: &'a JqExpr, k: &'a JqExpr, opt: bool, scope: &NameScope<'a>) -> Result {
-        match self.simple(k, scope) {
+        match self.simple_operand(k, scope) {
             Some(k @ (OpOperand::Const(_) | OpOperand::Var(_))) => {
-                self.expr(t, scope)?;
-                self.emit(JqOp::IndexBy(k, opt));
+                self.compile_expr(t, scope)?;
+                self.emit_op(JqOp::IndexBy(k, opt));
             }
             _ => {
-                self.argument(k, scope)?;
-                self.expr(t, scope)?;
-                self.emit(JqOp::Index(opt));
+                self.compile_argument(k, scope)?;
+                self.compile_expr(t, scope)?;
+                self.emit_op(JqOp::Index(opt));
             }
         }
         Ok(())
     }
 
     /// `if cond then then else otherwise end`.
-    fn conditional(
+    fn compile_conditional(
         &mut self,
         cond: &'a JqExpr,
         then: &'a JqExpr,
         otherwise: Option<&'a JqExpr>,
         scope: &NameScope<'a>,
     ) -> Result {
-        self.aside(cond, scope)?;
+        self.compile_aside(cond, scope)?;
         let no = self.emit_jump(JqOp::JumpFalse);
-        self.expr(then, scope)?;
+        self.compile_expr(then, scope)?;
         match otherwise {
-            None => self.land(no),
+            None => self.land_jump(no),
             Some(e) => {
                 let end = self.emit_jump(JqOp::Jump);
-                self.land(no);
-                self.expr(e, scope)?;
-                self.land(end);
+                self.land_jump(no);
+                self.compile_expr(e, scope)?;
+                self.land_jump(end);
             }
         }
         Ok(())
     }
 
     /// `try body catch handler`.
-    fn attempt(
+    fn compile_attempt(
         &mut self,
         body: &'a JqExpr,
         handler: Option<&'a JqExpr>,
         scope: &NameScope<'a>,
     ) -> Result {
         let begin = self.emit_jump(JqOp::TryBegin);
-        self.expr(body, scope)?;
+        self.compile_expr(body, scope)?;
         let done = self.emit_jump(JqOp::TryEnd);
         let end = self.emit_jump(JqOp::Jump);
-        self.land(begin);
-        self.land(done);
+        self.land_jump(begin);
+        self.land_jump(done);
         match handler {
-            Some(h) => self.expr(h, scope)?,
-            None => self.emit(JqOp::Backtrack),
+            Some(h) => self.compile_expr(h, scope)?,
+            None => self.emit_op(JqOp::Backtrack),
         }
-        self.land(end);
+        self.land_jump(end);
         Ok(())
     }
 
     /// `break $name`.
     fn break_to(&mut self, name: &'a str, at: usize, scope: &NameScope<'a>) -> Result {
-        let slot = scope.find(|b| match b {
+        let slot = scope.find_binding(|b| match b {
             NameBinding::Label { name: n, depth, at } if n == name => {
-                Some(VarAddress { level: self.level(*depth), at: *at })
+                Some(VarAddress { level: self.level_of(*depth), at: *at })
             }
             _ => None,
         });
@@ -461,11 +472,11 @@ impl<'a> JqCompiler<'a> {
             let message = format!("$*label-{name} is not defined");
             return Err(CompileError { message, at, module: self.module });
         };
-        self.emit(JqOp::Break(slot));
+        self.emit_op(JqOp::Break(slot));
         Ok(())
     }
 
-    fn text(
+    fn compile_text(
         &mut self,
         format: Option<&String>,
         parts: &'a [StringPart],
@@ -473,7 +484,7 @@ impl<'a> JqCompiler<'a> {
     ) -> Result {
         for part in parts.iter().rev() {
             if let StringPart::Expr(e) = part {
-                self.argument(e, scope)?;
+                self.compile_argument(e, scope)?;
             }
         }
         let parts = parts
@@ -484,11 +495,11 @@ impl<'a> JqCompiler<'a> {
             })
             .collect();
         self.program.texts.push(TextSite { format: format.cloned(), parts });
-        self.emit(JqOp::Text(self.program.texts.len() as u32 - 1));
+        self.emit_op(JqOp::Text(self.program.texts.len() as u32 - 1));
         Ok(())
     }
 
-    fn slice(
+    fn compile_slice(
         &mut self,
         t: &'a JqExpr,
         bounds: [&'a Option<Box<JqExpr>>; 2],
@@ -501,218 +512,233 @@ impl<'a> JqCompiler<'a> {
         };
         let [from, to] = bounds;
         if let (Some(from), Some(to)) = (constant(from), constant(to)) {
-            self.expr(t, scope)?;
-            self.emit(JqOp::IndexBy(OpOperand::Const(slice_key(from, to)), opt));
+            self.compile_expr(t, scope)?;
+            self.emit_op(JqOp::IndexBy(OpOperand::Const(slice_key(from, to)), opt));
             return Ok(());
         }
         for bound in bounds {
             match bound {
-                Some(e) => self.argument(e, scope)?,
+                Some(e) => self.compile_argument(e, scope)?,
                 None => {
-                    self.emit(JqOp::SubBegin);
-                    self.emit(JqOp::Const(Value::Null));
-                    self.emit(JqOp::SubEnd);
+                    self.emit_op(JqOp::SubBegin);
+                    self.emit_op(JqOp::Const(Value::Null));
+                    self.emit_op(JqOp::SubEnd);
                 }
             }
         }
-        self.emit(JqOp::SliceKey);
-        self.expr(t, scope)?;
-        self.emit(JqOp::Index(opt));
+        self.emit_op(JqOp::SliceKey);
+        self.compile_expr(t, scope)?;
+        self.emit_op(JqOp::Index(opt));
         Ok(())
     }
 
     /// `[e]`
-    pub fn collect(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
-        let slot = self.slot();
-        self.emit(JqOp::InitArray(slot));
+    pub fn compile_collect(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
+        let slot = self.new_slot();
+        self.emit_op(JqOp::InitArray(slot));
         let fork = self.emit_jump(JqOp::Fork);
-        self.expr(e, scope)?;
-        self.emit(JqOp::Append(slot));
-        self.land(fork);
-        self.emit(JqOp::TakeVar(slot));
+        self.compile_expr(e, scope)?;
+        self.emit_op(JqOp::Append(slot));
+        self.land_jump(fork);
+        self.emit_op(JqOp::TakeVar(slot));
         Ok(())
     }
 
-    fn object(&mut self, pairs: &'a [(JqExpr, JqExpr)], scope: &NameScope<'a>) -> Result {
-        self.emit(JqOp::NewObject);
+    fn compile_object(&mut self, pairs: &'a [(JqExpr, JqExpr)], scope: &NameScope<'a>) -> Result {
+        self.emit_op(JqOp::NewObject);
         for (k, v) in pairs {
             let mut operand = |e: &'a JqExpr| -> Result<OpOperand> {
-                if let Some(o) = self.simple(e, scope) {
+                if let Some(o) = self.simple_operand(e, scope) {
                     return Ok(o);
                 }
-                self.argument(e, scope)?;
+                self.compile_argument(e, scope)?;
                 Ok(OpOperand::Stack)
             };
             let (k, v) = (operand(k)?, operand(v)?);
-            self.emit(JqOp::Insert(k, v));
+            self.emit_op(JqOp::Insert(k, v));
         }
-        self.emit(JqOp::Pop);
+        self.emit_op(JqOp::Pop);
         Ok(())
     }
 
-    fn comma(&mut self, all: &'a [JqExpr], scope: &NameScope<'a>) -> Result {
+    fn compile_comma(&mut self, all: &'a [JqExpr], scope: &NameScope<'a>) -> Result {
         let Some((last, others)) = all.split_last() else { return Ok(()) };
         let mut ends = Vec::new();
         for e in others {
             let fork = self.emit_jump(JqOp::Fork);
-            self.expr(e, scope)?;
+            self.compile_expr(e, scope)?;
             ends.push(self.emit_jump(JqOp::Jump));
-            self.land(fork);
+            self.land_jump(fork);
         }
-        self.expr(last, scope)?;
-        ends.into_iter().for_each(|at| self.land(at));
+        self.compile_expr(last, scope)?;
+        ends.into_iter().for_each(|at| self.land_jump(at));
         Ok(())
     }
 
     /// `and` and `or`: the second operand counts where the first one is `decides`.
-    fn logic(&mut self, a: &'a JqExpr, b: &'a JqExpr, and: bool, scope: &NameScope<'a>) -> Result {
-        self.aside(a, scope)?;
+    fn compile_logic(
+        &mut self,
+        a: &'a JqExpr,
+        b: &'a JqExpr,
+        and: bool,
+        scope: &NameScope<'a>,
+    ) -> Result {
+        self.compile_aside(a, scope)?;
         let first_false = self.emit_jump(JqOp::JumpFalse);
         if !and {
-            self.emit(JqOp::Const(Value::Bool(true)));
+            self.emit_op(JqOp::Const(Value::Bool(true)));
         } else {
-            self.truth(b, scope)?;
+            self.compile_truth(b, scope)?;
         }
         let end = self.emit_jump(JqOp::Jump);
-        self.land(first_false);
+        self.land_jump(first_false);
         if and {
-            self.emit(JqOp::Const(Value::Bool(false)));
+            self.emit_op(JqOp::Const(Value::Bool(false)));
         } else {
-            self.truth(b, scope)?;
+            self.compile_truth(b, scope)?;
         }
-        self.land(end);
+        self.land_jump(end);
         Ok(())
     }
 
-    fn truth(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
-        self.aside(e, scope)?;
+    fn compile_truth(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
+        self.compile_aside(e, scope)?;
         let no = self.emit_jump(JqOp::JumpFalse);
-        self.emit(JqOp::Const(Value::Bool(true)));
+        self.emit_op(JqOp::Const(Value::Bool(true)));
         let end = self.emit_jump(JqOp::Jump);
-        self.land(no);
-        self.emit(JqOp::Const(Value::Bool(false)));
-        self.land(end);
+        self.land_jump(no);
+        self.emit_op(JqOp::Const(Value::Bool(false)));
+        self.land_jump(end);
         Ok(())
     }
 
-    fn alternative(&mut self, a: &'a JqExpr, b: &'a JqExpr, scope: &NameScope<'a>) -> Result {
-        let found = self.slot();
+    fn compile_alternative(
+        &mut self,
+        a: &'a JqExpr,
+        b: &'a JqExpr,
+        scope: &NameScope<'a>,
+    ) -> Result {
+        let found = self.new_slot();
         let begin = self.emit_jump(|t| JqOp::AltBegin(t, found));
-        self.expr(a, scope)?;
+        self.compile_expr(a, scope)?;
         let check = self.emit_jump(|t| JqOp::AltFound(t, found));
         let end = self.emit_jump(JqOp::Jump);
-        self.land(begin);
-        self.land(check);
-        self.expr(b, scope)?;
-        self.land(end);
+        self.land_jump(begin);
+        self.land_jump(check);
+        self.compile_expr(b, scope)?;
+        self.land_jump(end);
         Ok(())
     }
 
-    fn reduce(&mut self, l: &'a ReduceLoop, scope: &NameScope<'a>) -> Result {
-        let state = self.slot();
-        self.emit(JqOp::Dup);
-        self.expr(&l.init, scope)?;
-        self.emit(JqOp::StoreVar(state));
+    fn compile_reduce(&mut self, l: &'a ReduceLoop, scope: &NameScope<'a>) -> Result {
+        let state = self.new_slot();
+        self.emit_op(JqOp::Dup);
+        self.compile_expr(&l.init, scope)?;
+        self.emit_op(JqOp::StoreVar(state));
         let fork = self.emit_jump(JqOp::Fork);
-        self.expr(&l.source, scope)?;
-        self.emit(JqOp::NestInc);
-        let inner = self.bind(&l.patterns, scope)?;
-        self.emit(JqOp::PushTake(state));
-        self.expr(&l.update, &inner)?;
-        self.emit(JqOp::StoreVar(state));
-        self.emit(JqOp::Backtrack);
-        self.land(fork);
-        self.emit(JqOp::TakeVar(state));
+        self.compile_expr(&l.source, scope)?;
+        self.emit_op(JqOp::NestInc);
+        let inner = self.bind_patterns(&l.patterns, scope)?;
+        self.emit_op(JqOp::PushTake(state));
+        self.compile_expr(&l.update, &inner)?;
+        self.emit_op(JqOp::StoreVar(state));
+        self.emit_op(JqOp::Backtrack);
+        self.land_jump(fork);
+        self.emit_op(JqOp::TakeVar(state));
         Ok(())
     }
 
-    fn foreach(&mut self, l: &'a ReduceLoop, scope: &NameScope<'a>) -> Result {
-        let state = self.slot();
-        self.emit(JqOp::Dup);
-        self.expr(&l.init, scope)?;
-        self.emit(JqOp::StoreVar(state));
-        self.expr(&l.source, scope)?;
-        self.emit(JqOp::NestInc);
-        let inner = self.bind(&l.patterns, scope)?;
-        self.emit(JqOp::PushTake(state));
-        self.expr(&l.update, &inner)?;
-        self.emit(JqOp::Dup);
-        self.emit(JqOp::StoreVar(state));
+    fn compile_foreach(&mut self, l: &'a ReduceLoop, scope: &NameScope<'a>) -> Result {
+        let state = self.new_slot();
+        self.emit_op(JqOp::Dup);
+        self.compile_expr(&l.init, scope)?;
+        self.emit_op(JqOp::StoreVar(state));
+        self.compile_expr(&l.source, scope)?;
+        self.emit_op(JqOp::NestInc);
+        let inner = self.bind_patterns(&l.patterns, scope)?;
+        self.emit_op(JqOp::PushTake(state));
+        self.compile_expr(&l.update, &inner)?;
+        self.emit_op(JqOp::Dup);
+        self.emit_op(JqOp::StoreVar(state));
         if let Some(e) = &l.extract {
-            self.expr(e, &inner)?;
+            self.compile_expr(e, &inner)?;
         }
         Ok(())
     }
 
     /// Takes the input apart by the first pattern that does it and lets what follows run without
     /// error. Expects `NestInc` before the input's computation, and undoes it.
-    fn bind(&mut self, patterns: &'a [JqPattern], scope: &NameScope<'a>) -> Result<NameScope<'a>> {
+    fn bind_patterns(
+        &mut self,
+        patterns: &'a [JqPattern],
+        scope: &NameScope<'a>,
+    ) -> Result<NameScope<'a>> {
         let mut names = Vec::new();
-        patterns.iter().for_each(|p| variables(p, &mut names));
+        patterns.iter().for_each(|p| pattern_variables(p, &mut names));
         let mut inner = scope.clone();
         let mut slots = Vec::new();
         for name in names {
             let slot;
-            (slot, inner) = self.declare(name, &inner);
+            (slot, inner) = self.declare_variable(name, &inner);
             slots.push(slot);
         }
         let Some((last, others)) = patterns.split_last() else { return Ok(inner) };
         let mut ends = Vec::new();
         for p in others {
             let next = self.emit_jump(JqOp::PatternAlt);
-            slots.iter().for_each(|s| self.emit(JqOp::ClearVar(*s)));
-            self.pattern(p, &inner)?;
+            slots.iter().for_each(|s| self.emit_op(JqOp::ClearVar(*s)));
+            self.compile_pattern(p, &inner)?;
             ends.push(self.emit_jump(JqOp::Jump));
-            self.land(next);
+            self.land_jump(next);
         }
         if !others.is_empty() {
-            slots.iter().for_each(|s| self.emit(JqOp::ClearVar(*s)));
+            slots.iter().for_each(|s| self.emit_op(JqOp::ClearVar(*s)));
         }
-        self.pattern(last, &inner)?;
-        ends.into_iter().for_each(|at| self.land(at));
-        self.emit(JqOp::NestDec);
+        self.compile_pattern(last, &inner)?;
+        ends.into_iter().for_each(|at| self.land_jump(at));
+        self.emit_op(JqOp::NestDec);
         Ok(inner)
     }
 
-    fn store(&mut self, name: &str, scope: &NameScope<'a>) {
-        if let Some(OpOperand::Var(slot)) = self.variable(name, scope) {
-            self.emit(JqOp::StoreVar(slot));
+    fn compile_store(&mut self, name: &str, scope: &NameScope<'a>) {
+        if let Some(OpOperand::Var(slot)) = self.variable_operand(name, scope) {
+            self.emit_op(JqOp::StoreVar(slot));
         }
     }
 
-    fn pattern(&mut self, p: &'a JqPattern, scope: &NameScope<'a>) -> Result {
+    fn compile_pattern(&mut self, p: &'a JqPattern, scope: &NameScope<'a>) -> Result {
         match p {
-            JqPattern::Var(name) => self.store(name, scope),
+            JqPattern::Var(name) => self.compile_store(name, scope),
             JqPattern::Array(items) => {
                 for (i, p) in items.iter().enumerate() {
-                    self.emit(JqOp::Dup);
-                    self.emit(JqOp::IndexBy(OpOperand::Const(Value::int(i)), false));
-                    self.pattern(p, scope)?;
+                    self.emit_op(JqOp::Dup);
+                    self.emit_op(JqOp::IndexBy(OpOperand::Const(Value::int(i)), false));
+                    self.compile_pattern(p, scope)?;
                 }
-                self.emit(JqOp::Pop);
+                self.emit_op(JqOp::Pop);
             }
             JqPattern::Object(fields) => {
                 for (key, p) in fields {
-                    self.emit(JqOp::Dup);
+                    self.emit_op(JqOp::Dup);
                     match key {
                         PatternKey::Var(name) => {
                             let key = OpOperand::Const(name.as_str().into());
-                            self.emit(JqOp::IndexBy(key, false));
+                            self.emit_op(JqOp::IndexBy(key, false));
                             if p.is_some() {
-                                self.emit(JqOp::Dup);
+                                self.emit_op(JqOp::Dup);
                             }
-                            self.store(name, scope);
+                            self.compile_store(name, scope);
                         }
                         PatternKey::Expr(e) => {
-                            self.argument(e, scope)?;
-                            self.emit(JqOp::Index(false));
+                            self.compile_argument(e, scope)?;
+                            self.emit_op(JqOp::Index(false));
                         }
                     }
                     if let Some(p) = p {
-                        self.pattern(p, scope)?;
+                        self.compile_pattern(p, scope)?;
                     }
                 }
-                self.emit(JqOp::Pop);
+                self.emit_op(JqOp::Pop);
             }
         }
         Ok(())
@@ -720,7 +746,7 @@ impl<'a> JqCompiler<'a> {
 }
 
 /// The variables of a pattern, each once.
-fn variables<'p>(p: &'p JqPattern, out: &mut Vec<&'p str>) {
+fn pattern_variables<'p>(p: &'p JqPattern, out: &mut Vec<&'p str>) {
     let mut add = |name: &'p str| {
         if !out.contains(&name) {
             out.push(name);
@@ -728,7 +754,7 @@ fn variables<'p>(p: &'p JqPattern, out: &mut Vec<&'p str>) {
     };
     match p {
         JqPattern::Var(name) => add(name),
-        JqPattern::Array(items) => items.iter().for_each(|p| variables(p, out)),
+        JqPattern::Array(items) => items.iter().for_each(|p| pattern_variables(p, out)),
         JqPattern::Object(fields) => {
             for (key, p) in fields {
                 if let PatternKey::Var(name) = key
@@ -737,7 +763,7 @@ fn variables<'p>(p: &'p JqPattern, out: &mut Vec<&'p str>) {
                     out.push(name);
                 }
                 if let Some(p) = p {
-                    variables(p, out);
+                    pattern_variables(p, out);
                 }
             }
         }

@@ -8,8 +8,8 @@ use super::stack::{ContainerWalk, ForkKind, JqClosure, JqFrame, NONE, Stacks};
 use super::track::Track;
 use crate::builtins::{self, JqHost};
 use crate::value::{
-    JqItems, Map, Value, cut, delete_paths, get_path, index, not_iterable, set_path, slice_key,
-    take_path,
+    JqItems, Map, Value, delete_paths, get_path, index, not_iterable, set_path, shown_value,
+    slice_key, take_path,
 };
 
 /// Why an instruction does not lead to the next one.
@@ -53,7 +53,7 @@ impl<'p> JqMachine<'p> {
         let mut stacks = Stacks::new();
         let locals = program.funcs.first().map_or(0, |f| f.locals);
         let frame = JqFrame { env: NONE, ret_pc: 0, ret_frame: NONE, locals: 0, closures: 0 };
-        stacks.enter(frame, locals);
+        stacks.enter_frame(frame, locals);
         stacks.push(input);
         JqMachine { program, stacks, next_label: 0, outside: 0, started: false }
     }
@@ -68,7 +68,7 @@ impl<'p> JqMachine<'p> {
                 None => {}
                 Some(JumpReason::Output(v)) => return Some(Ok(v)),
                 Some(JumpReason::Halt) => return Some(Err(JqStop::Halt)),
-                Some(raised) => match self.unwind(raised) {
+                Some(raised) => match self.unwind_to_fork(raised) {
                     Ok(Some(to)) => pc = to,
                     Ok(None) => return None,
                     Err(stop) => return Some(Err(stop)),
@@ -76,7 +76,7 @@ impl<'p> JqMachine<'p> {
             }
             while let Some(op) = program.code.get(pc as usize) {
                 pc += 1;
-                if let Err(l) = self.step(op, &mut pc, host) {
+                if let Err(l) = self.run_op(op, &mut pc, host) {
                     leave = Some(l);
                     break;
                 }
@@ -84,40 +84,40 @@ impl<'p> JqMachine<'p> {
         }
     }
 
-    fn operand(&mut self, o: &OpOperand, input: &Value) -> Result<Value, JumpReason> {
+    fn operand_value(&mut self, o: &OpOperand, input: &Value) -> Result<Value, JumpReason> {
         Ok(match o {
             OpOperand::Stack => self.stacks.pop(),
             OpOperand::Input => input.clone(),
             OpOperand::Const(v) => v.clone(),
-            OpOperand::Var(slot) => self.stacks.var(*slot).clone(),
+            OpOperand::Var(slot) => self.stacks.variable_value(*slot).clone(),
             OpOperand::Field(k) => index(input, k)?,
         })
     }
 
     #[inline]
-    fn step(&mut self, op: &JqOp, pc: &mut u32, host: &mut JqHost<'_>) -> Step {
+    fn run_op(&mut self, op: &JqOp, pc: &mut u32, host: &mut JqHost<'_>) -> Step {
         let s = &mut self.stacks;
         match op {
             JqOp::Const(v) => {
                 s.pop();
                 s.push(v.clone());
             }
-            JqOp::Dup => s.push(s.peek().clone()),
+            JqOp::Dup => s.push(s.peek_value().clone()),
             JqOp::Pop => {
                 s.pop();
             }
             JqOp::SubBegin => {
-                s.push(s.peek().clone());
-                s.nest(true);
+                s.push(s.peek_value().clone());
+                s.nest_tracking(true);
             }
             JqOp::SubEnd => {
-                s.nest(false);
+                s.nest_tracking(false);
                 let (result, input) = (s.pop(), s.pop());
                 s.push(result);
                 s.push(input);
             }
-            JqOp::NestInc => s.nest(true),
-            JqOp::NestDec => s.nest(false),
+            JqOp::NestInc => s.nest_tracking(true),
+            JqOp::NestDec => s.nest_tracking(false),
             JqOp::Index(opt) => {
                 let (t, k) = (s.pop(), s.pop());
                 self.index(&t, &k, *opt)?;
@@ -127,7 +127,7 @@ impl<'p> JqMachine<'p> {
                 match k {
                     OpOperand::Const(k) => self.index(&t, k, *opt)?,
                     k => {
-                        let k = self.operand(k, &Value::Null)?;
+                        let k = self.operand_value(k, &Value::Null)?;
                         self.index(&t, &k, *opt)?;
                     }
                 }
@@ -137,102 +137,102 @@ impl<'p> JqMachine<'p> {
                 s.push(slice_key(start, end));
                 s.push(input);
             }
-            JqOp::Each(opt) => return self.each(*opt, *pc),
+            JqOp::Each(opt) => return self.begin_each(*opt, *pc),
             JqOp::Recurse => {
                 let v = s.pop();
-                if !s.intact(&v) {
-                    return Err(self.lost("iterate through", None, &v));
+                if !s.is_intact(&v) {
+                    return Err(self.lost_path("iterate through", None, &v));
                 }
                 if is_open(&v) {
                     let walk = ContainerWalk { last: Some(v.clone()), ..ContainerWalk::default() };
-                    s.fork(ForkKind::Recurse { walk: Box::new(walk), pc: *pc });
+                    s.push_fork(ForkKind::Recurse { walk: Box::new(walk), pc: *pc });
                 }
                 s.push(v);
             }
             JqOp::LoadVar(slot) => {
                 s.pop();
-                let v = s.var(*slot).clone();
+                let v = s.variable_value(*slot).clone();
                 s.push(v);
             }
             JqOp::TakeVar(slot) => {
                 s.pop();
-                let v = std::mem::replace(s.var(*slot), Value::Null);
+                let v = std::mem::replace(s.variable_value(*slot), Value::Null);
                 s.push(v);
             }
             JqOp::PushVar(slot) => {
-                let v = s.var(*slot).clone();
+                let v = s.variable_value(*slot).clone();
                 s.push(v);
             }
             JqOp::PushTake(slot) => {
-                let v = std::mem::replace(s.var(*slot), Value::Null);
+                let v = std::mem::replace(s.variable_value(*slot), Value::Null);
                 s.push(v);
             }
             JqOp::StoreVar(slot) => {
                 let v = s.pop();
-                *s.var(*slot) = v;
+                *s.variable_value(*slot) = v;
             }
-            JqOp::ClearVar(slot) => *s.var(*slot) = Value::Null,
-            JqOp::InitArray(slot) => *s.var(*slot) = Value::arr(Vec::new()),
+            JqOp::ClearVar(slot) => *s.variable_value(*slot) = Value::Null,
+            JqOp::InitArray(slot) => *s.variable_value(*slot) = Value::arr(Vec::new()),
             JqOp::Append(slot) => {
                 let v = s.pop();
-                add_item(s.var(*slot), v);
+                add_item(s.variable_value(*slot), v);
                 return Err(JumpReason::Back);
             }
             JqOp::Jump(to) => *pc = *to,
             JqOp::JumpFalse(to) => {
-                if !s.pop().truthy() {
+                if !s.pop().is_truthy() {
                     *pc = *to;
                 }
             }
             JqOp::Backtrack => return Err(JumpReason::Back),
             JqOp::BacktrackFalse => {
-                if !s.pop().truthy() {
+                if !s.pop().is_truthy() {
                     return Err(JumpReason::Back);
                 }
             }
-            JqOp::Fork(to) => s.fork(ForkKind::Alt(*to)),
-            JqOp::TryBegin(to) => s.fork(ForkKind::Try(*to)),
+            JqOp::Fork(to) => s.push_fork(ForkKind::Alt(*to)),
+            JqOp::TryBegin(to) => s.push_fork(ForkKind::Try(*to)),
             JqOp::TryEnd(to) => {
                 let own = |f: &ForkKind| matches!(f, ForkKind::Try(t) if t == to);
                 match s.forks.last() {
                     // The body cannot give more, so nothing is left to catch.
-                    Some(f) if own(&f.kind) => s.cut(s.forks.len() - 1),
-                    _ => s.fork(ForkKind::TryDone),
+                    Some(f) if own(&f.kind) => s.cut_forks(s.forks.len() - 1),
+                    _ => s.push_fork(ForkKind::TryDone),
                 }
             }
             JqOp::AltBegin(to, slot) => {
-                *s.var(*slot) = Value::Bool(false);
-                let place = s.place(*slot);
-                s.fork(ForkKind::Or(*to, place));
+                *s.variable_value(*slot) = Value::Bool(false);
+                let place = s.variable_place(*slot);
+                s.push_fork(ForkKind::Or(*to, place));
             }
             JqOp::AltFound(to, slot) => {
-                if !s.peek().truthy() {
+                if !s.peek_value().is_truthy() {
                     return Err(JumpReason::Back);
                 }
-                *s.var(*slot) = Value::Bool(true);
-                let place = s.place(*slot);
+                *s.variable_value(*slot) = Value::Bool(true);
+                let place = s.variable_place(*slot);
                 let own = |f: &ForkKind| matches!(f, ForkKind::Or(t, p) if t == to && *p == place);
                 if s.forks.last().is_some_and(|f| own(&f.kind)) {
-                    s.cut(s.forks.len() - 1);
+                    s.cut_forks(s.forks.len() - 1);
                 }
             }
-            JqOp::PatternAlt(to) => s.fork(ForkKind::PatternAlt(*to)),
+            JqOp::PatternAlt(to) => s.push_fork(ForkKind::PatternAlt(*to)),
             JqOp::Label(slot) => {
-                *s.var(*slot) = Value::Num(f64::from(self.next_label));
-                s.fork(ForkKind::Label(self.next_label));
+                *s.variable_value(*slot) = Value::Num(f64::from(self.next_label));
+                s.push_fork(ForkKind::Label(self.next_label));
                 self.next_label = self.next_label.wrapping_add(1);
             }
             JqOp::Break(slot) => {
-                let id = s.var(*slot).as_num().unwrap_or_default() as u32;
+                let id = s.variable_value(*slot).as_num().unwrap_or_default() as u32;
                 return Err(JumpReason::Break(id));
             }
             JqOp::Mark(slot) => {
                 let len = s.forks.len();
-                *s.var(*slot) = Value::int(len);
+                *s.variable_value(*slot) = Value::int(len);
             }
             JqOp::Cut(slot) => {
-                let len = s.var(*slot).as_num().unwrap_or_default() as usize;
-                s.cut(len);
+                let len = s.variable_value(*slot).as_num().unwrap_or_default() as usize;
+                s.cut_forks(len);
             }
             JqOp::NewObject => {
                 let input = s.pop();
@@ -241,13 +241,13 @@ impl<'p> JqMachine<'p> {
             }
             JqOp::Insert(k, v) => {
                 let input = s.pop();
-                let v = self.operand(v, &input)?;
-                let k = self.operand(k, &input)?;
+                let v = self.operand_value(v, &input)?;
+                let k = self.operand_value(k, &input)?;
                 let Value::Str(k) = k else {
                     return Err(Value::str(format!(
                         "Cannot use {} ({}) as object key",
                         k.type_name(),
-                        cut(&k, 14)
+                        shown_value(&k, 14)
                     ))
                     .into());
                 };
@@ -262,38 +262,38 @@ impl<'p> JqMachine<'p> {
             JqOp::Binary(op, a, b) => {
                 let input = s.pop();
                 let on_stack = matches!(a, OpOperand::Stack).then(|| s.pop());
-                let b = self.operand(b, &input)?;
+                let b = self.operand_value(b, &input)?;
                 let a = match (on_stack, a) {
                     (Some(a), _) => a,
                     (None, OpOperand::Input) => input,
-                    (None, other) => self.operand(other, &input)?,
+                    (None, other) => self.operand_value(other, &input)?,
                 };
-                self.stacks.push(builtins::binary(*op, a, b)?);
+                self.stacks.push(builtins::apply_binary(*op, a, b)?);
             }
             JqOp::Negate => {
                 let v = s.pop();
-                s.push(builtins::negate(v)?);
+                s.push(builtins::negate_value(v)?);
             }
-            JqOp::Text(site) => return self.text(*site),
-            JqOp::Native(site) => return self.native(*site, host),
-            JqOp::Range(stepped) => return self.range(*stepped, *pc),
-            JqOp::Call(site) => return self.call(*site, pc, false),
-            JqOp::TailCall(site) => return self.call(*site, pc, true),
+            JqOp::Text(site) => return self.run_text(*site),
+            JqOp::Native(site) => return self.call_native(*site, host),
+            JqOp::Range(stepped) => return self.begin_range(*stepped, *pc),
+            JqOp::Call(site) => return self.call_function(*site, pc, false),
+            JqOp::TailCall(site) => return self.call_function(*site, pc, true),
             JqOp::Ret => {
                 if let Some(frame) = s.frames.get(s.frame as usize).copied() {
-                    s.leave(frame);
+                    s.leave_frame(frame);
                     s.frame = frame.ret_frame;
                     *pc = frame.ret_pc;
                 }
             }
             JqOp::PathBegin => {
-                let v = s.peek().clone();
+                let v = s.peek_value().clone();
                 s.track = Some(Rc::new(Track::new(v, s.track.take())));
             }
             JqOp::PathEnd => {
                 let v = s.pop();
-                if !s.intact(&v) {
-                    let shown = cut(&v, 29);
+                if !s.is_intact(&v) {
+                    let shown = shown_value(&v, 29);
                     return Err(
                         Value::str(format!("Invalid path expression with result {shown}")).into()
                     );
@@ -305,34 +305,35 @@ impl<'p> JqMachine<'p> {
             }
             JqOp::GetPath(path) => {
                 let input = s.pop();
-                let path = self.operand(path, &input)?;
+                let path = self.operand_value(path, &input)?;
                 return self.get_path(&input, &path);
             }
             JqOp::SetPath(state, path, value) => {
-                let (path, value) = (s.var(*path).clone(), s.var(*value).clone());
-                self.put(*state, &path, value)?;
+                let (path, value) =
+                    (s.variable_value(*path).clone(), s.variable_value(*value).clone());
+                self.put_state(*state, &path, value)?;
                 return Err(JumpReason::Back);
             }
             JqOp::TakePath(state, path) => {
-                let path = s.var(*path).clone();
+                let path = s.variable_value(*path).clone();
                 let keys = path.as_arr().unwrap_or_default();
-                let v = take_path(s.var(*state), keys)?;
+                let v = take_path(s.variable_value(*state), keys)?;
                 s.push(v);
             }
             JqOp::PutPath(state, path) => {
                 let value = s.pop();
-                let path = s.var(*path).clone();
-                self.put(*state, &path, value)?;
+                let path = s.variable_value(*path).clone();
+                self.put_state(*state, &path, value)?;
                 return Err(JumpReason::Back);
             }
             JqOp::AddTo(list, v) => {
-                let v = s.var(*v).clone();
-                add_item(s.var(*list), v);
+                let v = s.variable_value(*v).clone();
+                add_item(s.variable_value(*list), v);
                 return Err(JumpReason::Back);
             }
             JqOp::DeletePaths(state, gone) => {
-                let gone = std::mem::replace(s.var(*gone), Value::Null);
-                let v = std::mem::replace(s.var(*state), Value::Null);
+                let gone = std::mem::replace(s.variable_value(*gone), Value::Null);
+                let v = std::mem::replace(s.variable_value(*state), Value::Null);
                 s.push(delete_paths(v, &gone)?);
             }
             JqOp::Emit => return Err(JumpReason::Output(s.pop())),
@@ -341,44 +342,44 @@ impl<'p> JqMachine<'p> {
     }
 
     /// jq's message for accesses to what is no path.
-    fn lost(&self, action: &str, key: Option<&Value>, t: &Value) -> JumpReason {
-        let of = key.map(|k| format!(" {} of", cut(k, 14))).unwrap_or_default();
+    fn lost_path(&self, action: &str, key: Option<&Value>, t: &Value) -> JumpReason {
+        let of = key.map(|k| format!(" {} of", shown_value(k, 14))).unwrap_or_default();
         JumpReason::Error(Value::str(format!(
             "Invalid path expression near attempt to {action}{of} {}",
-            cut(t, 29)
+            shown_value(t, 29)
         )))
     }
 
     fn index(&mut self, t: &Value, k: &Value, opt: bool) -> Step {
-        if !self.stacks.intact(t) {
-            return Err(self.lost("access element", Some(k), t));
+        if !self.stacks.is_intact(t) {
+            return Err(self.lost_path("access element", Some(k), t));
         }
         let v = match index(t, k) {
             Ok(v) => v,
             Err(_) if opt => return Err(JumpReason::Back),
             Err(e) => return Err(e.into()),
         };
-        self.stacks.follow(k, &v);
+        self.stacks.follow_key(k, &v);
         self.stacks.push(v);
         Ok(())
     }
 
-    fn each(&mut self, opt: bool, pc: u32) -> Step {
+    fn begin_each(&mut self, opt: bool, pc: u32) -> Step {
         let s = &mut self.stacks;
         let v = s.pop();
-        if !s.intact(&v) {
-            return Err(self.lost("iterate through", None, &v));
+        if !s.is_intact(&v) {
+            return Err(self.lost_path("iterate through", None, &v));
         }
         match v {
-            Value::Arr(items) => s.fork(ForkKind::Array { items, next: 0, pc }),
-            Value::Obj(map) => s.fork(ForkKind::Object { map, next: 0, pc }),
+            Value::Arr(items) => s.push_fork(ForkKind::Array { items, next: 0, pc }),
+            Value::Obj(map) => s.push_fork(ForkKind::Object { map, next: 0, pc }),
             _ if opt => {}
             other => return Err(not_iterable(&other).into()),
         }
         Err(JumpReason::Back)
     }
 
-    fn range(&mut self, stepped: bool, pc: u32) -> Step {
+    fn begin_range(&mut self, stepped: bool, pc: u32) -> Step {
         let s = &mut self.stacks;
         s.pop();
         let step = if stepped { s.pop().as_num() } else { Some(1.0) };
@@ -387,12 +388,12 @@ impl<'p> JqMachine<'p> {
             return Err(Value::from("Range bounds must be numeric").into());
         };
         if step != 0.0 {
-            s.fork(ForkKind::Range { next, end, step, pc });
+            s.push_fork(ForkKind::Range { next, end, step, pc });
         }
         Err(JumpReason::Back)
     }
 
-    fn text(&mut self, site: u32) -> Step {
+    fn run_text(&mut self, site: u32) -> Step {
         let Some(site) = self.program.texts.get(site as usize) else { return Ok(()) };
         self.stacks.pop();
         let mut out = String::new();
@@ -410,12 +411,12 @@ impl<'p> JqMachine<'p> {
         Ok(())
     }
 
-    fn native(&mut self, site: u32, host: &mut JqHost<'_>) -> Step {
+    fn call_native(&mut self, site: u32, host: &mut JqHost<'_>) -> Step {
         let Some(site) = self.program.natives.get(site as usize) else { return Ok(()) };
         let input = self.stacks.pop();
         let mut args = [const { Value::Null }; MAX_ARGS];
         for (o, arg) in site.args.iter().zip(&mut args) {
-            *arg = self.operand(o, &input)?;
+            *arg = self.operand_value(o, &input)?;
         }
         match (site.native.run)(host, input, &mut args) {
             Ok(v) => self.stacks.push(v),
@@ -425,27 +426,27 @@ impl<'p> JqMachine<'p> {
         Ok(())
     }
 
-    fn closure(&self, callee: Callee) -> JqClosure {
+    fn make_closure(&self, callee: Callee) -> JqClosure {
         let s = &self.stacks;
         match callee {
-            Callee::Func { id, level } => JqClosure { func: id, env: s.env(level) },
+            Callee::Func { id, level } => JqClosure { func: id, env: s.env_frame(level) },
             Callee::Global { id } => JqClosure { func: id, env: NONE },
             Callee::Param { level, at } => {
-                let frame = s.frames.get(s.env(level) as usize);
+                let frame = s.frames.get(s.env_frame(level) as usize);
                 let place = frame.map_or(0, |f| f.closures as usize) + at as usize;
                 s.closures.get(place).copied().unwrap_or(JqClosure { func: 0, env: NONE })
             }
         }
     }
 
-    fn call(&mut self, site: u32, pc: &mut u32, tail: bool) -> Step {
+    fn call_function(&mut self, site: u32, pc: &mut u32, tail: bool) -> Step {
         let Some(site) = self.program.calls.get(site as usize) else { return Ok(()) };
-        let callee = self.closure(site.callee);
+        let callee = self.make_closure(site.callee);
         let mut args = [JqClosure { func: 0, env: NONE }; 8];
         let few = site.args.len() <= args.len();
         let mut more = Vec::new();
         for (i, c) in site.args.iter().enumerate() {
-            let closure = self.closure(*c);
+            let closure = self.make_closure(*c);
             match args.get_mut(i) {
                 Some(a) if few => *a = closure,
                 _ => more.push(closure),
@@ -460,14 +461,14 @@ impl<'p> JqMachine<'p> {
         if tail && let Some(frame) = s.frames.get(s.frame as usize).copied() {
             // The callee returns to where this frame would have.
             (ret_pc, ret_frame) = (frame.ret_pc, frame.ret_frame);
-            s.leave(frame);
+            s.leave_frame(frame);
         }
         let closures = s.closures.len() as u32;
         s.closures.extend_from_slice(args);
         let locals = s.locals.len() as u32;
         let func = self.program.funcs.get(callee.func as usize);
         let (entry, count) = func.map_or((0, 0), |f| (f.entry, f.locals));
-        s.enter(JqFrame { env: callee.env, ret_pc, ret_frame, locals, closures }, count);
+        s.enter_frame(JqFrame { env: callee.env, ret_pc, ret_frame, locals, closures }, count);
         *pc = entry;
         Ok(())
     }
@@ -477,22 +478,22 @@ impl<'p> JqMachine<'p> {
             return Err(Value::from("Path must be specified as an array").into());
         };
         let v = get_path(input, keys)?;
-        if self.stacks.tracking() {
-            if !self.stacks.intact(input) {
-                return Err(self.lost("access element", Some(path), input));
+        if self.stacks.is_tracking() {
+            if !self.stacks.is_intact(input) {
+                return Err(self.lost_path("access element", Some(path), input));
             }
             for k in keys.iter() {
-                self.stacks.follow(k, &v);
+                self.stacks.follow_key(k, &v);
             }
         }
         self.stacks.push(v);
         Ok(())
     }
 
-    fn put(&mut self, state: super::code::VarAddress, path: &Value, value: Value) -> Step {
+    fn put_state(&mut self, state: super::code::VarAddress, path: &Value, value: Value) -> Step {
         let keys = path.as_arr().unwrap_or_default();
-        let root = std::mem::replace(self.stacks.var(state), Value::Null);
-        *self.stacks.var(state) = set_path(root, keys, value)?;
+        let root = std::mem::replace(self.stacks.variable_value(state), Value::Null);
+        *self.stacks.variable_value(state) = set_path(root, keys, value)?;
         Ok(())
     }
 }

@@ -151,12 +151,12 @@ impl Stacks {
     }
 
     /// The value on top; null if there is none.
-    pub fn peek(&self) -> &Value {
+    pub fn peek_value(&self) -> &Value {
         self.values.get(self.top as usize).map_or(&Value::Null, |(v, _)| v)
     }
 
     /// The frame `level` definitions out.
-    pub fn env(&self, level: u16) -> u32 {
+    pub fn env_frame(&self, level: u16) -> u32 {
         let mut at = self.frame;
         for _ in 0..level {
             at = self.frames.get(at as usize).map_or(NONE, |f| f.env);
@@ -165,14 +165,14 @@ impl Stacks {
     }
 
     /// A variable's place among all variables.
-    pub fn place(&self, slot: super::code::VarAddress) -> usize {
-        let frame = self.env(slot.level) as usize;
+    pub fn variable_place(&self, slot: super::code::VarAddress) -> usize {
+        let frame = self.env_frame(slot.level) as usize;
         self.frames.get(frame).map_or(0, |f| f.locals as usize) + slot.at as usize
     }
 
     /// A variable.
-    pub fn var(&mut self, slot: super::code::VarAddress) -> &mut Value {
-        let at = self.place(slot);
+    pub fn variable_value(&mut self, slot: super::code::VarAddress) -> &mut Value {
+        let at = self.variable_place(slot);
         &mut self.locals[at]
     }
 
@@ -183,14 +183,14 @@ impl Stacks {
 
     /// Enters a frame. The closures of its parameters are those from `closures` on, already
     /// pushed.
-    pub fn enter(&mut self, frame: JqFrame, locals: u32) {
+    pub fn enter_frame(&mut self, frame: JqFrame, locals: u32) {
         self.frames.push(frame);
         self.frame = self.frames.len() as u32 - 1;
         self.locals.resize(self.locals.len() + locals as usize, Value::Null);
     }
 
     /// Drops the current frame if no fork needs it.
-    pub fn leave(&mut self, frame: JqFrame) {
+    pub fn leave_frame(&mut self, frame: JqFrame) {
         if self.frame_is_free() {
             self.frames.truncate(self.frame as usize);
             self.locals.truncate(frame.locals as usize);
@@ -199,7 +199,7 @@ impl Stacks {
     }
 
     /// Remembers the state, to come back to it.
-    pub fn fork(&mut self, kind: ForkKind) {
+    pub fn push_fork(&mut self, kind: ForkKind) {
         let fork = JqFork {
             kind,
             top: self.top,
@@ -221,13 +221,13 @@ impl Stacks {
     }
 
     /// Forgets the forks from `len` on; the state stays as it is.
-    pub fn cut(&mut self, len: usize) {
+    pub fn cut_forks(&mut self, len: usize) {
         self.forks.truncate(len);
         self.update_limits();
     }
 
     /// Goes back to the latest fork's state and keeps the fork.
-    pub fn restore(&mut self) {
+    pub fn restore_fork(&mut self) {
         let Some(f) = self.forks.last() else { return };
         self.values.truncate(f.values as usize);
         self.top = f.top;
@@ -245,35 +245,35 @@ impl Stacks {
     }
 
     /// Goes back to the latest fork's state and drops the fork.
-    pub fn resume(&mut self) {
-        self.restore();
+    pub fn resume_fork(&mut self) {
+        self.restore_fork();
         self.drop_fork();
     }
 
     /// Whether `v` may be accessed as far as `path(...)` is concerned.
-    pub fn intact(&self, v: &Value) -> bool {
+    pub fn is_intact(&self, v: &Value) -> bool {
         match &self.track {
-            Some(t) if t.nest == 0 => t.at.identical(v),
+            Some(t) if t.nest == 0 => t.at.is_identical(v),
             _ => true,
         }
     }
 
     /// Whether paths are being followed.
-    pub fn tracking(&self) -> bool {
+    pub fn is_tracking(&self) -> bool {
         self.track.as_ref().is_some_and(|t| t.nest == 0)
     }
 
     /// Goes to a child, if paths are being followed.
-    pub fn follow(&mut self, key: &Value, v: &Value) {
+    pub fn follow_key(&mut self, key: &Value, v: &Value) {
         if let Some(t) = &mut self.track
             && t.nest == 0
         {
-            Rc::make_mut(t).append(key.clone(), v.clone());
+            Rc::make_mut(t).append_key(key.clone(), v.clone());
         }
     }
 
     /// Enters the evaluation of an argument, where paths are not followed, or leaves it.
-    pub fn nest(&mut self, deeper: bool) {
+    pub fn nest_tracking(&mut self, deeper: bool) {
         if let Some(t) = &mut self.track {
             let t = Rc::make_mut(t);
             t.nest = if deeper { t.nest + 1 } else { t.nest.saturating_sub(1) };

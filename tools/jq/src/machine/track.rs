@@ -42,7 +42,7 @@ impl Track {
     }
 
     /// Goes to a child.
-    pub fn append(&mut self, key: Value, at: Value) {
+    pub fn append_key(&mut self, key: Value, at: Value) {
         self.path = Some(Rc::new(PathNode { key, parent: self.path.take() }));
         self.at = at;
     }

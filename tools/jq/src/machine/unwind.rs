@@ -8,7 +8,7 @@ use crate::value::Value;
 impl JqMachine<'_> {
     /// Goes back to the latest fork that has another way to go, or that handles what was raised.
     /// Gives the instruction to go on with; `None` where all is done.
-    pub fn unwind(&mut self, raised: JumpReason) -> Result<Option<u32>, JqStop> {
+    pub fn unwind_to_fork(&mut self, raised: JumpReason) -> Result<Option<u32>, JqStop> {
         let (mut error, mut label) = match raised {
             JumpReason::Error(v) => (Some(v), None),
             JumpReason::Break(id) => (None, Some(id)),
@@ -28,7 +28,7 @@ impl JqMachine<'_> {
             match &mut fork.kind {
                 ForkKind::Alt(pc) if back => {
                     let pc = *pc;
-                    s.resume();
+                    s.resume_fork();
                     return Ok(Some(pc));
                 }
                 ForkKind::Try(pc) => {
@@ -36,7 +36,7 @@ impl JqMachine<'_> {
                     if error.is_some() && self.outside > 0 {
                         self.outside -= 1;
                     } else if let Some(v) = error.take() {
-                        s.resume();
+                        s.resume_fork();
                         s.pop();
                         s.push(v);
                         return Ok(Some(pc));
@@ -51,17 +51,17 @@ impl JqMachine<'_> {
                 }
                 ForkKind::Or(pc, place) => {
                     let (pc, place) = (*pc, *place);
-                    if !back || s.locals.get(place).is_some_and(Value::truthy) {
+                    if !back || s.locals.get(place).is_some_and(Value::is_truthy) {
                         s.drop_fork();
                         continue;
                     }
-                    s.resume();
+                    s.resume_fork();
                     return Ok(Some(pc));
                 }
                 ForkKind::PatternAlt(pc) => {
                     let pc = *pc;
                     if error.is_some() {
-                        s.resume();
+                        s.resume_fork();
                         return Ok(Some(pc));
                     }
                     s.drop_fork();
@@ -82,7 +82,7 @@ impl JqMachine<'_> {
                     };
                     *next += 1;
                     let more = *next < items.len();
-                    self.go(Value::int(i), v, more);
+                    self.go_to_child(Value::int(i), v, more);
                     return Ok(Some(pc));
                 }
                 ForkKind::Object { map, next, pc } => {
@@ -94,7 +94,7 @@ impl JqMachine<'_> {
                     let (k, v) = (Value::Str(k.clone()), v.clone());
                     *next = at + 1;
                     let more = map.entry_from(at + 1).is_some();
-                    self.go(k, v, more);
+                    self.go_to_child(k, v, more);
                     return Ok(Some(pc));
                 }
                 ForkKind::Range { next, end, step, pc } => {
@@ -107,23 +107,23 @@ impl JqMachine<'_> {
                     *next += *step;
                     let more = if *step > 0.0 { *next < *end } else { *next > *end };
                     if more {
-                        s.restore()
+                        s.restore_fork()
                     } else {
-                        s.resume()
+                        s.resume_fork()
                     }
                     s.push(Value::Num(n));
                     return Ok(Some(pc));
                 }
                 ForkKind::Recurse { walk, pc } => {
                     let pc = *pc;
-                    let Some(v) = descend(walk) else {
+                    let Some(v) = descend_walk(walk) else {
                         s.drop_fork();
                         continue;
                     };
                     let keys = if fork.track.is_some() { walk.keys.clone() } else { Vec::new() };
-                    s.restore();
+                    s.restore_fork();
                     for k in &keys {
-                        s.follow(k, &v);
+                        s.follow_key(k, &v);
                     }
                     s.push(v);
                     return Ok(Some(pc));
@@ -133,20 +133,20 @@ impl JqMachine<'_> {
     }
 
     /// Gives a child of the container of the latest fork.
-    fn go(&mut self, key: Value, v: Value, more: bool) {
+    fn go_to_child(&mut self, key: Value, v: Value, more: bool) {
         let s = &mut self.stacks;
         if more {
-            s.restore()
+            s.restore_fork()
         } else {
-            s.resume()
+            s.resume_fork()
         }
-        s.follow(&key, &v);
+        s.follow_key(&key, &v);
         s.push(v);
     }
 }
 
 /// The next value of a recursion.
-fn descend(walk: &mut ContainerWalk) -> Option<Value> {
+fn descend_walk(walk: &mut ContainerWalk) -> Option<Value> {
     if let Some(v) = walk.last.take()
         && is_open(&v)
     {

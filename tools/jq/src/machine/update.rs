@@ -10,15 +10,15 @@ use crate::lang::ast::{AssignOp, JqExpr};
 
 impl<'a> JqCompiler<'a> {
     /// `path(e)`
-    pub fn path(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
-        self.emit(JqOp::PathBegin);
-        self.expr(e, scope)?;
-        self.emit(JqOp::PathEnd);
+    pub fn compile_path(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
+        self.emit_op(JqOp::PathBegin);
+        self.compile_expr(e, scope)?;
+        self.emit_op(JqOp::PathEnd);
         Ok(())
     }
 
     /// An assignment.
-    pub fn assign(
+    pub fn compile_assign(
         &mut self,
         op: AssignOp,
         left: &'a JqExpr,
@@ -26,24 +26,24 @@ impl<'a> JqCompiler<'a> {
         scope: &NameScope<'a>,
     ) -> Result {
         if op == AssignOp::Update {
-            return self.modify(left, scope, |c| c.expr(right, scope));
+            return self.compile_modify(left, scope, |c| c.compile_expr(right, scope));
         }
         // The right side sees the whole input, not what is at the path.
-        let value = self.slot();
-        self.aside(right, scope)?;
-        self.emit(JqOp::StoreVar(value));
+        let value = self.new_slot();
+        self.compile_aside(right, scope)?;
+        self.emit_op(JqOp::StoreVar(value));
         match op {
-            AssignOp::Arith(op) => self.modify(left, scope, |c| {
-                c.emit(JqOp::Binary(op, OpOperand::Input, OpOperand::Var(value)));
+            AssignOp::Arith(op) => self.compile_modify(left, scope, |c| {
+                c.emit_op(JqOp::Binary(op, OpOperand::Input, OpOperand::Var(value)));
                 Ok(())
             }),
-            AssignOp::Alt => self.modify(left, scope, |c| {
-                c.emit(JqOp::Dup);
+            AssignOp::Alt => self.compile_modify(left, scope, |c| {
+                c.emit_op(JqOp::Dup);
                 let no = c.emit_jump(JqOp::JumpFalse);
                 let end = c.emit_jump(JqOp::Jump);
-                c.land(no);
-                c.emit(JqOp::LoadVar(value));
-                c.land(end);
+                c.land_jump(no);
+                c.emit_op(JqOp::LoadVar(value));
+                c.land_jump(end);
                 Ok(())
             }),
             AssignOp::Set | AssignOp::Update => self.set(left, value, scope),
@@ -51,46 +51,47 @@ impl<'a> JqCompiler<'a> {
     }
 
     fn set(&mut self, left: &'a JqExpr, value: VarAddress, scope: &NameScope<'a>) -> Result {
-        let (state, path) = (self.slot(), self.slot());
-        self.emit(JqOp::StoreVar(state));
+        let (state, path) = (self.new_slot(), self.new_slot());
+        self.emit_op(JqOp::StoreVar(state));
         let fork = self.emit_jump(JqOp::Fork);
-        self.emit(JqOp::PushVar(state));
-        self.path(left, scope)?;
-        self.emit(JqOp::StoreVar(path));
-        self.emit(JqOp::SetPath(state, path, value));
-        self.land(fork);
-        self.emit(JqOp::ClearVar(value));
-        self.emit(JqOp::PushTake(state));
+        self.emit_op(JqOp::PushVar(state));
+        self.compile_path(left, scope)?;
+        self.emit_op(JqOp::StoreVar(path));
+        self.emit_op(JqOp::SetPath(state, path, value));
+        self.land_jump(fork);
+        self.emit_op(JqOp::ClearVar(value));
+        self.emit_op(JqOp::PushTake(state));
         Ok(())
     }
 
     /// `left |= f`: the first output of `f` counts; where it has none the path is deleted, after
     /// all others are done.
-    fn modify(
+    fn compile_modify(
         &mut self,
         left: &'a JqExpr,
         scope: &NameScope<'a>,
         f: impl FnOnce(&mut Self) -> Result,
     ) -> Result {
-        let (state, gone, path, mark) = (self.slot(), self.slot(), self.slot(), self.slot());
-        self.emit(JqOp::NestInc);
-        self.emit(JqOp::StoreVar(state));
-        self.emit(JqOp::InitArray(gone));
+        let (state, gone, path, mark) =
+            (self.new_slot(), self.new_slot(), self.new_slot(), self.new_slot());
+        self.emit_op(JqOp::NestInc);
+        self.emit_op(JqOp::StoreVar(state));
+        self.emit_op(JqOp::InitArray(gone));
         let fork = self.emit_jump(JqOp::Fork);
-        self.emit(JqOp::PushVar(state));
-        self.path(left, scope)?;
-        self.emit(JqOp::StoreVar(path));
-        self.emit(JqOp::Mark(mark));
+        self.emit_op(JqOp::PushVar(state));
+        self.compile_path(left, scope)?;
+        self.emit_op(JqOp::StoreVar(path));
+        self.emit_op(JqOp::Mark(mark));
         let none = self.emit_jump(JqOp::Fork);
-        self.emit(JqOp::TakePath(state, path));
+        self.emit_op(JqOp::TakePath(state, path));
         f(self)?;
-        self.emit(JqOp::Cut(mark));
-        self.emit(JqOp::PutPath(state, path));
-        self.land(none);
-        self.emit(JqOp::AddTo(gone, path));
-        self.land(fork);
-        self.emit(JqOp::DeletePaths(state, gone));
-        self.emit(JqOp::NestDec);
+        self.emit_op(JqOp::Cut(mark));
+        self.emit_op(JqOp::PutPath(state, path));
+        self.land_jump(none);
+        self.emit_op(JqOp::AddTo(gone, path));
+        self.land_jump(fork);
+        self.emit_op(JqOp::DeletePaths(state, gone));
+        self.emit_op(JqOp::NestDec);
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::Value;
 
-fn rank(v: &Value) -> u8 {
+fn type_rank(v: &Value) -> u8 {
     match v {
         Value::Null => 0,
         Value::Bool(false) => 1,
@@ -21,9 +21,9 @@ fn rank(v: &Value) -> u8 {
 }
 
 /// Numbers with `nan` below everything; `None` where both are `nan`.
-fn numbers(a: &Value, b: &Value) -> Option<Ordering> {
+fn compare_numbers(a: &Value, b: &Value) -> Option<Ordering> {
     if let (Value::Lit(a), Value::Lit(b)) = (a, b) {
-        return Some(a.compare(b));
+        return Some(a.compare_exact(b));
     }
     let (a, b) = (a.as_num().unwrap_or(f64::NAN), b.as_num().unwrap_or(f64::NAN));
     match (a.is_nan(), b.is_nan()) {
@@ -41,7 +41,7 @@ enum JqPending<'a> {
 }
 
 /// jq's order; `nan` is less than `nan`.
-pub fn compare(a: &Value, b: &Value) -> Ordering {
+pub fn compare_values(a: &Value, b: &Value) -> Ordering {
     compare_by(a, b, Ordering::Less)
 }
 
@@ -57,13 +57,13 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
         if let Some((a, b)) = pair.take() {
             let order = match (a, b) {
                 // Only there is a value always equal to itself.
-                (a, b) if nans.is_eq() && shared(a, b) => Ordering::Equal,
+                (a, b) if nans.is_eq() && is_shared(a, b) => Ordering::Equal,
                 (Value::Arr(a), Value::Arr(b)) => {
                     stack.push(JqPending::Arrays(a.iter(), b.iter()));
                     Ordering::Equal
                 }
                 (Value::Obj(a), Value::Obj(b)) => {
-                    let (a, b) = (a.sorted(), b.sorted());
+                    let (a, b) = (a.sorted_entries(), b.sorted_entries());
                     let keys =
                         a.iter().map(|e| e.0.as_bytes()).cmp(b.iter().map(|e| e.0.as_bytes()));
                     let values: Vec<_> = a.iter().zip(&b).map(|(a, b)| (a.1, b.1)).collect();
@@ -72,9 +72,9 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
                 }
                 (Value::Str(a), Value::Str(b)) => a.as_bytes().cmp(b.as_bytes()),
                 (Value::Num(_) | Value::Lit(_), Value::Num(_) | Value::Lit(_)) => {
-                    numbers(a, b).unwrap_or(nans)
+                    compare_numbers(a, b).unwrap_or(nans)
                 }
-                _ => rank(a).cmp(&rank(b)),
+                _ => type_rank(a).cmp(&type_rank(b)),
             };
             if order != Ordering::Equal {
                 return order;
@@ -102,7 +102,7 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
 
 /// Whether both are one thing in memory. Programs that keep their state in objects share most of
 /// it between old and new: looking into it would take time exponential in how often it was shared.
-fn shared(a: &Value, b: &Value) -> bool {
+fn is_shared(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Str(a), Value::Str(b)) => Rc::ptr_eq(a, b),
         (Value::Lit(a), Value::Lit(b)) => Rc::ptr_eq(a, b),
@@ -114,11 +114,11 @@ fn shared(a: &Value, b: &Value) -> bool {
 
 /// Equality as `==` has it; `nan` equals nothing, but, as in jq, what is one thing in memory is
 /// equal whatever is in it.
-pub fn equal(a: &Value, b: &Value) -> bool {
+pub fn are_equal(a: &Value, b: &Value) -> bool {
     let mut todo = Vec::new();
     let mut pair = Some((a, b));
     while let Some((a, b)) = pair.take().or_else(|| todo.pop()) {
-        if shared(a, b) {
+        if is_shared(a, b) {
             continue;
         }
         match (a, b) {
@@ -139,11 +139,11 @@ pub fn equal(a: &Value, b: &Value) -> bool {
             }
             (Value::Str(a), Value::Str(b)) if a != b => return false,
             (Value::Num(_) | Value::Lit(_), Value::Num(_) | Value::Lit(_)) => {
-                if numbers(a, b) != Some(Ordering::Equal) {
+                if compare_numbers(a, b) != Some(Ordering::Equal) {
                     return false;
                 }
             }
-            _ if rank(a) != rank(b) => return false,
+            _ if type_rank(a) != type_rank(b) => return false,
             _ => {}
         }
     }
@@ -166,8 +166,8 @@ mod tests {
         let items = sorted.as_arr().expect("array");
         for (i, a) in items.iter().enumerate() {
             for (j, b) in items.iter().enumerate() {
-                assert_eq!(compare(a, b), i.cmp(&j), "{a:?} {b:?}");
-                assert_eq!(equal(a, b), i == j, "{a:?} {b:?}");
+                assert_eq!(compare_values(a, b), i.cmp(&j), "{a:?} {b:?}");
+                assert_eq!(are_equal(a, b), i == j, "{a:?} {b:?}");
             }
         }
     }
@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn nan_is_below_all_numbers_and_itself() {
         let nan = Value::Num(f64::NAN);
-        assert_eq!(compare(&nan, &nan), Ordering::Less);
-        assert_eq!(compare(&nan, &Value::Num(f64::NEG_INFINITY)), Ordering::Less);
-        assert!(!equal(&nan, &nan));
+        assert_eq!(compare_values(&nan, &nan), Ordering::Less);
+        assert_eq!(compare_values(&nan, &Value::Num(f64::NEG_INFINITY)), Ordering::Less);
+        assert!(!are_equal(&nan, &nan));
     }
 }

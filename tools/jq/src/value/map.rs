@@ -63,7 +63,7 @@ impl Map {
         self.live == 0
     }
 
-    fn find(&self, key: &str) -> Option<usize> {
+    fn find_index(&self, key: &str) -> Option<usize> {
         match &self.index {
             // `Rc<String>` borrows as `String` only, so the key must be owned to be looked up by
             // hash; the map is asked through a temporary only when the object is large.
@@ -77,13 +77,13 @@ impl Map {
     fn find_shared(&self, key: &Str) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(key).map(|i| *i as usize),
-            None => self.find(key),
+            None => self.find_index(key),
         }
     }
 
     /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
-        let at = self.find(key)?;
+        let at = self.find_index(key)?;
         self.slots.get(at)?.as_ref().map(|(_, v)| v)
     }
 
@@ -112,7 +112,7 @@ impl Map {
         self.slots.push(Some((key, value)));
         self.live += 1;
         if self.index.is_none() && self.slots.len() > LINEAR {
-            self.rebuild();
+            self.rebuild_index();
         }
     }
 
@@ -126,12 +126,12 @@ impl Map {
         }
         if self.slots.len() > 2 * self.live + LINEAR {
             self.slots.retain(Option::is_some);
-            self.rebuild();
+            self.rebuild_index();
         }
         Some(value)
     }
 
-    fn rebuild(&mut self) {
+    fn rebuild_index(&mut self) {
         self.index = (self.slots.len() > LINEAR).then(|| {
             Box::new(
                 self.slots
@@ -158,7 +158,7 @@ impl Map {
     }
 
     /// Entries in the order of their keys' bytes, which is their codepoints' order.
-    pub fn sorted(&self) -> Vec<(&Str, &Value)> {
+    pub fn sorted_entries(&self) -> Vec<(&Str, &Value)> {
         let mut all: Vec<_> = self.iter().collect();
         all.sort_unstable_by(|a, b| a.0.as_bytes().cmp(b.0.as_bytes()));
         all

@@ -9,10 +9,10 @@ mod map;
 mod number;
 mod path;
 
-pub use compare::{compare, compare_total, equal};
+pub use compare::{are_equal, compare_total, compare_values};
 pub use map::Map;
 pub use number::{Literal, float_text, parse_number};
-pub use path::{delete_paths, get_path, has, index, set_path, slice_key, take_path};
+pub use path::{delete_paths, get_path, has_key, index, set_path, slice_key, take_path};
 
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
@@ -45,7 +45,7 @@ impl Value {
 
     /// Text from bytes; invalid UTF-8 becomes U+FFFD.
     pub fn bytes(b: impl Into<Vec<u8>>) -> Value {
-        Value::str(text(b.into()))
+        Value::str(text_from_bytes(b.into()))
     }
 
     /// An array.
@@ -64,7 +64,7 @@ impl Value {
     }
 
     /// Everything but `null` and `false`.
-    pub fn truthy(&self) -> bool {
+    pub fn is_truthy(&self) -> bool {
         !matches!(self, Value::Null | Value::Bool(false))
     }
 
@@ -106,7 +106,7 @@ impl Value {
     }
 
     /// The same thing in memory, or equal scalars: what path expressions are checked by.
-    pub fn identical(&self, other: &Value) -> bool {
+    pub fn is_identical(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
             (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -151,13 +151,13 @@ impl FromIterator<Value> for Value {
 }
 
 /// Bytes as text; invalid UTF-8 becomes U+FFFD, without a copy where all is valid.
-pub fn text(b: Vec<u8>) -> String {
+pub fn text_from_bytes(b: Vec<u8>) -> String {
     String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
 /// `TYPE (VALUE)` as jq's errors name a value, the value cut to `limit` bytes (jq's buffers less
 /// their NUL: 14 in type errors, 29 for objects of path errors).
-pub fn cut(v: &Value, limit: usize) -> String {
+pub fn shown_value(v: &Value, limit: usize) -> String {
     let mut text = crate::json::to_text(v);
     if text.len() > limit {
         let mut end = limit - 3;
@@ -172,7 +172,7 @@ pub fn cut(v: &Value, limit: usize) -> String {
 
 /// `TYPE (VALUE) MESSAGE`.
 pub fn type_error(v: &Value, message: &str) -> Value {
-    Value::str(format!("{} ({}) {message}", v.type_name(), cut(v, 14)))
+    Value::str(format!("{} ({}) {message}", v.type_name(), shown_value(v, 14)))
 }
 
 /// `TYPE (VALUE) and TYPE (VALUE) MESSAGE`.
@@ -180,9 +180,9 @@ pub fn type_error2(a: &Value, b: &Value, message: &str) -> Value {
     Value::str(format!(
         "{} ({}) and {} ({}) {message}",
         a.type_name(),
-        cut(a, 14),
+        shown_value(a, 14),
         b.type_name(),
-        cut(b, 14)
+        shown_value(b, 14)
     ))
 }
 
@@ -221,7 +221,7 @@ pub fn into_vec(a: Rc<JqItems>) -> Vec<Value> {
 }
 
 /// The elements of an array or the values of an object.
-pub fn elements(v: Value) -> Result<Vec<Value>> {
+pub fn value_elements(v: Value) -> Result<Vec<Value>> {
     match v {
         Value::Arr(a) => Ok(into_vec(a)),
         Value::Obj(o) => Ok(o.iter().map(|(_, v)| v.clone()).collect()),
@@ -231,7 +231,7 @@ pub fn elements(v: Value) -> Result<Vec<Value>> {
 
 /// jq's error about a value that has no elements.
 pub fn not_iterable(v: &Value) -> Value {
-    Value::str(format!("Cannot iterate over {} ({})", v.type_name(), cut(v, 14)))
+    Value::str(format!("Cannot iterate over {} ({})", v.type_name(), shown_value(v, 14)))
 }
 
 /// Nesting from which on drops are queued instead of nested.

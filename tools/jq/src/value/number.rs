@@ -50,7 +50,7 @@ pub fn parse_number(s: &str) -> Option<Value> {
         at += 1 + end;
     }
     if whole.is_empty() && fraction.is_empty() {
-        return special(rest, negative);
+        return special_number(rest, negative);
     }
     let mut exponent = 0i64;
     if rest[at..].starts_with(['e', 'E']) {
@@ -93,7 +93,7 @@ pub fn parse_number(s: &str) -> Option<Value> {
     Some(Value::Lit(Rc::new(literal)))
 }
 
-fn special(word: &str, negative: bool) -> Option<Value> {
+fn special_number(word: &str, negative: bool) -> Option<Value> {
     let n = if word.eq_ignore_ascii_case("nan") {
         f64::NAN
     } else if word.eq_ignore_ascii_case("infinity") || word.eq_ignore_ascii_case("inf") {
@@ -106,7 +106,7 @@ fn special(word: &str, negative: bool) -> Option<Value> {
 
 impl Literal {
     /// The literal with the opposite sign.
-    pub fn negated(&self) -> Literal {
+    pub fn negate_literal(&self) -> Literal {
         Literal {
             value: -self.value,
             negative: !self.negative,
@@ -116,7 +116,7 @@ impl Literal {
     }
 
     /// Exact comparison of decimal values.
-    pub fn compare(&self, other: &Literal) -> Ordering {
+    pub fn compare_exact(&self, other: &Literal) -> Ordering {
         let by_double = self.value.partial_cmp(&other.value).unwrap_or(Ordering::Equal);
         if by_double != Ordering::Equal {
             return by_double;
@@ -271,7 +271,7 @@ mod tests {
             Some(Value::Lit(l)) => l,
             _ => panic!("{s} is no literal"),
         };
-        let cmp = |a, b| lit(a).compare(&lit(b));
+        let cmp = |a, b| lit(a).compare_exact(&lit(b));
         assert_eq!(cmp("13911860366432393", "13911860366432392.0"), Ordering::Greater);
         assert_eq!(cmp("1.000", "1.00"), Ordering::Equal);
         assert_eq!(cmp("-1E+1000", "-1E+999"), Ordering::Less);

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use super::{JqItems, Map, Result, Str, Value, compare_total, equal};
+use super::{JqItems, Map, Result, Str, Value, are_equal, compare_total};
 
 /// Longest array that setting an index may create, jq's own bound.
 const MAX_INDEX: f64 = 536_870_911.0;
@@ -12,7 +12,7 @@ const MAX_INDEX: f64 = 536_870_911.0;
 /// Deepest path whose handling nests calls.
 const MAX_NESTING: usize = 10_000;
 
-fn fail<T>(text: impl Into<String>) -> Result<T> {
+fn fail_with<T>(text: impl Into<String>) -> Result<T> {
     Err(Value::str(text))
 }
 
@@ -34,7 +34,7 @@ pub struct SliceBounds {
 impl SliceBounds {
     /// The bounds that a slice key gives for a length: starts round down, ends up; negative
     /// ones count from the end; `nan` is no bound. `None` if a bound is no number.
-    pub fn of(key: &Map, len: usize) -> Option<SliceBounds> {
+    pub fn from_key(key: &Map, len: usize) -> Option<SliceBounds> {
         let bound = |name: &str| match key.get(name) {
             None | Some(Value::Null) => Some(None),
             Some(v) => v.as_num().map(|n| (!n.is_nan()).then_some(n)),
@@ -52,16 +52,16 @@ const BAD_SLICE: &str = "Start and end indices of an array slice must be numbers
 /// The part of a text between two codepoint positions.
 fn text_slice(s: &str, key: &Map) -> Option<String> {
     if s.is_ascii() {
-        let b = SliceBounds::of(key, s.len())?;
+        let b = SliceBounds::from_key(key, s.len())?;
         return Some(s[b.start..b.end].to_string());
     }
-    let b = SliceBounds::of(key, s.chars().count())?;
+    let b = SliceBounds::from_key(key, s.chars().count())?;
     let at = |n: usize| s.char_indices().nth(n).map_or(s.len(), |(i, _)| i);
     Some(s[at(b.start)..at(b.end)].to_string())
 }
 
 /// An array position from an index; `None` before the start or for `nan`.
-fn position(n: f64, len: usize) -> Option<usize> {
+fn index_position(n: f64, len: usize) -> Option<usize> {
     if n.is_nan() {
         return None;
     }
@@ -76,19 +76,19 @@ pub fn index(t: &Value, k: &Value) -> Result<Value> {
         (Value::Obj(o), Value::Str(k)) => o.get_shared(k).cloned().unwrap_or(Value::Null),
         (Value::Arr(a), Value::Num(_) | Value::Lit(_)) => k
             .as_num()
-            .and_then(|n| position(n, a.len()))
+            .and_then(|n| index_position(n, a.len()))
             .and_then(|i| a.get(i).cloned())
             .unwrap_or(Value::Null),
         (Value::Null, Value::Str(_) | Value::Num(_) | Value::Lit(_) | Value::Obj(_)) => Value::Null,
-        (Value::Arr(a), Value::Obj(k)) => match SliceBounds::of(k, a.len()) {
+        (Value::Arr(a), Value::Obj(k)) => match SliceBounds::from_key(k, a.len()) {
             Some(b) => Value::arr(a[b.start..b.end].to_vec()),
-            None => return fail(BAD_SLICE),
+            None => return fail_with(BAD_SLICE),
         },
         (Value::Str(s), Value::Obj(k)) => match text_slice(s, k) {
             Some(part) => Value::str(part),
-            None => return fail("Start and end indices of an string slice must be numbers"),
+            None => return fail_with("Start and end indices of an string slice must be numbers"),
         },
-        (Value::Arr(a), Value::Arr(k)) => positions(a, k),
+        (Value::Arr(a), Value::Arr(k)) => subarray_positions(a, k),
         _ => return Err(index_error(t, k)),
     })
 }
@@ -103,19 +103,19 @@ fn index_error(t: &Value, k: &Value) -> Value {
 }
 
 /// Where an array occurs in another; null for the empty one.
-fn positions(a: &[Value], part: &[Value]) -> Value {
+fn subarray_positions(a: &[Value], part: &[Value]) -> Value {
     if part.is_empty() {
         return Value::Null;
     }
     a.windows(part.len())
         .enumerate()
-        .filter(|(_, w)| w.iter().zip(part).all(|(x, y)| equal(x, y)))
+        .filter(|(_, w)| w.iter().zip(part).all(|(x, y)| are_equal(x, y)))
         .map(|(i, _)| Value::int(i))
         .collect()
 }
 
 /// `has`.
-pub fn has(t: &Value, k: &Value) -> Result<Value> {
+pub fn has_key(t: &Value, k: &Value) -> Result<Value> {
     match (t, k) {
         (Value::Null, _) => Ok(false.into()),
         (Value::Obj(o), Value::Str(k)) => Ok(o.get_shared(k).is_some().into()),
@@ -123,7 +123,7 @@ pub fn has(t: &Value, k: &Value) -> Result<Value> {
             let n = k.as_num().unwrap_or(f64::NAN);
             Ok((n >= 0.0 && n.trunc() < a.len() as f64).into())
         }
-        _ => fail(format!(
+        _ => fail_with(format!(
             "Cannot check whether {} has a {} key",
             t.type_name(),
             match k {
@@ -158,7 +158,7 @@ pub fn take_path(root: &mut Value, path: &[Value]) -> Result<Value> {
             },
             (Value::Arr(a), Value::Num(_) | Value::Lit(_)) => {
                 let n = k.as_num().unwrap_or(f64::NAN);
-                match position(n, a.len()).and_then(|p| Rc::make_mut(a).get_mut(p)) {
+                match index_position(n, a.len()).and_then(|p| Rc::make_mut(a).get_mut(p)) {
                     Some(v) => v,
                     None => return Ok(Value::Null),
                 }
@@ -178,7 +178,7 @@ pub fn set_path(mut root: Value, path: &[Value], value: Value) -> Result<Value> 
 
 fn set_at(root: &mut Value, path: &[Value], value: Value, depth: usize) -> Result<()> {
     if depth > MAX_NESTING {
-        return fail("Path too deep");
+        return fail_with("Path too deep");
     }
     let mut at = root;
     for (i, k) in path.iter().enumerate() {
@@ -195,19 +195,21 @@ fn set_at(root: &mut Value, path: &[Value], value: Value, depth: usize) -> Resul
                 item_mut(Rc::make_mut(a), k.as_num().unwrap_or(f64::NAN))?
             }
             (Value::Arr(a), Value::Obj(k)) => {
-                let Some(b) = SliceBounds::of(k, a.len()) else { return fail(BAD_SLICE) };
+                let Some(b) = SliceBounds::from_key(k, a.len()) else {
+                    return fail_with(BAD_SLICE);
+                };
                 let mut part = Value::arr(a[b.start..b.end].to_vec());
                 set_at(&mut part, path.get(i + 1..).unwrap_or_default(), value, depth + 1)?;
                 let Value::Arr(part) = part else {
-                    return fail("A slice of an array can only be assigned another array");
+                    return fail_with("A slice of an array can only be assigned another array");
                 };
                 Rc::make_mut(a).splice(b.start..b.end, super::into_vec(part));
                 return Ok(());
             }
-            (Value::Str(_), Value::Obj(_)) => return fail("Cannot update string slices"),
+            (Value::Str(_), Value::Obj(_)) => return fail_with("Cannot update string slices"),
             (other, k) => {
                 index(other, k)?;
-                return fail(format!(
+                return fail_with(format!(
                     "Cannot update field at {} index of {}",
                     k.type_name(),
                     other.type_name()
@@ -228,13 +230,13 @@ fn field_mut<'m>(m: &'m mut Map, k: &Str) -> &'m mut Value {
 
 fn item_mut(a: &mut JqItems, n: f64) -> Result<&mut Value> {
     if n.is_nan() {
-        return fail("Cannot set array element at NaN index");
+        return fail_with("Cannot set array element at NaN index");
     }
     if n > MAX_INDEX {
-        return fail("Array index too large");
+        return fail_with("Array index too large");
     }
-    let Some(at) = position(n, a.len()) else {
-        return fail("Out of bounds negative array index");
+    let Some(at) = index_position(n, a.len()) else {
+        return fail_with("Out of bounds negative array index");
     };
     if at >= a.len() {
         a.resize(at + 1, Value::Null);
@@ -245,7 +247,7 @@ fn item_mut(a: &mut JqItems, n: f64) -> Result<&mut Value> {
 /// `delpaths`: the longest paths go first, so that earlier deletions move nothing.
 pub fn delete_paths(t: Value, paths: &Value) -> Result<Value> {
     let Value::Arr(list) = paths else {
-        return fail("Paths must be specified as an array");
+        return fail_with("Paths must be specified as an array");
     };
     let mut sorted: Vec<&[Value]> = Vec::with_capacity(list.len());
     let mut order: Vec<&Value> = list.iter().collect();
@@ -254,7 +256,10 @@ pub fn delete_paths(t: Value, paths: &Value) -> Result<Value> {
         match p {
             Value::Arr(p) => sorted.push(p),
             other => {
-                return fail(format!("Path must be specified as array, not {}", other.type_name()));
+                return fail_with(format!(
+                    "Path must be specified as array, not {}",
+                    other.type_name()
+                ));
             }
         }
     }
@@ -267,14 +272,14 @@ pub fn delete_paths(t: Value, paths: &Value) -> Result<Value> {
 
 fn delete_sorted(mut t: Value, paths: &[&[Value]], depth: usize) -> Result<Value> {
     if depth > MAX_NESTING {
-        return fail("Path too deep");
+        return fail_with("Path too deep");
     }
     let mut whole = Vec::new();
     let mut i = 0;
     while let Some(path) = paths.get(i) {
         let Some(key) = path.get(depth) else { break };
         let mut j = i + 1;
-        while paths.get(j).and_then(|p| p.get(depth)).is_some_and(|k| equal(k, key)) {
+        while paths.get(j).and_then(|p| p.get(depth)).is_some_and(|k| are_equal(k, key)) {
             j += 1;
         }
         if path.len() == depth + 1 {
@@ -301,7 +306,7 @@ fn delete_keys(mut t: Value, keys: &[Value]) -> Result<Value> {
             let o = Rc::make_mut(o);
             for k in keys {
                 let Value::Str(k) = k else {
-                    return fail(format!("Cannot delete {} field of object", k.type_name()));
+                    return fail_with(format!("Cannot delete {} field of object", k.type_name()));
                 };
                 o.remove(k);
             }
@@ -311,17 +316,17 @@ fn delete_keys(mut t: Value, keys: &[Value]) -> Result<Value> {
             for k in keys {
                 match k {
                     Value::Num(_) | Value::Lit(_) => {
-                        let at = position(k.as_num().unwrap_or(f64::NAN), a.len());
+                        let at = index_position(k.as_num().unwrap_or(f64::NAN), a.len());
                         if let Some(g) = at.and_then(|i| gone.get_mut(i)) {
                             *g = true;
                         }
                     }
-                    Value::Obj(k) => match SliceBounds::of(k, a.len()) {
+                    Value::Obj(k) => match SliceBounds::from_key(k, a.len()) {
                         Some(b) => gone[b.start..b.end].fill(true),
-                        None => return fail(BAD_SLICE),
+                        None => return fail_with(BAD_SLICE),
                     },
                     other => {
-                        return fail(format!(
+                        return fail_with(format!(
                             "Cannot delete {} element of array",
                             other.type_name()
                         ));
@@ -331,7 +336,7 @@ fn delete_keys(mut t: Value, keys: &[Value]) -> Result<Value> {
             let mut gone = gone.into_iter();
             Rc::make_mut(a).retain(|_| !gone.next().unwrap_or(false));
         }
-        other => return fail(format!("Cannot delete fields from {}", other.type_name())),
+        other => return fail_with(format!("Cannot delete fields from {}", other.type_name())),
     }
     Ok(t)
 }
@@ -342,7 +347,7 @@ mod tests {
 
     fn bounds(start: f64, end: f64) -> (usize, usize) {
         let Value::Obj(k) = slice_key(Value::Num(start), Value::Num(end)) else { panic!() };
-        let b = SliceBounds::of(&k, 10).expect("numbers");
+        let b = SliceBounds::from_key(&k, 10).expect("numbers");
         (b.start, b.end)
     }
 

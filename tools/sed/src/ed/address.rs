@@ -1,6 +1,6 @@
 //! Addresses: `3`, `$`, `.`, `'a`, `/re/`, `?re?`, `+2`; ranges by `,` and `;`.
 
-use super::{Editor, Result, fail};
+use super::{Editor, Result, fail_with};
 
 /// A command line and how much of it is read.
 pub(super) struct EdCommandText<'a> {
@@ -10,26 +10,26 @@ pub(super) struct EdCommandText<'a> {
 
 impl<'a> EdCommandText<'a> {
     /// The next byte, which stays.
-    pub fn peek(&self) -> Option<u8> {
+    pub fn peek_byte(&self) -> Option<u8> {
         self.line.get(self.at).copied()
     }
 
     /// What is not read yet.
-    pub fn rest(&self) -> &'a [u8] {
+    pub fn rest_bytes(&self) -> &'a [u8] {
         self.line.get(self.at..).unwrap_or_default()
     }
 
     /// Goes over blanks.
-    pub fn blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t')) {
+    pub fn skip_blanks(&mut self) {
+        while matches!(self.peek_byte(), Some(b' ' | b'\t')) {
             self.at += 1;
         }
     }
 
     /// Takes a decimal number, if one is next.
-    pub fn number(&mut self) -> Option<usize> {
-        let len = self.rest().iter().take_while(|c| c.is_ascii_digit()).count();
-        let digits = std::str::from_utf8(&self.rest()[..len]).ok()?;
+    pub fn take_number(&mut self) -> Option<usize> {
+        let len = self.rest_bytes().iter().take_while(|c| c.is_ascii_digit()).count();
+        let digits = std::str::from_utf8(&self.rest_bytes()[..len]).ok()?;
         let n = digits.parse().ok()?;
         self.at += len;
         Some(n)
@@ -37,13 +37,13 @@ impl<'a> EdCommandText<'a> {
 
     /// Text up to a delimiter, which is taken; escaped ones are part of it. A delimiter within brackets counts
     /// as text, too.
-    pub fn until(&mut self, delimiter: u8) -> Vec<u8> {
+    pub fn take_until(&mut self, delimiter: u8) -> Vec<u8> {
         let mut out = Vec::new();
         let mut brackets = false;
-        while let Some(c) = self.peek() {
+        while let Some(c) = self.peek_byte() {
             self.at += 1;
             match c {
-                b'\\' => match self.peek() {
+                b'\\' => match self.peek_byte() {
                     Some(next) => {
                         self.at += 1;
                         if next != delimiter || brackets {
@@ -53,11 +53,13 @@ impl<'a> EdCommandText<'a> {
                     }
                     None => out.push(c),
                 },
-                b'[' if !brackets && self.rest().get(1..).is_some_and(|r| r.contains(&b']')) => {
+                b'[' if !brackets
+                    && self.rest_bytes().get(1..).is_some_and(|r| r.contains(&b']')) =>
+                {
                     brackets = true;
                     out.push(c);
                     for first in [b'^', b']'] {
-                        if self.peek() == Some(first) {
+                        if self.peek_byte() == Some(first) {
                             self.at += 1;
                             out.push(first);
                         }
@@ -84,14 +86,14 @@ pub(super) struct EdLines {
 }
 
 impl Editor<'_, '_> {
-    pub(super) fn range(&mut self, t: &mut EdCommandText<'_>) -> Result<EdLines> {
-        t.blanks();
-        let one = self.address(t)?;
-        t.blanks();
+    pub(super) fn parse_range(&mut self, t: &mut EdCommandText<'_>) -> Result<EdLines> {
+        t.skip_blanks();
+        let one = self.parse_address(t)?;
+        t.skip_blanks();
         let mut addresses: Vec<usize> = one.into_iter().collect();
         let mut given = addresses.len();
         let separator =
-            t.peek().filter(|c| matches!(c, b',' | b';') || *c == b'%' && one.is_none());
+            t.peek_byte().filter(|c| matches!(c, b',' | b';') || *c == b'%' && one.is_none());
         if let Some(c) = separator {
             t.at += 1;
             let first = match (one, c) {
@@ -102,22 +104,22 @@ impl Editor<'_, '_> {
             if c == b';' {
                 self.current = first;
             }
-            t.blanks();
+            t.skip_blanks();
             let open = if one.is_none() { self.lines.len() } else { first };
-            let mut second = self.address(t)?.unwrap_or(open);
+            let mut second = self.parse_address(t)?.unwrap_or(open);
             addresses = vec![first, second];
             given = 2;
-            t.blanks();
+            t.skip_blanks();
             // Of more than two the last ones count.
-            while let Some(c @ (b',' | b';')) = t.peek() {
+            while let Some(c @ (b',' | b';')) = t.peek_byte() {
                 if c == b';' {
                     self.current = second;
                 }
                 t.at += 1;
-                let next = self.address(t)?.unwrap_or(second);
+                let next = self.parse_address(t)?.unwrap_or(second);
                 addresses = vec![second, next];
                 second = next;
-                t.blanks();
+                t.skip_blanks();
             }
         }
         let (from, to) = match addresses.as_slice() {
@@ -126,16 +128,16 @@ impl Editor<'_, '_> {
             [from, to, ..] => (*from, *to),
         };
         if from > to || to > self.lines.len() {
-            return fail("Invalid address");
+            return fail_with("Invalid address");
         }
         Ok(EdLines { from, to, given })
     }
 
-    fn address(&mut self, t: &mut EdCommandText<'_>) -> Result<Option<usize>> {
+    fn parse_address(&mut self, t: &mut EdCommandText<'_>) -> Result<Option<usize>> {
         let mut base: Option<i64> = None;
-        match t.peek() {
+        match t.peek_byte() {
             Some(b'0'..=b'9') => {
-                let n = t.number().ok_or("Number out of range")?;
+                let n = t.take_number().ok_or("Number out of range")?;
                 base = Some(i64::try_from(n).unwrap_or(i64::MAX / 2));
             }
             Some(b'.') => {
@@ -152,21 +154,21 @@ impl Editor<'_, '_> {
                 let id = self.marks.get(&mark).copied();
                 let at = self.lines.iter().position(|l| Some(l.id) == id);
                 if !mark.is_ascii_lowercase() {
-                    return fail("Invalid mark character");
+                    return fail_with("Invalid mark character");
                 }
                 base = Some(at.ok_or("Invalid address")? as i64 + 1);
             }
             Some(c @ (b'/' | b'?')) => {
                 t.at += 1;
-                let text = t.until(c);
-                base = Some(self.search(&text, c == b'/')? as i64);
+                let text = t.take_until(c);
+                base = Some(self.search_line(&text, c == b'/')? as i64);
             }
             _ => {}
         }
         // Any number of offsets follows; a number alone counts as `+`.
         loop {
-            t.blanks();
-            let sign = match t.peek() {
+            t.skip_blanks();
+            let sign = match t.peek_byte() {
                 Some(b'+') => 1,
                 Some(b'-') => -1,
                 Some(b'0'..=b'9') if base.is_some() => 0,
@@ -175,8 +177,8 @@ impl Editor<'_, '_> {
             if sign != 0 {
                 t.at += 1;
             }
-            let n = match t.peek() {
-                Some(b'0'..=b'9') => t.number().ok_or("Number out of range")?,
+            let n = match t.peek_byte() {
+                Some(b'0'..=b'9') => t.take_number().ok_or("Number out of range")?,
                 _ => 1,
             };
             let n = i64::try_from(n).unwrap_or(i64::MAX / 4);
@@ -187,14 +189,14 @@ impl Editor<'_, '_> {
             None => Ok(None),
             Some(n) => match usize::try_from(n) {
                 Ok(n) if n <= self.lines.len() => Ok(Some(n)),
-                _ => fail("Invalid address"),
+                _ => fail_with("Invalid address"),
             },
         }
     }
 
     /// The next line that matches, around the end.
-    fn search(&mut self, text: &[u8], forward: bool) -> Result<usize> {
-        let regex = self.regex(text, false)?;
+    fn search_line(&mut self, text: &[u8], forward: bool) -> Result<usize> {
+        let regex = self.compile_regex(text, false)?;
         let n = self.lines.len();
         for step in 1..=n {
             let at = if forward {
@@ -206,6 +208,6 @@ impl Editor<'_, '_> {
                 return Ok(at + 1);
             }
         }
-        fail("No match")
+        fail_with("No match")
     }
 }

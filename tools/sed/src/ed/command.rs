@@ -4,92 +4,92 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use super::address::{EdCommandText, EdLines};
-use super::{Editor, Result, RunStep, UndoState, fail};
-use crate::machine::list;
+use super::{Editor, Result, RunStep, UndoState, fail_with};
+use crate::machine::unambiguous_text;
 
 /// Columns of the lines that `l` makes.
 const WIDTH: usize = 72;
 
 impl Editor<'_, '_> {
     /// Runs one command line. `warned`: the command before warned of unsaved changes.
-    pub(super) fn command(&mut self, line: &[u8], warned: bool) -> Result<RunStep> {
+    pub(super) fn run_command(&mut self, line: &[u8], warned: bool) -> Result<RunStep> {
         let mut t = EdCommandText { line, at: 0 };
-        let range = self.range(&mut t)?;
-        t.blanks();
-        let Some(c) = t.peek() else {
+        let range = self.parse_range(&mut t)?;
+        t.skip_blanks();
+        let Some(c) = t.peek_byte() else {
             // A line by itself is printed; without one, the next.
             let at = if range.given > 0 { range.to } else { self.current + 1 };
             if at == 0 || at > self.lines.len() {
-                return fail("Invalid address");
+                return fail_with("Invalid address");
             }
             self.current = at;
-            return self.print(EdLines { from: at, to: at, given: 1 }, b'p');
+            return self.run_print(EdLines { from: at, to: at, given: 1 }, b'p');
         };
         t.at += 1;
         match c {
             b'p' | b'l' | b'n' => {
-                let suffix = suffix(&mut t)?;
-                let from = needed(range)?;
+                let suffix = parse_suffix(&mut t)?;
+                let from = require_line(range)?;
                 let how = [&[c][..], &suffix].concat();
                 self.print_all(EdLines { from, ..range }, &how)
             }
             b'a' | b'i' | b'c' => self.add_text(&mut t, range, c),
             b'd' => {
-                let suffix = suffix(&mut t)?;
-                let from = needed(range)?;
-                self.remember();
-                self.delete(from, range.to);
+                let suffix = parse_suffix(&mut t)?;
+                let from = require_line(range)?;
+                self.remember_undo();
+                self.delete_lines(from, range.to);
                 self.current = from.min(self.lines.len());
                 self.print_suffix(&suffix)
             }
-            b'j' => self.join(&mut t, range),
-            b'm' | b't' => self.transfer(&mut t, range, c),
-            b'k' => self.mark(&mut t, range),
-            b's' => self.substitute(&mut t, range),
-            b'g' | b'v' => self.global(&mut t, range, c == b'g'),
-            b'u' => self.undo(&mut t),
+            b'j' => self.run_join(&mut t, range),
+            b'm' | b't' => self.run_transfer(&mut t, range, c),
+            b'k' => self.run_mark(&mut t, range),
+            b's' => self.run_substitute(&mut t, range),
+            b'g' | b'v' => self.run_global(&mut t, range, c == b'g'),
+            b'u' => self.run_undo(&mut t),
             b'=' => {
-                let suffix = suffix(&mut t)?;
+                let suffix = parse_suffix(&mut t)?;
                 let n = if range.given > 0 { range.to } else { self.lines.len() };
                 let _ = writeln!(self.ctx.stdout, "{n}");
                 self.print_suffix(&suffix)
             }
-            b'z' => self.scroll(&mut t, range),
+            b'z' => self.run_scroll(&mut t, range),
             b'#' => Ok(RunStep::Go),
             b'!' => {
                 if range.given > 0 {
-                    return fail("Unexpected address");
+                    return fail_with("Unexpected address");
                 }
-                self.shell(t.rest())?;
+                self.run_shell(t.rest_bytes())?;
                 Ok(RunStep::Go)
             }
             b'r' | b'w' | b'W' | b'e' | b'E' | b'f' => self.with_file(&mut t, range, c, warned),
-            b'q' | b'Q' | b'h' | b'H' | b'P' if range.given > 0 => fail("Unexpected address"),
+            b'q' | b'Q' | b'h' | b'H' | b'P' if range.given > 0 => fail_with("Unexpected address"),
             b'q' | b'Q' | b'h' | b'H' | b'P' => self.about_session(&mut t, c, warned),
-            _ => fail("Unknown command"),
+            _ => fail_with("Unknown command"),
         }
     }
 
     /// `k`: the line keeps the mark wherever it goes.
-    fn mark(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
-        let mark = t.peek().filter(u8::is_ascii_lowercase).ok_or("Invalid mark character")?;
+    fn run_mark(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
+        let mark = t.peek_byte().filter(u8::is_ascii_lowercase).ok_or("Invalid mark character")?;
         t.at += 1;
-        let suffix = suffix(t)?;
-        needed(range)?;
+        let suffix = parse_suffix(t)?;
+        require_line(range)?;
         self.marks.insert(mark, self.lines[range.to - 1].id);
         self.print_suffix(&suffix)
     }
 
     /// `a`, `i` and `c`: lines up to a single dot.
     fn add_text(&mut self, t: &mut EdCommandText<'_>, range: EdLines, c: u8) -> Result<RunStep> {
-        let suffix = suffix(t)?;
-        self.remember();
+        let suffix = parse_suffix(t)?;
+        self.remember_undo();
         let at = match c {
             b'a' => range.to,
             b'i' => range.from.saturating_sub(1),
             _ => {
-                let from = needed(range)?;
-                self.delete(from, range.to);
+                let from = require_line(range)?;
+                self.delete_lines(from, range.to);
                 from - 1
             }
         };
@@ -98,7 +98,7 @@ impl Editor<'_, '_> {
             texts.push(line);
         }
         let empty = texts.is_empty();
-        self.insert(at, texts);
+        self.insert_lines(at, texts);
         if empty {
             let line = if c == b'i' { range.to } else { at + usize::from(c == b'c') };
             self.current = line.min(self.lines.len());
@@ -107,26 +107,26 @@ impl Editor<'_, '_> {
     }
 
     /// `j`: by default, the current line and the next one become one.
-    fn join(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
-        let suffix = suffix(t)?;
+    fn run_join(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
+        let suffix = parse_suffix(t)?;
         let to = if range.given == 0 { self.current + 1 } else { range.to };
-        let from = needed(range)?;
+        let from = require_line(range)?;
         if to > self.lines.len() {
-            return fail("Invalid address");
+            return fail_with("Invalid address");
         }
         if from < to {
-            self.remember();
+            self.remember_undo();
             let parts: Vec<Vec<u8>> =
                 self.lines[from - 1..to].iter().map(|l| l.text.to_vec()).collect();
-            self.delete(from, to);
-            self.insert(from - 1, vec![parts.concat()]);
+            self.delete_lines(from, to);
+            self.insert_lines(from - 1, vec![parts.concat()]);
         }
         self.print_suffix(&suffix)
     }
 
     /// `u`, which itself can be undone.
-    fn undo(&mut self, t: &mut EdCommandText<'_>) -> Result<RunStep> {
-        let suffix = suffix(t)?;
+    fn run_undo(&mut self, t: &mut EdCommandText<'_>) -> Result<RunStep> {
+        let suffix = parse_suffix(t)?;
         let before = self.undo.take().ok_or("Nothing to undo")?;
         let now = UndoState {
             lines: std::mem::replace(&mut self.lines, before.lines),
@@ -138,24 +138,24 @@ impl Editor<'_, '_> {
     }
 
     /// `z`: as many lines as the window has, or as are asked for from then on.
-    fn scroll(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
-        let count = t.number().unwrap_or(self.window).max(1);
+    fn run_scroll(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
+        let count = t.take_number().unwrap_or(self.window).max(1);
         self.window = count;
-        let suffix = suffix(t)?;
+        let suffix = parse_suffix(t)?;
         let from = if range.given > 0 { range.to } else { self.current + 1 };
         let to = from.saturating_add(count - 1).min(self.lines.len());
         if from == 0 || from > to {
-            return fail("Invalid address");
+            return fail_with("Invalid address");
         }
         self.print_all(EdLines { from, to, given: 2 }, &[b"p", &suffix[..]].concat())
     }
 
     /// `q`, `Q`, `h`, `H` and `P`: what concerns no line.
     fn about_session(&mut self, t: &mut EdCommandText<'_>, c: u8, warned: bool) -> Result<RunStep> {
-        let suffix = suffix(t)?;
+        let suffix = parse_suffix(t)?;
         match c {
             b'Q' => return Ok(RunStep::Quit),
-            b'q' => return self.quit(warned),
+            b'q' => return self.run_quit(warned),
             b'P' => self.prompting = !self.prompting,
             _ => {
                 if c == b'H' {
@@ -169,10 +169,10 @@ impl Editor<'_, '_> {
         self.print_suffix(&suffix)
     }
 
-    fn quit(&mut self, warned: bool) -> Result<RunStep> {
+    fn run_quit(&mut self, warned: bool) -> Result<RunStep> {
         if self.modified && !warned {
             self.warned = true;
-            return fail("Warning: buffer modified");
+            return fail_with("Warning: buffer modified");
         }
         Ok(RunStep::Quit)
     }
@@ -184,18 +184,18 @@ impl Editor<'_, '_> {
         c: u8,
         warned: bool,
     ) -> Result<RunStep> {
-        let quits = c == b'w' && matches!(t.peek(), Some(b'q' | b'Q'));
+        let quits = c == b'w' && matches!(t.peek_byte(), Some(b'q' | b'Q'));
         if quits {
             t.at += 1;
         }
-        if !matches!(t.peek(), None | Some(b' ' | b'\t')) {
-            return fail("Unexpected command suffix");
+        if !matches!(t.peek_byte(), None | Some(b' ' | b'\t')) {
+            return fail_with("Unexpected command suffix");
         }
         if range.given > 0 && matches!(c, b'e' | b'E' | b'f') {
-            return fail("Unexpected address");
+            return fail_with("Unexpected address");
         }
-        t.blanks();
-        let operand = t.rest().to_vec();
+        t.skip_blanks();
+        let operand = t.rest_bytes().to_vec();
         let shell = operand.starts_with(b"!");
         if c == b'f' {
             return self.file_name(operand);
@@ -203,18 +203,18 @@ impl Editor<'_, '_> {
         let edits = matches!(c, b'e' | b'E');
         if c == b'e' && self.modified && !warned {
             self.warned = true;
-            return fail("Warning: buffer modified");
+            return fail_with("Warning: buffer modified");
         }
         if !operand.is_empty() && !shell && (self.name.is_empty() || edits) {
             self.name.clone_from(&operand);
         }
         let name = if operand.is_empty() { self.name.clone() } else { operand };
         if name.is_empty() {
-            return fail("No current filename");
+            return fail_with("No current filename");
         }
         match c {
             b'r' => {
-                self.remember();
+                self.remember_undo();
                 let at = if range.given > 0 { range.to } else { self.lines.len() };
                 self.read(&name, at)?;
             }
@@ -226,7 +226,7 @@ impl Editor<'_, '_> {
                     self.modified = false;
                 }
                 if quits {
-                    return self.quit(warned);
+                    return self.run_quit(warned);
                 }
             }
             _ => {
@@ -242,41 +242,46 @@ impl Editor<'_, '_> {
     /// `f`: the default name, changed if one is given.
     fn file_name(&mut self, operand: Vec<u8>) -> Result<RunStep> {
         if operand.starts_with(b"!") {
-            return fail("Invalid redirection");
+            return fail_with("Invalid redirection");
         }
         if !operand.is_empty() {
             self.name = operand;
         }
         if self.name.is_empty() {
-            return fail("No current filename");
+            return fail_with("No current filename");
         }
         let _ = self.ctx.stdout.write_all(&[&self.name[..], b"\n"].concat());
         Ok(RunStep::Go)
     }
 
-    fn delete(&mut self, from: usize, to: usize) {
+    fn delete_lines(&mut self, from: usize, to: usize) {
         self.lines.drain(from - 1..to);
         self.modified = true;
     }
 
     /// `m` and `t`.
-    fn transfer(&mut self, t: &mut EdCommandText<'_>, range: EdLines, c: u8) -> Result<RunStep> {
-        let from = needed(range)?;
+    fn run_transfer(
+        &mut self,
+        t: &mut EdCommandText<'_>,
+        range: EdLines,
+        c: u8,
+    ) -> Result<RunStep> {
+        let from = require_line(range)?;
         let current = self.current;
-        let target = self.range(t)?;
+        let target = self.parse_range(t)?;
         self.current = current;
-        let suffix = suffix(t)?;
+        let suffix = parse_suffix(t)?;
         let to = if target.given > 0 { target.to } else { current };
         let n = range.to + 1 - from;
         if c == b't' {
-            self.remember();
+            self.remember_undo();
             let texts = self.lines[from - 1..range.to].iter().map(|l| l.text.to_vec()).collect();
-            self.insert(to, texts);
+            self.insert_lines(to, texts);
         } else {
             if (from..range.to).contains(&to) {
-                return fail("Invalid destination");
+                return fail_with("Invalid destination");
             }
-            self.remember();
+            self.remember_undo();
             let moved: Vec<_> = self.lines.drain(from - 1..range.to).collect();
             let at = if to >= range.to { to - n } else { to };
             self.lines.splice(at..at, moved);
@@ -287,23 +292,23 @@ impl Editor<'_, '_> {
     }
 
     /// `g` and `v`: a list of commands for each line that matches, or that does not.
-    fn global(
+    fn run_global(
         &mut self,
         t: &mut EdCommandText<'_>,
         range: EdLines,
         positive: bool,
     ) -> Result<RunStep> {
         if self.feed.is_some() {
-            return fail("Cannot nest global commands");
+            return fail_with("Cannot nest global commands");
         }
-        let delimiter = t.peek().filter(|c| *c != b' ').ok_or("Invalid pattern delimiter")?;
+        let delimiter = t.peek_byte().filter(|c| *c != b' ').ok_or("Invalid pattern delimiter")?;
         t.at += 1;
-        let pattern = t.until(delimiter);
-        let regex = self.regex(&pattern, false)?;
-        if t.peek() == Some(b'I') {
+        let pattern = t.take_until(delimiter);
+        let regex = self.compile_regex(&pattern, false)?;
+        if t.peek_byte() == Some(b'I') {
             t.at += 1;
         }
-        let mut list = vec![t.rest().to_vec()];
+        let mut list = vec![t.rest_bytes().to_vec()];
         while list.last().is_some_and(|l| ends_in_backslash(l)) {
             if let Some(l) = list.last_mut() {
                 l.pop();
@@ -320,7 +325,7 @@ impl Editor<'_, '_> {
             .filter(|l| regex.is_match(&l.text) == positive)
             .map(|l| l.id)
             .collect();
-        self.remember();
+        self.remember_undo();
         let mut hint = 0;
         for id in chosen {
             // Lines keep their order mostly: the search begins where the last one was.
@@ -332,7 +337,7 @@ impl Editor<'_, '_> {
             self.current = at + 1;
             self.feed = Some(list.iter().cloned().collect::<VecDeque<_>>());
             while let Some(line) = self.next_line() {
-                if self.command(&line, false)? == RunStep::Quit {
+                if self.run_command(&line, false)? == RunStep::Quit {
                     self.feed = None;
                     return Ok(RunStep::Quit);
                 }
@@ -350,16 +355,16 @@ impl Editor<'_, '_> {
             if numbers {
                 let _ = write!(self.ctx.stdout, "{at}\t");
             }
-            self.print(EdLines { from: at, to: at, given: 1 }, kind)?;
+            self.run_print(EdLines { from: at, to: at, given: 1 }, kind)?;
         }
         self.current = range.to;
         Ok(RunStep::Go)
     }
 
-    fn print(&mut self, range: EdLines, how: u8) -> Result<RunStep> {
+    fn run_print(&mut self, range: EdLines, how: u8) -> Result<RunStep> {
         let text = self.lines[range.from - 1].text.clone();
         let out = match how {
-            b'l' => list(&text, b"\\$", WIDTH, false),
+            b'l' => unambiguous_text(&text, b"\\$", WIDTH, false),
             _ => [&text[..], b"\n"].concat(),
         };
         let _ = self.ctx.stdout.write_all(&out);
@@ -373,19 +378,19 @@ impl Editor<'_, '_> {
         }
         let at = self.current;
         if at == 0 {
-            return fail("Invalid address");
+            return fail_with("Invalid address");
         }
         self.print_all(EdLines { from: at, to: at, given: 1 }, letters)
     }
 }
 
 /// The letters `p`, `l` and `n` behind a command.
-fn suffix(t: &mut EdCommandText<'_>) -> Result<Vec<u8>> {
+fn parse_suffix(t: &mut EdCommandText<'_>) -> Result<Vec<u8>> {
     let mut out = Vec::new();
-    while let Some(c) = t.peek() {
+    while let Some(c) = t.peek_byte() {
         match c {
             b'p' | b'l' | b'n' => out.push(c),
-            _ => return fail("Invalid command suffix"),
+            _ => return fail_with("Invalid command suffix"),
         }
         t.at += 1;
     }
@@ -393,8 +398,8 @@ fn suffix(t: &mut EdCommandText<'_>) -> Result<Vec<u8>> {
 }
 
 /// The first line of a range that must not be 0.
-fn needed(range: EdLines) -> Result<usize> {
-    if range.from == 0 { fail("Invalid address") } else { Ok(range.from) }
+fn require_line(range: EdLines) -> Result<usize> {
+    if range.from == 0 { fail_with("Invalid address") } else { Ok(range.from) }
 }
 
 fn ends_in_backslash(line: &[u8]) -> bool {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use box_applet::command::{ChildCommand, ChildStream};
 
-use super::{Editor, Result, fail};
+use super::{Editor, Result, fail_with};
 
 impl Editor<'_, '_> {
     /// Reads a file, or what `!command` prints, behind line `at`.
@@ -26,8 +26,8 @@ impl Editor<'_, '_> {
             match self.ctx.read_file(name) {
                 Ok(read) => data = read,
                 Err(e) => {
-                    self.tell(name, &e);
-                    return fail("Cannot open input file");
+                    self.print_error(name, &e);
+                    return fail_with("Cannot open input file");
                 }
             }
         }
@@ -42,8 +42,8 @@ impl Editor<'_, '_> {
         }
         let mut texts: Vec<Vec<u8>> = data.split(|c| *c == b'\n').map(<[u8]>::to_vec).collect();
         texts.pop();
-        self.insert(at, texts);
-        self.count(size);
+        self.insert_lines(at, texts);
+        self.print_count(size);
         Ok(())
     }
 
@@ -83,22 +83,22 @@ impl Editor<'_, '_> {
                 false => File::create(path),
             };
             if let Err(e) = opened.and_then(|mut f| f.write_all(&data)) {
-                self.tell(name, &e);
-                return fail("Cannot open output file");
+                self.print_error(name, &e);
+                return fail_with("Cannot open output file");
             }
         }
-        self.count(data.len());
+        self.print_count(data.len());
         Ok(())
     }
 
     /// `!command`.
-    pub(super) fn shell(&mut self, command: &[u8]) -> Result<()> {
+    pub(super) fn run_shell(&mut self, command: &[u8]) -> Result<()> {
         let mut text = Vec::new();
         let mut changed = false;
         let mut rest = command;
         if let Some(tail) = rest.strip_prefix(b"!") {
             if self.last_shell.is_empty() {
-                return fail("No previous command");
+                return fail_with("No previous command");
             }
             text.extend_from_slice(&self.last_shell);
             (rest, changed) = (tail, true);
@@ -112,7 +112,7 @@ impl Editor<'_, '_> {
                 }
                 (b'%', _) => {
                     if self.name.is_empty() {
-                        return fail("No current filename");
+                        return fail_with("No current filename");
                     }
                     text.extend_from_slice(&self.name);
                     changed = true;
@@ -131,16 +131,16 @@ impl Editor<'_, '_> {
         Ok(())
     }
 
-    fn count(&mut self, size: usize) {
+    fn print_count(&mut self, size: usize) {
         if self.counts {
             let _ = writeln!(self.ctx.stdout, "{size}");
         }
     }
 
-    fn tell(&mut self, name: &[u8], e: &std::io::Error) {
+    fn print_error(&mut self, name: &[u8], e: &std::io::Error) {
         if !self.quiet {
             let _ = self.ctx.stdout.flush();
-            let text = [name, b": ", box_sys::strerror(e).as_bytes(), b"\n"].concat();
+            let text = [name, b": ", box_sys::error_text(e).as_bytes(), b"\n"].concat();
             let _ = self.ctx.stderr.write_all(&text);
         }
     }

@@ -39,25 +39,25 @@ const SPEC: Spec<EdFlag> = Spec::new(
     "Edit text line by line, by commands from standard input.",
     &[
         Opt::new(EdFlag::ExtendedRegexp, 'E', "extended-regexp")
-            .says("use extended regular expressions"),
-        Opt::new(EdFlag::ExtendedRegexp, 'r', "").says("the same as -E"),
-        Opt::new(EdFlag::Traditional, 'G', "traditional").says("accepted and ignored"),
+            .with_help("use extended regular expressions"),
+        Opt::new(EdFlag::ExtendedRegexp, 'r', "").with_help("the same as -E"),
+        Opt::new(EdFlag::Traditional, 'G', "traditional").with_help("accepted and ignored"),
         Opt::new(EdFlag::LooseExitStatus, 'l', "loose-exit-status")
-            .says("exit with 0 status even if a command fails"),
+            .with_help("exit with 0 status even if a command fails"),
         Opt::new(EdFlag::Prompt, 'p', "prompt")
-            .takes("STRING", "use STRING as an interactive prompt"),
-        Opt::new(EdFlag::Quiet, 'q', "quiet").says("suppress diagnostics written to stderr"),
-        Opt::long(EdFlag::Quiet, "silent").says("the same as --quiet"),
-        Opt::new(EdFlag::Script, 's', "script").says("suppress byte counts and '!' prompt"),
-        Opt::new(EdFlag::Verbose, 'v', "verbose").says("be verbose; equivalent to the 'H' command"),
+            .with_argument("STRING", "use STRING as an interactive prompt"),
+        Opt::new(EdFlag::Quiet, 'q', "quiet").with_help("suppress diagnostics written to stderr"),
+        Opt::long(EdFlag::Quiet, "silent").with_help("the same as --quiet"),
+        Opt::new(EdFlag::Script, 's', "script").with_help("suppress byte counts and '!' prompt"),
+        Opt::new(EdFlag::Verbose, 'v', "verbose").with_help("be verbose; equivalent to the 'H' command"),
     ],
 )
-.after("Start edit by reading in 'file' if given.\nIf 'file' begins with a '!', read output of shell command.");
+.with_footer("Start edit by reading in 'file' if given.\nIf 'file' begins with a '!', read output of shell command.");
 
 /// Why a command fails.
 type Result<T> = std::result::Result<T, String>;
 
-fn fail<T>(why: &str) -> Result<T> {
+fn fail_with<T>(why: &str) -> Result<T> {
     Err(why.to_string())
 }
 
@@ -117,7 +117,7 @@ enum RunStep {
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     // `-` is an old way to say -s.
-    let silent = p.has(EdFlag::Script) || p.operands.first().is_some_and(|o| o == b"-");
+    let silent = p.has_option(EdFlag::Script) || p.operands.first().is_some_and(|o| o == b"-");
     let operand = p.operands.iter().find(|o| *o != b"-").cloned();
     let mut editor = Editor {
         ctx,
@@ -133,14 +133,14 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         last_shell: Vec::new(),
         feed: None,
         error: String::new(),
-        verbose: p.has(EdFlag::Verbose),
+        verbose: p.has_option(EdFlag::Verbose),
         warned: false,
         failed: false,
         counts: !silent,
-        quiet: p.has(EdFlag::Quiet),
-        extended: p.has(EdFlag::ExtendedRegexp),
-        prompt: p.last(EdFlag::Prompt).map(<[u8]>::to_vec),
-        prompting: p.has(EdFlag::Prompt),
+        quiet: p.has_option(EdFlag::Quiet),
+        extended: p.has_option(EdFlag::ExtendedRegexp),
+        prompt: p.last_value(EdFlag::Prompt).map(<[u8]>::to_vec),
+        prompting: p.has_option(EdFlag::Prompt),
         window: 22,
     };
     if let Some(name) = operand {
@@ -154,14 +154,14 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         editor.modified = false;
         editor.undo = None;
     }
-    let status = editor.all();
-    let failed = editor.failed && !p.has(EdFlag::LooseExitStatus);
+    let status = editor.run_all();
+    let failed = editor.failed && !p.has_option(EdFlag::LooseExitStatus);
     Ok(if status == 0 && failed { Exit::FAILURE } else { Exit(status) })
 }
 
 impl Editor<'_, '_> {
     /// All commands of standard input.
-    fn all(&mut self) -> u8 {
+    fn run_all(&mut self) -> u8 {
         loop {
             if self.prompting {
                 let prompt = self.prompt.clone().unwrap_or_else(|| b"*".to_vec());
@@ -171,24 +171,24 @@ impl Editor<'_, '_> {
             let Some(line) = self.next_line() else {
                 // The end is a `q` that warns once at most.
                 if self.modified && !self.warned {
-                    self.complain("Warning: buffer modified");
+                    self.print_complaint("Warning: buffer modified");
                     return 2;
                 }
                 return 0;
             };
             let warned = std::mem::take(&mut self.warned);
-            match self.command(&line, warned) {
+            match self.run_command(&line, warned) {
                 Ok(RunStep::Go) => {}
                 Ok(RunStep::Quit) => return 0,
                 Err(why) => {
                     self.feed = None;
-                    self.complain(&why);
+                    self.print_complaint(&why);
                 }
             }
         }
     }
 
-    fn complain(&mut self, why: &str) {
+    fn print_complaint(&mut self, why: &str) {
         self.error = why.to_string();
         self.failed = true;
         let _ = self.ctx.stdout.write_all(b"?\n");
@@ -210,13 +210,13 @@ impl Editor<'_, '_> {
         (n > 0).then_some(line)
     }
 
-    fn line(&mut self, text: Vec<u8>) -> EdLine {
+    fn new_line(&mut self, text: Vec<u8>) -> EdLine {
         self.next_id += 1;
         EdLine { id: self.next_id, text: Rc::new(text) }
     }
 
     /// Keeps what is there for `u`; a `g` is one change.
-    fn remember(&mut self) {
+    fn remember_undo(&mut self) {
         if self.feed.is_none() {
             let (lines, current) = (self.lines.clone(), self.current);
             self.undo = Some(UndoState { lines, current, modified: self.modified });
@@ -224,16 +224,16 @@ impl Editor<'_, '_> {
     }
 
     /// Puts lines behind line `at`; the last one is the current one then.
-    fn insert(&mut self, at: usize, texts: Vec<Vec<u8>>) {
+    fn insert_lines(&mut self, at: usize, texts: Vec<Vec<u8>>) {
         let n = texts.len();
-        let new: Vec<EdLine> = texts.into_iter().map(|t| self.line(t)).collect();
+        let new: Vec<EdLine> = texts.into_iter().map(|t| self.new_line(t)).collect();
         self.lines.splice(at..at, new);
         self.current = at + n;
         self.modified |= n > 0;
     }
 
     /// The pattern of this text; an empty one is the last one.
-    fn regex(&mut self, text: &[u8], ignore_case: bool) -> Result<Rc<Regex>> {
+    fn compile_regex(&mut self, text: &[u8], ignore_case: bool) -> Result<Rc<Regex>> {
         if text.is_empty() {
             return self.pattern.clone().ok_or_else(|| "No previous pattern".to_string());
         }

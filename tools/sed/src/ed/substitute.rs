@@ -6,7 +6,7 @@ use box_text::number::utf8_len;
 use box_text::regex::{Captures, Regex};
 
 use super::address::{EdCommandText, EdLines};
-use super::{Editor, Result, RunStep, fail};
+use super::{Editor, Result, RunStep, fail_with};
 
 /// A substitution, kept for `s` without arguments and for `%`.
 #[derive(Clone)]
@@ -18,65 +18,68 @@ pub(super) struct EdSubstitute {
 }
 
 impl Editor<'_, '_> {
-    pub(super) fn substitute(
+    pub(super) fn run_substitute(
         &mut self,
         t: &mut EdCommandText<'_>,
         range: EdLines,
     ) -> Result<RunStep> {
         let s;
         let mut print = Vec::new();
-        match t.peek() {
+        match t.peek_byte() {
             None | Some(b'g' | b'p' | b'l' | b'n') => {
                 let mut again = self.last_substitute.clone().ok_or("No previous substitution")?;
-                while let Some(c) = t.peek() {
+                while let Some(c) = t.peek_byte() {
                     t.at += 1;
                     match c {
                         b'g' => again.global = !again.global,
                         b'p' | b'l' | b'n' => print.push(c),
-                        _ => return fail("Invalid command suffix"),
+                        _ => return fail_with("Invalid command suffix"),
                     }
                 }
                 s = again;
             }
-            Some(b' ' | b'\n') => return fail("Invalid pattern delimiter"),
+            Some(b' ' | b'\n') => return fail_with("Invalid pattern delimiter"),
             Some(delimiter) => {
                 t.at += 1;
-                let pattern = t.until(delimiter);
+                let pattern = t.take_until(delimiter);
                 let mut closed = true;
-                let (replacement, flags) = self.replacement(t.rest(), delimiter, &mut closed)?;
+                let (replacement, flags) =
+                    self.parse_replacement(t.rest_bytes(), delimiter, &mut closed)?;
                 let mut t = EdCommandText { line: &flags, at: 0 };
                 let (mut global, mut count, mut ignore_case) = (false, 1, false);
-                while let Some(c) = t.peek() {
+                while let Some(c) = t.peek_byte() {
                     match c {
                         b'0'..=b'9' => {
-                            count =
-                                t.number().filter(|n| *n > 0).ok_or("Invalid command suffix")?;
+                            count = t
+                                .take_number()
+                                .filter(|n| *n > 0)
+                                .ok_or("Invalid command suffix")?;
                             continue;
                         }
                         b'g' => global = true,
                         b'i' | b'I' => ignore_case = true,
                         b'p' | b'l' | b'n' => print.push(c),
-                        _ => return fail("Invalid command suffix"),
+                        _ => return fail_with("Invalid command suffix"),
                     }
                     t.at += 1;
                 }
                 if !closed {
                     print.push(b'p');
                 }
-                let regex = self.regex(&pattern, ignore_case)?;
+                let regex = self.compile_regex(&pattern, ignore_case)?;
                 s = EdSubstitute { regex, replacement, global, count };
             }
         }
         self.last_substitute = Some(s.clone());
         if range.from == 0 {
-            return fail("Invalid address");
+            return fail_with("Invalid address");
         }
-        self.remember();
+        self.remember_undo();
         let (mut at, mut left, mut last) = (range.from - 1, range.to + 1 - range.from, None);
         while left > 0 {
             left -= 1;
             let text = self.lines[at].text.clone();
-            match replaced(&s, &text) {
+            match replace_matches(&s, &text) {
                 None => at += 1,
                 Some(new) => {
                     let mut parts: Vec<Vec<u8>> =
@@ -85,7 +88,7 @@ impl Editor<'_, '_> {
                     // The first part stays the line it was.
                     self.lines[at].text = Rc::new(first);
                     let n = parts.len();
-                    self.insert(at + 1, parts);
+                    self.insert_lines(at + 1, parts);
                     at += n + 1;
                     last = Some(at);
                     self.modified = true;
@@ -96,14 +99,14 @@ impl Editor<'_, '_> {
             Some(line) => self.current = line,
             // In a `g` lines without a match are passed by.
             None if self.feed.is_some() => return Ok(RunStep::Go),
-            None => return fail("No match"),
+            None => return fail_with("No match"),
         }
         self.print_suffix(&print)
     }
 
     /// The text to put in, and the flags behind it; a backslash at the end of the line goes on in the
     /// next one.
-    fn replacement(
+    fn parse_replacement(
         &mut self,
         text: &[u8],
         delimiter: u8,
@@ -152,7 +155,7 @@ impl Editor<'_, '_> {
 }
 
 /// The line with its matches replaced; `None` if there are none.
-fn replaced(s: &EdSubstitute, text: &[u8]) -> Option<Vec<u8>> {
+fn replace_matches(s: &EdSubstitute, text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut captures = Captures::default();
     let (mut pos, mut copied, mut seen, mut done) = (0, 0, 0, false);
@@ -164,7 +167,7 @@ fn replaced(s: &EdSubstitute, text: &[u8]) -> Option<Vec<u8>> {
             seen += 1;
             if seen >= s.count {
                 out.extend_from_slice(&text[copied..start]);
-                expand(&s.replacement, text, &captures, &mut out);
+                expand_replacement(&s.replacement, text, &captures, &mut out);
                 (copied, done) = (end, true);
                 if !s.global {
                     break;
@@ -188,7 +191,7 @@ fn replaced(s: &EdSubstitute, text: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-fn expand(replacement: &[u8], text: &[u8], captures: &Captures, out: &mut Vec<u8>) {
+fn expand_replacement(replacement: &[u8], text: &[u8], captures: &Captures, out: &mut Vec<u8>) {
     let mut rest = replacement;
     while let Some((c, tail)) = rest.split_first() {
         rest = tail;

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::rc::Rc;
 
 use box_applet::command::{ChildCommand, ChildStream};
-use box_sys::strerror;
+use box_sys::error_text;
 
 use super::{Result, SedMachine};
 use crate::error::SedRunError;
@@ -12,11 +12,11 @@ use crate::error::SedRunError;
 impl SedMachine<'_, '_> {
     /// `e command` writes the command's output before the line; `e` alone runs the pattern
     /// space and replaces it by the output.
-    pub(super) fn execute(&mut self, command: Option<&[u8]>) -> Result<()> {
+    pub(super) fn execute_command(&mut self, command: Option<&[u8]>) -> Result<()> {
         self.flush_files();
         let _ = self.ctx.stdout.flush();
         let fail = |text: String| SedRunError::Fatal(4, format!("error running command: {text}"));
-        let (mut r, w) = self.ctx.procs.pipe().map_err(|e| fail(strerror(&e)))?;
+        let (mut r, w) = self.ctx.procs.pipe().map_err(|e| fail(error_text(&e)))?;
         let mut c = ChildCommand::shell(command.unwrap_or(&self.space));
         c.stdout = ChildStream::File(Rc::new(w));
         let child = c.start(self.ctx).map_err(|e| fail(e.message))?;
@@ -24,12 +24,12 @@ impl SedMachine<'_, '_> {
         let mut out = Vec::new();
         let read = r.read_to_end(&mut out);
         let _ = child.wait(self.ctx);
-        read.map_err(|e| fail(strerror(&e)))?;
+        read.map_err(|e| fail(error_text(&e)))?;
         if command.is_some() {
             return self.write_out(&out);
         }
         // The output's last newline is the line's own.
-        if out.last() == Some(&self.delimiter()) {
+        if out.last() == Some(&self.line_delimiter()) {
             out.pop();
         }
         self.space = out;

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
-use box_applet::{Ctx, beside, inherit};
-use box_sys::{meta, strerror};
+use box_applet::{Ctx, create_beside, inherit_metadata};
+use box_sys::{error_text, meta};
 
 use super::output::SedOutput;
 use super::{Result, SedMachine};
@@ -15,7 +15,7 @@ use crate::error::SedRunError;
 const BUFFER: usize = 64 * 1024;
 
 /// Where a symbolic link leads, through further ones. That it leads to a file is known.
-fn followed(mut path: PathBuf) -> PathBuf {
+fn follow_link(mut path: PathBuf) -> PathBuf {
     const LINKS: usize = 40;
     for _ in 0..LINKS {
         let Ok(target) = fs::read_link(&path) else { break };
@@ -53,7 +53,7 @@ impl SedInput {
 }
 
 /// The buffered stream of an open file.
-fn stream<'s>(open: &'s mut OpenSedFile, ctx: &'s mut Ctx<'_>) -> Option<&'s mut dyn BufRead> {
+fn open_stream<'s>(open: &'s mut OpenSedFile, ctx: &'s mut Ctx<'_>) -> Option<&'s mut dyn BufRead> {
     match open {
         OpenSedFile::None => None,
         OpenSedFile::Stdin => Some(&mut ctx.stdin),
@@ -63,7 +63,7 @@ fn stream<'s>(open: &'s mut OpenSedFile, ctx: &'s mut Ctx<'_>) -> Option<&'s mut
 
 /// Whether there is more to read; `false` also for errors, which reading then reports.
 fn has_data(open: &mut OpenSedFile, ctx: &mut Ctx<'_>) -> bool {
-    match stream(open, ctx) {
+    match open_stream(open, ctx) {
         None => false,
         Some(s) => loop {
             match s.fill_buf() {
@@ -76,18 +76,18 @@ fn has_data(open: &mut OpenSedFile, ctx: &mut Ctx<'_>) -> bool {
 }
 
 impl SedMachine<'_, '_> {
-    fn separate(&self) -> bool {
+    fn is_separate(&self) -> bool {
         self.settings.separate || self.settings.in_place.is_some()
     }
 
     /// Reads the next line into the pattern space. `false` at the end of all input.
     #[inline]
     pub(super) fn read_line(&mut self) -> Result<bool> {
-        let delimiter = self.delimiter();
+        let delimiter = self.line_delimiter();
         // `t` asks about the line that was read last, whichever command read it.
         self.substituted = false;
         loop {
-            if let Some(s) = stream(&mut self.input.open, self.ctx) {
+            if let Some(s) = open_stream(&mut self.input.open, self.ctx) {
                 self.space.clear();
                 match s.read_until(delimiter, &mut self.space) {
                     Ok(0) => {}
@@ -101,7 +101,7 @@ impl SedMachine<'_, '_> {
                     }
                     Err(e) => {
                         let shown = String::from_utf8_lossy(&self.input.name).into_owned();
-                        let text = strerror(&e);
+                        let text = error_text(&e);
                         return Err(SedRunError::Fatal(
                             4,
                             format!("read error on {shown}: {text}"),
@@ -120,7 +120,7 @@ impl SedMachine<'_, '_> {
     /// Opens the next file that can be opened.
     fn open_next(&mut self) -> Result<bool> {
         while let Some(name) = self.input.files.pop_front() {
-            if self.separate() {
+            if self.is_separate() {
                 self.input.line = 0;
                 self.hold.clear();
                 self.reset_ranges();
@@ -156,7 +156,7 @@ impl SedMachine<'_, '_> {
         let file = match File::open(&path) {
             Ok(f) => f,
             Err(e) => {
-                complain(self, format!("can't read {shown}: {}", strerror(&e)), 2);
+                complain(self, format!("can't read {shown}: {}", error_text(&e)), 2);
                 return Ok(false);
             }
         };
@@ -166,7 +166,7 @@ impl SedMachine<'_, '_> {
                 return Ok(false);
             }
             if self.settings.follow {
-                let path = followed(path);
+                let path = follow_link(path);
                 self.begin_edit(path.clone(), box_sys::path::to_bytes(&path))?;
             } else {
                 self.begin_edit(path, name)?;
@@ -178,12 +178,12 @@ impl SedMachine<'_, '_> {
 
     /// Output goes to a temporary file beside the one edited.
     fn begin_edit(&mut self, path: PathBuf, name: &[u8]) -> Result<()> {
-        let (file, temporary) = beside(self.ctx, &path, "sed").map_err(|e| {
-            let (shown, why) = (String::from_utf8_lossy(name), strerror(&e));
+        let (file, temporary) = create_beside(self.ctx, &path, "sed").map_err(|e| {
+            let (shown, why) = (String::from_utf8_lossy(name), error_text(&e));
             SedRunError::Fatal(4, format!("couldn't open temporary file for {shown}: {why}"))
         })?;
         if let Ok(stat) = meta::stat(&path, true) {
-            inherit(&stat, &temporary);
+            inherit_metadata(&stat, &temporary);
         }
         self.outputs_mut().main = SedOutput::file(BufWriter::with_capacity(BUFFER, file));
         self.input.editing = Some((path, temporary, name.to_vec()));
@@ -196,7 +196,7 @@ impl SedMachine<'_, '_> {
         let Some((path, temporary, name)) = self.input.editing.take() else { return Ok(()) };
         let fail = |e: io::Error| {
             let shown = String::from_utf8_lossy(&name);
-            SedRunError::Fatal(4, format!("cannot rename {shown}: {}", strerror(&e)))
+            SedRunError::Fatal(4, format!("cannot rename {shown}: {}", error_text(&e)))
         };
         let out = std::mem::take(&mut self.outputs_mut().main);
         if let Some(mut w) = out.into_file() {
@@ -215,7 +215,7 @@ impl SedMachine<'_, '_> {
         if has_data(&mut self.input.open, self.ctx) {
             return Ok(false);
         }
-        Ok(self.separate() || !self.more_files())
+        Ok(self.is_separate() || !self.more_files())
     }
 
     /// Whether `n` and `N` find another line.
@@ -223,7 +223,7 @@ impl SedMachine<'_, '_> {
         if has_data(&mut self.input.open, self.ctx) {
             return Ok(true);
         }
-        Ok(!self.separate() && self.more_files())
+        Ok(!self.is_separate() && self.more_files())
     }
 
     /// Whether a later file has data. Files are looked at, not consumed.

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use box_sys::strerror;
+use box_sys::error_text;
 
 use super::{Result, SedMachine};
 use crate::error::SedRunError;
@@ -75,7 +75,7 @@ impl SedMachine<'_, '_> {
                     Ok(f) => OutputKind::File(BufWriter::new(f)),
                     Err(e) => {
                         let shown = String::from_utf8_lossy(name);
-                        let text = strerror(&e);
+                        let text = error_text(&e);
                         return Err(SedRunError::Fatal(
                             4,
                             format!("couldn't open file {shown}: {text}"),
@@ -88,13 +88,13 @@ impl SedMachine<'_, '_> {
         Ok(())
     }
 
-    fn result(&mut self, r: io::Result<()>) -> Result<()> {
+    fn check_result(&mut self, r: io::Result<()>) -> Result<()> {
         match r {
             Ok(()) => Ok(()),
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(SedRunError::BrokenPipe),
             Err(e) => {
                 self.ctx.stdout.take_error();
-                Err(SedRunError::Fatal(4, format!("couldn't write to output: {}", strerror(&e))))
+                Err(SedRunError::Fatal(4, format!("couldn't write to output: {}", error_text(&e))))
             }
         }
     }
@@ -108,7 +108,7 @@ impl SedMachine<'_, '_> {
     /// Prints the pattern space up to `end` as a line.
     #[inline]
     pub(super) fn print_line(&mut self, end: usize) -> Result<()> {
-        let delimiter = self.delimiter();
+        let delimiter = self.line_delimiter();
         let newline = self.newline || end < self.space.len();
         let text = &self.space[..end];
         let written = match &mut self.outputs.main.kind {
@@ -124,10 +124,10 @@ impl SedMachine<'_, '_> {
                 write_line(w, &mut self.outputs.main.missing, text, newline, delimiter)
             }
         };
-        self.result(written)?;
+        self.check_result(written)?;
         if self.settings.unbuffered {
             let flushed = self.ctx.stdout.flush();
-            self.result(flushed)?;
+            self.check_result(flushed)?;
         }
         Ok(())
     }
@@ -137,7 +137,7 @@ impl SedMachine<'_, '_> {
         if !std::mem::take(&mut self.outputs.main.missing) {
             return Ok(());
         }
-        let delimiter = self.delimiter();
+        let delimiter = self.line_delimiter();
         self.write_out(&[delimiter])
     }
 
@@ -146,7 +146,7 @@ impl SedMachine<'_, '_> {
         if text.is_empty() {
             return Ok(());
         }
-        let delimiter = self.delimiter();
+        let delimiter = self.line_delimiter();
         let missing = std::mem::take(&mut self.outputs.main.missing);
         let w: &mut dyn Write = match &mut self.outputs.main.kind {
             OutputKind::File(w) => w,
@@ -156,17 +156,17 @@ impl SedMachine<'_, '_> {
         if written.is_ok() {
             written = w.write_all(text);
         }
-        self.result(written)?;
+        self.check_result(written)?;
         if self.settings.unbuffered {
             let flushed = self.ctx.stdout.flush();
-            self.result(flushed)?;
+            self.check_result(flushed)?;
         }
         Ok(())
     }
 
     /// Writes the pattern space up to `end` as a line of a `w` file.
     pub(super) fn write_file(&mut self, n: usize, end: usize) -> Result<()> {
-        let delimiter = self.delimiter();
+        let delimiter = self.line_delimiter();
         let newline = self.newline || end < self.space.len();
         let text = &self.space[..end];
         let Some(out) = self.outputs.files.get_mut(n) else { return Ok(()) };
@@ -183,7 +183,7 @@ impl SedMachine<'_, '_> {
             }
             OutputKind::File(w) => write_line(w, &mut out.missing, text, newline, delimiter),
         };
-        self.result(written)
+        self.check_result(written)
     }
 
     /// Makes `w` files readable by `r` and commands.
@@ -196,7 +196,7 @@ impl SedMachine<'_, '_> {
     }
 
     /// Flushes everything at the end.
-    pub(super) fn finish(&mut self) -> Result<()> {
+    pub(super) fn flush_all(&mut self) -> Result<()> {
         let mut result = Ok(());
         for out in std::mem::take(&mut self.outputs.files) {
             if let OutputKind::File(mut w) = out.kind {
@@ -204,7 +204,7 @@ impl SedMachine<'_, '_> {
             }
         }
         let flushed = self.ctx.stdout.flush();
-        self.result(result.and(flushed))
+        self.check_result(result.and(flushed))
     }
 }
 

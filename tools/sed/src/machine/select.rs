@@ -13,15 +13,15 @@ const OPEN: u64 = u64::MAX;
 
 impl SedMachine<'_, '_> {
     #[inline]
-    pub(super) fn selected(&mut self, select: &Select) -> Result<bool> {
+    pub(super) fn is_selected(&mut self, select: &Select) -> Result<bool> {
         match select {
             Select::All => Ok(true),
-            Select::One(a) => self.matches(a),
+            Select::One(a) => self.address_matches(a),
             Select::Range(first, end, state) => self.in_range(first, end, *state),
         }
     }
 
-    fn matches(&mut self, a: &SedAddress) -> Result<bool> {
+    fn address_matches(&mut self, a: &SedAddress) -> Result<bool> {
         let line = self.input.line;
         Ok(match a {
             SedAddress::Line(n) => line == *n,
@@ -33,7 +33,7 @@ impl SedMachine<'_, '_> {
     }
 
     /// The pattern, the last one used if it is empty.
-    pub(super) fn regex(&mut self, p: &SedPattern) -> Result<Rc<Regex>> {
+    pub(super) fn pattern_regex(&mut self, p: &SedPattern) -> Result<Rc<Regex>> {
         match p {
             SedPattern::Regex(re) => {
                 self.last_regex = Some(re.clone());
@@ -49,7 +49,7 @@ impl SedMachine<'_, '_> {
     }
 
     fn pattern_matches(&mut self, p: &SedPattern) -> Result<bool> {
-        let re = self.regex(p)?;
+        let re = self.pattern_regex(p)?;
         Ok(re.is_match(&self.space))
     }
 
@@ -61,7 +61,7 @@ impl SedMachine<'_, '_> {
                 SedAddress::Line(n) if line > *n && !self.started[state] => {
                     !matches!(end, RangeEnd::Line(m) if line > *m)
                 }
-                other => self.matches(other)?,
+                other => self.address_matches(other)?,
             };
             if !starts {
                 return Ok(false);
@@ -95,7 +95,7 @@ impl SedMachine<'_, '_> {
                 // Commands that read on may have passed the end.
                 if line > until {
                     self.ranges[state] = None;
-                    return self.again(first, end, state);
+                    return self.begin_range_again(first, end, state);
                 }
                 line == until
             }
@@ -107,7 +107,12 @@ impl SedMachine<'_, '_> {
     }
 
     /// A line behind a range may begin the next one.
-    fn again(&mut self, first: &SedAddress, end: &RangeEnd, state: usize) -> Result<bool> {
+    fn begin_range_again(
+        &mut self,
+        first: &SedAddress,
+        end: &RangeEnd,
+        state: usize,
+    ) -> Result<bool> {
         match first {
             SedAddress::Line(_) => Ok(false),
             _ => self.in_range(first, end, state),

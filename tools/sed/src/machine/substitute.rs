@@ -6,8 +6,8 @@ use super::{Result, SedMachine};
 use crate::script::{CaseChange, SedPart, SedSubstitute};
 
 impl SedMachine<'_, '_> {
-    pub(super) fn substitute(&mut self, s: &SedSubstitute) -> Result<()> {
-        let re = self.regex(&s.pattern)?;
+    pub(super) fn run_substitute(&mut self, s: &SedSubstitute) -> Result<()> {
+        let re = self.pattern_regex(&s.pattern)?;
         let mut out = std::mem::take(&mut self.scratch);
         let mut captures = std::mem::take(&mut self.captures);
         out.clear();
@@ -84,7 +84,7 @@ impl SedMachine<'_, '_> {
             self.print_space()?;
         }
         if s.execute {
-            self.execute(None)?;
+            self.execute_command(None)?;
         }
         if s.print && !(s.print_before_execute && s.execute) {
             self.print_space()?;
@@ -112,8 +112,8 @@ fn with_cases(
         }
         let first = if utf8 { utf8_len(piece) } else { 1 };
         let first_case = if *once == CaseChange::Off { lasting } else { *once };
-        change(&piece[..first], first_case, utf8, out);
-        change(&piece[first..], lasting, utf8, out);
+        change_case(&piece[..first], first_case, utf8, out);
+        change_case(&piece[first..], lasting, utf8, out);
         *once = CaseChange::Off;
     };
     for part in parts {
@@ -134,7 +134,7 @@ fn with_cases(
     }
 }
 
-fn change(piece: &[u8], case: CaseChange, utf8: bool, out: &mut Vec<u8>) {
+fn change_case(piece: &[u8], case: CaseChange, utf8: bool, out: &mut Vec<u8>) {
     let upper = match case {
         CaseChange::Off => return out.extend_from_slice(piece),
         CaseChange::Upper | CaseChange::UpperOne => true,

@@ -4,15 +4,15 @@ use super::{Result, SedParser};
 use crate::script::{RangeEnd, SedAddress, SedPattern, Select};
 
 impl SedParser<'_> {
-    pub(super) fn select(&mut self) -> Result<Select> {
-        let Some(first) = self.address()? else { return Ok(Select::All) };
+    pub(super) fn parse_select(&mut self) -> Result<Select> {
+        let Some(first) = self.parse_address()? else { return Ok(Select::All) };
         self.skip_blanks();
-        if self.peek() != Some(b',') {
+        if self.peek_byte() != Some(b',') {
             if matches!(first, SedAddress::Zero) {
                 // Reported with the command read, as GNU does.
                 self.skip_blanks();
                 self.at += 1;
-                return self.error("invalid usage of line address 0");
+                return self.error_here("invalid usage of line address 0");
             }
             return Ok(Select::One(first));
         }
@@ -21,7 +21,7 @@ impl SedParser<'_> {
         let end = self.range_end()?;
         if matches!(first, SedAddress::Zero) && !matches!(end, RangeEnd::Regex(_)) {
             self.at += 1;
-            return self.error("invalid usage of line address 0");
+            return self.error_here("invalid usage of line address 0");
         }
         let state = self.script.ranges;
         self.script.ranges += 1;
@@ -31,20 +31,20 @@ impl SedParser<'_> {
         Ok(Select::Range(first, end, state))
     }
 
-    fn address(&mut self) -> Result<Option<SedAddress>> {
-        Ok(Some(match self.peek() {
+    fn parse_address(&mut self) -> Result<Option<SedAddress>> {
+        Ok(Some(match self.peek_byte() {
             Some(b'$') => {
                 self.at += 1;
                 SedAddress::Last
             }
             Some(b'/' | b'\\') => SedAddress::Regex(self.address_pattern()?),
             Some(c) if c.is_ascii_digit() => {
-                let n = self.number().unwrap_or(0);
+                let n = self.parse_number().unwrap_or(0);
                 self.skip_blanks();
-                if self.peek() == Some(b'~') && !self.dialect.posix {
+                if self.peek_byte() == Some(b'~') && !self.dialect.posix {
                     self.at += 1;
                     self.skip_blanks();
-                    let step = self.number().unwrap_or(0);
+                    let step = self.parse_number().unwrap_or(0);
                     return Ok(Some(if step == 0 && n > 0 {
                         SedAddress::Line(n)
                     } else if step == 0 {
@@ -57,26 +57,26 @@ impl SedParser<'_> {
             }
             Some(b'+' | b'~') => {
                 self.at += 2;
-                return self.error("invalid usage of +N or ~N as first address");
+                return self.error_here("invalid usage of +N or ~N as first address");
             }
             Some(b',') => {
                 self.at += 1;
-                return self.error("unexpected `,'");
+                return self.error_here("unexpected `,'");
             }
             _ => return Ok(None),
         }))
     }
 
     fn range_end(&mut self) -> Result<RangeEnd> {
-        if let Some(c @ (b'+' | b'~')) = self.peek() {
+        if let Some(c @ (b'+' | b'~')) = self.peek_byte() {
             self.at += 1;
-            let Some(n) = self.number() else {
+            let Some(n) = self.parse_number() else {
                 self.at += 1;
-                return self.error("expected number after +/~");
+                return self.error_here("expected number after +/~");
             };
             return Ok(if c == b'+' { RangeEnd::Count(n) } else { RangeEnd::Multiple(n) });
         }
-        match self.address() {
+        match self.parse_address() {
             Ok(Some(SedAddress::Line(n))) => Ok(RangeEnd::Line(n)),
             Ok(Some(SedAddress::Zero)) => Ok(RangeEnd::Line(0)),
             Ok(Some(SedAddress::Last)) => Ok(RangeEnd::Last),
@@ -84,7 +84,7 @@ impl SedParser<'_> {
             Ok(Some(SedAddress::Step(a, b))) => Ok(RangeEnd::Step(a, b)),
             Ok(None) => {
                 self.at += 1;
-                self.error("unexpected `,'")
+                self.error_here("unexpected `,'")
             }
             Err(e) => Err(e),
         }
@@ -92,26 +92,26 @@ impl SedParser<'_> {
 
     /// `/re/flags` or `\cREc` and flags.
     fn address_pattern(&mut self) -> Result<SedPattern> {
-        if self.take() == Some(b'\\') {
+        if self.take_byte() == Some(b'\\') {
             self.at += 1;
         }
         let delimiter = self.text.get(self.at - 1).copied().unwrap_or(b'/');
         if self.at > self.text.len() || matches!(delimiter, b'\n' | b'\\') {
             self.at = self.at.min(self.text.len());
-            return self.error("unterminated address regex");
+            return self.error_here("unterminated address regex");
         }
-        let Some(body) = self.delimited(delimiter, true) else {
-            return self.error("unterminated address regex");
+        let Some(body) = self.read_delimited(delimiter, true) else {
+            return self.error_here("unterminated address regex");
         };
         let (mut icase, mut multiline) = (false, false);
         loop {
-            match self.peek() {
+            match self.peek_byte() {
                 Some(b'I') => icase = true,
                 Some(b'M') => multiline = true,
                 _ => break,
             }
             self.at += 1;
         }
-        self.pattern(&body, icase, multiline)
+        self.compile_pattern(&body, icase, multiline)
     }
 }

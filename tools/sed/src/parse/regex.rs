@@ -11,10 +11,10 @@ impl SedParser<'_> {
     /// Reads up to an unescaped delimiter, which is taken too. `\n` stays, an escaped
     /// delimiter loses its backslash. In a pattern a bracket expression may hold the delimiter.
     /// `None` if the text ends (or, in a pattern, the line).
-    pub(super) fn delimited(&mut self, delimiter: u8, pattern: bool) -> Option<Vec<u8>> {
+    pub(super) fn read_delimited(&mut self, delimiter: u8, pattern: bool) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         loop {
-            let c = self.take()?;
+            let c = self.take_byte()?;
             if c == delimiter {
                 return Some(out);
             }
@@ -25,7 +25,7 @@ impl SedParser<'_> {
                     return None;
                 }
                 b'\\' => {
-                    let next = self.take()?;
+                    let next = self.take_byte()?;
                     if next == delimiter && (pattern || next != b'&') {
                         // `s,x\,y,z,`. A delimiter `n` could no longer mean a newline.
                         out.push(next);
@@ -35,14 +35,14 @@ impl SedParser<'_> {
                         out.extend([b'\\', next]);
                     }
                 }
-                b'[' if pattern => self.bracket(delimiter, &mut out),
+                b'[' if pattern => self.copy_bracket(delimiter, &mut out),
                 _ => out.push(c),
             }
         }
     }
 
     /// After a `[`: copies a bracket expression. One that is not closed takes the rest.
-    fn bracket(&mut self, delimiter: u8, out: &mut Vec<u8>) {
+    fn copy_bracket(&mut self, delimiter: u8, out: &mut Vec<u8>) {
         out.push(b'[');
         let rest = &self.text[self.at..];
         let mut n = 0;
@@ -74,7 +74,7 @@ impl SedParser<'_> {
     }
 
     /// Compiles a pattern's text.
-    pub(super) fn pattern(
+    pub(super) fn compile_pattern(
         &mut self,
         body: &[u8],
         icase: bool,
@@ -82,11 +82,11 @@ impl SedParser<'_> {
     ) -> Result<SedPattern> {
         if body.is_empty() {
             if icase || multiline {
-                return self.error("cannot specify modifiers on empty regexp");
+                return self.error_here("cannot specify modifiers on empty regexp");
             }
             return Ok(SedPattern::Last);
         }
-        let body = resolve(body);
+        let body = resolve_escapes(body);
         let syntax = if self.dialect.extended { RegexSyntax::Ere } else { RegexSyntax::Bre };
         let mut options = RegexOptions::new(syntax).icase(icase).utf8(self.dialect.utf8);
         // GNU compiles `M` with REG_NEWLINE.
@@ -98,14 +98,14 @@ impl SedParser<'_> {
         }
         match Regex::new(&body, &options) {
             Ok(re) => Ok(SedPattern::Regex(Rc::new(re))),
-            Err(e) => self.error(e.to_string()),
+            Err(e) => self.error_here(e.to_string()),
         }
     }
 }
 
 /// A character by one of sed's escapes (without the backslash): the byte, and the bytes of
 /// the escape. `\n` is not among them.
-pub(super) fn escape(text: &[u8]) -> Option<(u8, usize)> {
+pub(super) fn parse_escape(text: &[u8]) -> Option<(u8, usize)> {
     let number = |base: u32, most: usize| -> Option<(u8, usize)> {
         let digits = text[1..].iter().take(most).map_while(|c| char::from(*c).to_digit(base));
         let (n, len) = digits.fold((0u32, 0), |(n, len), d| (n * base + d, len + 1));
@@ -126,7 +126,7 @@ pub(super) fn escape(text: &[u8]) -> Option<(u8, usize)> {
 }
 
 /// Replaces sed's escapes in a pattern by the characters meant.
-fn resolve(body: &[u8]) -> Vec<u8> {
+fn resolve_escapes(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len());
     let mut at = 0;
     let mut bracket = false;
@@ -139,7 +139,7 @@ fn resolve(body: &[u8]) -> Vec<u8> {
                 at += 2;
                 continue;
             }
-            if let Some((byte, len)) = escape(rest) {
+            if let Some((byte, len)) = parse_escape(rest) {
                 // One that is an operator acts as one, as in GNU sed 4.9.
                 out.push(byte);
                 at += 1 + len;

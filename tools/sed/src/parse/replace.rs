@@ -4,33 +4,35 @@ use std::collections::HashMap;
 
 use box_text::number::utf8_len;
 
-use super::regex::escape;
+use super::regex::parse_escape;
 use super::{Result, SedParser};
 use crate::script::{CaseChange, SedAction, SedPart, SedPattern, SedSubstitute, Translate};
 
 impl SedParser<'_> {
-    fn delimiter(&mut self, unterminated: &str) -> Result<u8> {
-        match self.take() {
+    fn parse_delimiter(&mut self, unterminated: &str) -> Result<u8> {
+        match self.take_byte() {
             Some(c) if c != b'\n' => {
                 if c >= 0x80 && self.dialect.utf8 {
-                    return self.error("delimiter character is not a single-byte character");
+                    return self.error_here("delimiter character is not a single-byte character");
                 }
                 Ok(c)
             }
             Some(_) => {
                 self.at += 1;
-                self.error(unterminated)
+                self.error_here(unterminated)
             }
-            None => self.error(unterminated),
+            None => self.error_here(unterminated),
         }
     }
 
-    pub(super) fn substitute(&mut self) -> Result<SedAction> {
+    pub(super) fn parse_substitute(&mut self) -> Result<SedAction> {
         const UNTERMINATED: &str = "unterminated `s' command";
-        let delimiter = self.delimiter(UNTERMINATED)?;
-        let Some(body) = self.delimited(delimiter, true) else { return self.error(UNTERMINATED) };
-        let Some(replacement) = self.delimited(delimiter, false) else {
-            return self.error(UNTERMINATED);
+        let delimiter = self.parse_delimiter(UNTERMINATED)?;
+        let Some(body) = self.read_delimited(delimiter, true) else {
+            return self.error_here(UNTERMINATED);
+        };
+        let Some(replacement) = self.read_delimited(delimiter, false) else {
+            return self.error_here(UNTERMINATED);
         };
         let parts = replacement_parts(&replacement, self.dialect.posix);
         let mut s = SedSubstitute {
@@ -45,22 +47,22 @@ impl SedParser<'_> {
             execute: false,
             write: None,
         };
-        let (icase, multiline) = self.flags(&mut s)?;
-        s.pattern = self.pattern(&body, icase, multiline)?;
+        let (icase, multiline) = self.parse_flags(&mut s)?;
+        s.pattern = self.compile_pattern(&body, icase, multiline)?;
         if let SedPattern::Regex(re) = &s.pattern {
             let most = s.parts.iter().map(|p| if let SedPart::Group(n) = p { *n } else { 0 }).max();
             if let Some(n) = most.filter(|n| *n > re.group_count()) {
-                return self.error(format!("invalid reference \\{n} on `s' command's RHS"));
+                return self.error_here(format!("invalid reference \\{n} on `s' command's RHS"));
             }
         }
         Ok(SedAction::Substitute(Box::new(s)))
     }
 
     /// Flags up to the end of the command; whether case is ignored and lines matter.
-    fn flags(&mut self, s: &mut SedSubstitute) -> Result<(bool, bool)> {
+    fn parse_flags(&mut self, s: &mut SedSubstitute) -> Result<(bool, bool)> {
         let (mut icase, mut multiline, mut numbered) = (false, false, false);
         loop {
-            let Some(c) = self.take() else { return Ok((icase, multiline)) };
+            let Some(c) = self.take_byte() else { return Ok((icase, multiline)) };
             match c {
                 b'i' | b'I' => icase = true,
                 b'm' | b'M' => multiline = true,
@@ -70,31 +72,31 @@ impl SedParser<'_> {
                 }
                 b'p' => {
                     if s.print {
-                        return self.error("multiple `p' options to `s' command");
+                        return self.error_here("multiple `p' options to `s' command");
                     }
                     s.print = true;
                     s.print_before_execute = !s.execute;
                 }
                 b'g' => {
                     if s.global {
-                        return self.error("multiple `g' options to `s' command");
+                        return self.error_here("multiple `g' options to `s' command");
                     }
                     s.global = true;
                 }
                 b'w' => {
                     self.no_sandbox()?;
                     let name = self.file_name()?;
-                    s.write = Some(self.output(&name));
+                    s.write = Some(self.output_id(&name));
                     return Ok((icase, multiline));
                 }
                 b'0'..=b'9' => {
                     if numbered {
-                        return self.error("multiple number options to `s' command");
+                        return self.error_here("multiple number options to `s' command");
                     }
                     self.at -= 1;
-                    let n = self.number().unwrap_or(0);
+                    let n = self.parse_number().unwrap_or(0);
                     if n == 0 {
-                        return self.error("number option to `s' command may not be zero");
+                        return self.error_here("number option to `s' command may not be zero");
                     }
                     s.number = usize::try_from(n).unwrap_or(usize::MAX);
                     numbered = true;
@@ -104,22 +106,24 @@ impl SedParser<'_> {
                     return Ok((icase, multiline));
                 }
                 b'\n' | b';' => return Ok((icase, multiline)),
-                b'\r' if matches!(self.peek(), None | Some(b'\n')) => {}
+                b'\r' if matches!(self.peek_byte(), None | Some(b'\n')) => {}
                 c if c.is_ascii_whitespace() => {}
-                _ => return self.error("unknown option to `s'"),
+                _ => return self.error_here("unknown option to `s'"),
             }
         }
     }
 
-    pub(super) fn translate(&mut self) -> Result<SedAction> {
+    pub(super) fn parse_translate(&mut self) -> Result<SedAction> {
         const UNTERMINATED: &str = "unterminated `y' command";
-        let delimiter = self.delimiter(UNTERMINATED)?;
-        let Some(from) = self.translate_side(delimiter) else { return self.error(UNTERMINATED) };
-        let Some(to) = self.translate_side(delimiter) else { return self.error(UNTERMINATED) };
-        let from = self.characters(&from);
-        let to = self.characters(&to);
+        let delimiter = self.parse_delimiter(UNTERMINATED)?;
+        let Some(from) = self.translate_side(delimiter) else {
+            return self.error_here(UNTERMINATED);
+        };
+        let Some(to) = self.translate_side(delimiter) else { return self.error_here(UNTERMINATED) };
+        let from = self.split_characters(&from);
+        let to = self.split_characters(&to);
         if from.len() != to.len() {
-            return self.error("strings for `y' command are different lengths");
+            return self.error_here("strings for `y' command are different lengths");
         }
         let pairs = || from.iter().zip(&to);
         let table = if pairs().all(|(a, b)| a.len() == 1 && b.len() == 1) {
@@ -140,7 +144,7 @@ impl SedParser<'_> {
 
     /// One side of `y`, escapes resolved.
     fn translate_side(&mut self, delimiter: u8) -> Option<Vec<u8>> {
-        let raw = self.delimited(delimiter, false)?;
+        let raw = self.read_delimited(delimiter, false)?;
         let mut out = Vec::with_capacity(raw.len());
         let mut at = 0;
         while at < raw.len() {
@@ -150,7 +154,7 @@ impl SedParser<'_> {
                     b'n' => out.push(b'\n'),
                     b'\\' | b'\n' => out.push(rest[0]),
                     c if c == delimiter => out.push(c),
-                    _ => match escape(rest) {
+                    _ => match parse_escape(rest) {
                         Some((byte, len)) => {
                             out.push(byte);
                             at += 1 + len;
@@ -168,7 +172,7 @@ impl SedParser<'_> {
         Some(out)
     }
 
-    fn characters(&self, text: &[u8]) -> Vec<Vec<u8>> {
+    fn split_characters(&self, text: &[u8]) -> Vec<Vec<u8>> {
         let mut list = Vec::new();
         let mut at = 0;
         while at < text.len() {
@@ -221,7 +225,7 @@ fn replacement_parts(text: &[u8], posix: bool) -> Vec<SedPart> {
                     push(&mut parts, &mut plain, SedPart::Case(case));
                 }
             }
-            other => match escape(rest) {
+            other => match parse_escape(rest) {
                 Some((byte, len)) => {
                     plain.push(byte);
                     at += len - 1;

@@ -1,6 +1,6 @@
 //! Arguments that are text: of `a`, `i`, `c`; file names; labels.
 
-use super::regex::escape;
+use super::regex::parse_escape;
 use super::{Result, SedParser};
 use crate::script::SedAction;
 
@@ -9,15 +9,15 @@ impl SedParser<'_> {
     /// Ends at a newline that has no backslash before it; the newline is part of it.
     pub(super) fn text_argument(&mut self) -> Result<Vec<u8>> {
         self.skip_blanks();
-        if self.peek().is_none() {
-            return self.error("expected \\ after `a', `c' or `i'");
+        if self.peek_byte().is_none() {
+            return self.error_here("expected \\ after `a', `c' or `i'");
         }
         let mut skip_lead = false;
-        if self.peek() == Some(b'\\') {
+        if self.peek_byte() == Some(b'\\') {
             self.at += 1;
             let after = self.at;
             self.skip_blanks();
-            if self.peek() == Some(b'\n') {
+            if self.peek_byte() == Some(b'\n') {
                 self.at += 1;
             } else {
                 // `a\text`: the backslash keeps leading blanks.
@@ -27,7 +27,7 @@ impl SedParser<'_> {
         }
         let _ = skip_lead;
         let mut out = Vec::new();
-        while let Some(c) = self.take() {
+        while let Some(c) = self.take_byte() {
             match c {
                 b'\n' => {
                     out.push(b'\n');
@@ -35,7 +35,7 @@ impl SedParser<'_> {
                 }
                 b'\\' => {
                     let rest = &self.text[self.at..];
-                    match (rest.first(), escape(rest)) {
+                    match (rest.first(), parse_escape(rest)) {
                         (None, _) => break,
                         (Some(b'n'), _) if !out.is_empty() => {
                             out.push(b'\n');
@@ -63,7 +63,7 @@ impl SedParser<'_> {
     /// The rest of the line, taken with its newline.
     pub(super) fn rest_of_line(&mut self) -> Vec<u8> {
         let from = self.at;
-        while self.peek().is_some_and(|c| c != b'\n') {
+        while self.peek_byte().is_some_and(|c| c != b'\n') {
             self.at += 1;
         }
         let line = self.text[from..self.at].to_vec();
@@ -75,7 +75,7 @@ impl SedParser<'_> {
         self.skip_blanks();
         let name = self.rest_of_line();
         if name.is_empty() {
-            return self.error("missing filename in r/R/w/W commands");
+            return self.error_here("missing filename in r/R/w/W commands");
         }
         Ok(name)
     }
@@ -86,8 +86,8 @@ impl SedParser<'_> {
         Ok(match c {
             b'r' => SedAction::ReadFile(name),
             b'R' => SedAction::ReadLine(name),
-            b'w' => SedAction::Write(self.output(&name)),
-            _ => SedAction::WriteFirst(self.output(&name)),
+            b'w' => SedAction::Write(self.output_id(&name)),
+            _ => SedAction::WriteFirst(self.output_id(&name)),
         })
     }
 
@@ -96,7 +96,7 @@ impl SedParser<'_> {
         self.skip_blanks();
         let label = self.label_use();
         if label.is_empty() {
-            return self.error("\":\" lacks a label");
+            return self.error_here("\":\" lacks a label");
         }
         Ok(label)
     }
@@ -105,7 +105,7 @@ impl SedParser<'_> {
     pub(super) fn label_use(&mut self) -> Vec<u8> {
         self.skip_blanks();
         let from = self.at;
-        while self.peek().is_some_and(|c| !c.is_ascii_whitespace() && c != b';' && c != b'}') {
+        while self.peek_byte().is_some_and(|c| !c.is_ascii_whitespace() && c != b';' && c != b'}') {
             self.at += 1;
         }
         self.text[from..self.at].to_vec()

@@ -24,7 +24,7 @@ impl EscapeDialect {
     }
 }
 
-/// Result of [`decode`].
+/// Result of [`decode_escapes`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecodedText {
     pub bytes: Vec<u8>,
@@ -44,14 +44,14 @@ pub enum EscapeWarning {
 }
 
 /// Decodes the escapes of a whole text.
-pub fn decode(text: &[u8], dialect: EscapeDialect) -> DecodedText {
+pub fn decode_escapes(text: &[u8], dialect: EscapeDialect) -> DecodedText {
     let mut out = DecodedText { bytes: Vec::with_capacity(text.len()), ..DecodedText::default() };
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'\\', rest) {
         out.bytes.extend_from_slice(&rest[..at]);
         rest = &rest[at + 1..];
         let start = out.bytes.len();
-        let used = escape(rest, dialect, &mut out);
+        let used = decode_escape(rest, dialect, &mut out);
         if out.stop {
             return out;
         }
@@ -67,11 +67,11 @@ pub fn decode(text: &[u8], dialect: EscapeDialect) -> DecodedText {
 
 /// The bytes of a `$'...'` string, given the text between its quotes.
 pub fn ansi_c(text: &[u8]) -> Vec<u8> {
-    decode(text, EscapeDialect::AnsiC).bytes
+    decode_escapes(text, EscapeDialect::AnsiC).bytes
 }
 
 /// The control character that C writes as a backslash and this letter (ISO C 6.4.4.4).
-pub fn named(letter: u8) -> Option<u8> {
+pub fn control_char(letter: u8) -> Option<u8> {
     Some(match letter {
         b'a' => 7,
         b'b' => 8,
@@ -84,57 +84,57 @@ pub fn named(letter: u8) -> Option<u8> {
     })
 }
 
-/// The letter that C writes behind a backslash for a control character: the reverse of [`named`].
-pub fn letter(control: u8) -> Option<u8> {
-    (b'a'..=b'v').find(|l| named(*l) == Some(control))
+/// The letter that C writes behind a backslash for a control character: the reverse of [`control_char`].
+pub fn control_letter(control: u8) -> Option<u8> {
+    (b'a'..=b'v').find(|l| control_char(*l) == Some(control))
 }
 
 /// A byte as C writes it behind a backslash: by a letter if it has one, else as three octal digits.
 pub fn push_escaped(byte: u8, out: &mut Vec<u8>) {
-    match letter(byte) {
+    match control_letter(byte) {
         Some(letter) => out.extend_from_slice(&[b'\\', letter]),
         None => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
     }
 }
 
 /// Decodes one escape, given what follows its backslash; returns how much it took.
-fn escape(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
+fn decode_escape(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
     let Some(&byte) = rest.first() else {
         out.bytes.push(b'\\');
         return 0;
     };
     let plain = match byte {
-        b'E' | b'u' | b'U' if dialect == EscapeDialect::GnuEcho => return keep(byte, out),
+        b'E' | b'u' | b'U' if dialect == EscapeDialect::GnuEcho => return keep_byte(byte, out),
         b'e' | b'E' => 0x1b,
         b'\\' => b'\\',
         b'"' if dialect == EscapeDialect::GnuFormat => byte,
         b'\'' | b'"' | b'?' if matches!(dialect, EscapeDialect::AnsiC | EscapeDialect::Format) => {
             byte
         }
-        b'0'..=b'7' => return octal(rest, dialect, out),
-        b'x' => return hex(rest, dialect, out),
-        b'u' | b'U' => return unicode(rest, dialect, out),
-        b'c' => return control(rest, dialect, out),
-        _ => match named(byte) {
+        b'0'..=b'7' => return decode_octal(rest, dialect, out),
+        b'x' => return decode_hex(rest, dialect, out),
+        b'u' | b'U' => return decode_unicode(rest, dialect, out),
+        b'c' => return decode_control(rest, dialect, out),
+        _ => match control_char(byte) {
             Some(control) => control,
-            None => return keep(byte, out),
+            None => return keep_byte(byte, out),
         },
     };
     out.bytes.push(plain);
     1
 }
 
-fn keep(byte: u8, out: &mut DecodedText) -> usize {
+fn keep_byte(byte: u8, out: &mut DecodedText) -> usize {
     out.bytes.extend_from_slice(&[b'\\', byte]);
     1
 }
 
-fn octal(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
+fn decode_octal(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
     // `\0nnn` has three digits after the zero, `\nnn` three in all.
     let zero_form = rest[0] == b'0'
         && matches!(dialect, EscapeDialect::Echo | EscapeDialect::GnuEcho | EscapeDialect::PrintfB);
     if dialect == EscapeDialect::Echo && !zero_form {
-        return keep(rest[0], out);
+        return keep_byte(rest[0], out);
     }
     let limit = if zero_form { 4 } else { 3 };
     let digits = rest.iter().take(limit).take_while(|b| (b'0'..=b'7').contains(b)).count();
@@ -154,7 +154,7 @@ fn hex_digits(rest: &[u8], limit: usize) -> (u32, usize) {
     (value, count)
 }
 
-fn hex(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
+fn decode_hex(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
     if dialect == EscapeDialect::AnsiC && rest.get(1) == Some(&b'{') {
         let (value, count) = hex_digits(&rest[2..], usize::MAX);
         let closed = rest.get(2 + count) == Some(&b'}');
@@ -171,25 +171,25 @@ fn hex(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
         if dialect.is_format() || dialect == EscapeDialect::PrintfB {
             out.warnings.push(EscapeWarning::MissingHexDigit);
         }
-        return keep(b'x', out);
+        return keep_byte(b'x', out);
     }
     out.bytes.push(value as u8);
     1 + count
 }
 
-fn unicode(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
+fn decode_unicode(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
     let (value, count) = hex_digits(&rest[1..], if rest[0] == b'u' { 4 } else { 8 });
     if count == 0 {
         if dialect.is_format() || dialect == EscapeDialect::PrintfB {
             out.warnings.push(EscapeWarning::MissingUnicodeDigit(rest[0]));
         }
-        return keep(rest[0], out);
+        return keep_byte(rest[0], out);
     }
     push_code_point(value, &mut out.bytes);
     1 + count
 }
 
-fn control(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
+fn decode_control(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
     match dialect {
         EscapeDialect::Echo
         | EscapeDialect::GnuEcho
@@ -198,9 +198,9 @@ fn control(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize 
             out.stop = true;
             1
         }
-        EscapeDialect::Format => keep(b'c', out),
+        EscapeDialect::Format => keep_byte(b'c', out),
         EscapeDialect::AnsiC => {
-            let Some(&byte) = rest.get(1) else { return keep(b'c', out) };
+            let Some(&byte) = rest.get(1) else { return keep_byte(b'c', out) };
             out.bytes.push(if byte == b'?' { 0x7f } else { byte.to_ascii_uppercase() & 0x1f });
             // `\c\\`: the backslash itself was written escaped.
             if byte == b'\\' && rest.get(2) == Some(&b'\\') { 3 } else { 2 }
@@ -234,7 +234,7 @@ mod tests {
 
     fn all(text: &str) -> [Vec<u8>; 4] {
         [EscapeDialect::Echo, EscapeDialect::PrintfB, EscapeDialect::Format, EscapeDialect::AnsiC]
-            .map(|d| decode(text.as_bytes(), d).bytes)
+            .map(|d| decode_escapes(text.as_bytes(), d).bytes)
     }
 
     /// Values: `echo -en`, `printf %b`, `printf`, `$'..'` of bash 5.2 through xxd.
@@ -266,9 +266,9 @@ mod tests {
             }
         }
         assert_eq!(
-            decode(br"\x", EscapeDialect::Format).warnings,
+            decode_escapes(br"\x", EscapeDialect::Format).warnings,
             [EscapeWarning::MissingHexDigit]
         );
-        assert!(decode(br"a\cb", EscapeDialect::Echo).stop);
+        assert!(decode_escapes(br"a\cb", EscapeDialect::Echo).stop);
     }
 }

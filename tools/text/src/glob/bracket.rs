@@ -1,6 +1,6 @@
 //! Bracket expressions (POSIX XBD 9.3.5): `[abc] [!a-z] [[:digit:]_] [[=a=]] [[.hyphen.]]`.
 
-use super::{char_at, fold};
+use super::{char_at, fold_case};
 
 /// A compiled bracket expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,7 +153,7 @@ impl Bracket {
 
     fn has_folded(&self, code: u32) -> bool {
         let in_range = |code: u32| self.ranges.iter().any(|&(a, b)| a <= code && code <= b);
-        if in_range(fold(code)) {
+        if in_range(fold_case(code)) {
             return true;
         }
         let upper =
@@ -188,7 +188,7 @@ pub(super) fn parse(
         first = false;
         if byte == b'['
             && text.get(i + 1) == Some(&b':')
-            && let Some((name, end)) = delimited(text, i + 2, b':')
+            && let Some((name, end)) = split_delimited(text, i + 2, b':')
         {
             if let Some(class) = BracketClass::by_name(name) {
                 // Without regard to case `[[:upper:]]` and `[[:lower:]]` still mean what they say in bash.
@@ -199,7 +199,7 @@ pub(super) fn parse(
         }
         if byte == b'['
             && text.get(i + 1) == Some(&b'=')
-            && let Some((name, end)) = delimited(text, i + 2, b'=')
+            && let Some((name, end)) = split_delimited(text, i + 2, b'=')
         {
             if let Some(code) = single_char(name, options.utf8) {
                 bracket.add_range(code, code);
@@ -207,11 +207,11 @@ pub(super) fn parse(
             i = end;
             continue;
         }
-        let (start, next) = element(text, i, options)?;
+        let (start, next) = parse_element(text, i, options)?;
         i = next;
         let is_range = text.get(i) == Some(&b'-') && text.get(i + 1).is_some_and(|&b| b != b']');
         if is_range {
-            let (end, next) = element(text, i + 1, options)?;
+            let (end, next) = parse_element(text, i + 1, options)?;
             i = next;
             if let (Some(start), Some(end)) = (start, end) {
                 bracket.add_range(start, end);
@@ -236,13 +236,13 @@ pub(super) fn breaks_off(text: &[u8], at: usize, options: super::GlobOptions) ->
         if options.escape && text[i..] == *b"\\" {
             return true;
         }
-        let Some((_, next)) = element(text, i, options) else { return false };
+        let Some((_, next)) = parse_element(text, i, options) else { return false };
         i = next;
         if text.get(i) == Some(&b'-') {
             if i + 1 == text.len() {
                 return true;
             }
-            match element(text, i + 1, options) {
+            match parse_element(text, i + 1, options) {
                 Some((_, next)) => i = next,
                 None => return options.escape && text.ends_with(b"\\"),
             }
@@ -260,12 +260,16 @@ impl Bracket {
 }
 
 /// One end of a range: a character, `\c`, or `[.name.]`; the code is `None` for an unknown name.
-fn element(text: &[u8], at: usize, options: super::GlobOptions) -> Option<(Option<u32>, usize)> {
+fn parse_element(
+    text: &[u8],
+    at: usize,
+    options: super::GlobOptions,
+) -> Option<(Option<u32>, usize)> {
     if text.get(at) == Some(&b'[')
         && text.get(at + 1) == Some(&b'.')
-        && let Some((name, end)) = delimited(text, at + 2, b'.')
+        && let Some((name, end)) = split_delimited(text, at + 2, b'.')
     {
-        return Some((collating(name, options.utf8), end));
+        return Some((collating_char(name, options.utf8), end));
     }
     let at = if options.escape && text.get(at) == Some(&b'\\') { at + 1 } else { at };
     let (code, width) = char_at(text, at, options.utf8)?;
@@ -273,7 +277,7 @@ fn element(text: &[u8], at: usize, options: super::GlobOptions) -> Option<(Optio
 }
 
 /// The text up to `delimiter` and `]`, with the position behind both.
-fn delimited(text: &[u8], start: usize, delimiter: u8) -> Option<(&[u8], usize)> {
+fn split_delimited(text: &[u8], start: usize, delimiter: u8) -> Option<(&[u8], usize)> {
     let rest = text.get(start..)?;
     // A name is short; looking further would make unclosed brackets quadratic.
     let rest = &rest[..rest.len().min(64)];
@@ -289,7 +293,7 @@ fn single_char(name: &[u8], utf8: bool) -> Option<u32> {
 }
 
 /// POSIX names of characters (XBD 6.1, portable character set).
-fn collating(name: &[u8], utf8: bool) -> Option<u32> {
+fn collating_char(name: &[u8], utf8: bool) -> Option<u32> {
     if let Some(code) = single_char(name, utf8) {
         return Some(code);
     }

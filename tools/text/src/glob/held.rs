@@ -24,13 +24,13 @@ pub(super) struct HeldStar {
 
 impl HeldStar {
     /// A star before the rest of a pattern that begins like `!(..)` and does not end.
-    pub(super) fn unclosed(text: &[u8]) -> HeldStar {
+    pub(super) fn unclosed_group(text: &[u8]) -> HeldStar {
         HeldStar { nodes: vec![GlobNode::Literal(text.into())], passed: 0, negated: true }
     }
 }
 
 /// Puts stars for which it makes a difference together with what is behind them.
-pub(super) fn hold(mut nodes: Vec<GlobNode>) -> Vec<GlobNode> {
+pub(super) fn hold_stars(mut nodes: Vec<GlobNode>) -> Vec<GlobNode> {
     let mut count = 0;
     for at in (0..nodes.len()).rev() {
         if nodes[at] != GlobNode::Star || count == MAX_HELD {
@@ -68,19 +68,19 @@ fn all_empty(nodes: &[GlobNode]) -> bool {
 }
 
 impl Sim<'_> {
-    pub(super) fn held(
+    pub(super) fn step_held(
         &mut self,
         held: &HeldStar,
         set: IntervalSet,
         direction: Direction,
     ) -> IntervalSet {
         let rest = &held.nodes[held.passed..];
-        let mut out = self.anywhere(rest, &set, direction);
+        let mut out = self.step_anywhere(rest, &set, direction);
         for at in 0..held.passed {
             let nodes = &held.nodes[at..];
             let found = match &nodes[0] {
                 GlobNode::Group(ExtGroup::Optional, _) => self.run(nodes, set.clone(), direction),
-                _ => self.anywhere(nodes, &set, direction),
+                _ => self.step_anywhere(nodes, &set, direction),
             };
             out = out.union(found);
         }
@@ -88,7 +88,7 @@ impl Sim<'_> {
     }
 
     /// A star and these nodes, which take something.
-    fn anywhere(
+    fn step_anywhere(
         &mut self,
         nodes: &[GlobNode],
         set: &IntervalSet,
@@ -96,12 +96,12 @@ impl Sim<'_> {
     ) -> IntervalSet {
         match direction {
             Direction::Forward => {
-                let from = self.star(set, direction);
+                let from = self.step_star(set, direction);
                 self.taking_something(nodes, from, direction)
             }
             Direction::Backward => {
                 let starts = self.taking_something(nodes, set.clone(), direction);
-                self.star(&starts, direction)
+                self.step_star(&starts, direction)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::bracket::{self, Bracket};
 use super::held::{self, HeldStar};
-use super::{ExtGroup, GlobNode, GlobOptions, char_at, fold};
+use super::{ExtGroup, GlobNode, GlobOptions, char_at, fold_case};
 
 /// Groups nested deeper than this are taken as text: the matcher recurses over them.
 const MAX_DEPTH: usize = 100;
@@ -12,7 +12,7 @@ pub(super) fn parse(text: &[u8], options: GlobOptions) -> Vec<GlobNode> {
     let last_close = memchr::memrchr(b']', text).unwrap_or(0);
     let breaks_off = options.escape && text.ends_with(b"\\") || text.ends_with(b"-");
     let mut parser = GlobParser { text, options, closes, last_close, breaks_off, at: 0 };
-    parser.sequence(text.len(), 0)
+    parser.parse_sequence(text.len(), 0)
 }
 
 struct GlobParser<'t> {
@@ -29,13 +29,13 @@ struct GlobParser<'t> {
 
 impl GlobParser<'_> {
     /// Nodes up to `end`; within a group (`depth` > 0) also up to a bar.
-    fn sequence(&mut self, end: usize, depth: usize) -> Vec<GlobNode> {
+    fn parse_sequence(&mut self, end: usize, depth: usize) -> Vec<GlobNode> {
         let mut nodes = NodeBuilder { nodes: Vec::new(), text: Vec::new(), options: self.options };
         // Open plain parentheses inside a group: their bars are text.
         let mut plain = 0usize;
         while self.at < end {
             let byte = self.text[self.at];
-            if let Some(node) = self.group(byte, depth) {
+            if let Some(node) = self.parse_group(byte, depth) {
                 nodes.push(node);
                 continue;
             }
@@ -47,7 +47,7 @@ impl GlobParser<'_> {
                     (true, b'?' | b'*') => {}
                     (true, b'!') => {
                         nodes.nodes.pop();
-                        nodes.push(GlobNode::Held(Box::new(HeldStar::unclosed(rest))));
+                        nodes.push(GlobNode::Held(Box::new(HeldStar::unclosed_group(rest))));
                     }
                     _ => nodes.text.extend_from_slice(rest),
                 }
@@ -63,7 +63,7 @@ impl GlobParser<'_> {
                     self.at += 1;
                     nodes.push(GlobNode::Any);
                 }
-                b'[' => match self.bracket(end) {
+                b'[' => match self.parse_bracket(end) {
                     Some((bracket, next)) => {
                         self.at = next;
                         nodes.push(GlobNode::Bracket(Box::new(bracket)));
@@ -98,7 +98,7 @@ impl GlobParser<'_> {
 
     /// The bracket expression at this place and where it ends. One that breaks off behind a
     /// backslash or a range's dash matches nothing in bash; others that do not end are text.
-    fn bracket(&self, end: usize) -> Option<(Bracket, usize)> {
+    fn parse_bracket(&self, end: usize) -> Option<(Bracket, usize)> {
         let text = &self.text[..end];
         if self.at < self.last_close
             && let Some(found) = bracket::parse(text, self.at, self.options)
@@ -123,7 +123,7 @@ impl GlobParser<'_> {
         Some(self.closes[index].1)
     }
 
-    fn group(&mut self, byte: u8, depth: usize) -> Option<GlobNode> {
+    fn parse_group(&mut self, byte: u8, depth: usize) -> Option<GlobNode> {
         let kind = group_kind(byte)?;
         if depth >= MAX_DEPTH || self.text.get(self.at + 1) != Some(&b'(') {
             return None;
@@ -132,7 +132,7 @@ impl GlobParser<'_> {
         self.at += 2;
         let mut alternatives = Vec::new();
         loop {
-            alternatives.push(self.sequence(close, depth + 1));
+            alternatives.push(self.parse_sequence(close, depth + 1));
             if self.at >= close {
                 break;
             }
@@ -215,7 +215,7 @@ impl NodeBuilder {
         // Case matters only where some character has two cases.
         let foldable = text.iter().any(|&b| b.is_ascii_alphabetic() || b >= 0x80);
         if self.options.ignore_case && foldable {
-            self.nodes.push(folded(&text, self.options.utf8));
+            self.nodes.push(folded_node(&text, self.options.utf8));
         } else {
             self.nodes.push(GlobNode::Literal(text.into_boxed_slice()));
         }
@@ -228,15 +228,15 @@ impl NodeBuilder {
 
     fn finish(mut self) -> Vec<GlobNode> {
         self.flush();
-        held::hold(self.nodes)
+        held::hold_stars(self.nodes)
     }
 }
 
-fn folded(text: &[u8], utf8: bool) -> GlobNode {
+fn folded_node(text: &[u8], utf8: bool) -> GlobNode {
     let mut chars = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some((code, width)) = char_at(text, at, utf8) {
-        match char::from_u32(fold(code)) {
+        match char::from_u32(fold_case(code)) {
             Some(c) => chars.push(c),
             // An invalid byte has no case: the whole text is compared as it is.
             None => return GlobNode::Literal(text.into()),

@@ -12,7 +12,7 @@ impl GlobPattern {
     pub fn shortest_prefix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
             (PatternShape::Literal | PatternShape::Fixed, nodes) => {
-                simple::fixed(nodes, text, 0, self.options)
+                simple::match_fixed(nodes, text, 0, self.options)
             }
             (_, [GlobNode::Star, GlobNode::Literal(l)]) if self.is_free() => {
                 memmem::find(text, l).map(|at| at + l.len())
@@ -23,7 +23,7 @@ impl GlobPattern {
             _ => {
                 let mut sim = Sim::new(text, self.options);
                 let ends = sim.run(&self.nodes, IntervalSet::single(0), Direction::Forward);
-                sim.first(&ends)
+                sim.first_member(&ends)
             }
         }
     }
@@ -32,7 +32,7 @@ impl GlobPattern {
     pub fn longest_prefix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
             (PatternShape::Literal | PatternShape::Fixed, nodes) => {
-                simple::fixed(nodes, text, 0, self.options)
+                simple::match_fixed(nodes, text, 0, self.options)
             }
             (_, [GlobNode::Star, GlobNode::Literal(l)]) if self.is_free() => {
                 memmem::rfind(text, l).map(|at| at + l.len())
@@ -56,7 +56,7 @@ impl GlobPattern {
                 let mut sim = Sim::new(text, self.options);
                 let starts =
                     sim.run(&self.nodes, IntervalSet::single(text.len()), Direction::Backward);
-                sim.last(&starts)
+                sim.last_member(&starts)
             }
         }
     }
@@ -73,7 +73,7 @@ impl GlobPattern {
                 let mut sim = Sim::new(text, self.options);
                 let starts =
                     sim.run(&self.nodes, IntervalSet::single(text.len()), Direction::Backward);
-                sim.first(&starts)
+                sim.first_member(&starts)
             }
         }
     }
@@ -120,7 +120,7 @@ impl GlobPattern {
 
     fn longest_from(&self, sim: &mut Sim<'_>, start: usize) -> Option<usize> {
         let ends = sim.run(&self.nodes, IntervalSet::single(start), Direction::Forward);
-        sim.last(&ends)
+        sim.last_member(&ends)
     }
 }
 
@@ -165,7 +165,7 @@ impl GlobMatches<'_, '_> {
         let options = self.pattern.options;
         let mut at = self.at;
         loop {
-            if let Some(end) = simple::fixed(&self.pattern.nodes, self.text, at, options)
+            if let Some(end) = simple::match_fixed(&self.pattern.nodes, self.text, at, options)
                 && end > at
             {
                 return Some((at, end));

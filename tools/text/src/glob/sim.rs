@@ -8,7 +8,7 @@ use memchr::memmem;
 
 use super::set::IntervalSet;
 use super::simple::{is_guarded_period, may_wildcard};
-use super::{ExtGroup, GlobNode, GlobOptions, char_at, fold};
+use super::{ExtGroup, GlobNode, GlobOptions, char_at, fold_case};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -48,7 +48,7 @@ impl<'t> Sim<'t> {
         !self.wide || self.text.get(at).is_none_or(|b| b & 0xC0 != 0x80)
     }
 
-    fn before(&self, at: usize) -> Option<usize> {
+    fn char_before(&self, at: usize) -> Option<usize> {
         let mut previous = at.checked_sub(1)?;
         while previous > 0 && !self.is_boundary(previous) {
             previous -= 1;
@@ -57,7 +57,7 @@ impl<'t> Sim<'t> {
     }
 
     /// The largest member.
-    pub(super) fn last(&self, set: &IntervalSet) -> Option<usize> {
+    pub(super) fn last_member(&self, set: &IntervalSet) -> Option<usize> {
         // Ends of ranges are boundaries except where a difference cut one off.
         let mut limit = set.last()?;
         loop {
@@ -73,7 +73,7 @@ impl<'t> Sim<'t> {
     }
 
     /// The smallest member.
-    pub(super) fn first(&self, set: &IntervalSet) -> Option<usize> {
+    pub(super) fn first_member(&self, set: &IntervalSet) -> Option<usize> {
         self.next_from(set, 0)
     }
 
@@ -103,26 +103,33 @@ impl<'t> Sim<'t> {
                 Direction::Forward => &nodes[k],
                 Direction::Backward => &nodes[count - 1 - k],
             };
-            set = self.step(node, set, direction);
+            set = self.step_node(node, set, direction);
         }
         set
     }
 
-    fn step(&mut self, node: &GlobNode, set: IntervalSet, direction: Direction) -> IntervalSet {
+    fn step_node(
+        &mut self,
+        node: &GlobNode,
+        set: IntervalSet,
+        direction: Direction,
+    ) -> IntervalSet {
         match node {
-            GlobNode::Literal(literal) => self.literal(literal, &set, direction),
-            GlobNode::Star => self.star(&set, direction),
-            GlobNode::Any if !self.wide && self.free => self.shift(&set, direction),
+            GlobNode::Literal(literal) => self.step_literal(literal, &set, direction),
+            GlobNode::Star => self.step_star(&set, direction),
+            GlobNode::Any if !self.wide && self.free => self.shift_set(&set, direction),
             GlobNode::Folded(_) | GlobNode::Any | GlobNode::Bracket(_) => {
-                self.each(node, &set, direction)
+                self.step_each(node, &set, direction)
             }
-            GlobNode::Group(kind, alternatives) => self.group(*kind, alternatives, set, direction),
-            GlobNode::Held(held) => self.held(held, set, direction),
+            GlobNode::Group(kind, alternatives) => {
+                self.step_group(*kind, alternatives, set, direction)
+            }
+            GlobNode::Held(held) => self.step_held(held, set, direction),
         }
     }
 
     /// Finds a literal at each place of the set, by substring search within a range.
-    fn literal(&self, literal: &[u8], set: &IntervalSet, direction: Direction) -> IntervalSet {
+    fn step_literal(&self, literal: &[u8], set: &IntervalSet, direction: Direction) -> IntervalSet {
         let mut out = Vec::new();
         let (length, size) = (literal.len(), self.text.len());
         for &(first, last) in set.ranges() {
@@ -133,7 +140,7 @@ impl<'t> Sim<'t> {
             let Some(window) = self.text.get(low..high) else { continue };
             if first == last {
                 if window == literal {
-                    out.push(edge(low, length, direction));
+                    out.push(next_edge(low, length, direction));
                 }
                 continue;
             }
@@ -141,7 +148,7 @@ impl<'t> Sim<'t> {
             let finder = memmem::Finder::new(literal);
             let mut from = 0;
             while let Some(offset) = window.get(from..).and_then(|w| finder.find(w)) {
-                out.push(edge(low + from + offset, length, direction));
+                out.push(next_edge(low + from + offset, length, direction));
                 from += offset + 1;
             }
         }
@@ -149,7 +156,7 @@ impl<'t> Sim<'t> {
     }
 
     /// `?` where every byte is a character.
-    fn shift(&self, set: &IntervalSet, direction: Direction) -> IntervalSet {
+    fn shift_set(&self, set: &IntervalSet, direction: Direction) -> IntervalSet {
         let size = self.text.len();
         let shifted = set.ranges().iter().filter_map(|&(first, last)| match direction {
             Direction::Forward => (first < size).then(|| (first + 1, (last + 1).min(size))),
@@ -159,7 +166,7 @@ impl<'t> Sim<'t> {
     }
 
     /// Nodes that look at one place after another.
-    fn each(&self, node: &GlobNode, set: &IntervalSet, direction: Direction) -> IntervalSet {
+    fn step_each(&self, node: &GlobNode, set: &IntervalSet, direction: Direction) -> IntervalSet {
         let mut out = Vec::new();
         for &(first, last) in set.ranges() {
             for at in first..=last {
@@ -167,7 +174,9 @@ impl<'t> Sim<'t> {
                     continue;
                 }
                 let next = match direction {
-                    Direction::Forward => super::simple::step(node, self.text, at, self.options),
+                    Direction::Forward => {
+                        super::simple::match_node(node, self.text, at, self.options)
+                    }
                     Direction::Backward => self.step_back(node, at),
                 };
                 if let Some(next) = next {
@@ -187,9 +196,9 @@ impl<'t> Sim<'t> {
             GlobNode::Folded(chars) => {
                 let mut at = at;
                 for &c in chars.iter().rev() {
-                    let previous = self.before(at)?;
+                    let previous = self.char_before(at)?;
                     let (code, _) = char_at(self.text, previous, self.options.utf8)?;
-                    if fold(code) != u32::from(c) {
+                    if fold_case(code) != u32::from(c) {
                         return None;
                     }
                     at = previous;
@@ -197,13 +206,13 @@ impl<'t> Sim<'t> {
                 Some(at)
             }
             _ => {
-                let previous = self.before(at)?;
-                super::simple::step(node, self.text, previous, self.options).map(|_| previous)
+                let previous = self.char_before(at)?;
+                super::simple::match_node(node, self.text, previous, self.options).map(|_| previous)
             }
         }
     }
 
-    pub(super) fn star(&self, set: &IntervalSet, direction: Direction) -> IntervalSet {
+    pub(super) fn step_star(&self, set: &IntervalSet, direction: Direction) -> IntervalSet {
         let size = self.text.len();
         if self.free {
             let range = match direction {
@@ -222,7 +231,7 @@ impl<'t> Sim<'t> {
                         continue;
                     }
                     let mut end = last;
-                    while self.may(end) {
+                    while self.may_start(end) {
                         end += 1;
                     }
                     out.push((first, end));
@@ -234,7 +243,7 @@ impl<'t> Sim<'t> {
                         continue;
                     }
                     let mut start = first;
-                    while start > 0 && self.may(start - 1) {
+                    while start > 0 && self.may_start(start - 1) {
                         start -= 1;
                     }
                     out.push((start, last));
@@ -254,11 +263,11 @@ impl<'t> Sim<'t> {
         set.minus(&IntervalSet::from_unsorted(all.filter(guarded).map(|at| (at, at)).collect()))
     }
 
-    fn may(&self, at: usize) -> bool {
+    fn may_start(&self, at: usize) -> bool {
         may_wildcard(self.text, at, self.options)
     }
 
-    fn group(
+    fn step_group(
         &mut self,
         kind: ExtGroup,
         alternatives: &[Vec<GlobNode>],
@@ -266,22 +275,22 @@ impl<'t> Sim<'t> {
         direction: Direction,
     ) -> IntervalSet {
         match kind {
-            ExtGroup::One => self.once(alternatives, set, direction),
+            ExtGroup::One => self.step_once(alternatives, set, direction),
             ExtGroup::Optional => {
                 let taken = self.any_of(alternatives, set.clone(), direction);
                 set.union(taken)
             }
             ExtGroup::Plus => {
-                let once = self.once(alternatives, set, direction);
-                self.closure(alternatives, once, direction)
+                let once = self.step_once(alternatives, set, direction);
+                self.step_closure(alternatives, once, direction)
             }
-            ExtGroup::Star => self.closure(alternatives, set, direction),
+            ExtGroup::Star => self.step_closure(alternatives, set, direction),
             ExtGroup::Not => self.none_of(alternatives, &set, direction),
         }
     }
 
     /// One alternative, which may be empty except before a guarded period.
-    fn once(
+    fn step_once(
         &mut self,
         alternatives: &[Vec<GlobNode>],
         set: IntervalSet,
@@ -310,7 +319,7 @@ impl<'t> Sim<'t> {
         out
     }
 
-    fn closure(
+    fn step_closure(
         &mut self,
         alternatives: &[Vec<GlobNode>],
         start: IntervalSet,
@@ -345,7 +354,8 @@ impl<'t> Sim<'t> {
                     continue;
                 }
                 let reached = self.any_of(alternatives, IntervalSet::single(at), direction);
-                let complement = self.star(&IntervalSet::single(at), direction).minus(&reached);
+                let complement =
+                    self.step_star(&IntervalSet::single(at), direction).minus(&reached);
                 out.extend_from_slice(complement.ranges());
                 if out.len() > 4096 {
                     out = IntervalSet::from_unsorted(out).ranges().to_vec();
@@ -360,7 +370,7 @@ impl<'t> Sim<'t> {
     }
 }
 
-fn edge(at: usize, length: usize, direction: Direction) -> (usize, usize) {
+fn next_edge(at: usize, length: usize, direction: Direction) -> (usize, usize) {
     match direction {
         Direction::Forward => (at + length, at + length),
         Direction::Backward => (at, at),

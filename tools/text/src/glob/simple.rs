@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::{GlobNode, GlobOptions, char_at, fold};
+use super::{GlobNode, GlobOptions, char_at, fold_case};
 
 /// Whether the character at `at` may be taken by anything but itself.
 pub(super) fn may_wildcard(text: &[u8], at: usize, options: GlobOptions) -> bool {
@@ -21,7 +21,12 @@ pub(super) fn is_guarded_period(text: &[u8], at: usize, options: GlobOptions) ->
 }
 
 /// The end of the match of one node without `*` or group at `at`.
-pub(super) fn step(node: &GlobNode, text: &[u8], at: usize, options: GlobOptions) -> Option<usize> {
+pub(super) fn match_node(
+    node: &GlobNode,
+    text: &[u8],
+    at: usize,
+    options: GlobOptions,
+) -> Option<usize> {
     match node {
         GlobNode::Literal(literal) => {
             text.get(at..)?.starts_with(literal).then(|| at + literal.len())
@@ -30,7 +35,7 @@ pub(super) fn step(node: &GlobNode, text: &[u8], at: usize, options: GlobOptions
             let mut at = at;
             for &c in chars {
                 let (code, width) = char_at(text, at, options.utf8)?;
-                if fold(code) != u32::from(c) {
+                if fold_case(code) != u32::from(c) {
                     return None;
                 }
                 at += width;
@@ -50,14 +55,14 @@ pub(super) fn step(node: &GlobNode, text: &[u8], at: usize, options: GlobOptions
 }
 
 /// The end of a match of nodes without star and group at `at`.
-pub(super) fn fixed(
+pub(super) fn match_fixed(
     nodes: &[GlobNode],
     text: &[u8],
     mut at: usize,
     options: GlobOptions,
 ) -> Option<usize> {
     for node in nodes {
-        at = step(node, text, at, options)?;
+        at = match_node(node, text, at, options)?;
     }
     Some(at)
 }
@@ -78,7 +83,7 @@ pub(super) fn is_match(nodes: &[GlobNode], text: &[u8], options: GlobOptions) ->
                 continue;
             }
             Some(other) => {
-                if let Some(next) = step(other, text, at, options) {
+                if let Some(next) = match_node(other, text, at, options) {
                     node += 1;
                     at = next;
                     continue;
@@ -89,7 +94,7 @@ pub(super) fn is_match(nodes: &[GlobNode], text: &[u8], options: GlobOptions) ->
         }
         let Some((behind, end)) = star else { return false };
         // Only the last star needs to grow: what it leaves to the nodes before it does not matter.
-        let Some(grown) = grow(nodes, behind, text, end, options) else { return false };
+        let Some(grown) = grow_star(nodes, behind, text, end, options) else { return false };
         star = Some((behind, grown));
         node = behind;
         at = grown;
@@ -98,7 +103,7 @@ pub(super) fn is_match(nodes: &[GlobNode], text: &[u8], options: GlobOptions) ->
 
 /// Lengthens the star's text by at least one character, straight to the next place where the
 /// literal behind it occurs.
-fn grow(
+fn grow_star(
     nodes: &[GlobNode],
     behind: usize,
     text: &[u8],

@@ -1,6 +1,6 @@
 //! Floats at the start of a text.
 
-use super::{blanks, strtoi};
+use super::{blank_len, parse_integer};
 
 /// Powers of ten that a double holds exactly.
 const POWERS: [f64; 23] = [
@@ -14,7 +14,7 @@ const POWERS: [f64; 23] = [
 pub fn decimal_prefix(text: &[u8]) -> (f64, usize) {
     let start = match text.first() {
         Some(c) if *c > b' ' => 0,
-        _ => blanks(text),
+        _ => blank_len(text),
     };
     let mut at = start;
     let negative = match text.get(at) {
@@ -72,8 +72,8 @@ pub fn decimal_prefix(text: &[u8]) -> (f64, usize) {
 }
 
 /// The number at the start of a text as `strtod(3)` reads it: value and bytes used.
-pub fn strtod(text: &[u8]) -> (f64, usize) {
-    let start = blanks(text);
+pub fn parse_float(text: &[u8]) -> (f64, usize) {
+    let start = blank_len(text);
     let sign = usize::from(matches!(text.get(start), Some(b'-' | b'+')));
     let negative = text.get(start) == Some(&b'-');
     let rest = &text[start + sign..];
@@ -99,7 +99,7 @@ pub fn strtod(text: &[u8]) -> (f64, usize) {
         return (signed(f64::NAN), base + len);
     }
     if starts(b"0x")
-        && let Some((value, len)) = hexadecimal(&rest[2..])
+        && let Some((value, len)) = parse_hexadecimal(&rest[2..])
     {
         return (signed(value), base + 2 + len);
     }
@@ -107,7 +107,7 @@ pub fn strtod(text: &[u8]) -> (f64, usize) {
 }
 
 /// Hexadecimal digits, point and binary exponent after `0x`.
-fn hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
+fn parse_hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
     let (mut mantissa, mut sticky, mut exponent) = (0u64, false, 0i64);
     let (mut at, mut digits, mut point) = (0, 0, false);
     while let Some(&c) = text.get(at) {
@@ -133,17 +133,17 @@ fn hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
     if matches!(text.get(at), Some(b'p' | b'P'))
         && !text.get(at + 1).is_none_or(|c| super::is_space(*c))
     {
-        let power = strtoi(&text[at + 1..], 10);
+        let power = parse_integer(&text[at + 1..], 10);
         if power.len > 0 {
             exponent = exponent.saturating_add(power.signed().0);
             at += 1 + power.len;
         }
     }
-    Some((scale(mantissa, sticky, exponent), at))
+    Some((scale_mantissa(mantissa, sticky, exponent), at))
 }
 
 /// `mantissa * 2^exponent`, rounded once to nearest even. `sticky`: lower bits were lost.
-pub(crate) fn scale(mantissa: u64, sticky: bool, exponent: i64) -> f64 {
+pub(crate) fn scale_mantissa(mantissa: u64, sticky: bool, exponent: i64) -> f64 {
     if mantissa == 0 {
         return 0.0;
     }

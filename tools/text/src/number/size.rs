@@ -2,7 +2,7 @@
 
 /// A size for people as `ls -h` (`base` 1024) or `ls --si` (1000) print it: rounded up, one
 /// decimal below ten (`1.1K`, `11K`, `1023`).
-pub fn human(value: u64, base: u64) -> String {
+pub fn human_size(value: u64, base: u64) -> String {
     let base = u128::from(base.max(2));
     let value = u128::from(value);
     if value < base {

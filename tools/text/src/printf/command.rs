@@ -7,10 +7,11 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::ops::Deref;
 
 use super::{
-    ConversionSpec, FieldCount, LongDouble, float, long_double, parse, signed, string, unsigned,
+    ConversionSpec, FieldCount, LongDouble, float::put_float, long_double, parse, put_signed,
+    put_string, put_unsigned,
 };
-use crate::escape::{EscapeDialect, EscapeWarning, decode};
-use crate::number::{strtod, strtoi, utf8_len};
+use crate::escape::{EscapeDialect, EscapeWarning, decode_escapes};
+use crate::number::{parse_float, parse_integer, utf8_len};
 
 /// The largest width and precision. More would only use up memory.
 pub const MAX_WIDTH: usize = 1 << 26;
@@ -98,11 +99,11 @@ pub fn run<H: PrintfHooks, A: Deref<Target = Vec<u8>>>(
     let mut p = PrintfPrinter { host, args, next: 0, out: Vec::new(), failed: false };
     loop {
         let before = p.next;
-        if p.pass(format).is_break() || p.next >= args.len() {
+        if p.print_pass(format).is_break() || p.next >= args.len() {
             break;
         }
         if p.next == before {
-            let _ = p.complain(PrintfProblem::Excess(&args[before]));
+            let _ = p.report_problem(PrintfProblem::Excess(&args[before]));
             break;
         }
         if p.host.passed(&mut p.out).is_break() {
@@ -121,30 +122,30 @@ struct PrintfPrinter<'p, H, A> {
 }
 
 impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
-    fn complain(&mut self, problem: PrintfProblem<'_>) -> ControlFlow<()> {
+    fn report_problem(&mut self, problem: PrintfProblem<'_>) -> ControlFlow<()> {
         let after = self.host.complain(&mut self.out, problem);
-        self.after(after)
+        self.act_on_verdict(after)
     }
 
-    fn after(&mut self, after: ProblemVerdict) -> ControlFlow<()> {
+    fn act_on_verdict(&mut self, after: ProblemVerdict) -> ControlFlow<()> {
         self.failed |= after != ProblemVerdict::Warned;
         if after == ProblemVerdict::Ends { Break(()) } else { Continue(()) }
     }
 
     /// `\c` ends the command, successfully whatever was before.
-    fn stop(&mut self) -> ControlFlow<()> {
+    fn stop_output(&mut self) -> ControlFlow<()> {
         self.failed = false;
         Break(())
     }
 
-    fn arg(&mut self) -> Option<&'p [u8]> {
+    fn next_arg(&mut self) -> Option<&'p [u8]> {
         let arg = self.args.get(self.next)?;
         self.next += 1;
         Some(arg)
     }
 
     /// The whole format once.
-    fn pass(&mut self, format: &[u8]) -> ControlFlow<()> {
+    fn print_pass(&mut self, format: &[u8]) -> ControlFlow<()> {
         let mut rest = format;
         while let Some(at) = memchr::memchr2(b'%', b'\\', rest) {
             self.out.extend_from_slice(&rest[..at]);
@@ -152,13 +153,13 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
             if rest[0] == b'\\' {
                 // A backslash right before a percent sign escapes nothing.
                 let end = memchr::memchr(b'%', rest).unwrap_or(rest.len());
-                self.escapes(&rest[..end])?;
+                self.put_escapes(&rest[..end])?;
                 rest = &rest[end..];
             } else if rest.get(1) == Some(&b'%') {
                 self.out.push(b'%');
                 rest = &rest[2..];
             } else {
-                let used = self.conversion(&rest[1..])?;
+                let used = self.print_conversion(&rest[1..])?;
                 rest = &rest[1 + used..];
             }
         }
@@ -166,24 +167,24 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         Continue(())
     }
 
-    fn escapes(&mut self, text: &[u8]) -> ControlFlow<()> {
-        let whole = decode(text, H::ESCAPES);
+    fn put_escapes(&mut self, text: &[u8]) -> ControlFlow<()> {
+        let whole = decode_escapes(text, H::ESCAPES);
         if whole.warnings.is_empty() {
             self.out.extend_from_slice(&whole.bytes);
-            return if whole.stop { self.stop() } else { Continue(()) };
+            return if whole.stop { self.stop_output() } else { Continue(()) };
         }
         // One at a time, so that each message comes behind what is printed before its escape.
         let mut rest = text;
         while !rest.is_empty() {
             let from = if rest[0] == b'\\' { 2.min(rest.len()) } else { 0 };
             let next = memchr::memchr(b'\\', &rest[from..]).map_or(rest.len(), |at| from + at);
-            let one = decode(&rest[..next], H::ESCAPES);
+            let one = decode_escapes(&rest[..next], H::ESCAPES);
             for warning in one.warnings {
-                self.complain(PrintfProblem::Escape(warning))?;
+                self.report_problem(PrintfProblem::Escape(warning))?;
             }
             self.out.extend_from_slice(&one.bytes);
             if one.stop {
-                return self.stop();
+                return self.stop_output();
             }
             rest = &rest[next..];
         }
@@ -191,53 +192,53 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
     }
 
     /// A conversion, given what follows its percent sign; how much of that it is.
-    fn conversion(&mut self, text: &[u8]) -> ControlFlow<(), usize> {
+    fn print_conversion(&mut self, text: &[u8]) -> ControlFlow<(), usize> {
         let conversion = match read(text, H::OWN) {
             Ok(conversion) => conversion,
             Err(problem) => {
-                self.complain(problem)?;
+                self.report_problem(problem)?;
                 // Where that is not the end, the percent sign is text.
                 self.out.push(b'%');
                 return Continue(0);
             }
         };
-        let spec = self.spec(&conversion, text)?;
+        let spec = self.read_spec(&conversion, text)?;
         let Conversion { long, letter, time, len, .. } = conversion;
         let own = H::OWN.contains(&letter);
         match letter {
             b'd' | b'i' => {
-                let n = self.signed()?;
-                signed(&mut self.out, &spec, n);
+                let n = self.next_signed()?;
+                put_signed(&mut self.out, &spec, n);
             }
             b'u' | b'o' | b'x' | b'X' => {
-                let n = self.number(unsigned_integer, |code| code as u64)?;
-                unsigned(&mut self.out, &spec, letter, n);
+                let n = self.next_number(unsigned_integer, |code| code as u64)?;
+                put_unsigned(&mut self.out, &spec, letter, n);
             }
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
                 if self.host.has_doubles() && !long {
-                    let n = self.number(double, |code| code as f64)?;
-                    float(&mut self.out, &spec, letter, n);
+                    let n = self.next_number(parse_double, |code| code as f64)?;
+                    put_float(&mut self.out, &spec, letter, n);
                 } else {
-                    let n = self.number(LongDouble::parse, LongDouble::from_i64)?;
+                    let n = self.next_number(LongDouble::parse, LongDouble::from_i64)?;
                     long_double(&mut self.out, &spec, letter, &n);
                 }
             }
-            b's' | b'c' | b'b' => self.text(letter, spec)?,
-            b'q' | b'Q' if own => self.text(letter, spec)?,
+            b's' | b'c' | b'b' => self.put_text(letter, spec)?,
+            b'q' | b'Q' if own => self.put_text(letter, spec)?,
             b'(' if own => {
                 let given = self.next < self.args.len();
-                let seconds = if given { Some(self.signed()?) } else { None };
+                let seconds = if given { Some(self.next_signed()?) } else { None };
                 let text = self.host.time(time, seconds);
-                string(&mut self.out, &spec, &text);
+                put_string(&mut self.out, &spec, &text);
             }
             b'n' if own => {
-                if let Some(name) = self.arg().filter(|name| !name.is_empty()) {
+                if let Some(name) = self.next_arg().filter(|name| !name.is_empty()) {
                     let after = self.host.count(&mut self.out, name);
-                    self.after(after)?;
+                    self.act_on_verdict(after)?;
                 }
             }
             _ => {
-                self.complain(PrintfProblem::Conversion {
+                self.report_problem(PrintfProblem::Conversion {
                     text: &text[..len],
                     letter: Some(letter),
                 })?;
@@ -247,84 +248,84 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
     }
 
     /// Flags, width and precision, those from arguments included.
-    fn spec(
+    fn read_spec(
         &mut self,
         conversion: &Conversion<'_>,
         text: &[u8],
     ) -> ControlFlow<(), ConversionSpec> {
         let mut spec = conversion.spec;
         if conversion.star_width {
-            let n = self.star("field width", i64::from(i32::MIN))?;
+            let n = self.read_star("field width", i64::from(i32::MIN))?;
             spec.set_width(n);
         }
         if conversion.star_precision {
-            let n = self.star("precision", i64::MIN)?;
+            let n = self.read_star("precision", i64::MIN)?;
             spec.set_precision(n);
         }
         if spec.width > MAX_WIDTH || spec.precision.is_some_and(|p| p > MAX_WIDTH) {
-            self.complain(PrintfProblem::Width(&text[..conversion.len]))?;
+            self.report_problem(PrintfProblem::Width(&text[..conversion.len]))?;
             (spec.width, spec.precision) = (0, None);
         }
         Continue(spec)
     }
 
     /// The argument of a `*`, which should be at least `least` and C's `int`.
-    fn star(&mut self, what: &'static str, least: i64) -> ControlFlow<(), i64> {
-        let n = self.signed()?;
+    fn read_star(&mut self, what: &'static str, least: i64) -> ControlFlow<(), i64> {
+        let n = self.next_signed()?;
         if n < least || n > i64::from(i32::MAX) {
-            self.complain(PrintfProblem::Count { what, n })?;
+            self.report_problem(PrintfProblem::Count { what, n })?;
         }
         Continue(n)
     }
 
-    fn signed(&mut self) -> ControlFlow<(), i64> {
-        self.number(signed_integer, |code| code)
+    fn next_signed(&mut self) -> ControlFlow<(), i64> {
+        self.next_number(signed_integer, |code| code)
     }
 
     /// The next argument as a number. `read` gives the number, how many bytes it has, and whether it is out of range;
     /// `of` makes one of a character's code, and the zero of an argument that is not there.
-    fn number<T>(
+    fn next_number<T>(
         &mut self,
         read: impl Fn(&[u8]) -> (T, usize, bool),
         of: impl Fn(i64) -> T,
     ) -> ControlFlow<(), T> {
-        let Some(text) = self.arg() else { return Continue(of(0)) };
-        if let Some((code, behind)) = code(text) {
+        let Some(text) = self.next_arg() else { return Continue(of(0)) };
+        if let Some((code, behind)) = char_code(text) {
             if !behind.is_empty() {
-                self.complain(PrintfProblem::Ignored(behind))?;
+                self.report_problem(PrintfProblem::Ignored(behind))?;
             }
             return Continue(of(code));
         }
         let (value, used, range) = read(text);
         if used < text.len() || range {
-            self.complain(PrintfProblem::Number { text, used, range })?;
+            self.report_problem(PrintfProblem::Number { text, used, range })?;
         }
         Continue(value)
     }
 
     /// `%s`, `%c`, `%b`, `%q` and `%Q`
-    fn text(&mut self, letter: u8, spec: ConversionSpec) -> ControlFlow<()> {
-        let text = self.arg().unwrap_or_default();
+    fn put_text(&mut self, letter: u8, spec: ConversionSpec) -> ControlFlow<()> {
+        let text = self.next_arg().unwrap_or_default();
         let whole = ConversionSpec { precision: None, ..spec };
         match letter {
             // Of an empty argument it is the NUL at its end.
-            b'c' => string(&mut self.out, &whole, &[text.first().copied().unwrap_or(0)]),
+            b'c' => put_string(&mut self.out, &whole, &[text.first().copied().unwrap_or(0)]),
             b'b' => {
-                let decoded = decode(text, EscapeDialect::PrintfB);
+                let decoded = decode_escapes(text, EscapeDialect::PrintfB);
                 for warning in decoded.warnings {
-                    self.complain(PrintfProblem::Escape(warning))?;
+                    self.report_problem(PrintfProblem::Escape(warning))?;
                 }
-                string(&mut self.out, &spec, &decoded.bytes);
+                put_string(&mut self.out, &spec, &decoded.bytes);
                 if decoded.stop {
-                    return self.stop();
+                    return self.stop_output();
                 }
             }
-            b'q' => string(&mut self.out, &spec, &self.host.quoted(text)),
+            b'q' => put_string(&mut self.out, &spec, &self.host.quoted(text)),
             b'Q' => {
                 let cut = spec.precision.unwrap_or(text.len()).min(text.len());
-                string(&mut self.out, &whole, &self.host.quoted(&text[..cut]));
+                put_string(&mut self.out, &whole, &self.host.quoted(&text[..cut]));
             }
-            _ => string(&mut self.out, &spec, text),
+            _ => put_string(&mut self.out, &spec, text),
         }
         Continue(())
     }
@@ -391,7 +392,7 @@ fn time_format(text: &[u8]) -> Result<&[u8], Option<u8>> {
 }
 
 /// `'x` and `"x` stand for the code of the character; what is behind it.
-fn code(text: &[u8]) -> Option<(i64, &[u8])> {
+fn char_code(text: &[u8]) -> Option<(i64, &[u8])> {
     let [b'\'' | b'"', rest @ ..] = text else { return None };
     let first = *rest.first()?;
     let (character, behind) = rest.split_at(utf8_len(rest));
@@ -401,21 +402,21 @@ fn code(text: &[u8]) -> Option<(i64, &[u8])> {
 
 /// An integer, how many bytes it has, and whether it is out of range.
 fn signed_integer(text: &[u8]) -> (i64, usize, bool) {
-    let n = strtoi(text, 0);
+    let n = parse_integer(text, 0);
     let (value, range) = n.signed();
     (value, n.len, range)
 }
 
 /// The same without a sign; a negative one counts from the upper end of the range.
 fn unsigned_integer(text: &[u8]) -> (u64, usize, bool) {
-    let n = strtoi(text, 0);
+    let n = parse_integer(text, 0);
     let (value, range) = n.unsigned();
     (value, n.len, range)
 }
 
 /// A `double`, how many bytes it has, and whether it is too large or too small for one.
-fn double(text: &[u8]) -> (f64, usize, bool) {
-    let (value, used) = strtod(text);
+fn parse_double(text: &[u8]) -> (f64, usize, bool) {
+    let (value, used) = parse_float(text);
     let (exact, ..) = LongDouble::parse(text);
     let tiny = value.abs() < f64::MIN_POSITIVE && exact != LongDouble::from_f64(value);
     (value, used, value.is_infinite() && exact.is_finite() || tiny)

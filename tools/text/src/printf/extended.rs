@@ -5,7 +5,7 @@
 //! A small big-integer does the exact work; there is no arithmetic.
 
 use super::float::DecimalFloat;
-use crate::number::strtod;
+use crate::number::parse_float;
 
 /// An 80-bit float: sign, 64-bit mantissa, exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl LongDouble {
     /// The number at the start of a text as `strtold(3)` reads it: value, bytes used (0 if
     /// there is none) and whether it was out of range (ERANGE).
     pub fn parse(text: &[u8]) -> (LongDouble, usize, bool) {
-        let (double, len) = strtod(text);
+        let (double, len) = parse_float(text);
         let used = &text[..len];
         let start = used.iter().position(|c| !crate::number::is_space(*c)).unwrap_or(len);
         let negative = used.get(start) == Some(&b'-');
@@ -127,7 +127,8 @@ impl LongDouble {
             at += 1;
         }
         if at < body.len() {
-            scale = scale.saturating_add(crate::number::strtoi(&body[at + 1..], 10).signed().0);
+            scale =
+                scale.saturating_add(crate::number::parse_integer(&body[at + 1..], 10).signed().0);
         }
         if digits.is_zero() {
             return (LongDouble { negative, ..Self::ZERO }, false);

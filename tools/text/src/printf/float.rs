@@ -2,18 +2,18 @@
 
 use std::io::Write;
 
-use super::{ConversionSpec, LongDouble, pad, sign};
+use super::{ConversionSpec, LongDouble, put_padding, sign_prefix};
 
 /// No double has more than 1074 fraction digits or 767 significant ones; what a precision
 /// asks beyond are zeros. (`std` refuses precisions above 65535.)
 const EXACT: usize = 1100;
 
 /// `%e %E %f %F %g %G %a %A` of a double; any other letter counts as `g`.
-pub fn float(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: f64) {
+pub fn put_float(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: f64) {
     if !value.is_finite() {
-        return special(out, spec, conversion, value.is_sign_negative(), value.is_nan());
+        return put_special(out, spec, conversion, value.is_sign_negative(), value.is_nan());
     }
-    let sign = sign(spec, value.is_sign_negative());
+    let sign = sign_prefix(spec, value.is_sign_negative());
     if conversion.eq_ignore_ascii_case(&b'a') {
         let bits = value.to_bits();
         let (fraction, field) = (bits & ((1 << 52) - 1), (bits >> 52 & 0x7ff) as i32);
@@ -22,25 +22,25 @@ pub fn float(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: f6
             (0, _) => Hex { lead: 0, fraction: fraction << 12, exponent: -1022 },
             _ => Hex { lead: 1, fraction: fraction << 12, exponent: field - 1023 },
         };
-        return hexadecimal(out, spec, conversion, sign, hex);
+        return put_hexadecimal(out, spec, conversion, sign, hex);
     }
-    decimal(out, spec, conversion, sign, &value.abs());
+    put_decimal(out, spec, conversion, sign, &value.abs());
 }
 
 /// The same conversions of an x86 `long double`: what bash's and coreutils' `printf` print.
 pub fn long_double(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: &LongDouble) {
     let negative = value.is_negative();
     if !value.is_finite() {
-        return special(out, spec, conversion, negative, value.is_nan());
+        return put_special(out, spec, conversion, negative, value.is_nan());
     }
-    let sign = sign(spec, negative);
+    let sign = sign_prefix(spec, negative);
     if conversion.eq_ignore_ascii_case(&b'a') {
         let (mantissa, exponent) = value.parts();
         let exponent = if mantissa == 0 { 0 } else { exponent + 60 };
         let hex = Hex { lead: mantissa >> 60, fraction: mantissa << 4, exponent };
-        return hexadecimal(out, spec, conversion, sign, hex);
+        return put_hexadecimal(out, spec, conversion, sign, hex);
     }
-    decimal(out, spec, conversion, sign, value);
+    put_decimal(out, spec, conversion, sign, value);
 }
 
 /// A finite number without sign that can be rounded in decimal, half to even on its exact value.
@@ -55,7 +55,7 @@ impl DecimalFloat for f64 {
     fn fixed(&self, precision: usize) -> Vec<u8> {
         let mut text = Vec::with_capacity(32);
         let _ = write!(text, "{:.*}", precision.min(EXACT), self);
-        pad(&mut text, b'0', precision.saturating_sub(EXACT));
+        put_padding(&mut text, b'0', precision.saturating_sub(EXACT));
         text
     }
 
@@ -65,12 +65,12 @@ impl DecimalFloat for f64 {
         let at = text.iter().rposition(|c| *c == b'e').unwrap_or(text.len());
         let exponent = std::str::from_utf8(&text[at..]).ok().and_then(|t| t.get(1..)?.parse().ok());
         text.truncate(at);
-        pad(&mut text, b'0', precision.saturating_sub(EXACT));
+        put_padding(&mut text, b'0', precision.saturating_sub(EXACT));
         (text, exponent.unwrap_or(0))
     }
 }
 
-fn decimal(
+fn put_decimal(
     out: &mut Vec<u8>,
     spec: &ConversionSpec,
     conversion: u8,
@@ -80,22 +80,22 @@ fn decimal(
     let precision = spec.precision.unwrap_or(6);
     let upper = conversion.is_ascii_uppercase();
     let body = match conversion {
-        b'f' | b'F' => point(value.fixed(precision), precision, spec.alt),
+        b'f' | b'F' => add_point(value.fixed(precision), precision, spec.alt),
         b'e' | b'E' => {
             let (digits, exponent) = value.scientific(precision);
-            with_exponent(point(digits, precision, spec.alt), exponent, upper)
+            with_exponent(add_point(digits, precision, spec.alt), exponent, upper)
         }
-        _ => general(value, precision.max(1), spec.alt, upper),
+        _ => general_digits(value, precision.max(1), spec.alt, upper),
     };
-    layout(out, spec, sign, &body, true);
+    put_layout(out, spec, sign, &body, true);
 }
 
 /// `%g` (C: "P equal the precision if nonzero, 6 if omitted, or 1 if zero").
-fn general(value: &impl DecimalFloat, p: usize, alt: bool, upper: bool) -> Vec<u8> {
+fn general_digits(value: &impl DecimalFloat, p: usize, alt: bool, upper: bool) -> Vec<u8> {
     let (digits, exponent) = value.scientific(p - 1);
     let fits = exponent >= -4 && i64::from(exponent) < i64::try_from(p).unwrap_or(i64::MAX);
     if !fits {
-        let digits = if alt { point(digits, p - 1, true) } else { trim(digits) };
+        let digits = if alt { add_point(digits, p - 1, true) } else { trim_zeros(digits) };
         return with_exponent(digits, exponent, upper);
     }
     // The digits are the same ones, only the point moves.
@@ -104,7 +104,7 @@ fn general(value: &impl DecimalFloat, p: usize, alt: bool, upper: bool) -> Vec<u
     let mut text = Vec::with_capacity(digits.len() + 8);
     if exponent < 0 {
         text.extend_from_slice(b"0.");
-        pad(&mut text, b'0', exponent.unsigned_abs() as usize - 1);
+        put_padding(&mut text, b'0', exponent.unsigned_abs() as usize - 1);
         text.extend_from_slice(&digits);
     } else {
         let whole = (exponent as usize + 1).min(digits.len());
@@ -116,14 +116,14 @@ fn general(value: &impl DecimalFloat, p: usize, alt: bool, upper: bool) -> Vec<u
     }
     if alt {
         let dot = text.contains(&b'.');
-        point(text, usize::from(dot), true)
+        add_point(text, usize::from(dot), true)
     } else {
-        trim(text)
+        trim_zeros(text)
     }
 }
 
 /// Removes trailing zeros of a fraction, and its point.
-fn trim(mut text: Vec<u8>) -> Vec<u8> {
+fn trim_zeros(mut text: Vec<u8>) -> Vec<u8> {
     if text.contains(&b'.') {
         let end = text.iter().rposition(|c| *c != b'0').map_or(0, |i| i + 1);
         text.truncate(end);
@@ -135,7 +135,7 @@ fn trim(mut text: Vec<u8>) -> Vec<u8> {
 }
 
 /// `#`: a point even without a fraction.
-fn point(mut text: Vec<u8>, precision: usize, alt: bool) -> Vec<u8> {
+fn add_point(mut text: Vec<u8>, precision: usize, alt: bool) -> Vec<u8> {
     if alt && precision == 0 {
         text.push(b'.');
     }
@@ -157,7 +157,13 @@ struct Hex {
     exponent: i32,
 }
 
-fn hexadecimal(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, sign: &[u8], hex: Hex) {
+fn put_hexadecimal(
+    out: &mut Vec<u8>,
+    spec: &ConversionSpec,
+    conversion: u8,
+    sign: &[u8],
+    hex: Hex,
+) {
     let Hex { mut lead, mut fraction, mut exponent } = hex;
     let mut digits = 16 - (fraction.trailing_zeros() / 4) as usize;
     if let Some(p) = spec.precision {
@@ -190,38 +196,44 @@ fn hexadecimal(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, sign: &
     }
     let all = format!("{fraction:016x}");
     body.extend_from_slice(&all.as_bytes()[..digits.min(16)]);
-    pad(&mut body, b'0', digits.saturating_sub(16));
+    put_padding(&mut body, b'0', digits.saturating_sub(16));
     let _ = write!(body, "p{exponent:+}");
     let prefix = [sign, b"0x"].concat();
     if conversion == b'A' {
         body.make_ascii_uppercase();
-        return layout(out, spec, &prefix.to_ascii_uppercase(), &body, true);
+        return put_layout(out, spec, &prefix.to_ascii_uppercase(), &body, true);
     }
-    layout(out, spec, &prefix, &body, true);
+    put_layout(out, spec, &prefix, &body, true);
 }
 
-fn special(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, negative: bool, nan: bool) {
+fn put_special(
+    out: &mut Vec<u8>,
+    spec: &ConversionSpec,
+    conversion: u8,
+    negative: bool,
+    nan: bool,
+) {
     let body: &[u8] = match (nan, conversion.is_ascii_uppercase()) {
         (true, false) => b"nan",
         (true, true) => b"NAN",
         (false, false) => b"inf",
         (false, true) => b"INF",
     };
-    layout(out, spec, sign(spec, negative), body, false);
+    put_layout(out, spec, sign_prefix(spec, negative), body, false);
 }
 
-fn layout(out: &mut Vec<u8>, spec: &ConversionSpec, prefix: &[u8], body: &[u8], zeros: bool) {
+fn put_layout(out: &mut Vec<u8>, spec: &ConversionSpec, prefix: &[u8], body: &[u8], zeros: bool) {
     let fill = spec.width.saturating_sub(prefix.len() + body.len());
     let zero_fill = zeros && spec.zero && !spec.minus;
     if !spec.minus && !zero_fill {
-        pad(out, b' ', fill);
+        put_padding(out, b' ', fill);
     }
     out.extend_from_slice(prefix);
     if zero_fill {
-        pad(out, b'0', fill);
+        put_padding(out, b'0', fill);
     }
     out.extend_from_slice(body);
     if spec.minus {
-        pad(out, b' ', fill);
+        put_padding(out, b' ', fill);
     }
 }

@@ -55,10 +55,10 @@ impl Automata {
         };
         if options.lines.is_some() {
             // One text is found by `regex-automata` itself.
-            let required = RequiredTexts::of(&hir::translate(node, options, true));
+            let required = RequiredTexts::from_hir(&hir::translate_node(node, options, true));
             automata.required = required.filter(RequiredTexts::has_several);
         }
-        if options.utf8 && shape::heavy(node) {
+        if options.utf8 && shape::is_heavy(node) {
             automata.ascii = Some(automata.build(true)?);
         } else {
             automata.full = OnceCell::from(Some(automata.build(false)?));
@@ -72,7 +72,7 @@ impl Automata {
     }
 
     fn build(&self, ascii: bool) -> Result<Automaton, RegexError> {
-        let hir = hir::translate(&self.node, &self.options, ascii);
+        let hir = hir::translate_node(&self.node, &self.options, ascii);
         Automaton::new(hir, &self.options, self.first_is_longest)
     }
 

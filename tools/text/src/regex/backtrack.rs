@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 
 use super::ast::Look;
-use super::class::decode;
+use super::class::decode_char;
 use super::options::RegexOptions;
 use super::program::{Inst, Pc, RegexProgram};
 
@@ -54,7 +54,7 @@ pub(super) struct Haystack<'h> {
 impl RegexProgram {
     /// The groups of the match from `start` to `end`, which is known to exist. Slots of
     /// unset groups are [`NONE`]. `slots` has two entries per group, group 0 included.
-    pub(super) fn groups(
+    pub(super) fn match_groups(
         &self,
         hay: Haystack<'_>,
         (start, end): (usize, usize),
@@ -84,9 +84,9 @@ impl RegexProgram {
                 }
                 BacktrackJob::Shorter(pc, from, to) => {
                     let Inst::Star { leave, next, .. } = self.insts[pc as usize] else { continue };
-                    let Some(at) = shorter(part, from, to, next, utf8) else { continue };
+                    let Some(at) = shorter_end(part, from, to, next, utf8) else { continue };
                     scratch.stack.push(BacktrackJob::Shorter(pc, from, at));
-                    if !scratch.visit(leave as usize * width + (at - start)) {
+                    if !scratch.visit_state(leave as usize * width + (at - start)) {
                         continue;
                     }
                     (pc + 1, at)
@@ -102,7 +102,7 @@ impl RegexProgram {
                     }
                     Inst::Match | Inst::Backref(_) => break,
                     Inst::Split(first, second, number) => {
-                        if !scratch.visit(number as usize * width + (at - start)) {
+                        if !scratch.visit_state(number as usize * width + (at - start)) {
                             break;
                         }
                         scratch.stack.push(BacktrackJob::Run(second, at));
@@ -110,14 +110,14 @@ impl RegexProgram {
                         continue;
                     }
                     Inst::Star { set, enter, leave, .. } => {
-                        if !scratch.visit(enter as usize * width + (at - start)) {
+                        if !scratch.visit_state(enter as usize * width + (at - start)) {
                             break;
                         }
                         let stop = self.sets[set as usize].run(part, at, utf8);
                         if stop > at {
                             scratch.stack.push(BacktrackJob::Shorter(pc, at, stop));
                         }
-                        if !scratch.visit(leave as usize * width + (stop - start)) {
+                        if !scratch.visit_state(leave as usize * width + (stop - start)) {
                             break;
                         }
                         at = stop;
@@ -126,8 +126,8 @@ impl RegexProgram {
                         pc = to;
                         continue;
                     }
-                    Inst::Save(slot) => save(scratch, slot, at),
-                    ref inst => match self.step(inst, hay, at) {
+                    Inst::Save(slot) => save_slot(scratch, slot, at),
+                    ref inst => match self.step_inst(inst, hay, at) {
                         Some(next) if next <= end => at = next,
                         _ => break,
                     },
@@ -140,7 +140,7 @@ impl RegexProgram {
 
     /// The longest match that begins at `start`, for patterns with back-references. Every
     /// step is taken off `budget`.
-    pub(super) fn longest(
+    pub(super) fn longest_match(
         &self,
         hay: Haystack<'_>,
         start: usize,
@@ -184,7 +184,7 @@ impl RegexProgram {
                             let n = 2 * n as usize;
                             [scratch.slots[n], scratch.slots[n + 1]]
                         });
-                        let state = digest([number as usize, at].into_iter().chain(texts));
+                        let state = state_digest([number as usize, at].into_iter().chain(texts));
                         *budget = budget.saturating_sub(16);
                         if !scratch.seen.insert(state) {
                             break;
@@ -197,7 +197,7 @@ impl RegexProgram {
                         pc = to;
                         continue;
                     }
-                    Inst::Save(slot) => save(scratch, slot, at),
+                    Inst::Save(slot) => save_slot(scratch, slot, at),
                     Inst::Backref(n) => {
                         let (a, b) =
                             (scratch.slots[2 * n as usize], scratch.slots[2 * n as usize + 1]);
@@ -205,13 +205,13 @@ impl RegexProgram {
                             break;
                         }
                         *budget = budget.saturating_sub((b - a) as u64 / 8);
-                        match repeated(hay, a, b, at) {
+                        match repeated_end(hay, a, b, at) {
                             Some(next) => at = next,
                             None => break,
                         }
                     }
                     Inst::Star { .. } => break,
-                    ref inst => match self.step(inst, hay, at) {
+                    ref inst => match self.step_inst(inst, hay, at) {
                         Some(next) => at = next,
                         None => break,
                     },
@@ -223,26 +223,26 @@ impl RegexProgram {
     }
 
     /// One character or condition: the position after it.
-    fn step(&self, inst: &Inst, hay: Haystack<'_>, at: usize) -> Option<usize> {
+    fn step_inst(&self, inst: &Inst, hay: Haystack<'_>, at: usize) -> Option<usize> {
         match *inst {
             Inst::Byte(b) => (hay.text.get(at) == Some(&b)).then_some(at + 1),
             Inst::Set(n) => {
                 let first = *hay.text.get(at)?;
                 let (code, width) = if hay.options.utf8 && first >= 0x80 {
-                    decode(&hay.text[at..])?
+                    decode_char(&hay.text[at..])?
                 } else {
                     (u32::from(first), 1)
                 };
                 self.sets[n as usize].contains(code).then_some(at + width)
             }
-            Inst::Look(look) => holds(look, hay, at).then_some(at),
+            Inst::Look(look) => look_holds(look, hay, at).then_some(at),
             _ => None,
         }
     }
 }
 
 /// 128 bits that stand for a state; two states are mixed up with a chance of 2^-80 or so.
-fn digest(values: impl Iterator<Item = usize>) -> u128 {
+fn state_digest(values: impl Iterator<Item = usize>) -> u128 {
     const FACTOR: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
     values.fold(0xB504_F333_F9DE_6484, |h: u128, v| {
         let mixed = (h ^ v as u128).wrapping_mul(FACTOR);
@@ -252,7 +252,7 @@ fn digest(values: impl Iterator<Item = usize>) -> u128 {
 
 impl BacktrackMemory {
     /// Marks a state; `false` if it was marked before.
-    fn visit(&mut self, bit: usize) -> bool {
+    fn visit_state(&mut self, bit: usize) -> bool {
         let mask = 1u64 << (bit % 64);
         match self.visited.get_mut(bit / 64) {
             Some(word) if *word & mask == 0 => {
@@ -265,7 +265,7 @@ impl BacktrackMemory {
 }
 
 /// The next shorter end of a star's run `from..to` at which `next` follows.
-fn shorter(text: &[u8], from: usize, to: usize, next: Option<u8>, utf8: bool) -> Option<usize> {
+fn shorter_end(text: &[u8], from: usize, to: usize, next: Option<u8>, utf8: bool) -> Option<usize> {
     if to <= from {
         return None;
     }
@@ -279,13 +279,13 @@ fn shorter(text: &[u8], from: usize, to: usize, next: Option<u8>, utf8: bool) ->
     Some(at)
 }
 
-fn save(scratch: &mut BacktrackMemory, slot: u32, at: usize) {
+fn save_slot(scratch: &mut BacktrackMemory, slot: u32, at: usize) {
     let old = std::mem::replace(&mut scratch.slots[slot as usize], at);
     scratch.stack.push(BacktrackJob::Restore(slot, old));
 }
 
 /// The end of a second copy of `text[a..b]` at `at`.
-fn repeated(hay: Haystack<'_>, a: usize, b: usize, at: usize) -> Option<usize> {
+fn repeated_end(hay: Haystack<'_>, a: usize, b: usize, at: usize) -> Option<usize> {
     let text = &hay.text[a..b];
     let end = at.checked_add(text.len())?;
     if !hay.options.icase {
@@ -296,7 +296,7 @@ fn repeated(hay: Haystack<'_>, a: usize, b: usize, at: usize) -> Option<usize> {
     while i < b {
         let (x, wx) = char_at(hay, i)?;
         let (y, wy) = char_at(hay, j)?;
-        if x != y && fold(x) != fold(y) {
+        if x != y && fold_char(x) != fold_char(y) {
             return None;
         }
         i += wx;
@@ -307,13 +307,13 @@ fn repeated(hay: Haystack<'_>, a: usize, b: usize, at: usize) -> Option<usize> {
 
 fn char_at(hay: Haystack<'_>, at: usize) -> Option<(u32, usize)> {
     let first = *hay.text.get(at)?;
-    match decode(&hay.text[at..]) {
+    match decode_char(&hay.text[at..]) {
         Some(c) if hay.options.utf8 => Some(c),
         _ => Some((u32::from(first) | if first < 0x80 { 0 } else { 1 << 24 }, 1)),
     }
 }
 
-fn fold(code: u32) -> Option<char> {
+fn fold_char(code: u32) -> Option<char> {
     let c = char::from_u32(code)?;
     let mut lower = c.to_lowercase();
     match (lower.next(), lower.next()) {
@@ -323,7 +323,7 @@ fn fold(code: u32) -> Option<char> {
 }
 
 /// Whether a condition holds between the characters at `at`.
-fn holds(look: Look, hay: Haystack<'_>, at: usize) -> bool {
+fn look_holds(look: Look, hay: Haystack<'_>, at: usize) -> bool {
     let text = hay.text;
     let starts = |byte: Option<u8>| at == 0 || byte.is_some_and(|b| text[at - 1] == b);
     let ends = |byte: Option<u8>| match text.get(at) {
@@ -354,7 +354,7 @@ pub(super) fn word_before(hay: Haystack<'_>, at: usize) -> bool {
     }
     (2..=4.min(at)).any(|width| {
         let text = &hay.text[at - width..at];
-        decode(text).is_some_and(|(code, w)| w == width && is_word(code))
+        decode_char(text).is_some_and(|(code, w)| w == width && is_word(code))
     })
 }
 
@@ -363,7 +363,7 @@ pub(super) fn word_after(hay: Haystack<'_>, at: usize) -> bool {
     match hay.text.get(at) {
         None => false,
         Some(&c) if c < 0x80 || !hay.options.utf8 => c == b'_' || c.is_ascii_alphanumeric(),
-        Some(_) => decode(&hay.text[at..]).is_some_and(|(code, _)| is_word(code)),
+        Some(_) => decode_char(&hay.text[at..]).is_some_and(|(code, _)| is_word(code)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bracket expressions (POSIX XBD 9.3.5).
 
 use super::ast::RegexNode;
-use super::class::{CharSet, decode};
+use super::class::{CharSet, decode_char};
 use super::error::RegexError;
 use super::lex::RegexLexer;
 use super::options::RegexOptions;
@@ -50,12 +50,12 @@ pub(super) fn parse(
             _ => {}
         }
         first = false;
-        let low = element(lexer, options)?;
+        let low = parse_element(lexer, options)?;
         let range = lexer.text.get(lexer.at) == Some(&b'-')
             && lexer.text.get(lexer.at + 1).is_some_and(|&c| c != b']');
         if range {
             lexer.at += 1;
-            let end = element(lexer, options)?;
+            let end = parse_element(lexer, options)?;
             let (Element::Char(a), Element::Char(b)) = (low, end) else {
                 return Err(RegexError::RangeEnd);
             };
@@ -69,7 +69,7 @@ pub(super) fn parse(
         match low {
             Element::Char(c) | Element::Equivalent(c) => set.push(c, c),
             Element::Byte(b) => strays.push(b),
-            Element::Class(class) => set.union(&class),
+            Element::Class(class) => set.union_with(&class),
         }
     }
     if options.icase {
@@ -78,11 +78,11 @@ pub(super) fn parse(
     if negated {
         set.negate();
         if options.newline_apart {
-            set.remove(b'\n');
+            set.remove_byte(b'\n');
         }
     }
     if let Some(byte) = options.lines {
-        set.remove(byte);
+        set.remove_byte(byte);
     }
     if negated || strays.is_empty() {
         return Ok(RegexNode::Class(set));
@@ -93,16 +93,19 @@ pub(super) fn parse(
     Ok(RegexNode::Alternate(all))
 }
 
-fn element(lexer: &mut RegexLexer<'_>, options: &RegexOptions) -> Result<Element, RegexError> {
+fn parse_element(
+    lexer: &mut RegexLexer<'_>,
+    options: &RegexOptions,
+) -> Result<Element, RegexError> {
     let rest = lexer.text.get(lexer.at..).unwrap_or_default();
     match rest {
         [] => return Err(RegexError::Bracket),
         [b'[', b'.', ..] => {
-            let code = single(name(lexer, b'.')?, options)?;
+            let code = single_char(name(lexer, b'.')?, options)?;
             return Ok(Element::Char(code));
         }
         [b'[', b'=', ..] => {
-            let code = single(name(lexer, b'=')?, options)?;
+            let code = single_char(name(lexer, b'=')?, options)?;
             return Ok(Element::Equivalent(code));
         }
         [b'[', b':', ..] if lexer.rules.classes => {
@@ -112,7 +115,7 @@ fn element(lexer: &mut RegexLexer<'_>, options: &RegexOptions) -> Result<Element
                 b"upper" | b"lower" if options.icase => b"alpha",
                 other => other,
             };
-            let set = CharSet::named(name, options.utf8).ok_or(RegexError::ClassName)?;
+            let set = CharSet::posix_class(name, options.utf8).ok_or(RegexError::ClassName)?;
             return Ok(Element::Class(set));
         }
         [b'\\', c, ..] if lexer.rules.bracket_escapes => {
@@ -128,7 +131,7 @@ fn element(lexer: &mut RegexLexer<'_>, options: &RegexOptions) -> Result<Element
         _ => {}
     }
     let rest = lexer.text.get(lexer.at..).unwrap_or_default();
-    match decode(rest) {
+    match decode_char(rest) {
         Some((code, width)) if options.utf8 => {
             lexer.at += width;
             Ok(Element::Char(code))
@@ -152,8 +155,8 @@ fn name<'a>(lexer: &mut RegexLexer<'a>, delimiter: u8) -> Result<&'a [u8], Regex
 }
 
 /// The one character a collating symbol or equivalence class may hold in this locale.
-fn single(name: &[u8], options: &RegexOptions) -> Result<u32, RegexError> {
-    match (decode(name), name) {
+fn single_char(name: &[u8], options: &RegexOptions) -> Result<u32, RegexError> {
+    match (decode_char(name), name) {
         (Some((code, width)), _) if options.utf8 && width == name.len() => Ok(code),
         (_, [b]) if !options.utf8 => Ok(u32::from(*b)),
         _ => Err(RegexError::Collation),

@@ -52,7 +52,7 @@ impl CharSet {
         }
     }
 
-    pub(super) fn union(&mut self, other: &CharSet) {
+    pub(super) fn union_with(&mut self, other: &CharSet) {
         match (self, other) {
             (CharSet::Unicode(a), CharSet::Unicode(b)) => a.union(b),
             (CharSet::Bytes(a), CharSet::Bytes(b)) => a.union(b),
@@ -80,7 +80,7 @@ impl CharSet {
     }
 
     /// Takes a byte (a line terminator) out.
-    pub(super) fn remove(&mut self, byte: u8) {
+    pub(super) fn remove_byte(&mut self, byte: u8) {
         match self {
             CharSet::Unicode(c) => {
                 let ch = char::from(byte);
@@ -153,7 +153,7 @@ impl CharSet {
     }
 
     /// The class of this POSIX name; `None` for an unknown name.
-    pub(super) fn named(name: &[u8], utf8: bool) -> Option<CharSet> {
+    pub(super) fn posix_class(name: &[u8], utf8: bool) -> Option<CharSet> {
         let ascii: &[(u8, u8)] = match name {
             b"alpha" => &[(b'A', b'Z'), (b'a', b'z')],
             b"digit" => &[(b'0', b'9')],
@@ -184,25 +184,25 @@ impl CharSet {
             _ => "",
         };
         if utf8 && !beyond.is_empty() {
-            set.union(&CharSet::property(beyond));
+            set.union_with(&CharSet::unicode_property(beyond));
         }
         Some(set)
     }
 
     /// `\w`: `[[:alnum:]_]`.
-    pub(super) fn word(utf8: bool) -> CharSet {
-        let mut set = CharSet::named(b"alnum", utf8).unwrap_or_else(|| CharSet::empty(utf8));
+    pub(super) fn word_class(utf8: bool) -> CharSet {
+        let mut set = CharSet::posix_class(b"alnum", utf8).unwrap_or_else(|| CharSet::empty(utf8));
         set.push(u32::from(b'_'), u32::from(b'_'));
         set
     }
 
     /// `\s`: `[[:space:]]`.
-    pub(super) fn space(utf8: bool) -> CharSet {
-        CharSet::named(b"space", utf8).unwrap_or_else(|| CharSet::empty(utf8))
+    pub(super) fn space_class(utf8: bool) -> CharSet {
+        CharSet::posix_class(b"space", utf8).unwrap_or_else(|| CharSet::empty(utf8))
     }
 
     /// A class in the notation of the `regex` crate.
-    fn property(text: &str) -> CharSet {
+    fn unicode_property(text: &str) -> CharSet {
         let class = regex_syntax::parse(text).ok().and_then(|hir| match hir.into_kind() {
             HirKind::Class(Class::Unicode(c)) => Some(c),
             _ => None,
@@ -213,7 +213,7 @@ impl CharSet {
 
 /// The character at the start of `text` and its length; `None` for bytes that are no
 /// UTF-8 character (and at the end).
-pub(super) fn decode(text: &[u8]) -> Option<(u32, usize)> {
+pub(super) fn decode_char(text: &[u8]) -> Option<(u32, usize)> {
     let first = *text.first()?;
     let width = match first {
         0..=0x7F => return Some((u32::from(first), 1)),
@@ -244,7 +244,7 @@ mod tests {
             b"graph",
             b"cntrl",
         ] {
-            let ranges = CharSet::named(name, true).unwrap().ranges();
+            let ranges = CharSet::posix_class(name, true).unwrap().ranges();
             assert!(ranges.last().unwrap().1 > 127, "{}", String::from_utf8_lossy(name));
         }
     }

@@ -8,30 +8,30 @@ use super::options::RegexOptions;
 
 /// Translates. A back-reference becomes "any text", so that the result matches wherever the
 /// pattern does and possibly elsewhere. With `ascii` the result is for ASCII texts only.
-pub(super) fn translate(node: &RegexNode, options: &RegexOptions, ascii: bool) -> Hir {
+pub(super) fn translate_node(node: &RegexNode, options: &RegexOptions, ascii: bool) -> Hir {
     match node {
         RegexNode::Empty => Hir::empty(),
         RegexNode::Char(bytes) => Hir::literal(bytes.clone()),
         RegexNode::Class(set) if ascii => set.to_ascii_hir(),
         RegexNode::Class(set) => set.to_hir(),
         RegexNode::Look(look) => Hir::look(translate_look(*look, options, ascii)),
-        RegexNode::Group(_, inner) => translate(inner, options, ascii),
+        RegexNode::Group(_, inner) => translate_node(inner, options, ascii),
         RegexNode::Repeat { min, max, node } => Hir::repetition(Repetition {
             min: *min,
             max: *max,
             greedy: true,
-            sub: Box::new(translate(node, options, ascii)),
+            sub: Box::new(translate_node(node, options, ascii)),
         }),
         RegexNode::Concat(all) => {
-            Hir::concat(all.iter().map(|n| translate(n, options, ascii)).collect())
+            Hir::concat(all.iter().map(|n| translate_node(n, options, ascii)).collect())
         }
         RegexNode::Alternate(all) => {
-            Hir::alternation(all.iter().map(|n| translate(n, options, ascii)).collect())
+            Hir::alternation(all.iter().map(|n| translate_node(n, options, ascii)).collect())
         }
         RegexNode::Backref(_) => {
             let mut any = CharSet::any(false);
             if let Some(byte) = options.lines {
-                any.remove(byte);
+                any.remove_byte(byte);
             }
             Hir::repetition(Repetition {
                 min: 0,

@@ -1,10 +1,10 @@
 //! Tokens of a pattern outside brackets, by the dialect's rules.
 
 use super::ast::Look;
-use super::class::decode;
+use super::class::decode_char;
 use super::error::RegexError;
 use super::options::DialectRules;
-use crate::escape::named;
+use crate::escape::control_char;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RegexToken {
@@ -36,19 +36,19 @@ pub(super) struct RegexLexer<'a> {
 }
 
 impl RegexLexer<'_> {
-    fn peek(&self, ahead: usize) -> Option<u8> {
+    fn peek_byte(&self, ahead: usize) -> Option<u8> {
         self.text.get(self.at + ahead).copied()
     }
 
     /// The next token. `caret` says that a `^` here is an anchor wherever it stands (after
     /// `\(`, `\|`).
     pub(super) fn next(&mut self, caret: bool) -> Result<RegexToken, RegexError> {
-        let Some(c) = self.peek(0) else { return Ok(RegexToken::End) };
+        let Some(c) = self.peek_byte(0) else { return Ok(RegexToken::End) };
         let start = self.at;
         self.at += 1;
         let r = self.rules;
         Ok(match c {
-            b'\\' => return self.escape(),
+            b'\\' => return self.lex_escape(),
             b'.' => RegexToken::Any,
             b'[' => RegexToken::OpenBracket,
             b'*' => RegexToken::Star,
@@ -67,7 +67,7 @@ impl RegexLexer<'_> {
                 RegexToken::Look(Look::LineEnd)
             }
             _ => {
-                let width = match decode(&self.text[start..]) {
+                let width = match decode_char(&self.text[start..]) {
                     Some((_, width)) if self.utf8 => width,
                     _ => 1,
                 };
@@ -93,9 +93,9 @@ impl RegexLexer<'_> {
         Ok(matches!(next?, RegexToken::End | RegexToken::Close | RegexToken::Alternate))
     }
 
-    fn escape(&mut self) -> Result<RegexToken, RegexError> {
+    fn lex_escape(&mut self) -> Result<RegexToken, RegexError> {
         let start = self.at;
-        let Some(c) = self.peek(0) else { return Err(RegexError::TrailingBackslash) };
+        let Some(c) = self.peek_byte(0) else { return Err(RegexError::TrailingBackslash) };
         self.at += 1;
         let r = self.rules;
         if r.awk_escapes
@@ -124,7 +124,7 @@ impl RegexLexer<'_> {
             b's' => RegexToken::Space(false),
             b'S' => RegexToken::Space(true),
             _ => {
-                let width = match decode(&self.text[start..]) {
+                let width = match decode_char(&self.text[start..]) {
                     Some((_, width)) if self.utf8 => width,
                     _ => 1,
                 };
@@ -141,7 +141,7 @@ impl RegexLexer<'_> {
             b'0'..=b'7' => {
                 let mut value = u32::from(c - b'0');
                 for _ in 0..2 {
-                    match self.peek(0) {
+                    match self.peek_byte(0) {
                         Some(d @ b'0'..=b'7') => value = value * 8 + u32::from(d - b'0'),
                         _ => break,
                     }
@@ -152,7 +152,7 @@ impl RegexLexer<'_> {
             b'x' => {
                 let mut value = None;
                 for _ in 0..2 {
-                    let Some(d) = self.peek(0).and_then(|d| char::from(d).to_digit(16)) else {
+                    let Some(d) = self.peek_byte(0).and_then(|d| char::from(d).to_digit(16)) else {
                         break;
                     };
                     value = Some(value.unwrap_or(0) * 16 + d);
@@ -160,7 +160,7 @@ impl RegexLexer<'_> {
                 }
                 (value? & 0xFF) as u8
             }
-            _ => return named(c),
+            _ => return control_char(c),
         })
     }
 }

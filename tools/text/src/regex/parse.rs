@@ -3,7 +3,7 @@
 
 use super::ast::{MAX_DEPTH, RegexNode};
 use super::bracket;
-use super::class::{CharSet, decode};
+use super::class::{CharSet, decode_char};
 use super::error::RegexError;
 use super::lex::{RegexLexer, RegexToken};
 use super::options::RegexOptions;
@@ -25,46 +25,46 @@ pub(super) fn parse(text: &[u8], options: &RegexOptions) -> Result<(RegexNode, u
     let rules = options.syntax.rules();
     let lexer = RegexLexer { text, at: 0, rules, utf8: options.utf8 };
     let mut p = RegexParser { lexer, options, token: RegexToken::End, groups: 0, closed: 0 };
-    p.advance(false)?;
-    let node = p.alternatives(0)?;
+    p.advance_token(false)?;
+    let node = p.parse_alternatives(0)?;
     // At depth 0 only the end ends the alternatives.
     Ok((node, p.groups))
 }
 
 impl RegexParser<'_> {
-    fn advance(&mut self, caret: bool) -> Result<(), RegexError> {
+    fn advance_token(&mut self, caret: bool) -> Result<(), RegexError> {
         self.token = self.lexer.next(caret)?;
         Ok(())
     }
 
-    fn alternatives(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
+    fn parse_alternatives(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
         if depth > MAX_DEPTH {
             return Err(RegexError::TooBig);
         }
         let closed = self.closed;
-        let first = self.branch(depth)?;
+        let first = self.parse_branch(depth)?;
         if self.token != RegexToken::Alternate {
             return Ok(first);
         }
         let mut all = vec![first];
         let mut seen = self.closed;
         while self.token == RegexToken::Alternate {
-            self.advance(true)?;
+            self.advance_token(true)?;
             // A group closed in another alternative cannot be referred to from this one.
             self.closed = closed;
-            all.push(self.branch(depth)?);
+            all.push(self.parse_branch(depth)?);
             seen |= self.closed;
         }
         self.closed = seen;
         Ok(RegexNode::Alternate(all))
     }
 
-    fn branch(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
+    fn parse_branch(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
         let mut all = Vec::new();
         while !(matches!(self.token, RegexToken::Alternate | RegexToken::End)
             || depth > 0 && self.token == RegexToken::Close)
         {
-            let node = self.expression(depth)?;
+            let node = self.parse_expression(depth)?;
             if !matches!(node, RegexNode::Empty) {
                 all.push(node);
             }
@@ -76,27 +76,27 @@ impl RegexParser<'_> {
         })
     }
 
-    fn expression(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
+    fn parse_expression(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
         let rules = self.lexer.rules;
         let token = std::mem::replace(&mut self.token, RegexToken::End);
         let node = match token {
-            RegexToken::Char(bytes) => self.char(bytes),
+            RegexToken::Char(bytes) => self.char_node(bytes),
             RegexToken::Any => {
                 let mut set = CharSet::any(self.options.utf8);
                 self.exclude_terminator(&mut set);
                 if self.options.newline_apart {
-                    set.remove(b'\n');
+                    set.remove_byte(b'\n');
                 }
                 RegexNode::Class(set)
             }
             RegexToken::Word(negated) => {
-                self.escape_class(CharSet::word(self.options.utf8), negated)
+                self.escape_class(CharSet::word_class(self.options.utf8), negated)
             }
             RegexToken::Space(negated) => {
-                self.escape_class(CharSet::space(self.options.utf8), negated)
+                self.escape_class(CharSet::space_class(self.options.utf8), negated)
             }
             RegexToken::OpenBracket => bracket::parse(&mut self.lexer, self.options)?,
-            RegexToken::Open => self.group(depth)?,
+            RegexToken::Open => self.parse_group(depth)?,
             RegexToken::Backref(n) => {
                 if self.closed & (1 << n) == 0 {
                     return Err(RegexError::BackReference);
@@ -105,7 +105,7 @@ impl RegexParser<'_> {
             }
             RegexToken::Look(look) => {
                 // An anchor takes no repetition: in `^*` the star is at the start.
-                self.advance(true)?;
+                self.advance_token(true)?;
                 return Ok(RegexNode::Look(look));
             }
             RegexToken::OpenInterval if rules.double_op_error => {
@@ -122,17 +122,17 @@ impl RegexParser<'_> {
                     // It repeats the empty string; a brace that opens no interval is left
                     // as a character for the next call.
                     self.token = token;
-                    return self.repetitions(RegexNode::Empty);
+                    return self.parse_repetitions(RegexNode::Empty);
                 }
-                self.char(self.op_text(&token))
+                self.char_node(self.op_text(&token))
             }
             RegexToken::Close if !rules.close_paren_literal => return Err(RegexError::CloseParen),
-            RegexToken::Close => self.char(b")".to_vec()),
-            RegexToken::CloseInterval => self.char(b"}".to_vec()),
+            RegexToken::Close => self.char_node(b")".to_vec()),
+            RegexToken::CloseInterval => self.char_node(b"}".to_vec()),
             RegexToken::Alternate | RegexToken::End => RegexNode::Empty,
         };
-        self.advance(false)?;
-        self.repetitions(node)
+        self.advance_token(false)?;
+        self.parse_repetitions(node)
     }
 
     fn op_text(&self, token: &RegexToken) -> Vec<u8> {
@@ -144,14 +144,14 @@ impl RegexParser<'_> {
         }
     }
 
-    fn group(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
+    fn parse_group(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
         self.groups += 1;
         let number = self.groups;
-        self.advance(true)?;
+        self.advance_token(true)?;
         let inner = if self.token == RegexToken::Close {
             RegexNode::Empty
         } else {
-            self.alternatives(depth + 1)?
+            self.parse_alternatives(depth + 1)?
         };
         if self.token != RegexToken::Close {
             return Err(RegexError::OpenParen);
@@ -162,20 +162,20 @@ impl RegexParser<'_> {
         Ok(RegexNode::Group(number, Box::new(inner)))
     }
 
-    fn repetitions(&mut self, mut node: RegexNode) -> Result<RegexNode, RegexError> {
+    fn parse_repetitions(&mut self, mut node: RegexNode) -> Result<RegexNode, RegexError> {
         let mut nested = 0;
         loop {
             let (min, max) = match self.token {
                 RegexToken::Star => (0, None),
                 RegexToken::Plus => (1, None),
                 RegexToken::Question => (0, Some(1)),
-                RegexToken::OpenInterval => match self.interval()? {
+                RegexToken::OpenInterval => match self.parse_interval()? {
                     Some(bounds) => bounds,
                     None => return Ok(node),
                 },
                 _ => return Ok(node),
             };
-            self.advance(false)?;
+            self.advance_token(false)?;
             if self.lexer.rules.double_op_error
                 && matches!(self.token, RegexToken::Star | RegexToken::OpenInterval)
             {
@@ -207,10 +207,10 @@ impl RegexParser<'_> {
 
     /// The bounds of an interval whose opening is the current token; leaves its closing as
     /// current. `None`: no valid interval, the brace is a character (left as current token).
-    fn interval(&mut self) -> Result<Option<(u32, Option<u32>)>, RegexError> {
+    fn parse_interval(&mut self) -> Result<Option<(u32, Option<u32>)>, RegexError> {
         let start = self.lexer.at;
         let is_comma = |t: &RegexToken| matches!(t, RegexToken::Char(c) if c == b",");
-        let mut low = self.number()?;
+        let mut low = self.parse_number()?;
         if low == IntervalNumber::None {
             // `{,n}` means `{0,n}`.
             if is_comma(&self.token) {
@@ -222,7 +222,7 @@ impl RegexParser<'_> {
         let high = match (low, &self.token) {
             (IntervalNumber::Bad, _) => IntervalNumber::Bad,
             (_, RegexToken::CloseInterval) => low,
-            (_, t) if is_comma(t) => self.number()?,
+            (_, t) if is_comma(t) => self.parse_number()?,
             _ => IntervalNumber::Bad,
         };
         let (IntervalNumber::Value(min), true) = (low, high != IntervalNumber::Bad) else {
@@ -250,10 +250,10 @@ impl RegexParser<'_> {
     }
 
     /// A number up to a comma, the closing brace or the end.
-    fn number(&mut self) -> Result<IntervalNumber, RegexError> {
+    fn parse_number(&mut self) -> Result<IntervalNumber, RegexError> {
         let mut n = IntervalNumber::None;
         loop {
-            self.advance(false)?;
+            self.advance_token(false)?;
             let digit = match &self.token {
                 RegexToken::End => return Ok(IntervalNumber::Bad),
                 RegexToken::CloseInterval => return Ok(n),
@@ -284,11 +284,11 @@ impl RegexParser<'_> {
 
     fn exclude_terminator(&self, set: &mut CharSet) {
         if let Some(byte) = self.options.lines {
-            set.remove(byte);
+            set.remove_byte(byte);
         }
     }
 
-    fn char(&self, bytes: Vec<u8>) -> RegexNode {
+    fn char_node(&self, bytes: Vec<u8>) -> RegexNode {
         char_node(bytes, self.options)
     }
 }
@@ -309,7 +309,7 @@ pub(super) fn char_node(bytes: Vec<u8>, options: &RegexOptions) -> RegexNode {
     if !options.icase {
         return RegexNode::Char(bytes);
     }
-    let code = match decode(&bytes) {
+    let code = match decode_char(&bytes) {
         Some((code, width)) if options.utf8 && width == bytes.len() => code,
         _ if options.utf8 => return RegexNode::Char(bytes),
         _ => match bytes.as_slice() {
@@ -327,14 +327,14 @@ pub(super) fn char_node(bytes: Vec<u8>, options: &RegexOptions) -> RegexNode {
 }
 
 /// A text without operators.
-pub(super) fn literal(text: &[u8], options: &RegexOptions) -> RegexNode {
+pub(super) fn literal_node(text: &[u8], options: &RegexOptions) -> RegexNode {
     if !options.icase && options.lines.is_none_or(|t| !text.contains(&t)) {
         return if text.is_empty() { RegexNode::Empty } else { RegexNode::Char(text.to_vec()) };
     }
     let mut all = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|r| !r.is_empty()) {
-        let width = decode(rest).filter(|_| options.utf8).map_or(1, |(_, width)| width);
+        let width = decode_char(rest).filter(|_| options.utf8).map_or(1, |(_, width)| width);
         all.push(char_node(rest[..width].to_vec(), options));
         at += width;
     }

@@ -1,7 +1,7 @@
 //! Nodes to instructions for the matcher that knows groups and back-references.
 
 use super::ast::{Look, RegexNode};
-use super::class::{CharSet, decode};
+use super::class::{CharSet, decode_char};
 use super::error::RegexError;
 
 /// Most instructions of a program.
@@ -60,7 +60,7 @@ impl SetLookup {
                 at += 1;
                 continue;
             }
-            let (code, width) = match decode(&text[at..]) {
+            let (code, width) = match decode_char(&text[at..]) {
                 Some(found) if utf8 => found,
                 None if utf8 => break,
                 _ => (u32::from(byte), 1),
@@ -104,7 +104,7 @@ impl RegexProgram {
             referenced: Vec::new(),
             stars: !node.has_backref(),
         };
-        p.node(node)?;
+        p.compile_node(node)?;
         p.push(Inst::Match)?;
         p.look_ahead();
         p.referenced.sort_unstable();
@@ -112,7 +112,7 @@ impl RegexProgram {
         Ok(p)
     }
 
-    fn here(&self) -> Pc {
+    fn next_pc(&self) -> Pc {
         self.insts.len() as Pc
     }
 
@@ -124,7 +124,7 @@ impl RegexProgram {
         Ok(self.insts.len() - 1)
     }
 
-    fn split(&mut self) -> Result<usize, RegexError> {
+    fn push_split(&mut self) -> Result<usize, RegexError> {
         self.splits += 1;
         self.push(Inst::Split(0, 0, self.splits - 1))
     }
@@ -152,7 +152,7 @@ impl RegexProgram {
     }
 
     /// The set that a node of exactly one character is.
-    fn single(&mut self, node: &RegexNode) -> Option<u32> {
+    fn single_set(&mut self, node: &RegexNode) -> Option<u32> {
         match node {
             RegexNode::Class(set) => Some(self.set(set)),
             RegexNode::Char(bytes) => match bytes.as_slice() {
@@ -167,13 +167,13 @@ impl RegexProgram {
         }
     }
 
-    fn aim(&mut self, at: usize, first: Pc, second: Pc) {
+    fn aim_split(&mut self, at: usize, first: Pc, second: Pc) {
         if let Some(Inst::Split(a, b, _)) = self.insts.get_mut(at) {
             (*a, *b) = (first, second);
         }
     }
 
-    fn node(&mut self, node: &RegexNode) -> Result<(), RegexError> {
+    fn compile_node(&mut self, node: &RegexNode) -> Result<(), RegexError> {
         match node {
             RegexNode::Empty => {}
             RegexNode::Char(bytes) => {
@@ -190,7 +190,7 @@ impl RegexProgram {
             }
             RegexNode::Group(n, inner) => {
                 self.push(Inst::Save(2 * n))?;
-                self.node(inner)?;
+                self.compile_node(inner)?;
                 self.push(Inst::Save(2 * n + 1))?;
             }
             RegexNode::Backref(n) => {
@@ -199,41 +199,46 @@ impl RegexProgram {
             }
             RegexNode::Concat(all) => {
                 for n in all {
-                    self.node(n)?;
+                    self.compile_node(n)?;
                 }
             }
-            RegexNode::Alternate(all) => self.alternate(all)?,
-            RegexNode::Repeat { min, max, node } => self.repeat(*min, *max, node)?,
+            RegexNode::Alternate(all) => self.compile_alternate(all)?,
+            RegexNode::Repeat { min, max, node } => self.compile_repeat(*min, *max, node)?,
         }
         Ok(())
     }
 
-    fn alternate(&mut self, all: &[RegexNode]) -> Result<(), RegexError> {
+    fn compile_alternate(&mut self, all: &[RegexNode]) -> Result<(), RegexError> {
         let mut jumps = Vec::new();
         for (i, n) in all.iter().enumerate() {
             if i + 1 == all.len() {
-                self.node(n)?;
+                self.compile_node(n)?;
                 break;
             }
-            let split = self.split()?;
-            let first = self.here();
-            self.node(n)?;
+            let split = self.push_split()?;
+            let first = self.next_pc();
+            self.compile_node(n)?;
             jumps.push(self.push(Inst::Jump(0))?);
-            let second = self.here();
-            self.aim(split, first, second);
+            let second = self.next_pc();
+            self.aim_split(split, first, second);
         }
-        let end = self.here();
+        let end = self.next_pc();
         for at in jumps {
             self.insts[at] = Inst::Jump(end);
         }
         Ok(())
     }
 
-    fn repeat(&mut self, min: u32, max: Option<u32>, node: &RegexNode) -> Result<(), RegexError> {
+    fn compile_repeat(
+        &mut self,
+        min: u32,
+        max: Option<u32>,
+        node: &RegexNode,
+    ) -> Result<(), RegexError> {
         let Some(max) = max else {
             if self.stars
                 && min <= 1
-                && let Some(set) = self.single(node)
+                && let Some(set) = self.single_set(node)
             {
                 if min == 1 {
                     self.push(Inst::Set(set))?;
@@ -245,42 +250,42 @@ impl RegexProgram {
             }
             if min == 0 && !node.nullable() {
                 // L: split(body, out); body; jump L
-                let split = self.split()?;
-                let body = self.here();
-                self.node(node)?;
+                let split = self.push_split()?;
+                let body = self.next_pc();
+                self.compile_node(node)?;
                 self.push(Inst::Jump(split as Pc))?;
-                let out = self.here();
-                self.aim(split, body, out);
+                let out = self.next_pc();
+                self.aim_split(split, body, out);
                 return Ok(());
             }
             // What can be empty is entered once even for an empty match, so that its
             // groups are set: x* is (x+)?.
-            let skip = if min == 0 { Some(self.split()?) } else { None };
+            let skip = if min == 0 { Some(self.push_split()?) } else { None };
             for _ in 1..min {
-                self.node(node)?;
+                self.compile_node(node)?;
             }
-            let body = self.here();
-            self.node(node)?;
-            let split = self.split()?;
-            let out = self.here();
-            self.aim(split, body, out);
+            let body = self.next_pc();
+            self.compile_node(node)?;
+            let split = self.push_split()?;
+            let out = self.next_pc();
+            self.aim_split(split, body, out);
             if let Some(skip) = skip {
-                self.aim(skip, skip as Pc + 1, out);
+                self.aim_split(skip, skip as Pc + 1, out);
             }
             return Ok(());
         };
         for _ in 0..min {
-            self.node(node)?;
+            self.compile_node(node)?;
         }
         // x{0,2} is (x(x)?)?
         let mut splits = Vec::new();
         for _ in min..max {
-            splits.push(self.split()?);
-            self.node(node)?;
+            splits.push(self.push_split()?);
+            self.compile_node(node)?;
         }
-        let out = self.here();
+        let out = self.next_pc();
         for at in splits {
-            self.aim(at, at as Pc + 1, out);
+            self.aim_split(at, at as Pc + 1, out);
         }
         Ok(())
     }

@@ -25,11 +25,11 @@ impl RequiredTexts {
     pub fn of_pattern(pattern: &str, ignore_case: bool) -> Option<RequiredTexts> {
         let mut parser = ParserBuilder::new();
         parser.case_insensitive(ignore_case).utf8(false);
-        RequiredTexts::of(&parser.build().parse(pattern).ok()?)
+        RequiredTexts::from_hir(&parser.build().parse(pattern).ok()?)
     }
 
-    pub(super) fn of(hir: &Hir) -> Option<RequiredTexts> {
-        let texts = texts(hir).filter(|texts| worth(texts) >= SHORTEST)?;
+    pub(super) fn from_hir(hir: &Hir) -> Option<RequiredTexts> {
+        let texts = required_texts(hir).filter(|texts| texts_worth(texts) >= SHORTEST)?;
         Literals::new(texts).map(RequiredTexts)
     }
 
@@ -49,19 +49,21 @@ impl RequiredTexts {
 }
 
 /// How much a choice of texts tells: the length of the shortest.
-fn worth(texts: &[Vec<u8>]) -> usize {
+fn texts_worth(texts: &[Vec<u8>]) -> usize {
     texts.iter().map(Vec::len).min().unwrap_or(0)
 }
 
 /// The best choice of texts of which every match has one.
-fn texts(hir: &Hir) -> Option<Vec<Vec<u8>>> {
+fn required_texts(hir: &Hir) -> Option<Vec<Vec<u8>>> {
     match hir.kind() {
         HirKind::Literal(text) => Some(vec![text.0.to_vec()]),
-        HirKind::Capture(group) => texts(&group.sub),
-        HirKind::Repetition(repetition) if repetition.min > 0 => texts(&repetition.sub),
-        HirKind::Concat(parts) => parts.iter().filter_map(texts).max_by_key(|t| worth(t)),
+        HirKind::Capture(group) => required_texts(&group.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => required_texts(&repetition.sub),
+        HirKind::Concat(parts) => {
+            parts.iter().filter_map(required_texts).max_by_key(|t| texts_worth(t))
+        }
         HirKind::Alternation(ways) => {
-            let all: Option<Vec<_>> = ways.iter().map(texts).collect();
+            let all: Option<Vec<_>> = ways.iter().map(required_texts).collect();
             Some(all?.concat())
         }
         _ => None,
@@ -75,7 +77,7 @@ mod tests {
     fn known(pattern: &str) -> Option<Vec<String>> {
         let hir = ParserBuilder::new().build().parse(pattern).unwrap();
         let show = |text: Vec<u8>| String::from_utf8(text).unwrap();
-        texts(&hir).map(|texts| texts.into_iter().map(show).collect())
+        required_texts(&hir).map(|texts| texts.into_iter().map(show).collect())
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //! first match in priority order always the longest.
 
 use super::ast::{Look, RegexNode};
-use super::class::{CharSet, decode};
+use super::class::{CharSet, decode_char};
 
 /// The pattern as plain bytes, if it has no operators.
-pub(super) fn literal(node: &RegexNode) -> Option<Vec<u8>> {
+pub(super) fn literal_bytes(node: &RegexNode) -> Option<Vec<u8>> {
     match node {
         RegexNode::Empty => Some(Vec::new()),
         RegexNode::Char(bytes) => Some(bytes.clone()),
@@ -22,10 +22,10 @@ pub(super) fn literal(node: &RegexNode) -> Option<Vec<u8>> {
 }
 
 /// The texts of which the pattern is a choice, if it is nothing else.
-pub(super) fn literals(node: &RegexNode) -> Option<Vec<Vec<u8>>> {
+pub(super) fn literal_choice(node: &RegexNode) -> Option<Vec<Vec<u8>>> {
     match node {
-        RegexNode::Group(_, inner) => literals(inner),
-        RegexNode::Alternate(all) => all.iter().map(literal).collect(),
+        RegexNode::Group(_, inner) => literal_choice(inner),
+        RegexNode::Alternate(all) => all.iter().map(literal_bytes).collect(),
         _ => None,
     }
 }
@@ -34,11 +34,11 @@ pub(super) fn literals(node: &RegexNode) -> Option<Vec<Vec<u8>>> {
 /// matches is the longest.
 pub(super) fn sort_literals(node: &mut RegexNode) -> bool {
     let RegexNode::Alternate(all) = node else { return false };
-    if !all.iter().all(|n| literal(n).is_some()) {
+    if !all.iter().all(|n| literal_bytes(n).is_some()) {
         return false;
     }
     let mut keyed: Vec<_> =
-        all.drain(..).map(|n| (literal(&n).map_or(0, |l| l.len()), n)).collect();
+        all.drain(..).map(|n| (literal_bytes(&n).map_or(0, |l| l.len()), n)).collect();
     keyed.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
     all.extend(keyed.into_iter().map(|(_, n)| n));
     true
@@ -52,17 +52,17 @@ pub(super) fn sort_literals(node: &mut RegexNode) -> bool {
 /// With `ends_given` a `$` at the end leaves one possible end only.
 pub(super) fn first_is_longest(node: &RegexNode, utf8: bool, ends_given: bool) -> bool {
     let mut flat = Vec::new();
-    flatten(node, &mut flat);
+    flatten_node(node, &mut flat);
     if ends_given && matches!(flat.last(), Some(RegexNode::Look(Look::LineEnd | Look::TextEnd))) {
         return true;
     }
     let mut free = 0;
     for (i, piece) in flat.iter().enumerate() {
-        if chars(piece).is_some() {
+        if char_count(piece).is_some() {
             continue;
         }
         let RegexNode::Repeat { node, max, .. } = piece else { return false };
-        if chars(node).is_none_or(|n| n == 0) {
+        if char_count(node).is_none_or(|n| n == 0) {
             return false;
         }
         let next = flat[i + 1..].iter().find(|n| !matches!(n, RegexNode::Look(_)));
@@ -78,16 +78,16 @@ pub(super) fn first_is_longest(node: &RegexNode, utf8: bool, ends_given: bool) -
     free <= 1
 }
 
-fn flatten<'a>(node: &'a RegexNode, out: &mut Vec<&'a RegexNode>) {
+fn flatten_node<'a>(node: &'a RegexNode, out: &mut Vec<&'a RegexNode>) {
     match node {
-        RegexNode::Concat(nodes) => nodes.iter().for_each(|n| flatten(n, out)),
-        RegexNode::Group(_, inner) => flatten(inner, out),
+        RegexNode::Concat(nodes) => nodes.iter().for_each(|n| flatten_node(n, out)),
+        RegexNode::Group(_, inner) => flatten_node(inner, out),
         _ => out.push(node),
     }
 }
 
 /// The number of characters every match has.
-fn chars(node: &RegexNode) -> Option<u32> {
+fn char_count(node: &RegexNode) -> Option<u32> {
     match node {
         RegexNode::Empty | RegexNode::Look(_) => Some(0),
         // A text node may hold several characters; stray bytes count as one each.
@@ -95,15 +95,17 @@ fn chars(node: &RegexNode) -> Option<u32> {
             u32::try_from(bytes.iter().filter(|&&b| !(0x80..0xC0).contains(&b)).count().max(1)).ok()
         }
         RegexNode::Class(_) => Some(1),
-        RegexNode::Group(_, n) => chars(n),
+        RegexNode::Group(_, n) => char_count(n),
         RegexNode::Repeat { min, max, node } if Some(*min) == *max => {
-            chars(node)?.checked_mul(*min)
+            char_count(node)?.checked_mul(*min)
         }
         RegexNode::Repeat { .. } | RegexNode::Backref(_) => None,
-        RegexNode::Concat(all) => all.iter().try_fold(0u32, |sum, n| sum.checked_add(chars(n)?)),
+        RegexNode::Concat(all) => {
+            all.iter().try_fold(0u32, |sum, n| sum.checked_add(char_count(n)?))
+        }
         RegexNode::Alternate(all) => {
-            let n = chars(all.first()?)?;
-            all.iter().all(|x| chars(x) == Some(n)).then_some(n)
+            let n = char_count(all.first()?)?;
+            all.iter().all(|x| char_count(x) == Some(n)).then_some(n)
         }
     }
 }
@@ -113,7 +115,7 @@ fn first_set(node: &RegexNode, utf8: bool) -> Option<CharSet> {
     match node {
         RegexNode::Class(set) => Some(set.clone()),
         RegexNode::Char(bytes) => {
-            let code = match decode(bytes) {
+            let code = match decode_char(bytes) {
                 Some((code, width)) if width == bytes.len() && utf8 => code,
                 _ if utf8 => return None,
                 _ => u32::from(*bytes.first()?),
@@ -134,14 +136,14 @@ fn first_set(node: &RegexNode, utf8: bool) -> Option<CharSet> {
 
 /// Whether an automaton over ASCII alone is much smaller: big Unicode sets, or word
 /// conditions, which lazy automata decide only beside ASCII.
-pub(super) fn heavy(node: &RegexNode) -> bool {
+pub(super) fn is_heavy(node: &RegexNode) -> bool {
     match node {
         RegexNode::Class(set) => set.weight() > 40,
         RegexNode::Look(look) => {
             !matches!(look, Look::LineStart | Look::LineEnd | Look::TextStart | Look::TextEnd)
         }
-        RegexNode::Group(_, n) | RegexNode::Repeat { node: n, .. } => heavy(n),
-        RegexNode::Concat(all) | RegexNode::Alternate(all) => all.iter().any(heavy),
+        RegexNode::Group(_, n) | RegexNode::Repeat { node: n, .. } => is_heavy(n),
+        RegexNode::Concat(all) | RegexNode::Alternate(all) => all.iter().any(is_heavy),
         RegexNode::Empty | RegexNode::Char(_) | RegexNode::Backref(_) => false,
     }
 }

@@ -26,7 +26,7 @@ pub fn name(list: &'static [&'static str], index: i64) -> &'static str {
 }
 
 /// Days since 1970-01-01 of a date; the month may be out of 1..=12, the day too.
-pub fn days(year: i64, month: i64, day: i64) -> i64 {
+pub fn days_from_date(year: i64, month: i64, day: i64) -> i64 {
     let year = year + (month - 1).div_euclid(12);
     let month = (month - 1).rem_euclid(12) + 1;
     // Years begin in March, so that the leap day is the last.
@@ -38,7 +38,7 @@ pub fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// Year, month (1..=12), day (1..=31) of days since 1970-01-01.
-pub fn date(days: i64) -> (i64, i64, i64) {
+pub fn date_from_days(days: i64) -> (i64, i64, i64) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let doe = z.rem_euclid(146_097);
@@ -65,7 +65,7 @@ pub fn month_len(year: i64, month: i64) -> i64 {
 }
 
 /// Day of the week, Sunday is 0.
-pub fn weekday(days: i64) -> i64 {
+pub fn weekday_of(days: i64) -> i64 {
     (days + 4).rem_euclid(7)
 }
 
@@ -97,7 +97,7 @@ impl CivilTime {
         let local = epoch.saturating_add(offset);
         let day = local.div_euclid(86_400);
         let of_day = local.rem_euclid(86_400);
-        let (y, m, d) = date(day);
+        let (y, m, d) = date_from_days(day);
         CivilTime {
             year: y,
             month: m,
@@ -106,8 +106,8 @@ impl CivilTime {
             minute: of_day / 60 % 60,
             second: of_day % 60,
             nanos,
-            weekday: weekday(day),
-            yearday: day - days(y, 1, 1),
+            weekday: weekday_of(day),
+            yearday: day - days_from_date(y, 1, 1),
             offset,
             zone: zone.to_string(),
             epoch,
@@ -159,13 +159,13 @@ mod tests {
 
     #[test]
     fn round_trip() {
-        assert_eq!(days(1970, 1, 1), 0);
-        assert_eq!(days(2000, 3, 1), 11_017);
-        assert_eq!(days(2024, 14, 1), days(2025, 2, 1));
+        assert_eq!(days_from_date(1970, 1, 1), 0);
+        assert_eq!(days_from_date(2000, 3, 1), 11_017);
+        assert_eq!(days_from_date(2024, 14, 1), days_from_date(2025, 2, 1));
         for d in [-1_000_000, -719_468, -1, 0, 59, 60, 11_016, 20_000, 3_000_000] {
-            let (y, m, day) = date(d);
-            assert_eq!(days(y, m, day), d);
+            let (y, m, day) = date_from_days(d);
+            assert_eq!(days_from_date(y, m, day), d);
         }
-        assert_eq!(weekday(0), 4);
+        assert_eq!(weekday_of(0), 4);
     }
 }

@@ -79,13 +79,13 @@ pub fn parse(text: &[u8], now: (i64, u32), zone: &Zone, read: Read) -> Option<(i
         }
         return parse(&rest[at + 1..], now, &Zone::from_env(Some(&name), read), read);
     }
-    let here = zone.broken(now.0, now.1);
+    let here = zone.to_civil(now.0, now.1);
     // Names of both halves of the year count as local.
     let mut names = vec![here.zone.clone()];
     for t in [now.0 - 182 * 86_400, now.0 + 91 * 86_400, now.0 + 182 * 86_400] {
-        names.push(zone.at(t).1.to_string());
+        names.push(zone.offset_at(t).1.to_string());
     }
-    let tokens = lex::tokens(text, &names)?;
+    let tokens = lex::split_tokens(text, &names)?;
     if let [DateToken::Char(b'@'), DateToken::Number(n)] = tokens.as_slice() {
         return Some((n.value, n.nanos));
     }
@@ -114,53 +114,53 @@ pub fn parse(text: &[u8], now: (i64, u32), zone: &Zone, read: Read) -> Option<(i
         rel: Relative::default(),
     };
     while s.at < tokens.len() {
-        s.item()?;
+        s.parse_item()?;
     }
-    s.time(zone, &here)
+    s.resolve_time(zone, &here)
 }
 
 impl<'a> DateParser<'a> {
-    fn peek(&self, ahead: usize) -> Option<&'a DateToken> {
+    fn peek_token(&self, ahead: usize) -> Option<&'a DateToken> {
         self.tokens.get(self.at + ahead)
     }
 
-    fn number(&self, ahead: usize) -> Option<DateNumber> {
-        match self.peek(ahead) {
+    fn peek_number(&self, ahead: usize) -> Option<DateNumber> {
+        match self.peek_token(ahead) {
             Some(DateToken::Number(n)) => Some(*n),
             _ => None,
         }
     }
 
     /// An unsigned whole number.
-    fn unsigned(&self, ahead: usize) -> Option<DateNumber> {
-        self.number(ahead).filter(|n| !n.signed && !n.fraction)
+    fn peek_unsigned(&self, ahead: usize) -> Option<DateNumber> {
+        self.peek_number(ahead).filter(|n| !n.signed && !n.fraction)
     }
 
-    fn signed(&self, ahead: usize) -> Option<DateNumber> {
-        self.number(ahead).filter(|n| n.signed && !n.fraction)
+    fn peek_signed(&self, ahead: usize) -> Option<DateNumber> {
+        self.peek_number(ahead).filter(|n| n.signed && !n.fraction)
     }
 
-    fn word(&self, ahead: usize) -> Option<DateWord> {
-        match self.peek(ahead) {
+    fn peek_word(&self, ahead: usize) -> Option<DateWord> {
+        match self.peek_token(ahead) {
             Some(DateToken::Word(w)) => Some(*w),
             _ => None,
         }
     }
 
     fn is_char(&self, ahead: usize, c: u8) -> bool {
-        self.peek(ahead) == Some(&DateToken::Char(c))
+        self.peek_token(ahead) == Some(&DateToken::Char(c))
     }
 
-    fn unit(&self, ahead: usize) -> Option<DateUnit> {
-        match self.word(ahead) {
+    fn peek_unit(&self, ahead: usize) -> Option<DateUnit> {
+        match self.peek_word(ahead) {
             Some(DateWord::Unit(u)) => Some(u),
             _ => None,
         }
     }
 
     /// Reads one item.
-    fn item(&mut self) -> Option<()> {
-        match self.peek(0)? {
+    fn parse_item(&mut self) -> Option<()> {
+        match self.peek_token(0)? {
             DateToken::Number(n) if n.signed => self.signed_item(*n),
             DateToken::Number(n) => self.unsigned_item(*n),
             DateToken::Word(w) => self.word_item(*w),
@@ -174,26 +174,26 @@ impl<'a> DateParser<'a> {
 
     /// `-1 day`, `+2.5 seconds`.
     fn signed_item(&mut self, n: DateNumber) -> Option<()> {
-        let unit = self.unit(1)?;
-        self.relative(n, unit, 2)
+        let unit = self.peek_unit(1)?;
+        self.parse_relative(n, unit, 2)
     }
 
     fn unsigned_item(&mut self, n: DateNumber) -> Option<()> {
-        if let Some(unit) = self.unit(1) {
-            return self.relative(n, unit, 2);
+        if let Some(unit) = self.peek_unit(1) {
+            return self.parse_relative(n, unit, 2);
         }
         if n.fraction {
             return None;
         }
         if self.is_char(1, b':') {
-            return self.clock();
+            return self.parse_clock();
         }
         if self.is_char(1, b'/') {
-            return self.slashed(n);
+            return self.parse_slashed(n);
         }
-        match self.word(1) {
+        match self.peek_word(1) {
             Some(w @ (DateWord::Am | DateWord::Pm)) => {
-                self.set_time(n.value, 0, 0, 0, meridian(w));
+                self.set_time(n.value, 0, 0, 0, word_meridian(w));
                 self.at += 2;
                 return Some(());
             }
@@ -205,8 +205,8 @@ impl<'a> DateParser<'a> {
             }
             _ => {}
         }
-        if let Some(month) = self.signed(1) {
-            if let Some(day) = self.signed(2).filter(|_| month.negative) {
+        if let Some(month) = self.peek_signed(1) {
+            if let Some(day) = self.peek_signed(2).filter(|_| month.negative) {
                 // 2024-01-15
                 self.set_date(
                     (n.value, n.digits),
@@ -215,8 +215,8 @@ impl<'a> DateParser<'a> {
                 );
                 self.at += 3;
                 // The T of ISO 8601.
-                let clock = self.is_char(2, b':') || self.signed(2).is_some();
-                if self.word(0) == Some(DateWord::T) && self.unsigned(1).is_some() {
+                let clock = self.is_char(2, b':') || self.peek_signed(2).is_some();
+                if self.peek_word(0) == Some(DateWord::T) && self.peek_unsigned(1).is_some() {
                     if !clock {
                         return None;
                     }
@@ -224,42 +224,42 @@ impl<'a> DateParser<'a> {
                 }
                 return Some(());
             }
-            if let Some(unit) = self.unit(2) {
+            if let Some(unit) = self.peek_unit(2) {
                 // `20240115 -1 day`
-                self.bare(n);
+                self.parse_bare(n);
                 self.at += 1;
-                return self.relative(month, unit, 2);
+                return self.parse_relative(month, unit, 2);
             }
             // `10 +0200`: hours with a zone.
             self.set_time(n.value, 0, 0, 0, Meridian::None);
             self.at += 1;
             return self.zone_offset();
         }
-        self.bare(n);
+        self.parse_bare(n);
         self.at += 1;
         Some(())
     }
 
     /// `10:30`, `10:30:15.5`, with `pm` or an offset.
-    fn clock(&mut self) -> Option<()> {
-        let hour = self.unsigned(0)?;
-        let minute = self.unsigned(2)?;
+    fn parse_clock(&mut self) -> Option<()> {
+        let hour = self.peek_unsigned(0)?;
+        let minute = self.peek_unsigned(2)?;
         let (mut second, mut nanos) = (0, 0);
         self.at += 3;
         if self.is_char(0, b':') {
-            let s = self.number(1).filter(|n| !n.signed)?;
+            let s = self.peek_number(1).filter(|n| !n.signed)?;
             (second, nanos) = (s.value, s.nanos);
             self.at += 2;
         }
-        if let Some(w @ (DateWord::Am | DateWord::Pm)) = self.word(0) {
+        if let Some(w @ (DateWord::Am | DateWord::Pm)) = self.peek_word(0) {
             self.at += 1;
-            self.set_time(hour.value, minute.value, second, nanos, meridian(w));
+            self.set_time(hour.value, minute.value, second, nanos, word_meridian(w));
             return Some(());
         }
         self.set_time(hour.value, minute.value, second, nanos, Meridian::None);
         // A signed number after the time is its zone, even if a unit follows it: GNU reads
         // `12:00 +1 day` as "12:00 in the zone +01, and a day".
-        if self.signed(0).is_some() {
+        if self.peek_signed(0).is_some() {
             return self.zone_offset();
         }
         Some(())
@@ -267,7 +267,7 @@ impl<'a> DateParser<'a> {
 
     /// `+02`, `-0530`, `+05:30`.
     fn zone_offset(&mut self) -> Option<()> {
-        let n = self.signed(0)?;
+        let n = self.peek_signed(0)?;
         self.at += 1;
         self.offset = self.offset_value(n)?;
         self.zones += 1;
@@ -277,7 +277,7 @@ impl<'a> DateParser<'a> {
     fn offset_value(&mut self, n: DateNumber) -> Option<i64> {
         let a = n.value.checked_abs()?;
         let minutes = if self.is_char(0, b':') {
-            let m = self.unsigned(1)?.value;
+            let m = self.peek_unsigned(1)?.value;
             self.at += 2;
             if m > 59 {
                 return None;
@@ -295,14 +295,14 @@ impl<'a> DateParser<'a> {
     }
 
     /// `1/15`, `1/15/2024`, `2024/1/15`.
-    fn slashed(&mut self, first: DateNumber) -> Option<()> {
-        let second = self.unsigned(2)?;
+    fn parse_slashed(&mut self, first: DateNumber) -> Option<()> {
+        let second = self.peek_unsigned(2)?;
         if !self.is_char(3, b'/') {
             self.set_date(self.year, first.value, second.value);
             self.at += 3;
             return Some(());
         }
-        let third = self.unsigned(4)?;
+        let third = self.peek_unsigned(4)?;
         self.at += 5;
         if first.digits >= 4 {
             self.set_date((first.value, first.digits), second.value, third.value);
@@ -314,13 +314,13 @@ impl<'a> DateParser<'a> {
 
     /// `15 January`, `15 Jan 2024`, `15-Jan-2024`.
     fn day_month(&mut self, day: DateNumber, month: i64) -> Option<()> {
-        if let Some(y) = self.signed(2).filter(|y| y.negative && self.unit(3).is_none()) {
+        if let Some(y) = self.peek_signed(2).filter(|y| y.negative && self.peek_unit(3).is_none()) {
             self.set_date((y.value.checked_neg()?, y.digits), month, day.value);
             self.at += 3;
             return Some(());
         }
         // A number after it is the year, unless it begins another item.
-        if let Some(y) = self.unsigned(2).filter(|_| !self.begins_item(2)) {
+        if let Some(y) = self.peek_unsigned(2).filter(|_| !self.begins_item(2)) {
             self.set_date((y.value, y.digits), month, day.value);
             self.at += 3;
             return Some(());
@@ -333,7 +333,10 @@ impl<'a> DateParser<'a> {
     /// Whether the number there is the start of a time or an amount.
     fn begins_item(&self, ahead: usize) -> bool {
         self.is_char(ahead + 1, b':')
-            || matches!(self.word(ahead + 1), Some(DateWord::Am | DateWord::Pm | DateWord::Unit(_)))
+            || matches!(
+                self.peek_word(ahead + 1),
+                Some(DateWord::Am | DateWord::Pm | DateWord::Unit(_))
+            )
     }
 
     fn word_item(&mut self, w: DateWord) -> Option<()> {
@@ -348,12 +351,12 @@ impl<'a> DateParser<'a> {
                 Some(())
             }
             DateWord::Ordinal(n) => {
-                if let Some(DateWord::Day(d)) = self.word(1) {
+                if let Some(DateWord::Day(d)) = self.peek_word(1) {
                     self.set_day(n, d);
                     self.at += 2;
                     return Some(());
                 }
-                let unit = self.unit(1)?;
+                let unit = self.peek_unit(1)?;
                 let n = DateNumber {
                     signed: true,
                     negative: n < 0,
@@ -362,7 +365,7 @@ impl<'a> DateParser<'a> {
                     digits: 1,
                     fraction: false,
                 };
-                self.relative(n, unit, 2)
+                self.parse_relative(n, unit, 2)
             }
             DateWord::Unit(u) => {
                 let one = DateNumber {
@@ -373,7 +376,7 @@ impl<'a> DateParser<'a> {
                     digits: 1,
                     fraction: false,
                 };
-                self.relative(one, u, 1)
+                self.parse_relative(one, u, 1)
             }
             DateWord::DayShift(n) => {
                 self.relatives += 1;
@@ -393,7 +396,7 @@ impl<'a> DateParser<'a> {
                 self.local_zones += 1;
                 self.local_zone = Some(i);
                 self.at += 1;
-                if self.word(0) == Some(DateWord::Dst) {
+                if self.peek_word(0) == Some(DateWord::Dst) {
                     self.at += 1;
                 }
                 Some(())
@@ -407,11 +410,11 @@ impl<'a> DateParser<'a> {
         self.at += 1;
         self.zones += 1;
         self.offset = offset;
-        if self.word(0) == Some(DateWord::Dst) {
+        if self.peek_word(0) == Some(DateWord::Dst) {
             self.offset += 3600;
             self.at += 1;
-        } else if let Some(n) = self.signed(0)
-            && self.unit(1).is_none()
+        } else if let Some(n) = self.peek_signed(0)
+            && self.peek_unit(1).is_none()
         {
             self.at += 1;
             self.offset += self.offset_value(n)?;
@@ -421,14 +424,14 @@ impl<'a> DateParser<'a> {
 
     /// `January 15`, `Jan 15, 2024`, `Jan-15-2024`.
     fn month_day(&mut self, month: i64) -> Option<()> {
-        if let (Some(d), Some(y)) = (self.signed(1), self.signed(2)) {
+        if let (Some(d), Some(y)) = (self.peek_signed(1), self.peek_signed(2)) {
             self.set_date((y.value.checked_neg()?, y.digits), month, d.value.checked_neg()?);
             self.at += 3;
             return Some(());
         }
-        let d = self.unsigned(1)?;
+        let d = self.peek_unsigned(1)?;
         if self.is_char(2, b',') {
-            let y = self.unsigned(3)?;
+            let y = self.peek_unsigned(3)?;
             self.set_date((y.value, y.digits), month, d.value);
             self.at += 4;
             return Some(());
@@ -439,7 +442,7 @@ impl<'a> DateParser<'a> {
     }
 
     /// Digits alone: a year, YYYYMMDD, or hours and minutes.
-    fn bare(&mut self, n: DateNumber) {
+    fn parse_bare(&mut self, n: DateNumber) {
         let v = n.value;
         if self.dates > 0
             && self.year.1 == 0
@@ -476,10 +479,10 @@ impl<'a> DateParser<'a> {
     }
 
     /// Adds an amount of a unit; `ago` after it turns its sign.
-    fn relative(&mut self, n: DateNumber, unit: DateUnit, used: usize) -> Option<()> {
+    fn parse_relative(&mut self, n: DateNumber, unit: DateUnit, used: usize) -> Option<()> {
         self.at += used;
         let mut sign = 1;
-        if let Some(DateWord::Ago(s)) = self.word(0) {
+        if let Some(DateWord::Ago(s)) = self.peek_word(0) {
             self.at += 1;
             sign = s;
         }
@@ -507,7 +510,7 @@ impl<'a> DateParser<'a> {
     }
 
     /// The time that all items together mean.
-    fn time(&self, zone: &Zone, now: &CivilTime) -> Option<(i64, u32)> {
+    fn resolve_time(&self, zone: &Zone, now: &CivilTime) -> Option<(i64, u32)> {
         if self.times > 1 || self.dates > 1 || self.days > 1 || self.zones + self.local_zones > 1 {
             return None;
         }
@@ -538,23 +541,23 @@ impl<'a> DateParser<'a> {
             return None;
         }
         let of_day = hour * 3600 + minute * 60 + second;
-        let mut day = civil::days(year, self.month, self.day);
+        let mut day = civil::days_from_date(year, self.month, self.day);
         if self.days > 0 && self.dates == 0 {
-            let today = civil::weekday(day);
+            let today = civil::weekday_of(day);
             let weeks = self.ordinal - i64::from(self.ordinal > 0 && today != self.weekday);
             day = day.checked_add(
                 (self.weekday - today).rem_euclid(7).checked_add(weeks.checked_mul(7)?)?,
             )?;
         }
         if self.rel.year != 0 || self.rel.month != 0 || self.rel.day != 0 {
-            let (y, m, d) = civil::date(day);
+            let (y, m, d) = civil::date_from_days(day);
             let limit = 1i64 << 40;
             let (ry, rm, rd) = (self.rel.year, self.rel.month, self.rel.day);
             if [ry, rm, rd].iter().any(|v| !(-limit..limit).contains(v)) {
                 return None;
             }
             let y = y.checked_add(ry).filter(|y| (-(1 << 31)..1 << 31).contains(y))?;
-            day = civil::days(y, m + rm, d).checked_add(rd)?;
+            day = civil::days_from_date(y, m + rm, d).checked_add(rd)?;
         }
         let local = day.checked_mul(86_400)?.checked_add(of_day)?;
         let mut epoch = if self.zones > 0 {
@@ -566,14 +569,16 @@ impl<'a> DateParser<'a> {
             } else {
                 zone.to_epoch(local)
             };
-            if self.local_zone.is_some_and(|i| self.names.get(i).is_none_or(|n| *n != zone.at(t).1))
+            if self
+                .local_zone
+                .is_some_and(|i| self.names.get(i).is_none_or(|n| *n != zone.offset_at(t).1))
             {
                 return None;
             }
             // A time of day that a change of clocks skips does not exist.
             if (self.times > 0 || self.dates > 0)
                 && self.relatives == 0
-                && t + zone.at(t).0 != local
+                && t + zone.offset_at(t).0 != local
             {
                 return None;
             }
@@ -588,12 +593,12 @@ impl<'a> DateParser<'a> {
     }
 }
 
-fn meridian(w: DateWord) -> Meridian {
+fn word_meridian(w: DateWord) -> Meridian {
     if w == DateWord::Am { Meridian::Am } else { Meridian::Pm }
 }
 
 /// Two digits at a position.
-fn two(text: &[u8], at: usize) -> Option<i64> {
+fn two_digits(text: &[u8], at: usize) -> Option<i64> {
     let d = text.get(at..at + 2)?;
     if !d.iter().all(u8::is_ascii_digit) {
         return None;
@@ -608,13 +613,14 @@ fn from_parts(year: i64, parts: [i64; 5], zone: &Zone) -> Option<(i64, u32)> {
         && hour < 24
         && minute < 60
         && second <= 60;
-    let local = civil::days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+    let local =
+        civil::days_from_date(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
     valid.then(|| (zone.to_epoch(local), 0))
 }
 
 fn split_seconds(text: &[u8]) -> Option<(&[u8], i64)> {
     match text.iter().position(|c| *c == b'.') {
-        Some(i) if text.len() == i + 3 => Some((&text[..i], two(text, i + 1)?)),
+        Some(i) if text.len() == i + 3 => Some((&text[..i], two_digits(text, i + 1)?)),
         Some(_) => None,
         None => Some((text, 0)),
     }
@@ -624,28 +630,48 @@ fn year_of(digits: &[u8], now: i64) -> Option<i64> {
     Some(match digits.len() {
         0 => now,
         2 => {
-            let y = two(digits, 0)?;
+            let y = two_digits(digits, 0)?;
             if y < 69 { 2000 + y } else { 1900 + y }
         }
-        4 => two(digits, 0)? * 100 + two(digits, 2)?,
+        4 => two_digits(digits, 0)? * 100 + two_digits(digits, 2)?,
         _ => return None,
     })
 }
 
 /// The operand of `date` that sets the clock: `MMDDhhmm[[CC]YY][.ss]`.
-pub fn posix(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
+pub fn parse_posix(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
     let (digits, second) = split_seconds(text)?;
     let (fixed, year) = digits.split_at_checked(8)?;
-    let year = year_of(year, zone.broken(now.0, 0).year)?;
-    from_parts(year, [two(fixed, 0)?, two(fixed, 2)?, two(fixed, 4)?, two(fixed, 6)?, second], zone)
+    let year = year_of(year, zone.to_civil(now.0, 0).year)?;
+    from_parts(
+        year,
+        [
+            two_digits(fixed, 0)?,
+            two_digits(fixed, 2)?,
+            two_digits(fixed, 4)?,
+            two_digits(fixed, 6)?,
+            second,
+        ],
+        zone,
+    )
 }
 
 /// The argument of `touch -t`: `[[CC]YY]MMDDhhmm[.ss]`.
-pub fn touch(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
+pub fn parse_touch(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
     let (digits, second) = split_seconds(text)?;
     let (year, fixed) = digits.split_at_checked(digits.len().checked_sub(8)?)?;
-    let year = year_of(year, zone.broken(now.0, 0).year)?;
-    from_parts(year, [two(fixed, 0)?, two(fixed, 2)?, two(fixed, 4)?, two(fixed, 6)?, second], zone)
+    let year = year_of(year, zone.to_civil(now.0, 0).year)?;
+    from_parts(
+        year,
+        [
+            two_digits(fixed, 0)?,
+            two_digits(fixed, 2)?,
+            two_digits(fixed, 4)?,
+            two_digits(fixed, 6)?,
+            second,
+        ],
+        zone,
+    )
 }
 
 #[cfg(test)]

@@ -26,15 +26,15 @@ struct Flags {
 const MAX_WIDTH: usize = 4096;
 
 /// Appends the time in GNU `date`'s format. An unknown conversion stays as it is.
-pub fn format(out: &mut Vec<u8>, format: &[u8], t: &CivilTime) {
-    Formatter { t, dialect: StrftimeDialect::Date, depth: 0 }.expand(out, format);
+pub fn format_date(out: &mut Vec<u8>, format: &[u8], t: &CivilTime) {
+    Formatter { t, dialect: StrftimeDialect::Date, depth: 0 }.expand_format(out, format);
 }
 
 /// The time in a format of `strftime(3)`, as `printf %(...)T` of bash, gawk and jq give it.
 /// An unknown conversion stays as it is.
-pub fn strftime(format: &[u8], t: &CivilTime) -> Vec<u8> {
+pub fn format_strftime(format: &[u8], t: &CivilTime) -> Vec<u8> {
     let mut out = Vec::new();
-    Formatter { t, dialect: StrftimeDialect::Libc, depth: 0 }.expand(&mut out, format);
+    Formatter { t, dialect: StrftimeDialect::Libc, depth: 0 }.expand_format(&mut out, format);
     out
 }
 
@@ -51,7 +51,7 @@ impl Formatter<'_> {
         self.dialect == StrftimeDialect::Date
     }
 
-    fn expand(&self, out: &mut Vec<u8>, format: &[u8]) {
+    fn expand_format(&self, out: &mut Vec<u8>, format: &[u8]) {
         let mut at = 0;
         while let Some(&c) = format.get(at) {
             if c != b'%' {
@@ -91,40 +91,40 @@ impl Formatter<'_> {
                 return;
             };
             at += 1;
-            if colons > 0 && conv != b'z' || !self.conversion(out, conv, f, colons) {
+            if colons > 0 && conv != b'z' || !self.put_conversion(out, conv, f, colons) {
                 out.extend_from_slice(&format[start..at]);
             }
         }
     }
 
     /// Writes one conversion; whether there is one of that letter.
-    fn conversion(&self, out: &mut Vec<u8>, conv: u8, f: Flags, colons: usize) -> bool {
+    fn put_conversion(&self, out: &mut Vec<u8>, conv: u8, f: Flags, colons: usize) -> bool {
         let t = self.t;
-        if let Some((value, digits, pad)) = self.numeric(conv) {
-            number(out, value, digits, pad, f);
+        if let Some((value, digits, pad)) = self.numeric_value(conv) {
+            put_number(out, value, digits, pad, f);
             return true;
         }
         match conv {
-            b'%' => text(out, "%", f),
-            b'n' => text(out, "\n", f),
-            b't' => text(out, "\t", f),
-            b'a' => text(out, &name(&DAYS, t.weekday)[..3], swap_to_upper(f)),
-            b'A' => text(out, name(&DAYS, t.weekday), swap_to_upper(f)),
-            b'b' | b'h' => text(out, &name(&MONTHS, t.month - 1)[..3], swap_to_upper(f)),
-            b'B' => text(out, name(&MONTHS, t.month - 1), swap_to_upper(f)),
+            b'%' => put_text(out, "%", f),
+            b'n' => put_text(out, "\n", f),
+            b't' => put_text(out, "\t", f),
+            b'a' => put_text(out, &name(&DAYS, t.weekday)[..3], swap_to_upper(f)),
+            b'A' => put_text(out, name(&DAYS, t.weekday), swap_to_upper(f)),
+            b'b' | b'h' => put_text(out, &name(&MONTHS, t.month - 1)[..3], swap_to_upper(f)),
+            b'B' => put_text(out, name(&MONTHS, t.month - 1), swap_to_upper(f)),
             b'p' => {
                 let s = if t.hour < 12 { "AM" } else { "PM" };
-                if f.swap { text(out, &s.to_lowercase(), f) } else { text(out, s, f) }
+                if f.swap { put_text(out, &s.to_lowercase(), f) } else { put_text(out, s, f) }
             }
-            b'P' => text(out, if t.hour < 12 { "am" } else { "pm" }, f),
-            b'Z' if f.swap => text(out, &t.zone.to_lowercase(), f),
-            b'Z' => text(out, &t.zone, f),
-            b'c' => self.composite(out, b"%a %b %e %H:%M:%S %Y", f),
-            b'x' | b'D' => self.composite(out, b"%m/%d/%y", f),
-            b'X' | b'T' => self.composite(out, b"%H:%M:%S", f),
-            b'r' => self.composite(out, b"%I:%M:%S %p", f),
-            b'R' => self.composite(out, b"%H:%M", f),
-            b'F' if !self.is_date() => self.composite(out, b"%Y-%m-%d", f),
+            b'P' => put_text(out, if t.hour < 12 { "am" } else { "pm" }, f),
+            b'Z' if f.swap => put_text(out, &t.zone.to_lowercase(), f),
+            b'Z' => put_text(out, &t.zone, f),
+            b'c' => self.put_composite(out, b"%a %b %e %H:%M:%S %Y", f),
+            b'x' | b'D' => self.put_composite(out, b"%m/%d/%y", f),
+            b'X' | b'T' => self.put_composite(out, b"%H:%M:%S", f),
+            b'r' => self.put_composite(out, b"%I:%M:%S %p", f),
+            b'R' => self.put_composite(out, b"%H:%M", f),
+            b'F' if !self.is_date() => self.put_composite(out, b"%Y-%m-%d", f),
             b'F' => {
                 // A width goes to the year, as the rest has a fixed one.
                 let year = Flags { width: f.width.saturating_sub(6), ..f };
@@ -133,24 +133,24 @@ impl Formatter<'_> {
                 } else {
                     year
                 };
-                number(out, t.year, 4, b'0', year);
-                self.expand(out, b"-%m-%d");
+                put_number(out, t.year, 4, b'0', year);
+                self.expand_format(out, b"-%m-%d");
             }
-            b'N' if self.is_date() => nanos(out, t.nanos, f),
+            b'N' if self.is_date() => put_nanos(out, t.nanos, f),
             b'z' if !self.is_date() => {
                 // glibc pads the sign and the digits each.
-                text(out, if t.offset < 0 { "-" } else { "+" }, f);
+                put_text(out, if t.offset < 0 { "-" } else { "+" }, f);
                 let minutes = t.offset.abs() / 60;
-                number(out, minutes / 60 * 100 + minutes % 60, 4, b'0', f);
+                put_number(out, minutes / 60 * 100 + minutes % 60, 4, b'0', f);
             }
-            b'z' => return zone(out, t.offset, colons, f),
+            b'z' => return put_zone(out, t.offset, colons, f),
             _ => return false,
         }
         true
     }
 
     /// The value of a conversion that is a number, its digits, and what they are padded with.
-    fn numeric(&self, conv: u8) -> Option<(i64, usize, u8)> {
+    fn numeric_value(&self, conv: u8) -> Option<(i64, usize, u8)> {
         let t = self.t;
         let year_digits = if self.is_date() { 4 } else { 1 };
         let hour12 = if t.hour % 12 == 0 { 12 } else { t.hour % 12 };
@@ -182,10 +182,10 @@ impl Formatter<'_> {
     }
 
     /// A conversion that stands for a format.
-    fn composite(&self, out: &mut Vec<u8>, format: &[u8], f: Flags) {
+    fn put_composite(&self, out: &mut Vec<u8>, format: &[u8], f: Flags) {
         let mut inner = Vec::new();
         if self.depth < 2 {
-            Formatter { depth: self.depth + 1, ..*self }.expand(&mut inner, format);
+            Formatter { depth: self.depth + 1, ..*self }.expand_format(&mut inner, format);
         }
         pad_to(out, inner.len(), f, b'_');
         if f.upper {
@@ -210,7 +210,7 @@ fn pad_to(out: &mut Vec<u8>, len: usize, f: Flags, default: u8) {
     }
 }
 
-fn text(out: &mut Vec<u8>, s: &str, f: Flags) {
+fn put_text(out: &mut Vec<u8>, s: &str, f: Flags) {
     pad_to(out, s.len(), f, b'_');
     if f.upper {
         out.extend(s.bytes().map(|b| b.to_ascii_uppercase()));
@@ -219,7 +219,7 @@ fn text(out: &mut Vec<u8>, s: &str, f: Flags) {
     }
 }
 
-fn number(out: &mut Vec<u8>, value: i64, digits: usize, pad: u8, f: Flags) {
+fn put_number(out: &mut Vec<u8>, value: i64, digits: usize, pad: u8, f: Flags) {
     let text = value.unsigned_abs().to_string();
     let pad = if f.pad == 0 { pad } else { f.pad };
     let width = if pad == b'-' {
@@ -247,7 +247,7 @@ fn number(out: &mut Vec<u8>, value: i64, digits: usize, pad: u8, f: Flags) {
     out.extend_from_slice(text.as_bytes());
 }
 
-fn nanos(out: &mut Vec<u8>, nanos: u32, f: Flags) {
+fn put_nanos(out: &mut Vec<u8>, nanos: u32, f: Flags) {
     let all = format!("{nanos:09}");
     let width = if f.width_given { f.width } else { 9 };
     let shown = &all[..width.min(9)];
@@ -266,7 +266,7 @@ fn nanos(out: &mut Vec<u8>, nanos: u32, f: Flags) {
 
 /// `%z` and its colon forms: hour, minute and second as the digits of one number, as glibc
 /// prints it, so that `%-z` of `+0530` is `+530`.
-fn zone(out: &mut Vec<u8>, offset: i64, colons: usize, f: Flags) -> bool {
+fn put_zone(out: &mut Vec<u8>, offset: i64, colons: usize, f: Flags) -> bool {
     let a = offset.abs();
     let (h, m, s) = (a / 3600, a / 60 % 60, a % 60);
     let (tail, digits) = match colons {
@@ -306,7 +306,7 @@ mod tests {
 
     fn show(f: &str, epoch: i64) -> String {
         let mut out = Vec::new();
-        format(&mut out, f.as_bytes(), &CivilTime::new(epoch, 123_456_789, 0, "UTC"));
+        format_date(&mut out, f.as_bytes(), &CivilTime::new(epoch, 123_456_789, 0, "UTC"));
         String::from_utf8(out).unwrap()
     }
 
@@ -354,7 +354,7 @@ mod tests {
                 "000|pm|SEP|  68-09-03|    +00000|+   0|+0",
             ),
         ] {
-            let got = strftime(f.as_bytes(), &CivilTime::new(t, 0, 0, "UTC"));
+            let got = format_strftime(f.as_bytes(), &CivilTime::new(t, 0, 0, "UTC"));
             assert_eq!(String::from_utf8(got).unwrap(), want, "{f}");
         }
     }

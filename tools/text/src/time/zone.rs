@@ -181,7 +181,7 @@ impl Zone {
     }
 
     /// Offset and name at a point in time.
-    pub fn at(&self, epoch: i64) -> (i64, &str) {
+    pub fn offset_at(&self, epoch: i64) -> (i64, &str) {
         if self.history.last().is_some_and(|h| epoch < h.0 || self.dst.is_none()) {
             let n = self.history.partition_point(|h| h.0 <= epoch);
             if let Some(h) = n.checked_sub(1).and_then(|i| self.history.get(i)) {
@@ -189,9 +189,10 @@ impl Zone {
             }
         }
         let Some(dst) = &self.dst else { return (self.offset, &self.name) };
-        let (year, _, _) = civil::date((epoch.saturating_add(self.offset)).div_euclid(86_400));
-        let start = self.change(dst.start, year, self.offset);
-        let end = self.change(dst.end, year, dst.offset);
+        let (year, _, _) =
+            civil::date_from_days((epoch.saturating_add(self.offset)).div_euclid(86_400));
+        let start = self.transition_time(dst.start, year, self.offset);
+        let end = self.transition_time(dst.end, year, dst.offset);
         let summer = if start < end {
             start <= epoch && epoch < end
         } else {
@@ -200,14 +201,14 @@ impl Zone {
         if summer { (dst.offset, &dst.name) } else { (self.offset, &self.name) }
     }
 
-    fn change(&self, (when, time): (TransitionDay, i64), year: i64, offset: i64) -> i64 {
-        let first = civil::days(year, 1, 1);
+    fn transition_time(&self, (when, time): (TransitionDay, i64), year: i64, offset: i64) -> i64 {
+        let first = civil::days_from_date(year, 1, 1);
         let day = match when {
             TransitionDay::Day(n) => first + n,
             TransitionDay::Julian(n) => first + n - 1 + i64::from(civil::is_leap(year) && n >= 60),
             TransitionDay::Month { month, week, day } => {
-                let start = civil::days(year, month, 1);
-                let mut d = start + (day - civil::weekday(start)).rem_euclid(7) + 7 * (week - 1);
+                let start = civil::days_from_date(year, month, 1);
+                let mut d = start + (day - civil::weekday_of(start)).rem_euclid(7) + 7 * (week - 1);
                 while d >= start + civil::month_len(year, month) {
                     d -= 7;
                 }
@@ -218,8 +219,8 @@ impl Zone {
     }
 
     /// Breaks a point in time down.
-    pub fn broken(&self, epoch: i64, nanos: u32) -> civil::CivilTime {
-        let (offset, name) = self.at(epoch);
+    pub fn to_civil(&self, epoch: i64, nanos: u32) -> civil::CivilTime {
+        let (offset, name) = self.offset_at(epoch);
         civil::CivilTime::new(epoch, nanos, offset, name)
     }
 
@@ -227,11 +228,11 @@ impl Zone {
     /// `mktime(3)` with `tm_isdst` -1. Of two candidates the first is taken; a time that a
     /// change skips is moved forward by what was skipped.
     pub fn to_epoch(&self, local: i64) -> i64 {
-        let early = self.at(local.saturating_sub(86_400)).0;
-        let late = self.at(local.saturating_add(86_400)).0;
+        let early = self.offset_at(local.saturating_sub(86_400)).0;
+        let late = self.offset_at(local.saturating_add(86_400)).0;
         for offset in [early, late] {
             let t = local.saturating_sub(offset);
-            if self.at(t).0 == offset {
+            if self.offset_at(t).0 == offset {
                 return t;
             }
         }
@@ -243,24 +244,24 @@ impl Zone {
 fn parse(text: &str) -> Option<Zone> {
     let mut p = TzParser { b: text.as_bytes(), at: 0 };
     let name = p.name()?;
-    let offset = -p.time(24)?;
-    if p.done() {
+    let offset = -p.take_time(24)?;
+    if p.is_done() {
         return Some(Zone { name, offset, dst: None, history: Vec::new() });
     }
     let dst_name = p.name()?;
-    let dst_offset = match p.peek() {
+    let dst_offset = match p.peek_byte() {
         Some(b',') | None => offset + 3600,
-        _ => -p.time(24)?,
+        _ => -p.take_time(24)?,
     };
-    let (start, end) = if p.done() {
+    let (start, end) = if p.is_done() {
         // glibc's default rule: the United States' since 2007.
         let m = |month, week| TransitionDay::Month { month, week, day: 0 };
         ((m(3, 2), 7200), (m(11, 1), 7200))
     } else {
-        (p.rule()?, p.rule()?)
+        (p.take_rule()?, p.take_rule()?)
     };
     let dst = Some(Dst { name: dst_name, offset: dst_offset, start, end });
-    p.done().then_some(Zone { name, offset, dst, history: Vec::new() })
+    p.is_done().then_some(Zone { name, offset, dst, history: Vec::new() })
 }
 
 struct TzParser<'a> {
@@ -269,16 +270,16 @@ struct TzParser<'a> {
 }
 
 impl TzParser<'_> {
-    fn peek(&self) -> Option<u8> {
+    fn peek_byte(&self) -> Option<u8> {
         self.b.get(self.at).copied()
     }
 
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.at >= self.b.len()
     }
 
-    fn eat(&mut self, c: u8) -> bool {
-        let yes = self.peek() == Some(c);
+    fn take_byte(&mut self, c: u8) -> bool {
+        let yes = self.peek_byte() == Some(c);
         self.at += usize::from(yes);
         yes
     }
@@ -286,19 +287,21 @@ impl TzParser<'_> {
     fn name(&mut self) -> Option<String> {
         let from;
         let to;
-        if self.eat(b'<') {
+        if self.take_byte(b'<') {
             from = self.at;
-            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'-'))
+            while self
+                .peek_byte()
+                .is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'-'))
             {
                 self.at += 1;
             }
             to = self.at;
-            if !self.eat(b'>') {
+            if !self.take_byte(b'>') {
                 return None;
             }
         } else {
             from = self.at;
-            while self.peek().is_some_and(|c| c.is_ascii_alphabetic()) {
+            while self.peek_byte().is_some_and(|c| c.is_ascii_alphabetic()) {
                 self.at += 1;
             }
             to = self.at;
@@ -309,10 +312,10 @@ impl TzParser<'_> {
         String::from_utf8(self.b[from..to].to_vec()).ok()
     }
 
-    fn number(&mut self, max: i64) -> Option<i64> {
+    fn take_number(&mut self, max: i64) -> Option<i64> {
         let from = self.at;
         let mut n = 0i64;
-        while let Some(d) = self.peek().filter(u8::is_ascii_digit) {
+        while let Some(d) = self.peek_byte().filter(u8::is_ascii_digit) {
             n = n * 10 + i64::from(d - b'0');
             self.at += 1;
             if n > max {
@@ -323,38 +326,39 @@ impl TzParser<'_> {
     }
 
     /// `[+-]hh[:mm[:ss]]` in seconds.
-    fn time(&mut self, max_hours: i64) -> Option<i64> {
-        let sign = if self.eat(b'-') {
+    fn take_time(&mut self, max_hours: i64) -> Option<i64> {
+        let sign = if self.take_byte(b'-') {
             -1
         } else {
-            self.eat(b'+');
+            self.take_byte(b'+');
             1
         };
-        let mut t = self.number(max_hours)? * 3600;
-        if self.eat(b':') {
-            t += self.number(59)? * 60;
-            if self.eat(b':') {
-                t += self.number(59)?;
+        let mut t = self.take_number(max_hours)? * 3600;
+        if self.take_byte(b':') {
+            t += self.take_number(59)? * 60;
+            if self.take_byte(b':') {
+                t += self.take_number(59)?;
             }
         }
         Some(sign * t)
     }
 
-    fn rule(&mut self) -> Option<(TransitionDay, i64)> {
-        if !self.eat(b',') {
+    fn take_rule(&mut self) -> Option<(TransitionDay, i64)> {
+        if !self.take_byte(b',') {
             return None;
         }
-        let when = if self.eat(b'M') {
-            let month = self.number(12).filter(|n| *n >= 1)?;
-            let week = self.eat(b'.').then(|| self.number(5)).flatten().filter(|n| *n >= 1)?;
-            let day = self.eat(b'.').then(|| self.number(6)).flatten()?;
+        let when = if self.take_byte(b'M') {
+            let month = self.take_number(12).filter(|n| *n >= 1)?;
+            let week =
+                self.take_byte(b'.').then(|| self.take_number(5)).flatten().filter(|n| *n >= 1)?;
+            let day = self.take_byte(b'.').then(|| self.take_number(6)).flatten()?;
             TransitionDay::Month { month, week, day }
-        } else if self.eat(b'J') {
-            TransitionDay::Julian(self.number(365).filter(|n| *n >= 1)?)
+        } else if self.take_byte(b'J') {
+            TransitionDay::Julian(self.take_number(365).filter(|n| *n >= 1)?)
         } else {
-            TransitionDay::Day(self.number(365)?)
+            TransitionDay::Day(self.take_number(365)?)
         };
-        let time = if self.eat(b'/') { self.time(167)? } else { 7200 };
+        let time = if self.take_byte(b'/') { self.take_time(167)? } else { 7200 };
         Some((when, time))
     }
 }
@@ -365,10 +369,10 @@ fn from_file(name: &str, read: Read) -> Option<Zone> {
     if name.starts_with('/') || !name.chars().all(plain) {
         return None;
     }
-    tzfile(&read(&format!("/usr/share/zoneinfo/{name}"))?)
+    parse_tzfile(&read(&format!("/usr/share/zoneinfo/{name}"))?)
 }
 
-fn tzfile(data: &[u8]) -> Option<Zone> {
+fn parse_tzfile(data: &[u8]) -> Option<Zone> {
     let counts = |at: usize| -> Option<[usize; 6]> {
         let h = data.get(at..at + 44)?;
         if !h.starts_with(b"TZif") {
@@ -434,13 +438,13 @@ mod tests {
     fn rules() {
         let z = parse("EST5EDT,M3.2.0,M11.1.0").unwrap();
         // 2024-03-10 07:00:00Z is when New York's clocks went forward.
-        assert_eq!(z.at(1_710_054_000 - 1), (-18_000, "EST"));
-        assert_eq!(z.at(1_710_054_000), (-14_400, "EDT"));
-        assert_eq!(z.at(1_730_613_600 - 1), (-14_400, "EDT"));
-        assert_eq!(z.at(1_730_613_600), (-18_000, "EST"));
+        assert_eq!(z.offset_at(1_710_054_000 - 1), (-18_000, "EST"));
+        assert_eq!(z.offset_at(1_710_054_000), (-14_400, "EDT"));
+        assert_eq!(z.offset_at(1_730_613_600 - 1), (-14_400, "EDT"));
+        assert_eq!(z.offset_at(1_730_613_600), (-18_000, "EST"));
         let south = parse("AEST-10AEDT,M10.1.0,M4.1.0/3").unwrap();
-        assert_eq!(south.at(1_704_067_200).1, "AEDT");
-        assert_eq!(south.at(1_719_792_000).1, "AEST");
+        assert_eq!(south.offset_at(1_704_067_200).1, "AEDT");
+        assert_eq!(south.offset_at(1_719_792_000).1, "AEST");
         assert_eq!(parse("UTC+3").unwrap().offset, -10_800);
         assert_eq!(parse("nonsense!"), None);
     }

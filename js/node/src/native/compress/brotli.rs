@@ -34,9 +34,13 @@ impl Brotli {
                         2 => encoder.finish(),
                         _ => encoder.flush(),
                     }
-                    return ZlibStep { read: input.len(), wrote: encoder.take(out), state: 0 };
+                    return ZlibStep {
+                        read: input.len(),
+                        wrote: encoder.take_output(out),
+                        state: 0,
+                    };
                 }
-                ZlibStep { read: 0, wrote: encoder.take(out), state: 0 }
+                ZlibStep { read: 0, wrote: encoder.take_output(out), state: 0 }
             }
             Brotli::Decompress(state) => {
                 let (mut left, mut read, mut room, mut wrote) = (input.len(), 0, out.len(), 0);

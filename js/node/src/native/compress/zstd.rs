@@ -24,7 +24,7 @@ impl Zstd {
         if compress {
             let mut context = CCtx::try_create()?;
             for (number, value) in pairs {
-                context.set_parameter(parameter(number, value)?).ok()?;
+                context.set_parameter(find_parameter(number, value)?).ok()?;
             }
             if pledged.is_some() {
                 context.set_pledged_src_size(pledged).ok()?;
@@ -67,7 +67,7 @@ impl Zstd {
 }
 
 /// A parameter by its number in `zstd.h`.
-fn parameter(number: i32, value: i32) -> Option<CParameter> {
+fn find_parameter(number: i32, value: i32) -> Option<CParameter> {
     use CParameter as P;
     let (size, flag) = (u32::try_from(value), value != 0);
     Some(match number {
@@ -78,7 +78,7 @@ fn parameter(number: i32, value: i32) -> Option<CParameter> {
         104 => P::SearchLog(size.ok()?),
         105 => P::MinMatch(size.ok()?),
         106 => P::TargetLength(size.ok()?),
-        107 => P::Strategy(strategy(value)?),
+        107 => P::Strategy(find_strategy(value)?),
         160 => P::EnableLongDistanceMatching(flag),
         161 => P::LdmHashLog(size.ok()?),
         162 => P::LdmMinMatch(size.ok()?),
@@ -93,7 +93,7 @@ fn parameter(number: i32, value: i32) -> Option<CParameter> {
     })
 }
 
-fn strategy(number: i32) -> Option<Strategy> {
+fn find_strategy(number: i32) -> Option<Strategy> {
     use Strategy as S;
     let all = [
         S::ZSTD_fast,

@@ -3,7 +3,7 @@
 //! The block cipher, the keystream of ChaCha20 and the two universal hashes are RustCrypto's. Modes are made here
 //! of many blocks at a time: the crates of the modes would bring one copy for each length of key.
 
-use super::super::{BufferArgument, TextArgument, throw};
+use super::super::{BufferArgument, TextArgument, throw_text};
 use super::give;
 use aes::cipher::inout::InOutBuf;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek};
@@ -435,7 +435,7 @@ fn cipher<'js>(
             "update" => cipher.update(data),
             "final" => match cipher.finish() {
                 Ok(rest) => Some(rest),
-                Err(why) => return Err(throw(&ctx, why)),
+                Err(why) => return Err(throw_text(&ctx, why)),
             },
             "tag" => cipher.tag(),
             "aad" => cipher.additional(&data).then(Vec::new),
@@ -496,7 +496,7 @@ fn wrap<'js>(
     } else if check == iv {
         give(ctx, Some(parts))
     } else {
-        Err(throw(&ctx, "EBADMSG"))
+        Err(throw_text(&ctx, "EBADMSG"))
     }
 }
 

@@ -15,7 +15,7 @@ fn public<'js>(
     curve: TextArgument,
     key: BufferArgument,
 ) -> Result<Option<ArrayBuffer<'js>>> {
-    maybe(ctx, js_curves::public(&curve.0, &key.0))
+    maybe(ctx, js_curves::public_point(&curve.0, &key.0))
 }
 
 fn point<'js>(
@@ -24,7 +24,7 @@ fn point<'js>(
     point: BufferArgument,
     compress: bool,
 ) -> Result<Option<ArrayBuffer<'js>>> {
-    maybe(ctx, js_curves::point(&curve.0, &point.0, compress))
+    maybe(ctx, js_curves::convert_point(&curve.0, &point.0, compress))
 }
 
 fn shared<'js>(
@@ -33,7 +33,7 @@ fn shared<'js>(
     key: BufferArgument,
     point: BufferArgument,
 ) -> Result<ArrayBuffer<'js>> {
-    give(ctx, js_curves::shared(&curve.0, &key.0, &point.0))
+    give(ctx, js_curves::shared_secret(&curve.0, &key.0, &point.0))
 }
 
 fn sign<'js>(
@@ -42,7 +42,7 @@ fn sign<'js>(
     key: BufferArgument,
     digest: BufferArgument,
 ) -> Result<ArrayBuffer<'js>> {
-    give(ctx, js_curves::sign(&curve.0, &key.0, &digest.0))
+    give(ctx, js_curves::sign_digest(&curve.0, &key.0, &digest.0))
 }
 
 fn verify(
@@ -51,7 +51,7 @@ fn verify(
     digest: BufferArgument,
     signature: BufferArgument,
 ) -> bool {
-    js_curves::verify(&curve.0, &point.0, &digest.0, &signature.0)
+    js_curves::verify_signature(&curve.0, &point.0, &digest.0, &signature.0)
 }
 
 fn ed_public<'js>(ctx: Ctx<'js>, seed: BufferArgument) -> Result<ArrayBuffer<'js>> {
@@ -75,7 +75,7 @@ fn x25519<'js>(
     key: BufferArgument,
     point: BufferArgument,
 ) -> Result<ArrayBuffer<'js>> {
-    give(ctx, js_curves::x25519(&key.0, &point.0))
+    give(ctx, js_curves::x25519_shared(&key.0, &point.0))
 }
 
 pub fn install(native: &Object<'_>) -> Result<()> {

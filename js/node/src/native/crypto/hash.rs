@@ -95,7 +95,7 @@ enum HashState {
 }
 
 impl HashState {
-    fn of(name: &str) -> Option<HashState> {
+    fn by_name(name: &str) -> Option<HashState> {
         Some(match name {
             "shake128" => HashState::Shake128(sha3::Shake128::default()),
             "shake256" => HashState::Shake256(sha3::Shake256::default()),
@@ -138,7 +138,7 @@ impl HashState {
 /// A hash as a function: bytes are taken in, a number is the length of the digest that is asked for, and `true`
 /// asks for a copy, another such function. Nothing for an unknown name.
 fn hash<'js>(ctx: Ctx<'js>, name: TextArgument) -> Result<Option<Function<'js>>> {
-    HashState::of(&plain(&name.0)).map(|state| hash_function(&ctx, state)).transpose()
+    HashState::by_name(&plain(&name.0)).map(|state| hash_function(&ctx, state)).transpose()
 }
 
 fn hash_function<'js>(ctx: &Ctx<'js>, state: HashState) -> Result<Function<'js>> {
@@ -160,13 +160,13 @@ fn hash_function<'js>(ctx: &Ctx<'js>, state: HashState) -> Result<Function<'js>>
 
 /// The digest's length in bytes; nothing for an unknown name.
 fn hash_size(name: TextArgument) -> Option<usize> {
-    HashState::of(&plain(&name.0)).map(|state| state.size())
+    HashState::by_name(&plain(&name.0)).map(|state| state.size())
 }
 
 /// The name that a hash has in standards' texts; nothing for an unknown name.
 fn hash_name(name: TextArgument) -> Option<String> {
     let name = plain(&name.0);
-    HashState::of(&name).map(|_| name)
+    HashState::by_name(&name).map(|_| name)
 }
 
 /// HMAC (RFC 2104) over any hash: the states behind the key's blocks.
@@ -200,7 +200,7 @@ impl Hmac {
     }
 
     /// The code of some parts, one after the other; the state is as before.
-    fn of(&self, parts: &[&[u8]]) -> Box<[u8]> {
+    fn code_of(&self, parts: &[&[u8]]) -> Box<[u8]> {
         let mut inner = self.inner.clone();
         parts.iter().for_each(|part| inner.update(part));
         let mut outer = self.outer.clone();
@@ -225,7 +225,7 @@ fn hmac<'js>(
                     state.borrow_mut().inner.update(&data);
                     Ok(None)
                 }
-                None => ArrayBuffer::new(ctx, state.borrow().of(&[]).into_vec()).map(Some),
+                None => ArrayBuffer::new(ctx, state.borrow().code_of(&[]).into_vec()).map(Some),
             }
         },
     )
@@ -244,10 +244,10 @@ fn pbkdf2<'js>(
     let mut out = vec![0; bounded(&ctx, length)?];
     let Some(hmac) = Hmac::new(&plain(&name.0), &password.0) else { return give(ctx, None) };
     for (block, number) in out.chunks_mut(hmac.size()).zip(1u32..) {
-        let mut last = hmac.of(&[&salt.0, &number.to_be_bytes()]);
+        let mut last = hmac.code_of(&[&salt.0, &number.to_be_bytes()]);
         let mut sum = last.clone();
         for _ in 1..iterations {
-            last = hmac.of(&[&last]);
+            last = hmac.code_of(&[&last]);
             sum.iter_mut().zip(&last).for_each(|(s, l)| *s ^= l);
         }
         block.copy_from_slice(&sum[..block.len()]);
@@ -267,11 +267,11 @@ fn hkdf<'js>(
     let mut out = vec![0; bounded(&ctx, length)?];
     let name = plain(&name.0);
     let made =
-        Hmac::new(&name, &salt.0).and_then(|extract| Hmac::new(&name, &extract.of(&[&key.0])));
+        Hmac::new(&name, &salt.0).and_then(|extract| Hmac::new(&name, &extract.code_of(&[&key.0])));
     let Some(expand) = made.filter(|h| length <= 255 * h.size()) else { return give(ctx, None) };
     let mut last: Box<[u8]> = Box::default();
     for (block, number) in out.chunks_mut(expand.size()).zip(1u8..) {
-        last = expand.of(&[&last, &info.0, &[number]]);
+        last = expand.code_of(&[&last, &info.0, &[number]]);
         block.copy_from_slice(&last[..block.len()]);
     }
     give(ctx, Some(out))
@@ -326,22 +326,23 @@ mod tests {
             ("md5-sha1", "md5sha1"),
         ] {
             assert_eq!(plain(name), bare);
-            assert!(HashState::of(bare).is_some(), "{bare}");
+            assert!(HashState::by_name(bare).is_some(), "{bare}");
         }
-        assert!(HashState::of("whirlpool").is_none());
+        assert!(HashState::by_name("whirlpool").is_none());
     }
 
     /// Cases 2 and 6 of RFC 4231: a short key, and one that is longer than a block.
     #[test]
     fn codes_are_those_of_rfc_4231() {
-        let short =
-            Hmac::new("sha256", b"Jefe").map(|h| h.of(&[b"what do ya want ", b"for nothing?"]));
+        let short = Hmac::new("sha256", b"Jefe")
+            .map(|h| h.code_of(&[b"what do ya want ", b"for nothing?"]));
         assert_eq!(
             short.as_deref().map(hex).as_deref(),
             Some("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
         );
         let long = Hmac::new("sha256", &[0xaa; 131]);
-        let long = long.map(|h| h.of(&[b"Test Using Larger Than Block-Size Key - Hash Key First"]));
+        let long =
+            long.map(|h| h.code_of(&[b"Test Using Larger Than Block-Size Key - Hash Key First"]));
         assert_eq!(
             long.as_deref().map(hex).as_deref(),
             Some("60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")

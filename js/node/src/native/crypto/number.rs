@@ -4,7 +4,7 @@
 //! Times of its operations depend on the numbers. What decrypts or signs with a private key of RSA is therefore
 //! blinded: the number that is raised to the secret power is one that nobody else knows.
 
-use super::super::{BufferArgument, throw};
+use super::super::{BufferArgument, throw_text};
 use super::give;
 use num_bigint::BigUint;
 use rquickjs::function::Func;
@@ -119,7 +119,7 @@ const CHECK_ROUNDS: u32 = 64;
 /// Whether the number is prime; `rounds` are OpenSSL's "checks", 0 for its own choice.
 fn check_prime(ctx: Ctx<'_>, n: BufferArgument, rounds: u32) -> Result<bool> {
     let rounds = if rounds == 0 { CHECK_ROUNDS } else { rounds.min(1024) };
-    is_prime(&number(&n), &small_primes(), rounds).ok_or_else(|| throw(&ctx, "EIO"))
+    is_prime(&number(&n), &small_primes(), rounds).ok_or_else(|| throw_text(&ctx, "EIO"))
 }
 
 /// What a prime has to be besides prime.
@@ -243,7 +243,7 @@ fn prime<'js>(
 
 /// A key pair of RSA (RFC 8017): `n, e, d, p, q, d mod p-1, d mod q-1, 1/q mod p`.
 fn rsa_pair<'js>(ctx: Ctx<'js>, bits: u32, exponent: u32) -> Result<Vec<ArrayBuffer<'js>>> {
-    let made = rsa_numbers(u64::from(bits), exponent).ok_or_else(|| throw(&ctx, "EINVAL"))?;
+    let made = rsa_numbers(u64::from(bits), exponent).ok_or_else(|| throw_text(&ctx, "EINVAL"))?;
     made.into_iter().map(|n| ArrayBuffer::new(ctx.clone(), n.to_bytes_be())).collect()
 }
 

@@ -7,7 +7,7 @@ use super::operand::{DeclareOperand, DeclareValue};
 use super::{Declaration, DeclareRequest, DeclareScope, is_own, nameref, set_cases};
 use crate::Shell;
 use crate::state::assign::{
-    MAX_NAMEREFS, as_written, bracketed, list_to_member, make_array, split_reference,
+    MAX_NAMEREFS, as_written, bracket_subscript, list_to_member, make_array, split_reference,
 };
 use crate::state::options::ShOpt;
 use crate::state::vars::{OUTERMOST, ShellVar};
@@ -17,7 +17,7 @@ use crate::state::vars::{OUTERMOST, ShellVar};
 /// # Errors
 /// A readonly variable, an array of the other kind, a text that is no reference; those of expansions, subscripts and
 /// values.
-pub(super) fn apply(
+pub(super) fn apply_declaration(
     shell: &mut Shell<'_>,
     mut t: DeclareOperand<'_>,
     d: Declaration<'_>,
@@ -26,28 +26,28 @@ pub(super) fn apply(
         return Err(list_to_member(&t.name, sub));
     }
     let DeclareRequest { on, off, .. } = d.request;
-    if on.has(Attributes::NAMEREF) {
+    if on.has_any(Attributes::NAMEREF) {
         nameref::check_operand(&t)?;
     }
     let is_new = d.place == DeclareScope::Local && !is_own(shell, &t.name);
     // Attributes other than -n go to what a nameref leads to, unless a new local variable hides it.
-    if !((on | off).has(Attributes::NAMEREF) || is_new) {
-        follow(shell, &mut t, d)?;
+    if !((on | off).has_any(Attributes::NAMEREF) || is_new) {
+        follow_nameref(shell, &mut t, d)?;
     }
-    let inherits = d.request.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);
+    let inherits = d.request.inherit || shell.state.options.has_shopt(ShOpt::LocalVarInherit);
     if let DeclareValue::List(elements) = t.value {
         // Before a new variable hides the one that the words may ask for.
         let var = match d.place {
-            DeclareScope::Global => shell.state.vars.global(&t.name),
+            DeclareScope::Global => shell.state.vars.global_var(&t.name),
             _ => shell.state.vars.get(&t.name).filter(|_| !is_new || inherits),
         };
-        let assoc = on.has(Attributes::ASSOC) || var.is_some_and(ShellVar::is_assoc);
+        let assoc = on.has_any(Attributes::ASSOC) || var.is_some_and(ShellVar::is_assoc);
         t.value = DeclareValue::Elements(sh_expand::compound_elements(shell, assoc, elements)?);
     }
     if is_hidden_global(shell, &t.name, d) {
         return on_hidden_global(shell, t, d);
     }
-    settle(shell, &t, d)?;
+    settle_scope(shell, &t, d)?;
     declare_visible(shell, t, d)
 }
 
@@ -57,7 +57,7 @@ fn is_hidden_global(shell: &Shell<'_>, name: &[u8], d: Declaration<'_>) -> bool 
 }
 
 /// Replaces a nameref by what it leads to.
-fn follow(
+fn follow_nameref(
     shell: &mut Shell<'_>,
     t: &mut DeclareOperand<'_>,
     d: Declaration<'_>,
@@ -66,8 +66,9 @@ fn follow(
         follow_global(shell, t);
         return Ok(());
     }
-    let target = shell.follow(&t.name)?;
-    let written = target.subscript.as_ref().map(|sub| [&target.name, &bracketed(sub)[..]].concat());
+    let target = shell.follow_nameref(&t.name)?;
+    let written =
+        target.subscript.as_ref().map(|sub| [&target.name, &bracket_subscript(sub)[..]].concat());
     if let Some(written) = written
         && (t.subscript.is_some() || t.value.is_list() || d.is_mark())
     {
@@ -87,7 +88,8 @@ fn follow(
 /// Where the global variable leads to that a local one hides.
 fn follow_global(shell: &Shell<'_>, t: &mut DeclareOperand<'_>) {
     for _ in 0..MAX_NAMEREFS {
-        let var = shell.state.vars.global(&t.name).filter(|v| v.attrs.has(Attributes::NAMEREF));
+        let var =
+            shell.state.vars.global_var(&t.name).filter(|v| v.attrs.has_any(Attributes::NAMEREF));
         let Some(next) = var.and_then(ShellVar::text).filter(|next| !next.is_empty()) else {
             return;
         };
@@ -101,7 +103,7 @@ fn follow_global(shell: &Shell<'_>, t: &mut DeclareOperand<'_>) {
 }
 
 /// Puts the variable where it is to live.
-fn settle(
+fn settle_scope(
     shell: &mut Shell<'_>,
     t: &DeclareOperand<'_>,
     d: Declaration<'_>,
@@ -110,12 +112,12 @@ fn settle(
     match d.place {
         DeclareScope::Local => make_local(shell, &t.name, d.request)?,
         DeclareScope::Visible | DeclareScope::Top
-            if on.has(Attributes::EXPORT | Attributes::READONLY) =>
+            if on.has_any(Attributes::EXPORT | Attributes::READONLY) =>
         {
             let before_builtin = shell.state.here.own_scope;
             match shell.state.vars.get(&t.name) {
-                Some(v) if before_builtin == Some(v.level) => shell.promote(&t.name),
-                _ => shell.state.vars.outlive(&t.name, d.place == DeclareScope::Top),
+                Some(v) if before_builtin == Some(v.level) => shell.promote_variable(&t.name),
+                _ => shell.state.vars.outlive_scope(&t.name, d.place == DeclareScope::Top),
             }
         }
         _ => {}
@@ -130,22 +132,23 @@ fn declare_visible(
     d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
     let DeclareRequest { on, off, .. } = d.request;
-    if on.has(Attributes::NAMEREF) {
-        return nameref::make(shell, t, d);
+    if on.has_any(Attributes::NAMEREF) {
+        return nameref::make_nameref(shell, t, d);
     }
     let var = shell.state.vars.get(&t.name);
-    let is_readonly = var.is_some_and(|v| v.attrs.has(Attributes::READONLY));
-    let unlocks = off.has(Attributes::NAMEREF) || off.has(Attributes::READONLY) && !d.is_mark();
+    let is_readonly = var.is_some_and(|v| v.attrs.has_any(Attributes::READONLY));
+    let unlocks =
+        off.has_any(Attributes::NAMEREF) || off.has_any(Attributes::READONLY) && !d.is_mark();
     if is_readonly && (t.value.is_some() || unlocks) {
-        return Err(ExpandError::readonly(&t.name));
+        return Err(ExpandError::readonly_variable(&t.name));
     }
-    if d.is_mark() && off.has(Attributes::EXPORT) && !t.value.is_some() && var.is_none() {
+    if d.is_mark() && off.has_any(Attributes::EXPORT) && !t.value.is_some() && var.is_none() {
         // `export -n` makes no variable.
         return Ok(());
     }
     attributes_before(shell, &t, d.request)?;
     let name = t.name.clone();
-    assign(shell, t)?;
+    assign_value(shell, t)?;
     attributes_after(shell, &name, d.request);
     Ok(())
 }
@@ -158,41 +161,41 @@ fn make_local(shell: &mut Shell<'_>, name: &[u8], q: DeclareRequest) -> Result<(
     let given = visible.as_ref().is_some_and(|v| shell.state.here.own_scope == Some(v.level));
     match &visible {
         Some(v) if given => {
-            shell.state.vars.reveal(name, v.level);
-            *shell.state.vars.declare(name, level) =
+            shell.state.vars.reveal_hidden(name, v.level);
+            *shell.state.vars.declare_var(name, level) =
                 ShellVar { level, temporary: None, ..v.clone() };
         }
         Some(v) if v.level >= level => {
-            if q.on.has(Attributes::EXPORT | Attributes::READONLY) {
-                shell.state.vars.outlive(name, true);
+            if q.on.has_any(Attributes::EXPORT | Attributes::READONLY) {
+                shell.state.vars.outlive_scope(name, true);
             }
             if let Some(t) = shell.state.vars.get_mut(name).and_then(|v| v.temporary.as_mut()) {
                 t.local = true;
             }
         }
-        _ => hide(shell, name, q, visible)?,
+        _ => hide_visible(shell, name, q, visible)?,
     }
     Ok(())
 }
 
 /// Declares a new variable in the function's scope, in front of the visible one.
-fn hide(
+fn hide_visible(
     shell: &mut Shell<'_>,
     name: &[u8],
     q: DeclareRequest,
     visible: Option<ShellVar>,
 ) -> Result<(), ExpandError> {
     let level = shell.state.vars.function_level().unwrap_or(0);
-    if visible.as_ref().is_some_and(|v| v.attrs.has(Attributes::READONLY) && v.level == 0) {
+    if visible.as_ref().is_some_and(|v| v.attrs.has_any(Attributes::READONLY) && v.level == 0) {
         // bash refuses to hide a readonly global.
-        return Err(ExpandError::readonly(name));
+        return Err(ExpandError::readonly_variable(name));
     }
-    let inherit = q.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);
+    let inherit = q.inherit || shell.state.options.has_shopt(ShOpt::LocalVarInherit);
     if name == b"OPTIND" {
         // A function that parses options of its own starts anew.
         shell.state.getopts = Default::default();
     }
-    let v = shell.state.vars.declare(name, level);
+    let v = shell.state.vars.declare_var(name, level);
     match visible {
         Some(old) if inherit => {
             v.slot = old.slot;
@@ -217,12 +220,12 @@ fn on_hidden_global(
     let name = t.name.clone();
     let visible = shell.state.vars.get(&name).cloned();
     let hidden = shell.state.vars.global_mut(&name).clone();
-    *shell.state.vars.entry(&name) = hidden;
+    *shell.state.vars.entry_or_insert(&name) = hidden;
     let done = declare_visible(shell, t, d);
-    let mut changed = shell.state.vars.entry(&name).clone();
+    let mut changed = shell.state.vars.entry_or_insert(&name).clone();
     changed.level = 0;
     if let Some(v) = visible {
-        *shell.state.vars.entry(&name) = v;
+        *shell.state.vars.entry_or_insert(&name) = v;
     }
     *shell.state.vars.global_mut(&name) = changed;
     done
@@ -238,28 +241,32 @@ fn attributes_before(
     let var = shell.state.vars.get(name);
     let is_assoc = var.is_some_and(ShellVar::is_assoc);
     let is_indexed = var.is_some_and(ShellVar::is_array) && !is_assoc;
-    if q.on.has(Attributes::ASSOC) && is_indexed || q.on.has(Attributes::INDEXED) && is_assoc {
+    if q.on.has_any(Attributes::ASSOC) && is_indexed
+        || q.on.has_any(Attributes::INDEXED) && is_assoc
+    {
         // An array keeps its kind.
         return Err(ExpandCause::Conversion { name: name.to_vec(), from_assoc: is_assoc }.into());
     }
-    if q.off.has(Attributes::INDEXED) && is_indexed || q.off.has(Attributes::ASSOC) && is_assoc {
+    if q.off.has_any(Attributes::INDEXED) && is_indexed
+        || q.off.has_any(Attributes::ASSOC) && is_assoc
+    {
         return Err(ExpandCause::Destruction(name.to_vec()).into());
     }
-    let v = shell.state.vars.entry(name);
+    let v = shell.state.vars.entry_or_insert(name);
     let a = &mut v.attrs;
     let given = q.on & (Attributes::INTEGER | Attributes::TRACE);
     let taken = q.off & (Attributes::INTEGER | Attributes::TRACE | Attributes::NAMEREF);
     *a = (*a | given) - taken;
     set_cases(a, q);
     let is_list = t.value.is_list() || t.subscript.is_some();
-    if q.on.has(Attributes::ASSOC) {
+    if q.on.has_any(Attributes::ASSOC) {
         *a |= Attributes::ASSOC;
-    } else if q.on.has(Attributes::INDEXED) || is_list && !is_assoc {
+    } else if q.on.has_any(Attributes::INDEXED) || is_list && !is_assoc {
         *a |= Attributes::INDEXED;
     }
-    if a.has(Attributes::ARRAY) && v.is_set() {
+    if a.has_any(Attributes::ARRAY) && v.is_set() {
         // Arrays are in no environment.
-        let exported = v.attrs.has(Attributes::EXPORT);
+        let exported = v.attrs.has_any(Attributes::EXPORT);
         make_array(v, false);
         if exported {
             shell.state.vars.touch_env();
@@ -269,17 +276,17 @@ fn attributes_before(
 }
 
 fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: DeclareRequest) {
-    let v = shell.state.vars.entry(name);
+    let v = shell.state.vars.entry_or_insert(name);
     let before = v.attrs;
     v.attrs |= q.on & (Attributes::READONLY | Attributes::EXPORT);
     v.attrs -= q.off & Attributes::EXPORT;
-    if (before | v.attrs).has(Attributes::EXPORT) {
+    if (before | v.attrs).has_any(Attributes::EXPORT) {
         shell.state.vars.touch_env();
     }
 }
 
 /// Assigns the operand's value.
-fn assign(shell: &mut Shell<'_>, t: DeclareOperand<'_>) -> Result<(), ExpandError> {
+fn assign_value(shell: &mut Shell<'_>, t: DeclareOperand<'_>) -> Result<(), ExpandError> {
     let name = t.name.as_slice();
     let is_array = shell.state.vars.get(name).is_some_and(ShellVar::is_array);
     match (t.value, t.subscript) {

@@ -9,7 +9,7 @@ use crate::state::assign::{is_reference, split_reference};
 use crate::state::vars::{ShellVar, VarSlot};
 
 /// Makes a nameref of the variable that there is now.
-pub(super) fn make(
+pub(super) fn make_nameref(
     shell: &mut Shell<'_>,
     t: DeclareOperand<'_>,
     d: Declaration<'_>,
@@ -19,8 +19,8 @@ pub(super) fn make(
     if old.is_some_and(ShellVar::is_array) {
         return Err(ExpandCause::ArrayAsReference(name.to_vec()).into());
     }
-    if old.is_some_and(|v| v.attrs.has(Attributes::READONLY)) {
-        return Err(ExpandError::readonly(name));
+    if old.is_some_and(|v| v.attrs.has_any(Attributes::READONLY)) {
+        return Err(ExpandError::readonly_variable(name));
     }
     let before = old.and_then(ShellVar::text);
     let target: Option<Str> = match t.value {
@@ -32,9 +32,9 @@ pub(super) fn make(
         DeclareValue::None | DeclareValue::List(_) | DeclareValue::Elements(_) => before,
     };
     if let Some(target) = &target {
-        check(shell, name, target, d)?;
+        check_reference(shell, name, target, d)?;
     }
-    let v = shell.state.vars.entry(name);
+    let v = shell.state.vars.entry_or_insert(name);
     v.attrs -= Attributes::INTEGER;
     v.attrs |= Attributes::NAMEREF | on & (Attributes::TRACE);
     set_cases(&mut v.attrs, d.request);
@@ -60,7 +60,7 @@ pub(super) fn check_operand(t: &DeclareOperand<'_>) -> Result<(), ExpandError> {
 
 /// Refuses what is no reference, or one to the variable itself; in functions that is the global variable of the name,
 /// and there is a warning.
-fn check(
+fn check_reference(
     shell: &mut Shell<'_>,
     name: &[u8],
     target: &[u8],

@@ -9,9 +9,9 @@ use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::{ShellVar, VarSlot};
 
 /// The option letters of a variable in bash's order; `--` for none.
-pub fn flags(a: Attributes, value: Option<&VarValue>) -> Vec<u8> {
+pub fn attribute_flags(a: Attributes, value: Option<&VarValue>) -> Vec<u8> {
     let kind = match value {
-        _ if a.has(Attributes::ASSOC) => Attributes::ASSOC,
+        _ if a.has_any(Attributes::ASSOC) => Attributes::ASSOC,
         Some(VarValue::Assoc(_)) => Attributes::ASSOC,
         Some(VarValue::Indexed(_)) => Attributes::INDEXED,
         _ => a & Attributes::INDEXED,
@@ -76,7 +76,7 @@ impl Shell<'_> {
         let mut out = command.to_vec();
         out.push(b' ');
         if command == b"declare" {
-            out.extend_from_slice(&flags(attrs, value.as_ref()));
+            out.extend_from_slice(&attribute_flags(attrs, value.as_ref()));
             out.push(b' ');
         }
         out.extend_from_slice(name);
@@ -110,7 +110,7 @@ impl Shell<'_> {
 
     /// Whether listings of all variables show this one: those that are computed when asked for
     /// (`RANDOM`, `SECONDS`, `LINENO`, ...) have no value until then.
-    pub(crate) fn listed(&self, name: &[u8]) -> bool {
+    pub(crate) fn is_listed(&self, name: &[u8]) -> bool {
         use crate::state::vars::Dynamic as D;
         let d = match self.state.vars.get(name) {
             Some(ShellVar { slot: VarSlot::Dynamic(d), .. }) => d,
@@ -136,7 +136,7 @@ impl Shell<'_> {
         let out = self.without_own_scope(|shell| {
             let mut out = Vec::new();
             for name in shell.state.vars.sorted_names() {
-                if !shell.listed(&name) {
+                if !shell.is_listed(&name) {
                     continue;
                 }
                 if let Some(line) = shell.set_line(&name) {
@@ -145,8 +145,8 @@ impl Shell<'_> {
             }
             out
         });
-        self.out(&out);
-        if !self.state.options.has(SetOpt::Posix) {
+        self.write_out(&out);
+        if !self.state.options.has_set(SetOpt::Posix) {
             self.print_functions(true, Attributes::default());
         }
     }
@@ -159,7 +159,7 @@ impl Shell<'_> {
 
     /// All functions that have the attributes: with bodies, or as `declare -f name`.
     pub(crate) fn print_functions(&mut self, bodies: bool, having: Attributes) {
-        let some = having.has(Attributes::OF_FUNCTIONS);
+        let some = having.has_any(Attributes::OF_FUNCTIONS);
         if !some && !having.is_empty() {
             // No function has any of the others.
             return;
@@ -172,11 +172,11 @@ impl Shell<'_> {
             if bodies {
                 let mut text = self.function_text(&f);
                 text.push(b'\n');
-                self.out(&text);
+                self.write_out(&text);
             }
             if !bodies || some {
                 let line = flags_line(&f, &name);
-                self.out(&line);
+                self.write_out(&line);
             }
         }
     }
@@ -184,10 +184,10 @@ impl Shell<'_> {
     /// A function as the user sees it.
     pub(crate) fn function_text(&self, f: &FunctionDef) -> Vec<u8> {
         match f.function.get() {
-            Ok(function) if self.state.options.has(SetOpt::Posix) => {
+            Ok(function) if self.state.options.has_set(SetOpt::Posix) => {
                 sh_syntax::print::function_posix(function)
             }
-            Ok(function) => sh_syntax::print::function(function),
+            Ok(function) => sh_syntax::print::print_function(function),
             Err(_) => f.function.text().unwrap_or_default().to_vec(),
         }
     }
@@ -198,7 +198,7 @@ impl Shell<'_> {
             && (any || !f.attrs.is_empty())
         {
             let line = flags_line(&f, name);
-            self.out(&line);
+            self.write_out(&line);
         }
     }
 
@@ -207,13 +207,13 @@ impl Shell<'_> {
         let Some(f) = self.state.functions.get(name).cloned() else { return false };
         let mut text = if body {
             self.function_text(&f)
-        } else if self.state.options.shopt(ShOpt::ExtDebug) {
+        } else if self.state.options.has_shopt(ShOpt::ExtDebug) {
             [name, b" ", f.line.to_string().as_bytes(), b" ", &f.source].concat()
         } else {
             name.to_vec()
         };
         text.push(b'\n');
-        self.out(&text);
+        self.write_out(&text);
         true
     }
 }

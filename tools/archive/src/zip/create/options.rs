@@ -5,7 +5,7 @@ use std::io::Write;
 use box_applet::opts::{Opt, OptArg, Spec, UsageError};
 use box_applet::{Ctx, Exit};
 
-use crate::zip::{format, lossy};
+use crate::zip::{format, lossy_name};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,46 +37,47 @@ const SPEC: Spec<ZipFlag> = Spec::new(
     "Add or replace entries of zipfile from list, which can include the special name - to compress\n\
             standard input. If zipfile is -, write the archive to standard output.",
     &[
-        Opt::new(ZipFlag::Freshen, 'f', "freshen").says("only changed files"),
-        Opt::new(ZipFlag::Update, 'u', "update").says("only changed or new files"),
-        Opt::new(ZipFlag::Delete, 'd', "delete").says("delete entries in zipfile"),
-        Opt::new(ZipFlag::Move, 'm', "move").says("move into zipfile (delete files)"),
-        Opt::new(ZipFlag::Recurse, 'r', "recurse-paths").says("recurse into directories"),
-        Opt::new(ZipFlag::JunkPaths, 'j', "junk-paths").says("do not record directory names"),
-        Opt::new(ZipFlag::Level(0), '0', "").says("store only"),
-        Opt::new(ZipFlag::Level(1), '1', "").says("compress faster"),
+        Opt::new(ZipFlag::Freshen, 'f', "freshen").with_help("only changed files"),
+        Opt::new(ZipFlag::Update, 'u', "update").with_help("only changed or new files"),
+        Opt::new(ZipFlag::Delete, 'd', "delete").with_help("delete entries in zipfile"),
+        Opt::new(ZipFlag::Move, 'm', "move").with_help("move into zipfile (delete files)"),
+        Opt::new(ZipFlag::Recurse, 'r', "recurse-paths").with_help("recurse into directories"),
+        Opt::new(ZipFlag::JunkPaths, 'j', "junk-paths").with_help("do not record directory names"),
+        Opt::new(ZipFlag::Level(0), '0', "").with_help("store only"),
+        Opt::new(ZipFlag::Level(1), '1', "").with_help("compress faster"),
         Opt::new(ZipFlag::Level(2), '2', ""),
         Opt::new(ZipFlag::Level(3), '3', ""),
         Opt::new(ZipFlag::Level(4), '4', ""),
         Opt::new(ZipFlag::Level(5), '5', ""),
-        Opt::new(ZipFlag::Level(6), '6', "").says("the default"),
+        Opt::new(ZipFlag::Level(6), '6', "").with_help("the default"),
         Opt::new(ZipFlag::Level(7), '7', ""),
         Opt::new(ZipFlag::Level(8), '8', ""),
-        Opt::new(ZipFlag::Level(9), '9', "").says("compress better"),
-        Opt::new(ZipFlag::Quiet, 'q', "quiet").says("quiet operation"),
-        Opt::new(ZipFlag::Ignored, 'v', "verbose").says("accepted and ignored"),
-        Opt::new(ZipFlag::Exclude, 'x', "exclude").takes("LIST", "exclude the names that follow"),
+        Opt::new(ZipFlag::Level(9), '9', "").with_help("compress better"),
+        Opt::new(ZipFlag::Quiet, 'q', "quiet").with_help("quiet operation"),
+        Opt::new(ZipFlag::Ignored, 'v', "verbose").with_help("accepted and ignored"),
+        Opt::new(ZipFlag::Exclude, 'x', "exclude")
+            .with_argument("LIST", "exclude the names that follow"),
         Opt::new(ZipFlag::Include, 'i', "include")
-            .takes("LIST", "include only the names that follow"),
+            .with_argument("LIST", "include only the names that follow"),
         Opt::new(ZipFlag::NoDirectories, 'D', "no-dir-entries")
-            .says("do not add directory entries"),
-        Opt::new(ZipFlag::Test, 'T', "test").says("test zipfile integrity"),
-        Opt::new(ZipFlag::NoExtra, 'X', "no-extra").says("exclude extra file attributes"),
-        Opt::new(ZipFlag::Symlinks, 'y', "symlinks").says("store symbolic links as links"),
+            .with_help("do not add directory entries"),
+        Opt::new(ZipFlag::Test, 'T', "test").with_help("test zipfile integrity"),
+        Opt::new(ZipFlag::NoExtra, 'X', "no-extra").with_help("exclude extra file attributes"),
+        Opt::new(ZipFlag::Symlinks, 'y', "symlinks").with_help("store symbolic links as links"),
         Opt::new(ZipFlag::Suffixes, 'n', "suffixes")
-            .takes(".S:.S", "do not compress files with these suffixes"),
+            .with_argument(".S:.S", "do not compress files with these suffixes"),
         Opt::new(ZipFlag::Method, 'Z', "compression-method")
-            .takes("METHOD", "store, deflate or bzip2"),
+            .with_argument("METHOD", "store, deflate or bzip2"),
         Opt::new(ZipFlag::NamesFromStdin, '@', "names-stdin")
-            .says("read names from standard input"),
-        Opt::new(ZipFlag::Ignored, 'b', "temp-path").takes("DIR", "accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 't', "").takes("DATE", "accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 'o', "").says("accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 'k', "").says("accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 'A', "").says("accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 'g', "").says("accepted and ignored"),
-        Opt::new(ZipFlag::Ignored, 'S', "").says("accepted and ignored"),
-        Opt::new(ZipFlag::Help, 'h', "").says("the same as --help"),
+            .with_help("read names from standard input"),
+        Opt::new(ZipFlag::Ignored, 'b', "temp-path").with_argument("DIR", "accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 't', "").with_argument("DATE", "accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 'o', "").with_help("accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 'k', "").with_help("accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 'A', "").with_help("accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 'g', "").with_help("accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 'S', "").with_help("accepted and ignored"),
+        Opt::new(ZipFlag::Help, 'h', "").with_help("the same as --help"),
         Opt::new(ZipFlag::Help, '?', ""),
     ],
 );
@@ -148,24 +149,24 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ZipJob, Exit> {
     while let Some(arg) = reader.rest.next() {
         match arg.strip_prefix(b"-") {
             Some(b"-") if !plain => plain = true,
-            Some([b'-', name @ ..]) if !plain => reader.long(ctx, name)?,
-            Some(word) if !plain && !word.is_empty() => reader.letters(ctx, word)?,
-            _ => reader.operand(arg),
+            Some([b'-', name @ ..]) if !plain => reader.take_long(ctx, name)?,
+            Some(word) if !plain && !word.is_empty() => reader.take_letters(ctx, word)?,
+            _ => reader.take_operand(arg),
         }
     }
     let ZipReader { job, named, .. } = reader;
     let unselected = job.only.is_empty() && job.except.is_empty();
     if !named && !unselected {
-        return Err(invalid(ctx, "nothing to select from"));
+        return Err(report_invalid(ctx, "nothing to select from"));
     }
     if !named {
-        return Err(help(ctx));
+        return Err(print_help(ctx));
     }
     Ok(job)
 }
 
 impl ZipReader<'_> {
-    fn operand(&mut self, arg: &[u8]) {
+    fn take_operand(&mut self, arg: &[u8]) {
         match self.list {
             ZipList::Only => self.job.only.push(arg.to_vec()),
             ZipList::Except => self.job.except.push(arg.to_vec()),
@@ -178,30 +179,33 @@ impl ZipReader<'_> {
     }
 
     /// `NAME` or `NAME=VALUE`.
-    fn long(&mut self, ctx: &mut Ctx<'_>, word: &[u8]) -> Result<(), Exit> {
+    fn take_long(&mut self, ctx: &mut Ctx<'_>, word: &[u8]) -> Result<(), Exit> {
         let (name, value) = match word.iter().position(|c| *c == b'=') {
             Some(at) => (&word[..at], &word[at + 1..]),
             None => (word, &[][..]),
         };
         match SPEC.find_long(name) {
-            Ok((flag, takes)) => self.option(ctx, flag, takes, value),
-            Err(UsageError::Message(_)) => {
-                Err(invalid(ctx, &format!("long option '{}' not supported", lossy(name))))
-            }
-            Err(asked) => Err(SPEC.answer(ctx, asked, Exit::SUCCESS)),
+            Ok((flag, takes)) => self.take_option(ctx, flag, takes, value),
+            Err(UsageError::Message(_)) => Err(report_invalid(
+                ctx,
+                &format!("long option '{}' not supported", lossy_name(name)),
+            )),
+            Err(asked) => Err(SPEC.answer_usage(ctx, asked, Exit::SUCCESS)),
         }
     }
 
     /// Letters in one word.
-    fn letters(&mut self, ctx: &mut Ctx<'_>, word: &[u8]) -> Result<(), Exit> {
-        let found = SPEC.letters(word).map_err(|letter| {
-            invalid(ctx, &format!("short option '{}' not supported", char::from(letter)))
+    fn take_letters(&mut self, ctx: &mut Ctx<'_>, word: &[u8]) -> Result<(), Exit> {
+        let found = SPEC.match_letters(word).map_err(|letter| {
+            report_invalid(ctx, &format!("short option '{}' not supported", char::from(letter)))
         })?;
-        found.into_iter().try_for_each(|(flag, takes, value)| self.option(ctx, flag, takes, value))
+        found
+            .into_iter()
+            .try_for_each(|(flag, takes, value)| self.take_option(ctx, flag, takes, value))
     }
 
     /// What an option does, with what is attached to it.
-    fn option(
+    fn take_option(
         &mut self,
         ctx: &mut Ctx<'_>,
         flag: ZipFlag,
@@ -224,46 +228,51 @@ impl ZipReader<'_> {
             ZipFlag::Freshen => job.action = ZipAction::Freshen,
             ZipFlag::Level(level) => job.level = level,
             ZipFlag::NamesFromStdin => job.names_from_stdin = true,
-            ZipFlag::Help => return Err(help(ctx)),
+            ZipFlag::Help => return Err(print_help(ctx)),
             // A name that is attached is the only one.
             ZipFlag::Exclude if attached.is_empty() => self.list = ZipList::Except,
             ZipFlag::Exclude => job.except.push(attached.to_vec()),
             ZipFlag::Include if attached.is_empty() => self.list = ZipList::Only,
             ZipFlag::Include => job.only.push(attached.to_vec()),
             ZipFlag::Suffixes => {
-                let suffixes = self.value(ctx, 'n', attached)?;
+                let suffixes = self.take_value(ctx, 'n', attached)?;
                 let parts = suffixes.split(|c| matches!(c, b':' | b','));
                 self.job.store = parts.map(<[u8]>::to_vec).collect();
             }
-            ZipFlag::Method => match self.value(ctx, 'Z', attached)?.as_slice() {
+            ZipFlag::Method => match self.take_value(ctx, 'Z', attached)?.as_slice() {
                 b"store" => self.job.level = 0,
                 b"deflate" => self.job.method = format::DEFLATED,
                 b"bzip2" => self.job.method = format::BZIP2,
                 other => {
-                    let text = format!("unknown compression method '{}'", lossy(other));
-                    return Err(invalid(ctx, &text));
+                    let text = format!("unknown compression method '{}'", lossy_name(other));
+                    return Err(report_invalid(ctx, &text));
                 }
             },
             ZipFlag::Ignored if takes == OptArg::No => {}
-            ZipFlag::Ignored => drop(self.value(ctx, 'b', attached)?),
+            ZipFlag::Ignored => drop(self.take_value(ctx, 'b', attached)?),
         }
         Ok(())
     }
 
     /// An option's value: what is attached, else the next word.
-    fn value(&mut self, ctx: &mut Ctx<'_>, letter: char, attached: &[u8]) -> Result<Vec<u8>, Exit> {
+    fn take_value(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        letter: char,
+        attached: &[u8],
+    ) -> Result<Vec<u8>, Exit> {
         let attached = Some(attached).filter(|a| !a.is_empty()).map(<[u8]>::to_vec);
         attached
             .or_else(|| self.rest.next().cloned())
-            .ok_or_else(|| invalid(ctx, &format!("option '{letter}' requires a value")))
+            .ok_or_else(|| report_invalid(ctx, &format!("option '{letter}' requires a value")))
     }
 }
 
-fn help(ctx: &mut Ctx<'_>) -> Exit {
-    ctx.print(&SPEC.help(&ctx.name))
+fn print_help(ctx: &mut Ctx<'_>) -> Exit {
+    ctx.print(&SPEC.help_text(&ctx.name))
 }
 
-fn invalid(ctx: &mut Ctx<'_>, why: &str) -> Exit {
+fn report_invalid(ctx: &mut Ctx<'_>, why: &str) -> Exit {
     let text = format!("\nzip error: Invalid command arguments ({why})\n");
     let _ = ctx.stderr.write_all(text.as_bytes());
     Exit(16)

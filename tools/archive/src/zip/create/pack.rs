@@ -4,14 +4,14 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 use box_applet::{Ctx, clock};
-use box_sys::{FileKind, strerror};
+use box_sys::{FileKind, error_text};
 use box_text::time::Zone;
 use flate2::{Compression, Crc};
 
 use super::options::ZipJob;
-use super::{ZipItem, say, seconds, warn};
+use super::{ZipItem, mtime_seconds, print_action, print_warning};
 use crate::zip::format::{self, BZIP2, DEFLATED, STORED, ZipEntry};
-use crate::zip::{lossy, saved};
+use crate::zip::{lossy_name, saved_percent};
 
 /// Where an archive is written: headers are completed behind their data, and what was packed in vain is cut off.
 pub trait ArchiveTarget: Write + Seek {
@@ -59,10 +59,10 @@ impl<'a> Packer<'a> {
     }
 
     /// Copies a member of an old archive without unpacking it.
-    pub fn keep(&mut self, from: &mut File, old: &ZipEntry) -> io::Result<()> {
+    pub fn keep_member(&mut self, from: &mut File, old: &ZipEntry) -> io::Result<()> {
         // Sizes stand in the header now, so that no descriptor follows the data.
         let mut e = ZipEntry { offset: self.at, flags: old.flags & !8, ..old.clone() };
-        if old.encrypted() {
+        if old.is_encrypted() {
             e.flags = old.flags;
         }
         let header = format::local_header(&e);
@@ -80,10 +80,10 @@ impl<'a> Packer<'a> {
     }
 
     /// Adds a file; false if it cannot be read.
-    pub fn item(&mut self, ctx: &mut Ctx<'_>, verb: &str, item: &ZipItem) -> io::Result<bool> {
+    pub fn add_item(&mut self, ctx: &mut Ctx<'_>, verb: &str, item: &ZipItem) -> io::Result<bool> {
         let (stat, job) = (&item.stat, self.job);
         let from_stdin = item.source == b"-";
-        let epoch = if from_stdin { clock::now().0 } else { seconds(stat) };
+        let epoch = if from_stdin { clock::current_time().0 } else { mtime_seconds(stat) };
         let kind = match stat.kind {
             FileKind::Dir => 0o040_000,
             FileKind::Symlink => 0o120_000,
@@ -113,17 +113,17 @@ impl<'a> Packer<'a> {
         let stored =
             job.level == 0 || job.store.iter().any(|s| !s.is_empty() && e.name.ends_with(s));
         let done = match stat.kind {
-            FileKind::Dir => self.data(&mut e, &mut io::empty(), STORED)?,
+            FileKind::Dir => self.write_data(&mut e, &mut io::empty(), STORED)?,
             FileKind::Symlink => {
                 let target = fs::read_link(ctx.path(&item.source))?;
                 let target = box_sys::path::to_bytes(&target).to_vec();
                 e.size = target.len() as u64;
-                self.data(&mut e, &mut &target[..], STORED)?
+                self.write_data(&mut e, &mut &target[..], STORED)?
             }
             _ if from_stdin => {
                 let method = if stored { STORED } else { job.method };
-                let mut input = ctx.stdin.detach();
-                let done = self.data(&mut e, &mut input, method);
+                let mut input = ctx.stdin.detach_stream();
+                let done = self.write_data(&mut e, &mut input, method);
                 ctx.stdin = input;
                 done?
             }
@@ -131,17 +131,20 @@ impl<'a> Packer<'a> {
                 let mut file = match File::open(ctx.path(&item.source)) {
                     Ok(f) => f,
                     Err(e) => {
-                        let name = lossy(&item.source);
-                        warn(ctx, &format!("could not open for reading: {name}: {}", strerror(&e)));
+                        let name = lossy_name(&item.source);
+                        print_warning(
+                            ctx,
+                            &format!("could not open for reading: {name}: {}", error_text(&e)),
+                        );
                         return Ok(false);
                     }
                 };
                 let first = if stored || stat.size == 0 { STORED } else { job.method };
-                let mut done = self.data(&mut e, &mut file, first)?;
+                let mut done = self.write_data(&mut e, &mut file, first)?;
                 if first != STORED && done.packed >= done.size {
                     self.out.cut(e.offset)?;
                     file.rewind()?;
-                    done = self.data(&mut e, &mut file, STORED)?;
+                    done = self.write_data(&mut e, &mut file, STORED)?;
                 }
                 done
             }
@@ -152,14 +155,14 @@ impl<'a> Packer<'a> {
         self.at = e.offset + format::local_header(&e).len() as u64 + e.packed;
         let how = if e.method == STORED { "stored" } else { "deflated" };
         let how = if e.method == BZIP2 { "bzipped" } else { how };
-        let share = saved(e.size, e.packed).max(0);
-        say(ctx, job, &format!("{verb}: {} ({how} {share}%)\n", lossy(&e.name)));
+        let share = saved_percent(e.size, e.packed).max(0);
+        print_action(ctx, job, &format!("{verb}: {} ({how} {share}%)\n", lossy_name(&e.name)));
         self.entries.push(e);
         Ok(true)
     }
 
     /// Header and data of a member; the header is written again when its numbers are known.
-    fn data(
+    fn write_data(
         &mut self,
         e: &mut ZipEntry,
         input: &mut dyn Read,
@@ -194,7 +197,7 @@ impl<'a> Packer<'a> {
             DEFLATED => {
                 let mut w =
                     flate2::write::DeflateEncoder::new(&mut counted, Compression::new(level));
-                let done = pump(input, &mut w)?;
+                let done = pump_input(input, &mut w)?;
                 w.finish()?;
                 done
             }
@@ -203,11 +206,11 @@ impl<'a> Packer<'a> {
                     &mut counted,
                     bzip2::Compression::new(level.max(1)),
                 );
-                let done = pump(input, &mut w)?;
+                let done = pump_input(input, &mut w)?;
                 w.finish()?;
                 done
             }
-            _ => pump(input, &mut counted)?,
+            _ => pump_input(input, &mut counted)?,
         };
         let done = PackResult { size, packed: counted.n, text };
         (e.size, e.packed, e.crc) = (size, done.packed, crc);
@@ -222,7 +225,7 @@ impl<'a> Packer<'a> {
     }
 
     /// The directory.
-    pub fn end(self, comment: &[u8]) -> io::Result<()> {
+    pub fn write_end(self, comment: &[u8]) -> io::Result<()> {
         let mut data = Vec::new();
         format::write_end(&mut data, self.at, &self.entries, comment)?;
         self.out.write_all(&data)?;
@@ -249,7 +252,7 @@ impl Write for CountingWriter<'_> {
 }
 
 /// Copies all of `input`: its length, checksum, and whether its beginning is text.
-fn pump(input: &mut dyn Read, out: &mut dyn Write) -> io::Result<(u64, u32, bool)> {
+fn pump_input(input: &mut dyn Read, out: &mut dyn Write) -> io::Result<(u64, u32, bool)> {
     let mut crc = Crc::new();
     let mut buf = vec![0u8; 1 << 16];
     let (mut n, mut text) = (0u64, false);

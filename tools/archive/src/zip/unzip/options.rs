@@ -42,37 +42,37 @@ const UNZIP: Spec<UnzipFlag> = Spec::new(
     "[-Z] [-opts[modifiers]] file[.zip] [list] [-x xlist] [-d exdir]",
     "Extract files in list, except those in xlist, to exdir. With -Z as the first letter, do as zipinfo does.",
     &[
-        Opt::new(UnzipFlag::Pipe, 'p', "").says("extract files to pipe, no messages"),
-        Opt::new(UnzipFlag::PipeWithNames, 'c', "").says("extract files to pipe, with names"),
-        Opt::new(UnzipFlag::List, 'l', "").says("list files (short format)"),
-        Opt::new(UnzipFlag::Verbose, 'v', "").says("list verbosely"),
-        Opt::new(UnzipFlag::Test, 't', "").says("test compressed archive data"),
-        Opt::new(UnzipFlag::Comment, 'z', "").says("display archive comment only"),
-        Opt::new(UnzipFlag::Freshen, 'f', "").says("freshen existing files, create none"),
-        Opt::new(UnzipFlag::Update, 'u', "").says("update files, create if necessary"),
-        Opt::new(UnzipFlag::Exclude, 'x', "").says("exclude files that follow (in xlist)"),
-        Opt::new(UnzipFlag::Directory, 'd', "").takes("exdir", "extract files into exdir"),
-        Opt::new(UnzipFlag::OverwriteNone, 'n', "").says("never overwrite existing files"),
-        Opt::new(UnzipFlag::OverwriteAll, 'o', "").says("overwrite files without prompting"),
-        Opt::new(UnzipFlag::Quiet, 'q', "").says("quiet mode (-qq => quieter)"),
-        Opt::new(UnzipFlag::JunkPaths, 'j', "").says("junk paths (do not make directories)"),
-        Opt::new(UnzipFlag::IgnoreCase, 'C', "").says("match filenames case-insensitively"),
-        Opt::new(UnzipFlag::Lower, 'L', "").says("make names lowercase"),
-        Opt::new(UnzipFlag::Text, 'a', "").says("auto-convert any text files"),
-        Opt::new(UnzipFlag::Special, 'K', "").says("keep setuid/setgid/tacky permissions"),
-        Opt::new(UnzipFlag::Ignored, 'P', "").takes("password", "accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'O', "").takes("charset", "accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'I', "").takes("charset", "accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'b', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'B', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'X', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'D', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'U', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'V', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'M', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'W', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, ':', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, '^', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Pipe, 'p', "").with_help("extract files to pipe, no messages"),
+        Opt::new(UnzipFlag::PipeWithNames, 'c', "").with_help("extract files to pipe, with names"),
+        Opt::new(UnzipFlag::List, 'l', "").with_help("list files (short format)"),
+        Opt::new(UnzipFlag::Verbose, 'v', "").with_help("list verbosely"),
+        Opt::new(UnzipFlag::Test, 't', "").with_help("test compressed archive data"),
+        Opt::new(UnzipFlag::Comment, 'z', "").with_help("display archive comment only"),
+        Opt::new(UnzipFlag::Freshen, 'f', "").with_help("freshen existing files, create none"),
+        Opt::new(UnzipFlag::Update, 'u', "").with_help("update files, create if necessary"),
+        Opt::new(UnzipFlag::Exclude, 'x', "").with_help("exclude files that follow (in xlist)"),
+        Opt::new(UnzipFlag::Directory, 'd', "").with_argument("exdir", "extract files into exdir"),
+        Opt::new(UnzipFlag::OverwriteNone, 'n', "").with_help("never overwrite existing files"),
+        Opt::new(UnzipFlag::OverwriteAll, 'o', "").with_help("overwrite files without prompting"),
+        Opt::new(UnzipFlag::Quiet, 'q', "").with_help("quiet mode (-qq => quieter)"),
+        Opt::new(UnzipFlag::JunkPaths, 'j', "").with_help("junk paths (do not make directories)"),
+        Opt::new(UnzipFlag::IgnoreCase, 'C', "").with_help("match filenames case-insensitively"),
+        Opt::new(UnzipFlag::Lower, 'L', "").with_help("make names lowercase"),
+        Opt::new(UnzipFlag::Text, 'a', "").with_help("auto-convert any text files"),
+        Opt::new(UnzipFlag::Special, 'K', "").with_help("keep setuid/setgid/tacky permissions"),
+        Opt::new(UnzipFlag::Ignored, 'P', "").with_argument("password", "accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'O', "").with_argument("charset", "accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'I', "").with_argument("charset", "accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'b', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'B', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'X', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'D', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'U', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'V', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'M', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'W', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, ':', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, '^', "").with_help("accepted and ignored"),
     ],
 );
 
@@ -80,21 +80,21 @@ const ZIPINFO: Spec<UnzipFlag> = Spec::new(
     "[-opts] file[.zip] [list] [-x xlist]",
     "List files in list, except those in xlist, as ls -l does.",
     &[
-        Opt::new(UnzipFlag::Names, '1', "").says("list names only, one per line"),
-        Opt::new(UnzipFlag::Ignored, 's', "").says("the default format"),
-        Opt::new(UnzipFlag::Ignored, 'm', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'l', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'h', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 't', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'v', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'M', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'U', "").says("accepted and ignored"),
-        Opt::new(UnzipFlag::Comment, 'z', "").says("display archive comment only"),
-        Opt::new(UnzipFlag::IgnoreCase, 'C', "").says("match filenames case-insensitively"),
-        Opt::new(UnzipFlag::Quiet, 'q', "").says("quiet mode"),
-        Opt::new(UnzipFlag::Exclude, 'x', "").says("exclude files that follow (in xlist)"),
-        Opt::new(UnzipFlag::Ignored, 'O', "").takes("charset", "accepted and ignored"),
-        Opt::new(UnzipFlag::Ignored, 'I', "").takes("charset", "accepted and ignored"),
+        Opt::new(UnzipFlag::Names, '1', "").with_help("list names only, one per line"),
+        Opt::new(UnzipFlag::Ignored, 's', "").with_help("the default format"),
+        Opt::new(UnzipFlag::Ignored, 'm', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'l', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'h', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 't', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'v', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'M', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'U', "").with_help("accepted and ignored"),
+        Opt::new(UnzipFlag::Comment, 'z', "").with_help("display archive comment only"),
+        Opt::new(UnzipFlag::IgnoreCase, 'C', "").with_help("match filenames case-insensitively"),
+        Opt::new(UnzipFlag::Quiet, 'q', "").with_help("quiet mode"),
+        Opt::new(UnzipFlag::Exclude, 'x', "").with_help("exclude files that follow (in xlist)"),
+        Opt::new(UnzipFlag::Ignored, 'O', "").with_argument("charset", "accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'I', "").with_argument("charset", "accepted and ignored"),
     ],
 );
 
@@ -125,12 +125,12 @@ pub(super) struct UnzipJob {
 }
 
 /// Parses the command line of `unzip`; `Err` after a message or help.
-pub(super) fn unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<UnzipJob, Exit> {
+pub(super) fn parse_unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<UnzipJob, Exit> {
     UnzipReader::new(UNZIP, UnzipAction::Extract, args).read(ctx)
 }
 
 /// Parses the command line of `zipinfo`; `Err` after a message or help.
-pub(super) fn zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<UnzipJob, Exit> {
+pub(super) fn parse_zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<UnzipJob, Exit> {
     UnzipReader::new(ZIPINFO, UnzipAction::Info, args).read(ctx)
 }
 
@@ -169,13 +169,13 @@ impl UnzipReader<'_> {
         while let Some(arg) = self.rest.next() {
             match arg.strip_prefix(b"-") {
                 Some(b"-") if !plain => plain = true,
-                Some([b'-', name @ ..]) if !plain => return Err(self.long(ctx, name)),
-                Some(word) if !plain && !word.is_empty() => self.letters(ctx, word)?,
-                _ => self.operand(arg),
+                Some([b'-', name @ ..]) if !plain => return Err(self.take_long(ctx, name)),
+                Some(word) if !plain && !word.is_empty() => self.take_letters(ctx, word)?,
+                _ => self.take_operand(arg),
             }
         }
         if !self.named {
-            let _ = ctx.stdout.write_all(self.spec.help(&ctx.name).as_bytes());
+            let _ = ctx.stdout.write_all(self.spec.help_text(&ctx.name).as_bytes());
             let asked = self.listing == Some(UnzipAction::Verbose);
             return Err(if asked { Exit::SUCCESS } else { USAGE });
         }
@@ -186,7 +186,7 @@ impl UnzipReader<'_> {
     }
 
     /// The archive, then members.
-    fn operand(&mut self, arg: &[u8]) {
+    fn take_operand(&mut self, arg: &[u8]) {
         if !self.named {
             self.job.archive = arg.to_vec();
             self.named = true;
@@ -198,33 +198,33 @@ impl UnzipReader<'_> {
     }
 
     /// A long name: there are `--help` and `--version` only.
-    fn long(&self, ctx: &mut Ctx<'_>, name: &[u8]) -> Exit {
+    fn take_long(&self, ctx: &mut Ctx<'_>, name: &[u8]) -> Exit {
         match self.spec.find_long(name) {
             Err(asked @ (UsageError::Help | UsageError::Version)) => {
-                self.spec.answer(ctx, asked, USAGE)
+                self.spec.answer_usage(ctx, asked, USAGE)
             }
-            _ => self.usage(ctx),
+            _ => self.print_usage(ctx),
         }
     }
 
     /// What is accepted, on standard error.
-    fn usage(&self, ctx: &mut Ctx<'_>) -> Exit {
-        let _ = ctx.stderr.write_all(self.spec.help(&ctx.name).as_bytes());
+    fn print_usage(&self, ctx: &mut Ctx<'_>) -> Exit {
+        let _ = ctx.stderr.write_all(self.spec.help_text(&ctx.name).as_bytes());
         USAGE
     }
 
     /// Letters in one word.
-    fn letters(&mut self, ctx: &mut Ctx<'_>, mut word: &[u8]) -> Result<(), Exit> {
+    fn take_letters(&mut self, ctx: &mut Ctx<'_>, mut word: &[u8]) -> Result<(), Exit> {
         if let Some(letters) = word.strip_prefix(b"Z") {
             word = letters;
             self.spec = ZIPINFO;
             self.job.action = UnzipAction::Info;
             self.listing = None;
         }
-        let found = self.spec.letters(word).map_err(|_| self.usage(ctx))?;
+        let found = self.spec.match_letters(word).map_err(|_| self.print_usage(ctx))?;
         for (flag, takes, attached) in found {
             if takes == OptArg::No {
-                self.option(flag);
+                self.take_option(flag);
                 continue;
             }
             let attached = Some(attached).filter(|a| !a.is_empty()).map(<[u8]>::to_vec);
@@ -241,7 +241,7 @@ impl UnzipReader<'_> {
     }
 
     /// An option without argument.
-    fn option(&mut self, flag: UnzipFlag) {
+    fn take_option(&mut self, flag: UnzipFlag) {
         let extract = &mut self.job.extract;
         match flag {
             UnzipFlag::List => self.listing = self.listing.or(Some(UnzipAction::List)),

@@ -23,8 +23,9 @@ const SPEC: Spec<DcFlag> = Spec::new(
     "[OPTION] [file ...]",
     "Calculate in reverse Polish notation.",
     &[
-        Opt::new(DcFlag::Expression, 'e', "expression").takes("EXPR", "evaluate expression"),
-        Opt::new(DcFlag::File, 'f', "file").takes("FILE", "evaluate contents of file"),
+        Opt::new(DcFlag::Expression, 'e', "expression")
+            .with_argument("EXPR", "evaluate expression"),
+        Opt::new(DcFlag::File, 'f', "file").with_argument("FILE", "evaluate contents of file"),
     ],
 );
 
@@ -60,20 +61,20 @@ struct DcMachine {
 /// Runs `dc`.
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let line_length = ctx.env.get(b"DC_LINE_LENGTH").and_then(crate::common::number::decimal);
+    let line_length = ctx.env.get(b"DC_LINE_LENGTH").and_then(crate::common::number::parse_decimal);
     let mut m = DcMachine {
         input_base: 10,
         output_base: 10,
         line_length: line_length.and_then(|n| usize::try_from(n).ok()).unwrap_or(70),
         ..DcMachine::default()
     };
-    let mut sources: Vec<DcSource> = p.options.into_iter().map(DcSource::of).collect();
+    let mut sources: Vec<DcSource> = p.options.into_iter().map(DcSource::from_option).collect();
     sources.extend(p.operands.into_iter().map(DcSource::File));
     if sources.is_empty() {
         sources.push(DcSource::File(b"-".to_vec()));
     }
     for source in sources {
-        let Some(text) = source.text(ctx) else { continue };
+        let Some(text) = source.read_text(ctx) else { continue };
         m.texts = vec![(Rc::new(text), 0)];
         m.run(ctx);
         if m.quit {
@@ -90,7 +91,7 @@ enum DcSource {
 }
 
 impl DcSource {
-    fn of((flag, value): (DcFlag, Option<Vec<u8>>)) -> DcSource {
+    fn from_option((flag, value): (DcFlag, Option<Vec<u8>>)) -> DcSource {
         match flag {
             DcFlag::Expression => DcSource::Expression(value.unwrap_or_default()),
             DcFlag::File => DcSource::File(value.unwrap_or_default()),
@@ -98,7 +99,7 @@ impl DcSource {
     }
 
     /// The program; `None` if it cannot be read, which is reported.
-    fn text(self, ctx: &mut Ctx<'_>) -> Option<Vec<u8>> {
+    fn read_text(self, ctx: &mut Ctx<'_>) -> Option<Vec<u8>> {
         let name = match self {
             DcSource::Expression(text) => return Some(text),
             DcSource::File(name) => name,
@@ -114,8 +115,8 @@ impl DcSource {
 
 impl DcMachine {
     fn run(&mut self, ctx: &mut Ctx<'_>) {
-        while let Some(c) = self.take() {
-            match self.command(ctx, c) {
+        while let Some(c) = self.take_byte() {
+            match self.run_command(ctx, c) {
                 Ok(()) => {}
                 Err(why) => ctx.error(why),
             }
@@ -126,7 +127,7 @@ impl DcMachine {
     }
 
     /// The next byte of the innermost text; those that are at their end go.
-    fn take(&mut self) -> Option<u8> {
+    fn take_byte(&mut self) -> Option<u8> {
         loop {
             let (text, at) = self.texts.last_mut()?;
             if let Some(c) = text.get(*at) {
@@ -137,13 +138,13 @@ impl DcMachine {
         }
     }
 
-    fn peek(&self) -> Option<u8> {
+    fn peek_byte(&self) -> Option<u8> {
         let (text, at) = self.texts.last()?;
         text.get(*at).copied()
     }
 
     /// The rest of a command: a register's name, or what a `!` asks for.
-    fn letter(&mut self) -> Result<u8> {
+    fn take_letter(&mut self) -> Result<u8> {
         let (text, at) = self.texts.last_mut().ok_or("unexpected end of input")?;
         let c = *text.get(*at).ok_or("unexpected end of input")?;
         *at += 1;
@@ -154,7 +155,7 @@ impl DcMachine {
         self.stack.pop().ok_or(EMPTY)
     }
 
-    fn number(&mut self) -> Result<Decimal> {
+    fn pop_number(&mut self) -> Result<Decimal> {
         match self.stack.last() {
             None => Err(EMPTY),
             Some(DcValue::Text(_)) => Err(NOT_NUMERIC),
@@ -167,7 +168,7 @@ impl DcMachine {
     }
 
     /// The two upper values, the lower one first; both stay if one is no number.
-    fn pair(&mut self) -> Result<(Decimal, Decimal)> {
+    fn pop_pair(&mut self) -> Result<(Decimal, Decimal)> {
         match self.stack.as_slice() {
             [.., DcValue::Number(a), DcValue::Number(b)] => {
                 let pair = (a.clone(), b.clone());
@@ -183,20 +184,20 @@ impl DcMachine {
         self.stack.push(DcValue::Number(n));
     }
 
-    fn command(&mut self, ctx: &mut Ctx<'_>, c: u8) -> Result<()> {
+    fn run_command(&mut self, ctx: &mut Ctx<'_>, c: u8) -> Result<()> {
         match c {
             b' ' | b'\t' | b'\n' | b'\r' | 0x0c => {}
-            b'0'..=b'9' | b'A'..=b'F' | b'.' | b'_' => self.literal(c),
+            b'0'..=b'9' | b'A'..=b'F' | b'.' | b'_' => self.read_literal(c),
             b'+' | b'-' | b'*' | b'/' | b'%' | b'~' | b'^' | b'|' | b'v' => {
-                self.arithmetic(ctx, c)?
+                self.run_arithmetic(ctx, c)?
             }
             b'p' => {
-                let text = self.show(self.stack.last().ok_or(EMPTY)?);
+                let text = self.show_value(self.stack.last().ok_or(EMPTY)?);
                 let _ = ctx.stdout.write_all(&[&text[..], b"\n"].concat());
             }
             b'n' => {
                 let top = self.pop()?;
-                let _ = ctx.stdout.write_all(&self.show(&top));
+                let _ = ctx.stdout.write_all(&self.show_value(&top));
             }
             b'P' => match self.pop()? {
                 DcValue::Text(t) => drop(ctx.stdout.write_all(&t)),
@@ -207,7 +208,7 @@ impl DcMachine {
             },
             b'f' => {
                 for v in self.stack.iter().rev() {
-                    let _ = ctx.stdout.write_all(&[&self.show(v)[..], b"\n"].concat());
+                    let _ = ctx.stdout.write_all(&[&self.show_value(v)[..], b"\n"].concat());
                 }
             }
             b'c' => self.stack.clear(),
@@ -222,7 +223,7 @@ impl DcMachine {
                 }
             }
             b'R' => {
-                let n = self.number()?.to_i64().unwrap_or(0);
+                let n = self.pop_number()?.to_i64().unwrap_or(0);
                 let depth = usize::try_from(n.unsigned_abs()).unwrap_or(usize::MAX);
                 let depth = depth.min(self.stack.len());
                 let from = self.stack.len() - depth;
@@ -232,8 +233,8 @@ impl DcMachine {
                     self.stack[from..].rotate_right(1);
                 }
             }
-            b's' | b'S' | b'l' | b'L' | b':' | b';' => self.register(c)?,
-            b'i' | b'o' | b'k' => self.parameter(c)?,
+            b's' | b'S' | b'l' | b'L' | b':' | b';' => self.run_register(c)?,
+            b'i' | b'o' | b'k' => self.run_parameter(c)?,
             b'I' => self.push(Decimal::from_int(self.input_base)),
             b'O' => self.push(Decimal::from_int(self.output_base)),
             b'K' => self.push(Decimal::from_int(self.scale as i64)),
@@ -259,29 +260,29 @@ impl DcMachine {
                 };
                 self.stack.push(DcValue::Text(Rc::new(text)));
             }
-            b'[' => self.text(),
+            b'[' => self.read_text(),
             b'x' => match self.pop()? {
-                DcValue::Text(t) => self.call(t)?,
+                DcValue::Text(t) => self.call_text(t)?,
                 number => self.stack.push(number),
             },
-            b'<' | b'>' | b'=' => self.compare(c, false)?,
-            b'!' => match self.peek() {
+            b'<' | b'>' | b'=' => self.run_compare(c, false)?,
+            b'!' => match self.peek_byte() {
                 Some(c @ (b'<' | b'>' | b'=')) => {
-                    self.letter()?;
-                    self.compare(c, true)?;
+                    self.take_letter()?;
+                    self.run_compare(c, true)?;
                 }
-                _ => self.system(ctx),
+                _ => self.run_system(ctx),
             },
             b'?' => {
                 let mut line = Vec::new();
                 let _ = ctx.stdout.flush();
                 let _ = ctx.stdin.read_until(b'\n', &mut line);
-                self.call(Rc::new(line))?;
+                self.call_text(Rc::new(line))?;
             }
-            b'q' => self.leave(2),
+            b'q' => self.leave_levels(2),
             b'Q' => {
-                let n = self.number()?.to_i64().filter(|n| *n > 0);
-                self.leave(
+                let n = self.pop_number()?.to_i64().filter(|n| *n > 0);
+                self.leave_levels(
                     usize::try_from(n.ok_or("Q command requires a number >= 1")?)
                         .unwrap_or(usize::MAX),
                 );
@@ -304,7 +305,7 @@ impl DcMachine {
     }
 
     /// A number that begins with this byte. Digits count what they are, whatever the base is.
-    fn literal(&mut self, first: u8) {
+    fn read_literal(&mut self, first: u8) {
         let negative = first == b'_';
         if !negative && let Some((_, at)) = self.texts.last_mut() {
             // It is looked at again.
@@ -313,7 +314,7 @@ impl DcMachine {
         let base = BigInt::from(self.input_base);
         let (mut whole, mut unit, mut places) = (BigInt::from(0), BigInt::from(1), 0usize);
         let mut point = false;
-        while let Some(c) = self.peek() {
+        while let Some(c) = self.peek_byte() {
             match c {
                 b'0'..=b'9' | b'A'..=b'F' => {
                     whole = whole * &base + char::from(c).to_digit(16).unwrap_or(0);
@@ -325,7 +326,7 @@ impl DcMachine {
                 b'.' if !point => point = true,
                 _ => break,
             }
-            let _ = self.letter();
+            let _ = self.take_letter();
         }
         let power = u32::try_from(places).unwrap_or(u32::MAX);
         let n = Decimal::from_fixed(whole * BigInt::from(10).pow(power) / unit, places);
@@ -333,10 +334,10 @@ impl DcMachine {
     }
 
     /// A text in brackets, which may hold others.
-    fn text(&mut self) {
+    fn read_text(&mut self) {
         let mut out = Vec::new();
         let mut depth = 1;
-        while let Ok(c) = self.letter() {
+        while let Ok(c) = self.take_letter() {
             match c {
                 b'[' => depth += 1,
                 b']' => depth -= 1,
@@ -350,9 +351,9 @@ impl DcMachine {
         self.stack.push(DcValue::Text(Rc::new(out)));
     }
 
-    fn arithmetic(&mut self, ctx: &mut Ctx<'_>, c: u8) -> Result<()> {
+    fn run_arithmetic(&mut self, ctx: &mut Ctx<'_>, c: u8) -> Result<()> {
         if c == b'v' {
-            let n = self.number()?;
+            let n = self.pop_number()?;
             let root = n.sqrt(self.scale).ok_or("square root of negative number")?;
             self.push(root);
             return Ok(());
@@ -360,7 +361,7 @@ impl DcMachine {
         if c == b'|' {
             return self.power_modulo();
         }
-        let (a, b) = self.pair()?;
+        let (a, b) = self.pop_pair()?;
         if matches!(c, b'/' | b'%' | b'~') && b.is_zero() {
             self.push(a);
             self.push(b);
@@ -416,8 +417,8 @@ impl DcMachine {
         Ok(())
     }
 
-    fn register(&mut self, c: u8) -> Result<()> {
-        let name = self.letter()?;
+    fn run_register(&mut self, c: u8) -> Result<()> {
+        let name = self.take_letter()?;
         match c {
             b's' => {
                 let v = self.pop()?;
@@ -452,12 +453,12 @@ impl DcMachine {
     }
 
     fn index(&mut self) -> Result<i64> {
-        let n = self.number()?.to_i64().filter(|n| *n >= 0);
+        let n = self.pop_number()?.to_i64().filter(|n| *n >= 0);
         n.ok_or("array index must be a nonnegative integer")
     }
 
-    fn parameter(&mut self, c: u8) -> Result<()> {
-        let n = self.number()?.to_i64();
+    fn run_parameter(&mut self, c: u8) -> Result<()> {
+        let n = self.pop_number()?.to_i64();
         match (c, n) {
             (b'i', Some(n @ 2..=16)) => self.input_base = n,
             (b'i', _) => return Err("input base must be a number between 2 and 16 (inclusive)"),
@@ -470,9 +471,9 @@ impl DcMachine {
     }
 
     /// Runs a register's text if the top of the stack compares so with what is below it.
-    fn compare(&mut self, c: u8, negate: bool) -> Result<()> {
-        let name = self.letter()?;
-        let (below, top) = self.pair()?;
+    fn run_compare(&mut self, c: u8, negate: bool) -> Result<()> {
+        let name = self.take_letter()?;
+        let (below, top) = self.pop_pair()?;
         let order = top.compare(&below);
         let holds = match c {
             b'<' => order.is_lt(),
@@ -483,7 +484,7 @@ impl DcMachine {
             return Ok(());
         }
         match self.registers.get(&name).and_then(|s| s.last()).cloned() {
-            Some(DcValue::Text(t)) => self.call(t),
+            Some(DcValue::Text(t)) => self.call_text(t),
             Some(number) => {
                 self.stack.push(number);
                 Ok(())
@@ -493,8 +494,8 @@ impl DcMachine {
     }
 
     /// Goes on with a text. One whose last command this is need not be kept: loops end so.
-    fn call(&mut self, text: Rc<Vec<u8>>) -> Result<()> {
-        if self.texts.len() > 1 && self.peek().is_none() {
+    fn call_text(&mut self, text: Rc<Vec<u8>>) -> Result<()> {
+        if self.texts.len() > 1 && self.peek_byte().is_none() {
             self.texts.pop();
         }
         if self.texts.len() >= MAX_DEPTH {
@@ -506,13 +507,13 @@ impl DcMachine {
     }
 
     /// Leaves so many texts; the outermost one ends all.
-    fn leave(&mut self, levels: usize) {
+    fn leave_levels(&mut self, levels: usize) {
         let left = self.texts.len().saturating_sub(levels);
         self.texts.truncate(left);
         self.quit = left == 0;
     }
 
-    fn system(&mut self, ctx: &mut Ctx<'_>) {
+    fn run_system(&mut self, ctx: &mut Ctx<'_>) {
         let mut line = Vec::new();
         while let Some(c) = self.take_in_line() {
             line.push(c);
@@ -521,7 +522,7 @@ impl DcMachine {
     }
 
     /// As it is printed: long numbers go on behind a backslash.
-    fn show(&self, v: &DcValue) -> Vec<u8> {
+    fn show_value(&self, v: &DcValue) -> Vec<u8> {
         let text = match v {
             DcValue::Text(t) => return t.as_ref().clone(),
             DcValue::Number(n) => n.show(self.output_base).into_bytes(),

@@ -16,7 +16,7 @@ pub(super) struct Decimal {
     scale: usize,
 }
 
-fn ten(power: usize) -> BigInt {
+fn power_of_ten(power: usize) -> BigInt {
     BigInt::from(10).pow(u32::try_from(power).unwrap_or(u32::MAX))
 }
 
@@ -63,12 +63,12 @@ impl Decimal {
     }
 
     fn whole(&self) -> BigInt {
-        &self.digits / ten(self.scale)
+        &self.digits / power_of_ten(self.scale)
     }
 
     /// Whether there is anything but zeros after the point.
     pub(super) fn has_fraction(&self) -> bool {
-        !(&self.digits % ten(self.scale)).is_zero()
+        !(&self.digits % power_of_ten(self.scale)).is_zero()
     }
 
     /// A constant in an input base. Digits too large for the base count as its largest one,
@@ -98,7 +98,7 @@ impl Decimal {
         let mut out = Decimal { digits: fold(whole), scale: 0 };
         if !fraction.is_empty() {
             // As many decimal places as the constant has digits after its point.
-            let part = fold(fraction) * ten(fraction.len())
+            let part = fold(fraction) * power_of_ten(fraction.len())
                 / BigInt::from(base).pow(fraction.len() as u32);
             out = out.add(&Decimal { digits: part, scale: fraction.len() });
         }
@@ -109,8 +109,8 @@ impl Decimal {
     pub(super) fn rescale(&self, scale: usize) -> Decimal {
         let digits = match scale.cmp(&self.scale) {
             Ordering::Equal => return self.clone(),
-            Ordering::Greater => &self.digits * ten(scale - self.scale),
-            Ordering::Less => &self.digits / ten(self.scale - scale),
+            Ordering::Greater => &self.digits * power_of_ten(scale - self.scale),
+            Ordering::Less => &self.digits / power_of_ten(self.scale - scale),
         };
         Decimal { digits, scale }
     }
@@ -142,9 +142,9 @@ impl Decimal {
         }
         let up = scale + o.scale;
         let numerator = if up >= self.scale {
-            &self.digits * ten(up - self.scale)
+            &self.digits * power_of_ten(up - self.scale)
         } else {
-            &self.digits / ten(self.scale - up)
+            &self.digits / power_of_ten(self.scale - up)
         };
         Some(Decimal { digits: numerator / &o.digits, scale })
     }
@@ -207,7 +207,7 @@ impl Decimal {
             out.push('-');
         }
         let magnitude = Decimal { digits: self.digits.abs(), scale: self.scale };
-        let (whole, rest) = magnitude.digits.div_rem(&ten(self.scale));
+        let (whole, rest) = magnitude.digits.div_rem(&power_of_ten(self.scale));
         if base == 10 {
             if !whole.is_zero() {
                 out.push_str(&whole.to_str_radix(10));
@@ -249,7 +249,7 @@ impl Decimal {
         if self.scale > 0 {
             out.push('.');
             // As many digits as the scale's precision needs.
-            let unit = ten(self.scale);
+            let unit = power_of_ten(self.scale);
             let mut rest = rest;
             let mut reach = BigInt::one();
             let mut first = true;

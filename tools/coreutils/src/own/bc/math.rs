@@ -21,7 +21,7 @@ impl FixedPoint {
         FixedPoint { places, unit }
     }
 
-    fn of(&self, x: &Decimal) -> BigInt {
+    fn from_decimal(&self, x: &Decimal) -> BigInt {
         x.to_fixed(self.places)
     }
 
@@ -37,7 +37,7 @@ impl FixedPoint {
         (a * &self.unit).sqrt()
     }
 
-    fn result(&self, x: BigInt, scale: usize) -> Decimal {
+    fn to_decimal(&self, x: BigInt, scale: usize) -> Decimal {
         Decimal::from_fixed(x, self.places).rescale(scale)
     }
 
@@ -153,20 +153,24 @@ impl FixedPoint {
 }
 
 /// Digits before the point, roughly.
-fn magnitude(x: &Decimal) -> usize {
+fn digit_magnitude(x: &Decimal) -> usize {
     x.length().saturating_sub(x.scale())
 }
 
 /// The function of this name, if there is one.
-pub(super) fn call(name: &str, args: &[Decimal], scale: usize) -> Option<Result<Decimal, String>> {
+pub(super) fn call_function(
+    name: &str,
+    args: &[Decimal],
+    scale: usize,
+) -> Option<Result<Decimal, String>> {
     let value = match (name, args) {
         ("e", [x]) => exponential(x, scale),
         ("l", [x]) => Ok(logarithm(x, scale)),
         ("s", [x]) => Ok(sine(x, scale, false)),
         ("c", [x]) => Ok(sine(x, scale, true)),
         ("a", [x]) => {
-            let f = FixedPoint::new(scale + GUARD + magnitude(x));
-            Ok(f.result(f.atan(&f.of(x)), scale))
+            let f = FixedPoint::new(scale + GUARD + digit_magnitude(x));
+            Ok(f.to_decimal(f.atan(&f.from_decimal(x)), scale))
         }
         ("j", [n, x]) => bessel(n, x, scale),
         ("e" | "l" | "s" | "c" | "a" | "j", _) => Err("Parameter number mismatch".to_string()),
@@ -190,7 +194,7 @@ fn exponential(x: &Decimal, scale: usize) -> Result<Decimal, String> {
     // Squaring magnifies errors as much as the result grows.
     let growth = (whole.unsigned_abs() as usize) / 2 + 8;
     let f = FixedPoint::new(scale + GUARD + growth);
-    Ok(f.result(f.exp(&f.of(x)), scale))
+    Ok(f.to_decimal(f.exp(&f.from_decimal(x)), scale))
 }
 
 fn logarithm(x: &Decimal, scale: usize) -> Decimal {
@@ -203,16 +207,16 @@ fn logarithm(x: &Decimal, scale: usize) -> Decimal {
     }
     // Small numbers lose leading zeros: keep their digits too.
     let f = FixedPoint::new(scale + GUARD + x.length().max(x.scale()));
-    f.result(f.ln(&f.of(x)), scale)
+    f.to_decimal(f.ln(&f.from_decimal(x)), scale)
 }
 
 fn sine(x: &Decimal, scale: usize, cosine: bool) -> Decimal {
-    let f = FixedPoint::new(scale + GUARD + magnitude(x));
-    let mut a = f.of(x);
+    let f = FixedPoint::new(scale + GUARD + digit_magnitude(x));
+    let mut a = f.from_decimal(x);
     if cosine {
         a += f.pi() / 2;
     }
-    f.result(f.sin(&a), scale)
+    f.to_decimal(f.sin(&a), scale)
 }
 
 fn bessel(n: &Decimal, x: &Decimal, scale: usize) -> Result<Decimal, String> {
@@ -222,7 +226,7 @@ fn bessel(n: &Decimal, x: &Decimal, scale: usize) -> Result<Decimal, String> {
     let count = order.unsigned_abs();
     // Terms of alternating sign grow like e^x before they fall.
     let f = FixedPoint::new(scale + GUARD + size.unsigned_abs() as usize);
-    let half = f.of(x) / 2;
+    let half = f.from_decimal(x) / 2;
     let mut term = f.unit.clone();
     for k in 1..=count {
         term = f.multiply(&term, &half) / k;
@@ -238,5 +242,5 @@ fn bessel(n: &Decimal, x: &Decimal, scale: usize) -> Result<Decimal, String> {
     if order < 0 && count % 2 == 1 {
         sum = -sum;
     }
-    Ok(f.result(sum, scale))
+    Ok(f.to_decimal(sum, scale))
 }

@@ -39,29 +39,31 @@ const SPEC: Spec<BcFlag> = Spec::new(
     "[options] [file ...]",
     "An arbitrary precision calculator language.",
     &[
-        Opt::new(BcFlag::Interactive, 'i', "interactive").says("(ignored)"),
-        Opt::new(BcFlag::Mathlib, 'l', "mathlib").says("use the predefined math routines"),
-        Opt::new(BcFlag::Quiet, 'q', "quiet").says("don't print initial banner"),
+        Opt::new(BcFlag::Interactive, 'i', "interactive").with_help("(ignored)"),
+        Opt::new(BcFlag::Mathlib, 'l', "mathlib").with_help("use the predefined math routines"),
+        Opt::new(BcFlag::Quiet, 'q', "quiet").with_help("don't print initial banner"),
         Opt::new(BcFlag::Standard, 's', "standard")
-            .says("non-standard bc constructs are errors (ignored)"),
-        Opt::new(BcFlag::Warn, 'w', "warn").says("warn about non-standard bc constructs (ignored)"),
-        Opt::new(BcFlag::Expression, 'e', "expression").takes("EXPR", "evaluate an expression"),
+            .with_help("non-standard bc constructs are errors (ignored)"),
+        Opt::new(BcFlag::Warn, 'w', "warn")
+            .with_help("warn about non-standard bc constructs (ignored)"),
+        Opt::new(BcFlag::Expression, 'e', "expression")
+            .with_argument("EXPR", "evaluate an expression"),
     ],
 );
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let line_length = ctx.env.get(b"BC_LINE_LENGTH").and_then(crate::common::number::decimal);
+    let line_length = ctx.env.get(b"BC_LINE_LENGTH").and_then(crate::common::number::parse_decimal);
     let mut machine = BcMachine::new(line_length.map_or(70, |n| usize::try_from(n).unwrap_or(70)));
-    if p.has(BcFlag::Mathlib) {
+    if p.has_option(BcFlag::Mathlib) {
         machine.use_math();
     }
     let mut expressions: Vec<u8> = Vec::new();
-    for e in p.all(BcFlag::Expression) {
+    for e in p.all_values(BcFlag::Expression) {
         expressions.extend_from_slice(e);
         expressions.push(b'\n');
     }
-    if feed(ctx, &mut machine, &mut expressions, true, b"(expression)") == BcFlow::Halt {
+    if run_statements(ctx, &mut machine, &mut expressions, true, b"(expression)") == BcFlow::Halt {
         return Ok(Exit(machine.status));
     }
     for file in &p.operands {
@@ -70,11 +72,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             let _ = ctx.stderr.write_all(&line);
             return Ok(Exit::FAILURE);
         };
-        if feed(ctx, &mut machine, &mut text, true, file) == BcFlow::Halt {
+        if run_statements(ctx, &mut machine, &mut text, true, file) == BcFlow::Halt {
             return Ok(Exit(machine.status));
         }
     }
-    if p.has(BcFlag::Expression) && p.operands.is_empty() {
+    if p.has_option(BcFlag::Expression) && p.operands.is_empty() {
         return Ok(Exit(machine.status));
     }
     // Statements run as soon as they are complete, so that a conversation works.
@@ -86,7 +88,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             Err(_) => true,
         };
         pending.extend_from_slice(&line);
-        if feed(ctx, &mut machine, &mut pending, end, b"(standard_in)") == BcFlow::Halt || end {
+        if run_statements(ctx, &mut machine, &mut pending, end, b"(standard_in)") == BcFlow::Halt
+            || end
+        {
             return Ok(Exit(machine.status));
         }
         if ctx.stdout.flush().is_err() {
@@ -96,7 +100,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// Runs the complete statements of a text and leaves the rest in it.
-fn feed(
+fn run_statements(
     ctx: &mut Ctx<'_>,
     machine: &mut BcMachine,
     text: &mut Vec<u8>,
@@ -112,7 +116,7 @@ fn feed(
                 machine.line += text[..used].iter().filter(|c| **c == b'\n').count();
                 text.drain(..used);
                 for item in items {
-                    match machine.item(ctx, item) {
+                    match machine.run_item(ctx, item) {
                         Ok(BcFlow::Halt) => return BcFlow::Halt,
                         Ok(_) => {}
                         // `halt` inside a function.

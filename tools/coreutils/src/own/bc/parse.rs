@@ -127,7 +127,7 @@ type Result<T> = std::result::Result<T, BcFail>;
 /// Reads one line's statements, or a definition.
 pub(super) fn parse(text: &[u8], end: bool) -> BcProgress {
     let mut p = BcParser { text, at: 0, token: BcToken::End, start: 0, end, depth: 0 };
-    let result = p.advance().and_then(|()| p.line());
+    let result = p.advance_token().and_then(|()| p.parse_line());
     match result {
         Ok(items) => BcProgress::Done(items, p.start.max(1).min(text.len())),
         Err(BcFail::More) if !end => BcProgress::More,
@@ -145,7 +145,7 @@ pub(super) fn parse(text: &[u8], end: bool) -> BcProgress {
 }
 
 impl BcParser<'_> {
-    fn advance(&mut self) -> Result<()> {
+    fn advance_token(&mut self) -> Result<()> {
         match lex::next(self.text, self.at) {
             Ok((t, next)) => {
                 self.start = self.at;
@@ -161,15 +161,15 @@ impl BcParser<'_> {
         }
     }
 
-    fn is(&self, op: &str) -> bool {
+    fn is_operator(&self, op: &str) -> bool {
         matches!(self.token, BcToken::Op(o) if o == op)
     }
 
-    fn word(&self, w: &str) -> bool {
+    fn is_word(&self, w: &str) -> bool {
         matches!(self.token, BcToken::Word(x) if x == w)
     }
 
-    fn error<T>(&self) -> Result<T> {
+    fn error_here<T>(&self) -> Result<T> {
         if self.token == BcToken::End && !self.end {
             Err(BcFail::More)
         } else {
@@ -177,28 +177,28 @@ impl BcParser<'_> {
         }
     }
 
-    fn expect(&mut self, op: &str) -> Result<()> {
-        if self.take(op)? { Ok(()) } else { self.error() }
+    fn expect_operator(&mut self, op: &str) -> Result<()> {
+        if self.take_operator(op)? { Ok(()) } else { self.error_here() }
     }
 
-    fn newlines(&mut self) -> Result<()> {
+    fn skip_newlines(&mut self) -> Result<()> {
         while self.token == BcToken::Newline {
-            self.advance()?;
+            self.advance_token()?;
         }
         Ok(())
     }
 
     /// Takes an operator if it is next.
-    fn take(&mut self, op: &str) -> Result<bool> {
-        let found = self.is(op);
+    fn take_operator(&mut self, op: &str) -> Result<bool> {
+        let found = self.is_operator(op);
         if found {
-            self.advance()?;
+            self.advance_token()?;
         }
         Ok(found)
     }
 
     /// Reads something one level deeper.
-    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn parse_nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= MAX_DEPTH {
             return Err(BcFail::Syntax("nested too deeply".to_string()));
         }
@@ -209,7 +209,7 @@ impl BcParser<'_> {
     }
 
     /// Statements up to the end of the line.
-    fn line(&mut self) -> Result<Vec<BcItem>> {
+    fn parse_line(&mut self) -> Result<Vec<BcItem>> {
         let mut items = Vec::new();
         loop {
             match &self.token {
@@ -225,9 +225,9 @@ impl BcParser<'_> {
                     self.start = self.at;
                     return Ok(items);
                 }
-                BcToken::Op(";") => self.advance()?,
+                BcToken::Op(";") => self.advance_token()?,
                 BcToken::Word("define") => {
-                    items.push(BcItem::Define(Rc::new(self.function()?)));
+                    items.push(BcItem::Define(Rc::new(self.parse_function()?)));
                     return Ok(items);
                 }
                 BcToken::Word("quit") => {
@@ -236,55 +236,55 @@ impl BcParser<'_> {
                     return Ok(items);
                 }
                 _ => {
-                    items.push(BcItem::Statement(self.statement()?));
+                    items.push(BcItem::Statement(self.parse_statement()?));
                     if !matches!(self.token, BcToken::Newline | BcToken::End | BcToken::Op(";")) {
-                        return self.error();
+                        return self.error_here();
                     }
                 }
             }
         }
     }
 
-    fn function(&mut self) -> Result<BcFunction> {
-        self.advance()?;
-        let void = self.word("void");
+    fn parse_function(&mut self) -> Result<BcFunction> {
+        self.advance_token()?;
+        let void = self.is_word("void");
         if void {
-            self.advance()?;
+            self.advance_token()?;
         }
-        let BcToken::Name(name) = self.token.clone() else { return self.error() };
-        self.advance()?;
-        self.expect("(")?;
+        let BcToken::Name(name) = self.token.clone() else { return self.error_here() };
+        self.advance_token()?;
+        self.expect_operator("(")?;
         let mut parameters = Vec::new();
-        if !self.is(")") {
-            parameters = self.parameters()?;
+        if !self.is_operator(")") {
+            parameters = self.parse_parameters()?;
         }
-        self.expect(")")?;
-        self.newlines()?;
-        self.expect("{")?;
-        self.newlines()?;
+        self.expect_operator(")")?;
+        self.skip_newlines()?;
+        self.expect_operator("{")?;
+        self.skip_newlines()?;
         let mut autos = Vec::new();
-        while self.word("auto") {
-            self.advance()?;
-            autos.extend(self.parameters()?);
-            self.take(";")?;
-            self.newlines()?;
+        while self.is_word("auto") {
+            self.advance_token()?;
+            autos.extend(self.parse_parameters()?);
+            self.take_operator(";")?;
+            self.skip_newlines()?;
         }
         let body = self.block_rest()?;
         Ok(BcFunction { name, parameters, autos, void, body })
     }
 
-    fn parameters(&mut self) -> Result<Vec<Parameter>> {
+    fn parse_parameters(&mut self) -> Result<Vec<Parameter>> {
         let mut out = Vec::new();
         loop {
-            let reference = self.take("*")? || self.take("&")?;
-            let BcToken::Name(name) = self.token.clone() else { return self.error() };
-            self.advance()?;
-            let array = self.take("[")?;
+            let reference = self.take_operator("*")? || self.take_operator("&")?;
+            let BcToken::Name(name) = self.token.clone() else { return self.error_here() };
+            self.advance_token()?;
+            let array = self.take_operator("[")?;
             if array {
-                self.expect("]")?;
+                self.expect_operator("]")?;
             }
             out.push(Parameter { name, array, reference });
-            if !self.take(",")? {
+            if !self.take_operator(",")? {
                 return Ok(out);
             }
         }
@@ -295,72 +295,72 @@ impl BcParser<'_> {
         let mut out = Vec::new();
         loop {
             match self.token {
-                BcToken::Newline | BcToken::Op(";") => self.advance()?,
+                BcToken::Newline | BcToken::Op(";") => self.advance_token()?,
                 BcToken::Op("}") => {
-                    self.advance()?;
+                    self.advance_token()?;
                     return Ok(out);
                 }
                 _ => {
-                    out.push(self.statement()?);
+                    out.push(self.parse_statement()?);
                     if !matches!(self.token, BcToken::Newline | BcToken::Op(";" | "}")) {
-                        return self.error();
+                        return self.error_here();
                     }
                 }
             }
         }
     }
 
-    fn statement(&mut self) -> Result<Statement> {
-        self.nested(BcParser::statement_inner)
+    fn parse_statement(&mut self) -> Result<Statement> {
+        self.parse_nested(BcParser::statement_inner)
     }
 
     fn statement_inner(&mut self) -> Result<Statement> {
         Ok(match self.token.clone() {
             BcToken::Text(t) => {
-                self.advance()?;
+                self.advance_token()?;
                 Statement::Text(t)
             }
             BcToken::Op("{") => {
-                self.advance()?;
+                self.advance_token()?;
                 Statement::Block(self.block_rest()?)
             }
             BcToken::Op(";") | BcToken::Newline => Statement::Empty,
             BcToken::Word("if") => {
-                let condition = self.condition()?;
-                let then = self.statement()?;
-                Statement::If(condition, Box::new(then), self.otherwise()?)
+                let condition = self.parse_condition()?;
+                let then = self.parse_statement()?;
+                Statement::If(condition, Box::new(then), self.parse_otherwise()?)
             }
             BcToken::Word("while") => {
-                let condition = self.condition()?;
-                Statement::For(None, Some(condition), None, Box::new(self.statement()?))
+                let condition = self.parse_condition()?;
+                Statement::For(None, Some(condition), None, Box::new(self.parse_statement()?))
             }
             BcToken::Word("for") => {
-                self.advance()?;
-                self.expect("(")?;
+                self.advance_token()?;
+                self.expect_operator("(")?;
                 let mut parts = [None, None, None];
                 for (i, end) in [";", ";", ")"].into_iter().enumerate() {
-                    if !self.is(end) {
-                        parts[i] = Some(self.expression()?);
+                    if !self.is_operator(end) {
+                        parts[i] = Some(self.parse_expression()?);
                     }
-                    self.expect(end)?;
+                    self.expect_operator(end)?;
                 }
-                self.newlines()?;
+                self.skip_newlines()?;
                 let [init, condition, step] = parts;
-                Statement::For(init, condition, step, Box::new(self.statement()?))
+                Statement::For(init, condition, step, Box::new(self.parse_statement()?))
             }
             BcToken::Word("print") => Statement::Print(self.print_items()?),
             BcToken::Word("return") => {
-                self.advance()?;
+                self.advance_token()?;
                 if matches!(self.token, BcToken::Newline | BcToken::Op(";" | "}") | BcToken::End) {
                     Statement::Return(None)
                 } else {
-                    let value = self.expression()?;
+                    let value = self.parse_expression()?;
                     // `return ()` gives nothing.
                     Statement::Return(Some(value))
                 }
             }
             BcToken::Word(w @ ("break" | "continue" | "halt" | "limits" | "quit")) => {
-                self.advance()?;
+                self.advance_token()?;
                 match w {
                     "break" => Statement::Break,
                     "continue" => Statement::Continue,
@@ -368,101 +368,103 @@ impl BcParser<'_> {
                     _ => Statement::Halt,
                 }
             }
-            _ => Statement::Expr(self.expression()?),
+            _ => Statement::Expr(self.parse_expression()?),
         })
     }
 
     /// The condition in parentheses behind `if` and `while`.
-    fn condition(&mut self) -> Result<BcExpr> {
-        self.advance()?;
-        self.expect("(")?;
-        let condition = self.expression()?;
-        self.expect(")")?;
-        self.newlines()?;
+    fn parse_condition(&mut self) -> Result<BcExpr> {
+        self.advance_token()?;
+        self.expect_operator("(")?;
+        let condition = self.parse_expression()?;
+        self.expect_operator(")")?;
+        self.skip_newlines()?;
         Ok(condition)
     }
 
     /// `else`, which may follow on the same line only: after a newline the statement is over.
-    fn otherwise(&mut self) -> Result<Option<Box<Statement>>> {
+    fn parse_otherwise(&mut self) -> Result<Option<Box<Statement>>> {
         let before = (self.at, self.start, self.token.clone());
-        if self.take(";")? && !self.word("else") {
+        if self.take_operator(";")? && !self.is_word("else") {
             (self.at, self.start, self.token) = before;
         }
-        if !self.word("else") {
+        if !self.is_word("else") {
             return Ok(None);
         }
-        self.advance()?;
-        self.newlines()?;
-        Ok(Some(Box::new(self.statement()?)))
+        self.advance_token()?;
+        self.skip_newlines()?;
+        Ok(Some(Box::new(self.parse_statement()?)))
     }
 
     /// What follows `print`.
     fn print_items(&mut self) -> Result<Vec<PrintItem>> {
         let mut items = Vec::new();
         loop {
-            self.advance()?;
+            self.advance_token()?;
             if let BcToken::Text(t) = self.token.clone() {
-                self.advance()?;
+                self.advance_token()?;
                 items.push(PrintItem::Text(t));
             } else {
-                items.push(PrintItem::Value(self.expression()?));
+                items.push(PrintItem::Value(self.parse_expression()?));
             }
-            if !self.is(",") {
+            if !self.is_operator(",") {
                 return Ok(items);
             }
         }
     }
 
     /// `||`, the loosest operator.
-    fn expression(&mut self) -> Result<BcExpr> {
-        self.nested(|p| p.chain(&["||"], BcParser::and, |_, a, b| BcExpr::Logic(true, a, b)))
+    fn parse_expression(&mut self) -> Result<BcExpr> {
+        self.parse_nested(|p| {
+            p.parse_chain(&["||"], BcParser::parse_and, |_, a, b| BcExpr::Logic(true, a, b))
+        })
     }
 
-    fn and(&mut self) -> Result<BcExpr> {
-        self.chain(&["&&"], BcParser::not, |_, a, b| BcExpr::Logic(false, a, b))
+    fn parse_and(&mut self) -> Result<BcExpr> {
+        self.parse_chain(&["&&"], BcParser::parse_not, |_, a, b| BcExpr::Logic(false, a, b))
     }
 
-    fn not(&mut self) -> Result<BcExpr> {
-        if !self.take("!")? {
-            return self.chain(
+    fn parse_not(&mut self) -> Result<BcExpr> {
+        if !self.take_operator("!")? {
+            return self.parse_chain(
                 &["==", "<=", ">=", "!=", "<", ">"],
-                BcParser::assignment,
+                BcParser::parse_assignment,
                 BcExpr::Compare,
             );
         }
-        Ok(BcExpr::Not(Box::new(self.nested(BcParser::not)?)))
+        Ok(BcExpr::Not(Box::new(self.parse_nested(BcParser::parse_not)?)))
     }
 
-    fn assignment(&mut self) -> Result<BcExpr> {
-        let left = self.sum()?;
+    fn parse_assignment(&mut self) -> Result<BcExpr> {
+        let left = self.parse_sum()?;
         let op = match self.token {
             BcToken::Op("=") => 0,
             BcToken::Op(o @ ("+=" | "-=" | "*=" | "/=" | "%=" | "^=")) => o.as_bytes()[0],
             _ => return Ok(left),
         };
-        let BcExpr::Get(place) = left else { return self.error() };
-        self.advance()?;
-        Ok(BcExpr::Assign(op, place, Box::new(self.nested(BcParser::assignment)?)))
+        let BcExpr::Get(place) = left else { return self.error_here() };
+        self.advance_token()?;
+        Ok(BcExpr::Assign(op, place, Box::new(self.parse_nested(BcParser::parse_assignment)?)))
     }
 
-    fn sum(&mut self) -> Result<BcExpr> {
-        self.chain(&["+", "-"], BcParser::product, binary)
+    fn parse_sum(&mut self) -> Result<BcExpr> {
+        self.parse_chain(&["+", "-"], BcParser::parse_product, binary_expr)
     }
 
-    fn product(&mut self) -> Result<BcExpr> {
-        self.chain(&["*", "/", "%"], BcParser::power, binary)
+    fn parse_product(&mut self) -> Result<BcExpr> {
+        self.parse_chain(&["*", "/", "%"], BcParser::parse_power, binary_expr)
     }
 
-    fn power(&mut self) -> Result<BcExpr> {
-        let base = self.unary()?;
-        if !self.take("^")? {
+    fn parse_power(&mut self) -> Result<BcExpr> {
+        let base = self.parse_unary()?;
+        if !self.take_operator("^")? {
             return Ok(base);
         }
-        Ok(binary("^", Box::new(base), Box::new(self.nested(BcParser::power)?)))
+        Ok(binary_expr("^", Box::new(base), Box::new(self.parse_nested(BcParser::parse_power)?)))
     }
 
     /// Operators of one level, which group to the left.
-    fn chain(
+    fn parse_chain(
         &mut self,
         ops: &[&'static str],
         operand: fn(&mut Self) -> Result<BcExpr>,
@@ -472,31 +474,31 @@ impl BcParser<'_> {
         while let BcToken::Op(op) = self.token
             && ops.contains(&op)
         {
-            self.advance()?;
+            self.advance_token()?;
             left = build(op, Box::new(left), Box::new(operand(self)?));
         }
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<BcExpr> {
+    fn parse_unary(&mut self) -> Result<BcExpr> {
         match self.token {
             BcToken::Op("-") => {
-                self.advance()?;
-                Ok(BcExpr::Negate(Box::new(self.nested(BcParser::unary)?)))
+                self.advance_token()?;
+                Ok(BcExpr::Negate(Box::new(self.parse_nested(BcParser::parse_unary)?)))
             }
             BcToken::Op(o @ ("++" | "--")) => {
-                self.advance()?;
-                match self.primary()? {
+                self.advance_token()?;
+                match self.parse_primary()? {
                     BcExpr::Get(place) => Ok(BcExpr::Before(o == "++", place)),
-                    _ => self.error(),
+                    _ => self.error_here(),
                 }
             }
             _ => {
-                let e = self.primary()?;
+                let e = self.parse_primary()?;
                 if let BcToken::Op(o @ ("++" | "--")) = self.token
                     && let BcExpr::Get(place) = e
                 {
-                    self.advance()?;
+                    self.advance_token()?;
                     return Ok(BcExpr::After(o == "++", place));
                 }
                 Ok(e)
@@ -504,41 +506,41 @@ impl BcParser<'_> {
         }
     }
 
-    fn primary(&mut self) -> Result<BcExpr> {
+    fn parse_primary(&mut self) -> Result<BcExpr> {
         match self.token.clone() {
             BcToken::Number(n) => {
-                self.advance()?;
+                self.advance_token()?;
                 Ok(BcExpr::Number(n))
             }
             BcToken::Op("(") => {
-                self.advance()?;
-                if self.take(")")? {
+                self.advance_token()?;
+                if self.take_operator(")")? {
                     return Ok(BcExpr::Number(b"0".to_vec()));
                 }
-                let e = self.expression()?;
-                self.expect(")")?;
+                let e = self.parse_expression()?;
+                self.expect_operator(")")?;
                 Ok(BcExpr::Group(Box::new(e)))
             }
             BcToken::Op(".") => {
-                self.advance()?;
+                self.advance_token()?;
                 Ok(BcExpr::Get(BcPlace::Last))
             }
             BcToken::Name(name) => {
-                self.advance()?;
-                if self.take("(")? {
+                self.advance_token()?;
+                if self.take_operator("(")? {
                     let mut args = Vec::new();
-                    while !self.is(")") {
-                        args.push(self.argument()?);
-                        if !self.take(",")? {
+                    while !self.is_operator(")") {
+                        args.push(self.parse_argument()?);
+                        if !self.take_operator(",")? {
                             break;
                         }
                     }
-                    self.expect(")")?;
+                    self.expect_operator(")")?;
                     return Ok(BcExpr::Call(name, args));
                 }
-                if self.take("[")? {
-                    let index = self.expression()?;
-                    self.expect("]")?;
+                if self.take_operator("[")? {
+                    let index = self.parse_expression()?;
+                    self.expect_operator("]")?;
                     return Ok(BcExpr::Get(BcPlace::Element(name, Box::new(index))));
                 }
                 Ok(BcExpr::Get(BcPlace::Name(name)))
@@ -546,21 +548,22 @@ impl BcParser<'_> {
             BcToken::Word(
                 w @ ("scale" | "ibase" | "obase" | "last" | "length" | "sqrt" | "read"),
             ) => {
-                self.advance()?;
-                if matches!(w, "length" | "sqrt" | "read") || w == "scale" && self.is("(") {
-                    self.expect("(")?;
+                self.advance_token()?;
+                if matches!(w, "length" | "sqrt" | "read") || w == "scale" && self.is_operator("(")
+                {
+                    self.expect_operator("(")?;
                     if w == "read" {
-                        self.expect(")")?;
+                        self.expect_operator(")")?;
                         return Ok(BcExpr::Read);
                     }
-                    let arg = self.argument()?;
-                    self.expect(")")?;
+                    let arg = self.parse_argument()?;
+                    self.expect_operator(")")?;
                     return match (w, arg) {
                         ("length", BcArg::Array(a)) => Ok(BcExpr::ArrayLength(a)),
                         ("length", BcArg::Value(e)) => Ok(BcExpr::Length(Box::new(e))),
                         ("scale", BcArg::Value(e)) => Ok(BcExpr::Scale(Box::new(e))),
                         ("sqrt", BcArg::Value(e)) => Ok(BcExpr::Sqrt(Box::new(e))),
-                        _ => self.error(),
+                        _ => self.error_here(),
                     };
                 }
                 Ok(BcExpr::Get(match w {
@@ -570,25 +573,25 @@ impl BcParser<'_> {
                     _ => BcPlace::Last,
                 }))
             }
-            _ => self.error(),
+            _ => self.error_here(),
         }
     }
 
     /// A value or `a[]`.
-    fn argument(&mut self) -> Result<BcArg> {
+    fn parse_argument(&mut self) -> Result<BcArg> {
         if let BcToken::Name(name) = self.token.clone() {
             let saved = (self.at, self.start, self.token.clone());
-            self.advance()?;
-            if self.take("[")? && self.take("]")? {
+            self.advance_token()?;
+            if self.take_operator("[")? && self.take_operator("]")? {
                 return Ok(BcArg::Array(name));
             }
             (self.at, self.start, self.token) = saved;
         }
-        Ok(BcArg::Value(self.expression()?))
+        Ok(BcArg::Value(self.parse_expression()?))
     }
 }
 
 /// One of the operators that calculate.
-fn binary(op: &'static str, a: Box<BcExpr>, b: Box<BcExpr>) -> BcExpr {
+fn binary_expr(op: &'static str, a: Box<BcExpr>, b: Box<BcExpr>) -> BcExpr {
     BcExpr::Binary(op.as_bytes()[0], a, b)
 }

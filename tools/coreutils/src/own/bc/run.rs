@@ -61,7 +61,7 @@ impl BcMachine {
         self.scale = 20;
     }
 
-    pub(super) fn item(&mut self, ctx: &mut Ctx<'_>, item: BcItem) -> Outcome<BcFlow> {
+    pub(super) fn run_item(&mut self, ctx: &mut Ctx<'_>, item: BcItem) -> Outcome<BcFlow> {
         match item {
             BcItem::Quit => Ok(BcFlow::Halt),
             BcItem::Define(f) => {
@@ -70,21 +70,21 @@ impl BcMachine {
             }
             BcItem::Statement(s) => {
                 self.calls = 0;
-                self.statement(ctx, &s)
+                self.run_statement(ctx, &s)
             }
         }
     }
 
-    fn statement(&mut self, ctx: &mut Ctx<'_>, s: &Statement) -> Outcome<BcFlow> {
+    fn run_statement(&mut self, ctx: &mut Ctx<'_>, s: &Statement) -> Outcome<BcFlow> {
         match s {
             Statement::Empty => {}
             Statement::Expr(e) => {
                 let silent = matches!(e, BcExpr::Assign(..)) || self.is_void(e);
-                let value = self.eval(ctx, e)?;
+                let value = self.eval_expr(ctx, e)?;
                 if !silent {
                     self.last = value.clone();
                     self.print_number(ctx, &value)?;
-                    self.newline(ctx)?;
+                    self.print_newline(ctx)?;
                 }
             }
             Statement::Text(t) => self.print_text(ctx, t)?,
@@ -92,42 +92,42 @@ impl BcMachine {
                 for i in items {
                     match i {
                         PrintItem::Text(t) => {
-                            let t = escapes(t);
+                            let t = expand_escapes(t);
                             self.print_text(ctx, &t)?;
                         }
                         PrintItem::Value(e) => {
-                            let v = self.eval(ctx, e)?;
+                            let v = self.eval_expr(ctx, e)?;
                             self.last = v.clone();
                             self.print_number(ctx, &v)?;
                         }
                     }
                 }
             }
-            Statement::Block(list) => return self.block(ctx, list),
+            Statement::Block(list) => return self.run_block(ctx, list),
             Statement::If(c, then, otherwise) => {
-                if !self.eval(ctx, c)?.is_zero() {
-                    return self.statement(ctx, then);
+                if !self.eval_expr(ctx, c)?.is_zero() {
+                    return self.run_statement(ctx, then);
                 } else if let Some(o) = otherwise {
-                    return self.statement(ctx, o);
+                    return self.run_statement(ctx, o);
                 }
             }
             Statement::For(init, c, step, body) => {
                 if let Some(e) = init {
-                    self.eval(ctx, e)?;
+                    self.eval_expr(ctx, e)?;
                 }
                 loop {
                     if let Some(e) = c
-                        && self.eval(ctx, e)?.is_zero()
+                        && self.eval_expr(ctx, e)?.is_zero()
                     {
                         break;
                     }
-                    match self.statement(ctx, body)? {
+                    match self.run_statement(ctx, body)? {
                         BcFlow::Break => break,
                         BcFlow::Next | BcFlow::Continue => {}
                         other => return Ok(other),
                     }
                     if let Some(e) = step {
-                        self.eval(ctx, e)?;
+                        self.eval_expr(ctx, e)?;
                     }
                 }
             }
@@ -135,7 +135,7 @@ impl BcMachine {
             Statement::Continue => return Ok(BcFlow::Continue),
             Statement::Return(e) => {
                 let value = match e {
-                    Some(e) => self.eval(ctx, e)?,
+                    Some(e) => self.eval_expr(ctx, e)?,
                     None => Decimal::zero(),
                 };
                 self.result = Some(value);
@@ -152,9 +152,9 @@ impl BcMachine {
         Ok(BcFlow::Next)
     }
 
-    fn block(&mut self, ctx: &mut Ctx<'_>, list: &[Statement]) -> Outcome<BcFlow> {
+    fn run_block(&mut self, ctx: &mut Ctx<'_>, list: &[Statement]) -> Outcome<BcFlow> {
         for s in list {
-            match self.statement(ctx, s)? {
+            match self.run_statement(ctx, s)? {
                 BcFlow::Next => {}
                 other => return Ok(other),
             }
@@ -171,7 +171,7 @@ impl BcMachine {
             BcPlace::Name(n) => self.variables.get(n).cloned().unwrap_or_else(Decimal::zero),
             BcPlace::Element(n, i) => {
                 let i = self.index(ctx, i)?;
-                self.array(n).borrow().get(&i).cloned().unwrap_or_else(Decimal::zero)
+                self.array_copy(n).borrow().get(&i).cloned().unwrap_or_else(Decimal::zero)
             }
             BcPlace::Scale => Decimal::from_int(self.scale as i64),
             BcPlace::Ibase => Decimal::from_int(i64::from(self.ibase)),
@@ -187,12 +187,12 @@ impl BcMachine {
             }
             BcPlace::Element(n, i) => {
                 let i = self.index(ctx, i)?;
-                self.array(n).borrow_mut().insert(i, v);
+                self.array_copy(n).borrow_mut().insert(i, v);
             }
             BcPlace::Scale => {
                 self.scale = match v.to_i64() {
                     Some(n) if n < 0 => {
-                        warn(ctx, "negative scale, set to 0");
+                        print_warning(ctx, "negative scale, set to 0");
                         0
                     }
                     Some(n) => usize::try_from(n).unwrap_or(MAX).min(MAX),
@@ -202,12 +202,12 @@ impl BcMachine {
             BcPlace::Ibase => {
                 self.ibase = match v.to_i64() {
                     Some(n) if n < 2 => {
-                        warn(ctx, "ibase too small, set to 2");
+                        print_warning(ctx, "ibase too small, set to 2");
                         2
                     }
                     Some(n) if n <= 36 => n as u32,
                     _ => {
-                        warn(ctx, "ibase too large, set to 36");
+                        print_warning(ctx, "ibase too large, set to 36");
                         36
                     }
                 };
@@ -215,7 +215,7 @@ impl BcMachine {
             BcPlace::Obase => {
                 self.obase = match v.to_i64() {
                     Some(n) if n < 2 => {
-                        warn(ctx, "obase too small, set to 2");
+                        print_warning(ctx, "obase too small, set to 2");
                         2
                     }
                     Some(n) => n.min(i64::from(i32::MAX)),
@@ -227,33 +227,33 @@ impl BcMachine {
         Ok(())
     }
 
-    fn array(&mut self, name: &str) -> Array {
+    fn array_copy(&mut self, name: &str) -> Array {
         self.arrays.entry(name.to_string()).or_default().clone()
     }
 
     fn index(&mut self, ctx: &mut Ctx<'_>, e: &BcExpr) -> Outcome<u64> {
-        let v = self.eval(ctx, e)?;
+        let v = self.eval_expr(ctx, e)?;
         match v.to_i64().and_then(|n| u64::try_from(n).ok()).filter(|n| *n <= MAX_INDEX) {
             Some(n) => Ok(n),
             None => Err("Array subscript out of bounds.".to_string()),
         }
     }
 
-    fn eval(&mut self, ctx: &mut Ctx<'_>, e: &BcExpr) -> Outcome<Decimal> {
+    fn eval_expr(&mut self, ctx: &mut Ctx<'_>, e: &BcExpr) -> Outcome<Decimal> {
         let truth = |b: bool| Decimal::from_int(i64::from(b));
         Ok(match e {
             BcExpr::Number(n) => Decimal::parse(n, self.ibase),
             BcExpr::Get(p) => self.get(ctx, p)?,
-            BcExpr::Group(e) => self.eval(ctx, e)?,
+            BcExpr::Group(e) => self.eval_expr(ctx, e)?,
             BcExpr::Assign(0, p, v) => {
-                let v = self.eval(ctx, v)?;
+                let v = self.eval_expr(ctx, v)?;
                 self.set(ctx, p, v.clone())?;
                 v
             }
             BcExpr::Assign(op, p, v) => {
-                let right = self.eval(ctx, v)?;
+                let right = self.eval_expr(ctx, v)?;
                 let left = self.get(ctx, p)?;
-                let v = self.operate(ctx, *op, &left, &right)?;
+                let v = self.apply_operator(ctx, *op, &left, &right)?;
                 self.set(ctx, p, v.clone())?;
                 v
             }
@@ -264,16 +264,16 @@ impl BcMachine {
                 self.set(ctx, p, new.clone())?;
                 if matches!(e, BcExpr::Before(..)) { new } else { old }
             }
-            BcExpr::Negate(e) => self.eval(ctx, e)?.negate(),
-            BcExpr::Not(e) => truth(self.eval(ctx, e)?.is_zero()),
+            BcExpr::Negate(e) => self.eval_expr(ctx, e)?.negate(),
+            BcExpr::Not(e) => truth(self.eval_expr(ctx, e)?.is_zero()),
             BcExpr::Binary(op, a, b) => {
-                let left = self.eval(ctx, a)?;
-                let right = self.eval(ctx, b)?;
-                self.operate(ctx, *op, &left, &right)?
+                let left = self.eval_expr(ctx, a)?;
+                let right = self.eval_expr(ctx, b)?;
+                self.apply_operator(ctx, *op, &left, &right)?
             }
             BcExpr::Compare(op, a, b) => {
-                let left = self.eval(ctx, a)?;
-                let order = left.compare(&self.eval(ctx, b)?);
+                let left = self.eval_expr(ctx, a)?;
+                let order = left.compare(&self.eval_expr(ctx, b)?);
                 truth(match *op {
                     "==" => order.is_eq(),
                     "!=" => order.is_ne(),
@@ -284,18 +284,18 @@ impl BcMachine {
                 })
             }
             BcExpr::Logic(or, a, b) => {
-                let left = !self.eval(ctx, a)?.is_zero();
-                let value = if left == *or { *or } else { !self.eval(ctx, b)?.is_zero() };
+                let left = !self.eval_expr(ctx, a)?.is_zero();
+                let value = if left == *or { *or } else { !self.eval_expr(ctx, b)?.is_zero() };
                 truth(value)
             }
-            BcExpr::Length(e) => Decimal::from_int(self.eval(ctx, e)?.length() as i64),
+            BcExpr::Length(e) => Decimal::from_int(self.eval_expr(ctx, e)?.length() as i64),
             BcExpr::ArrayLength(a) => {
-                let n = self.array(a).borrow().last_key_value().map_or(0, |(k, _)| k + 1);
+                let n = self.array_copy(a).borrow().last_key_value().map_or(0, |(k, _)| k + 1);
                 Decimal::from_int(n as i64)
             }
-            BcExpr::Scale(e) => Decimal::from_int(self.eval(ctx, e)?.scale() as i64),
+            BcExpr::Scale(e) => Decimal::from_int(self.eval_expr(ctx, e)?.scale() as i64),
             BcExpr::Sqrt(e) => {
-                let v = self.eval(ctx, e)?;
+                let v = self.eval_expr(ctx, e)?;
                 v.sqrt(self.scale).ok_or("Square root of a negative number")?
             }
             BcExpr::Read => {
@@ -315,11 +315,17 @@ impl BcMachine {
                 let v = if good { Decimal::parse(digits, self.ibase) } else { Decimal::zero() };
                 if negative { v.negate() } else { v }
             }
-            BcExpr::Call(name, args) => self.call(ctx, name, args)?,
+            BcExpr::Call(name, args) => self.call_function(ctx, name, args)?,
         })
     }
 
-    fn operate(&mut self, ctx: &mut Ctx<'_>, op: u8, a: &Decimal, b: &Decimal) -> Outcome<Decimal> {
+    fn apply_operator(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        op: u8,
+        a: &Decimal,
+        b: &Decimal,
+    ) -> Outcome<Decimal> {
         Ok(match op {
             b'+' => a.add(b),
             b'-' => a.subtract(b),
@@ -328,7 +334,7 @@ impl BcMachine {
             b'%' => a.modulo(b, self.scale).ok_or("Modulo by zero")?,
             _ => {
                 if b.has_fraction() {
-                    warn(ctx, "non-zero scale in exponent");
+                    print_warning(ctx, "non-zero scale in exponent");
                 }
                 a.power(b, self.scale).ok_or(if a.is_zero() {
                     "Divide by zero"
@@ -339,9 +345,9 @@ impl BcMachine {
         })
     }
 
-    fn call(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[BcArg]) -> Outcome<Decimal> {
+    fn call_function(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[BcArg]) -> Outcome<Decimal> {
         let Some(f) = self.functions.get(name).cloned() else {
-            return self.library(ctx, name, args);
+            return self.call_library(ctx, name, args);
         };
         if f.parameters.len() != args.len() {
             return Err("Parameter number mismatch".to_string());
@@ -357,9 +363,9 @@ impl BcMachine {
         let mut values = Vec::new();
         for (p, a) in f.parameters.iter().zip(args) {
             values.push(match (p.array, a) {
-                (false, BcArg::Value(e)) => BcValue::Number(self.eval(ctx, e)?),
+                (false, BcArg::Value(e)) => BcValue::Number(self.eval_expr(ctx, e)?),
                 (true, BcArg::Array(n)) => {
-                    let array = self.array(n);
+                    let array = self.array_copy(n);
                     if p.reference {
                         BcValue::Array(array)
                     } else {
@@ -368,7 +374,7 @@ impl BcMachine {
                 }
                 // An array's bare name is taken for it.
                 (true, BcArg::Value(BcExpr::Get(BcPlace::Name(n)))) => {
-                    BcValue::Array(self.array(n))
+                    BcValue::Array(self.array_copy(n))
                 }
                 _ => return Err("Parameter type mismatch".to_string()),
             });
@@ -396,7 +402,7 @@ impl BcMachine {
         }
         self.calls += 1;
         let before = self.result.take();
-        let flow = self.block(ctx, &f.body);
+        let flow = self.run_block(ctx, &f.body);
         let result = std::mem::replace(&mut self.result, before).unwrap_or_else(Decimal::zero);
         self.calls -= 1;
         for (p, v, a) in saved.into_iter().rev() {
@@ -420,7 +426,7 @@ impl BcMachine {
     }
 
     /// A function of `-l`.
-    fn library(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[BcArg]) -> Outcome<Decimal> {
+    fn call_library(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[BcArg]) -> Outcome<Decimal> {
         let unknown = || format!("Function {name} not defined.");
         if !self.math {
             return Err(unknown());
@@ -428,11 +434,11 @@ impl BcMachine {
         let mut values = Vec::new();
         for a in args {
             match a {
-                BcArg::Value(e) => values.push(self.eval(ctx, e)?),
+                BcArg::Value(e) => values.push(self.eval_expr(ctx, e)?),
                 BcArg::Array(_) => return Err("Parameter type mismatch".to_string()),
             }
         }
-        super::math::call(name, &values, self.scale).ok_or_else(unknown)?
+        super::math::call_function(name, &values, self.scale).ok_or_else(unknown)?
     }
 
     fn print_text(&mut self, ctx: &mut Ctx<'_>, text: &[u8]) -> Outcome<()> {
@@ -443,7 +449,7 @@ impl BcMachine {
         ctx.stdout.write_all(text).map_err(|e| write_failure(&e))
     }
 
-    fn newline(&mut self, ctx: &mut Ctx<'_>) -> Outcome<()> {
+    fn print_newline(&mut self, ctx: &mut Ctx<'_>) -> Outcome<()> {
         self.print_text(ctx, b"\n")
     }
 
@@ -466,14 +472,14 @@ impl BcMachine {
     }
 }
 
-fn warn(ctx: &mut Ctx<'_>, text: &str) {
+fn print_warning(ctx: &mut Ctx<'_>, text: &str) {
     let _ = ctx.stdout.flush();
     let _ =
         ctx.stderr.write_all(format!("Runtime warning (func=(main), adr=0): {text}\n").as_bytes());
 }
 
 /// Escapes of `print`.
-fn escapes(text: &[u8]) -> Vec<u8> {
+fn expand_escapes(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut it = text.iter();
     while let Some(&c) = it.next() {
@@ -501,6 +507,6 @@ fn escapes(text: &[u8]) -> Vec<u8> {
 fn write_failure(e: &std::io::Error) -> String {
     match e.kind() {
         std::io::ErrorKind::BrokenPipe => String::new(),
-        _ => box_sys::strerror(e),
+        _ => box_sys::error_text(e),
     }
 }

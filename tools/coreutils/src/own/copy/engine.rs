@@ -141,7 +141,7 @@ impl<'p> Copier<'p> {
     }
 
     /// Copies one operand; whether all went well.
-    pub(super) fn operand(&mut self, ctx: &mut Ctx<'_>, from: &[u8], to: &[u8]) -> bool {
+    pub(super) fn copy_operand(&mut self, ctx: &mut Ctx<'_>, from: &[u8], to: &[u8]) -> bool {
         let mut ok = true;
         self.roots.clear();
         self.source = from.to_vec();
@@ -151,23 +151,23 @@ impl<'p> Copier<'p> {
         while let Some(task) = tasks.pop() {
             ok &= match task {
                 CopyTask::Copy { from, to, operand } => {
-                    let entry = self.look(ctx, &from, &to, operand);
-                    let copied = entry.and_then(|entry| self.entry(ctx, &entry, &mut tasks));
+                    let entry = self.examine_source(ctx, &from, &to, operand);
+                    let copied = entry.and_then(|entry| self.copy_entry(ctx, &entry, &mut tasks));
                     copied.unwrap_or_else(|ok| ok)
                 }
-                CopyTask::Finish { to, stat, made } => self.metadata(ctx, &to, &stat, made),
+                CopyTask::Finish { to, stat, made } => self.copy_metadata(ctx, &to, &stat, made),
             }
         }
         ok
     }
 
-    fn fail(&self, ctx: &mut Ctx<'_>, what: &str, file: &[u8], e: &io::Error) -> bool {
-        input::cannot(ctx, what, file, e);
+    fn report_failure(&self, ctx: &mut Ctx<'_>, what: &str, file: &[u8], e: &io::Error) -> bool {
+        input::report_cannot(ctx, what, file, e);
         false
     }
 
     /// What the source is, if it is to be copied at all.
-    fn look<'t>(
+    fn examine_source<'t>(
         &mut self,
         ctx: &mut Ctx<'_>,
         from: &'t [u8],
@@ -181,10 +181,10 @@ impl<'p> Copier<'p> {
             CopyFollow::Never => false,
         };
         let stat = meta::stat(&ctx.path(from), follow)
-            .map_err(|e| self.fail(ctx, "cannot stat", from, &e))?;
+            .map_err(|e| self.report_failure(ctx, "cannot stat", from, &e))?;
         if stat.kind == FileKind::Dir {
             if !p.recursive {
-                let shown = quote::always(from);
+                let shown = quote::quote_in_sentence(from);
                 ctx.error_bytes(&[b"-r not specified; omitting directory ", &shown]);
                 return Err(false);
             }
@@ -195,7 +195,7 @@ impl<'p> Copier<'p> {
             && self.made.iter().any(|m| m == to)
             && p.backup.kind != BackupKind::Numbered
         {
-            let (from, to) = (quote::always(from), quote::always(to));
+            let (from, to) = (quote::quote_in_sentence(from), quote::quote_in_sentence(to));
             ctx.error_bytes(&[b"will not overwrite just-created ", &to, b" with ", &from]);
             return Err(false);
         }
@@ -203,7 +203,7 @@ impl<'p> Copier<'p> {
     }
 
     /// Copies one entry; directories put their contents on the list.
-    fn entry(
+    fn copy_entry(
         &mut self,
         ctx: &mut Ctx<'_>,
         e: &CopyEntry<'_>,
@@ -228,19 +228,21 @@ impl<'p> Copier<'p> {
             }
         }
         if e.stat.kind == FileKind::Dir {
-            return self.directory(ctx, e, old.is_some(), tasks);
+            return self.copy_directory(ctx, e, old.is_some(), tasks);
         }
         let mut exists = old.is_some() && backed.is_none();
         if exists && p.remove_destination {
             std::fs::remove_file(&to_path)
-                .map_err(|error| self.fail(ctx, "cannot remove", e.to, &error))?;
+                .map_err(|error| self.report_failure(ctx, "cannot remove", e.to, &error))?;
             exists = false;
             if p.verbose {
-                let _ = ctx.stdout.write_all(&[b"removed ", &*quote::always(e.to), b"\n"].concat());
+                let _ = ctx
+                    .stdout
+                    .write_all(&[b"removed ", &*quote::quote_in_sentence(e.to), b"\n"].concat());
             }
         }
         if p.verbose {
-            let line = arrow(e.from, e.to, backed.as_deref());
+            let line = arrow_line(e.from, e.to, backed.as_deref());
             let _ = ctx.stdout.write_all(&line);
         }
         if e.operand {
@@ -256,8 +258,8 @@ impl<'p> Copier<'p> {
         Ok(match p.how {
             CopyMethod::HardLink => self.hard_link(ctx, e, exists),
             CopyMethod::SymbolicLink => self.symbolic_link(ctx, e.from, e.to, exists),
-            CopyMethod::Attributes => self.attributes(ctx, e, exists),
-            CopyMethod::Copy => self.contents(ctx, e, exists),
+            CopyMethod::Attributes => self.copy_attributes(ctx, e, exists),
+            CopyMethod::Copy => self.copy_contents(ctx, e, exists),
         })
     }
 
@@ -267,7 +269,7 @@ impl<'p> Copier<'p> {
         // What a destination link means counts where the source's link is followed too.
         let is_link = e.stat.kind == FileKind::Symlink && !e.follow;
         let seen = if is_link { Some(old.stat) } else { old.target };
-        let same = seen.is_some_and(|o| paths::same(&o, &e.stat))
+        let same = seen.is_some_and(|o| paths::is_same_file(&o, &e.stat))
             || e.stat.ino == 0 && same_path(&ctx.path(e.from), &ctx.path(e.to));
         if !same || self.same_allowed(&e.stat, &old.stat, e.from, e.to) {
             return Ok(());
@@ -277,7 +279,7 @@ impl<'p> Copier<'p> {
         {
             return Err(true);
         }
-        let (from, to) = (quote::always(e.from), quote::always(e.to));
+        let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));
         ctx.error_bytes(&[&from, b" and ", &to, b" are the same file"]);
         Err(false)
     }
@@ -307,7 +309,7 @@ impl<'p> Copier<'p> {
         if is_dir && !through_link {
             return Ok(());
         }
-        let (from, to) = (quote::always(e.from), quote::always(e.to));
+        let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));
         ctx.error_bytes(&[b"cannot overwrite non-directory ", &to, b" with directory ", &from]);
         Err(false)
     }
@@ -320,7 +322,7 @@ impl<'p> Copier<'p> {
         old: &OldEntry,
     ) -> Step<Option<Vec<u8>>> {
         let p = self.plan;
-        let shown = quote::always(e.to);
+        let shown = quote::quote_in_sentence(e.to);
         if old.stat.kind == FileKind::Dir {
             ctx.error_bytes(&[b"cannot overwrite directory ", &shown, b" with non-directory"]);
             return Err(false);
@@ -333,16 +335,18 @@ impl<'p> Copier<'p> {
             ExistingPolicy::Overwrite => true,
             ExistingPolicy::Ask => {
                 let question = overwrite_question(&shown, old.target.as_ref(), "overwrite");
-                paths::confirm(ctx, &question)
+                paths::confirm_question(ctx, &question)
             }
         };
         if !wanted {
             return Err(true);
         }
-        p.backup.make(ctx, e.to).map_err(|error| self.fail(ctx, "cannot backup", e.to, &error))
+        p.backup
+            .make(ctx, e.to)
+            .map_err(|error| self.report_failure(ctx, "cannot backup", e.to, &error))
     }
 
-    fn directory(
+    fn copy_directory(
         &mut self,
         ctx: &mut Ctx<'_>,
         e: &CopyEntry<'_>,
@@ -355,10 +359,11 @@ impl<'p> Copier<'p> {
         }
         let path = ctx.path(e.to);
         if !exists {
-            std::fs::create_dir(&path)
-                .map_err(|error| self.fail(ctx, "cannot create directory", e.to, &error))?;
+            std::fs::create_dir(&path).map_err(|error| {
+                self.report_failure(ctx, "cannot create directory", e.to, &error)
+            })?;
             if self.plan.verbose {
-                let _ = ctx.stdout.write_all(&arrow(e.from, e.to, None));
+                let _ = ctx.stdout.write_all(&arrow_line(e.from, e.to, None));
             }
         }
         if e.operand {
@@ -373,10 +378,10 @@ impl<'p> Copier<'p> {
         }
         tasks.push(CopyTask::Finish { to: e.to.to_vec(), stat: e.stat, made: !exists });
         let names = names_in(&ctx.path(e.from))
-            .map_err(|error| self.fail(ctx, "cannot access", e.from, &error))?;
+            .map_err(|error| self.report_failure(ctx, "cannot access", e.from, &error))?;
         tasks.extend(names.iter().rev().map(|name| CopyTask::Copy {
-            from: paths::join(e.from, name),
-            to: paths::join(e.to, name),
+            from: paths::join_path(e.from, name),
+            to: paths::join_path(e.to, name),
             operand: false,
         }));
         Ok(true)
@@ -384,25 +389,26 @@ impl<'p> Copier<'p> {
 }
 
 /// `'a' -> 'b' (backup: 'b~')`, as a line.
-pub(super) fn arrow(from: &[u8], to: &[u8], backup: Option<&[u8]>) -> Vec<u8> {
-    let mut line = [&*quote::always(from), b" -> ", &*quote::always(to)].concat();
+pub(super) fn arrow_line(from: &[u8], to: &[u8], backup: Option<&[u8]>) -> Vec<u8> {
+    let mut line =
+        [&*quote::quote_in_sentence(from), b" -> ", &*quote::quote_in_sentence(to)].concat();
     if let Some(name) = backup {
-        line.extend_from_slice(&[b" (backup: ", &*quote::always(name), b")"].concat());
+        line.extend_from_slice(&[b" (backup: ", &*quote::quote_in_sentence(name), b")"].concat());
     }
     line.push(b'\n');
     line
 }
 
 fn into_itself(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8]) -> bool {
-    let (from, to) = (quote::always(from), quote::always(to));
+    let (from, to) = (quote::quote_in_sentence(from), quote::quote_in_sentence(to));
     ctx.error_bytes(&[b"cannot copy a directory, ", &from, b", into itself, ", &to]);
     false
 }
 
 fn same_path(a: &Path, b: &Path) -> bool {
     match (
-        paths::canonical(a, paths::MissingComponents::None),
-        paths::canonical(b, paths::MissingComponents::None),
+        paths::canonical_path(a, paths::MissingComponents::None),
+        paths::canonical_path(b, paths::MissingComponents::None),
     ) {
         (Ok(x), Ok(y)) => x == y,
         _ => false,
@@ -412,9 +418,12 @@ fn same_path(a: &Path, b: &Path) -> bool {
 /// `overwrite 'x'?`, with the mode of a file that may not be written.
 pub(super) fn overwrite_question(shown: &[u8], old: Option<&Stat>, verb: &str) -> Vec<u8> {
     match old {
-        Some(s) if s.kind != FileKind::Symlink && !meta::may(s, 2) => {
-            let text =
-                format!(", overriding mode {:04o} ({})?", s.mode, box_text::mode::letters(s.mode));
+        Some(s) if s.kind != FileKind::Symlink && !meta::may_access(s, 2) => {
+            let text = format!(
+                ", overriding mode {:04o} ({})?",
+                s.mode,
+                box_text::mode::mode_letters(s.mode)
+            );
             [b"replace ".as_slice(), shown, text.as_bytes()].concat()
         }
         _ => [verb.as_bytes(), b" ", shown, b"?"].concat(),

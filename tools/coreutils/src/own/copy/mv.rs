@@ -6,7 +6,7 @@ use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{FileKind, Stat, errno::code, meta};
 
-use super::engine::{Copier, CopyFollow, CopyPlan, ExistingPolicy, arrow, overwrite_question};
+use super::engine::{Copier, CopyFollow, CopyPlan, ExistingPolicy, arrow_line, overwrite_question};
 use super::targets;
 use crate::common::paths::{self, Backup, BackupKind};
 use crate::common::{input, quote, tree};
@@ -34,18 +34,18 @@ const SPEC: Spec<MvFlag> = Spec::new(
     "Rename SOURCE to DEST, or move SOURCE(s) to DIRECTORY.",
     &[
         Opt::long(MvFlag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
-        Opt::new(MvFlag::PlainBackup, 'b', "").says("like --backup but does not accept an argument"),
-        Opt::new(MvFlag::Force, 'f', "force").says("do not prompt before overwriting"),
-        Opt::new(MvFlag::Interactive, 'i', "interactive").says("prompt before overwrite"),
-        Opt::new(MvFlag::NoClobber, 'n', "no-clobber").says("do not overwrite an existing file"),
-        Opt::long(MvFlag::NoCopy, "no-copy").says("do not copy if renaming fails"),
-        Opt::long(MvFlag::StripTrailingSlashes, "strip-trailing-slashes").says("remove any trailing slashes from each SOURCE"),
-        Opt::new(MvFlag::Suffix, 'S', "suffix").takes("SUFFIX", "override the usual backup suffix"),
-        Opt::new(MvFlag::TargetDirectory, 't', "target-directory").takes("DIRECTORY", "move all SOURCE arguments into DIRECTORY"),
-        Opt::new(MvFlag::NoTargetDirectory, 'T', "no-target-directory").says("treat DEST as a normal file"),
-        Opt::new(MvFlag::Update, 'u', "update").says("move only when the SOURCE file is newer than the\ndestination file or when the destination is missing"),
-        Opt::new(MvFlag::Verbose, 'v', "verbose").says("explain what is being done"),
-        Opt::new(MvFlag::Context, 'Z', "context").says("(ignored)"),
+        Opt::new(MvFlag::PlainBackup, 'b', "").with_help("like --backup but does not accept an argument"),
+        Opt::new(MvFlag::Force, 'f', "force").with_help("do not prompt before overwriting"),
+        Opt::new(MvFlag::Interactive, 'i', "interactive").with_help("prompt before overwrite"),
+        Opt::new(MvFlag::NoClobber, 'n', "no-clobber").with_help("do not overwrite an existing file"),
+        Opt::long(MvFlag::NoCopy, "no-copy").with_help("do not copy if renaming fails"),
+        Opt::long(MvFlag::StripTrailingSlashes, "strip-trailing-slashes").with_help("remove any trailing slashes from each SOURCE"),
+        Opt::new(MvFlag::Suffix, 'S', "suffix").with_argument("SUFFIX", "override the usual backup suffix"),
+        Opt::new(MvFlag::TargetDirectory, 't', "target-directory").with_argument("DIRECTORY", "move all SOURCE arguments into DIRECTORY"),
+        Opt::new(MvFlag::NoTargetDirectory, 'T', "no-target-directory").with_help("treat DEST as a normal file"),
+        Opt::new(MvFlag::Update, 'u', "update").with_help("move only when the SOURCE file is newer than the\ndestination file or when the destination is missing"),
+        Opt::new(MvFlag::Verbose, 'v', "verbose").with_help("explain what is being done"),
+        Opt::new(MvFlag::Context, 'Z', "context").with_help("(ignored)"),
     ],
 );
 
@@ -61,10 +61,11 @@ struct MvOptions {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let options = options(ctx, &p)?;
-    let (dir, no_dir) = (p.last(MvFlag::TargetDirectory), p.has(MvFlag::NoTargetDirectory));
-    let (mut sources, destination) = targets::split(ctx, &p.operands, dir, no_dir)?;
-    if p.has(MvFlag::StripTrailingSlashes) {
+    let options = parse_options(ctx, &p)?;
+    let (dir, no_dir) =
+        (p.last_value(MvFlag::TargetDirectory), p.has_option(MvFlag::NoTargetDirectory));
+    let (mut sources, destination) = targets::split_operands(ctx, &p.operands, dir, no_dir)?;
+    if p.has_option(MvFlag::StripTrailingSlashes) {
         sources.iter_mut().for_each(|s| *s = paths::strip_slashes(s).to_vec());
     }
     let mut ok = true;
@@ -72,15 +73,15 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     for source in &sources {
         let to = match &destination {
             targets::Destination::File(f) => f.clone(),
-            targets::Destination::Directory(d) => paths::join(d, paths::base_name(source)),
+            targets::Destination::Directory(d) => paths::join_path(d, paths::base_name(source)),
         };
         if made.contains(&to) {
-            let (t, s) = (quote::always(&to), quote::always(source));
+            let (t, s) = (quote::quote_in_sentence(&to), quote::quote_in_sentence(source));
             ctx.error_bytes(&[b"will not overwrite just-created ", &t, b" with ", &s]);
             ok = false;
             continue;
         }
-        let moved = one(ctx, source, &to, &options).unwrap_or_else(|ok| ok);
+        let moved = move_operand(ctx, source, &to, &options).unwrap_or_else(|ok| ok);
         ok &= moved;
         if moved {
             made.push(to);
@@ -89,8 +90,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<MvFlag>) -> Result<MvOptions, Exit> {
-    let backup = Backup::of(ctx, p, [MvFlag::Backup, MvFlag::PlainBackup, MvFlag::Suffix])?;
+fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<MvFlag>) -> Result<MvOptions, Exit> {
+    let backup =
+        Backup::from_options(ctx, p, [MvFlag::Backup, MvFlag::PlainBackup, MvFlag::Suffix])?;
     let last = p.last_of(&[MvFlag::Force, MvFlag::Interactive, MvFlag::NoClobber]);
     let terminal =
         matches!(ctx.stdin.source(), box_applet::InputSource::File(f) if box_sys::is_terminal(f));
@@ -101,9 +103,9 @@ fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<MvFlag>) -> Result<MvOptions, Ex
             _ => ExistingPolicy::Overwrite,
         },
         force: last == Some(MvFlag::Force),
-        update: p.has(MvFlag::Update),
-        verbose: p.has(MvFlag::Verbose),
-        no_copy: p.has(MvFlag::NoCopy),
+        update: p.has_option(MvFlag::Update),
+        verbose: p.has_option(MvFlag::Verbose),
+        no_copy: p.has_option(MvFlag::NoCopy),
         backup,
         terminal,
     };
@@ -121,43 +123,43 @@ struct MvEntry<'t> {
 /// A result that is known before the end: whether all went well.
 type Step<T> = Result<T, bool>;
 
-fn one(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &MvOptions) -> Step<bool> {
+fn move_operand(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &MvOptions) -> Step<bool> {
     let stat = meta::stat(&ctx.path(from), false).map_err(|e| {
-        input::cannot(ctx, "cannot stat", from, &e);
+        input::report_cannot(ctx, "cannot stat", from, &e);
         false
     })?;
     let entry = MvEntry { from, to, stat };
     let mut backed = None;
     if let Ok(old) = meta::stat(&ctx.path(to), false) {
-        refuse(ctx, &entry, &old, o)?;
-        ask(ctx, &entry, &old, o)?;
+        refuse_replacement(ctx, &entry, &old, o)?;
+        ask_replacement(ctx, &entry, &old, o)?;
         backed = o.backup.make(ctx, to).map_err(|e| {
-            input::cannot(ctx, "cannot backup", to, &e);
+            input::report_cannot(ctx, "cannot backup", to, &e);
             false
         })?;
         // Two names of one file: renaming would do nothing, so the source name goes.
-        if paths::same(&old, &stat) && backed.is_none() {
-            return Ok(removed(ctx, from));
+        if paths::is_same_file(&old, &stat) && backed.is_none() {
+            return Ok(is_removed(ctx, from));
         }
     }
-    rename(ctx, &entry, backed.as_deref(), o)
+    rename_entry(ctx, &entry, backed.as_deref(), o)
 }
 
-fn removed(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {
+fn is_removed(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {
     let removed = std::fs::remove_file(ctx.path(from));
-    removed.map_err(|e| input::cannot(ctx, "cannot remove", from, &e)).is_ok()
+    removed.map_err(|e| input::report_cannot(ctx, "cannot remove", from, &e)).is_ok()
 }
 
 /// Refuses what cannot take the place of what is there.
-fn refuse(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step<()> {
+fn refuse_replacement(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step<()> {
     let (from_path, to_path) = (ctx.path(e.from), ctx.path(e.to));
-    let (from, to) = (quote::always(e.from), quote::always(e.to));
+    let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));
     let same_name = || {
-        paths::canonical(&from_path, paths::MissingComponents::All).ok()
-            == paths::canonical(&to_path, paths::MissingComponents::All).ok()
+        paths::canonical_path(&from_path, paths::MissingComponents::All).ok()
+            == paths::canonical_path(&to_path, paths::MissingComponents::All).ok()
     };
     let is_dir = e.stat.kind == FileKind::Dir;
-    let is_itself = paths::same(old, &e.stat)
+    let is_itself = paths::is_same_file(old, &e.stat)
         && o.existing != ExistingPolicy::Keep
         && e.stat.kind != FileKind::Symlink
         && (is_dir || same_name());
@@ -178,24 +180,30 @@ fn refuse(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step
 }
 
 /// Whether the file may be replaced: by its age, by the options, by the user.
-fn ask(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step<()> {
+fn ask_replacement(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step<()> {
     if o.update && e.stat.kind != FileKind::Dir && old.mtime >= e.stat.mtime {
         return Err(true);
     }
-    let protected = !o.force && o.terminal && old.kind != FileKind::Symlink && !meta::may(old, 2);
+    let protected =
+        !o.force && o.terminal && old.kind != FileKind::Symlink && !meta::may_access(old, 2);
     let verb = match o.existing {
         ExistingPolicy::Keep => return Err(true),
         ExistingPolicy::Ask => "overwrite",
         ExistingPolicy::Overwrite if protected => "replace",
         ExistingPolicy::Overwrite => return Ok(()),
     };
-    let question = overwrite_question(&quote::always(e.to), Some(old), verb);
-    if paths::confirm(ctx, &question) { Ok(()) } else { Err(true) }
+    let question = overwrite_question(&quote::quote_in_sentence(e.to), Some(old), verb);
+    if paths::confirm_question(ctx, &question) { Ok(()) } else { Err(true) }
 }
 
-fn rename(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, backup: Option<&[u8]>, o: &MvOptions) -> Step<bool> {
+fn rename_entry(
+    ctx: &mut Ctx<'_>,
+    e: &MvEntry<'_>,
+    backup: Option<&[u8]>,
+    o: &MvOptions,
+) -> Step<bool> {
     let (from_path, to_path) = (ctx.path(e.from), ctx.path(e.to));
-    let (from, to) = (quote::always(e.from), quote::always(e.to));
+    let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));
     let is_dir = e.stat.kind == FileKind::Dir;
     if is_dir && paths::is_inside(&to_path, &from_path) {
         ctx.error_bytes(&[b"cannot move ", &from, b" to a subdirectory of itself, ", &to]);
@@ -209,13 +217,15 @@ fn rename(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, backup: Option<&[u8]>, o: &MvOptio
         Ok(()) => {
             if o.verbose {
                 let _ = ctx.stdout.write_all(b"renamed ");
-                let _ = ctx.stdout.write_all(&arrow(e.from, e.to, backup));
+                let _ = ctx.stdout.write_all(&arrow_line(e.from, e.to, backup));
             }
             Ok(true)
         }
-        Err(error) if error.raw_os_error() == Some(code::EXDEV) && !o.no_copy => across(ctx, e, o),
+        Err(error) if error.raw_os_error() == Some(code::EXDEV) && !o.no_copy => {
+            move_across(ctx, e, o)
+        }
         Err(error) => {
-            let why = box_sys::strerror(&error);
+            let why = box_sys::error_text(&error);
             ctx.error_bytes(&[b"cannot move ", &from, b" to ", &to, b": ", why.as_bytes()]);
             Err(false)
         }
@@ -235,10 +245,10 @@ fn make_way(to: &std::path::Path, kind: FileKind) -> io::Result<()> {
 }
 
 /// To another file system: a copy with everything preserved, then the source is removed.
-fn across(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, o: &MvOptions) -> Step<bool> {
+fn move_across(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, o: &MvOptions) -> Step<bool> {
     if let Err(error) = make_way(&ctx.path(e.to), e.stat.kind) {
-        let (from, to) = (quote::always(e.from), quote::always(e.to));
-        let why = box_sys::strerror(&error);
+        let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));
+        let why = box_sys::error_text(&error);
         let blame = b"; unable to remove target: ";
         let what = b"inter-device move failed: ";
         ctx.error_bytes(&[what, &from, b" to ", &to, blame, why.as_bytes()]);
@@ -256,37 +266,43 @@ fn across(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, o: &MvOptions) -> Step<bool> {
         moving: true,
         ..CopyPlan::new(Backup { kind: BackupKind::None, suffix: o.backup.suffix.clone() })
     };
-    if !Copier::new(&plan).operand(ctx, e.from, e.to) || !remove(ctx, e.from) {
+    if !Copier::new(&plan).copy_operand(ctx, e.from, e.to) || !remove_source(ctx, e.from) {
         return Err(false);
     }
     if o.verbose {
-        let line = arrow(e.from, e.to, None);
-        let removed = [b"removed ", &*quote::always(e.from), b"\n"].concat();
+        let line = arrow_line(e.from, e.to, None);
+        let removed = [b"removed ", &*quote::quote_in_sentence(e.from), b"\n"].concat();
         let _ = ctx.stdout.write_all(&[b"copied ", &*line, &*removed].concat());
     }
     Ok(true)
 }
 
-fn remove(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {
+fn remove_source(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {
     // Directories in the order met; their contents are gone when they are removed last first.
     let mut dirs: Vec<Vec<u8>> = Vec::new();
     let mut failed: Vec<(Vec<u8>, io::Error)> = Vec::new();
-    tree::walk(ctx, from, true, tree::LinkPolicy::Never, &mut |ctx, name, visit| match visit {
-        tree::Visit::Entry(s) if s.kind == FileKind::Dir => dirs.push(name.to_vec()),
-        tree::Visit::Entry(_) => {
-            if let Err(e) = std::fs::remove_file(ctx.path(name)) {
-                failed.push((name.to_vec(), e));
+    tree::walk_tree(
+        ctx,
+        from,
+        true,
+        tree::LinkPolicy::Never,
+        &mut |ctx, name, visit| match visit {
+            tree::Visit::Entry(s) if s.kind == FileKind::Dir => dirs.push(name.to_vec()),
+            tree::Visit::Entry(_) => {
+                if let Err(e) = std::fs::remove_file(ctx.path(name)) {
+                    failed.push((name.to_vec(), e));
+                }
             }
-        }
-        tree::Visit::Unreadable(_) | tree::Visit::Unlistable(_) => {}
-    });
+            tree::Visit::Unreadable(_) | tree::Visit::Unlistable(_) => {}
+        },
+    );
     for d in dirs.iter().rev() {
         if let Err(e) = std::fs::remove_dir(ctx.path(d)) {
             failed.push((d.clone(), e));
         }
     }
     for (name, e) in &failed {
-        input::cannot(ctx, "cannot remove", name, e);
+        input::report_cannot(ctx, "cannot remove", name, e);
     }
     failed.is_empty()
 }

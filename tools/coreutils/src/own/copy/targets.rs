@@ -33,7 +33,7 @@ pub(super) fn refuse_kept_backup(
 }
 
 /// Splits operands into sources and destination, by `-t` and `-T`; errors are reported.
-pub(super) fn split(
+pub(super) fn split_operands(
     ctx: &mut Ctx<'_>,
     operands: &[Vec<u8>],
     directory: Option<&[u8]>,
@@ -53,12 +53,12 @@ pub(super) fn split(
             Err(e) => Some(e),
         };
         if let Some(e) = problem {
-            return Err(input::cannot(ctx, "target directory", dir, &e));
+            return Err(input::report_cannot(ctx, "target directory", dir, &e));
         }
         return Ok((operands.to_vec(), Destination::Directory(dir.to_vec())));
     }
     let (Some(last), true) = (operands.last(), operands.len() > 1) else {
-        let shown = quote::always(&operands[0]);
+        let shown = quote::quote_in_sentence(&operands[0]);
         let what = b"missing destination file operand after ";
         return Err(input::usage_error(ctx, &[what, &shown]));
     };
@@ -77,20 +77,20 @@ pub(super) fn split(
             Ok(_) => std::io::Error::from_raw_os_error(code::ENOTDIR),
             Err(e) => e,
         };
-        return Err(input::cannot(ctx, "target", last, &e));
+        return Err(input::report_cannot(ctx, "target", last, &e));
     }
     Ok((sources.to_vec(), Destination::File(last.clone())))
 }
 
 impl Destination {
     /// The destination of one source.
-    pub(super) fn of(&self, source: &[u8]) -> Vec<u8> {
+    pub(super) fn path_for(&self, source: &[u8]) -> Vec<u8> {
         match self {
             Destination::File(f) => f.clone(),
             Destination::Directory(d) => {
                 let base = paths::base_name(source);
                 // `cp -r dir/.. into` copies contents, not a file named `..`.
-                if matches!(base, b"." | b"..") { d.clone() } else { paths::join(d, base) }
+                if matches!(base, b"." | b"..") { d.clone() } else { paths::join_path(d, base) }
             }
         }
     }

@@ -33,22 +33,22 @@ const SPEC: Spec<DateFlag> = Spec::new(
     "[OPTION]... [+FORMAT]\n  or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]",
     "Display date and time in the given FORMAT.",
     &[
-        Opt::new(DateFlag::Date, 'd', "date").takes("STRING", "display time described by STRING, not 'now'"),
-        Opt::long(DateFlag::Debug, "debug").says("annotate the parsed date (no effect)"),
-        Opt::new(DateFlag::File, 'f', "file").takes("DATEFILE", "like --date; once for each line of DATEFILE"),
+        Opt::new(DateFlag::Date, 'd', "date").with_argument("STRING", "display time described by STRING, not 'now'"),
+        Opt::long(DateFlag::Debug, "debug").with_help("annotate the parsed date (no effect)"),
+        Opt::new(DateFlag::File, 'f', "file").with_argument("DATEFILE", "like --date; once for each line of DATEFILE"),
         Opt::new(DateFlag::Iso8601, 'I', "iso-8601").may_take("FMT", "output date/time in ISO 8601 format;\nFMT='date' (default), 'hours', 'minutes', 'seconds', or 'ns'"),
-        Opt::new(DateFlag::RfcEmail, 'R', "rfc-email").says("output date and time in RFC 5322 format"),
-        Opt::long(DateFlag::RfcEmail, "rfc-2822").says("the same"),
-        Opt::long(DateFlag::RfcEmail, "rfc-822").says("the same"),
-        Opt::long(DateFlag::Rfc3339, "rfc-3339").takes("FMT", "output date/time in RFC 3339 format;\nFMT='date', 'seconds', or 'ns'"),
-        Opt::new(DateFlag::Reference, 'r', "reference").takes("FILE", "display the last modification time of FILE"),
-        Opt::new(DateFlag::Set, 's', "set").takes("STRING", "set time described by STRING (not permitted here)"),
-        Opt::new(DateFlag::Utc, 'u', "utc").says("print or set Coordinated Universal Time (UTC)"),
-        Opt::long(DateFlag::Utc, "universal").says("the same"),
-        Opt::long(DateFlag::Resolution, "resolution").says("output the available resolution of timestamps"),
+        Opt::new(DateFlag::RfcEmail, 'R', "rfc-email").with_help("output date and time in RFC 5322 format"),
+        Opt::long(DateFlag::RfcEmail, "rfc-2822").with_help("the same"),
+        Opt::long(DateFlag::RfcEmail, "rfc-822").with_help("the same"),
+        Opt::long(DateFlag::Rfc3339, "rfc-3339").with_argument("FMT", "output date/time in RFC 3339 format;\nFMT='date', 'seconds', or 'ns'"),
+        Opt::new(DateFlag::Reference, 'r', "reference").with_argument("FILE", "display the last modification time of FILE"),
+        Opt::new(DateFlag::Set, 's', "set").with_argument("STRING", "set time described by STRING (not permitted here)"),
+        Opt::new(DateFlag::Utc, 'u', "utc").with_help("print or set Coordinated Universal Time (UTC)"),
+        Opt::long(DateFlag::Utc, "universal").with_help("the same"),
+        Opt::long(DateFlag::Resolution, "resolution").with_help("output the available resolution of timestamps"),
     ],
 )
-.after("FORMAT controls the output as strftime does: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z ...\nFlags after %: - (do not pad), _ (spaces), 0 (zeros), + (zeros, and + before future years),\n^ (upper case), # (opposite case); then a width.");
+.with_footer("FORMAT controls the output as strftime does: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z ...\nFlags after %: - (do not pad), _ (spaces), 0 (zeros), + (zeros, and + before future years),\n^ (upper case), # (opposite case); then a width.");
 
 /// The output format that an option stands for; `Err` holds the option whose argument is none.
 fn option_format(
@@ -98,46 +98,46 @@ struct DatePlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
+    let plan = parse_plan(ctx, args)?;
     let zone = &plan.zone;
     if let DateWhen::Resolution = plan.when {
-        return Ok(show(ctx, zone, plan.format.as_deref().unwrap_or(b"%s.%N"), (0, 1)));
+        return Ok(print_time(ctx, zone, plan.format.as_deref().unwrap_or(b"%s.%N"), (0, 1)));
     }
     let format = plan.format.as_deref().unwrap_or(b"%a %b %e %H:%M:%S %Z %Y");
     let when = match &plan.when {
         DateWhen::ToSet(text) => return Ok(refuse_to_set(ctx, text, zone, format)),
         DateWhen::EachLine(file) => return Ok(from_file(ctx, file, zone, format)),
-        DateWhen::Described(text) => match parse(text, clock::now(), zone, clock::read) {
+        DateWhen::Described(text) => match parse(text, clock::current_time(), zone, clock::read) {
             Some(t) => t,
-            None => return Ok(invalid(ctx, text)),
+            None => return Ok(report_invalid(ctx, text)),
         },
         DateWhen::Modified(file) => match meta::stat(&ctx.path(file), true) {
             Ok(s) => civil::split_nanos(s.mtime),
             Err(e) => return Ok(input::file_error(ctx, file, &e)),
         },
-        DateWhen::Now | DateWhen::Resolution => clock::now(),
+        DateWhen::Now | DateWhen::Resolution => clock::current_time(),
     };
-    Ok(show(ctx, zone, format, when))
+    Ok(print_time(ctx, zone, format, when))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DatePlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DatePlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut formats: Vec<&[u8]> = Vec::new();
     for (flag, value) in &p.options {
         let format = option_format(*flag, value.as_deref()).map_err(|option| {
-            let shown = quote::always(value.as_deref().unwrap_or_default());
+            let shown = quote::quote_in_sentence(value.as_deref().unwrap_or_default());
             input::usage_error(ctx, &[b"invalid argument ", &shown, b" for '", option, b"'"])
         })?;
         formats.extend(format);
     }
     let sources = [DateFlag::Date, DateFlag::File, DateFlag::Reference, DateFlag::Resolution];
-    if sources.iter().filter(|flag| p.has(**flag)).count() > 1 {
+    if sources.iter().filter(|flag| p.has_option(**flag)).count() > 1 {
         let text = b"the options to specify dates for printing are mutually exclusive";
         return Err(input::usage_error(ctx, &[text]));
     }
     let dates = [DateFlag::Date, DateFlag::File, DateFlag::Reference, DateFlag::Set];
-    let may_set = p.operands.len() == 1 && !dates.iter().any(|flag| p.has(*flag));
-    let mut set = p.last(DateFlag::Set);
+    let may_set = p.operands.len() == 1 && !dates.iter().any(|flag| p.has_option(*flag));
+    let mut set = p.last_value(DateFlag::Set);
     for (at, operand) in p.operands.iter().enumerate() {
         match operand.strip_prefix(b"+") {
             Some(format) => formats.push(format),
@@ -149,10 +149,10 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DatePlan, Exit> {
         }
     }
     if formats.len() > 1 {
-        return Err(input::failure(ctx, &[b"multiple output formats specified"]));
+        return Err(input::report_failure(ctx, &[b"multiple output formats specified"]));
     }
-    let given = |flag: DateFlag| p.last(flag).map(<[u8]>::to_vec);
-    let when = if p.has(DateFlag::Resolution) {
+    let given = |flag: DateFlag| p.last_value(flag).map(<[u8]>::to_vec);
+    let when = if p.has_option(DateFlag::Resolution) {
         DateWhen::Resolution
     } else if let Some(text) = set {
         DateWhen::ToSet(text.to_vec())
@@ -163,7 +163,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DatePlan, Exit> {
     } else {
         given(DateFlag::Reference).map_or(DateWhen::Now, DateWhen::Modified)
     };
-    let zone = match p.has(DateFlag::Utc) {
+    let zone = match p.has_option(DateFlag::Utc) {
         true => Zone::utc(),
         false => ctx.zone(),
     };
@@ -172,26 +172,26 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DatePlan, Exit> {
 
 /// An operand that is neither a format nor a date to set.
 fn no_format(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
-    let shown = quote::always(operand);
+    let shown = quote::quote_in_sentence(operand);
     let hint = b" lacks a leading '+';\nwhen using an option to specify date(s), any non-option\nargument must be a format string beginning with '+'";
     input::usage_error(ctx, &[b"the argument ", &shown, hint])
 }
 
-fn invalid(ctx: &mut Ctx<'_>, date: &[u8]) -> Exit {
-    input::failure(ctx, &[b"invalid date ", &quote::always(date)])
+fn report_invalid(ctx: &mut Ctx<'_>, date: &[u8]) -> Exit {
+    input::report_failure(ctx, &[b"invalid date ", &quote::quote_in_sentence(date)])
 }
 
-fn show(ctx: &mut Ctx<'_>, zone: &Zone, format: &[u8], (epoch, nanos): (i64, u32)) -> Exit {
+fn print_time(ctx: &mut Ctx<'_>, zone: &Zone, format: &[u8], (epoch, nanos): (i64, u32)) -> Exit {
     let mut out = Vec::with_capacity(64);
-    strftime::format(&mut out, format, &zone.broken(epoch, nanos));
+    strftime::format_date(&mut out, format, &zone.to_civil(epoch, nanos));
     out.push(b'\n');
     if ctx.stdout.write_all(&out).is_ok() { Exit::SUCCESS } else { Exit::FAILURE }
 }
 
 fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit {
-    let now = clock::now();
+    let now = clock::current_time();
     let mut lines: Vec<Vec<u8>> = Vec::new();
-    let read = input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| {
+    let read = input::open_operand(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| {
         let mut line = Vec::new();
         while r.read_until(b'\n', &mut line)? > 0 {
             if line.last() == Some(&b'\n') {
@@ -208,11 +208,11 @@ fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit
     for line in lines {
         match parse(&line, now, zone, clock::read) {
             Some(t) => {
-                if show(ctx, zone, format, t) != Exit::SUCCESS {
+                if print_time(ctx, zone, format, t) != Exit::SUCCESS {
                     return Exit::FAILURE;
                 }
             }
-            None => exit = invalid(ctx, &line),
+            None => exit = report_invalid(ctx, &line),
         }
     }
     exit
@@ -221,15 +221,15 @@ fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit
 /// Setting the clock is nobody's right here; as for any user who is not root, the
 /// date is still checked and shown.
 fn refuse_to_set(ctx: &mut Ctx<'_>, text: &[u8], zone: &Zone, format: &[u8]) -> Exit {
-    let when = parse(text, clock::now(), zone, clock::read)
-        .or_else(|| parse::posix(text, clock::now(), zone));
-    let Some(when) = when else { return invalid(ctx, text) };
+    let when = parse(text, clock::current_time(), zone, clock::read)
+        .or_else(|| parse::parse_posix(text, clock::current_time(), zone));
+    let Some(when) = when else { return report_invalid(ctx, text) };
     ctx.error("cannot set date: Operation not permitted");
-    show(ctx, zone, format, when);
+    print_time(ctx, zone, format, when);
     Exit::FAILURE
 }
 
 /// `touch -t` times: `[[CC]YY]MMDDhhmm[.ss]`.
 pub(crate) fn touch_time(text: &[u8], zone: &Zone) -> Option<(i64, u32)> {
-    parse::touch(text, clock::now(), zone)
+    parse::parse_touch(text, clock::current_time(), zone)
 }

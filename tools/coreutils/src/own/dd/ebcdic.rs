@@ -1,9 +1,9 @@
 //! The character tables of `conv=ascii`, `ebcdic` and `ibm` (POSIX XCU dd, "Conversions").
 
 /// POSIX's table 4-3: EBCDIC to ASCII.
-pub(super) const EBCDIC_TO_ASCII: [u8; 256] = invert(&ASCII_TO_EBCDIC);
+pub(super) const EBCDIC_TO_ASCII: [u8; 256] = invert_table(&ASCII_TO_EBCDIC);
 
-const fn invert(table: &[u8; 256]) -> [u8; 256] {
+const fn invert_table(table: &[u8; 256]) -> [u8; 256] {
     let mut out = [0u8; 256];
     let mut i = 0;
     while i < 256 {

@@ -24,11 +24,11 @@ use std::time::Instant;
 use box_applet::{Ctx, Ended, Exit, InputSource, OutputSink};
 
 use crate::common::{input, quote};
-use options::{DdOptions, DdStatus, options};
+use options::{DdOptions, DdStatus, parse_options};
 use output::DdOut;
-use report::report;
+use report::format_report;
 use source::{ReadSeek, UnbufferedFile, skip_input};
-use transfer::{DdOutcome, transfer};
+use transfer::{DdOutcome, transfer_records};
 
 const HELP: &str = "Usage: dd [OPERAND]...
   or:  dd OPTION
@@ -64,7 +64,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         [a] if a == b"--version" => return Ok(ctx.print(&ctx.version())),
         _ => {}
     }
-    let o = match options(args) {
+    let o = match parse_options(args) {
         Ok(o) => o,
         Err(m) => {
             ctx.error_bytes(&[&m]);
@@ -74,19 +74,19 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             return Ok(Exit::FAILURE);
         }
     };
-    copy(ctx, &o)
+    copy_blocks(ctx, &o)
 }
 
-fn copy(ctx: &mut Ctx<'_>, o: &DdOptions) -> Ended {
+fn copy_blocks(ctx: &mut Ctx<'_>, o: &DdOptions) -> Ended {
     let input_name = o.input.as_deref().unwrap_or(b"standard input");
     let output_name = o.output.as_deref().unwrap_or(b"standard output");
     let mut reader = open_input(ctx, o)?;
     let file = open_output(ctx, o)?;
     let skip = if o.skip.1 { o.skip.0 } else { o.skip.0.saturating_mul(o.ibs as u64) };
     skip_input(&mut *reader, skip, o.ibs)
-        .map_err(|e| input::cannot(ctx, "cannot skip", input_name, &e))?;
+        .map_err(|e| input::report_cannot(ctx, "cannot skip", input_name, &e))?;
     if skip > 0 && reader.beyond_end() {
-        let shown = quote::colon(input_name);
+        let shown = quote::quote_with_colon(input_name);
         ctx.error_bytes(&[&shown, b": cannot skip to specified offset"]);
     }
     let seek = if o.seek.1 { o.seek.0 } else { o.seek.0.saturating_mul(o.obs as u64) };
@@ -104,15 +104,15 @@ fn copy(ctx: &mut Ctx<'_>, o: &DdOptions) -> Ended {
         hole: false,
     };
     let progress = (o.status == DdStatus::Progress).then_some(&mut ctx.stderr as &mut dyn Write);
-    let DdOutcome { counts, errors } = transfer(&mut *reader, &mut out, o, start, progress);
+    let DdOutcome { counts, errors } = transfer_records(&mut *reader, &mut out, o, start, progress);
     let mut exit = Exit::SUCCESS;
     for (reading, e) in &errors {
         if !reading && e.kind() == io::ErrorKind::BrokenPipe {
             return Err(Exit::SIGPIPE);
         }
         exit = match *reading {
-            true => input::cannot(ctx, "error reading", input_name, e),
-            false => input::cannot(ctx, "error writing", output_name, e),
+            true => input::report_cannot(ctx, "error reading", input_name, e),
+            false => input::report_cannot(ctx, "error writing", output_name, e),
         };
     }
     ctx.stdout.take_error();
@@ -120,7 +120,8 @@ fn copy(ctx: &mut Ctx<'_>, o: &DdOptions) -> Ended {
         let _ = file.sync_all();
     }
     if o.status != DdStatus::None {
-        let text = report(&counts, start.elapsed(), o.status, o.status == DdStatus::Progress);
+        let text =
+            format_report(&counts, start.elapsed(), o.status, o.status == DdStatus::Progress);
         let _ = ctx.stderr.write_all(text.as_bytes());
     }
     Ok(exit)
@@ -166,7 +167,7 @@ fn seek_output(
     seek: u64,
     name: &[u8],
 ) -> Result<(), Exit> {
-    let shown = quote::always(name);
+    let shown = quote::quote_in_sentence(name);
     if o.output.is_some()
         && !o.notrunc
         && let Err(e) = file.set_len(seek)
@@ -174,17 +175,17 @@ fn seek_output(
         && file.metadata().is_ok_and(|m| m.is_file())
     {
         let text = format!("failed to truncate to {seek} bytes in output file ");
-        let why = box_sys::strerror(&e);
-        return Err(input::failure(ctx, &[text.as_bytes(), &shown, b": ", why.as_bytes()]));
+        let why = box_sys::error_text(&e);
+        return Err(input::report_failure(ctx, &[text.as_bytes(), &shown, b": ", why.as_bytes()]));
     }
     let by = SeekFrom::Current(i64::try_from(seek).unwrap_or(i64::MAX));
     file.seek(by).map_err(|e| {
-        let why = box_sys::strerror(&e);
-        input::failure(ctx, &[&shown, b": cannot seek: ", why.as_bytes()])
+        let why = box_sys::error_text(&e);
+        input::report_failure(ctx, &[&shown, b": cannot seek: ", why.as_bytes()])
     })?;
     Ok(())
 }
 
 fn open_error(ctx: &mut Ctx<'_>, name: &[u8], e: &io::Error) -> Exit {
-    input::cannot(ctx, "failed to open", name, e)
+    input::report_cannot(ctx, "failed to open", name, e)
 }

@@ -52,18 +52,21 @@ pub(super) enum DdStatus {
 }
 
 /// A number as `dd` reads it: with suffixes and products.
-fn size(text: &[u8]) -> Result<(u64, bool), NumberError> {
+fn parse_size(text: &[u8]) -> Result<(u64, bool), NumberError> {
     if let Some(x) = text.iter().position(|c| *c == b'x') {
         // `0x10` is the product of nothing and ten, not hexadecimal: GNU warns and takes 0.
-        let (a, ab) = size(&text[..x])?;
-        let (b, bb) = size(&text[x + 1..])?;
+        let (a, ab) = parse_size(&text[..x])?;
+        let (b, bb) = parse_size(&text[x + 1..])?;
         return a.checked_mul(b).map(|n| (n, ab || bb)).ok_or(NumberError::Overflow);
     }
     if !text.first().is_some_and(u8::is_ascii_digit) {
         return Err(NumberError::Invalid);
     }
     let plain = |t: &[u8], f: u64| {
-        number::decimal(t).ok_or(NumberError::Invalid)?.checked_mul(f).ok_or(NumberError::Overflow)
+        number::parse_decimal(t)
+            .ok_or(NumberError::Invalid)?
+            .checked_mul(f)
+            .ok_or(NumberError::Overflow)
     };
     let n = match text {
         [d @ .., b'c'] => plain(d, 1)?,
@@ -71,7 +74,7 @@ fn size(text: &[u8]) -> Result<(u64, bool), NumberError> {
         [d @ .., b'B'] if d.last().is_some_and(u8::is_ascii_digit) => {
             return Ok((plain(d, 1)?, true));
         }
-        _ => number::size(text)?,
+        _ => number::parse_size(text)?,
     };
     Ok((n, false))
 }
@@ -85,27 +88,28 @@ struct InBytes {
 }
 
 /// The operands, or a message.
-pub(super) fn options(args: &[Vec<u8>]) -> Result<DdOptions, Vec<u8>> {
+pub(super) fn parse_options(args: &[Vec<u8>]) -> Result<DdOptions, Vec<u8>> {
     let mut o = DdOptions::new();
     let mut in_bytes = InBytes::default();
     let mut bs = None;
     let ends = args.iter().position(|a| a == b"--");
     for (_, a) in args.iter().enumerate().filter(|(i, _)| Some(*i) != ends) {
-        let unknown = || [b"unrecognized operand ", quote::always(a).as_slice()].concat();
+        let unknown =
+            || [b"unrecognized operand ", quote::quote_in_sentence(a).as_slice()].concat();
         let eq = a.iter().position(|c| *c == b'=').ok_or_else(unknown)?;
         let (name, value) = (&a[..eq], &a[eq + 1..]);
         match name {
             b"if" => o.input = Some(value.to_vec()),
             b"of" => o.output = Some(value.to_vec()),
-            b"bs" => bs = Some(block(value)?),
-            b"ibs" => o.ibs = block(value)?,
-            b"obs" => o.obs = block(value)?,
-            b"cbs" => o.cbs = block(value)?,
-            b"skip" | b"iseek" => o.skip = amount(value)?,
-            b"seek" | b"oseek" => o.seek = amount(value)?,
-            b"count" => o.count = Some(amount(value)?),
-            b"status" => o.status = status(value)?,
-            b"conv" => value.split(|c| *c == b',').try_for_each(|word| o.convert(word))?,
+            b"bs" => bs = Some(parse_block_size(value)?),
+            b"ibs" => o.ibs = parse_block_size(value)?,
+            b"obs" => o.obs = parse_block_size(value)?,
+            b"cbs" => o.cbs = parse_block_size(value)?,
+            b"skip" | b"iseek" => o.skip = parse_amount(value)?,
+            b"seek" | b"oseek" => o.seek = parse_amount(value)?,
+            b"count" => o.count = Some(parse_amount(value)?),
+            b"status" => o.status = parse_status(value)?,
+            b"conv" => value.split(|c| *c == b',').try_for_each(|word| o.set_conversion(word))?,
             b"iflag" => {
                 value.split(|c| *c == b',').try_for_each(|f| o.input_flag(f, &mut in_bytes))?;
             }
@@ -129,17 +133,18 @@ pub(super) fn options(args: &[Vec<u8>]) -> Result<DdOptions, Vec<u8>> {
 
 /// GNU's message about a number.
 fn invalid_number(text: &[u8], e: NumberError) -> Vec<u8> {
-    [b"invalid number: ", quote::always(text).as_slice(), number::reason(e)].concat()
+    [b"invalid number: ", quote::quote_in_sentence(text).as_slice(), number::error_suffix(e)]
+        .concat()
 }
 
 /// A number of blocks, or of bytes if the flag says so.
-fn amount(text: &[u8]) -> Result<(u64, bool), Vec<u8>> {
-    size(text).map_err(|e| invalid_number(text, e))
+fn parse_amount(text: &[u8]) -> Result<(u64, bool), Vec<u8>> {
+    parse_size(text).map_err(|e| invalid_number(text, e))
 }
 
 /// The size of a block.
-fn block(text: &[u8]) -> Result<usize, Vec<u8>> {
-    match amount(text)?.0 {
+fn parse_block_size(text: &[u8]) -> Result<usize, Vec<u8>> {
+    match parse_amount(text)?.0 {
         0 => Err(invalid_number(text, NumberError::Invalid)),
         // Larger blocks than this cannot be held in the guest's memory.
         n => usize::try_from(n)
@@ -149,18 +154,22 @@ fn block(text: &[u8]) -> Result<usize, Vec<u8>> {
     }
 }
 
-fn status(word: &[u8]) -> Result<DdStatus, Vec<u8>> {
+fn parse_status(word: &[u8]) -> Result<DdStatus, Vec<u8>> {
     Ok(match word {
         b"none" => DdStatus::None,
         b"noxfer" => DdStatus::NoTransfer,
         b"progress" => DdStatus::Progress,
-        _ => return Err([b"invalid status level: ", quote::always(word).as_slice()].concat()),
+        _ => {
+            return Err(
+                [b"invalid status level: ", quote::quote_in_sentence(word).as_slice()].concat()
+            );
+        }
     })
 }
 
 impl DdOptions {
     /// One word of `conv=`.
-    fn convert(&mut self, word: &[u8]) -> Result<(), Vec<u8>> {
+    fn set_conversion(&mut self, word: &[u8]) -> Result<(), Vec<u8>> {
         match word {
             b"ascii" => (self.table, self.unblock) = (Some(&EBCDIC_TO_ASCII), true),
             b"ebcdic" => (self.table, self.block) = (Some(&ASCII_TO_EBCDIC), true),
@@ -182,7 +191,11 @@ impl DdOptions {
             b"excl" => self.excl = true,
             b"sparse" => self.sparse = true,
             b"fsync" | b"fdatasync" => self.sync = true,
-            _ => return Err([b"invalid conversion: ", quote::always(word).as_slice()].concat()),
+            _ => {
+                return Err(
+                    [b"invalid conversion: ", quote::quote_in_sentence(word).as_slice()].concat()
+                );
+            }
         }
         Ok(())
     }
@@ -194,7 +207,11 @@ impl DdOptions {
             b"count_bytes" => in_bytes.count = true,
             b"skip_bytes" => in_bytes.skip = true,
             word if is_ignored_flag(word) => {}
-            _ => return Err([b"invalid input flag: ", quote::always(word).as_slice()].concat()),
+            _ => {
+                return Err(
+                    [b"invalid input flag: ", quote::quote_in_sentence(word).as_slice()].concat()
+                );
+            }
         }
         Ok(())
     }
@@ -205,7 +222,11 @@ impl DdOptions {
             b"seek_bytes" => in_bytes.seek = true,
             b"append" => self.append = true,
             word if is_ignored_flag(word) => {}
-            _ => return Err([b"invalid output flag: ", quote::always(word).as_slice()].concat()),
+            _ => {
+                return Err(
+                    [b"invalid output flag: ", quote::quote_in_sentence(word).as_slice()].concat()
+                );
+            }
         }
         Ok(())
     }

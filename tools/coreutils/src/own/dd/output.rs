@@ -24,7 +24,7 @@ impl DdOut<'_> {
             && (&**f).seek(SeekFrom::Current(data.len() as i64)).is_ok()
         {
             self.hole = true;
-            self.count(data.len(), counts);
+            self.count_block(data.len(), counts);
             return Ok(());
         }
         self.hole = false;
@@ -32,11 +32,11 @@ impl DdOut<'_> {
             Some(f) => (&**f).write_all(data)?,
             None => self.sink.write_all(data)?,
         }
-        self.count(data.len(), counts);
+        self.count_block(data.len(), counts);
         Ok(())
     }
 
-    fn count(&self, n: usize, counts: &mut DdCounts) {
+    fn count_block(&self, n: usize, counts: &mut DdCounts) {
         counts.bytes += n as u64;
         if n == self.obs {
             counts.out_full += 1;
@@ -46,7 +46,7 @@ impl DdOut<'_> {
     }
 
     /// Collects output blocks.
-    pub(super) fn put(&mut self, data: &[u8], counts: &mut DdCounts) -> io::Result<()> {
+    pub(super) fn put_data(&mut self, data: &[u8], counts: &mut DdCounts) -> io::Result<()> {
         self.buf.extend_from_slice(data);
         while self.buf.len() >= self.obs {
             let rest = self.buf.split_off(self.obs);

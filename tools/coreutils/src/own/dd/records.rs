@@ -11,7 +11,7 @@ pub(super) struct DdRecords {
 }
 
 impl DdRecords {
-    fn space(o: &DdOptions) -> u8 {
+    fn space_byte(o: &DdOptions) -> u8 {
         // The table has been applied already: records are padded in the output's code.
         match o.table {
             Some(t) if o.block => t[usize::from(b' ')],
@@ -19,7 +19,7 @@ impl DdRecords {
         }
     }
 
-    fn newline(o: &DdOptions) -> u8 {
+    fn newline_byte(o: &DdOptions) -> u8 {
         match o.table {
             Some(t) if o.block => t[usize::from(b'\n')],
             _ => b'\n',
@@ -33,7 +33,7 @@ impl DdRecords {
         counts: &mut DdCounts,
         out: &mut Vec<u8>,
     ) {
-        let (space, newline) = (Self::space(o), Self::newline(o));
+        let (space, newline) = (Self::space_byte(o), Self::newline_byte(o));
         for &b in data {
             if b == newline {
                 out.resize(out.len() + o.cbs.saturating_sub(self.column), space);
@@ -52,7 +52,7 @@ impl DdRecords {
 
     pub(super) fn finish_block(&mut self, o: &DdOptions, out: &mut Vec<u8>) {
         if self.column > 0 {
-            out.resize(out.len() + o.cbs.saturating_sub(self.column), Self::space(o));
+            out.resize(out.len() + o.cbs.saturating_sub(self.column), Self::space_byte(o));
         }
     }
 

@@ -14,7 +14,12 @@ pub(super) struct DdCounts {
     pub(super) bytes: u64,
 }
 
-pub(super) fn report(c: &DdCounts, elapsed: Duration, status: DdStatus, progress: bool) -> String {
+pub(super) fn format_report(
+    c: &DdCounts,
+    elapsed: Duration,
+    status: DdStatus,
+    progress: bool,
+) -> String {
     let mut text = String::new();
     if progress {
         text.push('\n');
@@ -39,7 +44,7 @@ pub(super) fn report(c: &DdCounts, elapsed: Duration, status: DdStatus, progress
 pub(super) fn transfer_line(bytes: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let human = |n: u64, base: u64| -> String {
-        let text = box_text::number::human(n, base);
+        let text = box_text::number::human_size(n, base);
         let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(split);
         match (unit, base) {
@@ -59,6 +64,6 @@ pub(super) fn transfer_line(bytes: u64, elapsed: Duration) -> String {
     let rate = human((bytes as f64 / seconds) as u64, 1000);
     let mut out = Vec::new();
     let spec = box_text::printf::ConversionSpec::default();
-    box_text::printf::float(&mut out, &spec, b'g', seconds);
+    box_text::printf::put_float(&mut out, &spec, b'g', seconds);
     format!("{sizes} copied, {} s, {rate}/s", String::from_utf8_lossy(&out))
 }

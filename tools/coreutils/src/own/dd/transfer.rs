@@ -18,7 +18,7 @@ pub(super) struct DdOutcome {
 }
 
 /// Copies from `reader` to `out`. `progress` is told the figures once a second.
-pub(super) fn transfer(
+pub(super) fn transfer_records(
     reader: &mut dyn ReadSeek,
     out: &mut DdOut<'_>,
     o: &DdOptions,
@@ -37,7 +37,7 @@ pub(super) fn transfer(
     while let Some(got) = transfer.read(reader, &mut buf) {
         let mut len = got;
         if o.pad && len < o.ibs {
-            buf[len..].fill(if transfer.converts() { b' ' } else { 0 });
+            buf[len..].fill(if transfer.needs_conversion() { b' ' } else { 0 });
             len = o.ibs;
         }
         if let Err(e) = transfer.write(out, &mut buf[..len]) {
@@ -45,7 +45,7 @@ pub(super) fn transfer(
             return transfer.outcome;
         }
         if let Some(progress) = &mut progress {
-            progress.tell(transfer.outcome.counts.bytes);
+            progress.print_figures(transfer.outcome.counts.bytes);
         }
     }
     if let Err(e) = transfer.finish(out) {
@@ -64,12 +64,12 @@ struct DdTransfer<'o> {
 }
 
 impl DdTransfer<'_> {
-    fn converts(&self) -> bool {
+    fn needs_conversion(&self) -> bool {
         self.o.block || self.o.unblock
     }
 
     /// How much of the next block is wanted.
-    fn wanted(&self) -> usize {
+    fn wanted_bytes(&self) -> usize {
         let counts = &self.outcome.counts;
         match self.o.count {
             Some((n, true)) => {
@@ -83,7 +83,7 @@ impl DdTransfer<'_> {
 
     /// Reads a block; `None` at the end. A block that cannot be read is passed over with `noerror`.
     fn read(&mut self, reader: &mut dyn ReadSeek, buf: &mut [u8]) -> Option<usize> {
-        let want = self.wanted();
+        let want = self.wanted_bytes();
         if want == 0 {
             return None;
         }
@@ -135,12 +135,12 @@ impl DdTransfer<'_> {
             DdCase::Upper => data.make_ascii_uppercase(),
             DdCase::Keep => {}
         }
-        let swapped = o.swab.then(|| self.swap(data));
+        let swapped = o.swab.then(|| self.swap_bytes(data));
         let data = swapped.as_deref().unwrap_or(data);
         let counts = &mut self.outcome.counts;
         if !(o.block || o.unblock) {
             let whole = o.direct && !o.swab;
-            return if whole { out.write_block(data, counts) } else { out.put(data, counts) };
+            return if whole { out.write_block(data, counts) } else { out.put_data(data, counts) };
         }
         let mut converted = Vec::with_capacity(data.len() * 2);
         if o.block {
@@ -148,11 +148,11 @@ impl DdTransfer<'_> {
         } else {
             self.records.unblock(data, o, &mut converted);
         }
-        out.put(&converted, counts)
+        out.put_data(&converted, counts)
     }
 
     /// Bytes in pairs, each the other way round.
-    fn swap(&mut self, data: &[u8]) -> Vec<u8> {
+    fn swap_bytes(&mut self, data: &[u8]) -> Vec<u8> {
         let mut swapped = Vec::with_capacity(data.len() + 1);
         swapped.extend(self.odd.take());
         swapped.extend_from_slice(data);
@@ -172,7 +172,7 @@ impl DdTransfer<'_> {
         }
         tail.extend(self.odd);
         let counts = &mut self.outcome.counts;
-        out.put(&tail, counts)?;
+        out.put_data(&tail, counts)?;
         out.finish(counts)
     }
 }
@@ -186,7 +186,7 @@ struct DdProgress<'a> {
 
 impl DdProgress<'_> {
     /// Tells the figures if a second has passed.
-    fn tell(&mut self, bytes: u64) {
+    fn print_figures(&mut self, bytes: u64) {
         if self.last.elapsed() >= Duration::from_secs(1) {
             self.last = Instant::now();
             let text = format!("\r{}", transfer_line(bytes, self.start.elapsed()));

@@ -31,23 +31,23 @@ const SPEC: Spec<EnvFlag> = Spec::new(
     "[OPTION]... [-] [NAME=VALUE]... [COMMAND [ARG]...]",
     "Set each NAME to VALUE in the environment and run COMMAND.",
     &[
-        Opt::new(EnvFlag::IgnoreEnvironment, 'i', "ignore-environment").says("start with an empty environment"),
-        Opt::new(EnvFlag::Null, '0', "null").says("end each output line with NUL, not newline"),
-        Opt::new(EnvFlag::Unset, 'u', "unset").takes("NAME", "remove variable from the environment"),
-        Opt::new(EnvFlag::Chdir, 'C', "chdir").takes("DIR", "change working directory to DIR"),
-        Opt::new(EnvFlag::SplitString, 'S', "split-string").takes("S", "process and split S into separate arguments;\nused to pass multiple arguments on shebang lines"),
+        Opt::new(EnvFlag::IgnoreEnvironment, 'i', "ignore-environment").with_help("start with an empty environment"),
+        Opt::new(EnvFlag::Null, '0', "null").with_help("end each output line with NUL, not newline"),
+        Opt::new(EnvFlag::Unset, 'u', "unset").with_argument("NAME", "remove variable from the environment"),
+        Opt::new(EnvFlag::Chdir, 'C', "chdir").with_argument("DIR", "change working directory to DIR"),
+        Opt::new(EnvFlag::SplitString, 'S', "split-string").with_argument("S", "process and split S into separate arguments;\nused to pass multiple arguments on shebang lines"),
         Opt::long(EnvFlag::BlockSignal, "block-signal").may_take("SIG", "(ignored)"),
         Opt::long(EnvFlag::DefaultSignal, "default-signal").may_take("SIG", "(ignored)"),
         Opt::long(EnvFlag::IgnoreSignal, "ignore-signal").may_take("SIG", "(ignored)"),
-        Opt::long(EnvFlag::ListSignalHandling, "list-signal-handling").says("(ignored)"),
-        Opt::new(EnvFlag::Debug, 'v', "debug").says("print verbose information for each processing step"),
+        Opt::long(EnvFlag::ListSignalHandling, "list-signal-handling").with_help("(ignored)"),
+        Opt::new(EnvFlag::Debug, 'v', "debug").with_help("print verbose information for each processing step"),
     ],
 )
-.after("A mere - implies -i.  If no COMMAND, print the resulting environment.")
+.with_footer("A mere - implies -i.  If no COMMAND, print the resulting environment.")
 .posix_order();
 
 /// `-S` arguments replaced by the words they hold, wherever they stand among the options.
-fn expand(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
+fn expand_split_strings(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
     let mut out: Vec<Vec<u8>> = Vec::new();
     let mut rest: std::collections::VecDeque<Vec<u8>> = args.iter().cloned().collect();
     while let Some(a) = rest.pop_front() {
@@ -93,7 +93,7 @@ fn expand(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
         }
         match text {
             Some(t) => {
-                let words = split::split(&t, &ctx.env)?;
+                let words = split::split_string(&t, &ctx.env)?;
                 words.into_iter().rev().for_each(|w| rest.push_front(w));
             }
             None => out.push(a),
@@ -116,7 +116,7 @@ struct EnvPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
+    let plan = parse_plan(ctx, args)?;
     if !plan.command.is_empty() {
         return Ok(go_on(ctx, plan));
     }
@@ -129,25 +129,29 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// A message and the hint, and the status.
-fn misused(ctx: &mut Ctx<'_>, text: &[u8]) -> Exit {
+fn report_misuse(ctx: &mut Ctx<'_>, text: &[u8]) -> Exit {
     input::usage_error(ctx, &[text]);
     OWN_ERROR
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<EnvPlan, Exit> {
-    let args = expand(ctx, args).map_err(|m| misused(ctx, m.as_bytes()))?;
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<EnvPlan, Exit> {
+    let args = expand_split_strings(ctx, args).map_err(|m| report_misuse(ctx, m.as_bytes()))?;
     let p = SPEC.parse_or_exit(ctx, &args, OWN_ERROR)?;
     let (dash, mut words) = match p.operands.split_first() {
         Some((first, rest)) if first == b"-" => (true, rest),
         _ => (false, p.operands.as_slice()),
     };
     let mut env = ctx.env.clone();
-    if dash || p.has(EnvFlag::IgnoreEnvironment) {
+    if dash || p.has_option(EnvFlag::IgnoreEnvironment) {
         env.clear();
     }
-    for name in p.all(EnvFlag::Unset) {
+    for name in p.all_values(EnvFlag::Unset) {
         if name.is_empty() || name.contains(&b'=') {
-            ctx.error_bytes(&[b"cannot unset ", &quote::always(name), b": Invalid argument"]);
+            ctx.error_bytes(&[
+                b"cannot unset ",
+                &quote::quote_in_sentence(name),
+                b": Invalid argument",
+            ]);
             return Err(OWN_ERROR);
         }
         env.unset(name);
@@ -157,29 +161,29 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<EnvPlan, Exit> {
         env.set(&word[..eq], &word[eq + 1..]);
         words = rest;
     }
-    let cwd = match p.last(EnvFlag::Chdir) {
+    let cwd = match p.last_value(EnvFlag::Chdir) {
         Some(_) if words.is_empty() => {
-            return Err(misused(ctx, b"must specify command with --chdir (-C)"));
+            return Err(report_misuse(ctx, b"must specify command with --chdir (-C)"));
         }
-        Some(dir) => Some(directory(ctx, dir)?),
+        Some(dir) => Some(parse_directory(ctx, dir)?),
         None => None,
     };
-    let null = p.has(EnvFlag::Null);
+    let null = p.has_option(EnvFlag::Null);
     if null && !words.is_empty() {
-        return Err(misused(ctx, b"cannot specify --null (-0) with command"));
+        return Err(report_misuse(ctx, b"cannot specify --null (-0) with command"));
     }
     Ok(EnvPlan { env, cwd, command: words.to_vec(), end: if null { 0 } else { b'\n' } })
 }
 
 /// The directory to run the command in.
-fn directory(ctx: &mut Ctx<'_>, dir: &[u8]) -> Result<PathBuf, Exit> {
+fn parse_directory(ctx: &mut Ctx<'_>, dir: &[u8]) -> Result<PathBuf, Exit> {
     let path = ctx.path(dir);
     let e = match meta::stat(&path, true) {
         Ok(s) if s.kind == FileKind::Dir => return Ok(path),
         Ok(_) => std::io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR),
         Err(e) => e,
     };
-    input::cannot(ctx, "cannot change directory to", dir, &e);
+    input::report_cannot(ctx, "cannot change directory to", dir, &e);
     Err(OWN_ERROR)
 }
 
@@ -191,7 +195,7 @@ fn go_on(ctx: &mut Ctx<'_>, plan: EnvPlan) -> Exit {
     match command.replace(ctx) {
         Ok(status) => Exit(status),
         Err(e) => {
-            let shown = quote::always(&words[0]);
+            let shown = quote::quote_in_sentence(&words[0]);
             ctx.error_bytes(&[&shown, b": ", exec_text(&e.message).as_bytes()]);
             if e.status == 127 && words[0].contains(&b' ') {
                 ctx.error("use -[v]S to pass options in shebang lines");

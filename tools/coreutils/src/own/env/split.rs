@@ -4,7 +4,7 @@
 use box_applet::Env;
 
 /// Splits; the message of what is wrong otherwise.
-pub(super) fn split(text: &[u8], env: &Env) -> Result<Vec<Vec<u8>>, String> {
+pub(super) fn split_string(text: &[u8], env: &Env) -> Result<Vec<Vec<u8>>, String> {
     let mut splitter = EnvSplitter { words: Vec::new(), word: None, quote: 0, rest: text };
     splitter.run(env)?;
     if splitter.quote != 0 {
@@ -42,12 +42,12 @@ impl EnvSplitter<'_> {
                 c if quote != 0 && c == quote => self.quote = 0,
                 b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c if quote == 0 => self.end_word(),
                 b'#' if quote == 0 && self.word.is_none() => return Ok(()),
-                b'$' if quote != b'\'' => self.variable(env)?,
+                b'$' if quote != b'\'' => self.read_variable(env)?,
                 b'\\' if quote == b'\'' && !matches!(rest.first(), Some(b'\\' | b'\'')) => {
                     self.push(c);
                 }
                 b'\\' => {
-                    if let SplitStep::NoFurther = self.escape()? {
+                    if let SplitStep::NoFurther = self.read_escape()? {
                         return Ok(());
                     }
                 }
@@ -66,7 +66,7 @@ impl EnvSplitter<'_> {
     }
 
     /// `${NAME}` after the dollar sign.
-    fn variable(&mut self, env: &Env) -> Result<(), String> {
+    fn read_variable(&mut self, env: &Env) -> Result<(), String> {
         let rest = self.rest;
         let end = rest.iter().position(|c| *c == b'}');
         let name = end.filter(|_| rest.starts_with(b"{")).map(|end| &rest[1..end]);
@@ -91,7 +91,7 @@ impl EnvSplitter<'_> {
     }
 
     /// What follows a backslash.
-    fn escape(&mut self) -> Result<SplitStep, String> {
+    fn read_escape(&mut self) -> Result<SplitStep, String> {
         let Some((&letter, rest)) = self.rest.split_first() else {
             return Err("invalid backslash at end of string in -S".to_string());
         };

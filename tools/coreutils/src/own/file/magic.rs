@@ -1,60 +1,64 @@
 //! Formats known by their first bytes.
 
-use super::{FileDescription, HEAD, answer};
+use super::{FileDescription, HEAD, file_answer};
 
-fn be(d: &[u8], at: usize, n: usize) -> u64 {
+fn read_be(d: &[u8], at: usize, n: usize) -> u64 {
     d.get(at..at + n).unwrap_or_default().iter().fold(0, |v, b| v << 8 | u64::from(*b))
 }
 
-fn le(d: &[u8], at: usize, n: usize) -> u64 {
+fn read_le(d: &[u8], at: usize, n: usize) -> u64 {
     d.get(at..at + n).unwrap_or_default().iter().rev().fold(0, |v, b| v << 8 | u64::from(*b))
 }
 
-fn binary(text: String, mime: &'static str) -> Option<FileDescription> {
-    Some(answer(text, mime, "binary"))
+fn binary_answer(text: String, mime: &'static str) -> Option<FileDescription> {
+    Some(file_answer(text, mime, "binary"))
 }
 
 /// The format of a file that begins so, if it is a known one.
-pub(super) fn magic(d: &[u8]) -> Option<FileDescription> {
-    image(d)
-        .or_else(|| document(d))
-        .or_else(|| compressed(d))
-        .or_else(|| zip(d))
-        .or_else(|| archive(d))
-        .or_else(|| program(d))
+pub(super) fn detect_magic(d: &[u8]) -> Option<FileDescription> {
+    detect_image(d)
+        .or_else(|| detect_document(d))
+        .or_else(|| detect_compressed(d))
+        .or_else(|| detect_zip(d))
+        .or_else(|| detect_archive(d))
+        .or_else(|| detect_program(d))
         .or_else(|| audio_or_video(d))
 }
 
-fn image(d: &[u8]) -> Option<FileDescription> {
+fn detect_image(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if starts(b"\x89PNG\r\n\x1a\n") {
-        return png(d);
+        return detect_png(d);
     }
     if starts(b"GIF87a") || starts(b"GIF89a") {
         let version = String::from_utf8_lossy(&d[3..6]).into_owned();
-        return binary(
-            format!("GIF image data, version {version}, {} x {}", le(d, 6, 2), le(d, 8, 2)),
+        return binary_answer(
+            format!(
+                "GIF image data, version {version}, {} x {}",
+                read_le(d, 6, 2),
+                read_le(d, 8, 2)
+            ),
             "image/gif",
         );
     }
     if starts(b"\xff\xd8\xff") {
         let jfif = if d.get(6..10) == Some(b"JFIF") {
-            format!(", JFIF standard {}.{:02}", be(d, 11, 1), be(d, 12, 1))
+            format!(", JFIF standard {}.{:02}", read_be(d, 11, 1), read_be(d, 12, 1))
         } else {
             String::new()
         };
-        return binary(format!("JPEG image data{jfif}"), "image/jpeg");
+        return binary_answer(format!("JPEG image data{jfif}"), "image/jpeg");
     }
     if starts(b"RIFF") && d.get(8..12) == Some(b"WEBP") {
-        return binary("RIFF (little-endian) data, Web/P image".into(), "image/webp");
+        return binary_answer("RIFF (little-endian) data, Web/P image".into(), "image/webp");
     }
-    if starts(b"BM") && d.len() > 26 && le(d, 6, 4) == 0 {
-        return binary(
+    if starts(b"BM") && d.len() > 26 && read_le(d, 6, 4) == 0 {
+        return binary_answer(
             format!(
                 "PC bitmap, Windows 3.x format, {} x {} x {}",
-                le(d, 18, 4),
-                le(d, 22, 4),
-                le(d, 28, 2)
+                read_le(d, 18, 4),
+                read_le(d, 22, 4),
+                read_le(d, 28, 2)
             ),
             "image/bmp",
         );
@@ -62,8 +66,8 @@ fn image(d: &[u8]) -> Option<FileDescription> {
     None
 }
 
-fn png(d: &[u8]) -> Option<FileDescription> {
-    let (w, h, depth) = (be(d, 16, 4), be(d, 20, 4), be(d, 24, 1));
+fn detect_png(d: &[u8]) -> Option<FileDescription> {
+    let (w, h, depth) = (read_be(d, 16, 4), read_be(d, 20, 4), read_be(d, 24, 1));
     let color = match d.get(25) {
         Some(0) => "grayscale",
         Some(2) => "/color RGB",
@@ -77,10 +81,10 @@ fn png(d: &[u8]) -> Option<FileDescription> {
         format!("{depth}-bit {color}")
     };
     let laced = if d.get(28) == Some(&1) { "interlaced" } else { "non-interlaced" };
-    binary(format!("PNG image data, {w} x {h}, {color}, {laced}"), "image/png")
+    binary_answer(format!("PNG image data, {w} x {h}, {color}, {laced}"), "image/png")
 }
 
-fn document(d: &[u8]) -> Option<FileDescription> {
+fn detect_document(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if starts(b"%PDF-") {
         let version: String = d[5..]
@@ -89,25 +93,25 @@ fn document(d: &[u8]) -> Option<FileDescription> {
             .map(|c| char::from(*c))
             .collect();
         let charset = if d.is_ascii() { "us-ascii" } else { "binary" };
-        return Some(answer(
+        return Some(file_answer(
             format!("PDF document, version {version}"),
             "application/pdf",
             charset,
         ));
     }
     if starts(b"SQLite format 3\0") {
-        return binary("SQLite 3.x database".into(), "application/vnd.sqlite3");
+        return binary_answer("SQLite 3.x database".into(), "application/vnd.sqlite3");
     }
     None
 }
 
-fn compressed(d: &[u8]) -> Option<FileDescription> {
+fn detect_compressed(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if starts(b"\x1f\x8b") {
-        return binary(gzip(d), "application/gzip");
+        return binary_answer(describe_gzip(d), "application/gzip");
     }
     if starts(b"BZh") && d.get(3).is_some_and(u8::is_ascii_digit) {
-        return binary(
+        return binary_answer(
             format!("bzip2 compressed data, block size = {}00k", char::from(d[3])),
             "application/x-bzip2",
         );
@@ -119,17 +123,17 @@ fn compressed(d: &[u8]) -> Option<FileDescription> {
             Some(4) => "CRC64",
             _ => "SHA-256",
         };
-        return binary(format!("XZ compressed data, checksum {check}"), "application/x-xz");
+        return binary_answer(format!("XZ compressed data, checksum {check}"), "application/x-xz");
     }
     if starts(b"\x28\xb5\x2f\xfd") {
-        return binary(
+        return binary_answer(
             "Zstandard compressed data (v0.8+), Dictionary ID: None".into(),
             "application/zstd",
         );
     }
     if starts(b"7z\xbc\xaf\x27\x1c") {
-        return binary(
-            format!("7-zip archive data, version {}.{}", be(d, 6, 1), be(d, 7, 1)),
+        return binary_answer(
+            format!("7-zip archive data, version {}.{}", read_be(d, 6, 1), read_be(d, 7, 1)),
             "application/x-7z-compressed",
         );
     }
@@ -137,21 +141,21 @@ fn compressed(d: &[u8]) -> Option<FileDescription> {
 }
 
 /// A zip, which may be an office document or a Java archive.
-fn zip(d: &[u8]) -> Option<FileDescription> {
+fn detect_zip(d: &[u8]) -> Option<FileDescription> {
     if d.starts_with(b"PK\x05\x06") {
-        return binary("Zip archive data (empty)".into(), "application/zip");
+        return binary_answer("Zip archive data (empty)".into(), "application/zip");
     }
     if !d.starts_with(b"PK\x03\x04") {
         return None;
     }
-    let version = le(d, 4, 2);
-    let method = match le(d, 8, 2) {
+    let version = read_le(d, 4, 2);
+    let method = match read_le(d, 8, 2) {
         0 => "store",
         8 => "deflate",
         12 => "bzip2",
         _ => "unknown",
     };
-    let name_end = 30 + le(d, 26, 2) as usize;
+    let name_end = 30 + read_le(d, 26, 2) as usize;
     let name = d.get(30..name_end).unwrap_or_default();
     let holds = |part: &[u8]| memchr::memmem::find(d, part).is_some();
     if name == b"[Content_Types].xml" || name.starts_with(b"_rels/") {
@@ -173,14 +177,14 @@ fn zip(d: &[u8]) -> Option<FileDescription> {
             ),
         ] {
             if holds(dir) {
-                return binary(text.into(), mime);
+                return binary_answer(text.into(), mime);
             }
         }
     }
     if name.starts_with(b"META-INF/") {
-        return binary("Java archive data (JAR)".into(), "application/java-archive");
+        return binary_answer("Java archive data (JAR)".into(), "application/java-archive");
     }
-    binary(
+    binary_answer(
         format!(
             "Zip archive data, at least v{}.{} to extract, compression method={method}",
             version / 10,
@@ -190,11 +194,11 @@ fn zip(d: &[u8]) -> Option<FileDescription> {
     )
 }
 
-fn archive(d: &[u8]) -> Option<FileDescription> {
+fn detect_archive(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if d.get(257..262) == Some(b"ustar") {
         let gnu = d.get(262..264) == Some(b" \0".as_slice()) || d.get(262) == Some(&b' ');
-        return binary(
+        return binary_answer(
             if gnu { "POSIX tar archive (GNU)".into() } else { "POSIX tar archive".into() },
             "application/x-tar",
         );
@@ -202,50 +206,53 @@ fn archive(d: &[u8]) -> Option<FileDescription> {
     if starts(b"!<arch>\n") {
         let deb = d.get(8..21) == Some(b"debian-binary");
         return if deb {
-            binary(
+            binary_answer(
                 "Debian binary package (format 2.0)".into(),
                 "application/vnd.debian.binary-package",
             )
         } else {
-            binary("current ar archive".into(), "application/x-archive")
+            binary_answer("current ar archive".into(), "application/x-archive")
         };
     }
     None
 }
 
-fn program(d: &[u8]) -> Option<FileDescription> {
+fn detect_program(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if starts(b"\0asm") {
-        return binary(
-            format!("WebAssembly (wasm) binary module version {:#x} (MVP)", le(d, 4, 4)),
+        return binary_answer(
+            format!("WebAssembly (wasm) binary module version {:#x} (MVP)", read_le(d, 4, 4)),
             "application/wasm",
         );
     }
     if starts(b"\x7fELF") {
-        return elf(d);
+        return detect_elf(d);
     }
     if starts(b"MZ") {
-        return binary("PE32 executable (console), for MS Windows".into(), "application/x-dosexec");
+        return binary_answer(
+            "PE32 executable (console), for MS Windows".into(),
+            "application/x-dosexec",
+        );
     }
     if starts(b"\xca\xfe\xba\xbe") {
-        return binary(
-            format!("compiled Java class data, version {}.{}", be(d, 6, 2), be(d, 4, 2)),
+        return binary_answer(
+            format!("compiled Java class data, version {}.{}", read_be(d, 6, 2), read_be(d, 4, 2)),
             "application/x-java-applet",
         );
     }
     None
 }
 
-fn elf(d: &[u8]) -> Option<FileDescription> {
+fn detect_elf(d: &[u8]) -> Option<FileDescription> {
     let class = if d.get(4) == Some(&2) { "64-bit" } else { "32-bit" };
     let order = if d.get(5) == Some(&2) { "MSB" } else { "LSB" };
-    let kind = match le(d, 16, 2) {
+    let kind = match read_le(d, 16, 2) {
         1 => "relocatable",
         2 => "executable",
         3 => "pie executable",
         _ => "core file",
     };
-    let machine = match le(d, 18, 2) {
+    let machine = match read_le(d, 18, 2) {
         3 => "Intel 80386",
         0x28 => "ARM",
         0x3e => "x86-64",
@@ -253,7 +260,7 @@ fn elf(d: &[u8]) -> Option<FileDescription> {
         0xf3 => "UCB RISC-V",
         _ => "unknown arch",
     };
-    binary(
+    binary_answer(
         format!("ELF {class} {order} {kind}, {machine}, version 1 (SYSV)"),
         "application/x-executable",
     )
@@ -262,40 +269,43 @@ fn elf(d: &[u8]) -> Option<FileDescription> {
 fn audio_or_video(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if starts(b"RIFF") && d.get(8..12) == Some(b"WAVE") {
-        return binary("RIFF (little-endian) data, WAVE audio".into(), "audio/x-wav");
+        return binary_answer("RIFF (little-endian) data, WAVE audio".into(), "audio/x-wav");
     }
     if starts(b"ID3") {
-        return binary(
-            format!("Audio file with ID3 version 2.{}.{}", be(d, 3, 1), be(d, 4, 1)),
+        return binary_answer(
+            format!("Audio file with ID3 version 2.{}.{}", read_be(d, 3, 1), read_be(d, 4, 1)),
             "audio/mpeg",
         );
     }
     if starts(b"OggS") {
-        return binary("Ogg data".into(), "audio/ogg");
+        return binary_answer("Ogg data".into(), "audio/ogg");
     }
     if starts(b"fLaC") {
-        return binary("FLAC audio bitstream data".into(), "audio/flac");
+        return binary_answer("FLAC audio bitstream data".into(), "audio/flac");
     }
     if d.get(4..8) == Some(b"ftyp") {
-        return binary("ISO Media, MP4 Base Media v1 [ISO 14496-12:2003]".into(), "video/mp4");
+        return binary_answer(
+            "ISO Media, MP4 Base Media v1 [ISO 14496-12:2003]".into(),
+            "video/mp4",
+        );
     }
     None
 }
 
-fn gzip(d: &[u8]) -> String {
+fn describe_gzip(d: &[u8]) -> String {
     let flags = d.get(3).copied().unwrap_or(0);
     let mut text = String::from("gzip compressed data");
     if flags & 8 != 0 {
-        let from = if flags & 4 != 0 { 12 + le(d, 10, 2) as usize } else { 10 };
+        let from = if flags & 4 != 0 { 12 + read_le(d, 10, 2) as usize } else { 10 };
         let name = d.get(from..).unwrap_or_default();
         let name = &name[..name.iter().position(|c| *c == 0).unwrap_or(name.len())];
         text.push_str(&format!(", was \"{}\"", String::from_utf8_lossy(name)));
     }
-    let time = le(d, 4, 4);
+    let time = read_le(d, 4, 4);
     if time != 0 {
         let mut out = Vec::new();
-        let t = box_text::time::Zone::utc().broken(time as i64, 0);
-        box_text::time::strftime::format(&mut out, b"%a %b %e %H:%M:%S %Y", &t);
+        let t = box_text::time::Zone::utc().to_civil(time as i64, 0);
+        box_text::time::strftime::format_date(&mut out, b"%a %b %e %H:%M:%S %Y", &t);
         text.push_str(&format!(", last modified: {}", String::from_utf8_lossy(&out)));
     }
     match d.get(8) {
@@ -310,7 +320,7 @@ fn gzip(d: &[u8]) -> String {
     }
     // The size is at the end, which was read if the file is small.
     if (d.len() as u64) < HEAD && d.len() > 18 {
-        text.push_str(&format!(", original size modulo 2^32 {}", le(d, d.len() - 4, 4)));
+        text.push_str(&format!(", original size modulo 2^32 {}", read_le(d, d.len() - 4, 4)));
     }
     text
 }

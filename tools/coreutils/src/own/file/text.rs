@@ -1,9 +1,9 @@
 //! What a text is about.
 
-use super::{FileDescription, HEAD, answer};
+use super::{FileDescription, HEAD, file_answer};
 
 /// The name of the interpreter in a `#!` line, as part of a description.
-fn script(d: &[u8]) -> Option<(String, &'static str)> {
+fn describe_script(d: &[u8]) -> Option<(String, &'static str)> {
     let line = d.strip_prefix(b"#!")?.split(|c| *c == b'\n').next()?.trim_ascii();
     let mut words = line.split(|c| matches!(c, b' ' | b'\t')).filter(|w| !w.is_empty());
     let mut program = words.next()?;
@@ -33,29 +33,33 @@ fn script(d: &[u8]) -> Option<(String, &'static str)> {
 pub(super) fn text_or_data(d: &[u8]) -> FileDescription {
     match d {
         [0xff, 0xfe, ..] => {
-            return answer("Unicode text, UTF-16, little-endian text", "text/plain", "utf-16le");
+            return file_answer(
+                "Unicode text, UTF-16, little-endian text",
+                "text/plain",
+                "utf-16le",
+            );
         }
         [0xfe, 0xff, ..] => {
-            return answer("Unicode text, UTF-16, big-endian text", "text/plain", "utf-16be");
+            return file_answer("Unicode text, UTF-16, big-endian text", "text/plain", "utf-16be");
         }
         _ => {}
     }
     // Controls that text does not have.
     let control = |b: &u8| *b < 0x20 && !matches!(b, 7..=13 | 0x1b) || *b == 0x7f;
     if d.iter().any(control) {
-        return answer("data", "application/octet-stream", "binary");
+        return file_answer("data", "application/octet-stream", "binary");
     }
-    let (encoding, charset) = encoding(d);
+    let (encoding, charset) = detect_encoding(d);
     let body = d.strip_prefix(BOM).unwrap_or(d);
-    let Some((kind, mime)) = kind(body) else {
-        return answer(format!("{encoding} text{}", line_notes(d)), "text/plain", charset);
+    let Some((kind, mime)) = detect_text_kind(body) else {
+        return file_answer(format!("{encoding} text{}", line_notes(d)), "text/plain", charset);
     };
     if matches!(kind.as_str(), JSON | SVG | CSV) {
-        return answer(kind, mime, charset);
+        return file_answer(kind, mime, charset);
     }
     let is_script = kind.contains("script") && (d.starts_with(b"#!") || kind.starts_with("Python"));
     let executable = if is_script { " executable" } else { "" };
-    answer(format!("{kind}, {encoding} text{executable}{}", line_notes(d)), mime, charset)
+    file_answer(format!("{kind}, {encoding} text{executable}{}", line_notes(d)), mime, charset)
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -64,7 +68,7 @@ const SVG: &str = "SVG Scalable Vector Graphics image";
 const CSV: &str = "CSV text";
 
 /// How the characters of a text are stored: in words, and as a name of MIME.
-fn encoding(d: &[u8]) -> (&'static str, &'static str) {
+fn detect_encoding(d: &[u8]) -> (&'static str, &'static str) {
     let valid = match std::str::from_utf8(d) {
         Ok(_) => true,
         // Only the cut at the end may be wrong.
@@ -84,10 +88,10 @@ fn encoding(d: &[u8]) -> (&'static str, &'static str) {
 }
 
 /// What kind of text it is, if any is recognised, and its type.
-fn kind(body: &[u8]) -> Option<(String, &'static str)> {
+fn detect_text_kind(body: &[u8]) -> Option<(String, &'static str)> {
     let trimmed = body.trim_ascii_start();
     let lower: Vec<u8> = trimmed.iter().take(64).map(u8::to_ascii_lowercase).collect();
-    if let Some(script) = script(body) {
+    if let Some(script) = describe_script(body) {
         return Some(script);
     }
     let is_xml = lower.starts_with(b"<?xml");

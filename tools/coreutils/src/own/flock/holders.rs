@@ -28,7 +28,7 @@ impl Drop for HoldersGuard<'_> {
 
 impl Holders {
     /// For a file, known by its device and inode.
-    pub fn of(dir: &Path, stat: &Stat) -> io::Result<Holders> {
+    pub fn for_file(dir: &Path, stat: &Stat) -> io::Result<Holders> {
         if stat.ino == 0 {
             return Err(io::ErrorKind::Unsupported.into());
         }
@@ -38,8 +38,13 @@ impl Holders {
     }
 
     /// Takes the lock, unless another living process holds it. A second call changes its kind.
-    pub fn enter(&self, pid: u32, shared: bool, alive: &dyn Fn(u32) -> bool) -> io::Result<bool> {
-        let _guard = self.guard()?;
+    pub fn add_holder(
+        &self,
+        pid: u32,
+        shared: bool,
+        alive: &dyn Fn(u32) -> bool,
+    ) -> io::Result<bool> {
+        let _guard = self.lock_list()?;
         let mut holders = self.read();
         holders.retain(|(_, p)| *p != pid && alive(*p));
         if holders.iter().any(|(other, _)| !(shared && *other)) {
@@ -51,14 +56,14 @@ impl Holders {
     }
 
     /// Gives back the lock of a process.
-    pub fn leave(&self, pid: u32) -> io::Result<()> {
-        let _guard = self.guard()?;
+    pub fn remove_holder(&self, pid: u32) -> io::Result<()> {
+        let _guard = self.lock_list()?;
         let mut holders = self.read();
         holders.retain(|(_, p)| *p != pid);
         self.write(&holders)
     }
 
-    fn guard(&self) -> io::Result<HoldersGuard<'_>> {
+    fn lock_list(&self) -> io::Result<HoldersGuard<'_>> {
         loop {
             match File::options().write(true).create_new(true).open(&self.guard) {
                 Ok(_) => return Ok(HoldersGuard(&self.guard)),
@@ -109,17 +114,17 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("box-flock-{}", std::process::id()));
         fs::create_dir_all(&dir).expect("a folder");
         let stat = box_sys::meta::stat(&dir, true).expect("stat");
-        let holders = Holders::of(&dir, &stat).expect("a list");
+        let holders = Holders::for_file(&dir, &stat).expect("a list");
         let living = |_: u32| true;
-        let enter = |pid, shared| holders.enter(pid, shared, &living).expect("readable");
+        let enter = |pid, shared| holders.add_holder(pid, shared, &living).expect("readable");
         assert!(enter(1, true) && enter(2, true));
         assert!(!enter(3, false));
-        holders.leave(2).expect("known");
+        holders.remove_holder(2).expect("known");
         // The one sharer that is left may have it alone.
         assert!(enter(1, false));
         assert!(!enter(2, true));
-        assert!(holders.enter(2, false, &|pid| pid != 1).expect("readable"), "1 has ended");
-        holders.leave(2).expect("known");
+        assert!(holders.add_holder(2, false, &|pid| pid != 1).expect("readable"), "1 has ended");
+        holders.remove_holder(2).expect("known");
         assert_eq!(fs::read_dir(&dir).expect("a folder").count(), 0);
         fs::remove_dir_all(&dir).expect("removable");
     }

@@ -37,21 +37,21 @@ const SPEC: Spec<FlockFlag> = Spec::new(
     "[options] <file>|<directory> <command> [<argument>...]\n  or:  flock [options] <file>|<directory> -c <command>\n  or:  flock [options] <file descriptor number>",
     "Manage file locks from shell scripts.",
     &[
-        Opt::new(FlockFlag::Shared, 's', "shared").says("get a shared lock"),
-        Opt::new(FlockFlag::Exclusive, 'x', "exclusive").says("get an exclusive lock (default)"),
-        Opt::new(FlockFlag::Exclusive, 'e', "").says("the same as -x"),
-        Opt::new(FlockFlag::Unlock, 'u', "unlock").says("remove a lock"),
-        Opt::new(FlockFlag::Nonblock, 'n', "nonblock").says("fail rather than wait"),
-        Opt::long(FlockFlag::Nonblock, "nb").says("fail rather than wait"),
-        Opt::new(FlockFlag::Timeout, 'w', "timeout").takes("SECS", "wait for a limited amount of time"),
-        Opt::long(FlockFlag::Timeout, "wait").takes("SECS", "wait for a limited amount of time"),
+        Opt::new(FlockFlag::Shared, 's', "shared").with_help("get a shared lock"),
+        Opt::new(FlockFlag::Exclusive, 'x', "exclusive").with_help("get an exclusive lock (default)"),
+        Opt::new(FlockFlag::Exclusive, 'e', "").with_help("the same as -x"),
+        Opt::new(FlockFlag::Unlock, 'u', "unlock").with_help("remove a lock"),
+        Opt::new(FlockFlag::Nonblock, 'n', "nonblock").with_help("fail rather than wait"),
+        Opt::long(FlockFlag::Nonblock, "nb").with_help("fail rather than wait"),
+        Opt::new(FlockFlag::Timeout, 'w', "timeout").with_argument("SECS", "wait for a limited amount of time"),
+        Opt::long(FlockFlag::Timeout, "wait").with_argument("SECS", "wait for a limited amount of time"),
         Opt::new(FlockFlag::ConflictExitCode, 'E', "conflict-exit-code")
-            .takes("NUMBER", "exit code after conflict or timeout"),
-        Opt::new(FlockFlag::Close, 'o', "close").says("close file descriptor before running command"),
+            .with_argument("NUMBER", "exit code after conflict or timeout"),
+        Opt::new(FlockFlag::Close, 'o', "close").with_help("close file descriptor before running command"),
         Opt::new(FlockFlag::Command, 'c', "command")
-            .takes("COMMAND", "run a single command string through the shell"),
-        Opt::new(FlockFlag::NoFork, 'F', "no-fork").says("accepted and ignored"),
-        Opt::long(FlockFlag::Verbose, "verbose").says("increase verbosity"),
+            .with_argument("COMMAND", "run a single command string through the shell"),
+        Opt::new(FlockFlag::NoFork, 'F', "no-fork").with_help("accepted and ignored"),
+        Opt::long(FlockFlag::Verbose, "verbose").with_help("increase verbosity"),
     ],
 )
 .posix_order();
@@ -84,9 +84,13 @@ struct FlockPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    plan(ctx, args).and_then(|plan| {
+    parse_plan(ctx, args).and_then(|plan| {
         let by_number = plan.command.is_empty();
-        let file = if by_number { descriptor(ctx, &plan.target) } else { open(ctx, &plan.target) }?;
+        let file = if by_number {
+            open_descriptor(ctx, &plan.target)
+        } else {
+            open_target(ctx, &plan.target)
+        }?;
         // A lock on a descriptor is the caller's, who has the descriptor.
         let owner = if by_number { ctx.procs.parent_pid() } else { ctx.procs.pid() };
         let lock = wait_for_lock(ctx, &plan, &file, owner)?;
@@ -94,20 +98,20 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             return Ok(Exit::SUCCESS);
         }
         let status = run_command(ctx, &plan.command);
-        release(&file, lock, owner);
+        release_lock(&file, lock, owner);
         Ok(status)
     })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<FlockPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<FlockPlan, Exit> {
     let mut p = SPEC.parse_or_exit(ctx, args, BAD_USAGE)?;
     take_late_command(ctx, &mut p)?;
-    let want = p.choice(&[
+    let want = p.last_choice(&[
         (FlockFlag::Shared, LockRequest::Shared),
         (FlockFlag::Exclusive, LockRequest::Exclusive),
         (FlockFlag::Unlock, LockRequest::Nothing),
     ]);
-    let conflict = match p.last(FlockFlag::ConflictExitCode).map(number::decimal) {
+    let conflict = match p.last_value(FlockFlag::ConflictExitCode).map(number::parse_decimal) {
         None => Exit::FAILURE,
         Some(Some(n)) if n <= 255 => Exit(n as u8),
         Some(_) => {
@@ -115,33 +119,35 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<FlockPlan, Exit> {
             return Err(BAD_USAGE);
         }
     };
-    let timeout = match p.last(FlockFlag::Timeout) {
+    let timeout = match p.last_value(FlockFlag::Timeout) {
         None => None,
-        Some(text) => Some(sleep::seconds(text).map(sleep::duration).ok_or_else(|| {
-            let shown = String::from_utf8_lossy(text);
-            ctx.error(format_args!("invalid timeout value: '{shown}'"));
-            BAD_USAGE
-        })?),
+        Some(text) => {
+            Some(sleep::parse_seconds(text).map(sleep::to_duration).ok_or_else(|| {
+                let shown = String::from_utf8_lossy(text);
+                ctx.error(format_args!("invalid timeout value: '{shown}'"));
+                BAD_USAGE
+            })?)
+        }
     };
     let Some((target, command)) = p.operands.split_first() else {
         ctx.error("not enough arguments");
         input::usage_hint(ctx);
         return Err(BAD_USAGE);
     };
-    let command = match p.last(FlockFlag::Command) {
+    let command = match p.last_value(FlockFlag::Command) {
         Some(text) => {
             let shell = ctx.env.get(b"SHELL").filter(|s| !s.is_empty()).unwrap_or(b"/bin/sh");
             vec![shell.to_vec(), b"-c".to_vec(), text.to_vec()]
         }
         None => command.to_vec(),
     };
-    let nonblock = p.has(FlockFlag::Nonblock);
+    let nonblock = p.has_option(FlockFlag::Nonblock);
     Ok(FlockPlan {
         want: want.unwrap_or(LockRequest::Exclusive),
         conflict,
         timeout: if nonblock { Some(Duration::ZERO) } else { timeout },
         nonblock,
-        verbose: p.has(FlockFlag::Verbose),
+        verbose: p.has_option(FlockFlag::Verbose),
         target: target.clone(),
         command,
     })
@@ -184,7 +190,7 @@ fn wait_for_lock(
             Ok(None) => {}
             Err(e) => {
                 let shown = String::from_utf8_lossy(&plan.target);
-                ctx.error(format_args!("{shown}: {}", box_sys::strerror(&e)));
+                ctx.error(format_args!("{shown}: {}", box_sys::error_text(&e)));
                 return Err(OS_ERROR);
             }
         }
@@ -238,29 +244,29 @@ fn try_lock(
         Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {}
         Err(TryLockError::Error(e)) => return Err(e),
     }
-    let holders = Holders::of(&ctx.path(b"/tmp/.flock"), &box_sys::meta::of_file(file)?)?;
-    let living = processes::living();
+    let holders = Holders::for_file(&ctx.path(b"/tmp/.flock"), &box_sys::meta::of_file(file)?)?;
+    let living = processes::living_pids();
     let alive = |pid| match &living {
         Some(list) => pid == owner || list.contains(&pid),
         None => pid == owner || ctx.procs.kill(pid, 0).is_ok(),
     };
     let got = match want {
-        LockRequest::Nothing => holders.leave(owner).map(|()| true),
-        _ => holders.enter(owner, want == LockRequest::Shared, &alive),
+        LockRequest::Nothing => holders.remove_holder(owner).map(|()| true),
+        _ => holders.add_holder(owner, want == LockRequest::Shared, &alive),
     };
     Ok(got?.then_some(HeldLock::List(holders)))
 }
 
-fn release(file: &File, lock: HeldLock, owner: u32) {
+fn release_lock(file: &File, lock: HeldLock, owner: u32) {
     match lock {
         HeldLock::System => drop(file.unlock()),
-        HeldLock::List(holders) => drop(holders.leave(owner)),
+        HeldLock::List(holders) => drop(holders.remove_holder(owner)),
     }
 }
 
-fn descriptor(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<File, Exit> {
+fn open_descriptor(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<File, Exit> {
     let shown = String::from_utf8_lossy(text).into_owned();
-    let Some(number) = number::decimal(text) else {
+    let Some(number) = number::parse_decimal(text) else {
         ctx.error(format_args!("bad file descriptor: '{shown}'"));
         return Err(BAD_USAGE);
     };
@@ -277,12 +283,12 @@ fn descriptor(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<File, Exit> {
         return Err(BAD_DATA);
     };
     ctx.procs.dup(&file).map_err(|e| {
-        ctx.error(format_args!("{number}: {}", box_sys::strerror(&e)));
+        ctx.error(format_args!("{number}: {}", box_sys::error_text(&e)));
         OS_ERROR
     })
 }
 
-fn open(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<File, Exit> {
+fn open_target(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<File, Exit> {
     let path = ctx.path(name);
     let opened = if path.is_dir() {
         File::open(&path)
@@ -291,7 +297,7 @@ fn open(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<File, Exit> {
     };
     opened.map_err(|e| {
         let shown = String::from_utf8_lossy(name).into_owned();
-        ctx.error(format_args!("cannot open lock file {shown}: {}", box_sys::strerror(&e)));
+        ctx.error(format_args!("cannot open lock file {shown}: {}", box_sys::error_text(&e)));
         if e.kind() == io::ErrorKind::NotFound { NO_INPUT } else { Exit(66) }
     })
 }

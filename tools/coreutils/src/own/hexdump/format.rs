@@ -1,6 +1,6 @@
 //! Format strings of `hexdump -e`: `COUNT/SIZE "format" ...`.
 
-use box_text::escape::{EscapeDialect, decode};
+use box_text::escape::{EscapeDialect, decode_escapes};
 use box_text::printf::{self, ConversionSpec};
 
 /// What a conversion shows.
@@ -97,9 +97,9 @@ pub(super) fn parse(text: &[u8]) -> Result<HexdumpFormat, String> {
         while text.get(at).ok_or_else(bad)? != &b'"' {
             at += if text[at] == b'\\' { 2 } else { 1 };
         }
-        let body = decode(text.get(from..at).ok_or_else(bad)?, EscapeDialect::Format).bytes;
+        let body = decode_escapes(text.get(from..at).ok_or_else(bad)?, EscapeDialect::Format).bytes;
         at += 1;
-        let parts = parts(&body, size)?;
+        let parts = parse_parts(&body, size)?;
         let repeat_count = repeat.unwrap_or(1);
         let unit = HexdumpUnit { repeat: repeat_count, counted: repeat.is_some(), parts };
         if unit.size().saturating_mul(repeat_count) > LIMIT || repeat_count > LIMIT {
@@ -112,7 +112,7 @@ pub(super) fn parse(text: &[u8]) -> Result<HexdumpFormat, String> {
 }
 
 /// Text and conversions of a format string.
-fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<HexdumpPart>, String> {
+fn parse_parts(body: &[u8], size: Option<usize>) -> Result<Vec<HexdumpPart>, String> {
     let mut out = Vec::new();
     let mut text = Vec::new();
     let mut rest = body;
@@ -124,7 +124,7 @@ fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<HexdumpPart>, String> {
                 rest = after;
             }
             (b'%', _) => {
-                let (part, after) = conversion(rest, size)?;
+                let (part, after) = parse_conversion(rest, size)?;
                 if !text.is_empty() {
                     out.push(HexdumpPart::Text(std::mem::take(&mut text)));
                 }
@@ -140,16 +140,16 @@ fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<HexdumpPart>, String> {
     Ok(out)
 }
 
-fn unknown(letters: &[u8]) -> String {
+fn unknown_conversion(letters: &[u8]) -> String {
     format!("bad conversion character %{}", String::from_utf8_lossy(letters))
 }
 
 /// One conversion after its `%`, for data of a size that may be given; and what is left.
-fn conversion(text: &[u8], size: Option<usize>) -> Result<(HexdumpPart, &[u8]), String> {
+fn parse_conversion(text: &[u8], size: Option<usize>) -> Result<(HexdumpPart, &[u8]), String> {
     let flags = text.iter().take_while(|c| b"-+ #0123456789.".contains(c)).count();
     let (flags, rest) = text.split_at(flags);
     let spec = printf::parse(&[flags, b"s"].concat()).map(|d| d.spec).unwrap_or_default();
-    let (&letter, mut rest) = rest.split_first().ok_or_else(|| unknown(b""))?;
+    let (&letter, mut rest) = rest.split_first().ok_or_else(|| unknown_conversion(b""))?;
     let want = |default: usize, allowed: &[usize]| -> Result<usize, String> {
         let n = size.unwrap_or(default);
         match allowed.contains(&n) {
@@ -168,14 +168,14 @@ fn conversion(text: &[u8], size: Option<usize>) -> Result<(HexdumpPart, &[u8]), 
             (ConversionKind::Text, n.min(LIMIT))
         }
         b'_' => {
-            let (what, after) = special(rest)?;
+            let (what, after) = parse_special(rest)?;
             rest = after;
             let takes_none =
                 matches!(what, ConversionKind::Address(_) | ConversionKind::EndAddress(_));
             let size = if takes_none { 0 } else { want(1, &[1])? };
             (what, size)
         }
-        other => return Err(unknown(&[other])),
+        other => return Err(unknown_conversion(&[other])),
     };
     let width = spec.width.min(4096);
     let precision = spec.precision.map(|p| p.min(4096));
@@ -186,21 +186,21 @@ fn conversion(text: &[u8], size: Option<usize>) -> Result<(HexdumpPart, &[u8]), 
 }
 
 /// hexdump's own conversions after `%_`, and what is left.
-fn special(text: &[u8]) -> Result<(ConversionKind, &[u8]), String> {
-    let (&kind, rest) = text.split_first().ok_or_else(|| unknown(b"_"))?;
+fn parse_special(text: &[u8]) -> Result<(ConversionKind, &[u8]), String> {
+    let (&kind, rest) = text.split_first().ok_or_else(|| unknown_conversion(b"_"))?;
     match kind {
         b'p' => Ok((ConversionKind::Printable, rest)),
         b'c' => Ok((ConversionKind::Char, rest)),
         b'u' => Ok((ConversionKind::Named, rest)),
         b'a' | b'A' => {
             let radix = rest.split_first().filter(|(radix, _)| b"dox".contains(radix));
-            let (&radix, rest) = radix.ok_or_else(|| unknown(&[b'_', kind]))?;
+            let (&radix, rest) = radix.ok_or_else(|| unknown_conversion(&[b'_', kind]))?;
             let what = match kind {
                 b'a' => ConversionKind::Address(radix),
                 _ => ConversionKind::EndAddress(radix),
             };
             Ok((what, rest))
         }
-        other => Err(unknown(&[b'_', other])),
+        other => Err(unknown_conversion(&[b'_', other])),
     }
 }

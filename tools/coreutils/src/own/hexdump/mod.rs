@@ -12,7 +12,7 @@ use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::printf;
 
-use crate::common::input::{self, CopyStop, put};
+use crate::common::input::{self, CopyStop, write_output};
 use crate::common::{number, quote};
 use crate::own::od;
 use format::{ConversionKind, HexdumpFormat, HexdumpPart};
@@ -39,25 +39,29 @@ const SPEC: Spec<HexdumpFlag> = Spec::new(
     "[options] <file>...",
     "Display file contents in hexadecimal, decimal, octal, or ascii.",
     &[
-        Opt::new(HexdumpFlag::OneByteOctal, 'b', "one-byte-octal").says("one-byte octal display"),
-        Opt::new(HexdumpFlag::OneByteChar, 'c', "one-byte-char").says("one-byte character display"),
-        Opt::new(HexdumpFlag::Canonical, 'C', "canonical").says("canonical hex+ASCII display"),
+        Opt::new(HexdumpFlag::OneByteOctal, 'b', "one-byte-octal")
+            .with_help("one-byte octal display"),
+        Opt::new(HexdumpFlag::OneByteChar, 'c', "one-byte-char")
+            .with_help("one-byte character display"),
+        Opt::new(HexdumpFlag::Canonical, 'C', "canonical").with_help("canonical hex+ASCII display"),
         Opt::new(HexdumpFlag::TwoBytesDecimal, 'd', "two-bytes-decimal")
-            .says("two-byte decimal display"),
-        Opt::new(HexdumpFlag::TwoBytesOctal, 'o', "two-bytes-octal").says("two-byte octal display"),
+            .with_help("two-byte decimal display"),
+        Opt::new(HexdumpFlag::TwoBytesOctal, 'o', "two-bytes-octal")
+            .with_help("two-byte octal display"),
         Opt::new(HexdumpFlag::TwoBytesHex, 'x', "two-bytes-hex")
-            .says("two-byte hexadecimal display"),
-        Opt::new(HexdumpFlag::OneByteHex, 'X', "one-byte-hex").says("one-byte hexadecimal display"),
+            .with_help("two-byte hexadecimal display"),
+        Opt::new(HexdumpFlag::OneByteHex, 'X', "one-byte-hex")
+            .with_help("one-byte hexadecimal display"),
         Opt::new(HexdumpFlag::Color, 'L', "color").may_take("MODE", "(ignored)"),
         Opt::new(HexdumpFlag::Format, 'e', "format")
-            .takes("FORMAT", "format string to be used for displaying data"),
+            .with_argument("FORMAT", "format string to be used for displaying data"),
         Opt::new(HexdumpFlag::FormatFile, 'f', "format-file")
-            .takes("FILE", "file that contains format strings"),
+            .with_argument("FILE", "file that contains format strings"),
         Opt::new(HexdumpFlag::Length, 'n', "length")
-            .takes("LENGTH", "interpret only length bytes of input"),
+            .with_argument("LENGTH", "interpret only length bytes of input"),
         Opt::new(HexdumpFlag::Skip, 's', "skip")
-            .takes("OFFSET", "skip offset bytes from the beginning"),
-        Opt::new(HexdumpFlag::NoSqueezing, 'v', "no-squeezing").says("output identical lines"),
+            .with_argument("OFFSET", "skip offset bytes from the beginning"),
+        Opt::new(HexdumpFlag::NoSqueezing, 'v', "no-squeezing").with_help("output identical lines"),
     ],
 );
 
@@ -93,7 +97,7 @@ struct HexdumpPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
+    let plan = parse_plan(ctx, args)?;
     let (data, exit) = read(ctx, &plan)?;
     let dump = HexdumpDump {
         data: &data,
@@ -107,7 +111,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HexdumpPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HexdumpPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let texts = format_texts(ctx, &p)?;
     let formats = texts.iter().map(|text| format::parse(text)).collect::<Result<Vec<_>, _>>();
@@ -115,17 +119,20 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HexdumpPlan, Exit> {
         ctx.error(message);
         Exit::FAILURE
     })?;
-    let mut amount = |flag: HexdumpFlag, what: &[u8]| match p.last(flag) {
-        Some(text) => number::any_base(text)
-            .map(Some)
-            .map_err(|_| input::failure(ctx, &[what, &quote::always(text), b": Invalid argument"])),
+    let mut amount = |flag: HexdumpFlag, what: &[u8]| match p.last_value(flag) {
+        Some(text) => number::any_base(text).map(Some).map_err(|_| {
+            input::report_failure(
+                ctx,
+                &[what, &quote::quote_in_sentence(text), b": Invalid argument"],
+            )
+        }),
         None => Ok(None),
     };
     Ok(HexdumpPlan {
         formats,
         length: amount(HexdumpFlag::Length, b"failed to parse length: ")?.unwrap_or(u64::MAX),
         skip: amount(HexdumpFlag::Skip, b"failed to parse offset: ")?.unwrap_or(0),
-        verbose: p.has(HexdumpFlag::NoSqueezing),
+        verbose: p.has_option(HexdumpFlag::NoSqueezing),
         files: input::or_stdin(p.operands),
     })
 }
@@ -166,7 +173,7 @@ fn read(ctx: &mut Ctx<'_>, plan: &HexdumpPlan) -> Result<(Vec<u8>, Exit), Exit> 
     let most = plan.length.saturating_add(plan.skip);
     for file in &plan.files {
         let left = most.saturating_sub(data.len() as u64);
-        let read = input::open(&mut ctx.stdin, &ctx.cwd, file)
+        let read = input::open_operand(&mut ctx.stdin, &ctx.cwd, file)
             .and_then(|r| r.take(left).read_to_end(&mut data));
         match read {
             Ok(_) => opened += 1,
@@ -174,7 +181,7 @@ fn read(ctx: &mut Ctx<'_>, plan: &HexdumpPlan) -> Result<(Vec<u8>, Exit), Exit> 
         }
     }
     if opened == 0 {
-        return Err(input::failure(ctx, &[b"all input file arguments failed"]));
+        return Err(input::report_failure(ctx, &[b"all input file arguments failed"]));
     }
     Ok((data, exit))
 }
@@ -193,7 +200,7 @@ impl HexdumpDump<'_> {
         let block = self.block;
         if block == 0 {
             // Text alone takes no data, so it is never its turn.
-            return self.end(out);
+            return self.print_end(out);
         }
         let mut previous: Option<&[u8]> = None;
         let mut starred = false;
@@ -202,7 +209,7 @@ impl HexdumpDump<'_> {
             let chunk = &self.data[at..(at + block).min(self.data.len())];
             if !self.verbose && chunk.len() == block && previous == Some(chunk) {
                 if !starred {
-                    put(out, b"*\n")?;
+                    write_output(out, b"*\n")?;
                     starred = true;
                 }
                 at += block;
@@ -212,16 +219,16 @@ impl HexdumpDump<'_> {
             previous = Some(chunk);
             let mut line = Vec::new();
             for f in self.formats {
-                self.line(f, at, chunk, &mut line);
+                self.format_line(f, at, chunk, &mut line);
             }
-            put(out, &line)?;
+            write_output(out, &line)?;
             at += block;
         }
-        self.end(out)
+        self.print_end(out)
     }
 
     /// What is printed once, after all: `%_A`.
-    fn end(&self, out: &mut box_applet::OutStream) -> Result<(), CopyStop> {
+    fn print_end(&self, out: &mut box_applet::OutStream) -> Result<(), CopyStop> {
         if self.data.len() == self.start {
             return Ok(());
         }
@@ -232,7 +239,7 @@ impl HexdumpDump<'_> {
                     what: ConversionKind::EndAddress(radix), spec, ..
                 } = p
                 {
-                    address(&mut line, spec, *radix, self.data.len());
+                    put_address(&mut line, spec, *radix, self.data.len());
                     // The text of the unit follows its address.
                     let tail = f.units.iter().find(|u| u.parts.contains(p)).map(|u| &u.parts);
                     for t in tail.into_iter().flatten() {
@@ -243,10 +250,10 @@ impl HexdumpDump<'_> {
                 }
             }
         }
-        put(out, &line)
+        write_output(out, &line)
     }
 
-    fn line(&self, f: &HexdumpFormat, start: usize, chunk: &[u8], out: &mut Vec<u8>) {
+    fn format_line(&self, f: &HexdumpFormat, start: usize, chunk: &[u8], out: &mut Vec<u8>) {
         if f.units.iter().any(|u| {
             u.parts.iter().any(|p| {
                 matches!(p, HexdumpPart::Convert { what: ConversionKind::EndAddress(_), .. })
@@ -277,7 +284,7 @@ impl HexdumpDump<'_> {
                         HexdumpPart::Convert { what, spec, size } => {
                             if *size == 0 {
                                 if let ConversionKind::Address(radix) = what {
-                                    address(out, spec, *radix, start + at)
+                                    put_address(out, spec, *radix, start + at)
                                 }
                                 continue;
                             }
@@ -297,7 +304,7 @@ impl HexdumpDump<'_> {
                                 continue;
                             }
                             bytes.resize(*size, 0);
-                            convert(out, what, spec, &bytes);
+                            convert_bytes(out, what, spec, &bytes);
                         }
                     }
                 }
@@ -314,43 +321,50 @@ fn width_of(what: &ConversionKind, spec: &printf::ConversionSpec) -> usize {
     }
 }
 
-fn address(out: &mut Vec<u8>, spec: &printf::ConversionSpec, radix: u8, value: usize) {
-    printf::unsigned(out, spec, if radix == b'd' { b'u' } else { radix }, value as u64);
+fn put_address(out: &mut Vec<u8>, spec: &printf::ConversionSpec, radix: u8, value: usize) {
+    printf::put_unsigned(out, spec, if radix == b'd' { b'u' } else { radix }, value as u64);
 }
 
-fn convert(out: &mut Vec<u8>, what: &ConversionKind, spec: &printf::ConversionSpec, bytes: &[u8]) {
+fn convert_bytes(
+    out: &mut Vec<u8>,
+    what: &ConversionKind,
+    spec: &printf::ConversionSpec,
+    bytes: &[u8],
+) {
     let value = bytes.iter().rev().take(8).fold(0u64, |v, b| v << 8 | u64::from(*b));
     let bits = bytes.len().min(8) * 8;
     match what {
         ConversionKind::Signed => {
             let shift = 64 - bits as u32;
-            printf::signed(out, spec, ((value << shift) as i64) >> shift);
+            printf::put_signed(out, spec, ((value << shift) as i64) >> shift);
         }
-        ConversionKind::Unsigned(c) => printf::unsigned(out, spec, *c, value),
+        ConversionKind::Unsigned(c) => printf::put_unsigned(out, spec, *c, value),
         ConversionKind::Float(c) => {
             let v = match bytes.len() {
                 4 => f64::from(f32::from_bits(value as u32)),
                 _ => f64::from_bits(value),
             };
-            printf::float(out, spec, *c, v);
+            printf::put_float(out, spec, *c, v);
         }
-        ConversionKind::Byte => printf::character(out, spec, &bytes[..1]),
+        ConversionKind::Byte => printf::put_character(out, spec, &bytes[..1]),
         ConversionKind::Text => {
             let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
-            printf::string(out, spec, &bytes[..end]);
+            printf::put_string(out, spec, &bytes[..end]);
         }
         ConversionKind::Printable => {
             let c = if (0x20..0x7f).contains(&bytes[0]) { bytes[0] } else { b'.' };
-            printf::string(out, spec, &[c]);
+            printf::put_string(out, spec, &[c]);
         }
-        ConversionKind::Char => printf::string(out, spec, od::character(bytes[0]).as_bytes()),
+        ConversionKind::Char => {
+            printf::put_string(out, spec, od::character_text(bytes[0]).as_bytes())
+        }
         ConversionKind::Named => {
             let text = match bytes[0] {
                 b'\n' => "lf".to_string(),
-                b if b < 0x80 => od::named(b),
+                b if b < 0x80 => od::control_name(b),
                 b => format!("{b:02x}"),
             };
-            printf::string(out, spec, text.as_bytes());
+            printf::put_string(out, spec, text.as_bytes());
         }
         ConversionKind::Address(_) | ConversionKind::EndAddress(_) => {}
     }

@@ -78,7 +78,7 @@ pub(super) const NAMES: &[&[&str]] = &[
 ];
 
 /// The set of a name; suffixes behind slashes aside. No name is the locale's, UTF-8.
-pub(super) fn find(name: &str) -> Option<Charset> {
+pub(super) fn find_charset(name: &str) -> Option<Charset> {
     let name = name.split('/').next().unwrap_or_default().to_ascii_uppercase();
     if name.is_empty() || name == "CHAR" {
         return Some(Charset::Utf8);
@@ -165,7 +165,7 @@ impl Charset {
 
 impl CharDecoder<'_> {
     /// Offset of what comes next.
-    pub(super) fn at(&self) -> usize {
+    pub(super) fn current_offset(&self) -> usize {
         self.at
     }
 
@@ -176,7 +176,7 @@ impl CharDecoder<'_> {
         let rest = &self.data[self.at..];
         let Some(&lead) = rest.first() else { return DecodedChar::End };
         match self.set {
-            Charset::Utf8 => self.utf8(),
+            Charset::Utf8 => self.decode_utf8(),
             Charset::Ascii | Charset::Latin1 => {
                 self.at += 1;
                 match self.set {
@@ -184,7 +184,7 @@ impl CharDecoder<'_> {
                     _ => DecodedChar::Char(char::from(lead)),
                 }
             }
-            Charset::Utf16 { little, .. } => self.utf16(little),
+            Charset::Utf16 { little, .. } => self.decode_utf16(little),
             Charset::Utf32 { little, .. } => {
                 let Some(bytes) = rest.first_chunk::<4>() else { return DecodedChar::Incomplete };
                 self.at += 4;
@@ -200,7 +200,7 @@ impl CharDecoder<'_> {
         }
     }
 
-    fn utf8(&mut self) -> DecodedChar {
+    fn decode_utf8(&mut self) -> DecodedChar {
         let rest = &self.data[self.at..];
         let head = &rest[..rest.len().min(4)];
         let (valid, bad) = match std::str::from_utf8(head) {
@@ -223,7 +223,7 @@ impl CharDecoder<'_> {
         }
     }
 
-    fn utf16(&mut self, little: bool) -> DecodedChar {
+    fn decode_utf16(&mut self, little: bool) -> DecodedChar {
         let unit = |at: usize| -> Option<u16> {
             let bytes = self.data.get(at..)?.first_chunk::<2>()?;
             Some(if little { u16::from_le_bytes(*bytes) } else { u16::from_be_bytes(*bytes) })
@@ -330,7 +330,7 @@ impl CharEncoder {
     }
 
     /// Writes what leads back to the initial state (ISO-2022-JP).
-    pub(super) fn end(&mut self, out: &mut Vec<u8>) {
+    pub(super) fn end_encoding(&mut self, out: &mut Vec<u8>) {
         if let Some(encoder) = &mut self.web {
             let mut bytes = [0u8; 16];
             let (_, _, n) = encoder.encode_from_utf8_without_replacement("", &mut bytes, true);
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn every_name_is_known() {
         for name in NAMES.iter().flat_map(|n| n.iter()) {
-            assert!(find(name).is_some(), "{name}");
+            assert!(find_charset(name).is_some(), "{name}");
         }
     }
 }

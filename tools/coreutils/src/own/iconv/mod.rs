@@ -36,13 +36,14 @@ const SPEC: Spec<IconvFlag> = Spec::new(
     "[OPTION...] [FILE...]",
     "Convert encoding of given files from one encoding to another.",
     &[
-        Opt::new(IconvFlag::FromCode, 'f', "from-code").takes("NAME", "encoding of original text"),
-        Opt::new(IconvFlag::ToCode, 't', "to-code").takes("NAME", "encoding for output"),
-        Opt::new(IconvFlag::List, 'l', "list").says("list all known coded character sets"),
-        Opt::new(IconvFlag::Omit, 'c', "").says("omit invalid characters from output"),
-        Opt::new(IconvFlag::Output, 'o', "output").takes("FILE", "output file"),
-        Opt::new(IconvFlag::Silent, 's', "silent").says("suppress warnings"),
-        Opt::long(IconvFlag::Verbose, "verbose").says("accepted and ignored"),
+        Opt::new(IconvFlag::FromCode, 'f', "from-code")
+            .with_argument("NAME", "encoding of original text"),
+        Opt::new(IconvFlag::ToCode, 't', "to-code").with_argument("NAME", "encoding for output"),
+        Opt::new(IconvFlag::List, 'l', "list").with_help("list all known coded character sets"),
+        Opt::new(IconvFlag::Omit, 'c', "").with_help("omit invalid characters from output"),
+        Opt::new(IconvFlag::Output, 'o', "output").with_argument("FILE", "output file"),
+        Opt::new(IconvFlag::Silent, 's', "silent").with_help("suppress warnings"),
+        Opt::long(IconvFlag::Verbose, "verbose").with_help("accepted and ignored"),
     ],
 );
 
@@ -67,7 +68,7 @@ struct IconvPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let plan = plan(ctx, args)?;
+    let plan = parse_plan(ctx, args)?;
     let mut exit = Exit::SUCCESS;
     let mut out = Vec::new();
     let mut is_first = true;
@@ -75,13 +76,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let data = match ctx.read(file) {
             Ok(data) => data,
             Err(e) => {
-                let (shown, why) = (String::from_utf8_lossy(file), box_sys::strerror(&e));
+                let (shown, why) = (String::from_utf8_lossy(file), box_sys::error_text(&e));
                 ctx.error(format_args!("cannot open input file `{shown}': {why}"));
                 exit = Exit::FAILURE;
                 continue;
             }
         };
-        let converted = convert(&data, &plan, std::mem::take(&mut is_first), &mut out);
+        let converted = convert_data(&data, &plan, std::mem::take(&mut is_first), &mut out);
         if plan.output.is_none() {
             let _ = ctx.stdout.write_all(&out);
             out.clear();
@@ -104,25 +105,30 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         && let Err(e) = write(ctx, name, &out)
     {
         let shown = String::from_utf8_lossy(name);
-        ctx.error(format_args!("unable to open output file `{shown}': {}", box_sys::strerror(&e)));
+        ctx.error(format_args!(
+            "unable to open output file `{shown}': {}",
+            box_sys::error_text(&e)
+        ));
         return Ok(Exit::FAILURE);
     }
     Ok(exit)
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<IconvPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<IconvPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit(64))?;
-    if p.has(IconvFlag::List) {
+    if p.has_option(IconvFlag::List) {
         for names in charset::NAMES {
             let line: String = names.iter().map(|n| format!("{n}// ")).collect();
             let _ = writeln!(ctx.stdout, "{}", line.trim_end());
         }
         return Err(Exit::SUCCESS);
     }
-    let name =
-        |flag: IconvFlag| String::from_utf8_lossy(p.last(flag).unwrap_or_default()).into_owned();
+    let name = |flag: IconvFlag| {
+        String::from_utf8_lossy(p.last_value(flag).unwrap_or_default()).into_owned()
+    };
     let (from_name, to_name) = (name(IconvFlag::FromCode), name(IconvFlag::ToCode));
-    let mut missing = IconvMissing { drop: p.has(IconvFlag::Omit), ..IconvMissing::default() };
+    let mut missing =
+        IconvMissing { drop: p.has_option(IconvFlag::Omit), ..IconvMissing::default() };
     for suffix in to_name.split('/').skip(1) {
         match suffix.to_ascii_uppercase().as_str() {
             "TRANSLIT" => missing.translit = true,
@@ -130,7 +136,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<IconvPlan, Exit> {
             _ => {}
         }
     }
-    let (from, to) = match (charset::find(&from_name), charset::find(&to_name)) {
+    let (from, to) = match (charset::find_charset(&from_name), charset::find_charset(&to_name)) {
         (Some(from), Some(to)) => (from, to),
         (from, to) => {
             let text = match (from, to) {
@@ -140,10 +146,10 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<IconvPlan, Exit> {
                     format!("conversions from `{from_name}' and to `{to_name}' are")
                 }
             };
-            return Err(unsupported(ctx, &text));
+            return Err(report_unsupported(ctx, &text));
         }
     };
-    let output = p.last(IconvFlag::Output).map(<[u8]>::to_vec);
+    let output = p.last_value(IconvFlag::Output).map(<[u8]>::to_vec);
     Ok(IconvPlan { from, to, missing, output, files: input::or_stdin(p.operands) })
 }
 
@@ -151,7 +157,7 @@ fn write(ctx: &Ctx<'_>, name: &[u8], data: &[u8]) -> io::Result<()> {
     File::create(ctx.path(name))?.write_all(data)
 }
 
-fn unsupported(ctx: &mut Ctx<'_>, what: &str) -> Exit {
+fn report_unsupported(ctx: &mut Ctx<'_>, what: &str) -> Exit {
     ctx.error(format_args!("{what} not supported"));
     let _ = ctx.stderr.write_all(HINT.as_bytes());
     Exit::FAILURE
@@ -164,7 +170,7 @@ enum IconvStop {
 }
 
 /// Converts all of `data`; whether nothing was ignored.
-fn convert(
+fn convert_data(
     data: &[u8],
     plan: &IconvPlan,
     first: bool,
@@ -175,10 +181,10 @@ fn convert(
     let mut decoder = plan.from.decoder(data);
     let mut encoder = plan.to.encoder(first, out);
     loop {
-        let at = decoder.at();
+        let at = decoder.current_offset();
         match decoder.next() {
             DecodedChar::End => {
-                encoder.end(out);
+                encoder.end_encoding(out);
                 return Ok(clean);
             }
             DecodedChar::Char(c) => {
@@ -186,14 +192,14 @@ fn convert(
                     continue;
                 }
                 if missing.translit {
-                    let text = translit::of(c);
+                    let text = translit::ascii_substitute(c);
                     let fits = text.is_some_and(|t| t.chars().all(|c| encoder.put(c, out)));
                     if fits || encoder.put('?', out) {
                         continue;
                     }
                 }
                 if !missing.drop && !missing.ignore {
-                    encoder.end(out);
+                    encoder.end_encoding(out);
                     return Err(IconvStop::Invalid(at));
                 }
                 clean &= missing.drop;
@@ -201,12 +207,12 @@ fn convert(
             DecodedChar::Invalid if missing.drop => {}
             DecodedChar::Invalid if missing.ignore => clean = false,
             DecodedChar::Invalid => {
-                encoder.end(out);
+                encoder.end_encoding(out);
                 return Err(IconvStop::Invalid(at));
             }
             DecodedChar::Incomplete if missing.drop => return Ok(clean),
             DecodedChar::Incomplete => {
-                encoder.end(out);
+                encoder.end_encoding(out);
                 return Err(IconvStop::Incomplete);
             }
         }

@@ -1,7 +1,7 @@
 //! What stands for characters that a set lacks: as glibc's C.UTF-8 locale has it.
 
 /// The substitute of a character, in ASCII.
-pub(super) fn of(c: char) -> Option<&'static str> {
+pub(super) fn ascii_substitute(c: char) -> Option<&'static str> {
     let at = TABLE.binary_search_by_key(&c, |row| row.0).ok()?;
     Some(TABLE[at].1)
 }

@@ -45,27 +45,29 @@ impl LsColors {
         LsColors { codes, suffixes }
     }
 
-    fn code(&self, key: &str) -> Option<&[u8]> {
+    fn color_code(&self, key: &str) -> Option<&[u8]> {
         let found = self.codes.iter().rev().find(|(k, _)| k == key.as_bytes())?;
         Some(found.1.as_slice()).filter(|v| !v.is_empty() && *v != b"0" && *v != b"00")
     }
 
     /// Whether it must be known what links point to.
     pub(super) fn marks_broken_links(&self) -> bool {
-        self.code("or").is_some() || self.code("mi").is_some() || self.code("ln") == Some(b"target")
+        self.color_code("or").is_some()
+            || self.color_code("mi").is_some()
+            || self.color_code("ln") == Some(b"target")
     }
 
     /// The code for an entry, if it is coloured.
-    pub(super) fn of(&self, e: &LsEntry) -> Option<&[u8]> {
+    pub(super) fn entry_color(&self, e: &LsEntry) -> Option<&[u8]> {
         if e.kind == Some(FileKind::Symlink) {
             let (_, target) = e.target.as_ref()?;
             if target.is_none() && self.marks_broken_links() {
-                return self.code("or").or_else(|| self.code("ln"));
+                return self.color_code("or").or_else(|| self.color_code("ln"));
             }
-            if self.code("ln") == Some(b"target") {
+            if self.color_code("ln") == Some(b"target") {
                 return self.of_file(&e.name, target.as_ref());
             }
-            return self.code("ln");
+            return self.color_code("ln");
         }
         self.of_file(&e.name, e.stat.as_ref())
     }
@@ -74,7 +76,9 @@ impl LsColors {
     pub(super) fn of_target(&self, name: &[u8], stat: Option<&Stat>) -> Option<&[u8]> {
         match stat {
             Some(_) => self.of_file(name, stat),
-            None if self.marks_broken_links() => self.code("mi").or_else(|| self.code("or")),
+            None if self.marks_broken_links() => {
+                self.color_code("mi").or_else(|| self.color_code("or"))
+            }
             None => None,
         }
     }
@@ -83,20 +87,20 @@ impl LsColors {
         let s = stat?;
         let special = match s.kind {
             FileKind::Dir => match (s.mode & 0o1000 != 0, s.mode & 0o002 != 0) {
-                (true, true) => self.code("tw"),
-                (false, true) => self.code("ow"),
-                (true, false) => self.code("st"),
+                (true, true) => self.color_code("tw"),
+                (false, true) => self.color_code("ow"),
+                (true, false) => self.color_code("st"),
                 _ => None,
             }
-            .or_else(|| self.code("di")),
-            FileKind::Symlink => self.code("ln"),
-            FileKind::Fifo => self.code("pi"),
-            FileKind::Socket => self.code("so"),
-            FileKind::BlockDevice => self.code("bd"),
-            FileKind::CharDevice => self.code("cd"),
-            FileKind::File if s.mode & 0o4000 != 0 => self.code("su"),
-            FileKind::File if s.mode & 0o2000 != 0 => self.code("sg"),
-            FileKind::File if s.mode & 0o111 != 0 => self.code("ex"),
+            .or_else(|| self.color_code("di")),
+            FileKind::Symlink => self.color_code("ln"),
+            FileKind::Fifo => self.color_code("pi"),
+            FileKind::Socket => self.color_code("so"),
+            FileKind::BlockDevice => self.color_code("bd"),
+            FileKind::CharDevice => self.color_code("cd"),
+            FileKind::File if s.mode & 0o4000 != 0 => self.color_code("su"),
+            FileKind::File if s.mode & 0o2000 != 0 => self.color_code("sg"),
+            FileKind::File if s.mode & 0o111 != 0 => self.color_code("ex"),
             FileKind::File => None,
         };
         if special.is_some() || s.kind != FileKind::File {
@@ -107,6 +111,9 @@ impl LsColors {
             .iter()
             .rev()
             .find(|(x, _)| name.to_ascii_lowercase().ends_with(&x.to_ascii_lowercase()));
-        suffix.map(|(_, v)| v.as_slice()).filter(|v| !v.is_empty()).or_else(|| self.code("fi"))
+        suffix
+            .map(|(_, v)| v.as_slice())
+            .filter(|v| !v.is_empty())
+            .or_else(|| self.color_code("fi"))
     }
 }

@@ -7,7 +7,7 @@ use box_sys::{FileKind, Stat, meta};
 
 use super::options::{Indicator, LsPlan, Sort};
 use crate::common::{locale, quote};
-use crate::own::sort::version;
+use crate::own::sort::compare_version;
 
 pub(super) struct LsEntry {
     pub name: Vec<u8>,
@@ -28,7 +28,7 @@ impl LsEntry {
         path: &[u8],
         stat: Option<Stat>,
     ) -> LsEntry {
-        let quoted = plan.display(&name);
+        let quoted = plan.display_name(&name);
         let kind = stat.map(|s| s.kind);
         let mut target = None;
         if kind == Some(FileKind::Symlink) && plan.needs_target {
@@ -44,7 +44,7 @@ impl LsEntry {
 
     /// The character after the name (`-F`, `-p`, `--file-type`).
     pub(super) fn indicator(&self, how: Indicator) -> Option<u8> {
-        mark(self.kind, self.stat.as_ref(), how)
+        indicator_of(self.kind, self.stat.as_ref(), how)
     }
 
     /// Columns the name takes, indicator included.
@@ -60,7 +60,11 @@ impl LsEntry {
 }
 
 /// The indicator of a kind.
-pub(super) fn mark(kind: Option<FileKind>, stat: Option<&Stat>, how: Indicator) -> Option<u8> {
+pub(super) fn indicator_of(
+    kind: Option<FileKind>,
+    stat: Option<&Stat>,
+    how: Indicator,
+) -> Option<u8> {
     let kind = kind?;
     if how == Indicator::None {
         return None;
@@ -85,13 +89,13 @@ pub(super) fn mark(kind: Option<FileKind>, stat: Option<&Stat>, how: Indicator) 
 }
 
 /// What follows the last dot.
-fn extension(name: &[u8]) -> &[u8] {
+fn name_extension(name: &[u8]) -> &[u8] {
     name.iter().rposition(|c| *c == b'.').map_or(b"", |i| &name[i..])
 }
 
 impl LsPlan {
     /// Sorts as the options say.
-    pub(super) fn sort(&self, list: &mut [LsEntry]) {
+    pub(super) fn sort_entries(&self, list: &mut [LsEntry]) {
         let dir = |e: &LsEntry| {
             e.kind == Some(FileKind::Dir)
                 || e.kind == Some(FileKind::Symlink)
@@ -107,8 +111,8 @@ impl LsPlan {
                 Sort::Name => Ordering::Equal,
                 Sort::Time => time(b).cmp(&time(a)),
                 Sort::Size => size(b).cmp(&size(a)),
-                Sort::Extension => extension(&a.name).cmp(extension(&b.name)),
-                Sort::Version => version(&a.name, &b.name),
+                Sort::Extension => name_extension(&a.name).cmp(name_extension(&b.name)),
+                Sort::Version => compare_version(&a.name, &b.name),
                 Sort::Width => locale::text_width(&a.quoted).cmp(&locale::text_width(&b.quoted)),
             };
             let order = order.then_with(|| a.name.cmp(&b.name));
@@ -122,8 +126,8 @@ impl LsPlan {
     }
 
     /// A name as it is printed.
-    pub(super) fn display(&self, name: &[u8]) -> Vec<u8> {
-        let mut shown = quote::quoted(name, self.quoting);
+    pub(super) fn display_name(&self, name: &[u8]) -> Vec<u8> {
+        let mut shown = quote::quote_name(name, self.quoting);
         if self.hide_control {
             let plain = shown.iter().all(|b| (0x20..0x7f).contains(b));
             if !plain {

@@ -3,7 +3,7 @@
 use super::entry::LsEntry;
 use super::options::{Indicator, LsFormat, LsPlan};
 use crate::common::quote::QuoteStyle;
-use crate::own::stat::blocks;
+use crate::own::stat::block_count;
 
 impl LsPlan {
     /// Whether names without quotes get a space where others have a quote.
@@ -43,7 +43,7 @@ pub(super) fn name(
     if quotes && !e.has_quotes() {
         out.push(b' ');
     }
-    let code = plan.colors.as_ref().and_then(|c| c.of(e));
+    let code = plan.colors.as_ref().and_then(|c| c.entry_color(e));
     if code.is_some() && !out.windows(4).any(|w| w == b"\x1b[0m") {
         // GNU resets the terminal before its first colour.
         out.extend_from_slice(b"\x1b[0m");
@@ -68,17 +68,19 @@ impl FrontColumns {
         // In a comma list nothing is aligned.
         let aligned = plan.format != LsFormat::Commas;
         FrontColumns {
-            inode: widest(&inode, plan.inode && aligned),
-            blocks: widest(&|e| block(plan, e), plan.blocks && aligned),
+            inode: widest(&inode_text, plan.inode && aligned),
+            blocks: widest(&|e| block_text(plan, e), plan.blocks && aligned),
         }
     }
 
     fn push(&self, out: &mut Vec<u8>, plan: &LsPlan, e: &LsEntry) {
         if plan.inode {
-            out.extend_from_slice(format!("{:>w$} ", inode(e), w = self.inode).as_bytes());
+            out.extend_from_slice(format!("{:>w$} ", inode_text(e), w = self.inode).as_bytes());
         }
         if plan.blocks {
-            out.extend_from_slice(format!("{:>w$} ", block(plan, e), w = self.blocks).as_bytes());
+            out.extend_from_slice(
+                format!("{:>w$} ", block_text(plan, e), w = self.blocks).as_bytes(),
+            );
         }
         if plan.context {
             out.extend_from_slice(b"? ");
@@ -88,24 +90,24 @@ impl FrontColumns {
     fn width(&self, plan: &LsPlan, e: &LsEntry) -> usize {
         let mut w = 0;
         if plan.inode {
-            w += self.inode.max(inode(e).len()) + 1;
+            w += self.inode.max(inode_text(e).len()) + 1;
         }
         if plan.blocks {
-            w += self.blocks.max(block(plan, e).len()) + 1;
+            w += self.blocks.max(block_text(plan, e).len()) + 1;
         }
         w + if plan.context { 2 } else { 0 }
     }
 }
 
-fn inode(e: &LsEntry) -> String {
+fn inode_text(e: &LsEntry) -> String {
     e.stat.as_ref().map_or_else(|| "?".to_string(), |s| s.ino.to_string())
 }
 
-fn block(plan: &LsPlan, e: &LsEntry) -> String {
-    e.stat.as_ref().map_or_else(|| "?".to_string(), |s| plan.block_scale.show(blocks(s) * 512))
+fn block_text(plan: &LsPlan, e: &LsEntry) -> String {
+    e.stat.as_ref().map_or_else(|| "?".to_string(), |s| plan.block_scale.show(block_count(s) * 512))
 }
 
-pub(super) fn show(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry]) {
+pub(super) fn layout_entries(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry]) {
     let front = FrontColumns::new(plan, entries);
     let quotes = plan.aligns_quotes() && entries.iter().any(LsEntry::has_quotes);
     let item = |out: &mut Vec<u8>, e: &LsEntry| {
@@ -120,15 +122,21 @@ pub(super) fn show(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry]) {
                 out.push(plan.end);
             }
         }
-        LsFormat::Commas => commas(out, plan, entries, &item, &width),
-        LsFormat::Columns | LsFormat::Across => grid(out, plan, entries, &item, &width),
+        LsFormat::Commas => layout_commas(out, plan, entries, &item, &width),
+        LsFormat::Columns | LsFormat::Across => layout_grid(out, plan, entries, &item, &width),
     }
 }
 
 type Item<'a> = &'a dyn Fn(&mut Vec<u8>, &LsEntry);
 type Width<'a> = &'a dyn Fn(&LsEntry) -> usize;
 
-fn commas(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry], item: Item<'_>, width: Width<'_>) {
+fn layout_commas(
+    out: &mut Vec<u8>,
+    plan: &LsPlan,
+    entries: &[LsEntry],
+    item: Item<'_>,
+    width: Width<'_>,
+) {
     let mut at = 0;
     for (i, e) in entries.iter().enumerate() {
         let w = width(e);
@@ -153,7 +161,13 @@ fn commas(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry], item: Item<'_>,
 /// Least width of a column: one character and two spaces.
 const MIN_COLUMN: usize = 3;
 
-fn grid(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry], item: Item<'_>, width: Width<'_>) {
+fn layout_grid(
+    out: &mut Vec<u8>,
+    plan: &LsPlan,
+    entries: &[LsEntry],
+    item: Item<'_>,
+    width: Width<'_>,
+) {
     let down = plan.format == LsFormat::Columns;
     let n = entries.len();
     if n == 0 {
@@ -205,7 +219,7 @@ fn grid(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry], item: Item<'_>, w
             }
             let from = at + widths[i];
             at += layout.get(c).copied().unwrap_or(0);
-            indent(out, from, at, plan.tab);
+            indent_to(out, from, at, plan.tab);
             c += 1;
         }
         out.push(plan.end);
@@ -213,7 +227,7 @@ fn grid(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry], item: Item<'_>, w
 }
 
 /// Moves on to a column, with tabs where they fit.
-fn indent(out: &mut Vec<u8>, mut from: usize, to: usize, tab: usize) {
+fn indent_to(out: &mut Vec<u8>, mut from: usize, to: usize, tab: usize) {
     while from < to {
         if tab != 0 && to / tab > (from + 1) / tab {
             out.push(b'\t');

@@ -6,7 +6,7 @@ use box_text::time::{civil, strftime};
 use super::entry::{self, LsEntry};
 use super::layout::{name, push_color};
 use super::options::{Indicator, LsPlan};
-use crate::own::stat::{blocks, mode_string};
+use crate::own::stat::{block_count, mode_string};
 
 /// Half of 365.2425 days: times older than this show the year.
 const HALF_YEAR: i64 = 31_556_952 / 2;
@@ -17,7 +17,7 @@ fn time_text(plan: &LsPlan, t: u64) -> Vec<u8> {
     let recent = plan.now - HALF_YEAR < s && s <= plan.now + 5;
     let format = if recent { &plan.time_formats.0 } else { &plan.time_formats.1 };
     let mut out = Vec::new();
-    strftime::format(&mut out, format, &plan.zone.broken(s, n));
+    strftime::format_date(&mut out, format, &plan.zone.to_civil(s, n));
     out
 }
 
@@ -40,7 +40,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(plan: &LsPlan, names: &AccountNames, stat: Option<&Stat>) -> Row {
+    fn from_stat(plan: &LsPlan, names: &AccountNames, stat: Option<&Stat>) -> Row {
         let Some(s) = stat else {
             let unknown = || "?".to_string();
             return Row {
@@ -56,7 +56,7 @@ impl Row {
         let owner = if plan.numeric { s.uid.to_string() } else { names.show_user(s.uid) };
         Row {
             inode: s.ino.to_string(),
-            blocks: plan.block_scale.show(blocks(s) * 512),
+            blocks: plan.block_scale.show(block_count(s) * 512),
             links: s.nlink.to_string(),
             author: owner.clone(),
             owner,
@@ -67,12 +67,18 @@ impl Row {
 }
 
 /// The widest cell of a column.
-fn widest(rows: &[Row], cell: fn(&Row) -> &String) -> usize {
+fn widest_cell(rows: &[Row], cell: fn(&Row) -> &String) -> usize {
     rows.iter().map(|row| cell(row).len()).max().unwrap_or(0)
 }
 
-pub(super) fn show(out: &mut Vec<u8>, plan: &LsPlan, names: &AccountNames, entries: &[LsEntry]) {
-    let rows: Vec<Row> = entries.iter().map(|e| Row::of(plan, names, e.stat.as_ref())).collect();
+pub(super) fn list_long(
+    out: &mut Vec<u8>,
+    plan: &LsPlan,
+    names: &AccountNames,
+    entries: &[LsEntry],
+) {
+    let rows: Vec<Row> =
+        entries.iter().map(|e| Row::from_stat(plan, names, e.stat.as_ref())).collect();
     // Numbers are aligned right, names left.
     let number = |out: &mut Vec<u8>, row: &Row, cell: fn(&Row) -> &String, width: usize| {
         out.extend_from_slice(format!("{:>width$} ", cell(row)).as_bytes());
@@ -84,7 +90,7 @@ pub(super) fn show(out: &mut Vec<u8>, plan: &LsPlan, names: &AccountNames, entri
             out.extend_from_slice(format!("{:<width$} ", cell(row)).as_bytes());
         }
     };
-    let column = |cell: fn(&Row) -> &String| (cell, widest(&rows, cell));
+    let column = |cell: fn(&Row) -> &String| (cell, widest_cell(&rows, cell));
     let before = [(plan.inode, column(|r| &r.inode)), (plan.blocks, column(|r| &r.blocks))];
     let people = [
         (plan.owner, column(|r| &r.owner)),
@@ -131,8 +137,8 @@ fn name_and_target(out: &mut Vec<u8>, plan: &LsPlan, entry: &LsEntry, quotes: bo
     name(out, plan, entry, quotes, indicator);
     let Some((text, target)) = &entry.target else { return };
     out.extend_from_slice(b" -> ");
-    let shown = plan.display(text);
+    let shown = plan.display_name(text);
     let code = plan.colors.as_ref().and_then(|c| c.of_target(text, target.as_ref()));
     push_color(out, code, &shown);
-    out.extend(entry::mark(target.map(|t| t.kind), target.as_ref(), plan.indicator));
+    out.extend(entry::indicator_of(target.map(|t| t.kind), target.as_ref(), plan.indicator));
 }

@@ -27,17 +27,17 @@ use options::{LsFollow, LsFormat, LsPlan, LsUsageError};
 const MINOR: u8 = 1;
 const SERIOUS: u8 = 2;
 
-pub(crate) fn ls(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_ls(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     run(ctx, args, None)
 }
 
 /// `ls -C -b`
-pub(crate) fn dir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_dir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     run(ctx, args, Some(LsFormat::Columns))
 }
 
 /// `ls -l -b`
-pub(crate) fn vdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+pub(crate) fn run_vdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     run(ctx, args, Some(LsFormat::Long))
 }
 
@@ -64,13 +64,13 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], default: Option<LsFormat>) -> Ended 
         operands.push(b".".to_vec());
     }
     let mut list = LsRun { ctx, plan, names: AccountNames::load(), status: 0, out: Vec::new() };
-    list.operands(&operands);
+    list.list_operands(&operands);
     let _ = list.flush();
     Ok(Exit(list.status))
 }
 
 impl LsRun<'_, '_> {
-    fn trouble(&mut self, status: u8) {
+    fn note_trouble(&mut self, status: u8) {
         self.status = self.status.max(status);
     }
 
@@ -81,7 +81,7 @@ impl LsRun<'_, '_> {
     }
 
     /// Lists the operands: files first, then what is in the directories.
-    fn operands(&mut self, operands: &[Vec<u8>]) {
+    fn list_operands(&mut self, operands: &[Vec<u8>]) {
         let (mut files, mut dirs) = (Vec::new(), Vec::new());
         for operand in operands {
             match self.stat_operand(operand) {
@@ -93,18 +93,18 @@ impl LsRun<'_, '_> {
                 }
                 Err(e) => {
                     self.flush();
-                    input::cannot(self.ctx, "cannot access", operand, &e);
-                    self.trouble(SERIOUS);
+                    input::report_cannot(self.ctx, "cannot access", operand, &e);
+                    self.note_trouble(SERIOUS);
                 }
             }
         }
-        self.plan.sort(&mut files);
-        self.plan.sort(&mut dirs);
+        self.plan.sort_entries(&mut files);
+        self.plan.sort_entries(&mut dirs);
         if !files.is_empty() {
-            self.show(&files);
+            self.print_entries(&files);
         }
         let headers = operands.len() > 1 || self.plan.recursive;
-        self.directories(dirs, headers, files.is_empty());
+        self.list_directories(dirs, headers, files.is_empty());
     }
 
     /// The status of an operand or, as the options say, of what it points to.
@@ -125,7 +125,7 @@ impl LsRun<'_, '_> {
     }
 
     /// Lists directories and, with `-R`, those in them.
-    fn directories(&mut self, dirs: Vec<LsEntry>, headers: bool, mut first: bool) {
+    fn list_directories(&mut self, dirs: Vec<LsEntry>, headers: bool, mut first: bool) {
         // Those still to list, the next one last; whether each was an operand.
         let mut todo: Vec<(Vec<u8>, bool)> =
             dirs.into_iter().rev().map(|d| (d.name, true)).collect();
@@ -134,23 +134,23 @@ impl LsRun<'_, '_> {
                 Ok(e) => e,
                 Err(e) => {
                     self.flush();
-                    input::cannot(self.ctx, "cannot open directory", &dir, &e);
-                    self.trouble(if operand { SERIOUS } else { MINOR });
+                    input::report_cannot(self.ctx, "cannot open directory", &dir, &e);
+                    self.note_trouble(if operand { SERIOUS } else { MINOR });
                     continue;
                 }
             };
             if headers {
-                self.header(&dir, first);
+                self.print_header(&dir, first);
             }
             first = false;
             if self.plan.format == LsFormat::Long || self.plan.blocks {
                 let stats = entries.iter().filter_map(|e| e.stat.as_ref());
-                let total: u64 = stats.map(super::stat::blocks).sum();
+                let total: u64 = stats.map(super::stat::block_count).sum();
                 let shown = self.plan.block_scale.show(total * 512);
                 self.out.extend_from_slice(format!("total {shown}").as_bytes());
                 self.out.push(self.plan.end);
             }
-            self.show(&entries);
+            self.print_entries(&entries);
             if !self.flush() {
                 return;
             }
@@ -158,20 +158,20 @@ impl LsRun<'_, '_> {
                 let below = entries.iter().rev().filter(|e| {
                     e.kind == Some(FileKind::Dir) && !matches!(e.name.as_slice(), b"." | b"..")
                 });
-                todo.extend(below.map(|e| (paths::join(&dir, &e.name), false)));
+                todo.extend(below.map(|e| (paths::join_path(&dir, &e.name), false)));
             }
         }
     }
 
     /// `DIR:` before what is in it.
-    fn header(&mut self, dir: &[u8], first: bool) {
+    fn print_header(&mut self, dir: &[u8], first: bool) {
         if !first {
             self.out.push(b'\n');
         }
         // A colon in a name is quoted, so that the header's own stands out.
         let shown = match self.plan.quoting {
-            quote::QuoteStyle::ShellEscape => quote::colon(dir),
-            style => quote::quoted(dir, style),
+            quote::QuoteStyle::ShellEscape => quote::quote_with_colon(dir),
+            style => quote::quote_name(dir, style),
         };
         self.out.extend_from_slice(&shown);
         self.out.extend_from_slice(b":\n");
@@ -191,10 +191,10 @@ impl LsRun<'_, '_> {
             names.insert(0, (b".".to_vec(), None));
         }
         for (name, kind) in names {
-            if !self.plan.shown(&name) {
+            if !self.plan.is_shown(&name) {
                 continue;
             }
-            let path = paths::join(dir, &name);
+            let path = paths::join_path(dir, &name);
             let full = self.ctx.path(&path);
             let mut stat = None;
             if self.plan.needs_stat || kind.is_none() {
@@ -204,8 +204,8 @@ impl LsRun<'_, '_> {
                 {
                     Ok(s) => stat = Some(s),
                     Err(e) => {
-                        input::cannot(self.ctx, "cannot access", &path, &e);
-                        self.trouble(MINOR);
+                        input::report_cannot(self.ctx, "cannot access", &path, &e);
+                        self.note_trouble(MINOR);
                     }
                 }
             }
@@ -223,14 +223,14 @@ impl LsRun<'_, '_> {
             }
             out.push(e);
         }
-        self.plan.sort(&mut out);
+        self.plan.sort_entries(&mut out);
         Ok(out)
     }
 
-    fn show(&mut self, entries: &[LsEntry]) {
+    fn print_entries(&mut self, entries: &[LsEntry]) {
         match self.plan.format {
-            LsFormat::Long => long::show(&mut self.out, &self.plan, &self.names, entries),
-            _ => layout::show(&mut self.out, &self.plan, entries),
+            LsFormat::Long => long::list_long(&mut self.out, &self.plan, &self.names, entries),
+            _ => layout::layout_entries(&mut self.out, &self.plan, entries),
         }
     }
 }

@@ -81,68 +81,68 @@ pub(super) const SPEC: Spec<LsFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "List information about the FILEs (the current directory by default).\nSort entries alphabetically if none of -cftuvSUX nor --sort is specified.",
     &[
-        Opt::new(LsFlag::All, 'a', "all").says("do not ignore entries starting with ."),
-        Opt::new(LsFlag::AlmostAll, 'A', "almost-all").says("do not list implied . and .."),
-        Opt::long(LsFlag::Author, "author").says("with -l, print the author of each file"),
-        Opt::new(LsFlag::Escape, 'b', "escape").says("print C-style escapes for nongraphic characters"),
-        Opt::long(LsFlag::BlockSize, "block-size").takes("SIZE", "with -l, scale sizes by SIZE when printing them"),
-        Opt::new(LsFlag::IgnoreBackups, 'B', "ignore-backups").says("do not list implied entries ending with ~"),
-        Opt::new(LsFlag::Ctime, 'c', "").says("with -lt: sort by, and show, ctime; with -l: show ctime\nand sort by name; otherwise: sort by ctime, newest first"),
-        Opt::new(LsFlag::Columns, 'C', "").says("list entries by columns"),
+        Opt::new(LsFlag::All, 'a', "all").with_help("do not ignore entries starting with ."),
+        Opt::new(LsFlag::AlmostAll, 'A', "almost-all").with_help("do not list implied . and .."),
+        Opt::long(LsFlag::Author, "author").with_help("with -l, print the author of each file"),
+        Opt::new(LsFlag::Escape, 'b', "escape").with_help("print C-style escapes for nongraphic characters"),
+        Opt::long(LsFlag::BlockSize, "block-size").with_argument("SIZE", "with -l, scale sizes by SIZE when printing them"),
+        Opt::new(LsFlag::IgnoreBackups, 'B', "ignore-backups").with_help("do not list implied entries ending with ~"),
+        Opt::new(LsFlag::Ctime, 'c', "").with_help("with -lt: sort by, and show, ctime; with -l: show ctime\nand sort by name; otherwise: sort by ctime, newest first"),
+        Opt::new(LsFlag::Columns, 'C', "").with_help("list entries by columns"),
         Opt::long(LsFlag::Color, "color").may_take("WHEN", "color the output WHEN: always (default), auto, never"),
-        Opt::new(LsFlag::Directory, 'd', "directory").says("list directories themselves, not their contents"),
-        Opt::new(LsFlag::Dired, 'D', "dired").says("(ignored)"),
-        Opt::new(LsFlag::Unordered, 'f', "").says("list all entries in directory order"),
-        Opt::new(LsFlag::Classify, 'F', "").says("append indicator (one of */=>@|) to entries"),
+        Opt::new(LsFlag::Directory, 'd', "directory").with_help("list directories themselves, not their contents"),
+        Opt::new(LsFlag::Dired, 'D', "dired").with_help("(ignored)"),
+        Opt::new(LsFlag::Unordered, 'f', "").with_help("list all entries in directory order"),
+        Opt::new(LsFlag::Classify, 'F', "").with_help("append indicator (one of */=>@|) to entries"),
         Opt::long(LsFlag::Classify, "classify").may_take("WHEN", "the same, WHEN: always (default), auto, never"),
-        Opt::long(LsFlag::FileType, "file-type").says("likewise, except do not append '*'"),
-        Opt::long(LsFlag::Format, "format").takes("WORD", "across -x, commas -m, horizontal -x, long -l,\nsingle-column -1, verbose -l, vertical -C"),
-        Opt::long(LsFlag::FullTime, "full-time").says("like -l --time-style=full-iso"),
-        Opt::new(LsFlag::LongWithoutOwner, 'g', "").says("like -l, but do not list owner"),
-        Opt::long(LsFlag::GroupDirectoriesFirst, "group-directories-first").says("group directories before files"),
-        Opt::new(LsFlag::NoGroup, 'G', "no-group").says("in a long listing, don't print group names"),
-        Opt::new(LsFlag::HumanReadable, 'h', "human-readable").says("with -l and -s, print sizes like 1K 234M 2G etc."),
-        Opt::long(LsFlag::Si, "si").says("likewise, but use powers of 1000 not 1024"),
-        Opt::new(LsFlag::DereferenceCommandLine, 'H', "dereference-command-line").says("follow symbolic links listed on the command line"),
-        Opt::long(LsFlag::DereferenceDirs, "dereference-command-line-symlink-to-dir").says("follow each command line symbolic link that\npoints to a directory"),
-        Opt::long(LsFlag::Hide, "hide").takes("PATTERN", "do not list implied entries matching shell PATTERN\n(overridden by -a or -A)"),
+        Opt::long(LsFlag::FileType, "file-type").with_help("likewise, except do not append '*'"),
+        Opt::long(LsFlag::Format, "format").with_argument("WORD", "across -x, commas -m, horizontal -x, long -l,\nsingle-column -1, verbose -l, vertical -C"),
+        Opt::long(LsFlag::FullTime, "full-time").with_help("like -l --time-style=full-iso"),
+        Opt::new(LsFlag::LongWithoutOwner, 'g', "").with_help("like -l, but do not list owner"),
+        Opt::long(LsFlag::GroupDirectoriesFirst, "group-directories-first").with_help("group directories before files"),
+        Opt::new(LsFlag::NoGroup, 'G', "no-group").with_help("in a long listing, don't print group names"),
+        Opt::new(LsFlag::HumanReadable, 'h', "human-readable").with_help("with -l and -s, print sizes like 1K 234M 2G etc."),
+        Opt::long(LsFlag::Si, "si").with_help("likewise, but use powers of 1000 not 1024"),
+        Opt::new(LsFlag::DereferenceCommandLine, 'H', "dereference-command-line").with_help("follow symbolic links listed on the command line"),
+        Opt::long(LsFlag::DereferenceDirs, "dereference-command-line-symlink-to-dir").with_help("follow each command line symbolic link that\npoints to a directory"),
+        Opt::long(LsFlag::Hide, "hide").with_argument("PATTERN", "do not list implied entries matching shell PATTERN\n(overridden by -a or -A)"),
         Opt::long(LsFlag::Hyperlink, "hyperlink").may_take("WHEN", "(ignored)"),
-        Opt::long(LsFlag::IndicatorStyle, "indicator-style").takes("WORD", "append indicator with style WORD to entry names:\nnone (default), slash (-p), file-type, classify (-F)"),
-        Opt::new(LsFlag::Inode, 'i', "inode").says("print the index number of each file"),
-        Opt::new(LsFlag::Ignore, 'I', "ignore").takes("PATTERN", "do not list implied entries matching shell PATTERN"),
-        Opt::new(LsFlag::Kibibytes, 'k', "kibibytes").says("default to 1024-byte blocks for disk usage"),
-        Opt::new(LsFlag::Long, 'l', "").says("use a long listing format"),
-        Opt::new(LsFlag::Dereference, 'L', "dereference").says("when showing file information for a symbolic link,\nshow information for the file the link references"),
-        Opt::new(LsFlag::Commas, 'm', "").says("fill width with a comma separated list of entries"),
-        Opt::new(LsFlag::NumericUidGid, 'n', "numeric-uid-gid").says("like -l, but list numeric user and group IDs"),
-        Opt::new(LsFlag::Literal, 'N', "literal").says("print entry names without quoting"),
-        Opt::new(LsFlag::LongWithoutGroup, 'o', "").says("like -l, but do not list group information"),
-        Opt::new(LsFlag::Slash, 'p', "").says("append / indicator to directories"),
-        Opt::new(LsFlag::HideControlChars, 'q', "hide-control-chars").says("print ? instead of nongraphic characters"),
-        Opt::long(LsFlag::ShowControlChars, "show-control-chars").says("show nongraphic characters as-is"),
-        Opt::new(LsFlag::QuoteName, 'Q', "quote-name").says("enclose entry names in double quotes"),
-        Opt::long(LsFlag::QuotingStyle, "quoting-style").takes("WORD", "literal, locale, shell, shell-always,\nshell-escape, shell-escape-always, c, escape"),
-        Opt::new(LsFlag::Reverse, 'r', "reverse").says("reverse order while sorting"),
-        Opt::new(LsFlag::Recursive, 'R', "recursive").says("list subdirectories recursively"),
-        Opt::new(LsFlag::Size, 's', "size").says("print the allocated size of each file, in blocks"),
-        Opt::new(LsFlag::BySize, 'S', "").says("sort by file size, largest first"),
-        Opt::long(LsFlag::Sort, "sort").takes("WORD", "none (-U), size (-S), time (-t), version (-v),\nextension (-X), width"),
-        Opt::long(LsFlag::Time, "time").takes("WORD", "atime access use (-u), ctime status (-c),\nmtime modification (default), birth creation"),
-        Opt::long(LsFlag::TimeStyle, "time-style").takes("STYLE", "full-iso, long-iso, iso, locale, or +FORMAT"),
-        Opt::new(LsFlag::ByTime, 't', "").says("sort by time, newest first"),
-        Opt::new(LsFlag::Tabsize, 'T', "tabsize").takes("COLS", "assume tab stops at each COLS instead of 8"),
-        Opt::new(LsFlag::AccessTime, 'u', "").says("with -lt: sort by, and show, access time; with -l: show\naccess time and sort by name; otherwise: sort by access time"),
-        Opt::new(LsFlag::Unsorted, 'U', "").says("do not sort; list entries in directory order"),
-        Opt::new(LsFlag::ByVersion, 'v', "").says("natural sort of (version) numbers within text"),
-        Opt::new(LsFlag::Width, 'w', "width").takes("COLS", "set output width to COLS.  0 means no limit"),
-        Opt::new(LsFlag::Across, 'x', "").says("list entries by lines instead of by columns"),
-        Opt::new(LsFlag::ByExtension, 'X', "").says("sort alphabetically by entry extension"),
-        Opt::new(LsFlag::Context, 'Z', "context").says("print any security context of each file"),
-        Opt::long(LsFlag::Zero, "zero").says("end each output line with NUL, not newline"),
-        Opt::new(LsFlag::OnePerLine, '1', "").says("list one file per line"),
+        Opt::long(LsFlag::IndicatorStyle, "indicator-style").with_argument("WORD", "append indicator with style WORD to entry names:\nnone (default), slash (-p), file-type, classify (-F)"),
+        Opt::new(LsFlag::Inode, 'i', "inode").with_help("print the index number of each file"),
+        Opt::new(LsFlag::Ignore, 'I', "ignore").with_argument("PATTERN", "do not list implied entries matching shell PATTERN"),
+        Opt::new(LsFlag::Kibibytes, 'k', "kibibytes").with_help("default to 1024-byte blocks for disk usage"),
+        Opt::new(LsFlag::Long, 'l', "").with_help("use a long listing format"),
+        Opt::new(LsFlag::Dereference, 'L', "dereference").with_help("when showing file information for a symbolic link,\nshow information for the file the link references"),
+        Opt::new(LsFlag::Commas, 'm', "").with_help("fill width with a comma separated list of entries"),
+        Opt::new(LsFlag::NumericUidGid, 'n', "numeric-uid-gid").with_help("like -l, but list numeric user and group IDs"),
+        Opt::new(LsFlag::Literal, 'N', "literal").with_help("print entry names without quoting"),
+        Opt::new(LsFlag::LongWithoutGroup, 'o', "").with_help("like -l, but do not list group information"),
+        Opt::new(LsFlag::Slash, 'p', "").with_help("append / indicator to directories"),
+        Opt::new(LsFlag::HideControlChars, 'q', "hide-control-chars").with_help("print ? instead of nongraphic characters"),
+        Opt::long(LsFlag::ShowControlChars, "show-control-chars").with_help("show nongraphic characters as-is"),
+        Opt::new(LsFlag::QuoteName, 'Q', "quote-name").with_help("enclose entry names in double quotes"),
+        Opt::long(LsFlag::QuotingStyle, "quoting-style").with_argument("WORD", "literal, locale, shell, shell-always,\nshell-escape, shell-escape-always, c, escape"),
+        Opt::new(LsFlag::Reverse, 'r', "reverse").with_help("reverse order while sorting"),
+        Opt::new(LsFlag::Recursive, 'R', "recursive").with_help("list subdirectories recursively"),
+        Opt::new(LsFlag::Size, 's', "size").with_help("print the allocated size of each file, in blocks"),
+        Opt::new(LsFlag::BySize, 'S', "").with_help("sort by file size, largest first"),
+        Opt::long(LsFlag::Sort, "sort").with_argument("WORD", "none (-U), size (-S), time (-t), version (-v),\nextension (-X), width"),
+        Opt::long(LsFlag::Time, "time").with_argument("WORD", "atime access use (-u), ctime status (-c),\nmtime modification (default), birth creation"),
+        Opt::long(LsFlag::TimeStyle, "time-style").with_argument("STYLE", "full-iso, long-iso, iso, locale, or +FORMAT"),
+        Opt::new(LsFlag::ByTime, 't', "").with_help("sort by time, newest first"),
+        Opt::new(LsFlag::Tabsize, 'T', "tabsize").with_argument("COLS", "assume tab stops at each COLS instead of 8"),
+        Opt::new(LsFlag::AccessTime, 'u', "").with_help("with -lt: sort by, and show, access time; with -l: show\naccess time and sort by name; otherwise: sort by access time"),
+        Opt::new(LsFlag::Unsorted, 'U', "").with_help("do not sort; list entries in directory order"),
+        Opt::new(LsFlag::ByVersion, 'v', "").with_help("natural sort of (version) numbers within text"),
+        Opt::new(LsFlag::Width, 'w', "width").with_argument("COLS", "set output width to COLS.  0 means no limit"),
+        Opt::new(LsFlag::Across, 'x', "").with_help("list entries by lines instead of by columns"),
+        Opt::new(LsFlag::ByExtension, 'X', "").with_help("sort alphabetically by entry extension"),
+        Opt::new(LsFlag::Context, 'Z', "context").with_help("print any security context of each file"),
+        Opt::long(LsFlag::Zero, "zero").with_help("end each output line with NUL, not newline"),
+        Opt::new(LsFlag::OnePerLine, '1', "").with_help("list one file per line"),
     ],
 )
-.after("Exit status:\n 0  if OK,\n 1  if minor problems (e.g., cannot access subdirectory),\n 2  if serious trouble (e.g., cannot access command-line argument).");
+.with_footer("Exit status:\n 0  if OK,\n 1  if minor problems (e.g., cannot access subdirectory),\n 2  if serious trouble (e.g., cannot access command-line argument).");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LsFormat {
@@ -230,28 +230,28 @@ pub(super) enum LsUsageError {
     Other(Vec<u8>),
 }
 
-fn bad(value: &[u8], option: &str) -> LsUsageError {
-    let shown = quote::always(value);
+fn bad_argument(value: &[u8], option: &str) -> LsUsageError {
+    let shown = quote::quote_in_sentence(value);
     LsUsageError::Word(
         [b"invalid argument ", &*shown, b" for '--", option.as_bytes(), b"'"].concat(),
     )
 }
 
 /// Another thing that is no value of an option.
-fn invalid(what: &[u8], value: &[u8]) -> LsUsageError {
-    LsUsageError::Other([what, &*quote::always(value)].concat())
+fn invalid_value(what: &[u8], value: &[u8]) -> LsUsageError {
+    LsUsageError::Other([what, &*quote::quote_in_sentence(value)].concat())
 }
 
 /// A number in an option; `what` is said of one that is none.
-fn count(
+fn parse_count(
     p: &ParsedOptions<LsFlag>,
     flag: LsFlag,
     what: &[u8],
     default: u64,
 ) -> Result<u64, LsUsageError> {
-    match p.last(flag) {
+    match p.last_value(flag) {
         None => Ok(default),
-        Some(text) => number::decimal(text).ok_or_else(|| invalid(what, text)),
+        Some(text) => number::parse_decimal(text).ok_or_else(|| invalid_value(what, text)),
     }
 }
 
@@ -262,14 +262,15 @@ impl LsPlan {
         p: &ParsedOptions<LsFlag>,
         default: Option<LsFormat>,
     ) -> Result<LsPlan, LsUsageError> {
-        let chosen = LsChoices::of(ctx, p, default)?;
-        let (quoting, sort, follow) = (chosen.quoting(default), chosen.sort(), chosen.follow(p));
-        let columns = ctx.env.get(b"COLUMNS").and_then(number::decimal).filter(|n| *n > 0);
-        let width = count(p, LsFlag::Width, b"invalid line width: ", columns.unwrap_or(80))?;
-        let tab = count(p, LsFlag::Tabsize, b"invalid tab size: ", 8)?;
+        let chosen = LsChoices::from_options(ctx, p, default)?;
+        let (quoting, sort, follow) =
+            (chosen.quoting_style(default), chosen.sort_order(), chosen.follow_policy(p));
+        let columns = ctx.env.get(b"COLUMNS").and_then(number::parse_decimal).filter(|n| *n > 0);
+        let width = parse_count(p, LsFlag::Width, b"invalid line width: ", columns.unwrap_or(80))?;
+        let tab = parse_count(p, LsFlag::Tabsize, b"invalid tab size: ", 8)?;
         let patterns = |flag: LsFlag| -> Vec<GlobPattern> {
             let options = GlobOptions { period: true, ..GlobOptions::default() };
-            p.all(flag).map(|t| GlobPattern::new(t, options)).collect()
+            p.all_values(flag).map(|t| GlobPattern::new(t, options)).collect()
         };
         let block_env = [&b"LS_BLOCK_SIZE"[..], b"BLOCK_SIZE"]
             .iter()
@@ -277,21 +278,21 @@ impl LsPlan {
             .and_then(SizeScale::parse);
         let style = chosen.time_style.as_deref().or_else(|| ctx.env.get(b"TIME_STYLE"));
         let colors = chosen.color.then(|| LsColors::new(ctx.env.get(b"LS_COLORS")));
-        let dirs_first = p.has(LsFlag::GroupDirectoriesFirst);
+        let dirs_first = p.has_option(LsFlag::GroupDirectoriesFirst);
         let shows_types = matches!(chosen.indicator, Indicator::FileType | Indicator::Classify);
         let needs_target = chosen.format == LsFormat::Long || colors.is_some() || dirs_first;
         Ok(LsPlan {
             format: chosen.format,
             sort,
-            reverse: p.has(LsFlag::Reverse),
+            reverse: p.has_option(LsFlag::Reverse),
             dirs_first,
             all: chosen.all,
             almost_all: chosen.almost_all || chosen.all,
-            ignore_backups: p.has(LsFlag::IgnoreBackups),
+            ignore_backups: p.has_option(LsFlag::IgnoreBackups),
             ignore: patterns(LsFlag::Ignore),
             hide: patterns(LsFlag::Hide),
-            directory: p.has(LsFlag::Directory),
-            recursive: p.has(LsFlag::Recursive) && !p.has(LsFlag::Directory),
+            directory: p.has_option(LsFlag::Directory),
+            recursive: p.has_option(LsFlag::Recursive) && !p.has_option(LsFlag::Directory),
             follow,
             indicator: chosen.indicator,
             quoting,
@@ -300,22 +301,22 @@ impl LsPlan {
                     quoting,
                     QuoteStyle::Literal | QuoteStyle::Shell | QuoteStyle::ShellAlways
                 ),
-            inode: p.has(LsFlag::Inode),
-            blocks: p.has(LsFlag::Size),
+            inode: p.has_option(LsFlag::Inode),
+            blocks: p.has_option(LsFlag::Size),
             block_scale: chosen.scale.or(block_env).unwrap_or(SizeScale::Units(1024, "")),
             size_scale: chosen.scale.unwrap_or(SizeScale::Units(1, "")),
             owner: chosen.owner,
             group: chosen.group,
-            author: p.has(LsFlag::Author),
-            context: p.has(LsFlag::Context),
+            author: p.has_option(LsFlag::Author),
+            context: p.has_option(LsFlag::Context),
             numeric: chosen.numeric,
             width: usize::try_from(width).unwrap_or(usize::MAX),
             tab: usize::try_from(tab).unwrap_or(8),
-            end: if p.has(LsFlag::Zero) { 0 } else { b'\n' },
+            end: if p.has_option(LsFlag::Zero) { 0 } else { b'\n' },
             needs_stat: needs_target
                 || matches!(sort, Sort::Time | Sort::Size)
-                || p.has(LsFlag::Inode)
-                || p.has(LsFlag::Size)
+                || p.has_option(LsFlag::Inode)
+                || p.has_option(LsFlag::Size)
                 || shows_types
                 || follow == LsFollow::Always,
             needs_target,
@@ -326,12 +327,12 @@ impl LsPlan {
             time: chosen.time.unwrap_or(b'm'),
             time_formats: time_formats(style)?,
             zone: ctx.zone(),
-            now: clock::now().0,
+            now: clock::current_time().0,
         })
     }
 
     /// Whether an entry of a directory is listed.
-    pub(super) fn shown(&self, name: &[u8]) -> bool {
+    pub(super) fn is_shown(&self, name: &[u8]) -> bool {
         if !self.almost_all && name.starts_with(b".") {
             return false;
         }
@@ -368,6 +369,6 @@ fn time_formats(style: Option<&[u8]>) -> Result<(Vec<u8>, Vec<u8>), LsUsageError
             Some(i) => (f[i + 1..].to_vec(), f[..i].to_vec()),
             None => both(f),
         },
-        _ => return Err(bad(style, "time-style")),
+        _ => return Err(bad_argument(style, "time-style")),
     })
 }

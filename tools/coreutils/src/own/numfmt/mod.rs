@@ -29,7 +29,7 @@ enum LineEnd {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let o = match NumfmtOptions::of(&p) {
+    let o = match NumfmtOptions::from_options(&p) {
         Ok(o) => o,
         Err((message, hint)) => {
             ctx.error_bytes(&[&message]);
@@ -41,11 +41,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let mut failed = false;
     let end = if p.operands.is_empty() {
-        lines(ctx, &o, &mut failed)
+        convert_lines(ctx, &o, &mut failed)
     } else {
         let mut end = LineEnd::Done;
         for operand in &p.operands {
-            end = line(ctx, &o, operand, true, &mut failed);
+            end = convert_line(ctx, &o, operand, true, &mut failed);
             if !matches!(end, LineEnd::Done) {
                 break;
             }
@@ -60,7 +60,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-fn lines(ctx: &mut Ctx<'_>, o: &NumfmtOptions, failed: &mut bool) -> LineEnd {
+fn convert_lines(ctx: &mut Ctx<'_>, o: &NumfmtOptions, failed: &mut bool) -> LineEnd {
     let mut text = Vec::new();
     let mut header = o.header;
     loop {
@@ -69,7 +69,7 @@ fn lines(ctx: &mut Ctx<'_>, o: &NumfmtOptions, failed: &mut bool) -> LineEnd {
             Ok(0) => return LineEnd::Done,
             Ok(_) => {}
             Err(e) => {
-                let reason = box_sys::strerror(&e);
+                let reason = box_sys::error_text(&e);
                 ctx.error(format_args!("error reading input: {reason}"));
                 return LineEnd::Done;
             }
@@ -83,7 +83,7 @@ fn lines(ctx: &mut Ctx<'_>, o: &NumfmtOptions, failed: &mut bool) -> LineEnd {
             continue;
         }
         let body = if ended { &text[..text.len() - 1] } else { &text[..] };
-        match line(ctx, o, body, ended, failed) {
+        match convert_line(ctx, o, body, ended, failed) {
             LineEnd::Done => {}
             other => return other,
         }
@@ -102,7 +102,7 @@ fn field_end(text: &[u8], delimiter: Option<u8>) -> usize {
     }
 }
 
-fn line(
+fn convert_line(
     ctx: &mut Ctx<'_>,
     o: &NumfmtOptions,
     text: &[u8],
@@ -116,7 +116,7 @@ fn line(
         let end = field_end(rest, o.delimiter);
         let field = &rest[..end];
         let written = if o.fields.iter().any(|(a, b)| (*a..=*b).contains(&number)) {
-            match convert(ctx, o, field, number) {
+            match convert_field(ctx, o, field, number) {
                 Ok(text) => ctx.stdout.write_all(&text),
                 Err(shown) => {
                     *failed = true;
@@ -149,7 +149,7 @@ fn line(
 }
 
 /// The field as it is to be written; after a message what is left of it was.
-fn convert(
+fn convert_field(
     ctx: &mut Ctx<'_>,
     o: &NumfmtOptions,
     field: &[u8],
@@ -169,7 +169,7 @@ fn convert(
     let mut value = match NumfmtValue::parse(text, o.from) {
         Ok(v) => v,
         Err(why) => {
-            let shown = quote::always(text);
+            let shown = quote::quote_in_sentence(text);
             let (before, after): (&[u8], &[u8]) = match why {
                 Invalid::Number => (b"invalid number: ", b""),
                 Invalid::TooLarge => (b"value too large to be converted: ", b""),
@@ -179,14 +179,14 @@ fn convert(
                 Invalid::Suffix => (b"invalid suffix in input: ", b""),
                 Invalid::MissingI => (b"missing 'i' suffix in input: ", b" (e.g Ki/Mi/Gi)"),
                 Invalid::Rest(at) => {
-                    let rest = quote::always(&text[at..]);
+                    let rest = quote::quote_in_sentence(&text[at..]);
                     return fail(ctx, &[b"invalid suffix in input ", &shown, b": ", &rest]);
                 }
             };
             return fail(ctx, &[before, &shown, after]);
         }
     };
-    value.convert(o.from_unit, o.to_unit);
+    value.convert_unit(o.from_unit, o.to_unit);
     let mut out = match o.style.write(&value) {
         Ok(text) => text.into_bytes(),
         Err(message) => return fail(ctx, &[message.as_bytes()]),

@@ -29,36 +29,36 @@ pub(super) const SPEC: Spec<NumfmtFlag> = Spec::new(
     "[OPTION]... [NUMBER]...",
     "Reformat NUMBER(s), or the numbers from standard input if none are specified.",
     &[
-        Opt::long(NumfmtFlag::Debug, "debug").says("print warnings about invalid input"),
+        Opt::long(NumfmtFlag::Debug, "debug").with_help("print warnings about invalid input"),
         Opt::new(NumfmtFlag::Delimiter, 'd', "delimiter")
-            .takes("X", "use X instead of whitespace for field delimiter"),
+            .with_argument("X", "use X instead of whitespace for field delimiter"),
         Opt::long(NumfmtFlag::Field, "field")
-            .takes("FIELDS", "replace the numbers in these input fields (default=1)"),
-        Opt::long(NumfmtFlag::Format, "format").takes("FORMAT", "use printf style floating-point FORMAT"),
+            .with_argument("FIELDS", "replace the numbers in these input fields (default=1)"),
+        Opt::long(NumfmtFlag::Format, "format").with_argument("FORMAT", "use printf style floating-point FORMAT"),
         Opt::long(NumfmtFlag::From, "from")
-            .takes("UNIT", "auto-scale input numbers to UNITs; default is 'none'"),
+            .with_argument("UNIT", "auto-scale input numbers to UNITs; default is 'none'"),
         Opt::long(NumfmtFlag::FromUnit, "from-unit")
-            .takes("N", "specify the input unit size (instead of the default 1)"),
+            .with_argument("N", "specify the input unit size (instead of the default 1)"),
         Opt::long(NumfmtFlag::Grouping, "grouping")
-            .says("use locale-defined grouping of digits (none in this locale)"),
+            .with_help("use locale-defined grouping of digits (none in this locale)"),
         Opt::long(NumfmtFlag::Header, "header")
             .may_take("N", "print (without converting) the first N header lines (1)"),
         Opt::long(NumfmtFlag::Invalid, "invalid")
-            .takes("MODE", "failure mode for invalid numbers: abort (default), fail, warn, ignore"),
+            .with_argument("MODE", "failure mode for invalid numbers: abort (default), fail, warn, ignore"),
         Opt::long(NumfmtFlag::Padding, "padding")
-            .takes("N", "pad the output to N characters; negative N left-aligns"),
+            .with_argument("N", "pad the output to N characters; negative N left-aligns"),
         Opt::long(NumfmtFlag::Round, "round")
-            .takes("METHOD", "up, down, from-zero (default), towards-zero, nearest"),
+            .with_argument("METHOD", "up, down, from-zero (default), towards-zero, nearest"),
         Opt::long(NumfmtFlag::Suffix, "suffix")
-            .takes("SUFFIX", "add SUFFIX to output numbers, and accept it in input"),
-        Opt::long(NumfmtFlag::To, "to").takes("UNIT", "auto-scale output numbers to UNITs"),
+            .with_argument("SUFFIX", "add SUFFIX to output numbers, and accept it in input"),
+        Opt::long(NumfmtFlag::To, "to").with_argument("UNIT", "auto-scale output numbers to UNITs"),
         Opt::long(NumfmtFlag::ToUnit, "to-unit")
-            .takes("N", "the output unit size (instead of the default 1)"),
+            .with_argument("N", "the output unit size (instead of the default 1)"),
         Opt::new(NumfmtFlag::ZeroTerminated, 'z', "zero-terminated")
-            .says("line delimiter is NUL, not newline"),
+            .with_help("line delimiter is NUL, not newline"),
     ],
 )
-.after("UNIT: none, auto (1K = 1000, 1Ki = 1024), si (1K = 1000), iec (1K = 1024), iec-i (1Ki = 1024).\nFIELDS: N, N-, N-M, -M, - (all), joined by commas.\nFORMAT: text with one %[0]['][-][WIDTH][.PRECISION]f.");
+.with_footer("UNIT: none, auto (1K = 1000, 1Ki = 1024), si (1K = 1000), iec (1K = 1024), iec-i (1Ki = 1024).\nFIELDS: N, N-, N-M, -M, - (all), joined by commas.\nFORMAT: text with one %[0]['][-][WIDTH][.PRECISION]f.");
 
 /// What is done about an invalid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,12 +96,16 @@ pub(super) struct NumfmtOptions {
 /// A message, and whether the hint about `--help` follows.
 pub(super) type Wrong = (Vec<u8>, bool);
 
-fn plain<T>(parts: &[&[u8]]) -> Result<T, Wrong> {
+fn plain_error<T>(parts: &[&[u8]]) -> Result<T, Wrong> {
     Err((parts.concat(), false))
 }
 
 /// One of a list of words, or an unambiguous beginning.
-fn word<T: Copy + PartialEq>(option: &str, text: &[u8], list: &[(&str, T)]) -> Result<T, Wrong> {
+fn parse_word<T: Copy + PartialEq>(
+    option: &str,
+    text: &[u8],
+    list: &[(&str, T)],
+) -> Result<T, Wrong> {
     if let Some((_, v)) = list.iter().find(|(w, _)| w.as_bytes() == text) {
         return Ok(*v);
     }
@@ -111,8 +115,8 @@ fn word<T: Copy + PartialEq>(option: &str, text: &[u8], list: &[(&str, T)]) -> R
         [first, rest @ ..] if rest.iter().all(|v| v == first) => Ok(*first),
         found => {
             let what: &[u8] = if found.is_empty() { b"invalid" } else { b"ambiguous" };
-            let mut m = [what, b" argument ", &quote::always(text), b" for "].concat();
-            m.extend_from_slice(&quote::always(option.as_bytes()));
+            let mut m = [what, b" argument ", &quote::quote_in_sentence(text), b" for "].concat();
+            m.extend_from_slice(&quote::quote_in_sentence(option.as_bytes()));
             m.extend_from_slice(b"\nValid arguments are:");
             list.iter().for_each(|(w, _)| m.extend_from_slice(format!("\n  - '{w}'").as_bytes()));
             Err((m, true))
@@ -121,12 +125,12 @@ fn word<T: Copy + PartialEq>(option: &str, text: &[u8], list: &[(&str, T)]) -> R
 }
 
 /// A unit size: `512`, `4K` (thousands), `4Ki`.
-fn unit(text: &[u8]) -> Result<u64, Wrong> {
-    let wrong = || plain(&[b"invalid unit size: ", &quote::always(text)]);
+fn parse_unit(text: &[u8]) -> Result<u64, Wrong> {
+    let wrong = || plain_error(&[b"invalid unit size: ", &quote::quote_in_sentence(text)]);
     let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
     let n = match digits {
         0 if !text.is_empty() => Some(1),
-        _ => number::decimal(&text[..digits]),
+        _ => number::parse_decimal(&text[..digits]),
     };
     let Some(n) = n else { return wrong() };
     let factor = match &text[digits..] {
@@ -147,16 +151,19 @@ fn unit(text: &[u8]) -> Result<u64, Wrong> {
     }
 }
 
-fn fields(text: &[u8]) -> Result<Vec<(usize, usize)>, Wrong> {
+fn parse_fields(text: &[u8]) -> Result<Vec<(usize, usize)>, Wrong> {
     let mut out = Vec::new();
     let end = |t: &[u8]| -> Result<Option<usize>, Wrong> {
         if t.is_empty() {
             return Ok(None);
         }
-        match number::decimal(t).filter(|n| *n < u64::MAX) {
+        match number::parse_decimal(t).filter(|n| *n < u64::MAX) {
             Some(0) => Err((b"fields are numbered from 1".to_vec(), true)),
             Some(n) => Ok(Some(usize::try_from(n).unwrap_or(usize::MAX))),
-            None => Err(([b"invalid field value ".as_slice(), &quote::always(t)].concat(), true)),
+            None => Err((
+                [b"invalid field value ".as_slice(), &quote::quote_in_sentence(t)].concat(),
+                true,
+            )),
         }
     };
     for part in text.split(|c| matches!(c, b',' | b' ' | b'\t')) {
@@ -178,10 +185,10 @@ fn fields(text: &[u8]) -> Result<Vec<(usize, usize)>, Wrong> {
 }
 
 /// The parts of `--format`: text around one directive.
-fn format(o: &mut NumfmtOptions, text: &[u8]) -> Result<(), Wrong> {
-    let shown = quote::always(text);
-    let Some((at, doubled)) = directive(text) else {
-        return plain(&[b"format ", &shown, b" has no % directive"]);
+fn parse_format(o: &mut NumfmtOptions, text: &[u8]) -> Result<(), Wrong> {
+    let shown = quote::quote_in_sentence(text);
+    let Some((at, doubled)) = find_directive(text) else {
+        return plain_error(&[b"format ", &shown, b" has no % directive"]);
     };
     // GNU 9.1 counts `%%` as one character of the text before the directive, but copies both.
     o.before = text[..at - doubled].to_vec();
@@ -192,9 +199,9 @@ fn format(o: &mut NumfmtOptions, text: &[u8]) -> Result<(), Wrong> {
         zero |= c == b'0';
     }
     let left = rest.next_of(b"-").is_some();
-    if let Some(width) = rest.number().filter(|w| *w > 0) {
+    if let Some(width) = rest.take_number().filter(|w| *w > 0) {
         if width > 1 << 20 {
-            return plain(&[b"invalid format ", &shown, b" (width overflow)"]);
+            return plain_error(&[b"invalid format ", &shown, b" (width overflow)"]);
         }
         if zero && !left {
             o.style.zeros = width;
@@ -204,30 +211,34 @@ fn format(o: &mut NumfmtOptions, text: &[u8]) -> Result<(), Wrong> {
         }
     }
     if rest.rest.is_empty() {
-        return plain(&[b"format ", &shown, b" ends in %"]);
+        return plain_error(&[b"format ", &shown, b" ends in %"]);
     }
     if rest.next_of(b".").is_some() {
         let precision = match rest.next_of(b" \t+-") {
             Some(_) => None,
-            None => Some(rest.number().unwrap_or(0)).filter(|n| *n <= 1 << 20),
+            None => Some(rest.take_number().unwrap_or(0)).filter(|n| *n <= 1 << 20),
         };
         if precision.is_none() {
-            return plain(&[b"invalid precision in format ", &shown]);
+            return plain_error(&[b"invalid precision in format ", &shown]);
         }
         o.style.precision = precision;
     }
     if rest.next_of(b"f").is_none() {
-        return plain(&[b"invalid format ", &shown, b", directive must be %[0]['][-][N][.][N]f"]);
+        return plain_error(&[
+            b"invalid format ",
+            &shown,
+            b", directive must be %[0]['][-][N][.][N]f",
+        ]);
     }
     o.after = rest.rest.to_vec();
-    if directive(&o.after).is_some() {
-        return plain(&[b"format ", &shown, b" has too many % directives"]);
+    if find_directive(&o.after).is_some() {
+        return plain_error(&[b"format ", &shown, b" has too many % directives"]);
     }
     Ok(())
 }
 
 /// Where the first `%` that is not doubled stands, and how many doubled ones stand before it.
-fn directive(text: &[u8]) -> Option<(usize, usize)> {
+fn find_directive(text: &[u8]) -> Option<(usize, usize)> {
     let (mut at, mut doubled) = (0, 0);
     loop {
         match (text.get(at)?, text.get(at + 1)) {
@@ -255,11 +266,11 @@ impl NumfmtDigits<'_> {
     }
 
     /// Takes a number, if one follows.
-    fn number(&mut self) -> Option<usize> {
+    fn take_number(&mut self) -> Option<usize> {
         let len = self.rest.iter().take_while(|c| c.is_ascii_digit()).count();
         let (digits, rest) = self.rest.split_at(len);
         self.rest = rest;
-        number::decimal(digits).and_then(|n| usize::try_from(n).ok())
+        number::parse_decimal(digits).and_then(|n| usize::try_from(n).ok())
     }
 }
 
@@ -291,87 +302,87 @@ const MODES: &[(&str, NumfmtMode)] = &[
 ];
 
 /// An option that takes one of several words.
-fn choice<T: Copy + PartialEq>(
+fn parse_choice<T: Copy + PartialEq>(
     p: &ParsedOptions<NumfmtFlag>,
     flag: NumfmtFlag,
     option: &str,
     list: &[(&str, T)],
     default: T,
 ) -> Result<T, Wrong> {
-    p.last(flag).map_or(Ok(default), |text| word(option, text, list))
+    p.last_value(flag).map_or(Ok(default), |text| parse_word(option, text, list))
 }
 
 impl NumfmtOptions {
     /// What the options mean together.
-    pub(super) fn of(p: &ParsedOptions<NumfmtFlag>) -> Result<NumfmtOptions, Wrong> {
+    pub(super) fn from_options(p: &ParsedOptions<NumfmtFlag>) -> Result<NumfmtOptions, Wrong> {
         let style = NumfmtStyle {
-            scale: choice(p, NumfmtFlag::To, "--to", TO, NumfmtScale::None)?,
-            round: choice(p, NumfmtFlag::Round, "--round", ROUNDS, Round::FromZero)?,
+            scale: parse_choice(p, NumfmtFlag::To, "--to", TO, NumfmtScale::None)?,
+            round: parse_choice(p, NumfmtFlag::Round, "--round", ROUNDS, Round::FromZero)?,
             precision: None,
             zeros: 0,
         };
-        let (width, left) = padding(p)?;
-        if p.count(NumfmtFlag::Field) > 1 {
-            return plain(&[b"multiple field specifications"]);
+        let (width, left) = parse_padding(p)?;
+        if p.count_of(NumfmtFlag::Field) > 1 {
+            return plain_error(&[b"multiple field specifications"]);
         }
         let mut o = NumfmtOptions {
-            from: choice(p, NumfmtFlag::From, "--from", FROM, NumfmtScale::None)?,
-            from_unit: p.last(NumfmtFlag::FromUnit).map_or(Ok(1), unit)?,
-            to_unit: p.last(NumfmtFlag::ToUnit).map_or(Ok(1), unit)?,
+            from: parse_choice(p, NumfmtFlag::From, "--from", FROM, NumfmtScale::None)?,
+            from_unit: p.last_value(NumfmtFlag::FromUnit).map_or(Ok(1), parse_unit)?,
+            to_unit: p.last_value(NumfmtFlag::ToUnit).map_or(Ok(1), parse_unit)?,
             style,
-            delimiter: delimiter(p)?,
-            fields: p.last(NumfmtFlag::Field).map_or(Ok(vec![(1, 1)]), fields)?,
-            header: header(p)?,
-            mode: choice(p, NumfmtFlag::Invalid, "--invalid", MODES, NumfmtMode::Abort)?,
+            delimiter: parse_delimiter(p)?,
+            fields: p.last_value(NumfmtFlag::Field).map_or(Ok(vec![(1, 1)]), parse_fields)?,
+            header: parse_header(p)?,
+            mode: parse_choice(p, NumfmtFlag::Invalid, "--invalid", MODES, NumfmtMode::Abort)?,
             width,
             left,
-            suffix: p.last(NumfmtFlag::Suffix).unwrap_or_default().to_vec(),
+            suffix: p.last_value(NumfmtFlag::Suffix).unwrap_or_default().to_vec(),
             before: Vec::new(),
             after: Vec::new(),
-            grouping: p.has(NumfmtFlag::Grouping),
-            end: if p.has(NumfmtFlag::ZeroTerminated) { 0 } else { b'\n' },
+            grouping: p.has_option(NumfmtFlag::Grouping),
+            end: if p.has_option(NumfmtFlag::ZeroTerminated) { 0 } else { b'\n' },
         };
-        if let Some(text) = p.last(NumfmtFlag::Format) {
+        if let Some(text) = p.last_value(NumfmtFlag::Format) {
             if o.grouping {
-                return plain(&[b"--grouping cannot be combined with --format"]);
+                return plain_error(&[b"--grouping cannot be combined with --format"]);
             }
-            format(&mut o, text)?;
+            parse_format(&mut o, text)?;
         }
         if o.grouping && o.style.scale != NumfmtScale::None {
-            return plain(&[b"grouping cannot be combined with --to"]);
+            return plain_error(&[b"grouping cannot be combined with --to"]);
         }
         Ok(o)
     }
 }
 
 /// `--padding`: a width, and whether numbers stand at the left.
-fn padding(p: &ParsedOptions<NumfmtFlag>) -> Result<(Option<usize>, bool), Wrong> {
-    let Some(text) = p.last(NumfmtFlag::Padding) else { return Ok((None, false)) };
+fn parse_padding(p: &ParsedOptions<NumfmtFlag>) -> Result<(Option<usize>, bool), Wrong> {
+    let Some(text) = p.last_value(NumfmtFlag::Padding) else { return Ok((None, false)) };
     let digits = text.strip_prefix(b"-");
-    let width = number::decimal(digits.unwrap_or(text)).and_then(|n| usize::try_from(n).ok());
+    let width = number::parse_decimal(digits.unwrap_or(text)).and_then(|n| usize::try_from(n).ok());
     match width.filter(|w| (1..1 << 24).contains(w)) {
         Some(width) => Ok((Some(width), digits.is_some())),
-        None => plain(&[b"invalid padding value ", &quote::always(text)]),
+        None => plain_error(&[b"invalid padding value ", &quote::quote_in_sentence(text)]),
     }
 }
 
 /// An empty delimiter never occurs: the line is one field.
-fn delimiter(p: &ParsedOptions<NumfmtFlag>) -> Result<Option<u8>, Wrong> {
-    match p.last(NumfmtFlag::Delimiter) {
+fn parse_delimiter(p: &ParsedOptions<NumfmtFlag>) -> Result<Option<u8>, Wrong> {
+    match p.last_value(NumfmtFlag::Delimiter) {
         None => Ok(None),
         Some([]) => Ok(Some(0)),
         Some([one]) => Ok(Some(*one)),
-        Some(_) => plain(&[b"the delimiter must be a single character"]),
+        Some(_) => plain_error(&[b"the delimiter must be a single character"]),
     }
 }
 
 /// How many lines are copied as they are.
-fn header(p: &ParsedOptions<NumfmtFlag>) -> Result<u64, Wrong> {
-    match p.last(NumfmtFlag::Header) {
-        None => Ok(u64::from(p.has(NumfmtFlag::Header))),
-        Some(text) => match number::decimal(text).filter(|n| *n > 0) {
+fn parse_header(p: &ParsedOptions<NumfmtFlag>) -> Result<u64, Wrong> {
+    match p.last_value(NumfmtFlag::Header) {
+        None => Ok(u64::from(p.has_option(NumfmtFlag::Header))),
+        Some(text) => match number::parse_decimal(text).filter(|n| *n > 0) {
             Some(n) => Ok(n),
-            None => plain(&[b"invalid header value ", &quote::always(text)]),
+            None => plain_error(&[b"invalid header value ", &quote::quote_in_sentence(text)]),
         },
     }
 }

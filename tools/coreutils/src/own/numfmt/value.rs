@@ -60,7 +60,7 @@ pub(super) struct NumfmtValue {
     pub(super) precision: usize,
 }
 
-fn power(base: u32, exponent: usize) -> BigInt {
+fn integer_power(base: u32, exponent: usize) -> BigInt {
     BigInt::from(base).pow(u32::try_from(exponent).unwrap_or(u32::MAX))
 }
 
@@ -98,7 +98,7 @@ impl NumfmtValue {
         let number = BigInt::parse_bytes(&all, 10).unwrap_or_default();
         let mut value = NumfmtValue {
             numerator: if negative { -number } else { number },
-            denominator: power(10, fraction.len()),
+            denominator: integer_power(10, fraction.len()),
             negative: negative && all.iter().any(|c| *c != b'0'),
             precision: fraction.len(),
         };
@@ -129,19 +129,19 @@ impl NumfmtValue {
         if after < text.len() {
             return Err(Invalid::Rest(after));
         }
-        value.numerator *= power(base, exponent + 1);
+        value.numerator *= integer_power(base, exponent + 1);
         value.precision = 0;
         Ok(value)
     }
 
     /// Multiplied by one unit size and divided by another.
-    pub(super) fn convert(&mut self, from: u64, to: u64) {
+    pub(super) fn convert_unit(&mut self, from: u64, to: u64) {
         self.numerator *= BigInt::from(from);
         self.denominator *= BigInt::from(to.max(1));
     }
 
     /// Whether it is below `limit`, whatever its sign.
-    fn below(&self, limit: &BigInt) -> bool {
+    fn is_below(&self, limit: &BigInt) -> bool {
         self.numerator.abs() < limit * &self.denominator
     }
 
@@ -152,7 +152,7 @@ impl NumfmtValue {
     }
 
     /// About its value, for messages.
-    pub(super) fn about(&self) -> String {
+    pub(super) fn about_text(&self) -> String {
         let whole = (&self.numerator / &self.denominator).to_string();
         let text = format!("{:.5e}", whole.parse::<f64>().unwrap_or(f64::INFINITY));
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -160,8 +160,8 @@ impl NumfmtValue {
     }
 
     /// Rounded to a whole number of units of 10^-places.
-    fn rounded(&self, places: usize, how: Round) -> BigInt {
-        let n = &self.numerator * power(10, places);
+    fn round_to(&self, places: usize, how: Round) -> BigInt {
+        let n = &self.numerator * integer_power(10, places);
         let (floor, rest) = n.div_mod_floor(&self.denominator);
         if rest.is_zero() {
             return floor;
@@ -181,8 +181,8 @@ impl NumfmtValue {
     }
 
     /// As `printf %.Nf` writes it, zeros in front up to `width`.
-    fn fixed(&self, places: usize, width: usize) -> String {
-        let n = self.numerator.abs() * power(10, places);
+    fn fixed_text(&self, places: usize, width: usize) -> String {
+        let n = self.numerator.abs() * integer_power(10, places);
         let (mut q, rest) = n.div_mod_floor(&self.denominator);
         let twice = rest * 2;
         if twice > self.denominator || (twice == self.denominator && q.is_odd()) {
@@ -214,7 +214,7 @@ impl NumfmtStyle {
         let precision = self.precision.unwrap_or(value.precision);
         let magnitude = value.magnitude();
         if self.scale == NumfmtScale::None && magnitude + precision > MAX_UNSCALED_DIGITS {
-            let about = value.about();
+            let about = value.about_text();
             return Err(if precision > 0 {
                 format!(
                     "value/precision too large to be printed: '{about}/{precision}' (consider using --to)"
@@ -224,40 +224,40 @@ impl NumfmtStyle {
             });
         }
         if magnitude > MAX_DIGITS - 1 {
-            let about = value.about();
+            let about = value.about_text();
             return Err(format!(
                 "value too large to be printed: '{about}' (cannot handle values > 999Y)"
             ));
         }
         let with = |n: BigInt, places: usize| NumfmtValue {
             numerator: n,
-            denominator: power(10, places),
+            denominator: integer_power(10, places),
             negative: value.negative,
             precision: 0,
         };
         if self.scale == NumfmtScale::None {
-            let rounded = with(value.rounded(precision, self.round), precision);
-            return Ok(rounded.fixed(precision, self.zeros));
+            let rounded = with(value.round_to(precision, self.round), precision);
+            return Ok(rounded.fixed_text(precision, self.zeros));
         }
         let base = BigInt::from(self.scale.base());
         let ten = BigInt::from(10);
         let mut scaled = value.clone();
         let mut exponent = 0;
-        while !scaled.below(&base) {
+        while !scaled.is_below(&base) {
             scaled.denominator *= &base;
             exponent += 1;
         }
         let places = match self.precision {
             Some(p) => p.min(exponent * 3),
-            None => usize::from(scaled.below(&ten)),
+            None => usize::from(scaled.is_below(&ten)),
         };
-        let mut rounded = with(scaled.rounded(places, self.round), places);
-        if !rounded.below(&base) {
+        let mut rounded = with(scaled.round_to(places, self.round), places);
+        if !rounded.is_below(&base) {
             rounded.denominator *= &base;
             exponent += 1;
         }
-        let tenth = !rounded.numerator.is_zero() && rounded.below(&ten) && exponent > 0;
-        let mut out = rounded.fixed(self.precision.unwrap_or(usize::from(tenth)), self.zeros);
+        let tenth = !rounded.numerator.is_zero() && rounded.is_below(&ten) && exponent > 0;
+        let mut out = rounded.fixed_text(self.precision.unwrap_or(usize::from(tenth)), self.zeros);
         if let Some(unit) = exponent.checked_sub(1).and_then(|n| UNITS.get(n)) {
             out.push(char::from(*unit));
             if self.scale == NumfmtScale::IecI {

@@ -3,7 +3,7 @@
 use box_applet::OutStream;
 
 use super::types::Type;
-use crate::common::input::{CopyStop, put};
+use crate::common::input::{CopyStop, write_output};
 
 /// Output is handed on in pieces of this size.
 const PIECE: usize = 32 * 1024;
@@ -107,12 +107,16 @@ impl OdDump {
     }
 
     /// The same with bytes of numbers in the other order, and with all lines in full.
-    pub(super) fn with(self, big_endian: bool, abbreviate: bool) -> OdDump {
+    pub(super) fn with_order(self, big_endian: bool, abbreviate: bool) -> OdDump {
         OdDump { big_endian, abbreviate, ..self }
     }
 
     /// Goes on with bytes.
-    pub(super) fn feed(&mut self, mut bytes: &[u8], out: &mut OutStream) -> Result<(), CopyStop> {
+    pub(super) fn feed_bytes(
+        &mut self,
+        mut bytes: &[u8],
+        out: &mut OutStream,
+    ) -> Result<(), CopyStop> {
         if !self.pending.is_empty() {
             let (head, rest) = bytes.split_at(bytes.len().min(self.width - self.pending.len()));
             self.pending.extend_from_slice(head);
@@ -134,13 +138,13 @@ impl OdDump {
         let end = self.at + self.pending.len() as u64;
         if !self.pending.is_empty() {
             let line = std::mem::take(&mut self.pending);
-            self.line(&line);
+            self.show_line(&line);
         }
         if self.address.radix != Radix::None || self.address.label.is_some() {
             self.address.write(end, self.start, &mut self.out);
             self.out.push(b'\n');
         }
-        put(out, &self.out)
+        write_output(out, &self.out)
     }
 
     fn full_line(&mut self, bytes: &[u8], out: &mut OutStream) -> Result<(), CopyStop> {
@@ -150,21 +154,21 @@ impl OdDump {
             }
             self.starred = true;
         } else {
-            self.line(bytes);
+            self.show_line(bytes);
             self.starred = false;
             self.previous.clear();
             self.previous.extend_from_slice(bytes);
         }
         self.at += bytes.len() as u64;
         if self.out.len() >= PIECE {
-            put(out, &self.out)?;
+            write_output(out, &self.out)?;
             self.out.clear();
         }
         Ok(())
     }
 
     /// All formats of a line's bytes, each on a line of its own; a number that is not there whole has zeros behind.
-    fn line(&mut self, bytes: &[u8]) {
+    fn show_line(&mut self, bytes: &[u8]) {
         let out = &mut self.out;
         for (number, column) in self.columns.iter().enumerate() {
             match number {

@@ -7,15 +7,15 @@
 
 mod lines;
 mod types;
-pub(in crate::own) use types::{character, named};
+pub(in crate::own) use types::{character_text, control_name};
 
 use std::io::BufRead;
 
 use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, OutStream};
-use box_text::number::strtoi;
+use box_text::number::parse_integer;
 
-use crate::common::input::{self, CopyStop, put};
+use crate::common::input::{self, CopyStop, write_output};
 use crate::common::{number, quote};
 use lines::{OdAddress, OdDump, Radix};
 use types::Type;
@@ -41,33 +41,33 @@ const SPEC: Spec<OdFlag> = Spec::new(
     "Write an unambiguous representation, octal numbers by default, of FILEs to\nstandard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
         Opt::new(OdFlag::AddressRadix, 'A', "address-radix")
-            .takes("RADIX", "how addresses are shown: d, o, x, or n for none"),
+            .with_argument("RADIX", "how addresses are shown: d, o, x, or n for none"),
         Opt::long(OdFlag::Endian, "endian")
-            .takes("ORDER", "order of a number's bytes: big or little"),
-        Opt::new(OdFlag::SkipBytes, 'j', "skip-bytes").takes("BYTES", "skip BYTES input bytes first"),
+            .with_argument("ORDER", "order of a number's bytes: big or little"),
+        Opt::new(OdFlag::SkipBytes, 'j', "skip-bytes").with_argument("BYTES", "skip BYTES input bytes first"),
         Opt::new(OdFlag::ReadBytes, 'N', "read-bytes")
-            .takes("BYTES", "read at most BYTES input bytes"),
+            .with_argument("BYTES", "read at most BYTES input bytes"),
         Opt::new(OdFlag::Strings, 'S', "")
-            .takes("BYTES", "print strings of at least BYTES printable characters"),
+            .with_argument("BYTES", "print strings of at least BYTES printable characters"),
         Opt::long(OdFlag::Strings, "strings")
             .may_take("BYTES", "the same; of at least 3 without BYTES"),
-        Opt::new(OdFlag::Type, 't', "format").takes("TYPE", "select output formats"),
+        Opt::new(OdFlag::Type, 't', "format").with_argument("TYPE", "select output formats"),
         Opt::new(OdFlag::OutputDuplicates, 'v', "output-duplicates")
-            .says("do not write * for lines that are repeated"),
+            .with_help("do not write * for lines that are repeated"),
         Opt::new(OdFlag::Width, 'w', "width")
             .may_take("BYTES", "write BYTES bytes in a line, 32 if none are given"),
         Opt::long(OdFlag::Traditional, "traditional")
-            .says("accept arguments in the third form above"),
-        Opt::new(OdFlag::Format("a"), 'a', "").says("same as -t a"),
-        Opt::new(OdFlag::Format("o1"), 'b', "").says("same as -t o1"),
-        Opt::new(OdFlag::Format("c"), 'c', "").says("same as -t c"),
-        Opt::new(OdFlag::Format("u2"), 'd', "").says("same as -t u2"),
-        Opt::new(OdFlag::Format("fF"), 'f', "").says("same as -t fF"),
-        Opt::new(OdFlag::Format("dI"), 'i', "").says("same as -t dI"),
-        Opt::new(OdFlag::Format("dL"), 'l', "").says("same as -t dL"),
-        Opt::new(OdFlag::Format("o2"), 'o', "").says("same as -t o2"),
-        Opt::new(OdFlag::Format("d2"), 's', "").says("same as -t d2"),
-        Opt::new(OdFlag::Format("x2"), 'x', "").says("same as -t x2"),
+            .with_help("accept arguments in the third form above"),
+        Opt::new(OdFlag::Format("a"), 'a', "").with_help("same as -t a"),
+        Opt::new(OdFlag::Format("o1"), 'b', "").with_help("same as -t o1"),
+        Opt::new(OdFlag::Format("c"), 'c', "").with_help("same as -t c"),
+        Opt::new(OdFlag::Format("u2"), 'd', "").with_help("same as -t u2"),
+        Opt::new(OdFlag::Format("fF"), 'f', "").with_help("same as -t fF"),
+        Opt::new(OdFlag::Format("dI"), 'i', "").with_help("same as -t dI"),
+        Opt::new(OdFlag::Format("dL"), 'l', "").with_help("same as -t dL"),
+        Opt::new(OdFlag::Format("o2"), 'o', "").with_help("same as -t o2"),
+        Opt::new(OdFlag::Format("d2"), 's', "").with_help("same as -t d2"),
+        Opt::new(OdFlag::Format("x2"), 'x', "").with_help("same as -t x2"),
         Opt::new(OdFlag::Format("o2"), 'B', ""),
         Opt::new(OdFlag::Format("u4"), 'D', ""),
         Opt::new(OdFlag::Format("fD"), 'e', ""),
@@ -80,7 +80,7 @@ const SPEC: Spec<OdFlag> = Spec::new(
         Opt::new(OdFlag::Format("x4"), 'X', ""),
     ],
 )
-.after("TYPE is one or more of: a (named character, without its high bit), c (character or\nbackslash escape), d[SIZE] (signed decimal), f[SIZE] (floating point), o[SIZE] (octal),\nu[SIZE] (unsigned decimal), x[SIZE] (hexadecimal), each with z behind it to show\nprintable characters at the end of its line.  SIZE is a number of bytes, or C, S, I, L\nfor char, short, int, long; for f it is F, D, L for float, double, long double.");
+.with_footer("TYPE is one or more of: a (named character, without its high bit), c (character or\nbackslash escape), d[SIZE] (signed decimal), f[SIZE] (floating point), o[SIZE] (octal),\nu[SIZE] (unsigned decimal), x[SIZE] (hexadecimal), each with z behind it to show\nprintable characters at the end of its line.  SIZE is a number of bytes, or C, S, I, L\nfor char, short, int, long; for f it is F, D, L for float, double, long double.");
 
 struct OdPlan {
     types: Vec<Type>,
@@ -96,14 +96,14 @@ struct OdPlan {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    plan(ctx, args).and_then(|plan| dump(ctx, &plan))
+    parse_plan(ctx, args).and_then(|plan| dump_files(ctx, &plan))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
+fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let (operands, offset, label) = operands(ctx, &p)?;
-    let mut refuse = |text: Vec<u8>| input::failure(ctx, &[&text]);
-    let radix = match p.last(OdFlag::AddressRadix).map(|word| word.first()) {
+    let (operands, offset, label) = parse_operands(ctx, &p)?;
+    let mut refuse = |text: Vec<u8>| input::report_failure(ctx, &[&text]);
+    let radix = match p.last_value(OdFlag::AddressRadix).map(|word| word.first()) {
         None | Some(Some(b'o')) => Radix::Octal,
         Some(Some(b'd')) => Radix::Decimal,
         Some(Some(b'x')) => Radix::Hexadecimal,
@@ -115,15 +115,15 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
             return Err(refuse([start, shown, end].concat()));
         }
     };
-    let types = formats(&p).map_err(&mut refuse)?;
-    let mut amount = |flag: OdFlag, name: &str| match p.last(flag) {
-        Some(text) => amount(text, name).map(Some).map_err(&mut refuse),
+    let types = parse_formats(&p).map_err(&mut refuse)?;
+    let mut amount = |flag: OdFlag, name: &str| match p.last_value(flag) {
+        Some(text) => parse_amount(text, name).map(Some).map_err(&mut refuse),
         None => Ok(None),
     };
     let skip = amount(OdFlag::SkipBytes, "-j")?;
     let limit = amount(OdFlag::ReadBytes, "-N")?;
     let strings = match amount(OdFlag::Strings, "-S")? {
-        None => p.has(OdFlag::Strings).then_some(3),
+        None => p.has_option(OdFlag::Strings).then_some(3),
         given => given,
     };
     if strings.is_some()
@@ -132,7 +132,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
         return Err(refuse(b"no type may be specified when dumping strings".to_vec()));
     }
     let wanted = match amount(OdFlag::Width, "-w")? {
-        None => p.has(OdFlag::Width).then_some(32),
+        None => p.has_option(OdFlag::Width).then_some(32),
         given => given,
     };
     let unit = types.iter().map(|t| t.size).max().unwrap_or(1);
@@ -146,8 +146,8 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
     Ok(OdPlan {
         types,
         address: OdAddress { radix, label },
-        big_endian: endian(ctx, &p)?,
-        abbreviate: !p.has(OdFlag::OutputDuplicates),
+        big_endian: parse_endian(ctx, &p)?,
+        abbreviate: !p.has_option(OdFlag::OutputDuplicates),
         skip: offset.or(skip).unwrap_or(0),
         limit,
         strings: strings.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
@@ -157,7 +157,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
 }
 
 /// The types asked for, in their order.
-fn formats(p: &ParsedOptions<OdFlag>) -> Result<Vec<Type>, Vec<u8>> {
+fn parse_formats(p: &ParsedOptions<OdFlag>) -> Result<Vec<Type>, Vec<u8>> {
     let mut all = Vec::new();
     for (flag, value) in &p.options {
         match flag {
@@ -169,13 +169,13 @@ fn formats(p: &ParsedOptions<OdFlag>) -> Result<Vec<Type>, Vec<u8>> {
     if all.is_empty() { types::parse(b"o2") } else { Ok(all) }
 }
 
-fn endian(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<bool, Exit> {
-    match p.last(OdFlag::Endian) {
+fn parse_endian(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<bool, Exit> {
+    match p.last_value(OdFlag::Endian) {
         None => Ok(false),
         Some(word) if !word.is_empty() && b"little".starts_with(word) => Ok(false),
         Some(word) if !word.is_empty() && b"big".starts_with(word) => Ok(true),
         Some(word) => {
-            let shown = quote::always(word);
+            let shown = quote::quote_in_sentence(word);
             let valid = b" for '--endian'\nValid arguments are:\n  - 'little'\n  - 'big'";
             Err(input::usage_error(ctx, &[b"invalid argument ", &shown, valid]))
         }
@@ -183,19 +183,19 @@ fn endian(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<bool, Exit> {
 }
 
 /// The number in an option's argument: decimal, octal or hexadecimal, with a unit; or what is wrong with it.
-fn amount(text: &[u8], option: &str) -> Result<u64, Vec<u8>> {
+fn parse_amount(text: &[u8], option: &str) -> Result<u64, Vec<u8>> {
     let option = option.as_bytes();
     match number::any_base(text) {
         Ok(n) => Ok(n),
         Err(number::NumberError::Overflow) => {
-            Err([option, b" argument ", &quote::always(text), b" too large"].concat())
+            Err([option, b" argument ", &quote::quote_in_sentence(text), b" too large"].concat())
         }
         Err(number::NumberError::Invalid) => {
             let what: &[u8] = match text.first() {
                 Some(c) if c.is_ascii_digit() => b"invalid suffix in ",
                 _ => b"invalid ",
             };
-            Err([what, option, b" argument ", &quote::always(text)].concat())
+            Err([what, option, b" argument ", &quote::quote_in_sentence(text)].concat())
         }
     }
 }
@@ -204,8 +204,8 @@ fn amount(text: &[u8], option: &str) -> Result<u64, Vec<u8>> {
 type Operands = (Vec<Vec<u8>>, Option<u64>, Option<u64>);
 
 /// What the operands mean: options that POSIX has not before 1992 leave only files.
-fn operands(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<Operands, Exit> {
-    let traditional = p.has(OdFlag::Traditional);
+fn parse_operands(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<Operands, Exit> {
+    let traditional = p.has_option(OdFlag::Traditional);
     let modern = [
         OdFlag::AddressRadix,
         OdFlag::ReadBytes,
@@ -215,7 +215,7 @@ fn operands(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<Operands, Ex
         OdFlag::Width,
     ];
     let files = p.operands.clone();
-    if modern.iter().any(|flag| p.has(*flag)) && !traditional {
+    if modern.iter().any(|flag| p.has_option(*flag)) && !traditional {
         return Ok((files, None, None));
     }
     let plus = |word: &[u8]| traditional || word.starts_with(b"+");
@@ -242,7 +242,7 @@ fn operands(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<Operands, Ex
         _ => {}
     }
     if traditional && files.len() > 1 {
-        ctx.error_bytes(&[b"extra operand ", &quote::always(&files[1])]);
+        ctx.error_bytes(&[b"extra operand ", &quote::quote_in_sentence(&files[1])]);
         return Err(input::usage_error(ctx, &[b"compatibility mode supports at most one file"]));
     }
     Ok((files, None, None))
@@ -257,7 +257,7 @@ fn old_offset(word: &[u8]) -> Option<u64> {
         true => 10,
         false => 8,
     };
-    let n = strtoi(word, base);
+    let n = parse_integer(word, base);
     let rest = word.get(n.len..)?;
     let unit = match rest.strip_prefix(b".").unwrap_or(rest) {
         b"" => 1,
@@ -268,27 +268,28 @@ fn old_offset(word: &[u8]) -> Option<u64> {
     if n.len == 0 || n.negative { None } else { n.magnitude.checked_mul(unit) }
 }
 
-fn dump(ctx: &mut Ctx<'_>, plan: &OdPlan) -> Ended {
+fn dump_files(ctx: &mut Ctx<'_>, plan: &OdPlan) -> Ended {
     let mut window =
         OdWindow { skip: plan.skip, left: plan.limit.unwrap_or(u64::MAX), opened: false };
     let mut exit = Exit::SUCCESS;
     let shown = match plan.strings {
         Some(least) => {
             let mut strings = Strings { least, plan, at: plan.skip, text: Vec::new() };
-            window.each(ctx, &plan.files, &mut exit, |b, out| strings.feed(b, out))?;
+            window
+                .for_each_part(ctx, &plan.files, &mut exit, |b, out| strings.feed_bytes(b, out))?;
             let whole = window.left > 0;
-            if whole { Ok(()) } else { strings.end(&mut ctx.stdout) }
+            if whole { Ok(()) } else { strings.end_string(&mut ctx.stdout) }
         }
         None => {
             let dump = OdDump::new(&plan.types, plan.width, plan.address, plan.skip);
-            let mut dump = dump.with(plan.big_endian, plan.abbreviate);
-            window.each(ctx, &plan.files, &mut exit, |b, out| dump.feed(b, out))?;
+            let mut dump = dump.with_order(plan.big_endian, plan.abbreviate);
+            window.for_each_part(ctx, &plan.files, &mut exit, |b, out| dump.feed_bytes(b, out))?;
             if window.opened && window.skip == 0 { dump.finish(&mut ctx.stdout) } else { Ok(()) }
         }
     };
     shown.map_err(|_| Exit::FAILURE)?;
     if window.opened && window.skip > 0 {
-        exit = input::failure(ctx, &[b"cannot skip past end of combined input"]);
+        exit = input::report_failure(ctx, &[b"cannot skip past end of combined input"]);
     }
     Ok(exit)
 }
@@ -305,7 +306,7 @@ struct OdWindow {
 
 impl OdWindow {
     /// Calls `f` with what is wanted of the files.
-    fn each(
+    fn for_each_part(
         &mut self,
         ctx: &mut Ctx<'_>,
         files: &[Vec<u8>],
@@ -318,7 +319,7 @@ impl OdWindow {
             }
             let read = input::for_each_file(ctx, std::slice::from_ref(file), |reader, out| {
                 self.opened = true;
-                self.file(reader, |bytes| f(bytes, out))
+                self.read_file(reader, |bytes| f(bytes, out))
             });
             if read != Exit::SUCCESS {
                 *exit = read;
@@ -327,7 +328,7 @@ impl OdWindow {
         Ok(())
     }
 
-    fn file(
+    fn read_file(
         &mut self,
         reader: &mut impl BufRead,
         mut f: impl FnMut(&[u8]) -> Result<(), CopyStop>,
@@ -358,11 +359,11 @@ struct Strings<'a> {
 }
 
 impl Strings<'_> {
-    fn feed(&mut self, bytes: &[u8], out: &mut OutStream) -> Result<(), CopyStop> {
+    fn feed_bytes(&mut self, bytes: &[u8], out: &mut OutStream) -> Result<(), CopyStop> {
         for byte in bytes {
             match byte {
                 0x20..0x7f => self.text.push(*byte),
-                0 => self.end(out)?,
+                0 => self.end_string(out)?,
                 _ => self.text.clear(),
             }
             self.at += 1;
@@ -371,7 +372,7 @@ impl Strings<'_> {
     }
 
     /// Shows the text before here if it is long enough.
-    fn end(&mut self, out: &mut OutStream) -> Result<(), CopyStop> {
+    fn end_string(&mut self, out: &mut OutStream) -> Result<(), CopyStop> {
         if self.text.len() >= self.least {
             let mut line = Vec::new();
             let start = self.at - self.text.len() as u64;
@@ -379,7 +380,7 @@ impl Strings<'_> {
             if !line.is_empty() {
                 line.push(b' ');
             }
-            put(out, &[&line, &*self.text, b"\n"].concat())?;
+            write_output(out, &[&line, &*self.text, b"\n"].concat())?;
         }
         self.text.clear();
         Ok(())

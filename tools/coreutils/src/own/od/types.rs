@@ -1,6 +1,6 @@
 //! Types of `od -t`: what a number or character is shown as, and how wide.
 
-use box_text::number::{strtod, strtoi};
+use box_text::number::{parse_float, parse_integer};
 use box_text::printf::{self, ConversionSpec, LongDouble};
 
 use crate::common::quote;
@@ -31,7 +31,7 @@ pub(super) struct Type {
 
 /// The types in the argument of `-t`, or why it is refused.
 pub(super) fn parse(text: &[u8]) -> Result<Vec<Type>, Vec<u8>> {
-    let shown = || quote::always(text);
+    let shown = || quote::quote_in_sentence(text);
     let mut types = Vec::new();
     let mut rest = text;
     while let Some((letter, after)) = rest.split_first() {
@@ -51,7 +51,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Type>, Vec<u8>> {
         };
         let size = match kind {
             OdKind::Named | OdKind::Character => 1,
-            _ => size(kind, &mut rest)
+            _ => parse_type_size(kind, &mut rest)
                 .map_err(|why| [b"invalid type string ", &*shown(), &why].concat())?,
         };
         let characters = rest.first() == Some(&b'z');
@@ -62,7 +62,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Type>, Vec<u8>> {
 }
 
 /// The size behind a letter, in digits or as C's type; what is wrong with one that there is not.
-fn size(kind: OdKind, rest: &mut &[u8]) -> Result<usize, Vec<u8>> {
+fn parse_type_size(kind: OdKind, rest: &mut &[u8]) -> Result<usize, Vec<u8>> {
     let float = kind == OdKind::Float;
     let named = match (rest.first(), float) {
         (Some(b'C'), false) => Some(1),
@@ -80,7 +80,7 @@ fn size(kind: OdKind, rest: &mut &[u8]) -> Result<usize, Vec<u8>> {
     let (number, after) = rest.split_at(digits);
     *rest = after;
     let sizes: &[u64] = if float { &[4, 8, 16] } else { &[1, 2, 4, 8] };
-    match strtoi(number, 10) {
+    match parse_integer(number, 10) {
         n if n.len == 0 => Ok(if float { 8 } else { 4 }),
         n if sizes.contains(&n.magnitude) => Ok(n.magnitude as usize),
         n if n.magnitude == u64::MAX => Err(Vec::new()),
@@ -115,23 +115,34 @@ impl Type {
         let low = value as u64;
         let spec = ConversionSpec { width, ..ConversionSpec::default() };
         match self.kind {
-            OdKind::Named => printf::string(out, &spec, named(low as u8 & 0x7f).as_bytes()),
-            OdKind::Character => printf::string(out, &spec, character(low as u8).as_bytes()),
+            OdKind::Named => {
+                printf::put_string(out, &spec, control_name(low as u8 & 0x7f).as_bytes())
+            }
+            OdKind::Character => {
+                printf::put_string(out, &spec, character_text(low as u8).as_bytes())
+            }
             OdKind::Signed => {
                 let unused = 64 - 8 * self.size as u32;
                 let value = (low << unused) as i64 >> unused;
-                digits(out, width, value.unsigned_abs(), 10, 1, value < 0);
+                put_digits(out, width, value.unsigned_abs(), 10, 1, value < 0);
             }
-            OdKind::Unsigned => digits(out, width, low, 10, 1, false),
-            OdKind::Octal => digits(out, width, low, 8, self.width(), false),
-            OdKind::Hexadecimal => digits(out, width, low, 16, self.width(), false),
-            OdKind::Float => printf::string(out, &spec, &float(self.size, value)),
+            OdKind::Unsigned => put_digits(out, width, low, 10, 1, false),
+            OdKind::Octal => put_digits(out, width, low, 8, self.width(), false),
+            OdKind::Hexadecimal => put_digits(out, width, low, 16, self.width(), false),
+            OdKind::Float => printf::put_string(out, &spec, &float_text(self.size, value)),
         }
     }
 }
 
 /// A number of at least so many digits.
-fn digits(out: &mut Vec<u8>, width: usize, mut value: u64, base: u64, least: usize, minus: bool) {
+fn put_digits(
+    out: &mut Vec<u8>,
+    width: usize,
+    mut value: u64,
+    base: u64,
+    least: usize,
+    minus: bool,
+) {
     let start = out.len();
     out.resize(start + width, b' ');
     let mut places = out[start..].iter_mut().rev();
@@ -150,7 +161,7 @@ fn digits(out: &mut Vec<u8>, width: usize, mut value: u64, base: u64, least: usi
 }
 
 /// The shortest decimal form of a float of 4, 8 or 16 bytes that is read as the same number.
-fn float(size: usize, bits: u128) -> Vec<u8> {
+fn float_text(size: usize, bits: u128) -> Vec<u8> {
     let number = match size {
         4 => f64::from(f32::from_bits(bits as u32)),
         _ => f64::from_bits(bits as u64),
@@ -173,8 +184,8 @@ fn float(size: usize, bits: u128) -> Vec<u8> {
                 LongDouble::parse(&text).0 == long
             }
             size => {
-                printf::float(&mut text, &spec, b'g', number);
-                let read = strtod(&text).0;
+                printf::put_float(&mut text, &spec, b'g', number);
+                let read = parse_float(&text).0;
                 if size == 4 { read as f32 == number as f32 } else { read == number }
             }
         };
@@ -186,7 +197,7 @@ fn float(size: usize, bits: u128) -> Vec<u8> {
 }
 
 /// The name of a control character, or the character.
-pub(in crate::own) fn named(byte: u8) -> String {
+pub(in crate::own) fn control_name(byte: u8) -> String {
     const NAMES: [&str; 33] = [
         "nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel", "bs", "ht", "nl", "vt", "ff", "cr",
         "so", "si", "dle", "dc1", "dc2", "dc3", "dc4", "nak", "syn", "etb", "can", "em", "sub",
@@ -199,7 +210,7 @@ pub(in crate::own) fn named(byte: u8) -> String {
 }
 
 /// A character, its escape in C, or its number in octal digits.
-pub(in crate::own) fn character(byte: u8) -> String {
+pub(in crate::own) fn character_text(byte: u8) -> String {
     match byte {
         0 => "\\0".to_string(),
         7..=13 => format!("\\{}", char::from(b"abtnvfr"[usize::from(byte - 7)])),

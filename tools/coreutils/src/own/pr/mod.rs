@@ -14,21 +14,21 @@ use std::io::{self, BufRead, Write};
 
 use box_applet::{Ctx, Ended, Exit, OutStream, clock};
 use box_text::time::civil::split_nanos;
-use box_text::time::strftime::strftime;
+use box_text::time::strftime::format_strftime;
 
 use crate::common::input;
-use options::{PrOptions, SPEC, modern};
+use options::{PrOptions, SPEC, modern_options};
 use row::Rows;
 use source::{PrItem, PrSource};
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let args = modern(args);
+    let args = modern_options(args);
     let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let wrong = |ctx: &mut Ctx<'_>, message: &[u8]| {
         ctx.error_bytes(&[message]);
         Exit::FAILURE
     };
-    let o = match PrOptions::of(&p, p.operands.len()) {
+    let o = match PrOptions::from_options(&p, p.operands.len()) {
         Ok(o) => o,
         Err(m) => return Ok(wrong(ctx, &m)),
     };
@@ -39,7 +39,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let files = &input::or_stdin(p.operands.clone());
     let mut job =
         PrJob { o: &o, rows: Rows::new(&o, width), width, date: Vec::new(), name: Vec::new() };
-    Ok(if o.parallel { together(ctx, &mut job, files) } else { one_by_one(ctx, &mut job, files) })
+    Ok(if o.parallel {
+        print_together(ctx, &mut job, files)
+    } else {
+        one_by_one(ctx, &mut job, files)
+    })
 }
 
 /// What is printed, and the texts of its headers.
@@ -51,29 +55,29 @@ struct PrJob<'o> {
     name: Vec<u8>,
 }
 
-fn date(ctx: &Ctx<'_>, o: &PrOptions, file: Option<&[u8]>) -> Vec<u8> {
+fn header_date(ctx: &Ctx<'_>, o: &PrOptions, file: Option<&[u8]>) -> Vec<u8> {
     let changed = file
         .filter(|f| *f != b"-")
         .and_then(|f| box_sys::meta::stat(&ctx.path(f), true).ok())
         .map(|s| s.mtime);
-    let (seconds, nanos) = changed.map_or_else(clock::now, split_nanos);
-    strftime(&o.date_format, &ctx.zone().broken(seconds, nanos))
+    let (seconds, nanos) = changed.map_or_else(clock::current_time, split_nanos);
+    format_strftime(&o.date_format, &ctx.zone().to_civil(seconds, nanos))
 }
 
 fn one_by_one(ctx: &mut Ctx<'_>, job: &mut PrJob<'_>, files: &[Vec<u8>]) -> Exit {
     let mut exit = Exit::SUCCESS;
     for file in files {
-        job.date = date(ctx, job.o, Some(file));
+        job.date = header_date(ctx, job.o, Some(file));
         job.name = match &job.o.header {
             Some(h) => h.clone(),
             None if file == b"-" => Vec::new(),
             None => file.clone(),
         };
         job.rows = Rows::new(job.o, job.width);
-        let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
+        let result = match input::open_operand(&mut ctx.stdin, &ctx.cwd, file) {
             Ok(reader) => {
                 let mut source = PrSource::new(Box::new(reader));
-                job.single(&mut source, &mut ctx.stdout)
+                job.print_single(&mut source, &mut ctx.stdout)
             }
             Err(e) => {
                 if !job.o.quiet {
@@ -97,8 +101,8 @@ fn one_by_one(ctx: &mut Ctx<'_>, job: &mut PrJob<'_>, files: &[Vec<u8>]) -> Exit
     exit
 }
 
-fn together(ctx: &mut Ctx<'_>, job: &mut PrJob<'_>, files: &[Vec<u8>]) -> Exit {
-    job.date = date(ctx, job.o, None);
+fn print_together(ctx: &mut Ctx<'_>, job: &mut PrJob<'_>, files: &[Vec<u8>]) -> Exit {
+    job.date = header_date(ctx, job.o, None);
     job.name = job.o.header.clone().unwrap_or_default();
     let mut exit = Exit::SUCCESS;
     let mut opened = Vec::new();
@@ -142,7 +146,7 @@ fn together(ctx: &mut Ctx<'_>, job: &mut PrJob<'_>, files: &[Vec<u8>]) -> Exit {
         PrSource::new(reader)
     });
     let mut sources: Vec<_> = sources.collect();
-    if !sources.is_empty() && job.parallel(&mut sources, &mut ctx.stdout).is_err() {
+    if !sources.is_empty() && job.print_parallel(&mut sources, &mut ctx.stdout).is_err() {
         return Exit::FAILURE;
     }
     exit
@@ -159,8 +163,8 @@ impl PrJob<'_> {
         n
     }
 
-    fn single(&mut self, source: &mut PrSource<'_>, out: &mut OutStream) -> io::Result<()> {
-        let body = self.o.body();
+    fn print_single(&mut self, source: &mut PrSource<'_>, out: &mut OutStream) -> io::Result<()> {
+        let body = self.o.body_lines();
         for page in 1..=self.o.pages.1 {
             let mut text = Vec::new();
             let (mut rows, mut lines, mut numbers) = (0, Vec::new(), Vec::new());
@@ -184,13 +188,13 @@ impl PrJob<'_> {
                     other => break Some(other),
                 }
                 if (self.o.columns == 1 || self.o.across) && lines.len() == limit {
-                    self.row(&lines, &numbers, &mut text);
+                    self.print_row(&lines, &numbers, &mut text);
                     (lines, numbers) = (Vec::new(), Vec::new());
                     rows += 1;
                 }
                 if self.o.columns == 1 && page >= self.o.pages.0 && rows == 1 {
                     // A header is due as soon as there is text, not when the page is full.
-                    self.head(page, out)?;
+                    self.print_head(page, out)?;
                 }
                 if self.o.columns == 1 && page >= self.o.pages.0 {
                     out.write_all(&text)?;
@@ -199,10 +203,10 @@ impl PrJob<'_> {
             };
             let mut last = false;
             if self.o.across && !lines.is_empty() {
-                self.row(&lines, &numbers, &mut text);
+                self.print_row(&lines, &numbers, &mut text);
                 (rows, last) = (rows + 1, true);
             } else if self.o.columns > 1 && !self.o.across {
-                rows = self.balanced(&lines, &numbers, &mut text);
+                rows = self.print_balanced(&lines, &numbers, &mut text);
                 last = rows > 0 && end.is_some();
             }
             if last && self.o.double && !self.o.extremities {
@@ -215,10 +219,10 @@ impl PrJob<'_> {
             }
             if page >= self.o.pages.0 {
                 if self.o.columns > 1 || rows == 0 {
-                    self.head(page, out)?;
+                    self.print_head(page, out)?;
                     out.write_all(&text)?;
                 }
-                self.foot(rows, fed, out)?;
+                self.print_foot(rows, fed, out)?;
             }
             if end == Some(PrItem::End) {
                 return Ok(());
@@ -227,16 +231,16 @@ impl PrJob<'_> {
         Ok(())
     }
 
-    fn row(&mut self, lines: &[Vec<u8>], numbers: &[i64], text: &mut Vec<u8>) {
+    fn print_row(&mut self, lines: &[Vec<u8>], numbers: &[i64], text: &mut Vec<u8>) {
         let cells: Vec<Option<&[u8]>> = lines.iter().map(|l| Some(l.as_slice())).collect();
-        self.rows.line(&cells, numbers, text);
+        self.rows.put_line(&cells, numbers, text);
         if self.o.double {
             text.push(b'\n');
         }
     }
 
     /// Columns that go down, as equal in length as they can be; the number of rows.
-    fn balanced(&mut self, lines: &[Vec<u8>], numbers: &[i64], text: &mut Vec<u8>) -> usize {
+    fn print_balanced(&mut self, lines: &[Vec<u8>], numbers: &[i64], text: &mut Vec<u8>) -> usize {
         let columns = self.o.columns;
         let (each, more) = (lines.len() / columns, lines.len() % columns);
         let starts: Vec<usize> = (0..=columns).map(|c| c * each + c.min(more)).collect();
@@ -246,13 +250,17 @@ impl PrJob<'_> {
             let at: Vec<usize> = at.filter(|(i, end)| i < end).map(|(i, _)| i).collect();
             let row: Vec<Vec<u8>> = at.iter().map(|i| lines[*i].clone()).collect();
             let numbers: Vec<i64> = at.iter().map(|i| numbers[*i]).collect();
-            self.row(&row, &numbers, text);
+            self.print_row(&row, &numbers, text);
         }
         rows
     }
 
-    fn parallel(&mut self, sources: &mut [PrSource<'_>], out: &mut OutStream) -> io::Result<()> {
-        let body = self.o.body();
+    fn print_parallel(
+        &mut self,
+        sources: &mut [PrSource<'_>],
+        out: &mut OutStream,
+    ) -> io::Result<()> {
+        let body = self.o.body_lines();
         let mut open = vec![true; sources.len()];
         for page in 1..=self.o.pages.1 {
             let mut held = vec![false; sources.len()];
@@ -285,13 +293,13 @@ impl PrJob<'_> {
                 let number = self.next_number(page);
                 let mut text = Vec::new();
                 let shown: Vec<Option<&[u8]>> = cells.iter().map(Option::as_deref).collect();
-                self.rows.line(&shown, &vec![number; shown.len()], &mut text);
+                self.rows.put_line(&shown, &vec![number; shown.len()], &mut text);
                 if self.o.double {
                     text.push(b'\n');
                 }
                 if page >= self.o.pages.0 {
                     if rows == 0 {
-                        self.head(page, out)?;
+                        self.print_head(page, out)?;
                     }
                     out.write_all(&text)?;
                 }
@@ -309,16 +317,16 @@ impl PrJob<'_> {
             }
             if page >= self.o.pages.0 {
                 if rows == 0 {
-                    self.head(page, out)?;
+                    self.print_head(page, out)?;
                 }
-                self.foot(rows, fed, out)?;
+                self.print_foot(rows, fed, out)?;
             }
         }
         Ok(())
     }
 
     /// The page's header.
-    fn head(&self, page: u64, out: &mut OutStream) -> io::Result<()> {
+    fn print_head(&self, page: u64, out: &mut OutStream) -> io::Result<()> {
         if !self.o.extremities {
             return Ok(());
         }
@@ -342,12 +350,12 @@ impl PrJob<'_> {
     }
 
     /// What ends a page of so many rows; `fed`: a form feed of the input ended it.
-    fn foot(&self, rows: usize, fed: bool, out: &mut OutStream) -> io::Result<()> {
+    fn print_foot(&self, rows: usize, fed: bool, out: &mut OutStream) -> io::Result<()> {
         match (self.o.extremities, self.o.form_feeds) {
             (true, true) => out.write_all(b"\x0c"),
             (true, false) => {
                 let each = if self.o.double { 2 } else { 1 };
-                let lines = each * self.o.body().saturating_sub(rows) + 5;
+                let lines = each * self.o.body_lines().saturating_sub(rows) + 5;
                 out.write_all(&vec![b'\n'; lines])
             }
             _ if fed && self.o.keep_feeds => out.write_all(b"\x0c"),

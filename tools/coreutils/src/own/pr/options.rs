@@ -38,53 +38,58 @@ pub(super) const SPEC: Spec<PrFlag> = Spec::new(
     "Paginate or columnate FILE(s) for printing.\n\nWith no FILE, or when FILE is -, read standard input.\n+FIRST[:LAST] before the files and -COLUMN are short for --pages and --columns.",
     &[
         Opt::long(PrFlag::Pages, "pages")
-            .takes("FIRST[:LAST]", "begin [stop] printing with page FIRST [LAST]"),
-        Opt::long(PrFlag::Columns, "columns")
-            .takes("COLUMN", "output COLUMN columns, down unless -a is used; columns are balanced"),
-        Opt::new(PrFlag::Across, 'a', "across").says("print columns across rather than down"),
+            .with_argument("FIRST[:LAST]", "begin [stop] printing with page FIRST [LAST]"),
+        Opt::long(PrFlag::Columns, "columns").with_argument(
+            "COLUMN",
+            "output COLUMN columns, down unless -a is used; columns are balanced",
+        ),
+        Opt::new(PrFlag::Across, 'a', "across").with_help("print columns across rather than down"),
         Opt::new(PrFlag::ShowControlChars, 'c', "show-control-chars")
-            .says("use hat notation (^G) and octal backslash notation"),
-        Opt::new(PrFlag::DoubleSpace, 'd', "double-space").says("double space the output"),
+            .with_help("use hat notation (^G) and octal backslash notation"),
+        Opt::new(PrFlag::DoubleSpace, 'd', "double-space").with_help("double space the output"),
         Opt::new(PrFlag::DateFormat, 'D', "date-format")
-            .takes("FORMAT", "use FORMAT for the header date"),
+            .with_argument("FORMAT", "use FORMAT for the header date"),
         Opt::new(PrFlag::ExpandTabs, 'e', "expand-tabs")
             .may_take("CHAR[WIDTH]", "expand input CHARs (TABs) to tab WIDTH (8)"),
         Opt::new(PrFlag::FormFeed, 'F', "form-feed")
-            .says("use form feeds instead of newlines to separate pages"),
-        Opt::new(PrFlag::FormFeed, 'f', "").says("the same"),
-        Opt::new(PrFlag::Header, 'h', "header")
-            .takes("HEADER", "use a centered HEADER instead of the file's name in page headers"),
+            .with_help("use form feeds instead of newlines to separate pages"),
+        Opt::new(PrFlag::FormFeed, 'f', "").with_help("the same"),
+        Opt::new(PrFlag::Header, 'h', "header").with_argument(
+            "HEADER",
+            "use a centered HEADER instead of the file's name in page headers",
+        ),
         Opt::new(PrFlag::OutputTabs, 'i', "output-tabs")
             .may_take("CHAR[WIDTH]", "replace spaces with CHARs (TABs) to tab WIDTH (8)"),
         Opt::new(PrFlag::JoinLines, 'J', "join-lines")
-            .says("merge full lines, without truncation and alignment"),
+            .with_help("merge full lines, without truncation and alignment"),
         Opt::new(PrFlag::Length, 'l', "length")
-            .takes("LENGTH", "lines of a page (66); implies -t if at most 10"),
+            .with_argument("LENGTH", "lines of a page (66); implies -t if at most 10"),
         Opt::new(PrFlag::Merge, 'm', "merge")
-            .says("print all files in parallel, one in each column"),
+            .with_help("print all files in parallel, one in each column"),
         Opt::new(PrFlag::NumberLines, 'n', "number-lines")
             .may_take("SEP[DIGITS]", "number lines with DIGITS (5) digits, then SEP (TAB)"),
         Opt::new(PrFlag::FirstLineNumber, 'N', "first-line-number")
-            .takes("NUMBER", "start counting with NUMBER at the first page printed"),
+            .with_argument("NUMBER", "start counting with NUMBER at the first page printed"),
         Opt::new(PrFlag::Indent, 'o', "indent")
-            .takes("MARGIN", "offset each line with MARGIN spaces"),
+            .with_argument("MARGIN", "offset each line with MARGIN spaces"),
         Opt::new(PrFlag::NoFileWarnings, 'r', "no-file-warnings")
-            .says("omit warning when a file cannot be opened"),
+            .with_help("omit warning when a file cannot be opened"),
         Opt::new(PrFlag::Separator, 's', "separator").may_take(
             "CHAR",
             "separate columns by CHAR (TAB without -w, nothing with it); no truncation without -w",
         ),
         Opt::new(PrFlag::SepString, 'S', "sep-string")
             .may_take("STRING", "separate columns by STRING"),
-        Opt::new(PrFlag::OmitHeader, 't', "omit-header").says("omit page headers and trailers"),
+        Opt::new(PrFlag::OmitHeader, 't', "omit-header")
+            .with_help("omit page headers and trailers"),
         Opt::new(PrFlag::OmitPagination, 'T', "omit-pagination")
-            .says("omit headers and trailers, and form feeds of the input"),
+            .with_help("omit headers and trailers, and form feeds of the input"),
         Opt::new(PrFlag::ShowNonprinting, 'v', "show-nonprinting")
-            .says("use octal backslash notation"),
+            .with_help("use octal backslash notation"),
         Opt::new(PrFlag::Width, 'w', "width")
-            .takes("WIDTH", "page width (72) of columns; -s without -w turns it off"),
+            .with_argument("WIDTH", "page width (72) of columns; -s without -w turns it off"),
         Opt::new(PrFlag::PageWidth, 'W', "page-width")
-            .takes("WIDTH", "page width (72); lines are always truncated, except with -J"),
+            .with_argument("WIDTH", "page width (72); lines are always truncated, except with -J"),
     ],
 );
 
@@ -148,7 +153,7 @@ pub(super) struct PrOptions {
 
 /// Turns `-12` into `--columns=12` (digits may stand among other letters, the last run of them counts) and
 /// `+3:5` into `--pages=3:5`.
-pub(super) fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
+pub(super) fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut out: Vec<Vec<u8>> = Vec::new();
     let mut digits = Vec::new();
     let mut args = args.iter();
@@ -158,7 +163,7 @@ pub(super) fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
         }
     };
     while let Some(a) = args.next() {
-        if let Some(pages) = a.strip_prefix(b"+").filter(|p| self::pages(p).is_some()) {
+        if let Some(pages) = a.strip_prefix(b"+").filter(|p| self::parse_pages(p).is_some()) {
             out.push([b"--pages=", pages].concat());
         } else if a.len() < 2 || !a.starts_with(b"-") || a.starts_with(b"--") {
             columns(&mut digits, &mut out);
@@ -191,11 +196,11 @@ pub(super) fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
 }
 
 /// `FIRST[:LAST]`
-fn pages(text: &[u8]) -> Option<(u64, u64)> {
+fn parse_pages(text: &[u8]) -> Option<(u64, u64)> {
     let mut parts = text.splitn(2, |c| *c == b':');
-    let first = number::decimal(parts.next()?).filter(|n| (1..u64::MAX).contains(n))?;
+    let first = number::parse_decimal(parts.next()?).filter(|n| (1..u64::MAX).contains(n))?;
     let last = match parts.next() {
-        Some(t) => number::decimal(t)?,
+        Some(t) => number::parse_decimal(t)?,
         None => u64::MAX,
     };
     (first <= last).then_some((first, last))
@@ -210,35 +215,35 @@ fn char_and_number(text: &[u8], default: (u8, usize)) -> Option<(u8, usize)> {
     if digits.is_empty() {
         return Some((c, default.1));
     }
-    let n = number::decimal(digits).and_then(|n| usize::try_from(n).ok());
+    let n = number::parse_decimal(digits).and_then(|n| usize::try_from(n).ok());
     Some((c, n.filter(|n| (1..1 << 20).contains(n))?))
 }
 
 /// A number of at least `least`, or `what` is wrong with it.
-fn count(
+fn parse_count(
     p: &ParsedOptions<PrFlag>,
     flag: PrFlag,
     what: &str,
     least: u64,
 ) -> Result<Option<usize>, Vec<u8>> {
-    let Some(t) = p.last(flag) else { return Ok(None) };
-    match number::decimal(t).filter(|n| (least..1 << 20).contains(n)) {
+    let Some(t) = p.last_value(flag) else { return Ok(None) };
+    match number::parse_decimal(t).filter(|n| (least..1 << 20).contains(n)) {
         Some(n) => Ok(Some(n as usize)),
-        None => Err([what.as_bytes(), b": ", &quote::always(t)].concat()),
+        None => Err([what.as_bytes(), b": ", &quote::quote_in_sentence(t)].concat()),
     }
 }
 
 /// `-e`, `-i` and `-n`: a character and a number, both with defaults.
-fn extra(
+fn parse_extra(
     p: &ParsedOptions<PrFlag>,
     flag: PrFlag,
     letter: &str,
     default: (u8, usize),
 ) -> Result<Option<(u8, usize)>, Vec<u8>> {
-    let Some(text) = p.last(flag) else { return Ok(p.has(flag).then_some(default)) };
+    let Some(text) = p.last_value(flag) else { return Ok(p.has_option(flag).then_some(default)) };
     char_and_number(text, default).map(Some).ok_or_else(|| {
         let what = b"' extra characters or invalid number in the argument: ";
-        [b"'-", letter.as_bytes(), what, &quote::always(text)].concat()
+        [b"'-", letter.as_bytes(), what, &quote::quote_in_sentence(text)].concat()
     })
 }
 
@@ -250,13 +255,13 @@ struct PrColumns {
     explicit: bool,
 }
 
-fn columns(p: &ParsedOptions<PrFlag>, operands: usize) -> Result<PrColumns, Vec<u8>> {
-    let explicit = count(p, PrFlag::Columns, "invalid number of columns", 1)?;
-    let parallel = p.has(PrFlag::Merge);
+fn parse_columns(p: &ParsedOptions<PrFlag>, operands: usize) -> Result<PrColumns, Vec<u8>> {
+    let explicit = parse_count(p, PrFlag::Columns, "invalid number of columns", 1)?;
+    let parallel = p.has_option(PrFlag::Merge);
     if parallel && explicit.is_some() {
         return Err(b"cannot specify number of columns when printing in parallel".to_vec());
     }
-    if parallel && p.has(PrFlag::Across) {
+    if parallel && p.has_option(PrFlag::Across) {
         return Err(b"cannot specify both printing across and printing in parallel".to_vec());
     }
     let count = if parallel { operands.max(1) } else { explicit.unwrap_or(1) };
@@ -273,13 +278,15 @@ struct ColumnGap {
 }
 
 impl ColumnGap {
-    fn of(p: &ParsedOptions<PrFlag>, columns: &PrColumns) -> Result<ColumnGap, Vec<u8>> {
-        let width = count(p, PrFlag::Width, "'-w PAGE_WIDTH' invalid number of characters", 1)?;
+    fn from_options(p: &ParsedOptions<PrFlag>, columns: &PrColumns) -> Result<ColumnGap, Vec<u8>> {
+        let width =
+            parse_count(p, PrFlag::Width, "'-w PAGE_WIDTH' invalid number of characters", 1)?;
         let page_width =
-            count(p, PrFlag::PageWidth, "'-W PAGE_WIDTH' invalid number of characters", 1)?;
+            parse_count(p, PrFlag::PageWidth, "'-W PAGE_WIDTH' invalid number of characters", 1)?;
         let mut truncate = page_width.is_some();
-        let mut join = p.has(PrFlag::JoinLines);
-        let text_of = |flag: PrFlag| p.has(flag).then(|| p.last(flag).unwrap_or(b"").to_vec());
+        let mut join = p.has_option(PrFlag::JoinLines);
+        let text_of =
+            |flag: PrFlag| p.has_option(flag).then(|| p.last_value(flag).unwrap_or(b"").to_vec());
         let mut separator = text_of(PrFlag::SepString);
         // `-s` counts only where `-S` does not.
         let old_separator = text_of(PrFlag::Separator).filter(|_| separator.is_none());
@@ -300,8 +307,8 @@ impl ColumnGap {
             }
         }
         let tab = (b'\t', 8);
-        let mut input_tab = extra(p, PrFlag::ExpandTabs, "e", tab)?;
-        let mut output_tab = extra(p, PrFlag::OutputTabs, "i", tab)?;
+        let mut input_tab = parse_extra(p, PrFlag::ExpandTabs, "e", tab)?;
+        let mut output_tab = parse_extra(p, PrFlag::OutputTabs, "i", tab)?;
         if columns.count > 1 {
             let s = separator.get_or_insert(if join { b"\t".to_vec() } else { b" ".to_vec() });
             if !join && s == b"\t" {
@@ -320,65 +327,69 @@ impl ColumnGap {
     }
 }
 
-fn numbers(p: &ParsedOptions<PrFlag>) -> Result<Option<Numbers>, Vec<u8>> {
+fn parse_numbers(p: &ParsedOptions<PrFlag>) -> Result<Option<Numbers>, Vec<u8>> {
     let parse = |t: &[u8]| std::str::from_utf8(t).ok().and_then(|t| t.parse().ok());
-    let first = match p.last(PrFlag::FirstLineNumber) {
+    let first = match p.last_value(PrFlag::FirstLineNumber) {
         None => None,
         Some(t) => Some(parse(t).ok_or_else(|| {
-            [b"'-N NUMBER' invalid starting line number: ", &*quote::always(t)].concat()
+            [b"'-N NUMBER' invalid starting line number: ", &*quote::quote_in_sentence(t)].concat()
         })?),
     };
-    let numbers = extra(p, PrFlag::NumberLines, "n", (b'\t', 5))?;
+    let numbers = parse_extra(p, PrFlag::NumberLines, "n", (b'\t', 5))?;
     Ok(numbers.map(|(separator, digits)| Numbers { separator, digits, first }))
 }
 
 impl PrOptions {
     /// The options for so many operands, or a message.
-    pub(super) fn of(p: &ParsedOptions<PrFlag>, operands: usize) -> Result<PrOptions, Vec<u8>> {
-        let columns = columns(p, operands)?;
-        let pages = match p.last(PrFlag::Pages) {
+    pub(super) fn from_options(
+        p: &ParsedOptions<PrFlag>,
+        operands: usize,
+    ) -> Result<PrOptions, Vec<u8>> {
+        let columns = parse_columns(p, operands)?;
+        let pages = match p.last_value(PrFlag::Pages) {
             None => (1, u64::MAX),
-            Some(t) => {
-                pages(t).ok_or_else(|| [b"invalid page range ", &*quote::always(t)].concat())?
-            }
+            Some(t) => parse_pages(t)
+                .ok_or_else(|| [b"invalid page range ", &*quote::quote_in_sentence(t)].concat())?,
         };
-        let gap = ColumnGap::of(p, &columns)?;
-        let numbers = numbers(p)?;
-        let length = count(p, PrFlag::Length, "'-l PAGE_LENGTH' invalid number of lines", 1)?;
+        let gap = ColumnGap::from_options(p, &columns)?;
+        let numbers = parse_numbers(p)?;
+        let length = parse_count(p, PrFlag::Length, "'-l PAGE_LENGTH' invalid number of lines", 1)?;
         let length = length.unwrap_or(66);
-        let bare = p.has(PrFlag::OmitHeader) || p.has(PrFlag::OmitPagination);
+        let bare = p.has_option(PrFlag::OmitHeader) || p.has_option(PrFlag::OmitPagination);
         let short = length <= 10;
         let controls = [
             (PrFlag::ShowNonprinting, PrControl::Octal),
             (PrFlag::ShowControlChars, PrControl::Hat),
         ];
-        let control = controls.into_iter().find(|(flag, _)| p.has(*flag)).map(|(_, how)| how);
+        let control =
+            controls.into_iter().find(|(flag, _)| p.has_option(*flag)).map(|(_, how)| how);
         Ok(PrOptions {
             pages,
             columns: columns.count,
-            across: p.has(PrFlag::Across) && columns.count > 1,
+            across: p.has_option(PrFlag::Across) && columns.count > 1,
             parallel: columns.parallel,
-            double: p.has(PrFlag::DoubleSpace),
+            double: p.has_option(PrFlag::DoubleSpace),
             control: control.unwrap_or(PrControl::Raw),
-            date_format: p.last(PrFlag::DateFormat).unwrap_or(b"%Y-%m-%d %H:%M").to_vec(),
+            date_format: p.last_value(PrFlag::DateFormat).unwrap_or(b"%Y-%m-%d %H:%M").to_vec(),
             input_tab: gap.input_tab,
             output_tab: gap.output_tab,
-            form_feeds: p.has(PrFlag::FormFeed),
-            header: p.last(PrFlag::Header).map(<[u8]>::to_vec),
+            form_feeds: p.has_option(PrFlag::FormFeed),
+            header: p.last_value(PrFlag::Header).map(<[u8]>::to_vec),
             length,
             width: gap.width,
             truncate: gap.truncate,
             numbers,
-            margin: count(p, PrFlag::Indent, "'-o MARGIN' invalid line offset", 0)?.unwrap_or(0),
-            quiet: p.has(PrFlag::NoFileWarnings),
+            margin: parse_count(p, PrFlag::Indent, "'-o MARGIN' invalid line offset", 0)?
+                .unwrap_or(0),
+            quiet: p.has_option(PrFlag::NoFileWarnings),
             separator: gap.separator,
             extremities: !bare && !short,
-            keep_feeds: short || bare && !p.has(PrFlag::OmitPagination),
+            keep_feeds: short || bare && !p.has_option(PrFlag::OmitPagination),
         })
     }
 
     /// Lines of text on a page.
-    pub(super) fn body(&self) -> usize {
+    pub(super) fn body_lines(&self) -> usize {
         let all = if self.extremities { self.length - 10 } else { self.length };
         if self.double { (all / 2).max(1) } else { all }
     }

@@ -11,13 +11,13 @@ struct OutputRow {
 }
 
 impl OutputRow {
-    fn put(&mut self, c: u8) {
+    fn put_char(&mut self, c: u8) {
         if self.tab.is_some() {
             if c == b' ' {
                 self.spaces += 1;
                 return;
             }
-            self.settle();
+            self.settle_spaces();
         }
         match c {
             b'\x08' => self.column = self.column.saturating_sub(1),
@@ -28,7 +28,7 @@ impl OutputRow {
     }
 
     /// Writes the spaces that wait.
-    fn settle(&mut self) {
+    fn settle_spaces(&mut self) {
         let goal = self.column + std::mem::take(&mut self.spaces);
         if let Some((tab, stop)) = self.tab {
             // A single space stays one.
@@ -66,7 +66,7 @@ impl<'o> Rows<'o> {
     }
 
     /// Where a column begins; `None` if lines have their own lengths.
-    fn start(&self, column: usize) -> Option<usize> {
+    fn column_start(&self, column: usize) -> Option<usize> {
         if column == 0 {
             return Some(self.o.margin);
         }
@@ -82,14 +82,14 @@ impl<'o> Rows<'o> {
     }
 
     /// Pads to a column and separates it from the one before.
-    fn begin(&self, ink: &mut OutputRow, column: usize) {
+    fn begin_column(&self, ink: &mut OutputRow, column: usize) {
         let separator = self.o.separator.as_deref().unwrap_or(b"");
-        if let Some(start) = self.start(column) {
+        if let Some(start) = self.column_start(column) {
             ink.pad_to(if column == 0 { start } else { start - separator.len() });
         }
         if column == 0 {
             if self.o.separator.is_some() {
-                ink.settle();
+                ink.settle_spaces();
             }
             return;
         }
@@ -97,17 +97,17 @@ impl<'o> Rows<'o> {
             if *c == b' ' {
                 ink.spaces += 1;
             } else {
-                ink.settle();
+                ink.settle_spaces();
                 ink.bytes.push(*c);
                 ink.column += 1;
             }
         }
-        ink.settle();
+        ink.settle_spaces();
     }
 
     /// The columns of one line, which may end early. A missing cell is that of a file that has
     /// no line here: it is aligned like an empty one once the line has text.
-    pub(super) fn line(&mut self, cells: &[Option<&[u8]>], numbers: &[i64], out: &mut Vec<u8>) {
+    pub(super) fn put_line(&mut self, cells: &[Option<&[u8]>], numbers: &[i64], out: &mut Vec<u8>) {
         let tab = self.o.output_tab;
         let mut ink = OutputRow { bytes: std::mem::take(out), column: 0, spaces: 0, tab };
         for (column, cell) in cells.iter().enumerate() {
@@ -115,17 +115,17 @@ impl<'o> Rows<'o> {
                 // Only separators stand for the files that have no line here.
                 ink.spaces = 0;
             }
-            self.begin(&mut ink, column);
+            self.begin_column(&mut ink, column);
             let numbered = !self.o.parallel || column == 0;
             let mut taken = 0;
             if let Some(n) = self.o.numbers.as_ref().filter(|_| numbered) {
-                number(n, numbers[column], self.o.columns > 1, &mut ink);
+                put_number(n, numbers[column], self.o.columns > 1, &mut ink);
                 if self.o.truncate && !self.o.parallel {
                     taken = n.width();
                 }
             }
             if let Some(text) = cell {
-                self.text(text, taken, &mut ink);
+                self.put_text(text, taken, &mut ink);
             }
         }
         *out = ink.bytes;
@@ -133,7 +133,7 @@ impl<'o> Rows<'o> {
     }
 
     /// The text of a cell, of which some columns are taken. As in GNU pr they count from the second character on.
-    fn text(&self, text: &[u8], taken: usize, ink: &mut OutputRow) {
+    fn put_text(&self, text: &[u8], taken: usize, ink: &mut OutputRow) {
         let mut at = 0;
         for (i, &c) in text.iter().enumerate() {
             if i == 1 {
@@ -141,7 +141,8 @@ impl<'o> Rows<'o> {
             }
             let before = at;
             let (tab, stop) = self.o.input_tab.unwrap_or((b'\t', 8));
-            let octal = |out: &mut OutputRow| format!("\\{c:03o}").bytes().for_each(|b| out.put(b));
+            let octal =
+                |out: &mut OutputRow| format!("\\{c:03o}").bytes().for_each(|b| out.put_char(b));
             let printable = matches!(c, b' '..=b'~');
             if c == tab || c == b'\t' {
                 let stop = if c == tab { stop } else { 8 };
@@ -151,9 +152,9 @@ impl<'o> Rows<'o> {
                     return;
                 }
                 if self.o.input_tab.is_some() {
-                    (0..width).for_each(|_| ink.put(b' '));
+                    (0..width).for_each(|_| ink.put_char(b' '));
                 } else {
-                    ink.put(c);
+                    ink.put_char(c);
                 }
                 continue;
             }
@@ -181,43 +182,43 @@ impl<'o> Rows<'o> {
             }
             match width {
                 2 => {
-                    ink.put(b'^');
-                    ink.put(c ^ 0x40);
+                    ink.put_char(b'^');
+                    ink.put_char(c ^ 0x40);
                 }
                 4 => octal(ink),
-                _ => ink.put(c),
+                _ => ink.put_char(c),
             }
         }
     }
 }
 
-fn number(n: &Numbers, value: i64, columns: bool, ink: &mut OutputRow) {
+fn put_number(n: &Numbers, value: i64, columns: bool, ink: &mut OutputRow) {
     let text = format!("{value:>width$}", width = n.digits);
     // The last digits, if there are too many.
-    text[text.len() - n.digits..].bytes().for_each(|c| ink.put(c));
+    text[text.len() - n.digits..].bytes().for_each(|c| ink.put_char(c));
     match n.separator {
-        b'\t' if columns => (n.digits..n.width()).for_each(|_| ink.put(b' ')),
+        b'\t' if columns => (n.digits..n.width()).for_each(|_| ink.put_char(b' ')),
         b'\t' => {
-            ink.put(b'\t');
+            ink.put_char(b'\t');
             let stop = ink.tab.map_or(8, |t| t.1);
             ink.column += stop - ink.column % stop;
         }
-        c => ink.put(c),
+        c => ink.put_char(c),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::own::pr::options::{SPEC, modern};
+    use crate::own::pr::options::{SPEC, modern_options};
 
     fn row(args: &[&str], cells: &[Option<&[u8]>]) -> String {
         let args: Vec<Vec<u8>> = args.iter().map(|a| a.as_bytes().to_vec()).collect();
-        let parsed = SPEC.parse(&modern(&args)).unwrap();
-        let o = PrOptions::of(&parsed, cells.len()).unwrap();
+        let parsed = SPEC.parse(&modern_options(&args)).unwrap();
+        let o = PrOptions::from_options(&parsed, cells.len()).unwrap();
         let mut out = Vec::new();
         let width = o.column_width().unwrap();
-        Rows::new(&o, width).line(cells, &vec![7; cells.len()], &mut out);
+        Rows::new(&o, width).put_line(cells, &vec![7; cells.len()], &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -4,7 +4,10 @@ use super::super::processes::ProcessInfo;
 use super::options::Forest;
 
 /// Returns the processes with children behind their parents, and what stands before the command of each.
-pub(super) fn arrange(list: Vec<ProcessInfo>, kind: Forest) -> (Vec<ProcessInfo>, Vec<String>) {
+pub(super) fn arrange_forest(
+    list: Vec<ProcessInfo>,
+    kind: Forest,
+) -> (Vec<ProcessInfo>, Vec<String>) {
     let known = |pid: u32| list.iter().any(|process| process.pid == pid);
     let is_root = |process: &ProcessInfo| process.parent == process.pid || !known(process.parent);
     let children = |pid: u32| -> Vec<usize> {
@@ -40,7 +43,7 @@ pub(super) fn arrange(list: Vec<ProcessInfo>, kind: Forest) -> (Vec<ProcessInfo>
 #[cfg(test)]
 mod tests {
     use super::super::super::processes::ProcessInfo;
-    use super::{Forest, arrange};
+    use super::{Forest, arrange_forest};
 
     // As ps 4.0.2 draws them.
     #[test]
@@ -57,7 +60,7 @@ mod tests {
         let drawn = |kind| {
             let list =
                 vec![process(1, 0), process(2, 1), process(3, 2), process(4, 1), process(5, 4)];
-            let (list, before) = arrange(list, kind);
+            let (list, before) = arrange_forest(list, kind);
             let lines: Vec<String> = list
                 .iter()
                 .zip(before)

@@ -57,8 +57,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             return Ok(Exit::FAILURE);
         }
     };
-    let viewer = viewer(ctx);
-    let mut list = processes::all(ctx);
+    let viewer = find_viewer(ctx);
+    let mut list = processes::all_processes(ctx);
     list.retain(|process| options.selects(process, &viewer));
     list.sort_by(|a, b| {
         let keys = options.sort.iter().map(|key| {
@@ -68,7 +68,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         keys.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
     });
     let (list, branches) = match options.forest {
-        Some(kind) => forest::arrange(list, kind),
+        Some(kind) => forest::arrange_forest(list, kind),
         None => {
             let none = list.iter().map(|_| String::new()).collect();
             (list, none)
@@ -76,14 +76,14 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let columns = options.columns();
     let mut lines = Vec::new();
-    let heading = line(&columns, |column| column.title.clone());
+    let heading = format_line(&columns, |column| column.title.clone());
     // The last column is cut, not the others.
     let width = options.line_width.map_or(usize::MAX, |width| width.max(heading.chars().count()));
     if !options.no_heading && columns.iter().any(|column| !column.title.is_empty()) {
         lines.push(heading);
     }
     lines.extend(list.iter().zip(&branches).map(|(process, branch)| {
-        line(&columns, |column| {
+        format_line(&columns, |column| {
             let text = column.content.of(process, &viewer);
             let is_command = matches!(column.content, PsContent::Command | PsContent::Arguments);
             if is_command { format!("{branch}{text}") } else { text }
@@ -96,7 +96,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if list.is_empty() { Exit::FAILURE } else { Exit::SUCCESS })
 }
 
-fn viewer(ctx: &Ctx<'_>) -> Viewer {
+fn find_viewer(ctx: &Ctx<'_>) -> Viewer {
     let (uid, gid) = box_sys::meta::ids();
     let names = AccountNames::load();
     Viewer {
@@ -107,7 +107,7 @@ fn viewer(ctx: &Ctx<'_>) -> Viewer {
 }
 
 /// A line of the table.
-fn line(columns: &[PsColumn], text: impl Fn(&PsColumn) -> String) -> String {
+fn format_line(columns: &[PsColumn], text: impl Fn(&PsColumn) -> String) -> String {
     let last = columns.len().saturating_sub(1);
     let cells = columns.iter().enumerate();
     cells.map(|(at, column)| column.cell(&text(column), at == last)).collect::<Vec<_>>().join(" ")

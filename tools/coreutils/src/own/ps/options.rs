@@ -67,7 +67,7 @@ pub(super) struct PsOptions {
 
 type Parsed<T> = Result<T, PsAnswer>;
 
-fn error<T>(text: impl Into<String>) -> Parsed<T> {
+fn usage_error<T>(text: impl Into<String>) -> Parsed<T> {
     Err(PsAnswer::Error(text.into()))
 }
 
@@ -166,7 +166,7 @@ impl PsReader<'_> {
         while let Some(word) = reader.rest.next() {
             match word.strip_prefix('-') {
                 Some(rest) if rest.starts_with('-') => reader.long(&rest[1..])?,
-                Some("") => return error("garbage option"),
+                Some("") => return usage_error("garbage option"),
                 Some(letters) if only_bsd => reader.bsd(letters)?,
                 Some(letters) => reader.system_v(letters)?,
                 None if word.starts_with(|c: char| c.is_ascii_digit()) => reader.pids(word)?,
@@ -230,7 +230,7 @@ impl PsReader<'_> {
                     let value = self.value(attached, &letter.to_string())?;
                     return self.option(letter, &value);
                 }
-                _ => return error("unsupported option (BSD syntax)"),
+                _ => return usage_error("unsupported option (BSD syntax)"),
             }
         }
         Ok(())
@@ -278,19 +278,19 @@ impl PsReader<'_> {
             "version" => return Err(PsAnswer::Version),
             "sort" | "cols" | "columns" | "width" | "lines" | "rows" => {
                 let Some(value) = attached.or_else(|| self.rest.next().cloned()) else {
-                    return error(format!("must have an argument after --{name}"));
+                    return usage_error(format!("must have an argument after --{name}"));
                 };
                 match (name, value.parse::<usize>()) {
                     ("sort", _) => self.sort(&value)?,
                     (_, Err(_) | Ok(0)) => {
-                        return error(format!("the --{name} option needs a number"));
+                        return usage_error(format!("the --{name} option needs a number"));
                     }
                     ("lines" | "rows", _) => {}
                     (_, Ok(width)) => self.made.line_width = Some(width),
                 }
             }
             _ => {
-                let Some(letter) = letter else { return error("unknown gnu long option") };
+                let Some(letter) = letter else { return usage_error("unknown gnu long option") };
                 let value = match attached {
                     Some(value) => value,
                     None => self.value("", &format!("--{name}"))?,
@@ -321,39 +321,39 @@ impl PsReader<'_> {
             "k" => "list of sort keys",
             _ => "list of groups",
         };
-        error(format!("{subject} must follow {option}"))
+        usage_error(format!("{subject} must follow {option}"))
     }
 
     /// Takes up an option with a value; `P` stands for `--ppid`.
     fn option(&mut self, letter: char, value: &str) -> Parsed<()> {
         match letter {
             'o' => {
-                self.made.format.extend(columns(value)?);
+                self.made.format.extend(parse_columns(value)?);
                 return Ok(());
             }
             'O' => {
-                self.made.added.extend(columns(value)?);
+                self.made.added.extend(parse_columns(value)?);
                 return Ok(());
             }
             'p' => return self.pids(value),
             _ => {}
         }
-        for item in items(value) {
+        for item in split_items(value) {
             let selection = match letter {
                 'q' => Selection::Pid(process_id(item)?),
                 'P' => Selection::Parent(process_id(item)?),
-                's' => Selection::Session(session(item)?),
+                's' => Selection::Session(parse_session(item)?),
                 'C' => Selection::Command(item.chars().take(15).collect()),
                 't' => Selection::Terminal,
                 'u' | 'U' => match item.parse().ok().or(self.names.user_id(item).map(|(id, _)| id))
                 {
                     Some(id) => Selection::User(id),
-                    None => return error("user name does not exist"),
+                    None => return usage_error("user name does not exist"),
                 },
-                'g' if item.parse::<u32>().is_ok() => Selection::Session(session(item)?),
+                'g' if item.parse::<u32>().is_ok() => Selection::Session(parse_session(item)?),
                 _ => match item.parse().ok().or(self.names.group_id(item)) {
                     Some(id) => Selection::Group(id),
-                    None => return error("group name does not exist"),
+                    None => return usage_error("group name does not exist"),
                 },
             };
             self.made.selections.push(selection);
@@ -362,11 +362,11 @@ impl PsReader<'_> {
     }
 
     fn pids(&mut self, list: &str) -> Parsed<()> {
-        for item in items(list) {
+        for item in split_items(list) {
             self.made.selections.push(Selection::Pid(process_id(item)?));
         }
-        if items(list).next().is_none() {
-            return error("process ID list syntax error");
+        if split_items(list).next().is_none() {
+            return usage_error("process ID list syntax error");
         }
         Ok(())
     }
@@ -380,7 +380,7 @@ impl PsReader<'_> {
             };
             match PsColumn::parse(name).filter(|_| !name.contains([':', '='])) {
                 Some(column) => self.made.sort.push(SortKey { column, is_reverse }),
-                None => return error("unknown sort specifier"),
+                None => return usage_error("unknown sort specifier"),
             }
         }
         Ok(())
@@ -388,37 +388,37 @@ impl PsReader<'_> {
 }
 
 /// The items of a list, which are parted by commas and blanks.
-fn items(list: &str) -> impl Iterator<Item = &str> {
+fn split_items(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ' ', '\t']).filter(|item| !item.is_empty())
 }
 
 fn process_id(text: &str) -> Parsed<u32> {
     match text.parse::<u32>() {
         Ok(pid) if pid > 0 && i32::try_from(pid).is_ok() => Ok(pid),
-        Ok(_) => error("process ID out of range"),
+        Ok(_) => usage_error("process ID out of range"),
         Err(e) if *e.kind() == std::num::IntErrorKind::PosOverflow => {
-            error("process ID out of range")
+            usage_error("process ID out of range")
         }
-        Err(_) => error("process ID list syntax error"),
+        Err(_) => usage_error("process ID list syntax error"),
     }
 }
 
-fn session(text: &str) -> Parsed<u32> {
-    text.parse().or_else(|_| error("session ID list syntax error"))
+fn parse_session(text: &str) -> Parsed<u32> {
+    text.parse().or_else(|_| usage_error("session ID list syntax error"))
 }
 
 /// The columns of a user-defined format.
-fn columns(list: &str) -> Parsed<Vec<PsColumn>> {
+fn parse_columns(list: &str) -> Parsed<Vec<PsColumn>> {
     let parse = |item: &str| match PsColumn::parse(item) {
         Some(column) => Ok(column),
         None => {
             let name = item.split(['=', ':']).next().unwrap_or_default();
-            error(format!("unknown user-defined format specifier \"{name}\""))
+            usage_error(format!("unknown user-defined format specifier \"{name}\""))
         }
     };
-    let made = items(list).map(parse).collect::<Parsed<Vec<PsColumn>>>()?;
+    let made = split_items(list).map(parse).collect::<Parsed<Vec<PsColumn>>>()?;
     if made.is_empty() {
-        return error("format specification must follow -o");
+        return usage_error("format specification must follow -o");
     }
     Ok(made)
 }

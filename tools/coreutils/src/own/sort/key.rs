@@ -35,7 +35,7 @@ pub(super) struct Ordering {
 
 impl Ordering {
     /// Adds an option letter; `b` counts for the start or end of the key.
-    pub(super) fn add(&mut self, letter: u8, start: bool, end: bool) {
+    pub(super) fn add_letter(&mut self, letter: u8, start: bool, end: bool) {
         let kind = match letter {
             b'b' => {
                 self.skip_start |= start;
@@ -82,7 +82,7 @@ impl Ordering {
     }
 
     /// Options that contradict each other.
-    pub(super) fn check(&self) -> Result<(), Vec<u8>> {
+    pub(super) fn check_letters(&self) -> Result<(), Vec<u8>> {
         let mut letters = self.kinds.clone();
         let text = self.dictionary || self.printable;
         let exclusive = letters.iter().filter(|l| !matches!(l, b'R' | b'V')).count();
@@ -103,42 +103,44 @@ impl Ordering {
         Err([b"options '-", letters.as_slice(), b"' are incompatible"].concat())
     }
 
-    fn ignored(&self, c: u8) -> bool {
+    fn is_ignored(&self, c: u8) -> bool {
         self.dictionary && !(c.is_ascii_alphanumeric() || matches!(c, b' ' | b'\t' | b'\n'))
             || self.printable && !(0x20..0x7f).contains(&c)
     }
 
-    fn folded(&self, c: u8) -> u8 {
+    fn fold_byte(&self, c: u8) -> u8 {
         if self.fold { c.to_ascii_uppercase() } else { c }
     }
 
     /// Whether text keys compare by their plain bytes.
-    pub(super) fn plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         !self.dictionary && !self.printable && !self.fold
     }
 
     /// Compares two keys; `reverse` is not applied.
-    pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Order {
+    pub(super) fn compare_keys(&self, a: &[u8], b: &[u8]) -> Order {
         match self.kind {
-            SortKind::Text if self.plain() => a.cmp(b),
+            SortKind::Text if self.is_plain() => a.cmp(b),
             SortKind::Text => {
-                let x = a.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c));
-                x.cmp(b.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c)))
+                let x = a.iter().filter(|c| !self.is_ignored(**c)).map(|c| self.fold_byte(*c));
+                x.cmp(b.iter().filter(|c| !self.is_ignored(**c)).map(|c| self.fold_byte(*c)))
             }
-            SortKind::Numeric => number::numeric(a, b),
-            SortKind::General => number::general(a, b),
-            SortKind::Human => number::human(a, b),
-            SortKind::Month => number::month(a).cmp(&number::month(b)),
-            SortKind::Version => number::version(&self.translated(a), &self.translated(b)),
+            SortKind::Numeric => number::compare_numeric(a, b),
+            SortKind::General => number::compare_general(a, b),
+            SortKind::Human => number::compare_human(a, b),
+            SortKind::Month => number::month_number(a).cmp(&number::month_number(b)),
+            SortKind::Version => {
+                number::compare_version(&self.translate_key(a), &self.translate_key(b))
+            }
             SortKind::Random => {
-                let (x, y) = (self.translated(a), self.translated(b));
+                let (x, y) = (self.translate_key(a), self.translate_key(b));
                 self.hash(&x).cmp(&self.hash(&y)).then_with(|| x.cmp(&y))
             }
         }
     }
 
-    fn translated(&self, text: &[u8]) -> Vec<u8> {
-        text.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c)).collect()
+    fn translate_key(&self, text: &[u8]) -> Vec<u8> {
+        text.iter().filter(|c| !self.is_ignored(**c)).map(|c| self.fold_byte(*c)).collect()
     }
 
     fn hash(&self, text: &[u8]) -> u64 {
@@ -150,9 +152,9 @@ impl Ordering {
     }
 
     /// A number whose order never contradicts that of the keys: if it differs, it decides.
-    pub(super) fn prefix(&self, key: &[u8]) -> u64 {
+    pub(super) fn key_prefix(&self, key: &[u8]) -> u64 {
         match self.kind {
-            SortKind::Text if self.plain() => match key.first_chunk::<8>() {
+            SortKind::Text if self.is_plain() => match key.first_chunk::<8>() {
                 Some(c) => u64::from_be_bytes(*c),
                 None => {
                     let mut b = [0; 8];
@@ -162,13 +164,13 @@ impl Ordering {
             },
             SortKind::Text => {
                 let mut b = [0; 8];
-                let kept = key.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c));
+                let kept = key.iter().filter(|c| !self.is_ignored(**c)).map(|c| self.fold_byte(*c));
                 b.iter_mut().zip(kept).for_each(|(slot, c)| *slot = c);
                 u64::from_be_bytes(b)
             }
             SortKind::Numeric => number::numeric_prefix(key),
-            SortKind::Month => number::month(key) as u64,
-            SortKind::Random => self.hash(&self.translated(key)),
+            SortKind::Month => number::month_number(key) as u64,
+            SortKind::Random => self.hash(&self.translate_key(key)),
             SortKind::General | SortKind::Human | SortKind::Version => 0,
         }
     }
@@ -293,7 +295,7 @@ impl SortOptions {
     pub(super) fn compare_keys(&self, from: usize, a: &[u8], b: &[u8]) -> Order {
         for key in self.keys.iter().skip(from) {
             let ((s, e), (t, f)) = (key.range(a), key.range(b));
-            let order = key.order.compare(&a[s..e], &b[t..f]);
+            let order = key.order.compare_keys(&a[s..e], &b[t..f]);
             if order.is_ne() {
                 return if key.order.reverse { order.reverse() } else { order };
             }
@@ -311,7 +313,7 @@ impl SortOptions {
     }
 
     /// Compares two lines.
-    pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Order {
+    pub(super) fn compare_lines(&self, a: &[u8], b: &[u8]) -> Order {
         self.compare_keys(0, a, b).then_with(|| self.last_resort(a, b))
     }
 }

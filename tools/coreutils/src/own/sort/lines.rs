@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::io::{self, BufRead, Read, Write};
 
 use super::options::SortOptions;
-use crate::common::input::{CopyStop, InputFile, put};
+use crate::common::input::{CopyStop, InputFile, write_output};
 
 struct SortLine {
     prefix: u64,
@@ -27,7 +27,11 @@ pub(super) struct SortLines {
 impl SortLines {
     /// Reads on; true if the memory bound is reached before the end of the file. A last line
     /// without terminator gets one.
-    pub(super) fn fill(&mut self, reader: &mut InputFile<'_>, o: &SortOptions) -> io::Result<bool> {
+    pub(super) fn fill_from(
+        &mut self,
+        reader: &mut InputFile<'_>,
+        o: &SortOptions,
+    ) -> io::Result<bool> {
         if let InputFile::File(f) = reader {
             // One allocation for a file of known size.
             let size = f.get_ref().metadata().map_or(0, |m| usize::try_from(m.len()).unwrap_or(0));
@@ -85,7 +89,7 @@ impl SortLines {
             let end = self.open + end;
             let line = &self.text[start..end];
             let range = if whole { (0, line.len()) } else { key.range(line) };
-            let prefix = key.order.prefix(&line[range.0..range.1]);
+            let prefix = key.order.key_prefix(&line[range.0..range.1]);
             self.lines.push(SortLine { prefix, start, len: end - start, key: range });
             start = end + 1;
         }
@@ -99,7 +103,7 @@ impl SortLines {
         self.open = 0;
     }
 
-    fn bytes(&self, l: &SortLine) -> &[u8] {
+    fn line_bytes(&self, l: &SortLine) -> &[u8] {
         &self.text[l.start..l.start + l.len]
     }
 
@@ -109,7 +113,7 @@ impl SortLines {
         let bytes = |l: &SortLine| &text[l.start..l.start + l.len];
         let first = &o.keys[0].order;
         let decided = first.prefix_decides();
-        let plain_text = first.kind == super::key::SortKind::Text && first.plain();
+        let plain_text = first.kind == super::key::SortKind::Text && first.is_plain();
         let keys = |a: &SortLine, b: &SortLine| -> Ordering {
             let mut order = a.prefix.cmp(&b.prefix);
             if order.is_eq() && !decided {
@@ -119,7 +123,7 @@ impl SortLines {
                 // shorter and padded with zeros.
                 order = match (plain_text, x.get(8..), y.get(8..)) {
                     (true, Some(x), Some(y)) => x.cmp(y),
-                    _ => first.compare(x, y),
+                    _ => first.compare_keys(x, y),
                 };
             }
             if first.reverse { order.reverse() } else { order }
@@ -147,7 +151,8 @@ impl SortLines {
         for l in &self.lines {
             if o.unique {
                 if previous.is_some_and(|p| {
-                    p.prefix == l.prefix && o.compare_keys(0, self.bytes(p), self.bytes(l)).is_eq()
+                    p.prefix == l.prefix
+                        && o.compare_keys(0, self.line_bytes(p), self.line_bytes(l)).is_eq()
                 }) {
                     continue;
                 }
@@ -157,11 +162,11 @@ impl SortLines {
             buf.extend_from_slice(&self.text[l.start..=l.start + l.len]);
             if buf.len() >= 64 * 1024 {
                 let mut w = &mut *out;
-                put(&mut w, &buf)?;
+                write_output(&mut w, &buf)?;
                 buf.clear();
             }
         }
         let mut w = &mut *out;
-        put(&mut w, &buf)
+        write_output(&mut w, &buf)
     }
 }

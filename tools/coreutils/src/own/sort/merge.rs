@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Seek, SeekFrom, Write
 
 use super::lines::SortLines;
 use super::options::SortOptions;
-use crate::common::input::{CopyStop, put};
+use crate::common::input::{CopyStop, write_output};
 
 /// A sorted input with its current line.
 pub(super) struct SortRun {
@@ -18,16 +18,16 @@ impl SortRun {
         SortRun { reader, line: Vec::new() }
     }
 
-    pub(super) fn file(f: File) -> SortRun {
+    pub(super) fn from_file(f: File) -> SortRun {
         SortRun::new(Box::new(BufReader::with_capacity(64 * 1024, f)))
     }
 
-    pub(super) fn memory(text: Vec<u8>) -> SortRun {
+    pub(super) fn from_memory(text: Vec<u8>) -> SortRun {
         SortRun::new(Box::new(Cursor::new(text)))
     }
 
     /// Writes sorted lines to an unlinked temporary file.
-    pub(super) fn spill(lines: &SortLines, o: &SortOptions) -> io::Result<SortRun> {
+    pub(super) fn spill_lines(lines: &SortLines, o: &SortOptions) -> io::Result<SortRun> {
         let (mut read, write) = box_sys::preview1::spool()?;
         let mut out = BufWriter::with_capacity(64 * 1024, write);
         match lines.write(&mut out, o) {
@@ -37,11 +37,11 @@ impl SortRun {
             }
         }
         read.seek(SeekFrom::Start(0))?;
-        Ok(SortRun::file(read))
+        Ok(SortRun::from_file(read))
     }
 
     /// Reads the next line; false at the end.
-    fn advance(&mut self, delimiter: u8) -> io::Result<bool> {
+    fn advance_line(&mut self, delimiter: u8) -> io::Result<bool> {
         self.line.clear();
         if self.reader.read_until(delimiter, &mut self.line)? == 0 {
             return Ok(false);
@@ -54,7 +54,7 @@ impl SortRun {
 }
 
 /// Merges; equal lines come in the order of the runs.
-pub(super) fn merge(
+pub(super) fn merge_runs(
     mut runs: Vec<SortRun>,
     o: &SortOptions,
     out: &mut dyn Write,
@@ -62,8 +62,8 @@ pub(super) fn merge(
     // Indexes of runs that have a line, the smallest line first.
     let mut order: Vec<usize> = Vec::new();
     for i in 0..runs.len() {
-        if runs[i].advance(o.delimiter).map_err(CopyStop::Read)? {
-            insert(&mut order, i, &runs, o);
+        if runs[i].advance_line(o.delimiter).map_err(CopyStop::Read)? {
+            insert_run(&mut order, i, &runs, o);
         }
     }
     let mut previous: Option<Vec<u8>> = None;
@@ -73,24 +73,24 @@ pub(super) fn merge(
             && previous.as_ref().is_some_and(|p| o.compare_keys(0, p, &runs[i].line).is_eq());
         if !skip {
             let mut w = &mut *out;
-            put(&mut w, &runs[i].line)?;
-            put(&mut w, &[o.delimiter])?;
+            write_output(&mut w, &runs[i].line)?;
+            write_output(&mut w, &[o.delimiter])?;
             if o.unique {
                 let p = previous.get_or_insert_default();
                 p.clear();
                 p.extend_from_slice(&runs[i].line);
             }
         }
-        if runs[i].advance(o.delimiter).map_err(CopyStop::Read)? {
-            insert(&mut order, i, &runs, o);
+        if runs[i].advance_line(o.delimiter).map_err(CopyStop::Read)? {
+            insert_run(&mut order, i, &runs, o);
         }
     }
     Ok(())
 }
 
-fn insert(order: &mut Vec<usize>, i: usize, runs: &[SortRun], o: &SortOptions) {
+fn insert_run(order: &mut Vec<usize>, i: usize, runs: &[SortRun], o: &SortOptions) {
     let at = order.partition_point(|&j| {
-        let c = o.compare(&runs[j].line, &runs[i].line);
+        let c = o.compare_lines(&runs[j].line, &runs[i].line);
         c.is_lt() || c.is_eq() && j < i
     });
     order.insert(at, i);

@@ -12,7 +12,7 @@ mod key;
 mod lines;
 mod merge;
 mod number;
-pub(crate) use number::version;
+pub(crate) use number::compare_version;
 mod options;
 
 use std::cmp::Ordering;
@@ -35,48 +35,51 @@ enum SortFatal {
 }
 
 impl SortFatal {
-    fn file(what: &str, file: &[u8], e: &std::io::Error) -> SortFatal {
-        let shown = if file == b"-" { b"-".to_vec() } else { quote::colon(file) };
-        let text = box_sys::strerror(e);
+    fn file_error(what: &str, file: &[u8], e: &std::io::Error) -> SortFatal {
+        let shown = if file == b"-" { b"-".to_vec() } else { quote::quote_with_colon(file) };
+        let text = box_sys::error_text(e);
         SortFatal::Message([what.as_bytes(), b": ", &shown, b": ", text.as_bytes()].concat())
     }
 
     /// Prints the message; the status to end with.
     fn report(self, ctx: &mut Ctx<'_>) -> Exit {
         match self {
-            SortFatal::Message(text) => refused(ctx, &[&text]),
+            SortFatal::Message(text) => report_refusal(ctx, &[&text]),
             SortFatal::Write => Exit::USAGE,
         }
     }
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(sort(ctx, args).err().unwrap_or(Exit::SUCCESS))
+    Ok(run_sort(ctx, args).err().unwrap_or(Exit::SUCCESS))
 }
 
-fn sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
+fn run_sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
     let args = options::modern_keys(args, &ctx.env).map_err(|wrong| wrong_options(ctx, wrong))?;
     let p = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
     let mut o = SortOptions::new(&p).map_err(|wrong| wrong_options(ctx, wrong))?;
-    if let (true, Some(source)) = (o.is_random(), p.last(SortFlag::RandomSource)) {
+    if let (true, Some(source)) = (o.is_random(), p.last_value(SortFlag::RandomSource)) {
         let seed = read_seed(ctx, source).map_err(|fatal| fatal.report(ctx))?;
         o.set_seed(seed);
     }
-    let files = files(ctx, &p)?;
+    let files = input_files(ctx, &p)?;
     if let Some(kind) = o.check {
         if let Some(extra) = files.get(1) {
             let letter: &[u8] = if kind == Check::Quiet { b"C" } else { b"c" };
-            let shown = quote::always(extra);
-            return Err(refused(ctx, &[b"extra operand ", &shown, b" not allowed with -", letter]));
+            let shown = quote::quote_in_sentence(extra);
+            return Err(report_refusal(
+                ctx,
+                &[b"extra operand ", &shown, b" not allowed with -", letter],
+            ));
         }
-        return Err(check(ctx, &files[0], &o, kind));
+        return Err(check_order(ctx, &files[0], &o, kind));
     }
     // All inputs are looked at before the output, which may be one of them.
     for f in files.iter().filter(|f| *f != b"-") {
         if let Err(e) = File::open(ctx.path(f)) {
-            let why = box_sys::strerror(&e);
-            let shown = quote::colon(f);
-            return Err(refused(ctx, &[b"cannot read: ", &shown, b": ", why.as_bytes()]));
+            let why = box_sys::error_text(&e);
+            let shown = quote::quote_with_colon(f);
+            return Err(report_refusal(ctx, &[b"cannot read: ", &shown, b": ", why.as_bytes()]));
         }
     }
     let sorted = if o.merge { merge_files(ctx, &files, &o) } else { sort_files(ctx, &files, &o) };
@@ -88,12 +91,12 @@ fn wrong_options(ctx: &mut Ctx<'_>, wrong: SortUsageError) -> Exit {
     match wrong {
         // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
         SortUsageError::Word(text) => input::usage_error(ctx, &[&text]),
-        SortUsageError::Other(text) => refused(ctx, &[&text]),
+        SortUsageError::Other(text) => report_refusal(ctx, &[&text]),
     }
 }
 
 /// A message, and the status of a sort that was not done.
-fn refused(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
+fn report_refusal(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     ctx.error_bytes(parts);
     Exit::USAGE
 }
@@ -101,24 +104,24 @@ fn refused(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
 /// Reads what makes the random order from the start of `--random-source`.
 fn read_seed(ctx: &mut Ctx<'_>, source: &[u8]) -> Result<u64, SortFatal> {
     let mut bytes = [0; 16];
-    let mut reader = input::open(&mut ctx.stdin, &ctx.cwd, source)
-        .map_err(|e| SortFatal::file("open failed", source, &e))?;
+    let mut reader = input::open_operand(&mut ctx.stdin, &ctx.cwd, source)
+        .map_err(|e| SortFatal::file_error("open failed", source, &e))?;
     match std::io::Read::read_exact(&mut reader, &mut bytes) {
         Ok(()) => Ok(options::mix(&bytes)),
-        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
-            Err(SortFatal::Message([&quote::always(source), &b": end of file"[..]].concat()))
-        }
-        Err(e) => Err(SortFatal::file("read failed", source, &e)),
+        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Err(SortFatal::Message(
+            [&quote::quote_in_sentence(source), &b": end of file"[..]].concat(),
+        )),
+        Err(e) => Err(SortFatal::file_error("read failed", source, &e)),
     }
 }
 
-fn files(ctx: &mut Ctx<'_>, p: &ParsedOptions<SortFlag>) -> Result<Vec<Vec<u8>>, Exit> {
-    let Some(list) = p.last(SortFlag::Files0From) else {
+fn input_files(ctx: &mut Ctx<'_>, p: &ParsedOptions<SortFlag>) -> Result<Vec<Vec<u8>>, Exit> {
+    let Some(list) = p.last_value(SortFlag::Files0From) else {
         return Ok(input::or_stdin(p.operands.clone()));
     };
     match files0::read(ctx, list, &p.operands) {
         Ok((names, 0)) if names.is_empty() => {
-            Err(refused(ctx, &[b"no input from ", &quote::always(list)]))
+            Err(report_refusal(ctx, &[b"no input from ", &quote::quote_in_sentence(list)]))
         }
         Ok((names, 0)) => Ok(names),
         _ => Err(Exit::USAGE),
@@ -135,9 +138,9 @@ fn with_output(
         return f(&mut ctx.stdout).map_err(|_| SortFatal::Write);
     };
     let file =
-        File::create(ctx.path(name)).map_err(|e| SortFatal::file("open failed", name, &e))?;
+        File::create(ctx.path(name)).map_err(|e| SortFatal::file_error("open failed", name, &e))?;
     let mut out = BufWriter::with_capacity(64 * 1024, file);
-    let failed = |e: &std::io::Error| SortFatal::file("write failed", name, e);
+    let failed = |e: &std::io::Error| SortFatal::file_error("write failed", name, e);
     match f(&mut out) {
         Ok(()) => out.flush().map_err(|e| failed(&e)),
         Err(CopyStop::Read(e)) => Err(failed(&e)),
@@ -151,18 +154,20 @@ fn sort_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &SortOptions) -> Result<(
     let mut lines = SortLines::default();
     let mut runs: Vec<SortRun> = Vec::new();
     for file in files {
-        let reader = input::open(&mut ctx.stdin, &ctx.cwd, file);
-        let mut reader = reader.map_err(|e| SortFatal::file("read failed", file, &e))?;
+        let reader = input::open_operand(&mut ctx.stdin, &ctx.cwd, file);
+        let mut reader = reader.map_err(|e| SortFatal::file_error("read failed", file, &e))?;
         loop {
-            let more =
-                lines.fill(&mut reader, o).map_err(|e| SortFatal::file("read failed", file, &e))?;
+            let more = lines
+                .fill_from(&mut reader, o)
+                .map_err(|e| SortFatal::file_error("read failed", file, &e))?;
             if !more {
                 break;
             }
             // The memory bound is reached: what is there goes to a temporary file, sorted.
             lines.sort(o);
-            let run = SortRun::spill(&lines, o)
-                .map_err(|e| SortFatal::file("cannot create temporary file in", b"/tmp", &e))?;
+            let run = SortRun::spill_lines(&lines, o).map_err(|e| {
+                SortFatal::file_error("cannot create temporary file in", b"/tmp", &e)
+            })?;
             runs.push(run);
             lines.clear();
         }
@@ -171,34 +176,37 @@ fn sort_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &SortOptions) -> Result<(
     if runs.is_empty() {
         return with_output(ctx, o, |out| lines.write(out, o));
     }
-    let last = SortRun::spill(&lines, o)
-        .map_err(|e| SortFatal::file("cannot create temporary file in", b"/tmp", &e))?;
+    let last = SortRun::spill_lines(&lines, o)
+        .map_err(|e| SortFatal::file_error("cannot create temporary file in", b"/tmp", &e))?;
     runs.push(last);
     drop(lines);
-    with_output(ctx, o, |out| merge::merge(runs, o, out))
+    with_output(ctx, o, |out| merge::merge_runs(runs, o, out))
 }
 
 fn merge_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &SortOptions) -> Result<(), SortFatal> {
     let mut runs = Vec::new();
     for file in files {
-        let failed = |e: &std::io::Error| SortFatal::file("read failed", file, e);
+        let failed = |e: &std::io::Error| SortFatal::file_error("read failed", file, e);
         let same =
             o.output.as_ref().is_some_and(|out| paths::same_file(&ctx.path(out), &ctx.path(file)));
         if file == b"-" || same {
             let mut text = Vec::new();
-            let mut r = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(|e| failed(&e))?;
+            let mut r =
+                input::open_operand(&mut ctx.stdin, &ctx.cwd, file).map_err(|e| failed(&e))?;
             std::io::Read::read_to_end(&mut r, &mut text).map_err(|e| failed(&e))?;
-            runs.push(SortRun::memory(text));
+            runs.push(SortRun::from_memory(text));
         } else {
-            runs.push(SortRun::file(input::open_file(&ctx.path(file)).map_err(|e| failed(&e))?));
+            runs.push(SortRun::from_file(
+                input::open_file(&ctx.path(file)).map_err(|e| failed(&e))?,
+            ));
         }
     }
-    with_output(ctx, o, |out| merge::merge(runs, o, out))
+    with_output(ctx, o, |out| merge::merge_runs(runs, o, out))
 }
 
 /// `-c` and `-C`: the first line out of order.
-fn check(ctx: &mut Ctx<'_>, file: &[u8], o: &SortOptions, kind: Check) -> Exit {
-    let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
+fn check_order(ctx: &mut Ctx<'_>, file: &[u8], o: &SortOptions, kind: Check) -> Exit {
+    let mut reader = match input::open_operand(&mut ctx.stdin, &ctx.cwd, file) {
         Ok(r) => r,
         Err(e) => {
             let what: &[u8] = if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
@@ -206,11 +214,16 @@ fn check(ctx: &mut Ctx<'_>, file: &[u8], o: &SortOptions, kind: Check) -> Exit {
             } else {
                 b"open failed: "
             };
-            ctx.error_bytes(&[what, &quote::colon(file), b": ", box_sys::strerror(&e).as_bytes()]);
+            ctx.error_bytes(&[
+                what,
+                &quote::quote_with_colon(file),
+                b": ",
+                box_sys::error_text(&e).as_bytes(),
+            ]);
             return Exit::USAGE;
         }
     };
-    let found = disorder(&mut reader, o);
+    let found = find_disorder(&mut reader, o);
     match found {
         Ok(None) => Exit::SUCCESS,
         Ok(Some((number, line))) => {
@@ -221,13 +234,13 @@ fn check(ctx: &mut Ctx<'_>, file: &[u8], o: &SortOptions, kind: Check) -> Exit {
             Exit::FAILURE
         }
         Err(e) => {
-            ctx.error_bytes(&[b"read failed: ", file, b": ", box_sys::strerror(&e).as_bytes()]);
+            ctx.error_bytes(&[b"read failed: ", file, b": ", box_sys::error_text(&e).as_bytes()]);
             Exit::USAGE
         }
     }
 }
 
-fn disorder(
+fn find_disorder(
     reader: &mut InputFile<'_>,
     o: &SortOptions,
 ) -> std::io::Result<Option<(u64, Vec<u8>)>> {
@@ -242,7 +255,7 @@ fn disorder(
             line.pop();
         }
         number += 1;
-        let order = if number == 1 { Ordering::Less } else { o.compare(&previous, &line) };
+        let order = if number == 1 { Ordering::Less } else { o.compare_lines(&previous, &line) };
         if order == Ordering::Greater || order == Ordering::Equal && o.unique && number > 1 {
             return Ok(Some((number, line)));
         }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use box_text::number::strtod;
+use box_text::number::parse_float;
 
 fn skip_blanks(text: &[u8]) -> &[u8] {
     let n = text.iter().take_while(|c| matches!(c, b' ' | b'\t' | b'\n')).count();
@@ -16,7 +16,7 @@ struct SortParts<'a> {
     fraction: &'a [u8],
 }
 
-fn parts(text: &[u8]) -> (SortParts<'_>, &[u8]) {
+fn split_number(text: &[u8]) -> (SortParts<'_>, &[u8]) {
     let text = skip_blanks(text);
     let (negative, text) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),
@@ -39,7 +39,7 @@ fn parts(text: &[u8]) -> (SortParts<'_>, &[u8]) {
     (SortParts { negative: negative && !zero, whole, fraction }, rest)
 }
 
-fn magnitude(a: &SortParts<'_>, b: &SortParts<'_>) -> Ordering {
+fn compare_magnitude(a: &SortParts<'_>, b: &SortParts<'_>) -> Ordering {
     a.whole
         .len()
         .cmp(&b.whole.len())
@@ -47,25 +47,25 @@ fn magnitude(a: &SortParts<'_>, b: &SortParts<'_>) -> Ordering {
         .then_with(|| a.fraction.cmp(b.fraction))
 }
 
-fn compare(a: &SortParts<'_>, b: &SortParts<'_>) -> Ordering {
+fn compare_parts(a: &SortParts<'_>, b: &SortParts<'_>) -> Ordering {
     match (a.negative, b.negative) {
-        (false, false) => magnitude(a, b),
-        (true, true) => magnitude(b, a),
+        (false, false) => compare_magnitude(a, b),
+        (true, true) => compare_magnitude(b, a),
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
     }
 }
 
 /// `-n`: the decimal number at the start; none counts as 0.
-pub(super) fn numeric(a: &[u8], b: &[u8]) -> Ordering {
-    compare(&parts(a).0, &parts(b).0)
+pub(super) fn compare_numeric(a: &[u8], b: &[u8]) -> Ordering {
+    compare_parts(&split_number(a).0, &split_number(b).0)
 }
 
 /// The first 15 significant digits of the number as a float, in an order-keeping form.
 /// Cut, not rounded, so that a larger number never gets a smaller value.
 pub(super) fn numeric_prefix(key: &[u8]) -> u64 {
     const DIGITS: usize = 15;
-    let (p, _) = parts(key);
+    let (p, _) = split_number(key);
     let mut mantissa = 0u64;
     let mut used = 0;
     for d in p.whole.iter().take(DIGITS) {
@@ -105,8 +105,8 @@ fn order_bits(value: f64) -> u64 {
 }
 
 /// `-h`: sign, then the unit, then the number.
-pub(super) fn human(a: &[u8], b: &[u8]) -> Ordering {
-    fn unit(rest: &[u8]) -> i32 {
+pub(super) fn compare_human(a: &[u8], b: &[u8]) -> Ordering {
+    fn unit_rank(rest: &[u8]) -> i32 {
         let letter = rest.first().copied().unwrap_or_default();
         let power = match letter {
             b'k' => Some(0),
@@ -114,7 +114,7 @@ pub(super) fn human(a: &[u8], b: &[u8]) -> Ordering {
         };
         power.map_or(0, |p| p as i32 + 1)
     }
-    let ((x, xr), (y, yr)) = (parts(a), parts(b));
+    let ((x, xr), (y, yr)) = (split_number(a), split_number(b));
     let signed = |p: &SortParts<'_>, u: i32| {
         let zero = p.whole.is_empty() && p.fraction.is_empty();
         if zero {
@@ -125,12 +125,12 @@ pub(super) fn human(a: &[u8], b: &[u8]) -> Ordering {
             u + 1
         }
     };
-    signed(&x, unit(xr)).cmp(&signed(&y, unit(yr))).then_with(|| compare(&x, &y))
+    signed(&x, unit_rank(xr)).cmp(&signed(&y, unit_rank(yr))).then_with(|| compare_parts(&x, &y))
 }
 
 /// `-g`: no number < NaN < numbers in order.
-pub(super) fn general(a: &[u8], b: &[u8]) -> Ordering {
-    let ((x, xn), (y, yn)) = (strtod(a), strtod(b));
+pub(super) fn compare_general(a: &[u8], b: &[u8]) -> Ordering {
+    let ((x, xn), (y, yn)) = (parse_float(a), parse_float(b));
     match (xn > 0, yn > 0) {
         (false, false) => Ordering::Equal,
         (false, true) => Ordering::Less,
@@ -145,7 +145,7 @@ pub(super) fn general(a: &[u8], b: &[u8]) -> Ordering {
 }
 
 /// `-M`: 1 to 12, 0 for no month.
-pub(super) fn month(text: &[u8]) -> usize {
+pub(super) fn month_number(text: &[u8]) -> usize {
     let Some(name) = skip_blanks(text).get(..3) else { return 0 };
     let name = name.to_ascii_uppercase();
     let all = b"JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
@@ -153,7 +153,7 @@ pub(super) fn month(text: &[u8]) -> usize {
 }
 
 /// Version order as `ls -v` and `sort -V` have it (Debian's, with file suffixes set aside).
-pub(crate) fn version(a: &[u8], b: &[u8]) -> Ordering {
+pub(crate) fn compare_version(a: &[u8], b: &[u8]) -> Ordering {
     if a == b {
         return Ordering::Equal;
     }
@@ -169,14 +169,14 @@ pub(crate) fn version(a: &[u8], b: &[u8]) -> Ordering {
     if x != y || x < 3 {
         return x.cmp(&y);
     }
-    let (sa, sb) = (a.len() - suffix(a), b.len() - suffix(b));
+    let (sa, sb) = (a.len() - suffix_len(a), b.len() - suffix_len(b));
     let (pa, pb) = (&a[..sa], &b[..sb]);
     let order = if pa == pb { Ordering::Equal } else { parts_order(pa, pb) };
     order.then_with(|| parts_order(a, b))
 }
 
 /// Length of a trailing `(\.[A-Za-z~][A-Za-z0-9~]*)*`.
-fn suffix(text: &[u8]) -> usize {
+fn suffix_len(text: &[u8]) -> usize {
     let mut start = text.len();
     let mut at = 0;
     let mut in_suffix = false;
@@ -203,7 +203,7 @@ fn suffix(text: &[u8]) -> usize {
     text.len() - start
 }
 
-fn weight(c: Option<u8>) -> i32 {
+fn char_weight(c: Option<u8>) -> i32 {
     match c {
         None => -1,
         Some(b'~') => -2,
@@ -219,8 +219,8 @@ fn parts_order(a: &[u8], b: &[u8]) -> Ordering {
     let digit = |t: &[u8], at: usize| t.get(at).is_some_and(u8::is_ascii_digit);
     while i < a.len() || j < b.len() {
         while i < a.len() && !digit(a, i) || j < b.len() && !digit(b, j) {
-            let x = if i < a.len() { weight(Some(a[i])) } else { weight(None) };
-            let y = if j < b.len() { weight(Some(b[j])) } else { weight(None) };
+            let x = if i < a.len() { char_weight(Some(a[i])) } else { char_weight(None) };
+            let y = if j < b.len() { char_weight(Some(b[j])) } else { char_weight(None) };
             if x != y {
                 return x.cmp(&y);
             }
@@ -279,15 +279,15 @@ mod tests {
                 "100000000000000000001",
                 "100000000000000000002",
             ],
-            numeric,
+            compare_numeric,
         );
-        sorted(&["-1M", "-1K", "0", "5", "1K", "1.5K", "900M", "1G"], human);
+        sorted(&["-1M", "-1K", "0", "5", "1K", "1.5K", "900M", "1G"], compare_human);
         sorted(
             &["", ".", "..", ".a", "a", "a1", "a1.2", "a1.10", "a2", "b-1", "b-10.tar.gz"],
-            version,
+            compare_version,
         );
-        assert_eq!(month(b"  feb"), 2);
-        assert_eq!(month(b"xx"), 0);
+        assert_eq!(month_number(b"  feb"), 2);
+        assert_eq!(month_number(b"xx"), 0);
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
         for w in list.windows(2) {
             let (a, b) = (numeric_prefix(w[0].as_bytes()), numeric_prefix(w[1].as_bytes()));
             if a != b {
-                assert_eq!(a.cmp(&b), numeric(w[0].as_bytes(), w[1].as_bytes()), "{w:?}");
+                assert_eq!(a.cmp(&b), compare_numeric(w[0].as_bytes(), w[1].as_bytes()), "{w:?}");
             }
         }
     }

@@ -47,40 +47,40 @@ pub(super) const SPEC: Spec<SortFlag> = Spec::new(
     "[OPTION]... [FILE]...\n  or:  sort [OPTION]... --files0-from=F",
     "Write sorted concatenation of all FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(SortFlag::IgnoreLeadingBlanks, 'b', "ignore-leading-blanks").says("ignore leading blanks"),
-        Opt::new(SortFlag::DictionaryOrder, 'd', "dictionary-order").says("consider only blanks and alphanumeric characters"),
-        Opt::new(SortFlag::IgnoreCase, 'f', "ignore-case").says("fold lower case to upper case characters"),
-        Opt::new(SortFlag::GeneralNumericSort, 'g', "general-numeric-sort").says("compare according to general numerical value"),
-        Opt::new(SortFlag::IgnoreNonprinting, 'i', "ignore-nonprinting").says("consider only printable characters"),
-        Opt::new(SortFlag::MonthSort, 'M', "month-sort").says("compare (unknown) < 'JAN' < ... < 'DEC'"),
-        Opt::new(SortFlag::HumanNumericSort, 'h', "human-numeric-sort").says("compare human readable numbers (e.g., 2K 1G)"),
-        Opt::new(SortFlag::NumericSort, 'n', "numeric-sort").says("compare according to string numerical value"),
-        Opt::new(SortFlag::RandomSort, 'R', "random-sort").says("shuffle, but group identical keys"),
-        Opt::long(SortFlag::RandomSource, "random-source").takes("FILE", "get random bytes from FILE"),
-        Opt::new(SortFlag::Reverse, 'r', "reverse").says("reverse the result of comparisons"),
-        Opt::long(SortFlag::Sort, "sort").takes("WORD", "sort according to WORD: general-numeric -g,\nhuman-numeric -h, month -M, numeric -n, random -R, version -V"),
-        Opt::new(SortFlag::VersionSort, 'V', "version-sort").says("natural sort of (version) numbers within text"),
-        Opt::long(SortFlag::BatchSize, "batch-size").takes("NMERGE", "merge at most NMERGE inputs at once (ignored)"),
-        Opt::new(SortFlag::PlainCheck, 'c', "").says("check for sorted input; do not sort"),
+        Opt::new(SortFlag::IgnoreLeadingBlanks, 'b', "ignore-leading-blanks").with_help("ignore leading blanks"),
+        Opt::new(SortFlag::DictionaryOrder, 'd', "dictionary-order").with_help("consider only blanks and alphanumeric characters"),
+        Opt::new(SortFlag::IgnoreCase, 'f', "ignore-case").with_help("fold lower case to upper case characters"),
+        Opt::new(SortFlag::GeneralNumericSort, 'g', "general-numeric-sort").with_help("compare according to general numerical value"),
+        Opt::new(SortFlag::IgnoreNonprinting, 'i', "ignore-nonprinting").with_help("consider only printable characters"),
+        Opt::new(SortFlag::MonthSort, 'M', "month-sort").with_help("compare (unknown) < 'JAN' < ... < 'DEC'"),
+        Opt::new(SortFlag::HumanNumericSort, 'h', "human-numeric-sort").with_help("compare human readable numbers (e.g., 2K 1G)"),
+        Opt::new(SortFlag::NumericSort, 'n', "numeric-sort").with_help("compare according to string numerical value"),
+        Opt::new(SortFlag::RandomSort, 'R', "random-sort").with_help("shuffle, but group identical keys"),
+        Opt::long(SortFlag::RandomSource, "random-source").with_argument("FILE", "get random bytes from FILE"),
+        Opt::new(SortFlag::Reverse, 'r', "reverse").with_help("reverse the result of comparisons"),
+        Opt::long(SortFlag::Sort, "sort").with_argument("WORD", "sort according to WORD: general-numeric -g,\nhuman-numeric -h, month -M, numeric -n, random -R, version -V"),
+        Opt::new(SortFlag::VersionSort, 'V', "version-sort").with_help("natural sort of (version) numbers within text"),
+        Opt::long(SortFlag::BatchSize, "batch-size").with_argument("NMERGE", "merge at most NMERGE inputs at once (ignored)"),
+        Opt::new(SortFlag::PlainCheck, 'c', "").with_help("check for sorted input; do not sort"),
         Opt::long(SortFlag::Check, "check").may_take("HOW", "the same; 'quiet' or 'silent' as -C"),
-        Opt::new(SortFlag::CheckSilently, 'C', "").says("like -c, but do not report first bad line"),
-        Opt::long(SortFlag::CompressProgram, "compress-program").takes("PROG", "compress temporaries with PROG (ignored)"),
-        Opt::long(SortFlag::Debug, "debug").says("(ignored)"),
-        Opt::long(SortFlag::Files0From, "files0-from").takes("F", "read input from the files specified by\nNUL-terminated names in file F"),
-        Opt::new(SortFlag::Key, 'k', "key").takes("KEYDEF", "sort via a key; KEYDEF gives location and type"),
-        Opt::new(SortFlag::Merge, 'm', "merge").says("merge already sorted files; do not sort"),
-        Opt::new(SortFlag::Output, 'o', "output").takes("FILE", "write result to FILE instead of standard output"),
-        Opt::new(SortFlag::Stable, 's', "stable").says("stabilize sort by disabling last-resort comparison"),
-        Opt::new(SortFlag::BufferSize, 'S', "buffer-size").takes("SIZE", "use SIZE for main memory buffer"),
-        Opt::new(SortFlag::FieldSeparator, 't', "field-separator").takes("SEP", "use SEP instead of non-blank to blank transition"),
-        Opt::new(SortFlag::TemporaryDirectory, 'T', "temporary-directory").takes("DIR", "use DIR for temporaries"),
-        Opt::long(SortFlag::Parallel, "parallel").takes("N", "(ignored)"),
-        Opt::new(SortFlag::Unique, 'u', "unique").says("output only the first of lines that compare equal"),
+        Opt::new(SortFlag::CheckSilently, 'C', "").with_help("like -c, but do not report first bad line"),
+        Opt::long(SortFlag::CompressProgram, "compress-program").with_argument("PROG", "compress temporaries with PROG (ignored)"),
+        Opt::long(SortFlag::Debug, "debug").with_help("(ignored)"),
+        Opt::long(SortFlag::Files0From, "files0-from").with_argument("F", "read input from the files specified by\nNUL-terminated names in file F"),
+        Opt::new(SortFlag::Key, 'k', "key").with_argument("KEYDEF", "sort via a key; KEYDEF gives location and type"),
+        Opt::new(SortFlag::Merge, 'm', "merge").with_help("merge already sorted files; do not sort"),
+        Opt::new(SortFlag::Output, 'o', "output").with_argument("FILE", "write result to FILE instead of standard output"),
+        Opt::new(SortFlag::Stable, 's', "stable").with_help("stabilize sort by disabling last-resort comparison"),
+        Opt::new(SortFlag::BufferSize, 'S', "buffer-size").with_argument("SIZE", "use SIZE for main memory buffer"),
+        Opt::new(SortFlag::FieldSeparator, 't', "field-separator").with_argument("SEP", "use SEP instead of non-blank to blank transition"),
+        Opt::new(SortFlag::TemporaryDirectory, 'T', "temporary-directory").with_argument("DIR", "use DIR for temporaries"),
+        Opt::long(SortFlag::Parallel, "parallel").with_argument("N", "(ignored)"),
+        Opt::new(SortFlag::Unique, 'u', "unique").with_help("output only the first of lines that compare equal"),
         Opt::new(SortFlag::Ignored, 'y', "").may_take("N", "(ignored)"),
-        Opt::new(SortFlag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
+        Opt::new(SortFlag::ZeroTerminated, 'z', "zero-terminated").with_help("line delimiter is NUL, not newline"),
     ],
 )
-.after("KEYDEF is F[.C][OPTS][,F[.C][OPTS]] for start and stop position, where F is a\nfield number and C a character position in the field; both are origin 1, and\nthe stop position defaults to the line's end.  OPTS is one or more single-letter\nordering options [bdfgiMhnRrV], which override global ordering options for that key.");
+.with_footer("KEYDEF is F[.C][OPTS][,F[.C][OPTS]] for start and stop position, where F is a\nfield number and C a character position in the field; both are origin 1, and\nthe stop position defaults to the line's end.  OPTS is one or more single-letter\nordering options [bdfgiMhnRrV], which override global ordering options for that key.");
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Check {
@@ -124,12 +124,15 @@ impl SortOptions {
     /// What the options mean together.
     pub(super) fn new(p: &ParsedOptions<SortFlag>) -> Result<SortOptions, SortUsageError> {
         let global = global_order(p)?;
-        let keys = keys(p, &global)?;
-        let check = check(p)?;
-        let sizes = p.all(SortFlag::BufferSize).map(memory).collect::<Result<Vec<usize>, _>>()?;
+        let keys = parse_keys(p, &global)?;
+        let check = parse_check(p)?;
+        let sizes = p
+            .all_values(SortFlag::BufferSize)
+            .map(parse_memory)
+            .collect::<Result<Vec<usize>, _>>()?;
         check_counts(p)?;
         for (flag, objects) in SINGLES {
-            let mut values = p.all(*flag);
+            let mut values = p.all_values(*flag);
             let first = values.next();
             if values.any(|value| Some(value) != first) {
                 return Err([b"multiple ", objects.as_bytes(), b" specified"].concat().into());
@@ -137,14 +140,14 @@ impl SortOptions {
         }
         Ok(SortOptions {
             keys,
-            keyed: p.has(SortFlag::Key),
+            keyed: p.has_option(SortFlag::Key),
             reverse: global.reverse,
-            stable: p.has(SortFlag::Stable) || p.has(SortFlag::Unique),
-            unique: p.has(SortFlag::Unique),
-            delimiter: if p.has(SortFlag::ZeroTerminated) { 0 } else { b'\n' },
-            merge: p.has(SortFlag::Merge),
+            stable: p.has_option(SortFlag::Stable) || p.has_option(SortFlag::Unique),
+            unique: p.has_option(SortFlag::Unique),
+            delimiter: if p.has_option(SortFlag::ZeroTerminated) { 0 } else { b'\n' },
+            merge: p.has_option(SortFlag::Merge),
             check,
-            output: p.last(SortFlag::Output).map(<[u8]>::to_vec),
+            output: p.last_value(SortFlag::Output).map(<[u8]>::to_vec),
             memory: sizes.into_iter().max().unwrap_or(DEFAULT_MEMORY),
         })
     }
@@ -159,14 +162,14 @@ const SINGLES: &[(SortFlag, &str)] = &[
 
 /// Checks numbers that change nothing here: there is one thread, and as many files are merged as there are.
 fn check_counts(p: &ParsedOptions<SortFlag>) -> Result<(), Vec<u8>> {
-    for text in p.all(SortFlag::Parallel) {
+    for text in p.all_values(SortFlag::Parallel) {
         match numbers::count(text) {
             Ok(0) => return Err(b"number in parallel must be nonzero".to_vec()),
             Ok(_) | Err(CountError::Overflow) => {}
             Err(e) => return Err(e.message("--parallel", text)),
         }
     }
-    for text in p.all(SortFlag::BatchSize) {
+    for text in p.all_values(SortFlag::BatchSize) {
         match numbers::count(text) {
             Ok(0 | 1) => {
                 let wrong = CountError::Invalid.message("--batch-size", text);
@@ -230,20 +233,25 @@ fn global_order(p: &ParsedOptions<SortFlag>) -> Result<KeyOrdering, SortUsageErr
     let mut global = KeyOrdering::default();
     for (flag, value) in &p.options {
         if let Some(letter) = order_letter(*flag) {
-            global.add(letter, true, true);
+            global.add_letter(letter, true, true);
         }
         if *flag == SortFlag::Sort {
             let word = value.as_deref().unwrap_or_default();
-            global.add(choice(&WORDS, word, "--sort").map_err(SortUsageError::Word)?, true, true);
+            global.add_letter(
+                choice(&WORDS, word, "--sort").map_err(SortUsageError::Word)?,
+                true,
+                true,
+            );
         }
     }
     Ok(global)
 }
 
 /// The keys, or one that is the whole line.
-fn keys(p: &ParsedOptions<SortFlag>, global: &KeyOrdering) -> Result<Vec<LineKey>, Vec<u8>> {
-    let tab = separator(p)?;
-    let mut keys = p.all(SortFlag::Key).map(parse_key).collect::<Result<Vec<LineKey>, _>>()?;
+fn parse_keys(p: &ParsedOptions<SortFlag>, global: &KeyOrdering) -> Result<Vec<LineKey>, Vec<u8>> {
+    let tab = parse_separator(p)?;
+    let mut keys =
+        p.all_values(SortFlag::Key).map(parse_key).collect::<Result<Vec<LineKey>, _>>()?;
     for key in &mut keys {
         // A key without options of its own takes the global ones.
         if key.order.is_default() && !key.order.reverse {
@@ -253,17 +261,17 @@ fn keys(p: &ParsedOptions<SortFlag>, global: &KeyOrdering) -> Result<Vec<LineKey
     if keys.is_empty() {
         keys.push(LineKey { order: global.clone(), ..LineKey::whole_line() });
     }
-    let seed = seed();
+    let seed = random_seed();
     for key in &mut keys {
         key.tab = tab;
-        key.order.check()?;
+        key.order.check_letters()?;
         key.order.seed = seed;
     }
     Ok(keys)
 }
 
 /// `-c`, `-C` and `--check`: whether the input is only checked.
-fn check(p: &ParsedOptions<SortFlag>) -> Result<Option<Check>, SortUsageError> {
+fn parse_check(p: &ParsedOptions<SortFlag>) -> Result<Option<Check>, SortUsageError> {
     const WORDS: [(&str, Check); 3] =
         [("quiet", Check::Quiet), ("silent", Check::Quiet), ("diagnose-first", Check::Loud)];
     let (mut check, mut loud, mut quiet) = (None, false, false);
@@ -283,10 +291,10 @@ fn check(p: &ParsedOptions<SortFlag>) -> Result<Option<Check>, SortUsageError> {
         return Err(b"options '-cC' are incompatible".to_vec().into());
     }
     match check {
-        Some(Check::Quiet) if p.has(SortFlag::Output) => {
+        Some(Check::Quiet) if p.has_option(SortFlag::Output) => {
             Err(b"options '-Co' are incompatible".to_vec().into())
         }
-        Some(Check::Loud) if p.has(SortFlag::Output) => {
+        Some(Check::Loud) if p.has_option(SortFlag::Output) => {
             Err(b"options '-co' are incompatible".to_vec().into())
         }
         check => Ok(check),
@@ -294,7 +302,7 @@ fn check(p: &ParsedOptions<SortFlag>) -> Result<Option<Check>, SortUsageError> {
 }
 
 /// `-S`: a number counts in KiB, `b` in bytes, `%` of an unknown memory as the default.
-fn memory(text: &[u8]) -> Result<usize, Vec<u8>> {
+fn parse_memory(text: &[u8]) -> Result<usize, Vec<u8>> {
     const LEAST: usize = 64 << 10;
     let fault = |e: CountError| e.message("-S", text);
     let (number, suffix) = match numbers::leading(text) {
@@ -308,7 +316,7 @@ fn memory(text: &[u8]) -> Result<usize, Vec<u8>> {
         b"b" => Some(number),
         b"%" => return Ok(DEFAULT_MEMORY),
         [letter] if b"EgGkKmMPtTYZ".contains(letter) => {
-            let unit = numbers::size(&[*letter]).ok();
+            let unit = numbers::parse_size(&[*letter]).ok();
             unit.and_then(|unit| number.checked_mul(unit))
         }
         _ if suffix.len() == text.len() => return Err(fault(CountError::Invalid)),
@@ -318,14 +326,18 @@ fn memory(text: &[u8]) -> Result<usize, Vec<u8>> {
     Ok(usize::try_from(bytes).unwrap_or(usize::MAX).max(LEAST))
 }
 
-fn separator(p: &ParsedOptions<SortFlag>) -> Result<Option<u8>, Vec<u8>> {
+fn parse_separator(p: &ParsedOptions<SortFlag>) -> Result<Option<u8>, Vec<u8>> {
     let mut tab = None;
-    for t in p.all(SortFlag::FieldSeparator) {
+    for t in p.all_values(SortFlag::FieldSeparator) {
         let new = match t {
             [] => return Err(b"empty tab".to_vec()),
             [c] => *c,
             b"\\0" => 0,
-            _ => return Err([b"multi-character tab ", quote::always(t).as_slice()].concat()),
+            _ => {
+                return Err(
+                    [b"multi-character tab ", quote::quote_in_sentence(t).as_slice()].concat()
+                );
+            }
         };
         if tab.is_some_and(|old| old != new) {
             return Err(b"incompatible tabs".to_vec());
@@ -336,7 +348,7 @@ fn separator(p: &ParsedOptions<SortFlag>) -> Result<Option<u8>, Vec<u8>> {
 }
 
 /// Seeds `-R` differently each time.
-fn seed() -> u64 {
+fn random_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
@@ -347,7 +359,7 @@ pub(super) fn modern_keys(
     args: &[Vec<u8>],
     env: &box_applet::Env,
 ) -> Result<Vec<Vec<u8>>, SortUsageError> {
-    let number = |name: &[u8]| env.get(name).and_then(numbers::decimal);
+    let number = |name: &[u8]| env.get(name).and_then(numbers::parse_decimal);
     let is_posix = env.get(b"POSIXLY_CORRECT").is_some();
     let alone = !number(b"_POSIX2_VERSION").is_some_and(|v| (200_112..200_809).contains(&v));
     let mut words: Vec<Vec<u8>> = Vec::new();
@@ -413,7 +425,7 @@ fn count(text: &[u8]) -> Option<(usize, &[u8])> {
 /// The message about an end `-F.` with no number behind the point.
 fn bad_count(end: &[u8]) -> Vec<u8> {
     let point = end.iter().position(|c| *c == b'.').map_or(end.len(), |at| at + 1);
-    let rest = quote::always(&end[point..]);
+    let rest = quote::quote_in_sentence(&end[point..]);
     [b"invalid number after '.': invalid count at start of ", &*rest].concat()
 }
 
@@ -424,7 +436,7 @@ fn is_order(letters: &[u8]) -> bool {
 }
 
 fn bad_key(text: &[u8], why: &str) -> Vec<u8> {
-    [why.as_bytes(), b": invalid field specification ", &quote::always(text)].concat()
+    [why.as_bytes(), b": invalid field specification ", &quote::quote_in_sentence(text)].concat()
 }
 
 /// `F[.C][OPTS][,F[.C][OPTS]]`
@@ -437,7 +449,7 @@ fn parse_key(text: &[u8]) -> Result<LineKey, Vec<u8>> {
             Ok(n)
         }
         None => {
-            let rest = quote::always(&text[*at..]);
+            let rest = quote::quote_in_sentence(&text[*at..]);
             Err([place.as_bytes(), b": invalid count at start of ", &rest].concat())
         }
     };
@@ -450,7 +462,7 @@ fn parse_key(text: &[u8]) -> Result<LineKey, Vec<u8>> {
         key.start_char = c.checked_sub(1).ok_or_else(|| bad("character offset is zero"))?;
     }
     while let Some(c) = text.get(at).filter(|c| ORDER_LETTERS.contains(c)) {
-        key.order.add(*c, true, false);
+        key.order.add_letter(*c, true, false);
         at += 1;
     }
     if text.get(at) == Some(&b',') {
@@ -463,7 +475,7 @@ fn parse_key(text: &[u8]) -> Result<LineKey, Vec<u8>> {
             key.end_char = number(&mut at, "invalid number after '.'")?;
         }
         while let Some(c) = text.get(at).filter(|c| ORDER_LETTERS.contains(c)) {
-            key.order.add(*c, false, true);
+            key.order.add_letter(*c, false, true);
             at += 1;
         }
     }

@@ -79,7 +79,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let options = SplitOptions::new(&p).map_err(|refusal| match refusal {
         SplitRefusal::Usage(text) => input::usage_error(ctx, &[&text]),
-        SplitRefusal::Value(text) => input::failure(ctx, &[&text]),
+        SplitRefusal::Value(text) => input::report_failure(ctx, &[&text]),
     })?;
     if let Some(extra) = p.operands.get(2) {
         return Err(input::extra_operand(ctx, extra));
@@ -122,7 +122,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 fn open(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<SplitReader, Exit> {
     if name == b"-" {
-        return Ok(SplitReader::Stdin(ctx.stdin.detach()));
+        return Ok(SplitReader::Stdin(ctx.stdin.detach_stream()));
     }
     match input::open_file(&ctx.path(name)) {
         Ok(file) => Ok(SplitReader::File(BufReader::with_capacity(input::BLOCK, file))),
@@ -130,9 +130,12 @@ fn open(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<SplitReader, Exit> {
             Err(input::file_error(ctx, name, &e))
         }
         Err(e) => {
-            let shown = quote::always(name);
-            let why = box_sys::strerror(&e);
-            Err(input::failure(ctx, &[b"cannot open ", &shown, b" for reading: ", why.as_bytes()]))
+            let shown = quote::quote_in_sentence(name);
+            let why = box_sys::error_text(&e);
+            Err(input::report_failure(
+                ctx,
+                &[b"cannot open ", &shown, b" for reading: ", why.as_bytes()],
+            ))
         }
     }
 }

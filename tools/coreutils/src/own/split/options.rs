@@ -28,21 +28,21 @@ pub(super) const SPEC: Spec<SplitFlag> = Spec::new(
     "[OPTION]... [FILE [PREFIX]]",
     "Write pieces of FILE to PREFIXaa, PREFIXab and so on, 1000 lines in each unless\nthe options say otherwise; PREFIX is x.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(SplitFlag::SuffixLength, 'a', "suffix-length").takes("N", "make suffixes of N characters (default 2)"),
-        Opt::long(SplitFlag::AdditionalSuffix, "additional-suffix").takes("SUFFIX", "append SUFFIX to every name"),
-        Opt::new(SplitFlag::Bytes, 'b', "bytes").takes("SIZE", "put SIZE bytes into each file"),
-        Opt::new(SplitFlag::LineBytes, 'C', "line-bytes").takes("SIZE", "put as many lines as fit in SIZE bytes into each file"),
-        Opt::new(SplitFlag::Numeric, 'd', "").says("count in digits from 0, not in letters"),
+        Opt::new(SplitFlag::SuffixLength, 'a', "suffix-length").with_argument("N", "make suffixes of N characters (default 2)"),
+        Opt::long(SplitFlag::AdditionalSuffix, "additional-suffix").with_argument("SUFFIX", "append SUFFIX to every name"),
+        Opt::new(SplitFlag::Bytes, 'b', "bytes").with_argument("SIZE", "put SIZE bytes into each file"),
+        Opt::new(SplitFlag::LineBytes, 'C', "line-bytes").with_argument("SIZE", "put as many lines as fit in SIZE bytes into each file"),
+        Opt::new(SplitFlag::Numeric, 'd', "").with_help("count in digits from 0, not in letters"),
         Opt::long(SplitFlag::Numeric, "numeric-suffixes").may_take("FROM", "the same, from FROM"),
-        Opt::new(SplitFlag::Hexadecimal, 'x', "").says("count in hexadecimal digits from 0"),
+        Opt::new(SplitFlag::Hexadecimal, 'x', "").with_help("count in hexadecimal digits from 0"),
         Opt::long(SplitFlag::Hexadecimal, "hex-suffixes").may_take("FROM", "the same, from FROM"),
-        Opt::new(SplitFlag::Elide, 'e', "elide-empty-files").says("with -n, make no empty files"),
-        Opt::long(SplitFlag::Filter, "filter").takes("COMMAND", "write to COMMAND of the shell; the name is in $FILE"),
-        Opt::new(SplitFlag::Lines, 'l', "lines").takes("NUMBER", "put NUMBER lines into each file"),
-        Opt::new(SplitFlag::Number, 'n', "number").takes("CHUNKS", "make as many files as CHUNKS says"),
-        Opt::new(SplitFlag::Separator, 't', "separator").takes("SEP", "lines end with SEP instead of newline; '\\0' is NUL"),
-        Opt::new(SplitFlag::Unbuffered, 'u', "unbuffered").says("accepted: output is not held back"),
-        Opt::long(SplitFlag::Verbose, "verbose").says("say the name of each file before it is made"),
+        Opt::new(SplitFlag::Elide, 'e', "elide-empty-files").with_help("with -n, make no empty files"),
+        Opt::long(SplitFlag::Filter, "filter").with_argument("COMMAND", "write to COMMAND of the shell; the name is in $FILE"),
+        Opt::new(SplitFlag::Lines, 'l', "lines").with_argument("NUMBER", "put NUMBER lines into each file"),
+        Opt::new(SplitFlag::Number, 'n', "number").with_argument("CHUNKS", "make as many files as CHUNKS says"),
+        Opt::new(SplitFlag::Separator, 't', "separator").with_argument("SEP", "lines end with SEP instead of newline; '\\0' is NUL"),
+        Opt::new(SplitFlag::Unbuffered, 'u', "unbuffered").with_help("accepted: output is not held back"),
+        Opt::long(SplitFlag::Verbose, "verbose").with_help("say the name of each file before it is made"),
         Opt::new(SplitFlag::Digit(b'0'), '0', ""),
         Opt::new(SplitFlag::Digit(b'1'), '1', ""),
         Opt::new(SplitFlag::Digit(b'2'), '2', ""),
@@ -55,7 +55,7 @@ pub(super) const SPEC: Spec<SplitFlag> = Spec::new(
         Opt::new(SplitFlag::Digit(b'9'), '9', ""),
     ],
 )
-.after("CHUNKS is N for N files of about the same size, l/N without cutting lines, r/N for\nlines in turn; K/N, l/K/N and r/K/N write the K-th of them to standard output.\nSIZE may have a unit: K, M, G and so on are powers of 1024, KB, MB of 1000.");
+.with_footer("CHUNKS is N for N files of about the same size, l/N without cutting lines, r/N for\nlines in turn; K/N, l/K/N and r/K/N write the K-th of them to standard output.\nSIZE may have a unit: K, M, G and so on are powers of 1024, KB, MB of 1000.");
 
 /// Most files that a call makes by `-n`.
 const MOST_CHUNKS: u64 = 10_000_000;
@@ -104,7 +104,7 @@ pub(super) enum SplitRefusal {
 impl SplitOptions {
     pub(super) fn new(p: &ParsedOptions<SplitFlag>) -> Result<SplitOptions, SplitRefusal> {
         let way = way(p)?;
-        let filter = p.last(SplitFlag::Filter).map(<[u8]>::to_vec);
+        let filter = p.last_value(SplitFlag::Filter).map(<[u8]>::to_vec);
         if filter.is_some() && matches!(way, SplitWay::Chunks { only: Some(_), .. }) {
             let text = b"--filter does not process a chunk extracted to stdout";
             return Err(SplitRefusal::Usage(text.to_vec()));
@@ -112,8 +112,8 @@ impl SplitOptions {
         Ok(SplitOptions {
             way,
             separator: separator(p)?,
-            elide: p.has(SplitFlag::Elide),
-            verbose: p.has(SplitFlag::Verbose),
+            elide: p.has_option(SplitFlag::Elide),
+            verbose: p.has_option(SplitFlag::Verbose),
             filter,
             names: names(p, way)?,
         })
@@ -164,7 +164,7 @@ fn more_than_one_way() -> SplitRefusal {
 }
 
 fn invalid(noun: &str, text: &[u8], why: &str) -> SplitRefusal {
-    let shown = quote::always(text);
+    let shown = quote::quote_in_sentence(text);
     SplitRefusal::Value([format!("invalid {noun}: ").as_bytes(), &shown, why.as_bytes()].concat())
 }
 
@@ -186,11 +186,11 @@ fn counted(text: &[u8], noun: &str) -> Result<u64, SplitRefusal> {
 
 fn sized(text: &[u8]) -> Result<u64, SplitRefusal> {
     let noun = "number of bytes";
-    match number::size(text) {
+    match number::parse_size(text) {
         Ok(0) => Err(out_of_range(noun, text)),
         Ok(n) => Ok(n),
         Err(e) => {
-            let why = String::from_utf8_lossy(number::reason(e)).into_owned();
+            let why = String::from_utf8_lossy(number::error_suffix(e)).into_owned();
             Err(invalid(noun, text, &why))
         }
     }
@@ -229,13 +229,13 @@ fn chunks(text: &[u8]) -> Result<SplitWay, SplitRefusal> {
 
 fn separator(p: &ParsedOptions<SplitFlag>) -> Result<u8, SplitRefusal> {
     let mut separator = None;
-    for text in p.all(SplitFlag::Separator) {
+    for text in p.all_values(SplitFlag::Separator) {
         let new = match text {
             [] => return Err(SplitRefusal::Value(b"empty record separator".to_vec())),
             [byte] => *byte,
             b"\\0" => 0,
             _ => {
-                let shown = quote::always(text);
+                let shown = quote::quote_in_sentence(text);
                 return Err(SplitRefusal::Value([b"multi-character separator ", &*shown].concat()));
             }
         };
@@ -248,14 +248,14 @@ fn separator(p: &ParsedOptions<SplitFlag>) -> Result<u8, SplitRefusal> {
 }
 
 fn names(p: &ParsedOptions<SplitFlag>, way: SplitWay) -> Result<SplitNames, SplitRefusal> {
-    let more = p.last(SplitFlag::AdditionalSuffix).unwrap_or_default();
+    let more = p.last_value(SplitFlag::AdditionalSuffix).unwrap_or_default();
     if more.contains(&b'/') {
-        let shown = quote::always(more);
+        let shown = quote::quote_in_sentence(more);
         let text = [b"invalid suffix ", &*shown, b", contains directory separator"].concat();
         return Err(SplitRefusal::Usage(text));
     }
     let (digits, start) = start(p)?;
-    let asked = match p.last(SplitFlag::SuffixLength) {
+    let asked = match p.last_value(SplitFlag::SuffixLength) {
         None => 0,
         Some(text) => match number::count(text) {
             Ok(n) => usize::try_from(n).unwrap_or(usize::MAX).min(LONGEST_SUFFIX),
@@ -312,7 +312,9 @@ fn start(p: &ParsedOptions<SplitFlag>) -> Result<(SplitDigits, Vec<u8>), SplitRe
         let Some(text) = value else { continue };
         if !text.iter().all(|digit| digits.alphabet().contains(digit)) {
             let why = format!(": invalid start value for {noun} suffix");
-            return Err(SplitRefusal::Usage([&quote::always(text), why.as_bytes()].concat()));
+            return Err(SplitRefusal::Usage(
+                [&quote::quote_in_sentence(text), why.as_bytes()].concat(),
+            ));
         }
         let zeros = text.iter().take_while(|digit| **digit == b'0').count();
         start = text[zeros.min(text.len().saturating_sub(1))..].to_vec();

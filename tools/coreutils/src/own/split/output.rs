@@ -46,7 +46,7 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
     pub(super) fn next_name(&mut self) -> Result<Vec<u8>, Exit> {
         self.close()?;
         self.names.next_name().map_err(|SplitExhausted| {
-            input::failure(self.ctx, &[b"output file suffixes exhausted"])
+            input::report_failure(self.ctx, &[b"output file suffixes exhausted"])
         })
     }
 
@@ -82,12 +82,15 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
 
     fn create_file(&mut self, name: &[u8]) -> Result<SplitPiece, Exit> {
         if self.verbose {
-            self.say(&[b"creating file ", &quote::always(name)])?;
+            self.say(&[b"creating file ", &quote::quote_in_sentence(name)])?;
         }
         let path = self.ctx.path(name);
         if self.input.as_ref().is_some_and(|input| paths::same_file(input, &path)) {
-            let shown = quote::always(name);
-            return Err(input::failure(self.ctx, &[&shown, b" would overwrite input; aborting"]));
+            let shown = quote::quote_in_sentence(name);
+            return Err(input::report_failure(
+                self.ctx,
+                &[&shown, b" would overwrite input; aborting"],
+            ));
         }
         let file = File::create(path).map_err(|e| input::file_error(self.ctx, name, &e))?;
         Ok(SplitPiece::File(BufWriter::with_capacity(64 * 1024, file)))
@@ -95,10 +98,13 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
 
     fn start(&mut self, command: &[u8], name: &[u8]) -> Result<SplitPiece, Exit> {
         if self.verbose {
-            self.say(&[b"executing with FILE=", &quote::colon(name)])?;
+            self.say(&[b"executing with FILE=", &quote::quote_with_colon(name)])?;
         }
         let failed = |ctx: &mut Ctx<'_>, e: &io::Error| {
-            input::failure(ctx, &[b"failed to create pipe: ", box_sys::strerror(e).as_bytes()])
+            input::report_failure(
+                ctx,
+                &[b"failed to create pipe: ", box_sys::error_text(e).as_bytes()],
+            )
         };
         if !self.ctx.procs.concurrent() {
             let (reader, writer) = box_sys::preview1::spool().map_err(|e| failed(self.ctx, &e))?;
@@ -119,7 +125,7 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
         shell.stdin = ChildStream::File(Rc::new(stdin));
         shell.start(self.ctx).map_err(|e| {
             let text = [b"failed to run command: \"", &shell.argv[0][..], b" -c\": "].concat();
-            input::failure(self.ctx, &[&text, e.message.as_bytes()])
+            input::report_failure(self.ctx, &[&text, e.message.as_bytes()])
         })
     }
 
@@ -177,7 +183,7 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
             }
         };
         let command = self.filter.clone().unwrap_or_default();
-        let shown = quote::colon(&name);
+        let shown = quote::quote_with_colon(&name);
         let parts: [&[u8]; 6] =
             [b"with FILE=", &shown, b", ", how.as_bytes(), b" from command: ", &command];
         self.ctx.error_bytes(&parts);

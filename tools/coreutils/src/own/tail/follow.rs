@@ -8,7 +8,7 @@ use box_applet::{Ctx, Exit};
 use box_sys::meta;
 
 use crate::common::{input, paths, quote};
-use crate::own::head::header;
+use crate::own::head::write_header;
 
 /// How files are followed.
 pub(super) struct FollowPlan {
@@ -29,7 +29,7 @@ pub(super) struct FollowedFile {
 }
 
 /// Writes what is appended, until the process dies or the output closes.
-pub(super) fn follow(
+pub(super) fn follow_files(
     ctx: &mut Ctx<'_>,
     mut files: Vec<FollowedFile>,
     plan: &FollowPlan,
@@ -41,12 +41,12 @@ pub(super) fn follow(
         let gone = plan.pid.is_some_and(|p| ctx.procs.kill(p, 0).is_err());
         for (i, tailed) in files.iter_mut().enumerate() {
             if plan.by_name {
-                renew(ctx, tailed, plan.retry);
+                reopen_file(ctx, tailed, plan.retry);
             }
             rewind_if_shorter(ctx, tailed);
             while let Some(n) = tailed.file.as_mut().and_then(|file| read_more(file, &mut buf)) {
                 if headers && shown_last != i {
-                    header(&mut ctx.stdout, &tailed.name, &mut false);
+                    write_header(&mut ctx.stdout, &tailed.name, &mut false);
                     shown_last = i;
                 }
                 if ctx.stdout.write_all(&buf[..n]).is_err() {
@@ -86,21 +86,23 @@ fn rewind_if_shorter(ctx: &mut Ctx<'_>, tailed: &mut FollowedFile) {
     let position = file.stream_position().unwrap_or(0);
     if file.metadata().is_ok_and(|m| m.is_file() && m.len() < position) {
         let _ = file.seek(SeekFrom::Start(0));
-        ctx.error_bytes(&[&quote::colon(&tailed.name), b": file truncated"]);
+        ctx.error_bytes(&[&quote::quote_with_colon(&tailed.name), b": file truncated"]);
     }
 }
 
 /// Opens a file again if its name means another one now.
-fn renew(ctx: &mut Ctx<'_>, f: &mut FollowedFile, retry: bool) {
+fn reopen_file(ctx: &mut Ctx<'_>, f: &mut FollowedFile, retry: bool) {
     let path = ctx.path(&f.name);
     match meta::stat(&path, true) {
         Ok(s) => {
-            if f.stat.is_some_and(|old| paths::same(&old, &s) || old.ino == 0 && f.file.is_some()) {
+            if f.stat.is_some_and(|old| {
+                paths::is_same_file(&old, &s) || old.ino == 0 && f.file.is_some()
+            }) {
                 f.stat = Some(s);
                 return;
             }
             let Ok(file) = input::open_file(&path) else { return };
-            let shown = quote::always(&f.name);
+            let shown = quote::quote_in_sentence(&f.name);
             let what: &[u8] = if f.stat.is_some() || f.file.is_some() {
                 b" has been replaced;  following new file"
             } else {
@@ -112,8 +114,8 @@ fn renew(ctx: &mut Ctx<'_>, f: &mut FollowedFile, retry: bool) {
         }
         Err(e) => {
             if f.file.is_some() {
-                let shown = quote::always(&f.name);
-                let text = box_sys::strerror(&e);
+                let shown = quote::quote_in_sentence(&f.name);
+                let text = box_sys::error_text(&e);
                 ctx.error_bytes(&[&shown, b" has become inaccessible: ", text.as_bytes()]);
             }
             f.file = None;

@@ -18,7 +18,7 @@ const ALL: u8 = 63;
 const DEPTH: usize = 8;
 
 impl Types {
-    fn named(name: &str) -> u8 {
+    fn type_bit(name: &str) -> u8 {
         match name {
             "string" => STRING,
             "integer" | "number" => NUMBER,
@@ -42,16 +42,16 @@ impl Types {
     }
 
     /// What a value may be by a schema; all if it does not say.
-    pub fn of(root: &Value, schema: &Value) -> Types {
-        Types(types(root, schema, DEPTH))
+    pub fn from_schema(root: &Value, schema: &Value) -> Types {
+        Types(schema_types(root, schema, DEPTH))
     }
 
-    fn has(self, kind: u8) -> bool {
+    fn has_type(self, kind: u8) -> bool {
         self.0 & kind != 0
     }
 
     /// For people: `string`, or `string|null`; nothing if it may be all.
-    pub fn words(self) -> String {
+    pub fn type_words(self) -> String {
         if self.0 == ALL {
             return "JSON".into();
         }
@@ -63,20 +63,21 @@ impl Types {
             (OBJECT, "object"),
             (NULL, "null"),
         ];
-        let names: Vec<_> = names.iter().filter(|(kind, _)| self.has(*kind)).map(|n| n.1).collect();
+        let names: Vec<_> =
+            names.iter().filter(|(kind, _)| self.has_type(*kind)).map(|n| n.1).collect();
         names.join("|")
     }
 }
 
-fn types(root: &Value, schema: &Value, depth: usize) -> u8 {
+fn schema_types(root: &Value, schema: &Value, depth: usize) -> u8 {
     let Some(object) = schema.as_object() else { return ALL };
     if depth == 0 {
         return ALL;
     }
     let mut all = match object.get("type") {
-        Some(Value::String(name)) => Types::named(name),
+        Some(Value::String(name)) => Types::type_bit(name),
         Some(Value::Array(names)) => {
-            names.iter().filter_map(Value::as_str).map(Types::named).fold(0, |a, b| a | b)
+            names.iter().filter_map(Value::as_str).map(Types::type_bit).fold(0, |a, b| a | b)
         }
         _ => ALL,
     };
@@ -88,13 +89,13 @@ fn types(root: &Value, schema: &Value, depth: usize) -> u8 {
     }
     for key in ["anyOf", "oneOf"] {
         if let Some(Value::Array(some)) = object.get(key) {
-            all &= some.iter().map(|s| types(root, s, depth - 1)).fold(0, |a, b| a | b);
+            all &= some.iter().map(|s| schema_types(root, s, depth - 1)).fold(0, |a, b| a | b);
         }
     }
     if let Some(Value::String(to)) = object.get("$ref")
         && let Some(found) = to.strip_prefix('#').and_then(|at| root.pointer(at))
     {
-        all &= types(root, found, depth - 1);
+        all &= schema_types(root, found, depth - 1);
     }
     all
 }
@@ -117,7 +118,7 @@ pub(super) fn parse(
         && word == b"-"
     {
         // As it is: the host judges it.
-        return read().map_err(|e| format!("standard input: {}", box_sys::strerror(&e)));
+        return read().map_err(|e| format!("standard input: {}", box_sys::error_text(&e)));
     }
     let mut line = ArgumentLine { schema, made: Map::new() };
     let mut operands = Vec::new();
@@ -126,18 +127,20 @@ pub(super) fn parse(
         if word == b"--" {
             operands.extend(rest.by_ref());
         } else if let Some(option) = word.strip_prefix(b"--") {
-            line.option(&text(option)?, &mut || rest.next().map(|w| text(w)).transpose())?;
+            line.take_option(&word_text(option)?, &mut || {
+                rest.next().map(|w| word_text(w)).transpose()
+            })?;
         } else if word.len() > 1 && word[0] == b'-' && !word[1].is_ascii_digit() {
-            return Err(format!("unrecognized option '{}'", text(word)?));
+            return Err(format!("unrecognized option '{}'", word_text(word)?));
         } else {
             operands.push(word);
         }
     }
-    line.operands(&operands)?;
+    line.take_operands(&operands)?;
     serde_json::to_vec(&line.made).map_err(|e| e.to_string())
 }
 
-fn text(word: &[u8]) -> Result<String, String> {
+fn word_text(word: &[u8]) -> Result<String, String> {
     String::from_utf8(word.to_vec())
         .map_err(|_| format!("'{}' is not UTF-8", String::from_utf8_lossy(word)))
 }
@@ -149,7 +152,7 @@ struct ArgumentLine<'a> {
 
 impl ArgumentLine<'_> {
     /// The argument that an option means, and what is known of it.
-    fn known(&self, option: &str) -> Option<(&str, &Value)> {
+    fn known_argument(&self, option: &str) -> Option<(&str, &Value)> {
         let all = self.schema["properties"].as_object()?;
         let same = |name: &str| name.replace('_', "-") == option.replace('_', "-");
         let found =
@@ -157,7 +160,7 @@ impl ArgumentLine<'_> {
         Some((found.0, found.1))
     }
 
-    fn option(
+    fn take_option(
         &mut self,
         option: &str,
         next: &mut dyn FnMut() -> Result<Option<String>, String>,
@@ -166,31 +169,33 @@ impl ArgumentLine<'_> {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (option, None),
         };
-        let Some((name, schema)) = self.known(name) else { return self.other(name, given, next) };
-        let (name, types) = (name.to_owned(), Types::of(self.schema, schema));
-        if types.has(BOOLEAN) && !types.has(STRING | NUMBER) && given.is_none() {
-            return self.put(name, Value::Bool(true));
+        let Some((name, schema)) = self.known_argument(name) else {
+            return self.take_other(name, given, next);
+        };
+        let (name, types) = (name.to_owned(), Types::from_schema(self.schema, schema));
+        if types.has_type(BOOLEAN) && !types.has_type(STRING | NUMBER) && given.is_none() {
+            return self.put_value(name, Value::Bool(true));
         }
         let needs = || format!("option '--{name}' requires an argument");
         let word = match given {
             Some(word) => word,
             None => next()?.ok_or_else(needs)?,
         };
-        if types.has(ARRAY) {
+        if types.has_type(ARRAY) {
             if let Ok(whole @ Value::Array(_)) = serde_json::from_str(&word) {
-                return self.put(name, whole);
+                return self.put_value(name, whole);
             }
-            if !types.has(STRING) {
+            if !types.has_type(STRING) {
                 let items = schema.get("items").unwrap_or(&Value::Null);
-                let item = meant(word, Types::of(self.schema, items));
+                let item = word_value(word, Types::from_schema(self.schema, items));
                 return self.push(name, item);
             }
         }
-        self.put(name, meant(word, types))
+        self.put_value(name, word_value(word, types))
     }
 
     /// An option that is no argument's name.
-    fn other(
+    fn take_other(
         &mut self,
         name: &str,
         given: Option<String>,
@@ -198,10 +203,10 @@ impl ArgumentLine<'_> {
     ) -> Result<(), String> {
         if given.is_none()
             && let Some(flag) = name.strip_prefix("no-")
-            && let Some((flag, schema)) = self.known(flag)
-            && Types::of(self.schema, schema).has(BOOLEAN)
+            && let Some((flag, schema)) = self.known_argument(flag)
+            && Types::from_schema(self.schema, schema).has_type(BOOLEAN)
         {
-            return self.put(flag.to_owned(), Value::Bool(false));
+            return self.put_value(flag.to_owned(), Value::Bool(false));
         }
         let has_others = match &self.schema["additionalProperties"] {
             Value::Bool(has) => *has,
@@ -215,10 +220,10 @@ impl ArgumentLine<'_> {
             Some(word) => word,
             None => next()?.ok_or_else(|| format!("option '--{name}' requires an argument"))?,
         };
-        self.put(name.to_owned(), meant(word, Types(ALL)))
+        self.put_value(name.to_owned(), word_value(word, Types(ALL)))
     }
 
-    fn put(&mut self, name: String, value: Value) -> Result<(), String> {
+    fn put_value(&mut self, name: String, value: Value) -> Result<(), String> {
         // The last one counts, as with most commands.
         self.made.insert(name, value);
         Ok(())
@@ -233,8 +238,8 @@ impl ArgumentLine<'_> {
     }
 
     /// Words without an option: an object of arguments, or the required ones that are not there yet.
-    fn operands(&mut self, words: &[&Vec<u8>]) -> Result<(), String> {
-        let words = words.iter().map(|w| text(w)).collect::<Result<Vec<_>, _>>()?;
+    fn take_operands(&mut self, words: &[&Vec<u8>]) -> Result<(), String> {
+        let words = words.iter().map(|w| word_text(w)).collect::<Result<Vec<_>, _>>()?;
         if let [word] = words.as_slice()
             && word.trim_start().starts_with('{')
             && let Ok(Value::Object(object)) = serde_json::from_str(word)
@@ -254,20 +259,20 @@ impl ArgumentLine<'_> {
         }
         for (name, word) in placed {
             let schema = self.schema["properties"].get(&name).unwrap_or(&Value::Null);
-            let types = Types::of(self.schema, schema);
-            self.put(name, meant(word, types))?;
+            let types = Types::from_schema(self.schema, schema);
+            self.put_value(name, word_value(word, types))?;
         }
         Ok(())
     }
 }
 
 /// What a word most likely is of some types. One that is none of them stays a text: the host says what is wrong.
-fn meant(word: String, types: Types) -> Value {
+fn word_value(word: String, types: Types) -> Value {
     if types.0 == STRING {
         return Value::String(word);
     }
     match serde_json::from_str::<Value>(&word) {
-        Ok(value) if types.has(Types::of_value(&value)) => value,
+        Ok(value) if types.has_type(Types::of_value(&value)) => value,
         _ => Value::String(word),
     }
 }

@@ -10,25 +10,25 @@ const NAMES: usize = 30;
 const COLUMN: usize = 30;
 
 /// A line for each tool: its name and the first line of what is said of it.
-pub(super) fn table(tools: &[HostToolInfo]) -> String {
+pub(super) fn tools_table(tools: &[HostToolInfo]) -> String {
     let width = tools.iter().map(|t| t.name().len()).max().unwrap_or(0).min(NAMES);
     let mut out = String::new();
     for tool in tools {
         let first = tool.description().lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
-        let line = format!("{:width$}  {}", tool.name(), printable(first));
+        let line = format!("{:width$}  {}", tool.name(), printable_text(first));
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
 }
 
 /// What `tool NAME --help` prints.
-pub(super) fn text(command: &str, tool: &HostToolInfo) -> String {
+pub(super) fn tool_help(command: &str, tool: &HostToolInfo) -> String {
     let schema = tool.schema();
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut out = format!("Usage: {command} {}", tool.name());
     for name in &required {
-        let _ = write!(out, " --{} {}", option(name), placeholder(name));
+        let _ = write!(out, " --{} {}", option_name(name), placeholder(name));
     }
     let all = schema["properties"].as_object();
     if all.is_some_and(|all| all.len() > required.len()) {
@@ -36,12 +36,12 @@ pub(super) fn text(command: &str, tool: &HostToolInfo) -> String {
     }
     let _ = write!(out, "\n       {command} {} JSON | -\n", tool.name());
     if !tool.description().trim().is_empty() {
-        let _ = writeln!(out, "{}", printable(tool.description().trim()));
+        let _ = writeln!(out, "{}", printable_text(tool.description().trim()));
     }
     out.push('\n');
     for (name, about) in all.into_iter().flatten() {
-        let left = left(schema, name, about);
-        let right = right(about, required.contains(&name.as_str()));
+        let left = left_cell(schema, name, about);
+        let right = right_cell(about, required.contains(&name.as_str()));
         match left.len() < COLUMN {
             true => drop(write!(out, "{left:COLUMN$}")),
             false => drop(write!(out, "{left}\n{:COLUMN$}", "")),
@@ -50,7 +50,7 @@ pub(super) fn text(command: &str, tool: &HostToolInfo) -> String {
     }
     let _ = writeln!(out, "{:COLUMN$}display this help and exit", "      --help");
     if let Some(result) = tool.told.get("outputSchema") {
-        let types = Types::of(result, result).words();
+        let types = Types::from_schema(result, result).type_words();
         let _ = write!(
             out,
             "\nThe result is of type {types}: '{command} --json {}' has its schema.\n",
@@ -60,31 +60,31 @@ pub(super) fn text(command: &str, tool: &HostToolInfo) -> String {
     out
 }
 
-fn option(name: &str) -> String {
-    printable(name).replace('_', "-")
+fn option_name(name: &str) -> String {
+    printable_text(name).replace('_', "-")
 }
 
 fn placeholder(name: &str) -> String {
-    printable(name).to_uppercase()
+    printable_text(name).to_uppercase()
 }
 
-fn left(schema: &Value, name: &str, about: &Value) -> String {
-    let types = Types::of(schema, about).words();
+fn left_cell(schema: &Value, name: &str, about: &Value) -> String {
+    let types = Types::from_schema(schema, about).type_words();
     match types.as_str() {
-        "boolean" => format!("      --[no-]{}", option(name)),
-        types => format!("      --{}={types}", option(name)),
+        "boolean" => format!("      --[no-]{}", option_name(name)),
+        types => format!("      --{}={types}", option_name(name)),
     }
 }
 
-fn right(about: &Value, is_required: bool) -> String {
+fn right_cell(about: &Value, is_required: bool) -> String {
     let text = about["description"].as_str().unwrap_or_default();
-    let mut said = vec![printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))];
+    let mut said = vec![printable_text(&text.split_whitespace().collect::<Vec<_>>().join(" "))];
     if let Some(values) = about["enum"].as_array() {
-        let values: Vec<_> = values.iter().map(plain).collect();
+        let values: Vec<_> = values.iter().map(plain_value).collect();
         said.push(format!("(one of {})", values.join(", ")));
     }
     if let Some(value) = about.get("default") {
-        said.push(format!("(default {})", plain(value)));
+        said.push(format!("(default {})", plain_value(value)));
     }
     if is_required {
         said.push("(required)".into());
@@ -93,15 +93,15 @@ fn right(about: &Value, is_required: bool) -> String {
     said.join(" ")
 }
 
-fn plain(value: &Value) -> String {
+fn plain_value(value: &Value) -> String {
     match value {
-        Value::String(text) => printable(text),
+        Value::String(text) => printable_text(text),
         other => other.to_string(),
     }
 }
 
 /// Without characters that would tell a terminal something.
-fn printable(text: &str) -> String {
+fn printable_text(text: &str) -> String {
     text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
 }
 
@@ -134,10 +134,10 @@ mod tests {
             --[no-]metric           \n      \
             --unit=string           (one of C, F)\n      \
             --help                  display this help and exit\n";
-        let shown = text("tool", &tool);
+        let shown = tool_help("tool", &tool);
         let trimmed: Vec<_> = expected.lines().map(str::trim_end).collect();
         let lines: Vec<_> = shown.lines().map(str::trim_end).collect();
         assert_eq!(lines, trimmed);
-        assert_eq!(table(&[tool]), "weather  The weather of a city.[31m\n");
+        assert_eq!(tools_table(&[tool]), "weather  The weather of a city.[31m\n");
     }
 }

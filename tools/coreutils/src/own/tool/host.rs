@@ -42,37 +42,37 @@ impl HostToolInfo {
     }
 }
 
-fn nonsense() -> ToolCallFailure {
+fn nonsense_failure() -> ToolCallFailure {
     ToolCallFailure::Node(io::ErrorKind::InvalidData.into())
 }
 
-fn open() -> Result<File, ToolCallFailure> {
+fn open_node() -> Result<File, ToolCallFailure> {
     File::options().read(true).write(true).open(TOOLS).map_err(|_| ToolCallFailure::Nowhere)
 }
 
-fn ask(node: &mut File, request: &ToolsRequest<'_>) -> Result<ToolsAnswer, ToolCallFailure> {
+fn ask_host(node: &mut File, request: &ToolsRequest<'_>) -> Result<ToolsAnswer, ToolCallFailure> {
     node.write_all(&request.encode())?;
     let mut answer = Vec::new();
     node.read_to_end(&mut answer)?;
     match ToolsAnswer::decode(&answer) {
         Some(ToolsAnswer::Failed(kind, why)) => Err(ToolCallFailure::Host(kind, why)),
         Some(answer) => Ok(answer),
-        None => Err(nonsense()),
+        None => Err(nonsense_failure()),
     }
 }
 
 /// All tools, by their names.
-pub(super) fn list() -> Result<Vec<HostToolInfo>, ToolCallFailure> {
-    let (mut node, mut all) = (open()?, Vec::new());
+pub(super) fn list_tools() -> Result<Vec<HostToolInfo>, ToolCallFailure> {
+    let (mut node, mut all) = (open_node()?, Vec::new());
     loop {
         let from = all.len() as u32;
-        let ToolsAnswer::Tools { tools, more } = ask(&mut node, &ToolsRequest::List { from })?
+        let ToolsAnswer::Tools { tools, more } = ask_host(&mut node, &ToolsRequest::List { from })?
         else {
-            return Err(nonsense());
+            return Err(nonsense_failure());
         };
         let is_last = !more || tools.is_empty();
         for tool in tools {
-            let told = serde_json::from_slice(&tool).map_err(|_| nonsense())?;
+            let told = serde_json::from_slice(&tool).map_err(|_| nonsense_failure())?;
             all.push(HostToolInfo { told });
         }
         if is_last {
@@ -82,13 +82,13 @@ pub(super) fn list() -> Result<Vec<HostToolInfo>, ToolCallFailure> {
 }
 
 /// The result of a call, as JSON.
-pub(super) fn call(name: &[u8], arguments: &[u8]) -> Result<Vec<u8>, ToolCallFailure> {
-    let mut node = open()?;
+pub(super) fn call_tool(name: &[u8], arguments: &[u8]) -> Result<Vec<u8>, ToolCallFailure> {
+    let mut node = open_node()?;
     let mut request = ToolsRequest::Call { name, arguments };
     let mut result = Vec::new();
     loop {
-        let ToolsAnswer::Value { call, len, bytes } = ask(&mut node, &request)? else {
-            return Err(nonsense());
+        let ToolsAnswer::Value { call, len, bytes } = ask_host(&mut node, &request)? else {
+            return Err(nonsense_failure());
         };
         let is_last = bytes.is_empty();
         result.extend(bytes);

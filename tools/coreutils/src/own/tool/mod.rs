@@ -31,13 +31,13 @@ const SPEC: Spec<ToolFlag> = Spec::new(
     "[OPTION]... [NAME [--ARGUMENT VALUE]... [JSON | -]]",
     "Call a tool of this session's host, or list what tools there are.",
     &[
-        Opt::new(ToolFlag::List, 'l', "list").says("list the tools, as without NAME"),
-        Opt::new(ToolFlag::Json, 'j', "json").says("list them as JSON, with their schemas"),
+        Opt::new(ToolFlag::List, 'l', "list").with_help("list the tools, as without NAME"),
+        Opt::new(ToolFlag::Json, 'j', "json").with_help("list them as JSON, with their schemas"),
         Opt::new(ToolFlag::RawOutput, 'r', "raw-output")
-            .says("print a result that is a string as text, not as JSON"),
+            .with_help("print a result that is a string as text, not as JSON"),
     ],
 )
-.after("The arguments of a tool are options by their names: 'tool NAME --help' tells them. A list is an option that is\n\
+.with_footer("The arguments of a tool are options by their names: 'tool NAME --help' tells them. A list is an option that is\n\
             given several times; --FLAG is true and --no-FLAG false; what has no other form is JSON. Words without\n\
             an option fill the arguments that are required, in their order. JSON is an object of arguments, and - reads it from\n\
             standard input. The result is printed as JSON.\n\
@@ -51,22 +51,26 @@ const UNKNOWN: Exit = Exit(127);
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     let done = match p.operands.split_first() {
-        Some((name, rest)) if !p.has(ToolFlag::List) => {
-            one(ctx, name, rest, p.has(ToolFlag::Json), p.has(ToolFlag::RawOutput))
-        }
-        _ => list(ctx, p.has(ToolFlag::Json)),
+        Some((name, rest)) if !p.has_option(ToolFlag::List) => run_tool(
+            ctx,
+            name,
+            rest,
+            p.has_option(ToolFlag::Json),
+            p.has_option(ToolFlag::RawOutput),
+        ),
+        _ => print_list(ctx, p.has_option(ToolFlag::Json)),
     };
     Ok(match done {
         Ok(exit) => ctx.finish(Ok(exit)),
-        Err(failed) => told(ctx, &failed),
+        Err(failed) => report_failure(ctx, &failed),
     })
 }
 
 /// Says why there is no result.
-fn told(ctx: &mut Ctx<'_>, failed: &ToolCallFailure) -> Exit {
+fn report_failure(ctx: &mut Ctx<'_>, failed: &ToolCallFailure) -> Exit {
     let (text, exit) = match failed {
         ToolCallFailure::Nowhere => ("this session's host has no tools".into(), UNKNOWN),
-        ToolCallFailure::Node(e) => (box_sys::strerror(e), Exit::FAILURE),
+        ToolCallFailure::Node(e) => (box_sys::error_text(e), Exit::FAILURE),
         ToolCallFailure::Host(kind, why) => {
             let exit = match kind {
                 ToolFailure::Unknown => UNKNOWN,
@@ -86,8 +90,8 @@ fn told(ctx: &mut Ctx<'_>, failed: &ToolCallFailure) -> Exit {
     exit
 }
 
-fn list(ctx: &mut Ctx<'_>, as_json: bool) -> Result<Exit, ToolCallFailure> {
-    let tools = match host::list() {
+fn print_list(ctx: &mut Ctx<'_>, as_json: bool) -> Result<Exit, ToolCallFailure> {
+    let tools = match host::list_tools() {
         // No tools are none: a script may ask for them anywhere.
         Err(ToolCallFailure::Nowhere) => Vec::new(),
         tools => tools?,
@@ -97,30 +101,30 @@ fn list(ctx: &mut Ctx<'_>, as_json: bool) -> Result<Exit, ToolCallFailure> {
             let all = tools.into_iter().map(|t| t.told).collect();
             format!("{}\n", Value::Array(all))
         }
-        false => help::table(&tools),
+        false => help::tools_table(&tools),
     };
     ctx.stdout.write_all(out.as_bytes())?;
     Ok(Exit::SUCCESS)
 }
 
-fn one(
+fn run_tool(
     ctx: &mut Ctx<'_>,
     name: &[u8],
     words: &[Vec<u8>],
     as_json: bool,
     raw: bool,
 ) -> Result<Exit, ToolCallFailure> {
-    let tools = host::list()?;
+    let tools = host::list_tools()?;
     let Some(tool) = tools.into_iter().find(|t| t.name().as_bytes() == name) else {
         // The host knows whether there was one, or is one that may not be called.
-        return host::call(name, b"{}").map(|_| UNKNOWN);
+        return host::call_tool(name, b"{}").map(|_| UNKNOWN);
     };
     if as_json {
         ctx.stdout.write_all(format!("{}\n", tool.told).as_bytes())?;
         return Ok(Exit::SUCCESS);
     }
     if arguments::wants_help(words) {
-        ctx.stdout.write_all(help::text(&ctx.name, &tool).as_bytes())?;
+        ctx.stdout.write_all(help::tool_help(&ctx.name, &tool).as_bytes())?;
         return Ok(Exit::SUCCESS);
     }
     let mut read = || {
@@ -141,13 +145,13 @@ fn one(
         ctx.error(format_args!("{}: the arguments are longer than 1 MiB", tool.name()));
         return Ok(Exit::USAGE);
     }
-    let result = host::call(name, &arguments).map_err(|failed| named(failed, &tool))?;
-    print(ctx, &result, raw)?;
+    let result = host::call_tool(name, &arguments).map_err(|failed| name_failure(failed, &tool))?;
+    print_result(ctx, &result, raw)?;
     Ok(Exit::SUCCESS)
 }
 
 /// Messages name the tool, as those of commands do.
-fn named(failed: ToolCallFailure, tool: &HostToolInfo) -> ToolCallFailure {
+fn name_failure(failed: ToolCallFailure, tool: &HostToolInfo) -> ToolCallFailure {
     match failed {
         ToolCallFailure::Host(
             kind @ (ToolFailure::Arguments | ToolFailure::Tool | ToolFailure::Limit),
@@ -161,7 +165,7 @@ fn named(failed: ToolCallFailure, tool: &HostToolInfo) -> ToolCallFailure {
     }
 }
 
-fn print(ctx: &mut Ctx<'_>, result: &[u8], raw: bool) -> std::io::Result<()> {
+fn print_result(ctx: &mut Ctx<'_>, result: &[u8], raw: bool) -> std::io::Result<()> {
     let text = match raw && result.first() == Some(&b'"') {
         true => serde_json::from_slice::<String>(result).ok(),
         false => None,

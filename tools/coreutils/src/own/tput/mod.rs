@@ -31,13 +31,13 @@ const SPEC: Spec<TputFlag> = Spec::new(
     "[options] [command]",
     "Print capabilities of the terminal.",
     &[
-        Opt::new(TputFlag::FromStdin, 'S', "").says("read commands from standard input"),
-        Opt::new(TputFlag::Terminal, 'T', "").takes("TERM", "use this instead of $TERM"),
-        Opt::new(TputFlag::PrintVersion, 'V', "").says("print version"),
-        Opt::new(TputFlag::KeepScrollback, 'x', "").says("do not try to clear scrollback"),
+        Opt::new(TputFlag::FromStdin, 'S', "").with_help("read commands from standard input"),
+        Opt::new(TputFlag::Terminal, 'T', "").with_argument("TERM", "use this instead of $TERM"),
+        Opt::new(TputFlag::PrintVersion, 'V', "").with_help("print version"),
+        Opt::new(TputFlag::KeepScrollback, 'x', "").with_help("do not try to clear scrollback"),
     ],
 )
-.after("Commands:\n  clear       clear the screen\n  longname    print the name of the terminal\n  capname     print value for capability \"capname\"");
+.with_footer("Commands:\n  clear       clear the screen\n  longname    print the name of the terminal\n  capname     print value for capability \"capname\"");
 
 /// The status of a system error is its number and 4.
 const NO_DEVICE: Exit = Exit(10);
@@ -46,22 +46,25 @@ const NO_CAPABILITY: Exit = Exit(4);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
-    if p.has(TputFlag::PrintVersion) {
+    if p.has_option(TputFlag::PrintVersion) {
         return Ok(ctx.print(&ctx.version()));
     }
-    let name =
-        p.last(TputFlag::Terminal).or_else(|| ctx.env.get(b"TERM")).unwrap_or_default().to_vec();
+    let name = p
+        .last_value(TputFlag::Terminal)
+        .or_else(|| ctx.env.get(b"TERM"))
+        .unwrap_or_default()
+        .to_vec();
     if name.is_empty() {
         ctx.error("No value for $TERM and no -T specified");
         return Ok(Exit::USAGE);
     }
     let shown = String::from_utf8_lossy(&name).into_owned();
-    let Some(terminal) = terminals::find(&shown) else {
+    let Some(terminal) = terminals::find_terminal(&shown) else {
         ctx.error(format_args!("unknown terminal \"{shown}\""));
         return Ok(NO_TERMINAL);
     };
     let mut commands: Vec<Vec<Vec<u8>>> = Vec::new();
-    if p.has(TputFlag::FromStdin) {
+    if p.has_option(TputFlag::FromStdin) {
         let mut text = Vec::new();
         let _ = ctx.stdin.read_to_end(&mut text);
         for line in text.split(|c| *c == b'\n') {
@@ -72,7 +75,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             }
         }
     } else if p.operands.is_empty() {
-        let _ = ctx.stderr.write_all(SPEC.help("tput").as_bytes());
+        let _ = ctx.stderr.write_all(SPEC.help_text("tput").as_bytes());
         return Ok(Exit::USAGE);
     } else {
         commands.push(p.operands.clone());
@@ -81,8 +84,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     for words in &commands {
         let mut rest = words.as_slice();
         while let Some((name, parameters)) = rest.split_first() {
-            let (status, used) =
-                one(ctx, &terminal, name, parameters, p.has(TputFlag::KeepScrollback));
+            let (status, used) = print_capability(
+                ctx,
+                &terminal,
+                name,
+                parameters,
+                p.has_option(TputFlag::KeepScrollback),
+            );
             if status != Exit::SUCCESS {
                 exit = status;
             }
@@ -93,7 +101,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// Prints one capability: the status, and how many parameters it took.
-fn one(
+fn print_capability(
     ctx: &mut Ctx<'_>,
     terminal: &Terminal,
     name: &[u8],
@@ -126,16 +134,16 @@ fn one(
                 "lines" => b"LINES",
                 _ => b"",
             };
-            let known = ctx.env.get(variable).and_then(crate::common::number::decimal);
+            let known = ctx.env.get(variable).and_then(crate::common::number::parse_decimal);
             let n = known.filter(|n| *n > 0).unwrap_or(u64::from(*n));
             let _ = writeln!(ctx.stdout, "{n}");
             (Exit::SUCCESS, 0)
         }
         Some(Capability::Text(text)) => {
-            let wanted = parameters::count(text).min(given.len());
+            let wanted = parameters::count_parameters(text).min(given.len());
             let out = match wanted {
                 0 => text.clone(),
-                n => parameters::fill(text, &given[..n]),
+                n => parameters::fill_parameters(text, &given[..n]),
             };
             let _ = ctx.stdout.write_all(&out);
             if shown == "clear"

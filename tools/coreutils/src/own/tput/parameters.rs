@@ -1,13 +1,13 @@
 //! Parametrised strings (terminfo(5), "Parameterized Strings"): a small machine with a stack.
 
 /// How many parameters a text takes: the highest of its `%p1` to `%p9`.
-pub(super) fn count(text: &[u8]) -> usize {
+pub(super) fn count_parameters(text: &[u8]) -> usize {
     let digits = text.windows(3).filter(|w| w[0] == b'%' && w[1] == b'p').map(|w| w[2]);
     digits.filter(u8::is_ascii_digit).map(|d| usize::from(d - b'0')).max().unwrap_or(0)
 }
 
 /// The text with its parameters put in. What is no number counts as 0.
-pub(super) fn fill(text: &[u8], given: &[Vec<u8>]) -> Vec<u8> {
+pub(super) fn fill_parameters(text: &[u8], given: &[Vec<u8>]) -> Vec<u8> {
     let mut machine = ParameterMachine {
         parameters: [0; 9],
         variables: [0; 52],
@@ -21,7 +21,7 @@ pub(super) fn fill(text: &[u8], given: &[Vec<u8>]) -> Vec<u8> {
     while let Some(c) = machine.next() {
         if c != b'%' {
             machine.out.push(c);
-        } else if !machine.operate() {
+        } else if !machine.run_operator() {
             break;
         }
     }
@@ -48,7 +48,7 @@ impl ParameterMachine<'_> {
     }
 
     /// What follows a `%`; false at the end of the text.
-    fn operate(&mut self) -> bool {
+    fn run_operator(&mut self) -> bool {
         let before = self.rest;
         let Some(op) = self.next() else { return false };
         match op {
@@ -62,11 +62,11 @@ impl ParameterMachine<'_> {
                 self.out.push(c);
             }
             b'p' | b'{' | b'\'' => self.push(op),
-            b'P' | b'g' => self.variable(op),
+            b'P' | b'g' => self.run_variable(op),
             b'+' | b'-' | b'*' | b'/' | b'm' | b'&' | b'|' | b'^' | b'=' | b'<' | b'>' | b'A'
             | b'O' => {
                 let (b, a) = (self.pop(), self.pop());
-                self.stack.push(binary(op, a, b));
+                self.stack.push(apply_binary(op, a, b));
             }
             b'!' => {
                 let v = self.pop();
@@ -79,16 +79,16 @@ impl ParameterMachine<'_> {
             b'?' | b';' => {}
             b't' => {
                 if self.pop() == 0 {
-                    self.rest = skip(self.rest, true);
+                    self.rest = skip_branch(self.rest, true);
                 }
             }
-            b'e' => self.rest = skip(self.rest, false),
+            b'e' => self.rest = skip_branch(self.rest, false),
             _ => {
                 // A number's format: flags, width, precision, and the letter.
                 let end = before.iter().position(|c| matches!(c, b'd' | b'o' | b'x' | b'X' | b's'));
                 let Some(end) = end.filter(|e| *e < 8) else { return true };
                 let value = self.pop();
-                format(&before[..end], before[end], value, &mut self.out);
+                format_value(&before[..end], before[end], value, &mut self.out);
                 self.rest = &before[end + 1..];
             }
         }
@@ -114,7 +114,7 @@ impl ParameterMachine<'_> {
     }
 
     /// `%Pa` sets a variable, `%ga` reads it.
-    fn variable(&mut self, op: u8) {
+    fn run_variable(&mut self, op: u8) {
         let slot = match self.next() {
             Some(c @ b'a'..=b'z') => usize::from(c - b'a'),
             Some(c @ b'A'..=b'Z') => usize::from(c - b'A') + 26,
@@ -128,7 +128,7 @@ impl ParameterMachine<'_> {
     }
 }
 
-fn binary(op: u8, a: i64, b: i64) -> i64 {
+fn apply_binary(op: u8, a: i64, b: i64) -> i64 {
     match op {
         b'+' => a.wrapping_add(b),
         b'-' => a.wrapping_sub(b),
@@ -147,7 +147,7 @@ fn binary(op: u8, a: i64, b: i64) -> i64 {
 }
 
 /// Behind the end of a branch: its `%;`, or its `%e` if that counts.
-fn skip(mut rest: &[u8], to_else: bool) -> &[u8] {
+fn skip_branch(mut rest: &[u8], to_else: bool) -> &[u8] {
     let mut depth = 0;
     while let Some(at) = rest.windows(2).position(|w| w[0] == b'%') {
         let op = rest[at + 1];
@@ -163,7 +163,7 @@ fn skip(mut rest: &[u8], to_else: bool) -> &[u8] {
     &[]
 }
 
-fn format(flags: &[u8], letter: u8, value: i64, out: &mut Vec<u8>) {
+fn format_value(flags: &[u8], letter: u8, value: i64, out: &mut Vec<u8>) {
     let text = match letter {
         b'o' => format!("{value:o}"),
         b'x' => format!("{value:x}"),

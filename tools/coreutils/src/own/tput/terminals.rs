@@ -38,7 +38,7 @@ impl Terminal {
 }
 
 /// The terminal of this name.
-pub(super) fn find(name: &str) -> Option<Terminal> {
+pub(super) fn find_terminal(name: &str) -> Option<Terminal> {
     let mut found: Option<Terminal> = None;
     for line in SOURCE.lines() {
         match (line.strip_prefix('\t'), &mut found) {
@@ -47,20 +47,20 @@ pub(super) fn find(name: &str) -> Option<Terminal> {
                 let long_name = line.rsplit('|').next().unwrap_or_default();
                 found = Some(Terminal { long_name, ..Terminal::default() });
             }
-            (Some(body), Some(terminal)) => capability(body, terminal),
+            (Some(body), Some(terminal)) => add_capability(body, terminal),
             _ => {}
         }
     }
     found
 }
 
-fn capability(body: &'static str, terminal: &mut Terminal) {
+fn add_capability(body: &'static str, terminal: &mut Terminal) {
     if let Some(base) = body.strip_prefix("use=") {
-        terminal.capabilities = find(base).unwrap_or_default().capabilities;
+        terminal.capabilities = find_terminal(base).unwrap_or_default().capabilities;
     } else if let Some(name) = body.strip_suffix('@').filter(|n| !n.contains('=')) {
         terminal.capabilities.remove(name);
     } else if let Some((name, text)) = body.split_once('=') {
-        terminal.capabilities.insert(name, Capability::Text(decode(text.as_bytes())));
+        terminal.capabilities.insert(name, Capability::Text(decode_capability(text.as_bytes())));
     } else if let Some((name, digits)) = body.split_once('#') {
         let number = match digits.strip_prefix("0x") {
             Some(hex) => u32::from_str_radix(hex, 16),
@@ -73,7 +73,7 @@ fn capability(body: &'static str, terminal: &mut Terminal) {
 }
 
 /// Resolves `\E`, `^X`, `\0` and the like; padding goes.
-fn decode(text: &[u8]) -> Vec<u8> {
+fn decode_capability(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;
     while let [c, tail @ ..] = rest {
@@ -138,7 +138,7 @@ mod tests {
     fn every_terminal_but_the_console_has_a_size() {
         for line in SOURCE.lines().filter(|l| !l.starts_with('\t')) {
             let name = line.split('|').next().expect("a name");
-            let terminal = find(name).expect("it is there");
+            let terminal = find_terminal(name).expect("it is there");
             // As `infocmp` shows them: the console is asked for its own.
             let size = (name != "linux").then_some(&Capability::Number(80));
             assert_eq!(terminal.get("cols"), size, "{name}");

@@ -4,8 +4,8 @@ use box_applet::{Ctx, clock};
 use box_sys::{AccountNames, FileKind, Stat};
 use box_text::time::{civil, strftime};
 
-use super::list::{TreeItem, list};
-use super::{TreeFlag, TreeLevel, TreeOptions, TreeTotals, directory};
+use super::list::{TreeItem, list_entries};
+use super::{TreeFlag, TreeLevel, TreeOptions, TreeTotals, directory_stat};
 use crate::common::paths;
 
 /// What the lines in front of names are made of.
@@ -17,8 +17,8 @@ struct TreeLines {
 }
 
 impl TreeLines {
-    fn of(o: &TreeOptions) -> TreeLines {
-        if o.p.has(TreeFlag::NoIndent) {
+    fn from_options(o: &TreeOptions) -> TreeLines {
+        if o.p.has_option(TreeFlag::NoIndent) {
             TreeLines { bar: "", blank: "", branch: "", last: "" }
         } else if o.unicode {
             // The bar is followed by two no-break spaces, as the original draws it.
@@ -47,10 +47,10 @@ struct Drawing<'o> {
 }
 
 /// All roots and the report; whether all were there.
-pub(super) fn trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
+pub(super) fn draw_trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
     let mut drawing = Drawing {
         options,
-        lines: TreeLines::of(options),
+        lines: TreeLines::from_options(options),
         names: AccountNames::load(),
         totals: TreeTotals::default(),
         device: 0,
@@ -59,8 +59,8 @@ pub(super) fn trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
     };
     let mut all_found = true;
     for root in &options.p.operands {
-        match directory(ctx, root) {
-            Some(stat) => drawing.root(ctx, root, &stat),
+        match directory_stat(ctx, root) {
+            Some(stat) => drawing.draw_root(ctx, root, &stat),
             None => {
                 // That a file is no directory is no failure.
                 all_found &= drawing.totals.add_root(ctx, root);
@@ -69,24 +69,27 @@ pub(super) fn trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
             }
         }
     }
-    if !options.p.has(TreeFlag::Noreport) {
-        drawing.report();
+    if !options.p.has_option(TreeFlag::Noreport) {
+        drawing.print_report();
     }
     (drawing.out, all_found)
 }
 
 impl Drawing<'_> {
-    fn report(&mut self) {
+    fn print_report(&mut self) {
         let TreeTotals { dirs, files } = self.totals;
         let noun = if dirs == 1 { "directory" } else { "directories" };
         let used = self.options.total().map(|total| {
             let whole = [TreeFlag::HumanSize, TreeFlag::ThousandSize];
-            let unit =
-                if whole.iter().any(|flag| self.options.p.has(*flag)) { "" } else { " bytes" };
+            let unit = if whole.iter().any(|flag| self.options.p.has_option(*flag)) {
+                ""
+            } else {
+                " bytes"
+            };
             format!(" {}{unit} used in ", self.options.size(total))
         });
         let mut line = format!("\n{}{dirs} {noun}", used.unwrap_or_default());
-        if !self.options.p.has(TreeFlag::Directories) {
+        if !self.options.p.has_option(TreeFlag::Directories) {
             let noun = if files == 1 { "file" } else { "files" };
             line.push_str(&format!(", {files} {noun}"));
         }
@@ -94,16 +97,16 @@ impl Drawing<'_> {
         self.out.extend_from_slice(line.as_bytes());
     }
 
-    fn root(&mut self, ctx: &Ctx<'_>, root: &[u8], stat: &Stat) {
+    fn draw_root(&mut self, ctx: &Ctx<'_>, root: &[u8], stat: &Stat) {
         let o = self.options;
         let size = o.sums.get(root).copied().unwrap_or(stat.size);
-        let details = details(o, &self.names, &Stat { size, ..*stat });
+        let details = entry_details(o, &self.names, &Stat { size, ..*stat });
         self.out.extend_from_slice(&details);
         self.out.extend_from_slice(&name_of(o, root));
-        if o.p.has(TreeFlag::Classify) && !root.ends_with(b"/") {
+        if o.p.has_option(TreeFlag::Classify) && !root.ends_with(b"/") {
             self.out.push(b'/');
         }
-        let entries = list(ctx, o, root).unwrap_or_default();
+        let entries = list_entries(ctx, o, root).unwrap_or_default();
         if let Some(note) = too_many(o, &entries) {
             self.out.extend_from_slice(note.as_bytes());
             self.out.push(b'\n');
@@ -114,10 +117,10 @@ impl Drawing<'_> {
         // A root without entries does not count.
         self.totals.dirs += u64::from(!entries.is_empty());
         (self.device, self.seen) = (stat.dev, vec![(stat.dev, stat.ino)]);
-        self.below(ctx, TreeLevel { path: root.to_vec(), entries, next: 0 });
+        self.draw_below(ctx, TreeLevel { path: root.to_vec(), entries, next: 0 });
     }
 
-    fn below(&mut self, ctx: &Ctx<'_>, first: TreeLevel) {
+    fn draw_below(&mut self, ctx: &Ctx<'_>, first: TreeLevel) {
         let mut stack = vec![first];
         while let Some(depth) = stack.len().checked_sub(1) {
             let top = &mut stack[depth];
@@ -128,8 +131,8 @@ impl Drawing<'_> {
             top.next += 1;
             let (top, above) = (&stack[depth], &stack[..depth]);
             let item = &top.entries[top.next - 1];
-            let path = paths::join(&top.path, &item.name);
-            let (children, note) = self.enter(ctx, item, &path, depth);
+            let path = paths::join_path(&top.path, &item.name);
+            let (children, note) = self.enter_dir(ctx, item, &path, depth);
             for open in above {
                 let is_done = open.next == open.entries.len();
                 let line = if is_done { self.lines.blank } else { self.lines.bar };
@@ -138,7 +141,7 @@ impl Drawing<'_> {
             let is_last = top.next == top.entries.len();
             let line = if is_last { self.lines.last } else { self.lines.branch };
             self.out.extend_from_slice(line.as_bytes());
-            self.item(item, &path);
+            self.draw_item(item, &path);
             self.out.extend_from_slice(note.as_bytes());
             self.out.push(b'\n');
             self.totals.add(item);
@@ -149,7 +152,7 @@ impl Drawing<'_> {
     }
 
     /// What an entry holds, if it is a directory to go down into; and what is said behind it.
-    fn enter(
+    fn enter_dir(
         &mut self,
         ctx: &Ctx<'_>,
         item: &TreeItem,
@@ -158,7 +161,7 @@ impl Drawing<'_> {
     ) -> (Option<Vec<TreeItem>>, String) {
         let o = self.options;
         let nothing = (None, String::new());
-        if !item.enters(o.p.has(TreeFlag::FollowLinks)) {
+        if !item.is_entered(o.p.has_option(TreeFlag::FollowLinks)) {
             return nothing;
         }
         let stat = item.target.as_ref().and_then(|t| t.1).unwrap_or(item.stat);
@@ -166,11 +169,11 @@ impl Drawing<'_> {
         if item.stat.kind == FileKind::Symlink && stat.ino != 0 && self.seen.contains(&id) {
             return (None, "  [recursive, not followed]".to_string());
         }
-        let elsewhere = o.p.has(TreeFlag::OneFileSystem) && stat.dev != self.device;
+        let elsewhere = o.p.has_option(TreeFlag::OneFileSystem) && stat.dev != self.device;
         if depth + 1 >= o.level || elsewhere {
             return nothing;
         }
-        let Ok(entries) = list(ctx, o, path) else {
+        let Ok(entries) = list_entries(ctx, o, path) else {
             return (None, "  [error opening dir]".to_string());
         };
         if let Some(note) = too_many(o, &entries) {
@@ -181,19 +184,19 @@ impl Drawing<'_> {
     }
 
     /// A name with what is said about it.
-    fn item(&mut self, item: &TreeItem, path: &[u8]) {
+    fn draw_item(&mut self, item: &TreeItem, path: &[u8]) {
         let o = self.options;
-        let details = details(o, &self.names, &item.stat);
+        let details = entry_details(o, &self.names, &item.stat);
         self.out.extend_from_slice(&details);
-        let shown = if o.p.has(TreeFlag::FullPath) { path } else { &item.name };
+        let shown = if o.p.has_option(TreeFlag::FullPath) { path } else { &item.name };
         self.out.extend_from_slice(&name_of(o, shown));
         match &item.target {
             Some((text, stat)) => {
                 self.out.extend_from_slice(b" -> ");
                 self.out.extend_from_slice(&name_of(o, text));
-                self.out.extend_from_slice(stat.map_or(b"", |s| mark(o, &s)));
+                self.out.extend_from_slice(stat.map_or(b"", |s| entry_mark(o, &s)));
             }
-            None => self.out.extend_from_slice(mark(o, &item.stat)),
+            None => self.out.extend_from_slice(entry_mark(o, &item.stat)),
         }
     }
 }
@@ -206,28 +209,28 @@ fn too_many(o: &TreeOptions, entries: &[TreeItem]) -> Option<String> {
 }
 
 /// `[drwxr-xr-x user 4.0K]` and the like.
-fn details(o: &TreeOptions, names: &AccountNames, s: &Stat) -> Vec<u8> {
+fn entry_details(o: &TreeOptions, names: &AccountNames, s: &Stat) -> Vec<u8> {
     let mut parts: Vec<String> = Vec::new();
-    if o.p.has(TreeFlag::Protections) {
+    if o.p.has_option(TreeFlag::Protections) {
         parts.push(crate::own::stat::mode_string(s));
     }
-    if o.p.has(TreeFlag::Owner) {
+    if o.p.has_option(TreeFlag::Owner) {
         parts.push(format!("{:<8}", names.show_user(s.uid)));
     }
-    if o.p.has(TreeFlag::Group) {
+    if o.p.has_option(TreeFlag::Group) {
         parts.push(format!("{:<8}", names.show_group(s.gid)));
     }
     if o.shows_sizes() {
         parts.push(o.size(s.size));
     }
-    if o.p.has(TreeFlag::Date) {
+    if o.p.has_option(TreeFlag::Date) {
         let (t, n) = civil::split_nanos(s.mtime);
-        let recent = clock::now().0 - t < 31_556_952 / 2;
+        let recent = clock::current_time().0 - t < 31_556_952 / 2;
         let mut text = Vec::new();
-        strftime::format(
+        strftime::format_date(
             &mut text,
             if recent { b"%b %e %H:%M" } else { b"%b %e  %Y" },
-            &o.zone.broken(t, n),
+            &o.zone.to_civil(t, n),
         );
         parts.push(String::from_utf8_lossy(&text).into_owned());
     }
@@ -237,22 +240,22 @@ fn details(o: &TreeOptions, names: &AccountNames, s: &Stat) -> Vec<u8> {
 /// A name as it is shown: characters that do not print become escapes or question marks; in a locale that has ASCII
 /// only, spaces, backslashes and all bytes beyond, too.
 fn name_of(o: &TreeOptions, name: &[u8]) -> Vec<u8> {
-    let quoted = o.p.has(TreeFlag::Quoted);
+    let quoted = o.p.has_option(TreeFlag::Quoted);
     let mut out = Vec::new();
     if quoted {
         out.push(b'"');
     }
     for &b in name {
         match b {
-            b if o.p.has(TreeFlag::Literal) => out.push(b),
+            b if o.p.has_option(TreeFlag::Literal) => out.push(b),
             b'"' if quoted => out.extend_from_slice(b"\\\""),
             b' ' if !o.unicode && !quoted => out.extend_from_slice(b"\\ "),
             b'\\' if !o.unicode => out.extend_from_slice(b"\\\\"),
             0x07..=0x0d if !o.unicode => {
                 out.extend_from_slice(&[b'\\', b"abtnvfr"[usize::from(b - 0x07)]]);
             }
-            0..=0x1f | 0x7f if o.p.has(TreeFlag::QuestionMarks) => out.push(b'?'),
-            0x80.. if !o.unicode && o.p.has(TreeFlag::QuestionMarks) => out.push(b'?'),
+            0..=0x1f | 0x7f if o.p.has_option(TreeFlag::QuestionMarks) => out.push(b'?'),
+            0x80.. if !o.unicode && o.p.has_option(TreeFlag::QuestionMarks) => out.push(b'?'),
             0..=0x1f | 0x7f => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
             0x80.. if !o.unicode => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
             b => out.push(b),
@@ -264,8 +267,8 @@ fn name_of(o: &TreeOptions, name: &[u8]) -> Vec<u8> {
     out
 }
 
-fn mark(o: &TreeOptions, s: &Stat) -> &'static [u8] {
-    if !o.p.has(TreeFlag::Classify) {
+fn entry_mark(o: &TreeOptions, s: &Stat) -> &'static [u8] {
+    if !o.p.has_option(TreeFlag::Classify) {
         return b"";
     }
     match s.kind {

@@ -3,29 +3,29 @@
 use box_applet::Ctx;
 use box_sys::FileKind;
 
-use super::list::{TreeItem, list};
-use super::{TreeFlag, TreeLevel, TreeOptions, TreeTotals, directory};
+use super::list::{TreeItem, list_entries};
+use super::{TreeFlag, TreeLevel, TreeOptions, TreeTotals, directory_stat};
 use crate::common::{paths, quote};
 
 /// All roots and the report; whether all were there.
-pub(super) fn trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
+pub(super) fn json_trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
     let mut json = Json { options, totals: TreeTotals::default(), out: String::from("[\n") };
     let mut all_found = true;
     for (i, root) in options.p.operands.iter().enumerate() {
-        if directory(ctx, root).is_some() {
+        if directory_stat(ctx, root).is_some() {
             if i > 0 {
                 json.out.push_str(",\n");
             }
-            json.root(ctx, root);
+            json.write_root(ctx, root);
         } else {
             all_found &= json.totals.add_root(ctx, root);
-            let name = quote::json(root);
+            let name = quote::json_text(root);
             json.out.push_str(&format!(
                 "  {{\"type\":\"directory\",\"name\":{name},\"error\":\"opening dir\"}}"
             ));
         }
     }
-    if !options.p.has(TreeFlag::Noreport) {
+    if !options.p.has_option(TreeFlag::Noreport) {
         let TreeTotals { dirs, files } = json.totals;
         let size = options.total().map(|total| format!("\"size\":{total},")).unwrap_or_default();
         json.out.push_str(&format!(
@@ -43,15 +43,15 @@ struct Json<'o> {
 }
 
 impl Json<'_> {
-    fn root(&mut self, ctx: &Ctx<'_>, root: &[u8]) {
-        let name = quote::json(root);
-        let stat = directory(ctx, root).filter(|_| self.options.shows_sizes());
+    fn write_root(&mut self, ctx: &Ctx<'_>, root: &[u8]) {
+        let name = quote::json_text(root);
+        let stat = directory_stat(ctx, root).filter(|_| self.options.shows_sizes());
         let own = self.options.sums.get(root).copied().or(stat.map(|stat| stat.size));
         let size = own.map(|size| format!(",\"size\":{size}")).unwrap_or_default();
         self.out
             .push_str(&format!("  {{\"type\":\"directory\",\"name\":{name}{size},\"contents\":["));
         self.totals.dirs += 1;
-        let entries = list(ctx, self.options, root).unwrap_or_default();
+        let entries = list_entries(ctx, self.options, root).unwrap_or_default();
         // Closing brackets are owed by what is on the stack.
         let mut stack = vec![TreeLevel { path: root.to_vec(), entries, next: 0 }];
         while let Some(depth) = stack.len().checked_sub(1) {
@@ -66,11 +66,11 @@ impl Json<'_> {
             };
             self.out.push_str(if top.next > 0 { ",\n" } else { "\n" });
             top.next += 1;
-            let path = paths::join(&top.path, &item.name);
-            self.item(item, &path, depth);
+            let path = paths::join_path(&top.path, &item.name);
+            self.write_item(item, &path, depth);
             let is_open = item.stat.kind == FileKind::Dir && depth + 1 < self.options.level;
             let entries = match is_open {
-                true => list(ctx, self.options, &path).unwrap_or_default(),
+                true => list_entries(ctx, self.options, &path).unwrap_or_default(),
                 false => Vec::new(),
             };
             if entries.is_empty() {
@@ -83,7 +83,7 @@ impl Json<'_> {
     }
 
     /// The members of an entry's object, up to its contents.
-    fn item(&mut self, item: &TreeItem, path: &[u8], depth: usize) {
+    fn write_item(&mut self, item: &TreeItem, path: &[u8], depth: usize) {
         let p = &self.options.p;
         let kind = match item.stat.kind {
             FileKind::Dir => "directory",
@@ -94,11 +94,12 @@ impl Json<'_> {
             FileKind::CharDevice => "char",
             FileKind::BlockDevice => "block",
         };
-        let name = quote::json(if p.has(TreeFlag::FullPath) { path } else { &item.name });
+        let name =
+            quote::json_text(if p.has_option(TreeFlag::FullPath) { path } else { &item.name });
         let indent = "  ".repeat(depth + 2);
         self.out.push_str(&format!("{indent}{{\"type\":\"{kind}\",\"name\":{name}"));
         if let Some((text, _)) = &item.target {
-            self.out.push_str(&format!(",\"target\":{}", quote::json(text)));
+            self.out.push_str(&format!(",\"target\":{}", quote::json_text(text)));
         }
         if self.options.shows_sizes() {
             self.out.push_str(&format!(",\"size\":{}", item.stat.size));

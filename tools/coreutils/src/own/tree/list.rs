@@ -8,7 +8,7 @@ use box_sys::{FileKind, Stat, meta};
 
 use super::{TreeFlag, TreeLevel, TreeOptions};
 use crate::common::paths;
-use crate::own::sort::version;
+use crate::own::sort::compare_version;
 
 /// An entry of a directory.
 pub(super) struct TreeItem {
@@ -19,7 +19,7 @@ pub(super) struct TreeItem {
 }
 
 impl TreeItem {
-    pub(super) fn enters(&self, follow: bool) -> bool {
+    pub(super) fn is_entered(&self, follow: bool) -> bool {
         self.stat.kind == FileKind::Dir || follow && self.to_dir()
     }
 
@@ -29,15 +29,19 @@ impl TreeItem {
 }
 
 /// The entries of a directory that are shown, sorted.
-pub(super) fn list(ctx: &Ctx<'_>, o: &TreeOptions, dir: &[u8]) -> std::io::Result<Vec<TreeItem>> {
+pub(super) fn list_entries(
+    ctx: &Ctx<'_>,
+    o: &TreeOptions,
+    dir: &[u8],
+) -> std::io::Result<Vec<TreeItem>> {
     let mut items = Vec::new();
     for name in names_in(&ctx.path(dir))? {
-        if name.starts_with(b".") && !o.p.has(TreeFlag::All) {
+        if name.starts_with(b".") && !o.p.has_option(TreeFlag::All) {
             continue;
         }
-        let path = ctx.path(&paths::join(dir, &name));
+        let path = ctx.path(&paths::join_path(dir, &name));
         let Ok(mut stat) = meta::stat(&path, false) else { continue };
-        if let Some(sum) = o.sums.get(&paths::join(dir, &name)) {
+        if let Some(sum) = o.sums.get(&paths::join_path(dir, &name)) {
             stat.size = *sum;
         }
         let mut target = None;
@@ -49,31 +53,31 @@ pub(super) fn list(ctx: &Ctx<'_>, o: &TreeOptions, dir: &[u8]) -> std::io::Resul
         }
         let item = TreeItem { name, stat, target };
         let dir_like = item.stat.kind == FileKind::Dir || item.to_dir();
-        if o.p.has(TreeFlag::Directories) && !dir_like {
+        if o.p.has_option(TreeFlag::Directories) && !dir_like {
             continue;
         }
         if o.ignore.iter().any(|p| p.is_match(&item.name)) {
             continue;
         }
-        let filtered =
-            !o.only.is_empty() && (item.stat.kind != FileKind::Dir || o.p.has(TreeFlag::Matchdirs));
+        let filtered = !o.only.is_empty()
+            && (item.stat.kind != FileKind::Dir || o.p.has_option(TreeFlag::Matchdirs));
         if filtered && !o.only.iter().any(|p| p.is_match(&item.name)) {
             continue;
         }
         items.push(item);
     }
-    sort(o, &mut items);
-    if o.p.has(TreeFlag::Prune) {
+    sort_items(o, &mut items);
+    if o.p.has_option(TreeFlag::Prune) {
         items.retain(|i| {
-            i.stat.kind != FileKind::Dir || holds_files(ctx, o, &paths::join(dir, &i.name))
+            i.stat.kind != FileKind::Dir || holds_files(ctx, o, &paths::join_path(dir, &i.name))
         });
     }
-    if o.p.has(TreeFlag::Reverse) {
+    if o.p.has_option(TreeFlag::Reverse) {
         items.reverse();
     }
-    if o.p.has(TreeFlag::Dirsfirst) {
+    if o.p.has_option(TreeFlag::Dirsfirst) {
         items.sort_by_key(|i| i.stat.kind != FileKind::Dir && !i.to_dir());
-    } else if o.p.has(TreeFlag::Filesfirst) {
+    } else if o.p.has_option(TreeFlag::Filesfirst) {
         items.sort_by_key(|i| i.stat.kind == FileKind::Dir || i.to_dir());
     }
     Ok(items)
@@ -83,8 +87,8 @@ pub(super) fn list(ctx: &Ctx<'_>, o: &TreeOptions, dir: &[u8]) -> std::io::Resul
 pub(super) fn sums(ctx: &Ctx<'_>, o: &TreeOptions) -> HashMap<Vec<u8>, u64> {
     let mut sums = HashMap::new();
     for root in &o.p.operands {
-        let Some(stat) = super::directory(ctx, root) else { continue };
-        let entries = list(ctx, o, root).unwrap_or_default();
+        let Some(stat) = super::directory_stat(ctx, root) else { continue };
+        let entries = list_entries(ctx, o, root).unwrap_or_default();
         let mut stack = vec![(TreeLevel { path: root.clone(), entries, next: 0 }, stat.size)];
         while let Some((top, sum)) = stack.last_mut() {
             let Some(item) = top.entries.get(top.next) else {
@@ -99,9 +103,9 @@ pub(super) fn sums(ctx: &Ctx<'_>, o: &TreeOptions) -> HashMap<Vec<u8>, u64> {
             top.next += 1;
             let (is_dir, size) = (item.stat.kind == FileKind::Dir, item.stat.size);
             if is_dir {
-                let path = paths::join(&top.path, &item.name);
+                let path = paths::join_path(&top.path, &item.name);
                 let is_entered = stack.len() < o.level;
-                let entries = if is_entered { list(ctx, o, &path) } else { Ok(Vec::new()) };
+                let entries = if is_entered { list_entries(ctx, o, &path) } else { Ok(Vec::new()) };
                 let entries = entries.unwrap_or_default();
                 stack.push((TreeLevel { path, entries, next: 0 }, size));
             } else {
@@ -112,14 +116,14 @@ pub(super) fn sums(ctx: &Ctx<'_>, o: &TreeOptions) -> HashMap<Vec<u8>, u64> {
     sums
 }
 
-fn sort(o: &TreeOptions, items: &mut [TreeItem]) {
-    let how = o.p.last(TreeFlag::Sort);
-    if o.p.has(TreeFlag::ByTime) || how == Some(b"mtime") {
+fn sort_items(o: &TreeOptions, items: &mut [TreeItem]) {
+    let how = o.p.last_value(TreeFlag::Sort);
+    if o.p.has_option(TreeFlag::ByTime) || how == Some(b"mtime") {
         items.sort_by_key(|i| i.stat.mtime);
-    } else if o.p.has(TreeFlag::ByChange) || how == Some(b"ctime") {
+    } else if o.p.has_option(TreeFlag::ByChange) || how == Some(b"ctime") {
         items.sort_by_key(|i| i.stat.ctime);
-    } else if o.p.has(TreeFlag::ByVersion) || how == Some(b"version") {
-        items.sort_by(|a, b| version(&a.name, &b.name));
+    } else if o.p.has_option(TreeFlag::ByVersion) || how == Some(b"version") {
+        items.sort_by(|a, b| compare_version(&a.name, &b.name));
     } else if how == Some(b"size") {
         items.sort_by_key(|i| std::cmp::Reverse(i.stat.size));
     }
@@ -130,12 +134,12 @@ fn holds_files(ctx: &Ctx<'_>, o: &TreeOptions, dir: &[u8]) -> bool {
     let mut todo = vec![dir.to_vec()];
     while let Some(d) = todo.pop() {
         for name in names_in(&ctx.path(&d)).unwrap_or_default() {
-            if name.starts_with(b".") && !o.p.has(TreeFlag::All)
+            if name.starts_with(b".") && !o.p.has_option(TreeFlag::All)
                 || o.ignore.iter().any(|p| p.is_match(&name))
             {
                 continue;
             }
-            let path = paths::join(&d, &name);
+            let path = paths::join_path(&d, &name);
             match meta::stat(&ctx.path(&path), false) {
                 Ok(s) if s.kind == FileKind::Dir => todo.push(path),
                 Ok(_) if o.only.is_empty() || o.only.iter().any(|p| p.is_match(&name)) => {

@@ -25,7 +25,7 @@ pub(super) struct DateNumber {
 }
 
 /// All tokens; `None` if something cannot be a part of any date.
-pub(super) fn tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<DateToken>> {
+pub(super) fn split_tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<DateToken>> {
     let mut out = Vec::new();
     let mut at = 0;
     while let Some(&c) = text.get(at) {
@@ -47,7 +47,7 @@ pub(super) fn tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<DateToken
                     continue;
                 }
             }
-            let (number, next) = number(text, at, signed, negative)?;
+            let (number, next) = scan_number(text, at, signed, negative)?;
             out.push(DateToken::Number(number));
             at = next;
             continue;
@@ -58,7 +58,7 @@ pub(super) fn tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<DateToken
                 at += 1;
             }
             let word = String::from_utf8_lossy(&text[from..at]).to_ascii_uppercase();
-            out.push(DateToken::Word(words::lookup(&word, zone_names)?));
+            out.push(DateToken::Word(words::find_word(&word, zone_names)?));
             continue;
         }
         if c == b'(' {
@@ -83,7 +83,12 @@ pub(super) fn tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<DateToken
     Some(out)
 }
 
-fn number(text: &[u8], from: usize, signed: bool, negative: bool) -> Option<(DateNumber, usize)> {
+fn scan_number(
+    text: &[u8],
+    from: usize,
+    signed: bool,
+    negative: bool,
+) -> Option<(DateNumber, usize)> {
     let mut at = from;
     let mut value = 0i64;
     while let Some(d) = text.get(at).filter(|c| c.is_ascii_digit()) {

@@ -157,12 +157,12 @@ fn month_or_day(word: &str) -> Option<DateWord> {
     })
 }
 
-fn unit(word: &str) -> Option<DateWord> {
+fn find_unit(word: &str) -> Option<DateWord> {
     UNITS.iter().find(|(n, _)| *n == word).map(|(_, u)| DateWord::Unit(*u))
 }
 
 /// The meaning of an upper-case word. `local` holds the names of the zone in force.
-pub(super) fn lookup(word: &str, local: &[String]) -> Option<DateWord> {
+pub(super) fn find_word(word: &str, local: &[String]) -> Option<DateWord> {
     match word {
         "AM" | "A.M." => return Some(DateWord::Am),
         "PM" | "P.M." => return Some(DateWord::Pm),
@@ -187,7 +187,7 @@ pub(super) fn lookup(word: &str, local: &[String]) -> Option<DateWord> {
     if let Some(w) = zone(word) {
         return Some(w);
     }
-    if let Some(w) = unit(word).or_else(|| unit(word.strip_suffix('S')?)) {
+    if let Some(w) = find_unit(word).or_else(|| find_unit(word.strip_suffix('S')?)) {
         return Some(w);
     }
     if let Some((_, w)) = RELATIVE.iter().find(|(n, _)| *n == word) {

@@ -35,7 +35,8 @@ impl Copier<'_> {
         }
         let mut source = ctx.path(e.from);
         if e.follow {
-            source = paths::canonical(&source, paths::MissingComponents::None).unwrap_or(source);
+            source =
+                paths::canonical_path(&source, paths::MissingComponents::None).unwrap_or(source);
         }
         let made = std::fs::hard_link(source, &to_path);
         made.map_err(|error| cannot_link(ctx, "hard", e.to, e.from, &error)).is_ok()
@@ -49,7 +50,7 @@ impl Copier<'_> {
         exists: bool,
     ) -> bool {
         if !from.starts_with(b"/") && to.contains(&b'/') && paths::dir_name(to) != b"." {
-            let shown = quote::colon(to);
+            let shown = quote::quote_with_colon(to);
             ctx.error_bytes(&[
                 &shown,
                 b": can make relative symbolic links only in current directory",
@@ -65,19 +66,24 @@ impl Copier<'_> {
     }
 
     /// Metadata only; a file that does not exist is made empty.
-    pub(super) fn attributes(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> bool {
+    pub(super) fn copy_attributes(
+        &self,
+        ctx: &mut Ctx<'_>,
+        e: &CopyEntry<'_>,
+        exists: bool,
+    ) -> bool {
         if !exists && let Err(error) = File::create(ctx.path(e.to)) {
-            return self.fail(ctx, "cannot create regular file", e.to, &error);
+            return self.report_failure(ctx, "cannot create regular file", e.to, &error);
         }
-        self.metadata(ctx, e.to, &e.stat, !exists)
+        self.copy_metadata(ctx, e.to, &e.stat, !exists)
     }
 
     /// The contents and metadata of anything but a directory.
-    pub(super) fn contents(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> bool {
+    pub(super) fn copy_contents(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> bool {
         let copied = match e.stat.kind {
             FileKind::Symlink => self.link_contents(ctx, e, exists),
             FileKind::Fifo if self.plan.recursive && !self.plan.copy_contents => {
-                self.fifo(ctx, e, exists)
+                self.copy_fifo(ctx, e, exists)
             }
             _ => self.file_contents(ctx, e, exists),
         };
@@ -86,34 +92,36 @@ impl Copier<'_> {
 
     fn link_contents(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> Step<bool> {
         let to_path = ctx.path(e.to);
-        let target = std::fs::read_link(ctx.path(e.from))
-            .map_err(|error| self.fail(ctx, "cannot read symbolic link", e.from, &error))?;
+        let target = std::fs::read_link(ctx.path(e.from)).map_err(|error| {
+            self.report_failure(ctx, "cannot read symbolic link", e.from, &error)
+        })?;
         if exists {
             std::fs::remove_file(&to_path)
-                .map_err(|error| self.fail(ctx, "cannot remove", e.to, &error))?;
+                .map_err(|error| self.report_failure(ctx, "cannot remove", e.to, &error))?;
         }
-        meta::symlink(to_bytes(&target), &to_path)
-            .map_err(|error| self.fail(ctx, "cannot create symbolic link", e.to, &error))?;
+        meta::symlink(to_bytes(&target), &to_path).map_err(|error| {
+            self.report_failure(ctx, "cannot create symbolic link", e.to, &error)
+        })?;
         if self.plan.preserve_times {
             let _ = meta::set_times(&to_path, Some(e.stat.atime), Some(e.stat.mtime), false);
         }
         Ok(true)
     }
 
-    fn fifo(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> Step<bool> {
+    fn copy_fifo(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> Step<bool> {
         let to_path = ctx.path(e.to);
         if exists {
             let _ = std::fs::remove_file(&to_path);
         }
         meta::mkfifo(&to_path, e.stat.mode & 0o777)
-            .map_err(|error| self.fail(ctx, "cannot create fifo", e.to, &error))?;
-        Ok(self.metadata(ctx, e.to, &e.stat, true))
+            .map_err(|error| self.report_failure(ctx, "cannot create fifo", e.to, &error))?;
+        Ok(self.copy_metadata(ctx, e.to, &e.stat, true))
     }
 
     fn file_contents(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> Step<bool> {
         let mut source = File::open(ctx.path(e.from)).map_err(|error| {
-            let shown = quote::always(e.from);
-            let why = box_sys::strerror(&error);
+            let shown = quote::quote_in_sentence(e.from);
+            let why = box_sys::error_text(&error);
             ctx.error_bytes(&[b"cannot open ", &shown, b" for reading: ", why.as_bytes()]);
             false
         })?;
@@ -124,14 +132,16 @@ impl Copier<'_> {
                 Ok(0) => break,
                 Ok(n) => n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.fail(ctx, "error reading", e.from, &error)),
+                Err(error) => {
+                    return Err(self.report_failure(ctx, "error reading", e.from, &error));
+                }
             };
             destination
                 .write_all(&buf[..n])
-                .map_err(|error| self.fail(ctx, "error writing", e.to, &error))?;
+                .map_err(|error| self.report_failure(ctx, "error writing", e.to, &error))?;
         }
         drop(destination);
-        Ok(self.metadata(ctx, e.to, &e.stat, made))
+        Ok(self.copy_metadata(ctx, e.to, &e.stat, made))
     }
 
     /// The file to write to, and whether it is a new one.
@@ -144,7 +154,7 @@ impl Copier<'_> {
             true => meta::stat(&path, true).is_err() && !self.plan.moving,
         };
         if dangling {
-            let shown = quote::always(to);
+            let shown = quote::quote_in_sentence(to);
             ctx.error_bytes(&[b"not writing through dangling symlink ", &shown]);
             return Err(false);
         }
@@ -159,11 +169,17 @@ impl Copier<'_> {
             }
             opened => opened,
         };
-        opened.map_err(|error| self.fail(ctx, "cannot create regular file", to, &error))
+        opened.map_err(|error| self.report_failure(ctx, "cannot create regular file", to, &error))
     }
 
     /// Gives a file what is to be preserved; a new one gets the source's mode less the umask.
-    pub(super) fn metadata(&self, ctx: &mut Ctx<'_>, to: &[u8], stat: &Stat, made: bool) -> bool {
+    pub(super) fn copy_metadata(
+        &self,
+        ctx: &mut Ctx<'_>,
+        to: &[u8],
+        stat: &Stat,
+        made: bool,
+    ) -> bool {
         let p = self.plan;
         let path = ctx.path(to);
         let mut ok = true;
@@ -186,14 +202,14 @@ impl Copier<'_> {
         {
             // A host without modes has none to preserve.
             if e.raw_os_error() != Some(code::ENOTSUP) {
-                input::cannot(ctx, "preserving permissions for", to, &e);
+                input::report_cannot(ctx, "preserving permissions for", to, &e);
                 ok = false;
             }
         }
         if p.preserve_times
             && let Err(e) = meta::set_times(&path, Some(stat.atime), Some(stat.mtime), true)
         {
-            input::cannot(ctx, "preserving times for", to, &e);
+            input::report_cannot(ctx, "preserving times for", to, &e);
             ok = false;
         }
         ok
@@ -202,7 +218,7 @@ impl Copier<'_> {
 
 fn cannot_link(ctx: &mut Ctx<'_>, kind: &str, to: &[u8], from: &[u8], e: &io::Error) {
     let what = format!("cannot create {kind} link ");
-    let (to, from) = (quote::always(to), quote::always(from));
-    let why = box_sys::strerror(e);
+    let (to, from) = (quote::quote_in_sentence(to), quote::quote_in_sentence(from));
+    let why = box_sys::error_text(e);
     ctx.error_bytes(&[what.as_bytes(), &to, b" to ", &from, b": ", why.as_bytes()]);
 }

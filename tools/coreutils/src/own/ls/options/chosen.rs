@@ -3,23 +3,25 @@
 use box_applet::Ctx;
 use box_applet::opts::ParsedOptions;
 
-use super::{Indicator, LsFlag, LsFollow, LsFormat, LsUsageError, Sort, bad, invalid};
+use super::{
+    Indicator, LsFlag, LsFollow, LsFormat, LsUsageError, Sort, bad_argument, invalid_value,
+};
 use crate::common::number::SizeScale;
 use crate::common::quote::QuoteStyle;
 
 /// The argument of an option that takes one of several words.
-fn word<T: Copy>(value: &[u8], option: &str, words: &[(&str, T)]) -> Result<T, LsUsageError> {
+fn parse_word<T: Copy>(value: &[u8], option: &str, words: &[(&str, T)]) -> Result<T, LsUsageError> {
     let found = words.iter().find(|(word, _)| word.as_bytes() == value);
-    found.map(|(_, meaning)| *meaning).ok_or_else(|| bad(value, option))
+    found.map(|(_, meaning)| *meaning).ok_or_else(|| bad_argument(value, option))
 }
 
 /// The argument of `--color` and `--classify`: whether that is on.
-fn when(value: Option<&[u8]>, option: &str, terminal: bool) -> Result<bool, LsUsageError> {
+fn parse_when(value: Option<&[u8]>, option: &str, terminal: bool) -> Result<bool, LsUsageError> {
     match value {
         None | Some(b"always" | b"yes" | b"force") => Ok(true),
         Some(b"never" | b"no" | b"none") => Ok(false),
         Some(b"auto" | b"tty" | b"if-tty") => Ok(terminal),
-        Some(other) => Err(bad(other, option)),
+        Some(other) => Err(bad_argument(other, option)),
     }
 }
 
@@ -44,7 +46,7 @@ pub(super) struct LsChoices {
 }
 
 impl LsChoices {
-    pub(super) fn of(
+    pub(super) fn from_options(
         ctx: &Ctx<'_>,
         p: &ParsedOptions<LsFlag>,
         default: Option<LsFormat>,
@@ -117,7 +119,7 @@ impl LsChoices {
             LsFlag::Unordered if self.format == LsFormat::Long => {
                 self.format = LsFormat::OnePerLine
             }
-            LsFlag::Format => self.format = word(value, "format", &WORDS)?,
+            LsFlag::Format => self.format = parse_word(value, "format", &WORDS)?,
             _ => {}
         }
         Ok(())
@@ -151,10 +153,10 @@ impl LsChoices {
             LsFlag::BySize => self.sort = Some(Sort::Size),
             LsFlag::ByExtension => self.sort = Some(Sort::Extension),
             LsFlag::ByVersion => self.sort = Some(Sort::Version),
-            LsFlag::Sort => self.sort = Some(word(value, "sort", &WORDS)?),
+            LsFlag::Sort => self.sort = Some(parse_word(value, "sort", &WORDS)?),
             LsFlag::Ctime => self.time = Some(b'c'),
             LsFlag::AccessTime => self.time = Some(b'a'),
-            LsFlag::Time => self.time = Some(word(value, "time", &TIMES)?),
+            LsFlag::Time => self.time = Some(parse_word(value, "time", &TIMES)?),
             LsFlag::FullTime => self.time_style = Some(b"full-iso".to_vec()),
             LsFlag::TimeStyle => self.time_style = Some(value.to_vec()),
             _ => {}
@@ -176,18 +178,21 @@ impl LsChoices {
             LsFlag::QuoteName => self.quoting = Some(QuoteStyle::C),
             LsFlag::Literal => self.quoting = Some(QuoteStyle::Literal),
             LsFlag::QuotingStyle => {
-                let style = QuoteStyle::parse(text).ok_or_else(|| bad(text, "quoting-style"))?;
+                let style =
+                    QuoteStyle::parse(text).ok_or_else(|| bad_argument(text, "quoting-style"))?;
                 self.quoting = Some(style);
             }
             LsFlag::Zero => (self.quoting, self.hide_control) = (Some(QuoteStyle::Literal), false),
             LsFlag::HideControlChars => self.hide_control = true,
             LsFlag::ShowControlChars => self.hide_control = false,
-            LsFlag::Classify if when(value, "classify", self.terminal)? => {
+            LsFlag::Classify if parse_when(value, "classify", self.terminal)? => {
                 self.indicator = Indicator::Classify;
             }
             LsFlag::Slash => self.indicator = Indicator::Slash,
             LsFlag::FileType => self.indicator = Indicator::FileType,
-            LsFlag::IndicatorStyle => self.indicator = word(text, "indicator-style", &INDICATORS)?,
+            LsFlag::IndicatorStyle => {
+                self.indicator = parse_word(text, "indicator-style", &INDICATORS)?
+            }
             _ => {}
         }
         Ok(())
@@ -201,16 +206,16 @@ impl LsChoices {
             LsFlag::BlockSize => {
                 let text = value.unwrap_or_default();
                 let what = b"invalid --block-size argument ";
-                self.scale = Some(SizeScale::parse(text).ok_or_else(|| invalid(what, text))?);
+                self.scale = Some(SizeScale::parse(text).ok_or_else(|| invalid_value(what, text))?);
             }
             LsFlag::Unordered => self.color = false,
-            LsFlag::Color => self.color = when(value, "color", self.terminal)?,
+            LsFlag::Color => self.color = parse_when(value, "color", self.terminal)?,
             _ => {}
         }
         Ok(())
     }
 
-    pub(super) fn quoting(&self, default: Option<LsFormat>) -> QuoteStyle {
+    pub(super) fn quoting_style(&self, default: Option<LsFormat>) -> QuoteStyle {
         self.quoting.unwrap_or(match default {
             Some(_) => QuoteStyle::Escape,
             None if self.terminal => QuoteStyle::ShellEscape,
@@ -219,18 +224,18 @@ impl LsChoices {
     }
 
     /// `-c` and `-u` without `-l` sort by that time.
-    pub(super) fn sort(&self) -> Sort {
+    pub(super) fn sort_order(&self) -> Sort {
         let by_time = self.time.is_some() && self.format != LsFormat::Long;
         self.sort.unwrap_or(if by_time { Sort::Time } else { Sort::Name })
     }
 
-    pub(super) fn follow(&self, p: &ParsedOptions<LsFlag>) -> LsFollow {
-        let given = p.choice(&[
+    pub(super) fn follow_policy(&self, p: &ParsedOptions<LsFlag>) -> LsFollow {
+        let given = p.last_choice(&[
             (LsFlag::Dereference, LsFollow::Always),
             (LsFlag::DereferenceCommandLine, LsFollow::Operands),
             (LsFlag::DereferenceDirs, LsFollow::OperandDirs),
         ]);
-        let shows_links = p.has(LsFlag::Directory)
+        let shows_links = p.has_option(LsFlag::Directory)
             || self.format == LsFormat::Long
             || self.indicator == Indicator::Classify;
         given.unwrap_or(if shows_links { LsFollow::Never } else { LsFollow::OperandDirs })
