@@ -4,7 +4,7 @@
 use super::{MountError, ProtectedPaths};
 use crate::errno::Errno;
 use crate::ops::OpenFlags;
-use crate::quota::Hit;
+use crate::quota::QuotaHit;
 use crate::setup::MountSpec;
 use crate::tree::Ino;
 use box_abi::{FileKind, Stat};
@@ -68,7 +68,7 @@ macro_rules! never {
 }
 
 never! {
-    hit() -> Option<Hit>;
+    hit() -> Option<QuotaHit>;
     stat(&[u8]) -> Done<Stat>;
     fd_stat(&Handle) -> Done<Stat>;
     read_link(&[u8]) -> Done<Vec<u8>>;
