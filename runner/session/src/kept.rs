@@ -1,4 +1,4 @@
-//! What is kept of a session between its calls, and while it sleeps.
+//! The state that is kept of a session between its calls, and while it sleeps.
 
 use crate::action::Exec;
 use crate::live::{CallResult, CellUpdate, RunningSandbox};
@@ -18,47 +18,47 @@ use wasibox_store::snapshot::commit::CommitChangeKind;
 use wasibox_store::snapshot::{Blob, ChangedPath, CommitState, Digest, FileTree};
 use wasibox_vfs::delta::{Delta, Layer};
 
-/// Most bytes of a shell's state.
+/// Maximum size in bytes of a shell's state.
 pub const MAX_SHELL: u64 = box_abi::session::STATE_MAX as u64;
-/// Most bytes of what an interpreter is beside its memory.
+/// Maximum size in bytes of an interpreter's state apart from its memory.
 const MAX_REST: u64 = 16 << 20;
-/// Most bytes of a layer of its memory: all of it, and numbers and masks of its parts.
+/// Maximum size in bytes of a layer of an interpreter's memory: all of the memory, and the numbers and masks of its parts.
 const MAX_LAYER: u64 = (4 << 30) + (16 << 20);
-/// State of so many bytes leaves memory to the allocator that is worth giving back.
+/// Size in bytes from which a dropped state leaves the allocator with enough memory to be worth giving back.
 const LARGE: u64 = 16 << 20;
-/// Bytes of a command that the history has.
+/// Maximum bytes of a command that the history keeps.
 const MAX_COMMAND: usize = 1 << 20;
-/// Bytes of a command that the log has.
+/// Maximum bytes of a command that the log keeps.
 const MAX_LOGGED: usize = 16 << 10;
 
-/// Where a session's state is.
+/// The place where a session's state is kept.
 pub enum StateLocation {
-    /// In what runs it, and nowhere else.
+    /// In the running sandbox only.
     Nothing,
-    /// Here, without a history.
+    /// In memory, without a history.
     Layer(Box<Layer>),
-    /// In a store, call by call.
+    /// In a store, with a commit for each call.
     Stored(Box<StoredState>),
 }
 
-/// A session of a store, and what runs it knows of it already.
+/// A session of a store, and the parts of it that the running sandbox already has.
 pub struct StoredState {
     pub session: Arc<wasibox_store::StoreSession>,
-    /// What guests see of its key-values.
+    /// The view that guests have of its key-values.
     values: Arc<Values>,
-    /// The image it goes on with is another one than it was begun with.
+    /// Whether the session now runs with another image than the one it began with.
     is_elsewhere: bool,
-    /// What the shell knows, and as of which commit.
+    /// The shell's state, and the blob of the commit that it belongs to.
     shell: Option<(Blob, Arc<[u8]>)>,
-    /// What runs the session knows that of the shell.
+    /// Whether the running sandbox has that state of the shell.
     is_told: bool,
-    /// Takes the session out of its store in the end. After the session, which is let go of first.
+    /// Removes the session from its store in the end. Declared after the session so that the session is dropped first.
     temporary: Option<TemporarySession>,
-    /// Interpreters that are in what runs the session, as they are in the last commit.
+    /// The interpreters that are alive in the running sandbox with the state of the last commit.
     cells: BTreeSet<String>,
 }
 
-/// A session that its store has only as long as it is used.
+/// A session that its store keeps only while it is in use.
 pub struct TemporarySession {
     pub store: Store,
     pub name: String,
@@ -66,7 +66,7 @@ pub struct TemporarySession {
 
 impl Drop for TemporarySession {
     fn drop(&mut self) {
-        // What cannot be removed from memory is of no use to anybody either.
+        // A failure is ignored because nothing can use what remains in memory.
         let _ = self.store.remove(&self.name);
         if is_many(&REMOVED) {
             let _ = self.store.collect_garbage();
@@ -74,7 +74,7 @@ impl Drop for TemporarySession {
     }
 }
 
-/// Sessions that were removed since what they had was collected, of all stores in memory.
+/// The number of sessions removed since the last garbage collection, over all stores in memory.
 static REMOVED: AtomicUsize = AtomicUsize::new(0);
 
 fn is_many(removed: &AtomicUsize) -> bool {
@@ -82,7 +82,7 @@ fn is_many(removed: &AtomicUsize) -> bool {
     removed.fetch_add(1, Ordering::Relaxed) % MANY == MANY - 1
 }
 
-/// What is told of a call.
+/// The note about a call for history and log: its start time and its command.
 pub struct CallNote {
     begun: Instant,
     time: u64,
@@ -90,12 +90,12 @@ pub struct CallNote {
 }
 
 impl CallNote {
-    /// Of a call that begins now.
+    /// Makes the note of a call that begins now.
     pub fn begin(exec: &Exec) -> CallNote {
         CallNote::from_command(exec.command_text())
     }
 
-    /// Of a command that begins now.
+    /// Makes the note of a command that begins now.
     pub fn from_command(mut command: Vec<u8>) -> CallNote {
         command.truncate(MAX_COMMAND);
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -110,12 +110,13 @@ impl CallNote {
 }
 
 impl StateLocation {
-    /// In memory only.
+    /// Returns an empty state that is kept in memory only.
     pub fn in_layer() -> StateLocation {
         StateLocation::Layer(Box::default())
     }
 
-    /// In a store. `image` is what it goes on with, `begun` what it was begun with, if that is known.
+    /// Returns the state of a stored session. `image` is the image that it continues with, `begun` the one that it began with, if
+    /// known.
     pub fn from_store(
         session: wasibox_store::StoreSession,
         image: Digest,
@@ -135,7 +136,7 @@ impl StateLocation {
         }))
     }
 
-    /// What the store has of the session, and whether it goes on with another image.
+    /// Returns the session in its store, and whether it continues with another image.
     pub fn in_store(&self) -> Option<(&wasibox_store::StoreSession, bool)> {
         match self {
             StateLocation::Stored(stored) => Some((&stored.session, stored.is_elsewhere)),
@@ -143,7 +144,7 @@ impl StateLocation {
         }
     }
 
-    /// Gives a new sandbox all that the session was.
+    /// Transfers the session's whole state to a new sandbox.
     ///
     /// # Errors
     /// If it cannot be read, or does not fit.
@@ -164,7 +165,7 @@ impl StateLocation {
         }
     }
 
-    /// Its key-values.
+    /// Returns the session's key-values, if it is in a store.
     pub fn values(&self) -> Option<Arc<Values>> {
         match self {
             StateLocation::Stored(stored) => Some(stored.values.clone()),
@@ -172,10 +173,10 @@ impl StateLocation {
         }
     }
 
-    /// Adds to the log, where there is one.
+    /// Adds entries to the log, if there is one.
     ///
     /// # Errors
-    /// If it cannot be kept.
+    /// If they cannot be kept.
     pub fn add_to_log(&self, entries: &[String]) -> Result<(), Error> {
         match self {
             StateLocation::Stored(stored) if !entries.is_empty() => {
@@ -185,7 +186,7 @@ impl StateLocation {
         }
     }
 
-    /// What ran the session does so no more.
+    /// Records that the running sandbox is gone.
     pub fn note_asleep(&mut self) {
         if let StateLocation::Stored(stored) = self {
             stored.is_told = false;
@@ -194,8 +195,8 @@ impl StateLocation {
         }
     }
 
-    /// Sees to it that the session's shell begins as the last one ended; `exec` may ask for another directory
-    /// and more variables, as if `cd` and `export` stood before its script.
+    /// Makes the session's shell start in the state in which the last one ended. `exec` may ask for another directory and more
+    /// variables, which act as if `cd` and `export` stood before its script.
     ///
     /// # Errors
     /// If the worker is gone.
@@ -212,7 +213,7 @@ impl StateLocation {
         }
     }
 
-    /// The shell's state, as long as the session is awake.
+    /// Returns the shell's state while the session is awake.
     pub fn shell(&self) -> Option<&[u8]> {
         match self {
             StateLocation::Stored(stored) => Some(&stored.shell.as_ref()?.1),
@@ -220,10 +221,10 @@ impl StateLocation {
         }
     }
 
-    /// Sees to it that the interpreter of that name is what the last commit says.
+    /// Restores the interpreter `name` to the state of the last commit.
     ///
     /// # Errors
-    /// [`Error::Cell`] if it cannot come back; if the worker is gone.
+    /// [`Error::Cell`] if it cannot be restored; if the worker is gone.
     pub fn give_cell(&mut self, live: &mut RunningSandbox, name: &str) -> Result<(), Error> {
         let StateLocation::Stored(stored) = self else { return Ok(()) };
         if stored.cells.contains(name) {
@@ -245,10 +246,10 @@ impl StateLocation {
         Ok(())
     }
 
-    /// Forgets interpreters; the next cell of each name begins a new one.
+    /// Forgets interpreters; the next cell of each name starts a new one.
     ///
     /// # Errors
-    /// If it cannot be kept; if the worker is gone.
+    /// If the change cannot be kept; if the worker is gone.
     pub fn reset_cells(
         &mut self,
         live: Option<&mut RunningSandbox>,
@@ -272,10 +273,10 @@ impl StateLocation {
         names.iter().try_for_each(|name| live.forget_cell(name))
     }
 
-    /// Keeps what a call has changed.
+    /// Keeps the changes of a call.
     ///
     /// # Errors
-    /// The call's; if it cannot be kept: then the session is as before it.
+    /// The call's own; or if the changes cannot be kept: the session is then as it was before the call.
     pub fn keep_call(
         &mut self,
         called: CallResult,
@@ -292,10 +293,10 @@ impl StateLocation {
         }
     }
 
-    /// Keeps what the host has changed of the files.
+    /// Keeps the changes that the host has made to the files.
     ///
     /// # Errors
-    /// If it cannot be kept: then the session is as before.
+    /// If they cannot be kept: the session is then as it was before.
     pub fn keep_files(
         &mut self,
         changed: Vec<Delta>,
@@ -310,8 +311,8 @@ impl StateLocation {
         }
     }
 
-    /// Moves the session to another state of its store, and what runs it with it. An error says
-    /// whether what runs it is still of use.
+    /// Moves the session, and the running sandbox with it, to another state of its store. An error carries whether the sandbox is
+    /// still usable.
     pub fn turn_to<T>(
         &mut self,
         live: Option<&mut RunningSandbox>,
@@ -323,7 +324,7 @@ impl StateLocation {
         let CommitState { files, shell, cells } = stored.session.state();
         let forgotten = match cells == before.cells {
             true => BTreeSet::new(),
-            // They come back with the next cell.
+            // They are restored by the next cell.
             false => std::mem::take(&mut stored.cells),
         };
         let shell_is_same = shell == before.shell;
@@ -331,7 +332,7 @@ impl StateLocation {
             (stored.shell, stored.is_told) = (None, false);
         }
         let Some(live) = live else { return Ok(done) };
-        // What runs goes on from files that are no more.
+        // Because running processes would continue with files that no longer exist.
         live.end_background().map_err(|e| (e, true))?;
         let is_elsewhere = stored.is_elsewhere;
         let mut give = |part: Delta| live.restore_delta(part, is_elsewhere);
@@ -345,11 +346,11 @@ impl StateLocation {
     }
 }
 
-/// Adds what a call has changed to the session's state.
+/// Adds the changes of a call to the session's state.
 fn add_changes(layer: &mut Layer, changed: Vec<Delta>, limits: &Limits) -> Result<(), Error> {
     let limit = state_limit(limits);
     let more = changed.iter().map(Delta::memory_size).sum::<u64>();
-    // Of a layer that does not fit nothing can be used, so the old one stays until it does.
+    // A layer that does not fit is unusable as a whole, so the old one is kept until the new one fits.
     if more.saturating_add(layer.size()) > limit.saturating_mul(2) {
         return Err(Error::Worker("told of more than the session may hold".into()));
     }
@@ -372,7 +373,7 @@ impl Drop for StateLocation {
 }
 
 impl StoredState {
-    /// Whether the session is in its store only as long as it is used.
+    /// Returns whether the session is in its store only while it is in use.
     pub fn is_temporary(&self) -> bool {
         self.temporary.is_some()
     }
@@ -397,7 +398,7 @@ impl StoredState {
     fn keep_call(&mut self, called: CallResult, note: &CallNote) -> Result<Outcome, Error> {
         let CallResult { result, changed, shell, cell, is_gone, .. } = called;
         if is_gone {
-            // Nothing of it is left but that it was.
+            // Nothing else remains of the call.
             self.session.add_log_entry(&log_entry(note, &result, None))?;
             return result;
         }
@@ -407,7 +408,7 @@ impl StoredState {
         }
         match (&cell, &result) {
             (Some(told), _) => drop(self.cells.insert(told.tail.name.clone())),
-            // The next cell goes on from before this one.
+            // The next cell continues from the state before this one.
             (None, Ok(outcome)) if outcome.put_back => self.cells.clear(),
             _ => {}
         }
@@ -474,7 +475,7 @@ fn changed_file(f: &FileChange) -> ChangedPath {
     ChangedPath { path: f.path.clone().into_bytes().into(), kind, size: f.size }
 }
 
-/// A call as the log has it: one object of JSON.
+/// Returns a call as the log has it: one JSON object, for example with `event`, `command` and `exit_code`.
 fn log_entry(note: &CallNote, result: &Result<Outcome, Error>, after: Option<u64>) -> String {
     let mut entry = json!({ "event": "exec", "command": note.log_text() });
     match result {

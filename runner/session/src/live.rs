@@ -1,4 +1,4 @@
-//! What runs a session's calls while it is awake: a sandbox in this process, or a worker.
+//! The sandbox that runs a session's calls while it is awake: in this process, or in a worker.
 
 use crate::action::Exec;
 use crate::outcome::Outcome;
@@ -16,7 +16,7 @@ use wasibox_vfs::delta::{self, Delta, TreeVersion};
 use wasibox_worker::jail::Walls;
 use wasibox_workspace::{OriginalEntry, Overlay};
 
-/// A session that is awake. Dropping it loses what was not told.
+/// The sandbox of a session that is awake. Dropping it loses the changes that were not reported.
 pub enum RunningSandbox {
     Threads(Box<LocalSandbox>),
     Process(Box<WorkerLink>),
@@ -25,52 +25,52 @@ pub enum RunningSandbox {
 /// A sandbox in this process.
 pub struct LocalSandbox {
     pub sandbox: SessionSandbox,
-    /// The files as they were last told.
+    /// The files as last reported.
     known: TreeVersion,
-    /// The shell's state as it was last told.
+    /// The shell's state as last reported.
     shell: Option<Arc<[u8]>>,
-    /// The folder of the host that it works in, and where.
+    /// The host's folder that it works in, and its path in the guest.
     overlay: Option<(Overlay, String)>,
-    /// What that had where something was changed.
+    /// The folder's original entries where something was changed.
     touched: Touched,
 }
 
-/// What a host's folder had at paths of it.
+/// The original entries of a host's folder, by path.
 pub type Touched = Vec<(ByteBuf, OriginalEntry)>;
 
-/// What became of a call.
+/// The result of a call.
 pub struct CallResult {
     pub result: Result<Outcome, Error>,
-    /// What it has changed of the files, in parts.
+    /// The changes to the files, in parts.
     pub changed: Vec<Delta>,
-    /// What its workspace had there.
+    /// The workspace's original entries at the changed paths.
     pub touched: Touched,
-    /// What the shell knows now, if that is something else.
+    /// The shell's new state, if it has changed.
     pub shell: Option<Arc<[u8]>>,
-    /// What the interpreter is now that ran, if one did and is still there.
+    /// The state of the interpreter that ran, if one did and is still alive.
     pub cell: Option<CellUpdate>,
-    /// Nothing more can run here, and what the call did is lost.
+    /// Whether the sandbox is unusable and the call's changes are lost.
     pub is_gone: bool,
 }
 
-/// An interpreter's change.
+/// The change of an interpreter.
 pub struct CellUpdate {
     pub tail: CellTail,
-    /// The layer of its memory upon those that stay.
+    /// The layer of its memory on top of those that are kept.
     pub layer: Vec<u8>,
 }
 
-/// What became of a request about files.
+/// The result of a request about files.
 pub struct FilesResult {
     pub answer: Answered,
-    /// What it has changed, in parts.
+    /// The changes to the files, in parts.
     pub changed: Vec<Delta>,
-    /// What its workspace had there.
+    /// The workspace's original entries at the changed paths.
     pub touched: Touched,
 }
 
 impl CallResult {
-    /// A call that was lost with what ran it.
+    /// Returns the result of a call that was lost together with its sandbox.
     pub fn lost(result: Result<Outcome, Error>) -> CallResult {
         let (changed, touched) = (Vec::new(), Vec::new());
         CallResult { result, changed, touched, shell: None, cell: None, is_gone: true }
@@ -78,7 +78,7 @@ impl CallResult {
 }
 
 impl RunningSandbox {
-    /// The walls around it; `None` if it is in this process.
+    /// Returns the walls around the sandbox, or `None` if it is in this process.
     pub fn walls(&self) -> Option<Walls> {
         match self {
             RunningSandbox::Threads(_) => None,
@@ -86,7 +86,7 @@ impl RunningSandbox {
         }
     }
 
-    /// The process that it is, unless this one.
+    /// Returns the process ID of the worker, or `None` if the sandbox is in this process.
     pub fn pid(&self) -> Option<u32> {
         match self {
             RunningSandbox::Threads(_) => None,
@@ -94,11 +94,11 @@ impl RunningSandbox {
         }
     }
 
-    /// Takes up a part of what the session was, or of what it is to be instead, between two calls. With
-    /// `is_elsewhere` it was so with another image.
+    /// Applies a part of the session's state, or of the state that replaces it, between two calls. With `is_elsewhere` that state
+    /// was made with another image.
     ///
     /// # Errors
-    /// If it does not fit; it is of no use then.
+    /// If the part does not fit; the sandbox is then unusable.
     pub fn restore_delta(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
         match self {
             RunningSandbox::Threads(here) => here.restore_delta(delta, is_elsewhere),
@@ -106,7 +106,7 @@ impl RunningSandbox {
         }
     }
 
-    /// Has guests' requests served.
+    /// Sets the service that answers guests' requests.
     pub fn set_service(&mut self, service: Arc<dyn Service>) {
         match self {
             RunningSandbox::Threads(here) => here.sandbox.vfs().set_service(Some(service)),
@@ -114,7 +114,7 @@ impl RunningSandbox {
         }
     }
 
-    /// Says what the shell knows.
+    /// Sets the shell's state.
     ///
     /// # Errors
     /// If the worker is gone.
@@ -128,10 +128,10 @@ impl RunningSandbox {
         }
     }
 
-    /// Reads or changes files, without a guest.
+    /// Reads or changes files without running a guest.
     ///
     /// # Errors
-    /// If the worker is gone, and what it did with it.
+    /// If the worker is gone; its changes are then lost.
     pub fn run_files(&mut self, asked: Asked) -> Result<FilesResult, Error> {
         match self {
             RunningSandbox::Threads(here) => {
@@ -146,10 +146,10 @@ impl RunningSandbox {
         }
     }
 
-    /// Brings an interpreter back with the layers of its memory.
+    /// Restores an interpreter from the layers of its memory.
     ///
     /// # Errors
-    /// [`Error::Cell`] if it is of no use with this image, or damaged; if the worker is gone.
+    /// [`Error::Cell`] if the layers are damaged or do not fit this image; if the worker is gone.
     pub fn restore_cell(&mut self, head: CellHead, layers: &[Vec<u8>]) -> Result<(), Error> {
         match self {
             RunningSandbox::Threads(here) => here.restore_cell(&head, layers).map_err(Error::Cell),
@@ -157,10 +157,10 @@ impl RunningSandbox {
         }
     }
 
-    /// Ends what earlier calls have left running.
+    /// Ends the processes that earlier calls have left running.
     ///
     /// # Errors
-    /// If some of it does not end, or the worker is gone.
+    /// If some of them do not end, or the worker is gone.
     pub fn end_background(&mut self) -> Result<(), Error> {
         match self {
             RunningSandbox::Threads(here) => Ok(here.sandbox.end_background()?),
@@ -182,7 +182,7 @@ impl RunningSandbox {
         }
     }
 
-    /// Runs a command. With `is_kept`, what it changes is told.
+    /// Runs a command. With `is_kept`, its changes are reported.
     pub fn run_call(
         &mut self,
         exec: Exec,
@@ -197,31 +197,32 @@ impl RunningSandbox {
 }
 
 impl LocalSandbox {
-    /// A sandbox of this process, as it is now.
+    /// Wraps a sandbox of this process, whose current files count as reported.
     pub fn new(sandbox: SessionSandbox) -> LocalSandbox {
         let known = sandbox.vfs().tree_version();
         LocalSandbox { sandbox, known, shell: None, overlay: None, touched: Vec::new() }
     }
 
-    /// A sandbox over a folder of the host's.
+    /// Wraps a sandbox over a host's folder.
     pub fn with_overlay(sandbox: SessionSandbox, overlay: Option<Overlay>) -> LocalSandbox {
         let at = sandbox.policy().workspace.as_ref().map(|w| w.guest.clone());
         LocalSandbox { overlay: overlay.zip(at), ..LocalSandbox::new(sandbox) }
     }
 
-    /// What the folder had where something was changed since this was last asked.
+    /// Takes the folder's original entries at the paths that were changed since the last call.
     pub fn take_touched(&mut self) -> Touched {
         std::mem::take(&mut self.touched)
     }
 
-    /// Has the files become what the delta says. With `is_elsewhere` it was made over another image, and what does not fit is left out.
+    /// Applies a delta to the files. With `is_elsewhere` it was made over another image, and entries that do not fit are left
+    /// out.
     ///
     /// # Errors
     /// If it does not fit, or there is no room.
     pub fn restore_delta(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
         let vfs = self.sandbox.vfs();
         let fit = match is_elsewhere {
-            // What is not there is found out by whoever looks for it.
+            // Missing entries are found out by the code that looks for them.
             true => vfs.restore_elsewhere(delta, &mut Vec::new()),
             false => vfs.restore_delta(delta),
         };
@@ -231,20 +232,20 @@ impl LocalSandbox {
         fit
     }
 
-    /// Has the next shell go on from this state.
+    /// Sets the state from which the next shell continues.
     pub fn set_shell(&mut self, state: Arc<[u8]>) {
         self.sandbox.vfs().set_state(Some(state.clone()));
         self.shell = Some(state);
     }
 
-    /// Why an interpreter cannot come back, if it cannot.
+    /// Restores an interpreter. The error is the reason why it cannot be restored.
     pub fn restore_cell(&mut self, head: &CellHead, layers: &[Vec<u8>]) -> Result<(), String> {
         let CellHead { name, module, rest, is_fork } = head;
         let restored = self.sandbox.restore_cell(name, module, layers, rest, *is_fork);
         restored.map_err(|e| e.to_string())
     }
 
-    /// Tells what has changed in an interpreter.
+    /// Returns the changes of an interpreter, if it is alive.
     pub fn tell_cell(&self, name: &str) -> Option<CellUpdate> {
         let change = self.sandbox.cell_changes(name, false)?;
         let (name, rest) = (name.into(), change.rest.into());
@@ -282,10 +283,10 @@ impl LocalSandbox {
         wasibox_files::apply_request(self.sandbox.vfs(), cwd, request)
     }
 
-    /// Tells what has changed of the files since it was last told.
+    /// Emits the changes to the files since the last report.
     ///
     /// # Errors
-    /// What `emit` says first.
+    /// The first error of `emit`.
     pub fn tell_files<E>(&mut self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
         let now = self.sandbox.vfs().tree_version();
         let LocalSandbox { known, overlay, touched, .. } = self;
@@ -299,11 +300,10 @@ impl LocalSandbox {
         Ok(())
     }
 
-    /// Tells what has changed since it was last told: of the files to `emit`, of the shell as the
-    /// result.
+    /// Reports the changes since the last report: those of the files go to `emit`, that of the shell is returned.
     ///
     /// # Errors
-    /// What `emit` says first.
+    /// The first error of `emit`.
     pub fn emit_changes<E>(
         &mut self,
         emit: &mut dyn FnMut(Delta) -> Result<(), E>,

@@ -25,10 +25,10 @@ use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, Walls};
 use wasibox_workspace::{ApplyReport, Diff, WorkspaceError};
 
-/// The key-value with the names of host tools that a session has had.
+/// The key-value that lists the names of the host tools that a session has had.
 const TOOLS: &[u8] = b"wasibox.tools";
 
-/// Why an action could not be done.
+/// The error of an action that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -38,47 +38,46 @@ pub enum Error {
     /// No program that serves as a worker was found, see [`PoolOptions::program`].
     #[error("no program for workers: put `runner` beside this one, or name it in WASIBOX_WORKER")]
     NoWorker,
-    /// The process of the session is gone, and with it the call that ran; its state is as
-    /// before that call.
+    /// The session's process is gone, and with it the running call. The session's state is as it was before that call.
     #[error("the process of the session {0}")]
     Worker(String),
-    /// What the process of the session could not do.
+    /// The session's process refused or failed to do something.
     #[error("{0}")]
     Refused(String),
-    /// Walls are required ([`PoolOptions::require_walls`]) that this host does not have.
+    /// The policy requires walls ([`PoolOptions::require_walls`]) that this host lacks.
     #[error("this host lacks walls that are required: {0}")]
     Walls(String),
     #[error(transparent)]
     Channel(#[from] ChannelError),
     #[error(transparent)]
     Store(#[from] wasibox_store::StoreError),
-    /// Whoever waited for the call has gone before it could begin.
+    /// The caller gave up on the call before it could begin.
     #[error("nobody waits for the call any more")]
     Cancelled,
     /// Another call of the session is running ([`Session::try_exec`]).
     #[error("the session is busy")]
     Busy,
-    /// What [`Session::files`] was asked for cannot be done.
+    /// A request to [`Session::files`] failed.
     #[error(transparent)]
     Files(#[from] files::FilesError),
-    /// An interpreter that was kept cannot come back; why. Files and shell are there, and
-    /// [`Session::reset`] begins a new one.
+    /// A kept interpreter cannot be restored, for the reason given. Files and shell are intact, and [`Session::reset`] starts a
+    /// new one.
     #[error("the interpreter cannot come back: {0}; reset it to begin a new one")]
     Cell(String),
-    /// The workspace cannot be opened or saved. A call whose result could not be saved is done, and in the
-    /// history; the next one that changes files saves it, too.
+    /// The workspace cannot be opened or saved. A call whose result could not be saved is nevertheless complete and in the
+    /// history; the next call that changes files saves it as well.
     #[error("workspace: {0}")]
     Workspace(#[from] WorkspaceError),
-    /// Session and workspace do not go together.
+    /// The session and the workspace do not belong together.
     #[error("workspace: {0}")]
     Unfit(#[from] WorkspaceMismatch),
-    /// A rule or a secret of the policy's that is of no use; which, and why.
+    /// A rule or a secret of the policy is unusable; the text names it and the reason.
     #[error("network policy: {0}")]
     Network(String),
-    /// A host tool that cannot be one.
+    /// A host tool has an invalid definition.
     #[error("host tool: {0}")]
     Tool(#[from] ToolDefinitionError),
-    /// The session was made to run commands only: it has no history.
+    /// The session has no history because it was made to run commands only.
     #[error("the session has no history")]
     NoHistory,
 }
@@ -89,9 +88,9 @@ impl From<ImageError> for Error {
     }
 }
 
-/// An image, a policy, and what commands leave for the next ones.
+/// An image, a policy, and the state that each command leaves for the next.
 ///
-/// A session is data between two calls. Clones are the same session.
+/// Between two calls a session is data. Clones refer to the same session.
 #[derive(Clone)]
 pub struct Session(pub(crate) Arc<SessionInner>);
 
@@ -99,19 +98,19 @@ pub(crate) struct SessionInner {
     origin: SandboxOrigin,
     pub policy: Policy,
     workspace: Option<WorkspaceHandle>,
-    /// What its guests can ask for outside, once that is known.
+    /// The requests that its guests may make to the outside, set at the first use.
     requests: OnceLock<Option<Arc<BridgeRequests>>>,
-    /// The embedder's functions that its guests can call.
+    /// The embedder's functions that guests can call.
     pub(crate) tools: ToolCalls,
     inner: Mutex<SessionRuntime>,
     interrupt: Interrupt,
-    /// The worker's process, 0 for none: what can be told of a session that is busy.
+    /// The process ID of the worker, 0 for none. It is atomic so that it can be read while the session is busy.
     pid: AtomicU32,
 }
 
-/// What makes the session's sandboxes.
+/// The source of the session's sandboxes.
 pub(crate) enum SandboxOrigin {
-    /// It was made with the session.
+    /// A sandbox made together with the session.
     Once,
     Pool(Arc<WorkerPool>),
     Engine(Arc<crate::engine::EngineInner>),
@@ -121,7 +120,7 @@ pub(crate) struct SessionRuntime {
     live: Option<RunningSandbox>,
     pub kept: StateLocation,
     walls: Option<Walls>,
-    /// Its place among the sessions that are awake.
+    /// The session's place among those that are awake.
     slot: Option<AwakeGuard>,
 }
 
@@ -129,7 +128,8 @@ fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Whether somebody still waits for a call ([`Session::exec_unless`]): it is ended else, and no other.
+/// Tracks whether the caller of [`Session::exec_unless`] still waits for its call, so that a cancellation ends that call and no
+/// other.
 #[derive(Default)]
 pub struct Cancel(Mutex<CancelState>);
 
@@ -140,10 +140,10 @@ struct CancelState {
 }
 
 impl Cancel {
-    /// Nobody waits any more. Ends the call if it runs, by its session's handle; it is not begun otherwise.
+    /// Cancels the call: ends it through the session's handle if it is running, and otherwise keeps it from starting.
     pub fn cancel(&self, interrupt: &Interrupt) {
         let mut waited = lock_mutex(&self.0);
-        // A second interrupt would reach the worker when the call has ended, and end the next one.
+        // Only once, because a second interrupt could reach the worker after this call has ended, and end the next one.
         let is_first = !std::mem::replace(&mut waited.is_cancelled, true);
         if is_first && waited.is_running {
             interrupt.interrupt();
@@ -156,7 +156,7 @@ impl Cancel {
         waited.is_running
     }
 
-    /// From here on nothing is ended; whether something may have been.
+    /// Marks the call as over, after which it cannot be interrupted, and returns whether it was cancelled before.
     fn end_call(&self) -> bool {
         let mut waited = lock_mutex(&self.0);
         waited.is_running = false;
@@ -165,7 +165,7 @@ impl Cancel {
 }
 
 impl Session {
-    /// The engine that it is of; `None` for one that was made without.
+    /// Returns the engine that the session belongs to, or `None` if it was made without one.
     pub fn engine(&self) -> Option<crate::Engine> {
         match &self.0.origin {
             SandboxOrigin::Engine(engine) => Some(crate::Engine::from_inner(engine)),
@@ -173,11 +173,10 @@ impl Session {
         }
     }
 
-    /// Runs a command as long as somebody waits for it, on the caller's descriptors if there are any, as
-    /// [`Session::exec_on`] does.
+    /// Runs a command unless `cancel` is cancelled, on the caller's descriptors if there are any, as [`Session::exec_on`] does.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] if nobody waited when it could begin; as [`Session::apply`].
+    /// [`Error::Cancelled`] if it was cancelled before it could begin; otherwise as [`Session::apply`].
     pub fn exec_unless(
         &self,
         exec: Exec,
@@ -191,23 +190,23 @@ impl Session {
         let result = self.0.run_call(&mut inner, exec, streams);
         let was_ended = matches!(&result, Ok(outcome) if outcome.exit_code == 130);
         if cancel.end_call() && !was_ended {
-            // It may have ended by itself at that moment: the next call must not be taken for it.
+            // The call may have ended by itself just then, so the interrupt must not hit the next one.
             self.0.put_to_sleep(&mut inner);
         }
         result
     }
 
-    /// Opens a session on the image at `path`, in a process of its own. Its state ends with it. Who opens
-    /// several makes an [`Engine`](crate::Engine).
+    /// Opens a session on the image at `path`, in a process of its own. Its state ends with it. To open several sessions, make an
+    /// [`Engine`](crate::Engine).
     ///
     /// # Errors
-    /// A missing or damaged image, a mount that cannot be made, no worker to be had.
+    /// If the image is missing or damaged, a mount cannot be made, or no worker can be started.
     pub fn open(path: &Path, policy: Policy) -> Result<Session, Error> {
         let options = PoolOptions { warm: 0, ..PoolOptions::new(path) };
         Session::on(&WorkerPool::new(options)?, policy)
     }
 
-    /// Opens a session in a worker of the pool, whose state ends with it.
+    /// Opens a session in a worker of the pool. Its state ends with it.
     ///
     /// # Errors
     /// As [`Session::open`].
@@ -219,13 +218,12 @@ impl Session {
         Ok(session)
     }
 
-    /// Opens a session in this process, by threads: quicker to begin, and with one wall only.
-    /// A fault of the sandbox or of the engine is a fault of this process. Its state ends with it.
-    /// Says where machine code is kept (`None`: nowhere) and who is told when a program must
-    /// be compiled first, one line at a time.
+    /// Opens a session on threads of this process. It starts faster, but has one wall only: a fault of the sandbox or of the
+    /// engine is a fault of this process. Its state ends with it. The arguments say where machine code is kept (`None`: nowhere)
+    /// and which function receives a line of text for each program that must be compiled first.
     ///
     /// # Errors
-    /// A damaged image, a mount that cannot be made.
+    /// If the image is damaged or a mount cannot be made.
     pub fn with(
         image: Arc<Image>,
         policy: Policy,
@@ -265,11 +263,11 @@ impl Session {
         }))
     }
 
-    /// Makes these the functions that guests may call, in place of those before; waits for a call that runs. Whoever
-    /// opens the session elsewhere does so again there: what guests can do is never read from a store.
+    /// Replaces the functions that guests may call; waits for a running call. A session that is opened elsewhere needs this call
+    /// there again, because the rights of guests are never read from a store.
     ///
     /// # Errors
-    /// If two have one name, or there are too many; if the session cannot be told.
+    /// If two have one name, if there are too many, or if the session's process cannot be reached.
     pub fn set_tools(&self, tools: impl IntoIterator<Item = HostTool>) -> Result<(), Error> {
         let mut inner = lock_mutex(&self.0.inner);
         self.0.tools.set(tools)?;
@@ -277,58 +275,58 @@ impl Session {
         live.as_mut().map_or(Ok(()), |live| self.0.serve_guests(kept, live))
     }
 
-    /// The functions that guests may call, by their names.
+    /// Returns the functions that guests may call, by name.
     pub fn tools(&self) -> Vec<HostTool> {
         self.0.tools.all_tools()
     }
 
-    /// A handle that ends what runs, from another thread.
+    /// Returns a handle that ends the running call from another thread.
     pub fn interrupter(&self) -> Interrupt {
         self.0.interrupt.clone()
     }
 
-    /// Connects to a port on the session's own loopback, where a server of a guest listens; also while a call runs,
-    /// from another thread. Dropping the stream closes the connection.
+    /// Connects to a port on the session's own loopback, where a guest's server listens. This also works from another thread
+    /// while a call runs. Dropping the stream closes the connection.
     ///
     /// # Errors
-    /// [`std::io::ErrorKind::ConnectionRefused`] if nobody listens there, or the session is asleep.
+    /// [`std::io::ErrorKind::ConnectionRefused`] if no server listens there, or the session is asleep.
     pub fn connect(&self, port: u16) -> std::io::Result<UnixStream> {
         self.0.interrupt.connect(port)
     }
 
-    /// The walls around the session's process; `None` if it is this one. Of a session that sleeps, those
-    /// around the last one.
+    /// Returns the walls around the session's process, or `None` if it runs in this one. For a session that sleeps, returns those
+    /// around its last process.
     pub fn walls(&self) -> Option<Walls> {
         lock_mutex(&self.0.inner).walls
     }
 
-    /// The number of the session's process while it has one of its own.
+    /// Returns the process ID of the session's worker, or `None` if it has no process of its own.
     pub fn worker(&self) -> Option<u32> {
         Some(self.0.pid.load(Ordering::Relaxed)).filter(|pid| *pid != 0)
     }
 
-    /// What the session may have.
+    /// Returns the session's policy.
     pub fn policy(&self) -> &Policy {
         &self.0.policy
     }
 
-    /// Gives process, threads and mappings back until the next call. Without effect on a
-    /// session of [`Session::with`], whose state is nowhere else. Waits for a call that runs.
+    /// Releases the process, its threads and its mappings until the next call; waits for a running call. Has no effect on a
+    /// session of [`Session::with`], because its state exists nowhere else.
     pub fn park(&self) {
         self.0.put_to_sleep(&mut lock_mutex(&self.0.inner));
     }
 
-    /// Whether it has a process or threads now.
+    /// Returns whether the session has a process or threads now.
     pub fn is_awake(&self) -> bool {
         lock_mutex(&self.0.inner).live.is_some()
     }
 
-    /// Closes a jail around this whole process, which must have one thread: for programs that are one
-    /// session's own, as `runner exec` is. The session's mounts, machine code and image remain
-    /// reachable. A session with a process of its own needs none.
+    /// Closes a jail around this whole process, which must have one thread. It is meant for programs that serve a single session,
+    /// for example `runner exec`. The session's mounts, machine code and image remain reachable. A session with a process of its
+    /// own does not need it.
     ///
     /// # Errors
-    /// If a wall fails that the host has.
+    /// If the host has a wall that cannot be set up.
     pub fn close_jail(&self) -> Result<Walls, Error> {
         let inner = lock_mutex(&self.0.inner);
         let Some(RunningSandbox::Threads(here)) = &inner.live else { return Ok(Walls::default()) };
@@ -345,8 +343,8 @@ impl Session {
         jail.close().map_err(|e| Error::Refused(e.to_string()))
     }
 
-    /// Names of the image's programs whose machine code is not kept yet, or their prepared memory; `None` if none can be
-    /// kept. A session with a process of its own begins with all of it.
+    /// Returns the names of the image's programs whose machine code or prepared memory is not kept yet, or `None` if nothing can
+    /// be kept. A session with a process of its own starts with all of it.
     pub fn unready_programs(&self) -> Option<Vec<String>> {
         match &lock_mutex(&self.0.inner).live {
             Some(RunningSandbox::Threads(here)) => here.sandbox.unready_programs(),
@@ -354,18 +352,18 @@ impl Session {
         }
     }
 
-    /// Does what is asked, and waits for it, and for the call before it.
+    /// Performs an action and waits for it; a call before it is waited for first.
     ///
     /// # Errors
-    /// If it could not be begun, or if the session's process died of it: the session is as before the
-    /// call then. A command that fails is an outcome, not an error.
+    /// If the action could not be started, or the session's process died during it; the session is then as it was before the
+    /// call. A command that fails is an outcome, not an error.
     pub fn apply(&self, action: Action) -> Result<Outcome, Error> {
         match action {
             Action::Exec(exec) => self.exec(exec),
         }
     }
 
-    /// Runs a command; a text is a script for the session's shell.
+    /// Runs a command. A string is taken as a script for the session's shell.
     ///
     /// # Errors
     /// As [`Session::apply`].
@@ -373,15 +371,15 @@ impl Session {
         self.0.run_call(&mut lock_mutex(&self.0.inner), exec.into(), None)
     }
 
-    /// Runs a cell in the session's Python interpreter, which stays.
+    /// Runs a cell in the session's Python interpreter, which stays alive for the next cells.
     ///
     /// # Errors
-    /// As [`Session::apply`]; [`Error::Cell`] if the interpreter cannot come back.
+    /// As [`Session::apply`]; [`Error::Cell`] if the interpreter cannot be restored.
     pub fn python(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
         self.exec(Exec::python(code))
     }
 
-    /// Runs a cell in the session's JavaScript interpreter, which stays.
+    /// Runs a cell in the session's JavaScript interpreter, which stays alive for the next cells.
     ///
     /// # Errors
     /// As [`Session::python`].
@@ -389,37 +387,36 @@ impl Session {
         self.exec(Exec::javascript(code))
     }
 
-    /// Ends the interpreters; the next cell begins a new one. With a history this is a commit.
+    /// Ends the interpreters; the next cell starts a new one. With a history this is a commit.
     ///
     /// # Errors
-    /// If it cannot be kept.
+    /// If the change cannot be kept.
     pub fn reset(&self) -> Result<(), Error> {
         let mut inner = lock_mutex(&self.0.inner);
         let SessionRuntime { live, kept, .. } = &mut *inner;
         kept.reset_cells(live.as_mut(), &[PYTHON, JAVASCRIPT])
     }
 
-    /// Reads or changes the session's files without a guest, as one would be allowed to. Relative paths are
-    /// from the directory that the shell is in. What changes files is a commit.
+    /// Reads or changes the session's files without running a guest, with a guest's rights. Relative paths start at the shell's
+    /// current directory. A request that changes files is a commit.
     ///
     /// # Errors
-    /// [`Error::Files`] with what was wrong and what to do; as [`Session::apply`].
+    /// [`Error::Files`], which says what is wrong and how to proceed; otherwise as [`Session::apply`].
     pub fn files(&self, request: &files::Request) -> Result<files::Answer, Error> {
         self.0.run_files(&mut lock_mutex(&self.0.inner), request)
     }
 
-    /// The same, if no call is running.
+    /// Runs a command if no other call is running.
     ///
     /// # Errors
-    /// [`Error::Busy`] if one is; as [`Session::apply`].
+    /// [`Error::Busy`] if one is; otherwise as [`Session::apply`].
     pub fn try_exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
         let mut inner = self.0.try_lock().ok_or(Error::Busy)?;
         self.0.run_call(&mut inner, exec.into(), None)
     }
 
-    /// Runs a command whose [`Input::Inherit`](crate::Input::Inherit) and
-    /// [`Output::Inherit`](crate::Output::Inherit) are these descriptors, not this process's streams:
-    /// pipes that other threads feed and read while it runs.
+    /// Runs a command whose [`Input::Inherit`](crate::Input::Inherit) and [`Output::Inherit`](crate::Output::Inherit) refer to
+    /// these descriptors instead of this process's streams: pipes, for example, that other threads feed and read while it runs.
     ///
     /// # Errors
     /// As [`Session::apply`].
@@ -427,33 +424,33 @@ impl Session {
         self.0.run_call(&mut lock_mutex(&self.0.inner), exec, Some(streams))
     }
 
-    /// What a session over a folder of the host's ([`WorkspaceKind::Overlay`](crate::WorkspaceKind)) has changed of it, as
-    /// git writes it, of `paths` and what is below them (all, if there are none).
+    /// Returns the changes to a host's folder ([`WorkspaceKind::Overlay`](crate::WorkspaceKind)) in git's diff format, limited to
+    /// `paths` and everything below them (all changes if `paths` is empty).
     ///
     /// # Errors
-    /// If it is none, or the folder is not any more what the session began with.
+    /// If the session has no such workspace, or the folder is no longer as it was when the session began.
     pub fn workspace_diff(&self, paths: &[&str]) -> Result<Diff, Error> {
         let inner = lock_mutex(&self.0.inner);
         let (workspace, engine, stored) = self.0.overlay_parts(&inner)?;
         workspace.diff_text(engine.image(), &self.0.policy, stored, paths)
     }
 
-    /// Brings what the session has changed back to the host's folder: `paths` and what is below them (all, if there are
-    /// none). What is not on the host as it was when the session changed it is left, and told. The session runs nothing
-    /// more after this: begin a new one.
+    /// Applies the session's changes to the host's folder, limited to `paths` and everything below them (all changes if `paths`
+    /// is empty). Files that have changed on the host in the meantime are skipped and reported. The session cannot run anything
+    /// afterwards: start a new one.
     ///
     /// # Errors
-    /// As [`Session::workspace_diff`]; if something cannot be written, and then nothing is changed.
+    /// As [`Session::workspace_diff`]. If something cannot be written, nothing is changed.
     pub fn workspace_apply(&self, paths: &[&str]) -> Result<ApplyReport, Error> {
         let mut inner = lock_mutex(&self.0.inner);
         let (workspace, engine, stored) = self.0.overlay_parts(&inner)?;
         let done = workspace.apply_changes(engine.image(), &self.0.policy, stored, paths)?;
-        // What runs it has the folder as it was.
+        // Because the running sandbox still has the folder as it was.
         self.0.drop_live(&mut inner);
         Ok(done)
     }
 
-    /// Paths that a zip has no words for, and why, as it was saved last.
+    /// Returns the paths that the zip format could not represent at the last save, each with the reason.
     pub fn workspace_left_out(&self) -> Vec<(String, String)> {
         self.0.workspace.as_ref().map_or_else(Vec::new, WorkspaceHandle::left_out)
     }
@@ -475,7 +472,7 @@ impl Session {
     }
 }
 
-/// Refuses what only an engine can open.
+/// Rejects a policy with a workspace, because only an engine can open one.
 fn no_workspace(policy: &Policy) -> Result<(), Error> {
     match policy.workspace {
         Some(_) => Err(WorkspaceMismatch::NoEngine.into()),
@@ -484,7 +481,7 @@ fn no_workspace(policy: &Policy) -> Result<(), Error> {
 }
 
 impl SessionInner {
-    /// Where the session's first command begins.
+    /// Returns the directory in which the session's first command starts.
     fn home_dir(&self) -> &str {
         self.workspace.as_ref().map_or(HOME, WorkspaceHandle::guest_path)
     }
@@ -499,7 +496,7 @@ impl SessionInner {
         workspace.save_zip(engine.image(), &self.policy, stored, is_elsewhere)
     }
 
-    /// Remembers what the workspace had, before what has changed it is kept.
+    /// Records the host's original files before the change that touches them is kept.
     fn note_touched(&self, inner: &SessionRuntime, touched: Touched) -> Result<(), Error> {
         match (&self.workspace, inner.kept.in_store()) {
             (Some(workspace), Some((stored, _))) => workspace.note_originals(stored, touched),
@@ -520,7 +517,7 @@ impl SessionInner {
         }
     }
 
-    /// What the session was made from.
+    /// Returns the source of the session's sandboxes.
     pub fn origin(&self) -> &SandboxOrigin {
         &self.origin
     }
@@ -533,7 +530,7 @@ impl SessionInner {
         }
     }
 
-    /// Gives up what runs it, if it can come back; whether it was awake.
+    /// Drops the running sandbox if it can be restored, and returns whether the session was awake.
     fn put_to_sleep(&self, inner: &mut SessionRuntime) -> bool {
         if matches!(inner.kept, StateLocation::Nothing) {
             return false;
@@ -564,7 +561,7 @@ impl SessionInner {
         Ok(())
     }
 
-    /// Makes a sandbox what the session was.
+    /// Starts a sandbox and restores the session's state in it.
     fn wake_up(self: &Arc<SessionInner>, inner: &mut SessionRuntime) -> Result<(), Error> {
         match (&self.workspace, inner.kept.in_store()) {
             (Some(workspace), _) => workspace.check_host()?,
@@ -586,7 +583,7 @@ impl SessionInner {
         self.set_live(inner, live)
     }
 
-    /// Has what guests ask served.
+    /// Starts serving the guests' requests.
     fn serve_guests(&self, kept: &StateLocation, live: &mut RunningSandbox) -> Result<(), Error> {
         if let Some((stored, _)) = kept.in_store() {
             self.remember_tools(stored)?;
@@ -601,10 +598,10 @@ impl SessionInner {
         Ok(())
     }
 
-    /// Writes down which tools the session has had, so that one that is missing elsewhere can be told of.
+    /// Records the names of the tools that the session has had, so that a missing one can be reported elsewhere.
     fn remember_tools(&self, stored: &wasibox_store::StoreSession) -> Result<(), Error> {
         let before = stored.value(TOOLS)?.unwrap_or_default();
-        // Names of tools only: nothing of it is granted.
+        // These are names only: nothing is granted by them.
         let formerly: BTreeSet<String> = serde_json::from_slice(&before).unwrap_or_default();
         let formerly = formerly.into_iter().take(MAX_TOOLS).collect();
         let Some(all) = self.tools.remember_former(formerly) else { return Ok(()) };
@@ -612,7 +609,7 @@ impl SessionInner {
         Ok(stored.set_value(TOOLS, &text)?)
     }
 
-    /// The requests that the policy allows.
+    /// Returns the requests that the policy allows.
     fn allowed_requests(&self) -> Result<Option<Arc<BridgeRequests>>, Error> {
         if let Some(requests) = self.requests.get() {
             return Ok(requests.clone());
@@ -626,7 +623,7 @@ impl SessionInner {
         Ok(self.requests.get_or_init(|| made).clone())
     }
 
-    /// What it runs in; begins it first if it sleeps.
+    /// Returns the running sandbox, and starts it first if the session sleeps.
     fn live_or_begin<'a>(
         self: &Arc<SessionInner>,
         inner: &'a mut SessionRuntime,
@@ -696,7 +693,7 @@ impl SessionInner {
             Ok(()) => inner.kept.keep_call(called, note, &self.policy.limits),
             Err(e) => Err(e),
         };
-        // What could not be kept is not to be built on.
+        // Changes that could not be kept must not be built upon.
         let is_unkept = matches!(result, Err(Error::Store(_) | Error::Worker(_)));
         if is_gone || (is_unkept && is_kept) {
             self.drop_live(inner);
@@ -739,7 +736,7 @@ impl SessionInner {
         kept
     }
 
-    /// Moves the session to another state that is kept: what `act` gives, if it has history.
+    /// Moves the session to another kept state and returns the result of `act`, if the session has a history.
     pub(crate) fn turn_to<T>(
         &self,
         act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,

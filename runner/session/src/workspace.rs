@@ -1,17 +1,18 @@
-//! The folder of a session that is a zip, or a host's folder that stays as it is ([`wasibox_sandbox::Workspace`]).
+//! The session's workspace: a zip, or a host's folder that is left unchanged ([`wasibox_sandbox::Workspace`]).
 //!
-//! # Who does what
-//! What runs the session gets the folder as a part of what it begins with, and only reads: a zip by a descriptor, a
-//! host's folder by its path, opened before the jail closes. All else is done here: the parent makes a tree of its own of
-//! what the session's store has, and writes the zip or the host's folder from that. So a worker is asked for nothing,
-//! and a session that sleeps can be saved, too.
+//! # Division of work
+//! The sandbox gets the folder as part of its initial state and only reads it: a zip through a descriptor, a host's folder
+//! through its path, opened before the jail closes. The rest happens here: the parent builds its own tree from the session's
+//! store, and writes the zip or the host's folder from that. So a worker is never asked for anything, and a session that sleeps
+//! can be saved as well.
 //!
-//! # What is kept
-//! A session's changes fit what it began with. So its store knows by a value ([`KEY`]) which workspace that was: of a
-//! zip a number, which is in the zip, too; of a host's folder what was there at each path that the session has changed
-//! ([`OriginalEntry`]). If that is not so any more, the session is refused: what it has would be mixed with something else.
+//! # Kept state
+//! A session's changes fit only the workspace that it began with. So its store records that workspace in a value ([`KEY`]): for a
+//! zip a number that is in the zip as well; for a host's folder the original entry at each path that the session has changed
+//! ([`OriginalEntry`]). If the workspace no longer matches, the session is refused, because its changes would be mixed with
+//! something different.
 //!
-//! A zip has the history, as a snapshot (`.wbs`): whoever has the zip has the session.
+//! A zip carries the history as a snapshot (`.wbs`), so having the zip is having the session.
 
 use crate::session::Error;
 use serde::{Deserialize, Serialize};
@@ -30,22 +31,22 @@ use wasibox_workspace::{
     ZipWorkspace,
 };
 
-/// The session's value that says which workspace it has. Guests must not write values that begin with `wasibox.`.
+/// The key of the session's value that identifies its workspace. Guests must not write values that begin with `wasibox.`.
 pub const KEY: &[u8] = b"wasibox.workspace";
-/// Files of a zip's hidden folder: the history, and the number of its session.
+/// The files of a zip's hidden folder: the history, and the number of its session.
 const HISTORY: &str = "history";
 const NUMBER: &str = "session";
-/// Most bytes of a history in a zip: with more, only what the session is now is kept, or nothing.
+/// Maximum size in bytes of a history in a zip. Beyond it, only the session's current state is kept, or nothing.
 const MAX_HISTORY: u64 = 64 << 20;
-/// Changed paths of a host's folder that are known, and bytes of them.
+/// Maximum number of changed paths of a host's folder that are recorded, and their bytes.
 const MAX_PATHS: usize = 1_000_000;
 const MAX_PATH_BYTES: usize = 32 << 20;
-/// Paths that an error names.
+/// Maximum number of paths that an error names.
 const NAMED: usize = 5;
-/// Most bytes of changes as text.
+/// Maximum size in bytes of the changes as text.
 const MAX_DIFF: usize = 64 << 20;
 
-/// Why a session and a workspace do not go together.
+/// The reason why a session and a workspace do not belong together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorkspaceMismatch {
     #[error("the session works in a {0}, which is not given")]
@@ -76,16 +77,16 @@ pub enum WorkspaceMismatch {
     Overlap(String),
 }
 
-/// What a store knows of a session's workspace.
+/// The store's record of a session's workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     kind: WorkspaceKind,
     guest: String,
-    /// Of a zip: which one.
+    /// For a zip: the number that identifies it.
     number: [u8; 16],
-    /// Of a folder: what the host had where the session has changed something.
+    /// For a folder: the host's original entries at the paths that the session has changed.
     was: BTreeMap<ByteBuf, OriginalEntry>,
-    /// Of a folder: some of the changes are there.
+    /// For a folder: whether some of the changes have been applied to it.
     is_applied: bool,
 }
 
@@ -109,7 +110,7 @@ impl Marker {
     }
 }
 
-/// What kind of workspace a session of a store has, if it has one.
+/// Returns the kind of workspace that a stored session has, or `None`.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -117,7 +118,7 @@ pub fn workspace_of(session: &wasibox_store::StoreSession) -> Result<Option<Work
     Ok(Marker::read_marker(session)?.map(|marker| marker.kind))
 }
 
-/// Refuses a session that has a workspace, for one who has none.
+/// Rejects a stored session that has a workspace, for a caller that has none.
 pub fn refuse_workspace(session: &wasibox_store::StoreSession) -> Result<(), Error> {
     match Marker::read_marker(session)? {
         Some(marker) => Err(WorkspaceMismatch::Missing(marker.marker_text()).into()),
@@ -125,7 +126,7 @@ pub fn refuse_workspace(session: &wasibox_store::StoreSession) -> Result<(), Err
     }
 }
 
-/// A workspace that a session has, on the parent's side.
+/// A session's workspace on the parent's side.
 pub struct WorkspaceHandle {
     spec: Workspace,
     mounts: Vec<MountSpec>,
@@ -135,7 +136,7 @@ pub struct WorkspaceHandle {
 }
 
 enum WorkspaceHost {
-    /// Whether the session began with what the zip has kept of a first one.
+    /// A zip. The flag says whether the session began with the original folder, which the zip keeps.
     Zip {
         zip: Box<ZipWorkspace>,
         is_original: bool,
@@ -145,29 +146,29 @@ enum WorkspaceHost {
 
 struct WorkspaceState {
     marker: Marker,
-    /// The zip has this session's number.
+    /// Whether the zip has this session's number.
     is_saved: bool,
     left_out: Vec<(String, String)>,
 }
 
-/// What a worker needs to open a workspace.
+/// The descriptors that a worker needs to open a workspace.
 #[derive(Default)]
 pub struct WorkspaceSource {
     pub zip: Option<File>,
     pub is_original: bool,
 }
 
-/// A workspace that is open where the session runs.
+/// An open workspace on the side where the session runs.
 pub struct OpenWorkspace {
     pub base: BaseFile,
     pub overlay: Option<Overlay>,
 }
 
 impl OpenWorkspace {
-    /// Opens what the policy says: in a worker, before its jail closes.
+    /// Opens the workspace that the policy names; in a worker, this happens before its jail closes.
     ///
     /// # Errors
-    /// If it is not there, or no good zip.
+    /// If it does not exist, or is not a valid zip.
     pub fn new(
         spec: &Workspace,
         given: WorkspaceSource,
@@ -208,7 +209,7 @@ fn base_of(
     }
 }
 
-/// What the host had where a part of a session's changes changes the folder, for the first of them.
+/// Returns the host's original entries at the paths that a delta changes for the first time.
 pub fn touched_originals(
     overlay: &Overlay,
     at: &str,
@@ -233,7 +234,7 @@ impl WorkspaceHandle {
     /// Opens the workspace of a policy, if it has one.
     ///
     /// # Errors
-    /// If it is not there, is no good zip, or another session has it.
+    /// If it does not exist, is not a valid zip, or is in use by another session.
     pub fn open(
         policy: &Policy,
         protected: ProtectedPaths,
@@ -247,12 +248,12 @@ impl WorkspaceHandle {
         getrandom::fill(&mut number).map_err(|e| io::Error::other(e.to_string()))?;
         let host = match spec.kind {
             WorkspaceKind::Overlay => {
-                // Whether it can be opened is better known now than at the first call.
+                // A failure to open it is better reported now than at the first call.
                 Overlay::open(&spec.path, &spec.guest, &protected)?;
                 WorkspaceHost::Overlay
             }
             WorkspaceKind::Zip => {
-                // A folder's name with a mistake in it must not become a zip.
+                // A misspelt folder name must not create a zip.
                 let is_zip = spec.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("zip"));
                 let limits = ZipLimits::default();
                 let zip = ZipWorkspace::open(&spec.path, &spec.guest, is_zip, &limits)?;
@@ -275,15 +276,15 @@ impl WorkspaceHandle {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Where the folder is in the session.
+    /// Returns the folder's path in the session.
     pub fn guest_path(&self) -> &str {
         &self.spec.guest
     }
 
-    /// The history that the zip carries, if nobody else has changed the zip since.
+    /// Returns the history that the zip carries, unless another program has changed the zip since.
     ///
     /// # Errors
-    /// None: what is damaged is as none.
+    /// None: a damaged history counts as missing.
     pub fn carried_history(&self) -> Option<Vec<u8>> {
         self.carried_number()?;
         match &self.host {
@@ -296,20 +297,20 @@ impl WorkspaceHandle {
         }
     }
 
-    /// The number of the session that the zip carries.
+    /// Returns the number of the session that the zip carries.
     fn carried_number(&self) -> Option<[u8; 16]> {
         let WorkspaceHost::Zip { zip, .. } = &self.host else { return None };
         zip.original_folder().ok().flatten()?;
         zip.hidden_file(NUMBER, 16).ok().flatten()?.try_into().ok()
     }
 
-    /// Takes a session that was made of the zip's history; whether it is of this zip.
+    /// Takes a session that was made from the zip's history, and returns whether it belongs to this zip.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn take_carried(&mut self, session: &wasibox_store::StoreSession) -> Result<bool, Error> {
         let number = self.carried_number();
-        // What a stranger's zip says of itself is as a stranger's snapshot: if it makes no sense, it is none.
+        // A zip's claims about itself are as untrusted as any snapshot: a marker that makes no sense counts as none.
         let Ok(Some(marker)) = Marker::read_marker(session) else { return Ok(false) };
         if marker.kind != WorkspaceKind::Zip
             || marker.guest != self.spec.guest
@@ -329,7 +330,7 @@ impl WorkspaceHandle {
         (state.marker, state.is_saved) = (marker, true);
     }
 
-    /// Takes a session in which nothing was done.
+    /// Takes a session in which nothing was done yet.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -340,7 +341,7 @@ impl WorkspaceHandle {
     /// Takes a session of a store.
     ///
     /// # Errors
-    /// If the session was begun with another workspace, or this one is not any more what it was.
+    /// If the session began with another workspace, or this one no longer matches.
     pub fn take_session(&mut self, session: &wasibox_store::StoreSession) -> Result<(), Error> {
         let Some(marker) = Marker::read_marker(session)? else {
             if session.store().history(session.name())?.len() > 1 {
@@ -358,7 +359,7 @@ impl WorkspaceHandle {
             let theirs: Option<[u8; 16]> =
                 zip.hidden_file(NUMBER, 16).ok().flatten().and_then(|n| n.try_into().ok());
             if theirs != Some(marker.number) {
-                // One that was never saved to is any zip.
+                // A session that was never saved fits any zip.
                 if theirs.is_none() && session.store().history(session.name())?.len() == 1 {
                     self.lock_state().marker = marker;
                     return Ok(());
@@ -373,10 +374,10 @@ impl WorkspaceHandle {
         Ok(())
     }
 
-    /// Refuses to go on where the host's folder is not what the session has changed.
+    /// Checks that the host's folder is still as it was where the session has changed it.
     ///
     /// # Errors
-    /// If so, with some of the paths.
+    /// If it is not; the error names some of the paths.
     pub fn check_host(&self) -> Result<(), Error> {
         if self.lock_state().marker.is_applied {
             return Err(WorkspaceMismatch::Applied.into());
@@ -407,10 +408,10 @@ impl WorkspaceHandle {
         Err(WorkspaceMismatch::Changed(named.join(", ")).into())
     }
 
-    /// What a worker needs to open it.
+    /// Returns the descriptors that a worker needs to open the workspace.
     ///
     /// # Errors
-    /// If the system has no more descriptors.
+    /// If the system has no descriptors left.
     pub fn worker_source(&self) -> Result<WorkspaceSource, Error> {
         match &self.host {
             WorkspaceHost::Overlay => Ok(WorkspaceSource::default()),
@@ -421,7 +422,7 @@ impl WorkspaceHandle {
         }
     }
 
-    /// The workspace for a sandbox in this process.
+    /// Opens the workspace for a sandbox in this process.
     ///
     /// # Errors
     /// If the folder is gone.
@@ -435,10 +436,10 @@ impl WorkspaceHandle {
         })
     }
 
-    /// Keeps in mind what the host had where a call has changed something, before that is kept.
+    /// Records the host's original entries that a call has touched, before the call's changes are kept.
     ///
     /// # Errors
-    /// If it is too much, or the store cannot be written.
+    /// If there are too many, or the store cannot be written.
     pub fn note_originals(
         &self,
         session: &wasibox_store::StoreSession,
@@ -459,7 +460,7 @@ impl WorkspaceHandle {
         state.marker.keep(session)
     }
 
-    /// The session's files as its store has them.
+    /// Returns the session's file tree as its store has it.
     fn session_tree(
         &self,
         image: &Arc<Image>,
@@ -484,15 +485,15 @@ impl WorkspaceHandle {
         Ok((vfs.tree_version(), overlay))
     }
 
-    /// Whether the zip has the session's number.
+    /// Returns whether the zip has the session's number.
     pub fn is_saved(&self) -> bool {
         matches!(self.host, WorkspaceHost::Overlay) || self.lock_state().is_saved
     }
 
-    /// Replaces a zip by what the folder is now.
+    /// Replaces a zip by the folder's current contents.
     ///
     /// # Errors
-    /// If it cannot be written, or another program has changed it: it is as it was.
+    /// If it cannot be written, or another program has changed it; the zip is then unchanged.
     pub fn save_zip(
         &self,
         image: &Arc<Image>,
@@ -505,7 +506,7 @@ impl WorkspaceHandle {
         let number = self.lock_state().marker.number;
         let mut hidden: Vec<(&str, &[u8])> = vec![(NUMBER, &number)];
         let history = history_of(session)?;
-        // Without one, a later session begins with what the zip has.
+        // Without a history, a later session begins with the zip's files.
         hidden.push((HISTORY, history.as_deref().unwrap_or_default()));
         let keep = match is_original {
             true => KeepBase::Original,
@@ -519,15 +520,15 @@ impl WorkspaceHandle {
         Ok(())
     }
 
-    /// Paths that the zip has no words for, and why, as it was saved last.
+    /// Returns the paths that the zip format could not represent at the last save, each with the reason.
     pub fn left_out(&self) -> Vec<(String, String)> {
         self.lock_state().left_out.clone()
     }
 
-    /// What the session has changed of the host's folder, as git writes it.
+    /// Returns the session's changes to the host's folder in git's diff format.
     ///
     /// # Errors
-    /// If it is none, or is not any more what it was.
+    /// If the workspace is not a folder, or the folder no longer matches.
     pub fn diff_text(
         &self,
         image: &Arc<Image>,
@@ -539,10 +540,10 @@ impl WorkspaceHandle {
         Ok(overlay.diff_text(&snapshot, chosen, MAX_DIFF)?)
     }
 
-    /// Brings what the session has changed back to the host's folder.
+    /// Applies the session's changes to the host's folder.
     ///
     /// # Errors
-    /// As [`Held::diff`]; if something cannot be written, and then nothing has changed.
+    /// As [`WorkspaceHandle::diff_text`]. If something cannot be written, nothing is changed.
     pub fn apply_changes(
         &self,
         image: &Arc<Image>,
@@ -553,7 +554,7 @@ impl WorkspaceHandle {
         let (snapshot, overlay) = self.overlay_parts(image, policy, session)?;
         let most = policy.limits.disk.bytes;
         let before = self.lock_state().marker.clone();
-        // Said first: a session that goes on by mistake is worse than one that does not.
+        // Recorded before the changes are made, because a session that continues by mistake is worse than one that does not.
         let begun = Marker { is_applied: true, ..before.clone() };
         begun.keep(session)?;
         let done =
@@ -584,7 +585,7 @@ impl WorkspaceHandle {
         self.check_others()?;
         let (snapshot, overlay) =
             self.session_tree(image, policy, session, false).map_err(|e| match e {
-                // What was removed there cannot be named any more.
+                // The original entries that were removed there can no longer be named.
                 Error::Refused(_) if self.lock_state().marker.is_applied => {
                     WorkspaceMismatch::Applied.into()
                 }
@@ -594,7 +595,7 @@ impl WorkspaceHandle {
     }
 }
 
-/// Whether one path of the guest is the other one, or lies in it.
+/// Returns whether one guest path equals the other, or lies inside it.
 fn paths_overlap(a: &str, b: &str) -> bool {
     let parts = |p: &str| -> Vec<String> {
         p.split('/').filter(|n| !n.is_empty()).map(str::to_owned).collect()
@@ -603,7 +604,8 @@ fn paths_overlap(a: &str, b: &str) -> bool {
     a.starts_with(&b) || b.starts_with(&a)
 }
 
-/// The session as a snapshot: with all its history, else what it is now, if that is short enough.
+/// Returns the session as a snapshot: with its whole history or, if that is too long, with its current state only. `None` if both
+/// are too long.
 fn history_of(session: &wasibox_store::StoreSession) -> Result<Option<Vec<u8>>, Error> {
     for all in [true, false] {
         let mut out = HistoryBuffer { bytes: Vec::new(), is_over: false };
@@ -616,7 +618,7 @@ fn history_of(session: &wasibox_store::StoreSession) -> Result<Option<Vec<u8>>, 
     Ok(None)
 }
 
-/// Bytes up to [`MAX_HISTORY`].
+/// A buffer of up to [`MAX_HISTORY`] bytes.
 struct HistoryBuffer {
     bytes: Vec<u8>,
     is_over: bool,
