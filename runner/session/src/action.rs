@@ -1,4 +1,4 @@
-//! What can be asked of a session.
+//! The requests that a session takes.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -10,51 +10,51 @@ pub use wasibox_vfs::around::{HOME, ShellSurroundings};
 /// A request to a [`crate::Session`].
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// Run a command to its end.
+    /// Runs a command to its end.
     Exec(Exec),
 }
 
 /// A command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Exec {
-    /// Arguments; the first is the command.
+    /// The arguments; the first is the command.
     pub argv: Vec<Vec<u8>>,
-    /// Added to the session's environment, which begins as [`Exec::default_env`], replacing names
-    /// that are there.
+    /// Variables that are added to the session's environment, which starts as [`Exec::default_env`], and replace existing ones of
+    /// the same name.
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Working directory in the guest, absolute. By default that of the session, which begins in [`HOME`].
+    /// The working directory in the guest, as an absolute path. The default is the session's directory, which starts as [`HOME`].
     pub cwd: Option<String>,
     pub input: Input,
     pub output: Output,
-    /// Limit of wall-clock time instead of the policy's.
+    /// The limit of wall-clock time, in place of the policy's.
     pub timeout: Option<Duration>,
     /// Whether the outcome lists changed files.
     pub list_files: bool,
-    /// Whether processes that still run when the command has ended go on: until they end, or the session is
-    /// parked, closed, or moved to another of its states. What they write to captured streams then goes nowhere.
+    /// Whether processes that still run when the command has ended continue until they end, or the session is parked, closed, or
+    /// moved to another of its states. Their output to captured streams is then discarded.
     pub keep_background: bool,
-    /// Whether a terminal that output goes to gets every byte as it is, not text and colours only.
+    /// Whether a terminal receives output byte by byte as it is, instead of text and colours only.
     pub raw_terminal: bool,
-    /// Where the session's shell was when the call before ended.
+    /// The place at which the session's shell ended the last call.
     place: Option<ShellSurroundings>,
-    /// Code for an interpreter that stays, instead of a command.
+    /// Code for a live interpreter, in place of a command.
     pub(crate) cell: Option<CellRequest>,
 }
 
-/// Code for an interpreter of the session's that stays from call to call.
+/// Code for an interpreter of the session that stays alive from call to call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CellRequest {
-    /// Which interpreter.
+    /// The interpreter's name.
     pub name: String,
     pub code: Vec<u8>,
 }
 
 /// The name of the session's Python interpreter.
 pub const PYTHON: &str = "python";
-/// The name of its JavaScript interpreter.
+/// The name of the session's JavaScript interpreter.
 pub const JAVASCRIPT: &str = "javascript";
 
-/// Where standard input comes from.
+/// The source of standard input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
     /// These bytes.
@@ -63,21 +63,21 @@ pub enum Input {
     Inherit,
 }
 
-/// Where standard output and error go.
+/// The destination of standard output and standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Output {
-    /// Into the outcome, at most this many bytes together.
+    /// The outcome, which takes at most this many bytes of both together.
     Capture { limit: u64 },
-    /// To this process's own, as they come; the policy's limit applies.
+    /// This process's own streams, without delay; the policy's limit applies.
     Inherit,
 }
 
-/// What is captured at most if nothing else is said: 16 MiB.
+/// Maximum bytes that are captured by default: 16 MiB.
 pub const CAPTURE: u64 = 16 << 20;
 
 impl Exec {
-    /// A command with no input, captured output (16 MiB at most), the default
-    /// environment and directory, and the policy's limits.
+    /// Makes a command with no input, captured output (16 MiB at most), the default environment and directory, and the policy's
+    /// limits.
     pub fn new<S: Into<OsString>>(argv: impl IntoIterator<Item = S>) -> Exec {
         Exec {
             argv: argv.into_iter().map(|a| a.into().into_vec()).collect(),
@@ -94,23 +94,22 @@ impl Exec {
         }
     }
 
-    /// A cell of the session's Python interpreter: variables, imports and open files stay for the next one. The
-    /// value of its last expression is in the outcome ([`Outcome::value`](crate::Outcome)).
+    /// Makes a cell for the session's Python interpreter. Variables, imports and open files stay for the next cell. The value of
+    /// the last expression is in the outcome ([`Outcome::value`](crate::Outcome)).
     pub fn python(code: impl Into<Vec<u8>>) -> Exec {
         let cell = CellRequest { name: PYTHON.into(), code: code.into() };
         Exec { cell: Some(cell), ..Exec::new(["python3"]) }
     }
 
-    /// The same in the session's JavaScript interpreter: `let`, `const` and classes of its top may be declared again,
-    /// `await` and `import` are allowed there.
+    /// Makes a cell for the session's JavaScript interpreter. Top-level `let`, `const` and classes may be declared again, and
+    /// `await` and `import` are allowed at the top level.
     pub fn javascript(code: impl Into<Vec<u8>>) -> Exec {
         let cell = CellRequest { name: JAVASCRIPT.into(), code: code.into() };
         Exec { cell: Some(cell), ..Exec::new(["node"]) }
     }
 
-    /// A script for the session's shell, which is bash: it goes on with the variables, functions, options and the directory
-    /// of the call before, and leaves its own to the next. In a session without a history it
-    /// is a shell of its own.
+    /// Makes a script for the session's shell, which is bash. It continues with the variables, functions, options and the
+    /// directory of the last call, and leaves its own to the next one. In a session without a history the shell starts fresh.
     pub fn script(script: impl Into<OsString>) -> Exec {
         Exec::new([
             OsString::from(SESSION_SHELL),
@@ -120,7 +119,7 @@ impl Exec {
         ])
     }
 
-    /// What runs, as a person would type it.
+    /// Returns the command as a person would type it.
     pub(crate) fn command_text(&self) -> Vec<u8> {
         if let Some(cell) = &self.cell {
             return cell.code.clone();
@@ -131,7 +130,7 @@ impl Exec {
         }
     }
 
-    /// The script for the session's shell, if it is one.
+    /// Returns the script, if the command is one for the session's shell.
     fn as_script(&self) -> Option<&[u8]> {
         match self.argv.as_slice() {
             [shell, session, _, script]
@@ -143,8 +142,8 @@ impl Exec {
         }
     }
 
-    /// The state that a script's shell begins with, if it is not that of the last one. Takes the variables, which
-    /// would be those of a fresh shell otherwise, and not be kept.
+    /// Returns the state with which a script's shell starts, if it differs from the last one's. Takes the variables out of the
+    /// environment, because otherwise they would only be those of a fresh shell, and not be kept.
     pub(crate) fn state_after(&mut self, state: &[u8]) -> Option<Vec<u8>> {
         self.as_script()?;
         let cwd = self.cwd.as_ref().map(|cwd| cwd.as_bytes());
@@ -153,8 +152,8 @@ impl Exec {
         Some(state)
     }
 
-    /// Goes on where the session's shell was, which does so by itself; where no state is kept, it is a
-    /// shell of its own.
+    /// Makes the command continue where the session's shell was. The shell itself does so anyway; if no state is kept, it starts
+    /// fresh.
     pub(crate) fn go_on(&mut self, state: Option<&[u8]>) {
         match (self.as_script(), state) {
             (Some(_), None) => drop(self.argv.remove(1)),
@@ -163,7 +162,7 @@ impl Exec {
         }
     }
 
-    /// Bytes that are captured at most.
+    /// Returns the maximum number of bytes that are captured.
     pub(crate) fn capture_limit(&self) -> u64 {
         match self.output {
             Output::Capture { limit } => limit,
@@ -171,7 +170,7 @@ impl Exec {
         }
     }
 
-    /// The directory that it begins in.
+    /// Returns the directory in which the command starts.
     pub(crate) fn directory(&self) -> Vec<u8> {
         let place = || self.place.as_ref()?.cwd.clone();
         match &self.cwd {
@@ -180,12 +179,12 @@ impl Exec {
         }
     }
 
-    /// What every command finds in its environment, besides `PWD`.
+    /// Returns the variables in every command's environment, in addition to `PWD`.
     pub fn default_env() -> &'static [(&'static str, &'static str)] {
         around::ENVIRONMENT
     }
 
-    /// The environment as `NAME=value` strings.
+    /// Returns the environment as `NAME=value` strings.
     pub(crate) fn environment(&self) -> Vec<Vec<u8>> {
         around::command_environment(self.place.as_ref(), &self.directory(), &self.env)
     }

@@ -1,15 +1,16 @@
-//! Which sessions of an engine are awake: so many at once, and not for longer than they are used.
+//! The sessions of an engine that are awake: limited in number, and put to sleep when idle.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
-/// How often a session that wants to be awake looks whether another one can sleep.
+/// The interval at which a waiting session checks whether another one can be put to sleep.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// What can be put to sleep.
+/// A session that can be put to sleep.
 pub trait Sleeper: Send + Sync + 'static {
-    /// Goes to sleep unless it is busy; whether it was awake. It leaves its [`AwakeGuard`].
+    /// Puts the session to sleep unless it is busy, which drops its [`AwakeGuard`]. Returns whether
+    /// it was awake.
     fn try_sleep(&self) -> bool;
 }
 
@@ -28,7 +29,7 @@ struct AwakePlace<S> {
     used: Arc<AtomicU64>,
 }
 
-/// A place among those that are awake; left when it is dropped.
+/// A place among the sessions that are awake, released when it is dropped.
 pub struct AwakeGuard {
     used: Arc<AtomicU64>,
     begun: Instant,
@@ -36,7 +37,7 @@ pub struct AwakeGuard {
 }
 
 impl AwakeGuard {
-    /// It is used now.
+    /// Marks the session as used now.
     pub fn mark_used(&self) {
         self.used.store(elapsed_millis(self.begun), Ordering::Relaxed);
     }
@@ -59,10 +60,11 @@ impl<S> AwakeRoom<S> {
 }
 
 impl<S: Sleeper> Awake<S> {
-    /// Room for so many at once. After `idle` without a call each goes to sleep, if that is a time.
+    /// Makes room for `most` sessions at once. If `idle` is given, a session goes to sleep after
+    /// that time without a call.
     ///
     /// # Errors
-    /// If there can be no thread to look after them.
+    /// If the thread that watches them cannot be started.
     pub fn new(most: usize, idle: Option<Duration>) -> std::io::Result<Awake<S>> {
         let room = Arc::new(AwakeRoom {
             places: Mutex::new(Vec::new()),
@@ -78,13 +80,13 @@ impl<S: Sleeper> Awake<S> {
         Ok(Awake(room))
     }
 
-    /// How many are awake.
+    /// Returns the number of sessions that are awake.
     pub fn count(&self) -> usize {
         self.0.lock_places().len()
     }
 
-    /// A place for a session that is about to be awake. If there is none, the one that was used
-    /// longest ago and is not busy goes to sleep; if all are busy, this waits.
+    /// Takes a place for a session that is about to wake up. If there is none, the least recently
+    /// used session that is not busy is put to sleep; if all are busy, this waits.
     pub fn take_place(&self, who: &Arc<S>) -> AwakeGuard {
         let room = &self.0;
         let used = Arc::new(AtomicU64::new(elapsed_millis(room.begun)));
@@ -98,7 +100,7 @@ impl<S: Sleeper> Awake<S> {
                 places.iter().map(|p| (p.used.load(Ordering::Relaxed), p.who.upgrade())).collect();
             drop(places);
             others.sort_by_key(|(used, _)| *used);
-            // It leaves its place itself.
+            // The sleeping session releases its place itself.
             if others.into_iter().flat_map(|(_, who)| who).any(|who| who.try_sleep()) {
                 continue;
             }
@@ -117,7 +119,7 @@ impl<S: Sleeper> Awake<S> {
     }
 }
 
-/// The life of the thread that looks after idle sessions, until there is nothing to look after.
+/// The loop of the thread that puts idle sessions to sleep; ends when the room is dropped.
 fn put_to_sleep<S: Sleeper>(room: &Weak<AwakeRoom<S>>, idle: Duration) {
     let step = (idle / 4).clamp(Duration::from_millis(10), Duration::from_secs(5));
     loop {

@@ -1,4 +1,4 @@
-//! A session in one expression.
+//! A builder that opens a session in one expression.
 
 use crate::engine::{Engine, EngineOptions, Isolation};
 use crate::session::{Error, Session};
@@ -6,7 +6,8 @@ use crate::tools::HostTool;
 use std::path::PathBuf;
 use wasibox_sandbox::{Limits, MountSpec, Policy, Workspace};
 
-/// Where a session begins that needs an engine for itself alone. What shares one takes [`Engine::session`].
+/// The entry point for a session that has an engine of its own. Sessions that share an engine are opened with
+/// [`Engine::session`].
 ///
 /// ```no_run
 /// use wasibox::{Sandbox, Workspace};
@@ -22,15 +23,15 @@ use wasibox_sandbox::{Limits, MountSpec, Policy, Workspace};
 pub struct Sandbox(());
 
 impl Sandbox {
-    /// A session of an image, which is granted nothing, has [`Limits::default`], a process of its own and its
-    /// history in memory, unless more is said.
+    /// Returns a builder for a session of an image. By default it is granted nothing, and has [`Limits::default`], a process of
+    /// its own and its history in memory.
     pub fn builder(image: impl Into<PathBuf>) -> Builder {
         let options = EngineOptions::new(image);
         Builder { options, policy: Policy::default(), store: None, tools: Vec::new() }
     }
 }
 
-/// What a session is to be; see [`Sandbox::builder`].
+/// The settings of a session; see [`Sandbox::builder`].
 #[derive(Clone)]
 pub struct Builder {
     options: EngineOptions,
@@ -40,25 +41,25 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// All that is granted: replaces what was said of mounts, limits and workspace before.
+    /// Sets the whole policy, which replaces earlier mounts, limits and workspaces.
     pub fn policy(mut self, policy: Policy) -> Builder {
         self.policy = policy;
         self
     }
 
-    /// How much it may use.
+    /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Builder {
         self.policy.limits = limits;
         self
     }
 
-    /// Shows a host file or folder, read-only.
+    /// Mounts a host file or folder read-only.
     pub fn mount(self, host: impl Into<PathBuf>, guest: impl Into<String>) -> Builder {
         let (host, guest) = (host.into(), guest.into());
         self.mounted(MountSpec { host, guest, writable: false, quota: None })
     }
 
-    /// Shows a host file or folder that the guest may write to, and add so many bytes to.
+    /// Mounts a host file or folder to which the guest may write, and add at most `quota` bytes.
     pub fn mount_writable(
         self,
         host: impl Into<PathBuf>,
@@ -74,37 +75,37 @@ impl Builder {
         self
     }
 
-    /// The folder that it works in.
+    /// Sets the folder in which the session works.
     pub fn workspace(mut self, workspace: Workspace) -> Builder {
         self.policy.workspace = Some(workspace);
         self
     }
 
-    /// A function that guests may call.
+    /// Adds a function that guests may call.
     pub fn tool(mut self, tool: HostTool) -> Builder {
         self.tools.push(tool);
         self
     }
 
-    /// Keeps it in a store by a name: the session of that name if there is one, else a new one.
+    /// Keeps the session in a store: opens the session of that name if it exists, and creates it otherwise.
     pub fn store(mut self, path: impl Into<PathBuf>, name: impl Into<String>) -> Builder {
         self.store = Some((path.into(), name.into()));
         self
     }
 
-    /// What stands between it and this process.
+    /// Sets the isolation between the session and this process.
     pub fn isolation(mut self, isolation: Isolation) -> Builder {
         self.options.isolation = isolation;
         self
     }
 
-    /// All else of its engine, but for the image.
+    /// Changes any other options of the engine, except the image.
     pub fn options(mut self, change: impl FnOnce(&mut EngineOptions)) -> Builder {
         change(&mut self.options);
         self
     }
 
-    /// The session. Its engine is [`Session::engine`].
+    /// Opens the session. Its engine is [`Session::engine`].
     ///
     /// # Errors
     /// As [`Engine::open`], [`Sessions::session`](crate::Sessions::session).

@@ -1,12 +1,12 @@
-//! An image and its machine code in one folder, compressed: what packages for other languages carry.
+//! An image and its machine code in one compressed folder, which the packages for other languages carry.
 //!
 //! # Format
-//! `image.webc.zst` is the image. `code.zst` is a line of JSON ([`BundleContents`]), then the bytes that it lists, one after
-//! another. `bundle.json` says how long the image is, and what it is told from others by; it is written last.
+//! `image.webc.zst` is the image. `code.zst` is a line of JSON ([`BundleContents`]), followed by the bytes that it lists, one
+//! item after another. `bundle.json` has the image's size and identity; it is written last.
 //!
-//! Unpacking is done once: the image goes to a folder under its digest, machine code to the folder where it is kept
-//! ([`wasibox_sandbox::artifact::carry`]). Code for another engine, or for a CPU with features that this one lacks, is
-//! passed over; it is compiled then, as without a bundle.
+//! Unpacking is done once: the image goes to a folder named by its digest, machine code to the folder where it is kept
+//! ([`wasibox_sandbox::artifact::carry`]). Code for another engine, or for a CPU with features that this one lacks, is skipped
+//! and compiled later, as without a bundle.
 
 use crate::session::Error;
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,9 @@ use wasibox_sandbox::artifact::carry::{
     self, ArtifactFolder, CarriedCode, CodeRequirements, CodeSubject,
 };
 
-/// Level of compression: docs/decisions.md has the figures.
+/// Compression level: docs/decisions.md has the figures.
 const LEVEL: i32 = 12;
-/// Bytes of the first line of `code.zst`, and of all that it lists.
+/// Maximum size in bytes of the first line of `code.zst`, and of everything that it lists.
 const MAX_LINE: u64 = 1 << 20;
 const MAX_CODE: u64 = 4 << 30;
 
@@ -29,16 +29,16 @@ const IMAGE: &str = "image.webc.zst";
 const CODE: &str = "code.zst";
 const HEAD: &str = "bundle.json";
 
-/// `bundle.json`.
+/// The contents of `bundle.json`.
 #[derive(Debug, Serialize, Deserialize)]
 struct BundleHead {
     /// [`Image::identity`] in hexadecimal.
     image: String,
-    /// The image's bytes.
+    /// The size of the image in bytes.
     size: u64,
 }
 
-/// What `code.zst` holds.
+/// The contents of `code.zst`.
 #[derive(Debug, Serialize, Deserialize)]
 struct BundleContents {
     needs: CodeRequirements,
@@ -48,7 +48,7 @@ struct BundleContents {
 #[derive(Debug, Serialize, Deserialize)]
 struct BundlePart {
     subject: CodeSubject,
-    /// Of a program: bytes of its code and of its memory's template; of a snapshot one number.
+    /// For a program, the sizes in bytes of its code and of its memory's template; for a snapshot a single size.
     sizes: Vec<u64>,
 }
 
@@ -63,7 +63,7 @@ fn at_path(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
 /// Writes a bundle of an image and of the machine code that is kept for it.
 ///
 /// # Errors
-/// A damaged image, code that is not kept (compile it first), a folder that cannot be written.
+/// If the image is damaged, its code is not kept (compile it first), or the folder cannot be written.
 pub fn pack_bundle(image: &Path, artifacts: &Path, to: &Path) -> Result<(), Error> {
     let opened = Image::open(image)?;
     let carried = carry::take_code(&opened, artifacts)?
@@ -78,8 +78,7 @@ pub fn pack_bundle(image: &Path, artifacts: &Path, to: &Path) -> Result<(), Erro
     Ok(std::fs::write(to.join(HEAD), text)?)
 }
 
-/// The memory that each prepared program of an image begins with, by the program's name
-/// ([`carry::prepared_memories`]).
+/// Returns the initial memory of each prepared program of an image, with the program's name ([`carry::prepared_memories`]).
 ///
 /// # Errors
 /// If it cannot be read.
@@ -120,7 +119,7 @@ fn write_code(carried: &[CarriedCode], out: &mut dyn Write) -> std::io::Result<(
     all.iter().flat_map(|(_, pieces)| pieces).try_for_each(|piece| out.write_all(piece))
 }
 
-/// A step of unpacking a bundle, as a line for a person.
+/// A step of unpacking a bundle, shown to the user as a line.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleStep {
     #[error("unpacking the image ({} MB), once", .bytes.div_ceil(1_000_000))]
@@ -133,11 +132,12 @@ pub enum BundleStep {
     Ends(Duration),
 }
 
-/// Unpacks the image of a bundle into `images`, with its machine code in `artifacts`. What is there already stays.
-/// `progress` is told of what takes time.
+/// Unpacks the image of a bundle into `images`, and its machine code into `artifacts`. Existing files stay. `progress` is called
+/// for each step that takes time.
 ///
 /// # Errors
-/// A damaged bundle, a folder that cannot be written. Code that cannot be kept is compiled later, and that is told.
+/// If the bundle is damaged or a folder cannot be written. Code that cannot be kept is no error: it is reported, and compiled
+/// later.
 pub fn unpack_bundle(
     bundle: &Path,
     images: &Path,
@@ -157,7 +157,7 @@ pub fn unpack_bundle(
         return Ok(image);
     }
     std::fs::create_dir_all(images).map_err(at_path(images))?;
-    // One process unpacks, others wait for it.
+    // One process unpacks while others wait for it.
     let lock = images.join(format!("{}.lock", head.image));
     let held = File::create(&lock).map_err(at_path(&lock))?;
     held.lock().map_err(at_path(&lock))?;
@@ -171,7 +171,7 @@ pub fn unpack_bundle(
     {
         progress(BundleStep::CodeNotTaken(e.to_string()));
     }
-    // The image's name comes last: where it is there, the code is, too.
+    // The image is put in place last, so that its code is there whenever it is.
     take_image(&bundle.join(IMAGE), &image, &head)?;
     progress(BundleStep::Ends(begin.elapsed()));
     Ok(image)
@@ -195,7 +195,7 @@ fn take_image(from: &Path, to: &Path, head: &BundleHead) -> Result<(), Error> {
     done
 }
 
-/// Takes machine code in, if it is for this machine.
+/// Keeps the machine code if it is for this machine.
 fn take_code(from: &Path, artifacts: &Path) -> Result<(), Error> {
     let mut code = BufReader::new(zstd::Decoder::new(File::open(from).map_err(at_path(from))?)?);
     let mut line = Vec::new();

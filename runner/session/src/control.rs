@@ -1,4 +1,4 @@
-//! What other threads may do with a session while a call of it runs: end the call, connect to a port.
+//! Operations that other threads may perform while a session's call runs: ending the call, connecting to a port.
 
 use crate::worker::link;
 use std::io::Read;
@@ -7,25 +7,25 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use wasibox_sandbox::expose::{self, LoopbackGate};
 
-/// How long a session may take to say whether somebody listens at a port.
+/// The time that a session may take to say whether a server listens at a port.
 const CONNECT: Duration = Duration::from_secs(10);
 
 fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Ends what a session runs, from another thread.
+/// A handle that ends a session's running call from another thread.
 #[derive(Clone, Default)]
 pub struct Interrupt(Arc<Mutex<InterruptTarget>>);
 
 #[derive(Default)]
 struct InterruptTarget {
-    /// Asked for while the session was asleep.
+    /// Whether an interrupt was requested while the session was asleep.
     is_due: bool,
     control: Option<SandboxControl>,
 }
 
-/// What ends it, and where its ports are.
+/// The control of a running sandbox, which ends its call and connects to its ports.
 pub(crate) enum SandboxControl {
     Threads(wasibox_sandbox::SandboxInterrupt, LoopbackGate),
     Process(link::WorkerInterrupt),
@@ -48,7 +48,7 @@ impl SandboxControl {
 }
 
 impl Interrupt {
-    /// Ends what runs, or what runs next if nothing does.
+    /// Ends the running call or, if there is none, the next one.
     pub fn interrupt(&self) {
         let mut target = lock_mutex(&self.0);
         match &target.control {
@@ -57,14 +57,14 @@ impl Interrupt {
         }
     }
 
-    /// Connects to a port of what is awake; waits until it is known whether somebody listens.
+    /// Connects to a port of the running sandbox; waits until it is known whether a server listens there.
     pub(crate) fn connect(&self, port: u16) -> std::io::Result<UnixStream> {
         let (mut mine, theirs) = UnixStream::pair()?;
         match &lock_mutex(&self.0).control {
             Some(control) => control.connect_port(port, theirs),
             None => return Err(std::io::ErrorKind::ConnectionRefused.into()),
         }
-        // A worker that is busy answers nevertheless, by a thread of its own; one that is gone closes it.
+        // A busy worker answers nevertheless, because it has a thread for that; one that is gone closes the stream.
         mine.set_read_timeout(Some(CONNECT))?;
         let mut said = [expose::REFUSED];
         match mine.read(&mut said) {
@@ -76,7 +76,7 @@ impl Interrupt {
         Ok(mine)
     }
 
-    /// Takes the handle of a sandbox that is there from now on, or none.
+    /// Sets the control of the current sandbox, or `None`.
     pub(crate) fn set(&self, control: Option<SandboxControl>) {
         let mut target = lock_mutex(&self.0);
         if let Some(control) = &control

@@ -1,4 +1,4 @@
-//! What all sessions of an image share.
+//! The parts that all sessions of an image share.
 
 use crate::awake::Awake;
 use crate::kept::{StateLocation, TemporarySession};
@@ -18,33 +18,34 @@ use wasibox_sandbox::{Policy, PreparedImage};
 use wasibox_store::snapshot::Digest;
 use wasibox_store::{Info, SnapshotLimits, Store};
 
-/// Most bytes of a session that a zip carries, unpacked.
+/// Maximum unpacked size in bytes of a session that a zip carries.
 const CARRIED: u64 = 2 << 30;
 
-/// What stands between sessions and the embedder's process.
+/// The isolation between sessions and the embedder's process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
     /// A process with a jail for each session that is awake.
     #[default]
     Process,
-    /// Threads of this process: quicker to begin, and with WebAssembly as the only wall.
+    /// Threads of this process, which start faster; WebAssembly is the only wall.
     Threads,
 }
 
-/// What an [`Engine`] is made of.
+/// The options of an [`Engine`].
 #[derive(Clone)]
 pub struct EngineOptions {
     pub isolation: Isolation,
-    /// Image, machine code, program for workers, workers that are kept ready, progress, walls.
+    /// Image, machine code, the worker program, the number of workers kept ready, progress, walls.
     pub pool: PoolOptions,
-    /// Sessions that are awake at once. A call of one more puts the one to sleep that was used longest ago, or waits.
+    /// Maximum number of sessions that are awake at once. A call of another one puts the least recently used session to sleep, or
+    /// waits.
     pub awake: usize,
-    /// After so long without a call a session goes to sleep; `None`: it stays awake.
+    /// The time without a call after which a session goes to sleep; `None`: it stays awake.
     pub idle: Option<Duration>,
 }
 
 impl EngineOptions {
-    /// Processes, [`PoolOptions::new`], 32 sessions awake, asleep after a minute.
+    /// Returns the defaults: processes, [`PoolOptions::new`], 32 sessions awake, asleep after a minute.
     pub fn new(image: impl Into<PathBuf>) -> EngineOptions {
         EngineOptions {
             isolation: Isolation::default(),
@@ -55,8 +56,8 @@ impl EngineOptions {
     }
 }
 
-/// An image and what its sessions share: machine code, workers, the rule who is awake. Clones are the
-/// same engine; several of them, of one image or more, can be side by side.
+/// An image and the parts that its sessions share: machine code, workers, the rule which sessions are awake. Clones refer to the
+/// same engine. Several engines, of the same or of different images, can exist at once.
 ///
 /// ```no_run
 /// use wasibox::{Engine, Policy};
@@ -79,25 +80,25 @@ pub(crate) struct EngineInner {
     image: Arc<Image>,
     options: EngineOptions,
     pool: Option<Arc<WorkerPool>>,
-    /// What sessions by thread share, for each size of stack that was asked for.
+    /// The prepared image of sessions on threads, one for each stack size in use.
     prepared: Mutex<Vec<PreparedImage>>,
-    /// The thread of its sessions' requests.
+    /// The thread that serves its sessions' requests.
     pub outside: BridgeThread,
-    /// What guests of new sessions may call.
+    /// The functions that guests of new sessions may call.
     tools: Mutex<Vec<HostTool>>,
     pub awake: Awake<crate::session::SessionInner>,
-    /// The store of sessions that have none, and how many it has seen.
+    /// The store of sessions that belong to no other store, and the number of sessions it has had.
     memory: OnceLock<Store>,
     unnamed: AtomicU64,
 }
 
 impl EngineInner {
-    /// The image.
+    /// Returns the image.
     pub fn image(&self) -> &Arc<Image> {
         &self.image
     }
 
-    /// A new sandbox.
+    /// Starts a new sandbox.
     pub fn begin_sandbox(
         &self,
         policy: &Policy,
@@ -121,7 +122,7 @@ impl EngineInner {
         if let Some(found) = all.iter().find(|p| p.stack() == stack) {
             return found.clone();
         }
-        // More would be policies of chance: each engine maps all machine code.
+        // More would only serve arbitrary policies, because each engine maps all machine code.
         const MOST: usize = 4;
         all.truncate(MOST - 1);
         let PoolOptions { artifacts, progress, .. } = &self.options.pool;
@@ -133,15 +134,15 @@ impl EngineInner {
 }
 
 impl Engine {
-    /// An engine with [`EngineOptions::new`].
+    /// Opens an engine with [`EngineOptions::new`].
     ///
     /// # Errors
-    /// A missing or damaged image, no program for workers.
+    /// If the image is missing or damaged, or there is no worker program.
     pub fn open(image: &Path) -> Result<Engine, Error> {
         Engine::new(EngineOptions::new(image))
     }
 
-    /// An engine as asked for.
+    /// Makes an engine with these options.
     ///
     /// # Errors
     /// As [`Engine::open`].
@@ -167,18 +168,18 @@ impl Engine {
         })))
     }
 
-    /// The image.
+    /// Returns the image.
     pub fn image(&self) -> &Arc<Image> {
         &self.0.image
     }
 
-    /// What tells the image from others.
+    /// Returns the digest that identifies the image.
     pub fn digest(&self) -> Digest {
         Digest(self.0.image.identity())
     }
 
-    /// Makes these the functions that guests of sessions may call that are opened from now on, in place of those before.
-    /// [`Session::set_tools`] gives one session others.
+    /// Replaces the functions that guests may call in sessions opened from now on. [`Session::set_tools`] sets those of one
+    /// session.
     ///
     /// # Errors
     /// If two have one name, or there are too many.
@@ -188,20 +189,20 @@ impl Engine {
         Ok(())
     }
 
-    /// The pool of workers, unless sessions are threads.
+    /// Returns the pool of workers, or `None` if sessions run on threads.
     pub fn pool(&self) -> Option<&Arc<WorkerPool>> {
         self.0.pool.as_ref()
     }
 
-    /// Sessions that have a process or threads now.
+    /// Returns the number of sessions that have a process or threads now.
     pub fn awake(&self) -> usize {
         self.0.awake.count()
     }
 
-    /// A new session with its history in memory, gone with its last clone.
+    /// Opens a new session with its history in memory, which is dropped with its last clone.
     ///
     /// # Errors
-    /// If memory cannot be had. What the policy asks for is seen at the first call.
+    /// If memory cannot be allocated. Errors in the policy are reported by the first call.
     pub fn session(&self, policy: Policy) -> Result<Session, Error> {
         let store = self.memory_store()?;
         let name = self.unnamed_name();
@@ -211,7 +212,7 @@ impl Engine {
         Ok(self.session_over(session, begun, policy, Some(temporary), workspace))
     }
 
-    /// The workspace of a policy, if it has one.
+    /// Opens the workspace of a policy, if it has one.
     fn open_workspace(&self, policy: &Policy) -> Result<Option<WorkspaceHandle>, Error> {
         let EngineInner { image, options, .. } = &*self.0;
         WorkspaceHandle::open(
@@ -220,7 +221,7 @@ impl Engine {
         )
     }
 
-    /// A new session, or the one that a zip carries.
+    /// Makes a new session, or the one that a zip carries.
     fn make_session(
         &self,
         store: &Store,
@@ -233,7 +234,7 @@ impl Engine {
             let limits = SnapshotLimits { bytes: CARRIED, ..SnapshotLimits::default() };
             match store.import(name, &*history, &limits) {
                 Err(e @ wasibox_store::StoreError::Exists(_)) => return Err(e.into()),
-                // One that makes no sense is none: the files are there.
+                // A session that makes no sense is ignored, because the files are there without it.
                 Err(_) => {}
                 Ok(()) => {
                     let session = store.session(name)?;
@@ -250,15 +251,15 @@ impl Engine {
         Ok((session, digest))
     }
 
-    /// The sessions of a store, a file that is made if it is not there.
+    /// Opens the sessions of a store, a file that is created if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be opened or is no store.
+    /// If it cannot be opened or is not a store.
     pub fn store(&self, path: &Path) -> Result<Sessions, Error> {
         Ok(Sessions { engine: self.clone(), store: Store::open(path)? })
     }
 
-    /// The sessions of a store that is open.
+    /// Returns the sessions of an open store.
     pub fn sessions(&self, store: Store) -> Sessions {
         Sessions { engine: self.clone(), store }
     }
@@ -304,27 +305,27 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// What they run on.
+    /// Returns the engine on which the sessions run.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The store itself: history, tags, values, log and snapshots of sessions that nobody runs.
+    /// Returns the store itself: history, tags, values, log and snapshots of sessions that are not running.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Makes a session, in which nothing was done, and holds it.
+    /// Creates an empty session and holds it.
     ///
     /// # Errors
-    /// If there is one of that name, or the name cannot be one.
+    /// If there is a session of that name, or the name is invalid.
     pub fn create(&self, name: &str, policy: Policy) -> Result<Session, Error> {
         let mut workspace = self.engine.open_workspace(&policy)?;
         let (session, begun) = self.engine.make_session(&self.store, name, workspace.as_mut())?;
         self.begin_session(session, begun, policy, workspace)
     }
 
-    /// A session of the store; a zip knows from now on whose it is.
+    /// Starts a session of the store; a zip is marked as belonging to it.
     fn begin_session(
         &self,
         session: wasibox_store::StoreSession,
@@ -340,10 +341,10 @@ impl Sessions {
         Ok(session)
     }
 
-    /// Takes hold of a session until it is dropped.
+    /// Opens a session and holds it until it is dropped.
     ///
     /// # Errors
-    /// If there is none of that name, or another process has it.
+    /// If there is no session of that name, or another process has it.
     pub fn session(&self, name: &str, policy: Policy) -> Result<Session, Error> {
         let session = self.store.session(name)?;
         let begun = self.store.session_info(name)?.image;
@@ -354,7 +355,7 @@ impl Sessions {
         self.begin_session(session, begun, policy, workspace)
     }
 
-    /// The sessions, by name.
+    /// Returns the sessions, sorted by name.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -362,18 +363,18 @@ impl Sessions {
         Ok(self.store.sessions()?)
     }
 
-    /// Forgets a session that nobody uses.
+    /// Removes a session that is not in use.
     ///
     /// # Errors
-    /// If there is none of that name, or it is in use.
+    /// If there is no session of that name, or it is in use.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
         Ok(self.store.remove(name)?)
     }
 
-    /// Takes a session in from a snapshot.
+    /// Imports a session from a snapshot.
     ///
     /// # Errors
-    /// If it is none, or there is a session of that name.
+    /// If it is not a snapshot, or there is a session of that name.
     pub fn import(
         &self,
         name: &str,

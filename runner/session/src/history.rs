@@ -1,4 +1,4 @@
-//! A session's past, and its key-values: what its store has of it.
+//! A session's history and key-values, as its store has them.
 
 use crate::action::ShellSurroundings;
 use crate::kept::{StateLocation, TemporarySession};
@@ -9,7 +9,7 @@ use wasibox_store::Store;
 use wasibox_store::snapshot::Commit;
 
 impl Session {
-    /// Does something with what the store has of the session, while no call runs.
+    /// Runs `act` on the stored session while no call runs.
     fn with_stored<T>(
         &self,
         act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,
@@ -20,23 +20,23 @@ impl Session {
         }
     }
 
-    /// The session's name in its store.
+    /// Returns the session's name in its store.
     ///
     /// # Errors
-    /// If it has none; so do all methods here.
+    /// If it is in no store, as for all methods here.
     pub fn name(&self) -> Result<String, Error> {
         self.with_stored(|s| Ok(s.name().to_owned()))
     }
 
-    /// The commit that it is at: what the last call has left.
+    /// Returns the current commit, made by the last call.
     ///
     /// # Errors
-    /// If it has no history.
+    /// If the session has no history.
     pub fn head(&self) -> Result<Commit, Error> {
         self.with_stored(|s| Ok(s.head()))
     }
 
-    /// All its commits, the oldest first, those that were undone too.
+    /// Returns all commits, the oldest first, including those that were undone.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -44,7 +44,7 @@ impl Session {
         self.with_stored(|s| s.store().history(s.name()))
     }
 
-    /// The directory in which the next script begins.
+    /// Returns the directory in which the next script starts.
     ///
     /// # Errors
     /// If the store is damaged.
@@ -57,7 +57,7 @@ impl Session {
         })
     }
 
-    /// Goes back to the commit before this one, with files, shell and interpreters.
+    /// Returns to the commit before the current one, with files, shell and interpreters.
     ///
     /// # Errors
     /// If there is none.
@@ -65,7 +65,7 @@ impl Session {
         self.0.turn_to(wasibox_store::StoreSession::undo)
     }
 
-    /// Goes forward again after undo, if nothing was done since.
+    /// Reverts an undo, if nothing was done since.
     ///
     /// # Errors
     /// If nothing was undone.
@@ -73,7 +73,7 @@ impl Session {
         self.0.turn_to(wasibox_store::StoreSession::redo)
     }
 
-    /// Makes everything as it was at a commit, by a new one, which can be undone.
+    /// Restores the state of a commit by making a new commit, which can be undone.
     ///
     /// # Errors
     /// If there is no such commit.
@@ -81,19 +81,19 @@ impl Session {
         self.0.turn_to(|s| s.restore(number))
     }
 
-    /// Gives up what was done after a commit, without a way back to it.
+    /// Discards everything after a commit for good.
     ///
     /// # Errors
-    /// If there is no such commit before this one.
+    /// If there is no such commit before the current one.
     pub fn roll_back(&self, number: u64) -> Result<Commit, Error> {
         self.0.turn_to(|s| s.roll_back(number))
     }
 
-    /// Does several calls that count together: if `act` fails, the session is as if none had been made.
-    /// Files of host mounts are as the calls have left them.
+    /// Runs several calls as a unit: if `act` fails, the session is as if none of them had been made. Files of host mounts are
+    /// not reset.
     ///
     /// # Errors
-    /// What `act` says; if the session cannot be put back.
+    /// Those of `act`; or if the session cannot be reset.
     pub fn transaction<T, E: From<Error>>(
         &self,
         act: impl FnOnce(&Session) -> Result<T, E>,
@@ -106,11 +106,10 @@ impl Session {
         done
     }
 
-    /// A second session that is what this one is and shares with it what neither changes. In its store its
-    /// name is `name`.
+    /// Makes a second session named `name` with the state of this one. The two share everything that neither of them changes.
     ///
     /// # Errors
-    /// If there is one of that name.
+    /// If there is a session of that name.
     pub fn fork(&self, name: &str) -> Result<Session, Error> {
         if self.has_workspace() {
             return Err(WorkspaceMismatch::Fork.into());
@@ -131,23 +130,23 @@ impl Session {
         Ok(forked)
     }
 
-    /// Names a commit; the name leads elsewhere then, if it was there.
+    /// Tags a commit; an existing tag of that name is moved.
     ///
     /// # Errors
-    /// If there is no such commit, or the name cannot be one.
+    /// If there is no such commit, or the name is invalid.
     pub fn tag(&self, tag: &str, number: u64) -> Result<(), Error> {
         self.with_stored(|s| s.tag(tag, number))
     }
 
-    /// Forgets the name of a commit.
+    /// Removes the tag of a commit.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such tag.
     pub fn untag(&self, tag: &str) -> Result<(), Error> {
         self.with_stored(|s| s.untag(tag))
     }
 
-    /// The names of commits, and their numbers.
+    /// Returns the tags and the numbers of their commits.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -155,7 +154,8 @@ impl Session {
         self.with_stored(|s| s.store().tags(s.name()))
     }
 
-    /// Keeps the last `keep` commits, those that have names and what other sessions need. Gives how many are gone.
+    /// Removes old commits except the last `keep`, tagged ones and those that other sessions need. Returns the number of removed
+    /// commits.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -163,7 +163,7 @@ impl Session {
         self.with_stored(|s| s.compact(keep))
     }
 
-    /// A value of the session's table.
+    /// Returns a value of the session's key-value table.
     ///
     /// # Errors
     /// If it is damaged.
@@ -171,15 +171,15 @@ impl Session {
         self.with_stored(|s| s.value(key))
     }
 
-    /// Sets a value: 4 KiB of key, 64 MiB of value at most.
+    /// Sets a value. The key has at most 4 KiB, the value at most 64 MiB.
     ///
     /// # Errors
-    /// If one is longer, or the store cannot be written.
+    /// If either is longer, or the store cannot be written.
     pub fn set_value(&self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.with_stored(|s| s.set_value(key, value))
     }
 
-    /// Takes a value out; says whether it was there.
+    /// Removes a value, and returns whether it existed.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -187,7 +187,7 @@ impl Session {
         self.with_stored(|s| s.remove_value(key))
     }
 
-    /// The keys of the session's table, in their order.
+    /// Returns the keys of the session's table, in order.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -195,8 +195,8 @@ impl Session {
         self.with_stored(|s| s.store().keys(s.name()))
     }
 
-    /// Tells `emit` of the session's log, the oldest entry first: nanoseconds since the epoch, and an
-    /// object of JSON.
+    /// Passes each entry of the session's log to `emit`, the oldest first: the time in nanoseconds since the epoch, and a JSON
+    /// object.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -209,8 +209,8 @@ impl Session {
         })
     }
 
-    /// Writes the session as one file ([`.wbs`](wasibox_store::snapshot::wbs)): what it is now, or all its
-    /// history.
+    /// Writes the session as one file ([`.wbs`](wasibox_store::snapshot::wbs)): its current state, or its whole history if `all`
+    /// is set.
     ///
     /// # Errors
     /// If the store is damaged, or `to` cannot be written.
@@ -218,10 +218,10 @@ impl Session {
         self.with_stored(|s| s.store().export(s.name(), all, to))
     }
 
-    /// The store that has it.
+    /// Returns the store that has the session.
     ///
     /// # Errors
-    /// If it has none.
+    /// If it is in none.
     pub fn store(&self) -> Result<Store, Error> {
         self.with_stored(|s| Ok(s.store().clone()))
     }

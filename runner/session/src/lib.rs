@@ -15,27 +15,26 @@
 //! # Ok::<(), wasibox::Error>(())
 //! ```
 //!
-//! An [`Engine`] is an image and what all its sessions share. A [`Session`] is data: files, what its shell
-//! knows, interpreters that stay, and the history of all that, in memory or in a store ([`Engine::store`]). While
-//! it is used it has a process of its own behind a second wall, or threads ([`Isolation`]). Every
-//! entrance (this crate, the command line, MCP, HTTP) comes down to one [`Exec`] or one request about
-//! files ([`files::Request`]) on a session; calls of one session come one after another.
+//! An [`Engine`] is an image and everything that its sessions share. A [`Session`] is data: files, the shell's state, live
+//! interpreters, and the history of all of these, in memory or in a store ([`Engine::store`]). While a session is in use it has a
+//! process of its own behind a second wall, or threads ([`Isolation`]). Every entrance (this crate, the command line, MCP, HTTP)
+//! is reduced to one [`Exec`] or one request about files ([`files::Request`]) on a session; the calls of a session run one after
+//! another.
 //!
-//! [`Sandbox::builder`] makes one session and an engine for it. With the feature `tokio`, `wasibox::tokio` has sessions
-//! whose methods are futures.
+//! [`Sandbox::builder`] makes one session and an engine for it. With the feature `tokio`, `wasibox::tokio` has sessions whose
+//! methods are futures.
 //!
-//! For processes a program must be at hand that serves as one: `runner`, or the embedder's own, if it calls
+//! Sessions in processes need a program that serves as the worker: `runner`, or the embedder's own program, if it calls
 //! [`worker_main`] when its first argument is [`WORKER_ARGUMENT`].
 //!
 //! # Stages
-//! `session` takes a call, `awake` finds it a place, `live` runs it (`worker`, or a sandbox here), `kept` makes
-//! a commit of what it has changed.
+//! `session` takes a call, `awake` finds a place for it, `live` runs it (in a `worker`, or in a sandbox of this process), `kept`
+//! makes a commit of its changes.
 //!
-//! Functions of the embedder's that guests may call are [`tools`].
+//! [`tools`] are the embedder's functions that guests may call.
 //!
 //! # Deliberately absent
-//! Limits and mounts are never read from a store: what comes from elsewhere
-//! grants nothing.
+//! Limits and mounts are never read from a store, so that data from elsewhere cannot grant rights.
 #![forbid(unsafe_code)]
 
 mod action;

@@ -1,4 +1,4 @@
-//! What became of a command.
+//! The outcome of a command.
 
 use base64::Engine as _;
 use serde::Serialize;
@@ -7,45 +7,46 @@ use serde_json::Value as Json;
 pub use wasibox_files::{FileChange, FileChangeKind};
 use wasibox_sandbox::LimitHit;
 
-/// What became of a command. As JSON, output that is not UTF-8 has its bad bytes
-/// replaced, and is given whole in `stdout_base64` or `stderr_base64` besides.
+/// The outcome of a command. In JSON, invalid bytes of output that is not UTF-8 are replaced, and `stdout_base64` or
+/// `stderr_base64` has the exact bytes in addition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// What a shell would report: the exit code, 128 plus a signal, 124 after the
-    /// time limit, 137 after the output limit, 130 after an interruption.
+    /// The exit code as a shell would report it: the program's own, 128 plus a signal, 124 after the time limit, 137 after the
+    /// output limit, 130 after an interrupt.
     pub exit_code: u8,
-    /// Empty unless captured.
+    /// Captured standard output; empty if it was not captured.
     pub stdout: Vec<u8>,
-    /// Empty unless captured.
+    /// Captured standard error; empty if it was not captured.
     pub stderr: Vec<u8>,
-    /// Output was cut at its limit.
+    /// Whether output was cut at its limit.
     pub truncated: bool,
-    /// Wall-clock milliseconds.
+    /// Wall-clock time in milliseconds.
     pub duration_ms: f64,
-    /// CPU milliseconds of all guest processes.
+    /// CPU time of all guest processes in milliseconds.
     pub cpu_ms: f64,
-    /// Most bytes that the memories of all guest processes had together.
+    /// Peak memory of all guest processes together, in bytes.
     pub peak_memory: u64,
-    /// The limit that ended the command, else the first that it ran into.
+    /// The limit that ended the command, or otherwise the first one that it reached.
     pub limit_hit: Option<LimitHit>,
-    /// Changed files, by path: at most 10,000, with 4 MiB of paths, found within a second.
+    /// Changed files, sorted by path: at most 10,000 with 4 MiB of paths, found within one second.
     pub files: Vec<FileChange>,
-    /// More files may have changed than are listed.
+    /// Whether more files may have changed than are listed.
     pub files_truncated: bool,
-    /// Processes that were left when the command had ended, and were ended with it: their arguments, 20 at most.
+    /// The arguments of processes that still ran when the command had ended, and were ended with it: 20 at most.
     pub ended: Vec<String>,
-    /// Those that go on instead, as [`Exec::keep_background`](crate::Exec::keep_background) has asked, likewise.
+    /// The arguments of processes that continue, because [`Exec::keep_background`](crate::Exec::keep_background) was set: 20 at
+    /// most.
     pub background: Vec<String>,
-    /// The value of a cell's last expression, as `repr` or `util.inspect` writes it; at most 64 KiB, and what is
-    /// captured of output. Of a longer one the beginning and the end, or the beginning and `...`.
+    /// The value of a cell's last expression, as written by `repr` or `util.inspect`. It is limited to 64 KiB and to the capture
+    /// limit; a longer value is cut to its beginning and end, or to its beginning and `...`.
     pub value: Option<String>,
-    /// The same as a text of JSON, where it is plain data and not longer than 1 MiB, nor than what is captured of output.
+    /// The same value as JSON, if it is plain data and not longer than 1 MiB or the capture limit.
     pub value_json: Option<String>,
-    /// How many bytes the value has at least, if `value` or `value_json` is cut or left out for its length.
+    /// The minimum length of the value in bytes, if `value` or `value_json` was cut or left out for its length.
     pub value_bytes: Option<u64>,
-    /// The cell's interpreter ended, or was ended: the next cell goes on from before this one.
+    /// Whether the cell's interpreter ended or was ended, so that the next cell continues from the state before this one.
     pub put_back: bool,
-    /// The commit that the call has made; absent without a history.
+    /// The number of the commit that the call has made; `None` without a history.
     pub commit: Option<u64>,
 }
 
@@ -77,7 +78,7 @@ impl Serialize for Outcome {
             Some(value) => o.serialize_field("value", value)?,
             None => o.skip_field("value")?,
         }
-        // What is too deep to be read is left out: its text is there.
+        // JSON that is too deep to be parsed is left out, because its text is there anyway.
         let plain = self.value_json.as_deref().and_then(|j| serde_json::from_str::<Json>(j).ok());
         match plain {
             Some(plain) => o.serialize_field("value_json", &plain)?,

@@ -1,8 +1,8 @@
-//! Requests of a session's guests to the world outside: the node `/.box/http` over the bridge.
+//! Guests' requests to the outside: the node `/.box/http`, served by the bridge.
 //!
-//! Everything here is in the process of the embedder, never in a worker: rules, resolver, TLS, secrets and the log.
-//! A guest's request is a row of steps (`box_abi::http`); each that was opened has a thread, since the bridge's calls
-//! wait, and is given up when its call ends.
+//! Everything here is in the embedder's process, never in a worker: rules, resolver, TLS, secrets and the log. A guest's request
+//! is a sequence of steps (`box_abi::http`). Each open request has a thread, because the bridge's calls block, and is aborted
+//! when its call ends.
 
 use crate::session::Error;
 use crate::tools::ToolCalls;
@@ -21,15 +21,15 @@ use wasibox_bridge::{
 use wasibox_sandbox::NetworkPolicy;
 use wasibox_vfs::{AnswerSlot, Errno, Service};
 
-/// Most requests of a session that are open at once: an exchange beyond is refused. The bridge counts those that
-/// are under way by itself.
+/// Maximum number of open requests of a session; an exchange beyond that is refused. The bridge limits the requests in progress
+/// by itself.
 const OPEN: usize = 64;
-/// A request that nobody asks about is given up after so long.
+/// The time after which a request that the guest no longer asks about is aborted.
 const IDLE: Duration = Duration::from_secs(120);
-/// Entries of the log that are kept until the call ends.
+/// Maximum number of log entries that are kept until the call ends.
 const ENTRIES: usize = 10_000;
 
-/// The bridges' thread, begun when first needed.
+/// The thread of the bridges, started on first use.
 #[derive(Default)]
 pub struct BridgeThread(OnceLock<BridgeNetwork>);
 
@@ -43,10 +43,10 @@ impl BridgeThread {
     }
 }
 
-/// A policy's rules, parsed.
+/// Parses a policy's rules.
 ///
 /// # Errors
-/// [`Error::BridgeNetwork`]: which text is wrong, and why.
+/// [`Error::BridgeNetwork`], which says which text is wrong, and why.
 pub fn parse_policy(policy: &NetworkPolicy) -> Result<wasibox_bridge::BridgePolicy, Error> {
     let rules = |all: &[String]| -> Result<Vec<RequestRule>, Error> {
         all.iter()
@@ -63,7 +63,7 @@ pub fn parse_policy(policy: &NetworkPolicy) -> Result<wasibox_bridge::BridgePoli
     })
 }
 
-/// Serves a session's requests.
+/// The service for a session's requests.
 pub struct BridgeRequests {
     bridge: Bridge,
     open: Arc<Mutex<OpenRequests>>,
@@ -76,10 +76,11 @@ struct OpenRequests {
     all: HashMap<u64, OpenRequest>,
 }
 
-/// A request that was opened.
+/// An open request.
 struct OpenRequest {
     steps: Sender<(HttpStep, AnswerSlot)>,
-    /// Once it is judged. Its thread may be waiting for the server when the request is to end.
+    /// The exchange, once the request was judged. It is kept here because the request's thread may be waiting for the server when
+    /// the request has to end.
     exchange: Option<Arc<BridgeExchange>>,
 }
 
@@ -91,7 +92,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// Entries that the session's log does not have yet.
+/// Entries that are not in the session's log yet.
 #[derive(Default)]
 struct RequestLog(Mutex<Vec<String>>);
 
@@ -129,10 +130,10 @@ impl LogSink for RequestLog {
 }
 
 impl BridgeRequests {
-    /// Those that a policy allows; `None` if it allows none.
+    /// Makes the service for the requests that a policy allows; `None` if it allows none.
     ///
     /// # Errors
-    /// [`Error::BridgeNetwork`] for rules that cannot be read or secrets that cannot be had; if there is no thread.
+    /// [`Error::BridgeNetwork`] for rules that cannot be parsed or secrets that cannot be read; if the thread cannot be started.
     pub fn new(
         policy: &NetworkPolicy,
         outside: &BridgeThread,
@@ -146,12 +147,12 @@ impl BridgeRequests {
         Ok(Some(BridgeRequests { bridge, open: Arc::default(), log }))
     }
 
-    /// A call begins.
+    /// Starts a call.
     pub fn begin_call(&self) {
         self.bridge.begin_call();
     }
 
-    /// A call has ended: what it has begun is given up. Gives the entries for the log.
+    /// Ends a call, which aborts its requests. Returns the entries for the log.
     pub fn end_call(&self) -> Vec<String> {
         let left = std::mem::take(&mut lock_mutex(&self.open).all);
         drop(left);
@@ -178,7 +179,7 @@ impl BridgeRequests {
             drop(ended);
         };
         if std::thread::Builder::new().stack_size(256 << 10).spawn(work).is_err() {
-            // The answer went with the work.
+            // The answer slot was dropped together with the step.
             lock_mutex(&self.open).all.remove(&number);
         }
     }
@@ -196,7 +197,7 @@ fn error_reply(e: &wasibox_bridge::RequestError) -> Reply {
     failure_reply(e.curl_code(), &e.to_string())
 }
 
-/// The life of a request.
+/// The loop of a request's thread.
 fn serve_request(
     bridge: &Bridge,
     request: &HttpRequest,
@@ -313,7 +314,7 @@ impl Service for BridgeRequests {
                 return send_reply(answer, &if is_named { Reply::Done } else { no() });
             }
             HttpStep::Close(n) => {
-                // Not a step of its row: what comes before it may wait for the server.
+                // Handled outside the sequence of steps, because the step before it may be waiting for the server.
                 let ended = lock_mutex(&self.open).all.remove(&n);
                 drop(ended);
                 return send_reply(answer, &Reply::Done);
@@ -323,7 +324,7 @@ impl Service for BridgeRequests {
         let to = lock_mutex(&self.open).all.get(&number).map(|underway| underway.steps.clone());
         match to {
             Some(to) => {
-                // Whoever has ended meanwhile drops the answer, which is EIO.
+                // If the thread has ended meanwhile, the answer slot is dropped, which answers EIO.
                 let _ = to.send((step, answer));
             }
             None => send_reply(answer, &failure_reply(42, "there is no such request")),
@@ -331,7 +332,7 @@ impl Service for BridgeRequests {
     }
 }
 
-/// All that a session's guests can ask.
+/// All services that a session's guests can use.
 pub struct Services {
     pub values: Option<Arc<Values>>,
     pub requests: Option<Arc<BridgeRequests>>,

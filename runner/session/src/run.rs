@@ -1,4 +1,4 @@
-//! Running a command in a sandbox: what a session does by threads, and what its worker does.
+//! Runs a command in a sandbox, for a session on threads and for a session's worker.
 
 use crate::action::{Exec, Input, Output};
 use crate::outcome::Outcome;
@@ -9,7 +9,7 @@ use wasibox_sandbox::streams::{BytesInput, Capture, HostStream, OutputMeter};
 use wasibox_sandbox::value::CellValue;
 use wasibox_sandbox::{LimitHit, RunSpec, SessionSandbox, StdStream};
 
-/// What [`Input::Inherit`] and [`Output::Inherit`] mean: descriptors for the three streams.
+/// The descriptors of the three streams to which [`Input::Inherit`] and [`Output::Inherit`] refer.
 pub struct InheritedStreams<'a> {
     pub stdin: &'a dyn AsFd,
     pub stdout: &'a dyn AsFd,
@@ -19,7 +19,7 @@ pub struct InheritedStreams<'a> {
 /// Runs a command to its end.
 ///
 /// # Errors
-/// If it could not be started, or if it came upon a damaged part of the image.
+/// If it could not be started, or reached a damaged part of the image.
 pub fn exec_command(
     sandbox: &SessionSandbox,
     exec: Exec,
@@ -63,9 +63,9 @@ pub fn exec_command(
     let changes = mark.map(|m| sandbox.changes_since(&m)).unwrap_or_default();
     let exit_code = match (result.limit, result.interrupted) {
         (Some(LimitHit::Timeout), _) => 124,
-        // SIGXCPU, as a shell's `ulimit -S -t` ends it.
+        // SIGXCPU, which also ends a command at a shell's limit `ulimit -S -t`.
         (Some(LimitHit::Cpu), _) => 152,
-        // Whatever the first process managed to do before it was killed.
+        // Whatever the first process had already achieved before it was killed.
         (Some(LimitHit::Output), _) => 137,
         (_, true) => 130,
         _ => result.status.code(),

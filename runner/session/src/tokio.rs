@@ -1,8 +1,8 @@
 //! Sessions for programs on [tokio](https://docs.rs/tokio), with the feature `tokio`.
 //!
-//! A call blocks a thread of the runtime's pool for blocking work as long as it runs; nothing else of the runtime waits. A call
-//! whose future is dropped is ended, as by [`WorkerInterrupt`](crate::Interrupt), or is not begun if it still waits for
-//! another call of its session. All else (files, history) is short, and comes to its end though nobody waits for it.
+//! A call blocks a thread of the runtime's blocking pool while it runs, and nothing else of the runtime. Dropping the future of a
+//! call ends the call, as by [`WorkerInterrupt`](crate::Interrupt), or cancels it if it still waits for another call of its
+//! session. All other operations (files, history) are short and are completed even if their future is dropped.
 //!
 //! ```no_run
 //! use wasibox::tokio::AsyncSession;
@@ -29,7 +29,7 @@ use wasibox_files as files;
 use wasibox_store::snapshot::Commit;
 use wasibox_workspace::{ApplyReport, Diff};
 
-/// A session whose methods are futures. Clones are the same session, as is what it was made of.
+/// A session whose methods are futures. Clones, and the session it was made from, refer to the same session.
 #[derive(Clone)]
 pub struct AsyncSession(Session);
 
@@ -39,7 +39,7 @@ impl From<Session> for AsyncSession {
     }
 }
 
-/// Ends a task when nobody waits for it any more.
+/// A guard that aborts a task when it is dropped.
 struct TaskGuard<T>(::tokio::task::JoinHandle<T>);
 
 impl<T> Drop for TaskGuard<T> {
@@ -48,14 +48,14 @@ impl<T> Drop for TaskGuard<T> {
     }
 }
 
-/// A [`HostTool`] whose futures are tasks of the runtime that this is called in, so that they have its clock and its
-/// sockets. A task is aborted when nobody waits for its result any more.
+/// Makes a [`HostTool`] whose futures are tasks of the current runtime, so that they have its clock and its sockets. A task is
+/// aborted when the caller stops waiting for its result.
 ///
 /// # Errors
 /// As [`HostTool::new`].
 ///
 /// # Panics
-/// Outside of a runtime.
+/// If called outside of a runtime.
 pub fn host_tool<F, R>(
     name: impl Into<String>,
     description: impl Into<String>,
@@ -79,7 +79,7 @@ where
     })
 }
 
-/// Ends a call when it is dropped before the call has ended.
+/// A guard that cancels a call if it is dropped before the call has ended.
 struct CancelGuard {
     cancel: Arc<Cancel>,
     session: Session,
@@ -91,25 +91,25 @@ impl Drop for CancelGuard {
     }
 }
 
-/// Does what would block on a thread for that.
+/// Runs blocking work on a thread of the blocking pool.
 async fn run_blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
     match ::tokio::task::spawn_blocking(act).await {
         Ok(done) => done,
         Err(e) => match e.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // The runtime ends, and who waits with it.
+            // The runtime is shutting down, and its callers with it.
             Err(_) => std::future::pending().await,
         },
     }
 }
 
 impl AsyncSession {
-    /// The session itself, for all that does not wait.
+    /// Returns the session itself, for the methods that do not block.
     pub fn session(&self) -> &Session {
         &self.0
     }
 
-    /// Does something with the session on a thread on which it may wait.
+    /// Runs `act` with the session on a thread that may block.
     pub async fn with_session<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Session) -> T + Send + 'static,
@@ -118,10 +118,10 @@ impl AsyncSession {
         run_blocking(move || act(&session)).await
     }
 
-    /// [`Session::exec`]; dropping the future ends the command.
+    /// Runs [`Session::exec`]; dropping the future ends the command.
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
         let (exec, session) = (exec.into(), self.0.clone());
         let cancel = Arc::new(Cancel::default());
@@ -129,83 +129,83 @@ impl AsyncSession {
         run_blocking(move || session.exec_unless(exec, &cancel, None)).await
     }
 
-    /// [`Session::python`]; dropping the future ends the cell.
+    /// Runs [`Session::python`]; dropping the future ends the cell.
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn python(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
         self.exec(Exec::python(code)).await
     }
 
-    /// [`Session::javascript`]; dropping the future ends the cell.
+    /// Runs [`Session::javascript`]; dropping the future ends the cell.
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn javascript(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
         self.exec(Exec::javascript(code)).await
     }
 
-    /// [`Session::reset`].
+    /// Runs [`Session::reset`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn reset(&self) -> Result<(), Error> {
         self.with_session(Session::reset).await
     }
 
-    /// [`Session::files`].
+    /// Runs [`Session::files`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn files(&self, request: files::Request) -> Result<files::Answer, Error> {
         self.with_session(move |s| s.files(&request)).await
     }
 
-    /// [`Session::undo`].
+    /// Runs [`Session::undo`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn undo(&self) -> Result<Commit, Error> {
         self.with_session(Session::undo).await
     }
 
-    /// [`Session::redo`].
+    /// Runs [`Session::redo`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn redo(&self) -> Result<Commit, Error> {
         self.with_session(Session::redo).await
     }
 
-    /// [`Session::restore`].
+    /// Runs [`Session::restore`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn restore(&self, number: u64) -> Result<Commit, Error> {
         self.with_session(move |s| s.restore(number)).await
     }
 
-    /// [`Session::history`].
+    /// Runs [`Session::history`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn history(&self) -> Result<Vec<Commit>, Error> {
         self.with_session(Session::history).await
     }
 
-    /// [`Session::fork`].
+    /// Runs [`Session::fork`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn fork(&self, name: impl Into<String>) -> Result<AsyncSession, Error> {
         let name = name.into();
         Ok(self.with_session(move |s| s.fork(&name)).await?.into())
     }
 
-    /// [`Session::snapshot`], as bytes.
+    /// Runs [`Session::snapshot`] and returns the bytes.
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn snapshot(&self, all: bool) -> Result<Vec<u8>, Error> {
         let write = move |s: &Session| {
             let mut out = Vec::new();
@@ -214,23 +214,23 @@ impl AsyncSession {
         self.with_session(write).await
     }
 
-    /// [`Session::workspace_diff`].
+    /// Runs [`Session::workspace_diff`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn workspace_diff(&self, paths: Vec<String>) -> Result<Diff, Error> {
         self.with_session(move |s| s.workspace_diff(&as_strs(&paths))).await
     }
 
-    /// [`Session::workspace_apply`].
+    /// Runs [`Session::workspace_apply`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that method.
     pub async fn workspace_apply(&self, paths: Vec<String>) -> Result<ApplyReport, Error> {
         self.with_session(move |s| s.workspace_apply(&as_strs(&paths))).await
     }
 
-    /// [`Session::park`].
+    /// Runs [`Session::park`].
     pub async fn park(&self) {
         self.with_session(Session::park).await;
     }

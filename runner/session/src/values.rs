@@ -1,4 +1,4 @@
-//! The session's key-values for its guests: what the command `kv` asks for.
+//! The session's key-values for guests, which the command `kv` reads and writes.
 
 use box_abi::kv::{KvAnswer as Reply, KvRequest, MAX_VALUE, PART};
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wasibox_store::{StoreError, StoreSession};
 use wasibox_vfs::{AnswerSlot, Service};
 
-/// Keys that a session has at most once a guest has set one, and bytes of keys and values.
+/// Maximum number of keys of a session, checked when a guest sets one, and maximum bytes of keys and values.
 const KEYS: usize = 1000;
 const BYTES: u64 = 64 << 20;
 
-/// How keys begin that are the host's own: guests neither see nor change them.
+/// The prefix of the host's own keys, which guests neither see nor change.
 const OWN: &[u8] = b"wasibox.";
 
-/// Bytes that guests may write in one call: what a value was before stays in the store until it is collected.
+/// Maximum bytes that guests may write in one call, because old values stay in the store until it is collected.
 const WRITTEN: u64 = 64 << 20;
 
-/// Serves one session.
+/// The service for the key-values of one session.
 pub struct Values {
     session: Arc<StoreSession>,
     /// Bytes written in this call.
@@ -24,12 +24,12 @@ pub struct Values {
 }
 
 impl Values {
-    /// The key-values of a session, of which nothing has been written in this call.
+    /// Makes the service for a session, with nothing written in this call.
     pub fn new(session: Arc<StoreSession>) -> Values {
         Values { session, written: AtomicU64::new(0) }
     }
 
-    /// A call begins.
+    /// Starts a call.
     pub fn begin_call(&self) {
         self.written.store(0, Ordering::Relaxed);
     }
@@ -96,7 +96,7 @@ impl Service for Values {
         let reply = match KvRequest::decode(&request) {
             None => Reply::Refused(b"not a request".to_vec()),
             Some(request) => self.reply_to(&request).unwrap_or_else(|e| {
-                // The guest is not to learn where the store lies.
+                // The guest must not learn the path of the store.
                 let why = match e {
                     StoreError::TooLong => "the key or the value is too long",
                     _ => "the session's store failed",

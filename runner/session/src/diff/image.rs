@@ -1,4 +1,4 @@
-//! The image's files by path, for whoever reads a session without running it.
+//! The image's files by path, for code that reads a session without running it.
 
 use crate::session::Error;
 use serde_bytes::ByteBuf;
@@ -8,8 +8,8 @@ use wasibox_image::{EntryKind, Image, ImageDir, ImageError};
 use wasibox_store::snapshot::export;
 use wasibox_vfs::setup::HOMES;
 
-/// What a session of an image begins with, but for devices and mounts. Directories are read as
-/// they are looked into.
+/// The files with which a session of an image begins, without devices and mounts. A directory is
+/// read when it is first looked into.
 pub struct ImageFiles {
     image: Arc<Image>,
     volumes: Vec<(Vec<ByteBuf>, ImageDir)>,
@@ -23,7 +23,7 @@ pub struct ImageListing {
     folders: HashMap<ByteBuf, Vec<ImageDir>>,
 }
 
-/// What a name of the image leads to.
+/// An entry of the image.
 #[derive(Clone)]
 pub enum ImageFile {
     Dir,
@@ -36,7 +36,7 @@ fn path_names(path: &str) -> Vec<ByteBuf> {
 }
 
 impl ImageFiles {
-    /// The files of an image.
+    /// Opens the files of an image.
     ///
     /// # Errors
     /// If it is damaged.
@@ -45,12 +45,12 @@ impl ImageFiles {
         Ok(ImageFiles { image, volumes, known: Mutex::default() })
     }
 
-    /// The image.
+    /// Returns the image.
     pub fn image(&self) -> &Arc<Image> {
         &self.image
     }
 
-    /// What is in a directory; none if there is no such one.
+    /// Returns the entries of a directory, or `None` if there is no such directory.
     ///
     /// # Errors
     /// If the image is damaged.
@@ -67,7 +67,7 @@ impl ImageFiles {
         Ok(Some(at))
     }
 
-    /// What is at a path.
+    /// Returns the entry at a path.
     ///
     /// # Errors
     /// If the image is damaged.
@@ -76,7 +76,7 @@ impl ImageFiles {
         Ok(self.list_dir(dir)?.and_then(|dir| dir.entries.get(name).cloned()))
     }
 
-    /// The directory at `path`, which is `folders` of volumes above it.
+    /// Builds the listing of the directory at `path`, onto which the volumes put `folders`.
     fn build_listing(
         &self,
         path: &[ByteBuf],
@@ -118,7 +118,7 @@ impl ImageFiles {
                 out.entries.entry(name).or_insert(ImageFile::File { bytes, mode: 0o755 });
             }
         }
-        // Names above what lies deeper.
+        // The path components above a deeper volume or home are directories, too.
         let homes = HOMES.iter().map(|(path, _)| path_names(path));
         for deeper in self.volumes.iter().map(|(at, _)| at.clone()).chain(homes) {
             if deeper.len() > path.len() && deeper.starts_with(path) {

@@ -1,4 +1,4 @@
-//! The names in a directory of a state: for completion, without running anything.
+//! The names in a directory of a kept state: for completion, without running anything.
 
 use super::image::ImageFiles;
 use super::side::{DiffSide, SideEntry};
@@ -8,14 +8,14 @@ use wasibox_store::Store;
 use wasibox_store::snapshot::FileTree;
 use wasibox_store::snapshot::delta::Id;
 
-/// Symbolic links on the way to a directory, as Linux has it.
+/// Maximum number of symbolic links on the way to a directory, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// The names in the directory at an absolute path, and whether each is a directory; none if there is no
-/// such directory. Devices and mounts are not seen.
+/// Returns the names in the directory at an absolute path, each with whether it is a directory; `None` if there is no such
+/// directory. Devices and mounts are not included.
 ///
 /// # Errors
-/// If store or image are damaged.
+/// If the store or the image is damaged.
 pub fn list_names(
     store: &Store,
     files: &FileTree,
@@ -37,7 +37,7 @@ pub fn list_names(
     })
 }
 
-/// The directory at a path.
+/// Returns the directory at a path.
 fn find_dir(side: &DiffSide<'_>, path: &[u8]) -> Result<Option<Id>, Error> {
     let words = |path: &[u8]| -> Vec<ByteBuf> {
         let words = path.split(|b| *b == b'/').filter(|w| !matches!(*w, b"" | b"."));

@@ -1,16 +1,15 @@
-//! What differs between the files of two commits, from the store alone: nothing runs, and no session
-//! need be held.
+//! The differences between the files of two commits, read from the store alone: nothing runs, and the session may be in use.
 //!
 //! # Stages
-//! 1. [`find_differences`] goes through both trees at once, as far as a session has records of them, and tells
-//!    of each file, link and pipe that is not the same. It costs what the sessions have touched.
-//! 2. [`text::unified`] shows one as `git diff` does.
+//! 1. [`find_differences`] walks both trees at once, as far as a session has records of them, and reports each file, link and
+//!    pipe that differs. The cost depends only on the number of files that the sessions have touched.
+//! 2. [`text::unified`] shows a difference in the format of `git diff`.
 //!
-//! What a session has of the image's bytes, and whether a name that is gone was the image's, only the image
-//! tells ([`ImageFiles`]). Without it such files are told of without bytes.
+//! Only the image ([`ImageFiles`]) knows the bytes of its files, and whether a removed name was in the image. Without it such
+//! files are reported without their bytes.
 //!
 //! # Deliberately absent
-//! Directories without files, times, renames: a file that was moved is one that is gone and one that is new.
+//! Directories without files, times, renames: a moved file is reported as one removed file and one new file.
 
 mod image;
 mod list;
@@ -28,22 +27,22 @@ use wasibox_store::snapshot::delta::Id;
 use wasibox_store::snapshot::tree::read::Differences;
 use wasibox_store::snapshot::{FileTree, Objects, SnapshotError as Snapshot};
 
-/// Directories within each other.
+/// Maximum depth of nested directories.
 const MAX_DEPTH: usize = 4096;
 
-/// A path that is not the same in both states.
+/// A path that differs between the two states.
 pub struct PathDifference<'a> {
-    /// Absolute.
+    /// The absolute path.
     pub path: Vec<u8>,
     pub old: Option<DiffItem<'a>>,
     pub new: Option<DiffItem<'a>>,
 }
 
-/// What a path is in one of them.
+/// The file, link or pipe at a path in one of the states.
 pub struct DiffItem<'a> {
-    /// Permission bits.
+    /// The permission bits.
     pub mode: u16,
-    /// Bytes of a file or of a link's target.
+    /// The length in bytes of a file or of a link's target.
     pub size: u64,
     content: DiffContent<'a>,
 }
@@ -55,8 +54,8 @@ enum DiffContent<'a> {
 }
 
 impl DiffItem<'_> {
-    /// The bytes of a file or of a link's target; none if they are more than `most`, if the image has them
-    /// and is not at hand, or for a pipe.
+    /// Returns the bytes of a file or of a link's target; `None` for more than `most` bytes, for bytes of an image that is not
+    /// available, and for a pipe.
     ///
     /// # Errors
     /// If the store is damaged.
@@ -70,17 +69,17 @@ impl DiffItem<'_> {
         }
     }
 
-    /// Whether it is a symbolic link.
+    /// Returns whether the entry is a symbolic link.
     pub fn is_symlink(&self) -> bool {
         matches!(self.content, DiffContent::Symlink(_))
     }
 
-    /// Whether it is a named pipe.
+    /// Returns whether the entry is a named pipe.
     pub fn is_fifo(&self) -> bool {
         matches!(self.content, DiffContent::Fifo)
     }
 
-    /// The mode as Git writes it.
+    /// Returns the mode as Git writes it, for example `0o120000` for a symbolic link.
     pub fn git_mode(&self) -> u32 {
         let kind = match self.content {
             DiffContent::File(..) => 0o100_000,
@@ -91,11 +90,10 @@ impl DiffItem<'_> {
     }
 }
 
-/// Tells `emit` of every path that differs between two states of a store's sessions, in order. `emit`
-/// must not use the store.
+/// Calls `emit` for each path that differs between two states of a store's sessions, in order. `emit` must not use the store.
 ///
 /// # Errors
-/// If store or image are damaged; what `emit` says first.
+/// If the store or the image is damaged; the first error of `emit`.
 pub fn find_differences(
     store: &Store,
     old: &FileTree,
@@ -115,7 +113,7 @@ pub fn find_differences(
     })
 }
 
-/// The nodes whose records differ.
+/// Returns the nodes whose records differ.
 fn changed_nodes(
     objects: &dyn Objects,
     old: &FileTree,
@@ -133,7 +131,7 @@ fn changed_nodes(
 struct DiffWalk<'a, 'e> {
     sides: [DiffSide<'a>; 2],
     changed: HashSet<Id>,
-    /// Directories that were looked into, of either side.
+    /// The directories that were visited, for each side.
     seen: [HashSet<Id>; 2],
     emit: &'e mut dyn FnMut(PathDifference<'_>) -> Result<(), Error>,
 }
@@ -160,7 +158,7 @@ impl<'a> DiffWalk<'a, '_> {
         Ok(())
     }
 
-    /// What is below a place where a directory is, the last name first.
+    /// Returns the places below one at which there is a directory, the last name first.
     fn places_below(&mut self, place: &DiffPlace) -> Result<Vec<DiffPlace>, Error> {
         let mut dirs = [None, None];
         for (side, found) in place.found.iter().enumerate() {
@@ -171,7 +169,7 @@ impl<'a> DiffWalk<'a, '_> {
             }
             dirs[side] = Some(id);
         }
-        // Of one directory of the image in both, what only the image has is the same.
+        // Where both sides have the same directory of the image, the names that only the image has cannot differ.
         let whole = dirs[0] != dirs[1];
         let (mut names, mut entries) = (std::collections::BTreeSet::new(), Vec::new());
         for (side, dir) in self.sides.iter().zip(dirs) {

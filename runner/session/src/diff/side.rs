@@ -1,4 +1,4 @@
-//! One of two states that are compared: what is at a place of it.
+//! One of the two states that are compared: a view of its files.
 
 use super::image::{ImageFile, ImageFiles};
 use crate::session::Error;
@@ -9,10 +9,10 @@ use wasibox_store::snapshot::files::{self, walk};
 use wasibox_store::snapshot::tree::{RecordKey, RecordValue, read};
 use wasibox_store::snapshot::{FileTree, Objects, SnapshotError as Snapshot, export};
 
-/// Bytes that are compared at once.
+/// Number of bytes that are compared at once.
 const PIECE: usize = 16 * CHUNK as usize;
 
-/// The files of a commit, over those of the image if it is at hand.
+/// The files of a commit, on top of those of the image if it is available.
 #[derive(Clone, Copy)]
 pub struct DiffSide<'a> {
     pub objects: &'a dyn Objects,
@@ -20,7 +20,7 @@ pub struct DiffSide<'a> {
     pub image: Option<&'a ImageFiles>,
 }
 
-/// What is at a place.
+/// The entry at a place.
 #[derive(Clone)]
 pub enum SideEntry {
     Nothing,
@@ -28,7 +28,7 @@ pub enum SideEntry {
     File(FileAt),
     Symlink(Vec<u8>),
     Fifo(u16),
-    /// A device or a mount, or what only the image knows.
+    /// A device or a mount, or an entry that only the image knows.
     Other,
 }
 
@@ -36,7 +36,7 @@ pub enum SideEntry {
 #[derive(Clone)]
 pub struct FileAt {
     pub id: Id,
-    /// None: as the image has it.
+    /// The node's record; `None` if the file is unchanged from the image.
     pub node: Option<TreeNode>,
     pub mode: u16,
     pub len: u64,
@@ -47,7 +47,7 @@ fn store_error(e: Snapshot) -> Error {
 }
 
 impl<'a> DiffSide<'a> {
-    /// The names in a directory. With `whole`, those that only the image has, too.
+    /// Returns the names in a directory. With `whole`, names that only the image has are included.
     pub fn dir_names(&self, dir: &Id, whole: bool) -> Result<BTreeSet<ByteBuf>, Error> {
         let listed = self.list_dir(dir)?;
         let mut out: BTreeSet<ByteBuf> = listed.keys().cloned().collect();
@@ -63,12 +63,12 @@ impl<'a> DiffSide<'a> {
         walk::list_dir(self.objects, &self.files.root, dir).map_err(store_error)
     }
 
-    /// What the names of a directory lead to.
+    /// Returns the entries of a directory.
     pub fn dir_entries(&self, dir: &Id) -> Result<SideEntries<'a>, Error> {
         Ok(SideEntries { side: *self, dir: dir.clone(), listed: self.list_dir(dir)? })
     }
 
-    /// What a node is.
+    /// Returns the entry of a node.
     fn find_node(&self, id: &Id) -> Result<SideEntry, Error> {
         let key = RecordKey::for_node(id.clone());
         match read::find_record(self.objects, &self.files.root, &key).map_err(store_error)? {
@@ -88,7 +88,7 @@ impl<'a> DiffSide<'a> {
         }
     }
 
-    /// What the image has there.
+    /// Returns the image's entry.
     fn image_entry(&self, id: &Id) -> Result<SideEntry, Error> {
         let Id::Given(path) = id else {
             return Err(store_error(Snapshot::Malformed("an entry that leads nowhere")));
@@ -109,7 +109,8 @@ impl<'a> DiffSide<'a> {
         Ok(if is_dir { SideEntry::Dir(id.clone()) } else { SideEntry::Other })
     }
 
-    /// Bytes of a file from `from` on; none if they are the image's and that is not at hand.
+    /// Returns the bytes of a file starting at `from`; `None` if they are in the image and it is
+    /// not available.
     pub fn read(&self, file: &FileAt, from: u64, most: usize) -> Result<Option<Vec<u8>>, Error> {
         let base = match (&file.node, &file.id) {
             (None, _) => file.len,
@@ -137,7 +138,7 @@ impl<'a> DiffSide<'a> {
     }
 }
 
-/// A directory of a side.
+/// A directory of one side.
 pub struct SideEntries<'a> {
     side: DiffSide<'a>,
     dir: Id,
@@ -145,7 +146,7 @@ pub struct SideEntries<'a> {
 }
 
 impl SideEntries<'_> {
-    /// What a name leads to.
+    /// Returns the entry of a name.
     pub fn get(&self, name: &ByteBuf) -> Result<SideEntry, Error> {
         match (self.listed.get(name), &self.dir) {
             (Some(None), _) => Ok(SideEntry::Nothing),
@@ -154,7 +155,8 @@ impl SideEntries<'_> {
                 let path = path.iter().cloned().chain([name.clone()]).collect();
                 match self.side.image {
                     Some(_) => self.side.image_entry(&Id::Given(path)),
-                    // Whether the image has it is not known; what the session made is listed.
+                    // Without the image it is unknown whether it has the name; entries made by the
+                    // session are listed.
                     None => Ok(SideEntry::Other),
                 }
             }
@@ -163,7 +165,7 @@ impl SideEntries<'_> {
     }
 }
 
-/// Whether two files have the same bytes; none if that cannot be told.
+/// Returns whether two files have the same bytes; `None` if that cannot be determined.
 pub fn is_same_content(
     a: (&DiffSide<'_>, &FileAt),
     b: (&DiffSide<'_>, &FileAt),

@@ -1,4 +1,4 @@
-//! A difference as text, in the form of `git diff`, which `patch -p1` and `git apply` take.
+//! A difference as text in the format of `git diff`, which `patch -p1` and `git apply` accept.
 
 use super::{DiffItem, PathDifference};
 use crate::session::Error;
@@ -6,11 +6,12 @@ use similar::{Algorithm, TextDiff};
 use std::io::Write;
 use std::time::Duration;
 
-/// Files of more bytes are not shown line by line.
+/// Maximum size in bytes of a file that is shown line by line.
 pub const MAX_TEXT: u64 = 8 << 20;
-/// How long lines are compared; what is shown then is right and longer than it need be.
+/// Maximum time for comparing lines; after that the result is still correct, but longer than
+/// necessary.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Lines around a change.
+/// Number of context lines around a change.
 const CONTEXT: usize = 3;
 
 /// Writes a difference.
@@ -19,7 +20,7 @@ const CONTEXT: usize = 3;
 /// If the store is damaged, or `to` cannot be written.
 pub fn write_unified(difference: &PathDifference<'_>, to: &mut dyn Write) -> Result<(), Error> {
     let PathDifference { path, old, new } = difference;
-    // What was of another kind is gone, and something else is there.
+    // An entry of another kind is shown as one removal and one addition.
     if let (Some(a), Some(b)) = (old, new)
         && (a.git_mode() ^ b.git_mode()) & 0o170_000 != 0
     {
@@ -69,7 +70,7 @@ fn write_difference(
     Ok(lines.unified_diff().context_radius(CONTEXT).to_writer(to)?)
 }
 
-/// What is told of files that are not shown.
+/// Writes the sizes of files whose contents are not shown.
 fn write_sizes(
     old: Option<&DiffItem<'_>>,
     new: Option<&DiffItem<'_>>,
@@ -95,12 +96,13 @@ fn put_parts(to: &mut dyn Write, parts: &[&[u8]]) -> Result<(), Error> {
     Ok(to.write_all(&parts.concat())?)
 }
 
-/// As Git decides: no NUL in the first bytes.
+/// Returns whether a file is text by Git's rule: no NUL in the first 8000 bytes.
 fn is_text(bytes: &[u8]) -> bool {
     !bytes[..bytes.len().min(8000)].contains(&0)
 }
 
-/// A path with its prefix, in quotes if it has what would not be read back.
+/// Returns a path with its prefix, quoted if it has bytes that could not be read back, for example
+/// `"a/\377"`.
 fn quote_path(prefix: &[u8], path: &[u8]) -> Vec<u8> {
     let whole = [prefix, path].concat();
     let is_bad = |b: &u8| *b < b' ' || *b == 0x7f || matches!(b, b'"' | b'\\');

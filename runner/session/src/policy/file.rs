@@ -12,44 +12,44 @@ use wasibox_sandbox::{
     HostToolPolicy, Limits, MountSpec, NetworkPolicy, Policy, Workspace, WorkspaceKind,
 };
 
-/// Most bytes of a policy file.
+/// Maximum size in bytes of a policy file.
 pub const MAX_FILE: u64 = 1 << 20;
 
-/// What a policy file says. [`PolicyFile::default`] is that of an empty one.
+/// The contents of a policy file. [`PolicyFile::default`] is an empty file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PolicyFile {
-    /// The limits that `limits` changes.
+    /// The preset to which the changes in `limits` apply.
     pub preset: Option<Preset>,
     pub limits: LimitChanges,
     pub mounts: Vec<MountSpec>,
     pub workspace: Option<Workspace>,
     pub network: NetworkPolicy,
-    /// Which host tools may be called, and how much.
+    /// The host tools that may be called, and their limits.
     pub host_tools: HostToolPolicy,
-    /// Servers of the Model Context Protocol whose tools are host tools ([`HostToolPolicy`]), as on the command line.
+    /// Servers of the Model Context Protocol whose tools become host tools ([`HostToolPolicy`]), as on the command line.
     pub tools_from: Vec<String>,
     /// See [`Policy::fresh_programs`].
     pub fresh_programs: bool,
-    /// Whether JavaScript makes no code of strings: `eval`, `Function`, `vm`, modules of data: URLs.
+    /// Whether JavaScript may not make code from strings: `eval`, `Function`, `vm`, modules of data: URLs.
     pub no_javascript_eval: bool,
     /// Whether sessions are refused on a host that lacks a wall
     /// ([`PoolOptions::require_walls`](crate::PoolOptions::require_walls)).
     pub require_walls: bool,
-    /// What doors have of their tools; a command of no door takes no notice of it.
+    /// The settings of the tools that doors offer; a command that is not a door ignores them.
     pub tools: ToolSettings,
 }
 
-/// Where a policy file is wrong, and why.
+/// The place and the reason of a mistake in a policy file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct Mistake {
-    /// Counted from 1, as the column is, in characters.
+    /// The line, counted from 1; so is the column, in characters.
     pub line: usize,
     pub column: usize,
     pub message: String,
 }
 
-/// Why a policy file cannot be had.
+/// The reason why a policy file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
     #[error("{path}: {source}")]
@@ -61,10 +61,10 @@ pub enum PolicyError {
 }
 
 impl PolicyFile {
-    /// Reads a file. Host paths in it that are not absolute begin where it lies.
+    /// Reads a file. Relative host paths in it start at the file's folder.
     ///
     /// # Errors
-    /// If it cannot be read or is wrong.
+    /// If the file cannot be read or has a mistake.
     pub fn read(path: &Path) -> Result<PolicyFile, PolicyError> {
         let failed = |source| PolicyError::Read { path: path.into(), source };
         let mut bytes = Vec::new();
@@ -82,10 +82,10 @@ impl PolicyFile {
             .map_err(|mistake| PolicyError::Wrong { path: path.into(), mistake })
     }
 
-    /// Reads a text. Host paths in it that are not absolute begin at `dir`.
+    /// Parses a text. Relative host paths in it start at `dir`.
     ///
     /// # Errors
-    /// If it is wrong.
+    /// If the text has a mistake.
     pub fn parse(text: &str, dir: &Path) -> Result<PolicyFile, Mistake> {
         let wrong = |e: toml::de::Error| {
             let at = e.span().map_or(0, |span| span.start.min(text.len()));
@@ -127,12 +127,12 @@ impl PolicyFile {
         })
     }
 
-    /// What it allows.
+    /// Returns the limits: those of the preset with the file's changes.
     pub fn limits(&self) -> Limits {
         self.limits.apply_to(self.preset.unwrap_or_default().limits())
     }
 
-    /// What it grants.
+    /// Returns the policy that the file describes.
     pub fn policy(&self) -> Policy {
         Policy {
             mounts: self.mounts.clone(),
@@ -147,7 +147,7 @@ impl PolicyFile {
     }
 }
 
-/// A mistake after `before`.
+/// Makes a mistake at the position after `before`.
 fn mistake_at(before: &[u8], message: String) -> Mistake {
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
     let begun = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
@@ -155,7 +155,7 @@ fn mistake_at(before: &[u8], message: String) -> Mistake {
     Mistake { line, column, message }
 }
 
-/// The file as it is written.
+/// The file as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct WrittenPolicy {
@@ -179,7 +179,7 @@ struct WrittenPolicy {
     host_tools: WrittenHostTools,
 }
 
-/// Rules as they are written, each of which can be read.
+/// Network rules as written, all of which can be parsed.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "NetworkTexts")]
 struct WrittenNetwork(NetworkPolicy);
@@ -231,7 +231,7 @@ struct WrittenMount {
     quota: Option<WrittenSize>,
 }
 
-/// A zip, or a folder of the host.
+/// A workspace as written: a zip, or a folder of the host.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenWorkspace {
@@ -240,7 +240,7 @@ struct WrittenWorkspace {
     guest: Option<GuestPath>,
 }
 
-/// The same, and one of both.
+/// A workspace that is exactly one of the two.
 #[derive(Deserialize)]
 #[serde(try_from = "WrittenWorkspace")]
 struct WrittenWorkspaceText(Workspace);
@@ -313,7 +313,7 @@ impl<'de> Deserialize<'de> for WrittenTime {
     }
 }
 
-/// A size in words or as a number of bytes.
+/// A visitor for a size: a text with a unit, or a number of bytes.
 struct SizeVisitor;
 
 impl Visitor<'_> for SizeVisitor {
@@ -465,7 +465,7 @@ mod tests {
         }
     }
 
-    /// Whatever a file holds, it is a policy or a mistake with a place within it.
+    /// Every input is either a policy, or a mistake whose place lies within the text.
     #[test]
     fn no_file_is_too_wrong() {
         let whole = "preset='strict'\n[limits]\ntimeout=1e3\nmemory='1G'\n[[mount]]\nhost='d'\nguest='/d'\nquota=1\n";

@@ -1,10 +1,10 @@
-//! What a policy file says of host tools: `[host-tools]`.
+//! The section `[host-tools]` of a policy file.
 
 use super::file::{WrittenCount, WrittenSize, WrittenTime};
 use serde::Deserialize;
 use wasibox_sandbox::HostToolPolicy;
 
-/// `[host-tools]` as it is written.
+/// The section `[host-tools]` as written.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct WrittenHostTools {
@@ -20,7 +20,7 @@ pub(super) struct WrittenHostTools {
 }
 
 impl WrittenHostTools {
-    /// The policy; what is not written is as usual.
+    /// Returns the policy, with defaults for missing entries.
     pub fn policy(self) -> HostToolPolicy {
         let usual = HostToolPolicy::default();
         let size = |size: Option<WrittenSize>, usual: u64| size.map_or(usual, |n| n.0);

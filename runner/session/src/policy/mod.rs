@@ -1,11 +1,11 @@
-//! Policies as people write them: presets, and files in TOML.
+//! Policies in the form in which people write them: presets, and TOML files.
 //!
-//! A [`PolicyFile`] says what is granted in words ([`file`]); [`PolicyFile::policy`] makes a
-//! [`Policy`] of it. A command line or another entrance lays its own [`LimitChanges`] over that. The
-//! words of sizes and times are those of [`values`], everywhere. `docs/policy.md` has the format.
+//! A [`PolicyFile`] describes grants in text ([`file`]); [`PolicyFile::policy`] converts it to a [`Policy`]. A command line or
+//! another entrance applies its own [`LimitChanges`] on top. Sizes and times are written as in [`values`] everywhere.
+//! `docs/policy.md` describes the format.
 //!
 //! # Deliberately absent
-//! Policies in stores and snapshots: what comes from elsewhere grants nothing.
+//! Policies in stores and snapshots, so that data from elsewhere cannot grant rights.
 
 mod file;
 mod host_tools;
@@ -20,16 +20,16 @@ pub use tools::{CalculateSettings, CodeSettings, ToolSettings};
 use std::time::Duration;
 use wasibox_sandbox::Limits;
 
-/// Limits that are to be others than those of a preset. In `Option<Option<_>>`, `Some(None)` is no limit.
+/// Changes to the limits of a preset. In `Option<Option<_>>`, `Some(None)` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitChanges {
     pub timeout: Option<Option<Duration>>,
     pub cpu: Option<Option<Duration>>,
     pub memory: Option<u64>,
     pub disk: Option<u64>,
-    /// Directory entries of the session's own files.
+    /// Maximum number of directory entries of the session's own files.
     pub inodes: Option<u64>,
-    /// Bytes of one file.
+    /// Maximum size of one file in bytes.
     pub file_size: Option<Option<u64>>,
     pub pipes: Option<usize>,
     pub output: Option<Option<u64>>,
@@ -40,7 +40,7 @@ pub struct LimitChanges {
 }
 
 impl LimitChanges {
-    /// The limits with these changes.
+    /// Returns the limits with these changes.
     pub fn apply_to(&self, mut limits: Limits) -> Limits {
         fn set<T: Copy>(place: &mut T, value: Option<T>) {
             *place = value.unwrap_or(*place);
@@ -60,7 +60,7 @@ impl LimitChanges {
         limits
     }
 
-    /// These changes, and where they say nothing, `before`.
+    /// Returns these changes, completed by those of `before`.
     pub fn merge_over(&self, before: &LimitChanges) -> LimitChanges {
         LimitChanges {
             timeout: self.timeout.or(before.timeout),

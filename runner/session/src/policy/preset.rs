@@ -1,25 +1,25 @@
-//! Limits with names.
+//! Named sets of limits.
 
 use std::time::Duration;
 use wasibox_sandbox::{DiskLimits, Limits};
 
-/// Limits for a purpose.
+/// A set of limits for a purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
-    /// For a short command of someone whom nobody knows.
+    /// For a short command of an unknown user.
     Strict,
-    /// [`Limits::default`].
+    /// The limits of [`Limits::default`].
     #[default]
     Normal,
-    /// For large work of one's own. What protects the host's memory is still there.
+    /// For the user's own large work. The limits that protect the host's memory still apply.
     Permissive,
 }
 
 impl Preset {
-    /// All, from the narrowest.
+    /// All presets, the strictest first.
     pub const ALL: [Preset; 3] = [Preset::Strict, Preset::Normal, Preset::Permissive];
 
-    /// Its name.
+    /// Returns the preset's name.
     pub fn name(self) -> &'static str {
         match self {
             Preset::Strict => "strict",
@@ -28,12 +28,12 @@ impl Preset {
         }
     }
 
-    /// The one of that name.
+    /// Returns the preset with this name.
     pub fn from_name(name: &str) -> Option<Preset> {
         Preset::ALL.into_iter().find(|p| p.name() == name)
     }
 
-    /// What it allows.
+    /// Returns the preset's limits.
     pub fn limits(self) -> Limits {
         let normal = Limits::default();
         match self {
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn each_preset_allows_what_the_one_before_does() {
-        // No limit is more than any.
+        // No limit counts as more than any limit.
         let time = |t: Option<Duration>| t.unwrap_or(Duration::MAX);
         let all = Preset::ALL.map(Preset::limits);
         for pair in all.windows(2) {
@@ -87,7 +87,7 @@ mod tests {
             assert!(a.disk.entries < b.disk.entries && a.descriptors < b.descriptors);
             assert!(a.output.unwrap_or(u64::MAX) <= b.output.unwrap_or(u64::MAX));
             assert!(a.processes < b.processes && a.spawns < b.spawns);
-            // Workers have one size of stacks.
+            // All workers have stacks of the same size.
             assert_eq!(a.stack, b.stack);
         }
         assert_eq!(Preset::Normal.limits(), Limits::default());

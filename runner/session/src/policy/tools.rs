@@ -1,42 +1,42 @@
-//! What a policy file says of the tools that doors have: `[tools]`.
+//! The section `[tools]` of a policy file: the tools that doors offer.
 
 use super::file::{WrittenSize, WrittenTime};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Which tools a door has, and how they are set. [`ToolSettings::default`] is all of them, as they are.
+/// The selection and the settings of a door's tools. [`ToolSettings::default`] offers all of them unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct ToolSettings {
-    /// Only tools that change nothing.
+    /// Whether only tools that change nothing are offered.
     pub read_only: bool,
-    /// Only these.
+    /// If given, only these tools are offered.
     pub only: Option<Vec<String>>,
-    /// Not these.
+    /// Tools that are not offered.
     pub off: Vec<String>,
     #[serde(rename = "execute_code")]
     pub execute_code: CodeSettings,
     pub calculate: CalculateSettings,
 }
 
-/// `[tools.execute_code]`.
+/// The settings of `[tools.execute_code]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default, from = "WrittenCode")]
 pub struct CodeSettings {
-    /// Limit of time of a program that names none.
+    /// The time limit of a program that sets none.
     pub timeout: Option<Duration>,
-    /// Bytes of memory of a program that names no limit.
+    /// The memory limit in bytes of a program that sets none.
     pub memory: Option<u64>,
-    /// Modules that a program may import, by language: `python`, `javascript`. A language that is not named has no list.
+    /// The modules that a program may import, by language: `python`, `javascript`. A language without an entry is not restricted.
     pub modules: BTreeMap<String, Vec<String>>,
 }
 
-/// `[tools.calculate]`.
+/// The settings of `[tools.calculate]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default, from = "WrittenCalculate")]
 pub struct CalculateSettings {
-    /// Limit of time of an expression.
+    /// The time limit of an expression.
     pub timeout: Option<Duration>,
 }
 
@@ -48,7 +48,7 @@ struct WrittenCode {
     modules: WrittenModules,
 }
 
-/// One list for each language that has one.
+/// The module lists as written, one for each restricted language.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct WrittenModules {
@@ -56,7 +56,7 @@ struct WrittenModules {
     javascript: Option<Vec<ModuleName>>,
 }
 
-/// A module's name, as it is imported.
+/// The name of a module as it is imported.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct ModuleName(String);

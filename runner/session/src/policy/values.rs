@@ -1,9 +1,9 @@
-//! Words for sizes and times.
+//! The notation for sizes and times.
 
 use std::time::Duration;
 
-/// Bytes: a number with an optional `K`, `M`, `G` or `T` (powers of 1024), optionally
-/// followed by `B` or `iB`.
+/// Parses a size in bytes: a number with an optional `K`, `M`, `G` or `T` (powers of 1024), optionally followed by `B` or `iB`,
+/// for example `64M` or `1GiB`.
 pub fn parse_size(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -19,13 +19,13 @@ pub fn parse_size(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// Seconds, fractions allowed; 0 is no limit, as is a time of more than 30 years.
+/// Parses seconds, with fractions allowed; 0 means no limit, as does a time of more than 30 years.
 pub fn parse_seconds(text: &str) -> Option<Option<Duration>> {
     limit_of(text.parse().ok()?)
 }
 
-/// A number of seconds as a limit: `Some(None)` is none, and so is what no machine will see the end of (30
-/// years), since clocks cannot show every time that a number of seconds can.
+/// Converts a number of seconds to a limit. `Some(None)` means no limit; this includes times beyond 30 years, because clocks
+/// cannot represent every time that a number of seconds can.
 pub fn limit_of(seconds: f64) -> Option<Option<Duration>> {
     const FOR_EVER: f64 = 1e9;
     if !seconds.is_finite() || seconds < 0.0 {

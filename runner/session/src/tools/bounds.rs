@@ -1,20 +1,21 @@
-//! What a text of JSON will be, before it is parsed.
+//! Bounds on the result of parsing a JSON text, checked before it is parsed.
 
-/// Levels of arrays and objects in arguments, and values in them: a parser makes many bytes of few.
+/// Maximum nesting of arrays and objects in arguments, and maximum number of values, because a
+/// parser turns few bytes into many.
 const DEPTH: usize = 64;
 const VALUES: usize = 100_000;
 
-/// Looks at a text of JSON, or at any other.
+/// Checks a text, which need not be valid JSON.
 ///
 /// # Errors
-/// If it is deeper, or has more values, than arguments may.
+/// If it is nested deeper, or has more values, than arguments may.
 pub(super) fn check_json(text: &[u8]) -> Result<(), String> {
     let (mut depth, mut values, mut in_string) = (0_usize, 1_usize, false);
     let mut bytes = text.iter();
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => in_string = !in_string,
-            // Whatever comes next ends no string.
+            // An escaped character never ends a string.
             b'\\' if in_string => drop(bytes.next()),
             _ if in_string => {}
             b'[' | b'{' => {
@@ -52,7 +53,7 @@ mod tests {
         assert!(check_json("[".repeat(1 << 20).as_bytes()).is_err());
         assert!(check_json(wide(99_000).as_bytes()).is_ok());
         assert!(check_json(wide(100_000).as_bytes()).unwrap_err().contains("more than"));
-        // What looks so in a string is none of it.
+        // Brackets and commas inside a string do not count.
         let text = format!("{{\"a\": \"{}\\\"{}\"}}", "[".repeat(1000), ",".repeat(200_000));
         assert_eq!(check_json(text.as_bytes()), Ok(()));
         assert!(check_json(b"\xff\\\"").is_ok() && check_json(b"").is_ok());

@@ -1,4 +1,4 @@
-//! A session's calls of host tools: what the node `/.box/tools` serves.
+//! A session's calls of host tools, which the node `/.box/tools` serves.
 
 use super::drive::{CallSlot, DriveResult, Ticket, drive_future};
 use super::schema::STACK;
@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 use wasibox_sandbox::HostToolPolicy;
 use wasibox_vfs::{AnswerSlot, Service};
 
-/// Calls that wait for their turn at most.
+/// Maximum number of queued calls.
 const QUEUE: usize = 64;
-/// Bytes of results that are kept for guests that have read a part of them.
+/// Maximum bytes of results that are kept for guests that have read them in part.
 const HELD: usize = 64 << 20;
-/// Entries of the log that are kept until the session's call ends, and bytes of arguments and texts in one.
+/// Maximum number of log entries that are kept until the session's call ends, and bytes of arguments and texts in one entry.
 const ENTRIES: usize = 10_000;
 const LOGGED: usize = 1024;
 
-/// Serves the host tools of a session. Clones are the same.
+/// The service for a session's host tools. Clones refer to the same service.
 #[derive(Clone)]
 pub(crate) struct ToolCalls(Arc<ToolCallsInner>);
 
@@ -31,17 +31,17 @@ pub(super) struct ToolCallsInner {
 #[derive(Default)]
 struct ToolCallsState {
     tools: BTreeMap<String, HostTool>,
-    /// Tools that the session had where it ran before.
+    /// The names of tools that the session has had before.
     formerly: BTreeSet<String>,
-    /// A call of the session runs.
+    /// Whether a call of the session runs.
     is_open: bool,
-    /// Of it: calls of tools, bytes of arguments and results.
+    /// The number of tool calls in this call, and their bytes of arguments and results.
     calls: u64,
     bytes: u64,
     next: u64,
     running: usize,
     queue: VecDeque<HostToolJob>,
-    /// Calls without an end that was logged.
+    /// Tool calls whose end was not logged yet.
     active: HashMap<u64, ActiveToolCall>,
     /// Results that were read in part.
     results: HashMap<u64, Vec<u8>>,
@@ -49,7 +49,7 @@ struct ToolCallsState {
     log: Vec<String>,
 }
 
-/// What is known of a call until its end.
+/// The data about a tool call that is kept until its end.
 struct ActiveToolCall {
     name: String,
     arguments: String,
@@ -57,7 +57,7 @@ struct ActiveToolCall {
     ticket: Arc<Ticket>,
 }
 
-/// A call that is to run.
+/// A tool call that is to run.
 struct HostToolJob {
     number: u64,
     tool: HostTool,
@@ -77,12 +77,12 @@ fn failure_reply(kind: ToolFailure, why: impl Into<String>) -> Reply {
 }
 
 impl ToolCalls {
-    /// No tools yet; calls go by this policy.
+    /// Makes a service without tools; calls are judged by this policy.
     pub fn new(policy: HostToolPolicy) -> ToolCalls {
         ToolCalls(Arc::new(ToolCallsInner { policy, state: Mutex::default() }))
     }
 
-    /// Makes these the session's tools.
+    /// Sets the session's tools.
     ///
     /// # Errors
     /// If two have one name, or there are too many.
@@ -95,41 +95,41 @@ impl ToolCalls {
         Ok(())
     }
 
-    /// The same of tools that were looked at already.
+    /// Sets the session's tools, which were checked before.
     pub fn replace_tools(&self, tools: Vec<HostTool>) {
         let tools = tools.into_iter().map(|tool| (tool.name().to_owned(), tool)).collect();
         lock_state(&self.0.state).tools = tools;
     }
 
-    /// The session's tools.
+    /// Returns the session's tools.
     pub fn all_tools(&self) -> Vec<HostTool> {
         lock_state(&self.0.state).tools.values().cloned().collect()
     }
 
-    /// Says which tools the session had before; gives all that it has had, if those are more.
+    /// Sets the names of tools that the session had before. Returns all names that it has ever had, if there are new ones.
     pub fn remember_former(&self, formerly: BTreeSet<String>) -> Option<BTreeSet<String>> {
         let mut state = lock_state(&self.0.state);
         let mut all = formerly.clone();
-        // Whoever runs it has other sessions with other tools: the list has an end.
+        // The list is bounded, because an embedder may give each session other tools.
         all.extend(state.tools.keys().take(MAX_TOOLS.saturating_sub(all.len())).cloned());
         let more = (all != formerly).then(|| all.clone());
         state.formerly = all;
         more
     }
 
-    /// Whether the session has tools, or had some.
+    /// Returns whether the session has, or has had, any tools.
     pub fn is_of_use(&self) -> bool {
         let state = lock_state(&self.0.state);
         !state.tools.is_empty() || !state.formerly.is_empty()
     }
 
-    /// A call of the session begins.
+    /// Starts a call of the session.
     pub fn begin_call(&self) {
         let mut state = lock_state(&self.0.state);
         (state.is_open, state.calls, state.bytes) = (true, 0, 0);
     }
 
-    /// It has ended: what it has begun is cancelled. Gives the entries for the log.
+    /// Ends the session's call, which cancels its tool calls. Returns the entries for the log.
     pub fn end_call(&self) -> Vec<String> {
         let mut state = lock_state(&self.0.state);
         state.is_open = false;
@@ -143,7 +143,7 @@ impl ToolCalls {
         }
         let log = std::mem::take(&mut state.log);
         drop(state);
-        // Answers that nobody waits for.
+        // These answers are no longer waited for.
         drop(queue);
         log
     }
@@ -177,7 +177,7 @@ impl ToolCalls {
         Reply::Value { call, len: len as u64, bytes }
     }
 
-    /// Begins a call, or has it wait for its turn.
+    /// Starts a tool call, or queues it.
     fn begin_tool_call(&self, name: &[u8], arguments: &[u8], answer: AnswerSlot) {
         let shown = String::from_utf8_lossy(name).into_owned();
         let mut state = lock_state(&self.0.state);
@@ -215,10 +215,10 @@ impl ToolCalls {
     }
 }
 
-/// Tools by their names.
+/// Returns the tools by name.
 ///
 /// # Errors
-/// If two have the same, or there are too many.
+/// If two have the same name, or there are too many.
 pub(crate) fn by_name(
     tools: impl IntoIterator<Item = HostTool>,
 ) -> Result<BTreeMap<String, HostTool>, ToolDefinitionError> {
@@ -240,7 +240,7 @@ impl ActiveToolCall {
 }
 
 impl ToolCallsState {
-    /// Whether a call may be, before anything of it is looked into.
+    /// Decides whether a tool call is allowed, before its arguments are parsed.
     fn judge_call(
         &self,
         policy: &HostToolPolicy,
@@ -295,7 +295,7 @@ impl ToolCallsState {
         format!("there is no tool '{name}'")
     }
 
-    /// Writes the end of a call down.
+    /// Logs the end of a tool call.
     fn note_end(&mut self, call: ActiveToolCall, outcome: &Outcome) {
         if self.log.len() >= ENTRIES {
             return;
@@ -334,7 +334,7 @@ fn too_many_bytes(policy: &HostToolPolicy) -> String {
 }
 
 impl ToolCallsInner {
-    /// Runs a call on a thread of its own.
+    /// Runs a tool call on a thread of its own.
     fn start_job(self: &Arc<ToolCallsInner>, job: HostToolJob) {
         let slot = Arc::new(CallSlot(self.clone()));
         let shared = self.clone();
@@ -346,7 +346,7 @@ impl ToolCallsInner {
             let reply = shared.finish_call(number, outcome);
             answer.give(Ok(reply.encode()));
         };
-        // Without a thread the answer has gone with the work, as has the slot.
+        // If the thread cannot be started, answer and slot are dropped together with the closure.
         let thread = std::thread::Builder::new().name("host tool call".into()).stack_size(STACK);
         if thread.spawn(work).is_err() {
             let why = "the host has no thread for the call".to_owned();
@@ -354,7 +354,7 @@ impl ToolCallsInner {
         }
     }
 
-    /// A call has ended: its place is the next one's.
+    /// Passes the place of a tool call that has ended to the next one in the queue.
     pub fn next(self: Arc<ToolCallsInner>) {
         let job = {
             let mut state = lock_state(&self.state);
@@ -403,11 +403,11 @@ impl ToolCallsInner {
         Ok(result)
     }
 
-    /// Notes the end of a call; what its guest is answered.
+    /// Logs the end of a tool call, and returns the reply to its guest.
     fn finish_call(&self, call: u64, outcome: Outcome) -> Reply {
         let mut state = lock_state(&self.state);
         let Some(active) = state.active.remove(&call) else {
-            // The session's call has ended before, and the next one may run.
+            // The session's call has ended before, and the next one may be running.
             return failure_reply(ToolFailure::Cancelled, "the session's call has ended");
         };
         let outcome = outcome.and_then(|result| {
@@ -442,7 +442,7 @@ impl ToolCallsInner {
     }
 }
 
-/// Arguments, which are an object of JSON; none at all are an empty one.
+/// Parses arguments, which are a JSON object; an empty text is an empty object.
 fn parse_arguments(arguments: &[u8]) -> Result<Value, String> {
     if arguments.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Object(Map::new()));

@@ -1,4 +1,4 @@
-//! Polling a tool's future on the thread of its call, until it is done, cancelled or late.
+//! Polls a tool's future on the thread of its call until it is done, cancelled or late.
 
 use super::calls::ToolCallsInner;
 use super::{Acting, ToolError};
@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Instant;
 
-/// A call that runs or waits for its turn.
+/// The state of a call that runs or is queued.
 #[derive(Default)]
 pub(super) struct Ticket {
     is_cancelled: AtomicBool,
@@ -19,12 +19,12 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    /// Whether nobody waits for it any more.
+    /// Returns whether the call was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Acquire)
     }
 
-    /// Nobody waits any more.
+    /// Cancels the call and wakes its thread.
     pub fn cancel_call(&self) {
         self.is_cancelled.store(true, Ordering::Release);
         if let Some(thread) = self.thread.get() {
@@ -33,7 +33,7 @@ impl Ticket {
     }
 }
 
-/// A place among the calls that run, which is given back with this.
+/// A place among the running calls, released when this is dropped.
 pub(super) struct CallSlot(pub Arc<ToolCallsInner>);
 
 impl Drop for CallSlot {
@@ -42,7 +42,7 @@ impl Drop for CallSlot {
     }
 }
 
-/// What became of a future.
+/// The result of driving a future.
 pub(super) enum DriveResult {
     Done(Result<Value, ToolError>),
     Cancelled,
@@ -57,7 +57,7 @@ impl Wake for UnparkWaker {
     }
 }
 
-/// Polls a future on this thread. It is dropped in the end, however that comes.
+/// Polls a future on this thread. It is dropped at the end in every case.
 pub(super) fn drive_future(
     make: impl FnOnce() -> Acting,
     ticket: &Ticket,
@@ -65,7 +65,7 @@ pub(super) fn drive_future(
 ) -> DriveResult {
     let me = std::thread::current();
     let waker = Waker::from(Arc::new(UnparkWaker(me.clone())));
-    // Before the first look at the ticket: who cancels after that finds the thread.
+    // Set before the ticket is first checked, so that a later cancellation finds the thread.
     let _ = ticket.thread.set(me);
     let mut context = Context::from_waker(&waker);
     let failed = || DriveResult::Done(Err(ToolError::new("the tool has panicked")));
@@ -87,7 +87,7 @@ pub(super) fn drive_future(
     }
 }
 
-/// A value that a thread makes, and who waits for it.
+/// A value made by a thread, and the waker of the task that waits for it.
 struct ThreadValue<T>(Mutex<(Option<T>, Option<Waker>)>);
 
 impl<T> ThreadValue<T> {
@@ -96,7 +96,8 @@ impl<T> ThreadValue<T> {
     }
 }
 
-/// A future of what a function gives that blocks. The function goes on if the future is dropped.
+/// Runs a blocking function on a thread and waits for its result. The function continues if the
+/// future is dropped.
 pub(super) async fn on_thread(
     act: impl FnOnce() -> Result<Value, ToolError> + Send + 'static,
 ) -> Result<Value, ToolError> {

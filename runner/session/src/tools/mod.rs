@@ -1,7 +1,7 @@
-//! Host tools: functions of the embedder's that guests call by name, with JSON in and JSON out.
+//! Host tools: functions of the embedder that guests call by name, with JSON in and JSON out.
 //!
-//! Guests have them as the command `tool` and as the module `tools` of Python and JavaScript; `docs/host-tools.md` tells
-//! how they look there. A result goes to the program that has asked for it, and to nobody else.
+//! Guests reach them through the command `tool` and through the module `tools` of Python and JavaScript; `docs/host-tools.md`
+//! describes both. A result goes only to the program that requested it.
 //!
 //! ```no_run
 //! use serde_json::{Value, json};
@@ -25,19 +25,19 @@
 //! ```
 //!
 //! # Stages
-//! A guest's request comes to the node `/.box/tools` and from there, in the process of the embedder, to [`calls`], which
-//! looks at the policy and finds the call a thread. There the arguments are parsed and compared with the schema
-//! ([`schema`]), the tool's future is polled ([`drive`]), and the result is looked at in turn.
+//! A guest's request arrives at the node `/.box/tools` and is passed, in the embedder's process, to [`calls`], which checks the
+//! policy and assigns a thread to the call. There the arguments are parsed and validated against the schema ([`schema`]), the
+//! tool's future is polled ([`drive`]), and its result is checked in turn.
 //!
 //! # Invariants
 //! - Arguments are bounded in bytes, depth and number of values before they are parsed ([`bounds`]).
-//! - What a schema's `pattern` costs is linear in the text: guests choose the text.
-//! - A call ends with whoever waits for it, with the session's call, or after its time. A future is dropped then; a
-//!   function that blocks is asked to end ([`ToolContext::is_cancelled`]) and counts among those that run until it does.
-//! - Each call, also one that is refused, is in the session's log.
+//! - The cost of a schema's `pattern` is linear in the length of the text, because guests choose the text.
+//! - A call ends when its caller stops waiting, when the session's call ends, or when its time is up. A future is dropped then; a
+//!   blocking function is asked to stop ([`ToolContext::is_cancelled`]) and counts as running until it does.
+//! - Every call, including a refused one, is in the session's log.
 //!
 //! # Deliberately absent
-//! Schemas that refer to others by address; results that come bit by bit.
+//! Schemas that refer to others by URL; results that arrive in parts.
 
 mod bounds;
 mod calls;
@@ -56,10 +56,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Most host tools of a session.
+/// Maximum number of host tools of a session.
 pub const MAX_TOOLS: usize = 1000;
 
-/// Why a function cannot be a host tool.
+/// The reason why a function cannot be a host tool.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolDefinitionError {
     #[error(
@@ -76,39 +76,39 @@ pub enum ToolDefinitionError {
     TooMany,
 }
 
-/// Why a tool has no result: a text for the program that has called it.
+/// The failure of a tool: a text for the program that called it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolError(String);
 
 impl ToolError {
-    /// An error with the text that the guest is shown.
+    /// Makes an error from the text that the guest is shown.
     pub fn new(why: impl Into<String>) -> ToolError {
         ToolError(why.into())
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn message(&self) -> &str {
         &self.0
     }
 }
 
-/// Whatever can be said is a failure's text, so that `?` works in tools.
+/// Converts any displayable value, so that `?` works in tools.
 impl<E: fmt::Display> From<E> for ToolError {
     fn from(e: E) -> ToolError {
         ToolError(e.to_string())
     }
 }
 
-/// A call, as its tool sees it. Clones are of the same call.
+/// A call, as its tool sees it. Clones refer to the same call.
 #[derive(Clone)]
 pub struct ToolContext {
     ticket: Arc<Ticket>,
-    /// The call counts among those that run as long as somebody has this.
+    /// The call counts as running as long as this exists.
     _slot: Arc<CallSlot>,
 }
 
 impl ToolContext {
-    /// Whether nobody waits for the result any more. A future is dropped then by itself.
+    /// Returns whether the caller has stopped waiting for the result. A future need not check this, because it is dropped then.
     pub fn is_cancelled(&self) -> bool {
         self.ticket.is_cancelled()
     }
@@ -117,7 +117,7 @@ impl ToolContext {
 type Acting = Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send>>;
 type Act = Arc<dyn Fn(Value, ToolContext) -> Acting + Send + Sync>;
 
-/// A function that guests may call. Clones are the same tool.
+/// A function that guests may call. Clones refer to the same tool.
 #[derive(Clone)]
 pub struct HostTool(Arc<ToolDefinition>);
 
@@ -129,7 +129,7 @@ struct ToolDefinition {
     output: Option<Arc<Schema>>,
     timeout: Option<Duration>,
     act: Act,
-    /// All but the function, as guests see it.
+    /// The encoded definition without the function, as guests see it.
     told: Vec<u8>,
 }
 
@@ -140,13 +140,12 @@ impl fmt::Debug for HostTool {
 }
 
 impl HostTool {
-    /// A tool of a function that gives a future. `schema` is a JSON Schema (2020-12) of the arguments, which are an
-    /// object; the function gets only what fits it. The future is polled on a thread of its own and is dropped when
-    /// nobody waits for it any more; one that needs a runtime's clock or sockets is given to it
-    /// ([`crate::tokio::host_tool`]).
+    /// Makes a tool from an async function. `schema` is a JSON Schema (2020-12) of the arguments, which are an object; the
+    /// function receives only arguments that match it. The future is polled on a thread of its own and dropped when the caller
+    /// stops waiting. A future that needs a runtime's clock or sockets is made with [`crate::tokio::host_tool`].
     ///
     /// # Errors
-    /// If the name or the schema is none.
+    /// If the name or the schema is invalid.
     pub fn new<F, R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -161,8 +160,8 @@ impl HostTool {
         ToolDefinition::new_checked(name.into(), description.into(), schema, act)
     }
 
-    /// The same of a function that blocks, on a thread of its own. It cannot be ended: it looks at
-    /// [`ToolContext::is_cancelled`] where it takes long.
+    /// Makes a tool from a blocking function, which gets a thread of its own. It cannot be ended from outside: a long one should
+    /// check [`ToolContext::is_cancelled`] now and then.
     ///
     /// # Errors
     /// As [`HostTool::new`].
@@ -182,10 +181,10 @@ impl HostTool {
         })
     }
 
-    /// With a schema of the results: one that does not fit it is a failure of the tool.
+    /// Adds a schema for the results: a result that does not match it is a failure of the tool.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the schema is invalid.
     pub fn with_output(self, schema: Value) -> Result<HostTool, ToolDefinitionError> {
         let mut definition = Arc::unwrap_or_clone(self.0);
         definition.output = Some(Arc::new(Schema::new(&definition.name, schema)?));
@@ -193,24 +192,24 @@ impl HostTool {
         Ok(HostTool(Arc::new(definition)))
     }
 
-    /// With a time of its own, in place of the policy's.
+    /// Sets a time limit for this tool, in place of the policy's.
     pub fn with_timeout(self, timeout: Duration) -> HostTool {
         let mut definition = Arc::unwrap_or_clone(self.0);
         definition.timeout = Some(timeout);
         HostTool(Arc::new(definition))
     }
 
-    /// The name by which guests call it.
+    /// Returns the name by which guests call the tool.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// What it does, for whoever may call it.
+    /// Returns the description, which is meant for the tool's callers.
     pub fn description(&self) -> &str {
         &self.0.description
     }
 
-    /// The schema of its arguments.
+    /// Returns the schema of the tool's arguments.
     pub fn schema(&self) -> &Value {
         self.0.input.text()
     }

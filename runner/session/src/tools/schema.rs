@@ -7,26 +7,26 @@ use boon::{
 use serde_json::Value;
 use std::error::Error;
 
-/// Mistakes that are told of at most, and bytes of what is said of one.
+/// Maximum number of mistakes that are reported, and of bytes per mistake.
 const MISTAKES: usize = 5;
 const MISTAKE: usize = 300;
-/// How the schema itself is called, for the library.
+/// The URL under which the schema is known to the library.
 const OWN: &str = "tool:/schema";
-/// Bytes of stack for whoever compares values, which goes down with both the value and the schema.
+/// Stack size in bytes of threads that validate values, because validation recurses into both the value and the schema.
 pub(super) const STACK: usize = 64 << 20;
-/// Levels of a schema, and keywords in it that apply another schema to the same value: so much of the stack is
-/// used for each level of a value.
+/// Maximum nesting of a schema, and maximum number of its keywords that apply another schema to the same value: each level of a
+/// value uses that much of the stack.
 const DEPTH: usize = 64;
 const SAME: usize = 128;
 
-/// A schema that values can be compared with.
+/// A schema against which values can be validated.
 pub(super) struct Schema {
     text: Value,
     schemas: Schemas,
     index: SchemaIndex,
 }
 
-/// Knows no address.
+/// A resolver that resolves no URL.
 struct NoResolver;
 
 impl UrlLoader for NoResolver {
@@ -36,17 +36,17 @@ impl UrlLoader for NoResolver {
 }
 
 impl Schema {
-    /// Reads a schema: 2020-12, unless its `$schema` says another draft.
+    /// Parses a schema: 2020-12, unless its `$schema` names another draft.
     ///
     /// # Errors
-    /// If it is none, refers to another one, or has a pattern that cannot be matched in linear time.
+    /// If it is not a schema, refers to another one, or has a pattern that cannot be matched in linear time.
     pub fn new(name: &str, text: Value) -> Result<Schema, ToolDefinitionError> {
         let wrong = |why: &str| {
             let why = cut_text(format!("its schema is none: {why}"));
             ToolDefinitionError::Schema { name: name.to_owned(), why }
         };
         check_bounds(&text, DEPTH, &mut 0).map_err(wrong)?;
-        // Whoever calls may have little stack left.
+        // On a thread of its own, because the caller may have little stack left.
         let compiled = std::thread::scope(|scope| {
             let compiling = std::thread::Builder::new().stack_size(STACK);
             compiling
@@ -59,15 +59,15 @@ impl Schema {
         Ok(Schema { text, schemas, index })
     }
 
-    /// The schema itself.
+    /// Returns the schema itself.
     pub fn text(&self) -> &Value {
         &self.text
     }
 
-    /// Compares a value with it, on a thread with [`STACK`].
+    /// Validates a value; must run on a thread with [`STACK`].
     ///
     /// # Errors
-    /// What is wrong, one mistake in a line.
+    /// The mistakes, one per line.
     pub fn check_value(&self, value: &Value) -> Result<(), String> {
         let Err(wrong) = self.schemas.validate(value, self.index) else { return Ok(()) };
         Err(innermost_mistakes(&wrong))
@@ -87,7 +87,7 @@ fn compile_schema(text: &Value) -> Result<(Schemas, SchemaIndex), String> {
     made.map(|index| (schemas, index)).map_err(|e| compile_reason(&e))
 }
 
-/// Looks whether a schema is of a size that can be gone down in.
+/// Checks that a schema is small enough for recursion.
 fn check_bounds(schema: &Value, depth: usize, same: &mut usize) -> Result<(), &'static str> {
     let Some(depth) = depth.checked_sub(1) else { return Err("more than 64 levels") };
     match schema {
@@ -108,7 +108,7 @@ fn check_bounds(schema: &Value, depth: usize, same: &mut usize) -> Result<(), &'
     }
 }
 
-/// What is wrong with a schema.
+/// Returns the reason why a schema does not compile.
 fn compile_reason(e: &CompileError) -> String {
     match e {
         CompileError::ValidationError { src, .. } => innermost_mistakes(src),
@@ -123,7 +123,7 @@ fn compile_reason(e: &CompileError) -> String {
     }
 }
 
-/// The innermost causes, which are what a program can mend.
+/// Returns the innermost causes, because those are what a program can fix.
 fn innermost_mistakes(wrong: &ValidationError<'_, '_>) -> String {
     let mut lines = Vec::new();
     let mut open = vec![wrong];
@@ -135,7 +135,7 @@ fn innermost_mistakes(wrong: &ValidationError<'_, '_>) -> String {
             }
             let at = next.instance_location.to_string();
             let what = match &next.kind {
-                // The text itself may be long.
+                // The text itself is left out because it may be long.
                 ErrorKind::Pattern { want, .. } => format!("does not match the pattern '{want}'"),
                 kind => kind.to_string(),
             };
@@ -146,7 +146,7 @@ fn innermost_mistakes(wrong: &ValidationError<'_, '_>) -> String {
     lines.join("\n")
 }
 
-/// Where in a value, as `a/0/b: `.
+/// Returns the place in a value, for example `a/0/b: `.
 fn pointer_place(pointer: &str) -> String {
     match pointer.strip_prefix('/') {
         Some(path) => format!("{path}: "),
@@ -195,8 +195,7 @@ mod tests {
         assert!(of(long).len() < 400);
     }
 
-    /// Patterns that make engines that go back take for ever, and arrays of which each item could be compared with
-    /// all others.
+    /// Patterns that make backtracking engines run forever, and arrays of which each item could be compared with all others.
     #[test]
     fn hostile_values_take_no_time() {
         let begun = Instant::now();
@@ -217,7 +216,7 @@ mod tests {
         let deep = |end: Value| (0..64).fold(end, |inner, _| json!([inner]));
         assert_eq!(said(schema.clone(), deep(json!(1))), "");
         assert!(said(schema, deep(json!("x"))).contains("want "));
-        // As much of both as there may be.
+        // The maximum of both.
         let mut chain: serde_json::Map<String, Value> = (0..SAME - 2)
             .map(|n| (format!("s{n}"), json!({"$ref": format!("#/$defs/s{}", n + 1)})))
             .collect();
@@ -229,11 +228,11 @@ mod tests {
         assert!(Schema::new("t", longer).is_err());
         let deeper = (0..64).fold(json!({}), |inner, _| json!({"items": inner}));
         assert!(Schema::new("t", deeper).is_err());
-        // One that never comes to an end is a mistake of whoever wrote it.
+        // An endless reference is a mistake of the schema's author.
         assert!(said(json!({"$ref": "#"}), json!({})).contains("cycle"));
     }
 
-    /// Values of the specification's own examples (JSON Schema Validation 2020-12, 6; Core, 10.3.2.3).
+    /// Values from the specification's own examples (JSON Schema Validation 2020-12, 6; Core, 10.3.2.3).
     #[test]
     fn the_specification_is_followed() {
         for (schema, value, fits) in [

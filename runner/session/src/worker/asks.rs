@@ -1,7 +1,7 @@
-//! Guests' requests at nodes that the parent serves: the worker's half.
+//! The worker's end of guests' requests at nodes that the parent serves.
 //!
-//! A request goes to the parent as a [`Reply::Ask`] with a number, and its answer comes back over the control
-//! socket, in any order. [`Reply::GaveUp`] tells that no guest waits for it any more; it comes all the same.
+//! A request is sent to the parent as a [`Reply::Ask`] with a number; answers arrive over the control socket in any order.
+//! [`Reply::GaveUp`] says that the guest no longer waits for an answer, which is sent all the same.
 
 use super::message::WorkerReply;
 use serde_bytes::ByteBuf;
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use wasibox_vfs::{AnswerSlot, Errno, Service};
 use wasibox_worker::channel::ChannelSender;
 
-/// Most requests without an answer at one time.
+/// Maximum number of unanswered requests at a time.
 pub const MOST: usize = 64;
 
-/// Passes requests on. Clones are the same.
+/// A handle that passes requests on. Clones refer to the same state.
 #[derive(Clone)]
 pub struct HostAsks {
     sender: Arc<ChannelSender>,
@@ -22,16 +22,16 @@ pub struct HostAsks {
 
 #[derive(Default)]
 struct AskState {
-    /// What the parent serves.
+    /// The nodes that the parent serves.
     names: Vec<String>,
-    /// A call runs: the parent hears nothing else meanwhile, and nothing of this at other times.
+    /// Whether a call runs, because only then does the parent accept requests.
     is_open: bool,
     next: u64,
     waiting: HashMap<u64, AnswerSlot>,
 }
 
 impl HostAsks {
-    /// Questions that are sent by `sender`; the parent serves none yet.
+    /// Makes a handle that sends requests through `sender`; the parent serves no nodes yet.
     pub fn new(sender: ChannelSender) -> HostAsks {
         HostAsks { sender: Arc::new(sender), state: Arc::default() }
     }
@@ -40,12 +40,12 @@ impl HostAsks {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Says what the parent serves.
+    /// Sets the nodes that the parent serves.
     pub fn set_served(&self, names: Vec<String>) {
         self.lock_state().names = names;
     }
 
-    /// An answer has come.
+    /// Passes an answer to the guest that waits for it.
     pub fn take_answer(&self, number: u64, answer: Result<Vec<u8>, Errno>) {
         let waiting = self.lock_state().waiting.remove(&number);
         if let Some(waiting) = waiting {
@@ -53,21 +53,21 @@ impl HostAsks {
         }
     }
 
-    /// Nobody waits for an answer any more.
+    /// Reports that the guest no longer waits for an answer.
     fn gave_up(&self, number: u64) {
         let state = self.lock_state();
         if state.is_open && state.waiting.contains_key(&number) {
-            // A parent that is gone is noticed elsewhere.
+            // A failure is ignored, because the loss of the parent is noticed elsewhere.
             let _ = self.sender.send(&WorkerReply::GaveUp(number));
         }
     }
 
-    /// A call begins.
+    /// Starts a call.
     pub fn begin_call(&self) {
         self.lock_state().is_open = true;
     }
 
-    /// A call has ended: nobody is asked any more.
+    /// Ends a call; nothing is asked of the parent from then on.
     pub fn end_call(&self) {
         let mut state = self.lock_state();
         state.is_open = false;
@@ -97,7 +97,7 @@ impl Service for HostAsks {
         state.next += 1;
         let number = state.next;
         let (asks, asker) = (self.clone(), answer.asker().clone());
-        // Sent under the lock: not after the call has ended.
+        // Sent under the lock, so that it cannot be sent after the call has ended.
         if self.sender.send(&WorkerReply::Ask { number, name, request }).is_ok() {
             state.waiting.insert(number, answer);
         }

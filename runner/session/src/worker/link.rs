@@ -1,4 +1,4 @@
-//! A worker that has a session: the parent's half.
+//! The parent's end of a worker that has a session.
 
 use super::asks::MOST;
 use super::message::{Asked, CellHead, CellTail, ControlMessage, PART, WorkerReply, WorkerRequest};
@@ -25,18 +25,18 @@ use wasibox_worker::channel::ChannelSender;
 use wasibox_worker::child::{Worker, WorkerEnd as How};
 use wasibox_worker::jail::Walls;
 
-/// How long a worker may take to end a call at its deadline, or to begin a session.
+/// The time that a worker may take to end a call at its deadline, or to begin a session.
 const GRACE: Duration = Duration::from_secs(2);
 const BEGIN: Duration = Duration::from_secs(30);
-/// How long a request about files may take, which ends by itself long before.
+/// The time limit of a request about files, which normally ends long before.
 const FILES: Duration = Duration::from_secs(60);
-/// Most bytes of an answer to one.
+/// Maximum size in bytes of its answer.
 const ANSWER: u64 = 64 << 20;
-/// How often the parent looks at a worker's memory while a call runs.
+/// The interval at which the parent checks a worker's memory while a call runs.
 const LOOK: Duration = Duration::from_millis(50);
-/// What a worker may have beside what its limits count: the engine, threads, buffers.
+/// The memory that a worker may use beyond its counted limits, for the engine, threads and buffers.
 const OWN: u64 = 96 << 20;
-/// Lines about progress that are passed on in one call.
+/// Maximum number of progress lines that are passed on in one call.
 const LINES: usize = 1000;
 
 /// A worker with a session.
@@ -46,15 +46,16 @@ pub struct WorkerLink {
     limits: Limits,
     progress: Arc<dyn Fn(&str) + Send + Sync>,
     interrupt: Arc<Mutex<Option<Instant>>>,
-    /// What serves guests' requests, and where answers go: by a thread, since a worker may not read them.
+    /// The service that answers guests' requests, and the channel for the answers. A thread sends them, because a worker may fail
+    /// to read them.
     service: Option<Arc<dyn Service>>,
     answers: Option<mpsc::Sender<ControlMessage>>,
-    /// Requests without an answer: how many, and who waits for them.
+    /// The number of unanswered requests, and the tickets of their callers.
     asked: Arc<AtomicUsize>,
     askers: Arc<Mutex<HashMap<u64, Asker>>>,
 }
 
-/// Ends a call of a worker from another thread.
+/// A handle that ends a worker's call from another thread.
 pub struct WorkerInterrupt {
     requested: Arc<Mutex<Option<Instant>>>,
     control: ChannelSender,
@@ -68,7 +69,7 @@ impl WorkerInterrupt {
     /// Ends the call.
     pub fn interrupt(&self) {
         lock_mutex(&self.requested).get_or_insert_with(Instant::now);
-        // A worker that is gone is noticed by who waits for it.
+        // A failure is ignored, because the thread that waits for the worker notices when it is gone.
         let _ = self.control.send(&ControlMessage::Interrupt);
     }
 }
@@ -76,12 +77,12 @@ impl WorkerInterrupt {
 impl WorkerInterrupt {
     /// Connects the stream to a port of the session's loopback.
     pub fn connect(&self, port: u16, stream: &UnixStream) {
-        // A worker that is gone drops the stream, which its other end notices.
+        // A failure is ignored, because a dropped stream is noticed at its other end.
         let _ = self.control.send_with(&ControlMessage::Connect(port), &[stream.as_fd()]);
     }
 }
 
-/// What a call has brought so far.
+/// The messages of a call that have arrived so far.
 #[derive(Default)]
 struct CallCollector {
     stdout: Vec<u8>,
@@ -96,7 +97,7 @@ struct CallCollector {
     lines: usize,
 }
 
-/// Why the parent ended a worker.
+/// The reason why the parent ended a worker.
 enum KillReason {
     Deadline,
     Memory,
@@ -104,10 +105,10 @@ enum KillReason {
 }
 
 impl WorkerLink {
-    /// Takes a worker of the pool for a session.
+    /// Takes a worker from the pool for a session.
     ///
     /// # Errors
-    /// If no worker can be had, a mount cannot be made, or walls are required and missing.
+    /// If no worker is available, a mount cannot be made, or walls are required and missing.
     pub fn begin_session(
         pool: &WorkerPool,
         policy: &Policy,
@@ -118,11 +119,11 @@ impl WorkerLink {
         }
         let mut worker = pool.take()?;
         let mut theirs = policy.clone();
-        // The world outside is the parent's alone.
+        // Only the parent reaches the outside.
         theirs.network = NetworkPolicy::default();
         theirs.host_tools = HostToolPolicy::none();
         for mount in &mut theirs.mounts {
-            // A worker has a working directory of its own.
+            // The path is made absolute because a worker has a working directory of its own.
             mount.host = std::path::absolute(&mount.host)?;
         }
         if let Some(workspace) = &mut theirs.workspace {
@@ -130,7 +131,7 @@ impl WorkerLink {
         }
         let zip: Vec<_> = given.zip.iter().map(AsFd::as_fd).collect();
         worker.channel.send(&WorkerRequest::Begin(theirs, given.is_original), &zip)?;
-        // Meanwhile. No guest runs before the first call.
+        // Done while the worker starts: no guest runs before the first call.
         let memory = worker.limit_memory(memory_limit(&policy.limits));
         let walls = loop {
             match worker.channel.receive(Some(Instant::now() + BEGIN)) {
@@ -162,26 +163,26 @@ impl WorkerLink {
         })
     }
 
-    /// A handle that ends calls.
+    /// Returns a handle that ends calls.
     ///
     /// # Errors
-    /// If the system has no more descriptors.
+    /// If the system has no descriptors left.
     pub fn interrupter(&self) -> Result<WorkerInterrupt, Error> {
         let control = self.worker.control.sender()?;
         Ok(WorkerInterrupt { requested: self.interrupt.clone(), control })
     }
 
-    /// The walls around the worker.
+    /// Returns the walls around the worker.
     pub fn walls(&self) -> Walls {
         self.walls
     }
 
-    /// The worker's process.
+    /// Returns the worker's process ID.
     pub fn pid(&self) -> u32 {
         self.worker.pid()
     }
 
-    /// Takes up a part of the session's state.
+    /// Sends a part of the session's state.
     ///
     /// # Errors
     /// If the worker is gone.
@@ -189,7 +190,7 @@ impl WorkerLink {
         self.send_request(&WorkerRequest::Restore(delta, is_elsewhere))
     }
 
-    /// Says what the shell knows.
+    /// Sends the shell's state.
     ///
     /// # Errors
     /// If the worker is gone.
@@ -200,7 +201,7 @@ impl WorkerLink {
     /// Reads or changes files.
     ///
     /// # Errors
-    /// If the worker is gone, or answers what is no answer.
+    /// If the worker is gone, or its answer is malformed.
     pub fn run_files(&mut self, asked: &Asked) -> Result<FilesResult, Error> {
         let bytes = postcard::to_stdvec(asked).map_err(|e| Error::Refused(e.to_string()))?;
         let count = bytes.len().div_ceil(PART).max(1);
@@ -242,10 +243,10 @@ impl WorkerLink {
         Ok(FilesResult { answer, changed, touched })
     }
 
-    /// Brings an interpreter back with the layers of its memory.
+    /// Restores an interpreter from the layers of its memory.
     ///
     /// # Errors
-    /// [`Error::Cell`] if it cannot come back; if the worker is gone.
+    /// [`Error::Cell`] if it cannot be restored; if the worker is gone.
     pub fn restore_cell(&mut self, head: CellHead, layers: &[Vec<u8>]) -> Result<(), Error> {
         for layer in layers {
             for (n, part) in layer.chunks(PART).enumerate() {
@@ -265,16 +266,16 @@ impl WorkerLink {
         }
     }
 
-    /// Has guests' requests served, from the next call on.
+    /// Sets the service that answers guests' requests from the next call on.
     pub fn set_service(&mut self, service: Arc<dyn Service>) {
         let names =
             SERVICES.iter().filter(|name| service.serves_node(name)).map(|n| (*n).to_owned());
-        // A worker that is gone is noticed by the next call.
+        // A failure is ignored, because the next call notices that the worker is gone.
         let _ = self.send_request(&WorkerRequest::Serves(names.collect()));
         self.service = Some(service);
     }
 
-    /// Passes a guest's request on, whose answer goes to the worker.
+    /// Passes a guest's request to the service, whose answer is sent to the worker.
     fn pass_request(&mut self, number: u64, name: &str, request: Vec<u8>) -> Result<(), Error> {
         let service =
             self.service.as_ref().filter(|s| SERVICES.contains(&name) && s.serves_node(name));
@@ -288,12 +289,12 @@ impl WorkerLink {
                 let (sender, answers) = mpsc::channel();
                 let (control, asked) = (self.worker.control.sender()?, self.asked.clone());
                 std::thread::Builder::new().stack_size(128 << 10).spawn(move || {
-                    // Until the session or the worker is gone.
+                    // Runs until the session or the worker is gone.
                     while let Ok(answer) = answers.recv() {
                         if control.send(&answer).is_err() {
                             return;
                         }
-                        // Not before: a worker that reads no answers gets no more of them.
+                        // Counted down only after sending, so that a worker that reads no answers cannot make more requests.
                         asked.fetch_sub(1, Ordering::Relaxed);
                     }
                 })?;
@@ -306,14 +307,14 @@ impl WorkerLink {
         let give = move |answer: Result<Vec<u8>, Errno>| {
             lock_mutex(&askers).remove(&number);
             let answer = answer.map(ByteBuf::from).map_err(|e| e.0);
-            // A worker that is gone waits for nothing.
+            // A failure is ignored, because a worker that is gone needs no answer.
             let _ = answers.send(ControlMessage::Answer(number, answer));
         };
         service.take_request(name, request, AnswerSlot::from_sender(give, asker));
         Ok(())
     }
 
-    /// Ends what earlier calls have left running.
+    /// Ends the processes that earlier calls have left running.
     ///
     /// # Errors
     /// If the worker is gone.
@@ -331,7 +332,7 @@ impl WorkerLink {
 
     fn send_request(&mut self, request: &WorkerRequest) -> Result<(), Error> {
         let sent = self.worker.channel.send(request, &[]);
-        // Why it is gone says more than that it is.
+        // The error says why the worker has ended, which is more useful than that it has.
         sent.map_err(|_| Error::Worker(self.worker.end().to_string()))
     }
 
@@ -362,8 +363,7 @@ impl WorkerLink {
                 });
                 Ok(done.with_output(got.stdout, got.stderr))
             }
-            // The command could not be run. That is the guest's or the caller's fault, not
-            // the worker's.
+            // The command could not be run, which is the fault of the guest or the caller, not of the worker.
             Ok(WorkerCallEnd::Failed(e)) => Err(e),
             Ok(WorkerCallEnd::Killed(why)) => {
                 let (exit_code, limit_hit) = match why {
@@ -378,7 +378,7 @@ impl WorkerLink {
                     truncated: true,
                     duration_ms: started.elapsed().as_secs_f64() * 1000.0,
                     limit_hit,
-                    // What it did was lost with it.
+                    // The call's changes were lost together with the worker.
                     files_truncated: true,
                     ..Outcome::default()
                 }));
@@ -399,7 +399,7 @@ impl WorkerLink {
         let limit = memory_limit(&self.limits);
         let mut look = Instant::now() + LOOK;
         loop {
-            // First of all, whatever the worker sends.
+            // Limits are checked first, whatever the worker sends.
             let now = Instant::now();
             if deadline.is_some_and(|d| now >= d) {
                 return Ok(WorkerCallEnd::Killed(KillReason::Deadline));
@@ -432,7 +432,7 @@ impl WorkerLink {
             let left = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
             let mut wants = pump.poll_fds();
             wants.push(PollFd::new(&self.worker.channel, PollFlags::IN));
-            // An interrupted wait is followed by another look at everything.
+            // An interrupted poll is harmless, because everything is checked again.
             let _ = poll(&mut wants, Some(&left));
         }
     }
@@ -476,7 +476,7 @@ impl WorkerLink {
             WorkerReply::Layer(bytes) => {
                 got.size += bytes.len() as u64;
                 got.layer.extend_from_slice(&bytes);
-                // Its memory is bounded like all memory.
+                // The memory for a worker's messages is bounded like all memory.
                 if got.size > state_limit(&self.limits).saturating_mul(2) + self.limits.memory {
                     return Err(Error::Worker("told of more than the session may hold".into()));
                 }
@@ -504,23 +504,23 @@ impl WorkerLink {
     }
 }
 
-/// Bytes that what a workspace had takes, about.
+/// Returns the approximate size in bytes of a workspace's original entries.
 fn touched_weight(part: &Touched) -> u64 {
     part.iter().map(|(path, _)| path.len() as u64 + 128).sum()
 }
 
-/// Bytes of its own that a worker may have.
+/// Returns the maximum memory in bytes that a worker may use for itself.
 fn memory_limit(limits: &Limits) -> u64 {
     limits.memory.saturating_add(limits.output.unwrap_or(0)).saturating_add(OWN)
 }
 
-/// Bytes of the session's state that the parent keeps at most.
+/// Returns the maximum size in bytes of the session's state that the parent keeps.
 pub fn state_limit(limits: &Limits) -> u64 {
     let disk = &limits.disk;
     disk.bytes.saturating_mul(2).saturating_add(disk.entries.saturating_mul(1024))
 }
 
-/// Pipes for the worker in place of the caller's streams, if it needs some.
+/// Makes pipes for the worker in place of the caller's streams, if it needs any.
 fn pipe_streams<'a>(
     exec: &Exec,
     streams: &'a InheritedStreams<'_>,
@@ -547,7 +547,7 @@ fn pipe_streams<'a>(
     ])
 }
 
-/// How a call ended, as far as the worker is concerned.
+/// The way a worker's call ended.
 enum WorkerCallEnd {
     Done(super::message::OutcomeHead),
     Failed(Error),

@@ -1,4 +1,4 @@
-//! What parent and worker say to each other.
+//! The messages between parent and worker.
 
 use crate::action::Exec;
 use crate::live::Touched;
@@ -12,96 +12,96 @@ use wasibox_vfs::Errno;
 use wasibox_vfs::delta::Delta;
 use wasibox_worker::jail::Walls;
 
-/// Bytes of output in one message.
+/// Maximum bytes of output in one message.
 pub const PART: usize = 1 << 20;
 
-/// From the parent, in this order.
+/// A request from the parent. Requests are sent in this order.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum WorkerRequest {
-    /// Open the image and map all machine code, which is known by the key in a folder. Answered by
-    /// [`Reply::Warm`], or by [`Reply::NotKept`] if there is some that was not made yet.
+    /// Opens the image and maps all its machine code from the `artifacts` folder, which the key identifies. Answered by
+    /// [`Reply::Warm`], or by [`Reply::NotKept`] if some of the code has not been made yet.
     Warm { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf>, stack: usize },
-    /// Instead of all others: compile and prepare what is not kept. Answered by [`Reply::Warm`].
+    /// Compiles and prepares everything that is not kept; sent instead of all other requests. Answered by [`Reply::Warm`].
     Keep { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf> },
-    /// Instead of all others: close a jail without a way out. Answered by [`Reply::Ready`].
+    /// Closes a jail for good, to probe the walls; sent instead of all other requests. Answered by [`Reply::Ready`].
     Probe,
-    /// Make another worker like this one, a child of the parent's, with the two descriptors that come
-    /// along as its sockets. Answered by [`Reply::Copied`].
+    /// Makes another worker like this one, as a child of the parent, with the two attached descriptors as its sockets. Answered
+    /// by [`Reply::Copied`].
     Copy,
-    /// Make the sandbox and close the jail. With it comes the file of a zip that is to be the workspace, and
-    /// whether it begins with what the zip has kept of a first session. Answered by [`Reply::Ready`].
+    /// Makes the sandbox and closes the jail. The file of a zip workspace is attached, if there is one; the flag says whether the
+    /// session begins with the original folder that the zip keeps. Answered by [`Reply::Ready`].
     Begin(Policy, bool),
-    /// A part of the session's files, between calls; true if they were so with another image. Not answered.
+    /// A part of the session's files, sent between calls; true if it was made with another image. Not answered.
     Restore(Delta, bool),
-    /// What the shell knows. Not answered.
+    /// The shell's state. Not answered.
     Shell(ByteBuf),
-    /// A piece of a layer of an interpreter's memory; the first one of it has `begins`. Not answered.
+    /// A piece of a layer of an interpreter's memory; the first piece of a layer has `begins`. Not answered.
     Layer { begins: bool, bytes: ByteBuf },
-    /// Bring an interpreter back with the layers that were sent. Answered by [`Reply::Restored`].
+    /// Restores an interpreter from the layers that were sent. Answered by [`Reply::Restored`].
     RestoreCell(CellHead),
-    /// End what earlier calls have left running. Not answered.
+    /// Ends the processes that earlier calls have left running. Not answered.
     EndBackground,
-    /// Forget an interpreter. Not answered.
+    /// Forgets an interpreter. Not answered.
     ForgetCell(String),
-    /// A part of a request about files: [`Asked`] in postcard, of which the last is followed by an answer:
-    /// [`Reply::Changed`]s and [`Reply::Answer`]s.
+    /// A part of a request about files, which is an [`Asked`] in postcard. The last part is answered by [`Reply::Changed`]s and
+    /// [`Reply::Answer`]s.
     Files { is_last: bool, bytes: ByteBuf },
-    /// Which of the bridge's nodes the parent serves, by [`Reply::Ask`]. Not answered.
+    /// Names the bridge's nodes that the parent serves, by [`Reply::Ask`]. Not answered.
     Serves(Vec<String>),
-    /// Run a command. With it come descriptors for what is not given or captured: standard
-    /// input, output, error. Answered by [`Reply::Changed`]s, [`Reply::Shell`],
-    /// [`Reply::Layer`]s and [`Reply::Cell`], [`Reply::Output`]s and [`Reply::OutcomeHead`].
+    /// Runs a command. Attached are descriptors for those of standard input, output and error that are neither given nor
+    /// captured. Answered by [`Reply::Changed`]s, [`Reply::Shell`], [`Reply::Layer`]s and [`Reply::Cell`], [`Reply::Output`]s and
+    /// [`Reply::OutcomeHead`].
     Call(Exec),
 }
 
-/// A request about files, with the directory that relative paths are from.
+/// A request about files, and the directory from which its relative paths start.
 pub type Asked = (String, wasibox_files::Request);
-/// What has come of it.
+/// The result of such a request.
 pub type Answered = Result<wasibox_files::Answer, wasibox_files::FilesError>;
 
-/// An interpreter but for its memory.
+/// An interpreter without its memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellHead {
     pub name: String,
-    /// What its memory is of use with.
+    /// The digest of the module that its memory fits.
     pub module: [u8; 32],
     pub rest: ByteBuf,
-    /// It is a copy of one that may go on elsewhere.
+    /// Whether it is a copy of an interpreter that may continue elsewhere.
     pub is_fork: bool,
 }
 
-/// What has changed in an interpreter, but for its memory.
+/// The changes of an interpreter, without its memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellTail {
     pub name: String,
     pub module: [u8; 32],
-    /// How many of the layers of its memory stay that were told before.
+    /// The number of memory layers, of those reported before, that remain valid.
     pub keep: usize,
     pub rest: ByteBuf,
 }
 
-/// On the control socket, at any time.
+/// A message on the control socket, sent at any time.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ControlMessage {
-    /// End what runs, or what runs next.
+    /// Ends the running call or, if there is none, the next one.
     Interrupt,
-    /// Connects the descriptor that comes with it to that port of the session's loopback.
+    /// Connects the attached descriptor to this port of the session's loopback.
     Connect(u16),
-    /// The answer to the request of that number, or the number of an error.
+    /// The answer to the request with this number, or an errno.
     Answer(u64, Result<ByteBuf, u16>),
 }
 
-/// From the worker. Any request can be answered by [`Reply::Failed`].
+/// A message from the worker. Any request can be answered by [`Reply::Failed`].
 #[derive(Debug, Serialize, Deserialize)]
 pub enum WorkerReply {
-    /// A line for whoever waits.
+    /// A line about progress for the user.
     Progress(String),
     Warm,
     NotKept,
-    /// The new worker's process.
+    /// The process ID of the new worker.
     Copied(u32),
     Ready(Walls),
-    /// Captured output.
+    /// A part of the captured output.
     Output {
         error: bool,
         bytes: ByteBuf,
@@ -112,21 +112,21 @@ pub enum WorkerReply {
         name: String,
         request: ByteBuf,
     },
-    /// No guest waits for the answer to the request of that number any more. It is answered all the same.
+    /// The guest no longer waits for the answer to the request with this number. It is answered all the same.
     GaveUp(u64),
-    /// What the call has changed of the session.
+    /// The changes that the call has made to the session.
     Changed(Delta),
-    /// What the workspace, a folder of the host, had where the call has changed something.
+    /// The original entries of the workspace, a host's folder, at the paths that the call has changed.
     Touched(Touched),
-    /// What the shell knows now.
+    /// The new state of the shell.
     Shell(ByteBuf),
-    /// A piece of the layer upon what was told before of the interpreter that ran.
+    /// A piece of the new memory layer of the interpreter that ran, on top of those reported before.
     Layer(ByteBuf),
-    /// All else that the interpreter is, behind that.
+    /// The rest of the interpreter's state, sent after its layer.
     Cell(CellTail),
-    /// Why an interpreter cannot come back, if it cannot.
+    /// The reason why an interpreter could not be restored, or `None` if it was.
     Restored(Option<String>),
-    /// A part of the answer to a request about files: [`Answered`] in postcard.
+    /// A part of the answer to a request about files, which is an [`Answered`] in postcard.
     Answer {
         is_last: bool,
         bytes: ByteBuf,
@@ -135,7 +135,7 @@ pub enum WorkerReply {
     Failed(ErrorMessage),
 }
 
-/// An [`Outcome`] but for its output.
+/// An [`Outcome`] without its output.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct OutcomeHead {
     exit_code: u8,
@@ -155,7 +155,7 @@ pub struct OutcomeHead {
 }
 
 impl OutcomeHead {
-    /// Takes the outcome apart: standard output, standard error, all else.
+    /// Splits an outcome into standard output, standard error and the rest.
     pub fn split(o: Outcome) -> (Vec<u8>, Vec<u8>, OutcomeHead) {
         let done = OutcomeHead {
             exit_code: o.exit_code,
@@ -176,7 +176,7 @@ impl OutcomeHead {
         (o.stdout, o.stderr, done)
     }
 
-    /// Puts it together again.
+    /// Puts an outcome together from its parts.
     pub fn with_output(self, stdout: Vec<u8>, stderr: Vec<u8>) -> Outcome {
         Outcome {
             exit_code: self.exit_code,
@@ -200,7 +200,7 @@ impl OutcomeHead {
     }
 }
 
-/// An [`Error`] on its way to the parent: those that callers tell apart, and texts.
+/// An [`Error`] in the form in which it is sent to the parent: the variants that callers distinguish, and text for all others.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ErrorMessage {
     NotFound(String),

@@ -1,4 +1,4 @@
-//! Workers made ahead of need.
+//! A pool of workers that are started ahead of need.
 
 use super::message::{WorkerReply, WorkerRequest};
 use crate::session::Error;
@@ -12,40 +12,39 @@ use wasibox_worker::channel::Channel;
 use wasibox_worker::child::Worker;
 use wasibox_worker::jail::Walls;
 
-/// The variable that names the program for workers.
+/// The environment variable that names the worker program.
 pub const VARIABLE: &str = "WASIBOX_WORKER";
 
-/// How long a worker may take to become warm, which includes compiling the image once.
+/// The time that a worker may take to become warm, which includes compiling the image once.
 const WARMING: Duration = Duration::from_secs(1800);
 
-/// How long a warm worker may take to make another one, on a busy machine.
+/// The time that a warm worker may take to make another one on a busy machine.
 const COPYING: Duration = Duration::from_secs(30);
 
-/// How long a session has the processor to itself before another worker is made.
+/// The time during which a new session has the processor to itself before another worker is made.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What workers are made of.
+/// The options of a pool.
 #[derive(Clone)]
 pub struct PoolOptions {
     /// The image that all sessions of the pool use.
     pub image: PathBuf,
-    /// Where machine code is kept. Workers do not compile, so there must be such a folder.
+    /// The folder in which machine code is kept. It is required, because workers do not compile.
     pub artifacts: Option<PathBuf>,
-    /// The program that serves as a worker: `runner`, or one that calls
-    /// [`worker_main`](crate::worker_main) when its first argument is `worker`. By default
-    /// `$WASIBOX_WORKER`, else this process's own program if it is named `runner`, else a `runner` beside
-    /// it or beside the image.
+    /// The program that serves as a worker: `runner`, or one that calls [`worker_main`](crate::worker_main) when its first
+    /// argument is `worker`. The default is `$WASIBOX_WORKER`, otherwise this process's own program if it is named `runner`,
+    /// otherwise a `runner` beside it or beside the image.
     pub program: Option<PathBuf>,
-    /// Workers that are kept ready. One session takes one.
+    /// The number of workers that are kept ready. Each session takes one.
     pub warm: usize,
-    /// Told of what takes time, one line each.
+    /// Receives a line of text for each operation that takes time.
     pub progress: Arc<dyn Fn(&str) + Send + Sync>,
     /// Whether sessions are refused on a host that lacks a wall.
     pub require_walls: bool,
 }
 
 impl PoolOptions {
-    /// Two warm workers, machine code in [`crate::default_artifact_dir`], no progress, and whatever walls
+    /// Returns the defaults: two warm workers, machine code in [`crate::default_artifact_dir`], no progress, and the walls that
     /// the host has.
     pub fn new(image: impl Into<PathBuf>) -> PoolOptions {
         PoolOptions {
@@ -59,9 +58,9 @@ impl PoolOptions {
     }
 }
 
-/// Warm workers for sessions of one image.
+/// Warm workers for the sessions of one image.
 ///
-/// They are started by a thread of the pool's own, with which they would end, and die with the pool. Each
+/// They are started by a thread of the pool, because they end with the thread that started them, and they die with the pool. Each
 /// session holds the pool.
 pub struct WorkerPool {
     shared: Arc<PoolInner>,
@@ -76,11 +75,11 @@ struct PoolInner {
 #[derive(Default)]
 struct PoolState {
     ready: VecDeque<Worker>,
-    /// The process that the others are copies of.
+    /// The process ID of the worker of which the others are copies.
     first: Option<u32>,
-    /// When a session last began.
+    /// The time at which the last session began.
     begun: Option<Instant>,
-    /// Sessions that wait for one.
+    /// The number of sessions that wait for a worker.
     waiting: usize,
     failure: Option<Arc<str>>,
     closed: bool,
@@ -96,7 +95,7 @@ impl WorkerPool {
     /// Starts making workers.
     ///
     /// # Errors
-    /// If the image or the worker's program cannot be found.
+    /// If the image or the worker program cannot be found.
     pub fn new(mut options: PoolOptions) -> Result<Arc<WorkerPool>, Error> {
         let here = |path: &Path| {
             path.canonicalize().map_err(|e| Error::Refused(format!("{}: {e}", path.display())))
@@ -115,12 +114,12 @@ impl WorkerPool {
         Ok(Arc::new(WorkerPool { shared, options }))
     }
 
-    /// What it was made with.
+    /// Returns the pool's options.
     pub fn options(&self) -> &PoolOptions {
         &self.options
     }
 
-    /// A warm worker; waits for one.
+    /// Takes a warm worker; waits for one if necessary.
     pub(super) fn take(&self) -> Result<Worker, Error> {
         let mut state = self.shared.lock_state();
         state.waiting += 1;
@@ -141,17 +140,17 @@ impl WorkerPool {
         taken
     }
 
-    /// The process of which the workers are copies, once there is one.
+    /// Returns the process ID of the worker of which the others are copies, once it exists.
     pub fn first_pid(&self) -> Option<u32> {
         self.shared.lock_state().first
     }
 
-    /// How many workers are ready now.
+    /// Returns the number of workers that are ready now.
     pub fn ready_count(&self) -> usize {
         self.shared.lock_state().ready.len()
     }
 
-    /// Waits until as many workers are ready as are kept, or making one failed.
+    /// Waits until the configured number of workers is ready, or making one failed.
     pub fn warm_up(&self) {
         let mut state = self.shared.lock_state();
         while state.ready.len() < self.options.warm && state.failure.is_none() {
@@ -169,9 +168,9 @@ impl Drop for WorkerPool {
     }
 }
 
-/// The life of the pool's thread.
+/// The loop of the pool's thread.
 fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
-    // Has everything loaded, and never a session: the others are its copies and share its memory.
+    // It has loaded everything and never has a session: the others are its copies and share its memory.
     let mut first: Option<Worker> = None;
     loop {
         let mut state = shared.lock_state();
@@ -181,11 +180,11 @@ fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
             state = shared.changed.wait(state).unwrap_or_else(|e| e.into_inner());
         }
         if state.closed {
-            // Workers that sessions still have end with this thread, so it stays as long as they do:
-            // a session holds the pool, and the pool is gone.
+            // Workers of running sessions would end with this thread. There are none, because a session holds the pool, and the
+            // pool is gone.
             return;
         }
-        // The session that got one is beginning now: its successor can wait, unless a session waits.
+        // The session that got a worker is starting now, so making the next one can wait, unless another session waits.
         let pause = state.begun.and_then(|at| PAUSE.checked_sub(at.elapsed()));
         let is_needed = state.waiting > state.ready.len();
         if let Some(pause) = pause.filter(|pause| !pause.is_zero() && !is_needed) {
@@ -198,12 +197,12 @@ fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
             Some(first) => copy_worker(first),
             None => Err(Error::NoWorker),
         };
-        // The first of all, or the one that was is gone.
+        // The first worker of all, or its replacement if it is gone.
         let mut made = made.or_else(|_| copy_worker(first.insert(warm_worker(options, program)?)));
         let mut state = shared.lock_state();
         state.first = first.as_ref().map(Worker::pid);
         if state.waiting > state.ready.len() {
-            // The session has it enclosed while it gets ready.
+            // The session encloses it in its cgroup while it starts.
             state.begun = Some(Instant::now());
         } else {
             drop(state);
@@ -220,7 +219,7 @@ fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
     }
 }
 
-/// A copy of a warm worker.
+/// Makes a copy of a warm worker.
 fn copy_worker(first: &mut Worker) -> Result<Worker, Error> {
     let (channel, theirs) = Channel::pair()?;
     let (control, their_control) = Channel::pair()?;
@@ -253,7 +252,7 @@ fn warm_worker(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
     warm.ok_or_else(|| Error::Refused("machine code cannot be kept for workers".into()))
 }
 
-/// A new process that has done what is asked; `None` if it could not for want of machine code.
+/// Starts a process and sends it a request; `None` if it failed because machine code is missing.
 fn ask_worker(
     options: &PoolOptions,
     program: &Path,
@@ -261,7 +260,8 @@ fn ask_worker(
 ) -> Result<Option<Worker>, Error> {
     let mut worker = Worker::start(program)?;
     worker.channel.send(request, &[])?;
-    // Not for its own sake, it runs no guest: the kernel's wait passes now, and the first copy is moved in no time.
+    // It runs no guest, so it does not need a cgroup itself. But the kernel's delay passes now, so that the first copy is moved
+    // at once.
     worker.enter_cgroup();
     let deadline = Some(Instant::now() + WARMING);
     loop {
@@ -277,10 +277,10 @@ fn ask_worker(
     }
 }
 
-/// Finds out which walls this host has, by closing a jail around a process of `program`.
+/// Determines which walls this host has, by closing a jail around a process of `program`.
 ///
 /// # Errors
-/// If there is no such process to be had.
+/// If the process cannot be started.
 pub fn probe_walls(program: &Path) -> Result<Walls, Error> {
     let mut worker = Worker::start(program)?;
     worker.channel.send(&WorkerRequest::Probe, &[])?;
@@ -295,7 +295,7 @@ pub fn probe_walls(program: &Path) -> Result<Walls, Error> {
     }
 }
 
-/// The program for workers, where nobody has named one.
+/// Returns the default worker program.
 fn find_program(image: &Path) -> Option<PathBuf> {
     if let Some(named) = std::env::var_os(VARIABLE).filter(|v| !v.is_empty()) {
         return PathBuf::from(named).canonicalize().ok();

@@ -1,8 +1,7 @@
-//! Copying between the caller's streams and a worker's pipes while the worker is waited for.
+//! Copies between the caller's streams and a worker's pipes while the parent waits for the worker.
 //!
-//! A worker never gets the streams themselves: what it could do to a terminal or to another
-//! reader of the caller's input is not the guest's to do. A terminal gets text and colours only, as from a
-//! sandbox in this process.
+//! A worker never gets the streams themselves, because a guest must not be able to act on a terminal or on another reader of the
+//! caller's input. A terminal receives text and colours only, as from a sandbox in this process.
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
@@ -10,14 +9,14 @@ use std::io::IsTerminal;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use wasibox_sandbox::terminal::Filter;
 
-/// Bytes on their way.
+/// Size in bytes of the copy buffer.
 const ROOM: usize = 64 << 10;
-/// Reads and writes of a stream before the caller looks at the time again: a guest may write without end.
+/// Maximum number of reads and writes of a stream before the caller checks the time again, because a guest may write without end.
 const STEPS: usize = 64;
-/// Looks at the streams after a call has ended.
+/// Maximum number of rounds after a call has ended.
 const ROUNDS: usize = 1000;
 
-/// One stream: from one descriptor to another.
+/// The copying of one stream from one descriptor to another.
 struct StreamCopy<'a> {
     from: Option<StreamEnd<'a>>,
     to: Option<StreamEnd<'a>>,
@@ -26,7 +25,7 @@ struct StreamCopy<'a> {
 }
 
 enum StreamEnd<'a> {
-    /// Closed as soon as it is of no more use, so that the worker sees the end.
+    /// Closed as soon as it is no longer needed, so that the worker sees the end.
     Pipe(OwnedFd),
     Callers(BorrowedFd<'a>),
 }
@@ -45,10 +44,10 @@ impl AsFd for StreamEnd<'_> {
 pub struct OutputPump<'a>(Vec<StreamCopy<'a>>);
 
 impl<'a> OutputPump<'a> {
-    /// Copies from the caller's `from`; the end of the pipe for the worker.
+    /// Copies from the caller's `from`. Returns the worker's end of the pipe.
     ///
     /// # Errors
-    /// If the system has no more descriptors.
+    /// If the system has no descriptors left.
     pub fn add_input(&mut self, from: BorrowedFd<'a>) -> std::io::Result<OwnedFd> {
         let (theirs, ours) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&ours, true)?;
@@ -56,10 +55,10 @@ impl<'a> OutputPump<'a> {
         Ok(theirs)
     }
 
-    /// Copies to the caller's `to`; the end of the pipe for the worker. With `raw`, a terminal gets every byte.
+    /// Copies to the caller's `to`. Returns the worker's end of the pipe. With `raw`, a terminal receives every byte.
     ///
     /// # Errors
-    /// If the system has no more descriptors.
+    /// If the system has no descriptors left.
     pub fn add_output(&mut self, to: BorrowedFd<'a>, raw: bool) -> std::io::Result<OwnedFd> {
         let filter = (!raw && to.is_terminal()).then(Filter::default);
         let (ours, theirs) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
@@ -71,12 +70,12 @@ impl<'a> OutputPump<'a> {
         self.0.push(StreamCopy { from: Some(from), to: Some(to), bytes: Vec::new(), filter });
     }
 
-    /// What must be waited for, beside the worker.
+    /// Returns the descriptors to poll in addition to the worker's.
     pub fn poll_fds(&self) -> Vec<PollFd<'_>> {
         self.0.iter().filter_map(StreamCopy::poll_fd).collect()
     }
 
-    /// Copies what can be copied without waiting.
+    /// Copies everything that can be copied without blocking.
     pub fn run(&mut self) {
         for copy in &mut self.0 {
             for _ in 0..STEPS {
@@ -87,12 +86,12 @@ impl<'a> OutputPump<'a> {
         }
     }
 
-    /// Copies what the worker has left in its pipes, once it has nothing more to write; waits for
-    /// the caller's reader, as long as `patient` says.
+    /// Copies the rest of the worker's pipes once it has nothing more to write; waits for the caller's reader as long as
+    /// `patient` allows.
     pub fn drain_pipes(&mut self, patient: &mut dyn FnMut(&mut [PollFd<'_>]) -> bool) {
         self.0
             .retain(|copy| matches!(copy.from, Some(StreamEnd::Pipe(_))) || !copy.bytes.is_empty());
-        // What was in the pipes takes few rounds; a worker that goes on writing is not followed.
+        // The contents of the pipes take few rounds; a worker that keeps writing is cut off.
         for _ in 0..ROUNDS {
             self.run();
             let mut wants: Vec<PollFd<'_>> = self
@@ -111,7 +110,7 @@ impl<'a> OutputPump<'a> {
 impl StreamCopy<'_> {
     fn poll_fd(&self) -> Option<PollFd<'_>> {
         if self.bytes.is_empty() {
-            // The reader's end is needed too: without it there is nothing to copy for.
+            // The reader's end is checked too, because without it there is no point in copying.
             self.to.as_ref()?;
             Some(PollFd::from_borrowed_fd(self.from.as_ref()?.as_fd(), PollFlags::IN))
         } else {
@@ -119,7 +118,7 @@ impl StreamCopy<'_> {
         }
     }
 
-    /// Reads or writes once; whether it is worth another look.
+    /// Reads or writes once, and returns whether it is worth trying again.
     fn step(&mut self) -> bool {
         if !self.is_ready() {
             return false;
@@ -143,7 +142,7 @@ impl StreamCopy<'_> {
             return false;
         }
         let Some(to) = &self.to else { return false };
-        // A pipe that has room for a part takes at least this much without waiting.
+        // A writable pipe takes at least this much without blocking.
         let part = &self.bytes[..self.bytes.len().min(libc_pipe_buf())];
         match rustix::io::write(to, part) {
             Ok(n) => {
@@ -170,7 +169,7 @@ impl StreamCopy<'_> {
     }
 }
 
-/// What a pipe that is ready for writing takes whole (pipe(7), `PIPE_BUF`).
+/// Returns the number of bytes that a writable pipe takes in one piece (pipe(7), `PIPE_BUF`).
 const fn libc_pipe_buf() -> usize {
     4096
 }

@@ -1,4 +1,4 @@
-//! The worker's half.
+//! The worker's end.
 
 use super::asks::HostAsks;
 use super::message::{ControlMessage, ErrorMessage, OutcomeHead, PART, WorkerReply, WorkerRequest};
@@ -23,7 +23,7 @@ use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, JailError, Wall, Walls};
 use wasibox_workspace::Overlay;
 
-/// Why a worker ends early.
+/// The reason why a worker ends early.
 #[derive(Debug, thiserror::Error)]
 enum WorkerError {
     #[error("standard streams: {0}")]
@@ -36,21 +36,21 @@ enum WorkerError {
     Order,
 }
 
-/// As [`main`], with a thread of `hole` in the jailed process: for tests of the jail, which play a kernel or
-/// an engine with a fault that the guest has found.
+/// Runs a worker as [`main`] does, with `hole` on a thread in the jailed process: for tests of the jail, which simulate a fault
+/// of the kernel or the engine that a guest has found.
 #[doc(hidden)]
 pub fn main_with_hole(hole: fn(&Vfs)) -> ExitCode {
     main_with(Some(hole))
 }
 
-/// Is a worker: serves the parent at standard input and output until it is gone. The process must
-/// have done nothing before.
+/// Runs a worker, which serves the parent on standard input and output until the parent is gone. Must be called before the
+/// process does anything else.
 pub fn main() -> ExitCode {
     main_with(None)
 }
 
-/// Makes a write beyond the limit of file sizes (RLIMIT_FSIZE) an error, not the end of the process: what a
-/// guest writes through a mount is its own failure. Workers do so by themselves.
+/// Makes a write beyond the limit of file sizes (RLIMIT_FSIZE) an error instead of the end of the process, because a guest's
+/// write through a mount is the guest's own failure. Workers call this by themselves.
 pub fn ignore_file_size_signal() {
     // Without a handler, such a write ends the process as before.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
@@ -101,7 +101,7 @@ fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
     else {
         return Ok(());
     };
-    // Threads may begin now: they are born into the jail.
+    // Threads may start from here on, because they inherit the jail.
     let interrupt = sandbox.interrupt_handle();
     let asks = HostAsks::new(channel.sender()?);
     let asked = asks.clone();
@@ -121,7 +121,7 @@ fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
                 }
             }
         }
-        // The parent is gone. What runs could run for long.
+        // The parent is gone, and the running call could take long.
         std::process::exit(0);
     });
     if let Some(hole) = hole {
@@ -131,15 +131,15 @@ fn serve_parent(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
     serve_calls(&mut channel, &mut LocalSandbox::with_overlay(sandbox, overlay), &asks)
 }
 
-/// A session of processes of its own, which ends with the parent.
+/// Puts the process into a session (setsid(2)) of its own that ends with the parent.
 fn separate_session() -> Result<(), WorkerError> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     rustix::process::setsid()?;
     Ok(())
 }
 
-/// Makes workers like this one for as long as they are asked for. Returns in the process that has a
-/// session to begin, with its sockets.
+/// Makes copies of this worker as long as they are requested. Returns in the process that has a session to begin, with its
+/// sockets.
 fn make_copies(
     mut channel: Channel,
     mut control: Channel,
@@ -169,7 +169,7 @@ fn make_copies(
     }
 }
 
-/// The sockets to the parent; nothing remains as standard input and output.
+/// Takes the sockets to the parent from standard input and output, which are replaced by `/dev/null`.
 fn take_sockets() -> Result<(Channel, Channel), WorkerError> {
     let channel = std::io::stdin().as_fd().try_clone_to_owned()?;
     let control = std::io::stdout().as_fd().try_clone_to_owned()?;
@@ -179,7 +179,7 @@ fn take_sockets() -> Result<(Channel, Channel), WorkerError> {
     Ok((Channel::new(channel), Channel::new(control)))
 }
 
-/// Sends an answer made of a result, or what went wrong.
+/// Sends an answer made from a result, or its error.
 fn send_answer<T>(
     channel: &Channel,
     result: Result<T, Error>,
@@ -204,13 +204,13 @@ fn prepare_image(
     stack: usize,
 ) -> Result<PreparedImage, Error> {
     let sender = channel.sender()?;
-    // Nobody waits for a line: a parent that is gone is noticed elsewhere.
+    // A failure is ignored, because the loss of the parent is noticed elsewhere.
     let progress = move |line: &str| drop(sender.send(&WorkerReply::Progress(line.to_owned())));
     let image = Arc::new(Image::open(&image)?);
     Ok(PreparedImage::new(image, Some(artifacts), Arc::new(progress), stack))
 }
 
-/// The image with all machine code; `None` if some is not kept.
+/// Returns the image with all machine code; `None` if some of it is not kept.
 fn warm_image(
     channel: &Channel,
     image: PathBuf,
@@ -221,12 +221,12 @@ fn warm_image(
     Ok(prepared.load_kept()?.then_some(prepared))
 }
 
-/// Makes what is not kept. Programs run to be prepared, so this has a jail, too: one that leaves
-/// the folder for machine code.
+/// Makes and keeps missing machine code. Programs run while they are prepared, so this has a jail as well, which leaves the
+/// folder for machine code accessible.
 fn keep_code(channel: &Channel, image: PathBuf, artifacts: PathBuf) -> Result<(), Error> {
     std::fs::create_dir_all(&artifacts)?;
     let prepared = prepare_image(channel, image, artifacts.clone(), Limits::default().stack)?;
-    // Makes the key, if there is none, while that can still be done.
+    // Makes the key, if there is none, while that is still possible.
     let _ = prepared.is_compiled();
     let read = prepared.own_files().into_iter().filter(|path| path.exists()).collect();
     let jail = Jail { read, write: vec![artifacts], code: NewCode::Mapped };
@@ -234,7 +234,7 @@ fn keep_code(channel: &Channel, image: PathBuf, artifacts: PathBuf) -> Result<()
     Ok(prepared.load_all()?)
 }
 
-/// Closes a jail that leaves nothing, and tries one thing that it must not leave.
+/// Closes a jail that leaves nothing accessible, and tries one access that it must prevent.
 fn probe_jail() -> Result<Walls, Error> {
     let jail = Jail { read: Vec::new(), write: Vec::new(), code: NewCode::Known(Vec::new()) };
     let mut walls = jail.close().map_err(|e| Error::Refused(e.to_string()))?;
@@ -352,7 +352,7 @@ fn serve_files(
 }
 
 fn tell_touched(channel: &Channel, here: &mut LocalSandbox) -> Result<(), WorkerError> {
-    // A path is 4 KiB at most: no message is too long.
+    // A path has at most 4 KiB, so no message is too long.
     for part in here.take_touched().chunks(128) {
         channel.send(&WorkerReply::Touched(part.to_vec()), &[])?;
     }
@@ -377,7 +377,7 @@ fn run_call(
             let inherited = InheritedStreams { stdin: &stdin, stdout: &stdout, stderr: &stderr };
             run::exec_command(sandbox, exec, &inherited)
         }
-        // All is given or captured.
+        // All streams are given or captured.
         Err(_) => {
             let null = std::io::stderr();
             run::exec_command(
