@@ -54,7 +54,7 @@ const MAX_NAME: u32 = 256;
 struct OpenSocket(Arc<OpenDescription>);
 
 impl OpenSocket {
-    fn open_socket<H: Host>(c: &GuestCall<'_, H>, fd: Fd) -> Result<OpenSocket, Errno> {
+    fn socket_of<H: Host>(c: &GuestCall<'_, H>, fd: Fd) -> Result<OpenSocket, Errno> {
         let open = open_file(c, fd)?;
         if matches!(open.file, VfsFile::Socket(_)) {
             Ok(OpenSocket(open))
@@ -186,7 +186,7 @@ pub fn sock_pair<H: Host>(c: &mut GuestCall<'_, H>, domain: Domain, a: u32, b: u
 /// # Errors
 /// EADDRINUSE, EADDRNOTAVAIL outside of the loopback, EINVAL if it is bound, ENOTSUP for a path in the file system.
 pub fn sock_bind<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     Ok(open.socket()?.bind(read_address(c, address)?)?)
 }
 
@@ -195,7 +195,7 @@ pub fn sock_bind<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys
 /// # Errors
 /// ENOTSUP for datagrams, EINVAL for a connection.
 pub fn sock_listen<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, backlog: u32) -> Sys {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     // A negative number is the most, as in Linux.
     Ok(open.socket()?.listen(backlog as usize)?)
 }
@@ -206,7 +206,7 @@ pub fn sock_listen<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, backlog: u32) -> S
 /// ECONNREFUSED where nobody listens, ENETUNREACH outside of the loopback, EINPROGRESS if the descriptor does not wait or the
 /// time for connecting is over.
 pub fn sock_connect<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     let to = read_address(c, address)?;
     let at_once = open.0.is_nonblocking();
     loop {
@@ -226,7 +226,7 @@ fn accept_socket<H: Host>(
     flags: FdFlags,
     out: u32,
 ) -> Result<SocketAddress, Halt> {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     // Otherwise a connection would be lost that nobody has seen.
     lock_mutex(&c.process.fds).check_room()?;
     let socket = loop {
@@ -266,7 +266,7 @@ pub fn sock_accept_v2<H: Host>(
 
 /// `getsockname(2)`.
 pub fn sock_addr_local<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
-    let address = OpenSocket::open_socket(c, fd)?.socket()?.local_address();
+    let address = OpenSocket::socket_of(c, fd)?.socket()?.local_address();
     put_address(c, out, &address)
 }
 
@@ -275,13 +275,13 @@ pub fn sock_addr_local<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> S
 /// # Errors
 /// ENOTCONN.
 pub fn sock_addr_peer<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
-    let address = OpenSocket::open_socket(c, fd)?.socket()?.peer_address()?;
+    let address = OpenSocket::socket_of(c, fd)?.socket()?.peer_address()?;
     put_address(c, out, &address)
 }
 
 /// How far a connection is (`sockstatus`): 0 not yet, 1 there, 2 over, 3 failed.
 pub fn sock_status<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
-    let status = match OpenSocket::open_socket(c, fd)?.socket()?.status() {
+    let status = match OpenSocket::socket_of(c, fd)?.socket()?.status() {
         SocketStatus::Opening => 0,
         SocketStatus::Opened => 1,
         SocketStatus::Closed => 2,
@@ -295,7 +295,7 @@ pub fn sock_status<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
 /// # Errors
 /// EINVAL for other bits or none, ENOTCONN.
 pub fn sock_shutdown<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, how: u32) -> Sys {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     if how == 0 || how & !(SHUT_READ | SHUT_WRITE) != 0 {
         return Err(Errno::INVAL.into());
     }
@@ -451,7 +451,7 @@ pub fn sock_recv<H: Host>(
     what: SocketTransfer,
     told: ReceiveResult,
 ) -> Sys {
-    let (open, list) = (OpenSocket::open_socket(c, fd)?, read_iovs(c, what.vectors)?);
+    let (open, list) = (OpenSocket::socket_of(c, fd)?, read_iovs(c, what.vectors)?);
     let (n, _) = receive(c, &open.0, &list, what.flags)?;
     c.mem.put_bytes(told.flags, &0u16.to_le_bytes())?;
     put_count(c, told.count, n)
@@ -465,7 +465,7 @@ pub fn sock_recv_from<H: Host>(
     told: ReceiveResult,
     from: u32,
 ) -> Sys {
-    let (open, list) = (OpenSocket::open_socket(c, fd)?, read_iovs(c, what.vectors)?);
+    let (open, list) = (OpenSocket::socket_of(c, fd)?, read_iovs(c, what.vectors)?);
     let (n, sender) = receive(c, &open.0, &list, what.flags)?;
     c.mem.put_bytes(told.flags, &0u16.to_le_bytes())?;
     put_address(c, from, &sender)?;
@@ -477,7 +477,7 @@ pub fn sock_recv_from<H: Host>(
 /// # Errors
 /// ENOTSUP for a flag that is unknown; EMSGSIZE, EAGAIN, ENOTCONN, EDESTADDRREQ, EPIPE, ENOBUFS.
 pub fn sock_send<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, what: SocketTransfer, out: u32) -> Sys {
-    let (open, list) = (OpenSocket::open_socket(c, fd)?, read_iovs(c, what.vectors)?);
+    let (open, list) = (OpenSocket::socket_of(c, fd)?, read_iovs(c, what.vectors)?);
     let n = send(c, &open.0, &list, what.flags, None)?;
     put_count(c, out, n)
 }
@@ -490,7 +490,7 @@ pub fn sock_send_to<H: Host>(
     to: u32,
     out: u32,
 ) -> Sys {
-    let (open, list) = (OpenSocket::open_socket(c, fd)?, read_iovs(c, what.vectors)?);
+    let (open, list) = (OpenSocket::socket_of(c, fd)?, read_iovs(c, what.vectors)?);
     // A connection's bytes go where it leads, whatever address is given.
     let to = match open.socket()?.kind() {
         SocketKind::Stream => None,
@@ -521,7 +521,7 @@ fn parse_flag(option: u32) -> Result<SocketFlag, Errno> {
 /// # Errors
 /// ENOPROTOOPT.
 pub fn sock_set_opt_flag<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, on: u32) -> Sys {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     open.socket()?.options().set_flag(parse_flag(option)?, on & 0xff != 0);
     Ok(())
 }
@@ -531,7 +531,7 @@ pub fn sock_set_opt_flag<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32,
 /// # Errors
 /// ENOPROTOOPT.
 pub fn sock_get_opt_flag<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     let socket = open.socket()?;
     let on = match option {
         LISTENING => socket.is_listening(),
@@ -561,7 +561,7 @@ pub fn sock_set_opt_time<H: Host>(
     option: u32,
     value: u32,
 ) -> Sys {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     let b: [u8; 16] = c.mem.read_array(value)?;
     let ns = u64::from_le_bytes(<[u8; 8]>::try_from(&b[8..]).unwrap_or_default());
     let value = (b[0] != 0).then(|| Duration::from_nanos(ns));
@@ -574,7 +574,7 @@ pub fn sock_set_opt_time<H: Host>(
 /// # Errors
 /// ENOPROTOOPT.
 pub fn sock_get_opt_time<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     let value = open.socket()?.options().time(parse_time(option)?);
     let ns = value.map_or(0, |t| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX));
     let mut b = [0u8; 16];
@@ -605,7 +605,7 @@ pub fn sock_set_opt_size<H: Host>(
     option: u32,
     value: u64,
 ) -> Sys {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     open.socket()?.set_size(parse_size(option)?, value);
     Ok(())
 }
@@ -615,7 +615,7 @@ pub fn sock_set_opt_size<H: Host>(
 /// # Errors
 /// ENOPROTOOPT.
 pub fn sock_get_opt_size<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
-    let open = OpenSocket::open_socket(c, fd)?;
+    let open = OpenSocket::socket_of(c, fd)?;
     let socket = open.socket()?;
     let value = match (option, socket.kind()) {
         (LAST_ERROR, _) => socket.take_error().map_or(0, |e| e.0.into()),

@@ -21,7 +21,7 @@ impl FixedPoint {
         FixedPoint { places, unit }
     }
 
-    fn from_decimal(&self, x: &Decimal) -> BigInt {
+    fn fixed_from(&self, x: &Decimal) -> BigInt {
         x.to_fixed(self.places)
     }
 
@@ -170,7 +170,7 @@ pub(super) fn call_function(
         ("c", [x]) => Ok(sine(x, scale, true)),
         ("a", [x]) => {
             let f = FixedPoint::new(scale + GUARD + digit_magnitude(x));
-            Ok(f.to_decimal(f.atan(&f.from_decimal(x)), scale))
+            Ok(f.to_decimal(f.atan(&f.fixed_from(x)), scale))
         }
         ("j", [n, x]) => bessel(n, x, scale),
         ("e" | "l" | "s" | "c" | "a" | "j", _) => Err("Parameter number mismatch".to_string()),
@@ -194,7 +194,7 @@ fn exponential(x: &Decimal, scale: usize) -> Result<Decimal, String> {
     // Squaring magnifies errors as much as the result grows.
     let growth = (whole.unsigned_abs() as usize) / 2 + 8;
     let f = FixedPoint::new(scale + GUARD + growth);
-    Ok(f.to_decimal(f.exp(&f.from_decimal(x)), scale))
+    Ok(f.to_decimal(f.exp(&f.fixed_from(x)), scale))
 }
 
 fn logarithm(x: &Decimal, scale: usize) -> Decimal {
@@ -207,12 +207,12 @@ fn logarithm(x: &Decimal, scale: usize) -> Decimal {
     }
     // Small numbers lose leading zeros: keep their digits too.
     let f = FixedPoint::new(scale + GUARD + x.length().max(x.scale()));
-    f.to_decimal(f.ln(&f.from_decimal(x)), scale)
+    f.to_decimal(f.ln(&f.fixed_from(x)), scale)
 }
 
 fn sine(x: &Decimal, scale: usize, cosine: bool) -> Decimal {
     let f = FixedPoint::new(scale + GUARD + digit_magnitude(x));
-    let mut a = f.from_decimal(x);
+    let mut a = f.fixed_from(x);
     if cosine {
         a += f.pi() / 2;
     }
@@ -226,7 +226,7 @@ fn bessel(n: &Decimal, x: &Decimal, scale: usize) -> Result<Decimal, String> {
     let count = order.unsigned_abs();
     // Terms of alternating sign grow like e^x before they fall.
     let f = FixedPoint::new(scale + GUARD + size.unsigned_abs() as usize);
-    let half = f.from_decimal(x) / 2;
+    let half = f.fixed_from(x) / 2;
     let mut term = f.unit.clone();
     for k in 1..=count {
         term = f.multiply(&term, &half) / k;
