@@ -1,5 +1,5 @@
-//! Assignment: namerefs, attributes, array elements, and what some variables do besides
-//! (bash manual 3.4, 4.2 `declare`, 5).
+//! Assignment: namerefs, attributes, array elements, and the side effects of assigning some
+//! variables (bash manual 3.4, 4.2 `declare`, 5).
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ pub(super) type Result<T> = std::result::Result<T, ExpandError>;
 /// How many namerefs may lead to each other.
 pub(crate) const MAX_NAMEREFS: usize = 8;
 
-/// `a[1]=(...)`
+/// Returns the error for assigning a list to an array member, as in `a[1]=(...)`.
 pub(crate) fn list_to_member(name: &[u8], subscript: &[u8]) -> ExpandError {
     ExpandCause::ListToMember([name, &bracket_subscript(subscript)].concat()).into()
 }
@@ -28,7 +28,7 @@ fn readonly_error(name: &[u8]) -> ExpandError {
     ExpandError::readonly_variable(shown_name(name))
 }
 
-/// A name as messages have it.
+/// Returns a name in the form that messages show.
 pub(crate) fn shown_name(name: &[u8]) -> &[u8] {
     name.strip_prefix(&[OUTERMOST]).unwrap_or(name)
 }
@@ -40,14 +40,14 @@ pub struct AssignTarget<'a> {
     pub subscript: Option<Str>,
 }
 
-/// Whether a text is a name or an element of an array, as far as its form tells.
+/// Returns whether a text has the form of a name or of an array element, for example `a` or `a[2]`.
 pub(crate) fn is_reference(text: &[u8]) -> bool {
     let (name, subscript) = split_reference(text);
     is_name(name) && subscript != Some(b"")
 }
 
-/// `name[sub]` split; the subscript is `None` where there is none, or its bracket closes elsewhere
-/// than at the end.
+/// Splits `name[sub]` into name and subscript. The subscript is `None` if there is none, or if its
+/// closing bracket is not at the end of the text.
 pub fn split_reference(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     let Some(at) = memchr::memchr(b'[', text).filter(|_| text.ends_with(b"]")) else {
         return (text, None);
@@ -59,7 +59,7 @@ pub fn split_reference(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Whether the text is a name (POSIX XBD 3.216).
+/// Returns whether the text is a name (POSIX XBD 3.216).
 pub fn is_name(text: &[u8]) -> bool {
     matches!(text.first(), Some(c) if c.is_ascii_alphabetic() || *c == b'_')
         && text.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_')
@@ -108,13 +108,13 @@ impl Shell<'_> {
         }
     }
 
-    /// The same for an element, a list or what stands before a command, of which messages show the
-    /// nameref that was written.
+    /// Checks the same for an element, a list or an assignment before a command. Messages about
+    /// these show the nameref as it was written.
     pub(crate) fn check_array_writable(&self, base: &[u8], written: &[u8]) -> Result<()> {
         self.check_writable(base).map_err(|_| readonly_error(written))
     }
 
-    /// The value as the attributes make it.
+    /// Converts the value as the attributes require.
     pub(crate) fn convert_value(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
         if attrs.has_any(Attributes::INTEGER) {
             let n = sh_expand::arith::eval_text(self, &value)?;
@@ -141,7 +141,8 @@ impl Shell<'_> {
         self.put_scalar(name, value)
     }
 
-    /// What a builtin assigns to a variable that stands before it goes to what that hides, too.
+    /// Copies a builtin's assignment to a variable that stands before it on to the variable that it
+    /// hides.
     fn set_beneath(&mut self, name: &[u8], value: &Str) -> Result<()> {
         let Some(v) = self.state.vars.get(name) else { return Ok(()) };
         if Some(v.level) != self.state.here.own_scope {
@@ -154,7 +155,7 @@ impl Shell<'_> {
         done
     }
 
-    /// The assignment proper, to the visible variable alone.
+    /// Assigns to the visible variable alone, without side effects.
     pub(crate) fn put_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
         let allexport = self.state.options.has_set(SetOpt::AllExport);
         // The common case in one probe: an existing plain scalar.
@@ -206,7 +207,8 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// The first value of an integer, which is there, but null, while its expression is looked at.
+    /// Assigns the first value of an integer variable. The variable exists but is null while its
+    /// expression is evaluated.
     fn first_number(&mut self, name: &[u8], attrs: Attributes, value: Str) -> Result<Str> {
         let put = |shell: &mut Self, slot| {
             if let Some(v) = shell.state.vars.get_mut(name) {
@@ -239,7 +241,7 @@ impl Shell<'_> {
         Ok(true)
     }
 
-    /// `name+=value`.
+    /// Performs `name+=value`.
     pub fn append_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
         let Some(v) = self.state.vars.get(name) else { return self.set_scalar(name, value) };
         let a = v.attrs;
@@ -366,7 +368,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// The text of an element, dynamic arrays included.
+    /// Returns the text of an element, also of dynamic arrays.
     pub fn element_text(&mut self, name: &[u8], key: &OwnedKey) -> Option<Str> {
         match (self.get(name)?, key) {
             (sh_expand::VarValue::Scalar(s), OwnedKey::Index(0 | -1)) => Some(s),
@@ -492,7 +494,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `name=value` or `name+=value` of a base name.
+    /// Performs `name=value` or `name+=value` on a base name.
     fn put_text(&mut self, name: &[u8], append: bool, value: Str) -> Result<()> {
         match append {
             true => self.append_scalar(name, value),
@@ -500,7 +502,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Assigns to what the text `name` or `name[sub]` means (`read`, `printf -v`, `for`).
+    /// Assigns to the variable or element that the text `name` or `name[sub]` refers to (`read`,
+    /// `printf -v`, `for`).
     pub fn assign_reference(&mut self, reference: &[u8], value: Str) -> Result<()> {
         let (name, sub) = split_reference(reference);
         match sub {
@@ -528,7 +531,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// The text of a scalar or element 0, computed variables included.
+    /// Returns the text of a scalar or of element 0, also of computed variables.
     pub fn text_of(&mut self, name: &[u8]) -> Option<Str> {
         match self.state.vars.get(name)? {
             ShellVar { slot: VarSlot::Dynamic(_), .. } => match self.get(name)? {
@@ -540,7 +543,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A variable for the shell's own use, following namerefs; `None` if unset.
+    /// Returns a variable for the shell's own use, following namerefs; `None` if it is unset.
     pub fn variable_text(&mut self, name: &[u8]) -> Option<Str> {
         let target = self.follow_nameref(name).ok()?;
         let name = target.name.into_owned();
@@ -552,7 +555,7 @@ impl Shell<'_> {
         let _ = self.set_scalar(name, Rc::new(value.to_vec()));
     }
 
-    /// What the assignment of some variables does besides.
+    /// Performs the side effects that assigning some variables has.
     pub(crate) fn after_set(&mut self, name: &[u8]) {
         let name = shown_name(name);
         if !is_special(name) {
@@ -611,7 +614,7 @@ fn check_key(var: Option<&ShellVar>, name: &[u8], key: &OwnedKey) -> Result<()> 
     }
 }
 
-/// Whether assignment to the name has side effects; cheap for ordinary names.
+/// Returns whether assigning the name has side effects; cheap for ordinary names.
 #[inline]
 pub(crate) fn is_special(name: &[u8]) -> bool {
     matches!(name.first(), Some(b'P' | b'O' | b'L' | b'G'))
@@ -631,7 +634,8 @@ pub(super) fn bad_subscript(name: &[u8], index: i64) -> ExpandError {
     ExpandError::bad_subscript(shown_name(name), &decimal_digits(index))
 }
 
-/// What is wrong with an element, with its subscript as it was written: `a[i]` for `a[-3]`.
+/// Rewrites the error about an element so that it shows the subscript as it was written, for
+/// example `a[i]` for `a[-3]`.
 pub(crate) fn as_written(mut error: ExpandError, name: &[u8], subscript: &[u8]) -> ExpandError {
     if error.is_missing_element() {
         error = ExpandError::bad_subscript(shown_name(name), subscript);
@@ -664,7 +668,7 @@ pub(crate) fn make_array(v: &mut ShellVar, assoc: bool) {
     }
 }
 
-/// The borrowed form of a key as the owned one.
+/// Converts a borrowed key to an owned one.
 pub(crate) fn owned_key(key: ElementKey<'_>) -> OwnedKey {
     match key {
         ElementKey::Index(i) => OwnedKey::Index(i),

@@ -1,5 +1,5 @@
-//! The calls under way, functions and sourced files: what `FUNCNAME`, `BASH_SOURCE`, `BASH_LINENO`, `BASH_ARGV` and
-//! `caller` show.
+//! The active calls of functions and sourced files, which `FUNCNAME`, `BASH_SOURCE`, `BASH_LINENO`, `BASH_ARGV` and `caller`
+//! show.
 
 use std::rc::Rc;
 
@@ -32,12 +32,12 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// The calls, outermost first.
+    /// Returns the calls, outermost first.
     pub fn frames(&self) -> &[CallFrame] {
         &self.frames
     }
 
-    /// How many calls are under way.
+    /// Returns the number of active calls.
     pub fn depth(&self) -> usize {
         self.frames.len()
     }
@@ -52,39 +52,39 @@ impl Calls {
         Rc::make_mut(&mut self.frames).pop();
     }
 
-    /// Whether a function is under way.
+    /// Returns whether a function is being called.
     pub fn in_function(&self) -> bool {
         self.frames.iter().any(|f| f.is_function)
     }
 
-    /// Whether `return` has something to return from: a function or a sourced file.
+    /// Returns whether `return` is allowed, because a function or a sourced file is active.
     pub fn can_return(&self) -> bool {
         self.frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source")
     }
 
-    /// The file whose code runs; `None` outside of files and functions.
+    /// Returns the file whose code runs; `None` outside of files and functions.
     pub fn current_source(&self) -> Option<&Str> {
         self.frames.last().map(|f| &f.source)
     }
 
-    /// The name of the innermost call; empty outside of calls.
+    /// Returns the name of the innermost call; empty outside of calls.
     pub fn innermost_name(&self) -> Str {
         self.frames.last().map(|f| f.name.clone()).unwrap_or_default()
     }
 
-    /// The calls that `FUNCNAME` names, innermost first; `None`: it is unset.
+    /// Returns the calls that `FUNCNAME` names, innermost first; `None` if `FUNCNAME` is unset.
     pub fn named_frames(&self) -> Option<impl Iterator<Item = &CallFrame>> {
         self.in_function().then(|| self.frames.iter().rev())
     }
 
-    /// Debugging mode was switched on while these were the positional parameters.
+    /// Records that debugging mode was switched on with these positional parameters.
     pub fn begin_debugging(&mut self, positional: &Rc<Vec<Str>>) {
         if self.debug_arguments().next().is_none() {
             self.debugged = Some(positional.clone());
         }
     }
 
-    /// The arguments of the calls that began in debugging mode, innermost first.
+    /// Returns the arguments of the calls that began in debugging mode, innermost first.
     pub fn debug_arguments(&self) -> impl Iterator<Item = &Rc<Vec<Str>>> {
         self.frames.iter().rev().filter_map(|f| f.args.as_ref()).chain(&self.debugged)
     }

@@ -10,12 +10,12 @@ use sh_expand::Str;
 pub struct CommandText(Str);
 
 impl CommandText {
-    /// What `BASH_COMMAND` shows.
+    /// Returns the text that `BASH_COMMAND` shows.
     pub fn current_text(&self) -> &Str {
         &self.0
     }
 
-    /// It shows this from now on.
+    /// Sets the text that `BASH_COMMAND` shows.
     pub fn set(&mut self, text: Vec<u8>) {
         self.0 = Rc::new(text);
     }

@@ -1,5 +1,5 @@
-//! What is known of command names besides functions and aliases: where programs are (`hash`), and which builtins are
-//! switched off (`enable -n`).
+//! The shell's knowledge of command names, apart from functions and aliases: the locations of programs (`hash`) and the disabled
+//! builtins (`enable -n`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// The remembered file of a name.
+    /// Returns the remembered file of a name.
     pub fn location(&self, name: &[u8]) -> Option<&Path> {
         self.hashed.get(name).map(|(file, _)| file.as_path())
     }
 
-    /// All remembered locations with their hits, by name.
+    /// Returns all remembered locations with their hit counts, sorted by name.
     pub fn locations(&self) -> impl ExactSizeIterator<Item = (&[u8], &Path, u32)> {
         self.hashed.iter().map(|(name, (file, hits))| (name.as_slice(), file.as_path(), *hits))
     }
@@ -50,12 +50,12 @@ impl Commands {
         self.hashed = Rc::default();
     }
 
-    /// Whether `enable -n` has switched a builtin off.
+    /// Returns whether `enable -n` has disabled a builtin.
     pub fn is_disabled(&self, builtin: &str) -> bool {
         self.disabled.contains(&builtin)
     }
 
-    /// The builtins that are switched off.
+    /// Returns the disabled builtins.
     pub fn disabled_builtins(&self) -> impl Iterator<Item = &'static str> {
         self.disabled.iter().copied()
     }

@@ -14,12 +14,12 @@ use super::options::SetOpt;
 use super::vars::{ShellVar, VarSlot};
 use crate::Shell;
 
-/// `[]`
+/// Returns whether a subscript is the empty `[]`.
 pub(super) fn is_empty_subscript(subscript: &Subscript) -> bool {
     matches!(subscript, Subscript::Expr(e) if e.word.raw.is_empty())
 }
 
-/// An element as messages show it.
+/// Returns an element in the form that messages show.
 fn element_text(element: &CompoundElement) -> Vec<u8> {
     let Some(key) = &element.key else { return element.value.to_vec() };
     let sign: &[u8] = if element.append { b"]+=" } else { b"]=" };
@@ -27,10 +27,10 @@ fn element_text(element: &CompoundElement) -> Vec<u8> {
 }
 
 impl Shell<'_> {
-    /// `name=(...)` and `name+=(...)` on the visible variable.
+    /// Performs `name=(...)` and `name+=(...)` on the visible variable.
     ///
     /// # Errors
-    /// A readonly variable; those of the expansions, of subscripts and of values that are to be numbers.
+    /// Fails for a readonly variable, and with the errors of the expansions, of subscripts and of values that must be numbers.
     pub fn set_compound(
         &mut self,
         name: &[u8],
@@ -62,7 +62,7 @@ impl Shell<'_> {
         self.state.vars.get(name).is_some_and(ShellVar::is_assoc)
     }
 
-    /// The elements of an indexed array. Those before one that fails stay.
+    /// Assigns the elements of an indexed array. Elements before one that fails keep their new values.
     fn set_indexed(
         &mut self,
         name: &[u8],
@@ -114,7 +114,7 @@ impl Shell<'_> {
         v.slot = VarSlot::Indexed(Rc::new(array));
     }
 
-    /// The index that a key means; `None` after a complaint about an element that cannot be.
+    /// Returns the index that a key means; `None` after an error message about an impossible element.
     fn index_of(
         &mut self,
         name: &[u8],
@@ -140,7 +140,7 @@ impl Shell<'_> {
         Ok(None)
     }
 
-    /// The elements of an associative array. Those before one that fails stay.
+    /// Assigns the elements of an associative array. Elements before one that fails keep their new values.
     fn set_assoc(
         &mut self,
         name: &[u8],
@@ -172,8 +172,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// An element that cannot be is complained of, and the others are assigned; a shell that exits on errors does not
-    /// go on.
+    /// Reports an impossible element. The remaining elements are still assigned, except in a shell that exits on errors.
     fn element_error(&mut self, message: &[&[u8]]) -> Result<()> {
         self.print_error(message);
         match self.state.options.has_set(SetOpt::ErrExit) {
@@ -182,10 +181,10 @@ impl Shell<'_> {
         }
     }
 
-    /// What the list is before a command: an array cannot be passed on, bash passes its text.
+    /// Returns the text of a list that stands before a command. An array cannot be exported, so bash passes its text.
     ///
     /// # Errors
-    /// Those of the expansions.
+    /// Returns the errors of the expansions.
     pub(crate) fn compound_text(&mut self, list: &[ArrayElement]) -> Result<Str> {
         let mut out = b"(".to_vec();
         for (at, element) in list.iter().enumerate() {

@@ -1,15 +1,15 @@
-//! What `SECONDS` and `RANDOM` are computed from (bash manual 5.2).
+//! The state behind `SECONDS` and `RANDOM` (bash manual 5.2).
 
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-/// Where `SECONDS` counts from; another process is told what it has come to.
+/// The origin of `SECONDS`. Another process receives the current value instead.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(from = "i64", into = "i64")]
 pub struct SecondsVariable {
     started: Instant,
-    /// What it began with, in seconds.
+    /// The value at the start, in seconds.
     offset: i64,
 }
 
@@ -24,22 +24,22 @@ impl SecondsVariable {
         self.started.elapsed().as_secs() as i64
     }
 
-    /// `$SECONDS`
+    /// Returns `$SECONDS`.
     pub fn value(&self) -> i64 {
         self.elapsed() + self.offset
     }
 
-    /// `SECONDS=value`
+    /// Performs `SECONDS=value`.
     pub fn assign(&mut self, value: i64) {
         self.offset = value - self.elapsed();
     }
 
-    /// What it began with, in seconds.
+    /// Returns the value at the start, in seconds.
     pub fn offset(&self) -> i64 {
         self.offset
     }
 
-    /// It began with so many seconds.
+    /// Sets the value at the start, in seconds.
     pub fn set_offset(&mut self, offset: i64) {
         self.offset = offset;
     }
@@ -61,27 +61,28 @@ impl From<i64> for SecondsVariable {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RandomVariable {
     seed: u32,
-    /// A script has said what it goes on from.
+    /// Whether a script has assigned the seed.
     is_assigned: bool,
 }
 
 impl RandomVariable {
-    /// Goes on from what no script can know.
+    /// Seeds the generator with a value that no script can know.
     pub fn seed(&mut self, seed: u32) {
         self.seed = seed;
     }
 
-    /// `RANDOM=seed`
+    /// Performs `RANDOM=seed`.
     pub fn assign(&mut self, seed: u32) {
         (self.seed, self.is_assigned) = (seed, true);
     }
 
-    /// What it goes on from, if a script has said so once.
+    /// Returns the current seed if a script has ever assigned one.
     pub fn assigned_seed(&self) -> Option<u32> {
         self.is_assigned.then_some(self.seed)
     }
 
-    /// The next number of bash's generator: Park and Miller's minimal standard, folded to 15 bits.
+    /// Returns the next number of bash's generator: Park and Miller's minimal standard, folded to
+    /// 15 bits.
     pub fn next_number(&mut self) -> u16 {
         let last = if self.seed == 0 { 123_459_876 } else { self.seed };
         let (h, l) = (i64::from(last) / 127_773, i64::from(last) % 127_773);

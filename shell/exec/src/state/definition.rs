@@ -1,5 +1,5 @@
-//! What a function consists of: its tree, or what becomes one when somebody asks. A spawned shell and a later call of a
-//! session get all functions of the shell before them and call few.
+//! The definition of a function: its syntax tree, or the source that is parsed into one on first use. A spawned shell and a later
+//! call of a session get all functions of the shell before them but call only a few.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -63,10 +63,10 @@ impl From<DefinitionCode> for FunctionDefinition {
 }
 
 impl FunctionDefinition {
-    /// The tree.
+    /// Returns the tree.
     ///
     /// # Errors
-    /// If what was kept or sent is no definition, which no shell has written.
+    /// Fails if the stored or received text is not a definition, which no shell has written.
     pub fn get(&self) -> Result<&Rc<FunctionCommand>, NoFunction> {
         if let Some(tree) = self.0.tree.get() {
             return Ok(tree);
@@ -82,7 +82,7 @@ impl FunctionDefinition {
         Ok(self.0.tree.get_or_init(|| function))
     }
 
-    /// As a session keeps it; `line` is where the definition stood.
+    /// Returns the definition as a session stores it; `line` is the line of the definition.
     pub fn code(&self, line: u32) -> DefinitionCode {
         match (&self.0.code, self.get()) {
             (Some(code), _) => code.clone(),
@@ -95,12 +95,12 @@ impl FunctionDefinition {
         }
     }
 
-    /// The text as a session has kept it.
+    /// Returns the text that a session has stored.
     pub fn text(&self) -> Option<&[u8]> {
         self.0.code.as_ref().map(|c| c.text.as_slice())
     }
 
-    /// Whether both are one.
+    /// Returns whether both are the same definition.
     pub fn is_same(&self, other: &FunctionDefinition) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
@@ -136,7 +136,7 @@ impl<'de> Deserialize<'de> for FunctionDefinition {
 }
 
 impl DefinitionCode {
-    /// The tree again, with its lines.
+    /// Parses the text again and restores its line numbers.
     fn parse(&self) -> Result<CommandList, SyntaxError> {
         let options = ParseOptions { extglob: true, ..ParseOptions::default() };
         let mut list = parse_all(&self.text, &options)?;
@@ -145,7 +145,7 @@ impl DefinitionCode {
     }
 }
 
-/// The function that a text defines, if it does nothing else: what stands beside it would be run.
+/// Returns the function that a text defines if the text does nothing more, because any other command in it would be run.
 pub fn only_function(list: &CommandList) -> Option<Rc<FunctionCommand>> {
     let [item] = list.items.as_slice() else { return None };
     let [stage] = item.and_or.first.stages.as_slice() else { return None };

@@ -16,22 +16,22 @@ pub struct Dirs {
 }
 
 impl Dirs {
-    /// A stack of one directory.
+    /// Returns a stack of one directory.
     pub fn new(cwd: PathBuf) -> Dirs {
         Dirs { cwd: Rc::new(cwd), below: Rc::default() }
     }
 
-    /// The working directory.
+    /// Returns the working directory.
     pub fn cwd(&self) -> &Path {
         &self.cwd
     }
 
-    /// The same, shared.
+    /// Returns the working directory as a shared pointer.
     pub fn shared_cwd(&self) -> Rc<PathBuf> {
         self.cwd.clone()
     }
 
-    /// The working directory as text.
+    /// Returns the working directory as bytes.
     pub fn cwd_bytes(&self) -> &[u8] {
         path::to_bytes(&self.cwd)
     }
@@ -41,17 +41,17 @@ impl Dirs {
         self.cwd = Rc::new(cwd);
     }
 
-    /// The directories below the working directory.
+    /// Returns the directories below the working directory.
     pub fn stack_below(&self) -> &[Vec<u8>] {
         &self.below
     }
 
-    /// The same, to be changed.
+    /// Returns the directories below the working directory, mutably.
     pub fn below_mut(&mut self) -> &mut Vec<Vec<u8>> {
         Rc::make_mut(&mut self.below)
     }
 
-    /// The whole stack from the top, where the working directory is.
+    /// Returns the whole stack from the top, which is the working directory.
     pub fn whole_stack(&self) -> Vec<Vec<u8>> {
         let mut all = vec![self.cwd_bytes().to_vec()];
         all.extend(self.below.iter().cloned());

@@ -33,7 +33,7 @@ fn assoc_value<'v>(items: impl Iterator<Item = (&'v [u8], &'v [u8])>) -> Option<
     Some(VarValue::Assoc(Rc::new(array)))
 }
 
-/// What the calls under way give, innermost first.
+/// Returns the value that the active calls give a variable, innermost call first.
 fn of_calls(calls: &Calls, d: Dynamic) -> Option<VarValue> {
     let frames = calls.frames().iter().rev();
     match d {
@@ -58,7 +58,7 @@ fn since_epoch() -> std::time::Duration {
 }
 
 impl Shell<'_> {
-    /// The value of a computed variable; `None`: it is unset.
+    /// Returns the value of a computed variable; `None` if it is unset.
     pub(crate) fn get_dynamic(&mut self, d: Dynamic) -> Option<VarValue> {
         let s = &mut self.state;
         match d {
@@ -174,7 +174,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Unpredictable bits, as far as the system gives any.
+    /// Returns unpredictable bits, as far as the system provides any.
     pub(crate) fn random_bits(&mut self) -> u64 {
         use std::hash::{BuildHasher, Hasher};
         // std seeds its hash keys from the system's random source.

@@ -1,8 +1,8 @@
-//! Where in a script the shell is: what the constructs around a command change about how it runs.
+//! The position of the shell within a script: how the constructs around a command change the way it runs.
 //!
-//! Each construct is a [`CommandContext`], and [`Here::within`] is the one place that says what it changes. Code enters one by
-//! [`Shell::run_within`], which puts back what was before whatever way the code is left; a subshell enters one for good, on
-//! its own copy. Nothing else writes these fields, and none is more than a word, so that both cost next to nothing.
+//! Each construct is a [`CommandContext`], and [`Here::within`] is the one place that defines its effect. Code enters a context
+//! with [`Shell::run_within`], which restores the previous state however the code is left; a subshell enters one permanently, on
+//! its own copy. Nothing more writes these fields, and each of them is at most one word, so that both operations are very cheap.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::Shell;
 /// A construct around commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandContext {
-    /// What `if`, `while`, `&&`, `||` and `!` look at: `set -e` and the ERR trap do not act.
+    /// The condition of `if` or `while`, or an operand of `&&`, `||` or `!`: `set -e` and the ERR trap do not act.
     Condition,
     /// The body of a loop.
     Loop,
@@ -61,8 +61,8 @@ pub(crate) enum ExitTrap {
     Never,
 }
 
-/// What the contexts around a command come to. A process that is spawned for the command receives it, but not what is
-/// skipped.
+/// The combined effect of the contexts around a command. A process that is spawned for the command receives it, except for the
+/// skipped fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ContextSummary {
     /// `set -e` does not act.
@@ -103,7 +103,7 @@ pub(crate) struct ContextSummary {
 }
 
 impl ContextSummary {
-    /// What it comes to within that context.
+    /// Returns the effect within one more context.
     #[must_use]
     pub fn within_context(self, context: CommandContext) -> ContextSummary {
         let here = ContextSummary { is_all_of_process: false, ..self };
@@ -156,7 +156,8 @@ impl ContextSummary {
         ContextSummary { own_scope: None, ..self }
     }
 
-    /// What a subshell begins with. Every field is decided upon: a new one does not compile until somebody has.
+    /// Returns the state that a subshell begins with. The code names every field so that a new field does not compile before it
+    /// is decided upon.
     fn in_subshell(self) -> ContextSummary {
         let ContextSummary {
             condition,
@@ -195,7 +196,7 @@ impl ContextSummary {
 }
 
 impl ContextSummary {
-    /// What a process that is spawned for a command begins with, beside what is skipped.
+    /// Returns the state that a process spawned for a command begins with, in addition to the skipped fields.
     #[must_use]
     pub fn shipped(self) -> ContextSummary {
         let exit_trap = match self.exit_trap {
@@ -222,7 +223,7 @@ impl Shell<'_> {
         result
     }
 
-    /// The rest of this subshell is in that context.
+    /// Enters that context for the rest of this subshell.
     pub(crate) fn enter_context(&mut self, context: CommandContext) {
         self.state.here = self.state.here.within_context(context);
     }

@@ -22,32 +22,32 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// Those of a shell in a process of its own.
+    /// Returns the numbers of a shell in a process of its own.
     pub fn new(pid: Pid) -> Ids {
         Ids { shell: pid, own: pid, subshells: 0, last_background: None }
     }
 
-    /// `$$`
+    /// Returns `$$`.
     pub fn shell_pid(&self) -> Pid {
         self.shell
     }
 
-    /// `$BASHPID`
+    /// Returns `$BASHPID`.
     pub fn own_pid(&self) -> Pid {
         self.own
     }
 
-    /// How many subshells this one is in.
+    /// Returns the number of subshells around this code.
     pub fn subshell_depth(&self) -> u32 {
         self.subshells
     }
 
-    /// Whether this is a subshell.
+    /// Returns whether this is a subshell.
     pub fn is_subshell(&self) -> bool {
         self.subshells > 0
     }
 
-    /// A number for something without a process, of which this is the `count`th.
+    /// Returns a number for the `count`th job that has no process.
     pub fn pseudo_pid(&self, count: u32) -> Pid {
         self.shell.wrapping_add(NO_PROCESS + count)
     }
@@ -58,12 +58,12 @@ impl Ids {
         self.subshells += 1;
     }
 
-    /// Two subshells are one level.
+    /// Counts two nested subshells as one level.
     pub fn count_once(&mut self) {
         self.subshells = self.subshells.saturating_sub(1);
     }
 
-    /// The same in the process of that number.
+    /// Returns the same numbers for the process of that number.
     #[must_use]
     pub fn in_process(self, pid: Pid) -> Ids {
         Ids { own: pid, ..self }

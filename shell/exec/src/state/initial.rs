@@ -10,7 +10,7 @@ use super::options::{SetOpt, set_option, shopt_option};
 use super::vars::{Dynamic, ShellVar, VarSlot, decimal_digits};
 use crate::Shell;
 
-/// What `$BASH_VERSION` says: the version whose behaviour is the model.
+/// The value of `$BASH_VERSION`: the version whose behaviour is the model.
 pub const BASH_VERSION: &str = "5.2.15(1)-release";
 /// `$MACHTYPE`
 pub const MACHTYPE: &str = "x86_64-pc-linux-gnu";
@@ -59,7 +59,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("SHELL", "/bin/bash"),
 ];
 
-/// Variables that begin with these values whatever the environment says.
+/// Variables that begin with these values regardless of the environment.
 const OWN: &[(&str, &str)] = &[
     ("BASH_VERSION", BASH_VERSION),
     ("IFS", " \t\n"),
@@ -165,7 +165,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `$PWD` is kept if it names the current directory, else set (POSIX XCU 2.5.3).
+    /// Keeps `$PWD` if it names the current directory and sets it otherwise (POSIX XCU 2.5.3).
     fn init_pwd(&mut self) {
         use box_sys::meta::stat;
         let cwd = self.cwd().to_path_buf();

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use box_sys::Pid;
 
-/// Output of a job that goes into a command substitution's buffer: read when somebody waits.
+/// Output of a job that goes into a command substitution's buffer. It is read while the shell
+/// waits.
 #[derive(Clone, Debug)]
 pub struct JobPump {
     pub read: Rc<File>,
@@ -41,17 +42,17 @@ impl Job {
         &self.text
     }
 
-    /// The output that somebody here has to carry.
+    /// Returns the outputs that this shell has to carry.
     pub fn pumps(&self) -> &[JobPump] {
         &self.pumps
     }
 
-    /// Whether all of its processes ended.
+    /// Returns whether all processes of the job have ended.
     pub fn is_done(&self) -> bool {
         self.processes.iter().all(|p| p.status.is_some())
     }
 
-    /// The status of its last process, once all ended.
+    /// Returns the status of the last process once all have ended.
     pub fn status(&self) -> Option<i32> {
         if !self.is_done() {
             return None;
@@ -59,12 +60,12 @@ impl Job {
         self.processes.last().and_then(|p| p.status)
     }
 
-    /// All of its processes.
+    /// Returns all processes of the job.
     pub fn pids(&self) -> impl Iterator<Item = Pid> {
         self.processes.iter().map(|p| p.pid)
     }
 
-    /// Those of its processes that run.
+    /// Returns the processes of the job that are running.
     pub fn running_pids(&self) -> impl Iterator<Item = Pid> {
         self.processes.iter().filter(|p| p.status.is_none()).map(|p| p.pid)
     }
@@ -83,7 +84,7 @@ impl Job {
 /// How many statuses of ended children are kept (POSIX asks for CHILD_MAX).
 const REMEMBERED: usize = 4096;
 
-/// What a shell knows of its background jobs. Copies share the list until one of them changes it.
+/// A shell's table of background jobs. Copies share the list until one of them changes it.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
     list: Rc<Vec<Job>>,
@@ -95,27 +96,28 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// The jobs, oldest first.
+    /// Returns the jobs, oldest first.
     pub fn list(&self) -> &[Job] {
         &self.list
     }
 
-    /// The job that `%+` names.
+    /// Returns the job that `%+` names.
     pub fn current_job(&self) -> Option<u32> {
         self.current
     }
 
-    /// The job that `%-` names.
+    /// Returns the job that `%-` names.
     pub fn previous_job(&self) -> Option<u32> {
         self.previous
     }
 
-    /// The list is a parent shell's: it can be shown, not waited for.
+    /// Returns whether the list is a parent shell's, which can be shown but not waited for.
     pub fn is_foreign(&self) -> bool {
         self.is_foreign
     }
 
-    /// A subshell begins, which cannot wait for the children of the shell around it.
+    /// Marks the list as foreign, because a subshell cannot wait for the children of the shell
+    /// around it.
     pub fn enter_subshell(&mut self) {
         self.is_foreign = !self.list.is_empty();
     }
@@ -133,17 +135,17 @@ impl Jobs {
         id
     }
 
-    /// The job of this number.
+    /// Returns the job of this number.
     pub fn find(&self, id: u32) -> Option<&Job> {
         self.list.iter().find(|j| j.id == id)
     }
 
-    /// The job that a process belongs to.
+    /// Returns the job that a process belongs to.
     pub fn by_pid(&self, pid: Pid) -> Option<&Job> {
         self.list.iter().find(|j| j.processes.iter().any(|p| p.pid == pid))
     }
 
-    /// The status of a process whose job is gone.
+    /// Returns the status of a process whose job has been removed.
     pub fn ended_status(&self, pid: Pid) -> Option<i32> {
         self.ended.iter().rev().find(|(p, _)| *p == pid).map(|(_, s)| *s)
     }
@@ -186,7 +188,7 @@ impl Jobs {
         }
     }
 
-    /// Takes the output of all jobs that somebody here has to carry.
+    /// Takes all job outputs that this shell has to carry.
     pub fn take_pumps(&mut self) -> Vec<JobPump> {
         if self.list.iter().all(|j| j.pumps.is_empty()) {
             return Vec::new();
@@ -195,10 +197,10 @@ impl Jobs {
         jobs.flat_map(|j| std::mem::take(&mut j.pumps)).collect()
     }
 
-    /// The job a specification such as `%1`, `%+`, `%-`, `%name`, `%?text` means.
+    /// Returns the job that a specification such as `%1`, `%+`, `%-`, `%name`, `%?text` means.
     ///
     /// # Errors
-    /// What bash says of a specification that means none, or several.
+    /// Returns bash's message for a specification that matches no job, or several.
     pub fn by_spec(&self, spec: &[u8]) -> Result<&Job, &'static str> {
         let job = |id: Option<u32>| id.and_then(|id| self.find(id)).ok_or("no such job");
         let body = spec.strip_prefix(b"%").unwrap_or(spec);
@@ -222,7 +224,7 @@ impl Jobs {
         }
     }
 
-    /// The job that an operand names, by a specification or by the number of a process.
+    /// Returns the job that an operand names, by a specification or by a process number.
     pub fn find_by_operand(&self, operand: &[u8]) -> Option<&Job> {
         if operand.starts_with(b"%") {
             return self.by_spec(operand).ok();

@@ -7,8 +7,7 @@ use sh_syntax::ast::{
     AssignValue, Assignment, Command, CommandKind, CommandList, CommandWord, WordPart,
 };
 
-/// Calls `f` on every command's line, outer commands first. `Rc`s that somebody else holds, too, are
-/// passed over: freshly parsed trees have none.
+/// Calls `f` on every command's line, outer commands first. Skips an `Rc` that has another owner; freshly parsed trees have none.
 fn each_mut(list: &mut CommandList, f: &mut dyn FnMut(&mut u32)) {
     for item in &mut list.items {
         let rest = item.and_or.rest.iter_mut().map(|(_, p)| p);
@@ -72,7 +71,7 @@ fn value_mut(a: &mut Assignment, f: &mut dyn FnMut(&mut u32)) {
     }
 }
 
-/// The commands of substitutions in a word.
+/// Visits the commands of substitutions in a word.
 fn parts_mut(parts: &mut [WordPart], f: &mut dyn FnMut(&mut u32)) {
     for part in parts {
         match part {
@@ -92,7 +91,7 @@ fn parts_mut(parts: &mut [WordPart], f: &mut dyn FnMut(&mut u32)) {
     }
 }
 
-/// The lines of all commands in a list.
+/// Collects the lines of all commands in a list.
 pub fn of_list(list: &CommandList, out: &mut Vec<u32>) {
     for item in &list.items {
         for pipeline in
@@ -103,7 +102,7 @@ pub fn of_list(list: &CommandList, out: &mut Vec<u32>) {
     }
 }
 
-/// The lines of a command and all commands in it.
+/// Collects the lines of a command and of all commands in it.
 pub fn of_command(c: &Command, out: &mut Vec<u32>) {
     out.push(c.line);
     match &c.kind {

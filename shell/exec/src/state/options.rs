@@ -93,7 +93,7 @@ pub struct ShellOptions {
 }
 
 impl Default for ShellOptions {
-    /// What a non-interactive bash starts with.
+    /// Returns the options that a non-interactive bash starts with.
     fn default() -> ShellOptions {
         let mut o = ShellOptions {
             set: 0,
@@ -127,7 +127,7 @@ impl Default for ShellOptions {
     }
 }
 
-/// What a spawned shell gets.
+/// Converts the options to the form that a spawned shell receives.
 impl From<ShellOptions> for (u32, u64, bool) {
     fn from(options: ShellOptions) -> Self {
         (options.set, options.shopt, options.is_command_string())
@@ -146,25 +146,25 @@ impl From<(u32, u64, bool)> for ShellOptions {
 }
 
 impl ShellOptions {
-    /// Whether a `set -o` option is on.
+    /// Returns whether a `set -o` option is on.
     #[inline]
     pub fn has_set(&self, o: SetOpt) -> bool {
         self.set & (1 << o as u8) != 0
     }
 
-    /// Whether a `shopt` option is on.
+    /// Returns whether a `shopt` option is on.
     #[inline]
     pub fn has_shopt(&self, o: ShOpt) -> bool {
         self.shopt & (1 << o as u8) != 0
     }
 
-    /// `-i`: the shell talks to a person.
+    /// Returns whether the shell is interactive (`-i`).
     #[inline]
     pub fn is_interactive(&self) -> bool {
         self.is_interactive
     }
 
-    /// `-c`: the commands are an argument of the shell's.
+    /// Returns whether the commands are an argument of the shell (`-c`).
     pub fn is_command_string(&self) -> bool {
         self.source == CommandSource::String
     }
@@ -174,7 +174,7 @@ impl ShellOptions {
         (self.source, self.is_interactive) = (source, is_interactive);
     }
 
-    /// Switches a `set -o` option, and what depends on it.
+    /// Switches a `set -o` option and everything that depends on it.
     pub fn switch_set(&mut self, o: SetOpt, on: bool) {
         let bit = 1 << o as u8;
         let changes = (self.set & bit != 0) != on;
@@ -201,7 +201,7 @@ impl ShellOptions {
         self.sync_expand();
     }
 
-    /// Switches a `shopt` option, and what depends on it.
+    /// Switches a `shopt` option and everything that depends on it.
     pub fn put_shopt(&mut self, o: ShOpt, on: bool) {
         let bit = 1 << o as u8;
         self.shopt = if on { self.shopt | bit } else { self.shopt & !bit };
@@ -220,17 +220,17 @@ impl ShellOptions {
         self.sync_expand();
     }
 
-    /// The view that expansion gets.
+    /// Returns the options in the form that expansion takes.
     pub fn expand(&self) -> &ExpandOptions {
         &self.expand
     }
 
-    /// The locale is single-byte (`LC_ALL`, `LC_CTYPE`, `LANG`).
+    /// Sets whether the locale is single-byte (`LC_ALL`, `LC_CTYPE`, `LANG`).
     pub fn set_c_locale(&mut self, on: bool) {
         self.expand.c_locale = on;
     }
 
-    /// Both sets as numbers, for a session's later calls.
+    /// Returns both sets as numbers, for a session's later calls.
     pub fn to_bits(&self) -> (u32, u64) {
         (self.set, self.shopt)
     }
@@ -261,7 +261,7 @@ impl ShellOptions {
         };
     }
 
-    /// `$-`.
+    /// Returns `$-`.
     pub fn flag_letters(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (letter, o) in LETTERS {
@@ -283,30 +283,30 @@ impl ShellOptions {
         out
     }
 
-    /// `$SHELLOPTS`: the names that are on, joined by colons.
+    /// Returns `$SHELLOPTS`: the names of the options that are on, joined by colons.
     pub fn shellopts_text(&self) -> Vec<u8> {
         let on = SET_OPTIONS.iter().filter(|(_, o)| self.has_set(*o)).map(|(n, _)| *n);
         on.collect::<Vec<_>>().join(":").into_bytes()
     }
 
-    /// `$BASHOPTS`, likewise.
+    /// Returns `$BASHOPTS` in the same format.
     pub fn bashopts_text(&self) -> Vec<u8> {
         let on = SHOPT_OPTIONS.iter().filter(|(_, o)| self.has_shopt(*o)).map(|(n, _)| *n);
         on.collect::<Vec<_>>().join(":").into_bytes()
     }
 }
 
-/// The `set -o` option of this name.
+/// Returns the `set -o` option of this name.
 pub fn set_option(name: &[u8]) -> Option<SetOpt> {
     SET_OPTIONS.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, o)| *o)
 }
 
-/// The `shopt` option of this name.
+/// Returns the `shopt` option of this name.
 pub fn shopt_option(name: &[u8]) -> Option<ShOpt> {
     SHOPT_OPTIONS.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, o)| *o)
 }
 
-/// The option of a letter as given to `set`.
+/// Returns the option of a letter as given to `set`.
 pub fn option_from_letter(c: u8) -> Option<SetOpt> {
     LETTERS.iter().find(|(l, _)| *l == c).map(|(_, o)| *o)
 }

@@ -1,4 +1,4 @@
-//! `$0` and the positional parameters, with what functions, sourced files and `set` do to them.
+//! `$0` and the positional parameters, and how functions, sourced files and `set` change them.
 
 use std::rc::Rc;
 
@@ -27,13 +27,13 @@ pub struct CallerParams {
 }
 
 impl PositionalParams {
-    /// The parameters a shell starts with.
+    /// Returns the parameters that a shell starts with.
     pub fn new(arg0: Vec<u8>, list: Vec<Vec<u8>>) -> PositionalParams {
         let list = Rc::new(list.into_iter().map(Rc::new).collect());
         PositionalParams { arg0: Rc::new(arg0), list, outermost: None, is_replaced: false }
     }
 
-    /// `$0`
+    /// Returns `$0`.
     pub fn arg0(&self) -> &Str {
         &self.arg0
     }
@@ -43,17 +43,17 @@ impl PositionalParams {
         self.arg0 = Rc::new(text.to_vec());
     }
 
-    /// `$1` and so on.
+    /// Returns `$1` and the following parameters.
     pub fn list(&self) -> &Positional {
         &self.list
     }
 
-    /// Those outside of all functions.
+    /// Returns the parameters outside of all functions.
     pub fn outermost_list(&self) -> &Positional {
         self.outermost.as_ref().unwrap_or(&self.list)
     }
 
-    /// `set -- ...`
+    /// Performs `set -- ...`.
     pub fn replace(&mut self, list: Vec<Str>) {
         self.list = Rc::new(list);
         self.is_replaced = true;
@@ -66,7 +66,7 @@ impl PositionalParams {
         }
     }
 
-    /// A function has its arguments instead.
+    /// Replaces the parameters with the arguments of a function and returns the caller's.
     pub fn enter_function(&mut self, args: Positional) -> CallerParams {
         let list = std::mem::replace(&mut self.list, args);
         let is_outermost = self.outermost.is_none();
@@ -76,7 +76,7 @@ impl PositionalParams {
         CallerParams { list, is_outermost }
     }
 
-    /// The function returns.
+    /// Restores the caller's parameters when a function returns.
     pub fn leave_function(&mut self, around: CallerParams) {
         if around.is_outermost {
             self.outermost = None;
@@ -85,14 +85,15 @@ impl PositionalParams {
         self.is_replaced = false;
     }
 
-    /// A sourced file with arguments has them instead.
+    /// Replaces the parameters with the arguments of a sourced file and returns the caller's.
     #[must_use]
     pub fn enter_file(&mut self, args: &[Str]) -> Positional {
         self.is_replaced = false;
         std::mem::replace(&mut self.list, Rc::new(args.to_vec()))
     }
 
-    /// The file ends. What `set` made of its parameters is its caller's, but not in a function.
+    /// Restores the parameters when a sourced file ends. If `set` changed them in the file, the
+    /// caller keeps the change, except in a function.
     pub fn leave_file(&mut self, around: Positional, in_function: bool) {
         let replaced = std::mem::take(&mut self.is_replaced);
         if !replaced || in_function {

@@ -1,15 +1,14 @@
 //! The state from one call of a session to the next ([`box_sys::session`] has the format).
 //!
-//! What a fresh shell has is not written: a variable of the environment that no script has touched
-//! stays the environment's, and a later version of the shell has its own defaults. The working directory,
-//! `PWD`, `OLDPWD`, the mask and `$?` are written always.
+//! The defaults of a fresh shell are not written: a variable of the environment that no script has touched remains the
+//! environment's, and a later version of the shell has its own defaults. The working directory, `PWD`, `OLDPWD`, the mask and
+//! `$?` are always written.
 //!
-//! Taking up a state assigns to the tables directly. So nothing of it is traced, no trap runs, and
-//! what one record asks for cannot fail because of another one. A function is taken as text and
-//! its tree is made when it is first called: most calls need few of the session's functions.
+//! Loading a state assigns to the tables directly. So nothing is traced, no trap runs, and no record can make another one fail. A
+//! function is stored as text and parsed when it is first called, because most calls need few of the session's functions.
 //!
-//! Not kept: descriptors, jobs and `$!`, the EXIT trap, `hash`, history, completions, `$0`, `$_`, and
-//! `noexec` and `onecmd`, with which no later call could do anything.
+//! Not kept: descriptors, jobs and `$!`, the EXIT trap, `hash`, history, completions, `$0`, `$_`, and `noexec` and `onecmd`, with
+//! which no later call could do anything.
 
 use std::io;
 use std::ops::Range;
@@ -57,7 +56,7 @@ pub enum SessionError {
     Read(io::Error),
 }
 
-/// What a call of a session began with.
+/// The state at the start of a call of a session.
 pub struct SessionBaseline {
     /// The tables of a fresh shell.
     vars: Vars,
@@ -72,11 +71,11 @@ pub struct SessionBaseline {
 }
 
 impl Shell<'_> {
-    /// Takes up what the last call of this session has left; whether there was one. What cannot be
-    /// taken up is named on standard error.
+    /// Loads the state that the last call of this session has left and returns whether there was one. Names the parts that cannot
+    /// be loaded on standard error.
     ///
     /// # Errors
-    /// If the process belongs to no session.
+    /// Fails if the process belongs to no session.
     pub fn begin_session(&mut self) -> Result<bool, SessionError> {
         let before = match self.sys.session_state() {
             Ok(state) => state,
@@ -181,7 +180,7 @@ impl Shell<'_> {
             }
             SessionRecord::Set { .. } | SessionRecord::Shopt { .. } => taking.take_option(&record),
             SessionRecord::Trap { condition, action } => match traps::parse(condition) {
-                // What this process was told to ignore stays ignored.
+                // A signal that this process was started with as ignored stays ignored.
                 Some(n) if n != traps::EXIT && self.signals.is_fixed(n) => {}
                 Some(n) if n != traps::EXIT => {
                     s.traps.set(n, Some(Rc::new(action.to_vec())));
@@ -197,7 +196,7 @@ impl Shell<'_> {
                 *s.dirs.below_mut() = all.iter().map(|d| d.to_vec()).collect();
             }
             SessionRecord::GetOpts { index, offset } => {
-                // They are added to. What leads beyond the arguments is their end.
+                // The numbers are added to. A value beyond the arguments means their end.
                 let number = |n: u32| n.min(u32::MAX / 2) as usize;
                 s.getopts = GetOpts { index: number(index), offset: number(offset) };
             }
@@ -357,7 +356,7 @@ impl Shell<'_> {
     }
 }
 
-/// What taking up a state has found so far.
+/// The findings so far while a state is loaded.
 struct StateReader<'r> {
     lost: LostState,
     /// Both sets of options.
@@ -395,7 +394,7 @@ impl StateReader<'_> {
     }
 }
 
-/// What could not be taken up.
+/// The parts of a state that could not be loaded.
 #[derive(Default)]
 struct LostState {
     named: Vec<Vec<u8>>,
@@ -417,7 +416,7 @@ impl LostState {
     }
 }
 
-/// A function as it was kept.
+/// Converts a stored function.
 fn kept_function(f: &SessionFunction<'_>) -> (Name, FunctionDef) {
     let def = FunctionDef {
         function: DefinitionCode { text: f.text.to_vec(), lines: lines_of(f.lines) }.into(),
@@ -428,7 +427,7 @@ fn kept_function(f: &SessionFunction<'_>) -> (Name, FunctionDef) {
     (Rc::from(f.name), def)
 }
 
-/// The letters in the record of a function.
+/// Returns the attribute letters in the record of a function.
 fn attributes_in(raw: &[u8]) -> Option<&[u8]> {
     match SessionRecords::decode_one(raw)? {
         SessionRecord::Function(f) => Some(f.attributes),
@@ -497,7 +496,7 @@ fn write_variables(w: &mut SessionWriter, vars: &Vars, fresh: &Vars) {
     }
 }
 
-/// Whether a variable is as it was, as far as a script can tell.
+/// Returns whether a variable is unchanged as far as a script can see.
 fn is_same_variable(a: &ShellVar, b: &ShellVar) -> bool {
     a.attrs == b.attrs
         && match (&a.slot, &b.slot) {

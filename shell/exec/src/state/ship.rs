@@ -1,8 +1,8 @@
-//! The state as bytes, for a shell that is spawned to run code beside this one. There is no fork, so what a forked child
-//! would simply have is written down here: variables with attributes, functions, options, traps, positional parameters
-//! and so on, and the tree of the code to run. Descriptors travel as descriptors.
+//! The state as bytes, for a shell that is spawned to run code beside this one. Because there is no fork, this file writes down
+//! everything that a forked child would simply inherit: variables with attributes, functions, options, traps, positional
+//! parameters and so on, and the tree of the code to run. Descriptors travel as descriptors.
 //!
-//! Private between two shells of one build; no compatibility is kept.
+//! The format is private to two shells of one build; no compatibility is kept.
 
 use std::rc::Rc;
 
@@ -14,16 +14,16 @@ use super::definition::only_function;
 use super::{FunctionDef, ShellState};
 use crate::Shell;
 
-/// What travels: the code, the state, the signals that cannot be trapped, whether `BASH_COMMAND` is asked for,
-/// and what of the budget is used. `S` is the state, or a reference to one.
+/// The transferred data: the code, the state, the signals that cannot be trapped, whether `BASH_COMMAND` is needed, and the used
+/// part of the budget. `S` is the state, or a reference to one.
 type Shipped<S> = (CommandList, S, u64, bool, [u64; 5]);
 
-/// The state and the code to run on it.
+/// Encodes the state and the code to run on it.
 ///
 /// # Errors
-/// If memory is short.
+/// Fails if memory is short.
 pub fn encode_state(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Vec<u8>> {
-    // Taken apart without `..`, so that whoever adds a field decides here whether it travels.
+    // Destructured without `..` so that a new field does not compile before it is decided whether it travels.
     let Shell {
         state,
         budget,
@@ -35,7 +35,7 @@ pub fn encode_state(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Ve
         child_env: _,
         session: _,
         history: _,
-        // Of this process: what it caches, what it is yet to write or to wait for.
+        // State of this process only: its caches, pending output and pending children.
         output: _,
         children: _,
         process_subs: _,
@@ -61,14 +61,14 @@ pub fn decode_state(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<Comm
         postcard::from_bytes(data)?;
     let own = std::mem::replace(&mut shell.state, state);
     let s = &mut *shell.state;
-    // Taken apart without `..`, so that whoever adds a field decides here whether it travels.
+    // Destructured without `..` so that a new field does not compile before it is decided whether it travels.
     let ShellState {
         // Descriptors travel as descriptors; children and random numbers are each process's own.
         fds,
         jobs,
         random,
         ids,
-        // Nobody asks for them over there.
+        // The spawned shell never uses completions.
         completions: _,
         // These came with the state.
         vars: _,

@@ -21,7 +21,7 @@ pub const RETURN: u8 = 67;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Traps {
     actions: Rc<BTreeMap<u8, Str>>,
-    /// What `trap` lists in a subshell until it sets a trap of its own (POSIX XCU trap).
+    /// The traps that `trap` lists in a subshell until it sets a trap of its own (POSIX XCU trap).
     inherited: Option<Rc<BTreeMap<u8, Str>>>,
     /// The shell runs beside another one, which has the keyboard: INT and QUIT are ignored unless
     /// there is an action for them.
@@ -53,12 +53,12 @@ pub struct HiddenTraps {
 }
 
 impl Traps {
-    /// The action of a condition.
+    /// Returns the action of a condition.
     pub fn get(&self, condition: u8) -> Option<&Str> {
         self.actions.get(&condition)
     }
 
-    /// Whether no condition has an action.
+    /// Returns whether no condition has an action.
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty()
     }
@@ -81,18 +81,18 @@ impl Traps {
         }
     }
 
-    /// Whether there is an action that commands here see.
+    /// Returns whether there is an action that the current commands see.
     #[inline]
     pub fn sees_trap(&self, trap: Trap) -> bool {
         self.seen.has(trap)
     }
 
-    /// No command sees the DEBUG trap any more.
+    /// Hides the DEBUG trap from all following commands.
     pub fn hide_debug(&mut self) {
         self.seen = self.seen.without_trap(Trap::Debug);
     }
 
-    /// A function begins, which sees the traps of `reaching` only.
+    /// Enters a function that sees only the traps in `reaching`.
     #[must_use]
     pub(crate) fn enter_function(&mut self, reaching: TrapSet) -> HiddenTraps {
         let around = self.seen;
@@ -107,8 +107,8 @@ impl Traps {
         HiddenTraps { actions, around, inside: self.seen }
     }
 
-    /// The function ends. What it set stays in force; else what was seen before is seen again, and what it did not see
-    /// and reset nevertheless is back.
+    /// Leaves a function. Traps that it set stay in force. All others become visible as before, and a trap that the function
+    /// reset without seeing it is restored.
     pub(crate) fn leave_function(&mut self, hidden: HiddenTraps) {
         for (condition, action) in hidden.actions {
             if self.get(condition).is_none() {
@@ -122,7 +122,7 @@ impl Traps {
         }
     }
 
-    /// The status that `exit` or `set -e` gave within the EXIT trap.
+    /// Returns the status that `exit` or `set -e` gave within the EXIT trap.
     pub fn exit_status(&self) -> Option<i32> {
         self.exit_status
     }
@@ -156,17 +156,17 @@ impl Traps {
         }
     }
 
-    /// What a listing shows, in order of the conditions.
+    /// Returns the traps that a listing shows, in order of the conditions.
     pub fn listed_traps(&self) -> impl Iterator<Item = (u8, &Str)> {
         self.inherited.as_ref().unwrap_or(&self.actions).iter().map(|(c, a)| (*c, a))
     }
 
-    /// What is really in force.
+    /// Returns the traps that are really in force.
     pub fn active_traps(&self) -> impl Iterator<Item = (u8, &Str)> {
         self.actions.iter().map(|(c, a)| (*c, a))
     }
 
-    /// A subshell keeps ignored signals; `ERR`, `DEBUG` and `RETURN` only when asked to.
+    /// Enters a subshell, which keeps ignored signals, and `ERR`, `DEBUG` and `RETURN` only on request.
     pub fn enter_subshell(&mut self, errtrace: bool, functrace: bool) {
         if self.actions.is_empty() {
             return;
@@ -184,8 +184,7 @@ impl Traps {
         self.sync_sets();
     }
 
-    /// Keyboard signals are the other shell's from now on (POSIX XCU 2.11). As in bash, only INT is
-    /// listed.
+    /// Ignores keyboard signals, which belong to the other shell from then on (POSIX XCU 2.11). As in bash, only INT is listed.
     pub fn enter_background(&mut self) {
         self.background = true;
         for map in std::iter::once(&mut self.actions).chain(&mut self.inherited) {
@@ -193,13 +192,13 @@ impl Traps {
         }
     }
 
-    /// Whether a signal is ignored though it has no action.
+    /// Returns whether a signal is ignored although it has no action.
     pub fn ignores_unlisted(&self, condition: u8) -> bool {
         self.background && condition == signal::QUIT && !self.actions.contains_key(&condition)
     }
 }
 
-/// The condition of this name or number, as `trap` takes it.
+/// Parses a name or number of a condition as `trap` takes it.
 pub fn parse(text: &[u8]) -> Option<u8> {
     let upper = text.to_ascii_uppercase();
     match upper.strip_prefix(b"SIG".as_slice()).unwrap_or(&upper) {
@@ -211,12 +210,12 @@ pub fn parse(text: &[u8]) -> Option<u8> {
     }
 }
 
-/// Every condition there is, in the order of listings.
+/// Returns every condition in the order of listings.
 pub fn all_conditions() -> impl Iterator<Item = u8> {
     EXIT..=RETURN
 }
 
-/// The name as `trap -p` prints it.
+/// Returns the name as `trap -p` prints it.
 pub fn name(condition: u8) -> String {
     match condition {
         EXIT => "EXIT".into(),
@@ -256,25 +255,25 @@ impl Trap {
 pub(crate) struct TrapSet(u8);
 
 impl TrapSet {
-    /// Whether it has that one.
+    /// Returns whether the set contains a trap.
     #[inline]
     pub fn has(self, trap: Trap) -> bool {
         self.0 & 1 << trap as u8 != 0
     }
 
-    /// These and that one.
+    /// Returns the set with one more trap.
     #[must_use]
     pub fn with_trap(self, trap: Trap) -> TrapSet {
         TrapSet(self.0 | 1 << trap as u8)
     }
 
-    /// These but that one.
+    /// Returns the set without a trap.
     #[must_use]
     pub fn without_trap(self, trap: Trap) -> TrapSet {
         TrapSet(self.0 & !(1 << trap as u8))
     }
 
-    /// That one, too, if so; else not.
+    /// Returns the set with a trap added if `on` is true and removed otherwise.
     #[must_use]
     pub fn put(self, trap: Trap, on: bool) -> TrapSet {
         if on { self.with_trap(trap) } else { self.without_trap(trap) }

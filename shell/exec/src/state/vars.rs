@@ -49,7 +49,7 @@ pub enum Dynamic {
     HostName,
 }
 
-/// What a variable holds.
+/// The content of a variable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum VarSlot {
     /// Declared, but without a value.
@@ -62,7 +62,7 @@ pub enum VarSlot {
     Dynamic(Dynamic),
 }
 
-/// What is particular about a variable that an assignment before a command made.
+/// The details of a variable that an assignment before a command made.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct TemporaryVar {
     /// The function it was made for declared it once more.
@@ -82,22 +82,22 @@ pub struct ShellVar {
 }
 
 impl ShellVar {
-    /// Declared in that scope, without a value.
+    /// Returns a variable declared in that scope, without a value.
     pub fn unset(level: u32) -> ShellVar {
         ShellVar { slot: VarSlot::Unset, attrs: Attributes::default(), level, temporary: None }
     }
 
-    /// A global variable.
+    /// Returns a global variable.
     pub fn global(slot: VarSlot, attrs: Attributes) -> ShellVar {
         ShellVar { slot, attrs, ..ShellVar::unset(0) }
     }
 
-    /// A global variable with a text and no attributes.
+    /// Returns a global variable with a text and no attributes.
     pub fn scalar(text: &[u8]) -> ShellVar {
         ShellVar::global(VarSlot::Scalar(Rc::new(text.to_vec())), Attributes::default())
     }
 
-    /// The value, dynamic ones excepted.
+    /// Returns the value, except for dynamic variables.
     pub fn value(&self) -> Option<VarValue> {
         match &self.slot {
             VarSlot::Unset | VarSlot::Dynamic(_) => None,
@@ -108,7 +108,7 @@ impl ShellVar {
         }
     }
 
-    /// The value as a scalar: element 0 of an array.
+    /// Returns the value as a scalar: element 0 of an array.
     pub fn text(&self) -> Option<Str> {
         match &self.slot {
             VarSlot::Unset | VarSlot::Dynamic(_) => None,
@@ -119,29 +119,29 @@ impl ShellVar {
         }
     }
 
-    /// Whether `local` or `declare` made it what it is, given that it is not global.
+    /// Returns whether `local` or `declare` made the variable, provided that it is not global.
     pub fn is_local(&self) -> bool {
         self.temporary.is_none_or(|t| t.local)
     }
 
-    /// Whether it has a value.
+    /// Returns whether the variable has a value.
     pub fn is_set(&self) -> bool {
         !matches!(self.slot, VarSlot::Unset)
     }
 
-    /// Whether it is an associative array, if only by its attributes.
+    /// Returns whether the variable is an associative array, if only by its attributes.
     pub fn is_assoc(&self) -> bool {
         self.attrs.has_any(Attributes::ASSOC) || matches!(self.slot, VarSlot::Assoc(_))
     }
 
-    /// Whether it is an array, if only by its attributes.
+    /// Returns whether the variable is an array, if only by its attributes.
     pub fn is_array(&self) -> bool {
         matches!(self.slot, VarSlot::Indexed(_) | VarSlot::Assoc(_))
             || self.attrs.has_any(Attributes::ARRAY)
     }
 }
 
-/// Decimal digits of a number.
+/// Returns the decimal digits of a number.
 pub fn decimal_digits(n: i64) -> Vec<u8> {
     let mut buf = [0u8; 20];
     let mut at = buf.len();
@@ -162,7 +162,7 @@ pub fn decimal_digits(n: i64) -> Vec<u8> {
     out
 }
 
-/// What opened a scope.
+/// The construct that opened a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScopeKind {
     /// A function call with the assignments before it; `local` declares here.
@@ -171,7 +171,7 @@ pub enum ScopeKind {
     Temporary,
 }
 
-/// A scope: what its variables hide.
+/// A scope with the variables that it hides.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scope {
     pub kind: ScopeKind,
@@ -195,15 +195,15 @@ pub struct Vars {
     env_generation: u64,
 }
 
-/// A number that no environment had before: copies of the variables (subshells) are changed and
-/// given up, and must not take each other's environments for their own.
+/// Returns a number that no environment had before, because copies of the variables (subshells) are changed and discarded, and
+/// must not mistake another copy's environment for their own.
 fn next_generation() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 impl Vars {
-    /// The visible variable of that name.
+    /// Returns the visible variable of that name.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&ShellVar> {
         self.map.get(name).or_else(|| self.outermost_var(name))
@@ -218,13 +218,13 @@ impl Vars {
         }
     }
 
-    /// Where a global variable that locals hide is kept: in the outermost scope that hides it.
+    /// Returns the place of a global variable that locals hide: the outermost scope that hides it.
     fn hidden_global(&self, name: &[u8]) -> Option<(usize, usize)> {
         let kept = |s: &Scope| s.saved.iter().position(|(n, _)| **n == *name);
         self.scopes.iter().enumerate().find_map(|(i, s)| kept(s).map(|at| (i, at)))
     }
 
-    /// Whether a scope further out has a value for the name.
+    /// Returns whether a scope further out has a value for the name.
     pub fn hides_value(&self, name: &[u8]) -> bool {
         let kept = |s: &Scope| {
             s.saved.iter().any(|(n, v)| **n == *name && v.as_ref().is_some_and(ShellVar::is_set))
@@ -232,7 +232,7 @@ impl Vars {
         self.scopes.iter().any(kept)
     }
 
-    /// For in-place changes of an existing variable; call [`Vars::touch_env`] for exported ones.
+    /// Returns an existing variable for changes in place; call [`Vars::touch_env`] for exported ones.
     #[inline]
     pub fn get_mut(&mut self, name: &[u8]) -> Option<&mut ShellVar> {
         if let Some((&OUTERMOST, outer)) = name.split_first() {
@@ -242,7 +242,7 @@ impl Vars {
         Rc::make_mut(&mut self.map).get_mut(name)
     }
 
-    /// The variable for writing, made (global, unset) where there is none.
+    /// Returns the variable for writing and creates it (global, unset) if there is none.
     pub fn entry_or_insert(&mut self, name: &[u8]) -> &mut ShellVar {
         if let Some((&OUTERMOST, name)) = name.split_first() {
             return self.global_mut(name);
@@ -264,17 +264,17 @@ impl Vars {
         Rc::make_mut(&mut self.map).insert(Rc::from(name), var);
     }
 
-    /// Notes that what children get as environment may have changed.
+    /// Records that the environment of children may have changed.
     pub fn touch_env(&mut self) {
         self.env_generation = next_generation();
     }
 
-    /// The number of the state that the environment of children is made of.
+    /// Returns the generation number of the environment of children.
     pub fn env_generation(&self) -> u64 {
         self.env_generation
     }
 
-    /// The visible variables, in no order.
+    /// Returns the visible variables, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &ShellVar)> {
         self.map.iter()
     }
@@ -286,29 +286,29 @@ impl Vars {
         names
     }
 
-    /// The current scope's number; 0 outside of functions.
+    /// Returns the current scope's number; 0 outside of functions.
     pub fn scope_level(&self) -> u32 {
         self.scopes.len() as u32
     }
 
-    /// The number of the innermost function's scope, `None` outside of functions.
+    /// Returns the number of the innermost function's scope, `None` outside of functions.
     pub fn function_level(&self) -> Option<u32> {
         let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function)?;
         Some(at as u32 + 1)
     }
 
-    /// The scope of this number.
+    /// Returns the scope of this number.
     pub fn scope_mut(&mut self, level: u32) -> Option<&mut Scope> {
         Rc::make_mut(&mut self.scopes).get_mut((level as usize).checked_sub(1)?)
     }
 
-    /// Whether the options of this level's function are its own (`local -`).
+    /// Returns whether the options of this level's function are its own (`local -`).
     pub fn has_own_options(&self, level: u32) -> bool {
         let index = (level as usize).checked_sub(1);
         index.and_then(|i| self.scopes.get(i)).is_some_and(|s| s.options.is_some())
     }
 
-    /// What opened the scope of this number.
+    /// Returns the construct that opened the scope of this number.
     pub fn scope_kind(&self, level: u32) -> Option<ScopeKind> {
         self.scopes.get((level as usize).checked_sub(1)?).map(|s| s.kind)
     }
@@ -318,16 +318,15 @@ impl Vars {
         Rc::make_mut(&mut self.scopes).push(Scope { kind, saved: Vec::new(), options: None });
     }
 
-    /// The innermost scope, of assignments so far, becomes that of the function they stand before.
+    /// Turns the innermost scope, made by assignments, into the scope of the function that they stand before.
     pub fn give_scope(&mut self) {
         if let Some(scope) = Rc::make_mut(&mut self.scopes).last_mut() {
             scope.kind = ScopeKind::Function;
         }
     }
 
-    /// Leaves the innermost scope: what it hid is visible again. Names whose variable changed are
-    /// handed to `changed`, with the variable if it is to outlive the scope; options of `local -`
-    /// are returned.
+    /// Leaves the innermost scope, so that the variables it hid are visible again. Passes names whose variable changed to
+    /// `changed`, with the variable if it outlives the scope. Returns the options of `local -`.
     pub fn pop_scope(
         &mut self,
         mut changed: impl FnMut(Name, Option<ShellVar>),
@@ -362,7 +361,7 @@ impl Vars {
         vars
     }
 
-    /// A scope with these variables.
+    /// Pushes a scope with these variables.
     pub fn put_scope(&mut self, kind: ScopeKind, vars: Vec<(Name, ShellVar)>) {
         self.push_scope(kind);
         let level = self.scope_level();
@@ -372,9 +371,8 @@ impl Vars {
         self.env_generation = next_generation();
     }
 
-    /// Declares `name` in the scope of this number, hiding what was visible, and returns it. A variable
-    /// the scope declared already is returned as it is. A variable hidden by a more
-    /// deeply nested temporary scope is left to that scope.
+    /// Declares `name` in the scope of this number, hiding the visible variable, and returns the new one. Returns a variable that
+    /// the scope has already declared as it is. Leaves a variable that a more deeply nested temporary scope hides to that scope.
     pub fn declare_var(&mut self, name: &[u8], level: u32) -> &mut ShellVar {
         let visible = self.map.get(name).map(|v| v.level);
         if level == 0 || visible.is_some_and(|l| l >= level) {
@@ -398,9 +396,8 @@ impl Vars {
         self.entry_or_insert(name)
     }
 
-    /// Removes the visible variable. One of the current function's own locals stays as an unset
-    /// local; one of a calling function is removed, so that what it hid shows (bash's
-    /// dynamic scope; with `localvar_unset` it stays unset, too).
+    /// Removes the visible variable. A local of the current function stays as an unset local. A local of a calling function is
+    /// removed, so that the variable it hid becomes visible (bash's dynamic scope; with `localvar_unset` it stays unset, too).
     pub fn unset_var(&mut self, name: &[u8], keep_local: bool) {
         let Some(var) = self.map.get(name) else { return };
         let level = var.level;
@@ -424,7 +421,7 @@ impl Vars {
         self.reveal_hidden(name, level);
     }
 
-    /// Drops the variable that scope `level` declared, so that what it hid is visible.
+    /// Drops the variable that scope `level` declared, so that the variable it hid is visible.
     pub fn reveal_hidden(&mut self, name: &[u8], level: u32) {
         let map = Rc::make_mut(&mut self.map);
         let scope = Rc::make_mut(&mut self.scopes).get_mut((level as usize).wrapping_sub(1));
@@ -439,9 +436,8 @@ impl Vars {
         }
     }
 
-    /// `export` or `readonly` of a variable from before a command, which outlives its scope then.
-    /// Around a builtin (`x=1 eval 'export x'`) only inside of a function it does; with
-    /// `declare` (`anywhere`) always.
+    /// Performs `export` or `readonly` on a variable from before a command, which then outlives its scope. Around a builtin
+    /// (`x=1 eval 'export x'`) it does so only inside a function; with `declare` (`anywhere`) always.
     pub fn outlive_scope(&mut self, name: &[u8], anywhere: bool) {
         let Some(v) = self.map.get(name) else { return };
         let level = v.level as usize;
@@ -456,7 +452,7 @@ impl Vars {
         }
     }
 
-    /// The global variable of this name, even if locals hide it.
+    /// Returns the global variable of this name, even if locals hide it.
     pub fn global_var(&self, name: &[u8]) -> Option<&ShellVar> {
         match self.map.get(name).filter(|v| v.level > 0).and_then(|_| self.hidden_global(name)) {
             Some((i, at)) => self.scopes[i].saved[at].1.as_ref(),
@@ -464,7 +460,7 @@ impl Vars {
         }
     }
 
-    /// The same, made if it is not there.
+    /// Returns the global variable of this name and creates it if necessary.
     pub fn global_mut(&mut self, name: &[u8]) -> &mut ShellVar {
         if self.map.get(name).is_none_or(|v| v.level == 0) {
             return self.entry_or_insert(name);
@@ -474,7 +470,7 @@ impl Vars {
         old.get_or_insert_with(|| ShellVar::unset(0))
     }
 
-    /// Whether the name is local to the scope of this number.
+    /// Returns the names that are local to the scope of this number.
     pub fn local_names(&self, level: u32) -> Vec<Name> {
         let Some(scope) = self.scopes.get((level as usize).wrapping_sub(1)) else {
             return Vec::new();
