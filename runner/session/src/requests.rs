@@ -46,7 +46,7 @@ impl BridgeThread {
 /// Parses a policy's rules.
 ///
 /// # Errors
-/// [`Error::BridgeNetwork`], which says which text is wrong, and why.
+/// [`Error::Network`], which says which text is wrong, and why.
 pub fn parse_policy(policy: &NetworkPolicy) -> Result<wasibox_bridge::BridgePolicy, Error> {
     let rules = |all: &[String]| -> Result<Vec<RequestRule>, Error> {
         all.iter()
@@ -133,7 +133,7 @@ impl BridgeRequests {
     /// Makes the service for the requests that a policy allows; `None` if it allows none.
     ///
     /// # Errors
-    /// [`Error::BridgeNetwork`] for rules that cannot be parsed or secrets that cannot be read; if the thread cannot be started.
+    /// [`Error::Network`] for rules that cannot be parsed or secrets that cannot be read; if the thread cannot be started.
     pub fn new(
         policy: &NetworkPolicy,
         outside: &BridgeThread,

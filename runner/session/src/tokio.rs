@@ -1,7 +1,7 @@
 //! Sessions for programs on [tokio](https://docs.rs/tokio), with the feature `tokio`.
 //!
 //! A call blocks a thread of the runtime's blocking pool while it runs, and nothing else of the runtime. Dropping the future of a
-//! call ends the call, as by [`WorkerInterrupt`](crate::Interrupt), or cancels it if it still waits for another call of its
+//! call ends the call, as by [`Interrupt`](crate::Interrupt), or cancels it if it still waits for another call of its
 //! session. All other operations (files, history) are short and are completed even if their future is dropped.
 //!
 //! ```no_run

@@ -3,7 +3,7 @@
 //! # Stages
 //! 1. [`find_differences`] walks both trees at once, as far as a session has records of them, and reports each file, link and
 //!    pipe that differs. The cost depends only on the number of files that the sessions have touched.
-//! 2. [`text::unified`] shows a difference in the format of `git diff`.
+//! 2. [`text::write_unified`] shows a difference in the format of `git diff`.
 //!
 //! Only the image ([`ImageFiles`]) knows the bytes of its files, and whether a removed name was in the image. Without it such
 //! files are reported without their bytes.

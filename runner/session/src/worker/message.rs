@@ -19,17 +19,17 @@ pub const PART: usize = 1 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub enum WorkerRequest {
     /// Opens the image and maps all its machine code from the `artifacts` folder, which the key identifies. Answered by
-    /// [`Reply::Warm`], or by [`Reply::NotKept`] if some of the code has not been made yet.
+    /// [`WorkerReply::Warm`], or by [`WorkerReply::NotKept`] if some of the code has not been made yet.
     Warm { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf>, stack: usize },
-    /// Compiles and prepares everything that is not kept; sent instead of all other requests. Answered by [`Reply::Warm`].
+    /// Compiles and prepares everything that is not kept; sent instead of all other requests. Answered by [`WorkerReply::Warm`].
     Keep { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf> },
-    /// Closes a jail for good, to probe the walls; sent instead of all other requests. Answered by [`Reply::Ready`].
+    /// Closes a jail for good, to probe the walls; sent instead of all other requests. Answered by [`WorkerReply::Ready`].
     Probe,
     /// Makes another worker like this one, as a child of the parent, with the two attached descriptors as its sockets. Answered
-    /// by [`Reply::Copied`].
+    /// by [`WorkerReply::Copied`].
     Copy,
     /// Makes the sandbox and closes the jail. The file of a zip workspace is attached, if there is one; the flag says whether the
-    /// session begins with the original folder that the zip keeps. Answered by [`Reply::Ready`].
+    /// session begins with the original folder that the zip keeps. Answered by [`WorkerReply::Ready`].
     Begin(Policy, bool),
     /// A part of the session's files, sent between calls; true if it was made with another image. Not answered.
     Restore(Delta, bool),
@@ -37,20 +37,20 @@ pub enum WorkerRequest {
     Shell(ByteBuf),
     /// A piece of a layer of an interpreter's memory; the first piece of a layer has `begins`. Not answered.
     Layer { begins: bool, bytes: ByteBuf },
-    /// Restores an interpreter from the layers that were sent. Answered by [`Reply::Restored`].
+    /// Restores an interpreter from the layers that were sent. Answered by [`WorkerReply::Restored`].
     RestoreCell(CellHead),
     /// Ends the processes that earlier calls have left running. Not answered.
     EndBackground,
     /// Forgets an interpreter. Not answered.
     ForgetCell(String),
-    /// A part of a request about files, which is an [`Asked`] in postcard. The last part is answered by [`Reply::Changed`]s and
-    /// [`Reply::Answer`]s.
+    /// A part of a request about files, which is an [`Asked`] in postcard. The last part is answered by [`WorkerReply::Changed`]s
+    /// and [`WorkerReply::Answer`]s.
     Files { is_last: bool, bytes: ByteBuf },
-    /// Names the bridge's nodes that the parent serves, by [`Reply::Ask`]. Not answered.
+    /// Names the bridge's nodes that the parent serves, by [`WorkerReply::Ask`]. Not answered.
     Serves(Vec<String>),
     /// Runs a command. Attached are descriptors for those of standard input, output and error that are neither given nor
-    /// captured. Answered by [`Reply::Changed`]s, [`Reply::Shell`], [`Reply::Layer`]s and [`Reply::Cell`], [`Reply::Output`]s and
-    /// [`Reply::OutcomeHead`].
+    /// captured. Answered by [`WorkerReply::Changed`]s, [`WorkerReply::Shell`], [`WorkerReply::Layer`]s and
+    /// [`WorkerReply::Cell`], [`WorkerReply::Output`]s and [`WorkerReply::OutcomeHead`].
     Call(Exec),
 }
 
@@ -91,7 +91,7 @@ pub enum ControlMessage {
     Answer(u64, Result<ByteBuf, u16>),
 }
 
-/// A message from the worker. Any request can be answered by [`Reply::Failed`].
+/// A message from the worker. Any request can be answered by [`WorkerReply::Failed`].
 #[derive(Debug, Serialize, Deserialize)]
 pub enum WorkerReply {
     /// A line about progress for the user.
@@ -106,7 +106,7 @@ pub enum WorkerReply {
         error: bool,
         bytes: ByteBuf,
     },
-    /// A guest's request at one of the bridge's nodes, while a call runs. Answered by [`Control::Answer`].
+    /// A guest's request at one of the bridge's nodes, while a call runs. Answered by [`ControlMessage::Answer`].
     Ask {
         number: u64,
         name: String,

@@ -1,8 +1,8 @@
 //! Sessions in processes: the parent's end and the worker's.
 //!
 //! # Stages
-//! 1. A [`Pool`](pool::Pool) starts workers ahead of need. A warm worker has opened the image, started an engine and mapped all
-//!    machine code, and knows nothing of a session.
+//! 1. A [`WorkerPool`](pool::WorkerPool) starts workers ahead of need. A warm worker has opened the image, started an engine and
+//!    mapped all machine code, and knows nothing of a session.
 //! 2. A session takes one. The worker builds the session's tree and mounts from the policy, closes its jail and reports which
 //!    walls stand ([`serve`]).
 //! 3. For each call the parent sends the command and waits, while it watches the worker's memory and the deadline ([`link`]). The
