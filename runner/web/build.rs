@@ -1,5 +1,5 @@
-//! How the kernel's module is linked: shared memory that the page makes, and a reactor's beginning, which rustc links for
-//! commands only on this target.
+//! Linker arguments for the kernel's module: shared memory that the page makes, and the start code of a reactor, because rustc
+//! links only that of commands on this target.
 
 use std::env;
 use std::path::Path;
@@ -23,9 +23,9 @@ fn main() {
         "--export=_initialize".into(),
         "--export=__stack_pointer".into(),
         "--initial-memory=16777216".into(),
-        // The page makes it larger (`src/heap.rs`).
+        // The page grows it (`src/heap.rs`).
         "--max-memory=2147483648".into(),
-        // Of the first thread; all others have std's.
+        // The stack of the first thread; all others have std's.
         "-zstack-size=1048576".into(),
     ];
     for arg in args {

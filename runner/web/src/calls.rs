@@ -11,21 +11,21 @@ use wasibox_kernel::{Guest, GuestCall, Halt, Sys};
 thread_local! {
     /// The process whose guest runs here.
     static PROCESS: RefCell<Option<Arc<Process>>> = const { RefCell::new(None) };
-    /// Why the guest's code was ended.
+    /// The reason why the guest's code was ended.
     static WHY: RefCell<Option<Halt>> = const { RefCell::new(None) };
 }
 
-/// Says whose guest runs in this worker.
+/// Sets the process whose guest runs in this worker.
 pub fn set_process(process: Option<Arc<Process>>) {
     PROCESS.set(process);
 }
 
-/// Why the kernel has ended the guest's code, if it has.
+/// Takes the reason why the kernel has ended the guest's code, if it has.
 pub fn take_why() -> Option<Halt> {
     WHY.take()
 }
 
-/// Whether the kernel has ended the guest's code.
+/// Returns whether the kernel has ended the guest's code.
 pub fn has_why() -> bool {
     WHY.with_borrow(Option::is_some)
 }
@@ -53,18 +53,18 @@ impl Guest<Web> for PageCaller {
     }
 }
 
-/// Frames that are tried out before a call: with the 64 bytes that each has at least, more than the kernel needs.
+/// Number of stack frames that are tried before a call: at 64 bytes or more each, this exceeds the kernel's needs.
 const FRAMES: u32 = 600;
 
-/// Uses up and gives back the stack that a call may need. The engine's stack is the guest's and the kernel's: where it
-/// overflows, this must be before the kernel has locked anything, and is the guest's end as if it had been in its own code.
+/// Uses and releases the stack that a call may need. Guest and kernel share the engine's stack. If it overflows, it must do so
+/// before the kernel has locked anything, and end the guest as if its own code had overflowed.
 #[inline(never)]
 fn try_stack(frames: u32) -> u32 {
-    // Hidden from the optimiser, which would make a loop of it.
+    // Hidden from the optimiser, which would turn the recursion into a loop.
     if frames == 0 { 0 } else { std::hint::black_box(try_stack(frames - 1)) + 1 }
 }
 
-/// Serves a call. One that ends the guest does not return: nothing of it is left by then.
+/// Serves a call. A call that ends the guest does not return; all its values have been dropped by then.
 pub fn serve_call(call: impl FnOnce(&mut GuestCall<'_, Web>) -> Sys) -> i32 {
     try_stack(FRAMES);
     slots::to_kernel();

@@ -1,9 +1,10 @@
-//! Interpreters that stay between cells.
+//! Interpreters that stay alive between cells.
 //!
-//! An instance cannot leave its worker. So an interpreter keeps the one that it began in: between two cells that worker
-//! waits for the next one, which comes by [`Standing::next`]. Whoever drops that ends the interpreter, and the worker is
-//! as any other one. All else that is one's ([`wasibox_kernel::CellRemains`]) lies here, by name. A commit has them as the native
-//! runner parks them; one that comes back from there does so in the worker of its next cell (`park`).
+//! An instance cannot leave its worker. So an interpreter keeps the worker in which it began: between two cells that worker waits
+//! for the next one, which arrives through `next` of [`StandingInterpreter::Waits`]. Dropping that sender ends the interpreter,
+//! after which the worker is like any other. The rest of an interpreter's state ([`wasibox_kernel::CellRemains`]) is kept here,
+//! by name. A commit stores interpreters in the form in which the native runner parks them; one that is restored from there
+//! starts in the worker of its next cell (`park`).
 
 use crate::ffi;
 use crate::history::ParkedCell;
@@ -27,31 +28,31 @@ use wasibox_kernel::{
 };
 use wasibox_vfs::{Errno, ProgramMark, Reservation};
 
-/// Most interpreters of a session.
+/// Maximum number of interpreters of a session.
 const MAX_CELLS: usize = 16;
-/// Most bytes of a value as text; what is longer is cut.
+/// Maximum size in bytes of a value as text; longer ones are cut.
 const MAX_VALUE: usize = 64 << 10;
-/// Most bytes of a value as JSON; there is none that would be longer.
+/// Maximum size in bytes of a value as JSON; longer ones are left out.
 const MAX_JSON: usize = 1 << 20;
-/// An answer in the guest's memory, as `runner/sandbox/src/cell.rs` has it.
+/// Size of an answer in the guest's memory, in the format of `runner/sandbox/src/cell.rs`.
 const ANSWER: usize = 20;
 
 /// An interpreter between two cells.
 pub enum StandingInterpreter {
-    /// It stands in a worker.
+    /// An interpreter that waits in a worker.
     Waits {
-        /// Where that hears of the next one.
+        /// The channel through which its worker receives the next cell.
         next: Sender<Job>,
         /// Its memory's share of the limit.
         memory: Reservation,
         is_prepared: bool,
     },
-    /// It is to come back in one.
+    /// An interpreter that is to be restored in a worker.
     Parked { parked: Box<ParkedMemory>, memory: Reservation },
 }
 
 impl StandingInterpreter {
-    /// Where its processes begin.
+    /// Returns the entry point of its processes.
     pub fn entry(&self) -> EntryPoint {
         let is_prepared = match self {
             StandingInterpreter::Waits { is_prepared, .. } => *is_prepared,
@@ -61,18 +62,18 @@ impl StandingInterpreter {
     }
 }
 
-/// What a cell has answered.
+/// The answer of a cell.
 #[derive(Debug, Default)]
 pub struct PageCellAnswer {
     pub status: u8,
     pub value: Option<String>,
     pub json: Option<String>,
-    /// What it has changed in its memory, once that was asked for.
+    /// The changes of its memory, once they were requested.
     pub change: Option<ParkChange>,
 }
 
 impl PageCellAnswer {
-    /// Reads the answer that lies there in the memory of this worker's guest, whose it is to write.
+    /// Reads the answer at address `at` of the memory of this worker's guest, which may have written anything there.
     pub fn read(at: u32) -> Option<PageCellAnswer> {
         let size = ffi::guest_size();
         let bytes = |at: u32, len: usize| {
@@ -98,22 +99,22 @@ impl PageCellAnswer {
     }
 }
 
-/// All that an interpreter is between two cells.
+/// The complete state of an interpreter between two cells.
 pub struct PageInterpreter {
     program: ProgramMark,
     left: CellRemains<Web>,
     next_pid: u32,
-    /// What its monotonic clock showed, and when.
+    /// The value of its monotonic clock, and the time at which it was read.
     monotonic: u64,
     since: Instant,
     is_forked: bool,
 }
 
-/// What a commit has of an interpreter after a cell.
+/// The state of an interpreter after a cell, as a commit stores it.
 pub struct PageCellChange {
-    /// What the layers are of use with.
+    /// The digest of the module that the layers fit.
     pub module: [u8; 32],
-    /// How many of the layers before it stay.
+    /// The number of earlier layers that remain valid.
     pub keep: usize,
     pub layer: Vec<u8>,
     pub rest: Vec<u8>,
@@ -121,19 +122,19 @@ pub struct PageCellChange {
 
 static CELLS: Mutex<BTreeMap<String, PageInterpreter>> = Mutex::new(BTreeMap::new());
 
-/// Ends an interpreter; says whether there was one.
+/// Ends an interpreter, and returns whether it existed.
 pub fn forget_interpreter(name: &str) -> bool {
     lock_mutex(&CELLS).remove(name).is_some()
 }
 
-/// A cell that is about to run. Dropped before it has begun, its interpreter stays.
+/// A cell that is about to run. If this is dropped before the cell begins, its interpreter stays.
 pub struct PendingCell {
     name: String,
     taken: Option<PageInterpreter>,
 }
 
 impl PendingCell {
-    /// Takes the interpreter of that name, or one that begins.
+    /// Takes the interpreter of that name, or prepares to start a new one.
     pub fn new(name: String) -> Result<PendingCell, PageFailure> {
         let mut cells = lock_mutex(&CELLS);
         let taken = cells.remove(&name);
@@ -143,12 +144,12 @@ impl PendingCell {
         Ok(PendingCell { name, taken })
     }
 
-    /// Whether its interpreter may run that program.
+    /// Returns whether its interpreter may run that program.
     pub fn fits_program(&self, program: ProgramMark) -> bool {
         self.taken.as_ref().is_none_or(|taken| taken.program == program)
     }
 
-    /// What the run goes on from.
+    /// Returns the state from which the run continues.
     pub fn cell_origin(&self) -> CellOrigin {
         let before = |t: &PageInterpreter| CellOrigin {
             monotonic: t.monotonic_now(),
@@ -159,12 +160,12 @@ impl PendingCell {
         self.taken.as_ref().map(before).unwrap_or_default()
     }
 
-    /// What its table of descriptors takes of the memory limit.
+    /// Returns the bytes that its descriptor table takes of the memory limit.
     pub fn table_cost(&self) -> u64 {
         self.taken.as_ref().map_or(0, |taken| taken.left.fds.memory_cost())
     }
 
-    /// Its descriptors with these in place of the standard streams and the root directory.
+    /// Returns its descriptors, with standard streams and root directory replaced by these.
     pub fn descriptors(
         &mut self,
         limit: usize,
@@ -180,7 +181,7 @@ impl PendingCell {
         Ok(fds)
     }
 
-    /// What its process begins with.
+    /// Takes the state with which its process starts.
     pub fn to_start(&mut self) -> CellStart<Web> {
         match self.taken.take() {
             None => CellStart { ready: None, kind: BEGIN, handles: false, ignored: 0 },
@@ -192,17 +193,17 @@ impl PendingCell {
         }
     }
 
-    /// The name of its interpreter.
+    /// Returns the name of its interpreter.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether there is an interpreter to go on with.
+    /// Returns whether there is an interpreter to continue with.
     pub fn is_there(&self) -> bool {
         self.taken.is_some()
     }
 
-    /// Takes the interpreter that a commit has; with `is_fork` it is a copy of one that goes on elsewhere.
+    /// Takes the interpreter of a commit; with `is_fork` it is a copy of one that continues elsewhere.
     pub fn restore_from(
         &mut self,
         session: &PageSession,
@@ -227,7 +228,7 @@ impl PendingCell {
         let malformed = || cannot(&Unreadable::Malformed);
         let told = parked::layer_numbers(&cell.layers).ok_or_else(malformed)?;
         let size = usize::try_from(rest.size).map_err(|_| malformed())?;
-        // Its stack is empty, so that they are what they were in the beginning.
+        // Its stack is empty, so the globals have their initial values.
         if rest.globals != facts.globals {
             return Err(malformed());
         }
@@ -260,8 +261,8 @@ impl PendingCell {
         Ok(())
     }
 
-    /// Keeps what the run has left; what the cell has answered, or `None` if its interpreter did not stay. With what of it a
-    /// commit has.
+    /// Keeps the state that the run has left, and returns the cell's answer, or `None` if its interpreter did not stay alive,
+    /// together with the change for the commit.
     pub fn end_run(
         mut self,
         session: &PageSession,
@@ -313,7 +314,7 @@ impl Drop for PendingCell {
 }
 
 impl PageInterpreter {
-    /// What its monotonic clock shows now.
+    /// Returns the current value of its monotonic clock.
     fn monotonic_now(&self) -> u64 {
         let passed = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.monotonic.saturating_add(passed)

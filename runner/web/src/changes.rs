@@ -1,4 +1,4 @@
-//! What a commit has changed of the session's files, with their texts: for a page that shows it.
+//! The changes of the session's files in a commit, with their texts, for a page that displays them.
 
 use crate::outcome::{FailureKind, PageFailure};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use wasibox_snapshot::files::{self, walk};
 use wasibox_snapshot::journal::JournalState;
 use wasibox_snapshot::{FileTree, MemoryObjects, SnapshotError};
 
-/// Most files that are told of, and bytes of each that are shown.
+/// Maximum number of reported files, and maximum bytes of each that are shown.
 const MAX_FILES: usize = 200;
 const MAX_TEXT: u64 = 256 << 10;
 
@@ -18,12 +18,12 @@ const MAX_TEXT: u64 = 256 << 10;
 pub struct ShownChange {
     path: String,
     change: &'static str,
-    /// What it was and what it is; none if it is not there, is no text, too long, or partly the image's.
+    /// The file's text before and after; `None` if the file does not exist, is not text, is too long, or is partly the image's.
     before: Option<String>,
     after: Option<String>,
 }
 
-/// The files of a state that are the session's own.
+/// The files of a state that belong to the session itself.
 struct SessionTree<'a> {
     objects: &'a MemoryObjects,
     files: FileTree,
@@ -64,7 +64,7 @@ impl SessionTree<'_> {
     }
 }
 
-/// What a commit has changed.
+/// Returns the changes of a commit.
 pub fn changes_of(
     objects: &MemoryObjects,
     now: &JournalState<'_>,
@@ -84,7 +84,7 @@ pub fn changes_of(
     };
     let mut paths: BTreeSet<Vec<u8>> =
         before.found.keys().chain(after.found.keys()).filter(differs).cloned().collect();
-    // What was the image's is gone without a trace in the tree; the call has told of it.
+    // A removed file of the image leaves no trace in the tree, but the call's record has it.
     let told = commit.call.changed_paths(objects).unwrap_or_default();
     paths.extend(told.iter().map(|changed| changed.path.to_vec()));
     let shown = |path: Vec<u8>| {

@@ -7,14 +7,14 @@ use wasibox_files::{Answer, FileBytes, FilesError, Request, UploadOf, apply_requ
 use wasibox_vfs::Vfs;
 use wasibox_vfs::around::{HOME, ShellSurroundings};
 
-/// Bytes of a file that one request carries.
+/// Maximum bytes of a file in one request.
 const PART: u64 = 8 << 20;
 
 impl From<FilesError> for PageFailure {
     fn from(e: FilesError) -> PageFailure {
         let code = match &e {
             FilesError::System { code, .. } => Some(code.clone()),
-            // The variant's name is the only key of its object, or all of its text.
+            // The variant's name is the only key of its object, or its whole text.
             e => match serde_json::to_value(e) {
                 Ok(serde_json::Value::Object(o)) => o.keys().next().cloned(),
                 Ok(serde_json::Value::String(s)) => Some(s),
@@ -25,7 +25,7 @@ impl From<FilesError> for PageFailure {
     }
 }
 
-/// The files, and the directory that relative paths are from: the shell's.
+/// Returns the files, and the directory from which relative paths start: the shell's.
 fn session_files() -> Result<(&'static Vfs, String), PageFailure> {
     let vfs = session::session_vfs()?;
     let cwd = vfs.session_state().and_then(|state| ShellSurroundings::from_state(&state)?.cwd);
@@ -33,7 +33,7 @@ fn session_files() -> Result<(&'static Vfs, String), PageFailure> {
     Ok((vfs, cwd))
 }
 
-/// A request and its answer in JSON, as `docs/files.md` has them.
+/// Performs a request in JSON and returns its answer, in the format of `docs/files.md`.
 pub fn run_request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
     let request: Request =
         serde_json::from_slice(text).map_err(|e| PageFailure::new(FailureKind::Invalid, e))?;
@@ -45,8 +45,8 @@ pub fn run_request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
     serde_json::to_vec(&answer).map_err(|e| PageFailure::new(FailureKind::Internal, e))
 }
 
-/// Makes a file's bytes these. One of up to 8 MiB is replaced at once, a longer one is written part by part. Adds
-/// a commit if `commits`; else the commit of the next call has the change, too.
+/// Writes a file. One of up to 8 MiB is replaced at once, a longer one is written in parts. Makes a commit if `commits`;
+/// otherwise the commit of the next call includes the change.
 pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), PageFailure> {
     let _bounded = heap::begin_guard();
     let (vfs, cwd) = session_files()?;
@@ -72,7 +72,7 @@ pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), PageFailure>
     }
 }
 
-/// A file's bytes.
+/// Returns the bytes of a file.
 pub fn read(path: &str) -> Result<Vec<u8>, PageFailure> {
     let (vfs, cwd) = session_files()?;
     let mut all = Vec::new();
@@ -90,7 +90,7 @@ pub fn read(path: &str) -> Result<Vec<u8>, PageFailure> {
         all.try_reserve(data.0.len()).map_err(no_room)?;
         all.extend(data.0);
         match next_offset {
-            // A file that shrinks meanwhile ends here, too.
+            // Also ends here if the file shrinks meanwhile.
             Some(next) if next > offset => {}
             _ => return Ok(all),
         }

@@ -1,10 +1,10 @@
-//! The heap: where the allocator gets memory from, `sbrk` in the place of wasi-libc's, and how much of it is in use.
+//! The heap: the source of the allocator's memory, with an `sbrk` in place of wasi-libc's, and a count of the bytes in use.
 //!
-//! Wasi-libc's has the engine grow the memory. V8 tells the other threads' instances of it, but an instance hears only when its
-//! code looks for interrupts; until then its `memory.copy` and `memory.fill` take what lies beyond for out of bounds, and
-//! `Memory.buffer` is too short. A thread that was handed such an address a moment ago would end by a trap that no
-//! program deserves. So the page makes the memory as large as it will ever be, which costs addresses and no memory, and
-//! the heap ends somewhere within.
+//! Wasi-libc's `sbrk` makes the engine grow the memory. V8 informs the other threads' instances, but an instance notices only
+//! when its code checks for interrupts; until then its `memory.copy` and `memory.fill` treat the new part as out of bounds, and
+//! `Memory.buffer` is too short. A thread that has just received such an address would trap through no fault of the program. So
+//! the page makes the memory as large as it will ever be, which costs address space but no memory, and the heap ends somewhere
+//! inside it.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::arch::wasm32::memory_size;
@@ -14,10 +14,10 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::alloc::System;
 
 const PAGE: usize = 1 << 16;
-/// What `sbrk` gives if there is no memory.
+/// The result of `sbrk` if there is no memory.
 const NONE: *mut c_void = without_provenance_mut(usize::MAX);
 
-/// Bytes that were handed out: the heap ends so far behind the memory that the module was linked with.
+/// Bytes that were handed out: the distance of the heap's end from the end of the linked memory.
 static HANDED_OUT: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" {
@@ -25,40 +25,41 @@ unsafe extern "C" {
     static __heap_end: u8;
 }
 
-/// Bytes that are allocated.
+/// Number of allocated bytes.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
-/// Where the count of allocated bytes lies.
+/// Returns the address of the count of allocated bytes.
 pub fn counter_address() -> u32 {
     ALLOCATED.as_ptr() as u32
 }
 
-/// Bytes of the memory.
+/// Returns the size of the memory in bytes.
 fn memory_bytes() -> usize {
     memory_size(0).saturating_mul(PAGE)
 }
 
-/// Bytes that may still be allocated, but for a sixteenth of the memory: for what is not asked about, and for holes.
+/// Returns the bytes that may still be allocated. A sixteenth of the memory is excluded, for allocations that are not checked and
+/// for fragmentation.
 pub fn free_room() -> u64 {
     let size = memory_bytes();
     size.saturating_sub(size / 16 + ALLOCATED.load(Ordering::Relaxed)) as u64
 }
 
-/// Room that is to be left.
+/// The room in bytes that must remain free.
 static FLOOR: AtomicUsize = AtomicUsize::new(0);
 
-/// Something that may add to the session. Until it is dropped guests get a third of the room that there was, since what is new
-/// in files is written down as objects afterwards, and then once more for the page's store.
+/// A guard for an operation that may add to the session. While it exists, guests may use only a third of the free room, because
+/// new file contents are written as objects afterwards, and then once more for the page's store.
 pub struct HeapGuard(());
 
-/// Such a thing begins.
+/// Begins such an operation.
 pub fn begin_guard() -> HeapGuard {
     let room = free_room();
     FLOOR.store((room - room / 3) as usize, Ordering::Relaxed);
     HeapGuard(())
 }
 
-/// Whether there is next to no room.
+/// Returns whether almost no room is left.
 pub fn is_full() -> bool {
     free_room() < memory_bytes() as u64 / 32
 }
@@ -69,19 +70,19 @@ impl Drop for HeapGuard {
     }
 }
 
-/// Whether guests may have something kept.
+/// Returns whether guests may add kept data.
 pub fn has_room() -> bool {
     free_room() > FLOOR.load(Ordering::Relaxed) as u64
 }
 
-/// The C library's allocator, and the count.
+/// The C library's allocator, with a count of allocated bytes.
 struct CountingAllocator;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-// JUSTIFICATION: there is no other way to learn what is allocated.
-// SAFETY: all of it is the system's allocator's, called as this is; the count changes nothing of it.
+// JUSTIFICATION: there is no other way to count allocated bytes. SAFETY: every call is passed unchanged to the system's
+// allocator; the count does not affect it.
 unsafe impl GlobalAlloc for CountingAllocator {
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -122,10 +123,10 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Moves the end of the heap up by that many bytes, whole pages; gives where it was. Dlmalloc, its only caller, asks for
-/// nothing else.
-// JUSTIFICATION: the C library's allocator calls it by this name.
-// SAFETY: nothing else of the module has it, as wasi-libc's own is not linked then.
+/// Moves the heap's end up by that many bytes, which are whole pages, and returns its old address. Dlmalloc, its only caller,
+/// asks for nothing else.
+// JUSTIFICATION: the C library's allocator calls it by this name. SAFETY: no other part of the module defines it, because
+// wasi-libc's own is then not linked.
 #[unsafe(no_mangle)]
 extern "C" fn sbrk(increment: isize) -> *mut c_void {
     let first = (&raw const __heap_end).addr();

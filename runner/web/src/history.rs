@@ -1,8 +1,8 @@
-//! The session's past: a commit after each call, in memory, as the store of the native runner keeps them
-//! (`runner/store`), and snapshots (`.wbs`) out of it and into it.
+//! The session's history: a commit after each call, in memory, in the form of the native runner's store (`runner/store`), and
+//! snapshots (`.wbs`) exported from it and imported into it.
 //!
-//! Interpreters are parked after each cell. Where history goes to a commit that has others, those that live end, and the next
-//! cell brings back what the commit has.
+//! Interpreters are parked after each cell. Moving to a commit with other interpreters ends the live ones, and the next cell
+//! restores those of the commit.
 
 use crate::cell::{self, PageCellChange};
 use crate::outcome::{FailureKind, PageFailure, PageOutcome};
@@ -23,13 +23,13 @@ use wasibox_snapshot::{
 use wasibox_vfs::delta::{Delta, TreeVersion, emit_between};
 use wasibox_vfs::{Errno, Vfs};
 
-/// Bytes of a command that are kept, and that are shown.
+/// Maximum bytes of a command that are kept, and that are shown.
 const MAX_COMMAND: usize = 1 << 20;
 const SHOWN: usize = 64 << 10;
-/// Most bytes of a shell's state.
+/// Maximum size in bytes of a shell's state.
 const MAX_SHELL: u64 = box_abi::session::STATE_MAX as u64;
 
-/// Longest name of a commit, as `runner/store` has it.
+/// Maximum length of a tag, as in `runner/store`.
 const MAX_NAME: usize = 128;
 
 /// The commits of the session.
@@ -41,42 +41,43 @@ pub struct PageHistory {
     tip: u64,
     next: u64,
     tags: BTreeMap<String, u64>,
-    /// The key-values of a snapshot that was taken up: they go on with the next one.
+    /// The key-values of an imported snapshot, which are passed on to the next one.
     values: Vec<(serde_bytes::ByteBuf, Blob)>,
     image: Digest,
-    /// The one that the session began with is another one.
+    /// Whether the session began with another image.
     is_elsewhere: bool,
-    /// Files and shell as the head has them.
+    /// Files and shell in the state of the head.
     known: TreeVersion,
     shell: Option<Arc<[u8]>>,
-    /// Interpreters that live, as the head has them.
+    /// Live interpreters in the state of the head.
     alive: BTreeSet<String>,
-    /// The session is a copy of one that goes on; that one's last commit.
+    /// If the session is a copy of one that continues elsewhere: the last commit of that one.
     forked_at: Option<u64>,
 }
 
-/// An interpreter as a commit has it.
+/// An interpreter as a commit stores it.
 pub struct ParkedCell {
     pub module: [u8; 32],
-    /// The undermost first.
+    /// The layers of its memory, the lowest first.
     pub layers: Vec<Vec<u8>>,
     pub rest: Vec<u8>,
 }
 
-/// As `runner/session/src/kept.rs` has them: most bytes of what an interpreter is beside its memory, and of a layer of that.
+/// Maximum bytes of an interpreter's state apart from its memory, and of a layer of its memory, as in
+/// `runner/session/src/kept.rs`.
 const MAX_REST: u64 = 16 << 20;
 const MAX_LAYER: u64 = (4 << 30) + (16 << 20);
 
 static HISTORY: Mutex<Option<PageHistory>> = Mutex::new(None);
 
-/// What is told of a call.
+/// The note about a call for the history.
 #[derive(Default)]
 pub struct PageCallNote {
     pub command: Vec<u8>,
-    /// Nanoseconds since the epoch, and how long it took.
+    /// The start in nanoseconds since the epoch, and the duration.
     pub time: u64,
     pub duration: u64,
-    /// The interpreter whose cell it was.
+    /// The interpreter, if the call was a cell.
     pub cell: Option<&'static str>,
 }
 
@@ -90,7 +91,7 @@ impl From<SnapshotError> for PageFailure {
     }
 }
 
-/// Either of a snapshot's errors, or the tree's.
+/// A snapshot's error, or the tree's.
 enum HistoryError {
     Snapshot(SnapshotError),
     Tree(Errno),
@@ -114,7 +115,7 @@ impl From<HistoryError> for PageFailure {
     }
 }
 
-/// Begins the history of a session that is new.
+/// Begins the history of a new session.
 pub fn begin_history(vfs: &Vfs, image: [u8; 32]) {
     let call = CallRecord { time: wasibox_vfs::now_ns(), ..CallRecord::default() };
     let first = Commit { number: 1, call, ..Commit::default() };
@@ -135,7 +136,7 @@ pub fn begin_history(vfs: &Vfs, image: [u8; 32]) {
     });
 }
 
-/// Does something with the history.
+/// Runs `act` with the history.
 pub fn with_history<T>(
     act: impl FnOnce(&mut PageHistory) -> Result<T, PageFailure>,
 ) -> Result<T, PageFailure> {
@@ -147,11 +148,11 @@ pub fn with_history<T>(
 
 impl PageHistory {
     fn head(&self) -> &Commit {
-        // It is always there.
+        // The head always exists.
         &self.commits[&self.head]
     }
 
-    /// Adds a commit of what a call has left; its number.
+    /// Adds a commit with the state that a call has left, and returns its number.
     pub fn keep_call(
         &mut self,
         vfs: &Vfs,
@@ -175,7 +176,7 @@ impl PageHistory {
                     self.park_interpreter(&mut state, name, change)?;
                     self.alive.insert(name.into());
                 }
-                // The next cell goes on from before this one.
+                // The next cell continues from the state before this one.
                 None => drop(self.alive.remove(name)),
             }
         }
@@ -184,7 +185,7 @@ impl PageHistory {
         Ok(self.add_commit(call, state))
     }
 
-    /// Writes an interpreter down as it is after a cell.
+    /// Stores an interpreter in its state after a cell.
     fn park_interpreter(
         &self,
         state: &mut CommitState,
@@ -204,7 +205,7 @@ impl PageHistory {
         Ok(())
     }
 
-    /// The interpreter of that name, if it is to come back from the head; and whether as a copy.
+    /// Returns the interpreter of that name if it is to be restored from the head, and whether as a copy.
     pub fn parked_cell(&self, name: &str) -> Result<Option<(ParkedCell, bool)>, PageFailure> {
         let cell = self.head().state.cells.iter().find(|cell| cell.name == name);
         let Some(cell) = cell.filter(|_| !self.alive.contains(name)) else { return Ok(None) };
@@ -235,7 +236,7 @@ impl PageHistory {
         Ok(call)
     }
 
-    /// Adds a commit after the head. There is nothing to redo then.
+    /// Adds a commit after the head. Nothing can be redone then.
     fn add_commit(&mut self, call: CallRecord, state: CommitState) -> u64 {
         let number = self.next;
         self.commits.insert(number, Commit { number, parent: Some(self.head), call, state });
@@ -243,7 +244,7 @@ impl PageHistory {
         number
     }
 
-    /// Adds a commit of what the page has changed of the files, if it has.
+    /// Adds a commit of the page's own changes to the files, if there are any.
     pub fn keep_files(&mut self, vfs: &Vfs, command: String) -> Result<(), PageFailure> {
         let (mut has_changed, now) = (false, vfs.tree_version());
         let Ok(()) = emit_between(&self.known, &now, &mut |_| {
@@ -262,7 +263,7 @@ impl PageHistory {
         Ok(())
     }
 
-    /// Ends the interpreters, by a commit.
+    /// Ends the interpreters by a commit.
     pub fn reset_cells(&mut self, vfs: &Vfs, note: &PageCallNote) -> Result<u64, PageFailure> {
         let number = self.keep_call(vfs, note, None, None)?;
         if let Some(commit) = self.commits.get_mut(&number) {
@@ -272,7 +273,7 @@ impl PageHistory {
         Ok(number)
     }
 
-    /// Makes files, shell and interpreters what they were at a commit.
+    /// Restores files, shell and interpreters to the state of a commit.
     fn turn_to(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
         let (before, after) = (self.head().state.clone(), self.commits[&number].state.clone());
         self.give_files(vfs, &before.files, &after.files)?;
@@ -287,7 +288,7 @@ impl PageHistory {
         Ok(())
     }
 
-    /// Ends the interpreters that live.
+    /// Ends the live interpreters.
     fn forget_cells(&mut self) {
         for name in std::mem::take(&mut self.alive) {
             cell::forget_interpreter(&name);
@@ -305,7 +306,7 @@ impl PageHistory {
         Ok(files::emit_changes::<HistoryError>(&self.objects, old, new, &mut emit)?)
     }
 
-    /// Goes back to the commit before this one; its number.
+    /// Goes back to the parent of the head, and returns its number.
     pub fn undo(&mut self, vfs: &Vfs) -> Result<u64, PageFailure> {
         let nothing = || PageFailure::new(FailureKind::Conflict, "there is nothing to undo");
         let parent = self.head().parent.ok_or_else(nothing)?;
@@ -313,7 +314,7 @@ impl PageHistory {
         Ok(parent)
     }
 
-    /// Goes forward again; the number of the commit.
+    /// Goes forward again, and returns the number of the commit.
     pub fn redo(&mut self, vfs: &Vfs) -> Result<u64, PageFailure> {
         let mut at = self.tip;
         while at != self.head {
@@ -329,7 +330,7 @@ impl PageHistory {
         Err(PageFailure::new(FailureKind::Conflict, "there is nothing to redo"))
     }
 
-    /// Makes everything as it was at a commit, by a new one; its number.
+    /// Restores the state of a commit by a new commit, and returns its number.
     pub fn restore(&mut self, vfs: &Vfs, number: u64) -> Result<u64, PageFailure> {
         let none =
             || PageFailure::new(FailureKind::Missing, format!("there is no commit {number}"));
@@ -340,7 +341,7 @@ impl PageHistory {
         Ok(self.add_commit(call, state))
     }
 
-    /// [`History::turn`] for a commit after which another one is made: that comes after the head as it was.
+    /// Does [`PageHistory::turn_to`] for a commit that is followed by a new one: that one comes after the old head.
     fn turn_with(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
         let head = self.head;
         self.turn_to(vfs, number)?;
@@ -348,7 +349,7 @@ impl PageHistory {
         Ok(())
     }
 
-    /// Names a commit.
+    /// Tags a commit.
     pub fn tag(&mut self, name: &str, number: u64) -> Result<(), PageFailure> {
         let is_name = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
         if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(is_name) {
@@ -367,16 +368,16 @@ impl PageHistory {
         Ok(())
     }
 
-    /// The names of commits, and the head.
+    /// Returns the tags and the head.
     pub fn tags(&self) -> Value {
         json!({ "head": self.head, "tags": self.tags })
     }
 
-    /// All commits, the oldest first, as `sdk/core/src/past.rs` tells of them.
+    /// Returns all commits, the oldest first, in the format of `sdk/core/src/past.rs`.
     pub fn history_json(&self) -> Result<Value, PageFailure> {
         let shown = |commit: &Commit| {
             let call = &commit.call;
-            // Of a command that is longer nothing is shown.
+            // A longer command is not shown at all.
             let mut command =
                 call.command.load_bytes(&self.objects, MAX_COMMAND as u64).unwrap_or_default();
             command.truncate(SHOWN);
@@ -395,13 +396,13 @@ impl PageHistory {
         Ok(self.commits.values().map(shown).collect())
     }
 
-    /// All that there is, for a journal.
+    /// Returns the whole state for a journal.
     pub fn journal_state(&self) -> JournalState<'_> {
         let PageHistory { commits, head, tip, tags, values, .. } = self;
         JournalState { image: Some(self.image), commits, head: *head, tip: *tip, tags, values }
     }
 
-    /// Hands the page the session as a snapshot, piece by piece: as it is, or with all its history.
+    /// Sends the session to the page as a snapshot, piece by piece: its current state, or its whole history.
     pub fn export(&self, all: bool) -> Result<(), PageFailure> {
         let is_there = |n: &u64| all || *n == self.head;
         let commits = self.commits.values().filter(|commit| is_there(&commit.number)).cloned();
@@ -419,7 +420,7 @@ impl PageHistory {
         Ok(out.flush().map_err(SnapshotError::Io)?)
     }
 
-    /// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.
+    /// Imports a snapshot into the session, which must be new; with `is_fork` it is a copy of one that continues elsewhere.
     pub fn import(&mut self, vfs: &Vfs, bytes: &[u8], is_fork: bool) -> Result<(), PageFailure> {
         let objects = MemoryObjects::default();
         let contents = wbs::read(bytes, &SnapshotLimits::default(), &objects)?;
@@ -429,7 +430,7 @@ impl PageHistory {
         Ok(())
     }
 
-    /// Makes the session, which is new, what was read with those objects.
+    /// Takes the contents that were read with those objects into the session, which must be new.
     pub fn take_up(
         &mut self,
         vfs: &Vfs,
@@ -456,10 +457,10 @@ impl PageHistory {
     }
 }
 
-/// Bytes that are handed over at once.
+/// Number of bytes that are sent at once.
 const PIECE: usize = 1 << 20;
 
-/// Where a snapshot goes to.
+/// A writer that sends a snapshot to the page.
 struct Pieces;
 
 impl Write for Pieces {

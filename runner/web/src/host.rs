@@ -13,27 +13,27 @@ use wasibox_vfs::{Errno, ProgramMark};
 
 /// The kernel of a run.
 pub type Kernel = wasibox_kernel::Kernel<Web>;
-/// One of its processes.
+/// A process of a run.
 pub type Process = wasibox_kernel::Process<Web>;
 /// A process to run.
 pub type Job = wasibox_kernel::ProcessJob<Web>;
 
-/// What there is none of here: the type has no values.
+/// A type without values, for features that do not exist here.
 #[derive(Clone, Copy)]
 pub enum Never {}
 
-/// A session's programs.
+/// The programs of a session.
 pub struct Web {
-    /// How many there are.
+    /// The number of programs.
     pub programs: usize,
     /// Workers that wait for a process.
     pub idle: IdleWorkers,
 }
 
-/// What a program begins with, as far as nobody has looked: its module says it to the engine, which charges nothing.
+/// The assumed initial memory of a program whose module was not inspected yet: only the engine knows it, and it charges nothing.
 const BEGINS_WITH: u64 = 1 << 20;
 
-/// A program: its memory, if it was prepared.
+/// A program, with its memory if it was prepared.
 #[derive(Clone)]
 pub struct PageProgram(pub Option<Arc<PageTemplate>>);
 
@@ -120,7 +120,7 @@ impl Host for Web {
         match clock {}
     }
 
-    /// Engines tell no CPU time of a worker; what has passed is the most that it can be.
+    /// Returns the elapsed time, because engines do not report the CPU time of a worker, and it cannot be more than that.
     fn cpu_ns() -> u64 {
         thread_local!(static BEGAN: Instant = Instant::now());
         BEGAN.with(|began| u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX))
@@ -131,7 +131,7 @@ impl Host for Web {
     }
 }
 
-/// How a process that is to end is made to notice: by the page, which terminates its worker.
+/// The means of stopping a process: the page terminates its worker.
 pub struct PageProcessWatch {
     fatal: AtomicU8,
     told: AtomicU32,
@@ -140,21 +140,21 @@ pub struct PageProcessWatch {
 }
 
 const NOWHERE: u64 = u64::MAX;
-/// The page is asked each so many times: it takes a moment to do it.
+/// The page is asked only once in this many times, because it takes a moment to act.
 const EACH: u32 = 8;
 
 impl PageProcessWatch {
-    /// Its guest runs there from now on.
+    /// Records that its guest now runs there.
     pub fn runs_at(&self, slot: u32, generation: u32) {
         self.place.store(u64::from(generation) << 32 | u64::from(slot), Ordering::SeqCst);
     }
 
-    /// No worker runs its guest any more.
+    /// Records that no worker runs its guest any longer.
     pub fn runs_nowhere(&self) {
         self.place.store(NOWHERE, Ordering::SeqCst);
     }
 
-    /// The slot of its worker.
+    /// Returns the slot of its worker.
     pub fn slot(&self) -> Option<u32> {
         let place = self.place.load(Ordering::SeqCst);
         (place != NOWHERE).then_some(place as u32)
@@ -181,7 +181,7 @@ impl wasibox_kernel::HostWatch for PageProcessWatch {
         self.fatal.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// Never so often that all guests would be stopped: the page needs no help.
+    /// Returns 0, so that never all guests are stopped at once: the page needs no help.
     fn told_count(&self) -> u32 {
         0
     }

@@ -1,4 +1,4 @@
-//! What the page keeps of the session: a journal, to which it adds after each call.
+//! The session's journal, which the page keeps and extends after each call.
 
 use crate::history;
 use crate::lock_mutex;
@@ -8,10 +8,10 @@ use std::sync::Mutex;
 use wasibox_snapshot::journal::{JournalContents, SessionJournal};
 use wasibox_snapshot::{MemoryObjects, journal};
 
-/// What the page's file holds already.
+/// The state that the page's file already has.
 static JOURNAL: Mutex<Option<SessionJournal>> = Mutex::new(None);
 
-/// The bytes that the page is to add to its file; none if it holds the session as it is.
+/// Returns the bytes that the page must append to its file; none if it is up to date.
 pub fn next_record() -> Result<Vec<u8>, PageFailure> {
     let mut journal = lock_mutex(&JOURNAL);
     let journal = journal.get_or_insert_default();
@@ -20,8 +20,8 @@ pub fn next_record() -> Result<Vec<u8>, PageFailure> {
     })
 }
 
-/// Makes the session, which is new, what a file says; how many bytes of that are whole. Of a file in which nothing was
-/// finished that is 0, and the session stays new.
+/// Restores the session, which must be new, from a file, and returns the number of bytes that are complete. If the file has no
+/// complete record, that is 0, and the session stays new.
 pub fn replay_journal(bytes: &[u8]) -> Result<usize, PageFailure> {
     let objects = MemoryObjects::default();
     let JournalContents { journal, contents, tip, whole } =

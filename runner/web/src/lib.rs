@@ -1,9 +1,9 @@
-//! The kernel as a module: the same processes, files and system calls as natively, in a page or in Node.
+//! The kernel as a WebAssembly module: the same processes, files and system calls as natively, in a page or in Node.
 //!
 //! # How it runs
-//! One instance per worker, all on one shared memory: that is what threads of wasm32-wasip1-threads are. A guest is an
-//! instance with a memory of its own in the worker of its process; its imports are this module's exports. Whatever
-//! only JavaScript can do comes in by the imports of `ffi`, which `sdk/web` implements.
+//! There is one instance per worker, and all share one memory, as threads of wasm32-wasip1-threads do. A guest is an instance
+//! with its own memory in the worker of its process; its imports are this module's exports. Everything that only JavaScript can
+//! do is imported in `ffi` and implemented by `sdk/web`.
 //!
 //! ```text
 //!  page:    makes all workers, hears of threads that begin, of output, of guests to be ended
@@ -11,10 +11,10 @@
 //! ```
 //!
 //! # Ends
-//! A guest that exits, is killed or replaced within a call ends by a trap of the kernel's export: guests can catch what
-//! JavaScript throws, but no trap. Before it, everything of the call was dropped (`calls`). One that computes is
-//! ended from outside (`slots`): its worker is terminated while it runs guest code, when it has nothing of the kernel
-//! locked, and another worker tells its end.
+//! A guest that exits, is killed or replaced during a call is ended by a trap in the kernel's export, because guests can catch a
+//! JavaScript exception but not a trap. All values of the call were dropped before (`calls`). A guest that computes is ended from
+//! outside (`slots`): its worker is terminated while it runs guest code, when it holds none of the kernel's locks, and another
+//! worker reports its end.
 //!
 //! # Deliberately absent, so far
 //! Threads of guests (`thread_spawn_v2` answers ENOTSUP), mounts of a host.
@@ -24,7 +24,7 @@
 mod calls;
 mod cell;
 mod changes;
-#[allow(unsafe_code)] // imports, exports, memory that crosses
+#[allow(unsafe_code)] // imports, exports, memory shared with JavaScript
 mod ffi;
 mod files;
 #[allow(unsafe_code)] // the allocator
@@ -46,7 +46,7 @@ mod thread;
 
 use std::sync::{Mutex, MutexGuard};
 
-/// Locks; a panic ends the module, so that no lock is ever poisoned.
+/// Locks a mutex. A panic ends the module, so no lock is ever poisoned.
 fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -1,4 +1,4 @@
-//! A guest's memory, which this module cannot see: its bytes are copied by JavaScript.
+//! A guest's memory, which this module cannot access: JavaScript copies its bytes.
 
 use crate::ffi;
 use std::cell::Cell;
@@ -6,11 +6,11 @@ use wasibox_kernel::{CallMemory, PART};
 use wasibox_vfs::Errno;
 
 thread_local! {
-    /// Room for copies, kept from call to call.
+    /// A buffer for copies, kept from call to call.
     static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Has `len` bytes of room, whatever they hold, for a moment. It may be asked for within `with`.
+/// Runs `with` on `len` bytes of buffer with arbitrary content. May be nested.
 fn with_room<T>(len: usize, with: impl FnOnce(&mut [u8]) -> T) -> T {
     let mut room = ROOM.take();
     if room.len() < len {
@@ -29,7 +29,7 @@ pub struct GuestMemory {
 }
 
 impl GuestMemory {
-    /// As it is now.
+    /// Returns the memory in its current size.
     pub fn new() -> GuestMemory {
         GuestMemory { size: ffi::guest_size() }
     }

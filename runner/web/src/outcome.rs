@@ -1,9 +1,9 @@
-//! What the page is told of a call: JSON with the names that the native packages have.
+//! The result of a call for the page: JSON with the field names of the native packages.
 
 use serde::Serialize;
 use wasibox_files::FileChange;
 
-/// How a call has ended.
+/// The way a call ended.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CallEnd {
@@ -11,7 +11,7 @@ pub enum CallEnd {
     Failed(PageFailure),
 }
 
-/// What became of a command or cell; `wasibox`'s type of this name has the words for each.
+/// The outcome of a command or cell; the type of this name in `wasibox` documents each field.
 #[derive(Debug, Default, Serialize)]
 pub struct PageOutcome {
     pub exit_code: u8,
@@ -24,7 +24,7 @@ pub struct PageOutcome {
     pub files_truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// A text, which the guest has written: whoever reads it looks whether it is JSON.
+    /// A text written by the guest: the reader must check whether it is JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_json: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub struct PageOutcome {
     pub commit: Option<u64>,
 }
 
-/// What sort of reason it is that something was not done.
+/// The category of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailureKind {
@@ -45,24 +45,24 @@ pub enum FailureKind {
     Internal,
 }
 
-/// Why something was not done.
+/// The failure of an operation.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageFailure {
     pub kind: FailureKind,
     pub text: String,
-    /// Of a file's error, its name.
+    /// For a file's error, its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
 
 impl PageFailure {
-    /// A failure of that kind, with the text that the page is shown.
+    /// Makes a failure of that kind, with the text that the page is shown.
     pub fn new(kind: FailureKind, text: impl std::fmt::Display) -> PageFailure {
         PageFailure { kind, text: text.to_string(), code: None }
     }
 }
 
-/// As JSON. Nothing of it can fail to be written.
+/// Returns a value as JSON. None of these values can fail to serialise.
 pub fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|_| b"null".to_vec())
 }

@@ -1,8 +1,8 @@
-//! The interpreter that stands in this worker, as bytes and back: what its memory differs in from the one that it began as
+//! Converts the interpreter in this worker to bytes and back: the differences of its memory from the one that it began with
 //! ([`wasibox_kernel::parked`]).
 //!
-//! An engine tells nobody what was written to. So `sdk/web/dirty.js` hashes all parts of the memory after each cell: 1 ms for
-//! about 10 MiB.
+//! An engine does not report which memory was written. So `sdk/web/dirty.js` hashes all parts of the memory after each cell: 1 ms
+//! for about 10 MiB.
 
 use crate::prepare::{self, PageTemplate};
 use crate::{ffi, heap};
@@ -14,26 +14,26 @@ use wasibox_kernel::layer::{self, PART};
 use wasibox_kernel::parked::{self, Layers};
 use wasibox_vfs::ProgramMark;
 
-/// One that is parked: all of its memory.
+/// The whole memory of a parked interpreter.
 pub struct ParkedMemory {
     pub program: ProgramMark,
-    /// The prepared memory that it began as, if it did.
+    /// The prepared memory with which it began, if it did.
     pub prepared: Option<Arc<PageTemplate>>,
-    /// Bytes of its memory.
+    /// The size of its memory in bytes.
     pub size: usize,
-    /// The undermost first.
+    /// The layers of its memory, the lowest first.
     pub layers: Vec<Vec<u8>>,
     pub told: Layers,
 }
 
-/// What has changed in one since it was last asked for.
+/// The changes of an interpreter since the last query.
 #[derive(Debug, Default)]
 pub struct ParkChange {
-    /// How many of the layers that were told before stay.
+    /// The number of earlier layers that remain valid.
     pub keep: usize,
-    /// The layer upon them; empty if there is none.
+    /// The layer on top of them; empty if there is none.
     pub layer: Vec<u8>,
-    /// Bytes of its memory.
+    /// The size of its memory in bytes.
     pub size: usize,
     pub is_prepared: bool,
 }
@@ -41,7 +41,7 @@ pub struct ParkChange {
 struct MemorySource {
     template: Arc<PageTemplate>,
     is_prepared: bool,
-    /// What was told of it.
+    /// The layers that were reported.
     told: Layers,
 }
 
@@ -49,17 +49,17 @@ thread_local! {
     static HERE: RefCell<Option<MemorySource>> = const { RefCell::new(None) };
 }
 
-/// Bytes that a memory may have grown by and is kept for the next process: no engine makes one smaller.
+/// Maximum growth in bytes of a memory that is kept for the next process, because no engine can shrink one.
 const GROWN: usize = 32 << 20;
 
-/// A program begins in this worker, as it was prepared or as its module says. False if there is no room.
+/// Starts a program in this worker, from its prepared memory or as its module describes. Returns false if there is no room.
 pub fn begin_program(
     program: ProgramMark,
     prepared: Option<&Arc<PageTemplate>>,
     entry: EntryPoint,
 ) -> bool {
     HERE.set(None);
-    // A memory that is told of must be as it is everywhere: as large, too.
+    // A memory that is stored in layers must be the same everywhere, in size too.
     let may_be_spare = matches!(entry, EntryPoint::Start | EntryPoint::Resume);
     if !ffi::guest_begin(program.0, prepared.map(|t| t.content()), may_be_spare) {
         return false;
@@ -82,7 +82,7 @@ pub fn begin_program(
     true
 }
 
-/// Brings one back into this worker; false if it does not fit, or there is no room.
+/// Restores an interpreter into this worker; returns false if it does not fit, or there is no room.
 pub fn restore_parked(parked: ParkedMemory) -> bool {
     let ParkedMemory { program, prepared, size, layers, told } = parked;
     if !begin_program(
@@ -109,17 +109,17 @@ pub fn restore_parked(parked: ParkedMemory) -> bool {
             ffi::guest_write(at as u32, &bytes);
         }
     }
-    // What was put is no change.
+    // The restored content is not a change.
     ffi::guest_settle();
     HERE.with_borrow_mut(|here| here.as_mut().map(|here| here.told = told)).is_some()
 }
 
-/// What has changed in the interpreter of this worker, if there is one and there is room for it.
+/// Returns the changes of this worker's interpreter, if there is one and there is room for them.
 pub fn take_change() -> Option<ParkChange> {
     HERE.with_borrow_mut(|here| {
         let MemorySource { template, is_prepared, told } = here.as_mut()?;
         let parts = ffi::guest_changed();
-        // The layer grows by doubling, and is then packed.
+        // The layer grows by doubling, and is then compressed.
         if 4 * (parts.len() * PART) as u64 > heap::free_room() {
             return None;
         }
@@ -132,7 +132,7 @@ pub fn take_change() -> Option<ParkChange> {
     })
 }
 
-/// What the guest of this worker, of that program, can be put back to when it has ended; `None` if it cannot.
+/// Returns the memory to which this worker's guest, of that program, can be reset when it has ended; `None` if it cannot.
 pub fn reset_template(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     let template =
         prepare::prepared_template(program).or_else(|| prepare::known_of_module(program))?;
@@ -140,8 +140,8 @@ pub fn reset_template(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     (fits && ffi::guest_can_begin_again()).then_some(template)
 }
 
-/// The guest of this worker has ended. It is put back to this, and the next process of its program begins with it: an
-/// instance takes longer to make than a memory to fill.
+/// Handles the end of this worker's guest. It is reset to `again`, and the next process of its program starts with it, because
+/// making an instance takes longer than filling a memory.
 pub fn guest_ended(again: Option<Arc<PageTemplate>>) {
     HERE.set(None);
     match again {
@@ -150,7 +150,7 @@ pub fn guest_ended(again: Option<Arc<PageTemplate>>) {
     }
 }
 
-/// The guest of this worker is no more.
+/// Drops this worker's guest.
 pub fn forget_running_guest() {
     HERE.set(None);
     ffi::forget_guest();

@@ -1,6 +1,6 @@
-//! An image of which the page has the catalog: a part is fetched when somebody opens a file of it, and stays.
+//! An image of which the page has the catalog: a part is fetched when one of its files is first opened, and stays.
 //!
-//! The thread that wants it waits; the page, which waits for nobody, fetches.
+//! The thread that needs the part waits; the page, which must not block, fetches it.
 
 use crate::{ffi, lock_mutex};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -12,7 +12,7 @@ struct PagePart {
     number: u32,
     len: u32,
     bytes: OnceLock<Vec<u8>>,
-    /// Held by who has it fetched.
+    /// Held by the thread that has the part fetched.
     fetching: Mutex<()>,
 }
 
@@ -28,7 +28,7 @@ impl PagePart {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(self.len as usize).map_err(|_| Errno::NOMEM)?;
         bytes.resize(self.len as usize, 0);
-        // Who asks again may have more luck.
+        // A failure is not kept, because a later attempt may succeed.
         if ffi::fetch(self.number, &mut bytes) {
             Ok(self.bytes.get_or_init(|| bytes))
         } else {
@@ -78,7 +78,7 @@ impl Folder for ListedDir {
             let kind = match item.what {
                 CatalogEntryKind::Dir(dir) => BaseKind::Dir(self.image.list_folder(dir)),
                 CatalogEntryKind::File { part, at, len } => {
-                    // The catalog has looked: there is such a part.
+                    // The catalog has checked that the part exists.
                     let part = parts[part as usize].clone();
                     BaseKind::Lazy(Arc::new(PartPiece { part, at, len }))
                 }
@@ -92,7 +92,7 @@ impl Folder for ListedDir {
     }
 }
 
-/// The image: its catalog, and the parts that are here.
+/// The image: its catalog, and the parts that were fetched.
 #[derive(Clone)]
 pub struct PageImage {
     pub catalog: Arc<Catalog>,
@@ -100,7 +100,7 @@ pub struct PageImage {
 }
 
 impl PageImage {
-    /// The parts of an image, none of which has been fetched.
+    /// Makes an image of which no part has been fetched.
     pub fn new(catalog: Catalog) -> PageImage {
         let part = |(number, len): (usize, &u32)| {
             let (bytes, fetching) = (OnceLock::new(), Mutex::new(()));
@@ -114,14 +114,14 @@ impl PageImage {
         Arc::new(ListedDir { dir, image: self.clone() })
     }
 
-    /// A program, which is not kept: it is large, and the page has it.
+    /// Fetches a program, which is not kept because it is large and the page has it.
     pub fn fetch_program(&self, program: ProgramMark) -> Option<Vec<u8>> {
         let part = self.parts.get(program.0 as usize)?;
         let mut bytes = vec![0; part.len as usize];
         ffi::fetch(part.number, &mut bytes).then_some(bytes)
     }
 
-    /// Its files, as `wasibox_kernel::image_files` has them of a whole one.
+    /// Returns its files, in the form in which `wasibox_kernel::image_files` returns those of a whole image.
     pub fn base_files(&self) -> Vec<BaseFile> {
         let PageImage { catalog, parts } = self;
         let time = catalog.time;

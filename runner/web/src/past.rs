@@ -1,4 +1,4 @@
-//! What the page asks of the session's history.
+//! The page's requests about the session's history.
 
 use crate::changes;
 use crate::history::{self, PageCallNote};
@@ -19,13 +19,13 @@ enum PastRequest {
     Redo,
     Restore(u64),
     Tag(String, u64),
-    /// What a commit has changed.
+    /// Returns the changes of a commit.
     Changes(u64),
-    /// The interpreters were ended.
+    /// Ends the interpreters.
     Reset,
 }
 
-/// Acts upon a request; its answer as JSON.
+/// Performs a request, and returns its answer as JSON.
 pub fn run_request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
     let asked =
         serde_json::from_slice(text).map_err(|e| PageFailure::new(FailureKind::Invalid, e))?;
@@ -64,12 +64,12 @@ pub fn run_request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
     Ok(answer.to_string().into_bytes())
 }
 
-/// The session as a snapshot: as it is, or with all its history.
+/// Exports the session as a snapshot: its current state, or its whole history.
 pub fn export_session(all: bool) -> Result<(), PageFailure> {
     history::with_history(|history| history.export(all))
 }
 
-/// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.
+/// Imports a snapshot into the session, which must be new; with `is_fork` it is a copy of one that continues elsewhere.
 pub fn import_session(bytes: &[u8], is_fork: bool) -> Result<(), PageFailure> {
     let vfs = session::session_vfs()?;
     history::with_history(|history| history.import(vfs, bytes, is_fork))

@@ -1,9 +1,9 @@
-//! What a program's memory holds as it begins: as its module says, or as it was when it had been prepared.
+//! The initial content of a program's memory: as its module describes, or as it was after preparation.
 //!
-//! A memory is prepared once in a page, when a parked interpreter asks for it or the page does. It is the native runner's
-//! bit by bit (`runner/sandbox/src/snapshot.rs`): surroundings, clocks and chance are the same. So what was parked upon the
-//! one fits upon the other, and an image in parts brings the native runner's along, which takes less of the page's time than
-//! preparing it does. The page keeps it for later visits, where the program begins with it at once.
+//! A memory is prepared once in a page, when a parked interpreter or the page needs it. It equals the native runner's bit by bit
+//! (`runner/sandbox/src/snapshot.rs`), because environment, clocks and random numbers are the same. So an interpreter parked on
+//! one fits the other, and an image in parts includes the native runner's memory, which takes the page less time than preparing
+//! it. The page keeps it for later visits, where the program starts with it at once.
 
 use crate::ffi::{self, MemoryContent};
 use crate::host::{Kernel, Web};
@@ -28,23 +28,23 @@ use wasibox_vfs::{
     VfsFile,
 };
 
-/// What a memory holds as it begins.
+/// The initial content of a memory.
 pub struct PageTemplate {
-    /// Where the content begins; around it are zeros.
+    /// The address at which the content begins; it is surrounded by zeros.
     pub start: usize,
     pub content: Vec<u8>,
-    /// Bytes of the memory.
+    /// The size of the memory in bytes.
     pub size: usize,
-    /// Zeros if it is the module's.
+    /// The digest of the prepared memory; zeros for the module's own.
     pub digest: [u8; 32],
 }
 
-/// Bytes behind a content that is kept: where it begins, bytes of the memory, digest.
+/// Number of bytes after a kept content: its address, the size of the memory, the digest.
 const ABOUT: usize = 48;
 
 impl PageTemplate {
-    /// Of the memory of this worker's guest, which has just begun as its module says. It is looked at page by page: most
-    /// of it is an empty stack, which would have to be copied only to be found empty.
+    /// Reads the memory of this worker's guest, which has just started as its module describes. The memory is checked page by
+    /// page, because most of it is an empty stack, which would otherwise be copied only to be found empty.
     pub fn of_module() -> PageTemplate {
         let size = ffi::guest_size();
         let mut page = vec![0; ALIGN];
@@ -57,10 +57,10 @@ impl PageTemplate {
         PageTemplate { start, content, size, digest: [0; 32] }
     }
 
-    /// Of a memory that was prepared.
+    /// Makes a template from a prepared memory.
     fn of_prepared(memory: Vec<u8>, facts: &Facts) -> PageTemplate {
         let what = PreparedHeader::from_memory(&memory, !facts.throws, true);
-        // In place: it is large.
+        // In place, because it is large.
         let mut content = memory;
         content.truncate(what.start + what.len);
         content.drain(..what.start);
@@ -69,15 +69,15 @@ impl PageTemplate {
         PageTemplate { start: what.start, content, size: what.size, digest }
     }
 
-    /// Has the page keep it for later visits, as [`Template::kept`] reads it.
+    /// Makes the page keep it for later visits, in the format that [`PageTemplate::load_kept`] reads.
     fn keep(&self, program: ProgramMark) {
         let numbers = [self.start as u64, self.size as u64];
         let about = [numbers.map(u64::to_le_bytes).as_flattened(), &self.digest].concat();
         ffi::keep(program.0, &self.content, &about);
     }
 
-    /// What the page has kept of a program, or with `fetches` what the image brings along. The digest is believed: who can
-    /// write there can change the page, too.
+    /// Returns the memory of a program that the page has kept, or with `fetches` that of the image. The digest is trusted,
+    /// because code that can write there can change the page as well.
     fn load_kept(program: ProgramMark, fetches: bool) -> Option<PageTemplate> {
         let mut content = ffi::kept(program.0, fetches)?;
         let about = content.split_off(content.len().checked_sub(ABOUT)?);
@@ -88,18 +88,18 @@ impl PageTemplate {
         (fits && digest != [0; 32]).then_some(PageTemplate { start, content, size, digest })
     }
 
-    /// The memory as it is handed to JavaScript.
+    /// Returns the memory in the form that is passed to JavaScript.
     pub fn content(&self) -> MemoryContent<'_> {
         let is_prepared = self.digest != [0; 32];
         MemoryContent { bytes: &self.content, at: self.start, size: self.size, is_prepared }
     }
 
-    /// Whether such memories are kept sparingly: as `sdk/web/worker.js` has it.
+    /// Returns whether few such memories are kept, by the same rule as `sdk/web/worker.js`.
     pub fn is_large(&self) -> bool {
         self.size >= 32 << 20
     }
 
-    /// The part of that number.
+    /// Returns the part with that number.
     pub fn part(&self, number: u32) -> &[u8] {
         static ZEROS: [u8; PART] = [0; PART];
         let at = (number as usize * PART).checked_sub(self.start);
@@ -107,34 +107,34 @@ impl PageTemplate {
     }
 }
 
-/// By program: what its memory begins with.
+/// The initial memory of prepared programs, by program.
 static PREPARED: Mutex<BTreeMap<u32, Arc<PageTemplate>>> = Mutex::new(BTreeMap::new());
 static OF_MODULE: Mutex<BTreeMap<u32, Arc<PageTemplate>>> = Mutex::new(BTreeMap::new());
 
-/// A program's prepared memory, if it was made.
+/// Returns a program's prepared memory, if it was made.
 pub fn prepared_template(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     lock_mutex(&PREPARED).get(&program.0).cloned()
 }
 
-/// What the memory of a program begins with if it was not prepared. The first time this worker's guest tells, which has
-/// just begun.
+/// Returns the initial memory of a program that was not prepared. The first time it is read from this worker's guest, which has
+/// just started.
 pub fn of_module(program: ProgramMark) -> Arc<PageTemplate> {
     let mut all = lock_mutex(&OF_MODULE);
     all.entry(program.0).or_insert_with(|| Arc::new(PageTemplate::of_module())).clone()
 }
 
-/// What a program's memory begins with if it was not prepared, once somebody has looked.
+/// Returns the initial memory of a program that was not prepared, once it has been read.
 pub fn known_of_module(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     lock_mutex(&OF_MODULE).get(&program.0).cloned()
 }
 
-/// Programs of which the page was asked what it has kept.
+/// Programs for which the page was asked for a kept memory.
 static ASKED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// A program's prepared memory, if it was made in this visit, or in an earlier one and programs are prepared by themselves.
+/// Returns a program's prepared memory, if it was made in this visit, or in an earlier one and background preparation is on.
 pub fn prepared_ever(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     if BY_ITSELF.load(Ordering::Relaxed) {
-        // Once: who comes meanwhile does not wait for it.
+        // Only once: other callers do not wait for it meanwhile.
         if lock_mutex(&ASKED).insert(program.0) {
             take_kept(program, false);
         }
@@ -142,7 +142,7 @@ pub fn prepared_ever(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     prepared_template(program)
 }
 
-/// Takes what the page has kept of a program, or with `fetches` what the image brings along.
+/// Takes the memory of a program that the page has kept, or with `fetches` that of the image.
 fn take_kept(program: ProgramMark, fetches: bool) {
     if prepared_template(program).is_none()
         && heap::free_room() > 2 * MEMORY
@@ -152,40 +152,41 @@ fn take_kept(program: ProgramMark, fetches: bool) {
     }
 }
 
-/// By program: how often it has begun as its module says.
+/// How often each program has started as its module describes.
 static BEGUN: Mutex<BTreeMap<u32, u32>> = Mutex::new(BTreeMap::new());
-/// Programs that were prepared by themselves, or are about to be.
+/// Programs that were prepared in the background, or are about to be.
 static TAKEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-/// What the image brings along of a program is fetched once it has begun so often. If that is nothing, the program is
-/// prepared when nothing was called for a moment,
+/// Number of starts after which a program's prepared memory is fetched from the image. If the image has none, the program is
+/// prepared when there was no call for a moment,
 const OFTEN: u32 = 2;
 const MOMENT: Duration = Duration::from_millis(300);
-/// or has begun so often at all.
+/// or in any case after this number of starts.
 const VERY_OFTEN: u32 = 24;
 
 static BY_ITSELF: AtomicBool = AtomicBool::new(false);
-/// How many calls have begun, and how many have ended.
+/// The number of calls that have begun, and of those that have ended.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 static ENDED: AtomicU32 = AtomicU32::new(0);
 
-/// From now on programs that begin often are prepared, in the background.
+/// Turns on the background preparation of programs that start often.
 pub fn by_itself() {
     BY_ITSELF.store(true, Ordering::Relaxed);
 }
 
-/// A program begins as its module says.
+/// Counts a start of a program as its module describes.
 pub fn program_begins(program: ProgramMark) {
     let mut begun = lock_mutex(&BEGUN);
     let count = begun.entry(program.0).or_default();
     *count = count.saturating_add(1);
 }
 
-/// A call begins.
+/// Counts the beginning of a call.
 pub fn call_begins() {
     CALLS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A call has ended: what begins often is fetched, or prepared while nobody calls, and at last while others go on.
+/// Counts the end of a call. Programs that start often are fetched, or prepared while no call runs, and finally even while calls
+/// run.
 pub fn call_ended() {
     ENDED.fetch_add(1, Ordering::Relaxed);
     if !BY_ITSELF.load(Ordering::Relaxed) {
@@ -195,7 +196,7 @@ pub fn call_ended() {
     for (program, count) in &*lock_mutex(&BEGUN) {
         if *count >= OFTEN && taken.insert(*program) {
             let program = ProgramMark(*program);
-            // Without a worker it is not done; nobody waits for it.
+            // A failure to start the worker is ignored, because nothing depends on it.
             let _ = std::thread::Builder::new()
                 .stack_size(STACK)
                 .spawn(move || in_the_background(program));
@@ -203,7 +204,7 @@ pub fn call_ended() {
     }
 }
 
-/// Has a program's prepared memory fetched, or made when the time has come.
+/// Fetches a program's prepared memory, or makes it when the time has come.
 fn in_the_background(program: ProgramMark) {
     take_kept(program, true);
     while prepared_template(program).is_none() {
@@ -221,25 +222,25 @@ fn in_the_background(program: ProgramMark) {
     }
 }
 
-/// Of the thread that prepares.
+/// The stack size of the preparing thread.
 const STACK: usize = 256 << 10;
-/// As `runner/sandbox/src/snapshot.rs` has it.
+/// Time limit, as in `runner/sandbox/src/snapshot.rs`.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const MEMORY: u64 = 256 << 20;
-/// Bytes that are told of what it says.
+/// Maximum bytes of its output that are reported.
 const TOLD: usize = 300;
 
 fn cannot_prepare(why: impl std::fmt::Display) -> PageFailure {
     PageFailure::new(FailureKind::Internal, format!("a program cannot be prepared: {why}"))
 }
 
-/// Prepares the programs that can be, those that are not yet.
+/// Prepares all programs that can be prepared and are not yet.
 pub fn prepare_all() -> Result<(), PageFailure> {
     let session = session::get()?;
     (0..session.names.len()).try_for_each(|n| prepare_program(session, ProgramMark(n as u32)))
 }
 
-/// Prepares a program, if that is to be done.
+/// Prepares a program, if necessary.
 pub fn prepare_program(session: &PageSession, program: ProgramMark) -> Result<(), PageFailure> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = lock_mutex(&ONE_AT_A_TIME);
@@ -256,7 +257,7 @@ pub fn prepare_program(session: &PageSession, program: ProgramMark) -> Result<()
     Ok(())
 }
 
-/// The memory of the program when it is prepared. All around it is as natively, the stack's size too.
+/// Returns the memory of the program after preparation. Its whole environment is the native one, including the stack's size.
 fn run(session: &PageSession, program: ProgramMark) -> Result<Vec<u8>, PageFailure> {
     let limits = Limits { timeout: Some(TIMEOUT), memory: MEMORY, ..Limits::default() };
     let budget = Budget::new(limits.memory);
@@ -300,7 +301,7 @@ fn prepare_files(session: &PageSession, budget: &Arc<Budget>) -> Result<Vfs, Str
     vfs.map_err(|e| e.to_string())
 }
 
-/// Its standard streams: an empty input, and what it says, which is told if it fails.
+/// Its standard streams: an empty input, and output that is reported if it fails.
 #[derive(Debug, Default)]
 struct PreparationOutput(Mutex<Vec<u8>>);
 

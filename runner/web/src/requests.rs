@@ -1,13 +1,12 @@
-//! Requests of guests to hosts outside: the node `/.box/http`, by the page's `fetch`.
+//! Guests' requests to hosts outside: the node `/.box/http`, served by the page's `fetch`.
 //!
-//! Rules are judged here, and the page makes what they allow: it is given one request at a time, in the form that was
-//! judged, and never a guest's own words. What it has got it tells the kernel's first worker, which gives the answer that
-//! the guest waits for.
+//! Rules are checked here, and the page sends the requests that they allow. It receives one request at a time, in the form that
+//! was judged, and never a guest's own text. It passes results to the kernel's first worker, which answers the waiting guest.
 //!
 //! # Invariants
-//! - The page is asked for nothing that no rule allows; a redirect is a request of its own.
-//! - A request's body is kept until its response is there, and counts against the session's memory limit.
-//! - What a call has begun is given up when it ends; the page is told so.
+//! - The page never receives a request that no rule allows; a redirect is a request of its own.
+//! - A request's body is kept until its response has arrived, and counts against the session's memory limit.
+//! - The requests of a call are aborted when it ends, and the page is notified.
 
 use crate::ffi;
 use crate::lock_mutex;
@@ -22,10 +21,10 @@ use wasibox_bridge::{
 };
 use wasibox_vfs::{AnswerSlot, Budget, Reservation, Service, Vfs};
 
-/// Most requests that are open at once, as natively.
+/// Maximum number of open requests, as natively.
 const OPEN: usize = 64;
 
-/// What guests may ask for, as the page says it.
+/// The page's rules for guests' requests.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PagePolicy {
@@ -35,19 +34,19 @@ struct PagePolicy {
     deny: Vec<RequestRule>,
 }
 
-/// What the page is asked for.
+/// A request to the page.
 #[derive(Serialize)]
 struct PageRequest<'a> {
     method: &'a str,
     url: &'a str,
     headers: Vec<(&'a str, String)>,
-    /// In milliseconds.
+    /// The time limit in milliseconds.
     time: u64,
-    /// Whether the page may follow redirects, which it is not told of.
+    /// Whether the page may follow redirects, which the kernel then does not see.
     follow: bool,
 }
 
-/// What the page has got: one of these.
+/// The page's reply: one of these.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum PageReply {
@@ -56,27 +55,27 @@ enum PageReply {
         url: String,
         headers: Vec<(String, String)>,
     },
-    /// The exit status that curl(1) has for it, and why.
+    /// The exit status that curl(1) uses for the failure, and the reason.
     Failed {
         code: u8,
         why: String,
     },
 }
 
-/// Where a request is.
+/// The stage of a request.
 enum RequestStage {
-    /// Its body is written.
+    /// The guest is writing its body.
     Body,
-    /// The page makes it; somebody waits for the head.
+    /// The page has sent it; the guest waits for the head.
     Asked(AnswerSlot),
-    /// The response is there; somebody may wait for the next part.
+    /// The response has arrived; the guest may be waiting for the next part.
     Reads(Option<AnswerSlot>),
 }
 
 struct PageExchange {
     judged: JudgedRequest,
     stage: RequestStage,
-    /// How long the body is to be, if that was said.
+    /// The length of the body, if it was announced.
     length: Option<u64>,
     body: Vec<u8>,
     held: Reservation,
@@ -90,7 +89,7 @@ struct OpenExchanges {
     all: HashMap<u32, PageExchange>,
 }
 
-/// Serves the session's requests.
+/// The service for the session's requests.
 struct PageRequests {
     judge: RequestJudge,
     budget: Arc<Budget>,
@@ -99,7 +98,7 @@ struct PageRequests {
 
 static REQUESTS: OnceLock<Arc<PageRequests>> = OnceLock::new();
 
-/// Lets guests make requests from now on, by rules as JSON.
+/// Allows guests to make requests from now on, by rules in JSON.
 pub fn allow_requests(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<(), PageFailure> {
     let invalid = |why: &dyn std::fmt::Display| {
         PageFailure::new(FailureKind::Invalid, format!("network: {why}"))
@@ -118,21 +117,21 @@ pub fn allow_requests(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<
     Ok(())
 }
 
-/// A call begins.
+/// Starts a call.
 pub fn start_call() {
     if let Some(requests) = REQUESTS.get() {
         requests.judge.begin_call();
     }
 }
 
-/// A call has ended: what it has begun is given up.
+/// Ends a call, and aborts its requests.
 pub fn end_call() {
     let Some(requests) = REQUESTS.get() else { return };
     let left = std::mem::take(&mut lock_mutex(&requests.open).all);
     left.keys().for_each(|n| ffi::request_close(*n));
 }
 
-/// The page has the head of a response or a failure, as JSON; whether anybody wants to know.
+/// Takes the head of a response or a failure from the page, as JSON, and returns whether it is still wanted.
 pub fn take_response(number: u32, got: &[u8]) -> bool {
     let Some(requests) = REQUESTS.get() else { return false };
     let got = serde_json::from_slice(got)
@@ -140,7 +139,7 @@ pub fn take_response(number: u32, got: &[u8]) -> bool {
     requests.take_head(number, got)
 }
 
-/// The page has a part of a response's body, an empty one at its end; whether anybody wants it.
+/// Takes a part of a response's body from the page, an empty one at its end, and returns whether it is still wanted.
 pub fn take_body_part(number: u32, part: Vec<u8>) -> bool {
     REQUESTS.get().is_some_and(|requests| requests.take_body_bytes(number, part))
 }
@@ -157,7 +156,7 @@ fn error_reply(e: &RequestError) -> Reply {
     failure_reply(e.curl_code(), &e.to_string())
 }
 
-/// Bytes of a header as JavaScript has them: a character for each.
+/// Returns the bytes of a header in JavaScript's form: one character per byte.
 fn header_text(bytes: &[u8]) -> String {
     bytes.iter().map(|b| char::from(*b)).collect()
 }
@@ -273,7 +272,7 @@ impl PageRequests {
         }
     }
 
-    /// The response, unless it is a redirect that is followed.
+    /// Returns the response, or `None` for a redirect that is followed.
     fn response_or_redirect(
         &self,
         exchange: &mut PageExchange,
@@ -293,7 +292,7 @@ impl PageRequests {
         }
         let headers = headers.into_iter().map(|h| (header_bytes(&h.name), h.value)).collect();
         let (url, redirects) = (url.into_bytes(), exchange.redirects);
-        // Nobody tells a page which version of HTTP it was.
+        // The version of HTTP is assumed, because a page cannot know it.
         Ok(Some(Response { status, version: 11, url, redirects, headers }))
     }
 
@@ -319,7 +318,7 @@ impl PageRequests {
         true
     }
 
-    /// A step of an open request.
+    /// Performs a step of an open request.
     fn act_on_step(&self, step: HttpStep, answer: AnswerSlot) {
         let number = match &step {
             HttpStep::Body(n, _) | HttpStep::End(n) | HttpStep::Read(n) | HttpStep::Close(n) => *n,

@@ -30,16 +30,16 @@ use wasibox_vfs::{
     VfsFile,
 };
 
-/// Where the session's files and programs come from.
+/// The source of the session's files and programs.
 pub enum SessionSource {
-    /// An image that is here whole.
+    /// A whole image.
     Whole(Arc<Image>),
-    /// Its catalog: the page fetches the rest as it is needed.
+    /// An image's catalog: the page fetches the rest when it is needed.
     Parts(PageImage),
 }
 
 impl SessionSource {
-    /// Its files.
+    /// Returns its files.
     pub fn base_files(&self, names: &[String]) -> Result<Vec<BaseFile>, String> {
         let number =
             |atom: &str| names.iter().position(|n| n == atom).map(|n| ProgramMark(n as u32));
@@ -51,7 +51,7 @@ impl SessionSource {
         }
     }
 
-    /// What a program is called first of all.
+    /// Returns the first command name of a program.
     pub fn first_command(&self, program: ProgramMark, atom: &str) -> Option<String> {
         match self {
             SessionSource::Whole(image) => {
@@ -64,7 +64,7 @@ impl SessionSource {
         }
     }
 
-    /// The SHA-256 of a program.
+    /// Returns the SHA-256 of a program.
     fn digest(&self, program: ProgramMark, atom: &str) -> Option<[u8; 32]> {
         match self {
             SessionSource::Whole(image) => image.atoms().get(atom).copied(),
@@ -82,10 +82,10 @@ impl SessionSource {
     }
 }
 
-/// What the session consists of.
+/// The parts of a session.
 pub struct PageSession {
     pub source: SessionSource,
-    /// The names of its programs, by number, and what is known of them.
+    /// The names of its programs, by number, and their facts.
     pub names: Vec<String>,
     facts: Vec<OnceLock<Option<Facts>>>,
     pub vfs: Vfs,
@@ -95,18 +95,18 @@ pub struct PageSession {
 }
 
 impl PageSession {
-    /// The number of the program of that name.
+    /// Returns the number of the program with that name.
     pub fn program_number(&self, atom: &str) -> Option<ProgramMark> {
         self.names.iter().position(|n| n == atom).map(|n| ProgramMark(n as u32))
     }
 
-    /// What a program's module says of itself.
+    /// Returns the facts that a program's module states.
     pub fn facts(&self, program: ProgramMark) -> Option<&Facts> {
         let name = self.names.get(program.0 as usize)?;
         self.facts[program.0 as usize].get_or_init(|| self.source.facts(program, name)).as_ref()
     }
 
-    /// What a parked interpreter of the program is of use with that began with this memory, or with the module's.
+    /// Returns the digest that a parked interpreter of the program requires, if it began with this memory, or with the module's.
     pub fn module_of(
         &self,
         program: ProgramMark,
@@ -117,15 +117,15 @@ impl PageSession {
     }
 }
 
-/// The session, once its image is open.
+/// Returns the session, once its image is open.
 pub fn get() -> Result<&'static PageSession, PageFailure> {
     SESSION.get().ok_or_else(|| PageFailure::new(FailureKind::Internal, "there is no session"))
 }
 
 static SESSION: OnceLock<PageSession> = OnceLock::new();
-/// The run.
+/// The kernel of the current run.
 static KERNEL: Mutex<Option<Arc<Kernel>>> = Mutex::new(None);
-/// What the last export has answered with.
+/// The answer of the last export.
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// A call: a script for the session's shell, the arguments of a command, or a cell.
@@ -135,22 +135,22 @@ pub struct PageCommand {
     pub argv: Option<Vec<String>>,
     pub python: Option<String>,
     pub javascript: Option<String>,
-    /// Nothing runs but what prepares the programs.
+    /// Whether the programs are prepared, and nothing else runs.
     #[serde(default)]
     pub prepare: bool,
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// The directory that it begins in, if that is not the session's.
+    /// The directory in which it starts, if it is not the session's.
     pub cwd: Option<String>,
-    /// Bytes of output that are kept.
+    /// Maximum bytes of output that are kept.
     pub max_output: Option<u64>,
-    /// Whether changed files are listed; they are if nothing is said.
+    /// Whether changed files are listed; the default is true.
     pub list_files: Option<bool>,
 }
 
-/// A call whose parts are known.
+/// A call whose parts were resolved.
 struct PendingCall {
-    /// What is told of it later.
+    /// The note for the history.
     note: PageCallNote,
     argv: Vec<Vec<u8>>,
     cell: Option<cell::PendingCell>,
@@ -159,7 +159,7 @@ struct PendingCall {
 }
 
 impl PageCommand {
-    /// What runs, and around it what the session's shell has left.
+    /// Resolves the command and its environment, which continues from the session's shell.
     fn resolve_call(self, vfs: &Vfs) -> Result<PendingCall, PageFailure> {
         let invalid = |text: &str| PageFailure::new(FailureKind::Invalid, text);
         let has_nul = |s: &String| s.contains('\0');
@@ -217,38 +217,38 @@ impl PageCommand {
     }
 }
 
-/// Bytes of memory for all that guests have, as natively. What an engine really gives may be less.
+/// The memory limit in bytes for all guests, as natively. An engine may provide less.
 const MEMORY: u64 = 2 << 30;
 
-/// Keeps bytes for the page; their number.
+/// Keeps bytes for the page, and returns their number.
 pub fn keep_answer(bytes: impl Into<Vec<u8>>) -> usize {
     let mut answer = lock_mutex(&ANSWER);
     *answer = bytes.into();
     answer.len()
 }
 
-/// Where they lie.
+/// Returns their address.
 pub fn answer_at() -> *const u8 {
     lock_mutex(&ANSWER).as_ptr()
 }
 
-/// The session's files.
+/// Returns the session's files.
 pub fn session_vfs() -> Result<&'static Vfs, PageFailure> {
     get().map(|s| &s.vfs)
 }
 
-/// Lets guests make requests, by rules as JSON.
+/// Allows guests to make requests, by rules in JSON.
 pub fn allow_network(policy: &[u8]) -> Result<(), PageFailure> {
     let session = get()?;
     requests::allow_requests(policy, &session.vfs, &session.budget)
 }
 
-/// The name of a program.
+/// Returns the name of a program.
 pub fn program_name(number: u32) -> Option<&'static str> {
     SESSION.get()?.names.get(number as usize).map(String::as_str)
 }
 
-/// A program's bytes.
+/// Returns a program's bytes.
 pub fn program_bytes(number: u32) -> Option<&'static [u8]> {
     let session = SESSION.get()?;
     match &session.source {
@@ -257,7 +257,7 @@ pub fn program_bytes(number: u32) -> Option<&'static [u8]> {
     }
 }
 
-/// Opens the image of the session, whose guests have a stack of so many bytes.
+/// Opens the image of the session, whose guests have a stack of `stack` bytes.
 pub fn boot_session(image: Vec<u8>, stack: usize) -> Result<(), String> {
     let image = Arc::new(Image::from_bytes("the image", image).map_err(|e| e.to_string())?);
     let names = image.atoms().keys().cloned().collect();
@@ -265,7 +265,7 @@ pub fn boot_session(image: Vec<u8>, stack: usize) -> Result<(), String> {
     begin_session(SessionSource::Whole(image), names, identity, stack)
 }
 
-/// The same for an image of which only the catalog is here: the page fetches the rest as it is needed.
+/// Opens an image of which only the catalog is here: the page fetches the rest when it is needed.
 pub fn boot_parts(catalog: &[u8], stack: usize) -> Result<(), String> {
     let catalog = Catalog::decode(catalog).map_err(|e| e.to_string())?;
     let names = catalog.programs.iter().map(|program| program.name.clone()).collect();
@@ -285,7 +285,7 @@ fn begin_session(
     let vfs =
         Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &ProtectedPaths::default());
     let vfs = vfs.map_err(|e| e.to_string())?;
-    // The shell goes on with it from call to call.
+    // The shell continues with it from call to call.
     vfs.set_state(Some(Arc::from([])));
     history::begin_history(&vfs, identity);
     let host = Arc::new(Web { programs: names.len(), idle: IdleWorkers::default() });
@@ -294,7 +294,7 @@ fn begin_session(
     SESSION.set(session).map_err(|_| "there is a session already".to_owned())
 }
 
-/// Runs a command to its end; what became of it as JSON, [`CallEnd`].
+/// Runs a command to its end, and returns the result as JSON, a [`CallEnd`].
 pub fn run(asked: &[u8]) -> Vec<u8> {
     let ran = match serde_json::from_slice::<PageCommand>(asked) {
         Ok(command) if command.prepare => prepare::prepare_all().map(|()| PageOutcome::default()),
@@ -312,9 +312,9 @@ pub fn run(asked: &[u8]) -> Vec<u8> {
     })
 }
 
-/// Bytes of output that are kept if nothing else is said, as `runner/session/src/action.rs` has it.
+/// Maximum bytes of output that are kept by default, as in `runner/session/src/action.rs`.
 const CAPTURE: u64 = 16 << 20;
-/// What runs, as a person would type it.
+/// Returns the command as a person would type it.
 fn command_text(argv: &[Vec<u8>], cell: Option<&str>) -> Vec<u8> {
     match argv {
         [_, code] if cell.is_some() => code.clone(),
@@ -323,13 +323,13 @@ fn command_text(argv: &[Vec<u8>], cell: Option<&str>) -> Vec<u8> {
     }
 }
 
-/// How long changed files are looked for.
+/// Time limit of the search for changed files.
 const COMPARING: Duration = Duration::from_secs(1);
 
-/// A call begins, which may add to the session.
+/// Begins a call, which may add to the session.
 ///
 /// # Errors
-/// If there is next to no memory left for it.
+/// If almost no memory is left for it.
 fn begin_bounded() -> Result<HeapGuard, PageFailure> {
     if heap::is_full() {
         let why = "the session has used up its memory, for its history above all: export it without that, and load it anew";
@@ -389,7 +389,7 @@ fn run_command(command: PageCommand) -> Result<PageOutcome, PageFailure> {
     Ok(outcome)
 }
 
-/// As `runner/session/src/run.rs` has it.
+/// Returns the exit code by the rules of `runner/session/src/run.rs`.
 fn exit_code(end: &RunEnd) -> u8 {
     match (end.limit, end.interrupted) {
         (Some(LimitHit::Timeout), _) => 124,
@@ -430,7 +430,7 @@ fn cannot_run(name: &[u8], why: Errno) -> PageFailure {
     }
 }
 
-/// Begins a command; with what runs it, and its program.
+/// Starts a command, and returns its kernel and its program.
 fn begin_command(
     session: &PageSession,
     going: &mut PendingCall,
@@ -500,7 +500,7 @@ fn begin_command(
     }
 }
 
-/// Forgets the input of the run before: a run's may come before it begins.
+/// Forgets the input of the last run, because the input of a run may arrive before it begins.
 pub fn expect_input() {
     streams::begin_input();
 }

@@ -1,16 +1,17 @@
-//! Which worker runs which guest, and whether it is in the guest's code: what the page must know to end it.
+//! The slots of running guests: which worker runs which guest, and whether it is in the guest's code, which the page must know to
+//! end it.
 //!
-//! Each running process has a slot, a word in this module's memory: its generation, and in the lowest two bits the
-//! state. The page ends a guest by changing [`GUEST`] to 3, taken, in the word that it was told of. If that succeeds, the
-//! worker is in guest code, has nothing of the kernel locked, and can be terminated; it can come to no call any more,
-//! since it stops at [`to_kernel`]. If not, it is in the kernel, which sees the signal by itself, or the slot is another
-//! process's by now, which the generation tells.
+//! Each running process has a slot, which is a word in this module's memory: its generation and, in the lowest two bits, the
+//! state. The page ends a guest by changing [`GUEST`] to 3, taken, in the word that it was given. If that succeeds, the worker is
+//! in guest code, holds none of the kernel's locks, and can be terminated. It cannot enter a call any more, because it stops at
+//! [`to_kernel`]. If it fails, the worker is in the kernel, which sees the signal by itself, or the slot belongs to another
+//! process by now, which the generation shows.
 
 use crate::ffi;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Most processes at once.
+/// Maximum number of processes at once.
 pub const SLOTS: usize = 64;
 
 const FREE: u32 = 0;
@@ -21,16 +22,16 @@ const STATE: u32 = 3;
 static WORDS: [AtomicU32; SLOTS] = [const { AtomicU32::new(FREE) }; SLOTS];
 
 thread_local! {
-    /// The slot of the process that this worker runs, with its generation's bits.
+    /// The slot of the process that this worker runs, and the bits of its generation.
     static HERE: Cell<Option<(usize, u32)>> = const { Cell::new(None) };
 }
 
-/// Where the words lie.
+/// Returns the address of the words.
 pub fn slots_address() -> u32 {
     ffi::address_of(&WORDS)
 }
 
-/// Takes a slot for the calling worker: its number and generation. `None` if all are in use.
+/// Takes a slot for the calling worker, and returns its number and generation; `None` if all are in use.
 pub fn take_slot() -> Option<(u32, u32)> {
     for (n, word) in WORDS.iter().enumerate() {
         let old = word.load(Ordering::SeqCst);
@@ -45,7 +46,7 @@ pub fn take_slot() -> Option<(u32, u32)> {
     None
 }
 
-/// Gives a slot back; its next use is another generation. `None` is the calling worker's.
+/// Releases a slot, whose next use has another generation. `None` is the calling worker's.
 pub fn give_slot(slot: Option<u32>) {
     let n = match slot {
         Some(n) => Some(n as usize),
@@ -57,17 +58,17 @@ pub fn give_slot(slot: Option<u32>) {
     }
 }
 
-/// The calling worker enters its guest's code.
+/// Marks that the calling worker enters its guest's code.
 pub fn to_guest() {
     turn_slot(KERNEL, GUEST);
 }
 
-/// Whether the calling worker is in the kernel, as [`to_guest`] and [`to_kernel`] have told it.
+/// Returns whether the calling worker is in the kernel, as recorded by [`to_guest`] and [`to_kernel`].
 pub fn is_in_kernel() -> bool {
     HERE.get().is_some_and(|(n, generation)| WORDS[n].load(Ordering::SeqCst) == generation | KERNEL)
 }
 
-/// The calling worker comes from its guest's code. Does not return if the page has taken it.
+/// Marks that the calling worker has left its guest's code. Does not return if the page has taken it.
 pub fn to_kernel() {
     turn_slot(GUEST, KERNEL);
 }
@@ -78,7 +79,8 @@ fn turn_slot(from: u32, to: u32) {
     let changed = WORDS[n].compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst);
     // A guest that the kernel has ended left its code by a call, which has changed the word.
     if changed.is_err_and(|now| now != new) {
-        // It was taken, and is about to be terminated. A browser may be late: another process has the slot by then.
+        // The guest was taken, and its worker is about to be terminated. A browser may be late, and another process may have the
+        // slot by then.
         loop {
             std::thread::park();
         }

@@ -1,4 +1,4 @@
-//! A run's standard streams: output goes to the page at once, input comes from it into a buffer.
+//! A run's standard streams: output goes to the page at once, input arrives from it in a buffer.
 
 use crate::{ffi, lock_mutex};
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 use wasibox_vfs::{Errno, Readiness, StdStream};
 
-/// Bytes of input that wait to be read, at most.
+/// Maximum bytes of buffered input.
 const ROOM: usize = 1 << 20;
 
 #[derive(Default)]
@@ -20,12 +20,13 @@ static INPUT: Mutex<WaitingInput> =
     Mutex::new(WaitingInput { bytes: VecDeque::new(), is_over: false });
 static MORE: Condvar = Condvar::new();
 
-/// Forgets the input of the run before.
+/// Forgets the input of the last run.
 pub fn begin_input() {
     *lock_mutex(&INPUT) = WaitingInput::default();
 }
 
-/// Adds to the input; how many bytes there was room for. The page is told when there is room again.
+/// Adds to the input, and returns the number of bytes that fitted. The page is notified when there
+/// is room again.
 pub fn put_input(bytes: &[u8]) -> usize {
     let mut input = lock_mutex(&INPUT);
     let n = bytes.len().min(ROOM - input.bytes.len());
@@ -34,7 +35,7 @@ pub fn put_input(bytes: &[u8]) -> usize {
     n
 }
 
-/// The input has an end.
+/// Ends the input.
 pub fn end_input() {
     lock_mutex(&INPUT).is_over = true;
     MORE.notify_all();
@@ -81,7 +82,7 @@ impl StdStream for PageInput {
     }
 }
 
-/// Counts output against a run's limit.
+/// A counter of output against a run's limit.
 #[derive(Debug)]
 pub struct PageMeter {
     pub left: AtomicU64,
@@ -89,17 +90,17 @@ pub struct PageMeter {
 }
 
 impl PageMeter {
-    /// For so many bytes.
+    /// Makes a counter for `limit` bytes.
     pub fn new(limit: Option<u64>) -> PageMeter {
         PageMeter { left: AtomicU64::new(limit.unwrap_or(u64::MAX)), over: AtomicBool::new(false) }
     }
 
-    /// Whether more was written than there may be.
+    /// Returns whether more was written than is allowed.
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// How many of `n` bytes may be written; takes them.
+    /// Returns how many of `n` bytes may be written, and counts them.
     fn take_room(&self, n: usize) -> usize {
         let less = |left: u64| Some(left.saturating_sub(n as u64));
         let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
@@ -114,7 +115,7 @@ impl PageMeter {
 /// Standard output or error.
 #[derive(Debug)]
 pub struct PageOutput {
-    /// 1 or 2.
+    /// The descriptor: 1 or 2.
     pub stream: u32,
     pub meter: std::sync::Arc<PageMeter>,
 }

@@ -1,7 +1,7 @@
 //! The workers that run processes.
 //!
-//! A worker runs one process at a time and then waits for the next one: to begin one takes the page's help. One in which an
-//! interpreter stands waits for that one's next cell.
+//! A worker runs one process at a time and then waits for the next one, because starting a worker requires the page. A worker
+//! with a live interpreter waits for the next cell of that interpreter.
 
 use crate::calls::{has_why, set_process, take_why};
 use crate::cell::{PageCellAnswer, StandingInterpreter};
@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex};
 use wasibox_kernel::{Descriptors, EntryPoint, Halt, Host, ProcessStatus, complain_to_process};
 use wasibox_vfs::{ProgramMark, Reservation};
 
-/// Workers that wait for more work.
+/// Maximum number of waiting workers.
 const MAX_IDLE: usize = 8;
-/// Of the kernel's half of a worker; the guest has the engine's.
+/// The stack size of the kernel's half of a worker; the guest uses the engine's.
 const STACK: usize = 256 << 10;
 
 /// The processes that run in workers, by slot.
@@ -27,13 +27,13 @@ static RUNNING: Mutex<Option<HashMap<u32, Arc<Process>>>> = Mutex::new(None);
 /// A worker that waits.
 struct WaitingWorker {
     next: Sender<Job>,
-    /// The programs that it has, a bit for each: none can be handed to it any more.
+    /// The programs that it has, one bit each: it cannot be given another program.
     programs: u32,
-    /// Those that begin there without the cost of an instance.
+    /// The programs that start there without making an instance.
     spares: u32,
 }
 
-/// A program's bit; there is none for those after the 32nd.
+/// Returns a program's bit; 0 for those after the 32nd.
 fn program_bit(program: ProgramMark) -> u32 {
     1u32.checked_shl(program.0).unwrap_or(0)
 }
@@ -43,7 +43,7 @@ fn program_bit(program: ProgramMark) -> u32 {
 pub struct IdleWorkers(Mutex<Vec<WaitingWorker>>);
 
 impl IdleWorkers {
-    /// The calling worker waits; `None` if enough others do.
+    /// Adds the calling worker to the waiting ones; `None` if there are enough.
     fn wait_here(&self, spares: u32) -> Option<Receiver<Job>> {
         let programs = ffi::programs();
         let mut idle = lock_mutex(&self.0);
@@ -55,17 +55,18 @@ impl IdleWorkers {
         Some(receiver)
     }
 
-    /// Whether a worker waits where a program begins at once.
+    /// Returns whether a worker is waiting in which the program starts at once.
     fn has_spare(&self, program: ProgramMark) -> bool {
         lock_mutex(&self.0).iter().any(|waiting| waiting.spares & program_bit(program) != 0)
     }
 
-    /// Lets them all go.
+    /// Releases all of them.
     fn let_go(&self) {
         lock_mutex(&self.0).clear();
     }
 
-    /// Gives a job to a worker that has its program: one where that begins at once, else the one that began to wait last.
+    /// Gives a job to a worker that has its program: preferably one in which it starts at once, otherwise the one that began to
+    /// wait last. Returns the job if there is none.
     fn hand_over(&self, job: Job) -> Option<Job> {
         let program = program_bit(job.program);
         let mut idle = lock_mutex(&self.0);
@@ -87,7 +88,7 @@ pub fn start_job(host: &Web, mut job: Job) -> std::io::Result<()> {
     job.ready = match job.ready.take() {
         Some(StandingInterpreter::Waits { next, memory, .. }) => {
             job.memory = memory;
-            // Its worker waits, until this is gone.
+            // The interpreter's worker waits until this sender is dropped.
             return next.send(job).map_err(|_| std::io::ErrorKind::BrokenPipe.into());
         }
         ready => ready,
@@ -100,10 +101,10 @@ pub fn start_job(host: &Web, mut job: Job) -> std::io::Result<()> {
     std::thread::Builder::new().stack_size(STACK).spawn(move || work_jobs(job)).map(drop)
 }
 
-/// A worker's life.
+/// The loop of a worker.
 fn work_jobs(first: Job) {
     let mut job = first;
-    // An interpreter is here that goes on.
+    // Whether there is a live interpreter here.
     let mut stands = false;
     loop {
         let host = job.process.kernel.host.clone();
@@ -112,7 +113,7 @@ fn work_jobs(first: Job) {
                 drop(host);
                 match next.recv() {
                     Ok(next) => (job, stands) = (next, true),
-                    // The interpreter is not wanted any more; the page has a use for the worker.
+                    // The interpreter is no longer needed, and the page can reuse the worker.
                     Err(_) => return park::forget_running_guest(),
                 }
                 continue;
@@ -120,12 +121,12 @@ fn work_jobs(first: Job) {
             WorkerRemains::Ended(program) => program,
         };
         stands = false;
-        // Of each program with a large memory one is enough.
+        // One is enough of each program with a large memory.
         let kept = park::reset_template(program)
             .filter(|t| !t.is_large() || !host.idle.has_spare(program));
         let own = if kept.is_some() { program_bit(program) } else { 0 };
         let next = host.idle.wait_here(ffi::spares() | own);
-        // Nobody waits for this; the next process does so at most.
+        // At most the next process has to wait for this.
         park::guest_ended(kept);
         let Some(next) = next else { return };
         // Waiting must not keep the session alive; its end ends the wait.
@@ -137,37 +138,37 @@ fn work_jobs(first: Job) {
     }
 }
 
-/// What runs next in a process.
+/// The program that runs next in a process.
 struct NextProgram {
     program: ProgramMark,
     loaded: PageProgram,
     entry: EntryPoint,
-    /// In the instance that is here.
+    /// Whether it continues in the existing instance.
     goes_on: bool,
 }
 
 impl NextProgram {
-    /// The prepared memory that it begins with, if it does.
+    /// Returns the prepared memory with which it starts, if it does.
     fn prepared(&self) -> Option<&Arc<PageTemplate>> {
         let is = matches!(self.entry, EntryPoint::Resume | EntryPoint::Cell { is_prepared: true });
         self.loaded.0.as_ref().filter(|_| is)
     }
 }
 
-/// How a program has ended, for its process.
+/// The end of a program, as its process sees it.
 enum ProgramAftermath {
     Status(ProcessStatus),
-    /// It goes on as another program, or from another memory.
+    /// The process continues as another program, or from another memory.
     Next(NextProgram),
-    /// Out of room.
+    /// There is no room for it.
     Full,
 }
 
-/// What a process leaves in its worker.
+/// The things that a process leaves in its worker.
 enum WorkerRemains {
-    /// An interpreter, and where its next cell comes from.
+    /// A live interpreter, and the channel of its next cell.
     Stands(Receiver<Job>),
-    /// The guest of an ended process, of that program.
+    /// The guest of an ended process, with its program.
     Ended(ProgramMark),
 }
 
@@ -179,7 +180,7 @@ fn serve_job(job: Job, mut goes_on: bool) -> WorkerRemains {
     let killed = process.clone();
     let _stop = wasibox_vfs::stop_when(move || killed.check_alive().is_err());
     let Some((slot, generation)) = slots::take_slot() else {
-        // There are as many as processes may be.
+        // All slots are taken, which is the maximum number of processes.
         complain_to_process(&process, "there is no worker for it");
         finish_process(&process, ProcessStatus::Exited(126));
         return WorkerRemains::Ended(program);
@@ -209,7 +210,7 @@ fn serve_job(job: Job, mut goes_on: bool) -> WorkerRemains {
             }
             ProgramAftermath::Full => break full_status(&process),
         }
-        // The old one's is given back first.
+        // The old memory's share is released first.
         drop(memory.take());
         memory = process
             .kernel
@@ -233,8 +234,8 @@ fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResul
     let kind = process.kernel.cell_kind();
     let begin = || park::begin_program(next.program, next.prepared(), next.entry);
     if !next.goes_on && !begin() {
-        // Engines have room for some hundred memories, and those that ended guests had take it up until their worker's
-        // collector comes by; which it does not in a worker that waits.
+        // Engines have room for a few hundred memories, and those of ended guests count until their worker collects garbage,
+        // which a waiting worker does not do.
         process.kernel.host.idle.let_go();
         ffi::make_room();
         if !begin() {
@@ -243,13 +244,13 @@ fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResul
     }
     slots::to_guest();
     let ran = ffi::run(next.entry, kind, place);
-    // A call that has trapped by itself has left locked what it had locked: nothing of the session can be relied upon.
+    // A call that has trapped by itself has left its locks locked, so nothing of the session can be relied upon.
     assert!(!slots::is_in_kernel() || has_why(), "a call of the kernel has ended by {ran:?}");
     slots::to_kernel();
     ran
 }
 
-/// What comes after a program that has ended so; what its cell has answered is left in `answer`.
+/// Returns what follows after such an end of a program; a cell's answer is stored in `answer`.
 fn program_aftermath(
     process: &Process,
     next: &NextProgram,
@@ -304,7 +305,7 @@ fn program_aftermath(
     }
 }
 
-/// A program that a process goes on as.
+/// Loads a program as which a process continues.
 fn begin_at(process: &Process, program: ProgramMark, entry: EntryPoint) -> ProgramAftermath {
     match process.kernel.host.load_program(program) {
         Ok(loaded) => {
@@ -338,7 +339,7 @@ fn keep_interpreter(
     Some(here)
 }
 
-/// Closes what the process has and reports its end.
+/// Closes the process's resources and reports its end.
 fn finish_process(process: &Arc<Process>, status: ProcessStatus) {
     // Readers of its pipes must see the end before a waiting parent does.
     let limit = process.kernel.limits.descriptors;
@@ -346,7 +347,7 @@ fn finish_process(process: &Arc<Process>, status: ProcessStatus) {
     process.kernel.process_ended(process, status);
 }
 
-/// Tells the end of a process whose worker was terminated in its guest's code.
+/// Reports the end of a process whose worker was terminated in its guest's code.
 pub fn reap_process(slot: u32) {
     let Some(process) = lock_mutex(&RUNNING).get_or_insert_default().remove(&slot) else { return };
     process.watch.runs_nowhere();
