@@ -1,9 +1,8 @@
-//! Counters that keep a hostile or runaway script within bounds (DESIGN section 3,
-//! `docs/budgets.md`). The walker ticks for each command and loop round; a hit ends the script with a
-//! message and status 1.
+//! Counters that keep a hostile or runaway script within bounds (DESIGN section 3, `docs/budgets.md`). The walker ticks for each
+//! command and each loop round; a hit ends the script with a message and status 1.
 //!
-//! The counters belong to one shell. A spawned subshell goes on from those it was given, but what
-//! it uses does not come back: limits of the whole session are the runner's.
+//! The counters belong to one shell. A spawned subshell continues from the counts it was given, but its own use does not come
+//! back: limits of the whole session are the runner's.
 
 use std::time::Instant;
 
@@ -26,14 +25,14 @@ pub struct ScriptLimits {
 
 /// Bytes of the stack that nesting may use before the host is asked how large it is.
 const UNASKED: usize = if cfg!(target_os = "wasi") { 64 * 1024 } else { 6 * 1024 * 1024 };
-/// What a host bears that does not tell: engines give a guest 1 MiB where nobody asks for more.
+/// The stack size assumed for a host that does not report one: engines give a guest 1 MiB by default.
 const UNTOLD: usize = 700 * 1024;
-/// The most, and what stays of the stack in linear memory for parser and expansion.
+/// The maximum, and the part of the stack in linear memory that is reserved for parser and expansion.
 const DEEP_STACK: usize = 5 * 1024 * 1024;
 const STACK_RESERVE: usize = 512 * 1024;
 
 impl ScriptLimits {
-    /// For code nobody has looked at.
+    /// Limits for untrusted code that has not been reviewed.
     pub const STRICT: ScriptLimits = ScriptLimits {
         commands: 1_000_000,
         loop_rounds: 1_000_000,
@@ -54,11 +53,11 @@ impl ScriptLimits {
         background: 1_024,
         output_bytes: u64::MAX,
     };
-    /// For code that is known: only what a loop of the shell itself could do is bounded.
+    /// Limits for trusted code, which bound only the loops of the shell itself.
     pub const PERMISSIVE: ScriptLimits =
         ScriptLimits { expansion_bytes: u64::MAX, background: u64::MAX, ..ScriptLimits::NORMAL };
 
-    /// A preset by name.
+    /// Returns a preset by name.
     pub fn preset_limits(name: &[u8]) -> Option<ScriptLimits> {
         match name {
             b"strict" => Some(ScriptLimits::STRICT),
@@ -85,7 +84,7 @@ impl ScriptLimits {
         Ok(limits)
     }
 
-    /// One `name=value`.
+    /// Sets one `name=value`.
     fn set(&mut self, part: &[u8]) -> Option<()> {
         let at = part.iter().position(|c| *c == b'=')?;
         let value = parse_amount(part.get(at + 1..)?)?;
@@ -103,7 +102,7 @@ impl ScriptLimits {
     }
 }
 
-/// A number with a unit `K`, `M` or `G`, or `unlimited`.
+/// Parses a number with a unit `K`, `M` or `G`, for example `64M`, or `unlimited`.
 fn parse_amount(text: &[u8]) -> Option<u64> {
     if text == b"unlimited" {
         return Some(u64::MAX);
@@ -120,7 +119,7 @@ fn parse_amount(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// What was used so far.
+/// The counts used so far.
 #[derive(Debug)]
 pub struct ScriptBudget {
     pub limits: ScriptLimits,
@@ -147,7 +146,7 @@ fn stack_now() -> usize {
 }
 
 impl ScriptBudget {
-    /// A budget of which nothing is used yet.
+    /// Returns a budget with nothing used.
     pub fn new(limits: ScriptLimits) -> ScriptBudget {
         ScriptBudget {
             limits,
@@ -170,14 +169,14 @@ impl ScriptBudget {
         self.start.elapsed().as_millis() as u64
     }
 
-    /// Whether the stack is nearly used up.
+    /// Returns whether the stack is nearly used up.
     #[inline]
     pub fn stack_low(&mut self) -> bool {
         let used = self.stack_base.abs_diff(stack_now());
         used > self.stack_bytes && used > self.known_stack()
     }
 
-    /// What the host says of the stack; asked only when it matters.
+    /// Returns the stack size that the host reports, which is queried only when it matters.
     #[cold]
     fn known_stack(&mut self) -> usize {
         if !self.is_stack_known {
@@ -191,7 +190,7 @@ impl ScriptBudget {
         self.stack_bytes
     }
 
-    /// What a spawned subshell goes on from.
+    /// Returns the counts that a spawned subshell continues from.
     pub(crate) fn used_counts(&self) -> [u64; 5] {
         let depth = u64::from(self.call_depth);
         [self.commands, self.loop_rounds, self.processes, self.output_bytes, depth]
@@ -210,18 +209,18 @@ impl ScriptBudget {
         self.hit = Some(what);
     }
 
-    /// Whether that has happened.
+    /// Returns whether a limit was hit in such a place.
     #[inline]
     pub fn is_hit(&self) -> bool {
         self.hit.is_some()
     }
 
-    /// What was met in such a place, once.
+    /// Returns the limit that was hit in such a place, once.
     pub fn take_hit(&mut self) -> Option<&'static str> {
         self.hit.take()
     }
 
-    /// Which limit was hit, if any.
+    /// Returns the limit that was hit, if any.
     pub fn exceeded_limit(&self) -> Option<&'static str> {
         let l = &self.limits;
         if self.hit.is_some() {

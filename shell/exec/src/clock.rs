@@ -10,7 +10,7 @@ use crate::shell::Shell;
 pub(crate) struct LastZone(Option<(Option<Vec<u8>>, Zone)>);
 
 impl LastZone {
-    /// The zone that a value of `TZ` names.
+    /// Returns the zone that a value of `TZ` names.
     fn get(&mut self, name: Option<&[u8]>) -> &Zone {
         let last = self.0.take().filter(|(of, _)| of.as_deref() == name);
         let zone = || {

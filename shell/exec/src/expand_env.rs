@@ -113,7 +113,7 @@ impl ExpandEnv for Shell<'_> {
     }
 
     fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>> {
-        // An unset local does not keep bash from seeing what it hides.
+        // An unset local does not keep bash from seeing the variable that it hides.
         let vars = &self.state.vars;
         let mut names: Vec<Vec<u8>> = vars
             .iter()

@@ -1,14 +1,14 @@
 //! Execution of the shell language: the state, the walker over the syntax tree, and the builtins.
 //!
 //! # Map
-//! | folder or file | what |
+//! | folder or file | contents |
 //! |---|---|
 //! | [`shell`] | [`Shell`]: state, messages, [`shell::Unwind`] |
 //! | [`run`] | source text, command after command |
 //! | `walk/` | one file per construct |
-//! | `command/` | who runs a command name: function, builtin, program |
+//! | `command/` | running a command name: function, builtin, program |
 //! | [`builtin`] | one file per builtin |
-//! | [`state`] | what a subshell copies: variables, options, traps, jobs |
+//! | [`state`] | the state that a subshell copies: variables, options, traps, jobs |
 //! | [`io`] | descriptors as the script sees them |
 //! | `redirect`, `process_sub` | redirections, `<( )` and `>( )` |
 //! | `signals`, `trap` | signals that arrived, actions of traps |
@@ -18,8 +18,8 @@
 //!
 //! # Invariants
 //! - No globals: a shell is a value; several may live in one process.
-//! - Nothing forks. Code that must run beside the shell goes to a spawned shell with the state
-//!   as bytes; code that must not, runs here on a copy of the state.
+//! - Nothing forks. Code that must run beside the shell goes to a spawned shell with the state as
+//!   bytes; all other code runs here on a copy of the state.
 //! - Every recursion passes `check_depth`; every loop passes `tick` or `loop_tick`.
 //! - Descriptors of the process stay where they are; the script's numbers are a table.
 #![forbid(unsafe_code)]

@@ -22,8 +22,8 @@ use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::walk::DetachedCode;
 
-/// How long the end of a command waits for `>(cmd)` to finish: bash does not wait at all, but users expect to
-/// see the output before what comes next.
+/// The time that the end of a command waits for `>(cmd)` to finish. Bash does not wait at all, but users expect to see the output
+/// before that of the next command.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Where a process finds its descriptors by number.
@@ -40,14 +40,14 @@ pub struct RunningProcessSub {
     captured: Vec<CapturedFile>,
 }
 
-/// What a substitution writes into the result of a surrounding `$( )`. A file takes it, since nobody
-/// would read a pipe while the shell itself writes to `>(cmd)`.
+/// The output of a substitution that belongs to the result of a surrounding `$( )`. It goes to a file, because a pipe would have
+/// no reader while the shell itself writes to `>(cmd)`.
 struct CapturedFile {
     from: File,
     into: Buffer,
 }
 
-/// `eval TEXT`
+/// Builds the command `eval TEXT`.
 fn eval_command(text: &[u8]) -> Command {
     let word = |text: &[u8]| {
         let quoted = box_text::escape::single_quote(text);
@@ -98,7 +98,7 @@ impl Shell<'_> {
             stand_ins
                 .push((n, DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(write), true)))));
         }
-        // Where aliases could change what it means, the text is read as it runs.
+        // Where aliases could change the meaning, the text is parsed while it runs.
         let evaluated = self.text_with_aliases(&sub.body).map(|text| eval_command(&text));
         let code = match &evaluated {
             Some(command) => DetachedCode::Command(command),
@@ -126,7 +126,7 @@ impl Shell<'_> {
         Ok((pid, captured))
     }
 
-    /// A new temporary file, open to append to.
+    /// Creates a temporary file, open for appending.
     fn stand_in(&mut self) -> std::io::Result<(PathBuf, File)> {
         let number = self.children.next_pseudo();
         let path = PathBuf::from(format!("/tmp/.box-sub-{}-{number}", self.sys.pid()));
@@ -134,7 +134,7 @@ impl Shell<'_> {
         Ok((path, file))
     }
 
-    /// Waits for a substitution and takes what it wrote.
+    /// Waits for a substitution and takes its output.
     fn take_captured(&mut self, pid: Option<Pid>, captured: Vec<CapturedFile>) {
         if captured.is_empty() {
             return;
@@ -151,7 +151,7 @@ impl Shell<'_> {
     fn pipe_process_sub(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
         let (read, write) = self.sys.pipe()?;
         let (ours, theirs) = if sub.read { (read, write) } else { (write, read) };
-        // Who opens a pipe with `<>` is one of its writers: it has no end (`read -t 1 <> <(:)`).
+        // A process that opens a pipe with `<>` is one of its writers, so the pipe never ends (`read -t 1 <> <(:)`).
         let other_end = match self.state.here.both_ways && sub.read {
             true => Some(self.sys.dup(&theirs)?),
             false => None,
@@ -210,7 +210,7 @@ impl Shell<'_> {
             let Some(sub) = self.process_subs.pop() else { return };
             self.sync_output();
             let held = match sub.fd.map(|n| self.state.fds.set(n, None)) {
-                // Still open elsewhere (`exec > >(cmd)`): the reader goes on.
+                // Still open in another place (`exec > >(cmd)`): the reader continues.
                 Some(Some(DescriptorTarget::File(f))) => Rc::strong_count(&f) > 1,
                 _ => false,
             };
@@ -235,10 +235,9 @@ impl Shell<'_> {
         }
     }
 
-    /// The command that uses the substitutions runs on beside the shell: only stand-in files
-    /// are done with (their users ran to the end already). What is left is what somebody still
-    /// has to wait for: as it writes into the result of a `$( )` or, of a `stage`, as it reads what
-    /// the stage writes.
+    /// Leaves substitutions whose command still runs beside the shell. Only stand-in files are removed, because their users have
+    /// already finished. Returns the substitutions that must still be waited for: those that write into the result of a `$( )`
+    /// and, for a `stage`, those that read the stage's output.
     pub(crate) fn leave_process_subs(&mut self, stage: bool) -> Vec<RunningProcessSub> {
         let all = std::mem::take(&mut self.process_subs);
         let (files, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|s| s.file.is_some());

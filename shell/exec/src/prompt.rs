@@ -8,11 +8,11 @@ use crate::Shell;
 use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
-    /// Backslash escapes, then (with `promptvars`) parameter, command and arithmetic expansion, which
-    /// leaves `$?` alone. Where that fails there is a message, and the prompt is what it was before.
+    /// Decodes backslash escapes, then (with `promptvars`) performs parameter, command and arithmetic expansion, which leaves
+    /// `$?` alone. If that fails, prints a message and keeps the previous prompt.
     ///
     /// # Errors
-    /// A failure under `set -e`, or one that ends the shell in any case; it was reported.
+    /// Returns a reported failure under `set -e`, or one that ends the shell in any case.
     pub(crate) fn expand_prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
         let expands = self.state.options.has_shopt(ShOpt::PromptVars);
         let decoded = self.decoded_prompt(text, expands);
@@ -51,7 +51,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The prompt without its backslash escapes; `expands`: what is expanded later keeps `\\`.
+    /// Returns the prompt without its backslash escapes. With `expands`, keeps `\\` for the later expansion.
     fn decoded_prompt(&mut self, text: &[u8], expands: bool) -> Vec<u8> {
         let decoded = match memchr::memchr(b'\\', text) {
             Some(_) => self.prompt_escapes(text, expands),
@@ -109,13 +109,13 @@ impl Shell<'_> {
         out
     }
 
-    /// The present time in a format of `strftime(3)`.
+    /// Returns the present time in a format of `strftime(3)`.
     fn time_now(&mut self, format: &[u8]) -> Vec<u8> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64;
         self.strftime(format, now)
     }
 
-    /// What a letter stands for that tells something of the shell; `None` if it is no such letter.
+    /// Returns the value of a letter that stands for information about the shell, for example `w`; `None` for any other letter.
     fn prompt_value(&mut self, letter: u8) -> Option<Vec<u8>> {
         let last_part = |text: &[u8]| text.rsplit(|c| *c == b'/').next().unwrap_or(b"").to_vec();
         Some(match letter {
@@ -153,7 +153,7 @@ impl Shell<'_> {
     }
 }
 
-/// A directory with the home directory shown as `~`.
+/// Returns a directory with the home directory shown as `~`.
 pub(crate) fn tilde_path(dir: &[u8], home: Option<&[u8]>) -> Vec<u8> {
     match home {
         Some(h) if h.len() > 1 && dir.starts_with(h) => match dir.get(h.len()) {
@@ -165,8 +165,8 @@ pub(crate) fn tilde_path(dir: &[u8], home: Option<&[u8]>) -> Vec<u8> {
     }
 }
 
-/// `!` is the number of the next history entry in POSIX mode, `!!` an exclamation mark (XCU 2.5.3,
-/// `PS1`). A script has no history: the number is 1.
+/// Replaces `!` with the number of the next history entry in POSIX mode, and `!!` with an exclamation mark (XCU 2.5.3, `PS1`). A
+/// script has no history, so the number is 1.
 fn with_history_number(text: Vec<u8>) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.into_iter().peekable();
@@ -179,7 +179,7 @@ fn with_history_number(text: Vec<u8>) -> Vec<u8> {
     out
 }
 
-/// The text behind a backquote that none closes, unless there is none.
+/// Returns the text behind an unclosed backquote, if there is one.
 fn behind_open_backquote(text: &[u8]) -> Option<&[u8]> {
     let (mut open, mut at) = (None, 0);
     while let Some(&byte) = text.get(at) {

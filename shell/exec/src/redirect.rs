@@ -1,5 +1,5 @@
-//! Redirections (POSIX XCU 2.7, bash manual 3.6) on the table of descriptors. What a
-//! redirection replaced is kept and put back after the command.
+//! Redirections (POSIX XCU 2.7, bash manual 3.6) on the table of descriptors. The replaced descriptors are kept and restored
+//! after the command.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -20,7 +20,7 @@ use crate::state::vars::decimal_digits;
 /// Descriptors to put back, in the order they were replaced.
 pub type Saved = Vec<(u32, Option<DescriptorTarget>)>;
 
-/// Why a redirection failed: `None` after a message, else execution unwinds.
+/// The reason why a redirection failed: `None` after a message, otherwise the way execution unwinds.
 type Failure = Option<Unwind>;
 
 /// The lowest number for `{name}>`.
@@ -39,7 +39,7 @@ impl Shell<'_> {
         Ok(saved)
     }
 
-    /// Puts descriptors back; what was written is out before.
+    /// Restores descriptors after writing out their output.
     pub(crate) fn restore_redirects(&mut self, saved: Saved) {
         self.sync_output();
         for (n, old) in saved.into_iter().rev() {
@@ -47,7 +47,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The redirections stay (`exec`).
+    /// Makes the redirections permanent (`exec`).
     pub(crate) fn forget_saved(&mut self, saved: Saved) {
         self.sync_output();
         drop(saved);
@@ -109,7 +109,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// A redirection to what a word names.
+    /// Performs a redirection to the file that a word names.
     fn redirect_to(&mut self, r: &Redirect, word: &Word, saved: &mut Saved) -> Result<(), Failure> {
         use RedirectOp as Op;
         let context = CommandContext::Redirection { both_ways: r.op == Op::ReadWrite };
@@ -154,7 +154,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// `n>&m`, `n>&m-`, `n>&-`, and `>&file`.
+    /// Performs `n>&m`, `n>&m-`, `n>&-` and `>&file`.
     fn duplicate_descriptor(
         &mut self,
         r: &Redirect,
@@ -187,7 +187,7 @@ impl Shell<'_> {
         let n = n.unwrap_or(u32::MAX);
         let Some(desc) = self.state.fds.get(n).cloned() else {
             return Err(match r.fd {
-                // Of a number that is found by expansion bash tells which one it was for.
+                // For a number that comes from an expansion, bash names the target descriptor in the message.
                 RedirectFd::Number(fd) if *word.raw != *text => {
                     self.report_redirect(&decimal_digits(i64::from(fd)), "Bad file descriptor")
                 }
@@ -203,7 +203,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// `n>&-`; `{name}>&-` closes the descriptor that the variable names, for good.
+    /// Performs `n>&-`; `{name}>&-` closes the descriptor that the variable names, permanently.
     fn close_descriptor(
         &mut self,
         r: &Redirect,
@@ -231,7 +231,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// The descriptor a redirection is about; for `{name}` a free one, assigned to the variable.
+    /// Returns the descriptor that a redirection changes; for `{name}` a free one, assigned to the variable.
     fn redirect_number(&mut self, r: &Redirect, default: u32) -> Result<u32, Failure> {
         match &r.fd {
             RedirectFd::Default => Ok(default),
@@ -347,8 +347,8 @@ impl Shell<'_> {
         Ok(f)
     }
 
-    /// `/dev/fd/N`, `/proc/self/fd/N`, `/dev/stdin`, `/dev/stdout`, `/dev/stderr`: the script's own descriptors. The outer
-    /// `None` means an ordinary file.
+    /// Opens `/dev/fd/N`, `/proc/self/fd/N`, `/dev/stdin`, `/dev/stdout` and `/dev/stderr`: the script's own descriptors. The
+    /// outer `None` means an ordinary file.
     pub(crate) fn open_virtual(&self, name: &[u8]) -> Option<Option<DescriptorTarget>> {
         let n = match name {
             b"/dev/stdin" => 0,
@@ -365,7 +365,7 @@ impl Shell<'_> {
     }
 }
 
-/// The parts of a word but for command and process substitutions.
+/// Returns the parts of a word without command and process substitutions.
 fn without_commands(parts: &[WordPart]) -> Vec<WordPart> {
     let kept = |part: &WordPart| match part {
         WordPart::CommandSub(_) | WordPart::ProcessSub(_) => None,
@@ -375,7 +375,7 @@ fn without_commands(parts: &[WordPart]) -> Vec<WordPart> {
     parts.iter().filter_map(kept).collect()
 }
 
-/// The `NAME` or `NAME[SUBSCRIPT]` of `{NAME}>`: some messages name it instead of the file.
+/// Returns the `NAME` or `NAME[SUBSCRIPT]` of `{NAME}>`, because some messages name it instead of the file.
 fn variable_of(fd: &RedirectFd) -> Option<Vec<u8>> {
     let RedirectFd::Var { name, subscript } = fd else { return None };
     let mut shown = name.to_vec();

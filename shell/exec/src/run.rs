@@ -1,5 +1,5 @@
-//! Running source text: command after command, so that an alias or option set by one
-//! affects how the next is read, and a syntax error shows after what precedes it ran.
+//! Running source text: command after command, so that an alias or option set by one command affects how the next is read, and a
+//! syntax error is reported after the commands before it have run.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub struct SourceText<'t> {
     pub kind: TextKind,
 }
 
-/// What the text is of.
+/// The kind of source that a text comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
     /// The script itself.
@@ -47,7 +47,7 @@ impl TextKind {
         matches!(self, TextKind::Script | TextKind::CommandString)
     }
 
-    /// What syntax errors are blamed on besides the usual name.
+    /// Returns the name that syntax errors show in addition to the usual one.
     pub(crate) fn blamed_on(self) -> Option<&'static str> {
         Some(match self {
             TextKind::Script | TextKind::Commands => return None,
@@ -62,7 +62,7 @@ impl TextKind {
         })
     }
 
-    /// What the table of verdicts calls its place.
+    /// Returns the place of the text in the table of verdicts.
     fn place(self) -> TextPlace {
         match self {
             TextKind::Script | TextKind::CommandString => TextPlace::Script,
@@ -71,7 +71,7 @@ impl TextKind {
         }
     }
 
-    /// What its commands are within, besides what the caller has entered.
+    /// Returns the context of its commands, in addition to those that the caller has entered.
     fn context(self) -> Option<CommandContext> {
         match self {
             TextKind::Script | TextKind::CommandString => None,
@@ -82,8 +82,8 @@ impl TextKind {
     }
 }
 
-/// What some script text mentions. What these names stand for costs time for each command, so that it is kept only
-/// where somebody may ask.
+/// The special names that some script text mentions. Keeping their values costs time for each command, so they are kept only if a
+/// script may read them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextMentions {
     /// `BASH_COMMAND`
@@ -156,7 +156,7 @@ impl SourceInput for ScriptInput {
 }
 
 impl Shell<'_> {
-    /// The parser's options as the shell's are now.
+    /// Returns the parser's options for the current shell options.
     pub(crate) fn parse_options(&self) -> ParseOptions {
         ParseOptions {
             posix: self.state.options.has_set(SetOpt::Posix),
@@ -184,12 +184,12 @@ impl Shell<'_> {
         self.write_err(&e.render(&prefix));
     }
 
-    /// Whether `set -e` holds here and now.
+    /// Returns whether `set -e` applies to the current command.
     pub(crate) fn exits_on_errors(&self) -> bool {
         self.state.options.has_set(SetOpt::ErrExit) && !self.state.here.condition
     }
 
-    /// `set -t`: a script, but not a text of `-c`, ends behind the command read before.
+    /// Returns whether `set -t` ends the script after the command read before. It does not end a text of `-c`.
     fn ends_after_command(&self) -> bool {
         let options = &self.state.options;
         options.has_set(SetOpt::OneCmd)
@@ -246,7 +246,7 @@ impl Shell<'_> {
                 Ok(Some(list)) => match self.list_read(&list, parser.last_line()) {
                     Ok(s) => status = s,
                     Err(Unwind::Discard(s)) if !self.state.ids.is_subshell() => {
-                        // Of a text it is 1, whatever it was.
+                        // For any other text the status is 1.
                         status = if main { s } else { 1 };
                         self.state.status = status;
                     }
@@ -356,7 +356,7 @@ impl Shell<'_> {
         *p.borrow_mut() = Prompts { first, more, out: self.state.fds.get(2).cloned() };
     }
 
-    /// The end of the shell: EXIT trap, output written.
+    /// Ends the shell: runs the EXIT trap and writes the output.
     pub fn finish(&mut self, r: Flow) -> i32 {
         let r = match (r, self.budget.take_hit()) {
             // Met by the last command.
@@ -382,7 +382,7 @@ impl Shell<'_> {
         self.drain_captured_jobs();
         self.sync_output();
         if let Some(signal) = self.signals.take_killed_by() {
-            // Whoever waits for this process shall see what ended it.
+            // The parent process must see the signal that ended this process.
             box_sys::events::catch_signals(0, 0);
             let _ = self.sys.kill(self.sys.pid(), signal);
         } else if !self.output.is_pipe_broken() {
@@ -398,7 +398,7 @@ impl Shell<'_> {
         self.set_quietly(b"BASH_EXECUTION_STRING", text);
     }
 
-    /// A script given as `/dev/stdin` or `/dev/fd/N`; `None` for an ordinary file.
+    /// Opens a script given as `/dev/stdin` or `/dev/fd/N`; `None` for an ordinary file.
     pub fn open_script(&mut self, name: &[u8]) -> Option<std::io::Result<Vec<u8>>> {
         let desc = self.open_virtual(name)?;
         let Some(desc) = desc else { return Some(Err(crate::io::bad_fd())) };
@@ -406,7 +406,7 @@ impl Shell<'_> {
         Some(desc.read_to_end(&mut out).map(|()| out))
     }
 
-    /// Everything on standard input, up to the limit of what may be captured.
+    /// Reads standard input to its end, up to the limit for captured data.
     pub fn read_stdin(&mut self) -> std::io::Result<Vec<u8>> {
         let mut out = Vec::new();
         self.read_until(0, None, usize::MAX, &mut out)?;

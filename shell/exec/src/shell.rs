@@ -1,4 +1,4 @@
-//! The shell: its state, what it was given to act with, messages, and the shared helpers.
+//! The shell: its state, the interfaces it acts through, messages, and the shared helpers.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -37,7 +37,7 @@ pub enum Unwind {
 }
 
 impl Unwind {
-    /// The status of a subshell that is left so; `None`: loops are left, which gives it none.
+    /// Returns the status of a subshell that is left this way; `None` for leaving loops, which gives no status.
     #[must_use]
     pub fn status(self) -> Option<i32> {
         match self {
@@ -48,10 +48,10 @@ impl Unwind {
     }
 }
 
-/// The status of what ran, or the way out.
+/// The status of the executed code, or the way that execution unwinds.
 pub type Flow = Result<i32, Unwind>;
 
-/// A shell: the state that subshells copy, what it was given to act with, and what belongs to its process.
+/// A shell: the state that subshells copy, the interfaces it acts through, and the state of its process.
 pub struct Shell<'a> {
     pub(crate) state: Box<ShellState>,
     pub(crate) sys: &'a dyn Processes,
@@ -74,7 +74,7 @@ pub struct Shell<'a> {
     pub(crate) session: Option<Box<crate::state::session::SessionBaseline>>,
 }
 
-/// News of how execution leaves a place, for those further out that [`Unwind`] does not tell.
+/// Information about how execution leaves a place, for outer callers that [`Unwind`] does not carry it to.
 #[derive(Debug, Default)]
 pub(crate) struct LeavingNews {
     /// How a substitution ended the shell, while expansion passes the news on.
@@ -83,7 +83,7 @@ pub(crate) struct LeavingNews {
     pub keeps_redirects: bool,
 }
 
-/// What a shell starts with.
+/// The inputs that a shell starts with.
 pub struct ShellStart<'a> {
     pub arg0: Vec<u8>,
     pub positional: Vec<Vec<u8>>,
@@ -96,7 +96,7 @@ pub struct ShellStart<'a> {
 }
 
 impl<'a> Shell<'a> {
-    /// A shell that has taken up its environment.
+    /// Returns a shell that has loaded its environment.
     pub fn new(start: ShellStart<'a>) -> Shell<'a> {
         let params = PositionalParams::new(start.arg0, start.positional);
         let mut shell = Shell {
@@ -124,17 +124,17 @@ impl<'a> Shell<'a> {
         shell
     }
 
-    /// The options, for whoever starts the shell.
+    /// Returns the options, for the code that starts the shell.
     pub fn options_mut(&mut self) -> &mut ShellOptions {
         &mut self.state.options
     }
 
-    /// Whether this shell is the process, not a subshell within it.
+    /// Returns whether this shell is the process itself, not a subshell within it.
     pub(crate) fn is_process(&self) -> bool {
         self.state.ids.own_pid() == self.sys.pid()
     }
 
-    /// The bottom frame of a script file, which makes `BASH_SOURCE` and `caller` work at its top level.
+    /// Pushes the bottom frame of a script file, which makes `BASH_SOURCE` and `caller` work at its top level.
     pub fn enter_script(&mut self, file: &[u8]) {
         self.state.calls.push(CallFrame {
             name: Rc::new(b"main".to_vec()),
@@ -145,13 +145,13 @@ impl<'a> Shell<'a> {
         });
     }
 
-    /// The name messages begin with: the file whose code runs, else `$0`.
+    /// Returns the name that messages begin with: the file whose code runs, or `$0`.
     pub fn message_name(&self) -> Str {
         let source = self.state.calls.current_source().filter(|source| !source.is_empty());
         source.unwrap_or(self.state.params.arg0()).clone()
     }
 
-    /// `NAME: line N: `, as bash begins its messages.
+    /// Returns `NAME: line N: `, the beginning of bash's messages.
     pub fn message_prefix(&self) -> Vec<u8> {
         let mut p = self.message_name().to_vec();
         p.extend_from_slice(b": ");
@@ -161,7 +161,7 @@ impl<'a> Shell<'a> {
         p
     }
 
-    /// A message on standard error, with the usual prefix and a newline.
+    /// Prints a message on standard error, with the usual prefix and a newline.
     pub fn print_error(&mut self, parts: &[&[u8]]) {
         let mut line = self.message_prefix();
         parts.iter().for_each(|p| line.extend_from_slice(p));
@@ -169,7 +169,7 @@ impl<'a> Shell<'a> {
         self.write_err(&line);
     }
 
-    /// What is wrong with a substitution that does not parse: one line or, with their numbers, several.
+    /// Prints the error of a substitution that does not parse: one line or, with line numbers, several.
     pub(crate) fn substitution_error(&mut self, e: &SyntaxError) {
         let name = self.message_name();
         for (line, message) in e.lines() {
@@ -178,29 +178,29 @@ impl<'a> Shell<'a> {
         }
     }
 
-    /// `PREFIX NAME: MESSAGE`.
+    /// Prints `PREFIX NAME: MESSAGE`.
     pub fn builtin_error(&mut self, name: &[u8], parts: &[&[u8]]) {
         let mut all = vec![name, b": "];
         all.extend_from_slice(parts);
         self.print_error(&all);
     }
 
-    /// An operand as an absolute path.
+    /// Returns an operand as an absolute path.
     pub fn absolute_path(&self, operand: &[u8]) -> PathBuf {
         path::resolve_path(self.cwd(), operand)
     }
 
-    /// The working directory.
+    /// Returns the working directory.
     pub fn cwd(&self) -> &Path {
         self.state.dirs.cwd()
     }
 
-    /// The file system is about to be looked at or changed: everything written must be there.
+    /// Writes all pending output, because the file system is about to be read or changed.
     pub fn about_to_look(&mut self) {
         self.sync_output();
     }
 
-    /// Called before each command: budgets, signals, a closed output.
+    /// Checks budgets, signals and a closed output before each command.
     #[inline]
     pub(crate) fn check_budgets(&mut self) -> Result<(), Unwind> {
         self.budget.commands += 1;

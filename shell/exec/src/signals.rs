@@ -18,17 +18,17 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Those that were ignored when the shell began stay so (POSIX XCU trap).
+    /// Records the signals that were ignored when the shell began, which stay ignored (POSIX XCU trap).
     pub fn fix_ignored(&mut self, ignored: u64) {
         self.fixed = ignored;
     }
 
-    /// All of those.
+    /// Returns the signals that stay ignored.
     pub fn fixed_signals(&self) -> u64 {
         self.fixed
     }
 
-    /// Whether a condition is one of those.
+    /// Returns whether a condition is a signal that stays ignored.
     pub fn is_fixed(&self, condition: u8) -> bool {
         condition < 64 && self.fixed & events::signal_bit(condition) != 0
     }
@@ -40,7 +40,7 @@ impl Signals {
         }
     }
 
-    /// Notes a signal for the shell around this subshell: it gets it when it goes on.
+    /// Records a signal for the shell around this subshell, which receives it when it continues.
     pub fn raise_outside(&mut self, signal: u8) {
         self.outer |= 1 << (signal & 63);
     }
@@ -53,18 +53,18 @@ impl Signals {
         }
     }
 
-    /// The outermost shell goes on: what came while its subshells ran is its own.
+    /// Returns to the outermost shell, which takes the signals that arrived while its subshells ran.
     pub fn return_to_outermost(&mut self) {
         self.pending |= std::mem::take(&mut self.outer);
     }
 
-    /// Whether any waits.
+    /// Returns whether any signal is pending.
     #[inline]
     pub fn is_pending(&self) -> bool {
         self.pending != 0
     }
 
-    /// Whether this one waits.
+    /// Returns whether this signal is pending.
     pub fn has_signal(&self, signal: u8) -> bool {
         self.pending & events::signal_bit(signal) != 0
     }
@@ -79,23 +79,23 @@ impl Signals {
         Some(number)
     }
 
-    /// A child ended, and there is a trap for that.
+    /// Records that a child ended while a CHLD trap is set.
     pub fn child_ended(&mut self) {
         self.ended_children += 1;
         self.raise_signal(box_sys::signal::CHLD);
     }
 
-    /// How often the CHLD trap is to run.
+    /// Takes the number of times that the CHLD trap has to run.
     pub fn take_children(&mut self) -> u32 {
         std::mem::take(&mut self.ended_children).max(1)
     }
 
-    /// The process is to end by this signal.
+    /// Records that the process has to end by this signal.
     pub fn kill_by(&mut self, signal: u8) {
         self.killed_by = Some(signal);
     }
 
-    /// The signal that the process is to end by.
+    /// Takes the signal that the process has to end by.
     pub fn take_killed_by(&mut self) -> Option<u8> {
         self.killed_by.take()
     }

@@ -27,7 +27,7 @@ impl Shell<'_> {
         r.map(|_| last)
     }
 
-    /// The EXIT trap, once; the status to end with.
+    /// Runs the EXIT trap once and returns the status to end with.
     pub(crate) fn run_exit_trap(&mut self, status: i32) -> i32 {
         let Some(action) = self.state.traps.get(traps::EXIT).cloned() else { return status };
         if action.is_empty() || self.state.here.exit_trap == ExitTrap::Never {
@@ -55,8 +55,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Before a simple command and the heads of `for`, `case` and so on.
-    /// False: the command is to be skipped.
+    /// Runs the DEBUG trap before a simple command and before the heads of `for`, `case` and so on. Returns false if the command
+    /// must be skipped.
     pub(crate) fn run_debug_trap(&mut self, c: &Command) -> Result<bool, Unwind> {
         if self.state.traps.is_empty() && !self.mentions.commands {
             return Ok(true);
@@ -65,21 +65,21 @@ impl Shell<'_> {
         self.run_debug_action()
     }
 
-    /// What `BASH_COMMAND` shows from now on.
+    /// Sets the text that `BASH_COMMAND` shows.
     pub(crate) fn note_command(&mut self, text: impl FnOnce() -> Vec<u8>) {
         if !self.state.here.action {
             self.state.command.set(text());
         }
     }
 
-    /// `BASH_COMMAND` shows a subshell only where the ERR trap might.
+    /// Sets `BASH_COMMAND` to a subshell, but only where the ERR trap may see it.
     pub(crate) fn note_subshell(&mut self, c: &Command) {
         if self.mentions.commands && self.state.traps.sees_trap(Trap::Err) {
             self.note_command(|| sh_syntax::print::command_line(c));
         }
     }
 
-    /// Runs commands of `eval` or `.`; behind them `BASH_COMMAND` is again what it was before.
+    /// Runs commands of `eval` or `.` and restores `BASH_COMMAND` afterwards.
     pub(crate) fn keeping_command<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.state.command.clone();
         let result = f(self);
@@ -87,7 +87,7 @@ impl Shell<'_> {
         result
     }
 
-    /// The DEBUG trap for the command noted before.
+    /// Runs the DEBUG trap for the command recorded before.
     pub(crate) fn run_debug_action(&mut self) -> Result<bool, Unwind> {
         if self.state.here.running.has(Trap::Debug) || !self.state.traps.sees_trap(Trap::Debug) {
             return Ok(true);
@@ -137,7 +137,7 @@ impl Shell<'_> {
         }
     }
 
-    /// What is ignored from the start stays so (POSIX XCU trap), and is listed.
+    /// Records the signals that are ignored from the start. They stay ignored and are listed (POSIX XCU trap).
     pub(crate) fn init_traps(&mut self) {
         self.signals.fix_ignored(events::ignored_at_start());
         for n in (1..64).filter(|n| self.signals.is_fixed(*n)) {
@@ -145,8 +145,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A signal that makes `wait` return: one with a trap that is to run, or that ends the shell. Its
-    /// number.
+    /// Returns the number of a signal that makes `wait` return: one with a trap to run, or one that ends the shell.
     pub(crate) fn waiting_signal(&mut self) -> Option<u8> {
         self.collect_signals();
         let acts = |n: &u8| {
@@ -159,18 +158,18 @@ impl Shell<'_> {
         (1..64).find(acts)
     }
 
-    /// Whether a signal arrived that ends this shell.
+    /// Returns whether a signal has arrived that ends this shell.
     pub(crate) fn is_about_to_end(&mut self) -> bool {
         self.waiting_signal().is_some_and(|n| self.state.traps.get(n).is_none())
     }
 
-    /// Whether nothing happens at a signal without an action.
+    /// Returns whether a signal without an action has no effect.
     fn does_nothing(&self, signal: u8) -> bool {
         is_harmless(signal) || self.state.traps.ignores_unlisted(signal)
     }
 
-    /// Tells the system which signals this shell catches and ignores. A subshell within the process
-    /// has no signals of its own.
+    /// Registers with the system the signals that this shell catches and ignores. A subshell within the process has no signals of
+    /// its own.
     pub(crate) fn sync_signals(&mut self) {
         if self.is_process() {
             let (mut caught, ignored) = self.trapped_signals();
@@ -195,7 +194,7 @@ impl Shell<'_> {
         (caught, ignored)
     }
 
-    /// Runs `f`, which starts a child, while the process ignores what the child shall ignore.
+    /// Runs `f`, which starts a child, while the process ignores the signals that the child must ignore.
     pub(crate) fn with_ignored_signals<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let (_, ignored) = self.trapped_signals();
         let (caught, before) = events::signal_dispositions();
@@ -208,7 +207,7 @@ impl Shell<'_> {
         result
     }
 
-    /// A child of this shell ended.
+    /// Records that a child of this shell has ended.
     pub(crate) fn child_ended(&mut self) {
         if self.state.traps.get(signal::CHLD).is_some_and(|a| !a.is_empty()) {
             self.signals.child_ended();
@@ -248,7 +247,7 @@ impl Shell<'_> {
 /// reasonably send them: HUP, INT, USR1, USR2, ALRM, TERM, XCPU, XFSZ, VTALRM.
 const ENDING: [u8; 9] = [1, 2, 10, 12, 14, 15, 24, 25, 26];
 
-/// Signals whose default action is nothing, or to stop and go on.
+/// Returns whether the default action of a signal is nothing, or to stop or continue the process.
 fn is_harmless(signal: u8) -> bool {
     matches!(signal, 0 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 28)
 }

@@ -1,7 +1,7 @@
-//! What happens after a failed expansion or assignment: one table from the error and the shell's mode.
+//! The consequences of a failed expansion or assignment: one table from the error and the shell's mode.
 //!
-//! The error says how far it reaches ([`ExpandError::reach`], by cause and place); here the shell's mode is added.
-//! Rows are tried from the top. Each has a test in `verdict/tests.rs`; what bash 5.2 does in each is recorded in
+//! The error defines how far it reaches ([`ExpandError::reach`], by cause and place); this file adds the shell's mode. Rows are
+//! tried from the top. Each has a test in `verdict/tests.rs`; the behaviour of bash 5.2 in each is recorded in
 //! `shell/cli/tests/cases/verdicts.sh`. Syntax errors have a table of their own, [`syntax`].
 
 pub(crate) mod syntax;
@@ -16,7 +16,7 @@ use crate::state::PipeStatus;
 use crate::state::options::SetOpt;
 use crate::state::traps::Trap;
 
-/// What the table asks of the shell.
+/// The shell's properties that the table depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mode {
     pub posix: bool,
@@ -28,20 +28,20 @@ pub(crate) struct Mode {
 }
 
 impl Mode {
-    /// The status of a shell that an expansion or an assignment ended: that of `-c` is 127.
+    /// Returns the status of a shell that an expansion or an assignment ended: that of `-c` is 127.
     fn given_up(&self) -> i32 {
         if self.command_string { 127 } else { 1 }
     }
 }
 
-/// What happens next.
+/// The consequence of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// What interrupted the expansion goes on.
+    /// The unwinding that interrupted the expansion continues.
     PassOn,
     /// The shell ends where it stands, as by `exit`.
     Leave(i32),
-    /// The shell ends behind what is under way.
+    /// The shell ends after the current command.
     GiveUp(i32),
     /// The shell ends at once.
     Exit(i32),
@@ -49,7 +49,7 @@ pub(crate) enum Verdict {
     Discard(i32),
 }
 
-/// The table.
+/// Returns the verdict of the table.
 pub(crate) fn verdict(reach: ErrorReach, mode: &Mode) -> Verdict {
     match reach {
         ErrorReach::Interrupted => Verdict::PassOn,
@@ -63,7 +63,7 @@ pub(crate) fn verdict(reach: ErrorReach, mode: &Mode) -> Verdict {
     }
 }
 
-/// How a builtin tells that it could not assign, and goes on.
+/// How a builtin reports a failed assignment and continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Assigning {
     /// As any expansion; the message names no builtin.
@@ -74,7 +74,7 @@ pub(crate) enum Assigning {
     Fail,
 }
 
-/// The same for the assignments that builtins make (`read`, `printf -v`, `getopts`).
+/// Returns the verdict for the assignments that builtins make (`read`, `printf -v`, `getopts`).
 pub(crate) fn assigning(e: &ExpandError) -> Assigning {
     match e.reach() {
         ErrorReach::Exit | ErrorReach::Interrupted => Assigning::Unwind,
@@ -96,7 +96,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Reports a failed expansion and says how execution goes on.
+    /// Reports a failed expansion and returns how execution unwinds.
     pub fn expansion_failed(&mut self, e: ExpandError) -> Unwind {
         self.tell(b"", &e);
         self.unwind(&e)
@@ -110,7 +110,7 @@ impl Shell<'_> {
         }
     }
 
-    /// How execution goes on after an error that was reported.
+    /// Returns how execution unwinds after an error that was reported.
     pub(crate) fn unwind(&mut self, e: &ExpandError) -> Unwind {
         match verdict(e.reach(), &self.mode()) {
             Verdict::PassOn => self.leaving.interrupted.take().unwrap_or(Unwind::Exit(1)),
@@ -124,8 +124,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Reports an expression that failed in a command that evaluates it (`((`, `let`, the parts of `for ((`): that
-    /// fails the command, and not what is around it, unless an expansion in it failed. `prefix` names the command.
+    /// Reports an expression that failed in a command that evaluates it (`((`, `let`, the parts of `for ((`). That fails the
+    /// command but not the code around it, unless an expansion in the expression failed. `prefix` names the command.
     pub(crate) fn expression_failed(&mut self, prefix: &[u8], e: ExpandError) -> Flow {
         match e.reach() {
             ErrorReach::Command => {
@@ -158,12 +158,12 @@ impl Shell<'_> {
         }
     }
 
-    /// The status of a shell that an expansion or an assignment ended: that of `-c` is 127.
+    /// Returns the status of a shell that an expansion or an assignment ended: that of `-c` is 127.
     pub(crate) fn status_given_up(&self) -> i32 {
         self.mode().given_up()
     }
 
-    /// After the message that a variable is readonly: a shell with `set -e` ends, whatever the
+    /// Returns how execution unwinds after the message about a readonly variable: a shell with `set -e` ends, regardless of the
     /// command around it.
     pub(crate) fn refused(&self) -> Flow {
         match self.state.options.has_set(SetOpt::ErrExit) {

@@ -15,7 +15,7 @@ impl Shell<'_> {
         self.state.options.has_set(SetOpt::XTrace)
     }
 
-    /// `PS4` expanded; its first character is repeated once per level of indirection.
+    /// Expands `PS4`; its first character is repeated once per level of indirection.
     fn trace_prefix(&mut self) -> Vec<u8> {
         let text = self.variable_text(b"PS4").unwrap_or_default();
         if text.is_empty() {
@@ -41,7 +41,7 @@ impl Shell<'_> {
         out
     }
 
-    /// One line of trace output: `PS4` and a text.
+    /// Prints one line of trace output: `PS4` and a text.
     pub(crate) fn trace_text(&mut self, text: &[u8]) {
         let mut line = self.trace_prefix();
         line.extend_from_slice(text);
@@ -64,7 +64,7 @@ impl Shell<'_> {
         self.trace_text(&words.join(&b' '));
     }
 
-    /// `name=value` as traced; the source text where there is no single value.
+    /// Traces `name=value`, or the source text if there is no single value.
     pub(crate) fn trace_assignment(&mut self, a: &Assignment, value: Option<&Str>) {
         if !self.is_tracing() {
             return;
@@ -101,7 +101,7 @@ impl Shell<'_> {
     }
 }
 
-/// The spelling of a word or of `name=(...)` with what bash puts before two control characters in there.
+/// Returns the spelling of a word or of `name=(...)` with the byte that bash puts before two control characters in it.
 pub(crate) fn double_controls(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for &byte in text {
@@ -113,12 +113,12 @@ pub(crate) fn double_controls(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A value behind `name=`: as a word, but nothing for an empty one.
+/// Quotes a value behind `name=` as a word, except that an empty value stays empty.
 pub(crate) fn value_quote(value: &Rc<Vec<u8>>) -> Vec<u8> {
     if value.is_empty() { Vec::new() } else { trace_quote(value) }
 }
 
-/// A word as `set -x` shows it.
+/// Returns a word in the form that `set -x` shows.
 pub(crate) fn trace_quote(word: &Rc<Vec<u8>>) -> Vec<u8> {
     if word.is_empty() {
         return b"''".to_vec();

@@ -95,12 +95,12 @@ fn enter_dir(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> std::io::Resu
     changed.map(|()| false)
 }
 
-/// The path without symbolic links; as it is where that cannot be told.
+/// Returns the path without symbolic links, or unchanged if it cannot be resolved.
 pub(super) fn resolve_links(shell: &Shell<'_>, dir: &Path) -> PathBuf {
     shell.sys.real_path(dir).unwrap_or_else(|_| dir.to_path_buf())
 }
 
-/// `.` and `..` taken out by text, as the logical mode wants.
+/// Removes `.` and `..` textually, as the logical mode requires.
 pub(crate) fn normalize_path(p: &Path) -> PathBuf {
     let mut out = PathBuf::from("/");
     for c in p.components() {
@@ -112,7 +112,7 @@ pub(crate) fn normalize_path(p: &Path) -> PathBuf {
             _ => {}
         }
     }
-    // POSIX keeps exactly two leading slashes; nobody needs them here.
+    // POSIX keeps exactly two leading slashes, which have no use here.
     out
 }
 

@@ -32,7 +32,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(i32::from(found.is_empty()))
 }
 
-/// The words of a specification that complete `word`, in bash's order.
+/// Returns the words of a specification that complete `word`, in bash's order.
 fn generate_words(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
@@ -82,7 +82,7 @@ fn generate_words(
     Ok(found)
 }
 
-/// The pattern of `-X` with the word for each `&` that no backslash quotes.
+/// Returns the pattern of `-X` with the word in place of each unquoted `&`.
 fn with_word(pattern: &[u8], word: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut bytes = pattern.iter();
@@ -99,7 +99,7 @@ fn with_word(pattern: &[u8], word: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The words of `-W`: split at IFS outside of quotes, then expanded, but for pathnames.
+/// Returns the words of `-W`: split at IFS outside of quotes, then expanded, except for pathnames.
 fn split_word_list(shell: &mut Shell<'_>, list: &[u8]) -> Words {
     let ifs = shell.variable_text(b"IFS").unwrap_or_else(|| Rc::new(b" \t\n".to_vec()));
     let mut words = vec![Vec::new()];
@@ -132,7 +132,7 @@ fn split_word_list(shell: &mut Shell<'_>, list: &[u8]) -> Words {
     words.into_iter().map(expand).collect()
 }
 
-/// `-F`: what the function leaves in COMPREPLY.
+/// Returns the words that the function of `-F` leaves in COMPREPLY.
 fn by_function(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
@@ -154,7 +154,7 @@ fn by_function(
     })
 }
 
-/// `-C`: the lines that a command prints.
+/// Returns the lines that the command of `-C` prints.
 fn by_command(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
@@ -186,7 +186,7 @@ fn complete_files(shell: &Shell<'_>, word: &[u8], directories: bool) -> Words {
     paths.filter(|path| !directories || shell.is_dir(path)).collect()
 }
 
-/// The words of an action that looks at no word.
+/// Returns the words of an action that does not depend on the word.
 fn of_action(shell: &mut Shell<'_>, action: &str, word: &[u8]) -> Words {
     if action == "variable" {
         return shell.without_own_scope(|shell| shell.names_with_prefix(word));
@@ -238,7 +238,7 @@ fn complete_variables(shell: &Shell<'_>, wanted: Attributes) -> Words {
         .collect()
 }
 
-/// Everything that can be a command's name.
+/// Returns every possible command name.
 fn complete_commands(shell: &mut Shell<'_>) -> Words {
     let mut names = Words::new();
     for action in ["builtin", "keyword", "function", "alias"] {
@@ -250,7 +250,7 @@ fn complete_commands(shell: &mut Shell<'_>) -> Words {
     names
 }
 
-/// The names in a file of the system's: of each line the first field, or all from the field `from` on.
+/// Returns the names in a system file: of each line the first field, or all fields from `from` on.
 fn words_from_file(shell: &Shell<'_>, file: &str, from: usize) -> Words {
     let text = shell.sys.read(Path::new(file), LIST_MAX).unwrap_or_default();
     let mut names = Words::new();

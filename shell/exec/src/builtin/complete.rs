@@ -5,10 +5,10 @@ use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
 use crate::shell::Flow;
 
-/// What the options `-D`, `-E` and `-I` are for: specifications that are no command's. No command has such a name.
+/// The subjects of the options `-D`, `-E` and `-I`: specifications that belong to no command. No command has such a name.
 const SPECIAL: [(u8, &[u8]); 3] = [(b'D', b"-D"), (b'E', b"-E"), (b'I', b"-I")];
 
-/// The names that a call is about.
+/// Returns the names that a call applies to.
 pub(super) fn target_names(p: &BuiltinArguments<'_>) -> Vec<Vec<u8>> {
     match SPECIAL.iter().find(|(letter, _)| p.has_letter(*letter)) {
         Some((_, name)) => vec![name.to_vec()],

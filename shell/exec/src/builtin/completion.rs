@@ -1,4 +1,4 @@
-//! Specifications of completions (bash manual 8.6): what `compgen` generates from, and what `complete` keeps.
+//! Specifications of completions (bash manual 8.6), which `compgen` generates words from and `complete` keeps.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::shell::Unwind;
 /// The options of `complete` and `compgen` that make a specification.
 pub(super) const SPEC_OPTIONS: &str = "abcdefgjksuvo:A:G:W:F:C:X:P:S:";
 
-/// What `-o` takes, in the order of listings.
+/// The arguments of `-o`, in the order of listings.
 pub(super) const BEHAVIOURS: [&str; 8] =
     ["bashdefault", "default", "dirnames", "filenames", "noquote", "nosort", "nospace", "plusdirs"];
 
@@ -57,7 +57,7 @@ pub struct CompletionSpec {
     pub(super) words: Option<Str>,
     pub(super) prefix: Option<Str>,
     pub(super) suffix: Option<Str>,
-    /// `-X`: a pattern of what is left out.
+    /// `-X`: a pattern of words to leave out.
     pub(super) filter: Option<Str>,
     /// `-F`
     pub(super) function: Option<Str>,
@@ -66,7 +66,7 @@ pub struct CompletionSpec {
 }
 
 impl CompletionSpec {
-    /// The specification that options make; the error is the flow after a message.
+    /// Returns the specification that options make; the error is the flow after a message.
     pub(super) fn from_options(
         shell: &mut Shell<'_>,
         call: &BuiltinCall<'_>,
@@ -100,7 +100,7 @@ impl CompletionSpec {
         Ok(spec)
     }
 
-    /// Switches what `-o` calls `name`.
+    /// Switches the behaviour that `-o` calls `name`.
     pub(super) fn set(
         &mut self,
         shell: &mut Shell<'_>,
@@ -119,17 +119,17 @@ impl CompletionSpec {
         Ok(())
     }
 
-    /// Whether `-o name` was given.
+    /// Returns whether `-o name` was given.
     pub(super) fn has_behaviour(&self, name: &str) -> bool {
         self.behaviours.iter().any(|at| BEHAVIOURS[*at] == name)
     }
 
-    /// The actions by name.
+    /// Returns the actions by name.
     pub(super) fn actions(&self) -> impl Iterator<Item = &'static str> {
         self.actions.iter().map(|at| ACTIONS[*at].0)
     }
 
-    /// `complete ... name`, which makes the same specification again.
+    /// Returns the command `complete ... name` that makes the same specification.
     pub(super) fn command_line(&self, name: &[u8]) -> Vec<u8> {
         let mut words = vec![b"complete".to_vec()];
         let option = |at: &usize| format!("-o {}", BEHAVIOURS[*at]).into_bytes();

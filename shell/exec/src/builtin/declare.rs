@@ -1,6 +1,6 @@
-//! `declare` and `typeset` (bash manual 4.2), and what `local`, `export` and `readonly` share with them.
+//! `declare` and `typeset` (bash manual 4.2), and the parts that `local`, `export` and `readonly` share with them.
 //!
-//! One engine: what differs is where the variable lives and which attributes are given.
+//! All five use one engine; they differ in the scope of the variable and in the attributes.
 
 mod apply;
 mod nameref;
@@ -25,11 +25,11 @@ use crate::state::options::SetOpt;
 pub(super) struct DeclareRequest {
     pub(super) on: Attributes,
     pub(super) off: Attributes,
-    /// `-I`: a local variable begins with what it hides.
+    /// `-I`: a local variable begins with the value and attributes of the one that it hides.
     pub(super) inherit: bool,
 }
 
-/// What a call asks for of each operand.
+/// The request of a call for each operand.
 #[derive(Clone, Copy)]
 pub(super) struct Declaration<'c> {
     /// The builtin's name.
@@ -39,7 +39,7 @@ pub(super) struct Declaration<'c> {
 }
 
 impl Declaration<'_> {
-    /// `export` and `readonly`, which mark the variable there is.
+    /// Returns whether this is `export` or `readonly`, which mark an existing variable.
     pub(super) fn is_mark(&self) -> bool {
         matches!(self.command, b"export" | b"readonly")
     }
@@ -97,7 +97,7 @@ pub(super) fn declare_operands(
     }
 }
 
-/// `declare -p name...`; the status.
+/// Performs `declare -p name...` and returns the status.
 fn print_each(shell: &mut Shell<'_>, names: &[Str], d: Declaration<'_>) -> i32 {
     let mut status = 0;
     for name in names {
@@ -115,7 +115,7 @@ fn print_each(shell: &mut Shell<'_>, names: &[Str], d: Declaration<'_>) -> i32 {
     status
 }
 
-/// `export` and `readonly`: one attribute on the visible variable.
+/// Performs `export` and `readonly`: sets one attribute on the visible variable.
 pub(super) fn mark_variables(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
@@ -214,7 +214,7 @@ struct Functions {
     print: bool,
 }
 
-/// `declare -f` and its kin: shows functions, or gives them attributes.
+/// Performs `declare -f` and its variants: shows functions, or gives them attributes.
 fn of_functions(shell: &mut Shell<'_>, list: &[Str], d: Declaration<'_>, how: Functions) -> Flow {
     let DeclareRequest { on, off, .. } = d.request;
     if list.is_empty() {
@@ -270,7 +270,7 @@ fn mark_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>) -> bool 
     true
 }
 
-/// The operands from index `first` of `argv` on, one after another.
+/// Declares the operands from index `first` of `argv` on, one after another.
 fn declare_from(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
@@ -292,7 +292,7 @@ fn declare_from(
     Ok(status)
 }
 
-/// `local -`: the options are put back where the function returns.
+/// Performs `local -`: the options are restored when the function returns.
 fn keep_options(shell: &mut Shell<'_>) {
     let level = shell.state.vars.function_level().unwrap_or(0);
     let options = Box::new(shell.state.options.clone());
@@ -301,7 +301,7 @@ fn keep_options(shell: &mut Shell<'_>) {
     }
 }
 
-/// Declares what one operand says, `text` taken apart as `target`; the operand's status.
+/// Declares one operand, whose `text` was split into `target`, and returns its status.
 fn declare_operand(
     shell: &mut Shell<'_>,
     text: &Str,
@@ -322,7 +322,7 @@ fn declare_operand(
         return Ok(1);
     }
     if marks && !target.value.is_some() {
-        // -a and -A tell what is assigned.
+        // -a and -A determine the kind of the assigned value.
         *on -= Attributes::ARRAY;
     }
     match apply_declaration(shell, target, d) {
@@ -353,7 +353,7 @@ fn operand_failed(shell: &mut Shell<'_>, e: ExpandError, d: Declaration<'_>) -> 
     Ok(1)
 }
 
-/// Only one of the case attributes holds; asking for two at once gives none.
+/// Sets the case attributes, of which only one can hold; a request for two at once sets none.
 fn set_cases(attrs: &mut Attributes, q: DeclareRequest) {
     let wanted = q.on & Attributes::CASES;
     if !wanted.is_empty() {
@@ -365,7 +365,7 @@ fn set_cases(attrs: &mut Attributes, q: DeclareRequest) {
     *attrs -= q.off & Attributes::CASES;
 }
 
-/// Whether the running function has a variable of that name.
+/// Returns whether the running function has a variable of that name.
 fn is_own(shell: &Shell<'_>, name: &[u8]) -> bool {
     let vars = &shell.state.vars;
     vars.get(name).is_some_and(|v| Some(v.level) == vars.function_level())

@@ -1,4 +1,4 @@
-//! `dirs` (bash manual 6.8.1), and what it shares with `pushd` and `popd`.
+//! `dirs` (bash manual 6.8.1), and the parts that it shares with `pushd` and `popd`.
 
 use super::BuiltinCall;
 use crate::Shell;
@@ -6,7 +6,7 @@ use crate::prompt::tilde_path;
 use crate::shell::Flow;
 
 impl Shell<'_> {
-    /// The whole stack on one line, as `pushd` and `popd` show it.
+    /// Prints the whole stack on one line, as `pushd` and `popd` do.
     pub(super) fn show_dirs(&mut self) {
         let home = self.variable_text(b"HOME");
         let all = self.state.dirs.whole_stack();
@@ -18,7 +18,7 @@ impl Shell<'_> {
     }
 }
 
-/// A place that is not in the stack of `len`, or that there is no stack.
+/// Reports a position outside of the stack of `len`, or an empty stack.
 pub(super) fn out_of_range(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
@@ -32,7 +32,7 @@ pub(super) fn out_of_range(
     }
 }
 
-/// `+N` and `-N` as an index from the top.
+/// Parses `+N` and `-N` as an index from the top.
 pub(super) fn index(arg: &[u8], len: usize) -> Option<Result<usize, ()>> {
     let (sign, digits) = arg.split_first()?;
     if !matches!(sign, b'+' | b'-') || digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {

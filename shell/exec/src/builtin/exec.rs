@@ -1,4 +1,4 @@
-//! `exec` (POSIX XCU). Where the process cannot go on as another program (output is captured, the
+//! `exec` (POSIX XCU). Where the process cannot become another program (output is captured, the
 //! shell is a subshell within its process, or the system has no exec), the program is spawned and
 //! waited for, and its status ends the shell.
 
@@ -53,7 +53,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         && let Some(m) = shell.exec_program(&found, &argv)
     {
         shell.builtin_error(call.name(), &[name, b": ", m.why.to_string().as_bytes()]);
-        // Descriptors may be gone: nothing can go on.
+        // Descriptors may be gone, so the shell cannot continue.
         return Err(shell.ends_with(m.exit_status()));
     }
     let mut pumps = Pumps::default();
@@ -70,7 +70,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
 }
 
-/// The program's words: `-a` names it, `-l` makes it a login shell.
+/// Returns the program's words: `-a` names it, `-l` makes it a login shell.
 fn argv_of(p: &BuiltinArguments<'_>) -> Vec<Str> {
     let mut argv = p.operands.to_vec();
     if let Some(a0) = p.last_value(b'a') {
@@ -82,8 +82,8 @@ fn argv_of(p: &BuiltinArguments<'_>) -> Vec<Str> {
     argv
 }
 
-/// Tells why a command cannot be run, and gives the status. One with a slash is tried under its
-/// full path before it is looked at, and by then the EXIT trap is gone.
+/// Reports why a command cannot be run and returns the status. A command with a slash is tried
+/// under its full path before it is inspected, and by then the EXIT trap is gone.
 fn report_missing(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &MissingCommand) -> i32 {
     let directory = !name.is_empty() && shell.absolute_path(name).is_dir();
     let reason = m.why.to_string();

@@ -8,7 +8,7 @@ use crate::Shell;
 use crate::run::{SourceText, TextKind};
 use crate::shell::{Flow, Unwind};
 
-/// What a call asks for.
+/// The request of a call.
 struct FcRequest<'c> {
     /// `-l`
     lists: bool,
@@ -60,7 +60,7 @@ fn parse_request<'c>(
                 b'r' => request.reverses = true,
                 b's' => request.runs = true,
                 b'e' => {
-                    // The editor's name: `-` means what `-s` does.
+                    // The editor's name: `-` means the same as `-s`.
                     let attached = arg.get(at + 1..).filter(|v| !v.is_empty());
                     let Some(name) = attached.or_else(|| args.first().map(|a| a.as_slice())) else {
                         let message = b": option requires an argument";
@@ -81,7 +81,7 @@ fn parse_request<'c>(
     Ok(FcRequest { operands: args, ..request })
 }
 
-/// `fc -l [first [last]]`
+/// Performs `fc -l [first [last]]`.
 fn list_history(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, request: &FcRequest<'_>) -> Flow {
     let last = shell.history.len().saturating_sub(1);
     let first = match request.operands.first() {
@@ -113,7 +113,8 @@ fn list_history(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, request: &FcReque
     Ok(0)
 }
 
-/// The entry that an operand means: its number, a number back from the end, or how it begins.
+/// Returns the entry that an operand means: its number, a number counted back from the end, or the
+/// beginning of its text.
 fn find_entry(shell: &Shell<'_>, operand: &[u8]) -> Option<usize> {
     let count = shell.history.len();
     match parse_integer(operand) {
@@ -126,7 +127,7 @@ fn find_entry(shell: &Shell<'_>, operand: &[u8]) -> Option<usize> {
     }
 }
 
-/// `fc -s [pat=rep]... [command]`
+/// Performs `fc -s [pat=rep]... [command]`.
 fn run_again(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operands: &[Str]) -> Flow {
     let mut changes = Vec::new();
     let mut rest = operands;

@@ -18,7 +18,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(shell.wait_job(id))
 }
 
-/// Whether `set -m` is on; if not, a message says so.
+/// Returns whether `set -m` is on and prints a message if it is not.
 pub(super) fn need_job_control(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> bool {
     if shell.state.options.has_set(SetOpt::Monitor) {
         return true;
@@ -27,7 +27,7 @@ pub(super) fn need_job_control(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) ->
     false
 }
 
-/// The job that the operand names, or the current one.
+/// Returns the job that the operand names, or the current one.
 pub(super) fn find_job(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Option<u32> {
     let spec = call.args().first().cloned().unwrap_or_else(|| Rc::new(b"%%".to_vec()));
     match shell.state.jobs.by_spec(&spec) {

@@ -37,20 +37,20 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     assign_results(shell, call, name, step)
 }
 
-/// What one call finds.
+/// The result of one call.
 struct GetoptsStep {
     progress: GetOpts,
-    /// What the variable gets.
+    /// The value for the variable.
     found: u8,
     /// `OPTARG`
     argument: Option<Vec<u8>>,
-    /// What is wrong with a letter.
+    /// The error about a letter.
     complaint: Option<(&'static str, u8)>,
     /// There are no more options.
     is_end: bool,
 }
 
-/// Goes on by one option.
+/// Advances by one option.
 fn next(progress: GetOpts, spec: &[u8], words: &[Str]) -> GetoptsStep {
     let GetOpts { mut index, mut offset } = progress;
     if index > words.len() {

@@ -35,12 +35,12 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(status)
 }
 
-/// A remembered location as a command that reads back.
+/// Returns a remembered location as a command that can be read back.
 fn reusable_command(name: &[u8], file: &Path) -> Vec<u8> {
     [b"builtin hash -p ", path::to_bytes(file), b" ", name, b"\n"].concat()
 }
 
-/// `hash` and `hash -l`
+/// Performs `hash` and `hash -l`.
 fn list_hashed(shell: &mut Shell<'_>, reusably: bool) {
     let commands = shell.state.commands.clone();
     let locations = commands.locations();
@@ -65,7 +65,7 @@ fn list_hashed(shell: &mut Shell<'_>, reusably: bool) {
     shell.write_out(&out);
 }
 
-/// Does with one name what the options say; false if it is nowhere.
+/// Applies the options to one name; returns false if there is no such command.
 fn hash_operand(shell: &mut Shell<'_>, p: &BuiltinArguments<'_>, name: &Str) -> bool {
     if let Some(file) = p.last_value(b'p') {
         let file = path::from_bytes(file).to_path_buf();
@@ -93,7 +93,7 @@ fn hash_operand(shell: &mut Shell<'_>, p: &BuiltinArguments<'_>, name: &Str) -> 
         return true;
     }
     shell.state.commands.forget_location(name);
-    // Only what can be run is remembered.
+    // Only an executable file is remembered.
     let located = shell.locate_command(name).is_ok();
     let found = shell.state.commands.location(name).filter(|_| located).map(Path::to_path_buf);
     match found {

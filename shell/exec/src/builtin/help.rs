@@ -62,7 +62,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 }
 
 impl Shell<'_> {
-    /// `NAME --help`; the status that it has.
+    /// Performs `NAME --help` and returns its status.
     pub(crate) fn tell_help(&mut self, name: &[u8]) -> i32 {
         if let Some(b) = TABLE.iter().find(|b| b.name.as_bytes() == name) {
             self.write_out(describe_builtin(b, false).as_bytes());
@@ -71,7 +71,7 @@ impl Shell<'_> {
     }
 }
 
-/// The whole description, plain or laid out as a manual page.
+/// Returns the whole description, plain or laid out as a manual page.
 fn describe_builtin(b: &Builtin, manual: bool) -> String {
     let indented = |text: &str| -> String {
         let line = |l: &str| if l.is_empty() { "\n".into() } else { format!("    {l}\n") };

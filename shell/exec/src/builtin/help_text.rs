@@ -1,5 +1,5 @@
-//! What `help NAME` says beyond synopsis and summary: options, operands, status. One entry for each
-//! builtin, sorted by name.
+//! The text of `help NAME` beyond synopsis and summary: options, operands, status. One entry for
+//! each builtin, sorted by name.
 
 /// Name and text; lines are indented by `help`.
 pub const TEXTS: &[(&str, &str)] = &[
@@ -207,7 +207,7 @@ const DECLARE: &str = "Gives variables values and attributes; without names show
 
 const MAPFILE: &str = "Reads lines into the elements of ARRAY, or of MAPFILE.\n\n  -d DELIM    end lines at DELIM      -t    without their ends\n  -n COUNT    at most COUNT lines     -s COUNT    pass over the first\n  -O ORIGIN   from that index on, keeping what is there\n  -u FD       from that descriptor\n  -C CALLBACK, -c QUANTUM    run CALLBACK with index and line after each QUANTUM lines\n\nStatus: 1 for a wrong option or array.";
 
-/// The text for a builtin.
+/// Returns the text for a builtin.
 pub fn find_help(name: &str) -> Option<&'static str> {
     TEXTS.binary_search_by(|t| t.0.cmp(name)).ok().and_then(|at| TEXTS.get(at)).map(|t| t.1)
 }

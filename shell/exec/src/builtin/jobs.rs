@@ -7,7 +7,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::jobs::Job;
 
-/// The line `jobs` prints.
+/// Returns the line that `jobs` prints.
 fn job_line(shell: &Shell<'_>, job: &Job, long: bool) -> Vec<u8> {
     let mark = if shell.state.jobs.current_job() == Some(job.id()) {
         '+'
@@ -81,7 +81,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(status)
 }
 
-/// `jobs -x command [argument]...`: job specifications become process numbers.
+/// Performs `jobs -x command [argument]...`: job specifications become process numbers.
 fn run_with_ids(shell: &mut Shell<'_>, words: &[sh_expand::Str]) -> Flow {
     let jobs = shell.state.jobs.clone();
     let leader = |w: &sh_expand::Str| {

@@ -56,19 +56,19 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
     let (signal, operands) = signal_and_operands(shell, call)?;
     shell.sync_output();
-    // What has ended is no process any more: `while kill -0 $!`.
+    // A process that has ended no longer exists: `while kill -0 $!`.
     shell.reap_children();
     let mut status = 0;
     for operand in operands {
         status |= send_signal(shell, call, operand, signal)?;
     }
-    // What a signal to the shell itself interrupts is this command's end.
+    // A signal to the shell itself interrupts at the end of this command.
     shell.state.status = status;
     shell.run_pending_traps()?;
     Ok(status)
 }
 
-/// The signal to send, and to whom; the error is the flow after a message.
+/// Returns the signal to send and its operands; the error is the flow after a message.
 fn signal_and_operands<'c>(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'c>,
@@ -107,7 +107,8 @@ fn signal_and_operands<'c>(
     }
 }
 
-/// Sends a signal to what one operand names: a job, a process group or a process. The status.
+/// Sends a signal to the job, process group or process that one operand names, and returns the
+/// status.
 fn send_signal(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &Str, signal: u8) -> Flow {
     let mut status = 0;
     if operand.starts_with(b"%") {
@@ -160,12 +161,12 @@ fn to_process(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid, signal: u
         0 => {}
         signal::KILL => {
             if !shell.state.ids.is_subshell() {
-                // Whoever is killed leaves nothing behind.
+                // A killed process leaves no session state behind.
                 shell.session = None;
             }
             return Err(Unwind::Exit(137));
         }
-        // For the shell around this subshell: delivered when it goes on.
+        // For the shell around this subshell: delivered when that shell continues.
         _ if pid != own && shell.state.ids.is_subshell() => {
             shell.signals.raise_outside(signal);
         }
@@ -175,7 +176,7 @@ fn to_process(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid, signal: u
 }
 
 impl Shell<'_> {
-    /// A signal to a process group; 0 is this shell's.
+    /// Sends a signal to a process group; 0 is this shell's.
     fn signal_group(&mut self, group: u32, number: u8) -> std::io::Result<()> {
         match self.sys.kill_group(group, number) {
             // Where there are no groups, this shell stands for its own.

@@ -12,7 +12,7 @@ use crate::shell::{Flow, Unwind};
 use crate::state::assign::is_name;
 use crate::state::vars::decimal_digits;
 
-/// What a call asks for.
+/// The request of a call.
 struct MapfileRequest {
     /// Most lines to read; 0: all.
     count: i64,
@@ -66,7 +66,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     fill_array(shell, call, &name, &request)
 }
 
-/// The options; `None` after a message about a number that is none.
+/// Parses the options; `None` after a message about an invalid number.
 fn parse_request(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,

@@ -78,12 +78,12 @@ pub struct BuiltinCall<'c> {
 }
 
 impl<'c> BuiltinCall<'c> {
-    /// The name it was called by.
+    /// Returns the name that the builtin was called by.
     pub fn name(&self) -> &'c [u8] {
         self.argv.first().map_or(b"", |n| n.as_slice())
     }
 
-    /// The words behind the name.
+    /// Returns the words behind the name.
     pub fn args(&self) -> &'c [Str] {
         self.argv.get(1..).unwrap_or_default()
     }
@@ -344,13 +344,13 @@ pub const TABLE: &[Builtin] = &[
     ),
 ];
 
-/// The builtin of this name, enabled or not.
+/// Returns the builtin of this name, enabled or not.
 pub fn find_builtin(name: &[u8]) -> Option<&'static Builtin> {
     let at = TABLE.binary_search_by(|b| b.name.as_bytes().cmp(name)).ok()?;
     TABLE.get(at)
 }
 
-/// Whether the name is a special builtin of POSIX; `source` is bash's second name of `.`.
+/// Returns whether the name is a special builtin of POSIX; `source` is bash's second name of `.`.
 pub fn is_special(name: &[u8]) -> bool {
     find_builtin(name).is_some_and(|b| b.special)
 }
@@ -375,7 +375,7 @@ impl Shell<'_> {
         r
     }
 
-    /// `NAME: usage: ...` after a wrong call; status 2.
+    /// Prints `NAME: usage: ...` after a wrong call; the status is 2.
     pub(crate) fn print_usage(&mut self, name: &[u8]) -> Unwind {
         if let Some(b) = find_builtin(name) {
             let line = [name, b": usage: ", b.synopsis.as_bytes(), b"\n"].concat();
@@ -399,7 +399,7 @@ mod tests {
 
     use super::TABLE;
 
-    /// Where ARCHITECTURE.md sends those who look for a builtin.
+    /// Checks that each builtin has the file that ARCHITECTURE.md refers to.
     #[test]
     fn each_has_its_file() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/builtin");

@@ -25,12 +25,12 @@ pub struct BuiltinOption {
 }
 
 impl BuiltinArguments<'_> {
-    /// Whether a letter was given, and not with `+`.
+    /// Returns whether a letter was given, and not with `+`.
     pub fn has_letter(&self, letter: u8) -> bool {
         self.options.iter().any(|o| o.letter == letter && !o.plus)
     }
 
-    /// The last value given for a letter.
+    /// Returns the last value given for a letter.
     pub fn last_value(&self, letter: u8) -> Option<&Str> {
         self.options.iter().rev().find(|o| o.letter == letter).and_then(|o| o.value.as_ref())
     }
@@ -97,8 +97,8 @@ impl Shell<'_> {
         Ok(BuiltinArguments { options, operands: args.get(i..).unwrap_or_default(), first: i + 1 })
     }
 
-    /// How bash goes on after "too many arguments" of `break`, `exit`, `return`, `shift`: a script drops the
-    /// command, `-c` ends.
+    /// Returns how bash continues after "too many arguments" of `break`, `exit`, `return`, `shift`: a script drops the command,
+    /// `-c` ends.
     pub(crate) fn too_many_arguments(&mut self) -> Unwind {
         match self.state.options.is_command_string() {
             true => Unwind::Exit(1),
@@ -112,7 +112,7 @@ impl Shell<'_> {
     }
 }
 
-/// A decimal integer with an optional sign and blanks around it, as builtins take it.
+/// Parses a decimal integer with an optional sign and blanks around it, as builtins take it.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     let t = text.trim_ascii_start();
     let blanks = t.iter().rev().take_while(|c| matches!(c, b' ' | b'\t')).count();

@@ -1,5 +1,5 @@
-//! `printf` (POSIX XCU, bash manual 4.2). The walk over the format is [`box_text::printf::command`]; here are the option
-//! `-v`, bash's messages, and what needs the shell: `%(...)T` and `%n`.
+//! `printf` (POSIX XCU, bash manual 4.2). The walk over the format is [`box_text::printf::command`]; this file has the option
+//! `-v`, bash's messages, and the conversions that need the shell: `%(...)T` and `%n`.
 
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -103,7 +103,7 @@ impl PrintfHooks for PrintfHost<'_, '_> {
         self.shell.state.options.has_set(SetOpt::Posix)
     }
 
-    /// -1 is now, -2 when the shell started.
+    /// Formats a time: -1 is the current time, -2 the start of the shell.
     fn time(&mut self, format: &[u8], seconds: Option<i64>) -> Vec<u8> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64;
         let time = match seconds {
@@ -113,7 +113,7 @@ impl PrintfHooks for PrintfHost<'_, '_> {
         };
         let format = if format.is_empty() { b"%X".as_slice() } else { format };
         let text = self.shell.strftime(format, time);
-        // bash formats into 128 bytes; what does not fit is nothing.
+        // bash formats into 128 bytes; a longer result becomes empty.
         if text.len() < 128 { text } else { Vec::new() }
     }
 

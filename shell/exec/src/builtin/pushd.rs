@@ -51,7 +51,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(0)
 }
 
-/// `pushd`: the top two change places. `stay`: the working directory, which is the top, stays.
+/// Performs `pushd` without operands: exchanges the top two directories. With `stay`, the working
+/// directory, which is the top, stays.
 fn exchange_top(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, stay: bool) -> bool {
     let all = shell.state.dirs.whole_stack();
     let [top, second, ..] = all.as_slice() else {
@@ -65,7 +66,7 @@ fn exchange_top(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, stay: bool) -> bo
     true
 }
 
-/// `pushd +N`: the stack is turned until that one is its top.
+/// Performs `pushd +N`: rotates the stack until that entry is its top.
 fn rotate_stack(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, index: usize, stay: bool) -> bool {
     let mut all = shell.state.dirs.whole_stack();
     all.rotate_left(index);
@@ -76,7 +77,7 @@ fn rotate_stack(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, index: usize, sta
     true
 }
 
-/// `pushd dir`
+/// Performs `pushd dir`.
 fn push(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, dir: &Str, stay: bool) -> bool {
     let mut below = shell.state.dirs.cwd_bytes().to_vec();
     if stay {

@@ -19,12 +19,13 @@ use crate::state::assign::{is_name, is_reference};
 struct EscapedLine {
     text: Vec<u8>,
     escaped: Vec<usize>,
-    /// The input ended behind a backslash: bash's mark for what it escapes is the last byte.
+    /// The input ended behind a backslash: bash's mark for escaped characters is the last byte.
     dangling: bool,
 }
 
 impl EscapedLine {
-    /// Such a mark disappears with quote removal, but not if it is all there is.
+    /// Returns a part of the line. Such a mark disappears with quote removal, unless it is the
+    /// whole part.
     fn part_text(&self, start: usize, end: usize) -> Str {
         let dangling = self.dangling && end == self.text.len() && end > start + 1;
         Rc::new(self.text[start..end - usize::from(dangling)].to_vec())
@@ -51,7 +52,7 @@ impl EscapedLine {
     }
 }
 
-/// A number of seconds, perhaps with a fraction.
+/// Parses a number of seconds, with an optional fraction.
 fn parse_seconds(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -63,7 +64,7 @@ fn parse_seconds(text: &[u8]) -> Option<f64> {
     Some(whole as f64 + format!("0.{fraction}0").parse::<f64>().ok()?)
 }
 
-/// What a call asks for.
+/// The request of a call.
 struct ReadRequest {
     fd: u32,
     /// `None`: nothing ends the input but its length (`-N`).
@@ -126,7 +127,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
 }
 
-/// The options; the error is a message about one that makes no sense.
+/// Parses the options; the error is a message about an option that makes no sense.
 fn parse_request(shell: &Shell<'_>, p: &BuiltinArguments<'_>) -> Result<ReadRequest, Vec<u8>> {
     let wrong = |text: &Str, what: &[u8]| [text.as_slice(), what].concat();
     let number = |letter: u8| match p.last_value(letter) {
@@ -170,7 +171,7 @@ fn parse_request(shell: &Shell<'_>, p: &BuiltinArguments<'_>) -> Result<ReadRequ
     })
 }
 
-/// Where input comes from, and what kept it from coming.
+/// The source of the input, and the reason why it ended early.
 struct ReadSource {
     fd: u32,
     delimiter: Option<u8>,
@@ -218,7 +219,7 @@ impl ReadSource {
     }
 }
 
-/// With `-r`: the line as it is.
+/// Reads the line unchanged, for `-r`.
 fn read_raw(
     shell: &mut Shell<'_>,
     from: &mut ReadSource,
@@ -256,7 +257,7 @@ fn read_escaped(
                     line.extend_escaped(next);
                 }
                 (b'\\', 0) if found => {
-                    // The delimiter is what it escapes.
+                    // The delimiter is the escaped character.
                     joined = true;
                     line.extend_escaped(from.delimiter.filter(|d| *d != b'\n'));
                 }
@@ -271,7 +272,8 @@ fn read_escaped(
     }
 }
 
-/// At most so many characters, byte by byte: nothing beyond them is taken from the input.
+/// Reads at most so many characters, byte by byte, so that nothing beyond them is taken from the
+/// input.
 fn read_chars(
     shell: &mut Shell<'_>,
     from: &mut ReadSource,
@@ -353,7 +355,7 @@ fn store_fields(
     assign_variable(shell, last, last_field(&line, at, &ifs))
 }
 
-/// `-a`: each field is an element.
+/// Performs `-a`: each field becomes an element.
 fn store_array(
     shell: &mut Shell<'_>,
     array: &[u8],
@@ -404,7 +406,7 @@ fn read_ifs(shell: &mut Shell<'_>) -> Ifs {
     Ifs::new(shell.variable_text(b"IFS").as_ref().map(|v| v.as_slice()))
 }
 
-/// The next field from `at` on and where the one after it begins; `None` at the end.
+/// Returns the next field from `at` on and the start of the one after it; `None` at the end.
 fn next_field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
     let text = &line.text;
     let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);
@@ -439,8 +441,8 @@ fn next_field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Option<(Str, usize)> 
     Some((value, next))
 }
 
-/// What the last variable gets: the rest without surrounding blanks; a single field
-/// also without the delimiter after it.
+/// Returns the value of the last variable: the rest without surrounding blanks; a single field also
+/// without the delimiter after it.
 fn last_field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Str {
     let text = &line.text;
     let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);
@@ -462,7 +464,7 @@ fn last_field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Str {
 }
 
 impl Shell<'_> {
-    /// Whether a read would not block.
+    /// Returns whether a read would not block.
     fn input_ready(&self, fd: u32) -> bool {
         let now = |f: &OpenFile| {
             f.is_seekable() || events::poll_readable(f.file(), Duration::ZERO).unwrap_or(false)

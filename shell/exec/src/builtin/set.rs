@@ -55,15 +55,16 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(0)
 }
 
-/// What is left of the arguments.
+/// The remaining arguments.
 struct SetArguments<'c> {
     rest: &'c [Str],
-    /// `--`: what is left are the positional parameters, even if it is nothing.
+    /// `--`: the remaining arguments, even if there are none, become the positional parameters.
     replaces: bool,
 }
 
 impl<'c> SetArguments<'c> {
-    /// The next bundle of letters with its sign, if one comes. `-` and `--` end the options.
+    /// Returns the next bundle of letters with its sign, if there is one. `-` and `--` end the
+    /// options.
     fn next_options(&mut self, shell: &mut Shell<'_>) -> Option<(u8, &'c [u8])> {
         let (first, rest) = self.rest.split_first()?;
         let (sign @ (b'-' | b'+'), letters) = first.split_first()? else { return None };
@@ -83,7 +84,7 @@ impl<'c> SetArguments<'c> {
         }
     }
 
-    /// The name behind `-o`.
+    /// Returns the name behind `-o`.
     fn option_name(&mut self) -> Option<&'c [u8]> {
         let (name, rest) = self.rest.split_first().filter(|(name, _)| names_option(name))?;
         self.rest = rest;
@@ -91,13 +92,13 @@ impl<'c> SetArguments<'c> {
     }
 }
 
-/// Whether an argument behind `-o` is its name.
+/// Returns whether an argument behind `-o` is its name.
 fn names_option(text: &[u8]) -> bool {
     !matches!(text.first(), None | Some(b'-' | b'+'))
 }
 
-/// The first letter that is no option, with its sign: they are checked before any takes effect,
-/// except what follows an `o` in the same argument, which could be a name.
+/// Returns the first letter that is not an option, with its sign. Letters are checked before any of
+/// them takes effect, except those after an `o` in the same argument, which could be a name.
 fn unknown_letter(args: &[Str]) -> Option<[u8; 2]> {
     let mut args = args.iter().peekable();
     while let Some(a) = args.next() {
@@ -120,7 +121,7 @@ fn unknown_letter(args: &[Str]) -> Option<[u8; 2]> {
     None
 }
 
-/// `set -o` (a table) and `set +o` (commands).
+/// Prints the options for `set -o` (a table) and `set +o` (commands).
 pub(crate) fn print_options(shell: &mut Shell<'_>, table: bool) {
     let mut out = String::new();
     for (name, o) in SET_OPTIONS {

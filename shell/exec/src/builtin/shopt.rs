@@ -22,7 +22,7 @@ impl NamedOption {
         }
     }
 
-    /// All with their names.
+    /// Returns all options with their names.
     fn all_options(of_set: bool) -> Vec<(&'static str, NamedOption)> {
         match of_set {
             true => SET_OPTIONS.iter().map(|(n, o)| (*n, NamedOption::Set(*o))).collect(),
@@ -49,7 +49,7 @@ impl NamedOption {
         }
     }
 
-    /// The option and whether it is on, in a table or as a command.
+    /// Formats the option and its state, in a table or as a command.
     fn format_line(self, name: &str, on: bool, as_command: bool) -> String {
         match self {
             _ if !as_command => format!("{name:<15}\t{}\n", if on { "on" } else { "off" }),

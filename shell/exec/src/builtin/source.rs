@@ -35,7 +35,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     run_file(shell, name, file, &text, args)
 }
 
-/// The whole of a file, which may be a descriptor of the script.
+/// Reads the whole of a file, which may be a descriptor of the script.
 fn read(shell: &Shell<'_>, file: &[u8]) -> io::Result<Vec<u8>> {
     match shell.open_virtual(file) {
         Some(Some(desc)) => {
@@ -122,7 +122,7 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
     r
 }
 
-/// The file a name means: PATH is searched for one without a slash, then the working directory.
+/// Returns the file that a name means: a name without a slash is searched in PATH, then in the working directory.
 fn find_source(shell: &mut Shell<'_>, name: &[u8], posix: bool) -> Vec<u8> {
     if name.contains(&b'/') || !shell.state.options.has_shopt(ShOpt::SourcePath) {
         return name.to_vec();

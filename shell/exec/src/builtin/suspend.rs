@@ -1,4 +1,4 @@
-//! `suspend` (bash manual 7.2). Nothing here can stop a shell and let it go on, so that it fails as without job control.
+//! `suspend` (bash manual 7.2). It fails as without job control, because no process here can stop a shell and continue it.
 
 use super::BuiltinCall;
 use crate::Shell;

@@ -46,7 +46,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
 }
 
-/// What is wrong.
+/// Returns the message about a problem.
 fn message(problem: &ConditionProblem) -> [&[u8]; 3] {
     match problem {
         ConditionProblem::NotUnary { operator, .. } => {
@@ -81,7 +81,7 @@ impl ConditionHost for Builtin<'_, '_> {
         }
     }
 
-    /// `-t` without a number is about standard output, as it once was everywhere.
+    /// Evaluates `-t` without a number, which refers to standard output, as it did in all early shells.
     fn alone(&mut self, letter: u8, next: &[u8]) -> Option<bool> {
         (letter == b't' && parse_integer(next).is_none()).then(|| self.0.fd_is_terminal(1))
     }
@@ -97,7 +97,7 @@ impl ConditionHost for Builtin<'_, '_> {
     }
 }
 
-/// A unary operator on a string, an option, a descriptor or a file.
+/// Evaluates a unary operator on a string, an option, a descriptor or a file.
 pub(crate) fn unary(shell: &mut Shell<'_>, letter: u8, operand: &[u8]) -> bool {
     match letter {
         b'n' => return !operand.is_empty(),
@@ -126,7 +126,7 @@ pub(crate) fn unary(shell: &mut Shell<'_>, letter: u8, operand: &[u8]) -> bool {
     stat.and_then(|s| condition::file_holds(letter, &s)).unwrap_or(false)
 }
 
-/// `-nt`, `-ot`, `-ef`.
+/// Evaluates `-nt`, `-ot`, `-ef`.
 pub(crate) fn files(
     shell: &mut Shell<'_>,
     operator: FileComparison,
@@ -138,7 +138,7 @@ pub(crate) fn files(
     condition::files_hold(operator, left.as_ref(), right.as_ref())
 }
 
-/// A file's status. An empty name is no file.
+/// Returns a file's status. An empty name is not a file.
 fn stat(shell: &Shell<'_>, name: &[u8], follow: bool) -> Option<box_sys::Stat> {
     if name.is_empty() { None } else { meta::stat(&shell.absolute_path(name), follow).ok() }
 }

@@ -4,7 +4,7 @@ use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 
-/// CPU times of the shell and of its children (POSIX XCU times).
+/// Prints the CPU times of the shell and of its children (POSIX XCU times).
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     shell.parse_builtin_options(call, "")?;
     let t = box_sys::events::cpu_times();

@@ -93,7 +93,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(status)
 }
 
-/// Describes what a name means to `command -v`/`-V`.
+/// Describes the meaning of a name for `command -v`/`-V`.
 pub fn describe_name(
     shell: &mut Shell<'_>,
     name: &[u8],

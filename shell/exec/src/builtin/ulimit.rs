@@ -1,5 +1,5 @@
-//! `ulimit` (bash manual 4.2). What a session may really use is the runner's policy: the shell keeps
-//! what scripts set here, hands it to its subshells and gives it back, and enforces nothing.
+//! `ulimit` (bash manual 4.2). The runner's policy sets the real limits of a session: the shell stores the values that scripts
+//! set here, passes them to its subshells and returns them, and enforces nothing.
 
 use std::rc::Rc;
 
@@ -45,7 +45,7 @@ const RESOURCES: &[Resource] = &[
     r(b'x', "file locks", "", NONE, NONE),
 ];
 
-/// What one call asks for.
+/// The request of one call.
 #[derive(Default)]
 struct UlimitRequest<'r> {
     soft: bool,
@@ -54,7 +54,7 @@ struct UlimitRequest<'r> {
     items: Vec<(&'r Resource, Option<Str>)>,
 }
 
-/// Each letter may have a value: the rest of its word, or the next word. `None` after a message.
+/// Parses the options. Each letter may have a value: the rest of its word, or the next word. `None` after a message.
 fn parse(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<UlimitRequest<'static>, Unwind> {
     let mut request = UlimitRequest::default();
     let args = call.args();
@@ -103,7 +103,7 @@ fn limit_text(value: u64) -> String {
     if value == NONE { "unlimited".into() } else { value.to_string() }
 }
 
-/// `open files                          (-n) 1024`
+/// Formats a line such as `open files                          (-n) 1024`.
 fn limit_line(resource: &Resource, value: u64) -> String {
     let unit = match resource.unit {
         "" => format!("(-{})", resource.letter as char),

@@ -19,7 +19,7 @@ fn symbolic_mask(mask: u16) -> String {
     format!("u={},g={},o={}", part(6), part(3), part(0))
 }
 
-/// A symbolic mode applied to a mask; `None` if it is none.
+/// Applies a symbolic mode to a mask; `None` if the mode is invalid.
 fn apply_mode(mask: u16, text: &[u8]) -> Option<u16> {
     let mut allowed = !mask & 0o777;
     for clause in text.split(|c| *c == b',') {

@@ -61,7 +61,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 
 /// Why a variable stays.
 enum UnsetRefusal {
-    /// The builtin says so and goes on.
+    /// The builtin reports the error and continues.
     Told(ExpandError),
     /// A subscript that could not be expanded gives the command up.
     Key(ExpandError),
@@ -113,7 +113,7 @@ fn unset_variable(
         && sub.is_none()
         && matches!(shell.state.vars.get(&base), Some(v) if !v.is_array())
     {
-        // Through a nameref bash does not tell that there is no such element.
+        // Through a nameref, bash does not report a missing element.
         return Ok(());
     }
     if target.subscript.is_some() && sub.is_some() {
@@ -136,7 +136,7 @@ fn unset_variable(
     }
 }
 
-/// What a subscript of `name` means.
+/// Returns the key that a subscript of `name` means.
 fn subscript_key(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<OwnedKey, UnsetRefusal> {
     sh_expand::subscript_text_key(shell, name, sub).map_err(|e| match e.is_missing_element() {
         true => UnsetRefusal::Told(e),

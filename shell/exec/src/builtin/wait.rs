@@ -73,7 +73,8 @@ impl WaitResult {
         WaitResult { status: 128 + i32::from(signal), pid: None, is_interrupted: true }
     }
 
-    /// For a process of this number: its status, or the signal that came first.
+    /// Converts the result for the process of this number: its status, or the signal that came
+    /// first.
     fn from_result(pid: Pid, result: Result<i32, u8>) -> WaitResult {
         match result {
             Ok(status) => WaitResult { status, pid: Some(pid), is_interrupted: false },
@@ -82,7 +83,7 @@ impl WaitResult {
     }
 }
 
-/// `wait`: for all jobs.
+/// Performs `wait` for all jobs.
 fn wait_all(shell: &mut Shell<'_>) -> Result<WaitResult, Unwind> {
     let ids: Vec<u32> = shell.state.jobs.list().iter().map(Job::id).collect();
     for id in ids {
@@ -94,7 +95,7 @@ fn wait_all(shell: &mut Shell<'_>) -> Result<WaitResult, Unwind> {
     Ok(WaitResult::with_status(0))
 }
 
-/// `wait %job` or `wait pid`.
+/// Performs `wait %job` or `wait pid`.
 fn wait_operand(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &[u8]) -> WaitResult {
     if operand.starts_with(b"%") {
         let job = shell.state.jobs.by_spec(operand).map(|job| (job.id(), job.last_pid()));
@@ -116,7 +117,7 @@ fn wait_operand(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &[u8]) -
     }
 }
 
-/// The status of a process; the error is the signal with a trap that came first.
+/// Returns the status of a process; the error is the signal with a trap that came first.
 fn wait_pid(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid) -> Result<i32, u8> {
     if let Some(job) = shell.state.jobs.by_pid(pid) {
         let id = job.id();
@@ -150,7 +151,7 @@ fn wait_pid(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid) -> Result<i
     Ok(127)
 }
 
-/// `wait -n`: for the first of some jobs, or of all.
+/// Performs `wait -n` for the first of some jobs, or of all.
 fn wait_any(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
@@ -173,7 +174,7 @@ fn wait_any(
         let mut jobs = ids.iter().filter_map(|id| shell.state.jobs.find(*id));
         jobs.find(|j| wanted(j)).map(|j| (j.id(), j.last_pid()))
     };
-    // Jobs whose output we carry must be read, else they may never end.
+    // Jobs whose output this shell carries must be read, because they might never end otherwise.
     if let Some((id, pid)) = find(shell, |j| !j.pumps().is_empty()) {
         return Ok(WaitResult::from_result(pid, Ok(shell.wait_job(id))));
     }

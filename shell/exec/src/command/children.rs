@@ -26,7 +26,7 @@ impl Shell<'_> {
     pub(crate) fn wait_job_or_signal(&mut self, id: u32) -> Result<i32, u8> {
         self.sync_output();
         let job = self.state.jobs.find(id);
-        // Output that we carry must be read to its end, whatever comes.
+        // Output that this shell carries must be read to its end in any case.
         if box_sys::events::signal_dispositions().0 == 0
             || job.is_none_or(|j| !j.pumps().is_empty())
         {
@@ -73,7 +73,8 @@ impl Shell<'_> {
         status
     }
 
-    /// Output of background jobs into a capture buffer is complete only when they ended.
+    /// Waits for background jobs whose output goes into a capture buffer, because it is complete
+    /// only when they have ended.
     pub(crate) fn drain_captured_jobs(&mut self) {
         if self.state.jobs.is_foreign() {
             return;

@@ -14,12 +14,12 @@ pub(crate) type EnvList = Rc<Vec<(Vec<u8>, Vec<u8>)>>;
 pub(crate) struct ChildEnv {
     /// The number of the variables' state it was made of.
     cache: Option<(u64, EnvList)>,
-    /// What the shell's own environment held besides variables.
+    /// The entries of the shell's own environment that are not variables.
     others: EnvList,
 }
 
 impl ChildEnv {
-    /// Hands on what can be no variable.
+    /// Keeps the entries that cannot be variables, to pass them on.
     pub fn keep_others(&mut self, others: Vec<(Vec<u8>, Vec<u8>)>) {
         self.others = Rc::new(others);
     }
@@ -30,7 +30,7 @@ impl ChildEnv {
 }
 
 impl Shell<'_> {
-    /// The environment children get: all exported variables and functions.
+    /// Returns the environment of children: all exported variables and functions.
     pub(crate) fn child_env(&mut self) -> EnvList {
         let generation = self.state.vars.env_generation();
         if let Some(env) = self.child_env.cached_env(generation) {

@@ -14,7 +14,7 @@ use crate::state::traps::{Trap, TrapSet};
 use crate::state::vars::ScopeKind;
 
 impl Shell<'_> {
-    /// `scoped`: the innermost scope has the assignments before the call and is the function's.
+    /// Calls a function. With `scoped`, the innermost scope has the assignments before the call and becomes the function's.
     pub(crate) fn call_function(&mut self, def: &FunctionDef, argv: &[Str], scoped: bool) -> Flow {
         let name = argv[0].clone();
         self.budget.call_depth += 1;
@@ -90,12 +90,12 @@ impl Shell<'_> {
         r
     }
 
-    /// The traps whose actions a function's commands run: `DEBUG` and `RETURN` with `functrace` or `declare -t`, `ERR`
+    /// Returns the traps whose actions a function's commands run: `DEBUG` and `RETURN` with `functrace` or `declare -t`, `ERR`
     /// with `errtrace`.
     fn traps_in(&self, def: &FunctionDef) -> TrapSet {
         let options = &self.state.options;
         let traced = def.attrs.has_any(Attributes::TRACE) || options.has_set(SetOpt::FuncTrace);
-        // Nor does RETURN reach what the DEBUG trap calls.
+        // Nor does RETURN reach functions that the DEBUG trap calls.
         let returns = traced && !self.state.here.running.has(Trap::Debug);
         TrapSet::default()
             .put(Trap::Debug, traced)
@@ -104,7 +104,7 @@ impl Shell<'_> {
     }
 
     fn command_in_function(&mut self, def: &FunctionDef) -> Flow {
-        // Only a state that no shell has written holds anything else.
+        // Only a state that no shell has written has any other content.
         let function = match def.function.get() {
             Ok(function) => function,
             Err(why) => {

@@ -1,4 +1,4 @@
-//! From a command name to what runs it.
+//! Resolving a command name to a function, a builtin or a program.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::builtin::{self, Builtin};
 use crate::state::FunctionDef;
 use crate::state::options::{SetOpt, ShOpt};
 
-/// What a command name means.
+/// The meaning of a command name.
 pub enum ResolvedCommand {
     Function(FunctionDef),
     Builtin(&'static Builtin),
@@ -21,7 +21,7 @@ pub enum ResolvedCommand {
 
 /// A program file and how it is started.
 pub struct ProgramFile {
-    /// What to start: the file itself, or the interpreter of a script.
+    /// The file to start: the program itself, or the interpreter of a script.
     pub program: PathBuf,
     /// Words that replace `argv[0]` (interpreter, its argument, script path).
     pub leading: Option<Vec<Vec<u8>>>,
@@ -71,13 +71,13 @@ pub struct MissingCommand {
 }
 
 impl MissingCommand {
-    /// Why a program cannot be started.
+    /// Converts the error of starting a program.
     pub(crate) fn from_error(e: &std::io::Error) -> MissingCommand {
         let is_missing = e.kind() == std::io::ErrorKind::NotFound;
         MissingCommand::new(MissingReason::System { error: error_text(e), is_missing })
     }
 
-    /// The same of the file that a name without a slash led to.
+    /// Adds the file that a name without a slash resolved to.
     pub(crate) fn found_at(mut self, name: &[u8], file: &Path) -> MissingCommand {
         self.file = (!name.contains(&b'/')).then(|| file.to_path_buf());
         self
@@ -87,7 +87,7 @@ impl MissingCommand {
         MissingCommand { why, file: None }
     }
 
-    /// The exit status (POSIX, Shell Command Language, 2.8.2).
+    /// Returns the exit status (POSIX, Shell Command Language, 2.8.2).
     pub(crate) fn exit_status(&self) -> i32 {
         match self.why {
             MissingReason::NotFound | MissingReason::NoPath | MissingReason::NoInterpreter => 127,
@@ -132,7 +132,7 @@ impl Shell<'_> {
         found
     }
 
-    /// The enabled builtin of this name.
+    /// Returns the enabled builtin of this name.
     pub(crate) fn enabled_builtin(&self, name: &[u8]) -> Option<&'static Builtin> {
         let b = builtin::find_builtin(name)?;
         (!self.state.commands.is_disabled(b.name)).then_some(b)
@@ -149,7 +149,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The file a command name leads to, remembered in the hash table.
+    /// Returns the file that a command name resolves to and remembers it in the hash table.
     pub(crate) fn locate_command(&mut self, name: &[u8]) -> Result<PathBuf, MissingCommand> {
         if name.contains(&b'/') {
             return Ok(self.absolute_path(name));
@@ -185,7 +185,7 @@ impl Shell<'_> {
         Ok(file)
     }
 
-    /// How a file is started.
+    /// Determines how a file is started.
     fn inspect_program(&self, file: PathBuf, name: &[u8]) -> Result<ProgramFile, MissingCommand> {
         match program::inspect_program(&file, self.table) {
             Ok(ProgramForm::Direct) => {
@@ -233,7 +233,7 @@ impl Shell<'_> {
         number.is_some_and(|n| self.state.fds.get(n).is_some())
     }
 
-    /// A script sees the path as it was given or found.
+    /// Returns the path that a script sees as its own: as it was given or found.
     fn as_called(&self, name: &[u8], file: &Path) -> Vec<u8> {
         if name.contains(&b'/') { name.to_vec() } else { path::to_bytes(file).to_vec() }
     }

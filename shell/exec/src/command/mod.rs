@@ -1,6 +1,6 @@
-//! Who runs a command name: function, builtin, program (POSIX XCU 2.9.1.4, bash manual 3.7.2).
+//! Running a command name: function, builtin, program (POSIX XCU 2.9.1.4, bash manual 3.7.2).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `lookup` | from a name to [`ResolvedCommand`], the hash table, messages and statuses 126 and 127 |
 //! | `function` | calling a function |

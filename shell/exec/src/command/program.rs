@@ -42,7 +42,7 @@ impl Shell<'_> {
         spawned.map_err(|e| MissingCommand::from_error(&e).found_at(&argv[0], &p.file))
     }
 
-    /// Goes on as a program; the error is why that failed, `None` where this shell must spawn it.
+    /// Replaces this process by a program. Returns the reason if that failed, `None` if this shell must spawn the program.
     pub(crate) fn exec_program(&mut self, p: &ProgramFile, argv: &[Str]) -> Option<MissingCommand> {
         let full = full_argv(p, argv);
         match self.exec_in_place(&p.program, &full) {
@@ -53,7 +53,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The applet a program file is, if it may run inside the shell.
+    /// Returns the applet that a program file is, if it may run inside the shell.
     fn quick_applet(&self, p: &ProgramFile, argv: &[Str]) -> Option<&'static Applet> {
         if p.leading.is_some() || argv.iter().any(|a| names_descriptor(a)) {
             return None;
@@ -117,7 +117,7 @@ impl Shell<'_> {
         Ok(i32::from(ctx.finish(exit).0))
     }
 
-    /// A command that cannot be run: the message, or the user's `command_not_found_handle`.
+    /// Handles a command that cannot be run: prints the message, or calls the user's `command_not_found_handle`.
     pub(crate) fn command_missing(&mut self, m: &MissingCommand, argv: &[Str]) -> Flow {
         let handler = b"command_not_found_handle".as_slice();
         if m.is_not_found()
@@ -143,13 +143,13 @@ impl Shell<'_> {
         Ok(m.exit_status())
     }
 
-    /// The program file that runs code of this shell in a process of its own.
+    /// Returns the program file that runs code of this shell in a process of its own.
     pub(crate) fn own_program(&self) -> &'static Path {
         Path::new("/bin/bash")
     }
 }
 
-/// The words a program is started with; no system takes NUL bytes in them.
+/// Returns the words that a program is started with, without NUL bytes, which no system accepts.
 fn full_argv(p: &ProgramFile, argv: &[Str]) -> Vec<Vec<u8>> {
     let mut full: Vec<Vec<u8>> = match &p.leading {
         None => argv.iter().map(|a| a.to_vec()).collect(),
@@ -161,8 +161,8 @@ fn full_argv(p: &ProgramFile, argv: &[Str]) -> Vec<Vec<u8>> {
     full
 }
 
-/// Whether an argument may name descriptors (`/dev/fd/63`, `--file=/dev/stdin`), which a program of its own
-/// has, but not an applet inside the shell.
+/// Returns whether an argument may name descriptors (`/dev/fd/63`, `--file=/dev/stdin`), which a program of its own has, but not
+/// an applet inside the shell.
 fn names_descriptor(arg: &[u8]) -> bool {
     [b"/dev/fd".as_slice(), b"/dev/std", b"/proc/self"]
         .iter()

@@ -29,12 +29,12 @@ impl Pumps {
         Ok(w)
     }
 
-    /// Whether no output is carried.
+    /// Returns whether no output is carried.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Closes our writing ends: what remains open belongs to the children.
+    /// Closes this shell's writing ends; those that remain open belong to the children.
     pub fn close_writers(&mut self) {
         for (_, _, w) in &mut self.list {
             *w = None;
@@ -56,7 +56,7 @@ impl Pumps {
     }
 }
 
-/// What the next child gets besides descriptors and environment.
+/// The attributes of the next child, in addition to descriptors and environment.
 #[derive(Debug, Default)]
 pub(crate) struct Children {
     /// The process group that it is put into.
@@ -66,7 +66,7 @@ pub(crate) struct Children {
 }
 
 impl Children {
-    /// The group of the child that is started now; that of later ones is the shell's again.
+    /// Returns the group of the child that is started now; later children are in the shell's group again.
     pub fn take_group(&mut self) -> NewGroup {
         std::mem::take(&mut self.group)
     }
@@ -78,11 +78,11 @@ impl Children {
     }
 }
 
-/// Most bytes of what a process is said to run.
+/// The maximum length in bytes of a process's task description.
 const MAX_TASK: usize = 256;
 
 impl Shell<'_> {
-    /// Reads a pump to its end, or to the limit of what may be captured.
+    /// Reads a pump to its end, or to the limit for captured data.
     pub(crate) fn drain_pump(&mut self, read: &File, into: &Buffer) {
         let mut chunk = [0u8; 8192];
         let mut read = read;
@@ -103,7 +103,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The descriptors of the table as real files for a child.
+    /// Returns the descriptors of the table as real files for a child.
     pub(crate) fn child_fds(&mut self, pumps: &mut Pumps) -> io::Result<Vec<(u32, Rc<File>)>> {
         self.sync_output();
         let table = self.state.fds.clone();
@@ -111,7 +111,7 @@ impl Shell<'_> {
         for (n, desc) in table.iter() {
             let file = match desc {
                 DescriptorTarget::File(f) => {
-                    // Errors were reported to who wrote, or there is nobody to tell.
+                    // Errors were reported to the writer, or there is no one left to report them to.
                     let _ = f.settle_position();
                     f.file().clone()
                 }
@@ -140,7 +140,7 @@ impl Shell<'_> {
         self.budget.processes += 1;
         let mut env = self.child_env();
         if self.state.last_arg.as_slice() != b"" || !argv.is_empty() {
-            // `_` tells a child the path it was started by.
+            // `_` shows a child the path that it was started by.
             let path = box_sys::path::to_bytes(program).to_vec();
             Rc::make_mut(&mut env).push((b"_".to_vec(), path));
         }
@@ -158,7 +158,7 @@ impl Shell<'_> {
         })
     }
 
-    /// Goes on as another program; returns only after a failure, `Unsupported` if it must be spawned.
+    /// Replaces this process by another program. Returns only after a failure, with `Unsupported` if the program must be spawned.
     pub(crate) fn exec_in_place(&mut self, program: &Path, argv: &[Vec<u8>]) -> io::Result<()> {
         let mut pumps = Pumps::default();
         let fds = self.child_fds(&mut pumps)?;
@@ -191,7 +191,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Prints what bash prints of a child that a signal ended; SIGINT and SIGPIPE pass in silence.
+    /// Prints bash's message about a child that a signal ended; SIGINT and SIGPIPE print nothing.
     fn report_signal(&mut self, pid: Pid, signal: u8) {
         if [box_sys::signal::INT, box_sys::signal::PIPE].contains(&signal) {
             return;

@@ -14,9 +14,8 @@ const AHEAD: usize = 32 * 1024;
 
 /// An open file. Several descriptors may share it (`dup`), so the buffers are its own.
 ///
-/// Read-ahead happens on seekable files only, and is given back by seeking before anyone
-/// else gets the descriptor ([`OpenFile::settle_position`]); pipes and terminals are read byte by byte, as POSIX asks
-/// of `read`.
+/// Read-ahead happens on seekable files only, and is given back by seeking before another process gets the descriptor
+/// ([`OpenFile::settle_position`]); pipes and terminals are read byte by byte, as POSIX requires of `read`.
 #[derive(Debug)]
 pub struct OpenFile {
     file: Rc<File>,
@@ -27,14 +26,14 @@ pub struct OpenFile {
     /// Output may wait in the buffer across commands (inherited streams and pipes; files that a
     /// redirection opened are written at the end of each command, so that errors are its own).
     pub stream: bool,
-    /// Nobody else reads this pipe: read-ahead would be harmless.
+    /// This pipe has no other reader, so read-ahead would be harmless.
     pub append: bool,
     /// The writing end of a pipe that is open for both.
     pub other_end: Option<File>,
 }
 
 impl OpenFile {
-    /// An open file; `stream`: others may see in which order it is written.
+    /// Returns an open file. With `stream`, others may see the order in which it is written.
     pub fn new(file: Rc<File>, stream: bool) -> OpenFile {
         OpenFile {
             file,
@@ -48,17 +47,17 @@ impl OpenFile {
         }
     }
 
-    /// The file itself; call [`OpenFile::settle_position`] before handing it to anyone.
+    /// Returns the file itself; call [`OpenFile::settle_position`] before passing it on.
     pub fn file(&self) -> &Rc<File> {
         &self.file
     }
 
-    /// Whether it is a terminal.
+    /// Returns whether the file is a terminal.
     pub fn is_terminal(&self) -> bool {
         box_sys::is_terminal(&self.file)
     }
 
-    /// Whether something waits to be written.
+    /// Returns whether there is output to be written.
     pub fn has_output(&self) -> bool {
         !self.out.borrow().is_empty()
     }
@@ -75,7 +74,7 @@ impl OpenFile {
         self.flush()
     }
 
-    /// Writes what is buffered. After an error the rest is dropped, so that it is reported once.
+    /// Writes the buffered output. After an error the rest is dropped, so that it is reported once.
     pub fn flush(&self) -> io::Result<()> {
         let mut out = self.out.borrow_mut();
         if out.is_empty() {
@@ -95,7 +94,7 @@ impl OpenFile {
         result
     }
 
-    /// Whether it has a position that can be set.
+    /// Returns whether the file has a position that can be set.
     pub fn is_seekable(&self) -> bool {
         if let Some(s) = self.seekable.get() {
             return s;
@@ -156,7 +155,7 @@ impl OpenFile {
         Ok(false)
     }
 
-    /// Everything up to the end.
+    /// Reads everything up to the end.
     pub fn read_to_end(&self, out: &mut Vec<u8>) -> io::Result<()> {
         self.flush()?;
         let at = self.ahead_pos.get();
@@ -176,7 +175,7 @@ impl OpenFile {
                     ahead.truncate(n);
                     return Ok(n > 0);
                 }
-                // A caught signal: its trap may run before reading goes on.
+                // A caught signal: its trap may run before reading continues.
                 Err(e) if e.kind() == io::ErrorKind::Interrupted && !events::has_pending() => {}
                 Err(e) => {
                     ahead.clear();
@@ -189,7 +188,7 @@ impl OpenFile {
 
 impl Drop for OpenFile {
     fn drop(&mut self) {
-        // Errors were reported at the end of the command that wrote; here is nobody to tell.
+        // Errors were reported at the end of the command that wrote; there is no one left to report them to.
         let _ = self.settle_position();
     }
 }

@@ -31,7 +31,7 @@ impl DescriptorTarget {
         }
     }
 
-    /// Everything that is left.
+    /// Reads all remaining bytes.
     pub fn read_to_end(&self, out: &mut Vec<u8>) -> io::Result<()> {
         match self {
             DescriptorTarget::File(f) => f.read_to_end(out),
@@ -49,7 +49,7 @@ impl DescriptorTarget {
 }
 
 impl Shell<'_> {
-    /// [`Desc::read_until`] on a descriptor of the script. Before a read that may block, output is written.
+    /// Calls [`Desc::read_until`] on a descriptor of the script. Writes output before a read that may block.
     pub fn read_until(
         &mut self,
         fd: u32,
@@ -77,9 +77,8 @@ impl Shell<'_> {
         Ok(found)
     }
 
-    /// Like [`Shell::read_until`], with the traps of signals run while it waits, as `read`
-    /// does it (bash manual 3.7.6), and with a time to give up: `None`. Only input that may not be there
-    /// yet is waited for.
+    /// Reads like [`Shell::read_until`], but runs the traps of signals while it waits, as `read` does (bash manual 3.7.6), and
+    /// returns `None` at a time limit. Waits only for input that may not be there yet.
     pub(crate) fn read_before(
         &mut self,
         fd: u32,
@@ -102,7 +101,7 @@ impl Shell<'_> {
         let mut left = max.min(limit);
         loop {
             let step = match deadline {
-                // Nothing is read ahead of what is known to be there.
+                // Never reads beyond the bytes that are known to be available.
                 Some(_) => left.min(1),
                 None => left,
             };
@@ -135,12 +134,12 @@ impl Shell<'_> {
         Ok(Ok(Some(false)))
     }
 
-    /// A whole file, up to the limit of what may be captured: `/dev/zero` has no end.
+    /// Reads a whole file, up to the limit for captured data, because `/dev/zero` has no end.
     pub fn read_file(&self, path: &std::path::Path) -> io::Result<Vec<u8>> {
         self.sys.read(path, self.budget.limits.expansion_bytes)
     }
 
-    /// Whether a descriptor of the script is a terminal.
+    /// Returns whether a descriptor of the script is a terminal.
     pub fn fd_is_terminal(&self, fd: u32) -> bool {
         matches!(self.state.fds.get(fd), Some(DescriptorTarget::File(f)) if f.is_terminal())
     }

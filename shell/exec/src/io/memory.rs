@@ -1,5 +1,5 @@
-//! Input that is bytes in memory. Shared like an open file: what one reader takes is gone
-//! for the next. When a child needs a descriptor, the rest moves into a pipe or spool file.
+//! Input that is bytes in memory. It is shared like an open file: bytes that one reader takes are
+//! gone for the next. When a child needs a descriptor, the rest moves into a pipe or spool file.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
@@ -17,21 +17,21 @@ pub struct MemoryInput {
     real: RefCell<Option<Rc<OpenFile>>>,
 }
 
-/// What a pipe takes without anyone reading.
+/// The number of bytes that a pipe takes without a reader.
 const PIPE: usize = box_sys::PIPE_CAPACITY;
 
 impl MemoryInput {
-    /// All of the data is yet to be read.
+    /// Returns an input with all of the data unread.
     pub fn new(data: Rc<Vec<u8>>) -> MemoryInput {
         MemoryInput { data, pos: Cell::new(0), real: RefCell::new(None) }
     }
 
-    /// The real file, once there is one.
+    /// Returns the real file, once there is one.
     pub fn real_file(&self) -> Option<Rc<OpenFile>> {
         self.real.borrow().clone()
     }
 
-    /// The unread bytes, if they are still in memory.
+    /// Returns the unread bytes, if they are still in memory.
     pub fn rest_bytes(&self) -> &[u8] {
         self.data.get(self.pos.get()..).unwrap_or_default()
     }
@@ -41,7 +41,7 @@ impl MemoryInput {
         self.pos.set((self.pos.get() + n).min(self.data.len()));
     }
 
-    /// A real file for a child: the rest of the bytes moves into it.
+    /// Moves the rest of the bytes into a real file for a child and returns it.
     pub fn make_real(&self, procs: &dyn Processes) -> io::Result<Rc<OpenFile>> {
         if let Some(f) = self.real_file() {
             return Ok(f);

@@ -1,8 +1,7 @@
-//! Descriptors as the script sees them: numbers map to open files, capture buffers or
-//! bytes in memory. The process's own descriptors stay untouched; children get the exact
-//! numbers through their spawn specification.
+//! Descriptors as the script sees them: numbers map to open files, capture buffers or bytes in memory. The process's own
+//! descriptors stay untouched; children get the exact numbers through their spawn specification.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `file` | [`OpenFile`]: read-ahead and write buffering of one open file |
 //! | `memory` | [`MemoryInput`]: a here-document, turned into a real pipe when a child needs one |
@@ -29,7 +28,7 @@ pub const MAX_FD: u32 = 1024;
 /// A buffer that captures output.
 pub type Buffer = Rc<RefCell<Vec<u8>>>;
 
-/// What a descriptor refers to; a clone is a `dup`.
+/// The target of a descriptor; a clone is a `dup`.
 #[derive(Clone, Debug)]
 pub enum DescriptorTarget {
     File(Rc<OpenFile>),
@@ -46,13 +45,13 @@ pub struct FdTable {
 }
 
 impl FdTable {
-    /// What a number refers to; `None`: it is closed.
+    /// Returns the target of a number; `None` if it is closed.
     #[inline]
     pub fn get(&self, n: u32) -> Option<&DescriptorTarget> {
         self.slots.get(n as usize)?.as_ref()
     }
 
-    /// Sets (`None`: closes) a descriptor and returns what was there. Numbers from [`MAX_FD`] on are ignored.
+    /// Sets (`None`: closes) a descriptor and returns its previous target. Numbers from [`MAX_FD`] on are ignored.
     pub fn set(&mut self, n: u32, desc: Option<DescriptorTarget>) -> Option<DescriptorTarget> {
         if n >= MAX_FD {
             return None;
@@ -66,12 +65,12 @@ impl FdTable {
         std::mem::replace(&mut slots[n], desc)
     }
 
-    /// The lowest free number from `from` on.
+    /// Returns the lowest free number from `from` on.
     pub fn free_from(&self, from: u32) -> Option<u32> {
         (from..MAX_FD).find(|n| self.get(*n).is_none())
     }
 
-    /// All open descriptors, by number.
+    /// Returns all open descriptors, ordered by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &DescriptorTarget)> {
         (0u32..).zip(self.slots.iter()).filter_map(|(n, d)| d.as_ref().map(|d| (n, d)))
     }

@@ -6,7 +6,7 @@ use std::io;
 
 use box_sys::net::{self, NetSocketKind};
 
-/// Why there is no connection: what is said before the redirection's own message, and the error.
+/// The reason for a failed connection: the message before the redirection's own, and the error.
 pub(crate) struct NoConnection {
     pub(crate) first: String,
     pub(crate) error: io::Error,
@@ -58,7 +58,7 @@ mod tests {
         for file in ["/dev/tcp", "/dev/tcp/localhost", "/dev/tty", "dev/tcp/localhost/1"] {
             assert!(open_network(file.as_bytes()).is_none(), "{file}");
         }
-        // What bash 5.2 says.
+        // The message of bash 5.2.
         let refused = ("connect: Connection refused".to_owned(), io::ErrorKind::ConnectionRefused);
         assert_eq!(why("/dev/tcp/127.0.0.1/1"), Some(refused));
         let unknown = "nohost.invalid: Name or service not known".to_owned();

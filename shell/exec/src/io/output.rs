@@ -9,7 +9,7 @@ use super::{DescriptorTarget, OpenFile, bad_fd};
 use crate::Shell;
 use box_sys::signal;
 
-/// What builtins have written and nobody has seen yet, and what became of it.
+/// Output of builtins that is not written yet, and the errors of writing it.
 #[derive(Debug, Default)]
 pub(crate) struct CollectedOutput {
     /// The stream it goes to.
@@ -23,24 +23,24 @@ pub(crate) struct CollectedOutput {
 }
 
 impl CollectedOutput {
-    /// Whether anything waits to be written.
+    /// Returns whether there is output to be written.
     #[inline]
     pub fn is_some(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// Whether it has waited for more than so many milliseconds.
+    /// Returns whether the output has waited for more than so many milliseconds.
     pub fn is_older(&self, milliseconds: u64, now: u64) -> bool {
         self.is_some() && now.saturating_sub(self.since) > milliseconds
     }
 
-    /// Whether a builtin that ends has something to write or to report.
+    /// Returns whether a builtin that ends has something to write or to report.
     #[inline]
     pub fn is_due(&self) -> bool {
         self.error.is_some() || self.stream.as_ref().is_some_and(|s| !s.stream)
     }
 
-    /// Output for this stream is about to be collected.
+    /// Prepares for collecting output of this stream.
     fn begin_stream(&mut self, stream: &Rc<OpenFile>, now: u64) {
         match &self.stream {
             Some(s) if Rc::ptr_eq(s, stream) => {}
@@ -69,7 +69,7 @@ impl CollectedOutput {
         self.error.get_or_insert(e);
     }
 
-    /// At the end of a builtin: its first error. Files that are no streams are written now.
+    /// Ends a builtin and returns its first error. Writes files that are not streams now.
     fn finish_builtin(&mut self) -> Option<io::Error> {
         if let Some(file) = self.stream.take_if(|s| !s.stream)
             && let Err(e) = file.flush()
@@ -84,13 +84,13 @@ impl CollectedOutput {
         Some(e)
     }
 
-    /// Whether a reader has gone.
+    /// Returns whether the reader of a pipe has gone.
     #[inline]
     pub fn is_pipe_broken(&self) -> bool {
         self.is_pipe_broken
     }
 
-    /// The same, once.
+    /// Returns once whether the reader of a pipe has gone.
     pub fn take_broken_pipe(&mut self) -> bool {
         std::mem::take(&mut self.is_pipe_broken)
     }
@@ -134,18 +134,18 @@ impl Shell<'_> {
 
     /// Writes to standard error at once, after everything written before.
     pub fn write_err(&mut self, data: &[u8]) {
-        // Nobody can be told that stderr fails.
+        // A failure to write to stderr cannot be reported anywhere.
         let _ = self.write_fd(2, data);
         if let Some(DescriptorTarget::File(f)) = self.state.fds.get(2) {
             let _ = f.flush();
         }
     }
 
-    /// A message, where the shell is only looked at.
+    /// Prints a message, for callers with shared access to the shell.
     pub fn print_warning(&self, message: &[u8]) {
         let line = [self.message_prefix(), message.to_vec(), b"\n".to_vec()].concat();
         if let Some(before) = &self.output.stream {
-            // What fails is told when it is written next.
+            // A failure is reported by the next write.
             let _ = before.flush();
         }
         match self.state.fds.get(2) {
@@ -155,13 +155,13 @@ impl Shell<'_> {
         }
     }
 
-    /// Writes what is collected. A closed pipe ends the shell at the next command, as SIGPIPE would.
+    /// Writes the collected output. A closed pipe ends the shell at the next command, as SIGPIPE would.
     pub fn sync_output(&mut self) {
         self.output.write();
     }
 
-    /// At the end of a builtin: its first write error. Files that are no streams are written now, and streams, too, where
-    /// a reader that has gone is an error.
+    /// Ends a builtin and returns its first write error. Writes files that are not streams now, and streams, too, where a closed
+    /// pipe is an error.
     pub fn finish_output(&mut self) -> Option<io::Error> {
         let survives = self.survives_broken_pipe();
         if survives {
@@ -177,7 +177,7 @@ impl Shell<'_> {
         error.or_else(|| Some(io::ErrorKind::BrokenPipe.into()))
     }
 
-    /// Whether writing to a pipe that nobody reads is an error of the builtin, because SIGPIPE is ignored or caught; it
+    /// Returns whether writing to a pipe without a reader is an error of the builtin, because SIGPIPE is ignored or caught; it
     /// ends the shell otherwise (POSIX XCU 2.11).
     pub fn survives_broken_pipe(&self) -> bool {
         !self.state.traps.is_empty() && self.state.traps.get(signal::PIPE).is_some()

@@ -1,16 +1,16 @@
-//! Everything a subshell gets a copy of. A clone costs reference counts only: tables are
-//! behind `Rc` and copied by the side that writes first.
+//! The state that every subshell gets a copy of. A clone costs reference counts only, because tables are behind `Rc` and are
+//! copied by the side that writes first.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `vars` | variables, scopes |
 //! | `assign` | assignment with attributes, namerefs and side effects (on [`crate::Shell`]) |
 //! | `compound` | `name=(...)` |
 //! | `dynamic` | computed variables (on [`crate::Shell`]) |
 //! | `initial` | the variables that a shell starts with (on [`crate::Shell`]) |
-//! | `computed` | what `SECONDS` and `RANDOM` are computed from |
+//! | `computed` | the state behind `SECONDS` and `RANDOM` |
 //! | `params` | `$0` and the positional parameters |
-//! | `calls` | functions and sourced files under way |
+//! | `calls` | active calls of functions and sourced files |
 //! | `command_text` | `BASH_COMMAND` |
 //! | `commands` | remembered programs, disabled builtins |
 //! | `dirs` | the working directory and the directory stack |
@@ -18,8 +18,8 @@
 //! | `options` | `set -o`, `shopt` |
 //! | `traps` | trap table |
 //! | `jobs` | background jobs and their statuses |
-//! | `here` | what the constructs around a command change |
-//! | `definition` | a function: its tree, or what becomes one when it is called |
+//! | `here` | the effect of the constructs around a command |
+//! | `definition` | a function: its tree, or the source that is parsed when it is called |
 //! | `ship` | the state as bytes, for a spawned shell |
 //! | `session`, `lines` | the state as bytes, for the next call of a session |
 
@@ -95,8 +95,8 @@ pub struct GetOpts {
     pub offset: usize,
 }
 
-/// What a subshell has a copy of. A shell that is spawned for one receives it but for what is skipped; [`ship::decode`]
-/// tells why.
+/// The state that a subshell has a copy of. A shell that is spawned for a subshell receives it except for the skipped fields;
+/// [`ship::decode`] gives the reason.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct ShellState {
     pub vars: Vars,
@@ -124,19 +124,19 @@ pub struct ShellState {
     pub random: RandomVariable,
     pub getopts: GetOpts,
     pub umask: u16,
-    /// What the constructs around the current command change.
+    /// The effect of the constructs around the current command.
     pub(crate) here: ContextSummary,
     /// `BASH_COMMAND`
     pub command: CommandText,
-    /// What `ulimit` set: soft and hard limit by letter.
+    /// The soft and hard limits set by `ulimit`, by letter.
     ulimits: Rc<BTreeMap<u8, (u64, u64)>>,
-    /// What `complete` was told, by command.
+    /// The specifications set by `complete`, by command.
     #[serde(skip)]
     completions: Rc<BTreeMap<Vec<u8>, CompletionSpec>>,
 }
 
 impl ShellState {
-    /// The state of a shell that is the process `pid`, before it has looked at its environment.
+    /// Returns the state of a shell that is the process `pid`, before it has read its environment.
     pub(crate) fn new(
         pid: Pid,
         params: PositionalParams,
@@ -171,8 +171,8 @@ impl ShellState {
         }
     }
 
-    /// What a copy becomes as the state of a subshell whose `$BASHPID` is `pid`. Taken apart without `..`: whoever adds
-    /// a field decides here whether subshells have it.
+    /// Turns a copy into the state of a subshell whose `$BASHPID` is `pid`. Destructured without `..` so that a new field does
+    /// not compile before it is decided whether subshells have it.
     pub(crate) fn enter_subshell(&mut self, pid: Pid) {
         let ShellState {
             options,
@@ -209,7 +209,7 @@ impl ShellState {
         *here = here.within_context(CommandContext::Subshell);
     }
 
-    /// What `ulimit` set: soft and hard limit by letter.
+    /// Returns the soft and hard limits set by `ulimit`, by letter.
     pub(crate) fn user_limits(&self) -> &BTreeMap<u8, (u64, u64)> {
         &self.ulimits
     }
@@ -219,12 +219,12 @@ impl ShellState {
         Rc::make_mut(&mut self.ulimits).insert(letter, limit);
     }
 
-    /// What `complete` was told, by command.
+    /// Returns the specifications set by `complete`, by command.
     pub(crate) fn completions(&self) -> &BTreeMap<Vec<u8>, CompletionSpec> {
         &self.completions
     }
 
-    /// The same, to be changed.
+    /// Returns the specifications set by `complete`, mutably.
     pub(crate) fn completions_mut(&mut self) -> &mut BTreeMap<Vec<u8>, CompletionSpec> {
         Rc::make_mut(&mut self.completions)
     }

@@ -1,5 +1,4 @@
-//! What happens after a text that does not parse: one table from the text's place and the shell's mode
-//! (POSIX XCU 2.8.1).
+//! The consequences of a text that does not parse: one table from the text's place and the shell's mode (POSIX XCU 2.8.1).
 
 use super::Mode;
 
@@ -16,7 +15,7 @@ pub(crate) enum TextPlace {
     Action,
 }
 
-/// What happens next. In each case the status is 2.
+/// The consequence of a syntax error. The status is 2 in each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterSyntax {
     /// The line is dropped, and the next one read.
@@ -27,7 +26,7 @@ pub(crate) enum AfterSyntax {
     Exit,
 }
 
-/// The table.
+/// Returns the verdict of the table.
 pub(crate) fn syntax_verdict(place: TextPlace, mode: &Mode) -> AfterSyntax {
     match place {
         TextPlace::Prompt => AfterSyntax::GoOn,

@@ -1,4 +1,5 @@
-//! One test for each row of the tables; `shell/cli/tests/cases/verdicts.sh` has what bash does.
+//! One test for each row of the tables; `shell/cli/tests/cases/verdicts.sh` records bash's
+//! behaviour.
 
 use sh_expand::{ErrorReach, ExpandCause, ExpandError};
 

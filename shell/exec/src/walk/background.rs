@@ -31,7 +31,7 @@ pub(crate) enum DetachedCode<'c> {
     List(&'c CommandList),
 }
 
-/// What became of it.
+/// The result of starting a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StartResult {
     Pid(Pid),
@@ -40,7 +40,7 @@ pub(crate) enum StartResult {
 }
 
 impl<'c> DetachedCode<'c> {
-    /// The one simple command it consists of, if so.
+    /// Returns the one simple command that it consists of, if so.
     fn simple_command(&self) -> Option<(&'c SimpleCommand, &'c Command)> {
         let and_or = match self {
             DetachedCode::Command(c) => {
@@ -61,7 +61,7 @@ impl<'c> DetachedCode<'c> {
         Some((s, &stage.command))
     }
 
-    /// Line of its first command.
+    /// Returns the line of its first command.
     fn first_line(&self) -> Option<u32> {
         let and_or = match self {
             DetachedCode::Command(c) => return Some(c.line),
@@ -71,7 +71,7 @@ impl<'c> DetachedCode<'c> {
         and_or.first.stages.first().map(|s| s.command.line)
     }
 
-    /// As a list of its own.
+    /// Returns it as a list of its own.
     fn to_list(&self) -> CommandList {
         let and_or = match self {
             DetachedCode::Command(c) => {
@@ -81,7 +81,7 @@ impl<'c> DetachedCode<'c> {
             }
             DetachedCode::AndOr(a) => {
                 let mut and_or: AndOr = (*a).clone();
-                // Bash does not negate what runs in the background.
+                // Bash does not negate commands in the background.
                 if and_or.rest.is_empty() {
                     and_or.first.negated = false;
                 }
@@ -93,7 +93,7 @@ impl<'c> DetachedCode<'c> {
     }
 }
 
-/// A simple command whose words are expanded.
+/// Returns a simple command whose words are already expanded.
 fn expanded_command(s: &SimpleCommand, c: &Command, argv: &[Str]) -> Command {
     let quoted = argv.iter().map(|a| {
         let raw = box_text::escape::at_q(a).into();
@@ -146,7 +146,7 @@ impl Shell<'_> {
         code: &DetachedCode<'_>,
         pumps: &mut Pumps,
     ) -> Result<StartResult, Unwind> {
-        // Of the command itself, not of what its expansions start.
+        // The group of the command itself, not of processes that its expansions start.
         let group = self.children.take_group();
         if let Some(line) = code.first_line() {
             self.state.line = line;
@@ -234,7 +234,7 @@ impl Shell<'_> {
         self.spawn_program(program, &argv, &[(n, Rc::new(read))], Some(&task), pumps)
     }
 
-    /// `list &`
+    /// Runs `list &`.
     pub(crate) fn run_background(&mut self, a: &AndOr) -> Flow {
         self.check_budgets()?;
         self.sync_output();
@@ -298,7 +298,7 @@ impl Shell<'_> {
         Err(Unwind::Exit(1))
     }
 
-    /// The stages of a pipeline in the background, in a group that the first one leads.
+    /// Starts the stages of a pipeline in the background, in a group that the first one leads.
     fn background_stages(
         &mut self,
         stages: &[PipelineStage],
@@ -354,7 +354,7 @@ impl Shell<'_> {
         id
     }
 
-    /// `coproc`: a job with a pipe on both sides.
+    /// Runs `coproc`: a job with a pipe on both sides.
     pub(crate) fn run_coproc(&mut self, k: &Coproc, c: &Command) -> Flow {
         self.state.line = c.line;
         let name = k.name.as_deref().unwrap_or(b"COPROC").to_vec();

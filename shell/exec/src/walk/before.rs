@@ -1,9 +1,9 @@
 //! Assignments before a command (POSIX XCU 2.9.1): the scope they are made in, and leaving it.
 //!
-//! Before a function they are made in the function's own scope, as if it had declared them; what
-//! it then marks with `export` or `readonly` outlives the call. Before a builtin they are seen by
-//! it alone, but what it assigns to them goes to the variable that they hide, too (`read`,
-//! `mapfile`, `unset`, `eval` and `.` excepted, which have a scope of their own).
+//! Before a function, they are made in the function's own scope, as if it had declared them; a variable that the function then
+//! marks with `export` or `readonly` outlives the call. Before a builtin, only the builtin sees them, but its own assignments to
+//! them also go to the variables that they hide (except for `read`, `mapfile`, `unset`, `eval` and `.`, which have a scope of
+//! their own).
 
 use sh_expand::{Attributes, Str};
 use sh_syntax::ast::{AssignValue, Assignment};
@@ -15,7 +15,7 @@ use crate::state::options::SetOpt;
 use crate::state::vars::{ScopeKind, ShellVar, TemporaryVar, VarSlot};
 use crate::xtrace::value_quote;
 
-/// Builtins for which what stands before them is a scope like any other.
+/// Builtins for which the assignments before them form a scope like any other.
 pub(crate) const SCOPED: &[&str] = &["mapfile", "read", "readarray", "unset"];
 
 impl Shell<'_> {
@@ -44,15 +44,15 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// One of them, to a whole variable.
+    /// Performs one of the assignments, to a whole variable.
     fn temporary_assignment(&mut self, a: &Assignment, special: bool) -> Result<(), Unwind> {
         let name = match self.follow_nameref(&a.name) {
             Ok(t) => shown_name(&t.name).to_vec(),
             Err(e) => return Err(self.expansion_failed(e)),
         };
         if let Err(e) = self.check_array_writable(&name, &a.name) {
-            // POSIX mode gives up what is under way for it, before a special builtin the
-            // script (bash manual 6.11).
+            // Because of this error POSIX mode abandons the current commands; before a special builtin it ends the script (bash
+            // manual 6.11).
             if self.state.options.has_set(SetOpt::Posix) {
                 return Err(match special {
                     true => self.assignment_failed(e),
@@ -86,13 +86,13 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// A variable of the scope just pushed, in front of the one there is; `append`: with its value and what converts
-    /// values.
+    /// Declares a variable in the scope just pushed, in front of the existing one. With `append`, it keeps the old value and the
+    /// attributes that convert values.
     fn declare_temporary(&mut self, name: &[u8], append: bool) {
         let level = self.state.vars.scope_level();
         let old = self.state.vars.get(name).cloned();
         let v = self.state.vars.declare_var(name, level);
-        // Where the shell computes the variable (`RANDOM`), the command sees what it was given all the same.
+        // If the shell computes the variable (`RANDOM`), the command still sees the assigned value.
         if let Some(old) = old.filter(|_| append) {
             // The sum is made as the variable has it; the copy has no attributes.
             v.attrs |= old.attrs & Attributes::CONVERTING;
@@ -102,7 +102,7 @@ impl Shell<'_> {
         v.temporary = Some(TemporaryVar::default());
     }
 
-    /// The trace of a command behind its assignments, which `PS4` does not see any more.
+    /// Prints the trace of a command behind its assignments, which `PS4` no longer sees.
     pub(super) fn trace_behind(&mut self, argv: &[Str], scoped: bool) {
         if !self.is_tracing() {
             return;
@@ -148,7 +148,7 @@ impl Shell<'_> {
         result
     }
 
-    /// What was assigned before a builtin is assigned to the variable that it hides.
+    /// Copies an assignment from before a builtin to the variable that it hides.
     pub(crate) fn promote_variable(&mut self, name: &[u8]) {
         let Some(var) = self.state.vars.get(name) else { return };
         if self.state.vars.scope_kind(var.level) != Some(ScopeKind::Temporary) {
@@ -159,7 +159,7 @@ impl Shell<'_> {
         self.merge_variable(name, var);
     }
 
-    /// Gives the visible variable the value of another, and its attributes besides its own.
+    /// Gives the visible variable the value of another, and adds the other's attributes to its own.
     fn merge_variable(&mut self, name: &[u8], var: ShellVar) {
         match var.slot {
             VarSlot::Indexed(_) | VarSlot::Assoc(_) => {
@@ -178,8 +178,8 @@ impl Shell<'_> {
         self.after_set(name);
     }
 
-    /// A variable that outlives the scope just left is assigned in the one around, to a variable of
-    /// that scope if there is one, and goes on from there to the outermost.
+    /// Hands a variable that outlives the scope just left to the scope around it: to a variable of that scope if there is one,
+    /// and then on to the outermost scope.
     fn hand_out(&mut self, name: &[u8], var: ShellVar) {
         let level = self.state.vars.scope_level();
         let had = self.state.vars.get(name).is_some_and(|v| v.level == level && v.is_local());

@@ -1,6 +1,5 @@
-//! Which code may run to its end before its reader starts: builtins that write a bounded
-//! amount and neither read standard input, nor wait, nor start anything; and compound commands of
-//! nothing else. Such a stage of a pipeline needs no process.
+//! Code that may run to its end before its reader starts: builtins that write a bounded amount and neither read standard input,
+//! nor wait, nor start anything; and compound commands that consist only of these. Such a stage of a pipeline needs no process.
 
 use sh_syntax::ast::{Command, CommandKind, CommandList, CommandWord, Word, WordPart};
 

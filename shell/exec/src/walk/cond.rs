@@ -46,7 +46,8 @@ impl Shell<'_> {
         }
     }
 
-    /// `inverted`: an odd number of `!` stands right before, which the trace shows.
+    /// Evaluates a condition. With `inverted`, an odd number of `!` precedes it, which the trace
+    /// shows.
     fn eval_cond(&mut self, e: &Cond, inverted: bool) -> Result<bool, CondStop> {
         if let Err(u) = self.check_depth() {
             return Err(CondStop::Unwind(u));
@@ -82,7 +83,7 @@ impl Shell<'_> {
         }
     }
 
-    /// One term as `set -x` shows it: the operands as they are, empty ones quoted.
+    /// Traces one term as `set -x` shows it: the operands as they are, empty ones quoted.
     fn trace_cond(&mut self, inverted: bool, parts: &[&[u8]]) {
         let mut text = if inverted { b"[[ !".to_vec() } else { b"[[".to_vec() };
         for p in parts {
@@ -178,8 +179,8 @@ impl Shell<'_> {
         }
     }
 
-    /// `-v name`, `-v name[subscript]`, `-R name`; `literal`: what stands between the brackets was
-    /// expanded already.
+    /// Evaluates `-v name`, `-v name[subscript]` and `-R name`. With `literal`, the text between
+    /// the brackets is already expanded.
     pub(crate) fn variable_test(
         &mut self,
         op: u8,
@@ -224,7 +225,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `-v name[subscript]` of one element.
+    /// Evaluates `-v name[subscript]` for one element.
     fn element_test(
         &mut self,
         base: &[u8],
@@ -237,7 +238,7 @@ impl Shell<'_> {
         let key = if literal && assoc {
             OwnedKey::Name(subscript.to_vec())
         } else if literal && quoted != subscript {
-            // What an expansion gave is not expanded again: nothing of it is active.
+            // The result of an expansion is not expanded again: no character in it is active.
             let index = arith::eval_text(self, &unquote_text(&quoted));
             OwnedKey::Index(index?)
         } else {
@@ -266,7 +267,8 @@ impl Shell<'_> {
     }
 }
 
-/// A subscript with what could be active in it behind backslashes, as bash 5.2 quotes it for `-v`.
+/// Returns a subscript with a backslash before every character that could be active, as bash 5.2
+/// quotes it for `-v`.
 fn quoted_subscript(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for byte in text {
@@ -280,7 +282,7 @@ fn quoted_subscript(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The same as arithmetic sees it: within double quotes some backslashes go.
+/// Removes the backslashes that arithmetic removes within double quotes.
 fn unquote_text(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.iter().peekable();
@@ -296,7 +298,7 @@ fn unquote_text(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The operand of `-v` as a trace shows it.
+/// Returns the operand of `-v` in the form that a trace shows.
 fn with_quoted_subscript(text: &[u8]) -> Cow<'_, [u8]> {
     let open = text.iter().position(|byte| *byte == b'[');
     let close = text.iter().rposition(|byte| *byte == b']');
@@ -314,7 +316,7 @@ fn with_quoted_subscript(text: &[u8]) -> Cow<'_, [u8]> {
 pub(crate) struct LastRegex(Option<(Vec<u8>, bool, Rc<Regex>)>);
 
 impl LastRegex {
-    /// The compiled pattern; `None` for an invalid one.
+    /// Returns the compiled pattern; `None` for an invalid one.
     fn get(&mut self, pattern: &[u8], nocase: bool, utf8: bool) -> Option<Rc<Regex>> {
         if let Some((p, n, re)) = &self.0
             && p == pattern
@@ -331,7 +333,7 @@ impl LastRegex {
     }
 }
 
-/// `text =~ pattern`, setting BASH_REMATCH; `None` for an invalid pattern.
+/// Performs `text =~ pattern` and sets BASH_REMATCH; `None` for an invalid pattern.
 pub(crate) fn regex_match(shell: &mut Shell<'_>, text: &[u8], pattern: &[u8]) -> Option<bool> {
     let o = shell.state.options.expand();
     let (nocase, utf8) = (o.nocasematch, !o.c_locale);
@@ -350,7 +352,7 @@ pub(crate) fn regex_match(shell: &mut Shell<'_>, text: &[u8], pattern: &[u8]) ->
     Some(matched)
 }
 
-/// What stands between the first bracket and the last byte, brackets or not.
+/// Returns the text between the first bracket and the last byte, which need not be a bracket.
 fn outer_brackets(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memchr(b'[', text)?;
     Some((&text[..at], text[at + 1..].strip_suffix(b"]")?))

@@ -14,7 +14,7 @@ use crate::state::traps::Trap;
 use crate::state::vars::OUTERMOST;
 
 impl Shell<'_> {
-    /// One round of a loop body: `Break` ends the loop with a result.
+    /// Handles the end of one round of a loop body: `Break` ends the loop with a result.
     fn loop_round(&mut self, r: Flow, status: &mut i32) -> ControlFlow<Flow> {
         match r {
             Ok(s) => {
@@ -48,7 +48,7 @@ impl Shell<'_> {
                 let skips_body = matches!(condition, Err(Unwind::Continue(n)) if n <= 1);
                 let mut value = 0;
                 if let ControlFlow::Break(r) = s.loop_round(condition, &mut value) {
-                    // What `break` there leaves is that of the last round.
+                    // The status after `break` there is that of the last round.
                     return r.map(|_| status);
                 }
                 if (value == 0) == w.until {
@@ -65,7 +65,7 @@ impl Shell<'_> {
         })
     }
 
-    /// The words a `for` or `select` goes over.
+    /// Returns the words that a `for` or `select` iterates over.
     fn loop_words(&mut self, f: &For) -> Result<Rc<Vec<Str>>, Unwind> {
         let Some(words) = &f.words else { return Ok(self.state.params.list().clone()) };
         self.budget.expansion_bytes = 0;
@@ -75,8 +75,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The loop variable; a nameref is pointed at the word instead of assigned through, but for
-    /// `select`.
+    /// Sets the loop variable. A nameref is pointed at the word instead of assigned through, except in `select`.
     fn set_loop_var(&mut self, name: &[u8], value: Str, points: bool) -> Result<bool, Unwind> {
         let mut nameref = points
             && self.state.vars.get(name).is_some_and(|v| v.attrs.has_any(Attributes::NAMEREF));
@@ -147,7 +146,7 @@ impl Shell<'_> {
         })
     }
 
-    /// POSIX mode ends for a bad name, but not `select`.
+    /// Reports a bad name. POSIX mode ends the shell for it, except in `select`.
     fn bad_loop_name(&mut self, f: &For, ends: bool) -> Flow {
         self.print_error(&[b"`", &f.name, b"': not a valid identifier"]);
         let options = &self.state.options;
@@ -266,7 +265,7 @@ impl Shell<'_> {
     }
 }
 
-/// The menu as bash lays it out: numbered, in columns that fit the width, with tabs between.
+/// Returns the menu in bash's layout: numbered, in columns that fit the width, with tabs between.
 fn menu_text(words: &[Str], columns: usize) -> Vec<u8> {
     let digits = |n: usize| n.to_string().len();
     let width = |w: &Str| String::from_utf8_lossy(w).chars().count();
@@ -297,7 +296,7 @@ fn menu_text(words: &[Str], columns: usize) -> Vec<u8> {
     out
 }
 
-/// From one column to another by tabs and blanks.
+/// Moves from one column to another by tabs and blanks.
 fn indent_to(out: &mut Vec<u8>, mut from: usize, to: usize) {
     while from < to {
         if to / 8 > from / 8 {

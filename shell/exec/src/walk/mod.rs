@@ -1,22 +1,22 @@
 //! Execution of the tree. The main match is here; each construct has a file of its own.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `simple` | simple commands: words, assignments, redirections, then who runs it |
+//! | `simple` | simple commands: words, assignments, redirections, then running the command |
 //! | `before` | assignments before a command and their scope |
 //! | `pipeline` | pipelines, `!`, `time`, PIPESTATUS, `set -e` |
-//! | `stages` | stages of a real pipeline: who runs where |
-//! | `bounded` | which code may run to its end before its reader starts |
+//! | `stages` | stages of a real pipeline: which one runs in which process |
+//! | `bounded` | code that may run to its end before its reader starts |
 //! | `loops` | `while`, `until`, `for`, `for ((`, `select`, `break`/`continue` |
 //! | `case` | `case` |
 //! | `cond` | `[[ ]]` |
-//! | `subshell` | `( )` and everything else that runs on a copy of the state |
+//! | `subshell` | `( )` and all other code that runs on a copy of the state |
 //! | `substitute` | `$( )` |
 //! | `background` | `&` and `coproc` |
 //! | `shipped` | code that a process was spawned for |
 //!
-//! Invariant: `set -e`, the ERR trap and PIPESTATUS are handled in one place, where a
-//! pipeline ends; `here.condition` says whether a condition is being evaluated.
+//! Invariant: `set -e`, the ERR trap and PIPESTATUS are handled in one place, where a pipeline
+//! ends; `here.condition` says whether a condition is being evaluated.
 
 mod background;
 mod before;
@@ -119,10 +119,10 @@ impl Shell<'_> {
         })
     }
 
-    /// A compound command with redirections.
+    /// Runs a compound command with redirections.
     fn redirected_compound(&mut self, c: &Command, negated: bool) -> Result<CommandEnd, Unwind> {
         let is_subshell = matches!(c.kind, CommandKind::Subshell(_));
-        // Otherwise messages tell the line of the last simple command, as bash's do.
+        // Otherwise messages show the line of the last simple command, as bash's do.
         if is_subshell {
             self.state.line = c.line;
         }

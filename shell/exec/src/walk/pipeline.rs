@@ -1,4 +1,4 @@
-//! Pipelines: `!`, `time`, PIPESTATUS, and what follows a failure (`set -e`, ERR trap).
+//! Pipelines: `!`, `time`, PIPESTATUS, and the consequences of a failure (`set -e`, ERR trap).
 
 use std::rc::Rc;
 
@@ -12,8 +12,8 @@ use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::state::traps::Trap;
 
-/// Whether a failure of this command is one that `set -e` looks at; compound commands
-/// had their say when the command inside of them failed.
+/// Returns whether a failure of this command counts for `set -e`. For compound commands, the
+/// failure of the command inside them has already counted.
 fn fails_by_itself(c: &Command) -> bool {
     matches!(
         c.kind,
@@ -34,7 +34,7 @@ struct RanStages {
     statuses: Option<Rc<Vec<i32>>>,
 }
 
-/// The line of a pipeline's first command.
+/// Returns the line of a pipeline's first command.
 fn first_line(p: &Pipeline) -> u32 {
     p.stages.first().map_or(0, |s| s.command.line)
 }
@@ -111,7 +111,8 @@ impl Shell<'_> {
         Ok(RanStages { status, begun, statuses: None })
     }
 
-    /// To bash a subshell that ends a pipeline fails twice: by itself, then as the pipeline.
+    /// Records a subshell that ends a pipeline, because in bash it fails twice: by itself, then as
+    /// the pipeline.
     fn note_last_subshell(
         &mut self,
         p: &Pipeline,
@@ -147,7 +148,7 @@ impl Shell<'_> {
         Ok(ran)
     }
 
-    /// A compound command failed before it began (a redirection).
+    /// Handles the failure of a compound command before its beginning (a redirection).
     pub(crate) fn failed_unless_checked(&mut self, c: &Command) -> Result<(), Unwind> {
         match fails_by_itself(c) {
             true => Ok(()),
@@ -155,19 +156,19 @@ impl Shell<'_> {
         }
     }
 
-    /// The body of a function, which fails by itself if it is a subshell, `((` or `[[`.
+    /// Runs the body of a function, which fails by itself if it is a subshell, `((` or `[[`.
     pub(crate) fn body_command(&mut self, c: &Command) -> Flow {
         self.run_counting(c, fails_by_itself(c), Self::run_command)
     }
 
-    /// A stage that runs in a copy of the state here: `((` and `[[` fail by themselves.
+    /// Runs a stage in a copy of the state here: `((` and `[[` fail by themselves.
     pub(crate) fn stage_command(&mut self, c: &Command) -> Flow {
         let counts = matches!(c.kind, CommandKind::Arith(_) | CommandKind::Cond(_));
         self.run_counting(c, counts, Self::run_command)
     }
 
-    /// The last stage with `lastpipe`, which fails as a pipeline of its own would; a subshell's
-    /// failure is reported with the pipeline's.
+    /// Runs the last stage with `lastpipe`, which fails as a pipeline of its own would; a
+    /// subshell's failure is reported with the pipeline's.
     pub(crate) fn last_stage(&mut self, c: &Command) -> Flow {
         let counts = fails_by_itself(c) && !matches!(c.kind, CommandKind::Subshell(_));
         self.run_counting(c, counts, |s, c| s.one_stage(c, false).map(|ran| ran.status))
@@ -189,7 +190,8 @@ impl Shell<'_> {
         Ok(status)
     }
 
-    /// A command failed where failure counts: the ERR trap if it was set before, then `set -e`.
+    /// Handles a failed command where failure counts: runs the ERR trap if it was set before, then
+    /// applies `set -e`.
     fn handle_failure(&mut self, status: i32, line: u32, trapped: bool) -> Result<(), Unwind> {
         if self.state.here.condition {
             return Ok(());

@@ -1,10 +1,10 @@
-//! Code that a process was spawned for: what a forked child would do between the fork and the
-//! command itself.
+//! Code that a process was spawned for: the steps that a forked child would take between the fork
+//! and the command itself.
 //!
-//! The outermost command is the process. So a subshell is no copy of the state within it: its
-//! traps are the process's, and signals sent to `$!` reach them. And what redirections of the
-//! command replace is closed: whoever reads the other end of a pipe would wait for the end of this
-//! process otherwise (`x=$({ server; } >/dev/null 2>&1 & echo started)`).
+//! The outermost command is the process. So a subshell is not a copy of the state within it: its
+//! traps are the process's, and signals sent to `$!` reach them. The descriptors that redirections
+//! of the command replace are closed, because a reader at the other end of a pipe would otherwise
+//! wait for the end of this process (`x=$({ server; } >/dev/null 2>&1 & echo started)`).
 
 use std::rc::Rc;
 
@@ -52,7 +52,7 @@ impl Shell<'_> {
         r
     }
 
-    /// `( )` as a process of its own.
+    /// Runs `( )` as a process of its own.
     fn process_subshell(&mut self, mut inner: CommandList) -> Flow {
         self.check_depth()?;
         self.enter_subshell();
@@ -63,7 +63,7 @@ impl Shell<'_> {
             Some(CommandKind::Simple(_) | CommandKind::Subshell(_)) => self.process_list(inner),
             _ => self.run_list(&inner),
         };
-        // What arrived during the last command comes before the EXIT trap.
+        // Signals that arrived during the last command come before the EXIT trap.
         let r = match self.run_pending_traps() {
             Ok(()) => r,
             Err(unwind) => Err(unwind),
@@ -79,7 +79,7 @@ fn is_simple(c: &Command) -> bool {
     matches!(c.kind, CommandKind::Simple(_))
 }
 
-/// The one stage a list consists of, if nothing is done with its status.
+/// Returns the one stage that a list consists of, if its status is used for nothing more.
 fn only_stage(list: &mut CommandList) -> Option<&mut PipelineStage> {
     let [ListItem { and_or, background: false, .. }] = list.items.as_mut_slice() else {
         return None;

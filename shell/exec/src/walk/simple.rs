@@ -34,11 +34,11 @@ pub struct DeclarationOperand<'c> {
 pub struct ExpandedWords<'c> {
     pub argv: Vec<Str>,
     pub operands: Vec<DeclarationOperand<'c>>,
-    /// The command is all that this process is for: nobody needs what its redirections replace.
+    /// The process exists for this command alone, so the descriptors that its redirections replace are not needed again.
     pub is_all_of_process: bool,
 }
 
-/// `set -k`: assignments behind the command's name are for its environment, too.
+/// Applies `set -k`: assignments behind the command's name also go to its environment.
 fn with_keywords(s: &SimpleCommand, line: u32) -> SimpleCommand {
     let mut out = SimpleCommand { words: Vec::new(), ..s.clone() };
     for w in &s.words {
@@ -53,7 +53,7 @@ fn with_keywords(s: &SimpleCommand, line: u32) -> SimpleCommand {
     out
 }
 
-/// A word as an assignment, if its source has that form.
+/// Returns a word as an assignment if its source has that form.
 fn keyword_assignment(word: &Word, line: u32) -> Option<Assignment> {
     let (WordPart::Literal(first), rest) = word.parts.split_first()? else { return None };
     let at = memchr::memchr(b'=', first)?;
@@ -63,7 +63,7 @@ fn keyword_assignment(word: &Word, line: u32) -> Option<Assignment> {
     };
     let (name, subscript) = match is_name(name) {
         true => (name, None),
-        // An element; that it cannot be set so is told later.
+        // An element. The error that it cannot be set this way comes later.
         false => match sh_syntax::parse::parse_parameter(name, &Default::default()) {
             Some((ParamName::Variable(_), Some(subscript))) => {
                 (&name[..memchr::memchr(b'[', name)?], Some(subscript))
@@ -88,8 +88,8 @@ fn keyword_assignment(word: &Word, line: u32) -> Option<Assignment> {
 
 impl Shell<'_> {
     pub(crate) fn run_simple(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
-        // Taken before anything else can run, because it is said of this command alone: a trap's action, a
-        // substitution and the body of a function have commands behind them.
+        // Taken before anything more can run, because it applies to this command alone: a trap's action, a substitution and the
+        // body of a function have commands behind them.
         let is_all_of_process = std::mem::take(&mut self.state.here.is_all_of_process);
         self.check_budgets()?;
         if self.state.options.has_set(SetOpt::NoExec) && !self.state.options.is_interactive() {
@@ -200,7 +200,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// A command without a command word: assignments stay, redirections are tried.
+    /// Runs a command without a command word: assignments stay, redirections are tried.
     fn assignments_only(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
         for a in &s.assignments {
             self.perform_assignment(a).map_err(|e| self.assignment_failed(e))?;
@@ -278,14 +278,14 @@ impl Shell<'_> {
         };
         if scoped {
             if persist {
-                // What the builtin did not unset stays, with its value as it is now.
+                // A variable that the builtin did not unset stays, with its current value.
                 for a in &s.assignments {
                     self.promote_variable(&a.name);
                 }
             }
             self.pop_scope();
         }
-        // A command that was abandoned leaves `$_` as what it ran made it.
+        // An abandoned command leaves `$_` as the commands that ran have set it.
         let abandoned = matches!(r, Err(Unwind::Discard(_)));
         if let Some(last) = argv.last().filter(|_| !abandoned) {
             self.state.last_arg = last.clone();
@@ -299,7 +299,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `%job`: what `fg %job` does, before any redirection.
+    /// Runs `%job` as `fg %job`, before any redirection.
     fn job_command(&mut self, words: &ExpandedWords<'_>) -> Flow {
         let mut argv = vec![Rc::new(b"fg".to_vec())];
         argv.extend(words.argv.iter().cloned());
@@ -368,7 +368,8 @@ impl Shell<'_> {
         r
     }
 
-    /// The redirections of a command. What expansions in a program's assign is its own process's, too.
+    /// Performs the redirections of a command. For a program, assignments in their expansions belong to the program's own
+    /// process, too.
     fn redirect_found(
         &mut self,
         found: &ResolvedCommand,

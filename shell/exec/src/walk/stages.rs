@@ -61,7 +61,7 @@ impl Shell<'_> {
         Ok(statuses)
     }
 
-    /// The last stage: a program is spawned, shell code runs here on a copy of the state.
+    /// Runs the last stage: a program is spawned, shell code runs here on a copy of the state.
     fn final_stage(
         &mut self,
         c: &Command,
@@ -88,7 +88,7 @@ impl Shell<'_> {
         }))
     }
 
-    /// The last stage with `lastpipe`: it runs in the shell itself.
+    /// Runs the last stage with `lastpipe` in the shell itself.
     fn stage_in_shell(
         &mut self,
         c: &Command,
@@ -103,7 +103,7 @@ impl Shell<'_> {
         r
     }
 
-    /// The DEBUG trap of a stage runs in the shell itself, unless the stage inherits it.
+    /// Runs the DEBUG trap of a stage in the shell itself, unless the stage inherits it.
     fn stage_debug_trap(&mut self, c: &Command) -> Result<(), Unwind> {
         if !self.state.here.running.has(Trap::Debug) {
             self.note_stage(c);
@@ -119,7 +119,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// What `BASH_COMMAND` shows in the shell itself behind the stages.
+    /// Sets the text that `BASH_COMMAND` shows in the shell itself after the stages.
     pub(crate) fn note_stage(&mut self, c: &Command) {
         match c.kind {
             CommandKind::Simple(_) if self.mentions.commands => {
@@ -186,7 +186,7 @@ impl Shell<'_> {
         (started, Some(read))
     }
 
-    /// What is special about a subshell that is a stage.
+    /// Performs the steps that only a subshell as a stage needs.
     fn begin_stage(&mut self, command: &Command) {
         if ends_silently(command) {
             self.enter_context(CommandContext::SilentStage);
@@ -199,7 +199,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A subshell that is a stage is one level, not two.
+    /// Counts a subshell that is a stage as one level, not two.
     pub(crate) fn count_once(&mut self, command: &Command) {
         if matches!(command.kind, CommandKind::Subshell(_)) {
             self.state.ids.count_once();
@@ -219,7 +219,7 @@ impl Shell<'_> {
             .collect()
     }
 
-    /// Whether the command is a program for sure: a literal name that is neither builtin nor function.
+    /// Returns whether the command is certainly a program: a literal name that is neither builtin nor function.
     pub(crate) fn is_external(&self, c: &sh_syntax::ast::Command) -> bool {
         let CommandKind::Simple(s) = &c.kind else { return false };
         match s.words.first() {
@@ -245,7 +245,7 @@ fn ends_silently(c: &Command) -> bool {
     )
 }
 
-/// The word's text if nothing in it is expanded.
+/// Returns the word's text if nothing in it is expanded.
 pub(crate) fn literal_text(w: &sh_syntax::ast::Word) -> Option<&[u8]> {
     use sh_syntax::ast::WordPart;
     match w.parts.as_slice() {
@@ -264,7 +264,7 @@ pub(crate) fn literal_text(w: &sh_syntax::ast::Word) -> Option<&[u8]> {
     }
 }
 
-/// The command of a stage before `|&`, which is `2>&1 |`: after the command's own redirections.
+/// Returns the command of a stage before `|&`, which is `2>&1 |`: the redirection comes after the command's own.
 fn with_stderr(command: &Command) -> Command {
     let mut command = command.clone();
     let one = WordPart::Literal(Rc::new(b"1".to_vec()));

@@ -1,7 +1,7 @@
 //! Code that runs on a copy of the state: `( )`, command substitutions, stages of pipelines.
 //!
-//! There is no fork: the state is swapped for a copy, the code runs in this process, and
-//! the original comes back. What the system keeps per process (pid, umask, directory) is
+//! There is no fork: the state is swapped for a copy, the code runs in this process, and the
+//! original comes back. The values that the system keeps per process (pid, umask, directory) are
 //! part of the state, so nothing leaks.
 
 use sh_syntax::ast::CommandList;
@@ -46,14 +46,14 @@ impl Shell<'_> {
         status
     }
 
-    /// What changes at the beginning of a subshell. The loops around it are still counted in a
+    /// Changes the state for the beginning of a subshell. The loops around it still count in a
     /// substitution, which `break` and `continue` leave, and for a simple command.
     pub(crate) fn enter_subshell(&mut self) {
         let pid = self.state.ids.pseudo_pid(self.children.next_pseudo());
         self.state.enter_subshell(pid);
     }
 
-    /// The exit status of a subshell, after its EXIT trap.
+    /// Returns the exit status of a subshell, after its EXIT trap.
     pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
         let status = match r {
             Ok(s) => s,
@@ -66,7 +66,7 @@ impl Shell<'_> {
         self.run_exit_trap(status)
     }
 
-    /// Command substitutions do not inherit `set -e` (bash manual 3.7.3), nor `set -v`.
+    /// Drops `set -e` (bash manual 3.7.3) and `set -v`, which command substitutions do not inherit.
     pub(crate) fn drop_options(&mut self) {
         self.state.options.switch_set(SetOpt::Verbose, false);
         if !self.state.options.has_shopt(ShOpt::InheritErrExit)

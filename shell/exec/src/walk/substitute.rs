@@ -44,7 +44,7 @@ impl Shell<'_> {
                 None => s.run_list(&sub.body),
                 Some(text) => s.run_text(SourceText { text, line, kind: TextKind::Substitution }),
             };
-            // Given up on, a substitution has failed, whatever failed before it.
+            // An abandoned substitution has failed, regardless of an earlier failure.
             match r {
                 Err(Unwind::Discard(_)) => Err(Unwind::Discard(1)),
                 r => r,
@@ -59,7 +59,7 @@ impl Shell<'_> {
         Ok(self.trim_newlines(take_buffer(buffer)))
     }
 
-    /// What `f` writes to standard output, in a subshell.
+    /// Runs `f` in a subshell and returns its standard output.
     pub(crate) fn capture_output(
         &mut self,
         f: impl FnOnce(&mut Self) -> Flow,
@@ -74,8 +74,8 @@ impl Shell<'_> {
         Ok(take_buffer(buffer))
     }
 
-    /// `set -v` shows a substitution that begins as `$(< file)` does: bash reads it to see whether
-    /// it is one.
+    /// Prints a substitution that begins as `$(< file)` does under `set -v`, because bash reads it
+    /// to see whether it has that form.
     fn echo_input_redirect(&mut self, sub: &CommandSub) {
         let mut text = Vec::new();
         sh_syntax::print::print_substitution(&mut text, &sub.body);
@@ -85,7 +85,8 @@ impl Shell<'_> {
         }
     }
 
-    /// The body as text where aliases could change its meaning: they are expanded when it runs.
+    /// Returns the body as text where aliases could change its meaning: they are expanded when it
+    /// runs.
     pub(crate) fn text_with_aliases(&self, body: &CommandList) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         let expands = self.state.options.has_shopt(ShOpt::ExpandAliases);
@@ -112,8 +113,8 @@ impl Shell<'_> {
         out
     }
 
-    /// `$(< file)`; `None` if the body has another form after all. Where the shell is to exit on
-    /// errors, a file that cannot be read is one, whatever the command around it.
+    /// Reads the file of `$(< file)`; `None` if the body has another form. If the shell exits on
+    /// errors, an unreadable file is such an error, regardless of the command around it.
     fn read_file_sub(&mut self, sub: &CommandSub) -> Result<Option<Vec<u8>>, Unwind> {
         let [item] = sub.body.items.as_slice() else { return Ok(None) };
         let [stage] = item.and_or.first.stages.as_slice() else { return Ok(None) };
@@ -158,7 +159,7 @@ impl Shell<'_> {
     }
 }
 
-/// What a buffer holds, without a copy if nobody else has it.
+/// Returns the content of a buffer, without a copy if this is its only owner.
 pub(super) fn take_buffer(buffer: Buffer) -> Vec<u8> {
     match Rc::try_unwrap(buffer) {
         Ok(cell) => cell.into_inner(),

@@ -30,7 +30,7 @@ impl Shell<'_> {
     }
 }
 
-/// What a pipeline used: of time, and of CPU time by the shell and by children that ended.
+/// The time used by a pipeline: elapsed time, and CPU time of the shell and of children that ended.
 #[derive(Clone, Copy)]
 struct TimeUsage {
     real: Duration,
@@ -49,7 +49,7 @@ impl TimeUsage {
     }
 }
 
-/// The text of `TIMEFORMAT`: `%[digits][l]R` and so on (bash manual 5.2).
+/// Formats times by `TIMEFORMAT`: `%[digits][l]R` and so on (bash manual 5.2).
 fn render_times(format: &[u8], used: TimeUsage) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -87,7 +87,7 @@ fn render_times(format: &[u8], used: TimeUsage) -> Vec<u8> {
     out
 }
 
-/// A time with so many digits behind the point; `long`: as `1m2.003s`.
+/// Formats a time with so many digits behind the point; with `long`, as in `1m2.003s`.
 fn seconds_text(time: Duration, precision: usize, long: bool) -> Vec<u8> {
     let (whole, micros) = (time.as_secs(), time.subsec_micros());
     let mut out = match long {
