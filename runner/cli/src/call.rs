@@ -1,4 +1,4 @@
-//! What all commands share that run something.
+//! The parts shared by all commands that run something.
 
 use crate::args::grants::CallArgs;
 use crate::args::stored::ImageArg;
@@ -14,7 +14,7 @@ use wasibox::{
     PoolOptions, SandboxError, Session,
 };
 
-/// The failure that an error is.
+/// Converts an error to a failure with its exit status.
 pub fn failure_from(e: Error) -> CliFailure {
     let status = match &e {
         Error::Sandbox(SandboxError::NotFound(_)) => 127,
@@ -24,27 +24,27 @@ pub fn failure_from(e: Error) -> CliFailure {
     CliFailure::new(status, e)
 }
 
-/// An engine for one session.
+/// Opens an engine for one session.
 ///
 /// # Errors
-/// No image, or one that cannot be opened.
+/// If there is no image, or it cannot be opened.
 pub fn open_engine(image: &ImageArg, require_walls: bool) -> Result<Engine, CliFailure> {
     engine_of(image.path()?, require_walls)
 }
 
-/// The same for an image that is named.
+/// Opens an engine on the given image.
 ///
 /// # Errors
 /// As [`open_engine`].
 pub fn engine_of(image: PathBuf, require_walls: bool) -> Result<Engine, CliFailure> {
     let mut pool = PoolOptions::new(&image);
-    // One worker is made when the call begins, and none after it.
+    // One worker is made when the call begins, and no more after it.
     (pool.warm, pool.progress, pool.require_walls) = (0, compile_progress(), require_walls);
     let options = EngineOptions { pool, awake: 1, idle: None, ..EngineOptions::new(image) };
     Ok(Engine::new(options)?)
 }
 
-/// Tells if a session goes on with another image than it was begun with.
+/// Tells the user if a session continues with another image than the one it began with.
 pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
     if let Some(begun) = begun.filter(|begun| *begun != engine.digest()) {
         let short = |d: Digest| d.to_string().chars().take(12).collect::<String>();
@@ -56,7 +56,7 @@ pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
     }
 }
 
-/// Tells of what a zip has no words for, a few of many.
+/// Tells the user which paths the zip format could not represent, up to a limit.
 pub fn tell_left_out(session: &Session) {
     const TOLD: usize = 20;
     let left = session.workspace_left_out();
@@ -68,7 +68,7 @@ pub fn tell_left_out(session: &Session) {
     }
 }
 
-/// A command as the options have it.
+/// Makes the command that the options describe.
 pub fn prepare_exec(mut exec: Exec, call: &CallArgs, limits: &Limits) -> Exec {
     exec.env = call.env.clone();
     exec.cwd = call.cwd.clone();
@@ -82,7 +82,7 @@ pub fn prepare_exec(mut exec: Exec, call: &CallArgs, limits: &Limits) -> Exec {
     exec
 }
 
-/// Tells what became of a call, beside what it has written itself.
+/// Reports the outcome of a call, apart from its own output.
 ///
 /// # Errors
 /// If standard output cannot be written.
@@ -97,8 +97,8 @@ pub fn print_outcome(outcome: &Outcome, json: bool, limits: &Limits) -> Result<(
     Ok(())
 }
 
-/// What to tell about a limit that ended the command. A limit that the command was
-/// told of itself (memory, processes) is its own to report.
+/// Returns the message about a limit that ended the command. Limits that the command notices as
+/// errors (memory, processes) are left for it to report.
 fn explain_limit(limit: LimitHit, limits: &Limits) -> Option<String> {
     Some(match limit {
         LimitHit::Timeout => {
@@ -142,21 +142,22 @@ fn explain_limit(limit: LimitHit, limits: &Limits) -> Option<String> {
     })
 }
 
-/// The signals by which users end programs. Sockets for them must be had before a jail closes.
+/// Registers the signals by which users end programs. Must be called before a jail closes, because
+/// it needs sockets.
 ///
 /// # Errors
-/// If the system has no more descriptors.
+/// If the system has no descriptors left.
 pub fn take_signals() -> Result<Signals, CliFailure> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     Ok(Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?)
 }
 
-/// Which call is running, if one is: an odd number, another one for each.
+/// The number of the running call: odd while a call runs, and different for each.
 #[derive(Clone, Default)]
 pub struct RunningCall(Arc<AtomicU64>);
 
 impl RunningCall {
-    /// Does what runs.
+    /// Runs `act` as a call.
     pub fn run_during<T>(&self, act: impl FnOnce() -> T) -> T {
         self.0.fetch_add(1, Ordering::SeqCst);
         let done = act();
@@ -165,8 +166,9 @@ impl RunningCall {
     }
 }
 
-/// Ends calls when signals come. Ctrl-C leaves this process and the session; a second one while the
-/// call is still ending, and all other signals, end the process, and the worker with it.
+/// Ends calls when signals arrive. Ctrl-C keeps this process and the session alive; a second one
+/// while the call is still ending, and all other signals, end this process together with its
+/// worker.
 pub fn watch_signals(mut signals: Signals, interrupt: Interrupt, running: RunningCall) {
     use signal_hook::consts::SIGINT;
     std::thread::spawn(move || {

@@ -1,10 +1,10 @@
-//! `runner doctor`: which walls this host has.
+//! `runner doctor`: reports which walls this host has.
 
 use crate::{CliFailure, print_text};
 use wasibox::{Wall, Walls};
 
-/// Closes a jail around a process of this program, and tells what stands. The status is 1 if
-/// a wall is missing.
+/// Closes a jail around a process of this program, and reports which walls stand. The status is 1
+/// if a wall is missing.
 pub fn run() -> Result<u8, CliFailure> {
     let own = std::env::current_exe().map_err(|e| CliFailure::new(125, e))?;
     let walls = wasibox::probe_walls(&own).map_err(|e| CliFailure::new(125, e))?;

@@ -12,10 +12,10 @@ use wasibox_actions::{Client, Machine, MachineOptions, Registry};
 use wasibox_http::{Door, LogLevel, Serve, Tokens};
 use wasibox_mcp::{RootsMode, ToolServers};
 
-/// The session of a client at standard input, in a store.
+/// The name in the store of the session for a client on standard input.
 const MAIN: &str = "main";
 
-/// Serves a client by the Model Context Protocol, or many by HTTP.
+/// Serves one client by the Model Context Protocol, or many by HTTP.
 pub fn run_mcp(args: &McpArgs) -> Result<u8, CliFailure> {
     let (machine, registry, _servers) = open_machine(&args.door, 8)?;
     if let Some(listen) = args.http {
@@ -40,7 +40,7 @@ pub fn run_mcp(args: &McpArgs) -> Result<u8, CliFailure> {
     Ok(0)
 }
 
-/// Serves many by HTTP, with tokens.
+/// Serves many clients by HTTP, with tokens.
 pub fn run_serve(args: &ServeArgs) -> Result<u8, CliFailure> {
     let tokens = Tokens::read(&args.token_file).map_err(|e| CliFailure::new(2, e))?;
     let log = LogLevel::from_name(&args.log)
@@ -57,7 +57,7 @@ pub fn run_serve(args: &ServeArgs) -> Result<u8, CliFailure> {
         .map_err(|e| CliFailure::new(125, e))
 }
 
-/// Sessions, the tools of their clients, and the servers whose tools their guests may call.
+/// Sessions, the tools of their clients, and the servers whose tools guests may call.
 type Served = (Machine, Arc<Registry>, Option<ToolServers>);
 
 fn open_machine(args: &DoorArgs, awake: usize) -> Result<Served, CliFailure> {

@@ -18,15 +18,15 @@ use std::time::Duration;
 use wasibox::watchdog::{self, LastWords};
 use wasibox::{Action, Error, Exec, Image, Interrupt, LimitHit, Outcome, Policy, Session};
 
-/// How long the sandbox may take to end after a signal before the process just goes.
+/// The time that the sandbox may take to end after a signal; after that the process exits anyway.
 const GRACE: Duration = Duration::from_millis(300);
-/// How long it may take to end a command after its time limit.
+/// The time that the sandbox may take to end a command after its time limit.
 const HELD_UP: Duration = Duration::from_secs(5);
-/// A limit of time in which a program may be compiled, too; all programs take a minute on two idle cores.
+/// A time limit that leaves time for compiling a program; all programs take a minute on two idle cores.
 const AMPLE: Duration = Duration::from_secs(600);
 
-/// Runs a command and ends this process with its status. Never returns normally if a
-/// command ran: nothing needs to be torn down but by the system.
+/// Runs a command and ends this process with its status. Does not return if a command ran, because the system does all the
+/// cleanup.
 pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     let (path, argv) = o.image_and_command()?;
     let GrantSettings { policy, require_walls, tools_from, .. } = o.grants.grant_settings()?;
@@ -61,8 +61,8 @@ pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     end_process(outcome.exit_code.into())
 }
 
-/// Runs a command in a worker, so that this process can save and apply what it has changed of a workspace, make the
-/// requests that it may make, call its tools, and listen for it.
+/// Runs a command in a worker, so that this process can save and apply the changes to a workspace, send the command's requests,
+/// call its tools, and listen for it.
 fn in_worker(
     o: &ExecArgs,
     image: PathBuf,
@@ -92,26 +92,26 @@ fn in_worker(
     Ok(outcome.exit_code)
 }
 
-/// Ends the process at once. Guest threads may still be on their way out: running exit handlers and
-/// unmapping code under them could end in a fault instead of the status. Nothing is flushed: who
-/// prints does that, and may hold standard output's lock while nobody reads it.
+/// Ends the process at once. Guest threads may still be ending, and running exit handlers or unmapping code under them could
+/// cause a fault instead of the status. Nothing is flushed: output is flushed where it is written, and a thread may hold standard
+/// output's lock while its reader is stuck.
 fn end_process(status: i32) -> ! {
     signal_hook::low_level::exit(status)
 }
 
-/// The program of the image that runs a command. Of a command that the image does not have, it is the shell's, because
-/// that is what will tell of it, or run a script.
+/// Returns the program of the image that runs a command. For a command that the image does not have, this is the shell's, because
+/// the shell will report it, or run a script.
 fn called_program(image: &Image, argv: &[OsString]) -> Option<String> {
     let name = argv.first().map(Path::new).and_then(Path::file_name).unwrap_or_default();
     let find = |name: &OsStr| image.commands().iter().find(|c| *c.name == *name);
     find(name).or_else(|| find("sh".as_ref())).map(|command| command.atom.clone())
 }
 
-/// Compiles what is not kept, in processes of their own, because behind the jail nothing can be kept.
+/// Compiles code that is not kept yet, in separate processes, because nothing can be kept behind the jail.
 ///
-/// The program that is called comes first, and this waits for it; the others are compiled meanwhile, and who needs one
-/// waits for the process that compiles it. With a short limit of time (`is_patient` is false) all are waited for, because
-/// the time is the command's.
+/// The program of the command comes first, and this waits for it. The others are compiled in the background, and a process that
+/// needs one waits for the process that compiles it. With a short time limit (`is_patient` is false) this waits for all of them,
+/// because the limit is meant for the command alone.
 fn make_ready(
     image: &Path,
     unready: &[String],
@@ -131,7 +131,7 @@ fn make_ready(
     };
     let failed = |e| CliFailure::new(125, e);
     let called = called.filter(|called| unready.iter().any(|name| name == called));
-    // What a process could not do, this one tells of when it tries.
+    // If the process fails, this one reports the error when it tries the same.
     if !is_patient {
         return compile(None).status().map(drop).map_err(failed);
     }
@@ -139,14 +139,14 @@ fn make_ready(
         compile(Some(called)).status().map_err(failed)?;
     }
     for name in unready.iter().filter(|name| Some(name.as_str()) != called) {
-        // A group of its own: Ctrl-C is for the command, and what is compiled stays.
+        // In a process group of its own, because Ctrl-C is meant for the command, and compiled code is kept.
         let mut other = compile(Some(name));
         other.stderr(Stdio::null()).process_group(0).spawn().map_err(failed)?;
     }
     Ok(())
 }
 
-/// Has the system end this process if nothing else does in time.
+/// Makes the system end this process if nothing else does in time.
 fn arm_watchdog(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure> {
     let Some(after) = timeout.and_then(|t| t.checked_add(HELD_UP)) else { return Ok(()) };
     let outcome = Outcome {
@@ -165,7 +165,7 @@ fn arm_watchdog(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure>
     watchdog::arm_watchdog(after, words).map_err(|e| CliFailure::new(125, e))
 }
 
-/// Ends the guest and this process when a signal comes.
+/// Ends the guest and this process when a signal arrives.
 fn watch_signals(mut signals: Signals, interrupt: Interrupt) {
     use signal_hook::consts::SIGINT;
     std::thread::spawn(move || {

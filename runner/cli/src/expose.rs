@@ -1,4 +1,4 @@
-//! `--expose`: ports of the session's loopback at ports of the host's.
+//! `--expose`: forwards ports of the host to ports of the session's loopback.
 
 use crate::CliFailure;
 use std::io::{Read, Write};
@@ -8,14 +8,14 @@ use wasibox::Session;
 
 const PART: usize = 64 << 10;
 
-/// A port of the session, and where on the host.
+/// A port of the session, and its port on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExposedPort {
     port: u16,
     host: u16,
 }
 
-/// A text that is none.
+/// A malformed text.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("it is PORT or PORT:HOSTPORT, each from 1 to 65535")]
 pub struct ExposeTextError;
@@ -30,10 +30,10 @@ impl FromStr for ExposedPort {
     }
 }
 
-/// Listens for all of them, until this process ends.
+/// Listens on all ports until this process ends.
 ///
 /// # Errors
-/// If a port of the host cannot be had.
+/// If a port of the host is not available.
 pub fn listen_all(session: &Session, all: &[ExposedPort]) -> Result<(), CliFailure> {
     for exposed in all {
         let at = (Ipv4Addr::LOCALHOST, exposed.host);
@@ -42,7 +42,7 @@ pub fn listen_all(session: &Session, all: &[ExposedPort]) -> Result<(), CliFailu
         let listener = TcpListener::bind(at).map_err(cannot)?;
         let (session, port) = (session.clone(), exposed.port);
         let serve = move || {
-            // One that has gone before it was accepted is nobody's business.
+            // A connection that was closed before it was accepted is skipped.
             for outside in listener.incoming().flatten() {
                 let session = session.clone();
                 let one = move || forward_connection(&session, port, outside);
@@ -58,13 +58,13 @@ fn port_thread() -> std::thread::Builder {
     std::thread::Builder::new().stack_size(256 << 10)
 }
 
-/// Who comes while nobody listens inside is turned away by the end of the connection.
+/// Forwards a connection. If no server listens inside, the connection is closed.
 fn forward_connection(session: &Session, port: u16, outside: TcpStream) {
     let Ok(inside) = session.connect(port) else { return };
     let (Ok(from), Ok(to)) = (outside.try_clone(), inside.try_clone()) else { return };
     let inwards = move || {
         copy_stream(&from, &to);
-        // It may have ended by itself.
+        // The connection may have ended by itself.
         let _ = to.shutdown(Shutdown::Write);
     };
     if port_thread().spawn(inwards).is_ok() {

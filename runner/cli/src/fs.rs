@@ -1,4 +1,4 @@
-//! `runner fs ...`: a session's files by the host.
+//! `runner fs ...`: access to a session's files from the host.
 
 use crate::args::fs::{FsCommand as Command, FsSessionArgs};
 use crate::message::{escape_text, json_shown};
@@ -11,17 +11,17 @@ use wasibox::files::{
 };
 use wasibox::{Error, Session};
 
-/// Bytes that go in one request.
+/// Maximum number of bytes in one request.
 const PART: u64 = 4 << 20;
 
-/// Does a command.
+/// Runs a command.
 pub fn run(command: Command) -> Result<u8, CliFailure> {
     let of = command.session_of();
     let sessions = call::open_engine(&of.image, false)?.sessions(of.named.store.open()?);
     let session = sessions.session(&of.named.name, of.workspace.policy())?;
     let request = match &command {
         Command::Read { lines: false, of, path, .. } if !of.json => {
-            // A terminal obeys no file.
+            // A terminal must not obey a file.
             let mut filter =
                 std::io::stdout().is_terminal().then(wasibox::terminal::Filter::default);
             return download_file(&session, path, &mut |bytes| match &mut filter {
@@ -103,7 +103,7 @@ fn path_failure(path: &Path, e: &std::io::Error) -> CliFailure {
     CliFailure::new(125, format!("{}: {e}", path.display()))
 }
 
-/// What cannot be done with files is the asker's affair, as of any tool: status 1.
+/// Sends a request to the session. An error about a file is the user's, as with any tool: status 1.
 fn ask_session(session: &Session, request: &Request) -> Result<Answer, CliFailure> {
     session.files(request).map_err(|e| match e {
         Error::Files(e) => CliFailure::new(1, e),
@@ -158,7 +158,7 @@ fn upload_file(
     }
 }
 
-/// Prints an answer; the status.
+/// Prints an answer, and returns the status.
 fn print_answer(of: &FsSessionArgs, answer: &Answer) -> Result<u8, CliFailure> {
     if of.json {
         let json = serde_json::to_string(answer).map_err(|e| CliFailure::new(125, e))?;
@@ -234,7 +234,7 @@ fn print_answer(of: &FsSessionArgs, answer: &Answer) -> Result<u8, CliFailure> {
     Ok(status)
 }
 
-/// An entry, as `ls -l` has it.
+/// Returns an entry in the format of `ls -l`.
 fn entry_line(e: &FileEntry) -> String {
     let kind = match e.kind {
         FileEntryKind::File => '-',

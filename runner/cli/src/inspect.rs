@@ -17,7 +17,7 @@ fn hex_text(b: &[u8]) -> String {
     b.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Prints what an image holds, after checking it against its digests.
+/// Prints the contents of an image, after checking it against its digests.
 pub fn inspect_image(path: &Path, json: bool) -> Result<u8, CliFailure> {
     let image = open_image(path)?;
     image.verify().map_err(|e| CliFailure::new(125, e))?;
@@ -87,7 +87,7 @@ pub fn inspect_image(path: &Path, json: bool) -> Result<u8, CliFailure> {
     Ok(0)
 }
 
-/// Compiles every program of an image that this machine has no code for yet, and packs or writes what it is asked for of that.
+/// Compiles every program of an image for which this machine has no code yet, and packs or writes the results as requested.
 pub fn compile_image(args: &CompileArgs) -> Result<u8, CliFailure> {
     let CompileArgs { image, program, bundle, memories } = args;
     let path = &image.path()?;

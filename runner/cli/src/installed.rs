@@ -1,18 +1,18 @@
-//! This program as a package for Python or Node has it: the name by which it is called, and the package's image.
+//! The program as part of a package for Python or Node: its name, and the package's image.
 //!
-//! A package has the program as `wasibox/…/runner`, and its image, compressed, in the folder of another package beside
-//! `wasibox`. The image is unpacked at its first use into the folder that the packages' libraries use, too.
+//! A package has the program as `wasibox/…/runner`, and its compressed image in the folder of another package beside `wasibox`.
+//! On first use the image is unpacked into the folder that the packages' libraries use as well.
 
 use crate::{CliFailure, progress};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// The variable that names the folder with the compressed image, where it does not lie beside the package.
+/// The environment variable that names the folder with the compressed image if it is not beside the package.
 const VARIABLE: &str = "WASIBOX_BUNDLE";
-/// Where the image's package has it: that for Python, that for Node.
+/// The image's folder: in the package for Python, in that for Node.
 const FOLDERS: [&str; 2] = ["wasibox_image/data", "wasibox-image/wasibox_image/data"];
 
-/// The name for messages and examples: `wasibox`, if that is what the user has called, else `runner`.
+/// Returns the name for messages and examples: `wasibox` if the user has called it by that name, otherwise `runner`.
 pub fn name() -> &'static str {
     static NAME: LazyLock<&str> = LazyLock::new(|| {
         let called = std::env::args_os().next().map(PathBuf::from);
@@ -25,12 +25,12 @@ fn name_of(called: &Path) -> &'static str {
     if called.file_name().is_some_and(|name| name == "wasibox") { "wasibox" } else { "runner" }
 }
 
-/// A text of ours in which the program is called `runner`, with the name that the user knows.
+/// Returns a text in which the name `runner` is replaced by the name that the user knows.
 pub fn with_program_name(text: &str) -> String {
     replace_word(text, "runner", name())
 }
 
-/// Replaces a word; `_` and `-` belong to words.
+/// Replaces a word; `_` and `-` count as parts of words.
 fn replace_word(text: &str, word: &str, with: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let mut out = String::with_capacity(text.len());
@@ -69,9 +69,10 @@ pub fn packaged_image() -> Result<Option<PathBuf>, CliFailure> {
     })
 }
 
-/// The folder with the compressed image beside the package that `program` is in.
+/// Returns the folder with the compressed image beside the package that contains `program`.
 fn bundle_beside(program: &Path) -> Option<PathBuf> {
-    // `site-packages` of `site-packages/wasibox/bin/runner`, `node_modules` of `node_modules/wasibox/native/runner`.
+    // For example, `site-packages` of `site-packages/wasibox/bin/runner`, or `node_modules` of
+    // `node_modules/wasibox/native/runner`.
     let package = program.parent()?.parent()?;
     let all = package.parent().filter(|_| package.file_name().is_some_and(|n| n == "wasibox"))?;
     FOLDERS.iter().map(|f| all.join(f)).find(|folder| folder.is_dir())
@@ -114,7 +115,7 @@ mod tests {
             std::fs::create_dir_all(all.join(bundle)).unwrap();
             assert_eq!(bundle_beside(&all.join(program)), Some(all.join(bundle)));
         }
-        // Nothing is looked for around programs that are in no package.
+        // Nothing is searched for around programs outside packages.
         assert_eq!(bundle_beside(&all.join("site/other/bin/runner")), None);
         assert_eq!(bundle_beside(&all.join("site/runner")), None);
         assert_eq!(bundle_beside(Path::new("/runner")), None);

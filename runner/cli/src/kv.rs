@@ -6,10 +6,10 @@ use crate::{CliFailure, print_bytes, print_text};
 use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 
-/// Longest value; the store says so, too.
+/// Maximum size in bytes of a value; the store enforces the same limit.
 const MAX: u64 = 64 << 20;
 
-/// Does a command.
+/// Runs a command.
 pub fn run(command: Command) -> Result<u8, CliFailure> {
     match command {
         Command::Get { store, name, key } => {
@@ -17,7 +17,7 @@ pub fn run(command: Command) -> Result<u8, CliFailure> {
                 return Err(missing_key(&key));
             };
             if std::io::stdout().is_terminal() {
-                // As whoever made the store wanted it, but for what a terminal would obey.
+                // The value is printed unchanged, except for sequences that a terminal would obey.
                 value = wasibox::terminal::Filter::default().filter_bytes(&value);
                 value.push(b'\n');
             }

@@ -1,26 +1,26 @@
-//! The command line: turns arguments into actions on sessions and stores.
+//! The command line: converts arguments to actions on sessions and stores.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `args` | the grammar, by clap's derive; what is said of mistakes |
+//! | `args` | the grammar, by clap's derive; messages about mistakes |
 //! | `values` | sizes, times, mounts, variables |
 //! | `exec` | `runner exec`: one command in this process, with a jail around it |
 //! | `run_json` | `runner run-json`: a zip and a program in it, as one request |
-//! | `call` | what all that runs something shares: engine, signals, words for limits and errors |
+//! | `call` | the parts shared by all commands that run something: engine, signals, messages about limits and errors |
 //! | `session` | `runner session ...`, a file for each kind of command |
 //! | `door` | `runner mcp`, `runner serve` |
 //! | `snapshot`, `kv`, `fs` | `runner snapshot ...`, `runner kv ...`, `runner fs ...` |
 //! | `shell` | `runner shell` |
 //! | `inspect`, `doctor` | `runner inspect` and `runner compile`, `runner doctor` |
-//! | `installed` | the program as a package has it: its name, its image |
+//! | `installed` | the program as part of a package: its name, its image |
 //! | `manual` | `runner completions` and `runner man` |
 //! | `tools` | tools of other servers for guests |
-//! | `message`, `table` | what the runner itself says, how names and times are shown in it |
-//! | `progress` | how far long work is, on a terminal |
+//! | `message`, `table` | the runner's own messages, and the format of names and times in them |
+//! | `progress` | progress of long operations, on a terminal |
 //!
-//! Statuses of its own: 2 for a wrong command line, 125 if the sandbox cannot be made or a store cannot
-//! be used, 126 and 127 for a command that cannot be run or found, 124 after the time limit, 130
-//! after Ctrl-C; 1 for what is not there or not whole. Anything else is the command's.
+//! Its own exit statuses: 2 for a wrong command line, 125 if the sandbox cannot be made or a store cannot be used, 126 and 127
+//! for a command that cannot be run or found, 124 after the time limit, 130 after Ctrl-C; 1 for something missing or damaged. Any
+//! other status is the command's.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -47,7 +47,7 @@ mod values;
 use args::{CliCommand, CliRequest};
 use std::process::ExitCode;
 
-/// A message for the user, and the status that goes with it.
+/// A message for the user, and its exit status.
 #[derive(Debug)]
 struct CliFailure {
     status: u8,
@@ -60,7 +60,7 @@ impl CliFailure {
         CliFailure { status, text: text.to_string(), is_usage: false }
     }
 
-    /// A wrong command line.
+    /// Makes the failure for a wrong command line.
     fn usage(text: impl std::fmt::Display) -> CliFailure {
         CliFailure { is_usage: true, ..CliFailure::new(2, text) }
     }
@@ -90,7 +90,7 @@ fn main() -> ExitCode {
         return wasibox::worker_main();
     }
     wasibox::use_huge_pages();
-    // One line instead of Rust's report, should a damaged image make a reader panic.
+    // Silenced, so that the user gets one line instead of Rust's report if a damaged image makes a reader panic.
     std::panic::set_hook(Box::new(|_| {}));
     wasibox::ignore_file_size_signal();
     match args::parse(std::env::args_os().skip(1)).and_then(run) {
@@ -131,7 +131,7 @@ fn run(parsed: CliRequest) -> Result<u8, CliFailure> {
     }
 }
 
-/// Writes to standard output; a reader that has left is no failure worth telling.
+/// Writes to standard output; a closed pipe is not an error.
 fn print_text(text: &str) -> Result<(), CliFailure> {
     print_bytes(text.as_bytes())
 }

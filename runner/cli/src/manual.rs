@@ -1,4 +1,4 @@
-//! `runner completions` and `runner man`: both are made from the grammar.
+//! `runner completions` and `runner man`, both generated from the grammar.
 
 use crate::{CliFailure, args, installed, print_bytes};
 use std::path::Path;

@@ -1,15 +1,15 @@
-//! What the runner itself says.
+//! The runner's own messages.
 //!
-//! Names in it come from images, guests and file names, so control characters are shown as
-//! escapes. Standard error may be full with nobody reading it (a pipe, a stopped terminal): a
-//! message is given up after [`PATIENCE`], and so are those after it.
+//! They contain names from images, guests and the file system, so control characters are shown as
+//! escapes. Standard error may be full because its reader is stuck (a pipe, a stopped terminal): a
+//! message is abandoned after [`PATIENCE`], and so are those after it.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// How long a message may take.
+/// The time that writing a message may take.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 static GIVEN_UP: AtomicBool = AtomicBool::new(false);
@@ -19,12 +19,12 @@ pub fn say_message(text: &str) {
     write(format!("{}: {}\n", crate::installed::name(), escape_text(text)));
 }
 
-/// Writes a line to standard error that is our own words only.
+/// Writes a line of fixed text to standard error, without a prefix.
 pub fn print_hint(text: &str) {
     write(format!("{text}\n"));
 }
 
-/// Writes our own words to standard error as they are, without a newline.
+/// Writes fixed text to standard error unchanged, without a newline.
 pub fn print_part(text: &str) {
     write(text.to_owned());
 }
@@ -33,8 +33,9 @@ fn write(line: String) {
     if GIVEN_UP.load(Ordering::Relaxed) {
         return;
     }
-    // Another thread, which a full pipe may keep: whether it is full can change between asking
-    // and writing, and not to block is a mode that all who share the pipe would get.
+    // On another thread, because a full pipe may block it. Checking first does not help, because
+    // the pipe may fill up between check and write, and non-blocking mode would apply to all
+    // processes that share the pipe.
     let (done, end) = channel();
     let writer = std::thread::Builder::new().spawn(move || {
         let _ = std::io::stderr().write_all(line.as_bytes());
@@ -45,8 +46,8 @@ fn write(line: String) {
     }
 }
 
-/// Text of others with its control characters as escapes, and those that turn the direction of
-/// what is beside them.
+/// Returns untrusted text with escapes for control characters and for those that change the
+/// direction of the text around them.
 pub fn escape_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -60,8 +61,8 @@ pub fn escape_text(text: &str) -> String {
     out
 }
 
-/// JSON as standard output may have it: for a terminal, without the controls that JSON allows as
-/// they are.
+/// Returns JSON for standard output: on a terminal, control characters that JSON allows unescaped
+/// are escaped.
 pub fn json_shown(json: String) -> String {
     let is_bad = |c: char| matches!(c, '\u{7f}'..='\u{9f}');
     if !std::io::stdout().is_terminal() || !json.contains(is_bad) {

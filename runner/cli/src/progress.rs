@@ -1,8 +1,8 @@
-//! How far long work is.
+//! Progress of long operations.
 //!
-//! Compiling an image tells a line for each program, wherever standard error goes. What is copied
-//! (export, import) is counted in one line that is written over, on a terminal and if it takes long. Of what is
-//! unpacked ([`work_patiently`]) a terminal is told at once, and a file or a program only if it takes long.
+//! Compiling an image writes a line for each program, wherever standard error goes. Copying (export, import) is counted in a
+//! single line that is updated in place, only on a terminal and only if it takes long. Unpacking ([`work_patiently`]) is reported
+//! to a terminal at once, and to a file or a pipe only if it takes long.
 
 use crate::{installed, message};
 use std::fmt::Display;
@@ -11,31 +11,31 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Work that ends before is not worth a line.
+/// Work that ends sooner is not shown.
 const SILENT: Duration = Duration::from_millis(500);
-/// Work that ends before is told to a terminal only.
+/// Work that ends sooner is reported to a terminal only.
 const QUICK: Duration = Duration::from_secs(1);
-/// How often the line is written.
+/// The interval between updates of the line.
 const STEP: Duration = Duration::from_millis(200);
 
-/// Tells the user what takes time.
+/// Returns a function that tells the user about operations that take time.
 pub fn compile_progress() -> Arc<dyn Fn(&str) + Send + Sync> {
     Arc::new(message::say_message)
 }
 
-/// Who is told of work that may be quick.
+/// A reporter for work that may be quick.
 pub struct PatientProgress {
-    /// Lines that wait, while the work can still be quick; `None` once they are not kept back.
+    /// Lines that are held back while the work may still be quick; `None` once they are written directly.
     waiting: Mutex<Option<Vec<String>>>,
 }
 
 impl PatientProgress {
-    /// Tells a line at once.
+    /// Writes a line at once.
     pub fn print_now(&self, line: &dyn Display) {
         message::say_message(&line.to_string());
     }
 
-    /// Tells a line, unless the work is quick and no terminal is there.
+    /// Writes a line, unless the work is quick and standard error is not a terminal.
     pub fn unless_quick(&self, line: &dyn Display) {
         match &mut *self.lock_lines() {
             Some(lines) => lines.push(line.to_string()),
@@ -48,7 +48,7 @@ impl PatientProgress {
     }
 }
 
-/// Does work and tells of it, see [`PatientProgress`].
+/// Runs work and reports its progress, see [`PatientProgress`].
 pub fn work_patiently<T>(work: impl FnOnce(&PatientProgress) -> T) -> T {
     let waiting = (!std::io::stderr().is_terminal()).then(Vec::new);
     let patient = PatientProgress { waiting: Mutex::new(waiting) };
@@ -67,7 +67,7 @@ pub fn work_patiently<T>(work: impl FnOnce(&PatientProgress) -> T) -> T {
     })
 }
 
-/// Counts bytes that pass.
+/// A reader or writer that counts the bytes.
 pub struct CountingProgress<T> {
     inner: T,
     what: &'static str,
@@ -78,7 +78,7 @@ pub struct CountingProgress<T> {
 }
 
 impl<T> CountingProgress<T> {
-    /// `what` is what is done with them: `written`.
+    /// Wraps `inner`; `what` describes the operation, for example `written`.
     pub fn new(inner: T, what: &'static str) -> CountingProgress<T> {
         let is_shown = std::io::stderr().is_terminal();
         CountingProgress { inner, what, bytes: 0, begun: Instant::now(), shown: None, is_shown }
@@ -104,7 +104,7 @@ impl<T> CountingProgress<T> {
 impl<T> Drop for CountingProgress<T> {
     fn drop(&mut self) {
         if self.shown.is_some() {
-            // The line is gone when the work is done.
+            // Removes the line when the work is done.
             message::print_part("\r\x1b[K");
         }
     }

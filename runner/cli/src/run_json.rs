@@ -1,7 +1,7 @@
-//! `runner run-json`: one request on standard input, one answer on standard output, both objects of JSON.
+//! `runner run-json`: one request on standard input, one answer on standard output, both JSON objects.
 //!
-//! The zip of the request is the folder in which the program runs, and that of the answer is what it has become.
-//! Nothing of the host is seen by the guest but that.
+//! The request's zip is the folder in which the program runs, and the answer's zip is that folder afterwards. The guest sees
+//! nothing else of the host.
 
 use crate::args::exec::RunJsonArgs;
 use crate::{CliFailure, call, print_text};
@@ -14,21 +14,21 @@ use std::path::Path;
 use std::time::Duration;
 use wasibox::{Exec, Workspace, WorkspaceKind};
 
-/// Most bytes of a request, and of what a program may print.
+/// Maximum bytes of a request, and of a program's output.
 const MAX_REQUEST: u64 = 256 << 20;
 const MAX_OUTPUT: u64 = 16 << 20;
-/// Most arguments and variables, and bytes of them.
+/// Maximum number of arguments and variables, and of their bytes.
 const MAX_WORDS: usize = 10_000;
 const MAX_WORD_BYTES: usize = 1 << 20;
 
-/// What is asked for.
+/// A request.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RunJsonRequest {
-    /// The folder; empty if nothing is said.
+    /// The folder; empty by default.
     #[serde(default)]
     zip_base64: String,
-    /// The program, from the top of the folder.
+    /// The program, relative to the folder.
     entry_path: String,
     #[serde(default)]
     argv: Vec<String>,
@@ -37,11 +37,11 @@ struct RunJsonRequest {
     timeout_ms: Option<u64>,
 }
 
-/// What has become of it.
+/// The answer to a request.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RunJsonAnswer {
-    /// The program has ended by itself, with status 0.
+    /// Whether the program has ended by itself with status 0.
     ok: bool,
     stdout: String,
     stderr: String,
@@ -49,14 +49,14 @@ struct RunJsonAnswer {
     zip_base64: String,
 }
 
-/// That there is none.
+/// The answer to an invalid request.
 #[derive(Serialize)]
 struct RunJsonRefusal {
     ok: bool,
     error: String,
 }
 
-/// Why a request is none.
+/// The reason why a request is invalid.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 enum RunJsonFault {
     #[error("the request is longer than {MAX_REQUEST} bytes")]
@@ -79,7 +79,7 @@ enum RunJsonFault {
     Workspace(String),
 }
 
-/// Answers; status 2 for a request that is wrong.
+/// Reads a request and answers it; the status is 2 for an invalid request.
 pub fn run(args: &RunJsonArgs) -> Result<u8, CliFailure> {
     match read_request().and_then(|request| Ok((program_command(&request)?, request))) {
         Ok((argv, request)) => match run_request(args, argv, &request)? {
@@ -124,11 +124,12 @@ fn parse(text: &[u8]) -> Result<RunJsonRequest, RunJsonFault> {
     Ok(request)
 }
 
-/// The command that runs the program.
+/// Returns the command that runs the program.
 fn program_command(request: &RunJsonRequest) -> Result<Vec<String>, RunJsonFault> {
     let path = &request.entry_path;
     let plain = |p: &str| !matches!(p, "" | "." | "..") && !p.contains(['\\', '\0']);
-    // No shell has expanded a `~`: it means the folder, which is all that the program has. A folder of that name is `./~`.
+    // A `~` was not expanded by a shell: it means the folder, because the program has nothing else. A folder with that name is
+    // written `./~`.
     let relative = path.strip_prefix("./").or(path.strip_prefix("~/")).unwrap_or(path);
     if !relative.split('/').all(plain) || path.len() > 4096 {
         return Err(RunJsonFault::Path(path.clone()));
@@ -191,7 +192,7 @@ fn run_request(
     let outcome = running.run_during(|| session.exec(exec))?;
     call::tell_left_out(&session);
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    // What was there before is the answer if nothing has changed.
+    // If nothing has changed, the old zip is the answer.
     let zip = if path.exists() { std::fs::read(&path)? } else { Vec::new() };
     Ok(Ok(RunJsonAnswer {
         ok: outcome.exit_code == 0,
@@ -202,7 +203,7 @@ fn run_request(
     }))
 }
 
-/// A folder of its own, gone in the end.
+/// A temporary folder, removed when this is dropped.
 struct ScratchFolder(std::path::PathBuf);
 
 impl ScratchFolder {

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use wasibox::store::snapshot::export::{self, ImageSource, NoImage};
 use wasibox::store::{SnapshotLimits, Store};
 
-/// Most bytes of files in an archive: in a session a hole is nothing, in an archive it is zeros.
+/// Maximum bytes of files in an archive, because a hole in a file takes no space in a session, but is written out as zeros.
 const MOST: u64 = 64 << 30;
-/// Files of an archive that are told to be left out.
+/// Maximum number of left-out files that are listed.
 const TOLD: usize = 10;
 
-/// Does a command.
+/// Runs a command.
 pub fn run(command: Command) -> Result<u8, CliFailure> {
     match command {
         Command::Export { store, image, history, format, name, file } => {
@@ -42,7 +42,7 @@ fn is_dash(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// What a file's name says of it.
+/// Returns the format that a file's name implies.
 fn format_of(file: &Path) -> SnapshotFormat {
     let name = file.to_string_lossy().to_ascii_lowercase();
     match () {
@@ -52,7 +52,7 @@ fn format_of(file: &Path) -> SnapshotFormat {
     }
 }
 
-/// The session's name that a file's name gives.
+/// Returns the session name that a file's name implies.
 fn name_of(file: &Path) -> Option<String> {
     if is_dash(file) {
         return None;
@@ -73,7 +73,7 @@ fn write(
     image: &ImageArg,
     file: &Path,
 ) -> Result<(), CliFailure> {
-    // Before a file is made.
+    // Checked before a file is created.
     let info = store.session_info(name)?;
     let image = match what.format {
         SnapshotFormat::Wbs => None,
@@ -124,10 +124,10 @@ fn read(store: &StoreArg, name: &str, file: &Path) -> Result<(), CliFailure> {
     Ok(store.open_or_make()?.import(name, from, &SnapshotLimits::default())?)
 }
 
-/// Where an export goes. A file has its name when it is whole; what was there before stays until then.
+/// The target of an export. A file gets its name once it is complete; until then the old one stays.
 enum ExportTarget {
     Stdout,
-    /// A device or a pipe, which is written as it is.
+    /// A device or a pipe, which is written directly.
     Other(PathBuf),
     File {
         path: PathBuf,
@@ -182,7 +182,7 @@ impl ExportTarget {
 impl Drop for ExportTarget {
     fn drop(&mut self) {
         if let ExportTarget::File { part, is_done: false, .. } = self {
-            // There may be none.
+            // The file may not exist.
             let _ = std::fs::remove_file(part);
         }
     }

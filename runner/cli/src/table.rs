@@ -1,10 +1,10 @@
-//! Columns of text, times, sizes.
+//! Formatting of tables, times and sizes.
 
 use crate::message::escape_text;
 use std::time::Duration;
 
-/// Rows under a head. All columns but the last are as wide as what is in them; those of numbers, which
-/// `right` tells, stand to the right.
+/// Formats rows under a header. All columns but the last are as wide as their content; those listed in `right`, which hold
+/// numbers, are aligned to the right.
 pub fn format_table(head: &[&str], right: &[usize], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -28,19 +28,19 @@ pub fn format_table(head: &[&str], right: &[usize], rows: &[Vec<String>]) -> Str
     out
 }
 
-/// Nanoseconds since the epoch as `2026-11-23 01:20:42`, in UTC.
+/// Formats nanoseconds since the epoch in UTC, for example `2026-11-23 01:20:42`.
 pub fn format_time(ns: u64) -> String {
     let (year, month, day, seconds) = civil_date(ns / 1_000_000_000);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// The same as JSON has times (RFC 3339), with milliseconds.
+/// Formats nanoseconds since the epoch for JSON (RFC 3339), with milliseconds.
 pub fn format_rfc3339(ns: u64) -> String {
     format!("{}.{:03}Z", format_time(ns).replace(' ', "T"), ns / 1_000_000 % 1000)
 }
 
-/// Year, month, day and the second of the day: Howard Hinnant's `civil_from_days`, for days since the epoch.
+/// Returns year, month, day and the second of the day, by Howard Hinnant's `civil_from_days` for days since the epoch.
 fn civil_date(seconds: u64) -> (u64, u64, u64, u64) {
     let z = seconds / 86400 + 719_468;
     let (era, doe) = (z / 146_097, z % 146_097);
@@ -52,7 +52,7 @@ fn civil_date(seconds: u64) -> (u64, u64, u64, u64) {
     (year, month, doy - (153 * mp + 2) / 5 + 1, seconds % 86400)
 }
 
-/// A time that something took.
+/// Formats a duration.
 pub fn format_duration(ns: u64) -> String {
     let d = Duration::from_nanos(ns);
     match d.as_secs() {
@@ -62,7 +62,7 @@ pub fn format_duration(ns: u64) -> String {
     }
 }
 
-/// The first line of a command, at most so many characters.
+/// Returns the first line of a command, cut to `most` characters.
 pub fn first_line(command: &[u8], most: usize) -> String {
     let all = String::from_utf8_lossy(command);
     let mut lines = all.lines();

@@ -1,13 +1,13 @@
-//! Host tools that come from servers of the Model Context Protocol: `--tools-from`.
+//! Host tools from servers of the Model Context Protocol: `--tools-from`.
 
 use crate::{CliFailure, message};
 use wasibox::Engine;
 use wasibox_mcp::{ToolServer, ToolServers};
 
-/// Connects to servers and makes their tools those of the engine's sessions, for as long as what it gives is kept.
+/// Connects to servers and adds their tools to the engine's sessions, for as long as the returned value exists.
 ///
 /// # Errors
-/// A source that is none, a server that does not answer.
+/// If a source is malformed, or a server does not answer.
 pub fn connect_servers(
     engine: &Engine,
     from: &[String],

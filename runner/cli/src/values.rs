@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 pub use wasibox::policy::values::{parse_seconds, parse_size};
 use wasibox::{MountSpec, Workspace};
 
-/// Why a text is no mount.
+/// The reason why a text is not a mount.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MountTextError {
     #[error("not HOST:GUEST")]
@@ -14,7 +14,7 @@ pub enum MountTextError {
     RelativeGuest(String),
 }
 
-/// Reads `HOST:GUEST[:ro|rw[,quota=SIZE]]`.
+/// Parses a mount: `HOST:GUEST[:ro|rw[,quota=SIZE]]`, for example `data:/data:rw,quota=1G`.
 ///
 /// # Errors
 /// If it has another form, or GUEST does not begin with `/`.
@@ -49,7 +49,7 @@ fn mount_parts(b: &[u8]) -> Option<MountSpec> {
     })
 }
 
-/// `PATH[:GUEST]`: a zip, or a folder of the host.
+/// Parses a workspace, `PATH[:GUEST]`: a zip, or a folder of the host.
 pub fn workspace(text: &OsStr) -> Option<Workspace> {
     let b = text.as_bytes();
     let (path, guest) = match find_last(b, b":/") {
@@ -60,12 +60,12 @@ pub fn workspace(text: &OsStr) -> Option<Workspace> {
     (!path.is_empty()).then(|| Workspace { guest: guest.to_owned(), ..Workspace::of(host) })
 }
 
-/// Where `part` is in `text` last.
+/// Returns the last position of `part` in `text`.
 fn find_last(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).rposition(|w| w == part)
 }
 
-/// `NAME=VALUE`.
+/// Parses a variable, `NAME=VALUE`.
 pub fn variable(text: &OsStr) -> Option<(Vec<u8>, Vec<u8>)> {
     let b = text.as_bytes();
     let cut = b.iter().position(|c| *c == b'=').filter(|n| *n > 0)?;

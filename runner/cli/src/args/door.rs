@@ -17,7 +17,7 @@ Examples:
   runner mcp --image image.webc --store work.wbx --input data.csv
   runner mcp --image image.webc --http 127.0.0.1:8931 --read-only --mount project:/work";
 
-// What all doors have.
+// The options of all doors.
 #[derive(Args)]
 pub struct DoorArgs {
     #[command(flatten)]

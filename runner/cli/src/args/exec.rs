@@ -80,7 +80,7 @@ impl ExecArgs {
         if argv.is_empty() {
             return Err(CliFailure::usage("a command to run is missing"));
         }
-        // What has no '/' or '.' is likelier a command than an image.
+        // A word without '/' or '.' is more likely a command than an image.
         let is_name = image.to_str().is_some_and(|s| !s.contains(['/', '.']));
         if is_name && !Path::new(image).exists() {
             let name = image.to_string_lossy();
@@ -104,7 +104,7 @@ pub fn read(args: impl Iterator<Item = OsString>) -> Result<Box<ExecArgs>, clap:
     let words: Vec<OsString> = args.collect();
     let matches = command.try_get_matches_from_mut(&words)?;
     let mut args = ExecArgs::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
-    // `rest` is the end of the line, and clap does not say whether a -- stood before it.
+    // `rest` is the end of the line, and clap does not report whether a -- preceded it.
     let before = words.len().saturating_sub(args.rest.len() + 1);
     let is_after_dashes = words.len() > args.rest.len() && words[before] == "--";
     let is_named = matches.value_source("image") == Some(ValueSource::CommandLine);

@@ -6,7 +6,7 @@ use super::stored::ImageArg;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-// Files of a session.
+// The session whose files are used.
 #[derive(Args)]
 pub struct FsSessionArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What a guest may have, and how a call of one is made.
+//! The rights of a guest, and the settings of its calls.
 
 use crate::{CliFailure, values};
 use clap::Args;
@@ -33,8 +33,8 @@ fn text<T: Clone + Send + Sync + 'static>(parse: fn(&str) -> Option<T>) -> Value
         .into()
 }
 
-// What a guest may have. A store or snapshot never grants any of it. (No documentation: clap would take it for
-// that of the commands that have these options, here as in `CallArgs` and `stored`.)
+// The rights of a guest. A store or snapshot never grants any of them. (Not a doc comment, because clap would take it as that of
+// the commands with these options; the same holds for `CallArgs` and `stored`.)
 #[derive(Args)]
 pub struct GrantArgs {
     /// Let the guest see a host directory or file; read-only unless rw; SIZE bounds what it adds
@@ -149,7 +149,7 @@ impl GrantArgs {
             None => PolicyFile::default(),
         };
         if self.limits.is_some() {
-            // Who asks for strict limits gets them, whatever the file says.
+            // A preset on the command line replaces all limits of the file, so that strict limits really are strict.
             (file.preset, file.limits) = (self.limits, LimitChanges::default());
         }
         let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -173,7 +173,7 @@ impl GrantArgs {
         policy.network.secrets.extend(self.secret.iter().cloned());
         policy.workspace = self.workspace.workspace.clone().or(policy.workspace);
         for mount in self.mount.iter().cloned().chain(self.input_mounts()?) {
-            // The same place of the guest's: what the command line says.
+            // For the same path in the guest, the command line wins.
             policy.mounts.retain(|m| m.guest != mount.guest);
             policy.mounts.push(mount);
         }
@@ -210,7 +210,7 @@ fn plain_error(e: &std::io::Error) -> String {
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-// How a call is made.
+// The settings of a call.
 #[derive(Args)]
 pub struct CallArgs {
     /// Set an environment variable

@@ -1,16 +1,17 @@
 //! The command line's grammar, as clap derives it from these types.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `grants` | what a guest may have: mounts, limits, policy; the same for all that runs one |
+//! | `grants` | the rights of a guest: mounts, limits, policy; the same for all commands that run one |
 //! | `exec` | `exec`, `inspect`, `compile` |
 //! | `session` | `session ...` |
 //! | `fs` | `fs ...` |
 //! | `door` | `mcp`, `serve` |
-//! | `stored` | `snapshot ...`, `kv ...`; where store and image are |
-//! | `wrong` | what clap says of a wrong command line, in our words |
+//! | `stored` | `snapshot ...`, `kv ...`; the options for store and image |
+//! | `wrong` | clap's messages about a wrong command line, in our words |
 //!
-//! Only the command that is asked for is built: a table of all of them costs more than a call.
+//! Only the command in use is built, because building a table of all of them takes longer than a
+//! call.
 
 pub mod door;
 pub mod exec;
@@ -100,7 +101,8 @@ pub fn whole_command() -> clap::Command {
 /// Reads the command line, without the program's name.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<CliRequest, CliFailure> {
     let args: Vec<OsString> = args.into_iter().collect();
-    // `exec` is called for every small thing: it alone is 1 ms quicker to read than all.
+    // `exec` is called for every small thing, and parsing it alone is 1 ms faster than parsing all
+    // commands.
     let parsed = match args.first().and_then(|a| a.to_str()) {
         Some("exec") => exec::read(args[1..].iter().cloned()).map(CliCommand::Exec),
         _ => read(args.clone()),
@@ -160,7 +162,7 @@ mod tests {
             assert!(e.call.json && e.is_command, "{args:?}");
             assert_eq!(e.rest, ["ls", "--json", "--", "-x"], "{args:?}");
         }
-        // An option's name can be a command's.
+        // The value of an option may equal the name of a command.
         let e = parsed(&["exec", "i.webc", "--json", "x"]);
         let Ok(CliRequest::Command(CliCommand::Exec(e))) = e else { panic!() };
         assert_eq!(e.image_and_command().ok().unwrap().1, ["--json", "x"]);

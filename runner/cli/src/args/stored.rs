@@ -1,4 +1,4 @@
-//! Where store and image are; `snapshot ...` and `kv ...`.
+//! The options for store and image; `snapshot ...` and `kv ...`.
 
 use crate::{CliFailure, installed};
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -12,7 +12,7 @@ fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
-// Where the store is.
+// The path of the store.
 #[derive(Args)]
 pub struct StoreArg {
     /// The store of sessions, a file
@@ -59,7 +59,7 @@ impl StoreArg {
     }
 }
 
-// Where the image is.
+// The path of the image.
 #[derive(Args)]
 pub struct ImageArg {
     /// The image; by default image.webc beside this program, or that of the package that this program is in
@@ -95,7 +95,7 @@ impl ImageArg {
     }
 }
 
-// The image that a command is about, which may be an argument, too.
+// The image that a command works on, which may also be given as an argument.
 #[derive(Args)]
 pub struct ImageFileArg {
     #[command(flatten)]

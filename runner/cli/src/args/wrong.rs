@@ -1,4 +1,4 @@
-//! What clap says of a wrong command line, in one line of ours.
+//! Converts clap's message about a wrong command line to a single line in our words.
 
 use crate::CliFailure;
 use crate::values::MountTextError;
@@ -50,7 +50,7 @@ pub fn failure_from_clap(e: &clap::Error, args: &[OsString]) -> CliFailure {
             let other = text(ContextKind::PriorArg);
             format!("{} cannot be used with {}", plain(option), plain(&other))
         }
-        // The first line of what clap would print.
+        // The first line of clap's own message.
         _ => {
             let all = e.render().to_string();
             let first = all.lines().next().unwrap_or_default();
@@ -66,7 +66,7 @@ fn script_of_words(e: &clap::Error, args: &[OsString]) -> Option<String> {
         return None;
     }
     match args {
-        // Options before the session's name would have to be known to find it.
+        // The session's name cannot be found after options without parsing those.
         [session, exec, name, rest @ ..]
             if session == "session"
                 && exec == "exec"
@@ -95,7 +95,7 @@ fn missing_value(arg: &str) -> String {
         "A" => "the number of a commit is missing".to_owned(),
         "N" => "the number of a commit is missing".to_owned(),
         "" => "an argument is missing".to_owned(),
-        // An option and its value: `--token-file <FILE>`.
+        // An option with its value, for example `--token-file <FILE>`.
         option if option.starts_with('-') => format!("{} is missing", option.replace(" <", " ")),
         what => format!("{what} is missing"),
     }

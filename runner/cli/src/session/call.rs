@@ -8,10 +8,10 @@ use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use wasibox::Exec;
 
-/// Most bytes of a cell's code.
+/// Maximum bytes of a cell's code.
 const MAX_CODE: u64 = 16 << 20;
 
-/// Runs a script or a command; its status.
+/// Runs a script or a command, and returns its status.
 pub fn exec_script(args: &SessionExec) -> Result<u8, CliFailure> {
     let exec = match &args.script {
         Some(script) => Exec::script(script),
@@ -20,7 +20,7 @@ pub fn exec_script(args: &SessionExec) -> Result<u8, CliFailure> {
     run(&args.named, &args.image, &args.grants, &args.call, exec)
 }
 
-/// Runs a cell; its status.
+/// Runs a cell, and returns its status.
 pub fn run_cell(args: &CellArgs, make: fn(Vec<u8>) -> Exec) -> Result<u8, CliFailure> {
     let mut code = args.code.as_bytes().to_vec();
     if code == b"-" {

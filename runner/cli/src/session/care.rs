@@ -1,18 +1,18 @@
-//! What keeps stores small and whole: `compact`, `gc`, `check`.
+//! Maintenance of stores: `compact`, `gc`, `check`.
 
 use crate::args::session::SessionNameArgs;
 use crate::message::escape_text;
 use crate::{CliFailure, print_text};
 use wasibox::store::{Damage, LostPart, Store};
 
-/// Makes one of old commits.
+/// Removes old commits.
 pub fn compact_history(named: &SessionNameArgs, keep: usize) -> Result<u8, CliFailure> {
     let gone = named.store.open()?.session(&named.name)?.compact(keep)?;
     print_text(&format!("{gone} commits gone\n"))?;
     Ok(0)
 }
 
-/// Removes what no session needs.
+/// Removes everything that no session needs.
 pub fn collect_garbage(store: &Store) -> Result<u8, CliFailure> {
     let gone = store.collect_garbage()?;
     print_text(&format!(
@@ -22,7 +22,7 @@ pub fn collect_garbage(store: &Store) -> Result<u8, CliFailure> {
     Ok(0)
 }
 
-/// Looks whether a store is whole, and tells what is lost; the status is 1 if something is.
+/// Checks a store, and reports its losses; the status is 1 if there are any.
 pub fn check_store(store: &Store) -> Result<u8, CliFailure> {
     let report = store.check()?;
     let mut out = String::new();

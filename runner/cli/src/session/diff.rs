@@ -10,7 +10,7 @@ use wasibox::diff::{ImageFiles, PathDifference, find_differences, text};
 use wasibox::store::snapshot::Digest;
 use wasibox::{Error, Image, terminal};
 
-/// Shows what differs between two commits.
+/// Shows the differences between two commits.
 pub fn diff_commits(
     named: &SessionNameArgs,
     image: &ImageArg,
@@ -34,13 +34,13 @@ pub fn diff_commits(
         false => text::write_unified(&d, &mut out),
     });
     match done.and_then(|()| Ok(out.flush()?)) {
-        // Who reads has seen enough.
+        // The reader has seen enough.
         Err(Error::Streams(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(0),
         done => Ok(done.map(|()| 0)?),
     }
 }
 
-/// A path and what happened to it.
+/// Returns a path with a letter for its change: `A`, `D` or `M`.
 fn name(d: &PathDifference<'_>) -> String {
     let what = match (&d.old, &d.new) {
         (None, _) => 'A',
@@ -50,7 +50,7 @@ fn name(d: &PathDifference<'_>) -> String {
     format!("{what}  {}", escape_text(&String::from_utf8_lossy(&d.path)))
 }
 
-/// The image's files, if it is at hand and the one that the session was begun with.
+/// Returns the image's files, if it is available and is the image that the session began with.
 pub fn files_of(image: &ImageArg, begun: Option<Digest>) -> Result<Option<ImageFiles>, CliFailure> {
     let Some(path) = image.find()? else {
         message::say_message("there is no image at hand: what it has is not shown");
@@ -64,7 +64,7 @@ pub fn files_of(image: &ImageArg, begun: Option<Digest>) -> Result<Option<ImageF
     Ok(Some(ImageFiles::new(Arc::new(image))?))
 }
 
-/// Standard output. Files are guests', so a terminal gets text and colours only.
+/// Standard output. Files come from guests, so a terminal gets text and colours only.
 struct DiffOutput<W> {
     out: W,
     is_terminal: bool,

@@ -1,4 +1,4 @@
-//! What tells of sessions and commits: `list`, `show`, `history`, `log`.
+//! Information about sessions and commits: `list`, `show`, `history`, `log`.
 
 use super::turn::LINE;
 use crate::args::session::SessionNameArgs;
@@ -25,7 +25,7 @@ fn info_json(info: &Info) -> Value {
     })
 }
 
-/// The sessions of a store.
+/// Lists the sessions of a store.
 pub fn list_sessions(store: &Store, json: bool) -> Result<u8, CliFailure> {
     let all = store.sessions()?;
     if json {
@@ -40,11 +40,11 @@ pub fn list_sessions(store: &Store, json: bool) -> Result<u8, CliFailure> {
     Ok(0)
 }
 
-/// A session's commits, and what else is to be known of each.
+/// A session's commits, with data to describe each of them.
 struct CommitHistory {
     head: u64,
     commits: Vec<Commit>,
-    /// Those that the head comes from, and itself.
+    /// The head and its ancestors.
     line: HashSet<u64>,
     tags: HashMap<u64, Vec<String>>,
 }
@@ -103,13 +103,13 @@ fn status_text(commit: &Commit) -> String {
     commit.call.exit_code.map_or("-".into(), |code| code.to_string())
 }
 
-/// How many files a call has changed.
+/// Returns the number of files that a call has changed.
 fn changed_text(commit: &Commit) -> String {
     let more = if commit.call.changed_cut { "+" } else { "" };
     format!("{}{more}", commit.call.changed_count)
 }
 
-/// A session's commits.
+/// Lists a session's commits.
 pub fn show_history(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     let history = CommitHistory::load_history(&store, &named.name)?;
@@ -139,7 +139,7 @@ pub fn show_history(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailur
     Ok(0)
 }
 
-/// A session as a whole.
+/// Shows a session.
 pub fn show_session(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     let info = store.session_info(&named.name)?;
@@ -171,7 +171,7 @@ pub fn show_session(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailur
     Ok(0)
 }
 
-/// A commit.
+/// Shows a commit.
 pub fn show_commit(named: &SessionNameArgs, number: u64, json: bool) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     let commit = store.commit(&named.name, number)?;
@@ -231,7 +231,7 @@ pub fn show_commit(named: &SessionNameArgs, number: u64, json: bool) -> Result<u
     Ok(0)
 }
 
-/// The session's log: what is written of each call, with its time.
+/// Shows the session's log: the record of each call, with its time.
 pub fn show_log(named: &SessionNameArgs) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     let out = std::io::stdout().lock();

@@ -9,7 +9,7 @@
 //! | `workspace` | `workspace diff`, `workspace apply` |
 //! | `care` | `compact`, `gc`, `check` |
 //!
-//! Only `call` and `workspace` make an engine, and what moves a session that works in a zip; all else is done on the store.
+//! Only `call`, `workspace`, and moving a session that works in a zip need an engine; all other commands work on the store.
 
 mod call;
 mod care;
@@ -24,7 +24,7 @@ pub use workspace::{print_applied, print_diff};
 use crate::CliFailure;
 use crate::args::session::{SessionCommand as Command, WorkspaceCommand};
 
-/// Does a command.
+/// Runs a command.
 pub fn run(command: Command) -> Result<u8, CliFailure> {
     match command {
         Command::Exec(args) => call::exec_script(&args),

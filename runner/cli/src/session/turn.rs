@@ -1,4 +1,4 @@
-//! What makes sessions and moves them: `create`, `undo`, `redo`, `restore`, `fork`, `tag`, `rm`.
+//! Commands that make and move sessions: `create`, `undo`, `redo`, `restore`, `fork`, `tag`, `rm`.
 
 use crate::args::grants::WorkspaceArg;
 use crate::args::session::SessionNameArgs;
@@ -8,7 +8,7 @@ use wasibox::store::snapshot::{Commit, Digest};
 use wasibox::store::{Store, StoreError, StoreSession};
 use wasibox::{Image, WorkspaceKind};
 
-/// Bytes of a command that are looked at for its first line.
+/// Maximum bytes of a command that are searched for its first line.
 pub const LINE: u64 = 1 << 20;
 
 /// Makes a session, and prints its name.
@@ -31,8 +31,8 @@ pub fn create_session(
     Ok(0)
 }
 
-/// Moves a session to another commit, and says to which one. One that works in a zip is moved by an engine, which saves
-/// that.
+/// Moves a session to another commit, and prints which one. A session that works in a zip is moved by an engine, which saves the
+/// zip.
 pub fn turn_session(
     named: &SessionNameArgs,
     (image, over): (&ImageArg, &WorkspaceArg),
@@ -61,7 +61,7 @@ pub fn turn_session(
     Ok(0)
 }
 
-/// Where a session is: the commit's number and command.
+/// Returns a session's position: the commit's number and command.
 pub fn position_text(commit: &Commit, command: &[u8]) -> String {
     let line = table::first_line(command, 60);
     match line.is_empty() {
@@ -77,7 +77,7 @@ pub fn fork_session(named: &SessionNameArgs, at: Option<u64>, new: &str) -> Resu
     Ok(0)
 }
 
-/// Prints the names of commits.
+/// Prints the tags of commits.
 pub fn list_tags(named: &SessionNameArgs) -> Result<u8, CliFailure> {
     let tags = named.store.open()?.tags(&named.name)?;
     let rows: Vec<_> = tags.into_iter().map(|(tag, n)| vec![n.to_string(), tag]).collect();
@@ -85,7 +85,7 @@ pub fn list_tags(named: &SessionNameArgs) -> Result<u8, CliFailure> {
     Ok(0)
 }
 
-/// Names a commit.
+/// Tags a commit.
 pub fn tag_commit(
     named: &SessionNameArgs,
     tag: &str,
@@ -97,13 +97,13 @@ pub fn tag_commit(
     Ok(0)
 }
 
-/// Forgets the name of a commit.
+/// Removes the tag of a commit.
 pub fn remove_tag(named: &SessionNameArgs, tag: &str) -> Result<u8, CliFailure> {
     named.store.open()?.session(&named.name)?.untag(tag)?;
     Ok(0)
 }
 
-/// Forgets sessions; goes on with the others where one cannot be.
+/// Removes sessions; continues with the others if one cannot be removed.
 pub fn remove_sessions(store: &Store, names: &[String]) -> Result<u8, CliFailure> {
     let mut status = 0;
     for name in names {

@@ -1,20 +1,20 @@
-//! `runner session workspace ...`; what `runner exec` does with a workspace's folder.
+//! `runner session workspace ...`, and the workspace functions of `runner exec`.
 
 use crate::args::session::WorkspaceSessionArgs;
 use crate::{CliFailure, call, message, print_bytes};
 use std::io::IsTerminal;
 use wasibox::{ApplyReport, Session, terminal};
 
-/// Paths that are told one by one.
+/// Maximum number of paths that are listed.
 const TOLD: usize = 100;
 
-/// Prints what the session has changed.
+/// Prints the session's changes to its workspace.
 pub fn print_workspace_diff(over: &WorkspaceSessionArgs) -> Result<u8, CliFailure> {
     let paths: Vec<&str> = over.paths.iter().map(String::as_str).collect();
     print_diff(&open_session(over)?, &paths)
 }
 
-/// Brings changes back; status 1 if some were left.
+/// Applies changes to the host's folder; the status is 1 if some were skipped.
 pub fn apply_changes(over: &WorkspaceSessionArgs) -> Result<u8, CliFailure> {
     let paths: Vec<&str> = over.paths.iter().map(String::as_str).collect();
     let done = open_session(over)?.workspace_apply(&paths)?;
@@ -29,11 +29,11 @@ fn open_session(over: &WorkspaceSessionArgs) -> Result<Session, CliFailure> {
     Ok(sessions.session(&over.named.name, over.workspace.policy())?)
 }
 
-/// Prints what a session has changed.
+/// Prints a session's changes.
 pub fn print_diff(session: &Session, paths: &[&str]) -> Result<u8, CliFailure> {
     let mut diff = session.workspace_diff(paths)?;
     if std::io::stdout().is_terminal() {
-        // Files are guests': a terminal gets text and colours only.
+        // Files come from guests, so a terminal gets text and colours only.
         diff.text = terminal::Filter::default().filter_bytes(&diff.text);
     }
     print_bytes(&diff.text)?;
@@ -43,7 +43,7 @@ pub fn print_diff(session: &Session, paths: &[&str]) -> Result<u8, CliFailure> {
     Ok(0)
 }
 
-/// Tells what was brought back; whether that was all.
+/// Reports the applied changes, and returns whether those were all.
 pub fn print_applied(done: &ApplyReport) -> bool {
     message::say_message(&format!("{} of the folder's paths were changed", done.done.len()));
     for (path, why) in done.left.iter().take(TOLD) {

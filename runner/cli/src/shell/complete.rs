@@ -1,4 +1,4 @@
-//! What the Tab key gives, and whether a command is whole.
+//! Completion for the Tab key, and the check whether a command is complete.
 
 use crate::CliFailure;
 use rustyline::completion::{Completer, Pair};
@@ -12,10 +12,10 @@ use std::sync::Arc;
 use wasibox::diff::{ImageFiles, list_names};
 use wasibox::{Image, MountSpec, Session};
 
-/// Names that are offered at most.
+/// Maximum number of offered names.
 const MOST: usize = 1000;
 
-/// Builtins and reserved words of the shell that people type.
+/// The shell's builtins and reserved words that people type.
 const BUILTINS: &[&str] = &[
     "alias", "bg", "break", "case", "cd", "command", "continue", "declare", "dirs", "do", "done",
     "echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fg", "fi", "for",
@@ -25,7 +25,7 @@ const BUILTINS: &[&str] = &[
     "unalias", "unset", "until", "wait", "while",
 ];
 
-/// Completes commands of the image and paths of the session.
+/// A completer for commands of the image and paths of the session.
 pub struct Completions {
     session: Session,
     files: ImageFiles,
@@ -36,16 +36,16 @@ pub struct Completions {
 
 /// A word that is being typed.
 struct WordToComplete<'a> {
-    /// Where it begins in the line.
+    /// The offset in the line at which it begins.
     start: usize,
-    /// As it is in the line.
+    /// The word as typed.
     text: &'a str,
     quote: Option<char>,
     is_command: bool,
 }
 
 impl Completions {
-    /// Those of a session.
+    /// Makes the completer of a session.
     pub fn new(
         session: &Session,
         image: &Arc<Image>,
@@ -57,7 +57,7 @@ impl Completions {
         Ok(Completions { session: session.clone(), files, mounts, commands, dir: "/".into() })
     }
 
-    /// Relative paths begin there.
+    /// Sets the directory from which relative paths start.
     pub fn set_directory(&mut self, dir: &str) {
         dir.clone_into(&mut self.dir);
     }
@@ -94,7 +94,7 @@ impl Completions {
         out
     }
 
-    /// What is in the directory that a word begins with, by name.
+    /// Returns the names in the directory part of a word, sorted.
     fn dir_names(&self, prefix: &str) -> Vec<(String, bool)> {
         let path = match prefix {
             home if home.starts_with("~/") => format!("{}{}", wasibox::HOME, &home[1..]),
@@ -104,7 +104,7 @@ impl Completions {
         if let Some(names) = self.mounted_names(&path) {
             return names;
         }
-        // What cannot be read has nothing to offer.
+        // If the history cannot be read, nothing is offered.
         let Ok(head) = self.session.head() else { return Vec::new() };
         let Ok(store) = self.session.store() else { return Vec::new() };
         let listed = list_names(&store, &head.state.files, Some(&self.files), path.as_bytes());
@@ -114,7 +114,7 @@ impl Completions {
         listed.into_iter().filter_map(text).filter(is_shown).collect()
     }
 
-    /// What is in a directory of the host's, if a mount shows it.
+    /// Returns the names in a directory of the host, if a mount shows it.
     fn mounted_names(&self, path: &str) -> Option<Vec<(String, bool)>> {
         let mount = self.mounts.iter().find_map(|m| {
             let below = path.strip_prefix(m.guest.trim_end_matches('/'))?;
@@ -145,7 +145,7 @@ fn completion_pair(display: String, text: &str, end: &str, word: &WordToComplete
     Pair { display, replacement: replacement + end }
 }
 
-/// A word without its quotes and backslashes.
+/// Removes quotes and backslashes from a word.
 fn unescape_word(text: &str, quote: Option<char>) -> String {
     let mut out = String::new();
     let mut chars = text.chars();
@@ -158,7 +158,7 @@ fn unescape_word(text: &str, quote: Option<char>) -> String {
     out
 }
 
-/// A word as the shell reads it back.
+/// Escapes a word so that the shell reads it back unchanged.
 fn escape_word(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -182,9 +182,9 @@ fn quote_word(text: &str, quote: char) -> String {
     out
 }
 
-/// The word at the end of what is typed.
+/// Returns the word at the end of the typed text.
 fn word_at_end(typed: &str) -> WordToComplete<'_> {
-    // What has been seen: the word's begin, its quote, whether a command is due.
+    // The state of the scan: the word's start, its quote, whether a command is expected.
     let (mut start, mut quote, mut is_command, mut begun) = (0, None, true, false);
     let mut quote_at = 0;
     let mut chars = typed.char_indices();
@@ -230,7 +230,7 @@ fn word_at_end(typed: &str) -> WordToComplete<'_> {
         start = typed.len();
     }
     match quote {
-        // A quote in the middle of a word: what is in it is completed.
+        // A quote in the middle of a word: the text inside it is completed.
         Some(_) => {
             WordToComplete { start: quote_at, text: &typed[quote_at + 1..], quote, is_command }
         }

@@ -1,5 +1,4 @@
-//! The editor of lines, and what was typed before: it is kept among the session's key-values, so that it goes
-//! where the session goes.
+//! The line editor and its history, which is kept among the session's key-values, so that it stays with the session.
 
 use super::complete::Completions;
 use crate::{CliFailure, message};
@@ -8,25 +7,25 @@ use rustyline::history::{History, MemHistory, SearchDirection};
 use rustyline::{CompletionType, Config, Editor};
 use wasibox::Session;
 
-/// The key of what was typed.
+/// The key of the editor's history.
 const KEY: &[u8] = b"shell.history";
-/// Commands and bytes that are kept.
+/// Maximum number of commands that are kept, and their bytes.
 const LINES: usize = 1000;
 const BYTES: usize = 256 << 10;
 
-/// An editor of lines.
+/// A line editor.
 pub struct LineEditor(Editor<Completions, MemHistory>);
 
-/// What was read.
+/// The result of reading a line.
 pub enum EditedLine {
     Line(String),
-    /// The person has thought again.
+    /// The user has cancelled the line.
     Nothing,
     End,
 }
 
 impl LineEditor {
-    /// With what was typed before in the session.
+    /// Makes an editor with the session's history.
     pub fn new(completions: Completions, session: &Session) -> Result<LineEditor, CliFailure> {
         let config = Config::builder()
             .completion_type(CompletionType::List)
@@ -39,7 +38,7 @@ impl LineEditor {
         editor.set_helper(Some(completions));
         let before = session.value(KEY)?.unwrap_or_default();
         for line in before.split(|b| *b == 0).filter(|l| !l.is_empty()) {
-            // A store is of others, and the editor shows a line as it is.
+            // A store may come from elsewhere, and the editor shows a line unchanged.
             let line = String::from_utf8_lossy(line);
             let plain: String =
                 line.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
@@ -48,7 +47,7 @@ impl LineEditor {
         Ok(LineEditor(editor))
     }
 
-    /// Reads a command, in the directory in which it will run.
+    /// Reads a command; `dir` is the directory in which it will run.
     pub fn read(&mut self, prompt: &str, dir: &str) -> Result<EditedLine, CliFailure> {
         if let Some(completions) = self.0.helper_mut() {
             completions.set_directory(dir);

@@ -1,16 +1,15 @@
-//! `runner shell`: a shell for a person, on a session.
+//! `runner shell`: an interactive shell on a session.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `complete` | commands and paths for the Tab key; when a command is not at its end yet |
-//! | `lines` | the editor, and what was typed before |
+//! | `complete` | commands and paths for the Tab key; whether a command is complete |
+//! | `lines` | the line editor and its history |
 //!
-//! Each command is a call of its own of the session's shell, so each is a commit that can be undone. It
-//! gets the person's input as it comes and not the terminal itself: what it could do to that is not the
-//! guest's to do.
+//! Each command is a separate call of the session's shell, and therefore a commit that can be undone. It gets the user's input
+//! through a pipe and not the terminal itself, because a guest must not be able to control that.
 //!
 //! # Deliberately absent
-//! Programs that need the whole terminal; what is typed ahead while a command runs, which is the command's.
+//! Programs that need the whole terminal; typing ahead while a command runs, because the command receives that input.
 
 mod complete;
 mod lines;
@@ -25,7 +24,7 @@ use sh_syntax::parse::is_complete;
 use std::io::{BufRead, IsTerminal};
 use wasibox::{Exec, Input, Limits, Output, Session};
 
-/// What a session without a name is called in the prompt.
+/// The name in the prompt for a session without a name.
 const UNNAMED: &str = "box";
 
 struct InteractiveShell {
@@ -33,11 +32,11 @@ struct InteractiveShell {
     running: RunningCall,
     limits: Limits,
     is_raw: bool,
-    /// That of the last command.
+    /// The status of the last command.
     status: u8,
 }
 
-/// Runs commands until the person leaves; the status of the last one.
+/// Runs commands until the user leaves, and returns the status of the last one.
 pub fn run(args: &ShellArgs) -> Result<u8, CliFailure> {
     let GrantSettings { policy, require_walls, tools_from, .. } = args.grants.grant_settings()?;
     let limits = policy.limits;
@@ -56,7 +55,7 @@ pub fn run(args: &ShellArgs) -> Result<u8, CliFailure> {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         let completions = Completions::new(&shell.session, engine.image(), policy.mounts)?;
         let lines = LineEditor::new(completions, &shell.session)?;
-        // After the editor, which has a handler for Ctrl-C as long as it is there.
+        // Only now, because the editor has its own handler for Ctrl-C while it exists.
         shell.watch_signals()?;
         shell.run_interactive(name, lines)?;
     } else {
@@ -73,7 +72,7 @@ impl InteractiveShell {
         Ok(())
     }
 
-    /// Commands of a person.
+    /// Runs commands that a user types.
     fn run_interactive(&mut self, name: &str, mut lines: LineEditor) -> Result<(), CliFailure> {
         loop {
             let dir = String::from_utf8_lossy(&self.session.directory()?).into_owned();
@@ -95,7 +94,7 @@ impl InteractiveShell {
         }
     }
 
-    /// Commands of standard input.
+    /// Runs commands from standard input.
     fn read(&mut self) -> Result<(), CliFailure> {
         let mut input = std::io::stdin().lock();
         let mut text = Vec::new();
@@ -121,7 +120,7 @@ impl InteractiveShell {
         self.call_bytes(script.as_bytes().to_vec(), input);
     }
 
-    /// Runs a command. What goes wrong with it is told, and the session goes on.
+    /// Runs a command. An error is reported, and the session continues.
     fn call_bytes(&mut self, mut script: Vec<u8>, input: Input) {
         use std::os::unix::ffi::OsStringExt;
         if script.last() == Some(&b'\n') {
@@ -141,7 +140,7 @@ impl InteractiveShell {
         let session = &self.session;
         self.status = match self.running.run_during(|| session.exec(exec)) {
             Ok(outcome) => {
-                // What it says goes to standard error, which may be closed.
+                // A failure is ignored: messages go to standard error, which may be closed.
                 let _ = call::print_outcome(&outcome, false, &self.limits);
                 outcome.exit_code
             }
@@ -154,8 +153,7 @@ impl InteractiveShell {
     }
 }
 
-/// The status with which a command leaves the shell, if it is `exit` and nothing else. Within a
-/// script, `exit` ends the script.
+/// Returns the status with which a command leaves the shell, if it is a lone `exit`. Inside a script, `exit` ends the script.
 fn exit_status_of(line: &str, status: u8) -> Option<u8> {
     let mut words = line.split_whitespace();
     if !matches!(words.next(), Some("exit" | "logout")) {
