@@ -1,15 +1,15 @@
-//! Which addresses a name may lead to.
+//! The addresses to which a name may lead.
 //!
-//! Only what is plainly a host of the public Internet is open to names. Everything else has a
-//! [`AddressClass`], by the special-purpose registries of IANA (RFC 6890 and what it lists since), and is
-//! reached only if a rule names the address, or a network that it is in. IPv6 addresses that carry
-//! IPv4 ones are refused as a whole, whatever they carry: no public name needs them.
+//! A name may lead only to addresses that are clearly hosts of the public Internet. Every other address has an [`AddressClass`],
+//! by the special-purpose registries of IANA (RFC 6890 and its later additions), and is reached only if a rule names the address,
+//! or a network that contains it. IPv6 addresses that embed IPv4 ones are refused regardless of the embedded address, because no
+//! public name needs them.
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of address a rule has to name.
+/// The class of an address that a rule has to name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum AddressClass {
     #[error("a loopback address")]
@@ -34,10 +34,10 @@ pub enum AddressClass {
     Reserved,
 }
 
-/// Services that give credentials to whoever asks from the right machine, where their address is
-/// not in one of the ranges that are closed anyway, or deserves its own name.
+/// Services that give credentials to any client on the right machine. The list has addresses outside the ranges that are closed
+/// anyway, and those that deserve a name of their own.
 const METADATA: &[IpAddr] = &[
-    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), // most
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), // most providers
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),   // AWS, tasks
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 23)),  // AWS, pods
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),   // Azure; a public address
@@ -70,7 +70,7 @@ const V4: &[(&str, AddressClass)] = &[
     ("240.0.0.0/4", AddressClass::Reserved),
 ];
 
-/// Beneath this everything that is not [`GLOBAL`] is reserved.
+/// Below this, everything that is not [`GLOBAL`] is reserved.
 const V6: &[(&str, AddressClass)] = &[
     ("::/128", AddressClass::Unspecified),
     ("::1/128", AddressClass::Loopback),
@@ -92,7 +92,7 @@ const V6: &[(&str, AddressClass)] = &[
 ];
 const GLOBAL: &str = "2000::/3";
 
-/// What the address is, unless it is a host of the public Internet.
+/// Returns the class of an address, or `None` for a host of the public Internet.
 #[must_use]
 pub fn address_class(address: IpAddr) -> Option<AddressClass> {
     if METADATA.contains(&address) {
@@ -105,7 +105,7 @@ pub fn address_class(address: IpAddr) -> Option<AddressClass> {
         None if address.is_ipv6() && !parse_network(GLOBAL).contains(&address) => {
             Some(AddressClass::Reserved)
         }
-        // `fe80::5efe:10.0.0.1` and its like below any prefix: ISATAP.
+        // ISATAP addresses under any prefix, for example `fe80::5efe:10.0.0.1`.
         None => match address {
             IpAddr::V6(v6) if matches!(v6.segments()[4..6], [0 | 0x200, 0x5efe]) => {
                 Some(AddressClass::Embedded)
@@ -115,7 +115,7 @@ pub fn address_class(address: IpAddr) -> Option<AddressClass> {
     }
 }
 
-/// A network of the tables above. They are constants, and a test parses them all.
+/// Parses a network of the tables above. They are constants, and a test parses all of them.
 fn parse_network(text: &str) -> IpNet {
     text.parse().unwrap_or_else(|_| unreachable!("{text} is a constant"))
 }
@@ -136,7 +136,7 @@ mod tests {
         parse_network(GLOBAL);
     }
 
-    /// Hosts of the public Internet, and neighbours of closed ranges.
+    /// Hosts of the public Internet, and the neighbours of closed ranges.
     #[test]
     fn public_addresses_are_open() {
         for a in [

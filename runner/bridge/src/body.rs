@@ -1,5 +1,5 @@
-//! The body of a request on its way out: from the guest's pipe, counted, and kept as long as it is
-//! short, for redirects that want it again.
+//! The outgoing body of a request: read from the guest's pipe, counted, and kept while it is short,
+//! for redirects that need it again.
 
 use crate::error::{BridgeLimit, RequestError};
 use crate::limits::{BridgeLimits, RequestCounters};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use tokio::sync::Notify;
 
-/// Where a body comes from, whatever how often it is sent.
+/// The source of a body, independent of how often it is sent.
 pub(crate) struct BodySource {
     pipe: Arc<BodyPipe>,
     counters: Arc<RequestCounters>,
@@ -24,23 +24,23 @@ pub(crate) struct BodySource {
 #[derive(Default)]
 struct BodyState {
     kept: Vec<Bytes>,
-    /// Bytes that have come from the guest.
+    /// Number of bytes received from the guest.
     taken: u64,
     ended: bool,
-    /// More has come than is kept.
+    /// Whether more was received than is kept.
     lost: bool,
-    /// Which sending is under way. Those before it are dead, even if their connection is not.
+    /// The number of the current sending. Earlier ones are dead, even if their connection is not.
     sending: u64,
 }
 
-/// One sending.
+/// One sending of a body.
 pub(crate) struct BodySending {
     source: Arc<BodySource>,
     number: u64,
     length: BodyLength,
     at: usize,
     sent: Arc<AtomicU64>,
-    /// Told when the last byte has been given to the connection.
+    /// Notified when the last byte has been given to the connection.
     done: Arc<Notify>,
 }
 
@@ -57,7 +57,7 @@ impl BodySource {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends the body, from its beginning; what sent it before is cut off.
+    /// Starts sending the body from its beginning, and cuts off the previous sending.
     pub(crate) fn begin_sending(
         self: &Arc<Self>,
         length: BodyLength,
@@ -147,7 +147,7 @@ impl http_body::Body for BodySending {
             return Poll::Ready(Some(Err(e)));
         }
         let sent = self.sent.fetch_add(length, Relaxed) + length;
-        // A body of known length is not asked for its end.
+        // A body of known length is not polled for its end.
         if matches!(self.length, BodyLength::Bytes(n) if sent >= n) {
             self.done.notify_one();
         }

@@ -1,4 +1,4 @@
-//! The bridge as its embedders see it: blocking calls, from any thread.
+//! The bridge's API for embedders: blocking calls from any thread.
 
 use crate::body::BodySource;
 use crate::connect::ConnectionPool;
@@ -19,15 +19,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tokio::task::AbortHandle;
 
-/// What a session may do outside. The default is nothing.
+/// The requests that a session may make. The default is none.
 #[derive(Clone, Default)]
 pub struct BridgePolicy {
     pub rules: RequestRules,
     pub limits: BridgeLimits,
     pub secrets: Vec<SecretRule>,
-    /// What `${call:NAME}` of a secret means.
+    /// The functions to which `${call:NAME}` in a secret refers.
     pub functions: BTreeMap<String, SecretFn>,
-    /// The log does not show the values of queries.
+    /// Whether the log omits the values of queries.
     pub hide_query: bool,
 }
 
@@ -42,7 +42,7 @@ impl std::fmt::Debug for BridgePolicy {
     }
 }
 
-/// The way out for one session. Clones are the same one.
+/// The outgoing requests of one session. Clones refer to the same bridge.
 #[derive(Clone)]
 pub struct Bridge {
     shared: Arc<BridgeInner>,
@@ -67,18 +67,18 @@ impl std::fmt::Debug for Bridge {
 }
 
 impl Bridge {
-    /// A bridge without a log.
+    /// Makes a bridge without a log.
     ///
     /// # Errors
-    /// If a secret cannot be had.
+    /// If a secret cannot be read.
     pub fn new(network: &BridgeNetwork, policy: BridgePolicy) -> Result<Self, SecretError> {
         Self::with_log(network, policy, Arc::new(NoLog))
     }
 
-    /// A bridge whose requests are told to `sink`.
+    /// Makes a bridge that logs its requests to `sink`.
     ///
     /// # Errors
-    /// If a secret cannot be had.
+    /// If a secret cannot be read.
     pub fn with_log(
         network: &BridgeNetwork,
         policy: BridgePolicy,
@@ -98,36 +98,36 @@ impl Bridge {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Begins another call of the session: its requests are counted from 0.
+    /// Begins another call of the session, whose requests are counted from 0.
     pub fn begin_call(&self) {
         self.shared.counters.begin_call();
     }
 
-    /// What the session's requests have taken.
+    /// Returns the totals of the session's requests.
     #[must_use]
     pub fn usage(&self) -> BridgeUsage {
         self.shared.counters.usage()
     }
 
-    /// Whether a rule that allows something names this host and port ([`Rules::names`]).
+    /// Returns whether an allowing rule names this host and port ([`RequestRules::names_host`]).
     #[must_use]
     pub fn names_host(&self, host: &str, port: u16) -> bool {
         self.shared.rules.names_host(host, port)
     }
 
-    /// Whether a request is for the machine that makes it, as far as the rules leave that open: its host is a
-    /// loopback address or `localhost`, and no rule names it ([`Bridge::names_host`]). Then the guest's machine is meant,
-    /// not the host's, and nobody need be asked. What is malformed is not.
+    /// Returns whether a request is for the guest's own machine, as far as the rules leave that open: its host is a loopback
+    /// address or `localhost`, and no rule names it ([`Bridge::names_host`]). Such a request means the guest's machine, not the
+    /// host's, and does not involve the bridge. Malformed requests do not count.
     #[must_use]
     pub fn is_for_guest(&self, head: &RequestHead) -> bool {
         is_for_guest(&self.shared.rules, &self.shared.limits, head)
     }
 
-    /// Begins a request. What can be judged without the network is judged before this returns; a body
-    /// that the head announces is then written to the exchange.
+    /// Begins a request. Everything that can be judged without the network is judged before this returns. A body that the head
+    /// announces is then written to the exchange.
     ///
     /// # Errors
-    /// If it is malformed, not allowed, or one too many.
+    /// If the request is malformed, not allowed, or exceeds a limit.
     pub fn begin_request(&self, head: &RequestHead) -> Result<BridgeExchange, RequestError> {
         let shared = &self.shared;
         let number = shared.requests.fetch_add(1, Relaxed);
@@ -177,7 +177,7 @@ impl Bridge {
     }
 }
 
-/// A request that was begun. Dropping it gives it up. One thread may write while another one reads.
+/// A request in progress. Dropping it aborts the request. One thread may write while another one reads.
 pub struct BridgeExchange {
     up: Arc<BodyPipe>,
     down: Arc<BodyPipe>,
@@ -195,8 +195,8 @@ impl std::fmt::Debug for BridgeExchange {
 }
 
 impl BridgeExchange {
-    /// Writes a piece of the body; waits while the server takes no more. What a server that has answered
-    /// does not want any more is dropped.
+    /// Writes a piece of the body; waits while the server accepts no more. Bytes that a server no longer wants, because it has
+    /// answered, are dropped.
     ///
     /// # Errors
     /// If the request has failed, or this is more than was announced.
@@ -220,7 +220,7 @@ impl BridgeExchange {
         }
     }
 
-    /// The body is whole.
+    /// Marks the body as complete.
     pub fn finish_body(&self) {
         self.up.end_writing(Ok(()));
     }
@@ -228,32 +228,32 @@ impl BridgeExchange {
     /// Waits for the head of the response.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the request fails.
     pub fn wait_response(&self) -> Result<ResponseHead, RequestError> {
         self.head.wait_value()
     }
 
-    /// The next piece of the response's body, 64 KiB at most; nothing at its end.
+    /// Returns the next piece of the response's body, 64 KiB at most; `None` at its end.
     ///
     /// # Errors
-    /// If it is not whole. What has come is read before that.
+    /// If the body is incomplete. All received bytes are returned before that.
     pub fn read(&self) -> Result<Option<Bytes>, RequestError> {
         self.down.read_blocking()
     }
 
-    /// Ends the request: whoever waits for something of it is told so. Nothing if it has ended.
+    /// Aborts the request, which fails all pending reads and writes. Does nothing if it has ended.
     pub fn give_up(&self) {
         self.down.close_reading();
         self.up.close_reading();
         self.task.abort();
-        // The task goes a little later; the next request need not wait for that.
+        // The task ends a little later, but the next request need not wait for that.
         self.active.end();
     }
 
-    /// The rest of the body, if it is not longer than `most`.
+    /// Returns the rest of the body, if it is not longer than `most`.
     ///
     /// # Errors
-    /// If it is not whole, or longer.
+    /// If it is incomplete, or longer.
     pub fn read_to_end(&self, most: usize) -> Result<Vec<u8>, RequestError> {
         let mut out = Vec::new();
         while let Some(piece) = self.read()? {

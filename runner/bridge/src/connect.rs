@@ -1,5 +1,6 @@
 //! Connections: a name is resolved once, its addresses are judged, and one of those that passed is
-//! connected to. Connections are used again by the same bridge only, and judged anew each time.
+//! connected to. A connection is reused by the same bridge only, and its address is judged again
+//! each time.
 
 use crate::body::BodySending;
 use crate::error::{ConnectFault, RequestError, RequestPhase};
@@ -25,13 +26,13 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
-/// Connections that are kept while nobody uses them, and how long.
+/// Maximum number of idle connections, and the time for which they are kept.
 const KEPT: usize = 8;
 const IDLE: Duration = Duration::from_secs(30);
-/// Smallest buffer that hyper works with.
+/// The smallest buffer that hyper supports.
 const MIN_BUFFER: usize = 8192;
 
-/// A connection that a request can be sent on.
+/// A connection on which a request can be sent.
 pub(crate) struct HttpConnection {
     key: ConnectionKey,
     pub(crate) address: SocketAddr,
@@ -46,7 +47,7 @@ enum HttpSender {
     Many(http2::SendRequest<BodySending>),
 }
 
-/// The task that moves a connection's bytes; ends with the last user.
+/// The task that moves a connection's bytes; it ends with the last user.
 struct ConnectionTask(tokio::task::AbortHandle);
 
 impl Drop for ConnectionTask {
@@ -55,11 +56,12 @@ impl Drop for ConnectionTask {
     }
 }
 
-/// Why a request got no response; `unsent` if not a byte of it can have been acted on.
+/// The reason why a request got no response; `unsent` if not a single byte of it can have been
+/// acted upon.
 pub(crate) struct SendFailed {
     pub(crate) error: hyper::Error,
     pub(crate) unsent: bool,
-    /// Nothing came back on the connection since the request began.
+    /// Whether nothing was received on the connection since the request began.
     pub(crate) silent: bool,
 }
 
@@ -88,7 +90,7 @@ impl ConnectionKey {
 }
 
 impl ConnectionPool {
-    /// A connection that is open already, and whose address may be reached.
+    /// Takes an open connection whose address the permit allows.
     pub(crate) fn take_idle(&self, url: &Url, permit: &Permit<'_>) -> Option<HttpConnection> {
         let key = ConnectionKey::from_url(url);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,7 +111,7 @@ impl ConnectionPool {
     /// Keeps a connection whose last response has been read.
     pub(crate) async fn give_back(self: &Arc<Self>, mut connection: HttpConnection) {
         match &mut connection.sender {
-            // Others may be using it; it was kept when it was made.
+            // Other requests may be using it; it was put into the pool when it was made.
             HttpSender::Many(_) => return,
             HttpSender::One(sender) => {
                 let ready = tokio::time::timeout(Duration::from_millis(100), sender.ready());
@@ -138,7 +140,7 @@ impl ConnectionPool {
         });
     }
 
-    /// A new connection to one of the addresses that the permit lets the URL's host have.
+    /// Opens a connection to one of the addresses that the permit allows for the URL's host.
     pub(crate) async fn connect_new(
         self: &Arc<Self>,
         network: &BridgeNetwork,
@@ -195,7 +197,7 @@ impl ConnectionPool {
     }
 }
 
-/// The addresses that may be connected to. None is asked for again.
+/// Returns the addresses that may be connected to. No name is resolved a second time.
 async fn permitted_addresses(
     network: &BridgeNetwork,
     url: &Url,
@@ -229,7 +231,7 @@ async fn permitted_addresses(
     }
 }
 
-/// Connects to the first address that answers; each gets its part of the time.
+/// Connects to the first address that answers; each gets its share of the time.
 async fn open_tcp(
     key: &ConnectionKey,
     addresses: &[IpAddr],
@@ -343,7 +345,7 @@ impl HttpConnection {
         }
     }
 
-    /// The same connection for another request, where it can carry several.
+    /// Returns a handle for another request on the same connection, if it supports several.
     fn share_connection(&self) -> Option<Self> {
         let HttpSender::Many(sender) = &self.sender else { return None };
         Some(Self {
@@ -379,7 +381,7 @@ impl HttpConnection {
     }
 }
 
-/// A stream that tells how much has come.
+/// A stream that counts the received bytes.
 struct CountingStream<S> {
     stream: S,
     received: Arc<AtomicU64>,

@@ -1,5 +1,5 @@
-//! Content encodings, where the host must read a body to look for secrets. Otherwise bodies go to the
-//! guest as they came, and are decoded there, within the guest's own limits.
+//! Content encodings, for bodies that the host must search for secrets. All other bodies are passed to the guest unchanged, and
+//! decoded there within the guest's own limits.
 
 use crate::error::RequestError;
 use flate2::write::MultiGzDecoder;
@@ -7,18 +7,18 @@ use flate2::{Decompress, FlushDecompress, Status};
 use http::header::{CONTENT_ENCODING, HeaderMap};
 use std::io::Write as _;
 
-/// Bytes that are decoded at a time: deflate makes at most about 1,032 of each.
+/// Number of bytes that are decoded at a time, because deflate expands each to at most about 1,032.
 pub(crate) const PIECE: usize = 1024;
 
 pub(crate) enum BodyDecoder {
     Plain,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    /// What HTTP calls deflate is zlib's format (RFC 9110, 8.4.1.2). True once it has ended.
+    /// The encoding deflate of HTTP is the zlib format (RFC 9110, 8.4.1.2). The flag says whether it has ended.
     Zlib(Box<Decompress>, bool),
 }
 
 impl BodyDecoder {
-    /// The decoder for a body with these headers.
+    /// Returns the decoder for a body with these headers.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Self, RequestError> {
         let all: Vec<String> = headers
             .get_all(CONTENT_ENCODING)
@@ -55,7 +55,7 @@ impl BodyDecoder {
                     let at = (decoder.total_in() - begin) as usize;
                     let before = (decoder.total_in(), decoder.total_out());
                     if *ended {
-                        // Nothing follows the end.
+                        // Nothing may follow the end.
                         return if at == piece.len() { Ok(out) } else { Err(bad()) };
                     }
                     out.reserve(4 * PIECE);
@@ -71,7 +71,7 @@ impl BodyDecoder {
         }
     }
 
-    /// What remains when the body has ended.
+    /// Returns the remaining bytes at the end of the body.
     pub(crate) fn finish(self) -> Result<Vec<u8>, RequestError> {
         match self {
             Self::Plain | Self::Zlib(_, true) => Ok(Vec::new()),

@@ -1,10 +1,11 @@
-//! Why a request was not made, or not finished. The types go to the guest as they are, so that
-//! nothing in them tells what a guest may not know: no secret, no address of the host's networks.
+//! The reasons why a request was not made, or not finished. The types are passed to the guest
+//! unchanged, so they contain nothing that a guest must not know: no secret, no address of the
+//! host's networks.
 
 use crate::address::AddressClass;
 use serde::{Deserialize, Serialize};
 
-/// Why a request has no response, or its body no end.
+/// The reason why a request has no response, or an incomplete body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum RequestError {
     /// The text is not an absolute URL.
@@ -17,10 +18,10 @@ pub enum RequestError {
     /// A header that a guest may not send, or that is malformed.
     #[error("header {name:?}: {fault}")]
     Header { name: String, fault: HeaderFault },
-    /// No rule allows it, or a rule denies it.
+    /// No rule allows the request, or a rule denies it.
     #[error("{0}")]
     Refused(RuleRefusal),
-    /// All addresses of the host are ones that a rule must name.
+    /// All addresses of the host belong to classes that a rule must name.
     #[error("{host} has {class}, which the sandbox's policy does not name")]
     Address { host: String, class: AddressClass },
     #[error("could not resolve {0}")]
@@ -29,14 +30,14 @@ pub enum RequestError {
     Connect { host: String, fault: ConnectFault },
     #[error("{0} took too long")]
     Timeout(RequestPhase),
-    /// A handshake that failed for another reason than the certificate.
+    /// The handshake failed for another reason than the certificate.
     #[error("TLS with {host}: {text}")]
     Tls { host: String, text: String },
     #[error("the certificate of {host} is not accepted: {text}")]
     Certificate { host: String, text: String },
     #[error("more than {0} redirects")]
     Redirects(u32),
-    /// A redirect wants a body a second time that was too long to keep.
+    /// A redirect needs the body a second time, but it was too long to keep.
     #[error("the body cannot be sent again after a redirect: only {0} bytes are kept")]
     Rewind(u64),
     #[error("the server closed the connection without a response")]
@@ -44,31 +45,31 @@ pub enum RequestError {
     /// The response ended early.
     #[error("the response ended before it was whole")]
     Partial,
-    /// What came is not HTTP, or in a form that two readers may read differently.
+    /// The response is not HTTP, or has a form that two readers may interpret differently.
     #[error("the server's response is malformed: {0}")]
     Malformed(String),
     #[error("receiving failed: {0}")]
     Receive(String),
     #[error("sending failed: {0}")]
     Send(String),
-    /// The body is coded in a way that cannot be searched for secrets, or does not decode.
+    /// The body's encoding does not allow a search for secrets, or it does not decode.
     #[error("content encoding {0:?} cannot be decoded here")]
     Encoding(String),
     #[error("limit reached: {0}")]
     Limit(BridgeLimit),
-    /// The owner's secret could not be had. What went wrong is in the log only.
+    /// The owner's secret could not be read. The reason is only in the log.
     #[error("a header of the sandbox's policy could not be made")]
     Secret,
-    /// Fewer or more bytes of the body were given than announced.
+    /// The body was shorter or longer than announced.
     #[error("the body is not as long as announced")]
     Length,
-    /// The request was given up by the guest, or the bridge has ended.
+    /// The request was aborted by the guest, or the bridge has ended.
     #[error("the request was given up")]
     Cancelled,
 }
 
 impl RequestError {
-    /// The exit status that curl has for this.
+    /// Returns curl's exit status for the error.
     #[must_use]
     pub fn curl_code(&self) -> u8 {
         match self {
@@ -99,7 +100,7 @@ impl RequestError {
     }
 }
 
-/// What is wrong with a URL.
+/// The fault of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum UrlFault {
     #[error("it cannot be parsed")]
@@ -116,7 +117,7 @@ pub enum UrlFault {
     Path,
 }
 
-/// What is wrong with a header of a guest.
+/// The fault of a guest's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum HeaderFault {
     #[error("not the name of a header")]
@@ -129,7 +130,7 @@ pub enum HeaderFault {
     Size,
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ConnectFault {
     #[error("connection refused")]
@@ -140,7 +141,7 @@ pub enum ConnectFault {
     Other,
 }
 
-/// What took too long.
+/// The phase of a request that took too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum RequestPhase {
     /// Resolving, connecting and the TLS handshake together.
@@ -152,7 +153,7 @@ pub enum RequestPhase {
     Total,
 }
 
-/// A limit of [`crate::Limits`].
+/// A limit of [`crate::BridgeLimits`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum BridgeLimit {
     #[error("the number of requests")]
@@ -172,11 +173,11 @@ pub enum BridgeLimit {
 /// A request that the rules do not allow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleRefusal {
-    /// `host:port`.
+    /// The target as `host:port`.
     pub target: String,
-    /// The rule that denies it; if there is none, none allows it.
+    /// The rule that denies the request; `None` if no rule allows it.
     pub denied_by: Option<String>,
-    /// The smallest rule that would allow it.
+    /// The narrowest rule that would allow it.
     pub needed: String,
 }
 

@@ -1,7 +1,7 @@
 //! One request from its first hop to the last byte of its response: the task on the bridge's thread.
 //!
-//! Each hop: rules, counts, secrets, addresses, connection, head; then a redirect is the next hop, and
-//! anything else goes to the guest, its body decoded and scrubbed if there are secrets.
+//! Each hop has these steps: rules, counts, secrets, addresses, connection, head. A redirect then leads to the next hop; any
+//! other response goes to the guest, with its body decoded and scrubbed if there are secrets.
 
 use crate::body::BodySource;
 use crate::bridge::BridgeInner;
@@ -27,10 +27,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tokio::sync::Notify;
 use url::Url;
 
-/// What may be decoded without being suspected of being a bomb.
+/// Number of decoded bytes up to which a body is never suspected of being a decompression bomb.
 const FREE: u64 = 8 << 20;
 
-/// Where the answer goes. If the task ends without one, whoever waits is told.
+/// The channel for the answer. If the task ends without one, the waiting threads get an error.
 pub(crate) struct ReplySender {
     pub(crate) head: Arc<OnceSlot<Result<ResponseHead, RequestError>>>,
     pub(crate) body: Arc<BodyPipe>,
@@ -57,12 +57,12 @@ pub(crate) struct RequestJob {
     pub(crate) request: GuestRequest,
     pub(crate) reply: ReplySender,
     pub(crate) source: Arc<BodySource>,
-    /// The hop that is being made.
+    /// The log entry of the current hop.
     pub(crate) log: Option<OpenLogEntry>,
     pub(crate) _active: Arc<crate::limits::ActiveRequest>,
 }
 
-/// A response whose head has been checked.
+/// A response whose head was checked.
 struct CheckedResponse {
     connection: HttpConnection,
     parts: response::Parts,
@@ -102,14 +102,14 @@ impl RequestJob {
             if let Some(log) = self.log.take() {
                 log.end(None);
             }
-            // A short body is read, so that the connection can be used again.
+            // A short body is read, so that the connection can be reused.
             self.skip_body(arrived).await;
             self.request = next;
             hop += 1;
         }
     }
 
-    /// Sends the request as it is now, and checks the head that comes back.
+    /// Sends the request in its current form, and checks the head of the response.
     async fn run_hop(&mut self, hop: u32) -> Result<CheckedResponse, RequestError> {
         let bridge = Arc::clone(&self.bridge);
         let url = self.request.url.clone();
@@ -198,13 +198,13 @@ impl RequestJob {
         Ok((connection, answer))
     }
 
-    /// Whether a request can be sent again without having been acted on twice.
+    /// Returns whether a request can be sent again without the risk that it is acted upon twice.
     fn may_repeat(&self, failed: &SendFailed) -> bool {
         let safe = [Method::GET, Method::HEAD, Method::OPTIONS].contains(&self.request.method);
         failed.unsent || (safe && failed.silent && !failed.error.is_user())
     }
 
-    /// Judges a head, and puts stars for secrets in it.
+    /// Judges a head, and replaces secrets in it by stars.
     fn check_response(
         &self,
         mut arrived: CheckedResponse,
@@ -302,7 +302,7 @@ impl RequestJob {
         }
     }
 
-    /// Reads the rest of a redirect's response, if it is short and there; its bytes are counted.
+    /// Reads the rest of a redirect's response if it is short and available, and counts its bytes.
     async fn skip_body(&self, arrived: CheckedResponse) {
         const SHORT: u64 = 16 << 10;
         let CheckedResponse { connection, mut body, .. } = arrived;
@@ -351,7 +351,7 @@ impl BodyFlow<'_> {
     }
 }
 
-/// The headers that the policy adds; the error is for the log.
+/// Returns the headers that the policy adds; the error is for the log.
 async fn secret_headers(
     bridge: &Arc<BridgeInner>,
     url: &Url,
@@ -364,7 +364,7 @@ async fn secret_headers(
     made.map_err(|_| "a function has panicked".to_string())?.map_err(|e| e.to_string())
 }
 
-/// The request as it goes out.
+/// Builds the outgoing request.
 fn write_request(
     request: &GuestRequest,
     http2: bool,
@@ -387,7 +387,7 @@ fn write_request(
         headers.insert(header::HOST, host);
     }
     if searched {
-        // What is to be searched for secrets has to be plain.
+        // A body that is searched for secrets must not be compressed.
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     }
     for (name, _) in secrets {
@@ -403,8 +403,8 @@ fn write_request(
     Ok(builder)
 }
 
-/// Refuses what readers of HTTP/1.1 may take for different messages (RFC 9112, 6.3), and heads
-/// that do not belong to a response of ours.
+/// Rejects responses that readers of HTTP/1.1 may interpret as different messages (RFC 9112, 6.3), and heads that cannot answer a
+/// request of ours.
 fn check_framing(parts: &response::Parts) -> Result<(), RequestError> {
     let malformed = |text: &str| Err(RequestError::Malformed(text.to_string()));
     let lengths: Vec<&HeaderValue> = parts.headers.get_all(header::CONTENT_LENGTH).iter().collect();
@@ -440,7 +440,7 @@ fn scrub_headers(headers: &HeaderMap, forms: &SecretForms) -> HeaderMap {
         if forms.in_name(name.as_str().as_bytes()) {
             continue;
         }
-        // Stars are as good in a header as what they replace.
+        // Stars are as valid in a header as the bytes that they replace.
         if let Ok(value) = HeaderValue::from_bytes(&forms.scrub_bytes(value.as_bytes())) {
             out.append(name.clone(), value);
         }
@@ -448,7 +448,7 @@ fn scrub_headers(headers: &HeaderMap, forms: &SecretForms) -> HeaderMap {
     out
 }
 
-/// The next bytes of a body. Trailers are passed over.
+/// Returns the next bytes of a body, and skips trailers.
 async fn next(body: &mut Incoming) -> Result<Option<Bytes>, RequestError> {
     loop {
         let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await;
@@ -496,7 +496,7 @@ fn no_response(failed: &SendFailed) -> RequestError {
     RequestError::Receive("the connection failed before the response's head".into())
 }
 
-/// The first error of a kind among the causes.
+/// Returns the first error of a type in the chain of causes.
 fn find_cause<T: StdError + 'static>(e: &hyper::Error) -> Option<&T> {
     let mut at: Option<&(dyn StdError + 'static)> = e.source();
     while let Some(e) = at {
@@ -509,13 +509,13 @@ fn find_cause<T: StdError + 'static>(e: &hyper::Error) -> Option<&T> {
 }
 
 impl BridgeInner {
-    /// A URL for the log.
+    /// Returns a URL in the form for the log.
     fn url_for_log(&self, url: &Url) -> String {
         let text = log::url_for_log(url, self.log_query);
         String::from_utf8_lossy(&self.secrets.forms().scrub_bytes(text.as_bytes())).into_owned()
     }
 
-    /// An entry for a request that was refused before it had hops.
+    /// Logs a request that was refused before its first hop.
     pub(crate) fn log_refusal(
         &self,
         number: u64,

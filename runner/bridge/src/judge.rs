@@ -1,8 +1,7 @@
-//! The bridge's judgement without its sockets: for a host that has somebody else make the requests, as a page has its
-//! browser.
+//! The bridge's checks without its sockets, for a host that has another program send the requests, as a page has its browser.
 //!
-//! Such a host is not told where a name leads. So a rule that says where its host is (`at`) cannot be kept, and is refused;
-//! a literal address, and `localhost`, are judged as everywhere.
+//! Such a host does not learn to which address a name leads. So a rule that restricts the addresses of its host (`at`) cannot be
+//! enforced, and is refused; literal addresses and `localhost` are judged as usual.
 
 use crate::error::{BridgeLimit, RequestError};
 use crate::limits::{BridgeLimits, RequestCounters};
@@ -15,7 +14,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use url::{Host, Url};
 
-/// A session's rules, limits and counts.
+/// The rules, limits and counts of a session.
 #[derive(Debug)]
 pub struct RequestJudge {
     rules: RequestRules,
@@ -27,14 +26,16 @@ pub struct RequestJudge {
 #[derive(Clone, Debug)]
 pub struct JudgedRequest(GuestRequest);
 
-/// A rule says where its host is, which nobody can look at here.
+/// A rule restricts the addresses of its host, which cannot be checked here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}': where a host is (at) cannot be checked here; name its address instead")]
 pub struct PlaceError(pub String);
 
 impl RequestJudge {
+    /// Makes a judge of these rules and limits.
+    ///
     /// # Errors
-    /// For a rule with `at`.
+    /// If a rule has `at`.
     pub fn new(rules: RequestRules, limits: BridgeLimits) -> Result<RequestJudge, PlaceError> {
         match rules.with_place() {
             Some(rule) => Err(PlaceError(rule.to_string())),
@@ -42,24 +43,24 @@ impl RequestJudge {
         }
     }
 
-    /// A call begins: what it may make is counted anew.
+    /// Begins a call, whose requests are counted from 0.
     pub fn begin_call(&self) {
         self.counters.begin_call();
     }
 
-    /// See [`Rules::names`].
+    /// Returns whether an allowing rule names the host and port; see [`RequestRules::names_host`].
     #[must_use]
     pub fn names_host(&self, host: &str, port: u16) -> bool {
         self.rules.names_host(host, port)
     }
 
-    /// Whether the rules allow any request to any host: then nothing is lost if nobody judges where a redirect leads.
+    /// Returns whether the rules allow any request to any host, in which case the targets of redirects need not be judged.
     #[must_use]
     pub fn allows_everything(&self) -> bool {
         self.rules.allow_everything()
     }
 
-    /// Whether a request is for the machine that makes it, as far as the rules leave that open.
+    /// Returns whether a request is for the guest's own machine, as far as the rules leave that open.
     #[must_use]
     pub fn is_for_guest(&self, head: &RequestHead) -> bool {
         is_for_guest(&self.rules, &self.limits, head)
@@ -68,15 +69,16 @@ impl RequestJudge {
     /// Judges a request.
     ///
     /// # Errors
-    /// If it is malformed, not allowed, or one too many.
+    /// If it is malformed, not allowed, or exceeds a limit.
     pub fn request(&self, head: &RequestHead) -> Result<JudgedRequest, RequestError> {
         self.check_allowed(GuestRequest::new(head, &self.limits)?)
     }
 
-    /// The request that a response asks for by a redirect, if the head of `judged` has those followed; judged as well.
+    /// Returns the request to which a redirect response leads, after judging it as well; `None` if it is not a redirect, or the
+    /// head of `judged` does not follow redirects.
     ///
     /// # Errors
-    /// As of [`Judge::request`], and if there were `hop` redirects already and may be no more.
+    /// As of [`RequestJudge::request`], and if `hop` redirects were followed already and no more are allowed.
     pub fn judge_redirect(
         &self,
         judged: &JudgedRequest,
@@ -115,10 +117,10 @@ impl RequestJudge {
         Ok(JudgedRequest(request))
     }
 
-    /// Counts bytes of a request's body, which has `before` already.
+    /// Counts bytes of a request's body, after `before` earlier ones.
     ///
     /// # Errors
-    /// If they are more than there may be.
+    /// If they exceed a limit.
     pub fn count_sent(&self, before: u64, bytes: u64) -> Result<(), RequestError> {
         if before.saturating_add(bytes) > self.limits.upload {
             return Err(RequestError::Limit(BridgeLimit::Upload));
@@ -126,10 +128,10 @@ impl RequestJudge {
         self.counters.count_sent(bytes, &self.limits)
     }
 
-    /// The same for a response's.
+    /// Counts bytes of a response's body, after `before` earlier ones.
     ///
     /// # Errors
-    /// As of [`Judge::sends`].
+    /// As of [`RequestJudge::count_sent`].
     pub fn count_received(&self, before: u64, bytes: u64) -> Result<(), RequestError> {
         if before.saturating_add(bytes) > self.limits.download {
             return Err(RequestError::Limit(BridgeLimit::Download));
@@ -137,10 +139,10 @@ impl RequestJudge {
         self.counters.count_received(bytes, &self.limits)
     }
 
-    /// Looks at the size of a response's head.
+    /// Checks the size of a response's head.
     ///
     /// # Errors
-    /// If it is larger than the limits say.
+    /// If it exceeds the limits.
     pub fn check_head(&self, headers: &[Header]) -> Result<(), RequestError> {
         let bytes: usize = headers.iter().map(|h| h.name.len() + h.value.len()).sum();
         let fits = headers.len() <= self.limits.headers as usize
@@ -150,49 +152,49 @@ impl RequestJudge {
 }
 
 impl JudgedRequest {
-    /// The method.
+    /// Returns the method.
     #[must_use]
     pub fn method(&self) -> &str {
         self.0.method.as_str()
     }
 
-    /// The address that is asked for, in full.
+    /// Returns the full URL.
     #[must_use]
     pub fn url(&self) -> &str {
         self.0.url.as_str()
     }
 
-    /// Names, in small letters, and values.
+    /// Returns the headers: names in lower case, and values.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
     }
 
-    /// How long it may take.
+    /// Returns the time limit.
     #[must_use]
     pub fn time(&self) -> Duration {
         self.0.total
     }
 
-    /// Whether its body is sent: a redirect may have made it one without.
+    /// Returns whether the body is sent: a redirect may have dropped it.
     #[must_use]
     pub fn has_body(&self) -> bool {
         self.0.body != crate::message::BodyLength::None
     }
 
-    /// Whether it may have a body at all, as the Fetch standard has it.
+    /// Returns whether the request may have a body at all, by the Fetch standard.
     #[must_use]
     pub fn may_have_body(&self) -> bool {
         self.0.method != Method::GET && self.0.method != Method::HEAD
     }
 
-    /// Whether redirects go to the guest.
+    /// Returns whether redirects are followed or passed to the guest.
     #[must_use]
     pub fn redirect(&self) -> RedirectPolicy {
         self.0.follow.map_or(RedirectPolicy::Manual, RedirectPolicy::Follow)
     }
 }
 
-/// Whether a request is for the machine that makes it: its host is a loopback address or `localhost`, and no rule names it.
+/// Returns whether a request is for the guest's own machine: its host is a loopback address or `localhost`, and no rule names it.
 pub(crate) fn is_for_guest(
     rules: &RequestRules,
     limits: &BridgeLimits,
@@ -203,7 +205,7 @@ pub(crate) fn is_for_guest(
         .is_some_and(|name| !rules.names_host(&name, url.port_or_known_default().unwrap_or(0)))
 }
 
-/// The host of a URL if it is a name or address of the machine itself.
+/// Returns the host of a URL if it is a name or an address of the machine itself.
 fn is_own(url: &Url) -> Option<String> {
     let (own, name) = match url.host()? {
         Host::Domain(name) => (is_localhost(name), name.to_owned()),
@@ -245,7 +247,7 @@ mod tests {
         };
         assert_eq!(class("http://10.0.0.1/"), AddressClass::Private);
         assert_eq!(class("http://169.254.169.254/latest"), AddressClass::Metadata);
-        // A number is an address, however it is written.
+        // A number is an address, whatever its notation.
         assert_eq!(class("http://2130706433/"), AddressClass::Loopback);
         assert_eq!(class("http://0x7f.1/"), AddressClass::Loopback);
         assert_eq!(class("http://x.localhost/"), AddressClass::Loopback);

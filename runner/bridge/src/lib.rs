@@ -1,30 +1,30 @@
-//! HTTP out of the box: a request of a hostile guest and a policy give a response, or an error that says why not.
+//! HTTP for guests: takes a request of an untrusted guest and a policy, and returns a response, or an error with the reason.
 //!
 //! # Stages
-//! A [`RequestHead`] is checked and brought into one form ([`mod@request`]); [`RequestRules`] say whether it may be made;
-//! its host is resolved once and the addresses are judged ([`mod@address`], [`mod@connect`]); headers of the owner
-//! are added ([`mod@secret`]); the response's head is judged ([`mod@exchange`]), and a redirect begins all of this
-//! anew. What goes to the guest is searched for secrets ([`mod@scrub`]). Every hop is told to a [`LogSink`].
+//! A [`RequestHead`] is checked and normalised ([`mod@request`]); [`RequestRules`] decide whether it may be made; its host is
+//! resolved once and the addresses are judged ([`mod@address`], [`mod@connect`]); the owner's headers are added ([`mod@secret`]);
+//! the response's head is judged ([`mod@exchange`]), and a redirect starts all of this over. Everything that goes to the guest is
+//! searched for secrets ([`mod@scrub`]). Every hop is reported to a [`LogSink`].
 //!
-//! A [`BridgeNetwork`] is one thread with one runtime, for a process. A [`Bridge`] is a session's policy, counts and
-//! open connections. An [`BridgeExchange`] is a request under way; its calls block.
+//! A [`BridgeNetwork`] is one thread with one runtime for the whole process. A [`Bridge`] has a session's policy, counts and open
+//! connections. A [`BridgeExchange`] is a request in progress; its calls block.
 //!
-//! Without the feature `transport`, which has sockets, TLS and secrets, there is a [`RequestJudge`]: the same rules for a host
-//! that has somebody else make the requests.
+//! Without the feature `transport`, which adds sockets, TLS and secrets, there is a [`RequestJudge`]: the same rules for a host
+//! that has another program send the requests.
 //!
 //! # Invariants
 //! - The default policy allows nothing.
 //! - The URL that is judged is the URL that is sent; the addresses that are judged are those that are connected to.
-//! - Certificates are verified. Nothing turns that off.
-//! - No secret is in what a guest gets, in an error, in the log, or in a `Debug`.
-//! - What is kept for a request is bounded, whatever guest and server do: 256 KiB each way, the
-//!   head, and of the body what [`Limits::kept_body`] says.
+//! - Certificates are verified, and nothing can turn that off.
+//! - No secret appears in a guest's response, in an error, in the log, or in a `Debug`.
+//! - The memory of a request is bounded, whatever guest and server do: 256 KiB in each direction, the head, and as much of the
+//!   body as [`BridgeLimits::kept_body`] allows.
 //!
 //! # Deliberately absent
-//! Proxies of the host's environment, cookies, caches, decoding of bodies that need not be searched: they
-//! are the guest's. Trailers, upgrades, CONNECT. HTTP/3.
+//! Proxies from the host's environment; cookies, caches, and decoding of bodies that need not be searched, because those are the
+//! guest's tasks. Trailers, upgrades, CONNECT. HTTP/3.
 #![forbid(unsafe_code)]
-// What only the transport uses of the rest.
+// Code that only the transport uses.
 #![cfg_attr(not(feature = "transport"), allow(dead_code))]
 
 mod address;

@@ -1,4 +1,4 @@
-//! What a session's requests may take, and the counts of what they have taken.
+//! The limits of a session's requests, and the counts of their use.
 
 use crate::error::{BridgeLimit, RequestError};
 use serde::{Deserialize, Serialize};
@@ -6,40 +6,40 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Longest URL.
+/// Maximum length of a URL.
 pub const MAX_URL: usize = 8192;
 
-/// Bounds of a session's requests. A hop of a redirect counts as a request.
+/// The limits of a session's requests. A hop of a redirect counts as a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BridgeLimits {
-    /// Requests of a session.
+    /// Maximum number of requests of a session.
     pub requests: u64,
-    /// Requests between two [`crate::Bridge::begin_call`].
+    /// Maximum number of requests between two calls of [`crate::Bridge::begin_call`].
     pub requests_per_call: u64,
-    /// Requests under way at once.
+    /// Maximum number of requests in progress at once.
     pub concurrent: u32,
-    /// How long a further one waits for its turn, on its caller's thread, before it is refused.
+    /// The time that a further request waits for its turn, on its caller's thread, before it is refused.
     pub turn: Duration,
-    /// Bytes of one request's body.
+    /// Maximum bytes of a request's body.
     pub upload: u64,
-    /// Bytes of one response's body, as received and as decoded.
+    /// Maximum bytes of a response's body, both as received and as decoded.
     pub download: u64,
     pub session_upload: u64,
     pub session_download: u64,
-    /// Bytes of names and values together, of a request and of a response.
+    /// Maximum bytes of header names and values together, for a request and for a response.
     pub header_bytes: u32,
     pub headers: u32,
     pub redirects: u32,
-    /// Resolving, connecting and the handshake of one hop.
+    /// Time limit for resolving, connecting and the handshake of one hop.
     pub connect: Duration,
-    /// From the last byte of a request to the head of its response.
+    /// Time limit from the last byte of a request to the head of its response.
     pub first_byte: Duration,
-    /// A request with all its hops, to the last byte of its response.
+    /// Time limit for a request with all its hops, to the last byte of its response.
     pub total: Duration,
-    /// Bytes of a body that are kept for sending it again after a redirect.
+    /// Maximum bytes of a body that are kept for sending it again after a redirect.
     pub kept_body: u64,
-    /// What is decoded here may be so many times as long as what was received, if it is longer than 8 MiB.
+    /// Maximum ratio of decoded to received bytes, for decoded bodies longer than 8 MiB.
     pub ratio: u32,
 }
 
@@ -66,7 +66,7 @@ impl Default for BridgeLimits {
     }
 }
 
-/// What the requests of a session have taken.
+/// The totals of a session's requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BridgeUsage {
     pub requests: u64,
@@ -79,13 +79,13 @@ pub(crate) struct RequestCounters {
     requests: AtomicU64,
     call: AtomicU64,
     active: Mutex<u32>,
-    /// One of them has ended.
+    /// Notified when a request has ended.
     ended: Condvar,
     sent: AtomicU64,
     received: AtomicU64,
 }
 
-/// One of the requests that may run at the same time, until it ends or is given up.
+/// A place among the requests in progress, until the request ends or is aborted.
 #[derive(Debug)]
 pub(crate) struct ActiveRequest {
     counters: Arc<RequestCounters>,
@@ -93,7 +93,7 @@ pub(crate) struct ActiveRequest {
 }
 
 impl ActiveRequest {
-    /// Another one may run.
+    /// Releases the place, so that another request may run.
     pub(crate) fn end(&self) {
         if !self.ended.swap(true, Relaxed) {
             *lock_active(&self.counters.active) -= 1;

@@ -1,4 +1,5 @@
-//! One entry for each request that was made or refused, hop by hop. No bodies, no header values.
+//! The log: one entry for each hop of a request that was made or refused. No bodies, no header
+//! values.
 
 use crate::error::RequestError;
 use serde::Serialize;
@@ -7,39 +8,39 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use url::Url;
 
-/// What became of one hop.
+/// The result of one hop.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogEntry {
-    /// The request's number within its bridge; its hops share it.
+    /// The request's number within its bridge, shared by its hops.
     pub request: u64,
-    /// 0, or which redirect.
+    /// 0, or the number of the redirect.
     pub hop: u32,
     pub begun: SystemTime,
     pub method: String,
-    /// Without user and password. What does not parse as a URL is not repeated.
+    /// The URL without user and password. A text that does not parse as a URL is not repeated.
     pub url: String,
     /// The rule that allowed it.
     pub rule: Option<String>,
-    /// Headers that the policy added: their names.
+    /// The names of the headers that the policy added.
     pub secrets: Vec<String>,
     pub address: Option<SocketAddr>,
     pub status: Option<u16>,
-    /// Bytes of bodies, as they went over the wire.
+    /// Bytes of bodies as transferred.
     pub sent: u64,
     pub received: u64,
     pub took: Duration,
-    /// Why it was refused or failed.
+    /// The reason why it was refused or failed.
     pub error: Option<RequestError>,
-    /// What only the owner may know of the error.
+    /// Details of the error that only the owner may see.
     pub detail: Option<String>,
 }
 
-/// Takes the entries. Called on the bridge's thread: it should not block.
+/// A receiver of log entries. It is called on the bridge's thread and should not block.
 pub trait LogSink: Send + Sync {
     fn take_entry(&self, entry: &LogEntry);
 }
 
-/// Keeps nothing.
+/// A sink that drops all entries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoLog;
 
@@ -47,7 +48,7 @@ impl LogSink for NoLog {
     fn take_entry(&self, _: &LogEntry) {}
 }
 
-/// An entry that is being written. It reaches the sink even if the request is given up.
+/// An entry in progress. It reaches the sink even if the request is aborted.
 pub(crate) struct OpenLogEntry {
     pub(crate) entry: LogEntry,
     since: Instant,
@@ -92,7 +93,7 @@ impl Drop for OpenLogEntry {
     }
 }
 
-/// The URL as the log shows it; `values` of the query are hidden if they are not wanted.
+/// Returns the URL as the log shows it; with `values` false, the values of its query are hidden.
 pub(crate) fn url_for_log(url: &Url, values: bool) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");

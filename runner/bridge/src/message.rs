@@ -1,45 +1,43 @@
-//! The messages of a request, as they go between guest and host and between worker and parent.
+//! The messages of a request, between guest and host and between worker and parent.
 //!
-//! A frame is four bytes of length, little-endian, and so many bytes of `postcard`: [`ToHost`] one way,
-//! [`ToGuest`] the other. One stream of frames is one request:
+//! A frame is its length in four bytes, little-endian, followed by that many bytes of `postcard`: [`ToHost`] in one direction,
+//! [`ToGuest`] in the other. One stream of frames is one request:
 //!
 //! ```text
 //! guest: Head, Body..., End        (or GiveUp at any time)
 //! host:  Head, Body..., End        or Failed, at any time, and nothing after it
 //! ```
 //!
-//! [`Frames`] takes bytes as they come and keeps at most one frame. Hostile bytes give an error:
-//! memory is taken for what has come, never for what a length announces, and what follows a value within its
-//! frame is an error, too.
+//! [`Frames`] takes bytes in pieces of any size and keeps at most one frame. Hostile bytes cause an error: memory is allocated
+//! for received bytes, never for an announced length, and bytes after a value within its frame are an error as well.
 
 use crate::error::RequestError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Longest frame, in bytes. Heads are shorter by [`crate::Limits::header_bytes`], bodies by
-/// [`MAX_BODY`].
+/// Maximum length of a frame in bytes. Heads are limited further by [`crate::BridgeLimits::header_bytes`], bodies by [`MAX_BODY`].
 pub const MAX_FRAME: usize = 256 << 10;
-/// Longest piece of a body in one frame.
+/// Maximum length of a piece of a body in one frame.
 pub const MAX_BODY: usize = 64 << 10;
 const LENGTH: usize = 4;
 
-/// What a request asks for.
+/// The head of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestHead {
     pub method: String,
-    /// Absolute: `https://example.com/x?y`.
+    /// The absolute URL, for example `https://example.com/x?y`.
     pub url: String,
-    /// Names and values, without those that the bridge makes.
+    /// Names and values, except for headers that the bridge adds.
     pub headers: Vec<Header>,
     pub body: BodyLength,
     pub redirect: RedirectPolicy,
-    /// Shorter than the policy's: for all of it, and for connecting.
+    /// Time limits shorter than the policy's: for the whole request, and for connecting.
     pub max_time_ms: Option<u64>,
     pub connect_time_ms: Option<u64>,
 }
 
 impl RequestHead {
-    /// A request without headers and body, whose redirects are not followed.
+    /// Makes a request without headers and body whose redirects are not followed.
     #[must_use]
     pub fn new(method: &str, url: &str) -> Self {
         Self {
@@ -53,7 +51,7 @@ impl RequestHead {
         }
     }
 
-    /// With one more header.
+    /// Adds a header.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         self.headers.push(Header { name: name.to_string(), value: value.as_bytes().to_vec() });
@@ -61,7 +59,7 @@ impl RequestHead {
     }
 }
 
-/// A header field. Values are bytes, as RFC 9110 has them.
+/// A header field. Values are bytes, as in RFC 9110.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     pub name: String,
@@ -69,36 +67,36 @@ pub struct Header {
     pub value: Vec<u8>,
 }
 
-/// How much body follows a head.
+/// The length of the body that follows a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BodyLength {
     None,
     Bytes(u64),
-    /// As much as comes, sent in chunks.
+    /// Unknown in advance; the body is sent in chunks.
     Unknown,
 }
 
-/// What becomes of redirects.
+/// The treatment of redirects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RedirectPolicy {
-    /// The guest gets them.
+    /// Redirects are passed to the guest.
     Manual,
-    /// So many are followed, each judged as a request of its own.
+    /// Up to this many redirects are followed, each judged as a request of its own.
     Follow(u32),
 }
 
-/// What came back, before its body.
+/// The head of a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponseHead {
     pub status: u16,
     pub version: HttpVersion,
-    /// Where it came from, after redirects.
+    /// The URL of the response, after redirects.
     pub url: String,
     pub redirects: u32,
     pub headers: Vec<Header>,
 }
 
-/// What was spoken outside.
+/// The version of HTTP that the server used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HttpVersion {
     Http10,
@@ -106,7 +104,7 @@ pub enum HttpVersion {
     Http2,
 }
 
-/// A frame of the guest.
+/// A frame from the guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToHost {
     Head(RequestHead),
@@ -115,7 +113,7 @@ pub enum ToHost {
     GiveUp,
 }
 
-/// A frame of the host.
+/// A frame from the host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToGuest {
     Head(ResponseHead),
@@ -124,7 +122,7 @@ pub enum ToGuest {
     Failed(RequestError),
 }
 
-/// Bytes that are no frame.
+/// The reason why bytes are not a frame.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     #[error("a frame of {0} bytes is too long")]
@@ -133,7 +131,7 @@ pub enum FrameError {
     Format,
 }
 
-/// A message as a frame.
+/// Returns a message as a frame.
 ///
 /// # Errors
 /// If it is longer than a frame may be.
@@ -148,7 +146,7 @@ pub fn encode_frame<T: Serialize>(message: &T) -> Result<Vec<u8>, FrameError> {
     Ok(out)
 }
 
-/// Makes messages of bytes that come in any pieces.
+/// A decoder of messages from bytes that arrive in pieces of any size.
 #[derive(Debug, Default)]
 pub struct Frames {
     bytes: Vec<u8>,
@@ -156,7 +154,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Bytes that have come. Returns how many were taken: never more than one frame needs.
+    /// Takes received bytes, and returns how many were taken: never more than one frame needs.
     pub fn push(&mut self, bytes: &[u8]) -> usize {
         self.bytes.drain(..self.begin);
         self.begin = 0;
@@ -165,10 +163,10 @@ impl Frames {
         taken
     }
 
-    /// The next message, if all of it has come.
+    /// Returns the next message, if it has arrived completely.
     ///
     /// # Errors
-    /// If it cannot be one. Nothing after it can be read, either.
+    /// If it is malformed. Nothing after it can be read either.
     pub fn next_message<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
         let rest = &self.bytes[self.begin..];
         let Some((length, rest)) = rest.split_first_chunk::<LENGTH>() else { return Ok(None) };
@@ -185,7 +183,7 @@ impl Frames {
         Ok(Some(message))
     }
 
-    /// Whether a frame was begun and is not whole.
+    /// Returns whether a frame was begun and is incomplete.
     #[must_use]
     pub fn is_partial(&self) -> bool {
         self.begin < self.bytes.len()
@@ -223,8 +221,7 @@ mod tests {
         }
     }
 
-    /// Every shortened, changed or random frame gives a message, nothing or an error; memory is
-    /// bounded by what was pushed.
+    /// Every truncated, changed or random frame yields a message, nothing or an error; memory is bounded by the pushed bytes.
     #[test]
     fn hostile_bytes_are_bounded() {
         let mut seed = 0x9e37_79b9_7f4a_7c15_u64;

@@ -1,4 +1,4 @@
-//! The thread that all bridges of a process share, with the resolver and the roots of TLS.
+//! The thread that all bridges of a process share, with the resolver and the TLS roots.
 
 use crate::resolve::{NameResolver, SystemResolver};
 use crate::tls::{Tls, TlsRoots};
@@ -7,18 +7,19 @@ use std::sync::Arc;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// Threads that wait for resolvers, files and functions of the embedder.
+/// Maximum number of threads for resolvers, files and functions of the embedder.
 const BLOCKING: usize = 16;
 
-/// How a [`BridgeNetwork`] finds hosts and whom it trusts. The default: as the system does.
+/// The name resolver and the trusted roots of a [`BridgeNetwork`]. The default is those of the
+/// system.
 #[derive(Default)]
 pub struct NetworkOptions {
     pub resolver: Option<Arc<dyn NameResolver>>,
     pub roots: TlsRoots,
 }
 
-/// What bridges share. Clones are the same one; it ends with the last of them, and with it what
-/// still runs.
+/// The part that bridges share. Clones refer to the same network, which ends with the last of them,
+/// together with its running requests.
 #[derive(Clone)]
 pub struct BridgeNetwork {
     shared: Arc<NetworkInner>,
@@ -28,7 +29,7 @@ struct NetworkInner {
     handle: Handle,
     resolver: Arc<dyn NameResolver>,
     tls: Tls,
-    /// Dropped, it ends the thread.
+    /// Ends the thread when it is dropped.
     _stop: oneshot::Sender<()>,
 }
 
@@ -36,7 +37,7 @@ impl BridgeNetwork {
     /// Starts the thread.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     pub fn new(options: NetworkOptions) -> io::Result<Self> {
         let runtime =
             Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING).build()?;
@@ -44,7 +45,7 @@ impl BridgeNetwork {
         let (stop, stopped) = oneshot::channel::<()>();
         std::thread::Builder::new().name("wasibox-bridge".into()).spawn(move || {
             let _ = runtime.block_on(stopped);
-            // Not waiting for threads that a resolver holds.
+            // Does not wait for threads that a resolver blocks.
             runtime.shutdown_background();
         })?;
         let resolver = options.resolver.unwrap_or_else(|| Arc::new(SystemResolver));

@@ -1,25 +1,24 @@
-//! How servers may read a path, and whether it lies beneath a prefix in all of these readings.
+//! The ways in which servers may read a path, and whether it lies below a prefix in all of these readings.
 //!
-//! Servers disagree on what `%2f`, `%252e`, `\`, `//` and `;x` mean, and a rule cannot know which kind
-//! it guards. So a path has several readings: decoded not at all, once, twice and so on, each
-//! read strictly and as the most lenient servers do. A rule that allows needs **all** of them
-//! beneath its prefix; for a rule that denies **one** is enough.
+//! Servers disagree on the meaning of `%2f`, `%252e`, `\`, `//` and `;x`, and a rule cannot know which server it guards. So a
+//! path has several readings: not decoded, decoded once, twice and so on, each read strictly and as the most lenient servers do.
+//! An allowing rule requires that **all** of them lie below its prefix; for a denying rule **one** is enough.
 
-/// What no server takes for the same as its encoding. Other bytes are decoded in every reading.
+/// Characters whose encoding no server treats as equivalent. All other bytes are decoded in every reading.
 const SPECIAL: &str = "/\\%;\0";
-/// Decoding beyond this is no honest path.
+/// An honest path does not need more decoding than this.
 const MAX_DECODINGS: usize = 4;
 
 /// All readings of one path.
 #[derive(Debug)]
 pub(crate) struct PathReadings(Vec<Vec<u8>>);
 
-/// A path's beginning, by whole segments, in decoded form.
+/// The beginning of a path in whole segments, in decoded form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PathPrefix(Vec<u8>);
 
 impl PathPrefix {
-    /// The prefix `path` names, already decoded. Only one with a single reading will do.
+    /// Returns the prefix that `path` names; `None` unless it has a single reading.
     pub(crate) fn new(path: &str) -> Option<Self> {
         let all = PathReadings::from_path(path)?;
         let decoded = decode_percent(path.as_bytes(), "");
@@ -27,7 +26,7 @@ impl PathPrefix {
         plain.then_some(Self(decoded))
     }
 
-    /// Every path.
+    /// Returns the prefix of every path.
     pub(crate) fn every_path() -> Self {
         Self(b"/".to_vec())
     }
@@ -39,7 +38,7 @@ impl PathPrefix {
 }
 
 impl PathReadings {
-    /// Readings of the path of a parsed URL; nothing if it is made to confuse.
+    /// Returns the readings of the path of a parsed URL; `None` if it is designed to confuse.
     pub(crate) fn from_path(path: &str) -> Option<Self> {
         let mut out: Vec<Vec<u8>> = Vec::new();
         let mut level = decode_percent(path.as_bytes(), SPECIAL);
@@ -62,12 +61,12 @@ impl PathReadings {
         None
     }
 
-    /// Every reading is beneath the prefix.
+    /// Returns whether every reading lies below the prefix.
     pub(crate) fn is_within(&self, prefix: &PathPrefix) -> bool {
         self.0.iter().all(|r| prefix.covers(r))
     }
 
-    /// Some reading is, if letters' case does not count; `/x` also for a prefix `/x/`.
+    /// Returns whether any reading lies below the prefix, ignoring case; `/x` also counts for a prefix `/x/`.
     pub(crate) fn touches_prefix(&self, prefix: &PathPrefix) -> bool {
         let folded = PathPrefix(prefix.0.to_ascii_lowercase());
         let bare = PathPrefix(folded.0.strip_suffix(b"/").unwrap_or(&folded.0).to_vec());
@@ -75,7 +74,7 @@ impl PathReadings {
     }
 }
 
-/// Every `%XX` as its byte, but for bytes of `special`; other `%` stay.
+/// Decodes every `%XX` except those of bytes in `special`; other `%` stay.
 fn decode_percent(path: &[u8], special: &str) -> Vec<u8> {
     let hex = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16));
     let mut out = Vec::with_capacity(path.len());
@@ -97,8 +96,8 @@ fn decode_percent(path: &[u8], special: &str) -> Vec<u8> {
     out
 }
 
-/// What the most lenient servers do: backslashes are slashes, overlong UTF-8 is decoded, and
-/// parameters after `;` are no part of a segment's name.
+/// Converts a path as the most lenient servers do: backslashes are slashes, overlong UTF-8 is decoded, and parameters after `;`
+/// are not part of a segment's name.
 fn lenient_form(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     let mut parameters = false;
@@ -119,7 +118,7 @@ fn lenient_form(path: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Without dot segments (RFC 3986, 5.2.4), and with `merge` without empty ones.
+/// Removes dot segments (RFC 3986, 5.2.4), and with `merge` empty segments as well.
 fn resolve_dots(path: &[u8], merge: bool) -> Vec<u8> {
     let path = path.strip_prefix(b"/").unwrap_or(path);
     let mut kept: Vec<&[u8]> = Vec::new();

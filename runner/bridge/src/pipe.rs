@@ -1,7 +1,7 @@
-//! A bounded pipe of byte chunks between a thread that may block and a task that may not; and a
-//! place for one value that a thread waits for.
+//! A bounded pipe of byte chunks between a thread that may block and a task that may not, and a
+//! slot for one value for which a thread waits.
 //!
-//! The channels of tokio would do, but that their blocking ends panic within an embedder's runtime.
+//! Tokio's channels are not used because their blocking ends panic inside an embedder's runtime.
 
 use crate::error::RequestError;
 use bytes::Bytes;
@@ -9,18 +9,18 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Bytes in a pipe from which on its writer waits.
+/// Number of buffered bytes at which a pipe's writer has to wait.
 const CAPACITY: usize = 256 << 10;
-/// Longest chunk.
+/// Maximum length of a chunk.
 pub(crate) const CHUNK: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 struct BodyPipeState {
     chunks: VecDeque<Bytes>,
     held: usize,
-    /// How it ended, once the writer has.
+    /// The result, once the writer has ended.
     end: Option<Result<(), RequestError>>,
-    /// The reader takes no more.
+    /// Whether the reader takes no more.
     closed: bool,
     waker: Option<Waker>,
 }
@@ -46,7 +46,7 @@ impl BodyPipe {
         }
     }
 
-    /// No more will be written. The first end counts.
+    /// Ends the writing. The first end counts.
     pub(crate) fn end_writing(&self, how: Result<(), RequestError>) {
         let mut state = self.lock_state();
         if state.end.is_none() {
@@ -55,7 +55,7 @@ impl BodyPipe {
         self.notify_change(state);
     }
 
-    /// No more will be read: writers go on at once.
+    /// Ends the reading, which releases waiting writers at once.
     pub(crate) fn close_reading(&self) {
         let mut state = self.lock_state();
         state.closed = true;
@@ -64,7 +64,7 @@ impl BodyPipe {
         self.notify_change(state);
     }
 
-    /// Writes a chunk, after waiting for room. False if nobody reads any more.
+    /// Writes a chunk after waiting for room. Returns false if the reader takes no more.
     pub(crate) fn write_blocking(&self, bytes: &[u8]) -> bool {
         for chunk in bytes.chunks(CHUNK) {
             let mut state = self.lock_state();
@@ -81,7 +81,7 @@ impl BodyPipe {
         true
     }
 
-    /// The next chunk; nothing at the end.
+    /// Returns the next chunk; `None` at the end.
     pub(crate) fn read_blocking(&self) -> Result<Option<Bytes>, RequestError> {
         let mut state = self.lock_state();
         loop {
@@ -100,7 +100,7 @@ impl BodyPipe {
         }
     }
 
-    /// As [`Pipe::read_blocking`], for a task.
+    /// Does [`BodyPipe::read_blocking`] for a task.
     pub(crate) fn poll_read(
         &self,
         cx: &mut Context<'_>,
@@ -121,7 +121,7 @@ impl BodyPipe {
         }
     }
 
-    /// Writes, by a task, waiting for room before each chunk.
+    /// Writes from a task, and waits for room before each chunk.
     pub(crate) async fn write(&self, mut bytes: Bytes) -> Result<(), RequestError> {
         while !bytes.is_empty() {
             std::future::poll_fn(|cx| self.poll_room(cx)).await?;
@@ -147,7 +147,7 @@ impl BodyPipe {
     }
 }
 
-/// A value that is put once, and looked at by threads that wait for it.
+/// A slot for a value that is set once and for which threads wait.
 #[derive(Debug)]
 pub(crate) struct OnceSlot<T> {
     value: Mutex<Option<T>>,
@@ -161,7 +161,7 @@ impl<T> Default for OnceSlot<T> {
 }
 
 impl<T: Clone> OnceSlot<T> {
-    /// The first value stays.
+    /// Sets the value; the first one stays.
     pub(crate) fn put_value(&self, value: T) {
         let mut place = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         if place.is_none() {

@@ -1,4 +1,4 @@
-//! A guest's request, checked: what it may say about itself, before anybody asks whether it may be made.
+//! Checks of a guest's request by itself, before the rules decide whether it may be made.
 
 use crate::error::{HeaderFault, RequestError, UrlFault};
 use crate::limits::{BridgeLimits, MAX_URL};
@@ -11,14 +11,14 @@ use url::{Host, Url};
 
 const MAX_METHOD: usize = 32;
 
-/// What is sent, but for what the policy adds.
+/// A request without the headers that the policy adds.
 #[derive(Clone, Debug)]
 pub(crate) struct GuestRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: BodyLength,
-    /// Redirects that are followed.
+    /// Maximum number of redirects that are followed.
     pub(crate) follow: Option<u32>,
     pub(crate) total: Duration,
     pub(crate) connect: Duration,
@@ -43,8 +43,8 @@ impl GuestRequest {
         })
     }
 
-    /// The request that a redirect asks for; nothing if it is none. As the Fetch standard has it, section
-    /// "HTTP-redirect fetch", and without Cookie as well when it goes to another origin.
+    /// Returns the request to which a redirect leads, or `None` if the response is not a redirect. Follows the Fetch standard,
+    /// section "HTTP-redirect fetch", and also drops Cookie if the redirect leads to another origin.
     pub(crate) fn follow_redirect(
         &self,
         status: StatusCode,
@@ -90,7 +90,7 @@ impl GuestRequest {
 
 fn parse_method(text: &str) -> Result<Method, RequestError> {
     let refused = || RequestError::Method(text.chars().take(MAX_METHOD).collect());
-    // CONNECT would be a tunnel; TRACE sends back what the policy has added.
+    // CONNECT would open a tunnel; TRACE would send the policy's headers back.
     let never = ["CONNECT", "TRACE", "TRACK", "PRI"];
     if text.len() > MAX_METHOD || never.iter().any(|n| n.eq_ignore_ascii_case(text)) {
         return Err(refused());
@@ -98,13 +98,13 @@ fn parse_method(text: &str) -> Result<Method, RequestError> {
     Method::from_bytes(text.as_bytes()).map_err(|_| refused())
 }
 
-/// A URL in the one form that is judged, resolved, sent and logged.
+/// Parses a URL into the one form that is judged, resolved, sent and logged.
 pub(crate) fn parse_url(text: &str) -> Result<Url, RequestError> {
     let fault = |fault| RequestError::Url(fault);
     if text.len() > MAX_URL {
         return Err(fault(UrlFault::Long));
     }
-    // The parser would skip them; another one might not.
+    // This parser would skip them, but another one might not.
     if text.bytes().any(|b| b <= b' ' || b == 0x7f) {
         return Err(fault(UrlFault::Character));
     }
@@ -127,7 +127,7 @@ pub(crate) fn parse_url(text: &str) -> Result<Url, RequestError> {
         return Err(fault(UrlFault::Host));
     }
     url.set_fragment(None);
-    // The only characters that URLs may keep and request lines may not.
+    // The only character that a URL may keep but a request line must not contain.
     if let Some(query) = url.query().filter(|q| q.contains('`')) {
         let query = query.replace('`', "%60");
         url.set_query(Some(&query));
@@ -160,7 +160,7 @@ fn parse_headers(all: &[Header], limits: &BridgeLimits) -> Result<HeaderMap, Req
     Ok(out)
 }
 
-/// Headers that say where a message ends and whom it is for, and those of one connection only.
+/// Returns whether a header says where a message ends or for whom it is, or concerns one connection only.
 pub(crate) fn is_reserved_header(name: &HeaderName) -> bool {
     hop_by_hop(name)
         || *name == header::HOST
@@ -169,7 +169,7 @@ pub(crate) fn is_reserved_header(name: &HeaderName) -> bool {
         || name.as_str() == "http2-settings"
 }
 
-/// Headers that concern one connection (RFC 9110, 7.6.1).
+/// Returns whether a header concerns one connection (RFC 9110, 7.6.1).
 pub(crate) fn hop_by_hop(name: &HeaderName) -> bool {
     [header::CONNECTION, header::TE, header::TRAILER, header::TRANSFER_ENCODING, header::UPGRADE]
         .contains(name)

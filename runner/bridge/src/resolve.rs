@@ -1,17 +1,18 @@
-//! Names to addresses. The answer is judged and connected to; nobody asks a second time.
+//! Resolves names to addresses. The answer is both judged and connected to; a name is never
+//! resolved a second time.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
 
-/// Most addresses of a name that are tried.
+/// Maximum number of a name's addresses that are tried.
 pub(crate) const MAX_ADDRESSES: usize = 16;
 
-/// Finds the addresses of a name. May block: it is called on a thread that is for this.
+/// A resolver of names. It may block, because it is called on a thread reserved for that.
 pub trait NameResolver: Send + Sync {
-    /// The addresses of `host`, a name in its ASCII form; best first.
+    /// Returns the addresses of `host`, a name in its ASCII form; best first.
     ///
     /// # Errors
-    /// If there are none. The guest is told that, and not why.
+    /// If there are none. The guest learns that, but not the reason.
     fn resolve_host(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
@@ -25,7 +26,8 @@ impl NameResolver for SystemResolver {
     }
 }
 
-/// What `localhost` and names beneath it are, whatever a resolver would say (RFC 6761, 6.3).
+/// Returns the addresses of `localhost` and names below it, without asking a resolver (RFC 6761,
+/// 6.3).
 pub(crate) fn localhost_addresses() -> Vec<IpAddr> {
     vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
 }

@@ -1,20 +1,20 @@
-//! Rules: what a guest may ask for.
+//! Rules: the requests that a guest may make.
 //!
-//! A rule is written `METHODS SCHEME://HOST[:PORT][/PATH] [at NETWORK,...]`:
+//! A rule is written `METHODS SCHEME://HOST[:PORT][/PATH] [at NETWORK,...]`, for example `GET https://*.example.com/v1`:
 //!
-//! - METHODS: names with commas, or `*`. GET is HEAD, too.
+//! - METHODS: names separated by commas, or `*`. GET includes HEAD.
 //! - SCHEME: `http`, `https` or `*`.
-//! - HOST: a name, an address, `*.domain` for all names beneath a domain (not itself), or `*`.
-//! - PORT: a number or `*`; without it the scheme's own.
-//! - PATH: a prefix by whole segments.
-//! - NETWORK: where the host may be found, and nowhere else. Without it a name leads to public
-//!   addresses only, `localhost` to loopback, and an address to itself.
+//! - HOST: a name, an address, `*.domain` for all names below a domain (not itself), or `*`.
+//! - PORT: a number or `*`; the default is the scheme's port.
+//! - PATH: a prefix of whole segments.
+//! - NETWORK: the only networks in which the host may be. The default is public addresses for a name, loopback for `localhost`,
+//!   and the address itself for an address.
 //!
-//! What no rule allows is refused; what a rule denies is refused, whatever allows it. A rule that
-//! denies is read widely, one that allows narrowly ([`crate::path`]).
+//! A request that no rule allows is refused, and so is one that a rule denies, even if others allow it. A denying rule is read
+//! broadly, an allowing one narrowly ([`crate::path`]).
 //!
-//! Naming a host does not open private addresses: who rules over the name's zone could lead the guest
-//! anywhere in the host's networks. `at` does.
+//! Naming a host does not open private addresses, because the owner of the name's zone could lead the guest anywhere in the
+//! host's networks. `at` opens them.
 
 use crate::address::{AddressClass, address_class};
 use crate::error::RuleRefusal;
@@ -26,10 +26,10 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// Longest rule as text.
+/// Maximum length of a rule as text.
 const MAX_RULE: usize = 4096;
 
-/// What a guest may ask for. The default is nothing.
+/// The requests that a guest may make. The default is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RequestRules {
@@ -37,8 +37,7 @@ pub struct RequestRules {
     pub deny: Vec<RequestRule>,
 }
 
-/// One rule. Its text form is its `Display`, its `FromStr`, and what serde writes; serde also reads
-/// [`RuleSpec`].
+/// One rule. Its text form is its `Display`, its `FromStr`, and the form that serde writes; serde also reads [`RuleSpec`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RuleSource", into = "String")]
 pub struct RequestRule {
@@ -47,7 +46,7 @@ pub struct RequestRule {
     at: Vec<IpNet>,
 }
 
-/// A rule as a table, as policy files may have it.
+/// A rule as a table, for policy files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleSpec {
@@ -57,7 +56,7 @@ pub struct RuleSpec {
     pub at: Vec<IpNet>,
 }
 
-/// Why a text is not a rule.
+/// The reason why a text is not a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a rule: {fault}")]
 pub struct RuleError {
@@ -65,7 +64,7 @@ pub struct RuleError {
     pub fault: RuleFault,
 }
 
-/// What is wrong with a rule.
+/// The fault of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleFault {
     #[error("expected METHODS URL, as in 'GET,POST https://example.com/api/'")]
@@ -94,14 +93,14 @@ enum Methods {
     Some(Vec<String>),
 }
 
-/// The URLs that a rule or a secret is for.
+/// The URLs to which a rule or a secret applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UrlPattern {
     pub(crate) scheme: Option<Scheme>,
     pub(crate) host: HostPattern,
     port: Port,
     path: PathPrefix,
-    /// As written, in canonical form.
+    /// The pattern as written, in canonical form.
     text: String,
 }
 
@@ -114,7 +113,7 @@ pub(crate) enum Scheme {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HostPattern {
     Any,
-    /// `.domain`: with the dot, so that a name's end is compared by whole labels.
+    /// `.domain`: with the dot, so that whole labels are compared at a name's end.
     Beneath(String),
     Name(String),
     Address(IpAddr),
@@ -127,14 +126,14 @@ enum Port {
     Number(u16),
 }
 
-/// Whether something is read in the way that matches more, or less.
+/// Whether an ambiguous text is read in the way that matches more, or less.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MatchBreadth {
     Widely,
     Narrowly,
 }
 
-/// What allows a request: the rules, by which its addresses are judged as well.
+/// The rules that allow a request, by which its addresses are judged as well.
 #[derive(Debug)]
 pub(crate) struct Permit<'a> {
     rules: Vec<&'a RequestRule>,
@@ -142,22 +141,22 @@ pub(crate) struct Permit<'a> {
 }
 
 impl RequestRules {
-    /// Whether anything at all is allowed.
+    /// Returns whether nothing is allowed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.allow.is_empty()
     }
 
-    /// Whether the rules allow a request, before its host is resolved.
+    /// Checks whether the rules allow a request, before its host is resolved.
     ///
     /// # Errors
-    /// Which rule denies it, or which would allow it.
+    /// The rule that denies it, or the rule that would allow it.
     pub fn check_allowed(&self, method: &str, url: &Url) -> Result<(), RuleRefusal> {
         self.check(method, url).map(|_| ())
     }
 
-    /// Whether a rule that allows something names this host, a name or an address, and this port, whatever the
-    /// method and the path are. `*` and `*.domain` name nobody.
+    /// Returns whether an allowing rule names this host, a name or an address, and this port, for any method and path. `*` and
+    /// `*.domain` do not name a host.
     #[must_use]
     pub fn names_host(&self, host: &str, port: u16) -> bool {
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
@@ -167,12 +166,12 @@ impl RequestRules {
         })
     }
 
-    /// A rule that says where its host is.
+    /// Returns a rule that restricts the addresses of its host.
     pub(crate) fn with_place(&self) -> Option<&RequestRule> {
         self.allow.iter().chain(&self.deny).find(|rule| !rule.at.is_empty())
     }
 
-    /// Whether a rule allows every request there can be, and none denies any.
+    /// Returns whether a rule allows every possible request, and none denies any.
     pub(crate) fn allow_everything(&self) -> bool {
         let every = |rule: &RequestRule| {
             let UrlPattern { scheme, host, port, path, .. } = &rule.target;
@@ -206,7 +205,7 @@ impl RequestRules {
         if rules.is_empty() {
             return Err(refusal(None));
         }
-        // Rules that deny an address hold for names that lead to it, too.
+        // Rules that deny an address also apply to names that lead to it.
         let denying = self
             .deny
             .iter()
@@ -218,12 +217,12 @@ impl RequestRules {
 }
 
 impl Permit<'_> {
-    /// The rule, for the log.
+    /// Returns the rule, for the log.
     pub(crate) fn rule(&self) -> String {
         self.rules.first().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Whether the host of the request may be at this address.
+    /// Checks whether the host of the request may be at this address.
     pub(crate) fn check_address(&self, address: IpAddr) -> Result<(), AddressClass> {
         let denied = |r: &&RequestRule| r.target.host == HostPattern::Address(address);
         if self.denying.iter().any(denied) {
@@ -231,7 +230,7 @@ impl Permit<'_> {
         }
         match address_class(address) {
             _ if self.rules.iter().any(|r| r.names_address(address)) => Ok(()),
-            // Rules that say where their host is allow no other place.
+            // Rules that restrict the addresses of their host allow no others.
             None if self.rules.iter().any(|r| r.at.is_empty()) => Ok(()),
             None => Err(AddressClass::Reserved),
             Some(class) => Err(class),
@@ -240,10 +239,10 @@ impl Permit<'_> {
 }
 
 impl RequestRule {
-    /// The rule that a table tells.
+    /// Makes a rule from a table.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the rule.
     pub fn new(spec: &RuleSpec) -> Result<Self, RuleError> {
         let mut text = format!("{} {}", spec.methods.join(","), spec.url);
         if !spec.at.is_empty() {
@@ -267,7 +266,7 @@ impl RequestRule {
         self.methods.contain_method(method, read) && self.target.matches_but_host(url, path, read)
     }
 
-    /// Whether the rule names this address although names may not lead to it.
+    /// Returns whether the rule names this address although names may not lead to it.
     fn names_address(&self, address: IpAddr) -> bool {
         if !self.at.is_empty() {
             return self.at.iter().any(|n| n.contains(&address));
@@ -280,7 +279,7 @@ impl RequestRule {
     }
 }
 
-/// Names that mean the machine itself (RFC 6761, 6.3).
+/// Returns whether a name means the machine itself (RFC 6761, 6.3).
 pub(crate) fn is_localhost(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
@@ -298,7 +297,7 @@ impl Methods {
 }
 
 impl UrlPattern {
-    /// Whether a request to this URL is meant; read narrowly.
+    /// Returns whether the pattern matches this URL; read narrowly.
     pub(crate) fn matches(&self, url: &Url) -> bool {
         let path = PathReadings::from_path(url.path());
         self.matches_host(url)
@@ -319,7 +318,7 @@ impl UrlPattern {
         }
     }
 
-    /// Whether the URL's scheme, host and port are meant, and the host is one by itself.
+    /// Returns whether the pattern has a single host, and matches the URL's scheme, host and port.
     fn names(&self, url: &Url) -> bool {
         matches!(self.host, HostPattern::Name(_) | HostPattern::Address(_))
             && self.matches_host(url)
@@ -385,7 +384,7 @@ fn parse_network(text: &str) -> Result<IpNet, RuleFault> {
     text.parse::<IpNet>().or_else(|_| one()).map_err(|_| RuleFault::At)
 }
 
-/// The URL of a rule or a secret.
+/// Parses the URL of a rule or a secret.
 pub(crate) fn parse_target(text: &str) -> Result<UrlPattern, RuleFault> {
     let (scheme, rest) = text.split_once("://").ok_or(RuleFault::Scheme)?;
     let scheme = match scheme {
@@ -424,7 +423,7 @@ pub(crate) fn parse_target(text: &str) -> Result<UrlPattern, RuleFault> {
         return Err(RuleFault::Path);
     }
     let url = Url::parse(&format!("http://h{path}")).map_err(|_| RuleFault::Path)?;
-    // What `..` and backslashes would become is not what was written.
+    // `..` and backslashes would be changed into something that was not written.
     let dots = path.split('/').any(|s| matches!(s, "." | ".."));
     if dots || path.contains('\\') {
         return Err(RuleFault::Path);
@@ -462,7 +461,7 @@ fn host_pattern(text: &str) -> Result<HostPattern, RuleFault> {
     }
 }
 
-/// The URL's name without the dot that may end it; nothing if it has empty labels.
+/// Returns the URL's name without a dot at its end; `None` if it has empty labels.
 pub(crate) fn plain_name(url: &Url) -> Option<String> {
     let name = url.domain()?;
     let name = name.strip_suffix('.').unwrap_or(name);
@@ -470,13 +469,13 @@ pub(crate) fn plain_name(url: &Url) -> Option<String> {
     (labels && name.len() <= 253).then(|| name.to_string())
 }
 
-/// `host:port`.
+/// Returns `host:port`.
 pub(crate) fn url_authority(url: &Url) -> String {
     let port = url.port_or_known_default().unwrap_or_default();
     format!("{}:{port}", url.host_str().unwrap_or_default())
 }
 
-/// The smallest rule that allows a request.
+/// Returns the narrowest rule that allows a request.
 fn needed_rule(method: &str, url: &Url) -> String {
     let port = url.port().map(|p| format!(":{p}")).unwrap_or_default();
     let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());

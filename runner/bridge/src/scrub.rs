@@ -1,11 +1,10 @@
-//! Finds secrets in what comes back, and puts stars in their place.
+//! Finds secrets in responses, and replaces them by stars.
 //!
-//! Each secret is looked for as it is, in base64 (both alphabets, at each of the three offsets that it
-//! can have within a longer text), percent-encoded, as JSON escapes it, and in hex. Stars are as many
-//! as the bytes they replace, so that lengths stay true.
+//! Each secret is searched for verbatim, in base64 (both alphabets, at each of the three offsets that it can have within a longer
+//! text), percent-encoded, with JSON escapes, and in hex. Each byte is replaced by one star, so that lengths stay correct.
 //!
-//! A server that works with a secret can always send it in a form that nobody foresees: reversed, or a piece
-//! at a time. Scrubbing is for servers that echo or log, not for hostile ones; to those a secret must not go.
+//! A server that has a secret can always send it in a form that cannot be foreseen: reversed, or piece by piece. Scrubbing is
+//! meant for servers that echo or log, not for hostile ones; those must never get a secret.
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -14,7 +13,7 @@ use memchr::memmem;
 use std::fmt::Write as _;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Shortest and longest secret, in bytes. Shorter ones would turn up by chance.
+/// Minimum and maximum length of a secret in bytes. Shorter ones would occur by chance.
 pub(crate) const MIN_SECRET: usize = 8;
 pub(crate) const MAX_SECRET: usize = 4096;
 
@@ -33,7 +32,7 @@ impl SecretForms {
         self.0.is_empty()
     }
 
-    /// Looks for this secret, too.
+    /// Adds a secret to the search.
     pub(crate) fn add(&mut self, secret: &[u8]) {
         if secret.is_empty() || self.0.iter().any(|f| f.as_slice() == secret) {
             return;
@@ -56,7 +55,7 @@ impl SecretForms {
         }
     }
 
-    /// The bytes with stars.
+    /// Returns the bytes with stars in place of secrets.
     pub(crate) fn scrub_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let mut out = bytes.to_vec();
         for (from, to) in self.find_secrets(bytes) {
@@ -65,7 +64,7 @@ impl SecretForms {
         out
     }
 
-    /// Whether the bytes have a secret, if case does not count.
+    /// Returns whether the bytes contain a secret, ignoring case.
     pub(crate) fn in_name(&self, name: &[u8]) -> bool {
         let name = name.to_ascii_lowercase();
         self.0.iter().any(|f| {
@@ -87,7 +86,7 @@ impl SecretForms {
         out
     }
 
-    /// How many of the last bytes may be the beginning of a secret.
+    /// Returns the number of final bytes that may be the beginning of a secret.
     fn begun_len(&self, bytes: &[u8]) -> usize {
         let longest = |form: &Zeroizing<Vec<u8>>| {
             let most = bytes.len().min(form.len().saturating_sub(1));
@@ -97,11 +96,11 @@ impl SecretForms {
     }
 }
 
-/// Scrubs a stream. What may be the beginning of a secret is held back until more comes.
+/// A scrubber of a stream. Bytes that may be the beginning of a secret are held back until more arrive.
 #[derive(Debug, Default)]
 pub(crate) struct Scrubber {
     held: Zeroizing<Vec<u8>>,
-    /// So many of the held bytes end a secret that was found already.
+    /// The number of held bytes that belong to the end of a secret that was already found.
     starred: usize,
 }
 
@@ -140,7 +139,7 @@ impl Scrubber {
     }
 }
 
-/// The letters of base64 that depend on nothing but the secret, if `offset` bytes (modulo 3) come before.
+/// Returns the base64 letters that depend only on the secret, if it follows `offset` bytes (modulo 3).
 fn within_base64(engine: &GeneralPurpose, secret: &[u8], offset: usize) -> Zeroizing<Vec<u8>> {
     let mut padded = Zeroizing::new(vec![0; offset]);
     padded.extend_from_slice(secret);
@@ -158,7 +157,7 @@ fn hex_form(secret: &[u8], upper: bool) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(out.as_bytes().to_vec())
 }
 
-/// All but the unreserved characters of RFC 3986 encoded.
+/// Returns the secret with all but the unreserved characters of RFC 3986 encoded.
 fn percent_form(secret: &[u8], upper: bool) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(String::with_capacity(secret.len() * 3));
     for b in secret {
@@ -173,7 +172,7 @@ fn percent_form(secret: &[u8], upper: bool) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(out.as_bytes().to_vec())
 }
 
-/// As a JSON string has it; some writers escape slashes.
+/// Returns the secret as in a JSON string; some writers escape slashes.
 fn json_form(secret: &[u8], slashes: bool) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(Vec::with_capacity(secret.len() * 2));
     for &b in secret {
@@ -197,7 +196,7 @@ mod tests {
         forms
     }
 
-    /// Every text that has the secret in some form, with something before and after.
+    /// Every text that contains the secret in some form, with something before and after it.
     fn texts() -> Vec<Vec<u8>> {
         let mut out = Vec::new();
         for before in ["", "a", "ab", "abc"] {
@@ -214,7 +213,7 @@ mod tests {
         out
     }
 
-    /// No five bytes of the secret's form are left.
+    /// No five bytes of the secret's form remain.
     fn clean(text: &[u8], scrubbed: &[u8]) -> bool {
         let stars = scrubbed.iter().filter(|b| **b == b'*').count();
         text.len() == scrubbed.len() && stars >= SECRET.len()

@@ -1,11 +1,12 @@
-//! Headers that the owner adds: `[SCHEME://]HOST[:PORT][/PATH]: NAME=TEMPLATE`.
+//! Headers that the owner adds: `[SCHEME://]HOST[:PORT][/PATH]: NAME=TEMPLATE`, for example `api.example.com:
+//! Authorization=Bearer ${env:KEY}`.
 //!
-//! A template is text with `${env:NAME}`, `${file:PATH}` and `${call:NAME}`, the last a function of the
-//! embedder's. Environment variables are read once, when the bridge is made; files and functions at
-//! each request that the header is for, so that they may change.
+//! A template is text with `${env:NAME}`, `${file:PATH}` and `${call:NAME}`, the last being a function of the embedder.
+//! Environment variables are read once, when the bridge is made; files and functions at each request that the header applies to,
+//! so that they may change.
 //!
-//! A secret goes to https only, or to http on the machine itself, if it is named as such. Our copies are
-//! overwritten when they are let go; those in hyper's and rustls' buffers are not.
+//! A secret is sent over https only, or over http to the machine itself if the rule names that. Our copies are overwritten when
+//! they are dropped; those in the buffers of hyper and rustls are not.
 
 use crate::rules::{HostPattern, RuleFault, Scheme, UrlPattern, is_localhost, parse_target};
 use crate::scrub::{MAX_SECRET, MIN_SECRET, SecretForms};
@@ -20,10 +21,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use url::Url;
 use zeroize::Zeroizing;
 
-/// A function that gives a secret. It may block.
+/// A function that returns a secret. It may block.
 pub type SecretFn = Arc<dyn Fn() -> Result<Zeroizing<String>, SecretError> + Send + Sync>;
 
-/// Values of one secret that are looked for in responses: the newest ones.
+/// Maximum number of values of one secret that are searched for in responses: the newest ones.
 const REMEMBERED: usize = 8;
 
 /// A header that is added to requests, as written.
@@ -42,7 +43,7 @@ enum SecretPart {
     Call(String),
 }
 
-/// Why a secret is not one, or cannot be had. Never tells its value.
+/// The reason why a secret is invalid, or cannot be read. It never contains the value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
     #[error(
@@ -126,7 +127,7 @@ fn parse_template(mut template: &str) -> Result<Vec<SecretPart>, SecretError> {
     Ok(out)
 }
 
-/// The secrets of a bridge: where they go, and what must not come back.
+/// The secrets of a bridge: the requests that get them, and the values that responses must not contain.
 pub(crate) struct Secrets {
     rules: Vec<Arc<SecretEntry>>,
     functions: BTreeMap<String, SecretFn>,
@@ -137,15 +138,17 @@ struct SecretEntry {
     target: UrlPattern,
     header: HeaderName,
     parts: Vec<SecretPart>,
-    /// Values of the environment, by the parts that name them.
+    /// Values of environment variables, by the template parts that name them.
     env: BTreeMap<String, Zeroizing<String>>,
-    /// What the parts have given lately, newest last.
+    /// The latest values of the parts, newest last.
     values: Mutex<Vec<Vec<Zeroizing<Vec<u8>>>>>,
 }
 
 impl Secrets {
+    /// Reads the secrets of a bridge for the first time.
+    ///
     /// # Errors
-    /// If one of the secrets cannot be had now.
+    /// If one of the secrets cannot be read now.
     pub(crate) fn new(
         rules: Vec<SecretRule>,
         functions: BTreeMap<String, SecretFn>,
@@ -173,18 +176,18 @@ impl Secrets {
         self.rules.is_empty()
     }
 
-    /// The headers for a request. May block, on files and functions.
+    /// Returns the headers for a request. May block on files and functions.
     pub(crate) fn headers(&self, url: &Url) -> Result<Vec<(HeaderName, HeaderValue)>, SecretError> {
         let meant = self.rules.iter().filter(|r| r.target.matches(url));
         meant.map(|rule| Ok((rule.header.clone(), self.secret_value(rule)?))).collect()
     }
 
-    /// Whether a request gets headers.
+    /// Returns whether a request gets headers.
     pub(crate) fn concern_url(&self, url: &Url) -> bool {
         self.rules.iter().any(|r| r.target.matches(url))
     }
 
-    /// What to look for in responses: every value there has been lately.
+    /// Returns the forms to search for in responses: those of all recent values.
     pub(crate) fn forms(&self) -> Arc<SecretForms> {
         Arc::clone(&self.forms.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -215,7 +218,7 @@ impl Secrets {
             values.push(Zeroizing::new(value.as_bytes().to_vec()));
         }
         if values.is_empty() {
-            // Without parts that are fetched, the text itself is the secret.
+            // Without fetched parts, the text itself is the secret.
             if whole.len() < MIN_SECRET {
                 return Err(SecretError::Value);
             }
@@ -241,7 +244,7 @@ impl Secrets {
         }
         values.push(new);
         drop(values);
-        // Built under the lock, so that two that change at once do not lose one another.
+        // Built under the lock, so that two concurrent changes do not lose one another.
         let mut forms = self.forms.write().unwrap_or_else(PoisonError::into_inner);
         let mut next = SecretForms::default();
         for rule in &self.rules {
@@ -252,7 +255,7 @@ impl Secrets {
     }
 }
 
-/// What `Basic` hides in base64: user and password, and the password.
+/// Returns the secrets that `Basic` encodes in base64: user and password, and the password alone.
 fn basic_passwords(header: &str) -> Vec<Zeroizing<Vec<u8>>> {
     let Some(coded) = header.strip_prefix("Basic ") else { return Vec::new() };
     let Ok(plain) = base64::prelude::BASE64_STANDARD.decode(coded.trim()) else {
@@ -271,14 +274,14 @@ fn basic_passwords(header: &str) -> Vec<Zeroizing<Vec<u8>>> {
 fn read(path: &PathBuf) -> Result<Zeroizing<String>, SecretError> {
     let failed = |text: String| SecretError::File { path: path.display().to_string(), text };
     let file = std::fs::File::open(path).map_err(|e| failed(e.to_string()))?;
-    // At its full size from the beginning, since growing leaves copies.
+    // Allocated in full size at once, because growing would leave copies.
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_SECRET + 3));
     file.take(MAX_SECRET as u64 + 3).read_to_end(&mut bytes).map_err(|e| failed(e.to_string()))?;
     let text = std::str::from_utf8(&bytes).map_err(|_| SecretError::Value)?;
     Ok(Zeroizing::new(text.to_string()))
 }
 
-/// Whether an address may get a secret over http.
+/// Returns whether a secret may be sent to an address over http.
 pub(crate) fn plain_allowed(address: IpAddr) -> bool {
     address.is_loopback()
 }
@@ -358,7 +361,7 @@ mod tests {
         assert_eq!(text, b"*************** ***************");
     }
 
-    /// RFC 7617's own example.
+    /// The example of RFC 7617.
     #[test]
     fn passwords_within_basic_are_looked_for() {
         let s = secrets(&["a.com: Authorization=Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="]).unwrap();

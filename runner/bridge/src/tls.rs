@@ -1,5 +1,5 @@
-//! TLS: rustls with the roots that the host trusts, and those that the owner adds. Nothing here can
-//! turn off verification.
+//! TLS by rustls, with the roots that the host trusts, and those that the owner adds. Nothing here
+//! can turn off verification.
 
 use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject;
@@ -7,18 +7,18 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use std::sync::{Arc, OnceLock};
 
-/// TLS sessions that are kept for resumption, for one bridge.
+/// Maximum number of TLS sessions that one bridge keeps for resumption.
 const SESSIONS: usize = 64;
 
-/// Whose certificates are accepted.
+/// The accepted certificate authorities.
 #[derive(Clone, Debug, Default)]
 pub struct TlsRoots {
-    /// Not the platform's roots, only those below.
+    /// Whether the platform's roots are ignored, and only those below are used.
     pub only_extra: bool,
     extra: Vec<CertificateDer<'static>>,
 }
 
-/// A file of certificates that cannot be used.
+/// The reason why a file of certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RootsError {
     #[error("not certificates in PEM: {0}")]
@@ -30,7 +30,7 @@ pub enum RootsError {
 }
 
 impl TlsRoots {
-    /// Accepts what these authorities have signed, too.
+    /// Adds these authorities to the accepted ones.
     ///
     /// # Errors
     /// If it is not PEM, or has no certificate.
@@ -50,7 +50,7 @@ impl TlsRoots {
     }
 }
 
-/// The configuration that connections have. The platform's roots are read when one is first needed.
+/// The TLS configuration of connections. The platform's roots are read when they are first needed.
 #[derive(Debug)]
 pub(crate) struct Tls {
     roots: TlsRoots,
@@ -62,7 +62,7 @@ impl Tls {
         Self { roots, config: OnceLock::new() }
     }
 
-    /// A configuration whose kept TLS sessions are the caller's own.
+    /// Returns a configuration that keeps TLS sessions for the caller alone.
     pub(crate) fn client_config(&self) -> Result<ClientConfig, String> {
         let shared = self.config.get_or_init(|| client_config(&self.roots).map(Arc::new));
         let mut own = ClientConfig::clone(shared.as_ref().map_err(Clone::clone)?);
@@ -90,7 +90,7 @@ fn client_config(roots: &TlsRoots) -> Result<ClientConfig, String> {
     Ok(config)
 }
 
-/// Who the certificate must be for.
+/// Returns the name for which the certificate must be valid.
 pub(crate) fn server_name(url: &url::Url) -> Option<ServerName<'static>> {
     match url.host()? {
         url::Host::Domain(name) => ServerName::try_from(name.to_string()).ok(),

@@ -1,4 +1,4 @@
-//! What rules match, and how they are written.
+//! The matching of rules, and their notation.
 
 use super::*;
 
@@ -43,13 +43,13 @@ fn hosts_match_by_labels() {
     }
 }
 
-/// Names are compared as IDNA writes them.
+/// Names are compared in the form of IDNA.
 #[test]
 fn names_are_compared_in_their_ascii_form() {
     let r = rules(&["GET https://bücher.example/"], &[]);
     assert!(allows(&r, "GET", "https://xn--bcher-kva.example/"));
     assert!(allows(&r, "GET", "https://BÜCHER.example/"));
-    // A Cyrillic letter that looks like a Latin one is another name.
+    // A Cyrillic letter that looks like a Latin one makes another name.
     let r = rules(&["GET https://apple.com/"], &[]);
     assert!(!allows(&r, "GET", "https://\u{430}pple.com/"));
 }
@@ -120,7 +120,7 @@ fn addresses_must_be_named() {
     assert!(!reaches("GET http://a.lan at 10.0.0.0/8", "http://a.lan", "127.0.0.1"));
     assert!(!reaches("GET http://a.lan at 10.0.0.0/8", "http://a.lan", "8.8.8.8"));
     assert!(reaches("GET http://m at 169.254.169.254", "http://m", "169.254.169.254"));
-    // An address that is denied is denied by every name that leads to it.
+    // A denied address is denied for every name that leads to it.
     let r = rules(&["GET http://*"], &["* http://8.8.8.8"]);
     let permit = r.check("GET", &Url::parse("http://a.com").unwrap()).unwrap();
     assert!(permit.check_address(ip("8.8.8.8")).is_err());
