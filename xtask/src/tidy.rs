@@ -1,8 +1,9 @@
 //! Rules of the structure that a compiler does not check: who may use whom, where `unsafe`
-//! may stand, what every applet must have, and that ARCHITECTURE.md tells where things are.
+//! may stand, what every applet must have, names of types, and that ARCHITECTURE.md and the glossary are true.
 
 mod architecture;
 mod documents;
+mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -153,6 +154,7 @@ pub fn run() -> Result<ExitCode> {
     check_cases(&env::root().join("tests/cases"), &mut breaches)?;
     architecture::check_architecture(&crates, &mut breaches)?;
     documents::check_documents(&mut breaches)?;
+    names::check_names(&crates, &mut breaches)?;
     for b in &breaches {
         eprintln!("tidy: {b}");
     }

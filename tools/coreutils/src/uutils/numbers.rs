@@ -11,7 +11,7 @@ enum Above {
 }
 
 /// The bounds of an option's number.
-struct Bound {
+struct NumberBound {
     util: &'static str,
     /// The option's long name.
     option: &'static str,
@@ -28,8 +28,8 @@ const fn bound(
     noun: &'static str,
     (least, most): (i128, i128),
     above: Above,
-) -> Bound {
-    Bound { util, option, noun, least, most, above }
+) -> NumberBound {
+    NumberBound { util, option, noun, least, most, above }
 }
 
 const I32: i128 = i32::MAX as i128;
@@ -39,7 +39,7 @@ const U64: i128 = u64::MAX as i128;
 use Above::{Meaning, Refused};
 
 /// As GNU coreutils 9.1 has them. A least number of `i128::MIN` leaves small ones to the library.
-const BOUNDS: &[Bound] = &[
+const BOUNDS: &[NumberBound] = &[
     bound("b2sum", "length", "length", (i128::MIN, U64), Refused),
     bound("base32", "wrap", "wrap size", (i128::MIN, I64), Meaning("0")),
     bound("base64", "wrap", "wrap size", (i128::MIN, I64), Meaning("0")),
