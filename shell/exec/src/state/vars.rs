@@ -1,11 +1,9 @@
-//! The variable table: one map from name to the visible variable, and a stack of scopes
-//! that remember what they hide (shallow binding). Lookup, by far the most frequent operation,
-//! is then one probe however deep functions nest; entering and leaving a scope pays for
-//! its own locals only.
+//! The variable table: one map from name to the visible variable, and a stack of scopes that remember the variables they hide
+//! (shallow binding). Lookup, by far the most frequent operation, is then one probe however deep functions nest; entering and
+//! leaving a scope costs time for its own locals only.
 //!
-//! Invariants: a variable's `level` is the number of the scope that declared it (0 is global);
-//! for every variable of level n > 0 the scope n has exactly one `saved` entry.
-//! A clone shares everything until one side writes.
+//! Invariants: a variable's `level` is the number of the scope that declared it (0 is global); for every variable of level n > 0
+//! the scope n has exactly one `saved` entry. A clone shares everything until one side writes.
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! What one operand of `declare` and its kin does: which variable is meant, its kind and
-//! conversions, then its value, then what protects or exports it.
+//! The steps for one operand of `declare` and its variants: find the variable, set its kind and conversions, then its value, then
+//! the attributes that protect or export it.
 
 use sh_expand::{Attributes, ExpandCause, ExpandError};
 
@@ -12,11 +12,11 @@ use crate::state::assign::{
 use crate::state::options::ShOpt;
 use crate::state::vars::{OUTERMOST, ShellVar};
 
-/// Declares what one operand says.
+/// Declares one operand.
 ///
 /// # Errors
-/// A readonly variable, an array of the other kind, a text that is no reference; those of expansions, subscripts and
-/// values.
+/// Fails for a readonly variable, an array of the other kind, or a text that is not a reference, and with the errors of
+/// expansions, subscripts and values.
 pub(super) fn apply_declaration(
     shell: &mut Shell<'_>,
     mut t: DeclareOperand<'_>,
@@ -30,7 +30,7 @@ pub(super) fn apply_declaration(
         nameref::check_operand(&t)?;
     }
     let is_new = d.place == DeclareScope::Local && !is_own(shell, &t.name);
-    // Attributes other than -n go to what a nameref leads to, unless a new local variable hides it.
+    // Attributes other than -n go to the target of a nameref, unless a new local variable hides it.
     if !((on | off).has_any(Attributes::NAMEREF) || is_new) {
         follow_nameref(shell, &mut t, d)?;
     }
@@ -51,12 +51,12 @@ pub(super) fn apply_declaration(
     declare_visible(shell, t, d)
 }
 
-/// Whether `declare -g` means a variable that another one hides.
+/// Returns whether `declare -g` refers to a variable that another one hides.
 fn is_hidden_global(shell: &Shell<'_>, name: &[u8], d: Declaration<'_>) -> bool {
     d.place == DeclareScope::Global && shell.state.vars.get(name).is_some_and(|v| v.level > 0)
 }
 
-/// Replaces a nameref by what it leads to.
+/// Replaces a nameref by its target.
 fn follow_nameref(
     shell: &mut Shell<'_>,
     t: &mut DeclareOperand<'_>,
@@ -85,7 +85,7 @@ fn follow_nameref(
     Ok(())
 }
 
-/// Where the global variable leads to that a local one hides.
+/// Follows a global nameref that a local variable hides.
 fn follow_global(shell: &Shell<'_>, t: &mut DeclareOperand<'_>) {
     for _ in 0..MAX_NAMEREFS {
         let var =
@@ -153,7 +153,7 @@ fn declare_visible(
     Ok(())
 }
 
-/// A variable of the function, hiding what was visible.
+/// Creates a variable of the function, hiding the visible one.
 fn make_local(shell: &mut Shell<'_>, name: &[u8], q: DeclareRequest) -> Result<(), ExpandError> {
     let Some(level) = shell.state.vars.function_level() else { return Ok(()) };
     let visible = shell.state.vars.get(name).cloned();
@@ -192,7 +192,7 @@ fn hide_visible(
     }
     let inherit = q.inherit || shell.state.options.has_shopt(ShOpt::LocalVarInherit);
     if name == b"OPTIND" {
-        // A function that parses options of its own starts anew.
+        // A function that parses options of its own starts from the first argument.
         shell.state.getopts = Default::default();
     }
     let v = shell.state.vars.declare_var(name, level);
@@ -201,7 +201,7 @@ fn hide_visible(
             v.slot = old.slot;
             v.attrs = old.attrs - Attributes::NAMEREF;
         }
-        // Assignments before the call, or one further out, are what the local starts with.
+        // A local variable starts with the value from assignments before the call, or from before an outer call.
         Some(old) if old.temporary.is_some() => {
             v.slot = old.slot;
             v.attrs |= Attributes::EXPORT;
@@ -211,7 +211,7 @@ fn hide_visible(
     Ok(())
 }
 
-/// `declare -g` while a local hides the global: works on it as if it were visible.
+/// Performs `declare -g` while a local hides the global variable, as if the global were visible.
 fn on_hidden_global(
     shell: &mut Shell<'_>,
     t: DeclareOperand<'_>,
@@ -231,7 +231,7 @@ fn on_hidden_global(
     done
 }
 
-/// Kind and conversions come before the value, so that they apply to it.
+/// Applies kind and conversions before the value, so that they affect it.
 fn attributes_before(
     shell: &mut Shell<'_>,
     t: &DeclareOperand<'_>,

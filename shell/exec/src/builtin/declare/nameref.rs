@@ -28,7 +28,7 @@ pub(super) fn make_nameref(
             Some([before.unwrap_or_default().as_slice(), &text].concat().into())
         }
         DeclareValue::Scalar(text) => Some(text),
-        // What the variable held is what it refers to.
+        // The variable's previous value becomes its reference.
         DeclareValue::None | DeclareValue::List(_) | DeclareValue::Elements(_) => before,
     };
     if let Some(target) = &target {
@@ -58,8 +58,8 @@ pub(super) fn check_operand(t: &DeclareOperand<'_>) -> Result<(), ExpandError> {
     }
 }
 
-/// Refuses what is no reference, or one to the variable itself; in functions that is the global variable of the name,
-/// and there is a warning.
+/// Refuses a text that is not a reference, and a reference to the variable itself. In functions the latter refers to the global
+/// variable of the name, with a warning.
 fn check_reference(
     shell: &mut Shell<'_>,
     name: &[u8],

@@ -17,7 +17,7 @@ pub(super) struct DeclareOperand<'c> {
     pub(super) value: DeclareValue<'c>,
 }
 
-/// What is assigned.
+/// The assigned value.
 pub(super) enum DeclareValue<'c> {
     None,
     Scalar(Str),
@@ -32,14 +32,14 @@ impl DeclareValue<'_> {
         !matches!(self, DeclareValue::None)
     }
 
-    /// Whether it is for a whole array.
+    /// Returns whether the value is for a whole array.
     pub(super) fn is_list(&self) -> bool {
         matches!(self, DeclareValue::List(_) | DeclareValue::Elements(_))
     }
 }
 
 impl<'c> DeclareOperand<'c> {
-    /// An operand that is an assignment in the source.
+    /// Returns an operand that is an assignment in the source.
     pub(super) fn from_source(o: &DeclarationOperand<'c>) -> DeclareOperand<'c> {
         let a = o.assignment;
         let value = match &a.value {
@@ -50,7 +50,7 @@ impl<'c> DeclareOperand<'c> {
         DeclareOperand { name: a.name.to_vec(), subscript, append: a.append, value }
     }
 
-    /// An operand that is a word; `None`: its subscript has no end.
+    /// Parses an operand that is a word; `None` if its subscript has no end.
     pub(super) fn from_text(text: &[u8]) -> Option<DeclareOperand<'c>> {
         let Some(eq) = memchr::memchr(b'=', text) else {
             let (name, sub) = split_reference(text);

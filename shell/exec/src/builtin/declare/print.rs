@@ -8,7 +8,7 @@ use crate::state::FunctionDef;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::{ShellVar, VarSlot};
 
-/// The option letters of a variable in bash's order; `--` for none.
+/// Returns the option letters of a variable in bash's order; `--` for none.
 pub fn attribute_flags(a: Attributes, value: Option<&VarValue>) -> Vec<u8> {
     let kind = match value {
         _ if a.has_any(Attributes::ASSOC) => Attributes::ASSOC,
@@ -21,7 +21,7 @@ pub fn attribute_flags(a: Attributes, value: Option<&VarValue>) -> Vec<u8> {
     [b"-", shown].concat()
 }
 
-/// A key of an associative array as it stands between brackets.
+/// Returns a key of an associative array in the form for use between brackets.
 fn key_quote(key: &[u8]) -> Vec<u8> {
     if key.is_empty() || needs_quotes(key) || needs_ansi_c(key) || matches!(key, b"@" | b"*") {
         declare_quote(key)
@@ -30,7 +30,7 @@ fn key_quote(key: &[u8]) -> Vec<u8> {
     }
 }
 
-/// `([0]="a" [1]="b")`
+/// Returns the text of an array, for example `([0]="a" [1]="b")`.
 pub fn array_text(value: &VarValue) -> Vec<u8> {
     let mut out = b"(".to_vec();
     match value {
@@ -62,7 +62,7 @@ pub fn array_text(value: &VarValue) -> Vec<u8> {
 }
 
 impl Shell<'_> {
-    /// `declare -x name="value"` with its newline; `None` if there is no such variable.
+    /// Returns `declare -x name="value"` with its newline; `None` if there is no such variable.
     pub(crate) fn declare_line(&mut self, name: &[u8], command: &[u8]) -> Option<Vec<u8>> {
         let attrs = self.state.vars.get(name)?.attrs;
         let dynamic = matches!(self.state.vars.get(name)?.slot, VarSlot::Dynamic(_));
@@ -95,7 +95,7 @@ impl Shell<'_> {
         Some(out)
     }
 
-    /// `name=value` as `set` prints it.
+    /// Returns `name=value` as `set` prints it.
     pub(crate) fn set_line(&mut self, name: &[u8]) -> Option<Vec<u8>> {
         let value = self.get(name)?;
         let mut out = name.to_vec();
@@ -108,7 +108,7 @@ impl Shell<'_> {
         Some(out)
     }
 
-    /// Whether listings of all variables show this one: those that are computed when asked for
+    /// Returns whether listings of all variables show this one: variables that are computed on use
     /// (`RANDOM`, `SECONDS`, `LINENO`, ...) have no value until then.
     pub(crate) fn is_listed(&self, name: &[u8]) -> bool {
         use crate::state::vars::Dynamic as D;
@@ -131,7 +131,7 @@ impl Shell<'_> {
         )
     }
 
-    /// All variables (and functions) as `set` prints them.
+    /// Prints all variables (and functions) as `set` does.
     pub(crate) fn print_all_set(&mut self) {
         let out = self.without_own_scope(|shell| {
             let mut out = Vec::new();
@@ -157,7 +157,7 @@ impl Shell<'_> {
         names
     }
 
-    /// All functions that have the attributes: with bodies, or as `declare -f name`.
+    /// Prints all functions that have the attributes: with bodies, or as `declare -f name`.
     pub(crate) fn print_functions(&mut self, bodies: bool, having: Attributes) {
         let some = having.has_any(Attributes::OF_FUNCTIONS);
         if !some && !having.is_empty() {
@@ -181,7 +181,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A function as the user sees it.
+    /// Returns a function in the form that the user sees.
     pub(crate) fn function_text(&self, f: &FunctionDef) -> Vec<u8> {
         match f.function.get() {
             Ok(function) if self.state.options.has_set(SetOpt::Posix) => {
@@ -192,7 +192,8 @@ impl Shell<'_> {
         }
     }
 
-    /// `declare -fx name` of a function that has attributes, or of any.
+    /// Prints `declare -fx name` for a function that has attributes, or with `any` for every
+    /// function.
     pub(crate) fn print_function_flags(&mut self, name: &[u8], any: bool) {
         if let Some(f) = self.state.functions.get(name).cloned()
             && (any || !f.attrs.is_empty())
@@ -202,7 +203,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `declare -f name` and `declare -F name`.
+    /// Prints a function as `declare -f name` and `declare -F name` do.
     pub(crate) fn print_function(&mut self, name: &[u8], body: bool) -> bool {
         let Some(f) = self.state.functions.get(name).cloned() else { return false };
         let mut text = if body {
@@ -218,7 +219,7 @@ impl Shell<'_> {
     }
 }
 
-/// `declare -fx name`
+/// Returns a line such as `declare -fx name`.
 fn flags_line(f: &FunctionDef, name: &[u8]) -> Vec<u8> {
     [b"declare -f", &f.attrs.letters()[..], b" ", name, b"\n"].concat()
 }
