@@ -47,7 +47,7 @@ pub struct AndOr {
     pub rest: Vec<(Connector, Pipeline)>,
 }
 
-/// What joins two pipelines.
+/// The operator that joins two pipelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Connector {
     /// `&&`
@@ -91,7 +91,7 @@ pub struct Command {
     pub line: u32,
 }
 
-/// What a command is.
+/// The kind of a command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CommandKind {
     Simple(SimpleCommand),
@@ -144,7 +144,7 @@ pub struct Assignment {
     pub line: u32,
 }
 
-/// What stands behind `=`.
+/// The value behind `=`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AssignValue {
     Scalar(Word),
@@ -159,7 +159,7 @@ pub struct ArrayElement {
     pub value: Word,
 }
 
-/// What stands between `[` and `]` after a name.
+/// The subscript between `[` and `]` after a name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Subscript {
     /// `[@]`
@@ -171,7 +171,7 @@ pub enum Subscript {
 }
 
 impl Subscript {
-    /// As it was written, without its brackets.
+    /// Returns the text as it was written, without its brackets.
     pub fn text(&self) -> &[u8] {
         match self {
             Subscript::At => b"@",
@@ -230,7 +230,7 @@ pub enum RedirectOp {
     HereString,
 }
 
-/// What stands behind the operator.
+/// The operand behind the operator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RedirectTarget {
     Word(Word),
@@ -256,7 +256,7 @@ pub struct HereDoc {
 pub struct DocBody(OnceCell<Word>);
 
 impl DocBody {
-    /// Puts in what was read; the first body stays.
+    /// Stores the body that was read; a body that is already there stays.
     pub(crate) fn fill(&self, body: Word) {
         self.0.set(body).unwrap_or_default();
     }
@@ -331,7 +331,7 @@ pub struct CaseArm {
     pub end: CaseEnd,
 }
 
-/// What ends an arm.
+/// The end of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CaseEnd {
     /// `;;` or the end of the last arm
@@ -404,7 +404,7 @@ pub enum CondOp {
 }
 
 impl CondOp {
-    /// As it is written.
+    /// Returns the spelling in source code.
     pub fn spelling(self) -> &'static [u8] {
         match self {
             CondOp::Match => b"==",
@@ -435,8 +435,8 @@ pub struct Word {
 }
 
 impl Word {
-    /// The word's text if it is one unquoted literal without any expansion;
-    /// brace, tilde and glob characters may still be in it.
+    /// Returns the word's text if it is one unquoted literal without any expansion. Brace, tilde and glob characters may still be
+    /// in it.
     pub fn as_literal(&self) -> Option<&[u8]> {
         match self.parts.as_slice() {
             [] => Some(b""),
@@ -477,8 +477,7 @@ pub struct CommandSub {
     pub is_file_read: bool,
     /// The body of a here-document that does not parse: the error is reported when it is expanded.
     pub error: Option<Box<crate::error::SyntaxError>>,
-    /// Text that does not parse as a whole: it is run command by command, so that
-    /// what stands before the error takes effect.
+    /// Text that does not parse as a whole. It is run command by command, so that the commands before the error take effect.
     pub source: Option<Text>,
     pub line: u32,
 }
@@ -513,7 +512,7 @@ pub enum ParamName {
     Special(u8),
 }
 
-/// What an expansion does with its parameter.
+/// The operation of an expansion on its parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ParamOp {
     /// `$x`, `${x}`
@@ -561,7 +560,7 @@ pub enum ReplaceKind {
     Suffix,
 }
 
-/// What `^`, `,` and `~` do with letters.
+/// The effect of `^`, `,` and `~` on letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CaseKind {
     Upper,

@@ -18,9 +18,9 @@ use crate::ast::Text;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("line {line}: {}", String::from_utf8_lossy(&cause.message()))]
 pub struct SyntaxError {
-    /// What is wrong: the first message.
+    /// The cause of the first message.
     pub cause: SyntaxCause,
-    /// Line of the first message, counted as the parser was told to; 0 if the message has none.
+    /// Line of the first message, counted from the parser's first line number; 0 if the message has none.
     pub line: u32,
     /// Further messages, such as the offending source line in `` `...' ``.
     pub more: Vec<(u32, Text)>,
@@ -28,7 +28,7 @@ pub struct SyntaxError {
     pub incomplete: bool,
 }
 
-/// What is wrong with a text.
+/// The cause of a syntax error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SyntaxCause {
     /// The parser's own limit was hit, not the grammar.
@@ -54,7 +54,7 @@ pub enum SyntaxCause {
 }
 
 impl SyntaxCause {
-    /// Bash's text.
+    /// Returns bash's text.
     pub fn message(&self) -> Vec<u8> {
         match self {
             SyntaxCause::TooDeep => b"maximum nesting level exceeded".to_vec(),
@@ -79,12 +79,12 @@ impl SyntaxCause {
 }
 
 impl SyntaxError {
-    /// The parser's own limit was hit, not the grammar.
+    /// Returns whether the parser's own limit was hit, not the grammar.
     pub fn is_limit(&self) -> bool {
         self.cause == SyntaxCause::TooDeep
     }
 
-    /// The byte that was missing, or stood where it could not.
+    /// Returns the byte that was missing, or that was not allowed in its place.
     pub fn byte(&self) -> Option<u8> {
         match &self.cause {
             SyntaxCause::Unclosed(close) => Some(*close),
@@ -96,20 +96,20 @@ impl SyntaxError {
         }
     }
 
-    /// More input may complete the command.
+    /// Returns whether more input may complete the command.
     pub fn is_incomplete(&self) -> bool {
         self.incomplete
     }
 
-    /// Every message line with its line number, first to last.
+    /// Returns every message line with its line number, first to last.
     pub fn lines(&self) -> impl Iterator<Item = (u32, Cow<'_, [u8]>)> {
         let first: (u32, Cow<'_, [u8]>) = (self.line, Cow::Owned(self.cause.message()));
         let more = self.more.iter().map(|(line, text)| (*line, Cow::Borrowed(&**text)));
         Some(first).into_iter().filter(|(_, text)| !text.is_empty()).chain(more)
     }
 
-    /// The whole report: each line is `prefix`, `line N: `, message. The prefix of bash is
-    /// `bash: `, `bash: -c: `, `script: ` and the like.
+    /// Returns the whole report: each line is `prefix`, `line N: `, message. The prefix of bash is for example `bash: `,
+    /// `bash: -c: ` or `script: `.
     pub fn render(&self, prefix: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         for (line, message) in self.lines() {

@@ -42,7 +42,7 @@ fn as_bash() {
     assert!(count > 55, "{count}");
 }
 
-/// What a command defines is there on the next line, not on its own.
+/// A definition by a command takes effect on the next line, not on its own.
 #[test]
 fn from_the_next_command_on() {
     let options = ParseOptions { expand_aliases: true, ..ParseOptions::default() };

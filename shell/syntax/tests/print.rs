@@ -68,7 +68,7 @@ fn parses_back() {
     round_trip("functions.sh", plain(include_str!("data/functions.sh")));
 }
 
-/// What bash prints in a way that does not parse back, or that means something else.
+/// Text that bash prints in a form that does not parse back, or that has another meaning.
 #[test]
 fn unlike_bash() {
     for text in [

@@ -284,7 +284,7 @@ fn here_documents() {
     ] {
         assert_eq!(bodies(source), want, "{source}");
     }
-    // What is wrong in a body is wrong when the body is expanded.
+    // An error in a body is an error when the body is expanded.
     assert!(bodies("a <<E\nx ${\nE\n").starts_with("E Q(x )C!"));
 }
 

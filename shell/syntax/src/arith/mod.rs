@@ -1,12 +1,12 @@
 //! Arithmetic expressions (bash manual 6.5): text to tree.
 //!
 //! [`parse`] takes expanded text, at run time. [`from_word`] takes a word at parse time: it
-//! succeeds in making a tree where the word's expansions stand where an operand can stand, next to
-//! no name or number; everything else is expanded first and parsed then.
+//! succeeds in making a tree if each of the word's expansions is in the place of an operand and not
+//! next to a name or number; all other words are first expanded and then parsed.
 //!
 //! # Map
-//! [`token`]: bytes to tokens, with bash's quirks of `++` and `--`; [`tree`]: tokens to tree,
-//! by precedence climbing; [`number`]: constants with bases.
+//! [`token`]: bytes to tokens, with bash's quirks of `++` and `--`; [`tree`]: tokens to tree, by
+//! precedence climbing; [`number`]: constants with bases.
 //!
 //! # Invariants
 //! The tree is never deeper than [`MAX_DEPTH`]: long chains of an associative operator become
@@ -29,7 +29,7 @@ pub fn parse(text: &[u8]) -> Result<Option<ArithExpr>, ArithError> {
     tree::ArithParser::new(text).parse_whole()
 }
 
-/// An arithmetic word with its expression, where that can be known before expansion.
+/// Returns an arithmetic word with its expression, if that can be known before expansion.
 pub(crate) fn from_word(word: Word) -> ArithText {
     // As an index, text in single quotes keeps them (and is no number); as a key it loses them.
     let quoted = memchr::memchr(b'\'', &word.raw).is_some();
@@ -48,7 +48,7 @@ fn static_expr(word: &Word) -> Option<ArithExpr> {
     tree::ArithParser::new(&text).in_place()
 }
 
-/// The text of an expression with a [`MARKER`] for each of its expansions.
+/// Returns the text of an expression with a [`MARKER`] for each of its expansions.
 pub fn marked_text(word: &Word) -> Vec<u8> {
     fn add_marked(parts: &[WordPart], text: &mut Vec<u8>) {
         for part in parts {
@@ -64,7 +64,7 @@ pub fn marked_text(word: &Word) -> Vec<u8> {
     text
 }
 
-/// Whether an expansion stands next to a name, a number or another expansion, so that its value
+/// Returns whether an expansion is next to a name, a number or another expansion, so that its value
 /// would become part of that.
 fn is_glued(text: &[u8]) -> bool {
     text.windows(2).any(|pair| match pair {

@@ -49,7 +49,8 @@ pub(super) struct ArithLexer<'a> {
 pub(super) type Fail = &'static str;
 
 impl<'a> ArithLexer<'a> {
-    /// At the beginning of an expression whose expansions are counted from `operands`.
+    /// Returns a lexer at the beginning of an expression whose expansions are counted from
+    /// `operands`.
     pub fn new(text: &'a [u8], operands: usize) -> Self {
         ArithLexer {
             text,
@@ -65,7 +66,7 @@ impl<'a> ArithLexer<'a> {
         self.text.get(i).copied().unwrap_or(b' ')
     }
 
-    /// The token after `current`.
+    /// Returns the token after `current`.
     pub fn next(&mut self, current: ArithToken) -> Result<ArithToken, Fail> {
         while self.text.get(self.pos).is_some_and(|b| matches!(b, b' ' | b'\t' | b'\n')) {
             self.pos += 1;
@@ -179,7 +180,8 @@ impl<'a> ArithLexer<'a> {
         Ok(tok)
     }
 
-    /// `++` or `--`: after a variable it is postfix, before one it is prefix, else two signs.
+    /// Lexes `++` or `--`: after a variable it is postfix, before one it is prefix, and otherwise
+    /// two signs.
     fn lex_doubled(&mut self, c: u8, current: ArithToken) -> Result<ArithToken, Fail> {
         let plus = c == b'+';
         if matches!(current, ArithToken::Name(..) | ArithToken::Element(..)) {
@@ -197,7 +199,8 @@ impl<'a> ArithLexer<'a> {
     }
 }
 
-/// The bracket that closes a subscript: brackets nest, quoted text and `$(...)` hide theirs.
+/// Returns the bracket that closes a subscript: brackets nest, quoted text and `$(...)` hide
+/// theirs.
 pub fn closing_bracket(text: &[u8]) -> Option<usize> {
     let mut level = 0usize;
     let mut parentheses = 0usize;

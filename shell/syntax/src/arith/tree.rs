@@ -24,7 +24,7 @@ const OPERAND: &str = "syntax error: operand expected";
 const CHAIN: usize = 64;
 
 impl<'a> ArithParser<'a> {
-    /// A parser at the beginning of an expression's text.
+    /// Returns a parser at the beginning of an expression's text.
     pub fn new(text: &'a [u8]) -> Self {
         ArithParser {
             lexer: ArithLexer::new(text, 0),
@@ -35,13 +35,13 @@ impl<'a> ArithParser<'a> {
         }
     }
 
-    /// The whole text as an expression whose expansions are operands; `None` where it
-    /// has to be expanded before it is parsed.
+    /// Parses the whole text as an expression whose expansions are operands; `None` if it has to be
+    /// expanded before it is parsed.
     pub fn in_place(mut self) -> Option<ArithExpr> {
         self.parse_start().ok().flatten()
     }
 
-    /// The whole text as one expression.
+    /// Parses the whole text as one expression.
     pub fn parse_whole(mut self) -> Result<Option<ArithExpr>, ArithError> {
         match self.parse_start() {
             Ok(expr) => Ok(expr),
@@ -80,7 +80,7 @@ impl<'a> ArithParser<'a> {
         Ok(())
     }
 
-    /// Where messages about an operator begin to quote the text.
+    /// Returns the place from which messages about an operator quote the text.
     fn quoted_from(&self) -> u32 {
         u32::try_from(self.lexer.last_start).unwrap_or(u32::MAX)
     }
@@ -175,7 +175,8 @@ impl<'a> ArithParser<'a> {
         Ok(chain_terms(terms, &|a, b| ArithExpr::LogicalAnd(a, b)))
     }
 
-    /// Binary operators that bind at least as tightly as `level`, all left-associative but `**`.
+    /// Parses binary operators that bind at least as tightly as `level`, all left-associative
+    /// except `**`.
     fn parse_binary(&mut self, level: u8) -> Res<ArithExpr> {
         self.enter_level()?;
         let mut left = self.parse_unary()?;
@@ -208,8 +209,8 @@ impl<'a> ArithParser<'a> {
         Ok(left)
     }
 
-    /// The rest of a long sum, as a balanced tree: subtraction adds the negated operand, which
-    /// is the same with wrapping integers.
+    /// Parses the rest of a long sum as a balanced tree: subtraction adds the negated operand,
+    /// which is the same with wrapping integers.
     #[inline(never)]
     fn long_sum(
         &mut self,
@@ -305,7 +306,7 @@ impl<'a> ArithParser<'a> {
         Ok(ArithExpr::Step { increment, prefix: false, target })
     }
 
-    /// The variable that is the current token.
+    /// Parses the variable that is the current token.
     #[inline(never)]
     fn parse_variable(&mut self) -> Res<ArithPlace> {
         let (name, index) = match self.current {
@@ -318,7 +319,7 @@ impl<'a> ArithParser<'a> {
         Ok(ArithPlace { name: name.into(), index })
     }
 
-    /// The subscript of the current token.
+    /// Parses the subscript of the current token.
     #[inline(never)]
     fn index(&mut self, subscript: &[u8]) -> Res<Box<ArithIndex>> {
         let operands = self.lexer.subscript_operands;
@@ -339,7 +340,7 @@ impl<'a> ArithParser<'a> {
     }
 }
 
-/// How tightly an operator binds.
+/// Returns how tightly an operator binds.
 fn binding_power(op: ArithBinary) -> u8 {
     use ArithBinary as B;
     match op {

@@ -1,11 +1,11 @@
 //! Alias substitution (POSIX XCU 2.3.1; bash manual 6.6).
 //!
-//! The alias text takes the place of the word in the source buffer, and lexing goes on at its
+//! The alias text takes the place of the word in the source buffer, and lexing continues at its
 //! start. A span remembers where the text ends: inside it the alias is not expanded again, and
 //! after one that ends in a blank the next word is looked up, too.
 //!
-//! Substitution costs the length of the alias, not of the source: the text is written over
-//! bytes that were used up already where there are enough of them and none is needed any more.
+//! Substitution takes time for the length of the alias, not of the source: the text overwrites
+//! bytes that were already consumed if there are enough of them and none is still needed.
 
 use std::rc::Rc;
 
@@ -46,7 +46,7 @@ impl ParseState<'_> {
         self.alias.next
     }
 
-    /// The current line as it was before substitutions.
+    /// Returns the current line as it was before substitutions.
     pub fn line_before_aliases(&self) -> Option<&[u8]> {
         self.alias.line.as_ref().filter(|(line, _)| *line == self.line).map(|(_, text)| &text[..])
     }
@@ -65,7 +65,7 @@ impl CommandParser<'_, '_> {
         self.substitute_alias_named(&name, start, end)
     }
 
-    /// The same for a word spelled over line continuations.
+    /// Substitutes an alias for a word spelled over line continuations.
     pub fn substitute_alias_named(&mut self, name: &[u8], start: usize, end: usize) -> bool {
         if self.alias.spans.len() >= MAX_SPANS || self.alias.spans.iter().any(|s| *s.name == *name)
         {
@@ -112,7 +112,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// The alias text, with a blank added when it could run into what follows it: bash ends
+/// Returns the alias text, with a blank added if it could run into the text behind it: bash ends
 /// the last word of an alias where the alias ends, unless that is inside quotes.
 fn delimit_alias(text: Rc<[u8]>) -> Rc<[u8]> {
     if text.is_empty()
@@ -126,7 +126,7 @@ fn delimit_alias(text: Rc<[u8]>) -> Rc<[u8]> {
     t.into()
 }
 
-/// Whether `text` ends inside quotes or after an unquoted backslash.
+/// Returns whether `text` ends inside quotes or after an unquoted backslash.
 fn ends_quoted(text: &[u8]) -> bool {
     let mut quote = 0u8;
     let mut bytes = text.iter();

@@ -12,7 +12,7 @@ use crate::ast::{ArithText, Word};
 use crate::error::SyntaxCause;
 use crate::lex::mode::TextContext;
 
-/// What ends the text.
+/// The delimiter that ends the text.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ArithEnd {
     /// `))`, used up.
@@ -28,7 +28,7 @@ pub(crate) enum ArithEnd {
     Input,
 }
 
-/// What is open at a place of an expression.
+/// The open quotes and brackets at a place of an expression.
 #[derive(Default)]
 struct ArithScan {
     end: ArithEnd,
@@ -38,12 +38,12 @@ struct ArithScan {
     parens: usize,
     brackets: usize,
     ternaries: usize,
-    /// Quotes hide what ends the expression, and nothing else.
+    /// An open quote, which hides the end of the expression, and nothing more.
     quote: Option<u8>,
 }
 
 impl ArithScan {
-    /// What the end of the input is missing; `None`: nothing.
+    /// Returns the closing character that is missing at the end of the input; `None` if none is.
     fn missing_closer(&self) -> Option<u8> {
         match self.end {
             ArithEnd::Input => None,
@@ -56,7 +56,7 @@ impl ArithScan {
         }
     }
 
-    /// Whether quotes hide this byte from what looks for the end.
+    /// Returns whether quotes hide this byte from the search for the end.
     fn is_hidden(&self, c: u8) -> bool {
         self.quote.is_some()
             && match c {
@@ -67,7 +67,7 @@ impl ArithScan {
             }
     }
 
-    /// Whether the expression ends before this byte, or with it.
+    /// Returns whether the expression ends before this byte, or with it.
     fn is_end(&self, c: u8) -> bool {
         !self.is_hidden(c)
             && match (self.end, c) {
@@ -79,7 +79,7 @@ impl ArithScan {
             }
     }
 
-    /// A quote opens or closes.
+    /// Opens or closes a quote.
     fn toggle_quote(&mut self, c: u8) {
         match self.quote {
             None => self.quote = Some(c),
@@ -105,8 +105,8 @@ impl ArithScan {
 }
 
 impl CommandParser<'_, '_> {
-    /// The expression up to `end`. `line`: where it began, for the message. `bare`: `$'...'` gets
-    /// no quotes, as within double quotes.
+    /// Lexes the expression up to `end`. `line` is the line of its beginning, for the message. With
+    /// `bare`, `$'...'` gets no quotes, as within double quotes.
     pub fn arith_until(&mut self, end: ArithEnd, line: u32, bare: bool) -> Res<Rc<ArithText>> {
         let start = self.pos;
         self.begin_word();
@@ -155,7 +155,7 @@ impl CommandParser<'_, '_> {
         Ok(b.into_word(self.raw_spelling(start, raw_end)))
     }
 
-    /// Uses up what ends the expression, with `pos` at it, unless it is the caller's.
+    /// Consumes the delimiter at `pos` that ends the expression, unless the caller consumes it.
     fn over_end(&mut self, end: ArithEnd, line: u32) -> Res<()> {
         match end {
             ArithEnd::Bracket => self.pos += 1,
@@ -174,7 +174,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// A backslash, `$` or backquote.
+    /// Lexes a backslash, `$` or backquote.
     fn arith_special(&mut self, b: &mut WordBuilder, c: u8, s: &ArithScan) -> Res<()> {
         let next = self.peek_at(1);
         let kept = match (c, next) {
@@ -202,7 +202,8 @@ impl CommandParser<'_, '_> {
         self.lex_within(TextContext::Arithmetic { kept }, |m| m.dquote_special(b, c, true))
     }
 
-    /// `$'...'` becomes text in single quotes, which mean nothing here, `$"` a quote.
+    /// Turns `$'...'` into text in single quotes, which have no meaning here, and `$"` into a
+    /// quote.
     #[inline(never)]
     pub fn translate_quote(&mut self, b: &mut WordBuilder, bare: bool) -> Res<()> {
         let start = self.pos;

@@ -16,7 +16,7 @@ pub(crate) enum AssignLexeme {
 }
 
 impl CommandParser<'_, '_> {
-    /// Whether the plain run `start..end` may be an assignment at all.
+    /// Returns whether the plain run `start..end` can be an assignment at all.
     #[inline]
     pub fn may_assign(&self, start: usize, end: usize) -> bool {
         let run = self.src.get(start..end).unwrap_or_default();
@@ -24,7 +24,7 @@ impl CommandParser<'_, '_> {
         n > 0 && matches!(run.get(n), Some(b'=' | b'[' | b'+'))
     }
 
-    /// The assignment at `pos`, if it is one; else nothing is used up.
+    /// Lexes the assignment at `pos`, if it is one; consumes nothing otherwise.
     #[inline(never)]
     pub fn lex_assignment(&mut self, ctx: TokenContext) -> Res<AssignLexeme> {
         let mark = self.mark_place();
@@ -71,7 +71,7 @@ impl CommandParser<'_, '_> {
         Ok(AssignLexeme::Assign(Lexeme::Assign(Box::new(assignment))))
     }
 
-    /// `(...)` behind `=`, and whether it is the beginning of a text after all (`a=(x)y`).
+    /// Lexes `(...)` behind `=` and returns whether it is only the beginning of a text (`a=(x)y`).
     fn compound_value(&mut self, ctx: TokenContext) -> Res<(AssignValue, bool)> {
         let from = self.pos;
         let before = self.mark_place();
@@ -95,7 +95,7 @@ impl CommandParser<'_, '_> {
         Ok((AssignValue::Array(elements), false))
     }
 
-    /// Whether the `[` at `pos` is closed before a blank or operator ends the word.
+    /// Returns whether the `[` at `pos` is closed before a blank or operator ends the word.
     fn closes_without_break(&self) -> bool {
         let rest = self.rest_bytes();
         let mut depth = 0usize;
@@ -125,7 +125,7 @@ impl CommandParser<'_, '_> {
         false
     }
 
-    /// `( ... )` of a compound assignment, with `pos` at the parenthesis.
+    /// Lexes `( ... )` of a compound assignment, with `pos` at the parenthesis.
     #[inline(never)]
     pub fn lex_array(&mut self) -> Res<Vec<ArrayElement>> {
         let line = self.line;
@@ -170,7 +170,7 @@ impl CommandParser<'_, '_> {
         Ok(elements)
     }
 
-    /// Whether digits stand at `pos` with a redirection behind them.
+    /// Returns whether there are digits at `pos` with a redirection behind them.
     fn at_io_number(&self) -> bool {
         let digits = self.rest_bytes().iter().take_while(|c| c.is_ascii_digit()).count();
         let behind = self.rest_bytes().get(digits..).unwrap_or_default();
@@ -202,7 +202,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Text as a literal word (run-time operands).
+/// Returns text as a literal word (run-time operands).
 pub(crate) fn quoted_word(text: &[u8]) -> Word {
     let mut b = WordBuilder::default();
     b.push_quoted(text);

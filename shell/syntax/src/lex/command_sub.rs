@@ -11,7 +11,7 @@ use crate::ast::{
 use crate::error::SyntaxError;
 use crate::lex::mode::TextContext;
 
-/// A part that reports a syntax error when it is expanded.
+/// Returns a part that reports a syntax error when it is expanded.
 pub(crate) fn failing_part(e: &SyntaxError) -> WordPart {
     WordPart::CommandSub(Rc::new(CommandSub {
         body: CommandList::default(),
@@ -27,7 +27,7 @@ pub(crate) fn failing_part(e: &SyntaxError) -> WordPart {
 const COST: u32 = 8;
 
 impl CommandParser<'_, '_> {
-    /// `$(...)`, with `pos` after the parenthesis.
+    /// Lexes `$(...)`, with `pos` after the parenthesis.
     #[inline(never)]
     pub fn command_sub(&mut self) -> Res<WordPart> {
         let line = self.line;
@@ -46,7 +46,7 @@ impl CommandParser<'_, '_> {
         })))
     }
 
-    /// `<(...)` or `>(...)`, with `pos` at the operator.
+    /// Lexes `<(...)` or `>(...)`, with `pos` at the operator.
     #[inline(never)]
     pub fn process_sub(&mut self) -> Res<WordPart> {
         let op = self.peek_byte();
@@ -58,27 +58,29 @@ impl CommandParser<'_, '_> {
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body: body? })))
     }
 
-    /// Whether the `<` or `>` at `pos`, within braces or brackets, begins one.
+    /// Returns whether the `<` or `>` at `pos`, within braces or brackets, begins a process
+    /// substitution.
     pub fn has_process_sub(&mut self) -> bool {
         self.peek_at(1) == Some(b'(') && !self.mode.heredoc && !self.mode.arith
     }
 
-    /// The same where it is text: it must parse, and is spelled as bash prints it.
+    /// Lexes a process substitution in a place where it is text: it must parse, and is spelled as
+    /// bash prints it.
     pub fn process_text(&mut self) -> Res<Box<[u8]>> {
         let start = self.pos;
         self.process_sub()?;
         Ok(self.raw_from(start))
     }
 
-    /// Bash expands aliases in a substitution when it runs; in POSIX mode now. Gives what to put
-    /// back behind it.
+    /// Turns off aliases, which bash expands in a substitution only when it runs, except in POSIX
+    /// mode. Returns the value to restore after the substitution.
     fn aliases_later(&mut self) -> bool {
         let aliases = self.opts.expand_aliases;
         self.st.opts.expand_aliases &= self.opts.posix;
         aliases
     }
 
-    /// The list up to the closing parenthesis, which is used up.
+    /// Lexes the list up to the closing parenthesis and consumes that.
     fn sub_list(&mut self) -> Res<CommandList> {
         self.enter_nested(COST)?;
         self.subs += 1;
@@ -97,8 +99,8 @@ impl CommandParser<'_, '_> {
         Ok(body)
     }
 
-    /// A backquoted command, with `pos` at the opening backquote. `quoted`: within double quotes,
-    /// where `\"` loses its backslash, too.
+    /// Lexes a backquoted command, with `pos` at the opening backquote. `quoted`: within double
+    /// quotes, where `\"` loses its backslash, too.
     #[inline(never)]
     pub fn lex_backquoted(&mut self, quoted: bool) -> Res<WordPart> {
         let line = self.line;
@@ -157,7 +159,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// `$(< file)`
+/// Returns whether the body has the form of `$(< file)`.
 fn is_file_read(body: &CommandList) -> bool {
     let [item] = body.items.as_slice() else { return false };
     let [stage] = item.and_or.first.stages.as_slice() else { return false };

@@ -1,4 +1,4 @@
-//! What follows a `$` (POSIX XCU 2.6; bash manual 3.5).
+//! Expansions that begin with a `$` (POSIX XCU 2.6; bash manual 3.5).
 
 use super::table::{self, DIGIT, NAME, NAME_START, has_class};
 use super::{CommandParser, Res};
@@ -6,8 +6,9 @@ use crate::ast::{Param, ParamName, ParamOp, WordPart};
 use crate::lex::mode::TextContext;
 
 impl CommandParser<'_, '_> {
-    /// The expansion at `pos`, which is at a `$`; `None`: the `$`, now used up, is ordinary text.
-    /// `$'...'` gives a `Quoted` part. `quoted`: inside double quotes or a here-document.
+    /// Lexes the expansion at `pos`, which is at a `$`. Returns `None` if the `$`, which is
+    /// consumed, is ordinary text. `$'...'` gives a `Quoted` part. `quoted`: inside double quotes
+    /// or a here-document.
     pub fn lex_dollar(&mut self, quoted: bool) -> Res<Option<WordPart>> {
         let start = self.pos;
         self.pos += 1;
@@ -56,7 +57,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// `$[...]`, with `pos` after the bracket.
+    /// Lexes `$[...]`, with `pos` after the bracket.
     #[inline(never)]
     fn dollar_bracket(&mut self, quoted: bool) -> Res<WordPart> {
         self.enter_nested(4)?;
@@ -77,7 +78,7 @@ impl CommandParser<'_, '_> {
         }))
     }
 
-    /// The name at `pos`, over line continuations.
+    /// Lexes the name at `pos`, over line continuations.
     pub fn name(&mut self) -> Box<[u8]> {
         let start = self.pos;
         let run = table::run_with(self.rest_bytes(), NAME);
@@ -96,7 +97,7 @@ impl CommandParser<'_, '_> {
         name.into_boxed_slice()
     }
 
-    /// `$(` or `$((`, with `pos` at the first parenthesis and `start` at the `$`.
+    /// Lexes `$(` or `$((`, with `pos` at the first parenthesis and `start` at the `$`.
     #[inline(never)]
     fn dollar_paren(&mut self, start: usize) -> Res<WordPart> {
         self.pos += 1;

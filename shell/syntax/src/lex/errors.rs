@@ -12,13 +12,14 @@ impl CommandParser<'_, '_> {
         self.make_error(self.line, SyntaxCause::TooDeep)
     }
 
-    /// An error with nothing but a cause.
+    /// Returns an error that has only a cause.
     #[cold]
     pub fn make_error(&self, line: u32, cause: SyntaxCause) -> Box<SyntaxError> {
         Box::new(SyntaxError { cause, line, more: Vec::new(), incomplete: false })
     }
 
-    /// The input ended before `close`; the error carries the line where `open` stood.
+    /// Returns the error for an input that ended before `close`. It carries the line of the opening
+    /// character.
     #[cold]
     pub fn unclosed_error(&self, close: u8, line: u32) -> Box<SyntaxError> {
         let mut e = self.make_error(line, SyntaxCause::Unclosed(close));
@@ -26,13 +27,13 @@ impl CommandParser<'_, '_> {
         e
     }
 
-    /// `` `source line' ``, as the second line of a message.
+    /// Returns `` `source line' ``, the second line of a message.
     pub fn source_line(&self, pos: usize) -> (u32, Box<[u8]>) {
         let line = self.line_before_aliases().unwrap_or_else(|| self.line_at(pos));
         (self.line, [b"`", line, b"'"].concat().into_boxed_slice())
     }
 
-    /// The line of the source that holds this place.
+    /// Returns the line of the source that holds this place.
     pub fn line_at(&self, pos: usize) -> &[u8] {
         let pos = pos.min(self.src.len());
         let before = self.src.get(..pos).unwrap_or_default();
@@ -42,8 +43,8 @@ impl CommandParser<'_, '_> {
         self.src.get(start..end).unwrap_or_default()
     }
 
-    /// Line number to report for the end of input: bash counts one more line, whether
-    /// the last one ends in a newline or not.
+    /// Returns the line number to report for the end of input: bash counts one more line,
+    /// regardless of whether the last one ends in a newline.
     pub fn eof_line(&self) -> u32 {
         if self.src.last() == Some(&b'\n') || self.src.is_empty() {
             self.line
@@ -52,7 +53,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// The error for the token read ahead.
+    /// Returns the error for the token read ahead.
     #[cold]
     pub fn unexpected_token_error(&mut self) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else {
@@ -61,7 +62,7 @@ impl CommandParser<'_, '_> {
         self.unexpected_token(&t)
     }
 
-    /// The spelling of a token; an operator's is without line continuations.
+    /// Returns the spelling of a token; an operator's is without line continuations.
     pub fn token_text(&self, t: &SyntaxToken) -> Vec<u8> {
         let text = self.raw_spelling(t.start, t.end).into_vec();
         if t.kind == Tk::Word || memchr::memmem::find(&text, b"\\\n").is_none() {
@@ -70,7 +71,7 @@ impl CommandParser<'_, '_> {
         text.into_iter().filter(|c| !matches!(c, b'\\' | b'\n')).collect()
     }
 
-    /// The error for `t`.
+    /// Returns the error for `t`.
     #[cold]
     pub fn unexpected_token(&mut self, t: &SyntaxToken) -> Box<SyntaxError> {
         if t.kind == Tk::Eof {
@@ -90,7 +91,7 @@ impl CommandParser<'_, '_> {
             _ => shown_token(&self.token_text(t)),
         };
         let mut at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
-        // Bash looks at what follows a token that is no word.
+        // Bash looks at the byte behind a token that is not a word.
         let mut behind = t.end;
         while !matches!(t.kind, Tk::Newline | Tk::Word)
             && self.src.get(behind..).is_some_and(|rest| rest.starts_with(b"\\\n"))
@@ -108,8 +109,8 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// A token as messages show it: quoted if it has control characters or invalid bytes, two of
-/// which bash marks in words.
+/// Returns a token in the form that messages show: quoted if it has control characters or invalid
+/// bytes, two of which bash marks in words.
 fn shown_token(token: &[u8]) -> Vec<u8> {
     let quoted = set_quote(token);
     if !quoted.starts_with(b"$'") || token.starts_with(b"$'") {

@@ -5,8 +5,8 @@ use super::word::WordBuilder;
 use super::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// `( ... )` as text of an extglob or regular expression, expansions and quotes inside it
-    /// parsed; blanks and operators are ordinary in it.
+    /// Lexes `( ... )` as text of an extglob or regular expression. Parses expansions and quotes
+    /// inside it; blanks and operators are ordinary in it.
     #[inline(never)]
     pub fn paren_group(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;

@@ -19,12 +19,12 @@ pub(crate) struct Docs {
 }
 
 impl Docs {
-    /// Starts a substitution; gives what [`Docs::base`] has to be again after it.
+    /// Starts a substitution and returns the value that [`Docs::base`] must have again after it.
     pub fn enter_substitution(&mut self) -> usize {
         std::mem::replace(&mut self.base, self.pending.len())
     }
 
-    /// Whether the next newline ends with bodies.
+    /// Returns whether bodies follow the next newline.
     pub fn is_due(&self) -> bool {
         self.pending.len() > self.base
     }
@@ -61,7 +61,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// The error for the token read ahead, behind a list that is complete: bash has read its
+    /// Returns the error for the token read ahead, behind a complete list: bash has read its
     /// here-documents by then.
     #[cold]
     pub fn unexpected_behind_docs(&mut self) -> Box<SyntaxError> {
@@ -103,7 +103,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// The body's text up to the delimiter, tabs stripped and lines joined.
+    /// Reads the body's text up to the delimiter, with tabs stripped and lines joined.
     fn doc_text(&mut self, p: &HereDoc, first_line: u32) -> Vec<u8> {
         let mut text = Vec::new();
         let mut line = Vec::new();
@@ -176,7 +176,7 @@ impl CommandParser<'_, '_> {
         self.warnings.push(SyntaxWarning { line, message: message.into() });
     }
 
-    /// The body as a word.
+    /// Parses the body as a word.
     fn doc_body(&mut self, text: Vec<u8>, first_line: u32) -> Res<Word> {
         if memchr::memchr3(b'$', b'`', b'\\', &text).is_none() {
             return Ok(super::assign::quoted_word(&text));
@@ -200,14 +200,14 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Whether the line ends in an unescaped backslash before its newline.
+/// Returns whether the line ends in an unescaped backslash before its newline.
 fn ends_in_continuation(line: &[u8]) -> bool {
     let Some(line) = line.strip_suffix(b"\n") else { return false };
     let slashes = line.iter().rev().take_while(|&&b| b == b'\\').count();
     slashes % 2 == 1
 }
 
-/// Quote removal on a delimiter as it is spelled.
+/// Removes the quotes from a delimiter as it is spelled.
 fn unquote_delimiter(raw: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(raw.len());
     let mut quote = 0u8;

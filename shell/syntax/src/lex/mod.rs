@@ -1,24 +1,23 @@
 //! Lexing: bytes to tokens, words and expansions.
 //!
-//! The parser drives the lexer: it asks for one token at a time and says in which context
-//! ([`token::Ctx`]), because the same bytes are a reserved word, an assignment or an argument
-//! depending on where they stand. Words are parsed into their parts at once, which means that
-//! the lexer calls the parser for `$(...)`.
+//! The parser drives the lexer: it requests one token at a time and passes the context ([`token::Ctx`]), because the same bytes
+//! are a reserved word, an assignment or an argument depending on their position. Words are parsed into their parts at once,
+//! which means that the lexer calls the parser for `$(...)`.
 //!
 //! # Map
 //! - [`table`]: byte classes; [`token`]: operators, reserved words, one token of look-ahead.
 //! - [`word`]: unquoted words; [`quote`]: `'...'`, `$'...'`, `"..."`, backslash.
-//! - [`dollar`]: what follows a `$`; [`param`]: `${...}`; [`operand`]: the word in it.
+//! - [`dollar`]: expansions after a `$`; [`param`]: `${...}`; [`operand`]: the word in it.
 //! - [`arith_text`]: the text of `$((...))`; [`subscript`]: `[...]` after a name.
 //! - [`command_sub`]: `$(...)`, backquotes, `<(...)`.
 //! - [`assign`]: `name=value`, `name=(...)`.
 //! - [`heredoc`]: bodies of here-documents; [`alias`]: alias substitution in the source.
-//! - [`errors`]: making errors; [`skip`]: finding a closing bracket without parsing what is before it.
+//! - [`errors`]: making errors; [`skip`]: finding a closing bracket without parsing the text before it.
 //! - [`raw`]: source spellings, with line continuations taken out.
 //!
 //! # Invariants
-//! - `pos` only moves back in [`Machine::rewind`], and each place that may rewind remembers
-//!   its failures, so that nesting such places stays polynomial.
+//! - `pos` only moves back in [`Machine::rewind`], and each place that may rewind remembers its failures, so that nesting such
+//!   places stays polynomial.
 //! - `line` counts the newlines before `pos`.
 
 pub(crate) mod alias;
@@ -57,7 +56,7 @@ pub(crate) struct ParseState<'i> {
     pub line: u32,
     pub input: Option<Box<dyn SourceInput + 'i>>,
     pub opts: ParseOptions,
-    /// What the text around `pos` changes.
+    /// The effect of the text around `pos`.
     pub mode: mode::LexMode,
     /// A command has begun, so that reading on is a continuation.
     pub started: bool,
@@ -116,7 +115,7 @@ pub(crate) struct ParseMark {
 }
 
 impl CommandParser<'_, '_> {
-    /// The byte at `pos`, reading more input when there is none yet.
+    /// Returns the byte at `pos`, reading more input when there is none yet.
     #[inline(always)]
     pub fn peek_byte(&mut self) -> Option<u8> {
         match self.st.src.get(self.st.pos) {
@@ -125,7 +124,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// The byte `n` after `pos`.
+    /// Returns the byte `n` after `pos`.
     #[inline]
     pub fn peek_at(&mut self, n: usize) -> Option<u8> {
         match self.st.src.get(self.st.pos + n) {
@@ -154,7 +153,7 @@ impl CommandParser<'_, '_> {
         self.st.src.get(self.st.pos + n).copied()
     }
 
-    /// The byte at `pos` after any line continuations (`\` newline), which are used up.
+    /// Returns the byte at `pos` after any line continuations (`\` newline), which are consumed.
     #[inline]
     pub fn peek_joined(&mut self) -> Option<u8> {
         loop {
@@ -165,7 +164,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// The byte behind the `$` at `pos` and any line continuations, as bash looks for a quote there.
+    /// Returns the byte behind the `$` at `pos` and any line continuations, because bash looks for a quote there.
     pub fn behind_dollar(&mut self) -> Option<u8> {
         let mut n = 1;
         while self.peek_at(n) == Some(b'\\') && self.peek_at(n + 1) == Some(b'\n') {
@@ -174,7 +173,7 @@ impl CommandParser<'_, '_> {
         self.peek_at(n)
     }
 
-    /// Moves from the `$` at `pos` to what [`Self::behind_dollar`] saw.
+    /// Moves from the `$` at `pos` to the byte that [`Self::behind_dollar`] returned.
     pub fn over_dollar(&mut self) {
         self.pos += 1;
         self.peek_joined();
@@ -197,7 +196,7 @@ impl CommandParser<'_, '_> {
         self.add_lines(1);
     }
 
-    /// The bytes from `pos` on that have been read already.
+    /// Returns the bytes from `pos` on that have already been read.
     #[inline(always)]
     pub fn rest_bytes(&self) -> &[u8] {
         self.st.src.get(self.st.pos..).unwrap_or_default()
@@ -212,7 +211,7 @@ impl CommandParser<'_, '_> {
         self.src.get(start..self.pos).unwrap_or_default()
     }
 
-    /// The same over lines.
+    /// Returns such a run over several lines.
     #[inline]
     pub fn run_of_lines(&mut self, stop: impl Fn(u8) -> bool) -> &[u8] {
         let start = self.pos;
@@ -273,7 +272,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// A backslash at the very end of a file continues the line with nothing.
+/// Removes a backslash at the very end of a file, which continues the line with nothing.
 pub(crate) fn end_continuation(src: &mut Vec<u8>) {
     if src.last() == Some(&b'\\') {
         src.push(b'\n');

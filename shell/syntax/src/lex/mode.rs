@@ -1,7 +1,7 @@
-//! What the text around `pos` changes about how the lexer reads.
+//! The lexer's mode: how the text around `pos` changes the way that the lexer reads.
 //!
-//! Each kind of text is an [`TextContext`], and [`Mode::within`] is the one place that says what it changes.
-//! [`Machine::within`] reads in one and puts back what was before, whatever way the text is left.
+//! Each kind of text is an [`TextContext`], and [`Mode::within`] is the one place that defines its effect. [`Machine::within`]
+//! reads in one context and restores the previous mode however the text is left.
 
 use super::CommandParser;
 
@@ -22,11 +22,12 @@ pub(crate) enum TextContext {
     Arithmetic { kept: bool },
     /// The parameter of `${` and its subscript; `literal`: `$'` is text, as within double quotes in POSIX mode.
     Subject { literal: bool },
-    /// The operator of `${` and its operands, likewise; `pattern`: those are patterns, which have `$'` in any case.
+    /// The operator of `${` and its operands, with the same `literal`; `pattern`: the operands are patterns, which always have
+    /// `$'`.
     Operator { literal: bool, pattern: bool },
 }
 
-/// What they come to.
+/// The combined effect of the contexts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LexMode {
     /// The text is the body of a here-document.
@@ -40,7 +41,7 @@ pub(crate) struct LexMode {
     pub ansi: Ansi,
 }
 
-/// What `$'...'` means at `pos`.
+/// The meaning of `$'...'` at `pos`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ansi {
     /// `$'...'` keeps quotes in the arithmetic there: it is not within double quotes.
@@ -52,7 +53,7 @@ pub(crate) struct Ansi {
 }
 
 impl LexMode {
-    /// What it comes to within that text.
+    /// Returns the mode within that text.
     #[must_use]
     pub fn mode_within(self, inside: TextContext) -> LexMode {
         let ansi = self.ansi;

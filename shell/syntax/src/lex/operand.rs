@@ -11,7 +11,7 @@ use super::{CommandParser, Res};
 use crate::ast::{Word, WordPart};
 use crate::lex::mode::TextContext;
 
-/// What ends the operand, itself not used up.
+/// The end of the operand, which itself is not consumed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperandEnd {
     Brace,
@@ -21,7 +21,7 @@ pub(crate) enum OperandEnd {
 }
 
 impl CommandParser<'_, '_> {
-    /// The word behind an operator, up to what ends it.
+    /// Lexes the word behind an operator, up to its end.
     #[inline(never)]
     pub fn lex_operand(&mut self, stop: OperandEnd, quoted: bool) -> Res<Word> {
         self.begin_word();
@@ -68,7 +68,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// The operand up to its `}`, within double quotes.
+    /// Lexes the operand up to its `}`, within double quotes.
     fn operand_in_quotes(&mut self) -> Res<Word> {
         let start = self.pos;
         let mut b = WordBuilder::default();
@@ -107,7 +107,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// A backslash in a quoted operand.
+    /// Lexes a backslash in a quoted operand.
     fn backslash_in_operand(&mut self, b: &mut WordBuilder) -> Res<()> {
         match self.peek_at(1) {
             Some(b'}') => b.push_quoted(b"}"),
@@ -125,7 +125,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// `$'...'` or `$"..."` in a quoted operand. The text of the first counts as quoted; the quotes of the second count,
+    /// Lexes `$'...'` or `$"..."` in a quoted operand. The text of the first counts as quoted; the quotes of the second count,
     /// its `$` does not.
     fn dollar_quote_in_operand(&mut self, b: &mut WordBuilder) -> Res<()> {
         let start = self.pos;
@@ -149,7 +149,7 @@ impl CommandParser<'_, '_> {
         }
         let text = self.ansi_quoted()?;
         match text.iter().any(|c| b"$`\"'\\}".contains(c)) {
-            // Printed it has to stay what it is.
+            // The printed form must have the same meaning.
             true => drop(self.edits.pop()),
             false => self.edit_from(start, text.clone()),
         }
@@ -157,9 +157,8 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// `'...'` in an operand within double quotes: bash looks for the closing quote before it
-    /// looks at anything else, then expands the text between. What does not parse is an error
-    /// when it is expanded.
+    /// Lexes `'...'` in an operand within double quotes: bash first looks for the closing quote, then expands the text between.
+    /// Text that does not parse is an error when it is expanded.
     fn single_in_double(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;
         let start = self.pos + 1;
@@ -183,7 +182,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// All of the text between single quotes in a quoted operand, where only the quotes themselves are text.
+    /// Lexes all of the text between single quotes in a quoted operand, where only the quotes themselves are text.
     pub fn text_in_quotes(&mut self, b: &mut WordBuilder) -> Res<()> {
         loop {
             b.quoted_run(self.run_of_lines(|c| has_class(c, DQUOTE)));
@@ -211,12 +210,12 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// A character before which a backslash within double quotes stays.
+/// Returns whether a backslash before this character stays within double quotes.
 fn keeps_backslash(c: u8) -> bool {
     c.is_ascii() && !matches!(c, b'$' | b'`' | b'"' | b'\\' | b'\n' | b'}' | b'\'')
 }
 
-/// The spelling of a text without its double quotes.
+/// Returns the spelling of a text without its double quotes.
 pub(crate) fn outside_quotes(raw: &[u8]) -> Vec<u8> {
     let mut escaped = false;
     let kept = raw.iter().filter(|c| {

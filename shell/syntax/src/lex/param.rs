@@ -1,8 +1,7 @@
 //! `${...}` (POSIX XCU 2.6.2; bash manual 3.5.3).
 //!
-//! What is between the braces is parsed by its grammar; text that does not fit the grammar is
-//! skipped up to the closing brace and becomes [`ParamOp::Bad`], because bash finds a bad
-//! substitution only when it expands it.
+//! The text between the braces is parsed by its grammar; text that does not fit the grammar is skipped up to the closing brace
+//! and becomes [`ParamOp::Bad`], because bash finds a bad substitution only when it expands it.
 
 use std::rc::Rc;
 
@@ -15,11 +14,11 @@ use crate::ast::{
 };
 use crate::lex::mode::TextContext;
 
-/// What begins an operator that takes a pattern.
+/// The first bytes of operators that take a pattern.
 const PATTERN_OPERATORS: &[u8] = b"#%^,/";
 
 impl CommandParser<'_, '_> {
-    /// `${...}` with `pos` at the brace and `start` at the `$`.
+    /// Lexes `${...}` with `pos` at the brace and `start` at the `$`.
     #[inline(never)]
     pub fn braced_param(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
         let line = self.line;
@@ -46,7 +45,7 @@ impl CommandParser<'_, '_> {
         Ok(WordPart::Param(param))
     }
 
-    /// Everything up to the `}`; `false`: it does not fit the grammar.
+    /// Lexes everything up to the `}`; returns `false` if it does not fit the grammar.
     fn param_inside(&mut self, p: &mut Param, quoted: bool, line: u32) -> Res<bool> {
         let Some(first) = self.peek_joined() else { return Err(self.unclosed_error(b'}', line)) };
         let literal =
@@ -62,8 +61,8 @@ impl CommandParser<'_, '_> {
         self.lex_within(TextContext::Operator { literal, pattern }, |m| m.param_op(p, quoted))
     }
 
-    /// The parameter and its subscript, with its first character, and whether that is the whole
-    /// expansion. `None`: it does not fit the grammar.
+    /// Lexes the parameter and its subscript, given its first character, and returns whether that is the whole expansion. `None`
+    /// if it does not fit the grammar.
     fn param_subject(&mut self, p: &mut Param, first: u8) -> Res<Option<bool>> {
         match first {
             b'#' => self.length_or_hash(p).map(Some),
@@ -72,7 +71,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// A parameter and its subscript; `false` and no effect if there is none.
+    /// Lexes a parameter and its subscript; returns `false` and has no effect if there is none.
     #[inline(never)]
     fn param_name(&mut self, p: &mut Param) -> Res<bool> {
         let Some(c) = self.peek_joined() else { return Ok(false) };
@@ -101,7 +100,7 @@ impl CommandParser<'_, '_> {
         Ok(true)
     }
 
-    /// `${#...}`: a length, which is the whole expansion (`true`), or the parameter `#`.
+    /// Lexes `${#...}`: a length, which is the whole expansion (`true`), or the parameter `#`.
     fn length_or_hash(&mut self, p: &mut Param) -> Res<bool> {
         self.pos += 1;
         let Some(c) = self.peek_joined() else { return Ok(false) };
@@ -130,8 +129,7 @@ impl CommandParser<'_, '_> {
         Ok(false)
     }
 
-    /// `${!...}`: a list of names or keys, which is the whole expansion (`true`), or indirection,
-    /// or the parameter `!`.
+    /// Lexes `${!...}`: a list of names or keys, which is the whole expansion (`true`), or indirection, or the parameter `!`.
     fn indirect_or_bang(&mut self, p: &mut Param) -> Res<bool> {
         self.pos += 1;
         let Some(c) = self.peek_joined() else { return Ok(false) };
@@ -174,7 +172,7 @@ impl CommandParser<'_, '_> {
         Ok(false)
     }
 
-    /// The operator and its operands, up to the `}`; `false`: there is none such.
+    /// Lexes the operator and its operands, up to the `}`; returns `false` if there is no such operator.
     fn param_op(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
         let Some(c) = self.peek_joined() else { return Ok(false) };
         if c == b'}' {
@@ -234,7 +232,7 @@ impl CommandParser<'_, '_> {
         Ok(true)
     }
 
-    /// `/pattern/replacement` after the first slash.
+    /// Lexes `/pattern/replacement` after the first slash.
     fn replace_op(&mut self, p: &mut Param) -> Res<()> {
         let kind = match self.peek_joined() {
             Some(b'/') => ReplaceKind::All,
@@ -261,7 +259,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Whether the operator `c` is doubled; the second one is used up.
+    /// Returns whether the operator `c` is doubled and consumes the second one.
     fn take_doubled(&mut self, c: u8) -> bool {
         let twice = self.peek_joined() == Some(c);
         if twice {
@@ -301,7 +299,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Whether `^` and its relatives may follow the parameter: `${?^}` is none, `${$^}` is.
+/// Returns whether `^` and the similar operators may follow the parameter: not in `${?^}`, but in `${$^}`.
 fn has_case(p: &Param) -> bool {
     match p.name {
         ParamName::Special(b'@') => !p.indirect,
@@ -314,7 +312,7 @@ fn own_arith(arith: Rc<ArithText>) -> ArithText {
     Rc::try_unwrap(arith).unwrap_or_else(|shared| (*shared).clone())
 }
 
-/// What bash takes for the length of a parameter that does not exist: `${#^}`, `${#/}`.
+/// Returns whether bash takes the expansion for the length of a parameter that does not exist: `${#^}`, `${#/}`.
 fn is_bad_count(param: &Param) -> bool {
     if param.indirect && matches!(param.name, ParamName::Special(b'@')) {
         // `${!@^}`
@@ -325,15 +323,15 @@ fn is_bad_count(param: &Param) -> bool {
         && (matches!(param.op, ParamOp::Case { .. }) || matches!(&*param.raw, b"${#/}" | b"${#%}"))
 }
 
-/// What does not fit the grammar.
+/// Returns the parameter for text that does not fit the grammar.
 #[inline(never)]
 fn bad_param() -> Box<Param> {
     let (name, raw) = (ParamName::Special(b'@'), Box::default());
     Box::new(Param { name, subscript: None, indirect: false, op: ParamOp::Bad, raw })
 }
 
-/// The positional parameter named by `digits`; `0`, `00`.. are `$0`. Of what is no 64-bit number bash
-/// takes the first digit.
+/// Returns the positional parameter named by `digits`; `0`, `00`.. are `$0`. For a number beyond 64 bits bash takes the first
+/// digit.
 pub(crate) fn positional_name(digits: &[u8]) -> ParamName {
     let digit = |b: u8| u32::from(b.wrapping_sub(b'0'));
     let number = |n: i64, &b: &u8| n.checked_mul(10)?.checked_add(i64::from(digit(b)));
@@ -344,7 +342,7 @@ pub(crate) fn positional_name(digits: &[u8]) -> ParamName {
     if n == 0 { ParamName::Special(b'0') } else { ParamName::Positional(n) }
 }
 
-/// A parameter reference at run time, such as `x`, `10`, `@` (no subscript).
+/// Parses a parameter reference at run time, such as `x`, `10`, `@` (no subscript).
 pub(crate) fn parse_reference(text: &[u8]) -> Option<ParamName> {
     match text {
         [c] if b"@*#?-$!0".contains(c) => Some(ParamName::Special(*c)),

@@ -9,7 +9,7 @@ use crate::ast::WordPart;
 use crate::lex::mode::TextContext;
 
 impl CommandParser<'_, '_> {
-    /// `\c` outside quotes.
+    /// Lexes `\c` outside quotes.
     pub fn lex_backslash(&mut self, b: &mut WordBuilder) {
         match self.peek_at(1) {
             Some(b'\n') => self.cut_continuation(),
@@ -29,7 +29,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// The position of the next `'`, reading input as needed.
+    /// Returns the position of the next `'`, reading input as needed.
     pub(super) fn find_single_quote(&mut self, from: usize) -> Option<usize> {
         let mut at = from;
         loop {
@@ -42,7 +42,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// `'...'`
+    /// Lexes `'...'`.
     pub fn single_quoted(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;
         let start = self.pos + 1;
@@ -54,7 +54,8 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// `$'...'`, with `pos` at the `$`, maybe with line continuations. Spelled as plain single quotes afterwards, as bash does.
+    /// Lexes `$'...'`, with `pos` at the `$`, maybe with line continuations. It is spelled as plain single quotes afterwards, as
+    /// in bash.
     pub fn ansi_quoted(&mut self) -> Res<Vec<u8>> {
         let line = self.line;
         let start = self.pos;
@@ -84,8 +85,8 @@ impl CommandParser<'_, '_> {
         Ok(text)
     }
 
-    /// `"..."`, with `pos` at the opening quote. `nested`: inside the operand of a `${...}` that is
-    /// quoted itself, where a backslash quotes any character (bash 5.2: `"${x-"\a"}"` is `a`).
+    /// Lexes `"..."`, with `pos` at the opening quote. `nested`: inside the operand of a `${...}` that is quoted itself, where a
+    /// backslash quotes any character (bash 5.2: `"${x-"\a"}"` is `a`).
     #[inline(never)]
     pub fn double_quoted(&mut self, nested: bool) -> Res<WordPart> {
         let line = self.line;
@@ -97,7 +98,7 @@ impl CommandParser<'_, '_> {
         Ok(WordPart::DoubleQuoted(b.finish_parts()))
     }
 
-    /// The text of double quotes up to the one that closes them.
+    /// Lexes the text of double quotes up to the closing one.
     fn up_to_quote(&mut self, b: &mut WordBuilder, nested: bool, line: u32) -> Res<()> {
         loop {
             b.quoted_run(self.run_of_lines(|c| has_class(c, DQUOTE)));
@@ -114,8 +115,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// A backslash, `$` or backquote in double quotes or a here-document; `"` may be escaped
-    /// if `quote`.
+    /// Lexes a backslash, `$` or backquote in double quotes or a here-document; `"` may be escaped if `quote`.
     pub fn dquote_special(&mut self, b: &mut WordBuilder, c: u8, quote: bool) -> Res<()> {
         match c {
             b'\\' => match self.peek_at(1) {

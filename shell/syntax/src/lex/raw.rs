@@ -1,8 +1,7 @@
 //! Source spellings of words ([`crate::ast::Word::raw`]).
 //!
-//! A spelling is the slice of source the word came from, with the edits bash makes while it
-//! reads: line continuations are gone, and `$'...'` is plain single quotes. That is what `declare -f`
-//! and error messages show.
+//! A spelling is the slice of source that the word came from, with the edits that bash makes while it reads: line continuations
+//! are gone, and `$'...'` is plain single quotes. This is the form that `declare -f` and error messages show.
 
 use super::CommandParser;
 
@@ -30,13 +29,13 @@ impl CommandParser<'_, '_> {
         self.words = self.words.saturating_sub(1);
     }
 
-    /// The spelling of what stands from `start` to `pos`.
+    /// Returns the spelling of the source from `start` to `pos`.
     #[inline]
     pub fn raw_from(&self, start: usize) -> Box<[u8]> {
         self.raw_spelling(start, self.pos)
     }
 
-    /// The spelling of what stands there, with the edits made to it.
+    /// Returns the spelling of that source range, with the edits made to it.
     #[inline]
     pub fn raw_spelling(&self, start: usize, end: usize) -> Box<[u8]> {
         if self.edits.last().is_some_and(|e| e.end > start) {

@@ -1,4 +1,4 @@
-//! Finding a closing bracket without parsing what is before it.
+//! Finding a closing bracket without parsing the text before it.
 
 use super::{CommandParser, Res};
 
@@ -14,7 +14,7 @@ impl CommandParser<'_, '_> {
             };
             let in_braces = matches!(open.last(), None | Some(b'}'));
             match (c, self.peek_at(1)) {
-                // Read as anywhere else, and shown as it is printed.
+                // Read as in any other place, and shown in its printed form.
                 (b'$', Some(b'(')) if open.last() != Some(&b'`') => {
                     self.lex_dollar(quoted)?;
                     continue;
@@ -67,8 +67,8 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// From after the `((` at `pos` to after its `))`: the bytes between, if it is arithmetic
-    /// at all and not two subshells. Rewinds in that case.
+    /// Moves from after the `((` at `pos` to after its `))`. Returns the bytes between if this is
+    /// arithmetic and not two subshells, and rewinds otherwise.
     pub fn skip_double_paren(&mut self) -> Res<Option<(usize, usize)>> {
         let mark = self.mark_place();
         let start = self.pos;
@@ -82,7 +82,8 @@ impl CommandParser<'_, '_> {
         Ok(None)
     }
 
-    /// To after the `)` that closes a `(` before `pos`, over nested ones and quotes; its place.
+    /// Moves to after the `)` that closes a `(` before `pos`, over nested ones and quotes, and
+    /// returns its place.
     pub fn closing_paren(&mut self) -> Res<usize> {
         let line = self.line;
         let mut depth = 0usize;
@@ -110,8 +111,8 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// From after a quote character to after the one that closes it; `escapes`: a backslash hides
-    /// it.
+    /// Moves from after a quote character to after the one that closes it; `escapes`: a backslash
+    /// hides it.
     fn skip_quote(&mut self, quote: u8, escapes: bool) -> Res<()> {
         let line = self.line;
         loop {

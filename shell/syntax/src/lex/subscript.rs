@@ -6,7 +6,7 @@ use super::{CommandParser, Res};
 use crate::ast::{Subscript, Word};
 
 impl CommandParser<'_, '_> {
-    /// The subscript at `pos`, which is at the `[`; used up with its `]`.
+    /// Lexes the subscript whose `[` is at `pos` and consumes its `]`.
     pub fn lex_subscript(&mut self) -> Res<Subscript> {
         let line = self.line;
         match self.subscript_or_brace(false)? {
@@ -15,7 +15,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// The same inside `${...}`, where a `}` comes first: `None` then.
+    /// Lexes a subscript inside `${...}`; returns `None` if a `}` comes first.
     #[inline(never)]
     pub fn subscript_or_brace(&mut self, in_braces: bool) -> Res<Option<Subscript>> {
         self.pos += 1;
@@ -36,8 +36,8 @@ impl CommandParser<'_, '_> {
         Ok(word.map(|w| Subscript::Expr(crate::arith::from_word(w))))
     }
 
-    /// The word up to the `]` that closes it, which is used up, if `closed`; else up to the end of
-    /// the input. `None`: there is no such bracket, or a `}` comes before it.
+    /// Lexes the word up to the `]` that closes it, which is consumed, if `closed`; otherwise up to
+    /// the end of the input. Returns `None` if there is no such bracket, or a `}` comes before it.
     #[inline(never)]
     pub fn subscript_word(&mut self, closed: bool, in_braces: bool) -> Res<Option<Word>> {
         let start = self.pos;
@@ -82,7 +82,7 @@ impl CommandParser<'_, '_> {
         Ok(Some(b.into_word(self.raw_spelling(start, end))))
     }
 
-    /// Whether the `$` at `pos` stands before a quote, and means nothing there.
+    /// Returns whether the `$` at `pos` stands before a quote and has no meaning there.
     pub fn dollar_is_text(&mut self) -> bool {
         match self.behind_dollar() {
             Some(b'\'') => self.mode.ansi.none || self.mode.run_time,
@@ -91,7 +91,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Whether the bytes in `start..end` have an unquoted blank or operator.
+    /// Returns whether the bytes in `start..end` have an unquoted blank or operator.
     pub fn has_break(&self, start: usize, end: usize) -> bool {
         let s = self.src.get(start..end).unwrap_or_default();
         table::run_without(s, BREAK) < s.len()

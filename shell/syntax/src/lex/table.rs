@@ -48,25 +48,25 @@ const fn build_table() -> [u8; 256] {
     t
 }
 
-/// Whether `b` has one of the classes in `bits`.
+/// Returns whether `b` has one of the classes in `bits`.
 #[inline(always)]
 pub fn has_class(b: u8, bits: u8) -> bool {
     CLASS[b as usize] & bits != 0
 }
 
-/// Length of the run at the start of `s` that has none of the classes in `bits`.
+/// Returns the length of the run at the start of `s` that has none of the classes in `bits`.
 #[inline]
 pub fn run_without(s: &[u8], bits: u8) -> usize {
     s.iter().position(|&b| has_class(b, bits)).unwrap_or(s.len())
 }
 
-/// Length of the run at the start of `s` that has one of the classes in `bits`.
+/// Returns the length of the run at the start of `s` that has one of the classes in `bits`.
 #[inline]
 pub fn run_with(s: &[u8], bits: u8) -> usize {
     s.iter().position(|&b| !has_class(b, bits)).unwrap_or(s.len())
 }
 
-/// Whether `s` is a shell name (`[A-Za-z_][A-Za-z0-9_]*`).
+/// Returns whether `s` is a shell name (`[A-Za-z_][A-Za-z0-9_]*`).
 pub fn is_name(s: &[u8]) -> bool {
     s.first().is_some_and(|&b| has_class(b, NAME_START)) && s.iter().all(|&b| has_class(b, NAME))
 }

@@ -34,7 +34,7 @@ pub(crate) enum Kw {
 }
 
 impl Kw {
-    /// The reserved word that is spelled so.
+    /// Returns the reserved word with this spelling.
     pub fn from_bytes(s: &[u8]) -> Option<Kw> {
         Some(match s {
             b"!" => Kw::Bang,
@@ -99,7 +99,7 @@ pub(crate) enum Tk {
     AmpGreatGreat,
 }
 
-/// What a word token holds.
+/// The content of a word token.
 #[derive(Debug)]
 pub(crate) enum Lexeme {
     None,
@@ -133,13 +133,13 @@ impl TokenContext {
     pub const ASSIGN: TokenContext = TokenContext(4);
     /// An operand of a declaration builtin.
     pub const DECL: TokenContext = TokenContext(8);
-    /// `@(a|b)` is part of a word whatever the options say.
+    /// `@(a|b)` is part of a word regardless of the options.
     pub const EXTGLOB: TokenContext = TokenContext(16);
     /// The right side of `=~`.
     pub const REGEX: TokenContext = TokenContext(32);
     /// An operand of `let` or `eval`: `name=(...)` is one word.
     pub const LET: TokenContext = TokenContext(64);
-    /// Behind a redirection `name=(...)` is no assignment, whatever the command.
+    /// Behind a redirection `name=(...)` is not an assignment, regardless of the command.
     pub const SCALAR: TokenContext = TokenContext(128);
     /// Behind `>&` and `<&`: in `2>&1>f` the second number is a word.
     pub const COPIED: TokenContext = TokenContext(256);
@@ -148,20 +148,21 @@ impl TokenContext {
     /// After an assignment at the start of a command.
     pub const PREFIX: TokenContext = TokenContext(2 | 4);
 
-    /// Whether they have something in common.
+    /// Returns whether the two have a flag in common.
     #[inline(always)]
     pub const fn has_any(self, other: TokenContext) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Both.
+    /// Returns the flags of both.
     pub const fn with_both(self, other: TokenContext) -> TokenContext {
         TokenContext(self.0 | other.0)
     }
 }
 
 impl CommandParser<'_, '_> {
-    /// The kind of the next token, which is read in context `ctx` unless it was read before.
+    /// Returns the kind of the next token, which is read in context `ctx` unless it was read
+    /// before.
     #[inline]
     pub fn next_kind(&mut self, ctx: TokenContext) -> Res<Tk> {
         if let Some(t) = &self.st.look {
@@ -189,7 +190,8 @@ impl CommandParser<'_, '_> {
         self.st.look = None;
     }
 
-    /// Uses up the next token if it is the reserved word `kw`, else reports it as unexpected.
+    /// Consumes the next token if it is the reserved word `kw` and reports it as unexpected
+    /// otherwise.
     pub fn expect_kw(&mut self, kw: Kw) -> Res<()> {
         if self.next_kind(TokenContext::RESERVED.with_both(TokenContext::ALIAS))? == Tk::Kw(kw) {
             self.skip_token();
@@ -267,7 +269,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// The operator that starts with `b`, whose first byte is used up.
+    /// Lexes the operator that starts with `b`, whose first byte is consumed.
     fn lex_operator(&mut self, b: u8) -> Res<Tk> {
         Ok(match b {
             b'\n' => {
@@ -331,7 +333,7 @@ impl CommandParser<'_, '_> {
         kind
     }
 
-    /// A token that starts with a word. `None`: an alias took its place.
+    /// Lexes a token that starts with a word. Returns `None` if an alias took its place.
     fn lex_word_token(
         &mut self,
         ctx: TokenContext,
@@ -370,7 +372,7 @@ impl CommandParser<'_, '_> {
         self.composed_token(ctx, start, line, alias_here)
     }
 
-    /// Whether a plain run, behind which comes `next`, is a whole word.
+    /// Returns whether a plain run with `next` behind it is a whole word.
     fn ends_plain_word(&mut self, ctx: TokenContext, next: Option<u8>) -> bool {
         match next {
             // `<(` continues a word; an extglob may do so, too.
@@ -385,7 +387,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// A token that starts with a word of several parts, or with an assignment.
+    /// Lexes a token that starts with a word of several parts, or with an assignment.
     fn composed_token(
         &mut self,
         ctx: TokenContext,
@@ -432,7 +434,7 @@ impl CommandParser<'_, '_> {
         Ok(Some(SyntaxToken { kind: Tk::Word, start, end, line, lexeme }))
     }
 
-    /// What a plain run is if it is more than a word; `next` comes behind it.
+    /// Returns the token that a plain run begins if it is more than a word; `next` comes behind it.
     fn more_than_word(
         &mut self,
         ctx: TokenContext,
@@ -458,7 +460,7 @@ impl CommandParser<'_, '_> {
         Some((Tk::IoVar, Lexeme::Var(name, subscript.map(Box::new))))
     }
 
-    /// The name and subscript in `{name}>` or `{name[sub]}>`.
+    /// Returns the name and subscript in `{name}>` or `{name[sub]}>`.
     fn io_var(&self, inside: &[u8]) -> Option<(Text, Option<Subscript>)> {
         let n = table::run_with(inside, table::NAME);
         let name = inside.get(..n)?;
@@ -475,14 +477,14 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Whether `@(` and the like are part of words here.
+    /// Returns whether extended patterns such as `@(` are part of words here.
     #[inline]
     pub fn extglob_on(&self, ctx: TokenContext) -> bool {
         self.opts.extglob || ctx.has_any(TokenContext::EXTGLOB)
     }
 }
 
-/// The value of a word of digits that fits a descriptor number.
+/// Returns the value of a word of digits that fits a descriptor number.
 fn io_number(run: &[u8]) -> Option<u32> {
     if run.is_empty() || run.len() > 10 || !run.iter().all(|&b| has_class(b, DIGIT)) {
         return None;

@@ -31,7 +31,7 @@ impl WordBuilder {
         self.text.extend_from_slice(bytes);
     }
 
-    /// Unquoted text.
+    /// Adds unquoted text.
     #[inline]
     pub fn push_literal(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
@@ -39,13 +39,13 @@ impl WordBuilder {
         }
     }
 
-    /// Quoted text; an empty one counts, too (`''`).
+    /// Adds quoted text; an empty one counts, too (`''`).
     #[inline]
     pub fn push_quoted(&mut self, bytes: &[u8]) {
         self.push_text(TextQuoting::Quoted, bytes);
     }
 
-    /// Text within quotes, if there is any.
+    /// Adds text within quotes, if there is any.
     #[inline]
     pub fn quoted_run(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
@@ -53,7 +53,7 @@ impl WordBuilder {
         }
     }
 
-    /// An expansion, or another part that is no text.
+    /// Adds an expansion, or another part that is not text.
     pub fn push_part(&mut self, part: WordPart) {
         self.flush();
         self.parts.push(part);
@@ -70,25 +70,25 @@ impl WordBuilder {
         self.kind = TextQuoting::None;
     }
 
-    /// The parts.
+    /// Returns the parts.
     pub fn finish_parts(mut self) -> Vec<WordPart> {
         self.flush();
         self.parts
     }
 
-    /// The word, given its spelling.
+    /// Returns the word, given its spelling.
     pub fn into_word(self, raw: Text) -> Word {
         Word { parts: self.finish_parts(), raw }
     }
 
-    /// The last byte of the word so far, if it is unquoted text.
+    /// Returns the last byte of the word so far, if it is unquoted text.
     fn last_literal(&self) -> Option<u8> {
         if self.kind == TextQuoting::Literal { self.text.last().copied() } else { None }
     }
 }
 
 impl CommandParser<'_, '_> {
-    /// The word at `pos`.
+    /// Lexes the word at `pos`.
     #[inline(never)]
     pub fn lex_word(&mut self, ctx: TokenContext) -> Res<Lexeme> {
         self.begin_word();
@@ -110,7 +110,7 @@ impl CommandParser<'_, '_> {
         Ok(Lexeme::Word(word))
     }
 
-    /// A word that is no assignment. Bytes before `keep_until` do not end it (`a[1 2]`).
+    /// Lexes a word that is not an assignment. Bytes before `keep_until` do not end it (`a[1 2]`).
     pub fn lex_plain_word(&mut self, ctx: TokenContext, keep_until: usize) -> Res<Word> {
         let start = self.pos;
         let mut b = WordBuilder::default();
@@ -164,7 +164,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// One quoted or expanded piece that starts with `c`, outside double quotes.
+    /// Lexes one quoted or expanded piece that starts with `c`, outside double quotes.
     #[inline(never)]
     pub fn lex_quoting(&mut self, b: &mut WordBuilder, c: u8) -> Res<()> {
         match c {

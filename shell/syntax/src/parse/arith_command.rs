@@ -4,8 +4,8 @@ use crate::ast::{ArithText, CommandKind, Word};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// The expression of `((...))`, with the first parenthesis read ahead and `pos` at the second.
-    /// `false`: these are nested subshells; nothing was used up.
+    /// Parses the expression of `((...))`, with the first parenthesis read ahead and `pos` at the
+    /// second. Returns `false` if these are nested subshells; nothing is consumed then.
     #[inline(never)]
     pub fn arith_command(&mut self, out: &mut CommandKind) -> Res<bool> {
         let look = self.st.look.take();
@@ -22,7 +22,8 @@ impl CommandParser<'_, '_> {
         Ok(true)
     }
 
-    /// The expression in `src[start..end]`, which has been skipped already and began at `line`.
+    /// Parses the expression in `src[start..end]`, which has been skipped already and began at
+    /// `line`.
     pub fn arith_slice(&mut self, start: usize, end: usize, line: u32) -> Res<ArithText> {
         let text = self.src.get(start..end).unwrap_or_default();
         if text.iter().all(|b| matches!(b, b' ' | b'\t' | b'\n')) {

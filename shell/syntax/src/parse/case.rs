@@ -5,7 +5,7 @@ use crate::lex::token::{Kw, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// `case ... esac`, the `case` read ahead.
+    /// Parses `case ... esac`, with the `case` read ahead.
     #[inline(never)]
     pub fn case_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
@@ -31,7 +31,8 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// One arm, its first token read ahead; whether `;;`, `;&` or `;;&` ended it.
+    /// Parses one arm, with its first token read ahead, and returns whether `;;`, `;&` or `;;&`
+    /// ended it.
     #[inline(never)]
     fn case_arm(&mut self) -> Res<(CaseArm, bool)> {
         let patterns = self.case_patterns()?;
@@ -48,7 +49,7 @@ impl CommandParser<'_, '_> {
         Ok((CaseArm { patterns, body, end }, ended))
     }
 
-    /// `[(] pattern | pattern )`, the first token read ahead.
+    /// Parses `[(] pattern | pattern )`, with the first token read ahead.
     #[inline(never)]
     fn case_patterns(&mut self) -> Res<Vec<Word>> {
         if self.next_kind(TokenContext::RESERVED)? == Tk::LParen {

@@ -1,4 +1,5 @@
-//! Commands: what starts here, and the redirections after a compound command.
+//! Commands: choosing the construct by the first token, and the redirections after a compound
+//! command.
 
 use crate::ast::{Command, CommandKind, SimpleCommand, Word, WordPart};
 use crate::lex::token::{Kw, Lexeme, Tk, TokenContext};
@@ -8,8 +9,8 @@ use crate::lex::{CommandParser, Res};
 const COST: u32 = 5;
 
 impl CommandParser<'_, '_> {
-    /// A command whose first token is read ahead. Commands are written through a reference
-    /// rather than returned: they are big, and the stack has to hold many of them at once.
+    /// Parses a command whose first token is read ahead. Commands are written through a reference
+    /// rather than returned, because they are big and the stack has to hold many of them at once.
     pub fn parse_command(&mut self, out: &mut Command) -> Res<()> {
         match self.next_kind(TokenContext::COMMAND)? {
             Tk::Kw(Kw::Function) => self.function_keyword(out),
@@ -19,7 +20,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// A compound command with its redirections; its first token is read ahead.
+    /// Parses a compound command with its redirections; its first token is read ahead.
     #[inline(never)]
     pub fn parse_compound(&mut self, out: &mut Command) -> Res<()> {
         self.enter_nested(COST)?;
@@ -48,7 +49,7 @@ impl CommandParser<'_, '_> {
         self.parse_redirects(&mut out.redirects)
     }
 
-    /// Whether a compound command may start with `kind`.
+    /// Returns whether a compound command may start with `kind`.
     pub fn starts_compound(kind: Tk) -> bool {
         matches!(
             kind,
@@ -77,7 +78,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Whether the next token is a word spelled `text`.
+    /// Returns whether the next token is a word spelled `text`.
     pub fn next_is_text(&mut self, text: &[u8]) -> Res<bool> {
         if self.next_kind(TokenContext::COMMAND)? != Tk::Word {
             return Ok(false);
@@ -85,8 +86,8 @@ impl CommandParser<'_, '_> {
         Ok(matches!(&self.look, Some(t) if matches!(&t.lexeme, Lexeme::Word(w) if *w.raw == *text)))
     }
 
-    /// The next token, which has to be a word, read in context `ctx`; reserved words, if the
-    /// context recognises them, are unexpected.
+    /// Returns the next token, which has to be a word, read in context `ctx`; reserved words, if
+    /// the context recognises them, are unexpected.
     pub fn expect_word(&mut self, ctx: TokenContext) -> Res<Word> {
         if self.next_kind(ctx)? != Tk::Word {
             return Err(self.unexpected_token_error());
@@ -99,7 +100,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// A command to be filled in.
+/// Returns a command to be filled in.
 #[inline(never)]
 pub(super) fn empty_command() -> Box<Command> {
     Box::new(Command {
@@ -109,7 +110,7 @@ pub(super) fn empty_command() -> Box<Command> {
     })
 }
 
-/// An assignment where only a word has a meaning: its spelling.
+/// Returns the spelling of an assignment in a place where only a word has a meaning.
 pub(super) fn assignment_word(a: crate::ast::Assignment) -> Word {
     Word { parts: vec![WordPart::Literal(a.raw.to_vec().into())], raw: a.raw }
 }

@@ -9,7 +9,7 @@ use crate::lex::{CommandParser, Res};
 const OPERAND: TokenContext = TokenContext::ARG;
 
 impl CommandParser<'_, '_> {
-    /// `[[ ... ]]`, its opening read ahead.
+    /// Parses `[[ ... ]]`, with its opening read ahead.
     #[inline(never)]
     pub fn cond_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
@@ -33,7 +33,7 @@ impl CommandParser<'_, '_> {
         Err(e)
     }
 
-    /// Whether `]]` is next.
+    /// Returns whether `]]` is next.
     fn at_cond_end(&mut self) -> Res<bool> {
         if self.next_kind(OPERAND)? != Tk::Word {
             return Ok(false);
@@ -41,7 +41,7 @@ impl CommandParser<'_, '_> {
         Ok(self.is_cond_end())
     }
 
-    /// Whether the word read ahead is `]]`.
+    /// Returns whether the word read ahead is `]]`.
     fn is_cond_end(&self) -> bool {
         let word = self.look.as_ref().map(|t| &t.lexeme);
         matches!(word, Some(Lexeme::Word(w)) if *w.raw == *b"]]")
@@ -67,7 +67,7 @@ impl CommandParser<'_, '_> {
         Ok(balanced_tree(flatten_terms(terms, false), Cond::And))
     }
 
-    /// A term with the newlines around it.
+    /// Parses a term with the newlines around it.
     #[inline(never)]
     fn cond_term(&mut self) -> Res<Cond> {
         self.enter_nested(4)?;
@@ -93,7 +93,7 @@ impl CommandParser<'_, '_> {
         Ok(term)
     }
 
-    /// `( expr )`, the parenthesis read ahead.
+    /// Parses `( expr )`, with the parenthesis read ahead.
     #[inline(never)]
     fn cond_parens(&mut self) -> Res<Cond> {
         self.skip_token();
@@ -108,7 +108,7 @@ impl CommandParser<'_, '_> {
         Err(self.cond_error("unexpected token `X', expected `)'"))
     }
 
-    /// A term that starts with `word`.
+    /// Parses a term that starts with `word`.
     #[inline(never)]
     fn cond_from_word(&mut self, word: Word) -> Res<Cond> {
         match &*word.raw {
@@ -133,7 +133,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// `word`, or `word OP word`.
+    /// Parses `word`, or `word OP word`.
     #[inline(never)]
     fn cond_binary(&mut self, left: Word) -> Res<Cond> {
         const EXPECTED: &str = "conditional binary operator expected";
@@ -189,7 +189,7 @@ impl CommandParser<'_, '_> {
         Ok(Cond::Binary(op, left, right))
     }
 
-    /// An error at the token read ahead, whose text takes the place of `X`.
+    /// Returns an error at the token read ahead, whose text takes the place of `X`.
     #[cold]
     fn cond_error(&mut self, sentence: &'static str) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else {
@@ -209,7 +209,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// A lone word, which is `-n word`; bash shows it that way, too.
+/// Returns a lone word as `-n word`; bash shows it that way, too.
 fn lone_word(word: Word) -> Cond {
     Cond::Unary(b'n', word)
 }
@@ -236,7 +236,7 @@ fn binary_op(text: &[u8]) -> Option<CondOp> {
     })
 }
 
-/// The terms, with those of a nested chain of the same operator (`a && (b && c)`) in place.
+/// Returns the terms, with those of a nested chain of the same operator (`a && (b && c)`) in place.
 #[inline(never)]
 fn flatten_terms(terms: Vec<Cond>, or: bool) -> Vec<Cond> {
     if !terms.iter().any(|t| matches!((t, or), (Cond::Or(..), true) | (Cond::And(..), false))) {

@@ -8,7 +8,8 @@ use crate::lex::token::{Lexeme, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// `coproc [NAME] command`, the `coproc` read ahead. Only a compound command takes a name.
+    /// Parses `coproc [NAME] command`, with the `coproc` read ahead. Only a compound command takes
+    /// a name.
     #[inline(never)]
     pub fn parse_coproc(&mut self, out: &mut Command) -> Res<()> {
         out.line = self.look.as_ref().map_or(self.line, |t| t.line);
@@ -19,7 +20,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// What follows the `coproc`; gives the name.
+    /// Parses the rest behind the `coproc` and returns the name.
     #[inline(never)]
     fn coproc_body(&mut self, body: &mut Command) -> Res<Option<Text>> {
         let kind = self.next_kind(TokenContext::COMMAND)?;

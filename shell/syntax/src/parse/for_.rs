@@ -6,7 +6,7 @@ use crate::lex::token::{Kw, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// `for ...`, the `for` read ahead.
+    /// Parses `for ...`, with the `for` read ahead.
     #[inline(never)]
     pub fn for_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
@@ -17,7 +17,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// `select ...`, the `select` read ahead.
+    /// Parses `select ...`, with the `select` read ahead.
     #[inline(never)]
     pub fn select_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
@@ -25,7 +25,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// `name [in words] ; do list done`. The name is checked when the loop runs, as bash does.
+    /// Parses `name [in words] ; do list done`. The name is checked when the loop runs, as in bash.
     #[inline(never)]
     fn for_words(&mut self) -> Res<For> {
         let (name, words) = self.for_head()?;
@@ -62,7 +62,7 @@ impl CommandParser<'_, '_> {
         Ok((name, words))
     }
 
-    /// `do list done` or `{ list; }`
+    /// Parses `do list done` or `{ list; }`.
     fn loop_body(&mut self) -> Res<CommandList> {
         if self.next_kind(TokenContext::RESERVED.with_both(TokenContext::ALIAS))?
             == Tk::Kw(Kw::LBrace)
@@ -72,7 +72,7 @@ impl CommandParser<'_, '_> {
         self.do_group()
     }
 
-    /// `((init; cond; step))` with the first parenthesis read ahead.
+    /// Parses `((init; cond; step))` with the first parenthesis read ahead.
     #[inline(never)]
     fn arith_for(&mut self, out: &mut CommandKind) -> Res<()> {
         self.arith_for_head(out)?;
@@ -83,7 +83,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// `((init; cond; step))`
+    /// Parses the head `((init; cond; step))`.
     #[inline(never)]
     fn arith_for_head(&mut self, out: &mut CommandKind) -> Res<()> {
         let line = self.line;
@@ -119,7 +119,8 @@ impl CommandParser<'_, '_> {
         self.arith_slice(start + lead, end, line).map(Some)
     }
 
-    /// Exactly three parts of `src[start..end]`, between semicolons outside parentheses and quotes.
+    /// Splits `src[start..end]` into exactly three parts, at semicolons outside parentheses and
+    /// quotes.
     fn split_semicolons(&self, start: usize, end: usize) -> Option<[(usize, usize); 3]> {
         let mut cuts = Vec::new();
         let mut depth = 0usize;

@@ -8,7 +8,7 @@ use crate::lex::token::{Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// `name () body`, with the opening parenthesis read ahead.
+    /// Parses `name () body`, with the opening parenthesis read ahead.
     #[inline(never)]
     pub fn function_parens(&mut self, name: Text, out: &mut Command) -> Res<()> {
         self.skip_token();
@@ -19,7 +19,7 @@ impl CommandParser<'_, '_> {
         self.function_body(name, false, out)
     }
 
-    /// `function name [()] body`, the `function` read ahead.
+    /// Parses `function name [()] body`, with the `function` read ahead.
     #[inline(never)]
     pub fn function_keyword(&mut self, out: &mut Command) -> Res<()> {
         out.line = self.look.as_ref().map_or(self.line, |t| t.line);

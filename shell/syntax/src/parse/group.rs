@@ -8,14 +8,14 @@ use crate::lex::token::{Kw, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// `{ list; }`, its brace read ahead.
+    /// Parses `{ list; }`, with its brace read ahead.
     #[inline(never)]
     pub fn brace_group(&mut self, out: &mut CommandKind) -> Res<()> {
         *out = CommandKind::Brace(self.brace_body()?);
         Ok(())
     }
 
-    /// The list in braces, the opening one read ahead.
+    /// Parses the list in braces, with the opening one read ahead.
     pub fn brace_body(&mut self) -> Res<CommandList> {
         self.skip_token();
         let body = self.compound_list(false)?;
@@ -23,7 +23,7 @@ impl CommandParser<'_, '_> {
         Ok(body)
     }
 
-    /// `( list )` or `(( expr ))`, the parenthesis read ahead.
+    /// Parses `( list )` or `(( expr ))`, with the parenthesis read ahead.
     #[inline(never)]
     pub fn parse_paren(&mut self, out: &mut CommandKind) -> Res<()> {
         let start = self.pos;

@@ -5,7 +5,7 @@ use crate::lex::token::{Kw, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// `if ... fi`, the `if` read ahead.
+    /// Parses `if ... fi`, with the `if` read ahead.
     #[inline(never)]
     pub fn if_command(&mut self, out: &mut CommandKind) -> Res<()> {
         let mut branches = Vec::new();

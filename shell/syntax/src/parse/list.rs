@@ -6,7 +6,7 @@ use crate::lex::token::{Kw, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// One complete command, up to and including its newline; `None` at the end of input.
+    /// Parses one complete command, up to and including its newline; `None` at the end of input.
     pub fn complete_command(&mut self) -> Res<Option<CommandList>> {
         self.st.started = false;
         self.st.not_arith.clear();
@@ -47,8 +47,9 @@ impl CommandParser<'_, '_> {
         Ok(Some(list))
     }
 
-    /// The list inside a compound command, up to a token that cannot start a command, which is
-    /// left read ahead for the caller to judge. An empty list is an error unless `may_be_empty`.
+    /// Parses the list inside a compound command, up to a token that cannot start a command. That
+    /// token is left read ahead for the caller to judge. An empty list is an error unless
+    /// `may_be_empty`.
     pub fn compound_list(&mut self, may_be_empty: bool) -> Res<CommandList> {
         let mut list = CommandList::default();
         loop {
@@ -93,7 +94,7 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Whether a command, or a pipeline's `!` or `time`, may start with `kind`.
+/// Returns whether a command, or a pipeline's `!` or `time`, may start with `kind`.
 pub(super) fn starts_command(kind: Tk) -> bool {
     match kind {
         Tk::Word | Tk::LParen => true,

@@ -3,14 +3,14 @@
 //! # Map
 //! - [`ArithParser`] (this file): complete commands, one after another; options and input.
 //! - [`list`], [`pipeline`]: `;`, `&`, `&&`, `||`, `|`, `!`, `time`.
-//! - [`command`]: which command starts here; one file per compound command.
+//! - [`command`]: choosing the construct; one file per compound command.
 //! - [`simple`], [`redirect`]: simple commands, redirections.
 //! - [`runtime`]: functions for text met at run time ([`parse_word`] and others).
 //!
 //! # Invariants
-//! - A function that parses a construct starts with its first token read ahead or used up, as
-//!   its comment says, and leaves the token after it read ahead at most.
-//! - Errors are bash's: the first token that cannot go on is the one reported.
+//! - A function that parses a construct starts with its first token read ahead or consumed, as its
+//!   comment says, and leaves the token after it read ahead at most.
+//! - Errors are bash's: the first token that cannot continue the command is reported.
 
 mod arith_command;
 mod case;
@@ -42,7 +42,8 @@ pub use runtime::{
 /// Bound of nested constructs, in units of about one word-level nesting.
 pub const MAX_DEPTH: u32 = 1000;
 
-/// What changes the grammar. May be changed between commands with [`Parser::options_mut`].
+/// The options that change the grammar. They may be changed between commands with
+/// [`Parser::options_mut`].
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
     /// POSIX mode.
@@ -109,8 +110,8 @@ impl<'i> Parser<'i> {
         parser
     }
 
-    /// The next complete command: everything up to the newline that ends it. `None` at the end.
-    /// After an error the parser stands after the offending line.
+    /// Returns the next complete command: everything up to the newline that ends it; `None` at the
+    /// end. After an error the parser stands after the offending line.
     pub fn next_command(
         &mut self,
         aliases: &dyn Aliases,
@@ -130,17 +131,17 @@ impl<'i> Parser<'i> {
         &mut self.state.opts
     }
 
-    /// Number of source bytes used up.
+    /// Returns the number of source bytes consumed.
     pub fn offset(&self) -> usize {
         self.state.pos.saturating_add_signed(-self.state.shift)
     }
 
-    /// The current line number: that of the line after the last command.
+    /// Returns the current line number: that of the line after the last command.
     pub fn line(&self) -> u32 {
         self.state.line
     }
 
-    /// Number of the line on which the last command ended.
+    /// Returns the number of the line on which the last command ended.
     pub fn last_line(&self) -> u32 {
         let st = &self.state;
         let after_newline = st.pos > 0 && st.src.get(st.pos - 1) == Some(&b'\n');

@@ -5,7 +5,7 @@ use crate::lex::token::{Kw, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// A pipeline whose first token is read ahead.
+    /// Parses a pipeline whose first token is read ahead.
     #[inline(never)]
     pub fn parse_pipeline(&mut self) -> Res<Pipeline> {
         let mut timed = None;
@@ -57,7 +57,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// `-p` and `--` after `time`; whether `-p` was there.
+    /// Parses `-p` and `--` after `time` and returns whether `-p` was there.
     fn time_options(&mut self) -> Res<bool> {
         let mut posix = false;
         if self.next_is_text(b"-p")? {

@@ -16,7 +16,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// A redirection whose first token is read ahead.
+    /// Parses a redirection whose first token is read ahead.
     #[inline(never)]
     pub fn parse_redirect(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
         let token = self.take_token();
@@ -56,7 +56,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Whether a `-` is next, with blanks before it; `pos` is there then.
+    /// Returns whether a `-` is next, with blanks before it, and moves `pos` there if so.
     fn closes_descriptor(&mut self) -> bool {
         let mut blanks = 0;
         while matches!(self.peek_at(blanks), Some(b' ' | b'\t')) {
@@ -70,13 +70,13 @@ impl CommandParser<'_, '_> {
         closes
     }
 
-    /// The `-` of `>&-`, which is a token of its own: `>&-x` is `>&- x`.
+    /// Parses the `-` of `>&-`, which is a token of its own: `>&-x` is `>&- x`.
     fn parse_dash(&mut self) -> Word {
         self.pos += 1;
         Word { parts: vec![WordPart::Literal(b"-".to_vec().into())], raw: b"-"[..].into() }
     }
 
-    /// The operator after a descriptor; `&>` takes none.
+    /// Parses the operator after a descriptor; `&>` takes none.
     fn redirect_operator(&mut self) -> Res<Tk> {
         let kind = self.next_kind(TokenContext::ARG)?;
         if !is_redirect(kind)

@@ -56,8 +56,8 @@ pub fn parse_dquoted(text: &[u8], options: &ParseOptions) -> Result<Word, Syntax
     Ok(Word { parts: non_empty(b.finish_parts()), raw: text.into() })
 }
 
-/// Parses the body of an unquoted here-document. Never fails: what does not parse becomes a
-/// part that reports its error when it is expanded.
+/// Parses the body of an unquoted here-document. Never fails, because text that does not parse
+/// becomes a part that reports its error when it is expanded.
 pub fn parse_heredoc_body(text: &[u8], options: &ParseOptions) -> Word {
     if memchr::memchr3(b'$', b'`', b'\\', text).is_none() {
         return quoted_word(text);
@@ -65,7 +65,7 @@ pub fn parse_heredoc_body(text: &[u8], options: &ParseOptions) -> Word {
     runtime_parser(text, options).doc_body_word()
 }
 
-/// Parses what stands between `[` and `]` (`unset 'a[i]'`, `read 'a[1]'`, namerefs).
+/// Parses the text between `[` and `]` (`unset 'a[i]'`, `read 'a[1]'`, namerefs).
 pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript, SyntaxError> {
     match text {
         b"@" => return Ok(Subscript::At),
@@ -149,7 +149,7 @@ fn non_empty(mut parts: Vec<WordPart>) -> Vec<WordPart> {
 }
 
 impl CommandParser<'_, '_> {
-    /// A parser of `text`, which stands inside the text of this one at `line`.
+    /// Returns a parser of `text`, which stands inside the text of this one at `line`.
     pub(crate) fn inner(&self, text: Vec<u8>, line: u32) -> CommandParser<'_, 'static> {
         let st = ParseState {
             src: text,
@@ -166,7 +166,7 @@ impl CommandParser<'_, '_> {
         CommandParser { st, aliases: self.aliases }
     }
 
-    /// Every command up to the end.
+    /// Parses every command up to the end.
     fn parse_all(&mut self) -> Res<CommandList> {
         let mut list = CommandList::default();
         while let Some(l) = self.complete_command()? {
@@ -175,7 +175,7 @@ impl CommandParser<'_, '_> {
         Ok(list)
     }
 
-    /// The commands in a backquoted text.
+    /// Parses the commands in a backquoted text.
     pub fn parse_inner(&mut self, text: Vec<u8>, line: u32) -> Res<CommandList> {
         let mut m = self.inner(text, line);
         // Bash expands aliases in it when it runs.
@@ -188,7 +188,7 @@ impl CommandParser<'_, '_> {
         result
     }
 
-    /// The expression in the text of `((...))`.
+    /// Parses the expression in the text of `((...))`.
     pub fn parse_arith_inner(&mut self, text: Vec<u8>, line: u32) -> Res<ArithText> {
         self.enter_nested(2)?;
         // A here-document that a substitution in it announces may have its body behind it.
@@ -209,7 +209,7 @@ impl CommandParser<'_, '_> {
         self.arith_until(ArithEnd::Input, line, false)
     }
 
-    /// The body of a here-document.
+    /// Parses the body of a here-document.
     pub fn parse_doc_body(&mut self, text: Vec<u8>, line: u32) -> Word {
         let mut m = self.inner(text, line);
         m.doc_body_word()
@@ -220,7 +220,7 @@ impl CommandParser<'_, '_> {
         self.begin_word();
         let mut b = WordBuilder::default();
         if let Err(e) = self.dquoted_text(&mut b) {
-            // What cannot be parsed is an error only when the document is expanded.
+            // Text that cannot be parsed is an error only when the document is expanded.
             b.push_part(crate::lex::command_sub::failing_part(&e));
         }
         let mut word = b.into_word(self.src.as_slice().into());
@@ -228,7 +228,7 @@ impl CommandParser<'_, '_> {
         word
     }
 
-    /// Text as if within double quotes, `"` being ordinary, up to the end of the input.
+    /// Lexes text as if within double quotes, `"` being ordinary, up to the end of the input.
     pub(crate) fn dquoted_text(&mut self, b: &mut WordBuilder) -> Res<()> {
         loop {
             b.quoted_run(self.run_of_lines(|c| has_class(c, DQUOTE) && c != b'"'));

@@ -6,7 +6,7 @@ use crate::lex::token::{Lexeme, SyntaxToken, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// A simple command, or a function definition that starts like one; its first token is
+    /// Parses a simple command, or a function definition that starts like one; its first token is
     /// read ahead.
     #[inline(never)]
     pub fn simple_command(&mut self, out: &mut Command) -> Res<()> {
@@ -25,7 +25,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// The same with its first word read already, which names no function.
+    /// Parses a simple command whose first word is already read and names no function.
     pub fn simple_command_after(&mut self, first: SyntaxToken, out: &mut Command) -> Res<()> {
         let mut simple = SimpleCommand::default();
         out.line = first.line;
@@ -116,7 +116,7 @@ pub(super) fn push_word(
     ctx
 }
 
-/// How the operands of the command called `name` are read.
+/// Returns the context in which the operands of the command called `name` are read.
 fn after_name(name: &Word) -> TokenContext {
     match name.as_literal() {
         Some(b"alias" | b"declare" | b"typeset" | b"local" | b"export" | b"readonly") => {
@@ -127,7 +127,7 @@ fn after_name(name: &Word) -> TokenContext {
     }
 }
 
-/// Whether a redirection starts with `kind`.
+/// Returns whether a redirection starts with `kind`.
 pub(super) fn is_redirect(kind: Tk) -> bool {
     matches!(
         kind,

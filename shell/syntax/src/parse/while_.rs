@@ -5,7 +5,7 @@ use crate::lex::token::Kw;
 use crate::lex::{CommandParser, Res};
 
 impl CommandParser<'_, '_> {
-    /// `while ... done`, its first word read ahead.
+    /// Parses `while ... done`, with its first word read ahead.
     #[inline(never)]
     pub fn while_command(&mut self, until: bool, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
@@ -15,7 +15,7 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// `do list done`
+    /// Parses `do list done`.
     #[inline(never)]
     pub fn do_group(&mut self) -> Res<CommandList> {
         self.expect_kw(Kw::Do)?;

@@ -5,7 +5,7 @@ use crate::ast::*;
 use crate::lex::token::Kw;
 
 impl<'t> CommandPrinter<'t> {
-    /// A list whose first line is indented already.
+    /// Prints a list whose first line is already indented.
     pub(super) fn print_list(&mut self, list: &'t CommandList) {
         let mut items = list.items.iter().peekable();
         let mut first = true;
@@ -27,7 +27,7 @@ impl<'t> CommandPrinter<'t> {
         }
     }
 
-    /// Between two commands; `first`: the one before it starts the list.
+    /// Prints the separator between two commands; `first`: the one before it starts the list.
     fn print_separator(&mut self, item: &ListItem, first: bool) {
         let on_new_line = self.in_function > 0;
         // Bash keeps the newlines of a substitution, also where a function within it has its own.

@@ -44,7 +44,7 @@ impl<'t> CommandPrinter<'t> {
         }
     }
 
-    /// `{ list; }`
+    /// Prints `{ list; }`.
     fn print_brace(&mut self, list: &'t CommandList) {
         if self.in_function == 0 {
             self.put_text(b"{ ");
@@ -63,14 +63,14 @@ impl<'t> CommandPrinter<'t> {
         self.put_line(b"}");
     }
 
-    /// The list of a condition with its `;`.
+    /// Prints the list of a condition with its `;`.
     fn print_condition(&mut self, list: &'t CommandList) {
         self.print_list(list);
         self.put_docs(b"");
         self.put_semicolon();
     }
 
-    /// An indented list with its `;`.
+    /// Prints an indented list with its `;`.
     fn print_body(&mut self, list: &'t CommandList) {
         self.indent_deeper();
         self.put_indentation();
@@ -87,7 +87,7 @@ impl<'t> CommandPrinter<'t> {
         let mut closers = 0;
         for (n, (condition, body)) in i.branches.iter().enumerate() {
             if n > 0 {
-                // `elif` is shown as `else if`.
+                // `elif` is printed as `else` and `if`.
                 self.put_line(b"else\n");
                 self.indent_deeper();
                 self.put_indentation();
@@ -115,7 +115,7 @@ impl<'t> CommandPrinter<'t> {
         self.do_group(&f.body);
     }
 
-    /// `for name in words`
+    /// Prints `for name in words`.
     pub(super) fn for_head(&mut self, keyword: &[u8], f: &'t For) {
         self.put_text(keyword);
         self.put_text(&f.name);
@@ -147,7 +147,7 @@ impl<'t> CommandPrinter<'t> {
             }
             match part {
                 Some(a) => self.put_text(&a.word.raw),
-                // What an empty part evaluates to.
+                // The value of an empty part.
                 None => self.put_text(b"1"),
             }
         }
@@ -155,7 +155,7 @@ impl<'t> CommandPrinter<'t> {
         self.do_group(&f.body);
     }
 
-    /// `case word in `
+    /// Prints `case word in `.
     pub(super) fn case_head(&mut self, c: &'t CaseCommand) {
         self.put_text(b"case ");
         self.put_text(&c.subject.raw);
@@ -208,7 +208,7 @@ impl<'t> CommandPrinter<'t> {
         self.print_command(&c.body);
     }
 
-    /// A function definition; `nested`: as a command among others.
+    /// Prints a function definition; `nested`: as a command among others.
     pub(super) fn function_text(&mut self, f: &'t FunctionCommand, nested: bool) {
         let keyword = crate::lex::token::Kw::from_bytes(&f.name).is_some();
         // `a[b c]` is one word only where an assignment may stand.
@@ -222,7 +222,7 @@ impl<'t> CommandPrinter<'t> {
         self.function_inside(f, nested);
     }
 
-    /// `() { list; }` with the opening brace on the same line.
+    /// Prints `() { list; }` with the opening brace on the same line.
     pub(super) fn function_body(&mut self, f: &'t FunctionCommand) {
         self.put_text(b"() { ");
         self.function_inside(f, false);
@@ -254,13 +254,13 @@ impl<'t> CommandPrinter<'t> {
     }
 }
 
-/// Whether a list ends in a `!` or `time` without a command: then it needs something between that and a parenthesis,
-/// which bash's layout does not have.
+/// Returns whether a list ends in a `!` or `time` without a command. A parenthesis behind it then needs a separator, which bash's
+/// layout does not have.
 fn ends_in_prefix(list: &CommandList) -> bool {
     last_pipeline(list).is_some_and(|pipeline| pipeline.stages.is_empty())
 }
 
-/// Whether the last of `list` is a `!` without a command.
+/// Returns whether the last command of `list` is a `!` without a command.
 pub(super) fn ends_in_not(list: &CommandList) -> bool {
     last_pipeline(list)
         .is_some_and(|pipeline| pipeline.stages.is_empty() && pipeline.timed.is_none())

@@ -1,10 +1,9 @@
 //! The tree as shell text, in the layout of bash's `declare -f`.
 //!
-//! Words, assignments and arithmetic print as they were spelled; everything else is laid out
-//! anew: four blanks per level, `;` before a newline, here-document bodies after the line they
-//! are announced in. Printed text parses to the same tree; where bash prints something that
-//! does not (a here-document in an `if` condition, `1<>file`, a word ending in `\&` before
-//! `then`), ours differs from bash.
+//! Words, assignments and arithmetic print as they were spelled; all other text gets a new layout: four blanks per level, `;`
+//! before a newline, here-document bodies after the line they are announced in. Printed text parses to the same tree; where bash
+//! prints text that does not (a here-document in an `if` condition, `1<>file`, a word ending in `\&` before `then`), ours differs
+//! from bash.
 //!
 //! # Map
 //! [`commands`]: lists, pipelines, simple commands; [`compound`]: the compound commands;
@@ -19,12 +18,12 @@ use crate::ast::{
     ArrayElement, Command, CommandKind, CommandList, FunctionCommand, HereDoc, Subscript,
 };
 
-/// A list as `jobs` shows it. Ends in a newline.
+/// Returns a list as `jobs` shows it. Ends in a newline.
 pub fn print_list(list: &CommandList) -> Vec<u8> {
     whole_list(list, false)
 }
 
-/// The same as commands that parse to the same tree.
+/// Returns a list as commands that parse to the same tree.
 pub fn list_kept(list: &CommandList) -> Vec<u8> {
     whole_list(list, true)
 }
@@ -39,7 +38,7 @@ fn whole_list(list: &CommandList, reads_back: bool) -> Vec<u8> {
     p.out
 }
 
-/// One command, without a final newline unless a here-document ends it.
+/// Returns one command, without a final newline unless a here-document ends it.
 pub fn print_command(command: &Command) -> Vec<u8> {
     let mut p = CommandPrinter { in_function: 1, ..CommandPrinter::default() };
     p.print_command(command);
@@ -47,7 +46,7 @@ pub fn print_command(command: &Command) -> Vec<u8> {
     p.out
 }
 
-/// One command as `BASH_COMMAND` shows a subshell: on one line.
+/// Returns one command as `BASH_COMMAND` shows a subshell: on one line.
 pub fn command_line(command: &Command) -> Vec<u8> {
     let mut p = CommandPrinter::default();
     p.print_command(command);
@@ -55,7 +54,7 @@ pub fn command_line(command: &Command) -> Vec<u8> {
     p.out
 }
 
-/// A command as `BASH_COMMAND` names it: of `for`, `select` and `case` only the head.
+/// Returns a command as `BASH_COMMAND` names it: of `for`, `select` and `case` only the head.
 pub fn command_head(command: &Command) -> Vec<u8> {
     let mut p = CommandPrinter { in_function: 1, ..CommandPrinter::default() };
     match &command.kind {
@@ -68,36 +67,36 @@ pub fn command_head(command: &Command) -> Vec<u8> {
     p.out
 }
 
-/// A function as `declare -f name` and `type name` show it; they add a newline in any case.
+/// Returns a function as `declare -f name` and `type name` show it; they add a newline in any case.
 pub fn print_function(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter::default();
     p.function_text(function, false);
     p.out
 }
 
-/// The same as a session keeps it, to be read again by a later call: unlike bash's, a list that ends in a lone `!` or
-/// `time` has a `;` before the parenthesis behind it.
+/// Returns a function as a session stores it for a later call to read: unlike bash's, a list that ends in a lone `!` or `time`
+/// has a `;` before the parenthesis behind it.
 pub fn function_kept(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter { reads_back: true, ..CommandPrinter::default() };
     p.function_text(function, false);
     p.out
 }
 
-/// The same in POSIX mode, where functions within it come without the word `function`.
+/// Returns a function as POSIX mode shows it, where functions within it come without the word `function`.
 pub fn function_posix(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter { posix: true, ..CommandPrinter::default() };
     p.function_text(function, false);
     p.out
 }
 
-/// A function as bash passes it on in the environment: from `()` on, almost without indentation.
+/// Returns a function as bash passes it on in the environment: from `()` on, almost without indentation.
 pub fn exported_function(function: &FunctionCommand) -> Vec<u8> {
     let mut p = CommandPrinter { flat: true, indent: 1, ..CommandPrinter::default() };
     p.function_body(function);
     p.out
 }
 
-/// The inside of `$(...)`, on one line where bash has it on one line.
+/// Prints the inside of `$(...)`, on one line where bash has it on one line.
 pub fn print_substitution(out: &mut Vec<u8>, list: &CommandList) {
     let mut p =
         CommandPrinter { substitution: true, reads_back: true, ..CommandPrinter::default() };
@@ -113,7 +112,7 @@ pub fn print_substitution(out: &mut Vec<u8>, list: &CommandList) {
     out.extend_from_slice(&p.out);
 }
 
-/// An element of a compound array value.
+/// Prints an element of a compound array value.
 pub(crate) fn array_element(out: &mut Vec<u8>, e: &ArrayElement) {
     if let Some(key) = &e.key {
         out.push(b'[');
@@ -136,8 +135,8 @@ struct CommandPrinter<'t> {
     posix: bool,
     /// The list is one of `$(...)`.
     substitution: bool,
-    /// What parses to the same tree is wanted, though bash prints it otherwise; so it is in every
-    /// substitution, whose text is kept from the first reading on.
+    /// Whether the text must parse to the same tree, even where bash prints it differently. This is so in every substitution,
+    /// because its text is kept from the first reading on.
     reads_back: bool,
     /// Functions around this place; inside one, every command has its own line.
     in_function: u32,
@@ -158,7 +157,7 @@ impl CommandPrinter<'_> {
         self.out.extend_from_slice(text);
     }
 
-    /// A newline and `text`, indented.
+    /// Prints a newline and `text`, indented.
     fn put_line(&mut self, text: &[u8]) {
         self.put_text(b"\n");
         self.put_indentation();
@@ -178,14 +177,14 @@ impl CommandPrinter<'_> {
         self.out.resize(n, b' ');
     }
 
-    /// A `;` where the grammar needs one.
+    /// Prints a `;` where the grammar needs one.
     fn put_semicolon(&mut self) {
         if !self.after_amp && self.out.last() != Some(&b'\n') {
             self.put_text(b";");
         }
     }
 
-    /// `text`, then the bodies of the here-documents announced on this line.
+    /// Prints `text`, then the bodies of the here-documents announced on this line.
     fn put_docs(&mut self, text: &[u8]) {
         self.put_text(text);
         if self.docs.is_empty() {

@@ -6,7 +6,7 @@ use super::CommandPrinter;
 use crate::ast::*;
 
 impl<'t> CommandPrinter<'t> {
-    /// The redirections; `spaced`: a blank before the first one.
+    /// Prints the redirections; `spaced`: a blank before the first one.
     pub(super) fn print_redirects(&mut self, redirects: &'t [Redirect], spaced: bool) {
         self.after_doc &= redirects.is_empty();
         for (i, r) in redirects.iter().enumerate() {
@@ -64,7 +64,7 @@ impl<'t> CommandPrinter<'t> {
         self.put_text(word);
     }
 
-    /// `n>&m`, `n>&m-`, `n>&-`, `n>&word`: with numbers the descriptor is spelled out.
+    /// Prints `n>&m`, `n>&m-`, `n>&-`, `n>&word`: with numbers the descriptor is spelled out.
     fn print_dup(&mut self, r: &Redirect, word: &[u8]) {
         let read = r.op == RedirectOp::DupRead;
         let digits = word.strip_suffix(b"-").unwrap_or(word);
@@ -79,7 +79,7 @@ impl<'t> CommandPrinter<'t> {
         self.put_text(word);
     }
 
-    /// The descriptor, unless it is the `usual` one.
+    /// Prints the descriptor, unless it is the `usual` one.
     fn print_fd(&mut self, fd: &RedirectFd, usual: Option<u32>) {
         match fd {
             RedirectFd::Default => {}
@@ -103,8 +103,8 @@ impl<'t> CommandPrinter<'t> {
     }
 }
 
-/// The delimiter as it is printed. No line ever is one that holds a newline: the body went up to
-/// the end of the input, which printed text cannot say.
+/// Returns the delimiter in its printed form. A delimiter that contains a newline never equals a
+/// line: the body extended to the end of the input, which printed text cannot express.
 pub(super) fn printed_delimiter(doc: &HereDoc) -> &[u8] {
     const OTHER: [&[u8]; 2] = [b"EOF", b"END-OF-DOCUMENT"];
     if !doc.delimiter.contains(&b'\n') {

@@ -1,7 +1,7 @@
 //! The tree in the form it has after printing and parsing, without lines and spellings.
 //!
-//! Printing changes what has no meaning: `1>file` becomes `>file`, `elif` becomes `else if`, a
-//! function's body gets braces.
+//! Printing changes details that have no meaning: `1>file` becomes `>file`, `elif` becomes
+//! `else if`, a function's body gets braces.
 
 use std::rc::Rc;
 
@@ -247,7 +247,7 @@ fn has(text: &[u8], what: &[u8; 2]) -> bool {
     text.windows(2).any(|two| two == what)
 }
 
-/// Commands kept as text: behind a here-document they are laid out anew each time.
+/// Normalizes commands kept as text: behind a here-document each print gives them a new layout.
 fn without_blanks(text: &[u8]) -> Vec<u8> {
     text.iter().copied().filter(|c| !c.is_ascii_whitespace()).collect()
 }
