@@ -1,4 +1,4 @@
-//! Bytes of any length: in place if they are few, else in objects.
+//! Values of any length: short ones in place, longer ones in objects.
 
 use crate::digest::Digest;
 use crate::error::SnapshotError;
@@ -6,19 +6,19 @@ use crate::object::{MAX_OBJECT, Objects, load_object, save_object};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-/// Most bytes that are kept in place.
+/// Maximum bytes that are kept in place.
 pub const IN_PLACE: usize = 1024;
 
-/// Bytes of an object of a blob, but for the last one. Fewer than may be, for who must have one whole.
+/// Bytes of each object of a blob except the last. Fewer than an object may have, for code that must hold a whole one.
 const PART: usize = MAX_OBJECT / 4;
 
-/// Bytes for which room is made before they are there.
+/// Maximum number of bytes for which memory is reserved before they are read.
 const MOST_AT_ONCE: u64 = 64 << 20;
 
-/// Objects of a blob: what it can have at most is 4 GiB.
+/// Maximum number of objects of a blob, which limits it to 4 GiB.
 const MAX_PARTS: usize = 1 << 14;
 
-/// Bytes, or where they are.
+/// The bytes of a value, or the objects that contain them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Blob {
     InPlace(ByteBuf),
@@ -32,10 +32,10 @@ impl Default for Blob {
 }
 
 impl Blob {
-    /// Keeps bytes.
+    /// Stores bytes.
     ///
     /// # Errors
-    /// What keeps them from being written; TooLarge past 4 GiB.
+    /// If objects cannot be written; TooLarge beyond 4 GiB.
     pub fn save_bytes(objects: &dyn Objects, bytes: &[u8]) -> Result<Blob, SnapshotError> {
         if bytes.len() <= IN_PLACE {
             return Ok(Blob::InPlace(ByteBuf::from(bytes)));
@@ -48,7 +48,7 @@ impl Blob {
         Ok(Blob::Objects { len: bytes.len() as u64, parts })
     }
 
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Blob::InPlace(bytes) => bytes.len() as u64,
@@ -56,12 +56,12 @@ impl Blob {
         }
     }
 
-    /// Whether it has no bytes.
+    /// Returns whether the value is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The objects that it needs.
+    /// Returns the objects that the value needs.
     pub fn objects(&self) -> &[Digest] {
         match self {
             Blob::InPlace(_) => &[],
@@ -69,7 +69,7 @@ impl Blob {
         }
     }
 
-    /// All bytes, of which there may be `limit`.
+    /// Returns all bytes, up to `limit`.
     ///
     /// # Errors
     /// If objects are missing or damaged, or there are more bytes.
@@ -81,7 +81,7 @@ impl Blob {
             Blob::InPlace(bytes) => return Ok(bytes.to_vec()),
             Blob::Objects { len, parts } => (*len, parts),
         };
-        // Whoever says more than it has costs no memory that is touched.
+        // A blob that claims a false length only reserves memory that is never touched.
         let mut out = Vec::with_capacity(len.min(MOST_AT_ONCE) as usize);
         for part in parts {
             out.extend(load_object(objects, part)?);
@@ -96,7 +96,7 @@ impl Blob {
         }
     }
 
-    /// Whether its length fits its objects.
+    /// Checks that the length fits the objects.
     pub(crate) fn check_len(&self) -> Result<(), SnapshotError> {
         let fits = match self {
             Blob::InPlace(bytes) => bytes.len() <= IN_PLACE,

@@ -1,4 +1,4 @@
-//! A commit: what a session was when a call had returned.
+//! A commit: the state of a session when a call had returned.
 
 use crate::blob::Blob;
 use crate::delta::FileTotals;
@@ -16,12 +16,11 @@ pub struct FileTree {
     pub totals: FileTotals,
 }
 
-/// All that a session is between two calls.
+/// The complete state of a session between two calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitState {
     pub files: FileTree,
-    /// What the shell knows: variables, functions, options, the working directory. What the bytes
-    /// mean is the shell's business.
+    /// The shell's state: variables, functions, options, the working directory. Only the shell interprets the bytes.
     pub shell: Blob,
     pub cells: Vec<CellRecord>,
 }
@@ -29,44 +28,43 @@ pub struct CommitState {
 /// A parked interpreter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellRecord {
-    /// Which one: `python`.
+    /// The interpreter's name, for example `python`.
     pub name: String,
-    /// The digest of the module that its memory is of. It is of use with no other one.
+    /// The digest of the module that its memory belongs to. The memory fits no other module.
     pub module: Digest,
-    /// What its memory differs in from the module's: layers, the undermost first, in the form of whoever has
-    /// parked it.
+    /// The differences of its memory from the module's: layers, the lowest first, in the format of the code that parked it.
     pub memory: Vec<Blob>,
-    /// Globals, open files, likewise.
+    /// Globals and open files, in the format of the same code.
     pub rest: Blob,
 }
 
 impl CellRecord {
-    /// All of it that is kept as values.
+    /// Returns all parts that are kept as values.
     pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
         self.memory.iter().chain([&self.rest])
     }
 }
 
-/// What a call did.
+/// The record of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRecord {
-    /// The command, or what else has made the commit.
+    /// The command, or another description of the commit's origin.
     pub command: Blob,
-    /// Its status; none for what is no command.
+    /// The command's status; `None` if the origin is not a command.
     pub exit_code: Option<u8>,
-    /// When it began, in nanoseconds since the epoch.
+    /// The start in nanoseconds since the epoch.
     pub time: u64,
-    /// How long it took, in nanoseconds.
+    /// The duration in nanoseconds.
     pub duration: u64,
-    /// Files that it changed: [`ChangedPath`], as [`Call::set_changed`] has put them.
+    /// The changed files: [`ChangedPath`]s, as written by [`CallRecord::set_changed`].
     pub changed: Blob,
-    /// How many are listed.
+    /// The number of listed files.
     pub changed_count: u32,
-    /// The list is not complete.
+    /// Whether the list is incomplete.
     pub changed_cut: bool,
 }
 
-/// How a path differs after a call.
+/// The kind of change of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CommitChangeKind {
     Created,
@@ -79,35 +77,35 @@ pub enum CommitChangeKind {
 pub struct ChangedPath {
     pub path: ByteBuf,
     pub kind: CommitChangeKind,
-    /// Bytes after the call.
+    /// The size in bytes after the call.
     pub size: u64,
 }
 
-/// A state and how it came to be.
+/// A state and its origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
-    /// Counted from 1 in the order in which the session made them.
+    /// The number, counted from 1 in the order in which the session made its commits.
     pub number: u64,
-    /// The number of the commit before it.
+    /// The number of the previous commit.
     pub parent: Option<u64>,
     pub call: CallRecord,
     pub state: CommitState,
 }
 
-/// Most bytes of a list of changed files.
+/// Maximum bytes of a list of changed files.
 const MAX_CHANGED: u64 = 16 << 20;
 
-/// Most cells of a session.
+/// Maximum number of cells of a session.
 const MAX_CELLS: usize = 16;
 
-/// Most layers of the memory of one.
+/// Maximum number of memory layers of a cell.
 pub const MAX_LAYERS: usize = 256;
 
 impl CallRecord {
-    /// Writes down which files were changed.
+    /// Stores the list of changed files.
     ///
     /// # Errors
-    /// What keeps objects from being written.
+    /// If objects cannot be written.
     pub fn set_changed(
         &mut self,
         objects: &dyn Objects,
@@ -122,7 +120,7 @@ impl CallRecord {
         Ok(())
     }
 
-    /// The files that were changed.
+    /// Returns the changed files.
     ///
     /// # Errors
     /// If objects are missing or damaged.
@@ -137,19 +135,19 @@ impl CallRecord {
 }
 
 impl CommitState {
-    /// All values beside the files.
+    /// Returns all values apart from the files.
     pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
         std::iter::once(&self.shell).chain(self.cells.iter().flat_map(CellRecord::blobs))
     }
 }
 
 impl Commit {
-    /// All values beside the files.
+    /// Returns all values apart from the files.
     pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
         self.state.blobs().chain([&self.call.command, &self.call.changed])
     }
 
-    /// In bytes.
+    /// Encodes the commit.
     ///
     /// # Errors
     /// TooLarge if it cannot be written.
@@ -157,10 +155,10 @@ impl Commit {
         postcard::to_stdvec(self).map_err(|_| SnapshotError::TooLarge("a commit"))
     }
 
-    /// From bytes.
+    /// Decodes a commit.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the bytes are not a commit.
     pub fn decode(bytes: &[u8]) -> Result<Commit, SnapshotError> {
         let (commit, rest) = postcard::take_from_bytes::<Commit>(bytes)
             .map_err(|_| SnapshotError::Malformed("a commit"))?;

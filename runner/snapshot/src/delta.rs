@@ -1,56 +1,57 @@
-//! What a session's files differ in, as data: the form in which the session's tree
-//! (`wasibox-vfs`) tells of its changes and takes them up again.
+//! The changes of a session's files as data, which the session's tree (`wasibox-vfs`) emits and
+//! applies.
 //!
-//! Nodes are named by an [`Id`] that holds for every session of an image, whatever it mounts: where
-//! a node lies as a session begins, or the how-manieth node it was that this session has made.
+//! Nodes are named by an [`Id`] that is the same in every session of an image, whatever it mounts:
+//! the initial path of a node, or for a node made by the session its number, in the order in which
+//! they were made.
 //!
 //! # Deliberately absent
-//! Owners: every node of a session belongs to its one user.
+//! Owners: every node of a session belongs to its only user.
 
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-/// Bytes of a part of a file's content, but for its last one.
+/// Bytes of each part of a file's content except the last.
 pub const CHUNK: u64 = 64 * 1024;
 
-/// Longest name of a directory entry and longest target of a symbolic link, as Linux has them.
+/// Maximum length of a directory entry's name, as in Linux.
 pub const MAX_NAME: usize = 255;
-/// Longest target of a symbolic link.
+/// Maximum length of a symbolic link's target, as in Linux.
 pub const MAX_TARGET: usize = 4095;
 
-/// Whether the name can be one of a directory's entries.
+/// Returns whether a name is valid for a directory entry.
 pub fn is_name(name: &[u8]) -> bool {
     !matches!(name, b"" | b"." | b"..")
         && name.len() <= MAX_NAME
         && !name.iter().any(|b| matches!(b, b'/' | 0))
 }
 
-/// A part of what has changed. Parts are applied in their order.
+/// A part of the changes. Parts are applied in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delta {
-    /// Totals of the session after the change.
+    /// The session's totals after the change.
     pub totals: FileTotals,
     pub nodes: Vec<(Id, NodeChange)>,
 }
 
-/// What is counted of a session's files.
+/// The totals of a session's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileTotals {
-    /// How many nodes the session has made; the next one's number.
+    /// The number of nodes that the session has made, which is the number of the next one.
     pub made: u64,
-    /// Bytes that the disk quota has counted.
+    /// Bytes counted by the disk quota.
     pub bytes: u64,
-    /// Entries that it has counted.
+    /// Entries counted by the disk quota.
     pub entries: u64,
 }
 
-/// A node's name.
+/// The name of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Id {
-    /// What a session begins with, by its path then: of the image, a directory that every session
-    /// has, or a mount.
+    /// A node with which a session begins, by its initial path: part of the image, a directory that
+    /// every session has, or a mount.
     Given(Vec<ByteBuf>),
-    /// Made by the session, by number.
+    /// A node made by the session, by number.
     Made(u64),
 }
 
@@ -59,30 +60,30 @@ impl Id {
     pub const ROOT: Id = Id::Given(Vec::new());
 }
 
-/// What became of a node.
+/// The change of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NodeChange {
-    /// There is none of that name any more.
+    /// The node no longer exists.
     Gone,
-    /// It is as the session began with, until something else is told.
+    /// The node is as it was when the session began, until another change follows.
     Given,
     Is(TreeNode),
 }
 
-/// What a node is now.
+/// The state of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeNode {
     /// Permission bits, 0 to 0o7777.
     pub mode: u16,
     pub nlink: u32,
-    /// Times are nanoseconds since the epoch.
+    /// Times are in nanoseconds since the epoch.
     pub atime: u64,
     pub mtime: u64,
     pub ctime: u64,
     pub what: NodeContent,
 }
 
-/// A node's kind and contents. Lists are relative to what was told before of the node.
+/// A node's kind and contents. Lists are relative to the previous changes of the node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NodeContent {
     Dir {
@@ -90,27 +91,27 @@ pub enum NodeContent {
         /// Entries that were added or lead elsewhere now.
         put: Vec<(ByteBuf, Id)>,
         gone: Vec<ByteBuf>,
-        /// The same for names that the session began with.
+        /// Removed entries that the session began with.
         hidden: Vec<ByteBuf>,
     },
     File {
         len: u64,
-        /// How much is visible of the bytes that the image has for it.
+        /// The number of visible bytes of the image's file.
         base: Option<u64>,
-        /// Says that it is one of the image's programs.
+        /// The number of the image's program that this file is.
         program: Option<u32>,
-        /// Parts that were written, by number; each hides what the image has there.
+        /// Written parts, by number; each hides the image's bytes at its place.
         put: Vec<(u64, ByteBuf)>,
         gone: Vec<u64>,
     },
     Symlink(ByteBuf),
     Fifo,
-    /// A device or mount, of which only the rest can change.
+    /// A device or mount, of which only the other fields can change.
     Same,
 }
 
 impl TreeNode {
-    /// Bytes of its names and contents, about.
+    /// Returns the approximate size in bytes of its names and contents.
     pub fn weight(&self) -> usize {
         match &self.what {
             NodeContent::Dir { put, gone, hidden, .. } => {
@@ -127,7 +128,7 @@ impl TreeNode {
 }
 
 impl Delta {
-    /// Bytes of memory that it takes, about.
+    /// Returns its approximate memory use in bytes.
     pub fn memory_size(&self) -> u64 {
         let weight = |change: &NodeChange| match change {
             NodeChange::Is(node) => node.weight() + 256,

@@ -1,4 +1,4 @@
-//! Names of contents.
+//! Digests, by which contents are named.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -8,12 +8,12 @@ use std::fmt;
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// The BLAKE3 digest of these bytes.
+    /// Returns the BLAKE3 digest of these bytes.
     pub fn hash_bytes(bytes: &[u8]) -> Digest {
         Digest(*blake3::hash(bytes).as_bytes())
     }
 
-    /// The digest in a column of 32 bytes.
+    /// Converts a digest from a column of 32 bytes.
     pub fn from_slice(bytes: &[u8]) -> Option<Digest> {
         bytes.try_into().ok().map(Digest)
     }

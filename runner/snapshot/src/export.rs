@@ -1,11 +1,11 @@
-//! The files of a state as an archive that other programs read: tar in a Zstandard frame, zip.
+//! The files of a state as an archive that other programs can read: tar in a Zstandard frame, zip.
 //!
-//! What a session has made or changed is in it, by path, with the bits, times and links that the form
-//! knows. What a file has left of the image's bytes comes from whoever has the image ([`ImageSource`]).
+//! It contains the files that a session has made or changed, by path, with the permission bits, times and links that the format
+//! supports. The bytes of the image that a file still has come from an [`ImageSource`].
 //!
 //! # Deliberately absent
-//! What is gone, and what was moved within the image unchanged: an archive has no words for it.
-//! A named pipe in a zip.
+//! Removed files, and files of the image that were moved unchanged, because an archive cannot represent them. Named pipes in a
+//! zip.
 
 use crate::commit::FileTree;
 use crate::delta::{CHUNK, Id, NodeContent, TreeNode};
@@ -19,19 +19,19 @@ use std::io::{self, Read, Write};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-/// Bytes that are read at once.
+/// Number of bytes that are read at once.
 const PIECE: usize = 16 * CHUNK as usize;
 
-/// Who has the image's files.
+/// A source of the image's files.
 pub trait ImageSource {
-    /// The first `len` bytes of a file of the image, by its path there.
+    /// Returns the first `len` bytes of a file of the image, by its path there.
     ///
     /// # Errors
-    /// If it has no such file.
+    /// If there is no such file.
     fn read_file(&self, path: &[ByteBuf], len: u64) -> Result<Vec<u8>, SnapshotError>;
 }
 
-/// No image: what needs its bytes is left out.
+/// A source without an image: files that need its bytes are left out.
 pub struct NoImage;
 
 impl ImageSource for NoImage {
@@ -40,10 +40,10 @@ impl ImageSource for NoImage {
     }
 }
 
-/// Paths of what was left out.
+/// The paths of files that were left out.
 pub type LeftOut = Vec<Vec<u8>>;
 
-/// A file's bytes as they are read.
+/// A reader of a file's bytes.
 struct ExportReader<'a> {
     objects: &'a dyn Objects,
     files: &'a FileTree,
@@ -74,7 +74,7 @@ fn count_bytes(left: &mut u64, len: u64) -> Result<(), SnapshotError> {
     Ok(())
 }
 
-/// A file's bytes; none if some would be the image's that nobody has.
+/// Returns a reader of a file; `None` if it needs bytes of an image that is not available.
 fn file_reader<'a>(
     objects: &'a dyn Objects,
     files: &'a FileTree,
@@ -92,16 +92,16 @@ fn file_reader<'a>(
     Some(ExportReader { objects, files, id, node, image, at: 0, piece: io::Cursor::default() })
 }
 
-/// Seconds since the epoch.
+/// Returns the modification time in seconds since the epoch.
 fn mtime_seconds(node: &TreeNode) -> u64 {
     node.mtime / 1_000_000_000
 }
 
-/// Writes the files as tar, compressed. They may have `most` bytes in all: a hole of a file is nothing in a
-/// session and zeros here.
+/// Writes the files as compressed tar. They may have at most `most` bytes in total, because a hole in a file takes no space in a
+/// session, but is written as zeros here.
 ///
 /// # Errors
-/// TooLarge past `most`; if objects are damaged or `to` cannot be written.
+/// TooLarge beyond `most`; if objects are damaged or `to` cannot be written.
 pub fn tar_zst(
     objects: &dyn Objects,
     files: &FileTree,
@@ -127,7 +127,7 @@ pub fn write_tar(
     to: impl Write,
 ) -> Result<LeftOut, SnapshotError> {
     let mut out = tar::Builder::new(to);
-    // A sparse file is written as what it reads as.
+    // A sparse file is written with all its zeros.
     out.sparse(false);
     let (mut left, mut names) = (LeftOut::new(), HashMap::<Id, Vec<u8>>::new());
     let mut room = most;
@@ -184,14 +184,14 @@ fn as_path(bytes: &[u8]) -> &std::path::Path {
     std::path::Path::new(std::ffi::OsStr::from_bytes(bytes))
 }
 
-/// Names are text there; what is none is written as what it looks like.
+/// Converts a name to text, because that is what the format has; invalid bytes are replaced.
 #[cfg(not(unix))]
 fn as_path(bytes: &[u8]) -> std::path::PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
-/// Writes the files as zip. A file with two names is there twice. Names are text there, so what has others is
-/// left out.
+/// Writes the files as zip. A file with two names is written twice. Files whose names are not text are left out, because a zip
+/// cannot represent them.
 ///
 /// # Errors
 /// As [`tar_zst`].
@@ -248,9 +248,9 @@ pub fn write_zip(
     Ok(left)
 }
 
-/// A time as zip has it: in UTC, from 1980 on, even seconds.
+/// Returns a time in the form of zip: in UTC, from 1980 on, even seconds.
 fn dos_time(seconds: u64) -> zip::DateTime {
-    // Days to a date: Howard Hinnant's `civil_from_days`, for days since the epoch.
+    // Converts days to a date by Howard Hinnant's `civil_from_days`, for days since the epoch.
     let (days, rest) = (seconds / 86400, seconds % 86400);
     let z = days + 719_468;
     let (era, doe) = (z / 146_097, z % 146_097);

@@ -1,4 +1,4 @@
-//! From changes of a session to a state ([`TreeWriter`]), from states to changes ([`emit_changes`]).
+//! Converts a session's changes to a state ([`TreeWriter`]), and states to changes ([`emit_changes`]).
 
 pub mod check;
 mod part;
@@ -14,24 +14,24 @@ use crate::tree::{Record, RecordKey, RecordPart, RecordValue, Root};
 use part::{Loader, PartRun};
 use serde_bytes::ByteBuf;
 
-/// Records after which what was collected is written.
+/// Number of collected records after which they are written.
 const BATCH: usize = 1 << 15;
 
-/// Bytes of content and names after which a delta goes on in another one.
+/// Bytes of content and names after which a delta is continued in the next one.
 const PART: usize = 1 << 20;
 
-/// Makes a state of another one and the changes after it.
+/// A writer that makes a state from another one and the changes after it.
 pub struct TreeWriter<'a> {
     objects: &'a dyn Objects,
     files: FileTree,
     edits: Edits,
     run: PartRun,
-    /// Through the records of the state before the edits.
+    /// The records of the state before the edits.
     known: Option<TreeRecords<'a>>,
 }
 
 impl<'a> TreeWriter<'a> {
-    /// Begins with a state.
+    /// Makes a writer that starts with a state.
     pub fn new(objects: &'a dyn Objects, files: FileTree) -> TreeWriter<'a> {
         TreeWriter { objects, files, edits: Edits::new(), run: PartRun::default(), known: None }
     }
@@ -39,7 +39,7 @@ impl<'a> TreeWriter<'a> {
     /// Adds changes.
     ///
     /// # Errors
-    /// If objects cannot be read or written, or the changes are not of a session.
+    /// If objects cannot be read or written, or the changes do not fit the session.
     pub fn add_delta(&mut self, delta: Delta) -> Result<(), SnapshotError> {
         self.files.totals = delta.totals;
         for (id, change) in delta.nodes {
@@ -60,10 +60,10 @@ impl<'a> TreeWriter<'a> {
         Ok(())
     }
 
-    /// The state.
+    /// Returns the new state.
     ///
     /// # Errors
-    /// As [`Writer::add`].
+    /// As [`TreeWriter::add_delta`].
     pub fn finish(mut self) -> Result<FileTree, SnapshotError> {
         self.run.end(self.objects, &mut self.edits)?;
         self.write()?;
@@ -77,7 +77,7 @@ impl<'a> TreeWriter<'a> {
         Ok(())
     }
 
-    /// Takes all records of a node away.
+    /// Removes all records of a node.
     fn forget_node(&mut self, id: &Id) -> Result<(), SnapshotError> {
         self.run.end(self.objects, &mut self.edits)?;
         let first = RecordKey::for_node(id.clone());
@@ -133,11 +133,11 @@ impl<'a> TreeWriter<'a> {
     }
 }
 
-/// Tells `emit` how to make the files `new` of the files `old`; of a new session's if `old` is the
-/// empty state. It costs what differs, and all of a directory of the image in which something does.
+/// Emits the changes that turn the files `old` into the files `new`, or those of a new session if `old` is the empty state. The
+/// cost is proportional to the difference, plus all of each directory of the image in which something differs.
 ///
 /// # Errors
-/// If objects cannot be read; what `emit` says first.
+/// If objects cannot be read; the first error of `emit`.
 pub fn emit_changes<E: From<SnapshotError>>(
     objects: &dyn Objects,
     old: &FileTree,
@@ -147,11 +147,11 @@ pub fn emit_changes<E: From<SnapshotError>>(
     emit_differences(objects, old, new, Loader::new(objects), emit).map(drop)
 }
 
-/// The same for a new session and a store that is damaged: bytes of objects that are damaged or missing are
-/// zeros. Gives the files that have such.
+/// Does [`emit_changes`] for a new session and a damaged store: the bytes of missing or damaged objects become zeros. Returns the
+/// files that contain any.
 ///
 /// # Errors
-/// As [`emit_changes`], but for such objects.
+/// As [`emit_changes`], except for such objects.
 pub fn salvage_changes<E: From<SnapshotError>>(
     objects: &dyn Objects,
     files: &FileTree,
@@ -190,7 +190,7 @@ fn emit_differences<E: From<SnapshotError>>(
             node.push((key.part, before, after));
             find_record(objects, teller.new, &RecordKey::for_node(id.clone()))?
         };
-        // Its parts follow; many of a large file, so they are told as they come.
+        // Its parts follow. A large file has many of them, so they are emitted as they are read.
         let mut state = teller.begin_node(id.clone(), head)?;
         loop {
             for (part, _, after) in node.drain(..) {
@@ -211,10 +211,10 @@ fn emit_differences<E: From<SnapshotError>>(
     Ok(teller.lost)
 }
 
-/// A node that is being told of.
+/// A node that is being emitted.
 struct NodeInProgress {
     id: Id,
-    /// None for one that is gone.
+    /// The node's state; `None` if it was removed.
     node: Option<TreeNode>,
 }
 
@@ -222,7 +222,7 @@ struct DeltaEmitter<'a, E> {
     new: &'a Root,
     records: TreeRecords<'a>,
     loader: Loader<'a>,
-    /// Files with bytes that could not be had.
+    /// Files with bytes that could not be read.
     lost: Vec<Id>,
     delta: Delta,
     size: usize,
@@ -230,12 +230,12 @@ struct DeltaEmitter<'a, E> {
 }
 
 impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
-    /// A node that the session began with: as it began, and then all that is known of it.
+    /// Emits a node that the session began with: first its initial state, then all known changes.
     fn emit_given(&mut self, id: Id, again: bool) -> Result<(), E> {
         if again {
             self.push(id.clone(), NodeChange::Given, 0)?;
         }
-        // They come in their order.
+        // Nodes are visited in order.
         self.records.seek_key(&RecordKey::for_node(id.clone()))?;
         let Some((key, value)) = self.records.advance_within(&id)? else { return Ok(()) };
         if key.part != RecordPart::Node {
@@ -262,7 +262,7 @@ impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
         part: RecordPart,
         value: Option<RecordValue>,
     ) -> Result<NodeInProgress, E> {
-        // What was of a node that is gone now.
+        // The remains of a node that was removed.
         let Some(node) = &mut state.node else {
             let gone = value.is_none();
             return if gone {
@@ -290,7 +290,7 @@ impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
                     self.lost.push(state.id.clone());
                 }
             }
-            // Of a node that has become another one.
+            // The remains of a node that has become another one.
             (_, _, None) => {}
             _ => return Err(SnapshotError::Malformed("parts of another kind of node").into()),
         }
@@ -328,7 +328,7 @@ impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
 }
 
 impl TreeNode {
-    /// Whether it is time to tell of it. Kept cheap: looked at after each part.
+    /// Returns whether enough was collected to emit. It is called after each part, so it must be cheap.
     fn what_is_large(&self) -> bool {
         match &self.what {
             NodeContent::Dir { put, gone, hidden, .. } => {
@@ -357,8 +357,8 @@ impl TreeNode {
     }
 }
 
-/// The bytes of a file from `from` on: what was written, over what it has of the image's, which are `image`.
-/// Fewer than `most` at the end of the file.
+/// Returns the bytes of a file starting at `from`: written bytes on top of those of the image, which are `image`. The result is
+/// shorter than `most` at the end of the file.
 ///
 /// # Errors
 /// If objects cannot be read.
@@ -390,7 +390,7 @@ pub fn read(
             break;
         }
         let mut bytes = loader.load_part(value)?;
-        // A part hides all that the image has there.
+        // A part hides all of the image's bytes at its place.
         bytes.resize(CHUNK as usize, 0);
         let skip = from.saturating_sub(begin) as usize;
         let at = begin.saturating_sub(from) as usize;
@@ -400,7 +400,7 @@ pub fn read(
     Ok(out)
 }
 
-/// The node of that name; none if no record has it.
+/// Returns the node with that name; `None` if no record has it.
 ///
 /// # Errors
 /// If objects cannot be read.

@@ -1,18 +1,18 @@
-//! A session as a file that grows: what a snapshot has, in the order in which it came to be.
+//! A session as a growing file: the contents of a snapshot, in the order in which they were made.
 //!
-//! For who keeps a session where there is no database, as a page does. After each call one record is added, which holds what
-//! that call has changed. A record is there whole or not at all: a write that was interrupted leaves a torn end, which
-//! [`replay_journal`] leaves out.
+//! It is meant for keeping a session where there is no database, for example in a page. After each call one record is added,
+//! which contains the call's changes. A record is complete or it does not count: an interrupted write leaves a torn end, which
+//! [`replay_journal`] ignores.
 //!
-//! # Form
-//! The magic number and the version (two bytes, the lower one first), then records. A record is the length of its body (four
-//! bytes, the lower ones first), a BLAKE3 digest, and the body. The digest is of the digest of the record before it (of
-//! the first one: zeros), the length and the body; so a record stands in its place only. A body is the lengths of a
-//! manifest and of the objects after it: [`Manifest`] by postcard, then each object as its digest, whether it is
-//! compressed (a byte), its lengths unpacked and as it is there (four bytes each), and its bytes.
+//! # Format
+//! The magic number and the version (two bytes, little-endian), followed by records. A record is the length of its body (four
+//! bytes, little-endian), a BLAKE3 digest, and the body. The digest covers the digest of the previous record (zeros for the first
+//! one), the length and the body, so that a record is valid only in its place. A body is the lengths of a manifest and of the
+//! objects, the [`Manifest`] in postcard, and then each object: its digest, whether it is compressed (one byte), its lengths
+//! unpacked and as stored (four bytes each), and its bytes.
 //!
 //! # Deliberately absent
-//! Taking something out again: whoever wants a smaller file writes a new one.
+//! Removing data: to get a smaller file, write a new one.
 
 use crate::blob::Blob;
 use crate::commit::Commit;
@@ -26,46 +26,46 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
 
-/// The first bytes: no text, and spoilt by whoever changes ends of lines.
+/// The first bytes: not valid text, and damaged by a conversion of line ends.
 const MAGIC: [u8; 8] = *b"\x89WBJ\r\n\x1a\n";
 /// The version that is written.
 const VERSION: u16 = 1;
-/// Bytes before the first record.
+/// Number of bytes before the first record.
 const BEGIN: usize = 10;
-/// Bytes of a record before its body.
+/// Number of bytes of a record before its body.
 const HEAD: usize = 36;
-/// Bytes of an object before its own.
+/// Number of bytes of an object's header.
 const OBJECT: usize = 41;
 
-/// A session as it is now.
+/// The current state of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct JournalState<'a> {
     pub image: Option<Digest>,
     pub commits: &'a BTreeMap<u64, Commit>,
-    /// The number of the commit that the session is at, and of the one that `redo` leads to.
+    /// The number of the session's current commit, and of the one to which `redo` leads.
     pub head: u64,
     pub tip: u64,
     pub tags: &'a BTreeMap<String, u64>,
     pub values: &'a [(ByteBuf, Blob)],
 }
 
-/// What a record tells beside objects.
+/// The contents of a record apart from objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Manifest {
     image: Option<Digest>,
     head: u64,
     tip: u64,
     commits: Vec<Commit>,
-    /// Names that were given, or given anew.
+    /// Tags that were added or moved.
     tags: Vec<(String, u64)>,
-    /// All key-values, if they are others than before.
+    /// All key-values, if they have changed.
     values: Option<Vec<(ByteBuf, Blob)>>,
 }
 
-/// What a file holds already, and so what the next record has to tell.
+/// The contents that a file already has, which determine what the next record must contain.
 #[derive(Debug, Default)]
 pub struct SessionJournal {
-    /// The digest of the last record; none before the file has begun.
+    /// The digest of the last record; `None` before the file has begun.
     last: Option<Digest>,
     reach: ObjectReach,
     newest: u64,
@@ -75,8 +75,8 @@ pub struct SessionJournal {
 }
 
 impl SessionJournal {
-    /// The bytes to be added to the file so that it holds the session as it is now; none if it does. Whoever asks adds them
-    /// before those of the next call.
+    /// Returns the bytes to append to the file so that it contains the current state; none if it already does. The caller must
+    /// append them before those of the next call.
     ///
     /// # Errors
     /// If objects are missing or damaged.
@@ -117,7 +117,7 @@ impl SessionJournal {
         self.seal_record(&manifest, &found)
     }
 
-    /// A record, before the first one the file's beginning.
+    /// Encodes a record, preceded by the file's header if it is the first.
     fn seal_record(&mut self, manifest: &[u8], objects: &[u8]) -> Result<Vec<u8>, SnapshotError> {
         let too_large = |_| SnapshotError::TooLarge("what a call has changed");
         let parts = [manifest, objects];
@@ -153,27 +153,28 @@ fn put_object(out: &mut Vec<u8>, digest: &Digest, object: &StoredObject) {
     out.extend(digest.0);
     out.push(object.compressed.into());
     out.extend(object.len.to_le_bytes());
-    // At most `MAX_OBJECT`, as what it is of.
+    // At most `MAX_OBJECT`, as for the unpacked object.
     out.extend((object.bytes.len() as u32).to_le_bytes());
     out.extend(&object.bytes);
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Default)]
 pub struct JournalContents {
-    /// For the records that follow.
+    /// The state for appending further records.
     pub journal: SessionJournal,
-    /// The session; without a commit if there was none whole record.
+    /// The session; without commits if there was no complete record.
     pub contents: SnapshotContents,
     pub tip: u64,
-    /// How many bytes are whole records. What is behind them was never finished, and is to be cut off.
+    /// The length in bytes of all complete records. The rest was never completed, and must be cut off.
     pub whole: usize,
 }
 
-/// Reads a file, and keeps its objects. They are of use only if it succeeds.
+/// Reads a file, and stores its objects. They may be used only if this succeeds.
 ///
 /// # Errors
-/// If it is no journal, or of another version; for damage that no interrupted write can have left; if objects cannot be kept.
+/// If it is not a journal, or has another version; for damage that an interrupted write cannot have caused; if objects cannot be
+/// stored.
 pub fn replay_journal(
     bytes: &[u8],
     objects: &dyn Objects,
@@ -183,7 +184,7 @@ pub fn replay_journal(
         let is_torn = MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
         return if is_torn { Ok(out) } else { Err(SnapshotError::NotASnapshot) };
     };
-    // A file system may have made room that it has not written to.
+    // A file system may have extended the file without writing to it.
     if bytes.iter().all(|b| *b == 0) {
         return Ok(out);
     }
@@ -230,7 +231,7 @@ pub fn replay_journal(
     Ok(out)
 }
 
-/// The body of the next record and what follows it; `None` where whole records end.
+/// Returns the body of the next record and the bytes after it; `None` after the last complete record.
 fn next<'a>(
     bytes: &'a [u8],
     last: &mut Option<Digest>,
@@ -243,13 +244,13 @@ fn next<'a>(
         *last = Some(digest);
         return Ok(Some((body, rest)));
     }
-    // Records are written one after another, each when the last one is on the disk. So a torn one is the last; of one whose
-    // first bytes are not there yet the length is 0, and what is not there yet reads as zeros.
+    // Each record is written once the previous one is on the disk, so only the last one can be torn. If its first bytes are
+    // missing, its length is 0, because missing bytes read as zeros.
     let is_torn = len == 0 || rest.iter().all(|b| *b == 0);
     if is_torn { Ok(None) } else { Err(SnapshotError::Damaged("a record")) }
 }
 
-/// Reads a body, and keeps its objects.
+/// Reads a body, and stores its objects.
 fn take_manifest(
     body: &[u8],
     reach: &mut ObjectReach,

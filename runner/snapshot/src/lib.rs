@@ -1,4 +1,4 @@
-//! What a session is between two calls, written down.
+//! The stored form of a session between two calls.
 #![forbid(unsafe_code)]
 
 pub mod blob;

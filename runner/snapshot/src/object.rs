@@ -1,4 +1,4 @@
-//! Objects: immutable bytes named by their digest, and where they are kept.
+//! Objects: immutable bytes named by their digest, and the stores that keep them.
 
 use crate::digest::Digest;
 use crate::error::SnapshotError;
@@ -7,13 +7,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most bytes of an object.
+/// Maximum size in bytes of an object.
 pub const MAX_OBJECT: usize = 1 << 20;
 
-/// An object as it is kept: compressed where that makes it smaller.
+/// An object in stored form: compressed if that makes it smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredObject {
-    /// Bytes of the object itself.
+    /// The length of the unpacked object in bytes.
     pub len: u32,
     pub compressed: bool,
     pub bytes: Vec<u8>,
@@ -23,7 +23,7 @@ impl StoredObject {
     /// Packs the bytes of an object.
     ///
     /// # Errors
-    /// TooLarge past [`MAX_OBJECT`].
+    /// TooLarge beyond [`MAX_OBJECT`].
     pub fn new(bytes: &[u8]) -> Result<StoredObject, SnapshotError> {
         if bytes.len() > MAX_OBJECT {
             return Err(SnapshotError::TooLarge("an object"));
@@ -35,8 +35,8 @@ impl StoredObject {
         }
     }
 
-    /// The object's bytes, which may be any; `None` if they are not as many as are said to be. Takes no
-    /// more memory than that.
+    /// Returns the object's bytes, which are not verified; `None` if their length is not the stated one. Never uses more memory
+    /// than that.
     pub fn unpack_object(self) -> Option<Vec<u8>> {
         let len = Some(self.len as usize).filter(|len| *len <= MAX_OBJECT)?;
         let bytes =
@@ -45,28 +45,28 @@ impl StoredObject {
     }
 }
 
-/// Where objects are kept.
+/// A store of objects.
 pub trait Objects {
-    /// The object of that digest, if it is there. What is given may be damaged.
+    /// Returns the object with that digest, if it exists. The object may be damaged.
     ///
     /// # Errors
-    /// What keeps it from being read.
+    /// If it cannot be read.
     fn get(&self, digest: &Digest) -> Result<Option<StoredObject>, SnapshotError>;
 
-    /// Whether it is there.
+    /// Returns whether the object exists.
     ///
     /// # Errors
     /// As [`Objects::get`].
     fn has_object(&self, digest: &Digest) -> Result<bool, SnapshotError>;
 
-    /// Keeps an object that has this digest; it may be there already.
+    /// Stores an object that has this digest; it may exist already.
     ///
     /// # Errors
-    /// What keeps it from being written.
+    /// If it cannot be written.
     fn put_object(&self, digest: &Digest, object: StoredObject) -> Result<(), SnapshotError>;
 }
 
-/// The bytes of an object, which have its digest.
+/// Returns the bytes of an object, verified against its digest.
 ///
 /// # Errors
 /// If it is missing or damaged.
@@ -80,10 +80,10 @@ pub fn load_object(objects: &dyn Objects, digest: &Digest) -> Result<Vec<u8>, Sn
     }
 }
 
-/// Keeps bytes, unless they are kept already.
+/// Stores bytes as an object, unless it exists already.
 ///
 /// # Errors
-/// What keeps them from being written.
+/// If it cannot be written.
 pub fn save_object(objects: &dyn Objects, bytes: &[u8]) -> Result<Digest, SnapshotError> {
     let digest = Digest::hash_bytes(bytes);
     if !objects.has_object(&digest)? {
@@ -92,12 +92,12 @@ pub fn save_object(objects: &dyn Objects, bytes: &[u8]) -> Result<Digest, Snapsh
     Ok(digest)
 }
 
-/// Objects in memory.
+/// A store of objects in memory.
 #[derive(Debug, Default)]
 pub struct MemoryObjects(RefCell<HashMap<Digest, Arc<StoredObject>>>);
 
 impl MemoryObjects {
-    /// How many objects, and bytes as they are kept.
+    /// Returns the number of objects, and their stored size in bytes.
     pub fn size(&self) -> (usize, usize) {
         let map = self.0.borrow();
         (map.len(), map.values().map(|o| o.bytes.len()).sum())
@@ -148,7 +148,7 @@ mod tests {
             let mut damaged = packed.clone();
             damaged.bytes[at] ^= 1;
             m.put_object(&digest, damaged).unwrap();
-            // Bits that mean nothing to the decompressor leave the object as it was.
+            // Some bits have no meaning for the decompressor; flipping them leaves the object unchanged.
             assert!(
                 matches!(load_object(&m, &digest), Err(SnapshotError::Corrupt(_)))
                     || load_object(&m, &digest).unwrap() == bytes

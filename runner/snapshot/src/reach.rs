@@ -1,4 +1,4 @@
-//! Going to all objects that commits need.
+//! Visits all objects that commits need.
 
 use crate::blob::Blob;
 use crate::commit::Commit;
@@ -9,24 +9,24 @@ use crate::tree::RecordValue;
 use crate::tree::page::Page;
 use std::collections::HashSet;
 
-/// Objects that were come upon: each is told once, in the order in which commits lead to them.
+/// The objects that were visited: each is visited once, in the order in which commits lead to them.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectReach {
     seen: HashSet<Digest>,
-    /// A file's bytes can be those of a page, so that pages are followed is remembered by itself.
+    /// Pages that were followed. A separate set, because a file's bytes may equal those of a page.
     followed: HashSet<Digest>,
 }
 
-/// Who is told of objects.
+/// The callback for visited objects.
 pub(crate) type Visit<'a> = dyn FnMut(&Digest, &StoredObject) -> Result<(), SnapshotError> + 'a;
 
 impl ObjectReach {
-    /// Takes an object as one that was told of before.
+    /// Marks an object as visited.
     pub fn note(&mut self, digest: Digest) {
         self.seen.insert(digest);
     }
 
-    /// Goes to what a commit needs.
+    /// Visits the objects that a commit needs.
     pub fn follow_commit(
         &mut self,
         objects: &dyn Objects,
@@ -37,7 +37,7 @@ impl ObjectReach {
         commit.state.files.root.map_or(Ok(()), |root| self.follow_pages(objects, root, visit))
     }
 
-    /// Goes to what a value needs.
+    /// Visits the objects that a value needs.
     pub fn follow_blob(
         &mut self,
         objects: &dyn Objects,
@@ -60,7 +60,7 @@ impl ObjectReach {
         }
     }
 
-    /// A page, and what is below it.
+    /// Visits a page and everything below it.
     fn follow_pages(
         &mut self,
         objects: &dyn Objects,
@@ -94,7 +94,8 @@ impl ObjectReach {
     }
 }
 
-/// Tells of an object as it is kept, having looked whether it is whole. Gives its bytes.
+/// Checks that an object is intact, passes it to the callback in stored form, and returns its
+/// bytes.
 fn visit_object(
     objects: &dyn Objects,
     digest: &Digest,

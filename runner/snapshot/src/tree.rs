@@ -1,21 +1,19 @@
-//! The session's tree written down: one sorted map of records, kept in pages that are objects.
+//! The stored form of the session's tree: one sorted map of records, kept in pages that are objects.
 //!
-//! The tree of a session (`wasibox-vfs`) is a table of nodes by number, and a directory leads from
-//! names to numbers. This is its encoding, record by record: a node, an entry of a directory,
-//! a part of a file. The map is a B-tree whose pages name each other by digest, so that a state is
-//! one digest; states share what they have in common; a change costs the pages it is in and one
-//! page per level above them, however deep the changed file lies and however many names a
-//! directory has; and a state is changed by making another one.
+//! The tree of a session (`wasibox-vfs`) is a table of numbered nodes, and a directory maps names to numbers. Each record encodes
+//! a node, an entry of a directory, or a part of a file. The map is a B-tree whose pages refer to each other by digest. This has
+//! several consequences. A state is a single digest. States share their common pages. A change costs the pages that it touches
+//! plus one page per level above them, however deep the changed file lies and however many names a directory has. A state is
+//! changed by making another one.
 //!
 //! # Stages
-//! [`page`] says what a page is and checks it, [`edit`] makes a state from another one, [`read`]
-//! goes through the records of one, or through those in which two states differ.
+//! [`page`] defines and checks a page, [`edit`] makes a state from another one, [`read`] iterates over the records of a state, or
+//! over those in which two states differ.
 //!
 //! # Deliberately absent
-//! Directories that name their children by digest, as Git has them: renaming a directory or
-//! changing a file with two names would need an index from nodes to names beside the tree, and a
-//! changed file would cost all directories above it. Files of the image and directories that nothing has
-//! changed in have no records.
+//! Directories that refer to their children by digest, as in Git: renaming a directory or changing a file with two names would
+//! need an index from nodes to names beside the tree, and a changed file would cost all directories above it. Unchanged files and
+//! directories of the image have no records.
 
 pub mod edit;
 pub mod page;
@@ -26,39 +24,39 @@ use crate::digest::Digest;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-/// What a record is of. Their order is the map's.
+/// The key of a record. Keys are ordered as in the map.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RecordKey {
     pub id: Id,
     pub part: RecordPart,
 }
 
-/// Which record of a node.
+/// The kind of a node's record.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RecordPart {
     /// The node itself.
     Node,
-    /// A directory's entry.
+    /// An entry of a directory.
     Entry(ByteBuf),
-    /// A file's part of that number, [`crate::delta::CHUNK`] bytes but for the last one.
+    /// The part of a file with that number, which has [`crate::delta::CHUNK`] bytes except for the last one.
     Data(u64),
 }
 
-/// A record.
+/// The value of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RecordValue {
-    /// What the session began with is gone: a node or an entry.
+    /// A node or an entry that the session began with was removed.
     Gone,
-    /// The lists within are empty. Boxed, since records are moved about.
+    /// The state of a node, whose lists are empty. Boxed, because records are moved often.
     Node(Box<TreeNode>),
     Entry(Id),
-    /// Few bytes of a file.
+    /// A few bytes of a file, in place.
     Bytes(ByteBuf),
-    /// The bytes of a file, one piece after the other.
+    /// The bytes of a file as consecutive pieces.
     Pieces(Vec<ObjectPiece>),
 }
 
-/// Bytes of an object.
+/// A range of bytes of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectPiece {
     pub object: Digest,
@@ -69,26 +67,26 @@ pub struct ObjectPiece {
 /// A record with its key.
 pub type Record = (RecordKey, RecordValue);
 
-/// A state: the digest of its first page; none if there are no records.
+/// A state: the digest of its root page; `None` if there are no records.
 pub type Root = Option<Digest>;
 
 impl RecordKey {
-    /// Of a node's own record.
+    /// Returns the key of a node's own record.
     pub fn for_node(id: Id) -> RecordKey {
         RecordKey { id, part: RecordPart::Node }
     }
 
-    /// Of the entry of that name in a directory.
+    /// Returns the key of a directory's entry with that name.
     pub fn for_entry(id: Id, name: impl Into<Vec<u8>>) -> RecordKey {
         RecordKey { id, part: RecordPart::Entry(ByteBuf::from(name)) }
     }
 
-    /// Of one block of a file's content, by its number.
+    /// Returns the key of a part of a file's content, by its number.
     pub fn for_data(id: Id, index: u64) -> RecordKey {
         RecordKey { id, part: RecordPart::Data(index) }
     }
 
-    /// Bytes that it takes, about.
+    /// Returns the approximate size in bytes.
     fn weight(&self) -> usize {
         let id = self.id.weight();
         match &self.part {

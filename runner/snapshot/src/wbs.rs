@@ -1,17 +1,16 @@
-//! The portable snapshot, `.wbs`: one file with a session and all that it needs.
+//! The portable snapshot, `.wbs`: one file with a session and everything that it needs.
 //!
-//! # Form
-//! The magic number, the version (two bytes, the lower one first), then frames. A frame is its kind (a byte),
-//! whether it is compressed (a byte), the lengths of its bytes unpacked and as they are there (four bytes
-//! each), and the bytes. First come the frames of the manifest in the order of [`ManifestFrame`]s: the
-//! session, its commits from the oldest one on, tags, key-values; then every object once, in the order in
-//! which they are come upon; then the end, with the number of frames before it and the digest of
-//! all bytes before it. Nothing follows.
+//! # Format
+//! The magic number, the version (two bytes, little-endian), followed by frames. A frame is its kind (one byte), whether it is
+//! compressed (one byte), the lengths of its bytes unpacked and as stored (four bytes each), and the bytes. The frames of the
+//! manifest come first, in the order of [`ManifestFrame`]: the session, its commits starting with the oldest, tags, key-values.
+//! Then comes every object once, in the order in which they are first referenced, and then the end frame, with the number of
+//! frames and the digest of all bytes before it. Nothing follows.
 //!
 //! # Invariants
-//! The same session from the same store is the same file. Both directions go through the file once, and
-//! hold one object and 36 bytes for each. A reader names objects by their digests itself, and takes nothing
-//! for good before the end was reached and every reference was followed.
+//! The same session from the same store yields the same file. Reading and writing pass through the file once, and hold one object
+//! plus 36 bytes for each object. A reader computes the objects' digests itself, and makes nothing permanent until it has reached
+//! the end and followed every reference.
 
 mod read;
 mod write;
@@ -28,27 +27,27 @@ use serde_bytes::ByteBuf;
 /// The version that is written.
 pub const VERSION: u16 = 1;
 
-/// The first bytes: no text, and spoilt by whoever changes ends of lines.
+/// The first bytes: not valid text, and damaged by a conversion of line ends.
 const MAGIC: [u8; 8] = *b"\x89WBS\r\n\x1a\n";
 
-/// Kinds of frames.
+/// The kinds of frames.
 const ITEM: u8 = 1;
 const OBJECT: u8 = 2;
 const END: u8 = 3;
 
-/// Bytes before a frame's own.
+/// Number of bytes of a frame's header.
 const HEAD: usize = 10;
 
-/// What a snapshot holds, beside objects.
+/// The contents of a snapshot, apart from objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotContents {
-    /// The digest of the image that it was made with.
+    /// The digest of the image with which it was made.
     pub image: Option<Digest>,
-    /// From the oldest one on; each one's parent is before it.
+    /// The commits, starting with the oldest; each commit's parent comes before it.
     pub commits: Vec<Commit>,
-    /// The number of the commit that the session is at.
+    /// The number of the session's current commit.
     pub head: u64,
-    /// Names of commits.
+    /// The tags of commits.
     pub tags: Vec<(String, u64)>,
     pub values: Vec<(ByteBuf, Blob)>,
 }

@@ -1,11 +1,11 @@
-//! Zstandard: the C library where there is one for hosts, the one in Rust in browsers.
+//! Zstandard: the C library where it is available, and an implementation in Rust in browsers.
 
-/// Level 1: of the fast ones that which still halves text; docs/decisions.md has the figures.
+/// Level 1 is the fastest level that still halves text; docs/decisions.md has the figures.
 #[cfg(not(target_family = "wasm"))]
 const LEVEL: i32 = 1;
 
-/// Contexts that wait for their next use, as many as there are cores: a new one takes longer than most objects,
-/// and half a megabyte, which each of a server's threads would keep.
+/// A pool of idle contexts, as many as there are cores. Making one takes longer than compressing most objects, and half a
+/// megabyte, which each thread of a server would otherwise keep.
 #[cfg(not(target_family = "wasm"))]
 struct ContextPool<T>(std::sync::Mutex<Vec<T>>);
 
@@ -15,7 +15,7 @@ impl<T> ContextPool<T> {
         ContextPool(std::sync::Mutex::new(Vec::new()))
     }
 
-    /// What `act` gives with a context of the pool's, or with one that `new` makes.
+    /// Runs `act` with a context of the pool, or with a new one.
     fn with_context<R>(
         &self,
         new: impl FnOnce() -> Option<T>,
@@ -42,7 +42,7 @@ impl<T> ContextPool<T> {
     }
 }
 
-/// The bytes in a frame of their own; `None` if the library fails.
+/// Compresses bytes into a frame; `None` if the library fails.
 #[cfg(not(target_family = "wasm"))]
 pub fn compress_frame(bytes: &[u8]) -> Option<Vec<u8>> {
     static CONTEXTS: ContextPool<zstd::bulk::Compressor<'static>> = ContextPool::new();
@@ -52,7 +52,7 @@ pub fn compress_frame(bytes: &[u8]) -> Option<Vec<u8>> {
     )
 }
 
-/// The bytes of a frame, of which there are `len`; `None` if it is no frame or holds more.
+/// Decompresses a frame of `len` bytes; `None` if it is not a frame or has more.
 #[cfg(not(target_family = "wasm"))]
 pub fn decompress_frame(frame: &[u8], len: usize) -> Option<Vec<u8>> {
     static CONTEXTS: ContextPool<zstd::bulk::Decompressor<'static>> = ContextPool::new();
@@ -62,7 +62,7 @@ pub fn decompress_frame(frame: &[u8], len: usize) -> Option<Vec<u8>> {
     )
 }
 
-/// Compresses what is written to it, as one frame.
+/// A writer that compresses into one frame.
 #[cfg(not(target_family = "wasm"))]
 pub struct ZstdStream<W: std::io::Write>(zstd::Encoder<'static, W>);
 
@@ -90,8 +90,7 @@ impl<W: std::io::Write> std::io::Write for ZstdStream<W> {
     }
 }
 
-/// Compresses what is written to it, in frames of up to 1 MiB that follow each other: a reader takes
-/// them for one.
+/// A writer that compresses into consecutive frames of up to 1 MiB, which readers treat as one.
 #[cfg(target_family = "wasm")]
 pub struct ZstdStream<W: std::io::Write> {
     to: W,
@@ -132,7 +131,7 @@ impl<W: std::io::Write> std::io::Write for ZstdStream<W> {
     }
 }
 
-/// The bytes as one frame.
+/// Compresses bytes into one frame.
 #[cfg(target_family = "wasm")]
 pub fn compress_frame(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest))
@@ -145,10 +144,10 @@ pub use in_rust::decompress_frame;
 mod in_rust {
     use std::io::Read;
 
-    /// Largest window of a frame that is read: no object is larger than 1 MiB.
+    /// Maximum window of a frame that is read, because no object is larger than 1 MiB.
     const WINDOW: u64 = 8 << 20;
 
-    /// The bytes of a frame; `None` if it is damaged or has more than `len`.
+    /// Decompresses a frame; `None` if it is damaged or has more than `len` bytes.
     pub fn decompress_frame(frame: &[u8], len: usize) -> Option<Vec<u8>> {
         let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(frame, WINDOW);
         let mut decoder = decoder.ok()?;

@@ -1,4 +1,4 @@
-//! Whether a state can be a session's: what no single page tells.
+//! Checks whether a state can be a session's, beyond what a single page shows.
 
 use crate::commit::FileTree;
 use crate::delta::{CHUNK, Id, NodeContent};
@@ -8,22 +8,22 @@ use crate::tree::read::TreeRecords;
 use crate::tree::{RecordKey, RecordPart, RecordValue};
 use std::collections::HashMap;
 
-/// What is known of a node so far.
+/// The facts known about a node so far.
 #[derive(Default)]
 struct NodeCheck {
     /// Whether there is a record of the node itself.
     here: bool,
     links: u32,
     names: u32,
-    /// Of a directory: where it says that it is.
+    /// For a directory: the parent that it names.
     parent: Option<Id>,
-    /// Where an entry leads to it.
+    /// The directory in which an entry leads to it.
     found: Option<Id>,
 }
 
-/// Checks the records of a state against each other: numbers were given, entries lead to nodes,
-/// parts lie within their files, names and links are as many, directories are in one place and
-/// not in themselves. It takes memory for each node.
+/// Checks the records of a state against each other: numbers were assigned, entries lead to nodes,
+/// parts lie within their files, link counts match the names, directories have one place and do not
+/// contain themselves. Needs memory for each node.
 ///
 /// # Errors
 /// Malformed, or if records cannot be read.
@@ -85,7 +85,7 @@ pub fn check_records(objects: &dyn Objects, files: &FileTree) -> Result<(), Snap
     check_loops(&nodes)
 }
 
-/// Whether going up from each directory ends at the root.
+/// Checks that the path upwards from each directory ends at the root.
 fn check_loops(nodes: &HashMap<Id, NodeCheck>) -> Result<(), SnapshotError> {
     let mut fine: HashMap<Id, ()> = HashMap::from([(Id::ROOT, ())]);
     let dirs = nodes.iter().filter_map(|(id, known)| Some((id, known.parent.as_ref()?)));

@@ -1,9 +1,8 @@
-//! Contents of files: cut into objects where the content says so, and put together again.
+//! The contents of files: cut into objects at places that depend on the content, and put together again.
 //!
-//! A session tells of parts of 64 KiB. Those that follow each other in a file make a run, which is
-//! cut by its content (FastCDC), so that a file that was written anew with something added
-//! in front, and one that is like another, share most objects with what is kept already. What a part
-//! consists of is a list of pieces, so that one that is written again replaces no more than itself.
+//! A session reports parts of 64 KiB. Consecutive parts of a file make a run, which is cut by its content (FastCDC), so that a
+//! file that was rewritten with an addition at its front, and a file similar to another one, share most objects with those that
+//! are already kept. The content of a part is a list of pieces, so that rewriting a part replaces only that part.
 
 use crate::blob::IN_PLACE;
 use crate::delta::{CHUNK, Id};
@@ -15,26 +14,26 @@ use crate::tree::{ObjectPiece, RecordKey, RecordValue};
 use fastcdc::v2020::FastCDC;
 use serde_bytes::ByteBuf;
 
-/// Sizes of objects: least, average, most.
+/// Sizes of objects in bytes: minimum, average, maximum.
 const SIZES: [usize; 3] = [16 << 10, 64 << 10, 256 << 10];
 
-/// Bytes of a run that are looked at at once.
+/// Number of bytes of a run that are examined at once.
 const WINDOW: usize = 1 << 20;
 
-/// Parts that follow each other.
+/// A run of consecutive parts.
 #[derive(Default)]
 pub struct PartRun {
     id: Option<Id>,
     /// Numbers and lengths of parts that are not written yet.
     parts: Vec<(u64, usize)>,
-    /// Their bytes that are in no piece yet.
+    /// The bytes of these parts that are in no piece yet.
     bytes: Vec<u8>,
-    /// Those that are.
+    /// The pieces of these parts.
     pieces: Vec<ObjectPiece>,
 }
 
 impl PartRun {
-    /// Adds a part. It is in `edits` when the run has ended.
+    /// Adds a part. It is in `edits` once the run has ended.
     pub fn add(
         &mut self,
         objects: &dyn Objects,
@@ -60,7 +59,7 @@ impl PartRun {
         if self.bytes.len() >= WINDOW { self.cut_objects(objects, edits, false) } else { Ok(()) }
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     pub fn end(&mut self, objects: &dyn Objects, edits: &mut Edits) -> Result<(), SnapshotError> {
         match (&self.id, self.parts.as_slice()) {
             (Some(id), [(index, len)]) if *len <= IN_PLACE && self.pieces.is_empty() => {
@@ -74,7 +73,7 @@ impl PartRun {
         Ok(())
     }
 
-    /// Makes objects of the bytes: of all, or of those whose end is known.
+    /// Makes objects from the bytes: from all, or from those whose end is known.
     fn cut_objects(
         &mut self,
         objects: &dyn Objects,
@@ -97,7 +96,7 @@ impl PartRun {
         Ok(())
     }
 
-    /// Gives pieces to the parts that they are of.
+    /// Assigns pieces to their parts.
     fn lay_pieces(&mut self, edits: &mut Edits) {
         let Some(id) = &self.id else { return };
         let mut had: usize = self.pieces.iter().map(|p| p.len as usize).sum();
@@ -126,28 +125,28 @@ impl PartRun {
     }
 }
 
-/// Puts parts together. It keeps the last object: pieces that follow each other are of one.
+/// A loader that puts parts together. It keeps the last object, because consecutive pieces often belong to the same one.
 pub struct Loader<'a> {
     objects: &'a dyn Objects,
     last: Option<(Digest, Vec<u8>)>,
-    /// Whether zeros are given for objects that are damaged or missing.
+    /// Whether missing or damaged objects are read as zeros.
     forgiving: bool,
-    /// Whether they were, since somebody looked.
+    /// Whether that has happened since this was last reset.
     pub forgave: bool,
 }
 
 impl<'a> Loader<'a> {
-    /// A loader for which a missing or damaged object is an error.
+    /// Makes a loader for which a missing or damaged object is an error.
     pub fn new(objects: &'a dyn Objects) -> Loader<'a> {
         Loader { objects, last: None, forgiving: false, forgave: false }
     }
 
-    /// One that gives zeros for what is damaged.
+    /// Makes a loader that returns zeros for missing or damaged objects.
     pub fn new_forgiving(objects: &'a dyn Objects) -> Loader<'a> {
         Loader { forgiving: true, ..Loader::new(objects) }
     }
 
-    /// The bytes of a part.
+    /// Returns the bytes of a part.
     pub fn load_part(&mut self, value: RecordValue) -> Result<Vec<u8>, SnapshotError> {
         let pieces = match value {
             RecordValue::Bytes(bytes) => return Ok(bytes.into_vec()),

@@ -1,5 +1,5 @@
-//! The files of a state by path, as far as it has records of them: what is only of the image is not
-//! seen, but for names above something that is.
+//! The files of a state by path, as far as it has records of them: files that only the image has
+//! are not visited, except for the directories above a recorded one.
 
 use crate::delta::{Id, NodeContent, TreeNode};
 use crate::error::SnapshotError;
@@ -9,22 +9,22 @@ use crate::tree::{RecordKey, RecordPart, RecordValue, Root};
 use serde_bytes::ByteBuf;
 use std::collections::{BTreeMap, HashSet};
 
-/// Directories within each other.
+/// Maximum depth of nested directories.
 const MAX_DEPTH: usize = 4096;
 
-/// Something that has a path.
+/// An entry with its path.
 pub struct TreeEntry<'a> {
-    /// Absolute.
+    /// The absolute path.
     pub path: &'a [u8],
     pub id: &'a Id,
-    /// None for what is as the image has it.
+    /// The node's state; `None` if it is unchanged from the image.
     pub node: Option<&'a TreeNode>,
 }
 
-/// What a directory holds: names and what they lead to; none for what is gone.
+/// The recorded entries of a directory by name; `None` for removed ones.
 pub type Listing = BTreeMap<ByteBuf, Option<Id>>;
 
-/// What is known of a directory's entries. Of one that the session began with there may be more.
+/// Returns the recorded entries of a directory. One that the session began with may have more.
 ///
 /// # Errors
 /// If records cannot be read.
@@ -41,7 +41,7 @@ pub fn list_dir(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing,
         }
     }
     let Id::Given(path) = dir else { return Ok(out) };
-    // Below it in the image, where something was changed and it was not moved.
+    // An entry below it in the image, where something was changed and it was not moved.
     while let Some((key, _)) = records.next_record()? {
         let Id::Given(names) = key.id else { break };
         if !names.starts_with(path) || names.len() == path.len() {
@@ -49,7 +49,7 @@ pub fn list_dir(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing,
         }
         let child = &names[..=path.len()];
         let name = child[path.len()].clone();
-        // No name is between one and the same with a zero.
+        // No name lies between a name and the same name with a zero byte appended.
         let mut after = child.to_vec();
         after[path.len()].push(0);
         out.entry(name).or_insert_with(|| Some(Id::Given(child.to_vec())));
@@ -58,10 +58,10 @@ pub fn list_dir(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing,
     Ok(out)
 }
 
-/// Tells `visit` of everything, directories before what is in them, in the order of names.
+/// Calls `visit` for every entry, directories before their contents, sorted by name.
 ///
 /// # Errors
-/// If records cannot be read, if a directory is in itself; what `visit` says first.
+/// If records cannot be read, or a directory contains itself; the first error of `visit`.
 pub fn walk_tree<E: From<SnapshotError>>(
     objects: &dyn Objects,
     root: &Root,

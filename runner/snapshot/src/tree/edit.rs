@@ -1,4 +1,4 @@
-//! Making a state from another one.
+//! Makes a state from another one.
 
 use super::page::{Page, SMALL};
 use super::{Record, RecordKey, RecordValue, Root};
@@ -7,10 +7,10 @@ use crate::error::SnapshotError;
 use crate::object::Objects;
 use std::collections::BTreeMap;
 
-/// What is to be changed: records to have and not to have.
+/// The changes: records to set, or to remove (`None`).
 pub type Edits = BTreeMap<RecordKey, Option<RecordValue>>;
 
-/// The state with those changes.
+/// Returns the state with those changes.
 ///
 /// # Errors
 /// If pages cannot be read or written.
@@ -28,7 +28,7 @@ pub fn edit_tree(objects: &dyn Objects, root: &Root, edits: Edits) -> Result<Roo
         pages = Page::Branch(level, save_pages(objects, pages)?).split();
     }
     let Some(mut top) = pages.pop() else { return Ok(None) };
-    // Of what is left of a tall tree only what is needed stays.
+    // Drops levels of a tall tree that are no longer needed.
     loop {
         match top {
             Page::Branch(_, ref below) if below.len() == 1 => {
@@ -50,7 +50,7 @@ fn save_pages(
     pages.into_iter().map(save).collect()
 }
 
-/// A page that is below another one: as it is kept, or as it has become.
+/// A child page: as stored, or changed.
 enum ChildPage {
     Kept(RecordKey, Digest),
     New(Page),
@@ -65,7 +65,7 @@ impl ChildPage {
     }
 }
 
-/// A page after its changes, in pages of the right size; none if nothing is left.
+/// Applies changes to a page, and returns pages of the right size; none if nothing remains.
 fn change_page(
     objects: &dyn Objects,
     page: Page,
@@ -105,7 +105,7 @@ fn change_page(
     Ok(Page::Branch(level, refs).split())
 }
 
-/// Joins new pages that are small with the one before or after them.
+/// Joins small new pages with a neighbour.
 fn join_pages(
     objects: &dyn Objects,
     pages: Vec<ChildPage>,
@@ -133,7 +133,7 @@ fn join_pages(
     Ok(out)
 }
 
-/// A page above only one, which is of no use where there are others.
+/// Returns whether a page has only one child, which makes it useless beside others.
 fn is_lonely(page: &Page) -> bool {
     matches!(page, Page::Branch(_, below) if below.len() < 2)
 }

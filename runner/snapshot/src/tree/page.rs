@@ -7,27 +7,27 @@ use crate::error::SnapshotError;
 use crate::object::{Objects, load_object, save_object};
 use serde::{Deserialize, Serialize};
 
-/// Bytes, about, from which on a page is split; a quarter of that is joined with the next one.
+/// Approximate size in bytes at which a page is split.
 pub const LARGE: usize = 12 << 10;
-/// Bytes, about, below which a page is joined with the next one.
+/// Approximate size in bytes below which a page is joined with the next one.
 pub const SMALL: usize = LARGE / 4;
 
-/// Levels of pages. A page has about a hundred below it, so nothing that can be written needs more.
+/// Maximum number of levels. A page has about a hundred children, so no tree that can be written needs more.
 pub const MAX_LEVEL: u8 = 60;
 
-/// Bytes of a path in the image, as long as any call takes.
+/// Maximum bytes of a path in the image, which is the maximum of every call.
 const MAX_GIVEN: usize = 4096;
 
-/// A page.
+/// A page of the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Page {
     Leaf(Vec<Record>),
-    /// The level, 1 for pages above leaves; each page below with its first key.
+    /// The level, which is 1 for pages above leaves, and each child with its first key.
     Branch(u8, Vec<(RecordKey, Digest)>),
 }
 
 impl Page {
-    /// How many levels of pages are below it.
+    /// Returns the number of levels below the page.
     pub fn level(&self) -> u8 {
         match self {
             Page::Leaf(_) => 0,
@@ -35,7 +35,7 @@ impl Page {
         }
     }
 
-    /// Its first key. No page is empty.
+    /// Returns the first key. No page is empty.
     pub fn first_key(&self) -> Option<&RecordKey> {
         match self {
             Page::Leaf(records) => records.first().map(|r| &r.0),
@@ -43,7 +43,7 @@ impl Page {
         }
     }
 
-    /// Bytes that it takes, about.
+    /// Returns the approximate size in bytes.
     pub fn weight(&self) -> usize {
         match self {
             Page::Leaf(records) => records.iter().map(record_weight).sum(),
@@ -51,7 +51,7 @@ impl Page {
         }
     }
 
-    /// Reads a page and checks all that can be told of it alone.
+    /// Loads a page, and checks everything that can be checked for a single page.
     ///
     /// # Errors
     /// If it is missing, damaged or not a page.
@@ -69,11 +69,11 @@ impl Page {
         Ok(page)
     }
 
-    /// Writes it.
+    /// Stores the page.
     ///
     /// # Errors
-    /// What keeps it from being written; Malformed for what could not be read again, since what
-    /// is written comes from a process that guests may have broken out to.
+    /// If it cannot be written; Malformed if it could not be read again. This is checked because the data comes from a process
+    /// that a guest may have taken over.
     pub fn save(&self, objects: &dyn Objects) -> Result<Digest, SnapshotError> {
         self.check()?;
         let bytes = postcard::to_stdvec(self).map_err(|_| SnapshotError::Malformed("a page"))?;
@@ -103,7 +103,7 @@ fn record_weight((key, value): &Record) -> usize {
     key.weight() + value.weight()
 }
 
-/// Whether a record can be one of a session.
+/// Checks whether a record can belong to a session.
 fn check_record((key, value): &Record) -> Result<(), SnapshotError> {
     let bad = |what| Err(SnapshotError::Malformed(what));
     check_id(&key.id)?;
@@ -151,7 +151,7 @@ fn check_id(id: &Id) -> Result<(), SnapshotError> {
     }
 }
 
-/// Lays items of about the same level out in pages that are neither large nor, if that can be, small.
+/// Distributes items of one level over pages that are not too large and, if possible, not too small.
 pub(crate) fn split_pages<T>(
     items: Vec<T>,
     least: usize,
@@ -177,7 +177,7 @@ pub(crate) fn split_pages<T>(
 }
 
 impl Page {
-    /// The page in pages of the right size.
+    /// Splits the page into pages of the right size.
     pub(crate) fn split(self) -> Vec<Page> {
         match self {
             Page::Leaf(records) => {

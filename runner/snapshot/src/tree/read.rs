@@ -1,4 +1,4 @@
-//! Going through the records of a state, and through those in which two differ.
+//! Iterates over the records of a state, and over those in which two states differ.
 
 use super::page::Page;
 use super::{Record, RecordKey, RecordValue, Root};
@@ -7,7 +7,7 @@ use crate::digest::Digest;
 use crate::error::SnapshotError;
 use crate::object::Objects;
 
-/// What comes next of a state: a page that was not read yet, or a record.
+/// The next item of a state: a page that was not read yet, or a record.
 enum ReadItem {
     Page(RecordKey, u8, Digest),
     Record(Record),
@@ -21,19 +21,19 @@ impl ReadItem {
     }
 }
 
-/// The records of a state in their order. It holds one page of each level.
+/// The records of a state in order. It holds one page of each level.
 pub struct TreeRecords<'a> {
     objects: &'a dyn Objects,
-    /// In reverse order: the last one comes next.
+    /// A stack: the last item comes next.
     todo: Vec<ReadItem>,
     sought: Option<RecordKey>,
 }
 
 impl<'a> TreeRecords<'a> {
-    /// All records.
+    /// Returns an iterator over all records.
     ///
     /// # Errors
-    /// If the first page cannot be read.
+    /// If the root page cannot be read.
     pub fn new(objects: &'a dyn Objects, root: &Root) -> Result<TreeRecords<'a>, SnapshotError> {
         let mut records = TreeRecords { objects, todo: Vec::new(), sought: None };
         if let Some(root) = root {
@@ -42,7 +42,7 @@ impl<'a> TreeRecords<'a> {
         Ok(records)
     }
 
-    /// The records from `key` on.
+    /// Returns an iterator over the records from `key` on.
     ///
     /// # Errors
     /// If a page cannot be read.
@@ -56,7 +56,7 @@ impl<'a> TreeRecords<'a> {
         Ok(records)
     }
 
-    /// Leaves out what comes before `key`, without reading the pages that it is in.
+    /// Skips the records before `key` without reading their pages.
     ///
     /// # Errors
     /// If a page cannot be read.
@@ -76,13 +76,13 @@ impl<'a> TreeRecords<'a> {
         Ok(())
     }
 
-    /// Whether nothing behind `key` was sought yet.
+    /// Returns whether no later key than `key` was sought yet.
     pub fn is_before(&self, key: &RecordKey) -> bool {
         self.sought.as_ref().is_none_or(|sought| sought < key)
     }
 
     fn push(&mut self, page: Page) -> Result<(), SnapshotError> {
-        // A page alone is in order.
+        // A single page is sorted, as was checked.
         let last = match &page {
             Page::Leaf(records) => records.last().map(|r| &r.0),
             Page::Branch(_, below) => below.last().map(|r| &r.0),
@@ -102,7 +102,7 @@ impl<'a> TreeRecords<'a> {
         Ok(())
     }
 
-    /// Reads the page that comes next.
+    /// Reads the next page.
     fn open_page(&mut self) -> Result<(), SnapshotError> {
         if let Some(ReadItem::Page(key, level, digest)) = self.todo.pop() {
             let page = Page::load(self.objects, &digest)?;
@@ -118,7 +118,7 @@ impl<'a> TreeRecords<'a> {
         matches!(self.todo.last(), Some(ReadItem::Page(..)))
     }
 
-    /// The next record.
+    /// Returns the next record.
     ///
     /// # Errors
     /// If a page cannot be read, or pages are out of order.
@@ -132,10 +132,10 @@ impl<'a> TreeRecords<'a> {
         }
     }
 
-    /// The next record if it is of that node.
+    /// Returns the next record if it belongs to that node.
     ///
     /// # Errors
-    /// As [`Records::advance`].
+    /// As [`TreeRecords::next_record`].
     pub fn advance_within(&mut self, id: &Id) -> Result<Option<Record>, SnapshotError> {
         while self.is_page() {
             self.open_page()?;
@@ -147,7 +147,7 @@ impl<'a> TreeRecords<'a> {
     }
 }
 
-/// The record of that key.
+/// Returns the record with that key.
 ///
 /// # Errors
 /// If a page cannot be read.
@@ -179,18 +179,20 @@ pub fn find_record(
     }
 }
 
-/// A record that two states do not have alike: its key, what the old and what the new one has.
+/// A record that differs between two states: its key, the old and the new value.
 pub type Difference = (RecordKey, Option<RecordValue>, Option<RecordValue>);
 
-/// The records that two states do not have alike, in their order. What they share is not read.
+/// The records that differ between two states, in order. Shared pages are not read.
 pub struct Differences<'a> {
     old: TreeRecords<'a>,
     new: TreeRecords<'a>,
 }
 
 impl<'a> Differences<'a> {
+    /// Returns an iterator over the differences.
+    ///
     /// # Errors
-    /// If the first pages cannot be read.
+    /// If the root pages cannot be read.
     pub fn new(
         objects: &'a dyn Objects,
         old: &Root,
@@ -201,7 +203,7 @@ impl<'a> Differences<'a> {
         Ok(Differences { old, new })
     }
 
-    /// The next one.
+    /// Returns the next difference.
     ///
     /// # Errors
     /// If a page cannot be read.
@@ -215,7 +217,8 @@ impl<'a> Differences<'a> {
                     new.todo.pop();
                 }
                 (Some(ReadItem::Page(k, l, _)), Some(ReadItem::Page(m, n, _))) => {
-                    // The higher one, since the other may be below it; else the first one.
+                    // The page of the higher level is opened first, because the other one may be
+                    // below it; on the same level, the first one.
                     match l.cmp(n).reverse().then(k.cmp(m)) {
                         std::cmp::Ordering::Greater => new.open_page()?,
                         _ => old.open_page()?,

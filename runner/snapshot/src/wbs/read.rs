@@ -1,4 +1,4 @@
-//! Reading a snapshot.
+//! Reads a snapshot.
 
 use super::{
     END, HEAD, ITEM, MAGIC, ManifestEnd, ManifestFrame, OBJECT, SnapshotContents, VERSION,
@@ -14,27 +14,26 @@ use crate::tree::{RecordKey, RecordValue};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{ErrorKind, Read};
 
-/// How much of a snapshot is taken.
+/// The limits on a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotLimits {
-    /// Bytes of all objects, unpacked.
+    /// Maximum bytes of all objects, unpacked.
     pub bytes: u64,
-    /// Commits, tags and key-values together.
+    /// Maximum number of commits, tags and key-values together.
     pub items: usize,
 }
 
 impl Default for SnapshotLimits {
-    /// 64 GiB, 100,000 items.
+    /// Returns the limits 64 GiB and 100,000 items.
     fn default() -> SnapshotLimits {
         SnapshotLimits { bytes: 64 << 30, items: 100_000 }
     }
 }
 
-/// Reads a snapshot, and keeps its objects. They are of use only if it succeeds: whoever keeps them
-/// forgets them otherwise.
+/// Reads a snapshot, and stores its objects. They may be used only if this succeeds; otherwise the caller must discard them.
 ///
 /// # Errors
-/// For what is not a whole snapshot of a session, or larger than the limits; if objects cannot be kept.
+/// If it is not a complete snapshot of a session, or exceeds the limits; if objects cannot be stored.
 pub fn read(
     from: impl Read,
     limits: &SnapshotLimits,
@@ -97,7 +96,7 @@ impl<R: Read> FrameReader<R> {
         let [kind, compressed, a, b, c, d, e, f, g, h] = self.read_array::<HEAD>()?;
         let len = u32::from_le_bytes([a, b, c, d]);
         let stored = u32::from_le_bytes([e, f, g, h]);
-        // What is compressed is smaller, what is not is as large.
+        // Compressed bytes are fewer, uncompressed ones as many.
         let fits = match compressed {
             0 => stored == len,
             1 => stored < len,
@@ -124,14 +123,14 @@ fn decode_exact<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Sna
     }
 }
 
-/// What was read so far.
+/// The part of the manifest that was read so far.
 #[derive(Default)]
 struct ManifestReader {
     contents: SnapshotContents,
     begun: bool,
     items: usize,
     bytes: u64,
-    /// The objects of the file, by length.
+    /// The objects of the file, with their lengths.
     sizes: HashMap<Digest, u32>,
 }
 
@@ -195,7 +194,7 @@ impl ManifestReader {
         if objects.has_object(&digest)? { Ok(()) } else { objects.put_object(&digest, packed) }
     }
 
-    /// Follows all references.
+    /// Checks that all references can be followed.
     fn check_references(self, objects: &dyn Objects) -> Result<SnapshotContents, SnapshotError> {
         let SnapshotContents { commits, head, tags, values, .. } = &self.contents;
         let numbers: BTreeSet<u64> = commits.iter().map(|c| c.number).collect();

@@ -1,4 +1,4 @@
-//! Writing a snapshot.
+//! Writes a snapshot.
 
 use super::{END, ITEM, MAGIC, ManifestEnd, ManifestFrame, OBJECT, SnapshotContents, VERSION};
 use crate::digest::Digest;
