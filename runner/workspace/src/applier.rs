@@ -1,8 +1,8 @@
-//! Carrying operations out in a folder of the host.
+//! Performs operations in a folder of the host.
 //!
-//! New files are written to a folder of their own within it first. When all are there, names are removed, then the new
-//! ones put in their places. So a file that was moved in the session is read before it is removed, and a disk that is
-//! full changes nothing. What is not as it was when the session began is left alone and told.
+//! New files are first written to a temporary folder inside it. Once all of them are there, names are removed, and then the new
+//! ones are put in place. So a file that was moved in the session is read before it is removed, and a full disk changes nothing.
+//! Entries that have changed since the session began are left alone and reported.
 
 use crate::archive::HIDDEN;
 use crate::changes::{Operation, OriginalEntry};
@@ -17,20 +17,20 @@ use wasibox_vfs::host::HostMount;
 use wasibox_vfs::walk::MAX_NAME;
 use wasibox_vfs::{Errno, FileKind, OpenFlags, ProtectedPaths};
 
-/// Operations that are taken, and bytes of their paths.
+/// Maximum number of operations, and bytes of their paths.
 const OPERATIONS: usize = 1_000_000;
 const PATHS: usize = 128 << 20;
 
-/// What was done.
+/// The report of what was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApplyReport {
-    /// Paths that are now as in the session.
+    /// Paths that now match the session.
     pub done: Vec<String>,
-    /// Paths that were left as they are, and why.
+    /// Paths that were left unchanged, with the reason.
     pub left: Vec<(String, String)>,
 }
 
-/// Something to do once all files are there.
+/// A step to perform once all files are there.
 enum ApplyStep {
     Remove {
         path: Vec<u8>,
@@ -45,7 +45,7 @@ enum ApplyStep {
         target: Vec<u8>,
         was: OriginalEntry,
     },
-    /// The file of that number takes its name.
+    /// Puts the file with that number in place.
     Place {
         path: Vec<u8>,
         file: usize,
@@ -58,26 +58,26 @@ enum ApplyStep {
     },
 }
 
-/// Takes operations for a folder of the host.
+/// A receiver of operations for a folder of the host.
 pub struct Applier {
     mount: HostMount,
     steps: Vec<ApplyStep>,
     paths: usize,
     left: u64,
-    /// The folder of new files, and how many they are.
+    /// The temporary folder, and the number of files in it.
     staging: Option<Vec<u8>>,
     staged: usize,
-    /// The file that bytes are for: where it goes, its length so far.
+    /// The file that receives bytes: its target and its length so far.
     open: Option<(File, Vec<u8>, OriginalEntry, u64)>,
 }
 
 impl Overlay {
-    /// Brings changes back to the folder `dir` of the host, which the overlay is of, in one process: all, or those of
-    /// `chosen` paths and what is below.
+    /// Applies changes to the host's folder `dir`, which the overlay shows, in one process: all changes, or those of the `chosen`
+    /// paths and everything below them.
     ///
     /// # Errors
-    /// If files cannot be read or the folder cannot be written: then nothing has changed but what
-    /// may have been done before.
+    /// If files cannot be read or the folder cannot be written. Nothing has changed then, apart from steps that may have been
+    /// done before.
     pub fn apply_to_folder(
         &self,
         snapshot: &TreeVersion,
@@ -96,10 +96,10 @@ impl Overlay {
 }
 
 impl Applier {
-    /// For the folder `dir`; at most `most` bytes are written.
+    /// Makes an applier for the folder `dir`, which writes at most `most` bytes.
     ///
     /// # Errors
-    /// If it is no folder that may be mounted.
+    /// If it is not a folder that may be mounted.
     pub fn new(
         dir: &Path,
         protected: &ProtectedPaths,
@@ -116,7 +116,7 @@ impl Applier {
         })
     }
 
-    /// Takes the next operation. Only new files are written now, beside all others.
+    /// Takes the next operation. At this time only new files are written, apart from all others.
     ///
     /// # Errors
     /// If it makes no sense, or a file cannot be written. Nothing has changed then.
@@ -181,7 +181,7 @@ impl Applier {
         Ok(())
     }
 
-    /// A path, if it is one of something in the folder.
+    /// Checks that a path lies inside the folder, and returns it.
     fn check_path(&mut self, path: Vec<u8>) -> Result<Vec<u8>, WorkspaceError> {
         self.paths += path.len();
         if self.steps.len() >= OPERATIONS || self.paths > PATHS {
@@ -195,7 +195,7 @@ impl Applier {
         }
     }
 
-    /// Makes a new file among those that have no place yet.
+    /// Makes a new file in the temporary folder.
     fn stage_file(&mut self, mode: u16) -> Result<File, WorkspaceError> {
         let wrong = |errno| WorkspaceError::Host { path: "a temporary file".into(), errno };
         let dir = match &self.staging {
@@ -215,10 +215,10 @@ impl Applier {
         Ok(File::from(fd))
     }
 
-    /// Removes names and puts the new ones in their places.
+    /// Removes names and puts the new ones in place.
     ///
     /// # Errors
-    /// If a file has no end. What cannot be done to a path is told of it, and the others are done.
+    /// If a file has no end. A step that fails for a path is reported, and the others are done.
     pub fn finish_steps(mut self) -> Result<ApplyReport, WorkspaceError> {
         if self.open.is_some() {
             return Err(WorkspaceError::Operations("a file without an end"));
@@ -293,7 +293,7 @@ impl Applier {
     }
 }
 
-/// Why something cannot be done to a path.
+/// Returns the reason why a step fails for a path.
 pub(crate) fn errno_words(e: Errno) -> &'static str {
     match e {
         Errno::NOTEMPTY => "it has files that are not the session's",
@@ -306,7 +306,7 @@ impl Drop for Applier {
     fn drop(&mut self) {
         let Some(dir) = &self.staging else { return };
         for n in 0..self.staged {
-            // Those that are in their places are not here any more.
+            // Files that were put in place are no longer here.
             let _ = self.mount.remove(dir, n.to_string().as_bytes(), false);
         }
         let _ = self.mount.remove(b"", dir, true);

@@ -1,7 +1,7 @@
-//! A zip that is read: what it says of itself is checked as a whole, then its entries are a tree.
+//! Reads a zip: its directory is checked as a whole, and then its entries form a tree.
 //!
-//! The central directory is believed only where everything else agrees: local headers say the same, no two
-//! entries have bytes in common, no name comes twice, no entry is left unlisted.
+//! The central directory is trusted only if everything else agrees: local headers are consistent with it, entries do not overlap,
+//! no name occurs twice, no entry is unlisted.
 
 use crate::entry::{Cache, ZipMember};
 use crate::error::WorkspaceError;
@@ -17,43 +17,43 @@ use wasibox_vfs::walk::MAX_NAME;
 use wasibox_vfs::{BaseFile, BaseKind, Folder, FolderEntry};
 use zip::{CompressionMethod, ZipArchive};
 
-/// The host's folder in a zip: guests do not see it.
+/// The host's folder in a zip, which guests do not see.
 pub const HIDDEN: &str = ".wasibox";
-/// Longest path, longest target of a link, deepest directory.
+/// Maximum length of a path, length of a link's target, and depth of directories.
 const PATH: usize = 4096;
 const TARGET: u64 = 4095;
 const DEPTH: usize = 200;
-/// How many times its length deflated data can have at most.
+/// Maximum ratio by which deflated data can grow.
 const RATIO: u64 = 1032;
-/// Bytes that are read of the file at once: few after a leap, more each time as it goes on.
+/// Number of bytes that are read from the file at once: few after a seek, and more with each sequential read.
 const FEW: usize = 512;
 const MANY: usize = 64 << 10;
 
-/// What a zip may be.
+/// The limits on a zip.
 #[derive(Clone, Copy, Debug)]
 pub struct ZipLimits {
     pub entries: u64,
-    /// Bytes of its directory and of the headers.
+    /// Maximum bytes of the central directory and of the headers.
     pub directory: u64,
-    /// Bytes that a file has when it is unpacked, and all together.
+    /// Maximum unpacked bytes of one file, and of all files together.
     pub file: u64,
     pub total: u64,
 }
 
 impl Default for ZipLimits {
-    /// 200,000 entries, 64 MiB, files of 512 MiB, 8 GiB.
+    /// Returns the limits: 200,000 entries, 64 MiB, files of 512 MiB, 8 GiB.
     fn default() -> ZipLimits {
         ZipLimits { entries: 200_000, directory: 64 << 20, file: 512 << 20, total: 8 << 30 }
     }
 }
 
-/// A file that is read from any place by anybody, a bounded number of bytes in all.
+/// A reader of a shared file with its own position, and with a bound on the bytes it may read in total.
 #[derive(Clone)]
 pub(crate) struct ArchiveReader {
     file: Arc<File>,
     at: u64,
     len: u64,
-    /// Bytes that may still be read; `None` is no limit.
+    /// Bytes that may still be read; `None` means no limit.
     left: Option<Arc<AtomicU64>>,
     block: Vec<u8>,
     block_at: u64,
@@ -108,7 +108,7 @@ impl Seek for ArchiveReader {
     }
 }
 
-/// What is in the tree of entries.
+/// A node in the tree of entries.
 #[derive(Clone, Debug)]
 pub(crate) enum ArchiveNode {
     Dir { mode: u16, time: u64, entries: BTreeMap<Vec<u8>, ArchiveNode>, listed: bool },
@@ -120,7 +120,7 @@ pub(crate) enum ArchiveNode {
 pub struct Archive {
     pub(crate) zip: ZipArchive<ArchiveReader>,
     pub(crate) root: Arc<ArchiveNode>,
-    /// What the first session began with, if the zip has kept that.
+    /// The files with which the first session began, if the zip has kept them.
     pub(crate) original: Option<Arc<ArchiveNode>>,
     /// Entries of the host's folder, by name.
     pub(crate) hidden: BTreeMap<Vec<u8>, usize>,
@@ -136,10 +136,10 @@ impl std::fmt::Debug for Archive {
 }
 
 impl Archive {
-    /// Opens and checks a zip. Nothing is unpacked but the targets of symbolic links.
+    /// Opens and checks a zip. Nothing is unpacked except the targets of symbolic links.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason why the zip is refused.
     pub fn open(file: File, limits: &ZipLimits) -> Result<Arc<Archive>, WorkspaceError> {
         let file = Arc::new(file);
         let wrong = |e: io::Error| WorkspaceError::Malformed(e.to_string());
@@ -153,15 +153,15 @@ impl Archive {
         if zip.offset() != 0 {
             return Err(WorkspaceError::Malformed("there are bytes before its first entry".into()));
         }
-        // Another allowance: headers are read once more.
+        // With a new allowance, because headers are read once more.
         let again = ArchiveReader::new(file.clone(), Some(limits.directory)).map_err(wrong)?;
         let mut checked = ZipArchive::new(again)?;
         checked.validate_header_consistency()?;
         let (root, hidden) = entry_tree(&mut zip, limits)?;
-        // From now on what is read is what the entries say.
+        // Unlimited from here on, because reads are bounded by the entries' sizes.
         let reader = ArchiveReader::new(file.clone(), None).map_err(wrong)?;
         let zip = ZipArchive::new(reader)?;
-        // A list that is damaged must not keep anybody from the files.
+        // A damaged list must not prevent access to the files.
         let original = crate::kept::original_entries(&zip, &root, &hidden, limits);
         let original = original.unwrap_or(None).map(Arc::new);
         let root = Arc::new(root);
@@ -176,14 +176,14 @@ impl Archive {
         }))
     }
 
-    /// The file that it is, opened once more: for another process, which opens it with [`Archive::open`]. It is the same one
-    /// though another may have taken its name.
+    /// Opens the zip's file again, for another process, which passes it to [`Archive::open`]. It is the same file, even if
+    /// another one has taken its name.
     ///
     /// # Errors
-    /// If the system has no more descriptors.
+    /// If the system has no descriptors left.
     pub fn reopen_file(&self) -> io::Result<File> {
         let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        // A clone shares the lock with this process; that is no matter where there is no /proc.
+        // A clone shares the lock with this process, which is acceptable where there is no /proc.
         File::open(own).or_else(|_| self.file.try_clone())
     }
 
@@ -191,19 +191,19 @@ impl Archive {
         &self.limits
     }
 
-    /// The folder for [`wasibox_vfs::Vfs::new`], at an absolute plain path such as `/work`.
+    /// Returns the folder for [`wasibox_vfs::Vfs::new`], at an absolute plain path, for example `/work`.
     ///
     /// # Errors
-    /// If the path is no place for a workspace.
+    /// If a workspace may not be at that path.
     pub fn base_folder(self: &Arc<Self>, at: &str) -> Result<BaseFile, WorkspaceError> {
         self.base_of(&self.root, at)
     }
 
-    /// The folder as the first session began with it, if the zip has kept that and nobody else has changed the zip since:
-    /// what a session has changed, as data, fits this one ([`crate::KeepBase`]).
+    /// Returns the folder with which the first session began, if the zip has kept it and no other program has changed the zip
+    /// since. A session's changes, as data, fit this folder ([`crate::KeepBase`]).
     ///
     /// # Errors
-    /// If the path is no place for a workspace.
+    /// If a workspace may not be at that path.
     pub fn original_folder(self: &Arc<Self>, at: &str) -> Result<Option<BaseFile>, WorkspaceError> {
         self.original.as_ref().map(|root| self.base_of(root, at)).transpose()
     }
@@ -221,7 +221,7 @@ impl Archive {
         Ok(BaseFile { path, mode: *mode, time: *time, kind: BaseKind::Dir(Arc::new(dir)) })
     }
 
-    /// A file of the host's folder.
+    /// Returns a file of the host's folder.
     ///
     /// # Errors
     /// If it is larger than `most` or damaged.
@@ -242,7 +242,7 @@ impl Archive {
 }
 
 impl ArchiveNode {
-    /// A directory that has an entry of its own.
+    /// Returns a directory that has an entry of its own.
     pub(crate) fn empty_dir(mode: u16, time: u64) -> ArchiveNode {
         ArchiveNode::Dir { mode, time, entries: BTreeMap::new(), listed: true }
     }
@@ -254,7 +254,7 @@ impl ArchiveNode {
         }
     }
 
-    /// What is at a path.
+    /// Returns the node at a path.
     pub(crate) fn node_at(&self, path: &[Vec<u8>]) -> Option<&ArchiveNode> {
         let mut at = self;
         for name in path {
@@ -265,7 +265,7 @@ impl ArchiveNode {
     }
 }
 
-/// A workspace's place as a path of the tree.
+/// Checks the path of a workspace, and returns it as a path of the tree.
 pub(crate) fn workspace_path(at: &str) -> Result<Vec<u8>, WorkspaceError> {
     let parts: Vec<&str> = at.split('/').skip(1).collect();
     let plain =
@@ -315,11 +315,11 @@ impl Folder for ArchiveDir {
     }
 }
 
-/// All bytes of an entry, which must be as many as it says; the checksum is compared at its end.
+/// Reads all bytes of an entry, whose number must match; the checksum is verified at the end.
 pub(crate) fn unpack_entry(mut from: impl Read, size: u64) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(size.min(1 << 20) as usize);
     from.by_ref().take(size).read_to_end(&mut out)?;
-    // The checksum is looked at where there is no more.
+    // The checksum is verified when reading past the end.
     let mut more = [0];
     if out.len() as u64 != size || from.read(&mut more)? != 0 {
         return Err(io::Error::other("an entry has another length than it says"));
@@ -327,7 +327,7 @@ pub(crate) fn unpack_entry(mut from: impl Read, size: u64) -> io::Result<Vec<u8>
     Ok(out)
 }
 
-/// The entries as a tree, and those of the host's folder.
+/// Returns the entries as a tree, and those of the host's folder.
 fn entry_tree(
     zip: &mut ZipArchive<ArchiveReader>,
     limits: &ZipLimits,
@@ -403,7 +403,7 @@ fn entry_tree(
     Ok((root, hidden))
 }
 
-/// The name's bytes: as they are if they are UTF-8, in code page 437 otherwise.
+/// Returns the name's bytes: unchanged if they are UTF-8, otherwise decoded from code page 437.
 fn entry_name<R: Read>(entry: &zip::read::ZipFile<'_, R>) -> Result<Vec<u8>, WorkspaceError> {
     let raw = entry.name_raw();
     match std::str::from_utf8(raw) {
@@ -412,7 +412,7 @@ fn entry_name<R: Read>(entry: &zip::read::ZipFile<'_, R>) -> Result<Vec<u8>, Wor
     }
 }
 
-/// The parts of a name, if it is one of something in a folder.
+/// Splits a name into its parts, and checks that it lies inside a folder.
 pub(crate) fn name_parts(name: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
     if name.is_empty() || name.len() > PATH {
         return Err("its name is empty or too long");
@@ -442,7 +442,7 @@ pub(crate) fn name_parts(name: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
     Ok(parts)
 }
 
-/// Puts an entry into the tree, with the directories above it.
+/// Inserts an entry into the tree, together with its parent directories.
 pub(crate) fn insert_entry(
     root: &mut ArchiveNode,
     path: &[Vec<u8>],
@@ -470,7 +470,7 @@ pub(crate) fn insert_entry(
             entries.insert(last.clone(), node);
             Ok(())
         }
-        // Its entry comes after what is in it.
+        // The directory's entry comes after those of its contents.
         (
             Some(ArchiveNode::Dir { mode, time, listed, .. }),
             ArchiveNode::Dir { mode: m, time: t, .. },
@@ -482,7 +482,7 @@ pub(crate) fn insert_entry(
     }
 }
 
-/// A zip's time, which is taken to be UTC.
+/// Returns a zip's time, which is assumed to be UTC, in nanoseconds.
 fn zip_nanoseconds(time: Option<zip::DateTime>) -> u64 {
     let Some(t) = time else { return 0 };
     // Howard Hinnant's `days_from_civil`.

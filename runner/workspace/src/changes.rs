@@ -1,4 +1,4 @@
-//! What a session has made of an overlaid folder: a list, a diff, operations that make the host's folder the same.
+//! A session's changes to an overlaid folder: as a list, as a diff, and as operations that apply them to the host's folder.
 
 use crate::error::WorkspaceError;
 use crate::overlay::{Overlay, OverlayFile, join_path};
@@ -11,32 +11,32 @@ use std::collections::BTreeSet;
 use wasibox_vfs::delta::TreeVersion;
 use wasibox_vfs::{FileView, PathView, ViewDifference, ViewShape};
 
-/// Largest file whose lines are compared.
+/// Maximum size in bytes of a file whose lines are compared.
 const COMPARED: u64 = 1 << 20;
 
-/// A path of which something has changed.
+/// A changed path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkspaceChange {
     pub path: String,
-    /// Bytes before and now of a file, 0 of anything else; none where there is nothing.
+    /// The size in bytes before and after, 0 for anything but a file; `None` if there is no entry.
     pub old: Option<u64>,
     pub new: Option<u64>,
-    /// It is a directory, before or now.
+    /// Whether it is a directory, before or after.
     pub directory: bool,
-    /// Why it cannot be brought to the host, if it cannot.
+    /// The reason why the change cannot be applied to the host, if it cannot.
     pub left_out: Option<String>,
 }
 
 /// Changes as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// As git writes them: unified diffs, sizes of what is no text.
+    /// The text as git writes it: unified diffs, and sizes for files that are not text.
     pub text: Vec<u8>,
-    /// There is more than was asked for.
+    /// Whether the text was cut at the limit.
     pub truncated: bool,
 }
 
-/// What was on the host as the session began.
+/// The host's entry at the time when the session began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OriginalEntry {
     Nothing,
@@ -45,8 +45,8 @@ pub enum OriginalEntry {
     Link(ByteBuf),
 }
 
-/// A step towards making the host's folder what the session's is. Paths are from the folder, without dots. Removals come in an
-/// order in which each directory comes before what is in it, all else likewise.
+/// A step that changes the host's folder towards the session's. Paths are relative to the folder, without dots. In removals and
+/// in all other steps, each directory comes before its contents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
     Remove {
@@ -70,7 +70,7 @@ pub enum Operation {
     },
     Bytes(ByteBuf),
     End,
-    /// Other permission bits.
+    /// A change of permission bits.
     Mode {
         path: ByteBuf,
         mode: u16,
@@ -78,7 +78,7 @@ pub enum Operation {
     },
 }
 
-/// Whether a path is one of those that were chosen, or below one; none is all.
+/// Returns whether a path is one of the chosen ones, or below one; an empty list means all.
 fn is_chosen(path: &[u8], chosen: &[&str]) -> bool {
     chosen.is_empty()
         || chosen.iter().any(|c| {
@@ -96,7 +96,7 @@ fn view_size(seen: &Option<PathView<'_>>) -> Option<u64> {
     seen.as_ref().map(|s| if let ViewShape::File(f) = &s.shape { f.len() } else { 0 })
 }
 
-/// Why something cannot be brought to the host.
+/// Returns the reason why an entry cannot be applied to the host.
 fn find_hindrance(path: &[u8], new: &Option<PathView<'_>>) -> Option<&'static str> {
     match new.as_ref().map(|s| &s.shape) {
         Some(ViewShape::Symlink(target)) if leads_out(split_path(path).0, target) => {
@@ -107,7 +107,7 @@ fn find_hindrance(path: &[u8], new: &Option<PathView<'_>>) -> Option<&'static st
     }
 }
 
-/// What the host had.
+/// Returns the host's original entry.
 pub(crate) fn original_entry(old: &Option<PathView<'_>>) -> OriginalEntry {
     match old.as_ref().map(|s| &s.shape) {
         Some(ViewShape::Dir) => OriginalEntry::Dir,
@@ -126,10 +126,10 @@ pub(crate) fn original_entry(old: &Option<PathView<'_>>) -> OriginalEntry {
 }
 
 impl Overlay {
-    /// Paths that have changed, `most` at most; whether there are more.
+    /// Returns the changed paths, `most` at most, and whether there are more.
     ///
     /// # Errors
-    /// None: all is known.
+    /// None, because everything is known.
     pub fn list_changes(
         &self,
         snapshot: &TreeVersion,
@@ -153,10 +153,11 @@ impl Overlay {
         Ok((out, more))
     }
 
-    /// The changes as text, of `chosen` paths and what is below them (all, if there are none), `most` bytes about.
+    /// Returns the changes as text, for the `chosen` paths and everything below them (all if it is empty), of about `most` bytes
+    /// at most.
     ///
     /// # Errors
-    /// If a file of the session cannot be read. What cannot be read on the host any more is told in the text.
+    /// If a file of the session cannot be read. A file of the host that can no longer be read is mentioned in the text.
     pub fn diff_text(
         &self,
         snapshot: &TreeVersion,
@@ -177,11 +178,11 @@ impl Overlay {
         Ok(out)
     }
 
-    /// The steps that make the host's folder what the session's is, as far as they are `chosen`, with all bytes: `most` at
-    /// most. Paths that cannot be brought to the host are told.
+    /// Emits the steps that apply the `chosen` changes to the host's folder, with at most `most` bytes in total. Returns the
+    /// paths that cannot be applied.
     ///
     /// # Errors
-    /// If a file cannot be read, past `most`, what `each` says first.
+    /// If a file cannot be read, beyond `most`, or the first error of `each`.
     pub fn emit_operations(
         &self,
         snapshot: &TreeVersion,
@@ -201,7 +202,7 @@ impl Overlay {
                 left_out.push((lossy_path(path), why));
                 return Ok(());
             }
-            // Directories that were not chosen, but are needed.
+            // Parent directories that were not chosen, but are needed.
             let mut above = Vec::new();
             for part in split_path(path).0.split(|b| *b == b'/').filter(|p| !p.is_empty()) {
                 above = join_path(&above, part);
@@ -260,7 +261,7 @@ impl Overlay {
     }
 }
 
-/// The text of a file that is small enough; what it is in words otherwise.
+/// Returns the text of a file, or a description if it is too large.
 fn file_text(file: &FileView<'_>) -> Result<Vec<u8>, String> {
     if file.len() > COMPARED {
         return Err(format!("{} bytes", file.len()));
@@ -280,7 +281,7 @@ fn file_text(file: &FileView<'_>) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// A name in a diff's heads: quoted if a line feed or the like is in it, as git does.
+/// Returns a name for the headers of a diff: quoted, as by git, if it contains a line feed or the like.
 fn quote_name(prefix: &str, path: &[u8]) -> String {
     let text = format!("{prefix}{}", lossy_path(path));
     if text.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
@@ -300,7 +301,7 @@ fn quote_name(prefix: &str, path: &[u8]) -> String {
     text
 }
 
-/// A change as git writes it.
+/// Writes a change in git's format.
 fn describe_change(
     path: &[u8],
     d: &ViewDifference<'_>,
@@ -312,7 +313,7 @@ fn describe_change(
         ViewShape::Symlink(_) => "120000".to_owned(),
         _ => format!("040{:03o}", s.stat.mode & 0o777),
     };
-    // Directories by themselves have no place in a diff; what is in them tells of them.
+    // A directory itself does not appear in a diff; its contents imply it.
     let plain = |s: &Option<PathView<'_>>| {
         matches!(s, None | Some(PathView { shape: ViewShape::Dir | ViewShape::Other, .. }))
     };
@@ -352,7 +353,7 @@ fn describe_change(
         if new.is_some() { &*b } else { "/dev/null" },
     );
     match (side(old), side(new)) {
-        // Written over with what was there.
+        // The file was overwritten with the same content.
         (Ok(before), Ok(after)) if before == after && out.len() == head => out.truncate(start),
         (Ok(before), Ok(after)) => {
             out.extend(wasibox_files::unified_diff(&before, &after, names, 3))

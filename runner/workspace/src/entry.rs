@@ -1,8 +1,8 @@
-//! The bytes of a zip's entry: unpacked when the file is opened, kept within bounds.
+//! The bytes of a zip's entry: unpacked when the file is opened, and kept within bounds.
 //!
-//! What is unpacked is reserved from the session's budget. If there is no room, or much is kept already, entries that were
-//! unpacked longest ago are dropped: they are unpacked again when they are read. What is open for writing stays, so that
-//! a write does not wait.
+//! Unpacked bytes are reserved from the session's budget. If there is no room, or too much is kept already, the entries that were
+//! unpacked first are dropped; they are unpacked again when they are read. Entries that are open for writing stay, so that a
+//! write does not have to wait.
 
 use crate::archive::{Archive, unpack_entry};
 use std::collections::VecDeque;
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use wasibox_vfs::budget::Reservation;
 use wasibox_vfs::{Budget, Errno, LazyBytes};
 
-/// Bytes that are kept of what nobody writes to.
+/// Maximum bytes that are kept of entries not open for writing.
 const KEPT: u64 = 128 << 20;
 
-/// Which entries are unpacked, the oldest first.
+/// The unpacked entries, the oldest first.
 #[derive(Default)]
 pub(crate) struct Cache(Mutex<EntryCache>);
 
@@ -28,7 +28,7 @@ impl Cache {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Drops the bytes of the oldest entry but `not`; false if there is none.
+    /// Drops the bytes of the oldest entry except `not`; returns false if there is none.
     fn drop_one(&self, not: &ZipMember) -> bool {
         loop {
             let Some((entry, size)) = ({
@@ -43,7 +43,7 @@ impl Cache {
             };
             let Some(entry) = entry.upgrade() else { continue };
             if std::ptr::eq(&*entry, not) {
-                // It is the only one, or is met again behind the others.
+                // It is the only one, or will come up again after the others.
                 let mut loaded = self.lock();
                 let only = loaded.entries.is_empty();
                 loaded.entries.push_back((Arc::downgrade(&entry), size));
@@ -53,7 +53,7 @@ impl Cache {
                 }
                 continue;
             }
-            // Whoever holds it is unpacking or reading it now.
+            // If the lock is taken, another thread is unpacking or reading the entry now.
             if let Ok(mut state) = entry.state.try_lock()
                 && !state.stays
             {
@@ -64,7 +64,7 @@ impl Cache {
     }
 }
 
-/// What is known of an entry's bytes.
+/// The state of an entry's bytes.
 #[derive(Default)]
 struct EntryState {
     bytes: Option<Arc<(Vec<u8>, Reservation)>>,
@@ -76,7 +76,7 @@ pub(crate) struct ZipMember {
     pub archive: Arc<Archive>,
     pub index: usize,
     size: u64,
-    /// As the session began.
+    /// The mode when the session began.
     pub mode: u16,
     pub time: u64,
     state: Mutex<EntryState>,
@@ -85,7 +85,7 @@ pub(crate) struct ZipMember {
 }
 
 impl ZipMember {
-    /// The file of that number in the archive, with its size in bytes, its permission bits and its time of modification.
+    /// Makes the file with that number in the archive, with its size in bytes, its permission bits and its modification time.
     pub fn new(
         archive: Arc<Archive>,
         index: usize,
@@ -105,7 +105,7 @@ impl ZipMember {
         })
     }
 
-    /// The bytes, unpacked now if they are not.
+    /// Returns the bytes, and unpacks them if necessary.
     fn unpack_bytes(&self, stays: bool) -> Result<Arc<(Vec<u8>, Reservation)>, Errno> {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         state.stays |= stays;
@@ -122,7 +122,7 @@ impl ZipMember {
                 None => return Err(Errno::NOMEM),
             }
         };
-        // Of the zip only the entry's own bytes are read: a clone shares its directory.
+        // A clone shares the directory, so only the entry's own bytes are read from the zip.
         let mut zip = self.archive.zip.clone();
         let entry = zip.by_index(self.index).map_err(|_| Errno::IO)?;
         let bytes = unpack_entry(entry, self.size).map_err(|_| Errno::IO)?;

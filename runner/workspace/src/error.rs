@@ -1,14 +1,14 @@
-//! What goes wrong with workspaces.
+//! The errors of workspaces.
 
 use std::path::PathBuf;
 use wasibox_vfs::{Errno, MountError};
 
-/// Why a workspace cannot be had or kept.
+/// The reason why a workspace cannot be opened or saved.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
-    /// It is none, or is damaged.
+    /// It is not a workspace, or is damaged.
     #[error("not a zip that can be read: {0}")]
     Malformed(String),
     #[error("the zip's entry '{name}' is refused: {why}")]
@@ -30,7 +30,7 @@ pub enum WorkspaceError {
     Host { path: String, errno: Errno },
     #[error("cannot write the zip: {0}")]
     Write(String),
-    /// Operations that no session of ours tells.
+    /// Operations that none of our sessions emits.
     #[error("operations that make no sense: {0}")]
     Operations(&'static str),
 }

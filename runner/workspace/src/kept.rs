@@ -1,12 +1,12 @@
-//! What a zip keeps of what its first session began with, so that the zip alone carries a history.
+//! The original files that a zip keeps: those with which its first session began, so that the zip alone carries a history.
 //!
-//! What a session has changed, as data (`wasibox_vfs::delta`), names the files that it began with. A zip that was saved has
-//! not all of them any more. So, if that is wanted, they are kept in the host's folder: a list of all, and the packed data of
-//! those that are not in the zip at their places as they were. A later session begins with the same
-//! files, takes up the changes, and can go back to any state before.
+//! A session's changes, as data (`wasibox_vfs::delta`), refer to the files that it began with. A zip that was saved no longer
+//! contains all of them. So, if requested, they are kept in the host's folder: a list of all, and the packed data of those that
+//! are not at their original places in the zip. A later session begins with the same files, applies the changes, and can return
+//! to any earlier state.
 //!
-//! The list is believed only while what the zip shows is what was written with it: another program may have changed it. A
-//! list that is damaged is as none.
+//! The list is trusted only while the zip's visible files are those that were written with it, because another program may have
+//! changed the zip. A damaged list counts as missing.
 
 use crate::archive::{
     Archive, ArchiveNode, ArchiveReader, HIDDEN, ZipLimits, insert_entry, name_parts, unpack_entry,
@@ -21,34 +21,34 @@ use std::io::{Seek, Write};
 use zip::ZipArchive;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-/// The list, and the beginning of the names of kept entries.
+/// The name of the list, and the prefix of the names of kept entries.
 const LIST: &str = "base.list";
 const ENTRY: &str = "base-";
-/// Largest list.
+/// Maximum size in bytes of the list.
 const LIST_BYTES: u64 = 128 << 20;
 
-/// Whether a saved zip keeps what the session began with.
+/// Whether a saved zip keeps the files that the session began with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepBase {
-    /// No: a later session begins with what the zip has then.
+    /// Not kept: a later session begins with the zip's files at that time.
     No,
-    /// What [`Archive::base_folder`] gives: the session began with that.
+    /// The session began with [`Archive::base_folder`].
     Present,
-    /// What [`Archive::original_folder`] gives: the session began with that.
+    /// The session began with [`Archive::original_folder`].
     Original,
 }
 
-/// Whether a name in the host's folder is one of those that are written here.
+/// Returns whether a name in the host's folder is reserved for the files written here.
 pub(crate) fn is_reserved(name: &[u8]) -> bool {
     name == LIST.as_bytes() || name.starts_with(ENTRY.as_bytes())
 }
 
-/// Something that the first session began with.
+/// An entry with which the first session began.
 #[derive(Serialize, Deserialize)]
 enum KeptOriginal {
     Dir,
     Link(ByteBuf),
-    /// A file; it is kept, or else at its place.
+    /// A file, which is kept, or still at its place.
     File {
         kept: bool,
     },
@@ -64,19 +64,20 @@ struct KeptItem {
 
 #[derive(Default, Serialize, Deserialize)]
 struct KeptList {
-    /// What the zip shows: files and links.
+    /// The fingerprint of the zip's visible files and links.
     shown: u64,
     items: Vec<KeptItem>,
 }
 
-/// FNV-1a, which is for accidents, not for enemies: whoever can write the zip can write the list.
+/// Updates an FNV-1a hash. It protects against accidents, not against attackers, who could change the list as well if they can
+/// change the zip.
 fn mix_hash(hash: &mut u64, bytes: &[u8]) {
     for b in bytes {
         *hash = (*hash ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3);
     }
 }
 
-/// A name's part of what a zip shows; the parts are added up.
+/// Returns the share of one name in the fingerprint of a zip; the shares are added.
 fn name_fingerprint(path: &[u8], crc: u32, size: u64, mode: u16) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;
     mix_hash(&mut hash, path);
@@ -87,29 +88,29 @@ fn name_fingerprint(path: &[u8], crc: u32, size: u64, mode: u16) -> u64 {
     hash
 }
 
-/// Takes note of what is written, and writes what is to be kept.
+/// A recorder of what is written, which then writes the files to keep.
 #[derive(Default)]
 pub(crate) struct Keeper {
     shown: u64,
-    /// Paths at which entries were copied, with the entries' numbers.
+    /// Paths to which entries were copied, with the entries' numbers.
     copied: BTreeSet<(Vec<u8>, usize)>,
 }
 
 impl Keeper {
-    /// A file was written to the zip.
+    /// Records a file that was written to the zip.
     pub fn note_written(&mut self, path: &[u8], crc: u32, size: u64, mode: u16) {
         self.shown = self.shown.wrapping_add(name_fingerprint(path, crc, size, mode));
     }
 
-    /// An entry of the archive was copied to that path.
+    /// Records an entry of the archive that was copied to that path.
     pub fn note_copied(&mut self, path: &[u8], index: usize) {
         self.copied.insert((path.to_vec(), index));
     }
 
-    /// Writes what is to be kept of the archive.
+    /// Writes the files of the archive that are to be kept.
     ///
     /// # Errors
-    /// If the zip has not kept what `keep` asks for, or cannot be written.
+    /// If the zip does not have the files that `keep` requests, or cannot be written.
     pub fn write<W: Write + Seek>(
         self,
         archive: &Archive,
@@ -157,10 +158,10 @@ impl Keeper {
     }
 }
 
-/// What the first session began with, if the zip has kept it and shows what was written with that.
+/// Returns the files with which the first session began, if the zip has kept them and its visible files are unchanged.
 ///
 /// # Errors
-/// A list that makes no sense.
+/// If the list makes no sense.
 pub(crate) fn original_entries(
     zip: &ZipArchive<ArchiveReader>,
     root: &ArchiveNode,
@@ -226,7 +227,7 @@ pub(crate) fn original_entries(
     Ok(out)
 }
 
-/// The fingerprint of what a zip shows.
+/// Returns the fingerprint of a zip's visible files.
 fn zip_fingerprint(
     zip: &mut ZipArchive<ArchiveReader>,
     root: &ArchiveNode,

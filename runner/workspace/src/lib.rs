@@ -1,31 +1,30 @@
-//! Workspaces: folders of a session that are a zip, or a folder of the host that is not to be changed.
+//! Workspaces: folders of a session that show a zip, or a folder of the host that must not be changed.
 //!
-//! Both are the *base* of a folder in the session's tree ([`wasibox_vfs::BaseFile`]): what is in them is listed and
-//! fetched when a guest looks, what a guest changes stays in the session as all its files do. So quota, history,
-//! undo and snapshots treat them like the image's files.
+//! Both are the *base* of a folder in the session's tree ([`wasibox_vfs::BaseFile`]): their contents are listed and read when a
+//! guest accesses them, and a guest's changes stay in the session like all its files. So quota, history, undo and snapshots treat
+//! them like the image's files.
 //!
-//! | what | file |
+//! | topic | file |
 //! |---|---|
-//! | a zip that is read: checks, names, the tree of its entries | `archive` |
+//! | reading a zip: checks, names, the tree of its entries | `archive` |
 //! | the bytes of an entry, kept within the session's memory | `entry` |
-//! | the zip that the folder is now | `write` |
-//! | what a zip keeps of what the first session began with | `kept` |
-//! | a file replaced at once: temporary file, flush, rename | `target` |
+//! | writing the folder's current state as a zip | `write` |
+//! | the original files of the first session, kept in a zip | `kept` |
+//! | replacing a file at once: temporary file, flush, rename | `target` |
 //! | the three together, for one process | `zipped` |
 //! | a folder of the host beneath the session's changes | `overlay` |
-//! | what the session has changed: as a diff, as operations | `changes` |
-//! | carrying operations out on the host | `applier` |
+//! | the session's changes: as a diff, as operations | `changes` |
+//! | applying operations on the host | `applier` |
 //!
-//! # Who does what
-//! [`Archive`] and [`Overlay`] go where the session's tree is, a jailed process perhaps: they only read. [`ReplacementFile`] and
-//! [`Applier`] write, and go where that is allowed, the parent. What goes between them, the bytes of a zip and
-//! [`Operation`]s, is checked as what comes from a guest.
+//! # Division of work
+//! [`Archive`] and [`Overlay`] are used where the session's tree is, possibly in a jailed process: they only read.
+//! [`ReplacementFile`] and [`Applier`] write, and are used where that is allowed, in the parent. The data between them, the bytes
+//! of a zip and [`Operation`]s, is checked like data from a guest.
 //!
 //! # Invariants
-//! - A zip is refused as a whole before anything of it is seen, if names, sizes or places of its entries
-//!   are not what they should be.
-//! - A zip that is saved is whole at every moment, and the folder `.wasibox` in it is the host's: guests do not see it.
-//! - Nothing is written outside of the folder that an [`Applier`] was made for: all goes down from its descriptor as in
+//! - A zip is refused as a whole, before any of it becomes visible, if the names, sizes or offsets of its entries are invalid.
+//! - A saved zip is complete at every moment, and its folder `.wasibox` belongs to the host: guests do not see it.
+//! - Nothing is written outside the folder that an [`Applier`] was made for: all paths are resolved from its descriptor as in
 //!   mounts, and links that lead out are not made.
 //! - Memory is bounded by the limits and by the session's budget.
 //!
@@ -54,8 +53,8 @@ pub use target::{FileLock, ReplacementFile};
 pub use write::ZipReport;
 pub use zipped::ZipWorkspace;
 
-/// Whether a symbolic link in the directory `dir` of a folder leads out of the folder: by an absolute path, or up beyond
-/// its top.
+/// Returns whether a symbolic link in the directory `dir` of a folder leads out of the folder: by an absolute path, or upwards
+/// beyond its top.
 fn leads_out(dir: &[u8], target: &[u8]) -> bool {
     if target.starts_with(b"/") {
         return true;
@@ -74,7 +73,7 @@ fn leads_out(dir: &[u8], target: &[u8]) -> bool {
     false
 }
 
-/// The directory of a path, and the name in it.
+/// Splits a path into its directory and its name.
 fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|b| *b == b'/') {
         Some(cut) => (&path[..cut], &path[cut + 1..]),
@@ -82,7 +81,7 @@ fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// A path in messages.
+/// Returns a path for messages.
 fn lossy_path(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }

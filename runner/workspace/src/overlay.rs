@@ -1,7 +1,7 @@
-//! A folder of the host beneath the session's changes: read as a guest looks, never written.
+//! A folder of the host beneath the session's changes: read when a guest accesses it, never written.
 //!
-//! A file is the one that was listed, or it cannot be read (ESTALE): what another program changes on the host meanwhile is
-//! not mixed with what the session has made of it.
+//! A file must be the same one that was listed, otherwise reading it fails (ESTALE): changes that another program makes on the
+//! host are not mixed with the session's.
 
 use crate::applier::errno_words;
 use crate::changes::{self, OriginalEntry};
@@ -19,7 +19,7 @@ use wasibox_vfs::{
     OpenFlags, ProtectedPaths, Stat,
 };
 
-/// Paths that are told as not read.
+/// Maximum number of unreadable paths that are reported.
 const PROBLEMS: usize = 100;
 
 /// A folder of the host for a folder of a session.
@@ -30,7 +30,7 @@ pub struct Overlay {
     problems: Arc<Mutex<Vec<(String, Errno)>>>,
 }
 
-/// The folder's mount, as host mounts are opened.
+/// Opens the folder as host mounts are opened.
 pub(crate) fn mount_folder(
     dir: &Path,
     writable: bool,
@@ -47,11 +47,11 @@ pub(crate) fn mount_folder(
 }
 
 impl Overlay {
-    /// Opens the folder `dir` of the host for the folder `at` of a session, such as `/work`. What is `protected` is not
-    /// shown, as in mounts.
+    /// Opens the host's folder `dir` for the folder `at` of a session, for example `/work`. `protected` paths are not shown, as
+    /// in mounts.
     ///
     /// # Errors
-    /// If it is no folder that may be mounted.
+    /// If it is not a folder that may be mounted.
     pub fn open(
         dir: &Path,
         at: &str,
@@ -62,7 +62,7 @@ impl Overlay {
         Ok(Overlay { mount, at: at.to_owned(), problems: Arc::default() })
     }
 
-    /// The folder, for [`wasibox_vfs::Vfs::new`].
+    /// Returns the folder for [`wasibox_vfs::Vfs::new`].
     ///
     /// # Errors
     /// If the host's folder is gone.
@@ -74,29 +74,29 @@ impl Overlay {
         let dir = OverlayDir { overlay: self.clone(), rel: Vec::new() };
         Ok(BaseFile {
             path: self.at.clone().into_bytes(),
-            // What a session may do in its own layer is not the host's business.
+            // The host's bits do not restrict a session in its own layer.
             mode: stat.mode | 0o700,
             time: stat.mtime,
             kind: BaseKind::Dir(Arc::new(dir)),
         })
     }
 
-    /// What the host had at a path of the folder as the session began.
+    /// Returns the host's entry at a path of the folder at the time when the session began.
     pub fn original_at(&self, snapshot: &TreeVersion, path: &[u8]) -> OriginalEntry {
         changes::original_entry(&snapshot.original_view(&join_path(self.guest_path(), path)))
     }
 
-    /// Why the host does not have at a path what it had, if so.
+    /// Returns the reason why the host's entry at a path is no longer the original one, if it is not.
     pub fn changed_since(&self, path: &[u8], was: &OriginalEntry) -> Option<&'static str> {
         is_still(&self.mount, path, was).err()
     }
 
-    /// Where it is in the session.
+    /// Returns the folder's path in the session.
     pub(crate) fn guest_path(&self) -> &[u8] {
         self.at.as_bytes()
     }
 
-    /// Paths of the host that could not be listed, and why.
+    /// Returns the paths of the host that could not be listed, with the errors.
     pub fn listing_problems(&self) -> Vec<(String, Errno)> {
         self.problems.lock().unwrap_or_else(|e| e.into_inner()).clone()
     }
@@ -109,7 +109,7 @@ impl Overlay {
     }
 }
 
-/// Whether the host has at a path what it had; why not.
+/// Checks that the host's entry at a path is the original one; the error is the reason why not.
 pub(crate) fn is_still(
     mount: &HostMount,
     path: &[u8],
@@ -140,7 +140,7 @@ pub(crate) fn is_still(
     }
 }
 
-/// `dir/name`.
+/// Returns `dir/name`.
 pub(crate) fn join_path(dir: &[u8], name: &[u8]) -> Vec<u8> {
     if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() }
 }
@@ -156,7 +156,7 @@ impl Folder for OverlayDir {
         let mount = &self.overlay.mount;
         let listed = match mount.list(&self.rel) {
             Ok(listed) => listed,
-            // The host's affair: the session sees an empty directory, and whoever asks is told.
+            // The session sees an empty directory, and the error is reported to the host.
             Err(e) => {
                 self.overlay.note_problem(&self.rel, e);
                 return Ok(Vec::new());
@@ -187,7 +187,7 @@ impl Folder for OverlayDir {
                         continue;
                     }
                 },
-                // A pipe or a device would act on the host.
+                // A pipe or a device would affect the host.
                 _ => continue,
             };
             out.push(FolderEntry { name, mode: stat.mode & 0o777, time: stat.mtime, kind });
@@ -201,12 +201,12 @@ pub(crate) struct OverlayFile {
     mount: Arc<HostMount>,
     rel: Vec<u8>,
     pub stat: Stat,
-    /// All its bytes, once it was opened to be written to: a write does not wait for the host.
+    /// All its bytes, once it was opened for writing, so that a write does not wait for the host.
     kept: Mutex<Option<(Vec<u8>, Reservation)>>,
 }
 
 impl OverlayFile {
-    /// The file, if it is the one that was listed.
+    /// Opens the file, if it is the one that was listed.
     fn open_listed(&self) -> Result<File, Errno> {
         let read = OpenFlags { read: true, ..OpenFlags::default() };
         let fd = self.mount.open_existing(&self.rel, read)?;

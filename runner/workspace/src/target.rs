@@ -1,4 +1,4 @@
-//! A file that is replaced at once: the new one is written beside it, flushed, checked, and takes its name.
+//! Replaces a file at once: the new one is written beside it, flushed, checked, and renamed.
 
 use crate::archive::{Archive, ZipLimits};
 use crate::error::WorkspaceError;
@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// By what one knows that a file is the one that was read.
+/// The identity of a file that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     dev: u64,
@@ -20,17 +20,17 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// What tells whether a file is the one that it was.
+    /// Returns the stamp that identifies a file and its version.
     pub fn from_metadata(file: &std::fs::Metadata) -> Stamp {
         let changed = (file.mtime(), file.mtime_nsec());
         Stamp { dev: file.dev(), ino: file.ino(), len: file.len(), changed }
     }
 }
 
-/// A file that is held against other sessions.
+/// A file that is locked against other sessions.
 ///
-/// The lock is given back, not only closed: a process that another thread starts meanwhile has a copy of the descriptor
-/// until it runs its program, and the lock would last as long.
+/// The lock is released explicitly instead of only by closing the file, because a process that another thread starts meanwhile
+/// has a copy of the descriptor until it executes its program, and would hold the lock for as long.
 #[derive(Debug)]
 pub struct FileLock(File);
 
@@ -58,12 +58,12 @@ impl Deref for FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // Where there are no locks there is nothing to give back.
+        // A failure is ignored, because without locks there is nothing to release.
         let _ = self.0.unlock();
     }
 }
 
-/// A new file beside the one that it will replace. It is gone if it is not put in its place.
+/// A new file beside the one that it will replace. It is removed unless it is put in place.
 #[derive(Debug)]
 pub struct ReplacementFile {
     path: PathBuf,
@@ -72,7 +72,7 @@ pub struct ReplacementFile {
 }
 
 impl ReplacementFile {
-    /// Begins a new file for `path`, which need not be there; symbolic links are not followed.
+    /// Begins a new file for `path`, which need not exist; symbolic links are not followed.
     ///
     /// # Errors
     /// If its folder cannot be written.
@@ -108,16 +108,16 @@ impl ReplacementFile {
         self.file.as_ref().ok_or_else(|| io::Error::other("the file is in its place already"))
     }
 
-    /// Puts the file in its place, if it is a zip within the limits; the bits are those of the file that it replaces, or
-    /// `bits`. Once this returns it is on the disk.
+    /// Puts the file in place, if it is a zip within the limits. Its permission bits are those of the file that it replaces, or
+    /// `bits`. The file is on the disk when this returns.
     ///
     /// # Errors
-    /// If it is no good zip, or cannot be written; then the old file is as it was.
+    /// If it is not a valid zip, or cannot be written; the old file is then unchanged.
     pub fn put_in_place(self, limits: &ZipLimits, bits: u32) -> Result<FileLock, WorkspaceError> {
         self.commit_over(limits, bits, None)
     }
 
-    /// [`Target::commit`] over what must still have that stamp.
+    /// Does [`ReplacementFile::put_in_place`], if the replaced file still has that stamp.
     pub(crate) fn commit_over(
         mut self,
         limits: &ZipLimits,
@@ -147,7 +147,7 @@ impl ReplacementFile {
     }
 }
 
-/// The folder that a path is in.
+/// Returns the folder that contains a path.
 fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir,
@@ -185,7 +185,7 @@ impl Drop for ReplacementFile {
     }
 }
 
-/// An empty zip.
+/// Creates an empty zip.
 pub(crate) fn create_empty(path: &Path, limits: &ZipLimits) -> Result<FileLock, WorkspaceError> {
     let mut target = ReplacementFile::begin(path)?;
     let end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
@@ -193,14 +193,14 @@ pub(crate) fn create_empty(path: &Path, limits: &ZipLimits) -> Result<FileLock, 
     target.put_in_place(limits, 0o644)
 }
 
-/// Opens a zip by the path that the user has named, links in it followed.
+/// Opens a zip by the user's path; links in it are followed.
 pub(crate) fn open_zip(
     path: &Path,
     limits: &ZipLimits,
 ) -> Result<(PathBuf, FileLock, Arc<Archive>), WorkspaceError> {
     let wrong = WorkspaceError::io(path);
     let path = std::fs::canonicalize(path).map_err(&wrong)?;
-    // Not waiting where it is a named pipe.
+    // Non-blocking, in case it is a named pipe.
     let mut how = OpenOptions::new();
     how.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
     let file = how.open(&path).map_err(&wrong)?;

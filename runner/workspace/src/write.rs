@@ -1,7 +1,7 @@
-//! The zip that a folder of the session is now.
+//! Writes the current state of the session's folder as a zip.
 //!
-//! What the session has not changed is copied as it is packed. All else is deflated anew. Names are UTF-8; what has
-//! others is left out and told, as is what a zip has no words for.
+//! Files that the session has not changed are copied in packed form. All others are deflated. Names are UTF-8; files with other
+//! names are left out and reported, as are kinds of files that a zip cannot represent.
 
 use crate::archive::{Archive, HIDDEN, workspace_path};
 use crate::entry::ZipMember;
@@ -16,16 +16,16 @@ use wasibox_vfs::{FileView, PathView, ViewShape};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-/// Bytes that are read at once.
+/// Number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
 
-/// What was written.
+/// A report of what was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZipReport {
-    /// Files, and how many of them were copied as they were packed.
+    /// The number of files, and of those that were copied in packed form.
     pub files: u64,
     pub copied: u64,
-    /// Paths that were left out, and why.
+    /// Paths that were left out, with the reason.
     pub left_out: Vec<(String, &'static str)>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn write_error(e: impl std::fmt::Display) -> WorkspaceError {
     WorkspaceError::Write(e.to_string())
 }
 
-/// A zip's time of nanoseconds since the epoch: in UTC, from 1980 on, even seconds.
+/// Converts nanoseconds since the epoch to a zip's time: in UTC, from 1980 on, even seconds.
 fn dos_time(time: u64) -> zip::DateTime {
     let seconds = time / 1_000_000_000;
     // Howard Hinnant's `civil_from_days`, for days since the epoch.
@@ -60,8 +60,8 @@ fn file_options(seen: &PathView<'_>) -> SimpleFileOptions {
 }
 
 impl Archive {
-    /// Writes the folder at `at` of a session that began with this zip, to where one can seek. `hidden` are files of the
-    /// host's folder, by name; others that the zip has are kept.
+    /// Writes the folder at `at` of a session that began with this zip to a seekable target. `hidden` are files of the host's
+    /// folder, by name; the zip's other ones are kept.
     ///
     /// # Errors
     /// If a file cannot be read or `to` cannot be written.
@@ -76,7 +76,7 @@ impl Archive {
         self.write_with(snapshot, at, hidden, keep, ZipWriter::new(to))
     }
 
-    /// The same to where one cannot seek, such as a socket to another process.
+    /// Writes the zip to a target that cannot seek, for example a socket to another process.
     ///
     /// # Errors
     /// As [`Archive::write`].
@@ -188,7 +188,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Copies an entry of this zip as it is packed, if that is what the file still is: its number and checksum.
+    /// Copies an entry of this zip in packed form, if the file is still that entry, and returns its number and checksum.
     fn copy_entry<W: Write + Seek>(
         self: &Arc<Self>,
         name: &str,
@@ -223,7 +223,7 @@ impl Archive {
     }
 }
 
-/// Packs a file; its checksum.
+/// Packs a file, and returns its checksum.
 fn pack_file<W: Write + Seek>(
     name: &str,
     seen: &PathView<'_>,

@@ -1,4 +1,4 @@
-//! A zip as a workspace, for one process: read, and saved after each call that has changed it.
+//! A zip as a workspace in one process: it is read, and saved after each call that has changed it.
 
 use crate::archive::{Archive, ZipLimits};
 use crate::error::WorkspaceError;
@@ -16,15 +16,16 @@ pub struct ZipWorkspace {
     path: PathBuf,
     at: String,
     archive: Arc<Archive>,
-    /// The file that is in its place now, held against other sessions, and its stamp.
+    /// The file that is in place now, locked against other sessions, and its stamp.
     now: Mutex<(FileLock, Stamp)>,
 }
 
 impl ZipWorkspace {
-    /// Opens the zip at `path` for the folder `at`, such as `/work`; makes an empty one with `create` if there is none.
+    /// Opens the zip at `path` for the folder `at`, for example `/work`; with `create` an empty one is created if it does not
+    /// exist.
     ///
     /// # Errors
-    /// If it is no good zip, cannot be read, or another session has it.
+    /// If it is not a valid zip, cannot be read, or is in use by another session.
     pub fn open(
         path: &Path,
         at: &str,
@@ -40,7 +41,7 @@ impl ZipWorkspace {
         Ok(ZipWorkspace { path, at: at.to_owned(), archive, now: Mutex::new((file, stamp)) })
     }
 
-    /// The folder, for [`Vfs::new`].
+    /// Returns the folder for [`Vfs::new`].
     ///
     /// # Errors
     /// None, once it is open.
@@ -48,7 +49,7 @@ impl ZipWorkspace {
         self.archive.base_folder(&self.at)
     }
 
-    /// The folder as the first session began with it: see [`Archive::original_folder`].
+    /// Returns the folder with which the first session began: see [`Archive::original_folder`].
     ///
     /// # Errors
     /// None, once it is open.
@@ -56,17 +57,17 @@ impl ZipWorkspace {
         self.archive.original_folder(&self.at)
     }
 
-    /// The zip as the session began.
+    /// Returns the zip as it was when the session began.
     pub fn archive(&self) -> &Arc<Archive> {
         &self.archive
     }
 
-    /// Where the zip is.
+    /// Returns the zip's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file of the host's folder in the zip, as the session began.
+    /// Returns a file of the host's folder in the zip, as it was when the session began.
     ///
     /// # Errors
     /// If it is larger than `most` or damaged.
@@ -74,10 +75,10 @@ impl ZipWorkspace {
         self.archive.hidden_file(name, most)
     }
 
-    /// Replaces the zip by what the folder is now. Once this returns it is on the disk.
+    /// Replaces the zip by the folder's current state. It is on the disk when this returns.
     ///
     /// # Errors
-    /// If it cannot be written, or another program has changed it; then it is as it was.
+    /// If it cannot be written, or another program has changed it; the zip is then unchanged.
     pub fn save(
         &self,
         vfs: &Vfs,
@@ -87,7 +88,7 @@ impl ZipWorkspace {
         self.save_snapshot(&vfs.tree_version(), hidden, keep)
     }
 
-    /// [`ZipWorkspace::save`] of files as they were at some time.
+    /// Does [`ZipWorkspace::save`] for an earlier state of the files.
     ///
     /// # Errors
     /// As there.
