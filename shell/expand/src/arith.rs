@@ -1,10 +1,11 @@
 //! Arithmetic (bash manual 6.5): `$((...))`, `((...))`, `let`, subscripts, offsets, `declare -i`.
 //!
-//! bash expands all of an expression, then evaluates what it has got. So do we, but without making
-//! a text where that changes nothing: the parser made a tree with the command, whose operands are
-//! the expansions (`operand`), and `tree` walks it once they are expanded and are plain numbers.
-//! Otherwise, and for values of variables (`x='y+1'`), the same parser makes a tree of a text;
-//! `text` puts it together. `variable` reads and writes what an expression names.
+//! bash expands all of an expression, then evaluates the resulting text. This crate does the same,
+//! but without making a text where that changes nothing: the parser made a tree with the command,
+//! whose operands are the expansions (`operand`), and `tree` walks it once they are expanded and
+//! are plain numbers. Otherwise, and for values of variables (`x='y+1'`), the same parser makes a
+//! tree of a text, which `text` puts together. `variable` reads and writes the variables that an
+//! expression names.
 //!
 //! Numbers wrap at 64 bits. Recursion through variables stops at bash's depth of 1024.
 
@@ -25,7 +26,7 @@ pub use sh_syntax::arith::closing_bracket;
 pub use text::{expand_operand, expand_text, has_subscript};
 
 /// How deep variables may refer to variables (`x=y y=z ...`), as in bash, which counts the
-/// expression itself, too. The native stack is watched besides.
+/// expression itself, too. The native stack is checked separately.
 const MAX_RECURSION: u32 = 1023;
 
 /// Evaluates an expression of the source.
@@ -64,7 +65,7 @@ fn is_expansion(part: &WordPart) -> bool {
     }
 }
 
-/// Why the tree of an expression could not be evaluated, with the expression's text.
+/// Returns the error of a tree that could not be evaluated, with the expression's text.
 #[cold]
 fn tree_failed(
     fail: tree::ArithFailure,

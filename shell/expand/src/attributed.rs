@@ -1,6 +1,6 @@
-//! Attributed text: what the first phase makes of a word, with what the later ones have to know of each character.
+//! Attributed text: the result of the first phase for a word, with the properties of each character that the later phases need.
 //!
-//! Characters of one kind stand in runs. An empty quoted run counts: it is why `""` is a field.
+//! Characters of one kind form runs. An empty quoted run counts, because it makes `""` a field.
 
 use std::rc::Rc;
 
@@ -35,14 +35,14 @@ pub(crate) struct AttributedText {
 }
 
 impl AttributedText {
-    /// A whole text of one origin.
+    /// Returns a whole text of one origin.
     pub(crate) fn with_origin(bytes: Vec<u8>, origin: CharOrigin) -> AttributedText {
         let mut text = AttributedText::default();
         text.push_owned(bytes, origin);
         text
     }
 
-    /// Nothing was added, not even an empty quoted text.
+    /// Returns whether nothing was added, not even an empty quoted text.
     pub(crate) fn is_absent(&self) -> bool {
         self.shared.is_none() && self.runs.is_empty()
     }
@@ -94,7 +94,7 @@ impl AttributedText {
         }
     }
 
-    /// The runs in order.
+    /// Returns the runs in order.
     pub(crate) fn runs(&self) -> impl Iterator<Item = (&[u8], CharOrigin)> {
         let shared = self.shared.iter().map(|text| (text.as_slice(), CharOrigin::Quoted));
         let starts = std::iter::once(0).chain(self.runs.iter().map(|run| run.end));
@@ -103,7 +103,7 @@ impl AttributedText {
         )
     }
 
-    /// As a field that is not split: all that is left of a character's origin is whether it is quoted.
+    /// Returns the text as a field that is not split: the only property left of a character's origin is whether it is quoted.
     pub(crate) fn into_field(self) -> SplitField {
         if let Some(text) = self.shared {
             return SplitField::Shared(text);
@@ -120,8 +120,8 @@ impl AttributedText {
     }
 }
 
-/// What a word expands to before it is split: the texts between the boundaries that `"$@"` and its like bring in.
-/// None at all if nothing was added.
+/// The expansion of a word before it is split: the texts between the boundaries that `"$@"` and similar expansions produce.
+/// Without any text if nothing was added.
 #[derive(Debug, Default)]
 pub(crate) struct AttributedFields {
     done: Vec<AttributedText>,
@@ -134,22 +134,22 @@ impl AttributedFields {
         self.last.push(text, origin);
     }
 
-    /// As [`Phrase::push`], without a copy where the text is the field's first.
+    /// Adds text as [`Phrase::push`] does, without a copy if the text is the field's first.
     pub(crate) fn push_owned(&mut self, text: Vec<u8>, origin: CharOrigin) {
         self.last.push_owned(text, origin);
     }
 
-    /// Adds quoted text, shared as long as nothing else is in the field.
+    /// Adds quoted text, which is shared as long as the field has no other text.
     pub(crate) fn push_shared(&mut self, text: Str) {
         self.last.push_shared(text);
     }
 
-    /// What is added from now on belongs to another field.
+    /// Ends the current field: later text belongs to another one.
     pub(crate) fn end_field(&mut self) {
         self.done.push(std::mem::take(&mut self.last));
     }
 
-    /// Nothing was added.
+    /// Returns whether nothing was added.
     pub(crate) fn is_absent(&self) -> bool {
         self.done.is_empty() && self.last.is_absent()
     }
@@ -159,12 +159,12 @@ impl AttributedFields {
         (self.done.len(), self.last.len())
     }
 
-    /// The texts in order.
+    /// Returns the texts in order.
     pub(crate) fn into_texts(self) -> impl Iterator<Item = AttributedText> {
         self.done.into_iter().chain(std::iter::once(self.last))
     }
 
-    /// All fields as one, joined by spaces, as where a word is not split.
+    /// Returns all fields as one, joined by spaces, as in places where a word is not split.
     pub(crate) fn join(self) -> SplitField {
         if self.done.is_empty() {
             return self.last.into_field();
@@ -180,7 +180,7 @@ impl AttributedFields {
     }
 }
 
-/// A byte string as a value.
+/// Returns a byte string as a value.
 pub(crate) fn str_of(bytes: Vec<u8>) -> Str {
     Rc::new(bytes)
 }

@@ -1,8 +1,8 @@
-//! Brace expansion (bash manual 3.5.1): one word becomes several, before everything else.
+//! Brace expansion (bash manual 3.5.1): one word becomes several, before every other expansion.
 //!
-//! Only unquoted text of the source takes part; whatever else is in a word (quoted text, expansions) is one opaque
-//! symbol, copied to each word it comes into. Groups are found from left to right; each multiplies the words so far,
-//! so the words come in bash's order without building a tree.
+//! Only unquoted text of the source takes part; every other part of a word (quoted text, expansions) is one opaque symbol, copied
+//! to each word it comes into. Groups are found from left to right; each multiplies the words so far, so the words come in bash's
+//! order without building a tree.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::error::{ExpandCause, ExpandError};
 
 /// Nested groups beyond this depth stay text.
 const MAX_DEPTH: usize = 200;
-/// No word makes more words than this, whatever the budget says.
+/// The maximum number of words that one word makes, regardless of the budget.
 const MAX_WORDS: usize = 1 << 24;
 
 /// A byte of unquoted text, or 256 and the number of another part.
@@ -21,7 +21,7 @@ type Symbol = u32;
 type Symbols = Vec<Symbol>;
 type Result<T> = std::result::Result<T, ExpandError>;
 
-/// The words a word's braces make, each as its parts; `None` if there are none to expand.
+/// Returns the words that a word's braces make, each as its parts; `None` if there are none to expand.
 pub(crate) fn expand_braces(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
@@ -58,7 +58,7 @@ fn to_symbols(parts: &[WordPart]) -> Symbols {
     out
 }
 
-/// The parts that symbols stand for; `parts`: those of the word they come from.
+/// Returns the parts that symbols stand for; `parts`: those of the word they come from.
 fn to_parts(word: &[Symbol], parts: &[WordPart]) -> Vec<WordPart> {
     let mut out = Vec::new();
     for run in word.chunk_by(|a, b| *a < 256 && *b < 256) {
@@ -79,7 +79,7 @@ fn to_parts(word: &[Symbol], parts: &[WordPart]) -> Vec<WordPart> {
     out
 }
 
-/// Brace expansion is textual: of `$x{a,b}` it makes `$xa` and `$xb`.
+/// Appends text to a parameter's name, because brace expansion is textual: it turns `$x{a,b}` into `$xa` and `$xb`.
 fn lengthen_name(param: &mut Param, text: &mut Vec<u8>) {
     let ParamName::Variable(name) = &mut param.name else { return };
     if param.raw.starts_with(b"${") {
@@ -102,7 +102,7 @@ struct Expansion<'e> {
 }
 
 impl Expansion<'_> {
-    /// What a word stands for.
+    /// Returns the words that a word expands to.
     fn expand_words(&mut self, word: &[Symbol], depth: usize) -> Result<Vec<Symbols>> {
         let mut words = vec![Vec::new()];
         let mut rest = word;
@@ -114,7 +114,7 @@ impl Expansion<'_> {
                 self.check_limits(range.word_count(), 0)?;
                 range.words()
             } else {
-                // `{a..}` is text; what follows may have braces of its own.
+                // `{a..}` is text; the rest may have braces of its own.
                 vec![rest[open..=close].to_vec()]
             };
             append_words(&mut words, before);
@@ -125,7 +125,7 @@ impl Expansion<'_> {
         Ok(words)
     }
 
-    /// The next braces that make a group.
+    /// Returns the next braces that make a group.
     fn find_group(&mut self, word: &[Symbol]) -> Option<(usize, usize)> {
         let mut from = 0;
         loop {
@@ -137,7 +137,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// The words of `{a,b}`.
+    /// Returns the words of `{a,b}`.
     fn expand_list(&mut self, inside: &[Symbol], depth: usize) -> Result<Vec<Symbols>> {
         let mut words = Vec::new();
         let mut from = 0;
@@ -152,8 +152,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// The first `wanted` from `from` on that is not within braces. A closing brace counts if a comma or two dots
-    /// stand before it.
+    /// Returns the first `wanted` from `from` on that is not within braces. A closing brace counts if a comma or two dots precede
+    /// it.
     fn find_symbol(&mut self, word: &[Symbol], from: usize, wanted: u8) -> Option<usize> {
         let mut level = 0_usize;
         let mut group = wanted != b'}';
@@ -282,7 +282,7 @@ impl BraceRange {
     }
 }
 
-/// `01` and `-01`, but neither `0` nor `-0`.
+/// Returns whether a number has a leading zero, as `01` and `-01` do, but neither `0` nor `-0`.
 fn has_leading_zero(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     digits.len() > 1 && digits.starts_with('0')

@@ -21,7 +21,7 @@ pub struct CompoundElement {
     pub key: Option<Str>,
     /// `[key]+=value`
     pub append: bool,
-    /// What to assign.
+    /// The value to assign.
     pub value: Str,
 }
 
@@ -80,7 +80,7 @@ fn plain_element(value: Str) -> CompoundElement {
     CompoundElement { key: None, append: false, value }
 }
 
-/// An element with its key as the parts of one word.
+/// Returns an element with its key as the parts of one word.
 fn whole_parts(element: &ArrayElement) -> Vec<WordPart> {
     let literal = |text: &[u8]| WordPart::Literal(Rc::new(text.to_vec()));
     let Some(key) = &element.key else { return element.value.parts.clone() };
@@ -94,8 +94,8 @@ fn whole_parts(element: &ArrayElement) -> Vec<WordPart> {
     parts
 }
 
-/// `a=(key value key value)`: no splitting, a missing last value is empty. Later elements with a key
-/// are words like any other.
+/// Expands `a=(key value key value)`: no splitting, a missing last value is empty. Later elements with a key are words like any
+/// other.
 fn expand_pairs(
     env: &mut dyn ExpandEnv,
     elements: &[ArrayElement],

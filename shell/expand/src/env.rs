@@ -1,5 +1,5 @@
-//! What expansion needs from the shell around it. Effects come in through this trait
-//! alone: expansion itself opens no file, runs no command and reads no global.
+//! The interface between expansion and the shell around it. All effects pass through this trait: expansion itself opens no file,
+//! runs no command and reads no global.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -49,7 +49,7 @@ pub struct PathnameEntry {
     pub is_dir: Option<bool>,
 }
 
-/// What a name means, in one look at the variable table.
+/// The result of one look-up of a name in the variable table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VarLookup {
     Unset,
@@ -64,9 +64,9 @@ pub trait ExpandEnv {
     /// Follows namerefs: the base name, and a subscript's text if the reference has one (`ref=a[2]`).
     /// A cycle is an error. Without nameref: the name itself.
     fn resolve<'a>(&self, name: &'a [u8]) -> Result<(Cow<'a, [u8]>, Option<Str>), ExpandError>;
-    /// The raw value of `name` itself if it has the nameref attribute and a target (`${!ref}`).
+    /// Returns the raw value of `name` itself if it has the nameref attribute and a target (`${!ref}`).
     fn nameref(&self, name: &[u8]) -> Option<Str>;
-    /// Fast path of [`Env::resolve`] and [`Env::get`] together; worth overriding, every
+    /// Looks up a variable: the fast path of [`Env::resolve`] and [`Env::get`] together. It is worth overriding because every
     /// expansion of a variable comes here first.
     fn lookup(&mut self, name: &[u8]) -> VarLookup {
         if self.nameref(name).is_some() {
@@ -77,30 +77,30 @@ pub trait ExpandEnv {
             None => VarLookup::Unset,
         }
     }
-    /// Fast path of arithmetic: the number in a scalar that is no nameref and holds a plain
-    /// decimal integer. `None` means "take the slow path", never "unset".
+    /// Returns the number in a scalar that is not a nameref and holds a plain decimal integer: the fast path of arithmetic.
+    /// `None` means "take the slow path", never "unset".
     fn get_int(&mut self, name: &[u8]) -> Option<i64> {
         match self.lookup(name) {
             VarLookup::Value(VarValue::Scalar(text)) => crate::arith::plain_integer(&text),
             _ => None,
         }
     }
-    /// Fast path of arithmetic assignment to a plain scalar (no nameref, not an array). An override
-    /// may keep the number unformatted until the text is asked for; `Ok(false)` means "not
-    /// done, take the slow path" (resolve + [`Env::set`] with the decimal text).
+    /// Assigns a number to a plain scalar (no nameref, not an array): the fast path of arithmetic assignment. An override may
+    /// keep the number unformatted until its text is needed; `Ok(false)` means "not done, take the slow path" (resolve +
+    /// [`Env::set`] with the decimal text).
     fn set_int(&mut self, name: &[u8], value: i64) -> Result<bool, ExpandError> {
         let (_, _) = (name, value);
         Ok(false)
     }
-    /// A variable's value; `None` if unset. Dynamic variables (RANDOM, SECONDS, LINENO, ...) are computed here.
+    /// Returns a variable's value; `None` if unset. Dynamic variables (RANDOM, SECONDS, LINENO, ...) are computed here.
     fn get(&mut self, name: &[u8]) -> Option<VarValue>;
     /// Attributes of a variable, also of one declared but unset.
     fn attributes(&self, name: &[u8]) -> Attributes;
-    /// Whether there is such a variable, even without a value (`declare x`).
+    /// Returns whether there is such a variable, even without a value (`declare x`).
     fn is_declared(&self, name: &[u8]) -> bool {
         self.attributes(name) != Attributes::default()
     }
-    /// The native stack is nearly used up.
+    /// Returns whether the native stack is nearly used up.
     fn stack_low(&mut self) -> bool {
         false
     }
@@ -115,9 +115,9 @@ pub trait ExpandEnv {
     ) -> Result<(), ExpandError>;
     /// Names of all set variables that begin with `prefix`, sorted.
     fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>>;
-    /// `$1`, `$2`, ... without `$0`.
+    /// Returns `$1`, `$2`, ... without `$0`.
     fn positional(&self) -> Rc<Vec<Str>>;
-    /// `# ? - $ ! 0` (not `@`, `*`); `None` if unset (`$!`).
+    /// Returns one of `# ? - $ ! 0` (not `@`, `*`); `None` if unset (`$!`).
     fn special(&mut self, name: u8) -> Option<Str>;
     fn options(&self) -> &ExpandOptions;
 
@@ -125,36 +125,36 @@ pub trait ExpandEnv {
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError>;
     /// Starts a process substitution; the path to use.
     fn process_sub(&mut self, sub: &Rc<ProcessSub>) -> Result<Vec<u8>, ExpandError>;
-    /// Prompt expansion for `${x@P}`.
+    /// Performs prompt expansion for `${x@P}`.
     fn prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError>;
 
-    /// Entry `n` of the directory stack for `~n`/`~+n` (from the left, 0 is the current
-    /// directory) and `~-n` (`from_end`).
+    /// Returns entry `n` of the directory stack for `~n`/`~+n` (from the left, 0 is the current directory) and `~-n`
+    /// (`from_end`).
     fn dir_stack(&self, n: usize, from_end: bool) -> Option<Vec<u8>> {
         let (_, _) = (n, from_end);
         None
     }
-    /// Home directory: of the named user, or `$HOME`'s fallback for `None`.
+    /// Returns the home directory of the named user, or `$HOME`'s fallback for `None`.
     fn home_dir(&self, user: Option<&[u8]>) -> Option<Vec<u8>>;
     /// Entries of a directory, `.` and `..` excluded, any order; `None` if unreadable. Relative to the shell's cwd.
     fn read_dir(&self, path: &[u8]) -> Option<Vec<PathnameEntry>>;
-    /// Whether the path exists (`lstat`), and whether it is a directory (`stat`).
+    /// Returns whether the path exists (`lstat`), and whether it is a directory (`stat`).
     fn path_exists(&self, path: &[u8]) -> bool;
     fn is_dir(&self, path: &[u8]) -> bool;
 
-    /// A message on the shell's stderr with its usual prefix (`bash: line 3: `).
-    /// With `set -e` such a message ends the shell: bash's `report_error`.
+    /// Prints a message on the shell's stderr with its usual prefix (`bash: line 3: `). With `set -e` such a message ends the
+    /// shell: bash's `report_error`.
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError>;
-    /// The same with the name of the command that evaluates an expression: `((`, `let`, `[[`; it
-    /// goes on with `set -e`, too.
+    /// Prints a message with the name of the command that evaluates an expression: `((`, `let`, `[[`. The shell continues after
+    /// it even with `set -e`.
     fn warn_by_name(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         self.warn(message)
     }
-    /// The line of the command, for words that are parsed once more.
+    /// Returns the line of the command, for words that are parsed once more.
     fn line(&self) -> u32 {
         1
     }
-    /// Sets `$?` to 1: an expansion fails, but what its message says is still to be expanded.
+    /// Sets `$?` to 1, because an expansion fails but its message still has to be expanded.
     fn fails(&mut self) {}
     /// Charges the expansion budget with bytes produced; an error ends the script.
     fn charge(&mut self, bytes: usize) -> Result<(), ExpandError>;

@@ -1,8 +1,8 @@
-//! Why an expansion failed: a cause with its data.
+//! The error of a failed expansion: a cause with its data.
 //!
-//! The text, bash's own without the `bash: line N: ` prefix, is made in [`ExpandError::message`] only, and nothing
-//! decides by it. [`ExpandError::reach`] is the first half of what happens next: how far the error reaches, by its
-//! cause. The other half, by the shell's mode, is `verdict.rs` of the executor.
+//! The text, bash's own without the `bash: line N: ` prefix, is made in [`ExpandError::message`] only, and no code decides by it.
+//! [`ExpandError::reach`] is the first half of the consequences: how far the error reaches, by its cause. The other half, by the
+//! shell's mode, is `verdict.rs` of the executor.
 
 use thiserror::Error;
 
@@ -10,11 +10,11 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{}", String::from_utf8_lossy(&self.message()))]
 pub struct ExpandError {
-    /// What went wrong.
+    /// The cause of the error.
     pub cause: Box<ExpandCause>,
 }
 
-/// What went wrong. Names and texts are as messages show them.
+/// The cause of an error. Names and texts are in the form that messages show.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpandCause {
     /// An assignment to a readonly variable.
@@ -56,7 +56,7 @@ pub enum ExpandCause {
     NotIndexed(Vec<u8>),
     /// `${1=word}`
     NotAssignable(Vec<u8>),
-    /// `${!x}` leads to what is no name.
+    /// The target of `${!x}` is not a name.
     InvalidName(Vec<u8>),
     /// `${!x}` where `x` leads nowhere.
     InvalidIndirect(Vec<u8>),
@@ -100,7 +100,7 @@ pub enum ExpandCause {
 pub enum ErrorReach {
     /// The command is dropped with status 1.
     Command,
-    /// Assignment to a readonly variable: as [`Reach::Command`], but builtins and `for` go on.
+    /// Assignment to a readonly variable: as [`Reach::Command`], but builtins and `for` continue.
     Readonly,
     /// Ends a non-interactive shell (`set -u`, `${x?}`).
     Exit,
@@ -117,33 +117,33 @@ impl From<ExpandCause> for ExpandError {
 }
 
 impl ExpandError {
-    /// An error whose message was printed.
+    /// Returns an error whose message was printed.
     pub fn already_printed(reach: ErrorReach) -> ExpandError {
         ExpandCause::Told(reach).into()
     }
 
-    /// `name: readonly variable`
+    /// Returns the error `name: readonly variable`.
     pub fn readonly_variable(name: &[u8]) -> ExpandError {
         ExpandCause::Readonly(name.to_vec()).into()
     }
 
-    /// `` `text': not a valid identifier ``
+    /// Returns the error `` `text': not a valid identifier ``.
     pub fn not_an_identifier(text: &[u8]) -> ExpandError {
         ExpandCause::NotAnIdentifier(text.to_vec()).into()
     }
 
-    /// `name[subscript]: bad array subscript`
+    /// Returns the error `name[subscript]: bad array subscript`.
     pub fn bad_subscript(name: &[u8], subscript: &[u8]) -> ExpandError {
         ExpandCause::BadSubscript { name: name.to_vec(), subscript: Some(subscript.to_vec()) }
             .into()
     }
 
-    /// A name that is not set, with `set -u`.
+    /// Returns the error for a name that is not set, with `set -u`.
     pub(crate) fn unbound_variable(name: &[u8]) -> ExpandError {
         ExpandCause::Unbound(name.to_vec()).into()
     }
 
-    /// How far it reaches.
+    /// Returns how far the error reaches.
     pub fn reach(&self) -> ErrorReach {
         match *self.cause {
             ExpandCause::Interrupted => ErrorReach::Interrupted,
@@ -157,14 +157,14 @@ impl ExpandError {
         }
     }
 
-    /// The message, e.g. `x: unbound variable`; empty if it was printed already or there is none.
+    /// Returns the message, e.g. `x: unbound variable`; empty if it was printed already or there is none.
     pub fn message(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.cause.write(&mut out);
         out
     }
 
-    /// An element that cannot exist, named with its subscript, in a command that goes on.
+    /// Returns whether the error is an element that cannot exist, named with its subscript, in a command that continues.
     pub fn is_missing_element(&self) -> bool {
         matches!(*self.cause, ExpandCause::BadSubscript { subscript: Some(_), .. })
             && self.reach() == ErrorReach::Command
@@ -215,7 +215,7 @@ impl ExpandCause {
         }
     }
 
-    /// The messages that are a name and what is wrong with it.
+    /// Returns the two parts of messages that consist of a name and a reason.
     fn name_and_reason(&self) -> Option<(&[u8], &'static str)> {
         Some(match self {
             ExpandCause::Readonly(name) => (name, "readonly variable"),

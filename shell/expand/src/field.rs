@@ -1,4 +1,4 @@
-//! A field: text of which it is known what is quoted. The last phase, quote removal, is to forget that.
+//! A field: text that records which of its characters are quoted. The last phase, quote removal, discards that.
 
 use std::rc::Rc;
 
@@ -6,22 +6,22 @@ use box_text::glob;
 
 use crate::value::Str;
 
-/// What splitting makes of attributed text.
+/// The result of splitting attributed text.
 #[derive(Clone, Debug)]
 pub(crate) enum SplitField {
-    /// All quoted, and shared with whoever has the value.
+    /// A quoted text as a whole, shared with the other owners of the value.
     Shared(Str),
     /// Text with the places where quoting begins and ends in turn. It begins unquoted.
     Built { text: Vec<u8>, toggles: Vec<usize> },
 }
 
 impl SplitField {
-    /// `toggles`: ascending places within the text, the first of which begins what is quoted.
+    /// Returns a field of text. `toggles` are ascending places within the text, the first of which begins a quoted part.
     pub(crate) fn from_text(text: Vec<u8>, toggles: Vec<usize>) -> SplitField {
         SplitField::Built { text, toggles }
     }
 
-    /// Quote removal (POSIX XCU 2.6.7): the text alone.
+    /// Removes the quotes (POSIX XCU 2.6.7) and returns the text alone.
     pub(crate) fn strip_quotes(self) -> Str {
         match self {
             SplitField::Shared(text) => text,
@@ -29,7 +29,7 @@ impl SplitField {
         }
     }
 
-    /// The pattern that the field is to pathname expansion, if it holds an active pattern character.
+    /// Returns the field's pattern for pathname expansion, if it holds an active pattern character.
     pub(crate) fn active_pattern(&self, extglob: bool) -> Option<Vec<u8>> {
         let SplitField::Built { text, .. } = self else { return None };
         if !text.iter().any(|b| matches!(b, b'*' | b'?' | b'[' | b'(')) {
@@ -39,14 +39,14 @@ impl SplitField {
         glob::has_magic(&pattern, extglob).then_some(pattern)
     }
 
-    /// The field as a pattern: quoted characters have backslashes in front, as [`glob`] reads them.
+    /// Returns the field as a pattern: quoted characters have backslashes in front, as [`glob`] reads them.
     pub(crate) fn escaped_pattern(&self) -> Vec<u8> {
         let length = match self {
             SplitField::Shared(text) => text.len(),
             SplitField::Built { text, .. } => text.len(),
         };
         let mut out = Vec::with_capacity(length + 8);
-        // A backslash that came out of an expansion does not quote what is quoted already.
+        // A backslash from an expansion does not quote a character that is already quoted.
         let mut open = false;
         self.for_each_stretch(|text, quoted| {
             if quoted {
@@ -63,7 +63,7 @@ impl SplitField {
         out
     }
 
-    /// The first character, if that is not quoted.
+    /// Returns the first character, if that is not quoted.
     pub(crate) fn first_unquoted(&self) -> Option<u8> {
         let mut first = None;
         self.for_each_stretch(|text, quoted| {

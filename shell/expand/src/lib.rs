@@ -1,22 +1,22 @@
 //! Word expansion: from a word's tree to the fields of a command (POSIX XCU 2.6, bash manual 3.5).
 //!
 //! # Phases
-//! A word goes through these, each a function from one type to the next:
+//! A word goes through these phases, each a function from one type to the next:
 //!
 //! | phase | from | to | file |
 //! |---|---|---|---|
 //! | brace expansion | the word's parts | parts of several words | `brace` |
 //! | expansion of tildes, parameters, commands, arithmetic | parts | `Phrase`: attributed text | `parts`, `tilde`, `param/`, [`arith`] |
-//! | word splitting | `Phrase` | `Field`s: text that knows what of it is quoted | `split` |
+//! | word splitting | `Phrase` | `Field`s: text that records its quoted parts | `split` |
 //! | pathname expansion | `Field` | paths, or the field itself | `pathname` |
 //! | quote removal | `Field` | [`Str`] | `field` |
 //!
-//! Attributed text (`attributed`) carries the origin of each character: source text, result of an expansion, or quoted.
-//! Nothing a later phase does is asked for before.
-//! Where there is no splitting (values, patterns, here-documents) the texts of a phrase are joined to one field instead.
-//! Which phases a word goes through is decided by the place it stands in: one entry point each, in `word`.
+//! Attributed text (`attributed`) carries the origin of each character: source text, result of an expansion, or quoted. No phase
+//! checks in advance for the work of a later one. Where there is no splitting (values, patterns, here-documents) the texts of a
+//! phrase are joined to one field instead. The place of a word decides which phases it goes through: one entry point each, in
+//! `word`.
 //!
-//! | else | file |
+//! | other parts | file |
 //! |---|---|
 //! | `case` and `[[` patterns, regular expressions | `pattern` |
 //! | subscripts, `name=(...)` | `subscript`, `compound` |
@@ -29,7 +29,7 @@
 //! - A word is walked once, from left to right, as bash does: `${x=1}$x` sees the assignment.
 //! - Only results of unquoted expansions are split, and only text that is not quoted is a pattern.
 //! - A value that is a whole field (`"$x"`, the elements of `"$@"`) is shared, not copied.
-//! - What grows beyond its input (values, braces, replacement) is charged to [`Env::charge`] before it is kept.
+//! - Data that grows beyond its input (values, braces, replacement) is charged to [`Env::charge`] before it is kept.
 //! - A plain word, `"$x"` and a `$x` with nothing to split take none of these steps (`word`).
 #![forbid(unsafe_code)]
 

@@ -31,7 +31,7 @@ use target::{ParamTarget, ParamValue};
 
 type Result<T> = std::result::Result<T, ExpandError>;
 
-/// The name, if the expansion is a plain `$name` or `${name}`.
+/// Returns the name, if the expansion is a plain `$name` or `${name}`.
 pub(crate) fn plain_name(param: &Param) -> Option<&[u8]> {
     match param {
         Param {
@@ -94,7 +94,7 @@ pub(crate) fn expand_param(x: &mut Expander<'_>, param: &Param, quoted: bool) ->
     }
 }
 
-/// The operators that make a value from a value.
+/// Applies the operators that make a value from a value.
 fn apply_operator(
     x: &mut Expander<'_>,
     param: &Param,
@@ -124,14 +124,14 @@ fn apply_operator(
     }
 }
 
-/// The parameter as messages name it: `x`, `a[$i]`, `1`, `@`, `!x`.
+/// Returns the parameter as messages name it: `x`, `a[$i]`, `1`, `@`, `!x`.
 fn param_text(param: &Param) -> Vec<u8> {
     let mut out = if param.indirect { vec![b'!'] } else { Vec::new() };
     out.extend_from_slice(&shown_directly(param));
     out
 }
 
-/// The parameter that holds the name of the one that is meant.
+/// Returns the text of the parameter that holds the name of the referenced one.
 fn shown_directly(param: &Param) -> Vec<u8> {
     let mut out = match &param.name {
         ParamName::Variable(name) => name.to_vec(),

@@ -13,10 +13,10 @@ use crate::{arith, param};
 
 type Result<T> = std::result::Result<T, ExpandError>;
 
-/// What a field costs beside its text, for the budget.
+/// The cost of a field in addition to its text, for the budget.
 const FIELD_COST: usize = 32;
 
-/// What a word is expanded for.
+/// The purpose that a word is expanded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Fields: words of commands, elements of arrays.
@@ -39,7 +39,7 @@ impl<'e> Expander<'e> {
         Expander { env, phrase: AttributedFields::default(), purpose, tilde: Tilde::Start }
     }
 
-    /// A whole word that is not within quotes.
+    /// Expands a whole word that is not within quotes.
     pub(crate) fn expand_word(&mut self, parts: &[WordPart], tilde: Tilde) -> Result<()> {
         self.tilde = tilde;
         let mut tilde = tilde;
@@ -64,8 +64,7 @@ impl<'e> Expander<'e> {
         Ok(())
     }
 
-    /// The word of an operator that takes the place of its parameter: its text counts as a result then, and is
-    /// split.
+    /// Expands the word of an operator that takes the place of its parameter. Its text counts as a result then, and is split.
     pub(crate) fn expand_operand(&mut self, parts: &[WordPart], quoted: bool) -> Result<()> {
         if quoted {
             return self.expand_quoted(parts).map(drop);
@@ -138,7 +137,7 @@ impl<'e> Expander<'e> {
         Ok(())
     }
 
-    /// Unquoted text of the source, with its tildes.
+    /// Appends unquoted text of the source, with its tildes.
     fn append_text(
         &mut self,
         text: &[u8],
@@ -161,7 +160,7 @@ impl<'e> Expander<'e> {
         Ok(())
     }
 
-    /// The value of an expansion. Empty and quoted: the quotes around make the field.
+    /// Appends the value of an expansion. If it is empty and quoted, the quotes around it make the field.
     pub(crate) fn append_value(&mut self, text: Str, quoted: bool) -> Result<()> {
         self.env.charge(text.len())?;
         match quoted {
@@ -172,11 +171,11 @@ impl<'e> Expander<'e> {
         Ok(())
     }
 
-    /// The elements of `$@` and `${a[@]}`, of `$*` and `${a[*]}` (`star`), or what an operator made of them. True
-    /// if they were none of an `@` list: `"$@"` alone is no field then.
+    /// Appends the elements of `$@` and `${a[@]}`, of `$*` and `${a[*]}` (`star`), or the values that an operator made of them.
+    /// Returns true if they were none of an `@` list, because `"$@"` alone is not a field then.
     ///
-    /// Unquoted elements of words are joined by the first character of `IFS` and split again with the rest, so that
-    /// empty ones stay between delimiters, as in bash.
+    /// Unquoted elements of words are joined by the first character of `IFS` and split again with the rest, so that empty ones
+    /// stay between delimiters, as in bash.
     pub(crate) fn append_list(
         &mut self,
         items: Vec<Str>,
@@ -211,7 +210,7 @@ impl<'e> Expander<'e> {
     }
 }
 
-/// A list as one string: `*` lists by the first character of `IFS`, `@` lists by spaces.
+/// Returns a list as one string: `*` lists are joined by the first character of `IFS`, `@` lists by spaces.
 pub(crate) fn join_items(env: &mut dyn ExpandEnv, items: &[Str], star: bool) -> Str {
     let ifs = star.then(|| Ifs::from_env(env));
     let separator = ifs.as_ref().map_or(b" ".as_slice(), Ifs::separator);

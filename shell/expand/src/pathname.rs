@@ -1,9 +1,8 @@
-//! The third phase: pathname expansion (POSIX XCU 2.6.6, bash manual 3.5.8). A field that holds an active pattern
-//! character becomes the paths that match, or stays what it is.
+//! The third phase: pathname expansion (POSIX XCU 2.6.6, bash manual 3.5.8). A field that holds an active pattern character
+//! becomes the paths that match, or stays as it is.
 //!
-//! The pattern is taken apart at its slashes; each component turns the list of paths so far into
-//! the next one. Only components with active characters read a directory. No recursion,
-//! neither over components nor over the tree below `**`.
+//! The pattern is split at its slashes; each component turns the list of paths so far into the next one. Only components with
+//! active characters read a directory. No recursion, neither over components nor over the tree below `**`.
 
 use box_text::glob::{self, GlobOptions, GlobPattern};
 
@@ -12,8 +11,8 @@ use crate::error::{ExpandCause, ExpandError};
 use crate::field::SplitField;
 use crate::value::{Str, VarValue};
 
-/// Fields that are patterns: they become paths when all words of a command have been expanded,
-/// so that `rm * $(make one)` finds what the command made.
+/// Fields that are patterns. They become paths when all words of a command have been expanded, so that `rm * $(make one)` finds
+/// the file that the command made.
 #[derive(Debug, Default)]
 pub struct PendingPathnames {
     /// Place among the fields, pattern, and the field if nothing matches.
@@ -125,7 +124,7 @@ struct Component<'p> {
 }
 
 impl PathnameSearch {
-    /// A `GLOBIGNORE` that is not null acts as `dotglob`, too.
+    /// Reads `GLOBIGNORE`, which acts as `dotglob`, too, if it is not null.
     fn read_globignore(&mut self, env: &mut dyn ExpandEnv) {
         let Some(VarValue::Scalar(text)) = env.get(b"GLOBIGNORE") else { return };
         if text.is_empty() {
@@ -244,8 +243,8 @@ impl PathnameSearch {
         matches!(name, b"." | b"..")
     }
 
-    /// `**`: each directory itself and all below it; as the last component also all files.
-    /// Symbolic links are listed, not followed.
+    /// Matches `**`: each directory itself and all below it; as the last component also all files. Symbolic links are listed, not
+    /// followed.
     fn match_tree(
         &self,
         env: &mut dyn ExpandEnv,

@@ -8,10 +8,10 @@ use crate::error::ExpandError;
 use crate::tilde::Tilde;
 use crate::word;
 
-/// The pattern of a `case` arm: as [`expand_pattern`], but groups count with `extglob` only.
+/// Returns the pattern of a `case` arm: as [`expand_pattern`], but groups count with `extglob` only.
 ///
 /// # Errors
-/// Those of the expansions.
+/// Returns the errors of the expansions.
 pub fn expand_arm_pattern(
     env: &mut dyn ExpandEnv,
     word: &Word,
@@ -20,20 +20,19 @@ pub fn expand_arm_pattern(
     compile_pattern(env, word, options)
 }
 
-/// The pattern of `[[ x == word ]]`: quoted parts match literally,
-/// `extglob` is on, `nocasematch` is honoured.
+/// Returns the pattern of `[[ x == word ]]`: quoted parts match literally, `extglob` is on, and `nocasematch` applies.
 ///
 /// # Errors
-/// Those of the expansions.
+/// Returns the errors of the expansions.
 pub fn expand_pattern(env: &mut dyn ExpandEnv, word: &Word) -> Result<GlobPattern, ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
     compile_pattern(env, word, options)
 }
 
-/// As [`expand_pattern`], with the text that `set -x` shows: a backslash before every quoted character.
+/// Returns the pattern as [`expand_pattern`] does, with the text that `set -x` shows: a backslash before every quoted character.
 ///
 /// # Errors
-/// Those of the expansions.
+/// Returns the errors of the expansions.
 pub fn expand_pattern_traced(
     env: &mut dyn ExpandEnv,
     word: &Word,
@@ -53,8 +52,8 @@ pub fn expand_pattern_traced(
     Ok((GlobPattern::new(&field.escaped_pattern(), options), shown))
 }
 
-/// The pattern of `${x^p}` and relatives, in which groups count without `extglob`, too; `None`
-/// if nothing is left of the word, as if it were not there.
+/// Returns the pattern of `${x^p}` and similar operators, in which groups count without `extglob`, too; `None` if nothing is left
+/// of the word, as if it were not there.
 pub(crate) fn case_pattern(
     env: &mut dyn ExpandEnv,
     word: &Word,
@@ -64,7 +63,7 @@ pub(crate) fn case_pattern(
     Ok((!text.is_empty()).then(|| GlobPattern::new(&text, options)))
 }
 
-/// The pattern of `${x#p}` and relatives.
+/// Returns the pattern of `${x#p}` and similar operators.
 pub(crate) fn operator_pattern(
     env: &mut dyn ExpandEnv,
     word: &Word,
@@ -92,19 +91,18 @@ fn compile_pattern(
     }
 }
 
-/// The pattern as text, quoted characters behind backslashes.
+/// Returns the pattern as text, with quoted characters behind backslashes.
 ///
 /// # Errors
-/// Those of the expansions.
+/// Returns the errors of the expansions.
 pub fn expand_pattern_text(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, ExpandError> {
     Ok(word::one_field(env, &word.parts, Tilde::Start)?.escaped_pattern())
 }
 
-/// An extended regular expression; characters of quoted parts are escaped where they
-/// would be special.
+/// Returns an extended regular expression; characters of quoted parts are escaped where they would be special.
 ///
 /// # Errors
-/// Those of the expansions.
+/// Returns the errors of the expansions.
 pub fn expand_regex(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, ExpandError> {
     let field = word::one_field(env, &word.parts, Tilde::Start)?;
     let mut out = Vec::new();
@@ -126,7 +124,7 @@ pub fn expand_regex(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, Exp
     Ok(out)
 }
 
-/// What bash escapes; closing brackets and braces mean nothing without their openings.
+/// Returns whether bash escapes a byte; closing brackets and braces mean nothing without their openings.
 fn is_special(byte: u8) -> bool {
     matches!(
         byte,

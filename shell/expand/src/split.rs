@@ -7,7 +7,7 @@ use crate::env::ExpandEnv;
 use crate::field::SplitField;
 use crate::value::{Str, VarValue};
 
-/// What a byte is to word splitting.
+/// The role of a byte in word splitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteClass {
     Ordinary,
@@ -37,7 +37,7 @@ static DEFAULT: [ByteClass; 256] = {
 };
 
 impl Ifs {
-    /// From the variable's value; `None` is an unset `IFS`, which acts as space, tab, newline.
+    /// Returns the delimiters in the variable's value; `None` is an unset `IFS`, which acts as space, tab, newline.
     pub fn new(value: Option<&[u8]>) -> Ifs {
         let Some(value) = value.filter(|&v| v != b" \t\n") else {
             return Ifs {
@@ -74,7 +74,7 @@ impl Ifs {
         }
     }
 
-    /// The shell's current `IFS`.
+    /// Returns the shell's current `IFS`.
     pub fn from_env(env: &mut dyn ExpandEnv) -> Ifs {
         match env.get(b"IFS") {
             Some(VarValue::Scalar(text)) => Ifs::new(Some(&text)),
@@ -83,12 +83,12 @@ impl Ifs {
         }
     }
 
-    /// Nothing splits.
+    /// Returns whether nothing splits.
     pub fn is_null(&self) -> bool {
         self.first.is_empty()
     }
 
-    /// The character that joins `"$*"`.
+    /// Returns the character that joins `"$*"`.
     pub fn separator(&self) -> &[u8] {
         &self.first
     }
@@ -104,7 +104,7 @@ impl Ifs {
         (self.classes[usize::from(byte)], 1)
     }
 
-    /// Length of the leading text without any character of `IFS`.
+    /// Returns the length of the leading text without any character of `IFS`.
     pub(crate) fn ordinary_run(&self, text: &[u8]) -> usize {
         if self.wide.is_empty() {
             return text
@@ -117,12 +117,12 @@ impl Ifs {
             .unwrap_or(text.len())
     }
 
-    /// Whether a byte is blank in this `IFS` (`read` trims with it).
+    /// Returns whether a byte is blank in this `IFS` (`read` trims with it).
     pub fn is_blank(&self, byte: u8) -> bool {
         self.classes[usize::from(byte)] == ByteClass::Blank
     }
 
-    /// Length of the delimiter (blank or not) at the start of the text; 0 if there is none.
+    /// Returns the length of the delimiter (blank or not) at the start of the text; 0 if there is none.
     pub fn delimiter_len(&self, text: &[u8]) -> usize {
         match text {
             [] => 0,
@@ -138,8 +138,8 @@ fn class_of(byte: u8) -> ByteClass {
     if matches!(byte, b' ' | b'\t' | b'\n') { ByteClass::Blank } else { ByteClass::Delimiter }
 }
 
-/// The fields that attributed text falls apart into: results of expansions are split, all else stays whole.
-/// `env` is asked for `IFS` only if there is something to split.
+/// Splits attributed text into fields: results of expansions are split, all other text stays whole. Reads `IFS` from `env` only
+/// if there is text to split.
 pub(crate) fn split_phrase(env: &mut dyn ExpandEnv, phrase: AttributedFields) -> Vec<SplitField> {
     let mut fields = Vec::new();
     let mut ifs = None;

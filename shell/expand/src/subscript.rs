@@ -22,7 +22,7 @@ pub enum OwnedKey {
 }
 
 impl OwnedKey {
-    /// The borrowed form that [`ExpandEnv`] takes.
+    /// Returns the borrowed form that [`ExpandEnv`] takes.
     pub fn as_key(&self) -> ElementKey<'_> {
         match self {
             OwnedKey::Index(index) => ElementKey::Index(*index),
@@ -31,16 +31,17 @@ impl OwnedKey {
     }
 }
 
-/// Whether `name` (already resolved) is an associative array.
+/// Returns whether `name` (already resolved) is an associative array.
 pub(crate) fn is_assoc(env: &mut dyn ExpandEnv, name: &[u8]) -> bool {
     env.attributes(name).has_any(Attributes::ASSOC)
 }
 
-/// The element that a subscript of the array `name` (a base name) means: an arithmetic
+/// Returns the element that a subscript of the array `name` (a base name) means: an arithmetic
 /// value, or for an associative array the text after expansion.
 ///
 /// # Errors
-/// Those of the expansion; `name[sub]: bad array subscript` for `@`, `*` on an indexed array.
+/// Returns the errors of the expansion, and `name[sub]: bad array subscript` for `@`, `*` on an
+/// indexed array.
 pub fn subscript_key(
     env: &mut dyn ExpandEnv,
     name: &[u8],
@@ -69,18 +70,18 @@ pub fn subscript_key(
     }
 }
 
-/// The text of a subscript in `name=([key]=value)`: quotes are removed from indexes, too.
+/// Returns the text of a subscript in `name=([key]=value)`: quotes are removed from indexes, too.
 ///
 /// # Errors
-/// Those of the expansions.
+/// Returns the errors of the expansions.
 pub fn expand_key(env: &mut dyn ExpandEnv, word: &Word) -> Result<crate::value::Str, ExpandError> {
     word::expand_text(env, word, Tilde::Never)
 }
 
-/// The text of a subscript, expanded, whatever it will mean.
+/// Returns the expanded text of a subscript, before its meaning is known.
 ///
 /// # Errors
-/// Those of the expansions.
+/// Returns the errors of the expansions.
 pub fn subscript_text(
     env: &mut dyn ExpandEnv,
     subscript: &Subscript,
@@ -91,7 +92,7 @@ pub fn subscript_text(
     }
 }
 
-/// The index that such a text means: bash expands it once more.
+/// Returns the index that such a text means: bash expands it once more.
 ///
 /// # Errors
 /// As for [`subscript_key`].
@@ -107,14 +108,16 @@ fn unread_error(e: SyntaxError) -> ExpandError {
     ExpandCause::Syntax(e.cause.message()).into()
 }
 
-/// Whether the bracket that opens first in a reference is closed by its last byte, if there is one.
+/// Returns whether the first opening bracket in a reference is closed by its last byte, if there is
+/// one.
 pub(crate) fn closes_at_end(text: &[u8]) -> bool {
     let Some(at) = text.iter().position(|b| *b == b'[') else { return true };
     let inside = &text[at + 1..];
     arith::closing_bracket(inside).is_some_and(|end| end + 1 == inside.len())
 }
 
-/// As [`subscript_key`] for a subscript met as text at run time (`unset 'a[i]'`, namerefs).
+/// Returns the key as [`subscript_key`] does, for a subscript met as text at run time
+/// (`unset 'a[i]'`, namerefs).
 pub fn subscript_text_key(
     env: &mut dyn ExpandEnv,
     name: &[u8],
@@ -131,7 +134,7 @@ pub fn subscript_text_key(
     subscript_key(env, name, &subscript)
 }
 
-/// Whether text could mean something else than itself as a key.
+/// Returns whether a text could have a meaning as a key other than itself.
 pub(crate) fn needs_expansion(text: &[u8]) -> bool {
     text.iter().any(|b| matches!(b, b'$' | b'`' | b'\\' | b'"' | b'\''))
 }
@@ -141,7 +144,7 @@ pub(crate) fn subscript_from_text(name: &[u8], text: &[u8]) -> Result<Subscript,
         .map_err(|_| ExpandError::bad_subscript(name, text))
 }
 
-/// The element of a value that a key means; a scalar is an array of one.
+/// Returns the element of a value that a key means; a scalar is an array of one.
 ///
 /// # Errors
 /// `name: bad array subscript` for a negative subscript before the array's start.

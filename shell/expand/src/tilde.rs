@@ -24,7 +24,7 @@ pub(crate) struct TildePosition {
     pub(crate) ends: bool,
 }
 
-/// Where the value begins if unquoted text has the form of an assignment (`a=`, `a+=`, `a[1]=`).
+/// Returns the start of the value if unquoted text has the form of an assignment (`a=`, `a+=`, `a[1]=`).
 pub(crate) fn looks_like_assignment(text: &[u8]) -> Option<usize> {
     let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
     if !text.first().is_some_and(|b| is_name(b) && !b.is_ascii_digit()) {
@@ -40,7 +40,7 @@ pub(crate) fn looks_like_assignment(text: &[u8]) -> Option<usize> {
     (text.get(at) == Some(&b'=')).then_some(at + 1)
 }
 
-/// The tilde-prefixes in unquoted text, with the directories they stand for. A prefix ends at a slash, at a colon, or
+/// Returns the tilde-prefixes in unquoted text, with the directories they stand for. A prefix ends at a slash, at a colon, or
 /// with the word: a quote or an expansion in it keeps the tilde as it is.
 pub(crate) fn tilde_prefixes(
     env: &mut dyn ExpandEnv,
@@ -68,7 +68,7 @@ pub(crate) fn tilde_prefixes(
     found
 }
 
-/// What `~name` stands for.
+/// Returns the directory that `~name` stands for.
 fn tilde_directory(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Vec<u8>> {
     let variable = |env: &mut dyn ExpandEnv, name: &[u8]| match env.get(name) {
         Some(VarValue::Scalar(text)) => Some(text.to_vec()),

@@ -1,8 +1,8 @@
 //! The values of shell variables (bash manual 3.4, 6.7).
 //!
-//! Invariant: a clone costs a reference count. A subshell copies the whole variable
-//! table, and writes copy only what they touch (`Rc::make_mut`), so appending to a
-//! string or array that nobody shares is amortised constant time.
+//! Invariant: a clone costs a reference count. A subshell copies the whole variable table, and
+//! writes copy only the values they change (`Rc::make_mut`), so appending to an unshared string or
+//! array is amortised constant time.
 
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub, SubAssign};
 use std::rc::Rc;
@@ -50,20 +50,20 @@ impl Attributes {
     pub const UPPERCASE: Attributes = Attributes(1 << 9);
     /// An array of either kind.
     pub const ARRAY: Attributes = Attributes(0b11);
-    /// What changes the case of values.
+    /// The attributes that change the case of values.
     pub const CASES: Attributes = Attributes(0b111 << 7);
-    /// What makes another text of a value that is assigned.
+    /// The attributes that convert an assigned value to another text.
     pub const CONVERTING: Attributes = Attributes(0b111 << 7 | 1 << 2);
     /// Those that functions can have.
     pub const OF_FUNCTIONS: Attributes = Attributes(0b111 << 4);
 
-    /// Whether it has one of these.
+    /// Returns whether one of these attributes is set.
     #[inline]
     pub const fn has_any(self, these: Attributes) -> bool {
         self.0 & these.0 != 0
     }
 
-    /// Whether it has none at all.
+    /// Returns whether no attribute is set.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -74,13 +74,13 @@ impl Attributes {
         if on { *self |= these } else { *self -= these }
     }
 
-    /// The letters of `declare`'s options, in the order bash lists them.
+    /// Returns the letters of `declare`'s options, in the order bash lists them.
     pub fn letters(self) -> Vec<u8> {
         let on = |bit: &usize| self.0 & 1 << bit != 0;
         (0..LETTERS.len()).filter(on).map(|bit| LETTERS[bit]).collect()
     }
 
-    /// The attributes of these letters; others mean nothing.
+    /// Returns the attributes of these letters; others mean nothing.
     pub fn from_letters(letters: &[u8]) -> Attributes {
         let bit = |letter: &u8| LETTERS.iter().position(|l| l == letter);
         Attributes(letters.iter().filter_map(bit).fold(0, |all, bit| all | 1 << bit))

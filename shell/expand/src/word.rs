@@ -31,7 +31,7 @@ pub fn expand_words(env: &mut dyn ExpandEnv, words: &[Word]) -> Result<Vec<Str>>
     Ok(out)
 }
 
-/// As [`expand_words`] for one word, appended to `out`.
+/// Expands one word as [`expand_words`] does and appends the fields to `out`.
 ///
 /// # Errors
 /// As there.
@@ -44,7 +44,7 @@ pub fn expand_word_into(
     expand_into(env, &word.parts, Tilde::Word, out, late)
 }
 
-/// As [`expand_word_into`], with a say in tildes: elements of arrays never look like assignments.
+/// Expands a word as [`expand_word_into`] does, with a mode for tildes: elements of arrays never look like assignments.
 pub(crate) fn expand_into(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
@@ -81,14 +81,14 @@ pub fn expand_braces_into(
     for parts in &words {
         match plain_text(parts) {
             Some(text) => out.push(text),
-            // What braces made is no assignment to bash, whatever it looks like.
+            // To bash, the result of brace expansion is never an assignment, even if it looks like one.
             None => expand_fields(env, parts, Tilde::Start, out, late)?,
         }
     }
     Ok(true)
 }
 
-/// The phases behind the braces. Patterns are left to `late`.
+/// Runs the phases after brace expansion. Patterns are left to `late`.
 fn expand_fields(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
@@ -105,7 +105,7 @@ fn expand_fields(
     Ok(())
 }
 
-/// A word without anything to expand.
+/// Returns the text of a word without anything to expand.
 fn plain_text(parts: &[WordPart]) -> Option<Str> {
     let text = match parts {
         [WordPart::Literal(text)] => {
@@ -126,7 +126,7 @@ fn plain_text(parts: &[WordPart]) -> Option<Str> {
     Some(text.clone())
 }
 
-/// `"$x"`, and `$x` where the value neither splits nor holds pattern characters.
+/// Returns the value of `"$x"`, or of `$x` if the value neither splits nor holds pattern characters.
 fn plain_variable(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Option<Str>> {
     let (param, quoted) = match parts {
         [WordPart::DoubleQuoted(parts)] => match parts.as_slice() {
@@ -158,7 +158,7 @@ pub fn expand_single(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     expand_text(env, word, Tilde::Start)
 }
 
-/// The value of an assignment or a here-string: as [`expand_single`], with tildes also behind colons.
+/// Expands the value of an assignment or a here-string: as [`expand_single`], with tildes also behind colons.
 ///
 /// # Errors
 /// As for [`expand_words`].
@@ -166,7 +166,7 @@ pub fn expand_assignment_value(env: &mut dyn ExpandEnv, word: &Word) -> Result<S
     expand_text(env, word, Tilde::Assignment)
 }
 
-/// A word as one string.
+/// Expands a word to one string.
 pub(crate) fn expand_text(env: &mut dyn ExpandEnv, word: &Word, tilde: Tilde) -> Result<Str> {
     match word.parts.as_slice() {
         [] => return Ok(Str::default()),
@@ -189,7 +189,7 @@ pub(crate) fn expand_text(env: &mut dyn ExpandEnv, word: &Word, tilde: Tilde) ->
     Ok(one_field(env, &word.parts, tilde)?.strip_quotes())
 }
 
-/// A word as one field, which knows what of it was quoted.
+/// Expands a word to one field, which records its quoted parts.
 pub(crate) fn one_field(
     env: &mut dyn ExpandEnv,
     parts: &[WordPart],
@@ -207,7 +207,7 @@ pub(crate) fn quoted_text(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result
     Ok(expander.phrase.join().strip_quotes())
 }
 
-/// The body of a here-document: as in double quotes, which themselves are ordinary there.
+/// Expands the body of a here-document: as in double quotes, which themselves are ordinary there.
 ///
 /// # Errors
 /// As for [`expand_words`].
@@ -215,11 +215,11 @@ pub fn expand_heredoc(env: &mut dyn ExpandEnv, doc: &HereDoc) -> Result<Str> {
     quoted_text(env, &doc.body.parts)
 }
 
-/// The file name of a redirection.
+/// Expands the file name of a redirection.
 ///
 /// # Errors
-/// `word: ambiguous redirect` unless the word expands to exactly one field. In POSIX mode there is neither splitting
-/// nor pathname expansion, so that only a word of which nothing is left is ambiguous.
+/// `word: ambiguous redirect` unless the word expands to exactly one field. In POSIX mode there is neither splitting nor pathname
+/// expansion, so that only a word of which nothing is left is ambiguous.
 pub fn expand_redirect_target(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     let ambiguous = || ExpandCause::Ambiguous(word.raw.to_vec()).into();
     if env.options().posix {

@@ -134,7 +134,7 @@ fn splitting(r: &mut Random) -> String {
         "\"${u-a$*b}\"",
         "\"${a[@]/#/-}\"",
     ];
-    // bash joins what an operator made of a quoted `@` list by `IFS` where it is not split.
+    // bash joins the result of an operator on a quoted `@` list by `IFS` where it is not split.
     let is_made = |part: &&&str| ["{@#", "/#/", "{@:2", "[@]:1"].iter().any(|op| part.contains(op));
     let plain: Vec<&str> = PART.iter().filter(|part| !is_made(part)).copied().collect();
     let word = |r: &mut Random, from: &[&str]| {
@@ -186,8 +186,8 @@ fn arithmetic(r: &mut Random) -> String {
         "08", "a[0]", "A[k]",
     ];
     let expr = if r.below(3) == 0 { r.text(TOKEN, 6) } else { expression(r, 3) };
-    // No `((`: bash may read a subshell. And no `$` for `let`, where it is an error of syntax: bash
-    // evaluates what stands before one.
+    // No `((`: bash may read a subshell. And no `$` for `let`, where it is a syntax error: bash
+    // evaluates the text before it.
     let names = expr.replace('$', "");
     format!(
         "x=3 y=-2 z='x+1'; a=(4 5 6); declare -A A; A[k]=9; p $(({expr})) $x $y $z \"${{a[@]}}\"; let '{names}'; p $x $y $z \"${{a[@]}}\""

@@ -1,4 +1,4 @@
-//! Patterns and regular expressions of `[[ ]]` compared with what bash 5.2 shows under `set -x`.
+//! Patterns and regular expressions of `[[ ]]` compared with the output of bash 5.2 under `set -x`.
 
 mod support;
 

@@ -1,7 +1,7 @@
 //! Numbers in arithmetic.
 
-/// A plain decimal integer: no blanks, no leading zero, no sign but `-`, no overflow. The
-/// test that keeps most values away from the expression parser.
+/// Parses a plain decimal integer: no blanks, no leading zero, no sign but `-`, no overflow. This
+/// test keeps most values away from the expression parser.
 pub fn plain_integer(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),

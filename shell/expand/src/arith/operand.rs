@@ -10,11 +10,11 @@ use crate::subscript;
 use crate::value::Str;
 use crate::word::quoted_text;
 
-/// What an expansion gave.
+/// The result of an expansion.
 #[derive(Debug)]
 pub(super) enum ExpansionResult {
     Number(i64),
-    /// No plain number, or one that would combine with what stands before it.
+    /// A text that is not a plain number, or one that would combine with the text before it.
     Text(Str),
 }
 
@@ -27,7 +27,7 @@ impl ExpansionResult {
     }
 }
 
-/// All expansions of an expression, in the order of the source.
+/// Performs all expansions of an expression, in the order of the source.
 pub(super) fn expand_operands(
     env: &mut dyn ExpandEnv,
     word: &Word,
@@ -60,7 +60,7 @@ pub(super) fn expand_operands(
     Ok(operands)
 }
 
-/// What an expansion gives, if that is known to be a number before it is a text.
+/// Returns the result of an expansion if it is known to be a number before it is a text.
 pub(super) fn number_part(
     env: &mut dyn ExpandEnv,
     part: &WordPart,
@@ -94,8 +94,8 @@ fn expand_operand(
     Ok(plain_integer(&text).map_or(ExpansionResult::Text(text), ExpansionResult::Number))
 }
 
-/// Whether the tree can be evaluated with these operands: a text that is no number must be all
-/// there is to know of it, in the key of an associative array.
+/// Returns whether the tree can be evaluated with these operands. A text that is not a number must
+/// be the whole key of an associative array.
 pub(super) fn operands_fit(
     env: &mut dyn ExpandEnv,
     expr: &ArithExpr,
@@ -145,7 +145,8 @@ pub(super) fn operands_fit(
     true
 }
 
-/// A text with the operands where it is marked, and the place in it that is `at` in the other.
+/// Returns a text with the operands in place of its markers, and the place in it that corresponds
+/// to `at` in the source.
 pub(super) fn spell_operands(
     marked: &[u8],
     operands: &[ExpansionResult],

@@ -19,10 +19,10 @@ thread_local! {
     static PARSED: RefCell<[Place; PLACES]> = const { RefCell::new([const { None }; PLACES]) };
 }
 
-/// The tree of a text; nothing if that is blank.
+/// Returns the tree of a text; nothing if that is blank.
 ///
 /// # Errors
-/// Those of the syntax.
+/// Returns the errors of the syntax.
 pub(super) fn parse_cached(text: &[u8]) -> Result<Option<Rc<ArithExpr>>, ExpandError> {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

@@ -1,7 +1,7 @@
 //! Expressions that become a text before they are parsed.
 //!
-//! What an expansion gives within the brackets of a subscript stands behind backslashes in that
-//! text, as a subscript is expanded when it is evaluated: in `a[$x]` an `x` of `$(cmd)` runs nothing.
+//! The result of an expansion within the brackets of a subscript is escaped by backslashes in that text, because a subscript is
+//! expanded when it is evaluated: in `a[$x]` an `x` of `$(cmd)` runs nothing.
 
 use sh_syntax::ast::{ArithText, Word, WordPart};
 
@@ -11,16 +11,15 @@ use crate::error::ExpandError;
 use crate::value::Str;
 use crate::word::{expand_single, quoted_text};
 
-/// The text of an expression after its expansions, for traces; [`eval_text`](super::eval_text)
-/// goes on from there.
+/// Returns the text of an expression after its expansions, for traces; [`eval_text`](super::eval_text) continues from there.
 ///
 /// # Errors
-/// Those of the expansions.
+/// Returns the errors of the expansions.
 pub fn expand_text(env: &mut dyn ExpandEnv, arith: &ArithText) -> Result<Str, ExpandError> {
     expand_text_with(env, &arith.word, Vec::new())
 }
 
-/// The same, with those of the expansions that have been made.
+/// Returns the same text, with the given results for the expansions that are already done.
 pub(super) fn expand_text_with(
     env: &mut dyn ExpandEnv,
     word: &Word,
@@ -50,14 +49,14 @@ pub fn expand_operand(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str, Expan
     Ok(text.finish())
 }
 
-/// Whether a word spells a subscript: brackets that close within the quotes they open in.
+/// Returns whether a word spells a subscript: brackets that close within the quotes they open in.
 pub fn has_subscript(word: &Word) -> bool {
     let mut text = QuotedText::default();
     let added = add_operand(&mut text, &word.parts, 0, &mut |_| Ok(Str::default()));
     added.is_ok() && text.closed && text.open.is_empty()
 }
 
-/// `quotes`: which double quotes the parts stand in.
+/// Adds the result of an expansion. `quotes` is the number of the double quotes around the parts.
 fn add_operand(
     text: &mut QuotedText,
     parts: &[WordPart],
@@ -86,7 +85,7 @@ fn add_operand(
 struct QuotedText {
     /// With backslashes.
     text: Vec<u8>,
-    /// Without them: what it is if a bracket stays open.
+    /// The text without backslashes, for a bracket that stays open.
     plain: Vec<u8>,
     /// The open brackets, each by the quotes it stands in (0: none).
     open: Vec<usize>,
@@ -97,7 +96,7 @@ struct QuotedText {
 }
 
 impl QuotedText {
-    /// Text of the source, in the quotes of that number.
+    /// Adds text of the source, in the quotes of that number.
     fn push_source(&mut self, text: &[u8], quotes: usize) {
         for byte in text {
             match byte {
@@ -115,7 +114,7 @@ impl QuotedText {
         self.plain.extend_from_slice(text);
     }
 
-    /// What means itself: it was expanded or quoted.
+    /// Adds text that means itself, because it was expanded or quoted.
     fn push_given(&mut self, text: &[u8]) {
         self.plain.extend_from_slice(text);
         if self.open.is_empty() {

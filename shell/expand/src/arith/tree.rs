@@ -55,7 +55,7 @@ pub(super) fn eval_text(
     value.map_err(|fail| arith_error(fail, text, &[]))
 }
 
-/// The error of an expression with that text.
+/// Returns the error of an expression with that text.
 pub(super) fn arith_error(
     fail: ArithFailure,
     marked: &[u8],
@@ -78,16 +78,16 @@ pub(super) fn arith_error(
 
 struct ArithWalk<'e, 't> {
     env: &'e mut dyn ExpandEnv,
-    /// What the expansions gave.
+    /// The results of the expansions.
     operands: &'t [ExpansionResult],
-    /// What was parsed; nothing if that is the source.
+    /// The parsed text; nothing if that is the source.
     text: &'t [u8],
     /// Variables on the way here.
     variables: u32,
 }
 
 impl<'t> ArithWalk<'_, 't> {
-    /// Where the variable is read.
+    /// Returns the place where the variable is read.
     fn depth_of(&self, name: &'t [u8]) -> Depth<'t> {
         Depth { variables: self.variables, text: self.text, name }
     }
@@ -206,7 +206,7 @@ impl<'t> ArithWalk<'_, 't> {
         Ok(place.read(self.env, &from)?)
     }
 
-    /// An element that is read.
+    /// Returns the value of an element.
     fn array_element(
         &mut self,
         name: &'t [u8],
@@ -243,7 +243,7 @@ impl<'t> ArithWalk<'_, 't> {
         Ok(ArithVariable::Element(base, key, written))
     }
 
-    /// The operands that stand in a subscript, and behind it.
+    /// Returns the operands within a subscript, and behind it.
     fn operands_in(&self, index: &ArithIndex) -> &'t [ExpansionResult] {
         self.operands.get(index.operands..).unwrap_or_default()
     }
@@ -252,7 +252,7 @@ impl<'t> ArithWalk<'_, 't> {
         spell_operands(&index.raw, self.operands_in(index), 0).0
     }
 
-    /// An index that is an expression as it stands.
+    /// Evaluates an index that is an expression as it stands.
     fn index(
         &mut self,
         expr: &'t ArithExpr,
@@ -267,7 +267,7 @@ impl<'t> ArithWalk<'_, 't> {
         Ok(value.map_err(|fail| arith_error(fail, &index.raw, self.operands_in(index)))?)
     }
 
-    /// A subscript that is a key, or that is expanded before it is an index.
+    /// Evaluates a subscript that is a key, or that is expanded before it is an index.
     fn subscript_key(
         &mut self,
         base: &[u8],
@@ -287,7 +287,7 @@ impl<'t> ArithWalk<'_, 't> {
     }
 }
 
-/// A binary operation, whose messages quote from `at` on.
+/// Performs a binary operation, whose messages quote from `at` on.
 fn checked_binary((op, at): (ArithBinary, u32), a: i64, b: i64) -> Result<i64, ArithFailure> {
     match eval_binary(op, a, b) {
         Some(value) => Ok(value),
@@ -296,7 +296,7 @@ fn checked_binary((op, at): (ArithBinary, u32), a: i64, b: i64) -> Result<i64, A
     }
 }
 
-/// A binary operation; `None` where it is an error (division by 0, negative exponent).
+/// Performs a binary operation; `None` if it is an error (division by 0, negative exponent).
 fn eval_binary(op: ArithBinary, a: i64, b: i64) -> Option<i64> {
     Some(match op {
         ArithBinary::Add => a.wrapping_add(b),

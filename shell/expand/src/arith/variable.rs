@@ -10,8 +10,8 @@ use crate::error::{ExpandCause, ExpandError};
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
 use crate::value::{Attributes, Str, VarValue};
 
-/// How many variables lead to where a variable is read, and what to quote if they are too many:
-/// the text that is evaluated there, from the variable's name on.
+/// The number of variables on the way to one that is read, and the text to quote if they are too
+/// many: the text that is evaluated there, from the variable's name on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth<'t> {
     pub(super) variables: u32,
@@ -20,7 +20,7 @@ pub(super) struct Depth<'t> {
 }
 
 impl Depth<'_> {
-    /// The depth of the variable's own value.
+    /// Returns the depth of the variable's own value.
     pub(super) fn next_depth(&self, env: &mut dyn ExpandEnv) -> Result<u32, ExpandError> {
         match self.variables < MAX_RECURSION && !env.stack_low() {
             true => Ok(self.variables + 1),
@@ -28,7 +28,8 @@ impl Depth<'_> {
         }
     }
 
-    /// A value that is just a number; as deep as can be, bash does not look at that either.
+    /// Returns a value that is just a number; not at the maximum depth, where bash does not look at
+    /// it either.
     fn plain_number(&self, text: &[u8]) -> Option<i64> {
         plain_integer(text).filter(|_| self.variables < MAX_RECURSION)
     }
@@ -48,7 +49,7 @@ pub(super) enum ArithVariable<'n> {
 }
 
 impl<'n> ArithVariable<'n> {
-    /// A variable by name; namerefs may lead to an element.
+    /// Returns a variable by name; namerefs may lead to an element.
     pub(super) fn from_name(
         env: &mut dyn ExpandEnv,
         name: &'n [u8],
@@ -63,7 +64,7 @@ impl<'n> ArithVariable<'n> {
         }
     }
 
-    /// The value as a number.
+    /// Returns the value as a number.
     pub(super) fn read(
         &self,
         env: &mut dyn ExpandEnv,
@@ -129,7 +130,7 @@ impl<'n> ArithVariable<'n> {
             }
             ArithVariable::Element(name, OwnedKey::Index(index), written) => {
                 match env.set_element(name, ElementKey::Index(*index), text) {
-                    // bash says so and goes on.
+                    // bash reports this and continues.
                     Err(e) if matches!(*e.cause, ExpandCause::NotAnIdentifier(_)) => {
                         env.warn_by_name(&e.message())
                     }
@@ -154,12 +155,12 @@ impl<'n> ArithVariable<'n> {
     }
 }
 
-/// bash says so and goes on.
+/// Reports an invalid identifier; bash continues after it.
 fn not_an_identifier(env: &mut dyn ExpandEnv, place: &[u8]) -> Result<(), ExpandError> {
     env.warn_by_name(&ExpandError::not_an_identifier(place).message())
 }
 
-/// Whether a subscript stands for all of an indexed array or for nothing.
+/// Returns whether a subscript stands for all of an indexed array or for nothing.
 pub(super) fn whole_array(
     env: &mut dyn ExpandEnv,
     name: &[u8],
@@ -172,7 +173,7 @@ pub(super) fn whole_array(
     Some(ArithVariable::Nothing { name: name.to_vec(), subscript: subscript.to_vec() })
 }
 
-/// Under `set -u` there must be an array before its subscript is looked at.
+/// Checks that there is an array before its subscript is evaluated, as `set -u` requires.
 pub(super) fn require_array(env: &mut dyn ExpandEnv, name: &[u8]) -> Result<(), ExpandError> {
     if env.options().nounset {
         let (base, _) = env.resolve(name)?;
@@ -211,7 +212,7 @@ pub(super) fn write(env: &mut dyn ExpandEnv, name: &[u8], value: i64) -> Result<
     ArithVariable::from_name(env, name)?.write(env, value)
 }
 
-/// A variable's text as a number: evaluated as an expression of its own. A text that is
+/// Returns a variable's text as a number: evaluated as an expression of its own. A text that is
 /// just another name is followed without recursion.
 fn text_number(env: &mut dyn ExpandEnv, text: &Str, depth: &Depth<'_>) -> Result<i64, ExpandError> {
     if let Some(value) = depth.plain_number(text) {
@@ -240,7 +241,7 @@ fn text_number(env: &mut dyn ExpandEnv, text: &Str, depth: &Depth<'_>) -> Result
     tree::eval_text(env, &text, variables)
 }
 
-/// Nothing to evaluate, not even one level deeper.
+/// Returns whether there is nothing to evaluate, not even one level deeper.
 fn is_blank(text: &[u8]) -> bool {
     text.iter().all(|b| matches!(b, b' ' | b'\t' | b'\n'))
 }
@@ -250,7 +251,7 @@ fn is_name(text: &[u8]) -> bool {
     text.first().is_some_and(|b| !b.is_ascii_digit()) && text.iter().all(is)
 }
 
-/// Too many variables lead to each other; `name` is where they were given up.
+/// Returns the error for too many variables that lead to each other; the walk stopped at `name`.
 pub(super) fn too_deep(text: &[u8], name: &[u8]) -> ExpandError {
     let at = text.windows(name.len().max(1)).position(|part| part == name).unwrap_or_default();
     ExpandCause::Arithmetic {

@@ -74,17 +74,17 @@ fn hash(key: &[u8]) -> u32 {
 }
 
 impl AssocArray {
-    /// Without elements.
+    /// Returns an array without elements.
     pub fn new() -> AssocArray {
         AssocArray::default()
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    /// Without elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -109,12 +109,12 @@ impl AssocArray {
         None
     }
 
-    /// The element with this key.
+    /// Returns the element with this key.
     pub fn get(&self, key: &[u8]) -> Option<&Str> {
         self.entries[self.find_entry(key)?].value.as_ref()
     }
 
-    /// For `a[k]+=text` without copying an unshared string.
+    /// Returns the element mutably, for `a[k]+=text` without copying an unshared string.
     pub fn get_mut(&mut self, key: &[u8]) -> Option<&mut Str> {
         let at = self.find_entry(key)?;
         self.entries[at].value.as_mut()

@@ -1,8 +1,8 @@
 //! Indexed arrays: dense from 0 where possible, ordered map for the rest.
 //!
-//! The elements 0, 1, 2 ... up to the first gap are a vector: appending is amortised constant
-//! time and lookup is an index. What lies behind a gap is in a map. The gap closes when its
-//! last hole is filled.
+//! The elements 0, 1, 2 ... up to the first gap are a vector: appending is amortised constant time
+//! and lookup is an index. Elements behind a gap are in a map. The gap closes when its last hole is
+//! filled.
 
 use std::collections::BTreeMap;
 
@@ -18,22 +18,22 @@ pub struct IndexedArray {
 }
 
 impl IndexedArray {
-    /// Without elements.
+    /// Returns an array without elements.
     pub fn new() -> IndexedArray {
         IndexedArray::default()
     }
 
-    /// Number of elements that are set (`${#a[@]}`).
+    /// Returns the number of elements that are set (`${#a[@]}`).
     pub fn len(&self) -> usize {
         self.dense.len() + self.sparse.len()
     }
 
-    /// Without elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.dense.is_empty() && self.sparse.is_empty()
     }
 
-    /// The element with this index, which is not negative.
+    /// Returns the element with this index, which is not negative.
     pub fn get(&self, index: i64) -> Option<&Str> {
         match usize::try_from(index).ok().and_then(|i| self.dense.get(i)) {
             Some(value) => Some(value),
@@ -42,7 +42,7 @@ impl IndexedArray {
         }
     }
 
-    /// For `a[i]+=text` without copying an unshared string.
+    /// Returns the element mutably, for `a[i]+=text` without copying an unshared string.
     pub fn get_mut(&mut self, index: i64) -> Option<&mut Str> {
         match usize::try_from(index) {
             Ok(i) if i < self.dense.len() => self.dense.get_mut(i),
@@ -67,7 +67,7 @@ impl IndexedArray {
         }
     }
 
-    /// Moves what follows the dense part without a hole into it.
+    /// Moves the elements that follow the dense part without a hole into it.
     fn close_gap(&mut self) {
         while let Some(entry) = self.sparse.first_entry() {
             if *entry.key() != self.dense.len() as i64 {
@@ -103,7 +103,7 @@ impl IndexedArray {
         true
     }
 
-    /// The greatest subscript.
+    /// Returns the greatest subscript.
     pub fn max_index(&self) -> Option<i64> {
         match self.sparse.last_key_value() {
             Some((&last, _)) => Some(last),
@@ -111,8 +111,8 @@ impl IndexedArray {
         }
     }
 
-    /// A subscript as written: negative ones count from behind the greatest. `None` if it
-    /// lies before the array.
+    /// Resolves a subscript as written: negative ones count from behind the greatest. Returns
+    /// `None` if it lies before the array.
     pub fn resolve(&self, index: i64) -> Option<i64> {
         if index >= 0 {
             return Some(index);

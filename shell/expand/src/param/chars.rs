@@ -1,7 +1,7 @@
 //! Characters in byte strings: UTF-8 where the whole string is valid, bytes otherwise (as
 //! bash falls back when `mbstowcs` fails).
 
-/// Number of characters.
+/// Returns the number of characters.
 pub fn char_count(text: &[u8], utf8: bool) -> usize {
     if !utf8 || text.is_ascii() {
         return text.len();
@@ -13,7 +13,7 @@ pub fn char_count(text: &[u8], utf8: bool) -> usize {
     }
 }
 
-/// Byte offset of the character with this number; the text's length if there are fewer.
+/// Returns the byte offset of the character with this number; the text's length if there are fewer.
 pub(crate) fn byte_offset(text: &[u8], chars: usize, utf8: bool) -> usize {
     if !utf8 || text.is_ascii() {
         return chars.min(text.len());
@@ -39,7 +39,7 @@ pub(crate) fn byte_offset(text: &[u8], chars: usize, utf8: bool) -> usize {
     offset
 }
 
-/// Length in bytes of the character at the start of the text, which is not empty.
+/// Returns the length in bytes of the character at the start of the text, which is not empty.
 pub(crate) fn first_width(text: &[u8], utf8: bool) -> usize {
     let width = match text.first() {
         Some(0xC2..=0xDF) if utf8 => 2,

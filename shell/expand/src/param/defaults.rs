@@ -11,7 +11,7 @@ use crate::tilde::Tilde;
 use crate::value::{Attributes, Str};
 use crate::word;
 
-/// Expands what takes the parameter's place, and says whether that was an `@` list without elements; `None` if the
+/// Expands the word that takes the parameter's place, and returns whether that was an `@` list without elements; `None` if the
 /// parameter's own value is to be used.
 pub(super) fn expand_default(
     x: &mut Expander<'_>,
@@ -44,7 +44,7 @@ pub(super) fn expand_default(
     Ok(Some(false))
 }
 
-/// The word as one string, in the place where the operator stands.
+/// Expands the word to one string, in the place of the operator.
 fn default_text(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<Str> {
     match quoted {
         true => word::quoted_text(x.env, &word.parts),
@@ -52,7 +52,7 @@ fn default_text(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<Str> 
     }
 }
 
-/// The error of `${x?word}`.
+/// Returns the error of `${x?word}`.
 fn param_error(
     x: &mut Expander<'_>,
     param: &Param,
@@ -115,7 +115,7 @@ fn assign_default(
     }
 }
 
-/// The parameter as an element that cannot exist.
+/// Returns the cause for a parameter that is an element that cannot exist.
 fn missing_element(param: &Param) -> ExpandCause {
     let array = Param { subscript: None, ..param.clone() };
     let subscript = param.subscript.as_ref().map(|sub| sub.text().to_vec());

@@ -37,7 +37,7 @@ pub(super) fn remove_suffix(
     })
 }
 
-/// What is left of a value, which is the value itself if that is all.
+/// Returns the rest of a value, which is the value itself if nothing was removed.
 fn kept_text(text: Str, rest: impl Fn(&[u8]) -> Option<&[u8]>) -> Str {
     match rest(&text) {
         Some(rest) if rest.len() < text.len() => str_of(rest.to_vec()),
@@ -64,8 +64,8 @@ pub(super) fn edit_case(
     })
 }
 
-/// The text in another case, and its first character in one of its own if there is one (`declare
-/// -l`, `-u`, `-c`).
+/// Returns the text in another case, and its first character in a separate case if there is one
+/// (`declare -l`, `-u`, `-c`).
 pub fn in_case(text: &[u8], first: Option<CaseKind>, rest: CaseKind, utf8: bool) -> Str {
     let changed = change_case(text, rest, true, utf8, |_| true);
     match first {
@@ -74,7 +74,7 @@ pub fn in_case(text: &[u8], first: Option<CaseKind>, rest: CaseKind, utf8: bool)
     }
 }
 
-/// Case of characters; letters whose other case is not one character stay.
+/// Changes the case of characters; letters whose other case is not one character stay.
 pub(super) fn change_case(
     text: &[u8],
     kind: CaseKind,

@@ -10,7 +10,7 @@ use crate::parts::Expander;
 use crate::split::Ifs;
 use crate::value::{Str, VarValue};
 
-/// `${#x}` in characters, `${#a[@]}` and `${#@}` in elements.
+/// Expands `${#x}` in characters, `${#a[@]}` and `${#@}` in elements.
 pub(super) fn expand_length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
     let count = match count_elements(x, param)? {
         Some(count) => count,
@@ -34,7 +34,7 @@ fn length_of_value(x: &mut Expander<'_>, param: &Param) -> Result<usize> {
     })
 }
 
-/// An element that an array lacks: its length is 0 even under `set -u`.
+/// Returns whether the target is an element that an array lacks: its length is 0 even under `set -u`.
 fn is_array_element(x: &mut Expander<'_>, target: &ParamTarget<'_>) -> bool {
     match target {
         ParamTarget::Variable { name, part: VarPart::Element(_) } => {
@@ -66,7 +66,7 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     }))
 }
 
-/// `${!prefix@}` and `${!prefix*}`: names of variables.
+/// Expands `${!prefix@}` and `${!prefix*}` to names of variables.
 pub(super) fn with_prefix(
     x: &mut Expander<'_>,
     param: &Param,
@@ -81,7 +81,7 @@ pub(super) fn with_prefix(
     }
 }
 
-/// `${!a[@]}` and `${!a[*]}`: an array's keys.
+/// Expands `${!a[@]}` and `${!a[*]}` to an array's keys.
 pub(super) fn expand_keys(
     x: &mut Expander<'_>,
     param: &Param,

@@ -15,7 +15,7 @@ use crate::word;
 /// How much a result may grow before the budget is asked again.
 const CHARGE_STEP: usize = 1 << 20;
 
-/// What is put in place of a match.
+/// The replacement of a match.
 struct MatchReplacement {
     /// Text between the places where the match itself goes; at least one.
     pieces: Vec<Vec<u8>>,
@@ -39,7 +39,7 @@ pub(super) fn replace_content(
     content.map_values(|text| replace_text(env, text, &sought, &replacement))
 }
 
-/// What is looked for, and where.
+/// The pattern to search for, and its anchor.
 struct Sought {
     kind: ReplaceKind,
     pattern: GlobPattern,
@@ -72,7 +72,7 @@ impl Sought {
         Ok(Sought { kind, pattern: GlobPattern::new(text, options) })
     }
 
-    /// Whether it is an empty pattern, which is found only where it is anchored.
+    /// Returns whether the pattern is empty, which matches only where it is anchored.
     fn is_nothing(&self) -> bool {
         self.pattern.as_literal() == Some(b"")
             && matches!(self.kind, ReplaceKind::First | ReplaceKind::All)
@@ -80,7 +80,8 @@ impl Sought {
 }
 
 impl MatchReplacement {
-    /// With `patsub_replacement` an unquoted `&` is the match; a backslash quotes `&` and itself.
+    /// Parses a replacement. With `patsub_replacement` an unquoted `&` is the match; a backslash
+    /// quotes `&` and itself.
     fn from_word(env: &mut dyn ExpandEnv, word: &Word) -> Result<MatchReplacement> {
         let field = word::one_field(env, &word.parts, Tilde::Start)?;
         if !env.options().patsub_replacement {
@@ -91,8 +92,8 @@ impl MatchReplacement {
         if plain {
             return Ok(MatchReplacement { pieces: vec![field.strip_quotes().to_vec()] });
         }
-        // Quoted characters are escaped first and everything is read together, so that a
-        // backslash from a variable meets what follows it, as in bash.
+        // Quoted characters are escaped first and everything is read together, so that a backslash
+        // from a variable affects the text behind it, as in bash.
         let mut source = Vec::new();
         field.for_each_stretch(|text, quoted| {
             for &byte in text {
@@ -132,7 +133,7 @@ impl MatchReplacement {
     }
 }
 
-/// One value with its matches replaced.
+/// Returns one value with its matches replaced.
 fn replace_text(
     env: &mut dyn ExpandEnv,
     text: Str,

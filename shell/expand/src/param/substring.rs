@@ -96,7 +96,7 @@ impl Slice<'_> {
     }
 }
 
-/// Whether an offset lies outside of a list, so that the length is not looked at.
+/// Returns whether an offset lies outside of a list, so that the length is not evaluated.
 fn out_of_range(
     env: &mut dyn ExpandEnv,
     target: &ParamTarget<'_>,
@@ -119,19 +119,19 @@ fn out_of_range(
     !(0..=size).contains(&start) || indexed && start == size
 }
 
-/// A length that leads before the offset, shown as it was written.
+/// Returns the error for a length that leads before the offset, shown as it was written.
 fn negative_length(length: &ArithText) -> ExpandError {
     ExpandCause::NegativeLength(length.word.raw.to_vec()).into()
 }
 
-/// The first character meant; `None` if the offset lies outside.
+/// Returns the first selected character; `None` if the offset lies outside.
 fn string_start(count: usize, offset: i64) -> Option<i64> {
     let size = count as i64;
     let start = if offset < 0 { size + offset.max(-size - 1) } else { offset };
     (0..=size).contains(&start).then_some(start)
 }
 
-/// The characters meant; `None` if the end lies before the start.
+/// Returns the selected characters; `None` if the end lies before the start.
 fn string_range(count: usize, start: i64, length: Option<i64>) -> Option<Range<usize>> {
     let size = count as i64;
     let end = match length {

@@ -24,7 +24,7 @@ pub(super) enum ParamTarget<'p> {
     Special(u8),
     /// `${!ref}` of a nameref: the name it refers to is the value.
     Name(Str),
-    /// What is always unset: `${!x}` where `x` is there but has no value, `${ref[0]}` of a nameref to an element.
+    /// A target that is always unset: `${!x}` where `x` is declared without a value, `${ref[0]}` of a nameref to an element.
     Nothing,
     /// `${ref[@]}` of a nameref to an element, or to all elements: it has none.
     NoElements {
@@ -136,7 +136,7 @@ impl<'p> ParamTarget<'p> {
         }
     }
 
-    /// Whether it is a variable that was declared, even without a value.
+    /// Returns whether it is a variable that was declared, even without a value.
     pub(super) fn is_declared(&self, env: &mut dyn ExpandEnv) -> bool {
         match self {
             ParamTarget::Variable { name, .. } => env.is_declared(name),
@@ -145,7 +145,7 @@ impl<'p> ParamTarget<'p> {
         }
     }
 
-    /// The current value.
+    /// Returns the current value.
     pub(super) fn fetch_value(&self, env: &mut dyn ExpandEnv) -> Result<ParamValue> {
         Ok(match self {
             ParamTarget::Name(name) => ParamValue::Scalar(Some(name.clone())),
@@ -170,7 +170,7 @@ impl<'p> ParamTarget<'p> {
     }
 }
 
-/// A variable without subscript: an array stands for its element 0.
+/// Returns a variable without subscript: an array stands for its element 0.
 fn whole_value(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Str> {
     match env.get(name)? {
         VarValue::Scalar(text) => Some(text),
@@ -213,8 +213,8 @@ fn element_value(env: &mut dyn ExpandEnv, name: &[u8], key: &OwnedKey) -> Result
 }
 
 impl ParamValue {
-    /// Unset; with `colon` also null. Of several elements only those of a quoted `*` list are null, if the one
-    /// string that they make is.
+    /// Returns whether it is unset; with `colon` also whether it is null. Of several elements only those of a quoted `*` list are
+    /// null, if the one string that they make is.
     pub(super) fn is_missing(&self, env: &mut dyn ExpandEnv, colon: bool, quoted: bool) -> bool {
         match self {
             ParamValue::Scalar(None) => true,
@@ -227,8 +227,7 @@ impl ParamValue {
         }
     }
 
-    /// Whether an operator has nothing to work on: its operands are not even expanded then.
-    /// `${@:0}` looks at `$0`.
+    /// Returns whether an operator has nothing to work on: its operands are not even expanded then. `${@:0}` includes `$0`.
     pub(super) fn needs_no_operand(&self, op: &ParamOp) -> bool {
         match self {
             ParamValue::Scalar(value) => value.is_none() && !matches!(op, ParamOp::Transform(_)),
@@ -238,7 +237,7 @@ impl ParamValue {
         }
     }
 
-    /// `set -u`.
+    /// Checks that the parameter is set, as `set -u` requires.
     pub(super) fn require_set(&self, env: &dyn ExpandEnv, param: &Param) -> Result<()> {
         match self {
             ParamValue::Scalar(None) if env.options().nounset => Err(unbound_error(param)),
@@ -258,7 +257,7 @@ impl ParamValue {
     }
 }
 
-/// `x: unbound variable`; a parameter written without braces shows its dollar if it is no name.
+/// Returns the error `x: unbound variable`; a parameter written without braces shows its dollar if it is not a name.
 pub(super) fn unbound_error(param: &Param) -> ExpandError {
     let plain =
         matches!(param.op, ParamOp::Plain) && !param.indirect && !param.raw.starts_with(b"${");

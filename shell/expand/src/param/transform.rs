@@ -9,7 +9,7 @@ use crate::attributed::str_of;
 use crate::env::ExpandEnv;
 use crate::value::{Str, VarValue};
 
-/// What the operator `op` makes of a parameter or of its value.
+/// Applies the operator `op` to a parameter or to its value.
 pub(super) fn transform_content(
     env: &mut dyn ExpandEnv,
     target: &ParamTarget<'_>,
@@ -70,7 +70,7 @@ fn attribute_letters(
     }
 }
 
-/// `@K` and `@k`: keys and values of an array; anything else is quoted.
+/// Performs `@K` and `@k`: keys and values of an array; any other value is quoted.
 fn key_values(
     env: &mut dyn ExpandEnv,
     target: &ParamTarget<'_>,
@@ -109,7 +109,7 @@ fn each_pair(value: &VarValue, mut f: impl FnMut(&[u8], &Str)) {
     }
 }
 
-/// `key "value" ...` in the style of `declare -p`; bash puts a space behind each pair of an
+/// Returns `key "value" ...` in the style of `declare -p`; bash puts a space behind each pair of an
 /// associative array.
 fn list_pairs(value: &VarValue, wrap: impl Fn(Vec<u8>) -> Vec<u8>, between: &[u8]) -> Vec<u8> {
     let assoc = matches!(value, VarValue::Assoc(_));
@@ -129,7 +129,7 @@ fn list_pairs(value: &VarValue, wrap: impl Fn(Vec<u8>) -> Vec<u8>, between: &[u8
     out
 }
 
-/// A key of an associative array as bash lists it.
+/// Returns a key of an associative array as bash lists it.
 fn quote_key(key: &[u8]) -> Vec<u8> {
     if escape::needs_ansi_c(key) {
         escape::ansi_c_quote(key)
@@ -140,7 +140,8 @@ fn quote_key(key: &[u8]) -> Vec<u8> {
     }
 }
 
-/// `@A`: a statement that makes the variable again, one text whatever it is asked of.
+/// Performs `@A`: a statement that makes the variable again. It is one text for elements and lists,
+/// too.
 fn assignment_text(
     env: &mut dyn ExpandEnv,
     target: &ParamTarget<'_>,
@@ -190,7 +191,7 @@ fn assignment_text(
     ParamValue::Scalar(Some(str_of(out)))
 }
 
-/// `set -- 'a' 'b'`
+/// Returns a text such as `set -- 'a' 'b'`.
 fn positional_text(items: Vec<Str>, star: bool) -> ParamValue {
     if items.is_empty() {
         return ParamValue::List { items, star };

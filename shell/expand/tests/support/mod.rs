@@ -76,7 +76,7 @@ impl Shell {
         variable.value = Some(value);
     }
 
-    /// Runs a script; its exit as bash would tell it is not modelled, its messages are.
+    /// Runs a script. Models bash's messages but not its exit status.
     pub fn run(&mut self, script: &str) -> Result<(), String> {
         let options = ParseOptions { extglob: true, ..ParseOptions::default() };
         let mut parser = Parser::new(script.as_bytes(), options);
