@@ -16,7 +16,8 @@ fn is_name(text: &[u8]) -> bool {
         && text.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_')
 }
 
-/// The name in `name`, `name[...]`, `name=...`, `name+=...`, also before text that is not static.
+/// Returns the name in `name`, `name[...]`, `name=...`, `name+=...`, also before text that is not
+/// static.
 fn target_name(text: &ScriptWord) -> ScriptWord {
     let end = text.text.iter().position(|c| matches!(c, b'[' | b'=' | b'+'));
     let name = text.text.get(..end.unwrap_or(text.text.len())).unwrap_or_default();
@@ -68,7 +69,7 @@ impl ScriptWalk<'_> {
         true
     }
 
-    /// Builtins that change how what follows is read.
+    /// Records builtins that change how the following text is read.
     fn changes_reading(&mut self, l: &AnalyzedLine<'_>) -> bool {
         match l.name {
             b"alias" => self.walk_alias(l),
@@ -154,7 +155,7 @@ impl ScriptWalk<'_> {
         true
     }
 
-    /// Builtins of which only a run can tell what they do.
+    /// Records builtins whose effects are known only at run time.
     fn hides_effects(&mut self, l: &AnalyzedLine<'_>) -> bool {
         match l.name {
             b"let" => {

@@ -1,4 +1,4 @@
-//! A command line: its record, and what else it runs.
+//! A command line: its record, and the other commands that it runs.
 
 use sh_syntax::ast::{CommandWord, SimpleCommand};
 
@@ -42,7 +42,7 @@ pub(crate) fn lossy_text(text: &[u8]) -> String {
 }
 
 impl ScriptWalk<'_> {
-    /// A simple command.
+    /// Walks a simple command.
     pub fn walk_simple(&mut self, s: &SimpleCommand, line: u32, stdin: Stdin) {
         let by = if s.words.is_empty() { "assignment" } else { "environment" };
         for a in &s.assignments {
@@ -57,7 +57,7 @@ impl ScriptWalk<'_> {
         self.run(&words, line, CommandScope::Any, stdin.as_ref(), false);
     }
 
-    /// Notes a command and looks at what it runs.
+    /// Records a command and walks the commands that it runs.
     pub fn run(
         &mut self,
         words: &[ScriptWord],
@@ -102,7 +102,7 @@ impl ScriptWalk<'_> {
         }
     }
 
-    /// `bash -c text`, `bash file`, `bash < text`.
+    /// Walks `bash -c text`, `bash file`, `bash < text`.
     fn walk_shell(&mut self, l: &AnalyzedLine<'_>) {
         let (mut i, mut command, mut stdin) = (0, false, false);
         while let Some(arg) = l.args.get(i) {
@@ -151,7 +151,7 @@ impl ScriptWalk<'_> {
         }
     }
 
-    /// A text of shell code given as a word.
+    /// Walks a text of shell code given as a word.
     pub fn walk_code(&mut self, context: String, text: &ScriptWord, line: u32) {
         match text.dynamic {
             false => self.walk_nested(context, &text.text, line),
@@ -181,7 +181,7 @@ impl ScriptWalk<'_> {
         self.note_unknown("standard input as script", l.name, l.line);
     }
 
-    /// Awk programs may run commands and write files.
+    /// Walks an awk program, which may run commands and write files.
     fn walk_awk(&mut self, l: &AnalyzedLine<'_>) {
         let spec = crate::files::tool_options(b"awk");
         let split = crate::options::split_arguments(l.args, spec);

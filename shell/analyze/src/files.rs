@@ -7,7 +7,7 @@ use crate::report::{Access, CommandUse, FileUse, ScriptWord};
 
 use Access::{Delete, Read, Write};
 
-/// What a tool does to its operands.
+/// The role of a tool's operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Nothing,
@@ -239,7 +239,7 @@ fn find_tool(name: &[u8]) -> Option<&'static FileTool> {
     TOOLS.iter().find(|t| t.names.iter().any(|n| n.as_bytes() == name))
 }
 
-/// The options of a tool.
+/// Returns the options of a tool.
 pub(crate) fn tool_options(name: &[u8]) -> OptionLetters {
     let reader = READERS.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, s)| *s);
     match find_tool(name) {
@@ -305,7 +305,7 @@ pub(crate) fn of_command(c: &CommandUse, out: &mut Vec<FileUse>) {
     }
 }
 
-/// The sources and the target of `cp`, `mv`, `ln` and `install`.
+/// Records the sources and the target of `cp`, `mv`, `ln` and `install`.
 fn copy_files(
     role: Role,
     name: &[u8],
@@ -335,7 +335,7 @@ fn source_files(role: Role, operands: &[ScriptWord], mut put: impl FnMut(&Script
     operands.iter().for_each(|o| put(o, access));
 }
 
-/// `if=` and `of=`
+/// Records `if=` and `of=`.
 fn dd_files(operands: &[ScriptWord], mut put: impl FnMut(&ScriptWord, Access)) {
     for o in operands {
         for (key, access) in [(&b"if="[..], Read), (b"of=", Write)] {
@@ -363,7 +363,7 @@ fn sed_files(
     s.option_values(&["f", "file"]).for_each(|f| put(f, Read));
 }
 
-/// `tar` takes its first word's letters as options even without a dash.
+/// Records the files of `tar`, which takes its first word's letters as options even without a dash.
 fn tar_files(args: &[ScriptWord], s: &SplitArguments, mut put: impl FnMut(&ScriptWord, Access)) {
     let mut old = None;
     if let Some(first) = args.first().filter(|a| !a.dynamic && !a.starts_with(b"-")) {

@@ -6,7 +6,7 @@ use crate::report::{
     Variable,
 };
 
-/// JSON text of a byte string; bytes that are no UTF-8 become U+FFFD.
+/// Writes the JSON text of a byte string; bytes that are not UTF-8 become U+FFFD.
 fn put_string(out: &mut String, text: &[u8]) {
     out.push('"');
     for c in String::from_utf8_lossy(text).chars() {
@@ -102,7 +102,7 @@ fn json_list(items: impl Iterator<Item = String>) -> String {
 }
 
 impl AnalysisReport {
-    /// One JSON object, ended by a newline.
+    /// Returns one JSON object, ended by a newline.
     pub fn to_json(&self) -> String {
         let functions = self
             .functions

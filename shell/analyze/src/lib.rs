@@ -1,30 +1,28 @@
-//! What a script may do, told without running any of it: the answer behind `sh --analyze`,
-//! for permission prompts. The JSON form is described in `docs/analyze.md`.
+//! The possible effects of a script, found without running any of it: the answer behind `sh --analyze`, for permission prompts.
+//! The JSON form is described in `docs/analyze.md`.
 //!
 //! # Map
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `report` | [`AnalysisReport`]: commands, files, redirections, functions, variables, unknowns, errors |
 //! | `json` | the report as JSON |
 //! | `walk` | the syntax tree: lists, compound commands, redirections |
-//! | `word` | words: what is static text in them, substitutions, assignments in expansions |
-//! | `command` | a command line: which other command lines or texts it runs |
+//! | `word` | words: their static text, substitutions, assignments in expansions |
+//! | `command` | a command line: the other command lines or texts it runs |
 //! | `builtins` | builtins that take code or set variables |
-//! | `wrap` | `env timeout sudo xargs find ...`: programs that run what their operands say |
+//! | `wrap` | `env timeout sudo xargs find ...`: programs that run the commands in their operands |
 //! | `options` | options of a command line, split from its operands |
 //! | `files` | files that well-known tools read, write, delete |
 //! | `sed` | files and commands named in a sed script |
 //!
 //! # Invariants
 //! - Nothing is run, expanded or opened: the result depends on the text and the tables only.
-//! - What cannot be known is said: a word that is not static text carries `dynamic`, code that
-//!   was not seen is listed as an unknown. Silence means that there is none.
-//! - Input is hostile: nesting of texts within texts is bounded by [`MAX_TEXTS`], the
-//!   nesting of the tree by the parser.
+//! - Everything that cannot be known is reported: a word that is not static text carries `dynamic`, code that was not seen is
+//!   listed as an unknown. A report without unknowns means that there are none.
+//! - Input is hostile: nesting of texts within texts is bounded by [`MAX_TEXTS`], the nesting of the tree by the parser.
 //!
 //! # Absent
-//! Values of variables are not followed (`x=rm; $x` is an unknown command name), and sourced
-//! files and scripts are not read.
+//! Values of variables are not followed (`x=rm; $x` is an unknown command name), and sourced files and scripts are not read.
 #![forbid(unsafe_code)]
 
 mod builtins;
@@ -46,7 +44,7 @@ pub const MAX_TEXTS: u32 = 8;
 /// The commands that exist where the script will run.
 pub trait CommandNames {
     fn is_builtin(&self, name: &[u8]) -> bool;
-    /// Whether it is a program of the image.
+    /// Returns whether it is a program of the image.
     fn is_program(&self, name: &[u8]) -> bool;
 }
 

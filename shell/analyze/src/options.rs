@@ -27,17 +27,17 @@ pub(crate) struct SplitArguments {
 }
 
 impl SplitArguments {
-    /// Whether an option was given.
+    /// Returns whether an option was given.
     pub fn has_option(&self, name: &str) -> bool {
         self.options.iter().any(|o| o.name == name)
     }
 
-    /// Whether one of these options was given.
+    /// Returns whether one of these options was given.
     pub fn has_any(&self, names: &[&str]) -> bool {
         names.iter().any(|n| self.has_option(n))
     }
 
-    /// The values of these options, in order.
+    /// Returns the values of these options, in order.
     pub fn option_values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s ScriptWord> {
         self.options
             .iter()

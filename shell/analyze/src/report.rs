@@ -16,12 +16,12 @@ impl ScriptWord {
         ScriptWord { text: text.into(), dynamic: false, expands: false }
     }
 
-    /// The text, if it is all known.
+    /// Returns the text, if all of it is known.
     pub fn known_text(&self) -> Option<&[u8]> {
         (!self.dynamic && !self.expands).then_some(self.text.as_slice())
     }
 
-    /// The part from `at` on.
+    /// Returns the part from `at` on.
     pub(crate) fn tail_from(&self, at: usize) -> ScriptWord {
         ScriptWord { text: self.text.get(at..).unwrap_or_default().to_vec(), ..*self }
     }
@@ -35,7 +35,7 @@ impl ScriptWord {
 /// `pipeline`, `substitution`, `trap EXIT`, `bash -c`.
 pub type Context = Vec<String>;
 
-/// What a command name stands for.
+/// The kind of command that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandNameKind {
     Builtin,
@@ -49,7 +49,7 @@ pub enum CommandNameKind {
     Unknown,
 }
 
-/// Who may answer to a command name.
+/// The kinds of command that a name may resolve to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandScope {
     /// Functions, builtins, programs.
@@ -75,7 +75,7 @@ pub struct CommandUse {
     pub(crate) resolve: CommandScope,
 }
 
-/// What a command does with a file.
+/// How a command uses a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     Read,
@@ -160,7 +160,7 @@ pub struct AnalysisReport {
 }
 
 impl AnalysisReport {
-    /// Whether the lists are the whole truth: no syntax error, nothing unknown, and every file named.
+    /// Returns whether the lists are complete: no syntax error, nothing unknown, and every file named.
     pub fn is_complete(&self) -> bool {
         self.errors.is_empty()
             && self.unknowns.is_empty()

@@ -1,5 +1,6 @@
-//! What a sed script names: files of `r R w W` and of the flag `w`, commands of `e` and of
-//! the flag `e` (GNU sed manual, chapters 3 and 6). A text that cannot be followed is an unknown.
+//! The effects that a sed script names: files of `r R w W` and of the flag `w`, commands of `e` and
+//! of the flag `e` (GNU sed manual, chapters 3 and 6). A text that cannot be followed is an
+//! unknown.
 
 use crate::command::AnalyzedLine;
 use crate::options::split_arguments;
@@ -57,7 +58,8 @@ impl SedScan<'_> {
         }
     }
 
-    /// Up to the delimiter; a backslash hides it, and so does a bracket expression in a pattern.
+    /// Moves up to the delimiter; a backslash hides it, and so does a bracket expression in a
+    /// pattern.
     fn delimited(&mut self, delimiter: u8, pattern: bool) -> Option<()> {
         while let Some(c) = self.peek_byte() {
             self.at += 1;
@@ -109,7 +111,7 @@ impl SedScan<'_> {
     }
 }
 
-/// What follows `s/regex/replacement/`.
+/// Scans the flags behind `s/regex/replacement/`.
 fn scan_flags(s: &mut SedScan<'_>, out: &mut Vec<SedEffect>) {
     loop {
         match s.peek_byte() {
@@ -127,7 +129,7 @@ fn scan_flags(s: &mut SedScan<'_>, out: &mut Vec<SedEffect>) {
     }
 }
 
-/// `None` where the text is no script that this scanner understands.
+/// Scans a script; returns `None` if the text is not a script that this scanner understands.
 fn scan_script(text: &[u8], out: &mut Vec<SedEffect>) -> Option<()> {
     let mut s = SedScan { text, at: 0 };
     loop {
@@ -150,7 +152,7 @@ fn scan_script(text: &[u8], out: &mut Vec<SedEffect>) -> Option<()> {
             | b'P' | b'x' | b'F' | b'z' => {}
             b'#' => drop(s.rest_of_line()),
             b'a' | b'i' | b'c' => {
-                // Text goes on after a line that ends in a backslash.
+                // Text continues after a line that ends in a backslash.
                 loop {
                     let line = s.rest_of_line();
                     s.at += 1;

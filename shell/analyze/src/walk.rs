@@ -35,11 +35,11 @@ impl Aliases for AliasTable {
     }
 }
 
-/// What a redirection gives a command as standard input, where it is known text.
+/// The standard input that a redirection gives a command, if it is known text.
 pub(crate) type Stdin = Option<ScriptWord>;
 
 impl<'n> ScriptWalk<'n> {
-    /// A walk that has seen nothing yet.
+    /// Returns a walk that has seen nothing yet.
     pub fn new(options: AnalyzeOptions, names: &'n dyn CommandNames) -> ScriptWalk<'n> {
         ScriptWalk {
             names,
@@ -53,7 +53,7 @@ impl<'n> ScriptWalk<'n> {
         }
     }
 
-    /// A whole text, command by command as a shell reads it.
+    /// Walks a whole text, command by command as a shell reads it.
     pub fn walk_source(&mut self, text: &[u8], first_line: u32) {
         let mut parser = Parser::new(text, ParseOptions { first_line, ..ParseOptions::default() });
         loop {
@@ -79,7 +79,7 @@ impl<'n> ScriptWalk<'n> {
         }
     }
 
-    /// A text that runs within another one.
+    /// Walks a text that runs within another one.
     pub fn walk_nested(&mut self, context: impl Into<String>, text: &[u8], line: u32) {
         if self.texts >= MAX_TEXTS {
             self.note_unknown("nesting", text, line);
@@ -90,14 +90,14 @@ impl<'n> ScriptWalk<'n> {
         self.texts -= 1;
     }
 
-    /// Walks what stands within a construct that findings are to name.
+    /// Walks the inside of a construct that findings have to name.
     pub fn walk_within(&mut self, context: impl Into<String>, f: impl FnOnce(&mut Self)) {
         self.context.push(context.into());
         f(self);
         self.context.pop();
     }
 
-    /// Notes something that only a run can tell.
+    /// Records a fact that is known only at run time.
     pub fn note_unknown(&mut self, what: &'static str, text: &[u8], line: u32) {
         let context = self.context.clone();
         self.report.unknowns.push(Unknown { what, text: text.to_vec(), line, context });
@@ -227,7 +227,7 @@ impl<'n> ScriptWalk<'n> {
         }
     }
 
-    /// The redirections of a command; what is known about its standard input.
+    /// Walks the redirections of a command and returns the known part of its standard input.
     fn walk_redirects(&mut self, list: &[Redirect]) -> Stdin {
         let mut stdin = None;
         for r in list {

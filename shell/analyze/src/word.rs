@@ -1,4 +1,4 @@
-//! Words: what is static text in them; what runs or is assigned while they are expanded.
+//! Words: their static text, and the commands and assignments in their expansions.
 
 use sh_syntax::ast::{
     ArithExpr, ArithPlace, ArithText, ArrayElement, AssignValue, Assignment, CommandSub,
@@ -8,14 +8,14 @@ use sh_syntax::ast::{
 use crate::report::{Access, ScriptWord};
 use crate::walk::ScriptWalk;
 
-/// Characters that make unquoted text a pattern or something else than itself.
+/// Returns whether unquoted text has characters that make it a pattern or change its meaning.
 fn is_active(text: &[u8], first: bool) -> bool {
     text.iter().any(|c| matches!(c, b'*' | b'?' | b'['))
         || first && text.first() == Some(&b'~')
         || is_braced(text)
 }
 
-/// `{a,b}` or `{1..3}`
+/// Returns whether a text is of the form `{a,b}` or `{1..3}`.
 fn is_braced(text: &[u8]) -> bool {
     let Some(open) = text.iter().position(|c| *c == b'{') else { return false };
     let inside = text.get(open..).unwrap_or_default();
@@ -127,7 +127,7 @@ impl ScriptWalk<'_> {
                 }
             }
         }
-        // `${x@P}` expands the value as a prompt, and thereby runs what is in it.
+        // `${x@P}` expands the value as a prompt, and thereby runs the commands in it.
         if p.op == ParamOp::Transform(b'P') {
             self.note_unknown("prompt expansion", &p.raw, line);
         }
@@ -139,7 +139,7 @@ impl ScriptWalk<'_> {
         }
     }
 
-    /// Arithmetic: substitutions in its text, variables that it assigns.
+    /// Walks arithmetic: substitutions in its text, variables that it assigns.
     pub fn walk_arith(&mut self, a: &ArithText, line: u32) {
         self.walk_parts(&a.word.parts, false, line, &mut ScriptWord::default());
         let mut todo: Vec<&ArithExpr> = a.expr.as_deref().into_iter().collect();
@@ -194,7 +194,7 @@ impl ScriptWalk<'_> {
         ScriptWord { text: a.raw.to_vec(), dynamic, expands: false }
     }
 
-    /// A word of a simple command; `by` is the declaration builtin it belongs to.
+    /// Walks a word of a simple command; `by` is the declaration builtin it belongs to.
     pub fn command_word(&mut self, w: &CommandWord, by: &str, line: u32) -> ScriptWord {
         match w {
             CommandWord::Word(w) => self.walk_word(w, line),

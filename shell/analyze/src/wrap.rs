@@ -123,7 +123,7 @@ impl ScriptWalk<'_> {
         }
         let command = operands.get(w.skip..).unwrap_or_default();
         if command.is_empty() {
-            // A shell of its own, or only options that tell something.
+            // A shell of its own, or only options that print information.
             if s.has_any(&["i", "s"]) && matches!(w.name, b"sudo") {
                 self.note_unknown("standard input as script", l.name, l.line);
             }
@@ -162,7 +162,7 @@ impl ScriptWalk<'_> {
         };
         self.walk_within("xargs", |w| {
             w.run(&command, l.line, CommandScope::Program, None, more);
-            // What is added could be the code itself.
+            // The added operands could be the code itself.
             let shell = command.first().is_some_and(|c| SHELLS.contains(&base_name(&c.text)));
             if more && shell && command.len() == 1 {
                 w.note_unknown("script file", b"xargs", l.line);

@@ -1,4 +1,4 @@
-//! What the analysis says of small scripts, read from its JSON as a caller would.
+//! The analysis of small scripts, read from its JSON as a caller would.
 
 use serde_json::Value;
 use sh_analyze::{AnalyzeOptions, CommandNames, analyze_script};
@@ -40,7 +40,7 @@ fn text(v: &Value, key: &str) -> String {
     format!("{}{dynamic}", v[key].as_str().unwrap_or_default())
 }
 
-/// `name:kind arg arg` of each command, `?` after what is not static.
+/// `name:kind arg arg` of each command, with `?` after a word that is not static.
 fn commands(script: &str) -> Vec<String> {
     let list = report(script)["commands"].clone();
     list.as_array()
@@ -133,7 +133,7 @@ fn nested_code() {
         let context = found["context"].as_array().unwrap();
         assert_eq!(context.last().unwrap(), want, "{script}");
     }
-    // What another program looks up is no function or builtin of this shell.
+    // A name that another program looks up is not a function or builtin of this shell.
     assert_eq!(
         commands("rm() { :; }; xargs rm -f; rm")[1..],
         ["xargs:applet rm -f", "rm:applet -f ...", "rm:function"]
@@ -217,7 +217,7 @@ fn syntax_errors() {
     let r = report("echo a\nif true; then )\n");
     assert_eq!(r["errors"][0]["message"], "syntax error near unexpected token `)'");
     assert_eq!(r["errors"][0]["line"], 2);
-    // What comes before would have run.
+    // The commands before it would have run.
     assert_eq!(r["commands"][0]["name"], "echo");
     let r = report("bash -c 'fi'");
     assert_eq!(r["errors"][0]["context"][0], "bash -c");
@@ -230,7 +230,7 @@ fn reading_as_the_shell_does() {
     assert_eq!(commands("alias del='rm -f'\ndel x")[1], "del:unknown x");
 }
 
-/// Bounded work and stack, whatever the text.
+/// Bounded work and stack for every text.
 #[test]
 fn hostile() {
     let deep = format!("{}rm a{}", "$(".repeat(100), ")".repeat(100));
@@ -253,7 +253,7 @@ fn shell_quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// The example in the documentation is what comes out.
+/// The example in the documentation equals the output.
 #[test]
 fn documented() {
     let doc = include_str!("../../../docs/analyze.md");
