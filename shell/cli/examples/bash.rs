@@ -162,7 +162,7 @@ impl Processes for InSession {
     }
 }
 
-/// As the node: the whole state, or none of it.
+/// Writes a session's state as the node does: the whole state, or none of it.
 fn write(file: &Path, state: &[u8]) -> io::Result<()> {
     let new = file.with_extension("new");
     std::fs::write(&new, state)?;

@@ -1,4 +1,4 @@
-//! `--analyze`: what the script may do, as JSON on standard output. Nothing of it runs.
+//! `--analyze`: the possible effects of a script, as JSON on standard output. Nothing of it runs.
 
 use std::io::Write;
 

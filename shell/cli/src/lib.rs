@@ -1,13 +1,13 @@
 //! The `sh` and `bash` applets (bash manual 6.1, POSIX XCU sh).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `options` | the command line |
 //! | `analyze` | `--analyze` |
 //! | `start` | from an applet's surroundings to a running shell |
 //!
-//! A spawned shell that continues the work of another one is recognised by its first
-//! argument ([`sh_exec::STATE_OPTION`]) and gets everything from the state sent along.
+//! A spawned shell that continues the work of another one is recognised by its first argument
+//! ([`sh_exec::STATE_OPTION`]) and gets everything from the state sent along.
 #![forbid(unsafe_code)]
 
 mod analyze;

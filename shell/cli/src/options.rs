@@ -12,7 +12,7 @@ pub enum ScriptSource {
     Stdin,
 }
 
-/// What the command line says.
+/// The parsed command line.
 #[derive(Debug, Default)]
 pub struct Invocation {
     pub source: ScriptSource,
@@ -32,9 +32,9 @@ pub struct Invocation {
     pub norc: bool,
     /// `--budget`: see [`sh_exec::budget::Limits::parse`].
     pub budget: Option<Vec<u8>>,
-    /// `--session`: goes on from what the last call of the session has left.
+    /// `--session`: continues from the state that the last call of the session has left.
     pub session: bool,
-    /// Tell what the script may do instead of running it.
+    /// Report the possible effects of the script instead of running it.
     pub analyze: bool,
 }
 
@@ -111,8 +111,8 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, ShellUsageError> {
     Ok(inv)
 }
 
-/// `-o`, or `-O` of `shopt`, with the name behind it, or without one: then the options are listed. How many further
-/// arguments it used.
+/// Parses `-o`, or `-O` of `shopt`, with the name behind it, or without one: then the options are listed. Returns the number of
+/// further arguments used.
 fn named_option(
     inv: &mut Invocation,
     of_set: bool,
@@ -141,7 +141,7 @@ fn named_option(
     Ok(1)
 }
 
-/// A long option; how many further arguments it used.
+/// Parses a long option and returns the number of further arguments used.
 fn long_option(
     inv: &mut Invocation,
     arg: &[u8],

@@ -17,12 +17,12 @@ use crate::options::{Invocation, OptionList, ScriptSource, ShellUsageError, pars
 /// the same.
 const BUDGET: &[u8] = b"BOX_BUDGET";
 
-/// The applet `bash`.
+/// Runs the applet `bash`.
 pub fn run_bash(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(run(ctx, args, false))
 }
 
-/// The applet `sh`: the same in POSIX mode.
+/// Runs the applet `sh`: bash in POSIX mode.
 pub fn run_sh(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(run(ctx, args, true))
 }
@@ -77,7 +77,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
     to_exit(run_source(&mut shell, &inv, &ctx.name))
 }
 
-/// The shell that an invocation asks for, which has run nothing yet.
+/// Returns the shell that an invocation requests, which has run nothing yet.
 fn start_shell<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
     let arg0 = match (&inv.source, &inv.name) {
         (ScriptSource::Command(_), Some(n)) => n.clone(),
@@ -102,7 +102,7 @@ fn start_shell<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
     shell
 }
 
-/// The text that `--analyze` is about, or the status after a message.
+/// Returns the text that `--analyze` has to read, or the status after a message.
 fn analyzed_text(shell: &mut Shell<'_>, inv: &Invocation) -> Result<Vec<u8>, i32> {
     match &inv.source {
         ScriptSource::Command(text) => Ok(text.clone()),
@@ -115,7 +115,7 @@ fn analyzed_text(shell: &mut Shell<'_>, inv: &Invocation) -> Result<Vec<u8>, i32
 
 /// Runs the start-up file and the commands; the status to exit with.
 fn run_source(shell: &mut Shell<'_>, inv: &Invocation, name: &str) -> i32 {
-    // A session's later calls go on where the first one has read its start-up file.
+    // A session's later calls continue from the first one, which has read its start-up file.
     let mut is_begun = false;
     if inv.session {
         match shell.begin_session() {
@@ -150,7 +150,7 @@ fn report_error(shell: &mut Shell<'_>, file: &[u8], text: &str, status: i32) -> 
     status
 }
 
-/// The text of a script file, or the status after a message.
+/// Returns the text of a script file, or the status after a message.
 fn read_script(shell: &mut Shell<'_>, file: &[u8]) -> Result<Vec<u8>, i32> {
     let given = shell.absolute_path(file);
     let found = if given.is_file() || file.contains(&b'/') {
@@ -186,7 +186,7 @@ fn read_script(shell: &mut Shell<'_>, file: &[u8]) -> Result<Vec<u8>, i32> {
     Ok(text)
 }
 
-/// A script file: read whole, then run command by command.
+/// Runs a script file, which is read whole and then run command by command.
 fn run_script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
     let mut text = match read_script(shell, file) {
         Ok(t) => t,
@@ -224,8 +224,8 @@ fn resume_shell(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
     to_exit(shell.run_shipped(&data))
 }
 
-/// The descriptors the process came with; `skip` is not the script's. They are the shell's alone from
-/// now on: a script that redirects one for good (`exec > file`) closes what it was.
+/// Returns the descriptors that the process started with; `skip` is not the script's. They are the shell's alone from then on: a
+/// script that redirects one for good (`exec > file`) closes the previous file.
 fn inherited_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     let table = shared_descriptors(ctx, skip);
     ctx.stdin = StdInput::new(Stream::Closed);
@@ -265,7 +265,7 @@ fn shared_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     table
 }
 
-/// The limits in force. A variable that means nothing is passed over, as bash does with its own.
+/// Returns the limits in force. A variable with an invalid value is ignored, as bash does with its own.
 fn read_limits(ctx: &Ctx<'_>) -> ScriptLimits {
     ctx.env.get(BUDGET).and_then(|b| ScriptLimits::parse(b).ok()).unwrap_or(ScriptLimits::NORMAL)
 }
@@ -310,7 +310,7 @@ fn configure_shell(shell: &mut Shell<'_>, inv: &Invocation) {
     }
 }
 
-/// `$BASH_ENV` is read by a non-interactive shell that was not called as `sh`.
+/// Reads `$BASH_ENV` in a non-interactive shell that was not called as `sh`.
 fn bash_env(shell: &mut Shell<'_>, inv: &Invocation) {
     if inv.posix {
         return;

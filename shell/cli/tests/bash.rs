@@ -1,6 +1,6 @@
-//! Runs the scripts of `cases/` through our shell and compares standard output with what bash
-//! 5.2.15 wrote (the `.out` files). Where this machine has bash 5.2, a second test
-//! checks that the files still are what it says; `UPDATE=1` writes them anew from it.
+//! Runs the scripts of `cases/` through our shell and compares standard output with that of bash
+//! 5.2.15 (the `.out` files). Where this machine has bash 5.2, a second test checks that the files
+//! still equal its output; `UPDATE=1` rewrites them from it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,8 +26,8 @@ fn ours() -> PathBuf {
     dir.join("bash")
 }
 
-/// A shell for which no signal is ignored, where coreutils' `env` is there to see to it: tests may
-/// run under `nohup`, and a shell shows what it found ignored.
+/// Returns a command for a shell that ignores no signal, if coreutils' `env` is there to reset
+/// them: tests may run under `nohup`, and a shell shows the signals that were ignored at its start.
 fn undisturbed(shell: &Path) -> Command {
     const ENV: [&str; 2] = ["/usr/bin/env", "--default-signal"];
     let probe = Command::new(ENV[0]).args([ENV[1], "true"]).output();

@@ -1,4 +1,4 @@
-//! Bombs end soon, with a message and a status; budgets are what the command line says.
+//! Bombs end soon, with a message and a status; the command line sets the budgets.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -82,7 +82,7 @@ fn counters() {
     ] {
         ends_with(&["--budget", budget], script, 1, message);
     }
-    // A subshell of its own goes on from its parent's counters, however deep.
+    // A subshell of its own continues from its parent's counters, however deep.
     let script = "f() { for i in {1..50}; do :; done; f | cat; }; f";
     ends_with(&["--budget", "commands=300"], script, 0, "too many commands executed");
     // The EXIT trap still runs, and children have the limits, too.

@@ -1,6 +1,6 @@
-//! Calls of a session: each runs in a shell of its own and finds what the one before has left. What they
-//! print is what one bash prints that runs them one after another; where a call ends the shell,
-//! bash cannot tell, and the expectation is in the test.
+//! Calls of a session: each runs in a shell of its own and finds the state that the one before has left. Their output is that of
+//! one bash that runs them one after another; where a call ends the shell, bash cannot give the answer, and the expectation is in
+//! the test.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -47,14 +47,14 @@ impl Session {
         command.output().unwrap()
     }
 
-    /// Standard output of a call that says nothing on standard error.
+    /// Returns the standard output of a call that prints nothing on standard error.
     fn out(&self, call: &str) -> String {
         let out = self.call(call);
         assert_eq!(String::from_utf8_lossy(&out.stderr), "", "{call}");
         String::from_utf8(out.stdout).unwrap()
     }
 
-    /// Standard error and status.
+    /// Returns standard error and status.
     fn err(&self, call: &str) -> (String, i32) {
         let out = self.call(call);
         assert_eq!(String::from_utf8_lossy(&out.stdout), "", "{call}");
@@ -97,7 +97,7 @@ fn similar(want: &str, got: &str, file: &Path) {
     assert!(want == got, "{}: {first:?}\n{got}", file.display());
 }
 
-/// The `.out` files are what bash says; `UPDATE=1` writes them anew.
+/// The `.out` files hold bash's output; `UPDATE=1` rewrites them.
 #[test]
 fn recorded_from_bash() {
     let bash = Path::new("/usr/bin/bash");
@@ -156,7 +156,7 @@ fn no_call_ends_the_session() {
     assert_eq!(s.out("echo $? $x $1 $g"), "4 7 p 1\n");
     assert_eq!(s.call("x=10 eval 'exit 5'").status.code(), Some(5));
     assert_eq!(s.out("echo $? $x"), "5 7\n");
-    // What the shell is replaced by has the session's state as it was then.
+    // The program that replaces the shell has the session's state of that moment.
     let exec = "h() { local x=11 -; set -f; x=12 exec printf '%s.' \"$@\"; }; set -- q; h 1 2";
     assert_eq!(s.out(exec), "1.2.");
     assert_eq!(s.out("echo $x $1 $-"), "7 q hBc\n");
@@ -174,7 +174,7 @@ fn traps_but_that_of_exit() {
     assert_eq!(s.out("x=2; trap -p"), "trap -- 'echo usr' SIGUSR1\n");
     assert_eq!(s.out("kill -USR1 $$; :; trap - USR1; trap '' TERM; trap 'echo err' ERR"), "usr\n");
     assert_eq!(s.out("kill -TERM $$; echo on; false; trap - ERR"), "on\nerr\n");
-    // What an EXIT trap does is kept.
+    // The effects of an EXIT trap are kept.
     assert_eq!(s.out("trap - TERM; trap 'x=3; cd /usr' EXIT"), "");
     assert_eq!(s.out("echo $x $PWD; trap 'echo \"d: $BASH_COMMAND\"' DEBUG"), "3 /usr\n");
     // Taking up the state runs no trap and shows no trace.
@@ -220,7 +220,7 @@ fn what_the_call_is_given() {
         c.env("G", "given");
     });
     assert_eq!(out.stdout, b"name a b given\n");
-    // What the environment had for that call, and nobody touched, is gone.
+    // Variables that the environment had for that call, and no script changed, are gone.
     assert_eq!(s.out("echo $0 $* ${G-gone} $SHLVL"), format!("{} a b gone 1\n", ours().display()));
     let touched = |c: &mut Command| {
         c.env("G", "given");
@@ -232,7 +232,7 @@ fn what_the_call_is_given() {
     s.call_with(&["--session", "-c", "unset G"], touched);
     let out = s.call_with(&["--session", "-c", "echo ${G-gone}"], touched);
     assert_eq!(out.stdout, b"gone\n");
-    // Options of a call hold in it; what a script has changed goes on.
+    // Options of a call apply within it; those that a script has changed persist.
     let out = s.call_with(&["--session", "-eu", "-c", "echo $-; set +u -f"], |_| {});
     assert_eq!(out.stdout, b"ehuBc\n");
     assert_eq!(s.out("echo $-; set +f"), "fhBc\n");
@@ -298,7 +298,7 @@ fn what_cannot_be_taken_up_is_named() {
                 sh: line 1: two: corrupt function: not a function definition\n";
     assert_eq!(err, want);
 
-    // No state: the call goes on without.
+    // No state: the call continues without.
     let mut newer = SessionWriter::new().finish();
     newer[4] = 9;
     for (bytes, why) in [
@@ -314,7 +314,7 @@ fn what_cannot_be_taken_up_is_named() {
     }
 }
 
-/// Whatever bytes stand there, a call ends by itself and soon.
+/// With any bytes as its state, a call ends by itself and soon.
 #[test]
 fn hostile_states() {
     use box_sys::session::{SessionRecord, SessionValue, SessionWriter};
