@@ -1,7 +1,7 @@
-//! What isolation costs: sessions by threads and by processes, measured in turn.
+//! The cost of isolation: sessions on threads and in processes, measured in turn.
 //!
-//! `bench_sandbox IMAGE RUNNER [SESSIONS]`; `cargo xtask bench sandbox` calls it. With a number, only that many
-//! sessions that are used in turn, of which 32 at most are awake.
+//! Usage: `bench_sandbox IMAGE RUNNER [SESSIONS]`; `cargo xtask bench sandbox` calls it. With a number, only that many sessions
+//! are used in turn, of which at most 32 are awake.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use wasibox::{
     Action, Engine, EngineOptions, Exec, Image, Isolation, Policy, PoolOptions, Session, WorkerPool,
 };
 
-/// Counted runs of a call; sessions are made a tenth as often.
+/// Number of measured runs of a call; sessions are made a tenth as often.
 const RUNS: usize = 200;
-/// Sessions that are busy at once, and what each of them does.
+/// Number of sessions that are busy at once, and of calls in each.
 const BUSY: usize = 20;
 const CALLS: usize = 20;
 
@@ -45,7 +45,7 @@ fn main() -> Result<()> {
     histories(&kept(Isolation::Threads)?, &kept(Isolation::Process)?)
 }
 
-/// Sessions that keep their state: in memory and in a file.
+/// Measures sessions that keep their state: in memory and in a file.
 fn histories(threads: &Engine, process: &Engine) -> Result<()> {
     let dir = std::env::temp_dir().join(format!("wasibox-bench-{}", std::process::id()));
     std::fs::create_dir_all(&dir)?;
@@ -109,7 +109,7 @@ fn histories(threads: &Engine, process: &Engine) -> Result<()> {
     Ok(std::fs::remove_dir_all(&dir)?)
 }
 
-/// Many sessions in one process, each used in turn.
+/// Measures many sessions in one process, each used in turn.
 fn crowd(image: &Path, runner: &Path, many: usize) -> Result<()> {
     let pool = PoolOptions { program: Some(runner.into()), warm: 4, ..PoolOptions::new(image) };
     let options = EngineOptions { isolation: Isolation::Process, pool, awake: 32, idle: None };
@@ -153,7 +153,7 @@ fn exec_kept(s: &Session, script: &str) -> Result<()> {
     if outcome.exit_code == 0 { Ok(()) } else { Err(format!("{outcome:?}").into()) }
 }
 
-/// Prints the medians of an act in each of the sessions, in turn.
+/// Prints the medians of an action in each of the sessions, in turn.
 fn medians(
     what: &str,
     sessions: &mut [&Session],
@@ -221,7 +221,7 @@ fn sessions(image: &Path, pool: &Arc<WorkerPool>) -> Result<()> {
     for _ in 0..RUNS / 10 {
         pool.warm_up();
         a.push(timed(|| exec(&by_threads(image)?, "true"))?);
-        // Its threads are still at tearing it down.
+        // Its threads are still tearing it down.
         std::thread::sleep(Duration::from_millis(30));
         let begun = Instant::now();
         let session = Session::on(pool, Policy::default())?;
@@ -247,7 +247,7 @@ fn memory(pool: &Arc<WorkerPool>) -> Result<()> {
     Ok(())
 }
 
-/// Memory that no other process shares, in megabytes (proc(5), `smaps_rollup`).
+/// Returns the memory that no other process shares, in megabytes (proc(5), `smaps_rollup`).
 fn private(pid: u32) -> Result<f64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
     let dirty = text.lines().filter(|l| l.starts_with("Private_Dirty:"));

@@ -401,7 +401,7 @@ impl Session {
     /// current directory. A request that changes files is a commit.
     ///
     /// # Errors
-    /// [`Error::Files`], which says what is wrong and how to proceed; otherwise as [`Session::apply`].
+    /// [`Error::Files`] with the mistake and a way to proceed; otherwise as [`Session::apply`].
     pub fn files(&self, request: &files::Request) -> Result<files::Answer, Error> {
         self.0.run_files(&mut lock_mutex(&self.0.inner), request)
     }

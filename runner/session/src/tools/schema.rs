@@ -123,7 +123,7 @@ fn compile_reason(e: &CompileError) -> String {
     }
 }
 
-/// Returns the innermost causes, because those are what a program can fix.
+/// Returns the innermost causes, because those are the ones that a program can fix.
 fn innermost_mistakes(wrong: &ValidationError<'_, '_>) -> String {
     let mut lines = Vec::new();
     let mut open = vec![wrong];
