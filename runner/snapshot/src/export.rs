@@ -184,7 +184,7 @@ fn as_path(bytes: &[u8]) -> &std::path::Path {
     std::path::Path::new(std::ffi::OsStr::from_bytes(bytes))
 }
 
-/// Converts a name to text, because that is what the format has; invalid bytes are replaced.
+/// Converts a name to text, because the format requires it; invalid bytes are replaced.
 #[cfg(not(unix))]
 fn as_path(bytes: &[u8]) -> std::path::PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()

@@ -25,7 +25,7 @@ fn node(what: NodeContent) -> NodeChange {
     NodeChange::Is(TreeNode { mode: 0o644, nlink: 1, atime: 1, mtime: 2, ctime: 3, what })
 }
 
-/// The change by which `/n` becomes a file of so many bytes.
+/// Returns the change by which `/n` becomes a file with these bytes.
 fn file(n: u64, bytes: &[u8]) -> Delta {
     let put = bytes.chunks(1 << 16).zip(0..).map(|(part, n)| (n, ByteBuf::from(part))).collect();
     let file = NodeContent::File {
@@ -47,7 +47,7 @@ fn file(n: u64, bytes: &[u8]) -> Delta {
 }
 
 impl Session {
-    /// A call that makes a file.
+    /// Adds a call that makes a file.
     fn call(&mut self, bytes: &[u8]) {
         let before = self.commits.get(&self.head).map(|c| c.state.clone()).unwrap_or_default();
         let number = self.commits.len() as u64 + 1;
@@ -61,7 +61,7 @@ impl Session {
         self.head = number;
     }
 
-    /// Adds what is new to the file.
+    /// Appends the changes to the file.
     fn keep(&mut self) -> usize {
         let Session { objects, commits, head, tags, values, journal, .. } = self;
         let image = Some(Digest([9; 32]));
@@ -72,7 +72,7 @@ impl Session {
         record.len()
     }
 
-    /// Looks whether what was read is the session as it is.
+    /// Checks that the contents that were read equal the session's current state.
     fn same(&self, read: &JournalContents, objects: &MemoryObjects) {
         let JournalContents { contents, tip, .. } = read;
         assert_eq!(contents.commits, self.commits.values().cloned().collect::<Vec<_>>());
@@ -133,7 +133,7 @@ fn a_session_is_what_its_records_say() {
         let read = read.unwrap();
         assert_eq!(read.whole, s.file.len());
         s.same(&read, &objects);
-        // Whoever has read it goes on with it.
+        // The reader continues with the journal.
         (s.journal, s.objects) = (read.journal, objects);
     }
     s.head = 4;
@@ -174,7 +174,7 @@ fn a_torn_end_is_left_out() {
         let (read, _) = reread(&holes);
         assert_eq!(read.unwrap().contents, first, "zeros from {at}");
     }
-    // The first bytes are not there yet, later ones are.
+    // The first bytes are missing, but later ones are there.
     let mut late = s.file.clone();
     late[whole.len()..whole.len() + 100].fill(0);
     assert_eq!(reread(&late).0.unwrap().contents, first);
@@ -215,13 +215,13 @@ fn damage_is_told() {
     let first = s.file.len();
     s.call(b"two");
     s.keep();
-    // In the first record: what follows was once written, and would be lost.
+    // In the first record: the records after it were complete, and would be lost.
     for at in 10..first {
         let mut file = s.file.clone();
         file[at] ^= 1;
         match reread(&file).0 {
             Err(SnapshotError::Damaged(_)) => {}
-            // A length that leads past the end looks as if the rest was still to come.
+            // A length beyond the end looks as if the rest was still to come.
             Ok(read) => assert!((10..14).contains(&at) && read.whole == 0, "byte {at}"),
             Err(e) => panic!("byte {at}: {e}"),
         }

@@ -1,4 +1,4 @@
-//! The map of records against one of the standard library's.
+//! The map of records, compared with a map of the standard library.
 
 use std::collections::BTreeMap;
 use wasibox_snapshot::delta::Id;

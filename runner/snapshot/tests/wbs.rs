@@ -140,7 +140,7 @@ fn a_flipped_byte_anywhere_is_noticed() {
     assert!(matches!(taken(&longer), Err(SnapshotError::Damaged(_))));
 }
 
-/// The file with a digest that fits, as who wants to harm would write it.
+/// Returns the file with a matching digest, as an attacker would write it.
 fn sealed(mut body: Vec<u8>, frames: u64) -> Vec<u8> {
     let digest = Digest::hash_bytes(&body);
     let end = postcard::to_stdvec(&(frames, digest)).unwrap();
@@ -155,7 +155,7 @@ fn frame(out: &mut Vec<u8>, kind: u8, compressed: bool, len: u32, bytes: &[u8]) 
     out.extend(bytes);
 }
 
-/// The frames of a file: kind, whether compressed, length, bytes.
+/// Returns the frames of a file: kind, whether compressed, length, bytes.
 fn frames(bytes: &[u8]) -> Vec<(u8, bool, u32, Vec<u8>)> {
     let (mut out, mut at) = (Vec::new(), 10);
     while at < bytes.len() {
@@ -184,7 +184,7 @@ fn frames_that_are_doubled_missing_or_in_another_order_are_refused() {
     for n in 0..all.len() {
         let mut without = all.clone();
         without.remove(n);
-        // A key-value or a tag can be missing.
+        // A key-value or a tag may be missing.
         let optional = all[n].0 == 1 && n > 2;
         assert!(optional || taken(&built(&without)).is_err(), "without {n}");
         let mut twice = all.clone();
@@ -206,7 +206,7 @@ fn frames_that_are_doubled_missing_or_in_another_order_are_refused() {
 fn bombs_and_long_lengths_are_refused_within_bounds() {
     let objects = MemoryObjects::default();
     let all = frames(&exported(&objects, &session(&objects, 2000)));
-    // 1 MiB of zeros takes some dozen bytes; so many as are said, or more than is allowed.
+    // 1 MiB of zeros takes a few dozen bytes; with the stated length, or more than is allowed.
     let bomb = wasibox_snapshot::StoredObject::new(&vec![0; 1 << 20]).unwrap();
     assert!(bomb.compressed && bomb.bytes.len() < 200);
     for len in [10, 1 << 20, (1 << 20) + 1, u32::MAX] {
@@ -214,7 +214,7 @@ fn bombs_and_long_lengths_are_refused_within_bounds() {
         with.push((2, true, len, bomb.bytes.clone()));
         assert!(taken(&built(&with)).is_err(), "{len}");
     }
-    // What is said of a frame that is not there takes no memory either.
+    // The stated length of a missing frame takes no memory either.
     let mut body = b"\x89WBS\r\n\x1a\n\x01\x00".to_vec();
     frame(&mut body, 1, false, 1 << 20, &[]);
     assert!(taken(&body).is_err());
@@ -231,7 +231,7 @@ fn bombs_and_long_lengths_are_refused_within_bounds() {
     assert!(matches!(taken(&newer), Err(SnapshotError::Version(2))));
 }
 
-/// A session whose files are these.
+/// Checks a session with these files.
 fn of(nodes: Vec<(Id, NodeChange)>) -> Result<(), SnapshotError> {
     let objects = MemoryObjects::default();
     let files = written(&objects, nodes)?;
@@ -251,12 +251,12 @@ fn files_that_no_session_has_are_refused() {
     refused(vec![(tmp(), dir(Id::ROOT, &[("a", 1)]))]);
     refused(vec![(Id::Made(1), hello()), (tmp(), dir(Id::ROOT, &[("a", 1), ("b", 1)]))]);
     refused(vec![(Id::Made(11), hello()), (tmp(), dir(Id::ROOT, &[("a", 11)]))]);
-    // Parts of no node, behind the end, of another kind.
+    // Parts of no node, beyond the end, of another kind.
     refused(vec![
         (Id::Made(1), file(5, vec![(1, ByteBuf::from(*b"x"))])),
         (tmp(), dir(Id::ROOT, &[("a", 1)])),
     ]);
-    // Directories: with two names, elsewhere, in themselves.
+    // Directories: with two names, elsewhere, within themselves.
     refused(vec![(Id::Made(1), dir(tmp(), &[])), (tmp(), dir(Id::ROOT, &[("a", 1), ("b", 1)]))]);
     refused(vec![(Id::Made(1), dir(Id::ROOT, &[])), (tmp(), dir(Id::ROOT, &[("a", 1)]))]);
     refused(vec![
