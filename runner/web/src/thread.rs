@@ -250,7 +250,7 @@ fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResul
     ran
 }
 
-/// Returns what follows after such an end of a program; a cell's answer is stored in `answer`.
+/// Returns the next action of a process after such an end of its program; a cell's answer is stored in `answer`.
 fn program_aftermath(
     process: &Process,
     next: &NextProgram,
