@@ -21,7 +21,7 @@ use wasibox_vfs::{Errno, FileKind, OpenFlags, ProtectedPaths};
 const OPERATIONS: usize = 1_000_000;
 const PATHS: usize = 128 << 20;
 
-/// The report of what was done.
+/// The report of the applied changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApplyReport {
     /// Paths that now match the session.

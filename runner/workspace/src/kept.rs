@@ -88,7 +88,7 @@ fn name_fingerprint(path: &[u8], crc: u32, size: u64, mode: u16) -> u64 {
     hash
 }
 
-/// A recorder of what is written, which then writes the files to keep.
+/// A recorder of the written files, which then writes the files to keep.
 #[derive(Default)]
 pub(crate) struct Keeper {
     shown: u64,

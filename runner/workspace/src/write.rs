@@ -19,7 +19,7 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 /// Number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
 
-/// A report of what was written.
+/// A report of the written files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZipReport {
     /// The number of files, and of those that were copied in packed form.

@@ -1,4 +1,4 @@
-//! A folder of the host beneath a session: nothing reaches it but what is brought back.
+//! A folder of the host beneath a session: only applied changes reach it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -124,7 +124,7 @@ fn a_diff_is_what_git_applies() {
     assert_eq!(fs::read_to_string(dir.path().join("lib/m")).unwrap(), "main\n");
     assert!(!dir.path().join("gone").exists() && !dir.path().join("src").exists());
     assert_eq!(fs::read_link(dir.path().join("to-x")).unwrap(), Path::new("new/x"));
-    // What was chosen, and how much.
+    // With chosen paths, and with a limit.
     let some = overlay.diff_text(&v.tree_version(), &["new"], 1 << 20).unwrap();
     assert!(
         String::from_utf8(some.text)
@@ -184,7 +184,7 @@ fn what_the_host_has_changed_meanwhile_is_left() {
     );
     assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), "host has written more\n");
     assert_eq!(fs::read_to_string(dir.path().join("fresh")).unwrap(), "host\n");
-    // And it is not read as if it were what was listed.
+    // And it is not read as the file that was listed.
     let (_, v) = over(dir.path());
     assert_eq!(v.stat(&ROOT_LOC, b"/work/link", false).unwrap().size, 1);
     fs::write(dir.path().join("a"), "other\n").unwrap();
@@ -199,7 +199,7 @@ fn nothing_is_written_elsewhere() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("f"), "outside\n").unwrap();
     let (overlay, v) = over(dir.path());
-    // A folder becomes a link on the host, after the session has seen it.
+    // A folder becomes a link on the host after the session has seen it.
     assert_eq!(read(&v, "src/deep/d"), "deep\n");
     write(&v, "src/deep/f", "inside\n");
     v.symlink(b"/etc/passwd", &ROOT_LOC, b"/work/out").unwrap();

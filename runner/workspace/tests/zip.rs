@@ -1,4 +1,4 @@
-//! A zip as a folder: read as it is looked into, saved at once, refused if it is hostile.
+//! A zip as a folder: read on access, saved atomically, refused if it is hostile.
 
 use std::fs::{self, File};
 use std::io::{Cursor, Read, Write};
@@ -69,7 +69,7 @@ fn project(path: &Path) {
     z.finish().unwrap();
 }
 
-/// What Python's zipfile finds: name, mode, bytes; and whether all checksums are good.
+/// Returns the entries that Python's zipfile finds: name, mode, size, method; checks all checksums.
 fn python(path: &Path) -> String {
     let script = "import sys, zipfile\nz = zipfile.ZipFile(sys.argv[1])\nassert z.testzip() is None\n\
                   for i in sorted(z.infolist(), key=lambda i: i.filename):\n    \
@@ -110,7 +110,7 @@ fn a_zip_is_a_folder_and_is_saved() {
     );
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o604);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-    // The session goes on, and saves again; what it has not looked at comes from the old file.
+    // The session continues, and saves again; files that it has not accessed come from the old zip.
     write(&v, "a.txt", "third\n");
     assert_eq!(w.save(&v, &[], KeepBase::No).unwrap().copied, 1);
     drop((w, v));
@@ -136,7 +136,7 @@ fn what_is_not_changed_is_copied_as_it_is_packed() {
     };
     let before = packed("src/deep/run.sh");
     let (w, v) = open(&path);
-    // Other bits and another name by themselves need no unpacking; both together do.
+    // A change of only the mode or only the name needs no unpacking; both together do.
     v.chmod(&ROOT_LOC, b"/work/src/deep/run.sh", 0o700).unwrap();
     apply_request(&v, "/work", &Request::Move { from: "stored".into(), to: "other".into() })
         .unwrap();
@@ -146,7 +146,7 @@ fn what_is_not_changed_is_copied_as_it_is_packed() {
     assert!(python(&path).contains("src/deep/run.sh 0o100700 200000"));
 }
 
-/// A process that is being started has copies of all descriptors, and with them of the lock.
+/// A process that is being started has copies of all descriptors, including that of the lock.
 #[test]
 fn processes_started_meanwhile_keep_no_zip_busy() {
     let dir = tempfile::tempdir().unwrap();
@@ -160,7 +160,7 @@ fn processes_started_meanwhile_keep_no_zip_busy() {
         let failed = (0..300).find_map(|n| {
             let path = dir.path().join(format!("{n}.zip"));
             let open = || ZipWorkspace::open(&path, "/work", true, &ZipLimits::default()).map(drop);
-            // The second time it was another one's before.
+            // The second time it was held by another process before.
             open().and_then(|()| open()).err()
         });
         done.store(true, Ordering::Relaxed);
@@ -208,7 +208,7 @@ fn a_save_that_fails_changes_nothing() {
     assert!(matches!(w.save(&v, &[], KeepBase::No), Err(WorkspaceError::TooLarge { .. })));
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-    // What a worker sends must be a zip.
+    // The bytes that a worker sends must be a zip.
     let mut target = ReplacementFile::begin(&path).unwrap();
     target.write_all(&before[..before.len() - 10]).unwrap();
     assert!(target.put_in_place(&limits, 0o644).is_err());
@@ -270,7 +270,7 @@ fn zips_of_other_programs_are_read() {
     write(&v, "dir/b", "b");
     w.save(&v, &[], KeepBase::No).unwrap();
     assert!(python(&path).contains("large"));
-    // git archive, whose zips have a comment and times.
+    // Zips of git archive have a comment and times.
     let git = |args: &[&str]| {
         let out = Command::new("git")
             .args(["-c", "user.name=n", "-c", "user.email=e"])
@@ -304,7 +304,7 @@ struct Raw {
     attributes: u32,
     /// Another name in the local header.
     local: Option<Vec<u8>>,
-    /// Leads to the local header of that entry.
+    /// Points to the local header of that entry.
     at: Option<usize>,
 }
 
@@ -431,7 +431,7 @@ fn hostile_zips_are_refused() {
         let e = archive(&zip_of(&entries)).expect_err(why).to_string();
         assert!(e.contains(said), "{why}: {e}");
     }
-    // Bytes before it, entries that the directory does not list, more of them than there are.
+    // Bytes before it, entries that the directory does not list, more entries than exist.
     let ok = zip_of(&good);
     for bad in [
         [b"#!/bin/sh\n".to_vec(), ok.clone()].concat(),
@@ -446,7 +446,7 @@ fn hostile_zips_are_refused() {
     let many: Vec<Raw> = (0..60_000).map(|i| raw(&format!("{i}"), b"")).collect();
     let little = ZipLimits { directory: 1 << 20, ..ZipLimits::default() };
     assert!(archive_within(&zip_of(&many), &little).is_err());
-    // What entries hold is no part of the directory, wherever the headers lie.
+    // The contents of entries are not part of the directory, wherever the headers lie.
     let one = raw("x", &[7; 20_000]);
     let apart: Vec<Raw> =
         (0..500).map(|i| Raw { name: i.to_string().into_bytes(), ..one.clone() }).collect();
@@ -474,7 +474,7 @@ fn bombs_stay_within_the_budget() {
     let bytes = z.finish().unwrap().into_inner();
     let a = archive(&bytes).unwrap();
     let v = session(a.base_folder("/work").unwrap(), 5 << 19);
-    // What is not wanted any more makes room.
+    // Bytes that are no longer needed make room.
     for i in 0..30 {
         let mut r = ReadOf::new(format!("{i:02}"));
         r.limit = Some(1);
@@ -489,7 +489,7 @@ fn bombs_stay_within_the_budget() {
     let e =
         apply_request(&small, "/work", &Request::Read(ReadOf::new("00"))).unwrap_err().to_string();
     assert!(e.contains("ENOMEM"), "{e}");
-    // Files that are open read on after their bytes were dropped.
+    // Open files can be read further after their bytes were dropped.
     let how = OpenFlags { read: true, follow: true, ..OpenFlags::default() };
     let files: Vec<_> = (0..5)
         .map(|i| match v.open(&ROOT_LOC, format!("/work/{i:02}").as_bytes(), how, 0) {
@@ -503,8 +503,8 @@ fn bombs_stay_within_the_budget() {
     }
 }
 
-/// A good zip with each of its bytes changed: it is refused, or a file of it cannot be read, or it says something else
-/// that is in order. Nothing panics, and no bytes are given that the checksum does not fit.
+/// Takes a good zip with each of its bytes changed: it is refused, or one of its files cannot be read, or it has other but valid
+/// contents. Nothing panics, and no bytes are returned that do not match the checksum.
 #[test]
 fn every_flipped_byte_is_survived() {
     let mut z = ZipWriter::new(Cursor::new(Vec::new()));
@@ -552,7 +552,7 @@ fn every_flipped_byte_is_survived() {
             }
         }
     }
-    // In order are other times, bits, names and versions.
+    // Valid changes are other times, modes, names and versions.
     println!("{refused} refused, {unreadable} with a file that cannot be read, {other} in order");
     assert!(refused > 3 * other && unreadable > 0, "{refused} {unreadable} {other}");
 }
@@ -565,7 +565,7 @@ fn every_shorter_zip_is_refused() {
     }
 }
 
-/// A session's changes, as data, are taken up over what its zip has kept; states before them can be had.
+/// A session's changes, as data, are applied on top of the files that its zip has kept; earlier states can be restored.
 #[test]
 fn a_zip_carries_what_a_history_needs() {
     let dir = tempfile::tempdir().unwrap();
@@ -606,7 +606,7 @@ fn a_zip_carries_what_a_history_needs() {
         let now = session(w.original_folder().unwrap().unwrap(), 1 << 30);
         second.iter().for_each(|d| now.restore_delta(d.clone()).unwrap());
         assert_eq!(now.stat(&ROOT_LOC, b"/work/stored", true).map(drop), Err(Errno::NOENT));
-        // What the zip shows is the state that was saved.
+        // The zip shows the state that was saved.
         let shown = session(w.base_folder().unwrap(), 1 << 30);
         assert_eq!(read(&shown, "a.txt"), if round == 0 { "goodbye\n" } else { "again\n" });
         assert!(shown.stat(&ROOT_LOC, b"/work/.wasibox", true).is_err());
@@ -614,7 +614,7 @@ fn a_zip_carries_what_a_history_needs() {
         w.save(&now, &[("history", b"h2")], KeepBase::Original).unwrap();
     }
     assert!(!python(&path).contains("\nstored"));
-    // Another program changes it: the list is not believed any more.
+    // Another program changes it, so the list is no longer trusted.
     let edit = "import sys, zipfile\nzipfile.ZipFile(sys.argv[1], 'a').writestr('more', 'x')";
     assert!(Command::new("python3").args(["-c", edit]).arg(&path).status().unwrap().success());
     let w = ZipWorkspace::open(&path, "/work", false, &ZipLimits::default()).unwrap();
