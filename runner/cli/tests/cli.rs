@@ -1,4 +1,4 @@
-//! The `runner` program as a user meets it.
+//! The `runner` program as its users see it.
 
 mod common;
 
@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 use wasibox_image::{ImageSpec, pack_to};
 
-/// Long before anything else would end the guest, and enough for a machine with much else to do:
-/// how soon a limit works is for the benchmarks.
+/// Much shorter than any other limit on the guest, and long enough for a busy machine: how fast a limit works is measured by the
+/// benchmarks.
 const SOON: Duration = Duration::from_secs(10);
 
-/// `runner exec OPTIONS IMAGE -- COMMAND`.
+/// Runs `runner exec OPTIONS IMAGE -- COMMAND`.
 fn exec(options: &[&str], command: &[&str]) -> Output {
     runner().arg("exec").args(options).arg(&*IMAGE).arg("--").args(command).output().unwrap()
 }
@@ -138,7 +138,7 @@ fn interrupting_ends_runner_and_guest() {
             let t = Instant::now();
             rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal)
                 .unwrap();
-            // Waiting would close it, and the guest would end by itself.
+            // Kept open, because `wait` would close it, and the guest would end by itself.
             let stdin = child.stdin.take();
             let code = child.wait().unwrap().code();
             drop(stdin);
@@ -240,7 +240,7 @@ fn json_tells_everything() {
 #[test]
 fn limits_are_told_of() {
     let o = exec(&["--memory", "32M"], &["alloc", "100"]);
-    // It has coped.
+    // The guest has handled the refusal.
     assert!(out(&o).contains("refused after") && err(&o).is_empty(), "{}", err(&o));
     let o = exec(&["--memory", "14M"], &["recurse"]);
     assert!(o.status.code() == Some(137) && err(&o).contains("--memory"), "{}", err(&o));
@@ -284,14 +284,14 @@ fn damaged_machine_code_is_made_anew() {
     assert_eq!(err(&go()), "");
 }
 
-/// The program that is called is compiled first and alone; others follow by themselves, and are waited for where a
-/// guest starts one before.
+/// The program of the command is compiled first and alone. The others follow in the background, and are waited for if a guest
+/// starts one earlier.
 #[test]
 fn only_the_program_that_is_called_is_waited_for() {
     let tmp = tempfile::tempdir().unwrap();
     LazyLock::force(&IMAGE);
     let first = std::fs::read(scratch().join("guest/wasm32-wasip1/release/guest.wasm")).unwrap();
-    // A custom section makes another module of it.
+    // A custom section makes it another module.
     let second = [&*first, &[0, 2, 1, b'x']].concat();
     let spec = ImageSpec {
         name: "test/two".into(),
@@ -326,7 +326,7 @@ fn only_the_program_that_is_called_is_waited_for() {
     let o = go("b", &["--", "run", "/bin/args"]);
     assert!(out(&o).contains("code 0"), "{} {}", out(&o), err(&o));
 
-    // With a short limit of time everything is ready before the command begins.
+    // With a short time limit everything is ready before the command begins.
     let o = go("c", &["--timeout", "60", "--", "echo", "hi"]);
     assert_eq!((o.status.code(), &*out(&o)), (Some(0), "hi\n"));
     assert!(err(&o).contains("compiling first") && err(&o).contains("compiling second"));
@@ -346,11 +346,11 @@ fn huge_limits_are_no_limits() {
     }
 }
 
-/// Standard error is a pipe that is full and that nobody reads.
+/// Standard error is a pipe that is full and has no active reader.
 #[test]
 fn a_full_standard_error_does_not_keep_the_runner() {
     let (reader, mut writer) = std::io::pipe().unwrap();
-    // As much as a pipe holds in Linux, unless it was told otherwise.
+    // The default capacity of a pipe in Linux.
     writer.write_all(&[b'x'; 65536]).unwrap();
     let mut child = runner().args(["exec", "/no/such.webc", "x"]).stderr(writer).spawn().unwrap();
     let begin = Instant::now();
@@ -369,7 +369,7 @@ fn a_full_standard_error_does_not_keep_the_runner() {
     drop(reader);
 }
 
-/// Writing beyond the limit of file sizes is the guest's error, not the runner's end.
+/// Writing beyond the limit of file sizes is an error for the guest, and does not end the runner.
 #[test]
 fn a_limit_of_file_sizes_is_an_error_of_the_guest() {
     let dir = tempfile::tempdir().unwrap();
@@ -407,7 +407,7 @@ fn names_of_others_are_shown_with_their_controls_escaped() {
     assert!(out(&o).contains("commands  1: a\\u{1b}[31m\n"), "{}", out(&o));
 }
 
-/// What a terminal gets of `command`.
+/// Returns the output of `command` on a terminal.
 fn on_a_terminal(options: &[&str], command: &[&str]) -> Vec<u8> {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions in a store as a user meets them: everything that needs no shell in the image. What does is in
+//! Sessions in a store as their users see them: all tests that need no shell in the image. The others are in
 //! `tests/harness/tests/sessions.rs`.
 
 mod common;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 struct Place(TempDir);
 
 impl Place {
-    /// With a session `a`.
+    /// Makes a store with a session `a`.
     fn new() -> Place {
         let place = Place(tempfile::tempdir().unwrap());
         let o = place.run(&["session", "create", "a"]);
@@ -38,7 +38,7 @@ impl Place {
         self.command(args).output().unwrap()
     }
 
-    /// What it prints; it must succeed without a word on standard error.
+    /// Returns the output of a command, which must succeed without messages on standard error.
     fn prints(&self, args: &[&str]) -> String {
         let o = self.run(args);
         assert_eq!((o.status.code(), &*err(&o)), (Some(0), ""), "{args:?}: {}", out(&o));
@@ -58,7 +58,7 @@ fn err(o: &Output) -> String {
     String::from_utf8_lossy(&o.stderr).into_owned()
 }
 
-/// Makes or changes a file of the session.
+/// Creates or changes a file of the session.
 fn fill(place: &Place, path: &str, bytes: usize) {
     place.prints(&["session", "exec", "a", "--", "fill", path, &bytes.to_string()]);
 }
@@ -136,7 +136,7 @@ fn sessions_are_made_listed_forked_and_removed() {
     let heads: Vec<_> =
         heads.as_array().unwrap().iter().map(|s| s["head"].as_u64().unwrap()).collect();
     assert_eq!(heads, [2, 1, 2]);
-    // What the guest says of ENOENT.
+    // The guest's message for ENOENT.
     assert_eq!(place.prints(&["session", "exec", "b", "--", "cat", "/tmp/f"]), "/tmp/f: 44\n");
     assert_eq!(place.prints(&["session", "exec", "c", "--", "cat", "/tmp/f"]), "\x07\x07\x07\x07");
     place.prints(&["session", "rm", "b", "c"]);
@@ -182,7 +182,7 @@ fn damage_is_named() {
             .collect::<Vec<_>>(),
     )
     .unwrap();
-    // 800,000 bytes are objects of their own, in the order in which they are in the file.
+    // 800,000 bytes are stored in objects of their own, in file order.
     let mount = format!("{}:/m", place.0.path().display());
     place.prints(&[
         "session",
@@ -232,7 +232,7 @@ fn snapshots_go_out_and_come_in() {
             .len(),
         2
     );
-    // All of it, by a pipe.
+    // The whole history, through a pipe.
     let o = place.run(&["snapshot", "export", "--history", "a", "-"]);
     let mut child = place
         .command(&["snapshot", "import", "--name", "all", "-"])
@@ -367,7 +367,7 @@ fn one_process_has_a_session() {
     let begun = Instant::now();
     let busy = loop {
         std::thread::sleep(Duration::from_millis(100));
-        // It may have come while the session was looked at.
+        // The process may have started while the session was in use by this test.
         if child.try_wait().unwrap().is_some() {
             child = spawn();
             continue;
@@ -378,7 +378,7 @@ fn one_process_has_a_session() {
         }
     };
     assert_eq!(busy, format!("runner: session 'a' is in use by process {}\n", child.id()));
-    // Reading needs no hold.
+    // Reading does not need to hold the session.
     assert_eq!(place.json(&["session", "history", "--json", "a"]).as_array().unwrap().len(), 1);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -429,7 +429,7 @@ fn limits_and_inputs_hold_for_a_call() {
         let o = place.run(&["session", "exec", "a", "--", "cat", gone]);
         assert_ne!((o.status.code(), &*out(&o)), (Some(0), "12345"), "{gone}");
     }
-    // The folder of inputs is there without any, and an input cannot be written.
+    // The folder of inputs exists even without any, and an input cannot be written.
     fill(&place, "/mnt/input/own", 1);
     let o = place.run(&[
         "session",
@@ -529,7 +529,7 @@ fn differences_are_those_of_git() {
     assert_eq!(place.prints(&["session", "diff", "a", "6", "6"]), "");
 }
 
-/// A page for each command; completions that the shell takes.
+/// There is a page for each command, and the shell accepts the completions.
 #[test]
 fn manual_and_completions_are_made() {
     let dir = tempfile::tempdir().unwrap();

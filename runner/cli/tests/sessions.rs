@@ -1,4 +1,4 @@
-//! Sessions with a history, as embedders meet them: in memory and in a store, by processes and by threads.
+//! Sessions with a history, as embedders use them: in memory and in a store, in processes and on threads.
 
 mod common;
 
@@ -9,7 +9,7 @@ use wasibox::{
     Engine, EngineOptions, Error, Exec, Isolation, Limits, Output, Policy, PoolOptions, Session,
 };
 
-/// Enough for a machine with much else to do.
+/// Long enough for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 fn options(isolation: Isolation) -> EngineOptions {
@@ -36,16 +36,16 @@ fn out(s: &Session, argv: &[&str]) -> String {
     String::from_utf8(o.stdout).unwrap()
 }
 
-/// Makes a file of so many bytes 7.
+/// Creates a file of `n` bytes of value 7.
 fn fill(s: &Session, path: &str, n: usize) {
     assert_eq!(out(s, &["fill", path, &n.to_string()]), format!("wrote {n}\n"));
 }
 
-/// How many bytes 7 the file is; `None` if there is none.
+/// Returns the length of a file of bytes of value 7; `None` if it does not exist.
 fn held(s: &Session, path: &str) -> Option<usize> {
     let o = s.exec(Exec::new(["cat", path])).unwrap();
     if o.stdout.starts_with(path.as_bytes()) {
-        // Its name and an errno.
+        // The output is its name and an errno.
         return None;
     }
     assert!(o.stdout.iter().all(|b| *b == 7));
@@ -63,7 +63,7 @@ fn calls_are_commits_that_can_be_undone() {
         assert_eq!(s.history().unwrap().len() as u64, begun + 3);
         let last = s.head().unwrap();
         assert_eq!((last.call.exit_code, last.call.changed_count), (Some(0), 1));
-        // While it is awake, and while it sleeps.
+        // Both while the session is awake, and while it sleeps.
         for sleeps in [false, true] {
             let nap = || {
                 if sleeps {
@@ -73,7 +73,7 @@ fn calls_are_commits_that_can_be_undone() {
             assert_eq!(s.undo().unwrap().number, last.number - 1);
             nap();
             let state = |s: &Session| {
-                // Looking is a call, too: done in a fork, so that there is something to redo.
+                // Reading is a call as well, so it is done in a fork, which keeps the redo possible.
                 let fork = s.fork(&format!("{}-{sleeps}-{}", s.name().unwrap(), nonce())).unwrap();
                 (held(&fork, "/tmp/a"), held(&fork, "/home/user/b"))
             };
@@ -173,7 +173,7 @@ fn a_store_has_its_sessions_for_another_process() {
     let b = a.fork("b").unwrap();
     fill(&b, "/tmp/x", 7);
     drop((a, b, store));
-    // Another engine stands for another process here; the command line's tests have one.
+    // Another engine stands in for another process here; the command line's tests use a real one.
     let store = threads.store(&path).unwrap();
     let names: Vec<String> = store.list().unwrap().into_iter().map(|i| i.name).collect();
     assert_eq!(names, ["a", "b"]);

@@ -1,4 +1,4 @@
-//! Sessions and the shell for people with the real image, of `WASIBOX_DIST` or the checkout's `dist`.
+//! Sessions and the interactive shell with the real image, from `WASIBOX_DIST` or the checkout's `dist`.
 
 use serde_json::Value;
 use std::fs::File;
@@ -15,11 +15,11 @@ fn image() -> PathBuf {
 }
 
 fn environment(c: &mut Command, dir: &Path) {
-    // With the user's own cache: compiling this image takes minutes.
+    // The user's own cache is used, because compiling this image takes minutes.
     c.env("WASIBOX_IMAGE", image()).current_dir(dir).stdin(Stdio::null());
 }
 
-/// Runs a line as a person has it in a native shell, `runner` being the one under test. Compiling the image, once, may take long.
+/// Runs a line in a native shell, in which `runner` is the program under test. Compiling the image, once, may take long.
 fn sh(dir: &Path, line: &str) -> Output {
     let mut c = Command::new("bash");
     let own = Path::new(env!("CARGO_BIN_EXE_runner")).parent().unwrap();
@@ -28,7 +28,7 @@ fn sh(dir: &Path, line: &str) -> Output {
     c.args(["-c", line]).env("PATH", path).output().unwrap()
 }
 
-/// What a line prints; nothing may go wrong.
+/// Returns the output of a line, which must succeed.
 fn prints(dir: &Path, line: &str) -> String {
     let o = sh(dir, line);
     let err = String::from_utf8_lossy(&o.stderr);
@@ -101,7 +101,7 @@ fn the_commands_of_the_manual_work_as_written() {
     assert_eq!((o.status.code(), o.stdout.len()), (Some(1), 0));
 }
 
-/// What `diff` shows of files of the image and of the session is what makes the one of the other, says Git.
+/// The output of `diff` for files of the image and of the session turns one into the other when Git applies it.
 #[test]
 fn git_applies_a_difference() {
     let dir = tempfile::tempdir().unwrap();
@@ -146,13 +146,13 @@ fn git_applies_a_difference() {
         last.contains("diff --git a/etc/hostname b/etc/hostname\ndeleted file mode 100644\n"),
         "{last}"
     );
-    // Without the image, what it has is not known.
+    // Without the image, its contents are unknown.
     let o = sh(dir, "WASIBOX_IMAGE= runner session diff --store w.wbx a 2 3");
     assert!(o.status.success() && String::from_utf8_lossy(&o.stderr).contains("no image at hand"));
     assert!(String::from_utf8_lossy(&o.stdout).contains("+fifty\n"));
 }
 
-/// A runner at a terminal that is its own.
+/// A runner on a terminal of its own.
 struct Terminal {
     master: File,
     child: Child,
@@ -182,7 +182,7 @@ impl Terminal {
         self.master.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Waits until `text` is shown after what was waited for before.
+    /// Waits until `text` is shown after the text that was waited for before.
     fn shows(&mut self, text: &str) {
         let begun = Instant::now();
         loop {
@@ -209,7 +209,7 @@ impl Terminal {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.code();
             }
-            // A terminal whose other end nobody reads may keep who writes.
+            // A terminal that is not read may block its writers.
             let _ = self.master.read(&mut [0; 4096]);
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -220,7 +220,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A test that failed leaves it.
+        // Left over by a test that failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -239,7 +239,7 @@ fn a_person_types() {
     let mut t = Terminal::new(dir, &["--store", "w.wbx", "a"]);
     t.shows("a:/home/user$ ");
     t.types("cd /tmp\r");
-    // What is typed before the prompt is the command's that still runs.
+    // Input that is typed before the prompt goes to the command that still runs.
     let prompt = "a:/tmp$ ";
     t.shows(prompt);
     // Lines that belong together.
@@ -256,7 +256,7 @@ fn a_person_types() {
     t.types("basena\t/x/y\r");
     t.shows("\ny\r\n");
     t.shows(prompt);
-    // What reads, reads the person.
+    // A command that reads gets the user's input.
     t.types("echo ready; read -r x; echo \"[$x]\"\r");
     t.shows("\nready\r\n");
     t.types("typed\r");
@@ -266,7 +266,7 @@ fn a_person_types() {
     t.types("printf '\\033]0;t\\007\\033[31mred\\n'\r");
     t.shows("?]0;t?\u{1b}[31mred");
     t.shows(prompt);
-    // Ctrl-C ends what runs, not the shell; so it does with what is being typed.
+    // Ctrl-C ends the running command, not the shell, and discards a line that is being typed.
     t.types("echo begun; while :; do :; done\r");
     t.shows("\nbegun\r\n");
     t.types("\x03");
@@ -283,7 +283,7 @@ fn a_person_types() {
     t.shows(prompt);
     t.types("\x04");
     assert_eq!(t.ends(), Some(5));
-    // What was typed is there again.
+    // The history of the editor is available again.
     let mut t = Terminal::new(dir, &["--store", "w.wbx", "a"]);
     t.shows("a:/tmp$ ");
     t.types("\x1b[A\x1b[A");

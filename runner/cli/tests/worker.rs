@@ -1,4 +1,4 @@
-//! Sessions in processes of their own, as embedders meet them.
+//! Sessions in processes of their own, as embedders use them.
 
 mod common;
 
@@ -12,7 +12,7 @@ use wasibox::{
     WorkerPool,
 };
 
-/// Enough for a machine with much else to do.
+/// Long enough for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 static POOL: LazyLock<Arc<WorkerPool>> = LazyLock::new(|| {
@@ -48,7 +48,7 @@ fn kill(s: &Session) {
     kill_process(pid, Signal::KILL).unwrap();
 }
 
-/// Makes a file of so many bytes 7.
+/// Creates a file of `n` bytes of value 7.
 fn fill(s: &Session, path: &str, n: usize) {
     assert_eq!(out(s, &["fill", path, &n.to_string()]), format!("wrote {n}\n"));
 }
@@ -63,7 +63,7 @@ fn commands_run_behind_all_walls_of_the_host() {
     assert_eq!(out(&s, &["echo", "hi"]), "hi\n");
     let walls = s.walls().unwrap();
     assert!(walls.no_new_privs && walls.not_dumpable && walls.system_calls);
-    // Other programs' worker: the jail leaves no trace on this process.
+    // The worker is another process, so its jail leaves no trace on this one.
     assert!(std::fs::read("/etc/passwd").is_ok());
     let big = exec(&s, &["gen", "3000000"]).unwrap();
     assert_eq!(big.stdout.len(), 3_000_000);
@@ -79,12 +79,12 @@ fn a_worker_that_dies_loses_the_call_that_runs() {
     fill(&s, "/tmp/kept", 70_000);
     let first = s.worker().unwrap();
     kill(&s);
-    // Between two calls: the next one has to find out.
+    // Between two calls: the next one has to notice.
     let lost = exec(&s, &["cat", "/tmp/kept"]);
     assert!(matches!(&lost, Err(Error::Worker(why)) if why.contains("SIGKILL")), "{lost:?}");
     assert!(holds(&s, "/tmp/kept", 70_000));
     assert_ne!(s.worker().unwrap(), first);
-    // While one runs.
+    // While a call runs.
     std::thread::scope(|t| {
         let running = t.spawn(|| exec(&s, &["spin"]));
         std::thread::sleep(Duration::from_millis(300));
@@ -172,21 +172,21 @@ fn a_limit_of_file_sizes_is_an_error_of_the_guest() {
     let none = Rlimit { current: Some(0), maximum: None };
     prlimit(Pid::from_raw(worker as i32), Resource::Fsize, none).unwrap();
     let o = exec(&s, &["fill", "/w/file", "100"]).unwrap();
-    // EFBIG, as WASI numbers it.
+    // EFBIG, in WASI's numbering.
     assert_eq!(String::from_utf8(o.stdout).unwrap(), "errno 22 after 0\n");
     assert_eq!((out(&s, &["echo", "on"]).as_str(), s.worker()), ("on\n", Some(worker)));
 }
 
-/// What is done to a worker from outside, at a random moment of a call.
+/// A fault that is inflicted on a worker from outside, at a random moment of a call.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// Killed, as by the host's kernel for its memory.
+    /// Killed, for example by the host's kernel when memory is short.
     Killed,
     /// A trap of the machine within the engine or the kernel, not in a guest.
     Trap(Signal),
-    /// The host gives no more memory for some time.
+    /// The host provides no more memory for some time.
     NoMemory,
-    /// The host gives no more descriptors for some time.
+    /// The host provides no more descriptors for some time.
     NoDescriptors,
     /// Nothing can be written to the host's disk for some time.
     DiskFull,
@@ -204,7 +204,7 @@ const FAULTS: &[Fault] = &[
 ];
 
 impl Fault {
-    /// Whether the worker could be hit.
+    /// Inflicts the fault, and returns whether it reached the worker.
     fn hit(self, pid: Pid, pause: Duration) -> bool {
         let limited = |resource| {
             let Ok(old) = prlimit(Some(pid), resource, Rlimit { current: Some(0), maximum: None })
@@ -212,7 +212,7 @@ impl Fault {
                 return false;
             };
             std::thread::sleep(pause);
-            // It may have ended.
+            // The worker may have ended.
             let _ = prlimit(Some(pid), resource, old);
             true
         };
@@ -229,15 +229,14 @@ impl Fault {
 /// A session that is hit now and then.
 struct Victim {
     session: Session,
-    /// Faults so far, one more while one lasts.
+    /// The number of faults so far, including one in progress.
     begun: AtomicUsize,
     ended: AtomicUsize,
 }
 
 impl Victim {
-    /// The result of a call, and whether it is certain that no fault has anything to do with it. One that came
-    /// after the call before was answered is found out by this one: so `last` has how many had ended when that
-    /// one began.
+    /// Returns the result of a call, and whether it is certain that no fault affected it. A fault after the answer of the
+    /// previous call is noticed by this one, so `last` is the number of faults that had ended when that one began.
     fn call(&self, last: &mut usize, argv: &[&str]) -> (Result<Outcome, Error>, bool) {
         let ended = self.ended.load(Ordering::SeqCst);
         let result = exec(&self.session, argv);
@@ -247,8 +246,8 @@ impl Victim {
     }
 }
 
-/// Twenty sessions work while 200 faults of all kinds hit their workers at random moments. Whoever was not hit
-/// has the right result; whoever was has one clear error, or a right result, or the command's own failure.
+/// Twenty sessions work while 200 faults of all kinds hit their workers at random moments. A session that was not hit has the
+/// right result; one that was hit has a clear error, a right result, or the command's own failure.
 #[test]
 fn faults_at_any_moment_cost_the_calls_they_hit() {
     const SESSIONS: usize = 20;
@@ -285,7 +284,7 @@ fn faults_at_any_moment_cost_the_calls_they_hit() {
                             assert!(!is_sure, "{n}: {failed:?}");
                             assert!(is_clear(&failed), "{n}: {failed:?}");
                             lost.fetch_add(1, Ordering::Relaxed);
-                            // A command that fails halfway leaves what it has written.
+                            // A command that fails halfway leaves the data that it has written.
                             if path == &own && failed.is_ok() {
                                 there = None;
                             }
@@ -312,7 +311,7 @@ fn faults_at_any_moment_cost_the_calls_they_hit() {
         let begun = Instant::now();
         while hits.load(Ordering::Relaxed) < HITS {
             if begun.elapsed() > 5 * LONG {
-                // Somebody has panicked, and is not to be waited for without end.
+                // A thread has panicked, and must not be waited for without end.
                 hits.store(HITS, Ordering::Relaxed);
                 is_late = true;
             }
@@ -331,16 +330,16 @@ fn faults_at_any_moment_cost_the_calls_they_hit() {
     let (lost, right) = (lost.load(Ordering::Relaxed), right.load(Ordering::Relaxed));
     assert!(!is_late && lost > 0 && right > SESSIONS, "{lost} lost, {right} right");
     for v in &victims {
-        // A worker that was hit after its last call is found out now.
+        // A worker that was hit after its last call is noticed now.
         let _ = exec(&v.session, &["echo"]);
         assert_eq!(out(&v.session, &["echo", "well"]), "well\n");
     }
 }
 
-/// Whether a caller can see that something failed, and what.
+/// Returns whether a caller can see that something failed, and why.
 fn is_clear(failed: &Result<Outcome, Error>) -> bool {
     match failed {
-        // What the guest calls an error of the disk's.
+        // The guest's message for an error of the disk.
         Ok(o) if o.stdout.starts_with(b"errno ") => true,
         Ok(o) => o.limit_hit.is_some() || (o.exit_code != 0 && !o.stderr.is_empty()),
         Err(e) => !e.to_string().is_empty(),

@@ -1,4 +1,4 @@
-//! `--workspace` on the command line; what it does is tried in tests/session-harness.
+//! `--workspace` on the command line; its behaviour is tested in tests/session-harness.
 
 mod common;
 
@@ -10,7 +10,7 @@ fn at(dir: &Path, args: &[&str]) -> Output {
     runner().current_dir(dir).env("WASIBOX_IMAGE", &*IMAGE).args(args).output().unwrap()
 }
 
-/// What is printed, of a command that succeeds.
+/// Returns the output of a command, which must succeed.
 fn said(dir: &Path, args: &[&str]) -> String {
     let o = at(dir, args);
     assert!(o.status.success(), "{args:?}: {}", String::from_utf8_lossy(&o.stderr));
@@ -32,7 +32,7 @@ fn a_zip_goes_from_command_to_command() {
     assert_eq!(exec(&["cwd"]).trim_end(), "/work");
     exec(&["fill", "/work/a", "3"]);
     assert!(std::fs::metadata(dir.join("p.zip")).unwrap().len() > 22);
-    // A store takes the session up, with its past.
+    // A store takes the session over, with its history.
     let over = ["--store", "w.wbx", "--workspace", "p.zip", "s"];
     assert_eq!(said(dir, &[&["session", "create"], &over[..]].concat()), "s\n");
     assert!(

@@ -39,7 +39,7 @@ pub static IMAGE: LazyLock<PathBuf> = LazyLock::new(|| {
     };
     let path = scratch().join(format!("cli-{}.webc", std::process::id()));
     pack_to(&spec, &path).unwrap();
-    // Compiled once, so that no test is told about it.
+    // Compiled once, so that no test sees a message about it.
     assert!(runner().arg("compile").arg(&path).output().unwrap().status.success());
     path
 });
