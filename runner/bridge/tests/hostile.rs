@@ -1,4 +1,4 @@
-//! Servers that are slow, endless, huge, broken or sly. After each of them the bridge serves the next request.
+//! Servers that are slow, endless, huge, broken or devious. After each of them the bridge serves the next request.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn limited(limits: BridgeLimits) -> Box {
     Box::with(BridgePolicy { limits, ..policy(&[RULE]) }, TlsRoots::default())
 }
 
-/// What a server with this answer comes to.
+/// Returns the result of a request to a server with this answer.
 fn outcome(b: &Box, answer: impl Into<Vec<u8>>) -> Result<(u16, Vec<u8>), RequestError> {
     let server = Server::saying(answer);
     let got = b.get(&server.url("/")).map(|(head, body)| (head.status, body));
@@ -26,7 +26,7 @@ fn outcome(b: &Box, answer: impl Into<Vec<u8>>) -> Result<(u16, Vec<u8>), Reques
     got
 }
 
-/// The bridge still works.
+/// Checks that the bridge still works.
 fn good(b: &Box) {
     let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood");
     assert_eq!(b.text(&server.url("/")).as_deref(), Ok("good"));
@@ -36,7 +36,7 @@ fn good(b: &Box) {
 fn broken_responses() {
     let b = limited(short());
     for (answer, code) in [
-        // curl's statuses: 52 nothing came, 56 the head is not whole, 18 the body is not, 8 not HTTP.
+        // curl's statuses: 52 for an empty reply, 56 for an incomplete head, 18 for an incomplete body, 8 for anything but HTTP.
         ("", 52),
         ("HTTP/1.1 200", 56),
         ("HTTP/1.1 200 OK\r\nContent-Le", 56),
@@ -61,7 +61,7 @@ fn broken_responses() {
     }
 }
 
-/// Forms that readers of HTTP take for different messages (RFC 9112, 6.3 and 11.2).
+/// Messages that readers of HTTP interpret differently (RFC 9112, 6.3 and 11.2).
 #[test]
 fn smuggling() {
     let b = limited(short());
@@ -99,9 +99,9 @@ fn smuggling() {
     }
 }
 
-/// A second response that came with the first one is not the answer to the next request. One that comes
-/// later might be, as with every client of HTTP/1.1; connections are shared within one bridge and one origin only, so
-/// that a server can confuse no answers but its own.
+/// A second response that arrives with the first one is not the answer to the next request. One that arrives later might be, as
+/// with every client of HTTP/1.1; connections are shared within one bridge and one origin only, so that a server can only confuse
+/// its own answers.
 #[test]
 fn a_response_too_many() {
     let b = limited(short());
@@ -123,7 +123,7 @@ fn a_response_too_many() {
 fn slow_servers() {
     let b = limited(BridgeLimits { first_byte: Duration::from_millis(300), ..short() });
     let late = Err(RequestError::Timeout(RequestPhase::FirstByte));
-    // Silence.
+    // A server that stays silent.
     let server = Server::new(|peer| {
         peer.head();
         peer.wait();
@@ -173,7 +173,7 @@ fn slow_servers() {
     good(&b);
 }
 
-/// A guest that does not read keeps nothing but its own request waiting.
+/// A guest that does not read blocks only its own request.
 #[test]
 fn guests_that_do_not_read() {
     let b = limited(BridgeLimits { total: Duration::from_secs(4), ..short() });
@@ -186,7 +186,7 @@ fn guests_that_do_not_read() {
     assert_eq!(exchange.wait_response().unwrap().status, 200);
     good(&b);
     std::thread::sleep(Duration::from_secs(6));
-    // What is kept of the endless body is what the pipe holds.
+    // Only as much of the endless body is kept as the pipe holds.
     let mut kept = 0;
     let end = loop {
         match exchange.read() {
@@ -216,7 +216,7 @@ fn too_much() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let server = endless(chunked, b"4\r\nabcd\r\n");
     assert_eq!(b.get(&server.url("/")).map(|_| ()), over);
-    // What announces too much is refused before it comes.
+    // A body that announces too much is refused before it arrives.
     let server = endless("HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n", b"");
     let head =
         b.bridge.begin_request(&RequestHead::new("GET", &server.url("/"))).unwrap().wait_response();
@@ -310,7 +310,7 @@ fn encoded(encoding: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// A bomb goes to the guest as it is, or goes off within limits.
+/// A decompression bomb is passed to the guest unchanged, or is decoded within limits.
 #[test]
 fn bombs() {
     let zeros = vec![0; 30 << 20];
@@ -336,7 +336,7 @@ fn bombs() {
         outcome(&b, encoded("gzip", &bomb)),
         Err(RequestError::Limit(BridgeLimit::Download))
     );
-    // A bomb within a bomb is not unpacked, nor is what cannot be read.
+    // A bomb within a bomb is not unpacked, and neither is a body in an unknown encoding.
     for encoding in ["gzip, gzip", "br", "zstd", "x"] {
         let got = outcome(&b, encoded(encoding, &gzip(&bomb)));
         assert!(matches!(got, Err(RequestError::Encoding(_))), "{encoding}");

@@ -1,4 +1,4 @@
-//! What goes over the wire, and how bodies flow both ways.
+//! The bytes on the wire, and bodies in both directions.
 
 mod common;
 
@@ -11,7 +11,7 @@ use wasibox_bridge::{
 
 const RULE: &str = "* http://127.0.0.1:*";
 
-/// Answers with the method and the body that came.
+/// Makes a server that answers with the method and the body of the request.
 fn mirror() -> Server {
     Server::new(|peer| {
         while let Some(head) = peer.head() {
@@ -40,7 +40,7 @@ fn a_request_is_what_was_asked_for() {
     assert!(seen.starts_with("GET /b?c=d HTTP/1.1\r\n"), "{seen}");
     assert_eq!(field(seen, "host"), Some(server.address.to_string()));
     assert_eq!(field(seen, "x-one").as_deref(), Some("1"));
-    // Nothing that the guest has not said, but for the host.
+    // Only headers from the guest, and the host.
     assert_eq!(seen.lines().filter(|l| l.contains(':')).count(), 2, "{seen}");
     let entry = b.log.entries().pop().unwrap();
     assert_eq!((entry.status, entry.received, entry.error), (Some(200), 4, None));
@@ -94,7 +94,7 @@ fn bodies_must_be_as_long_as_announced() {
     assert_eq!(exchange.wait_response(), Err(RequestError::Limit(BridgeLimit::Upload)));
 }
 
-/// 307 wants the body again; one that was too long to keep cannot be had again.
+/// A 307 needs the body again; one that was too long to keep cannot be sent again.
 #[test]
 fn redirects_send_short_bodies_again() {
     let server = Server::new(|peer| {
@@ -125,7 +125,7 @@ fn redirects_send_short_bodies_again() {
     assert_eq!(send("/from303", b"longer than ten").as_deref(), Ok("GET "));
 }
 
-/// A kept connection that the server has closed costs nothing but another connection.
+/// A kept connection that the server has closed costs only a new connection.
 #[test]
 fn closed_connections_are_replaced() {
     let server = Server::new(|peer| {
@@ -156,7 +156,7 @@ fn requests_at_the_same_time_are_counted() {
         std::thread::yield_now();
     }
     drop(one);
-    // Giving up makes room at once, and is told to the log.
+    // Giving up releases the place at once, and is logged.
     assert!(b.bridge.begin_request(&head).is_ok());
     while !b.log.entries().iter().any(|e| e.error == Some(RequestError::Cancelled)) {
         std::thread::yield_now();
@@ -182,7 +182,7 @@ fn responses_without_bodies() {
     assert_eq!(server.connections(), 1);
 }
 
-/// What is refused makes no connection, and is in the log.
+/// A refused request makes no connection, and is in the log.
 #[test]
 fn refusals_are_logged() {
     let server = mirror();

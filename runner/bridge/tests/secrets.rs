@@ -1,4 +1,4 @@
-//! Secrets: they go where the policy says and nowhere else, and a guest finds them in nothing that it gets.
+//! Secrets: they are sent only where the policy says, and appear in nothing that a guest receives.
 
 mod common;
 
@@ -20,7 +20,7 @@ const RULE: &str = "* http://127.0.0.1:*";
 fn with_secret(server: &Server) -> Box {
     let text = format!("http://{}: Authorization=Bearer {SECRET}", server.address);
     let secrets = vec![text.parse::<SecretRule>().unwrap()];
-    // The whole header is the secret if no part of it is fetched; a file gives the bare one.
+    // The whole header is the secret if no part of it is fetched; a file contains the bare secret.
     let path = std::env::temp_dir().join(format!("wasibox-bridge-{}", server.address.port()));
     std::fs::write(&path, format!("{SECRET}\n")).unwrap();
     let file = format!("http://{}: X-Key=${{file:{}}}", server.address, path.display());
@@ -41,7 +41,7 @@ fn absent(text: &str) {
     }
 }
 
-/// A server that sends back all that it got, in every way it can.
+/// Makes a server that sends back everything that it received, in every form it can.
 fn echo() -> Server {
     Server::new(|peer| {
         while let Some(head) = peer.head() {
@@ -115,12 +115,12 @@ fn nothing_comes_back() {
             }
         }
     }
-    // The server did get them.
+    // The server did receive them.
     let heads = server.heads();
     assert_eq!(field(&heads[0], "x-key").as_deref(), Some(SECRET));
     assert_eq!(field(&heads[0], "authorization"), Some(format!("Bearer {SECRET}")));
     assert_eq!(field(&heads[0], "accept-encoding").as_deref(), Some("identity"));
-    // And nobody else.
+    // They appear nowhere else.
     let log = b.log.entries();
     absent(&format!("{log:?}"));
     absent(&serde_json::to_string(&log).unwrap());
@@ -128,7 +128,7 @@ fn nothing_comes_back() {
     absent(&format!("{:?}", b.bridge));
 }
 
-/// Another port is another server: it gets neither the owner's header nor the guest's own.
+/// Another port is another server: it receives neither the owner's header nor the guest's own.
 #[test]
 fn redirects_do_not_take_secrets_along() {
     let other = echo();
@@ -157,7 +157,7 @@ fn redirects_do_not_take_secrets_along() {
     assert_eq!(field(second, "x-other").as_deref(), Some("stays"));
 }
 
-/// A server to which no secret goes may have learnt it elsewhere.
+/// A server that receives no secret may have learnt it elsewhere.
 #[test]
 fn all_responses_are_searched() {
     let keeper = echo();
@@ -195,7 +195,7 @@ fn a_secret_that_cannot_be_had() {
             Bridge::new(&network, BridgePolicy { secrets, ..BridgePolicy::default() }).is_err()
         );
     }
-    // A file that goes away later: the request fails, and the guest is not told which file.
+    // A file that disappears later: the request fails, and the guest does not learn which file.
     let server = echo();
     let b = with_secret(&server);
     let path = std::env::temp_dir().join(format!("wasibox-bridge-{}", server.address.port()));

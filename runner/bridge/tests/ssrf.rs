@@ -5,7 +5,7 @@ mod common;
 use common::{Box, Server, policy};
 use wasibox_bridge::{RedirectPolicy, RequestError, RequestHead, TlsRoots};
 
-/// Hosts in URLs, `PORT` being the one that somebody listens on.
+/// Hosts in URLs; PORT is a port at which a server listens.
 const SPELLINGS: &[&str] = &[
     "http://127.0.0.1:PORT/",
     "http://127.0.0.2:PORT/",
@@ -92,7 +92,7 @@ const SPELLINGS: &[&str] = &[
     "https://localhost:PORT/",
 ];
 
-/// What a resolver may answer for a name that a rule allows.
+/// Possible answers of a resolver for a name that a rule allows.
 const ANSWERS: &[&str] = &[
     "127.0.0.1",
     "127.255.0.1",
@@ -130,7 +130,7 @@ const ANSWERS: &[&str] = &[
 const ANY: &[&str] = &["* http://*:*", "* https://*:*"];
 
 fn closed(error: &RequestError) -> bool {
-    // Some spellings are no URL at all, which is as good.
+    // Some spellings are not valid URLs, which is just as good.
     matches!(error, RequestError::Address { .. } | RequestError::Url(_))
 }
 
@@ -205,7 +205,7 @@ fn redirects_need_their_rule() {
             RequestError::Refused(_) | RequestError::Scheme(_) | RequestError::Url(_)
         );
         assert!(refused, "{location}: {error}");
-        // The guest that follows by itself gets the redirect, and no further.
+        // A guest that follows redirects by itself gets the redirect, and no further.
         let (head, _) = b.get(&door.url("/api/x")).unwrap();
         assert_eq!(head.status, 302);
     }
@@ -234,7 +234,7 @@ fn answers_of_resolvers() {
     assert_eq!(victim.connections(), 0);
 }
 
-/// The name is asked for once; what was judged is what is connected to.
+/// The name is resolved once; the address that was judged is the one that is connected to.
 #[test]
 fn rebinding() {
     let good = Server::new(|peer| {
@@ -252,7 +252,7 @@ fn rebinding() {
     assert_eq!(b.text(&url).as_deref(), Ok("good"));
     assert_eq!(b.names.asked().len(), 1, "asked once");
     assert!(matches!(b.get(&url), Err(RequestError::Address { .. })));
-    // Good and bad mixed: only the good one is tried.
+    // Good and bad addresses mixed: only the good ones are tried.
     b.names.set("a.example", &[&["127.0.0.2", "10.0.0.1", "127.0.0.1", "::1"]]);
     assert_eq!(b.text(&url).as_deref(), Ok("good"));
     assert_eq!(victim.connections(), 0);
@@ -261,7 +261,7 @@ fn rebinding() {
     assert_eq!(addresses, [good.address, good.address]);
 }
 
-/// A connection that is kept serves no request whose rules do not reach its address.
+/// A kept connection serves no request whose rules do not include its address.
 #[test]
 fn kept_connections_are_judged_again() {
     let server = Server::new(|peer| while peer.head().is_some() && peer.ok(b"x") {});
@@ -276,7 +276,7 @@ fn kept_connections_are_judged_again() {
     assert_eq!(server.connections(), 1);
 }
 
-/// What is named is reached: the rules' other half.
+/// A named address is reached: the other half of the rules.
 #[test]
 fn named_addresses_are_reached() {
     let server = Server::new(|peer| while peer.head().is_some() && peer.ok(b"x") {});

@@ -1,4 +1,4 @@
-//! TLS with an authority of the test: who is believed, who is not, and HTTP/2.
+//! TLS with an authority of the test: accepted and rejected certificates, and HTTP/2.
 
 mod common;
 
@@ -20,7 +20,7 @@ use wasibox_bridge::{
     BridgePolicy, HttpVersion, RedirectPolicy, RequestError, RequestHead, TlsRoots,
 };
 
-/// An authority, and what it has signed.
+/// A certificate authority.
 struct Authority {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
@@ -42,7 +42,8 @@ impl Authority {
         roots
     }
 
-    /// A server whose certificate is for `name`, and which answers with what it was asked for.
+    /// Starts a server with a certificate for `name`, which answers with a description of the
+    /// request.
     fn serve(&self, name: &str, h2: bool, old: bool) -> Https {
         let mut params = CertificateParams::new(vec![name.to_string()]).unwrap();
         if old {
@@ -110,7 +111,7 @@ impl Https {
     }
 }
 
-/// `/to/URL` is a redirect there; everything else tells what was asked.
+/// Answers `/to/URL` by a redirect there, and all other paths by a description of the request.
 async fn echo(request: Request<Incoming>) -> Result<Response<Whole>, std::convert::Infallible> {
     let text = |name: &str| {
         let value = request.headers().get(name);
@@ -181,7 +182,7 @@ fn certificates_that_are_not_accepted() {
     certificate(b.get(&old.url("good.example", "/")));
     let b = allowed(other.roots(), &[]);
     certificate(b.get(&good.url("good.example", "/")));
-    // The platform's authorities do not know it, either.
+    // The platform's authorities do not know it either.
     let b = allowed(TlsRoots::default(), &[]);
     let error = b.get(&good.url("good.example", "/")).map(|_| ()).unwrap_err();
     assert!(
@@ -206,7 +207,7 @@ fn what_is_not_tls() {
     assert_eq!(b.get(&url).map(|_| ()).unwrap_err().curl_code(), 35);
 }
 
-/// From https to http only with a rule for that, and without the secret.
+/// A redirect from https to http needs a rule of its own, and does not carry the secret.
 #[test]
 fn downgrades() {
     let ca = Authority::new();

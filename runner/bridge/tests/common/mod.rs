@@ -1,5 +1,4 @@
-//! Servers on 127.0.0.1 that say exactly what a test wants, a resolver that answers what it was told,
-//! and a log that is kept.
+//! Servers on 127.0.0.1 that send exactly the bytes of a test, a resolver with fixed answers, and a log that is kept.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, VecDeque};
@@ -13,7 +12,7 @@ use wasibox_bridge::{
     NameResolver, NetworkOptions, RequestError, RequestHead, RequestRules, ResponseHead, TlsRoots,
 };
 
-/// A server whose connections are each served by `serve`, in a thread of its own.
+/// A server that runs `serve` for each connection, in a thread of its own.
 pub struct Server {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -23,7 +22,7 @@ pub struct Server {
 /// One connection, as `serve` sees it.
 pub struct Peer {
     pub stream: TcpStream,
-    /// Which connection it is, from 0.
+    /// The number of the connection, from 0.
     pub number: usize,
     rest: Vec<u8>,
     heads: Arc<Mutex<Vec<String>>>,
@@ -53,7 +52,7 @@ impl Server {
         Self { address, connections, heads }
     }
 
-    /// Says the same to every request, and closes.
+    /// Makes a server that sends the same answer to every request, and closes.
     pub fn saying(answer: impl Into<Vec<u8>>) -> Self {
         let answer = answer.into();
         Self::new(move |peer| {
@@ -71,14 +70,14 @@ impl Server {
         self.connections.load(SeqCst)
     }
 
-    /// The heads of the requests that have come, as they came.
+    /// Returns the heads of the received requests, in order.
     pub fn heads(&self) -> Vec<String> {
         self.heads.lock().unwrap().clone()
     }
 }
 
 impl Peer {
-    /// The next request's head; nothing if there is no further one.
+    /// Returns the next request's head; `None` if there is no further one.
     pub fn head(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.rest.windows(4).position(|w| w == b"\r\n\r\n") {
@@ -95,7 +94,7 @@ impl Peer {
         }
     }
 
-    /// The body that a head announces.
+    /// Reads the body that a head announces.
     pub fn body(&mut self, head: &str) -> Vec<u8> {
         if let Some(length) = field(head, "content-length") {
             return self.bytes(length.parse().unwrap());
@@ -131,25 +130,25 @@ impl Peer {
         String::from_utf8(out).unwrap()
     }
 
-    /// Sends; false once nobody takes it.
+    /// Sends bytes; returns false once the peer no longer reads.
     pub fn say(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).is_ok()
     }
 
-    /// A whole response that leaves the connection open.
+    /// Sends a complete response, and leaves the connection open.
     pub fn ok(&mut self, body: &[u8]) -> bool {
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
         self.say(&[head.as_bytes(), body].concat())
     }
 
-    /// Waits until the other side closes, or for long.
+    /// Waits until the other side closes, for up to a minute.
     pub fn wait(&mut self) {
         let _ = self.stream.set_read_timeout(Some(Duration::from_secs(60)));
         let _ = io::copy(&mut self.stream, &mut io::sink());
     }
 }
 
-/// The value of a header in a head.
+/// Returns the value of a header in a head.
 pub fn field(head: &str, name: &str) -> Option<String> {
     head.lines().find_map(|line| {
         let (n, value) = line.split_once(':')?;
@@ -157,7 +156,7 @@ pub fn field(head: &str, name: &str) -> Option<String> {
     })
 }
 
-/// Answers what it was told: each answer once, the last one for ever.
+/// A resolver with fixed answers: each is given once, the last one forever.
 #[derive(Default)]
 pub struct Names {
     answers: Mutex<BTreeMap<String, VecDeque<Vec<IpAddr>>>>,
@@ -188,7 +187,7 @@ impl NameResolver for Names {
     }
 }
 
-/// Keeps what it is told.
+/// A sink that keeps all entries.
 #[derive(Default)]
 pub struct Kept(Mutex<Vec<LogEntry>>);
 
@@ -204,7 +203,7 @@ impl LogSink for Kept {
     }
 }
 
-/// A bridge with what stands around it.
+/// A bridge with its test environment.
 pub struct Box {
     pub bridge: Bridge,
     pub names: Arc<Names>,
@@ -234,7 +233,7 @@ impl Box {
         answer(&self.bridge.begin_request(head)?)
     }
 
-    /// The body of a response as text.
+    /// Returns the body of a response as text.
     pub fn text(&self, url: &str) -> Result<String, RequestError> {
         Ok(String::from_utf8(self.get(url)?.1).unwrap())
     }
@@ -250,7 +249,7 @@ pub fn policy(allow: &[&str]) -> BridgePolicy {
     BridgePolicy { rules: RequestRules { allow, deny: Vec::new() }, ..BridgePolicy::default() }
 }
 
-/// Limits of time that end a test which hangs, and that a busy machine does not reach.
+/// Returns time limits that end a test which hangs, but are not reached on a busy machine.
 pub fn short() -> BridgeLimits {
     BridgeLimits {
         connect: Duration::from_secs(20),
@@ -260,7 +259,7 @@ pub fn short() -> BridgeLimits {
     }
 }
 
-/// The value of a response's header.
+/// Returns the value of a response's header.
 pub fn header(head: &ResponseHead, name: &str) -> Option<String> {
     let found = head.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name))?;
     Some(String::from_utf8_lossy(&found.value).into_owned())
