@@ -11,19 +11,19 @@ use std::time::Instant;
 pub struct ScriptLimits {
     pub commands: u64,
     pub loop_rounds: u64,
-    /// Function calls within each other.
+    /// Maximum depth of nested function calls.
     pub call_depth: u32,
     /// Bytes that the expansions of one command may produce.
     pub expansion_bytes: u64,
-    /// Processes started in all.
+    /// Total number of processes started.
     pub processes: u64,
-    /// Background processes at one time.
+    /// Number of background processes at one time.
     pub background: u64,
     /// Bytes written by builtins or captured.
     pub output_bytes: u64,
 }
 
-/// Bytes of the stack that nesting may use before the host is asked how large it is.
+/// Bytes of the stack that nesting may use before the host is asked for its size.
 const UNASKED: usize = if cfg!(target_os = "wasi") { 64 * 1024 } else { 6 * 1024 * 1024 };
 /// The stack size assumed for a host that does not report one: engines give a guest 1 MiB by default.
 const UNTOLD: usize = 700 * 1024;
@@ -42,8 +42,7 @@ impl ScriptLimits {
         background: 32,
         output_bytes: 64 << 20,
     };
-    /// The default: stops bombs, lets work through. Time and memory of the whole session are the
-    /// runner's to limit.
+    /// The default limits, which stop bombs but allow ordinary work. The runner limits time and memory of the whole session.
     pub const NORMAL: ScriptLimits = ScriptLimits {
         commands: u64::MAX,
         loop_rounds: u64::MAX,
@@ -67,11 +66,11 @@ impl ScriptLimits {
         }
     }
 
-    /// Limits as users write them: a preset and single limits that replace its own, joined by
-    /// commas, as in `strict,commands=5000,expansion=1M`.
+    /// Parses limits as users write them: a preset and single limits that replace its own, joined by commas, for example
+    /// `strict,commands=5000,expansion=1M`.
     ///
     /// # Errors
-    /// The part that means nothing.
+    /// Returns the part that is invalid.
     pub fn parse(text: &[u8]) -> Result<ScriptLimits, Vec<u8>> {
         let mut limits = ScriptLimits::NORMAL;
         for (i, part) in text.split(|c| *c == b',').enumerate() {
@@ -130,15 +129,15 @@ pub struct ScriptBudget {
     pub processes: u64,
     pub output_bytes: u64,
     stack_base: usize,
-    /// Bytes of the stack that nesting may use, as far as is known.
+    /// Bytes of the stack that nesting may use, as far as known.
     stack_bytes: usize,
     is_stack_known: bool,
     start: Instant,
-    /// A limit that was met where nothing could unwind; acted on before the next command.
+    /// A limit that was hit in a place that cannot unwind. The shell acts on it before the next command.
     hit: Option<&'static str>,
 }
 
-/// Address of a local variable: how deep the stack is.
+/// Returns the address of a local variable, which shows the depth of the stack.
 #[inline(never)]
 fn stack_now() -> usize {
     let marker = 0u8;
@@ -164,7 +163,7 @@ impl ScriptBudget {
         }
     }
 
-    /// Milliseconds since the shell began.
+    /// Returns the milliseconds since the shell began.
     pub fn elapsed_millis(&self) -> u64 {
         self.start.elapsed().as_millis() as u64
     }
@@ -181,7 +180,7 @@ impl ScriptBudget {
     fn known_stack(&mut self) -> usize {
         if !self.is_stack_known {
             self.is_stack_known = true;
-            // Of 16 MiB, the runner's default, 5 MiB in linear memory leave the engine's own frames enough.
+            // Of 16 MiB, the runner's default, 5 MiB in linear memory leave enough for the engine's own frames.
             let told = box_sys::engine_stack().map_or(UNTOLD, |bytes| bytes / 16 * 5);
             // The stack in linear memory ends at address 0.
             let room = self.stack_base.saturating_sub(STACK_RESERVE);
@@ -204,7 +203,7 @@ impl ScriptBudget {
         self.call_depth = u32::try_from(depth).unwrap_or(u32::MAX);
     }
 
-    /// Notes that a limit was met where nothing can unwind.
+    /// Records that a limit was hit in a place that cannot unwind.
     pub fn note_hit(&mut self, what: &'static str) {
         self.hit = Some(what);
     }

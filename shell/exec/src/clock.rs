@@ -5,7 +5,7 @@ use sh_expand::Attributes;
 
 use crate::shell::Shell;
 
-/// The zone that was used last, and the `TZ` that named it.
+/// The zone that was used last, and the value of `TZ` that named it.
 #[derive(Default)]
 pub(crate) struct LastZone(Option<(Option<Vec<u8>>, Zone)>);
 
@@ -22,8 +22,8 @@ impl LastZone {
 }
 
 impl Shell<'_> {
-    /// Seconds since the epoch in a format of `strftime(3)`, in the zone of `TZ`. As in bash,
-    /// `TZ` counts only where it is exported.
+    /// Formats seconds since the epoch by a format of `strftime(3)`, in the zone of `TZ`. As in
+    /// bash, `TZ` counts only if it is exported.
     pub(crate) fn strftime(&mut self, format: &[u8], seconds: i64) -> Vec<u8> {
         let var = self.state.vars.get(b"TZ").filter(|v| v.attrs.has_any(Attributes::EXPORT));
         let tz = var.and_then(|v| v.text());

@@ -17,7 +17,7 @@ use crate::state::assign::owned_key;
 use crate::state::options::SetOpt;
 use crate::state::vars::{ShellVar, VarSlot, decimal_digits};
 
-/// Most bytes of the file of users.
+/// Maximum size in bytes of the file of users.
 const PASSWD_MAX: u64 = 1 << 20;
 
 impl ExpandEnv for Shell<'_> {
@@ -25,7 +25,7 @@ impl ExpandEnv for Shell<'_> {
         match self.follow_nameref(name) {
             Ok(t) => Ok((t.name, t.subscript)),
             Err(_) => {
-                // bash warns and takes the variable as unset.
+                // bash prints a warning and treats the variable as unset.
                 self.print_warning(&[b"warning: ", name, b": circular name reference"].concat());
                 Ok((Cow::Borrowed(b"\0"), None))
             }

@@ -44,5 +44,5 @@ mod xtrace;
 
 pub use shell::{Flow, Shell, ShellStart, Unwind};
 
-/// First argument of a spawned shell, followed by the descriptor its state comes from.
+/// First argument of a spawned shell, followed by the descriptor that it reads its state from.
 pub const STATE_OPTION: &str = "--box-state=";

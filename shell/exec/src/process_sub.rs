@@ -1,8 +1,7 @@
 //! Process substitution: a command beside the shell, and a path that leads to it.
 //!
-//! The path is `/dev/fd/N` of a pipe, N from 63 down (bash manual 3.5.6). Where processes do not run
-//! concurrently or there is no `/dev/fd`, a temporary file stands in: `<(cmd)` is run to its end
-//! first, `>(cmd)` when the command that writes is done.
+//! The path is `/dev/fd/N` of a pipe, N from 63 down (bash manual 3.5.6). Where processes do not run concurrently or there is no
+//! `/dev/fd`, a temporary file takes its place: `<(cmd)` is run to its end first, `>(cmd)` after the command that writes.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -26,15 +25,15 @@ use crate::walk::DetachedCode;
 /// before that of the next command.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Where a process finds its descriptors by number.
+/// The directory in which a process finds its descriptors by number.
 const DEV_FD: &str = "/dev/fd";
 
-/// A substitution of the command that runs now.
+/// A substitution of the running command.
 pub struct RunningProcessSub {
     pid: Option<Pid>,
-    /// Descriptor of the script that keeps our end open.
+    /// The descriptor of the script that keeps the shell's end open.
     fd: Option<u32>,
-    /// A file that stands in for a pipe, with the command to run on it afterwards.
+    /// A file that takes the place of a pipe, with the command to run on it afterwards.
     file: Option<(PathBuf, Option<Rc<ProcessSub>>)>,
     read: bool,
     captured: Vec<CapturedFile>,
@@ -195,7 +194,7 @@ impl Shell<'_> {
         Ok(text)
     }
 
-    /// Runs a command, and ends the substitutions that were started for it.
+    /// Runs a command and ends the substitutions that were started for it.
     #[inline]
     pub(crate) fn ending_process_subs<T>(&mut self, command: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.process_subs.len();
@@ -204,7 +203,7 @@ impl Shell<'_> {
         r
     }
 
-    /// Ends the substitutions started since there were `keep` of them.
+    /// Ends all substitutions except the first `keep`.
     pub(crate) fn end_process_subs(&mut self, keep: usize) {
         while self.process_subs.len() > keep {
             let Some(sub) = self.process_subs.pop() else { return };
@@ -243,7 +242,7 @@ impl Shell<'_> {
         let (files, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|s| s.file.is_some());
         self.process_subs = files;
         self.end_process_subs(0);
-        // The descriptors are those of the copy of the state, which closes them.
+        // The descriptors belong to the copy of the state, which closes them.
         let awaited = others.into_iter().filter(|s| !s.captured.is_empty() || stage && !s.read);
         awaited.map(|s| RunningProcessSub { fd: None, ..s }).collect()
     }

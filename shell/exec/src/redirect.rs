@@ -17,7 +17,7 @@ use crate::state::here::CommandContext;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::decimal_digits;
 
-/// Descriptors to put back, in the order they were replaced.
+/// Descriptors to restore, in the order in which they were replaced.
 pub type Saved = Vec<(u32, Option<DescriptorTarget>)>;
 
 /// The reason why a redirection failed: `None` after a message, otherwise the way execution unwinds.
@@ -27,7 +27,7 @@ type Failure = Option<Unwind>;
 const FIRST_FREE: u32 = 10;
 
 impl Shell<'_> {
-    /// Performs redirections left to right. On failure those done are undone.
+    /// Performs redirections from left to right. On failure the completed ones are undone.
     pub(crate) fn apply_redirects(&mut self, list: &[Redirect]) -> Result<Saved, Failure> {
         let mut saved = Saved::with_capacity(list.len());
         for r in list {
@@ -91,7 +91,7 @@ impl Shell<'_> {
         };
         let body = match here {
             Ok(body) => body,
-            // A command in a here-document that does not parse was reported: only this command fails.
+            // A command in a here-document that does not parse has been reported: only this command fails.
             Err(e)
                 if r.op != Op::HereString && *e.cause == ExpandCause::Told(ErrorReach::Command) =>
             {
@@ -178,7 +178,7 @@ impl Shell<'_> {
             if let Some(variable) = variable_of(&r.fd) {
                 return Err(self.report_redirect(&variable, "ambiguous redirect"));
             }
-            // Commands are not run again for the message.
+            // Commands are not run a second time for the message.
             let plain = without_commands(&word.parts) == word.parts;
             let shown = if plain { digits } else { &*word.raw };
             return Err(self.report_redirect(shown, "ambiguous redirect"));
@@ -257,7 +257,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Opens a file as an operator asks.
+    /// Opens a file in the mode of an operator.
     fn open_redirect(
         &mut self,
         name: &[u8],
@@ -283,7 +283,7 @@ impl Shell<'_> {
         let path = self.absolute_path(name);
         match self.open_file(name, &path, op) {
             Ok(f) => {
-                // Devices get each write at once, so that an error belongs to its command.
+                // Devices receive each write at once, so that an error belongs to its command.
                 let stream = !name.starts_with(b"/dev/");
                 Ok(DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(f), stream))))
             }
@@ -305,7 +305,7 @@ impl Shell<'_> {
 
     fn open_file(&mut self, name: &[u8], path: &Path, op: RedirectOp) -> io::Result<std::fs::File> {
         if name.is_empty() {
-            // No name is not the working directory's.
+            // An empty name does not refer to the working directory.
             return Err(io::ErrorKind::NotFound.into());
         }
         let mut o = OpenOptions::new();

@@ -20,7 +20,7 @@ use crate::verdict::syntax::{AfterSyntax, TextPlace, syntax_verdict};
 /// Source text to run within the shell (`eval`, `source`, trap actions, `-c`).
 pub struct SourceText<'t> {
     pub text: &'t [u8],
-    /// Number of its first line.
+    /// Number of the text's first line.
     pub line: u32,
     pub kind: TextKind,
 }
@@ -30,13 +30,13 @@ pub struct SourceText<'t> {
 pub enum TextKind {
     /// The script itself.
     Script,
-    /// The same, given by `-c`.
+    /// The script itself, given by `-c`.
     CommandString,
-    /// `eval`.
+    /// The operands of `eval`.
     Eval,
     /// Any other text within the script: files that `.` runs, start-up files, `fc`, callbacks.
     Commands,
-    /// `$( )` that is read as it runs.
+    /// `$( )` that is parsed while it runs.
     Substitution,
     /// A trap's action; `None` for a signal's.
     Action(Option<Trap>),
@@ -75,7 +75,7 @@ impl TextKind {
     fn context(self) -> Option<CommandContext> {
         match self {
             TextKind::Script | TextKind::CommandString => None,
-            // Traces of these are deeper by themselves.
+            // Traces of these already show a deeper level.
             TextKind::Substitution | TextKind::Action(Some(Trap::Exit)) => None,
             TextKind::Eval | TextKind::Commands | TextKind::Action(_) => Some(CommandContext::Text),
         }
@@ -86,14 +86,14 @@ impl TextKind {
 /// script may read them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextMentions {
-    /// `BASH_COMMAND`
+    /// Whether the text mentions `BASH_COMMAND`.
     pub commands: bool,
-    /// `expand_aliases`: a substitution may turn aliases on.
+    /// Whether the text mentions `expand_aliases`: a substitution may turn aliases on.
     pub aliases: bool,
 }
 
 impl TextMentions {
-    /// Looks at a text that is about to run.
+    /// Searches a text that is about to run.
     pub fn look_at(&mut self, text: &[u8]) {
         let has = |name: &[u8]| memchr::memmem::find(text, name).is_some();
         self.commands = self.commands || has(b"BASH_COMMAND");
@@ -112,7 +112,7 @@ impl Aliases for AliasView<'_> {
 /// Script lines from a descriptor. The descriptor may be replaced between commands (`exec < file`).
 pub struct ScriptInput {
     pub desc: Rc<RefCell<Option<DescriptorTarget>>>,
-    /// Prompts of an interactive shell with where they go.
+    /// Prompts of an interactive shell and their destination.
     pub prompts: Option<Rc<RefCell<Prompts>>>,
     /// Copies each line to standard error (`set -v`).
     pub echo: Rc<RefCell<Option<DescriptorTarget>>>,
@@ -127,7 +127,7 @@ pub struct Prompts {
 
 fn print_to(desc: &Option<DescriptorTarget>, text: &[u8]) {
     if let Some(DescriptorTarget::File(f)) = desc {
-        // A prompt that cannot be shown is not worth an error.
+        // A prompt that cannot be shown is not reported.
         let _ = f.write(text).and_then(|()| f.flush());
     }
 }
@@ -141,7 +141,7 @@ impl SourceInput for ScriptInput {
         let desc = self.desc.borrow().clone();
         let Some(desc) = desc else { return false };
         let before = buf.len();
-        // A signal is acted on before the next command.
+        // The shell acts on a signal before the next command.
         while let Err(e) = desc.read_until(Some(b'\n'), usize::MAX, buf)
             && e.kind() == std::io::ErrorKind::Interrupted
         {
@@ -206,8 +206,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Runs text. A syntax error has status 2 and ends it; an expansion error abandons
-    /// only the command it is in.
+    /// Runs text. A syntax error has status 2 and ends the text; an expansion error abandons only the command it is in.
     pub fn run_text(&mut self, text: SourceText<'_>) -> Flow {
         match text.kind.context() {
             Some(context) => self.run_within(context, |s| s.run_commands(text)),
@@ -260,32 +259,32 @@ impl Shell<'_> {
         }
     }
 
-    /// Acts on a syntax error that was reported: how the text ends.
+    /// Acts on a syntax error that was reported and returns how the text ends.
     fn after_syntax_error(&mut self, place: TextPlace) -> Flow {
         const STATUS: i32 = 2;
         self.state.status = STATUS;
         let spares = self.state.here.command_builtin && !self.exits_on_errors();
         match syntax_verdict(place, &self.mode()) {
             AfterSyntax::GoOn | AfterSyntax::End => Ok(STATUS),
-            // `command eval` is no special builtin.
+            // `command eval` is not a special builtin.
             AfterSyntax::Exit if spares => Ok(STATUS),
             AfterSyntax::Exit => Err(self.exit_here(STATUS)),
         }
     }
 
-    /// Runs a command just read; until a command in it sets the line, it is the last one read.
+    /// Runs a command that was just read. Until a command in it sets the line, the line is the last one read.
     fn list_read(&mut self, list: &CommandList, last_line: u32) -> Flow {
         self.state.line = last_line;
         self.run_list(list)
     }
 
-    /// Runs the main script; the status to exit with, the EXIT trap included.
+    /// Runs the main script and returns the status to exit with, after the EXIT trap.
     pub fn run_main(&mut self, text: SourceText<'_>) -> i32 {
         let r = self.run_text(text);
         self.finish(r)
     }
 
-    /// Runs commands from standard input as they come.
+    /// Runs commands from standard input as they arrive.
     pub fn run_stdin(&mut self) -> i32 {
         let desc = Rc::new(RefCell::new(self.state.fds.get(0).cloned()));
         let echo = Rc::new(RefCell::new(None));
@@ -359,7 +358,7 @@ impl Shell<'_> {
     /// Ends the shell: runs the EXIT trap and writes the output.
     pub fn finish(&mut self, r: Flow) -> i32 {
         let r = match (r, self.budget.take_hit()) {
-            // Met by the last command.
+            // The last command hit the limit.
             (Ok(_), Some(what)) => {
                 self.print_error(&[b"limit reached: ", what.as_bytes()]);
                 Err(Unwind::Exit(1))
@@ -375,7 +374,7 @@ impl Shell<'_> {
             Ok(()) | Err(_) => status,
         };
         let status = match r {
-            // No trap runs while loops are left.
+            // No trap runs while the shell leaves loops.
             Err(Unwind::Break(_) | Unwind::Continue(_)) => status,
             _ => self.run_exit_trap(status),
         };
@@ -393,7 +392,7 @@ impl Shell<'_> {
 }
 
 impl Shell<'_> {
-    /// Remembers the text of `-c` in BASH_EXECUTION_STRING.
+    /// Stores the text of `-c` in BASH_EXECUTION_STRING.
     pub fn set_command_string(&mut self, text: &[u8]) {
         self.set_quietly(b"BASH_EXECUTION_STRING", text);
     }
@@ -413,8 +412,7 @@ impl Shell<'_> {
         Ok(out)
     }
 
-    /// Runs a start-up file if it is there (`BASH_ENV`); its name undergoes parameter,
-    /// command and arithmetic expansion.
+    /// Runs a start-up file if it exists (`BASH_ENV`); its name undergoes parameter, command and arithmetic expansion.
     pub fn source_quietly(&mut self, name: &[u8]) {
         let expanded = match sh_syntax::parse::parse_dquoted(name, &self.parse_options()) {
             Ok(word) => sh_expand::expand_single(self, &word).map(|s| s.to_vec()),
@@ -422,7 +420,7 @@ impl Shell<'_> {
         };
         let Ok(file) = expanded else { return };
         if let Ok(text) = self.read_file(&self.absolute_path(&file)) {
-            // A failure there does not keep the script from running.
+            // A failure in it does not keep the script from running.
             let _ = self.run_text(SourceText { text: &text, line: 1, kind: TextKind::Commands });
         }
     }

@@ -18,19 +18,20 @@ use crate::state::calls::CallFrame;
 use crate::state::options::ShellOptions;
 use crate::state::params::PositionalParams;
 
-/// Why execution leaves the normal path.
+/// The reason why execution leaves the normal path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unwind {
-    /// `break n`, `continue n`: levels still to go.
+    /// `break n`, `continue n`: the number of levels still to leave.
     Break(u32),
     Continue(u32),
     /// `return`: ends the function or sourced file.
     Return(i32),
-    /// Ends the builtin that runs, after a message.
+    /// Ends the running builtin, after a message.
     Builtin(i32),
     /// Ends the shell (or subshell).
     Exit(i32),
-    /// The same because an expansion or assignment failed: the commands and functions around it are given up.
+    /// Ends the shell (or subshell) because an expansion or assignment failed: the commands and functions around it are
+    /// abandoned.
     GiveUp(i32),
     /// Abandons the current top-level command (bash's DISCARD after an expansion error).
     Discard(i32),
@@ -70,16 +71,16 @@ pub struct Shell<'a> {
     pub(crate) regex: crate::walk::LastRegex,
     pub(crate) zone: crate::clock::LastZone,
     pub(crate) history: Vec<Vec<u8>>,
-    /// The session whose call this is.
+    /// The session that this call belongs to.
     pub(crate) session: Option<Box<crate::state::session::SessionBaseline>>,
 }
 
 /// Information about how execution leaves a place, for outer callers that [`Unwind`] does not carry it to.
 #[derive(Debug, Default)]
 pub(crate) struct LeavingNews {
-    /// How a substitution ended the shell, while expansion passes the news on.
+    /// How a substitution ended the shell, while expansion passes this on.
     pub interrupted: Option<Unwind>,
-    /// `exec` without a command has run: the redirections around it stay.
+    /// `exec` without a command has run: the redirections of the current command stay.
     pub keeps_redirects: bool,
 }
 
@@ -242,7 +243,7 @@ impl<'a> Shell<'a> {
         self.run_pending_traps()
     }
 
-    /// Guards every recursion of the walker.
+    /// Checks the depth of every recursion of the walker.
     pub(crate) fn check_depth(&mut self) -> Result<(), Unwind> {
         if self.budget.stack_low() {
             self.print_error(&[b"maximum nesting level exceeded"]);

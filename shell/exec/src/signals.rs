@@ -1,4 +1,4 @@
-//! Signals that arrived and wait for a safe moment: the trap's action runs, or the shell ends, before the next command
+//! Signals that arrived and are pending until a safe moment: the trap's action runs, or the shell ends, before the next command
 //! (`trap.rs`). Sets have one bit for each signal.
 
 use box_sys::events;
@@ -7,13 +7,13 @@ use box_sys::events;
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
     pending: u64,
-    /// For the shell around this subshell.
+    /// Signals for the shell around this subshell.
     outer: u64,
-    /// Their disposition is the parent's choice: ignored when the shell began.
+    /// Signals that were ignored when the shell began: their disposition is the parent's choice.
     fixed: u64,
-    /// Children that ended since the CHLD trap ran last.
+    /// The number of children that ended since the CHLD trap last ran.
     ended_children: u32,
-    /// The signal that ends this process, once its EXIT trap ran.
+    /// The signal that ends this process after its EXIT trap.
     killed_by: Option<u8>,
 }
 
@@ -33,7 +33,7 @@ impl Signals {
         condition < 64 && self.fixed & events::signal_bit(condition) != 0
     }
 
-    /// Notes a signal for this shell.
+    /// Records a signal for this shell.
     pub fn raise_signal(&mut self, signal: u8) {
         if signal < 64 {
             self.pending |= 1 << signal;
@@ -45,7 +45,7 @@ impl Signals {
         self.outer |= 1 << (signal & 63);
     }
 
-    /// Takes those that arrived at the process, which are the outermost shell's: `here` if that is this one.
+    /// Takes the signals that arrived at the process, which are the outermost shell's; `here` if that is this one.
     pub fn collect_arrived(&mut self, here: bool) {
         match here {
             true => self.pending |= events::take_pending(),
@@ -69,7 +69,7 @@ impl Signals {
         self.pending & events::signal_bit(signal) != 0
     }
 
-    /// Takes the lowest that waits.
+    /// Takes the lowest pending signal.
     pub fn next(&mut self) -> Option<u8> {
         if self.pending == 0 {
             return None;

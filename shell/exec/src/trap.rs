@@ -13,7 +13,7 @@ use crate::state::traps::Trap;
 use crate::state::{PipeStatus, traps};
 
 impl Shell<'_> {
-    /// Runs an action; `$?` and PIPESTATUS are the interrupted code's afterwards.
+    /// Runs an action and restores `$?` and PIPESTATUS of the interrupted code afterwards.
     fn run_action(&mut self, action: &Str, trap: Option<Trap>) -> Flow {
         let status = self.state.status;
         let pipe: PipeStatus = self.state.pipe_status.clone();
@@ -37,13 +37,13 @@ impl Shell<'_> {
         self.state.traps.set_exit_status(None);
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
-        // To a trace it stands in the shell itself, wherever that ends.
+        // A trace shows it in the shell itself, wherever that ends.
         let r = self
             .run_within(CommandContext::ExitAction, |s| s.run_action(&action, Some(Trap::Exit)));
-        // Within it `trap` shows it.
+        // Within the action, `trap` still shows it.
         self.state.traps.set(traps::EXIT, None);
         match r {
-            // An error that would end the shell changes nothing any more, but with `set -e`.
+            // An error that would end the shell has no further effect, except with `set -e`.
             Err(Unwind::Exit(s) | Unwind::GiveUp(s)) => {
                 match self.state.options.has_set(SetOpt::ErrExit) {
                     true => self.state.traps.exit_status().unwrap_or(s),
@@ -95,7 +95,7 @@ impl Shell<'_> {
         let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(true) };
         let r = self.run_action(&action, Some(Trap::Debug));
         if let Err(Unwind::Exit(_) | Unwind::GiveUp(_)) = r {
-            // No command of the EXIT trap has it run again.
+            // No command of the EXIT trap runs it again.
             self.state.traps.hide_debug();
         }
         let status = r?;
@@ -129,7 +129,7 @@ impl Shell<'_> {
         self.run_action(&action, Some(Trap::Return)).map(drop)
     }
 
-    /// Takes the signals that arrived at the process: they are for the outermost shell in it.
+    /// Takes the signals that arrived at the process, which belong to its outermost shell.
     pub(crate) fn collect_signals(&mut self) {
         if events::has_pending() {
             let here = self.is_process();
@@ -177,7 +177,7 @@ impl Shell<'_> {
             if self.state.traps.get(traps::EXIT).is_some_and(|action| !action.is_empty()) {
                 caught |= ENDING.iter().fold(0, |set, n| set | events::signal_bit(*n)) & !ignored;
             }
-            // The ends of children are seen by waiting for them.
+            // The shell notices the end of a child by waiting for it.
             events::catch_signals(caught & !events::signal_bit(signal::CHLD), ignored);
         }
     }
@@ -214,7 +214,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Acts on the signals that arrived: the trap's action, or the end.
+    /// Acts on the signals that arrived: runs the trap's action, or ends the shell.
     pub(crate) fn run_pending_traps(&mut self) -> Result<(), Unwind> {
         self.collect_signals();
         while let Some(number) = self.signals.next() {
@@ -243,8 +243,8 @@ impl Shell<'_> {
     }
 }
 
-/// Signals that bash keeps from ending it before its EXIT trap ran, as far as another process may
-/// reasonably send them: HUP, INT, USR1, USR2, ALRM, TERM, XCPU, XFSZ, VTALRM.
+/// Signals that do not end bash before its EXIT trap has run, limited to those that another process may reasonably send: HUP,
+/// INT, USR1, USR2, ALRM, TERM, XCPU, XFSZ, VTALRM.
 const ENDING: [u8; 9] = [1, 2, 10, 12, 14, 15, 24, 25, 26];
 
 /// Returns whether the default action of a signal is nothing, or to stop or continue the process.

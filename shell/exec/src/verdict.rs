@@ -20,10 +20,10 @@ use crate::state::traps::Trap;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mode {
     pub posix: bool,
-    /// `set -e` where it is not ignored.
+    /// Whether `set -e` is on and not ignored.
     pub exits_here: bool,
     pub interactive: bool,
-    /// `sh -c`, and not a subshell or the EXIT trap of it.
+    /// Whether this is `sh -c`, and not a subshell or its EXIT trap.
     pub command_string: bool,
 }
 
@@ -39,7 +39,7 @@ impl Mode {
 pub(crate) enum Verdict {
     /// The unwinding that interrupted the expansion continues.
     PassOn,
-    /// The shell ends where it stands, as by `exit`.
+    /// The shell ends at this point, as by `exit`.
     Leave(i32),
     /// The shell ends after the current command.
     GiveUp(i32),
@@ -66,7 +66,7 @@ pub(crate) fn verdict(reach: ErrorReach, mode: &Mode) -> Verdict {
 /// How a builtin reports a failed assignment and continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Assigning {
-    /// As any expansion; the message names no builtin.
+    /// The same as for any expansion; the message names no builtin.
     Unwind,
     /// The message names no builtin; a shell with `set -e` ends.
     Refused,
@@ -140,7 +140,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Reports an assignment that the builtin `name` could not make; how that ends.
+    /// Reports an assignment that the builtin `name` could not make and returns how execution continues.
     pub fn assignment_refused(&mut self, name: &[u8], e: &ExpandError) -> Flow {
         match assigning(e) {
             Assigning::Unwind => {

@@ -21,7 +21,7 @@ impl Shell<'_> {
         if text.is_empty() {
             return Vec::new();
         }
-        // Expanding must not trace itself, nor change `$?`.
+        // The expansion must not trace itself or change `$?`.
         self.state.options.switch_set(SetOpt::XTrace, false);
         let (status, subst) = (self.state.status, self.last_subst);
         let expanded = self.expand_prompt(&text).unwrap_or_else(|_| text.to_vec());
@@ -123,7 +123,6 @@ pub(crate) fn trace_quote(word: &Rc<Vec<u8>>) -> Vec<u8> {
     if word.is_empty() {
         return b"''".to_vec();
     }
-    // Characters special to the shell, blanks among them, get simple quotes; control
-    // characters alone get `$'...'`.
+    // Characters special to the shell, including blanks, get simple quotes; only control characters get `$'...'`.
     if needs_quotes(word) { single_quote(word) } else { set_quote(word) }
 }

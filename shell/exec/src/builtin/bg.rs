@@ -1,4 +1,4 @@
-//! `bg` (POSIX XCU). No job is ever stopped here, so that each runs already.
+//! `bg` (POSIX XCU). Every job is already running, because no job is ever stopped here.
 
 use super::BuiltinCall;
 use super::fg::{find_job, need_job_control};

@@ -44,7 +44,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         return Ok(1);
     }
     if dir.is_empty() {
-        // It stays where it is, and was there before, too.
+        // The directory stays the same, and it existed before.
         let _ = shell.change_dir(b".", physical);
         return Ok(0);
     }
@@ -68,8 +68,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
 }
 
-/// Changes to a directory in one of those that CDPATH names: whether that was another than the working directory.
-/// `None`: there is none.
+/// Changes to a directory in one of the directories of CDPATH. Returns whether that was another one than the working directory;
+/// `None` if there is no such directory.
 fn by_cdpath(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> Option<bool> {
     let dotted = matches!(dir, b"." | b"..") || dir.starts_with(b"./") || dir.starts_with(b"../");
     if dir.starts_with(b"/") || dotted {
@@ -83,7 +83,7 @@ fn by_cdpath(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> Option<bool> 
     })
 }
 
-/// Changes to a directory: whether it was, with `cdable_vars`, one that a variable of that name holds.
+/// Changes to a directory. Returns whether it was, with `cdable_vars`, the value of a variable of that name.
 fn enter_dir(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> std::io::Result<bool> {
     let changed = shell.change_dir(dir, physical);
     if changed.is_err()
@@ -121,8 +121,8 @@ impl Shell<'_> {
     pub(crate) fn change_dir(&mut self, dir: &[u8], physical: bool) -> std::io::Result<()> {
         self.about_to_look();
         let given = self.absolute_path(dir);
-        // `..` after something that is no directory is an error even in logical mode, unless the
-        // working directory itself is gone.
+        // `..` after a file that is not a directory is an error even in logical mode, unless the working directory itself is
+        // gone.
         let checked = match meta::stat(&given, true) {
             Err(_) if !physical && meta::stat(self.cwd(), true).is_err() => {
                 meta::stat(&normalize_path(&given), true)

@@ -15,7 +15,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
     let scoped = p.has_letter(b'p');
     if scoped {
-        // The standard PATH for the time of the search.
+        // The standard PATH during the search.
         shell.state.vars.push_scope(ScopeKind::Temporary);
         let level = shell.state.vars.scope_level();
         let exported =
@@ -45,13 +45,13 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     r
 }
 
-/// Runs a command name, functions left out.
+/// Runs a command name, ignoring functions.
 pub(super) fn run_without_functions(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
     let name = &argv[0];
     if let Some(b) = shell.enabled_builtin(name) {
         let inner = BuiltinCall { argv, operands: &[] };
         let scoped = crate::walk::SCOPED.contains(&b.name);
-        // An error of a special builtin is no reason to end the shell here.
+        // An error of a special builtin does not end the shell here.
         let posix = shell.state.options.has_set(crate::state::options::SetOpt::Posix) && b.special;
         let r = shell
             .run_within(CommandContext::CommandBuiltin { scoped }, |s| s.run_builtin(b, &inner));

@@ -14,7 +14,7 @@ use crate::shell::{Flow, Unwind};
 use crate::state::options::{SET_OPTIONS, SHOPT_OPTIONS};
 use crate::state::traps;
 
-/// Most bytes of a file that lists users, groups, hosts or services.
+/// Maximum size in bytes of a file that lists users, groups, hosts or services.
 const LIST_MAX: u64 = 1 << 20;
 
 /// Candidates.
@@ -171,7 +171,7 @@ fn by_command(
     Ok(out.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec).collect())
 }
 
-/// Files, or directories only, that begin as the word does.
+/// Returns files, or directories only, that begin with the word.
 fn complete_files(shell: &Shell<'_>, word: &[u8], directories: bool) -> Words {
     let at = memchr::memrchr(b'/', word).map_or(0, |at| at + 1);
     let (dir, base) = word.split_at(at);
@@ -228,7 +228,7 @@ fn first_word(text: &[u8]) -> Vec<u8> {
     text.split(u8::is_ascii_whitespace).next().unwrap_or_default().to_vec()
 }
 
-/// Variables with one of the attributes.
+/// Returns the variables that have one of the attributes.
 fn complete_variables(shell: &Shell<'_>, wanted: Attributes) -> Words {
     let vars = &shell.state.vars;
     let names = vars.sorted_names().into_iter();

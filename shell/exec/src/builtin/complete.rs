@@ -1,4 +1,4 @@
-//! `complete` (bash manual 8.7): keeps specifications, which can be listed. There is no editor that uses them.
+//! `complete` (bash manual 8.7): stores specifications, which can be listed. No editor uses them.
 
 use super::completion::{CompletionSpec, SPEC_OPTIONS};
 use super::{BuiltinArguments, BuiltinCall};
@@ -16,7 +16,7 @@ pub(super) fn target_names(p: &BuiltinArguments<'_>) -> Vec<Vec<u8>> {
     }
 }
 
-/// Says that there is no specification of a name.
+/// Reports that there is no specification of a name.
 pub(super) fn report_missing(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8]) {
     shell.builtin_error(call.name(), &[name, b": no completion specification"]);
 }

@@ -16,7 +16,7 @@ pub(super) const SPEC_OPTIONS: &str = "abcdefgjksuvo:A:G:W:F:C:X:P:S:";
 pub(super) const BEHAVIOURS: [&str; 8] =
     ["bashdefault", "default", "dirnames", "filenames", "noquote", "nosort", "nospace", "plusdirs"];
 
-/// Which words an action generates, with its letter if it has one; in the order of listings.
+/// The actions, each with its letter if it has one, in the order of listings.
 pub(super) const ACTIONS: [(&str, Option<u8>); 24] = [
     ("alias", Some(b'a')),
     ("builtin", Some(b'b')),
@@ -59,9 +59,9 @@ pub struct CompletionSpec {
     pub(super) suffix: Option<Str>,
     /// `-X`: a pattern of words to leave out.
     pub(super) filter: Option<Str>,
-    /// `-F`
+    /// The function of `-F`.
     pub(super) function: Option<Str>,
-    /// `-C`
+    /// The command of `-C`.
     pub(super) command: Option<Str>,
 }
 

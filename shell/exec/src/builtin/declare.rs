@@ -20,7 +20,7 @@ use crate::shell::Flow;
 use crate::state::assign::is_name;
 use crate::state::options::SetOpt;
 
-/// Attributes to switch on and off, and how.
+/// The attributes to switch on and off, and the options that affect this.
 #[derive(Clone, Copy, Default)]
 pub(super) struct DeclareRequest {
     pub(super) on: Attributes,
@@ -45,16 +45,16 @@ impl Declaration<'_> {
     }
 }
 
-/// Where the variable is to live.
+/// The scope that the variable belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeclareScope {
     /// The scope of the innermost function.
     Local,
-    /// The global variable, even if another hides it (`declare -g`).
+    /// The global variable, even if a local one hides it (`declare -g`).
     Global,
     /// Outside of functions: global, or from before the command.
     Top,
-    /// The visible variable, wherever it is (`export`, `readonly`).
+    /// The visible variable, in whichever scope (`export`, `readonly`).
     Visible,
 }
 
@@ -145,8 +145,7 @@ pub(super) fn mark_variables(
     Ok(0)
 }
 
-/// Lists variables that have any of the requested attributes; with `-a` or `-A` beside others,
-/// only such arrays.
+/// Lists variables that have any of the requested attributes; with `-a` or `-A` in addition, only such arrays.
 fn list_variables(shell: &mut Shell<'_>, d: Declaration<'_>, print: bool) {
     let Declaration { command, place, request: q } = d;
     let any = !q.on.is_empty();
@@ -172,7 +171,7 @@ fn list_variables(shell: &mut Shell<'_>, d: Declaration<'_>, print: bool) {
     }
     let posix = shell.state.options.has_set(SetOpt::Posix) && place == DeclareScope::Visible;
     let command = if posix { command } else { b"declare" };
-    // The letter of the only one, or of the first one.
+    // The letter of the only array attribute, or of the first one.
     let kind = (q.on & Attributes::ARRAY).letters().first().copied();
     let mut want = attribute_flags(q.on - Attributes::INDEXED, None).split_off(1);
     if kind == Some(b'A') && want.len() > 1 {
@@ -207,7 +206,7 @@ fn variables_listing(
     out
 }
 
-/// `-F`, and `-p` beside it.
+/// The options `-F` and `-p`.
 #[derive(Clone, Copy)]
 struct Functions {
     names: bool,
@@ -232,7 +231,7 @@ fn of_functions(shell: &mut Shell<'_>, list: &[Str], d: Declaration<'_>, how: Fu
     Ok(status)
 }
 
-/// Shows a function; whether that could be done.
+/// Shows a function and returns whether there is one.
 fn show_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>, how: Functions) -> bool {
     if DeclareOperand::from_text(name).is_some_and(|t| t.value.is_some() && is_name(&t.name)) {
         shell.builtin_error(d.command, &[b"cannot use `-f' to make functions"]);
@@ -251,7 +250,7 @@ fn show_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>, how: Fun
     shown
 }
 
-/// Gives a function attributes; whether that could be done.
+/// Gives a function attributes and returns whether that was possible.
 fn mark_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>) -> bool {
     let DeclareRequest { on, off, .. } = d.request;
     let Some(f) = Rc::make_mut(&mut shell.state.functions).get_mut(name.as_slice()) else {

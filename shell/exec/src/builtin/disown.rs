@@ -1,5 +1,5 @@
-//! `disown` (bash manual 7.2). No job here is ever sent a HUP when the shell ends, and so `-h` has
-//! nothing to do.
+//! `disown` (bash manual 7.2). `-h` has no effect, because no job receives a HUP when the shell
+//! ends.
 
 use super::BuiltinCall;
 use crate::Shell;

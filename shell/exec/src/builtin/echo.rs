@@ -11,7 +11,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut args = call.args();
     let xpg = shell.state.options.has_shopt(ShOpt::XpgEcho);
     let (mut newline, mut escapes) = (true, xpg);
-    // With xpg_echo in POSIX mode even -n is text.
+    // With xpg_echo in POSIX mode, even -n is text.
     let options = !(xpg && shell.state.options.has_set(SetOpt::Posix));
     while let (true, Some(a)) = (options, args.first()) {
         let letters = match a.strip_prefix(b"-") {

@@ -37,7 +37,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
 
 impl Shell<'_> {
     /// Ends the shell from within commands: the EXIT trap sees the function's variables and the
-    /// redirections in force here.
+    /// current redirections.
     pub(crate) fn exit_here(&mut self, status: i32) -> Unwind {
         let late = ExitTrap::Late { calls: self.state.calls.depth() };
         if self.state.here.running.has(Trap::Exit) || self.state.here.exit_trap == late {
@@ -62,7 +62,7 @@ impl Shell<'_> {
             self.pop_scope();
         }
         let unwind = self.exit_here(status);
-        // The calls around end their scopes themselves.
+        // The outer calls end their scopes themselves.
         self.state.vars = vars;
         unwind
     }

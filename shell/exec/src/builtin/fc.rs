@@ -1,4 +1,4 @@
-//! `fc` (POSIX XCU): lists the history, and runs commands of it again. There is no editor to call.
+//! `fc` (POSIX XCU): lists the history, and runs its commands again. There is no editor to call.
 
 use sh_expand::Str;
 
@@ -10,13 +10,13 @@ use crate::shell::{Flow, Unwind};
 
 /// The request of a call.
 struct FcRequest<'c> {
-    /// `-l`
+    /// `-l`: lists commands.
     lists: bool,
-    /// Not `-n`.
+    /// Whether numbers are shown; `-n` turns them off.
     numbers: bool,
-    /// `-r`
+    /// `-r`: reverses the order.
     reverses: bool,
-    /// `-s`
+    /// `-s`: runs a command again.
     runs: bool,
     operands: &'c [Str],
 }
@@ -37,7 +37,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     list_history(shell, call, &request)
 }
 
-/// Options; a dash and a digit is a place in the history, and none.
+/// Parses the options. A dash and a digit is a place in the history, not an option.
 fn parse_request<'c>(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'c>,

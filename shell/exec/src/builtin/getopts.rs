@@ -42,11 +42,11 @@ struct GetoptsStep {
     progress: GetOpts,
     /// The value for the variable.
     found: u8,
-    /// `OPTARG`
+    /// The value of `OPTARG`.
     argument: Option<Vec<u8>>,
     /// The error about a letter.
     complaint: Option<(&'static str, u8)>,
-    /// There are no more options.
+    /// Whether there are no more options.
     is_end: bool,
 }
 
@@ -129,7 +129,7 @@ fn assign_results(
         return Ok(1);
     }
     if let Err(e) = numbered {
-        // Its status does not say so.
+        // The status does not show the refused assignment.
         shell.assignment_refused(call.name(), &e)?;
     }
     match shell.assign_scalar_to(name, None, false, Rc::new(vec![step.found])) {

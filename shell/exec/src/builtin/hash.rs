@@ -45,7 +45,7 @@ fn list_hashed(shell: &mut Shell<'_>, reusably: bool) {
     let commands = shell.state.commands.clone();
     let locations = commands.locations();
     if locations.len() == 0 {
-        // POSIX leaves no room for that.
+        // POSIX allows no message here.
         if !shell.state.options.has_set(SetOpt::Posix) {
             shell.write_out(b"hash: hash table empty\n");
         }

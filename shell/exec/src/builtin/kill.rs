@@ -32,7 +32,7 @@ fn list_signals(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, names: &[Str]) ->
     let mut status = 0;
     for n in names {
         let shown = match parse_integer(n) {
-            // A status of a command that a signal ended is accepted, too.
+            // The status of a command that a signal ended is accepted, too.
             Some(v) => u8::try_from(if v > 128 { v - 128 } else { v })
                 .ok()
                 .and_then(signal::name)
@@ -146,7 +146,7 @@ fn send_signal(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &Str, sig
     }
 }
 
-/// Sends a signal to a process, which may be this shell or one around it.
+/// Sends a signal to a process, which may be this shell or an outer one.
 fn to_process(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid, signal: u8) -> Flow {
     let (own, process) = (shell.state.ids.own_pid(), shell.sys.pid());
     if pid != own && pid != process {
@@ -179,7 +179,7 @@ impl Shell<'_> {
     /// Sends a signal to a process group; 0 is this shell's.
     fn signal_group(&mut self, group: u32, number: u8) -> std::io::Result<()> {
         match self.sys.kill_group(group, number) {
-            // Where there are no groups, this shell stands for its own.
+            // On a system without groups, this shell stands for its own group.
             Err(e) if e.kind() == std::io::ErrorKind::Unsupported && group == 0 => {
                 self.signals.raise_signal(number);
                 Ok(())

@@ -14,17 +14,17 @@ use crate::state::vars::decimal_digits;
 
 /// The request of a call.
 struct MapfileRequest {
-    /// Most lines to read; 0: all.
+    /// Maximum number of lines to read; 0 for all.
     count: i64,
     /// Index of the first line.
     origin: i64,
-    /// Lines to pass over.
+    /// Number of lines to skip.
     skip: i64,
     fd: u32,
     delimiter: u8,
-    /// The delimiter goes.
+    /// Whether the delimiter is removed.
     trims: bool,
-    /// A command to run for each so many lines.
+    /// A command to run, and the number of lines between its calls.
     callback: Option<(Str, i64)>,
 }
 
@@ -150,7 +150,7 @@ fn fill_array(
     Ok(0)
 }
 
-/// Runs the command of `-C` with the index and the line that is about to be assigned.
+/// Runs the command of `-C` with the index and the line that will be assigned next.
 fn call_back(shell: &mut Shell<'_>, command: &[u8], index: i64, line: &[u8]) -> Result<(), Unwind> {
     let quoted = box_text::escape::at_q(line);
     let text = [command, b" ", &decimal_digits(index), b" ", &quoted].concat();

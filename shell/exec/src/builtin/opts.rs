@@ -10,7 +10,7 @@ use crate::shell::Unwind;
 
 /// Parsed options and the operands after them.
 pub struct BuiltinArguments<'c> {
-    /// Letters in order; `plus` if given with `+`.
+    /// The letters in order; `plus` if given with `+`.
     pub options: Vec<BuiltinOption>,
     pub operands: &'c [Str],
     /// Index of the first operand in `argv`.
@@ -106,7 +106,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Complains about an operand that should be a number.
+    /// Reports an operand that is not a number.
     pub(crate) fn numeric_error(&mut self, name: &[u8], operand: &[u8]) {
         self.builtin_error(name, &[operand, b": numeric argument required"]);
     }

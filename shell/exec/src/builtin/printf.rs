@@ -15,14 +15,14 @@ use crate::state::assign::{is_name, is_reference};
 use crate::state::options::SetOpt;
 use crate::state::vars::decimal_digits;
 
-/// Output that has grown to this is written before the next use of the format.
+/// Output of at least this size is written before the next use of the format.
 const LARGE: usize = 1 << 16;
 
 struct PrintfHost<'s, 'a> {
     shell: &'s mut Shell<'a>,
-    /// `-v`
+    /// The variable of `-v` receives the output.
     to_variable: bool,
-    /// Bytes that went out already.
+    /// The number of bytes already written.
     written: usize,
 }
 
@@ -39,7 +39,7 @@ impl PrintfHooks for PrintfHost<'_, '_> {
 
     fn complain(&mut self, out: &mut Vec<u8>, problem: PrintfProblem<'_>) -> ProblemVerdict {
         let (parts, after): (&[&[u8]], ProblemVerdict) = match problem {
-            // Nothing behind a quote is a zero.
+            // The value of nothing behind a quote is zero.
             PrintfProblem::Number { text: b"'" | b"\"", .. } => return ProblemVerdict::Warned,
             PrintfProblem::Number { text, used, .. } if used < text.len() => {
                 let kind: &[u8] = match text {
@@ -77,7 +77,7 @@ impl PrintfHooks for PrintfHost<'_, '_> {
                 return ProblemVerdict::Warned;
             }
         };
-        // Whole lines go out before the message, as bash's stream has line buffers.
+        // Whole lines are written before the message, because bash's stream has line buffers.
         if !self.to_variable
             && let Some(end) = memchr::memrchr(b'\n', out)
         {
@@ -124,7 +124,7 @@ impl PrintfHooks for PrintfHost<'_, '_> {
         }
         let count = Rc::new(decimal_digits((self.written + out.len()) as i64));
         if let Err(e) = self.shell.assign_reference(name, count) {
-            // It is no failure.
+            // This is not a failure.
             self.shell.print_error(&[&e.message()]);
         }
         ProblemVerdict::Warned
@@ -146,7 +146,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     match var {
         None => shell.write_out(&out),
         Some(v) => {
-            // A variable holds no NUL.
+            // A variable cannot contain NUL.
             if let Some(end) = memchr::memchr(0, &out) {
                 out.truncate(end);
             }

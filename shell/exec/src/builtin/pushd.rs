@@ -95,7 +95,7 @@ fn push(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, dir: &Str, stay: bool) ->
     true
 }
 
-/// Changes to a directory of the stack; whether that worked, with a message if not.
+/// Changes to a directory of the stack. Returns whether that worked and prints a message if not.
 pub(super) fn go_to_dir(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, dir: &[u8]) -> bool {
     match shell.change_dir(dir, false) {
         Ok(()) => true,

@@ -14,7 +14,7 @@ use crate::io::{DescriptorTarget, OpenFile};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, is_reference};
 
-/// A line with the places of escaped bytes: those neither split nor get trimmed.
+/// A line with the places of escaped bytes, which neither split the line nor get trimmed.
 #[derive(Default)]
 struct EscapedLine {
     text: Vec<u8>,
@@ -67,15 +67,15 @@ fn parse_seconds(text: &[u8]) -> Option<f64> {
 /// The request of a call.
 struct ReadRequest {
     fd: u32,
-    /// `None`: nothing ends the input but its length (`-N`).
+    /// `None`: only the length ends the input (`-N`).
     delimiter: Option<u8>,
-    /// Most characters.
+    /// The maximum number of characters.
     limit: Option<usize>,
     /// `-N`: the text is not split.
     exact: bool,
-    /// `-r`: backslashes mean nothing.
+    /// `-r`: backslashes have no meaning.
     raw: bool,
-    /// Seconds.
+    /// The timeout in seconds.
     timeout: Option<f64>,
 }
 
@@ -94,10 +94,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         shell.write_err(prompt);
     }
     if request.timeout == Some(0.0) {
-        // Only whether input is there.
+        // Only a check whether input is available.
         return Ok(i32::from(!shell.input_ready(request.fd)));
     }
-    // The other names are looked at when they get their value.
+    // The other names are checked when they get their value.
     if let Some(name) = p.operands.first().filter(|name| !is_reference(name)) {
         shell.builtin_error(call.name(), &[b"`", name, b"': not a valid identifier"]);
         return Ok(1);
@@ -117,7 +117,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     }
     let status = match complete {
         true => 0,
-        // As if ended by ALRM.
+        // The status of a process that ALRM ended.
         false if from.timed_out => 128 + i32::from(box_sys::signal::ALRM),
         false => 1,
     };
@@ -190,7 +190,7 @@ impl ReadSource {
         ReadSource { fd, delimiter, deadline, timed_out: false, failed: None }
     }
 
-    /// Reads up to and including the delimiter; whether it was found.
+    /// Reads up to and including the delimiter and returns whether it was found.
     fn line(&mut self, shell: &mut Shell<'_>, out: &mut Vec<u8>) -> Result<bool, Unwind> {
         self.until(shell, self.delimiter, usize::MAX, out)
     }
@@ -202,7 +202,8 @@ impl ReadSource {
         Ok(byte.first().copied())
     }
 
-    /// Reads up to and including `delim`, at most `max` bytes; whether the delimiter was found.
+    /// Reads up to and including `delim`, at most `max` bytes, and returns whether the delimiter
+    /// was found.
     fn until(
         &mut self,
         shell: &mut Shell<'_>,
@@ -235,7 +236,7 @@ fn read_raw(
     Ok(found)
 }
 
-/// Lines joined by a backslash before the delimiter.
+/// Reads lines that are joined by a backslash before the delimiter.
 fn read_escaped(
     shell: &mut Shell<'_>,
     from: &mut ReadSource,
@@ -283,7 +284,7 @@ fn read_chars(
 ) -> Result<bool, Unwind> {
     let utf8 = !shell.state.options.expand().c_locale;
     let mut chars = 0;
-    // Bytes that the character begun still lacks.
+    // The number of bytes that the current character still lacks.
     let mut lacking = 0;
     while chars < limit || lacking > 0 {
         let Some(c) = from.byte(shell)? else { return Ok(false) };
@@ -323,7 +324,7 @@ fn read_chars(
     Ok(true)
 }
 
-/// Gives the variables their values.
+/// Assigns the variables their values.
 fn store_fields(
     shell: &mut Shell<'_>,
     p: &BuiltinArguments<'_>,
@@ -410,7 +411,7 @@ fn read_ifs(shell: &mut Shell<'_>) -> Ifs {
 fn next_field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
     let text = &line.text;
     let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);
-    // Length of the character of IFS there, which may have several bytes.
+    // Length of the IFS character there, which may have several bytes.
     let delimiter = |i: usize| match line.is_escaped(i) {
         true => 0,
         false => ifs.delimiter_len(&text[i..]),

@@ -10,8 +10,8 @@ use crate::state::traps::Trap;
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let callable = shell.state.calls.can_return();
     let s = match (shell.state.here.trap_status, call.args()) {
-        // Without operand, `return` in a trap action means the status before the trap; in that of
-        // DEBUG it is the action's own.
+        // Without an operand, `return` in a trap action returns the status from before the trap; in
+        // the DEBUG action it returns the action's own.
         (Some(s), []) if !shell.state.here.running.has(Trap::Debug) => s,
         _ => parse_status(shell, call)?,
     };

@@ -35,7 +35,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
                     },
                     None => print_options(shell, on),
                 },
-                // That bash is interactive may be said in a bundle only.
+                // The letter for an interactive bash is allowed in a bundle only.
                 (b'i', _) => {}
                 (_, Some(option)) => shell.state.options.switch_set(option, on),
                 (_, None) => {
@@ -79,7 +79,7 @@ impl<'c> SetArguments<'c> {
                 shell.state.options.switch_set(SetOpt::Verbose, false);
                 None
             }
-            // A lone plus is passed over.
+            // A lone plus is ignored.
             _ => Some((*sign, letters)),
         }
     }

@@ -7,7 +7,7 @@ use crate::state::options::{
     SET_OPTIONS, SHOPT_OPTIONS, SetOpt, ShOpt, ShellOptions, set_option, shopt_option,
 };
 
-/// An option by name: of `shopt`, or with `-o` of `set`.
+/// An option by name: of `shopt`, or of `set` with `-o`.
 #[derive(Clone, Copy)]
 enum NamedOption {
     Set(SetOpt),
@@ -81,7 +81,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             let kind: &[u8] =
                 if of_set { b": invalid option name" } else { b": invalid shell option name" };
             shell.builtin_error(call.name(), &[name, kind]);
-            // Of such an option that is to be set bash keeps no status.
+            // Bash keeps no status for an option of `set` that is changed.
             status |= i32::from(!(of_set && (set || unset)));
             continue;
         };

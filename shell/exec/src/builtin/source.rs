@@ -47,7 +47,7 @@ fn read(shell: &Shell<'_>, file: &[u8]) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reports a file that cannot be read: with `set -e` and in a POSIX shell that ends a script.
+/// Reports a file that cannot be read. With `set -e` and in a POSIX shell that ends a script.
 fn report_unreadable(
     shell: &mut Shell<'_>,
     call: &BuiltinCall<'_>,
@@ -100,7 +100,7 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
         Err(Unwind::Return(s)) => Ok(s),
         other => other,
     };
-    // The action sees the file's parameters, but stands outside of it.
+    // The action sees the file's parameters but runs outside of it.
     shell.state.calls.pop();
     shell.state.line = line;
     let ends = |r: &Flow| matches!(r, Err(Unwind::Exit(_) | Unwind::GiveUp(_)));

@@ -1,5 +1,5 @@
-//! `test` and `[` (POSIX XCU, bash manual 6.4). The grammar is [`box_applet::condition`]; here are bash's messages and
-//! the operators that ask the shell. `[[ ]]` has the same operators.
+//! `test` and `[` (POSIX XCU, bash manual 6.4). The grammar is [`box_applet::condition`]; this file has bash's messages and the
+//! operators that depend on the shell. `[[ ]]` has the same operators.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use crate::Shell;
 use crate::io::DescriptorTarget;
 use crate::shell::{Flow, Unwind};
 
-/// Why there is no answer.
+/// The reason why there is no result.
 enum Stop {
     Problem(ConditionProblem),
     Unwind(Unwind),

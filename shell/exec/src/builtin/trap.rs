@@ -20,7 +20,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         return show_traps(shell, call, p.operands, p.has_letter(b'p'));
     }
     let (action, conditions) = match p.operands {
-        // A lone operand, or a number first: back to the default.
+        // A lone operand, or a number first: resets to the default.
         [one] if traps::parse(one).is_some() || one.as_slice() == b"-" => {
             if one.as_slice() == b"-" {
                 return Err(shell.print_usage(call.name()));
@@ -73,7 +73,7 @@ fn show_traps(
     let mut out = Vec::new();
     let mut listed: Vec<(u8, Option<&[u8]>)> = Vec::new();
     if posix && all {
-        // With -p POSIX mode shows the conditions without an action, too.
+        // With -p, POSIX mode also shows the conditions without an action.
         let set = |c| shell.state.traps.listed_traps().find(|(set, _)| *set == c).map(|(_, t)| t);
         listed.extend(traps::all_conditions().map(|c| (c, set(c).map(|t| t.as_slice()))));
     } else {

@@ -12,13 +12,13 @@ use crate::state::options::ShOpt;
 /// The style of a description.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum DescriptionStyle {
-    /// `foo is a shell builtin`
+    /// The style `foo is a shell builtin`.
     Long,
-    /// `command -v`
+    /// The style of `command -v`.
     Short,
-    /// `type -t`
+    /// The style of `type -t`.
     Kind,
-    /// `type -p`: files only
+    /// The style of `type -p`: files only.
     Path,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn reserved_words() -> &'static [&'static [u8]] {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
-    // Old spellings.
+    // Old spellings of the options.
     let argv: Vec<_> = call
         .argv
         .iter()

@@ -24,7 +24,7 @@ const fn r(letter: u8, name: &'static str, unit: &'static str, soft: u64, hard: 
     Resource { letter, name, unit, soft, hard }
 }
 
-/// In the order of `ulimit -a`.
+/// The resources in the order of `ulimit -a`.
 const RESOURCES: &[Resource] = &[
     r(b'R', "real-time non-blocking time", "microseconds", NONE, NONE),
     r(b'c', "core file size", "blocks", 0, NONE),
@@ -109,7 +109,7 @@ fn limit_line(resource: &Resource, value: u64) -> String {
         "" => format!("(-{})", resource.letter as char),
         unit => format!("({unit}, -{})", resource.letter as char),
     };
-    // Units end in one column, unless the name leaves no room.
+    // Units end in the same column, unless the name is too long.
     let width = 40usize.saturating_sub(unit.len()).max(resource.name.len() + 2);
     format!("{:<width$}{unit} {}\n", resource.name, limit_text(value))
 }
@@ -142,7 +142,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             b"unlimited" => NONE,
             b"hard" => hard,
             b"soft" => soft,
-            // More digits than fit mean no limit either.
+            // More digits than fit also mean no limit.
             digits if digits.iter().all(u8::is_ascii_digit) => {
                 std::str::from_utf8(digits).ok().and_then(|d| d.parse().ok()).unwrap_or(NONE)
             }

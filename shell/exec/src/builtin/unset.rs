@@ -28,7 +28,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         }
         let (name, _) = split_reference(arg);
         if !is_name(name) {
-            // Without -v an odd name may be a function's; if not, nothing happens.
+            // Without -v, an invalid variable name may be a function's; if not, nothing happens.
             if !p.has_letter(b'v') {
                 status |= unset_function(shell, call, arg);
                 continue;
@@ -59,11 +59,11 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(status)
 }
 
-/// Why a variable stays.
+/// The reason why a variable stays.
 enum UnsetRefusal {
     /// The builtin reports the error and continues.
     Told(ExpandError),
-    /// A subscript that could not be expanded gives the command up.
+    /// A subscript that could not be expanded abandons the command.
     Key(ExpandError),
 }
 
@@ -101,7 +101,7 @@ fn unset_variable(
         crate::state::assign::AssignTarget { name: name.into(), subscript: None }
     } else {
         match shell.follow_nameref(name)? {
-            // Of a local nameref to its own name, the nameref.
+            // For a local nameref to its own name, the nameref itself.
             target if target.name.first() == Some(&OUTERMOST) && sub.is_none() => {
                 crate::state::assign::AssignTarget { name: name.into(), subscript: None }
             }
@@ -117,7 +117,7 @@ fn unset_variable(
         return Ok(());
     }
     if target.subscript.is_some() && sub.is_some() {
-        // There is no element of an element.
+        // An element has no elements.
         return Ok(());
     }
     let sub = sub.map(|s| s.to_vec()).or_else(|| target.subscript.map(|s| s.to_vec()));
@@ -164,7 +164,7 @@ fn unset_element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), U
         VarSlot::Dynamic(_) => {}
         _ if v.is_assoc() => return of_assoc(shell, name, sub, all),
         _ if v.is_array() => return of_indexed(shell, name, sub, all),
-        // A scalar is the element 0 of itself.
+        // A scalar is its own element 0.
         _ => match all || subscript_key(shell, name, sub)? != OwnedKey::Index(0) {
             true => return Err(ExpandError::from(ExpandCause::NotAnArray(name.to_vec())).into()),
             false => shell.state.vars.unset_var(name, false),

@@ -55,12 +55,12 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     Ok(waited.status)
 }
 
-/// How waiting ended.
+/// The result of waiting.
 struct WaitResult {
     status: i32,
-    /// The process whose status that is, for `-p`.
+    /// The process that the status belongs to, for `-p`.
     pid: Option<Pid>,
-    /// A signal with a trap ended it; the trap runs after it (POSIX XCU 2.11).
+    /// A signal with a trap ended the wait; the trap runs after it (POSIX XCU 2.11).
     is_interrupted: bool,
 }
 
@@ -129,7 +129,7 @@ fn wait_pid(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid) -> Result<i
     }
     loop {
         match shell.sys.wait_or_signal(pid) {
-            // A process substitution: a child that is on no list.
+            // A process substitution, a child that is not on any list.
             Ok(Some(s)) => {
                 let status = i32::from(s.shell_status());
                 shell.state.jobs.remember_status(pid, status);

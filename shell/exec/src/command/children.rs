@@ -1,4 +1,4 @@
-//! Children in the background: collecting those that ended, and waiting for jobs.
+//! Background children: collecting those that ended, and waiting for jobs.
 
 use box_sys::Pid;
 
@@ -41,7 +41,7 @@ impl Shell<'_> {
                         if let Some(signal) = self.waiting_signal() {
                             return Err(signal);
                         }
-                        // Not for this shell: it is kept for the one around.
+                        // The signal is not for this shell but kept for the outer one.
                     }
                     Err(_) => break 127,
                 }
@@ -52,7 +52,7 @@ impl Shell<'_> {
         Ok(self.wait_job(id))
     }
 
-    /// Waits for all processes of a job and takes it off the list; its status.
+    /// Waits for all processes of a job, takes it off the list and returns its status.
     pub(crate) fn wait_job(&mut self, id: u32) -> i32 {
         self.sync_output();
         let Some(job) = self.state.jobs.find(id) else { return 127 };

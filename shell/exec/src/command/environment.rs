@@ -1,4 +1,4 @@
-//! The environment that children get.
+//! The environment of children.
 
 use sh_expand::Attributes;
 use std::rc::Rc;
@@ -9,10 +9,10 @@ use crate::state::vars::{ShellVar, VarSlot};
 /// Names and values.
 pub(crate) type EnvList = Rc<Vec<(Vec<u8>, Vec<u8>)>>;
 
-/// The environment made last, for as long as nothing in it changes.
+/// The environment made last, which is valid until a variable in it changes.
 #[derive(Debug, Default)]
 pub(crate) struct ChildEnv {
-    /// The number of the variables' state it was made of.
+    /// The generation of the variables that it was made from.
     cache: Option<(u64, EnvList)>,
     /// The entries of the shell's own environment that are not variables.
     others: EnvList,

@@ -69,11 +69,11 @@ impl Shell<'_> {
         let r = self.run_within(CommandContext::Function, |s| s.command_in_function(def));
         let mut r = match r {
             Err(Unwind::Return(status)) => Ok(status),
-            // A loop outside of the function is not the function's business in bash.
+            // In bash, a function cannot leave a loop outside of it.
             Err(Unwind::Break(_) | Unwind::Continue(_)) => Ok(self.state.status),
             other => other,
         };
-        // `$?` in it is that before a `return`.
+        // `$?` in the action is the status before a `return`.
         if self.state.traps.sees_trap(Trap::Return)
             && r.is_ok()
             && let Err(u) = self.run_return_trap()
@@ -114,7 +114,7 @@ impl Shell<'_> {
             }
         };
         if self.state.traps.sees_trap(Trap::Debug) {
-            // The action sees the line where the function was defined.
+            // The action sees the line of the function's definition.
             self.state.line = function.body.line;
             self.run_debug_action()?;
         }

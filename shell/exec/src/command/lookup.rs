@@ -19,30 +19,30 @@ pub enum ResolvedCommand {
     Nothing(MissingCommand),
 }
 
-/// A program file and how it is started.
+/// A program file and the way it is started.
 pub struct ProgramFile {
     /// The file to start: the program itself, or the interpreter of a script.
     pub program: PathBuf,
     /// Words that replace `argv[0]` (interpreter, its argument, script path).
     pub leading: Option<Vec<Vec<u8>>>,
-    /// The file the name led to.
+    /// The file that the name resolved to.
     pub file: PathBuf,
 }
 
-/// Why a command cannot be run.
+/// The reason why a command cannot be run.
 #[derive(Clone, Debug)]
 pub enum MissingReason {
-    /// No directory of PATH has it.
+    /// No directory of PATH contains it.
     NotFound,
-    /// There is no PATH to look in.
+    /// There is no PATH to search.
     NoPath,
-    /// A call of the system's about the file failed: its error, and whether the file is missing.
+    /// A system call on the file failed: its error, and whether the file is missing.
     System { error: String, is_missing: bool },
-    /// The interpreter that a script names is not there.
+    /// The interpreter that a script names does not exist.
     NoInterpreter,
-    /// The interpreter that a script names may not be run.
+    /// The interpreter that a script names is not executable.
     BadInterpreter(Vec<u8>),
-    /// A program for another machine.
+    /// The file is a program for another machine.
     Binary,
 }
 
@@ -62,11 +62,11 @@ impl std::fmt::Display for MissingReason {
     }
 }
 
-/// Why there is no such command.
+/// A command that cannot be run, and the reason.
 #[derive(Clone, Debug)]
 pub struct MissingCommand {
     pub why: MissingReason,
-    /// The file that PATH led to.
+    /// The file that was found in PATH.
     pub file: Option<PathBuf>,
 }
 
@@ -104,7 +104,7 @@ impl MissingCommand {
 }
 
 impl Shell<'_> {
-    /// Functions come before builtins; in POSIX mode special builtins come first.
+    /// Resolves a command name. Functions come before builtins; in POSIX mode special builtins come first.
     pub(crate) fn find_command(&mut self, name: &[u8]) -> ResolvedCommand {
         if let Some(f) = self.state.functions.get(name)
             && !(self.state.options.has_set(SetOpt::Posix) && builtin::is_special(name))
@@ -117,8 +117,8 @@ impl Shell<'_> {
         self.find_program(name)
     }
 
-    /// Looks a program up once more where the assignments before it, which have been made, set `PATH`: it is looked for
-    /// in the new value (POSIX, Shell Command Language, 2.9.1.4).
+    /// Looks a program up again if the assignments before it, which have been made, set `PATH`, because the search uses the new
+    /// value (POSIX, Shell Command Language, 2.9.1.4).
     pub(crate) fn find_again(
         &mut self,
         found: ResolvedCommand,
@@ -170,7 +170,7 @@ impl Shell<'_> {
             false => MissingCommand::new(MissingReason::NotFound),
         };
         let Some(file) = program::find_program(name, &search, self.cwd(), self.table) else {
-            // bash takes a file that is there but not executable as the last resort, for its message.
+            // As a last resort, bash takes a file that exists but is not executable, for its message.
             let mut dirs = search.split(|c| *c == b':').filter(|_| !name.is_empty());
             let there = dirs.find_map(|dir| {
                 let dir = if dir.is_empty() { b".".as_slice() } else { dir };
@@ -218,7 +218,7 @@ impl Shell<'_> {
                 Ok(ProgramFile { program: found, leading: Some(leading), file })
             }
             Ok(ProgramForm::Binary) => Err(MissingCommand::new(MissingReason::Binary)),
-            // A descriptor of the shell, which no program finds under this name.
+            // A descriptor of the shell, which no program can open under this name.
             Err(_) if self.names_descriptor(name) => {
                 let error = box_sys::errno::code::EACCES;
                 Err(MissingCommand::from_error(&std::io::Error::from_raw_os_error(error)))

@@ -1,4 +1,4 @@
-//! Running programs: a child process, or for small applets of the image a call in-process.
+//! Running programs: a child process, or a call within the process for small applets of the image.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Starts a program; the error has status and text as a shell gives them.
+    /// Starts a program; the error has the status and the text of a shell's message.
     pub(crate) fn start_program(
         &mut self,
         p: &ProgramFile,

@@ -41,13 +41,13 @@ impl Pumps {
         }
     }
 
-    /// Hands the pumps over to a job.
+    /// Transfers the pumps to a job.
     pub fn into_job(mut self) -> Vec<JobPump> {
         self.close_writers();
         self.list.into_iter().map(|(into, read, _)| JobPump { read, into }).collect()
     }
 
-    /// Reads everything the children write, to the end.
+    /// Reads everything that the children write, to the end.
     pub fn drain_all(mut self, shell: &mut Shell<'_>) {
         self.close_writers();
         for (buffer, r, _) in self.list {
@@ -59,9 +59,9 @@ impl Pumps {
 /// The attributes of the next child, in addition to descriptors and environment.
 #[derive(Debug, Default)]
 pub(crate) struct Children {
-    /// The process group that it is put into.
+    /// The process group that the child is put into.
     pub group: NewGroup,
-    /// Numbers given to subshells and jobs that have no process.
+    /// The number of subshells and jobs so far that have no process.
     pseudo: u32,
 }
 
@@ -71,7 +71,7 @@ impl Children {
         std::mem::take(&mut self.group)
     }
 
-    /// Counts something that has no process.
+    /// Counts a subshell or job that has no process.
     pub fn next_pseudo(&mut self) -> u32 {
         self.pseudo += 1;
         self.pseudo
@@ -127,8 +127,7 @@ impl Shell<'_> {
         Ok(out)
     }
 
-    /// Starts a program with the current descriptors, environment and directory. `task` is for the host
-    /// to show.
+    /// Starts a program with the current descriptors, environment and directory. The host shows `task`.
     pub(crate) fn spawn_program(
         &mut self,
         program: &Path,
@@ -175,7 +174,7 @@ impl Shell<'_> {
         Err(self.sys.exec(&spec))
     }
 
-    /// Waits for a child of the foreground.
+    /// Waits for a foreground child.
     pub(crate) fn wait_for(&mut self, pid: Pid) -> i32 {
         match self.sys.wait(pid) {
             Ok(status) => {

@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use box_sys::events;
 
-/// Writes are collected up to this size.
+/// Size of the output buffer in bytes.
 const OUT: usize = 16 * 1024;
-/// Read-ahead of seekable files.
+/// Size of the read-ahead of seekable files in bytes.
 const AHEAD: usize = 32 * 1024;
 
 /// An open file. Several descriptors may share it (`dup`), so the buffers are its own.
@@ -23,12 +23,12 @@ pub struct OpenFile {
     ahead: RefCell<Vec<u8>>,
     ahead_pos: Cell<usize>,
     seekable: Cell<Option<bool>>,
-    /// Output may wait in the buffer across commands (inherited streams and pipes; files that a
-    /// redirection opened are written at the end of each command, so that errors are its own).
+    /// Whether output may stay in the buffer across commands (inherited streams and pipes). Files that a redirection opened are
+    /// written at the end of each command, so that an error belongs to its command.
     pub stream: bool,
     /// This pipe has no other reader, so read-ahead would be harmless.
     pub append: bool,
-    /// The writing end of a pipe that is open for both.
+    /// The writing end of a pipe that is open for reading and writing.
     pub other_end: Option<File>,
 }
 
@@ -104,12 +104,12 @@ impl OpenFile {
         s
     }
 
-    /// Bytes read ahead and not used yet.
+    /// Returns the number of bytes read ahead and not used yet.
     fn ahead_len(&self) -> usize {
         self.ahead.borrow().len() - self.ahead_pos.get()
     }
 
-    /// Puts the file position where the script thinks it is.
+    /// Sets the file position to the one that the script expects.
     pub fn give_back(&self) {
         let rest = self.ahead_len();
         if rest > 0 {
@@ -122,7 +122,7 @@ impl OpenFile {
         }
     }
 
-    /// Makes the descriptor fit for other users: output written, read-ahead given back.
+    /// Prepares the descriptor for other users: writes the output and gives the read-ahead back.
     pub fn settle_position(&self) -> io::Result<()> {
         self.give_back();
         self.flush()

@@ -36,7 +36,7 @@ impl MemoryInput {
         self.data.get(self.pos.get()..).unwrap_or_default()
     }
 
-    /// Passes over so many bytes.
+    /// Skips so many bytes.
     pub fn advance(&self, n: usize) {
         self.pos.set((self.pos.get() + n).min(self.data.len()));
     }

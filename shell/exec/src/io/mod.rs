@@ -22,7 +22,7 @@ pub use file::OpenFile;
 pub use memory::MemoryInput;
 pub(crate) use output::CollectedOutput;
 
-/// Highest descriptor number plus one, as `ulimit -n` of a usual system.
+/// Highest descriptor number plus one, as `ulimit -n` of a typical system.
 pub const MAX_FD: u32 = 1024;
 
 /// A buffer that captures output.

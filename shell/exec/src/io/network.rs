@@ -1,5 +1,5 @@
-//! `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT` in redirections (bash's manual, "Redirections"): a connection
-//! of the session's own loopback. Other programs have no such files.
+//! `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT` in redirections (bash's manual, "Redirections"): a connection on the session's
+//! own loopback. For other programs these files do not exist.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ pub(crate) struct NoConnection {
     pub(crate) error: io::Error,
 }
 
-/// Opens the name if it means a connection.
+/// Opens a connection if the name refers to one.
 pub(crate) fn open_network(name: &[u8]) -> Option<Result<File, NoConnection>> {
     let (kind, rest) = match (name.strip_prefix(b"/dev/tcp/"), name.strip_prefix(b"/dev/udp/")) {
         (Some(rest), _) => (NetSocketKind::Stream, rest),
@@ -25,7 +25,7 @@ pub(crate) fn open_network(name: &[u8]) -> Option<Result<File, NoConnection>> {
 }
 
 fn connect_host(host: &str, port: &str, kind: NetSocketKind) -> Result<File, NoConnection> {
-    // bash says of both that the argument is invalid.
+    // In both cases bash says that the argument is invalid.
     let unknown = |what: &str, why: &str| NoConnection {
         first: format!("{what}: {why}"),
         error: io::ErrorKind::InvalidInput.into(),

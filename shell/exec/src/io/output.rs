@@ -1,6 +1,6 @@
-//! Writing by builtins. Output of streams (inherited ones, pipes) is collected and written
-//! before anything could observe the difference: before a child starts, a file is opened or
-//! looked at, the shell waits or reads, another stream is written, and every few milliseconds.
+//! Writing by builtins. Output to streams (inherited ones, pipes) is collected and written before the difference could be
+//! observed: before a child starts, a file is opened or read, the shell waits or reads, another stream is written, and every few
+//! milliseconds.
 
 use std::io;
 use std::rc::Rc;
@@ -12,13 +12,13 @@ use box_sys::signal;
 /// Output of builtins that is not written yet, and the errors of writing it.
 #[derive(Debug, Default)]
 pub(crate) struct CollectedOutput {
-    /// The stream it goes to.
+    /// The stream that the output goes to.
     stream: Option<Rc<OpenFile>>,
-    /// Since when, in milliseconds of the shell's clock.
+    /// The time of the first collected byte, in milliseconds of the shell's clock.
     since: u64,
-    /// A reader has gone: the shell ends as by SIGPIPE.
+    /// A reader has gone: the shell ends as SIGPIPE would end it.
     is_pipe_broken: bool,
-    /// The first error that the builtin is to report.
+    /// The first error that the builtin has to report.
     error: Option<io::Error>,
 }
 
@@ -52,7 +52,7 @@ impl CollectedOutput {
         }
     }
 
-    /// Writes it now.
+    /// Writes the collected output now.
     pub fn write(&mut self) {
         if let Some(stream) = self.stream.take()
             && let Err(e) = stream.flush()
@@ -64,7 +64,7 @@ impl CollectedOutput {
         }
     }
 
-    /// Notes an error for the builtin to report.
+    /// Records an error for the builtin to report.
     fn note_error(&mut self, e: io::Error) {
         self.error.get_or_insert(e);
     }

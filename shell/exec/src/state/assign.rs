@@ -16,7 +16,7 @@ use crate::Shell;
 
 pub(super) type Result<T> = std::result::Result<T, ExpandError>;
 
-/// How many namerefs may lead to each other.
+/// The maximum length of a chain of namerefs.
 pub(crate) const MAX_NAMEREFS: usize = 8;
 
 /// Returns the error for assigning a list to an array member, as in `a[1]=(...)`.
@@ -33,7 +33,7 @@ pub(crate) fn shown_name(name: &[u8]) -> &[u8] {
     name.strip_prefix(&[OUTERMOST]).unwrap_or(name)
 }
 
-/// Where an assignment goes after namerefs are followed.
+/// The target of an assignment after namerefs are followed.
 pub struct AssignTarget<'a> {
     pub name: Cow<'a, [u8]>,
     /// The subscript of a nameref such as `a[2]`.
@@ -173,7 +173,7 @@ impl Shell<'_> {
             let value = match a.has_any(Attributes::NAMEREF) {
                 true => value,
                 false if begins && array => {
-                    // The array is there even if the value is no number.
+                    // The array exists even if the value is not a number.
                     make_array(self.state.vars.entry_or_insert(name), false);
                     self.convert_value(a, value)?
                 }
@@ -221,11 +221,11 @@ impl Shell<'_> {
         number
     }
 
-    /// Assigns a number; `false` when the slow path must do it.
+    /// Assigns a number; returns `false` if the slow path must do it.
     #[inline]
     pub fn set_number(&mut self, name: &[u8], value: i64) -> Result<bool> {
         let Some(v) = self.state.vars.get(name) else { return Ok(false) };
-        // `-i` changes nothing of a number, and `-t` nothing of a variable.
+        // `-i` has no effect on a number, and `-t` has none on a variable.
         if !(v.attrs - Attributes::INTEGER - Attributes::TRACE).is_empty() {
             return Ok(false);
         }
@@ -298,7 +298,7 @@ impl Shell<'_> {
     ) -> Result<()> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         if attrs.has_any(Attributes::NAMEREF) {
-            // One that leads nowhere yet.
+            // A nameref without a target.
             return Err(ExpandError::not_an_identifier(b""));
         }
         if let Some(ShellVar { slot: VarSlot::Dynamic(d), .. }) = self.state.vars.get(name) {
@@ -306,7 +306,7 @@ impl Shell<'_> {
             self.check_writable(name)?;
             return self.set_dynamic_element(name, d, key, value);
         }
-        // Before the value is looked at.
+        // Before the value is evaluated.
         check_key(self.state.vars.get(name), name, key)?;
         self.check_writable(name)?;
         let old = if append { self.element_text(name, key) } else { None };
@@ -346,7 +346,7 @@ impl Shell<'_> {
             (VarSlot::Indexed(a), OwnedKey::Index(i)) => {
                 let a = Rc::make_mut(a);
                 let Some(i) = a.resolve(*i) else { return Err(bad_subscript(name, *i)) };
-                // Taken out first, so that the text is ours alone and grows in place.
+                // Taken out first, so that the text has one owner and grows in place.
                 let mut text = a.get(i).cloned().unwrap_or_default();
                 a.unset(i);
                 Rc::make_mut(&mut text).extend_from_slice(add);
@@ -381,7 +381,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Performs an assignment as it stands in the source, on the visible variable.
+    /// Performs an assignment of the source on the visible variable.
     pub fn perform_assignment(&mut self, a: &Assignment) -> Result<()> {
         // `i=$((...))` on a plain variable: no text in between.
         if let (AssignValue::Scalar(word), None, false) = (&a.value, &a.subscript, a.append)
@@ -420,13 +420,13 @@ impl Shell<'_> {
                 if let Some(v) =
                     self.state.vars.get_mut(&name).filter(|v| v.attrs.has_any(Attributes::NAMEREF))
                 {
-                    // bash warns and takes the attribute away.
+                    // bash prints a warning and removes the attribute.
                     v.attrs -= Attributes::NAMEREF;
                     v.slot = VarSlot::Unset;
                     self.print_error(&[b"warning: ", &name, b": removing nameref attribute"]);
                 }
                 self.check_array_writable(&name, &a.name)?;
-                // The array is made before its elements are looked at.
+                // The array is made before its elements are evaluated.
                 let v = self.state.vars.entry_or_insert(&name);
                 if !matches!(v.slot, VarSlot::Dynamic(_)) && !v.is_array() {
                     make_array(v, false);
@@ -480,7 +480,7 @@ impl Shell<'_> {
                 Err(ExpandCause::NotAnIdentifier(written).into())
             }
             (None, None) => {
-                // A reference without target takes one.
+                // A nameref without a target takes the value as its target.
                 let takes = self
                     .state
                     .vars
@@ -550,7 +550,7 @@ impl Shell<'_> {
         self.text_of(&name)
     }
 
-    /// Sets a variable on the shell's own behalf, ignoring failures such as readonly.
+    /// Sets a variable for the shell itself, ignoring failures such as readonly.
     pub fn set_quietly(&mut self, name: &[u8], value: &[u8]) {
         let _ = self.set_scalar(name, Rc::new(value.to_vec()));
     }
@@ -592,7 +592,7 @@ impl Shell<'_> {
             }
         }
         let upper = locale.to_ascii_uppercase();
-        // Without any setting the guest is UTF-8.
+        // The guest's locale is UTF-8 by default.
         let c = upper == b"C" || upper == b"POSIX";
         self.state.options.set_c_locale(c);
     }

@@ -26,7 +26,7 @@ pub struct CallFrame {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Calls {
     frames: Rc<Vec<CallFrame>>,
-    /// The parameters there were when debugging mode was switched on.
+    /// The parameters at the time when debugging mode was switched on.
     #[serde(skip)]
     debugged: Option<Rc<Vec<Str>>>,
 }
@@ -42,12 +42,12 @@ impl Calls {
         self.frames.len()
     }
 
-    /// Begins a call.
+    /// Pushes a call.
     pub fn push(&mut self, frame: CallFrame) {
         Rc::make_mut(&mut self.frames).push(frame);
     }
 
-    /// Ends the innermost call.
+    /// Pops the innermost call.
     pub fn pop(&mut self) {
         Rc::make_mut(&mut self.frames).pop();
     }
@@ -104,7 +104,7 @@ mod tests {
         let mut calls = Calls::default();
         calls.begin_debugging(&Rc::new(vec![Rc::new(b"script".to_vec())]));
         calls.push(call(true, Some(b"call")));
-        // Once is enough.
+        // A second call has no effect.
         calls.begin_debugging(&Rc::default());
         let all: Vec<_> = calls.debug_arguments().map(|a| a[0].to_vec()).collect();
         assert_eq!(all, [b"call".to_vec(), b"script".to_vec()]);

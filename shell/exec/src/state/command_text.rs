@@ -1,4 +1,4 @@
-//! `BASH_COMMAND`: the text of the command that runs.
+//! `BASH_COMMAND`: the text of the running command.
 
 use std::rc::Rc;
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A remembered program: its file, and how often it was found here.
+/// A remembered program: its file, and how often it was used from here.
 type Location = (PathBuf, u32);
 
 /// Remembered locations and disabled builtins.
@@ -28,7 +28,7 @@ impl Commands {
         self.hashed.iter().map(|(name, (file, hits))| (name.as_slice(), file.as_path(), *hits))
     }
 
-    /// Remembers where a program is.
+    /// Remembers the location of a program.
     pub fn remember_location(&mut self, name: &[u8], file: PathBuf, hits: u32) {
         Rc::make_mut(&mut self.hashed).insert(name.to_vec(), (file, hits));
     }
@@ -40,7 +40,7 @@ impl Commands {
         }
     }
 
-    /// Forgets a location; whether there was one.
+    /// Forgets a location and returns whether there was one.
     pub fn forget_location(&mut self, name: &[u8]) -> bool {
         Rc::make_mut(&mut self.hashed).remove(name).is_some()
     }
@@ -70,7 +70,7 @@ impl Commands {
     }
 }
 
-/// As it goes to a spawned shell: paths as bytes, builtins by name.
+/// The form that is sent to a spawned shell: paths as bytes, builtins by name.
 #[derive(Serialize, Deserialize)]
 struct ShippedCommands {
     hashed: Vec<(Vec<u8>, Vec<u8>, u32)>,

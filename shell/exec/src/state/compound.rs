@@ -1,7 +1,7 @@
 //! Compound array assignment: `name=(...)`, `name+=(...)` (bash manual 6.7).
 //!
-//! All words of the list are expanded first. Then one element after another is assigned, so that the
-//! subscripts of an indexed array and the expressions of integers see the elements before.
+//! All words of the list are expanded first. Then the elements are assigned one after another, so that the subscripts of an
+//! indexed array and the expressions of integers see the earlier elements.
 
 use std::rc::Rc;
 
@@ -72,7 +72,7 @@ impl Shell<'_> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         let v = self.state.vars.entry_or_insert(name);
         if matches!(v.slot, VarSlot::Dynamic(_)) {
-            // FUNCNAME, DIRSTACK and their like have no use for it.
+            // FUNCNAME, DIRSTACK and similar variables ignore it.
             return Ok(());
         }
         let mut array = match (&mut v.slot, append) {
@@ -85,7 +85,7 @@ impl Shell<'_> {
         let plain = !attrs.has_any(Attributes::INTEGER)
             && elements.iter().all(|element| element.key.is_none());
         if plain {
-            // Nothing looks at the array meanwhile.
+            // No code reads the array in the meantime.
             for element in elements {
                 array.set(next, self.convert_value(attrs, element.value)?);
                 next = next.saturating_add(1);

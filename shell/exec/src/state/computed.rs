@@ -14,12 +14,12 @@ pub struct SecondsVariable {
 }
 
 impl SecondsVariable {
-    /// Counts from now.
+    /// Returns a counter that starts now.
     pub fn begin() -> SecondsVariable {
         SecondsVariable { started: Instant::now(), offset: 0 }
     }
 
-    /// Seconds since the shell's process began.
+    /// Returns the seconds since the shell's process began.
     pub fn elapsed(&self) -> i64 {
         self.started.elapsed().as_secs() as i64
     }

@@ -11,20 +11,20 @@ use sh_syntax::parse::{ParseOptions, parse_all};
 
 use super::lines;
 
-/// The definition of a function. Clones are the same one.
+/// The definition of a function. Clones share it.
 #[derive(Clone, Debug)]
 pub struct FunctionDefinition(Rc<LazyDefinition>);
 
 #[derive(Debug)]
 struct LazyDefinition {
     tree: OnceCell<Rc<FunctionCommand>>,
-    /// The tree as bytes, once it has come or gone that way.
+    /// The tree as bytes, once it was received or sent.
     bytes: OnceCell<Rc<Vec<u8>>>,
-    /// A definition that a session has kept.
+    /// A definition that a session has stored.
     code: Option<DefinitionCode>,
 }
 
-/// A definition as a session keeps it: text, which any later shell understands.
+/// A definition as a session stores it: text, which any later shell can parse.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct DefinitionCode {
     pub text: Vec<u8>,
@@ -39,7 +39,7 @@ enum ShippedDefinition {
     Code(DefinitionCode),
 }
 
-/// Text or bytes that are no definition of a function.
+/// The error for text or bytes that do not define a function.
 #[derive(Debug, thiserror::Error)]
 pub enum NoFunction {
     #[error("syntax error")]
@@ -116,7 +116,7 @@ impl Serialize for FunctionDefinition {
                 ShippedDefinition::Tree(lazy.bytes.get_or_init(|| Rc::new(bytes)).clone())
             }
             (None, None, Some(code)) => ShippedDefinition::Code(code.clone()),
-            // One of them is there.
+            // One of the three is always present.
             (None, None, None) => ShippedDefinition::Code(DefinitionCode::default()),
         };
         shipped.serialize(to)

@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The directory stack.
 #[derive(Clone, Debug)]
 pub struct Dirs {
-    /// Logical, absolute.
+    /// The logical, absolute path of the working directory.
     cwd: Rc<PathBuf>,
-    /// Top first.
+    /// The directories below it, top first.
     below: Rc<Vec<Vec<u8>>>,
 }
 

@@ -12,7 +12,7 @@ use super::calls::Calls;
 use super::vars::{Dynamic, VarSlot, decimal_digits};
 use crate::Shell;
 
-/// Most bytes of a file that has one line.
+/// Maximum size in bytes of a file that consists of one line.
 const SMALL: u64 = 4096;
 
 fn scalar_value(text: Vec<u8>) -> Option<VarValue> {
@@ -141,7 +141,7 @@ impl Shell<'_> {
                     Rc::new(value.to_vec()),
                 );
             }
-            // The other ones ignore assignment, as bash's do.
+            // The others ignore assignment, as bash's do.
             _ => {}
         }
         Ok(())

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A hash for short keys that no guest can slow down others by.
+/// A hash for short keys, with which no guest can slow down others.
 #[derive(Clone, Copy, Default)]
 pub struct FastHasher(u64);
 

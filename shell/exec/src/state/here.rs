@@ -18,46 +18,46 @@ pub(crate) enum CommandContext {
     Loop,
     /// A function's body: the loops around the call are out of its reach.
     Function,
-    /// Commands from a text of their own: traces show how deep it is.
+    /// Commands from a text of their own, whose depth traces show.
     Text,
-    /// The action of a trap that met `$?` as this; `trap`: one that does not run within itself.
+    /// The action of a trap that found `$?` as this; `trap`: one that does not run within itself.
     Action { trap: Option<Trap>, status: i32 },
     /// The action of the EXIT trap.
     ExitAction,
-    /// An expression that is a command or an operand of one, whose warnings name it: `((: `.
+    /// An expression that is a command or an operand of one. Its warnings name that command, for example `((: `.
     Expression(&'static [u8]),
     /// A builtin with assignments before it, which were made in that scope.
     Builtin { scope: u32 },
-    /// `command` before a builtin: no syntax error in a text within ends a POSIX shell. `scoped`: for the builtin the
-    /// assignments before it are a scope like any other.
+    /// `command` before a builtin: no syntax error in a text within it ends a POSIX shell. `scoped`: the builtin treats the
+    /// assignments before it as a scope like any other.
     CommandBuiltin { scoped: bool },
-    /// The word behind a redirection operator; `<>` opens both ways.
+    /// The word behind a redirection operator; `<>` opens for reading and writing.
     Redirection { both_ways: bool },
-    /// The operands within `$( )`, from where the rest is as in a subshell.
+    /// The operands within `$( )`, after which the rest is as in a subshell.
     Subshell,
-    /// `$( )` and process substitutions begin in a subshell; `action`: in that of a trap around them.
+    /// `$( )` and process substitutions, which begin in a subshell; `action`: in a subshell of the trap action around them.
     Substitution { action: bool },
-    /// `$( )` that can be left by `exit`: with so many calls under way its redirections go before the EXIT trap runs.
+    /// `$( )` that `exit` can leave: with so many active calls, its redirections are undone before the EXIT trap runs.
     Captured { calls: usize },
-    /// A subshell of commands of its own: no loop outside is in its reach.
+    /// A subshell of separate commands, which cannot leave a loop outside.
     Detached,
-    /// A stage that is a compound command, at whose end bash runs no EXIT trap.
+    /// A stage that is a compound command, whose EXIT trap bash does not run.
     SilentStage,
-    /// One command is all that the subshell consists of.
+    /// A subshell that consists of one command.
     Alone,
-    /// One simple command is all that the process is for.
+    /// A process that exists for one simple command.
     AllOfProcess,
 }
 
-/// When a subshell's EXIT trap runs.
+/// The time at which a subshell's EXIT trap runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ExitTrap {
-    /// Within the redirections in force.
+    /// Within the current redirections.
     #[default]
     Here,
-    /// Out of them, with so many calls under way.
+    /// After the redirections are undone, with so many active calls.
     Late { calls: usize },
-    /// Never.
+    /// The trap does not run.
     Never,
 }
 
@@ -65,39 +65,39 @@ pub(crate) enum ExitTrap {
 /// skipped fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ContextSummary {
-    /// `set -e` does not act.
+    /// Whether `set -e` is suspended.
     pub condition: bool,
-    /// Loops around the command within this function.
+    /// The number of loops around the command within this function.
     pub loops: u32,
-    /// Texts around it, for `PS4`'s first character.
+    /// The number of texts around it, for `PS4`'s first character.
     pub depth: u32,
-    /// The same for the EXIT trap.
+    /// The number of texts around the EXIT trap.
     pub exit_depth: u32,
-    /// A trap action runs, in this process or around the substitution that this is: `BASH_COMMAND` stays.
+    /// Whether a trap action runs, in this process or around the substitution that this is: `BASH_COMMAND` stays unchanged.
     pub action: bool,
-    /// `$?` when the running trap action began.
+    /// The value of `$?` when the running trap action began.
     #[serde(skip)]
     pub trap_status: Option<i32>,
     pub exit_trap: ExitTrap,
-    /// How warnings name the command that evaluates an expression; empty in a word.
+    /// The name of the command that evaluates an expression, for warnings; empty in a word.
     #[serde(skip)]
     pub evaluator: &'static [u8],
-    /// `command` runs a builtin.
+    /// Whether `command` runs a builtin.
     #[serde(skip)]
     pub command_builtin: bool,
-    /// The word that is expanded names a file for `<>`.
+    /// Whether the word being expanded names a file for `<>`.
     #[serde(skip)]
     pub both_ways: bool,
-    /// The scope of the assignments before the builtin that runs.
+    /// The scope of the assignments before the running builtin.
     #[serde(skip)]
     pub own_scope: Option<u32>,
-    /// The traps whose actions run: none of them runs within itself.
+    /// The traps whose actions are running: none of them runs within itself.
     #[serde(skip)]
     pub running: TrapSet,
-    /// The command about to run is all that this subshell consists of.
+    /// Whether this subshell consists of the next command alone.
     pub alone: bool,
-    /// The simple command that comes next is all that this process is for. Every context that is entered on the way to
-    /// a command unsets it, and the command takes it begins.
+    /// Whether this process exists for the next simple command alone. Every context on the way to a command clears it, and the
+    /// command takes the value when it begins.
     #[serde(skip)]
     pub is_all_of_process: bool,
 }
@@ -151,7 +151,7 @@ impl ContextSummary {
         }
     }
 
-    /// Commands of their own begin: assignments before the builtin around them are none of theirs.
+    /// Returns the effect for separate commands, which ignore assignments before the builtin around them.
     fn with_commands(self) -> ContextSummary {
         ContextSummary { own_scope: None, ..self }
     }
@@ -200,7 +200,7 @@ impl ContextSummary {
     #[must_use]
     pub fn shipped(self) -> ContextSummary {
         let exit_trap = match self.exit_trap {
-            // The redirections that it would run out of stay here.
+            // The redirections that the trap would run outside of stay here.
             ExitTrap::Here | ExitTrap::Late { .. } => ExitTrap::Here,
             ExitTrap::Never => ExitTrap::Never,
         };
@@ -209,7 +209,7 @@ impl ContextSummary {
 }
 
 impl Shell<'_> {
-    /// Runs `f` in that context.
+    /// Runs `f` within that context.
     pub(crate) fn run_within<T>(
         &mut self,
         context: CommandContext,
@@ -218,7 +218,7 @@ impl Shell<'_> {
         let outer = self.state.here;
         self.state.here = outer.within_context(context);
         let result = f(self);
-        // A subshell's state may have taken this one's place in between; it always gives it back.
+        // A subshell's state may have replaced this one in between; it is always restored.
         self.state.here = outer;
         result
     }

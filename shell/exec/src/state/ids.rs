@@ -1,21 +1,21 @@
-//! Process numbers as a script sees them, and how deep in subshells it is. Most subshells have no process of their own,
-//! and so a number that no process of the session has.
+//! Process numbers as a script sees them, and the depth of subshells. Most subshells have no process of their own, and therefore
+//! a number that no process of the session has.
 
 use box_sys::Pid;
 use serde::{Deserialize, Serialize};
 
-/// Numbers of processes in the guest are small; those that stand for none begin here, counted from the shell's.
+/// Numbers of processes in the guest are small; numbers without a process begin here, counted from the shell's.
 const NO_PROCESS: u32 = 1_000_000;
 
 /// The numbers of a shell.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Ids {
-    /// `$$`: the main shell's, also in subshells.
+    /// `$$`: the main shell's number, also in subshells.
     shell: Pid,
-    /// `$BASHPID`. Another process has its own.
+    /// `$BASHPID`. Each process has its own.
     #[serde(skip)]
     own: Pid,
-    /// How many subshells this one is in.
+    /// The number of subshells around this code.
     subshells: u32,
     /// `$!`
     pub last_background: Option<Pid>,

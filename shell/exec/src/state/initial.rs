@@ -1,4 +1,4 @@
-//! The variables that a shell starts with: those of its environment, then bash's own (bash manual 5).
+//! The variables that a shell starts with: those of its environment, and bash's own (bash manual 5).
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ const EXPORTED: Attributes = Attributes::EXPORT;
 const INDEXED: Attributes = Attributes::INDEXED;
 const ASSOC: Attributes = Attributes::ASSOC;
 
-/// Variables that are computed when asked for.
+/// Variables whose values are computed on use.
 const COMPUTED: &[(&str, Dynamic, Attributes)] = &[
     ("RANDOM", Dynamic::Random, INTEGER),
     ("SRANDOM", Dynamic::SRandom, INTEGER),
@@ -49,7 +49,7 @@ const COMPUTED: &[(&str, Dynamic, Attributes)] = &[
     ("_", Dynamic::Underscore, NONE),
 ];
 
-/// Variables that have these values unless the environment has others.
+/// Variables that have these values unless the environment sets them.
 const DEFAULTS: &[(&str, &str)] = &[
     ("PATH", "/usr/local/bin:/usr/bin:/bin"),
     ("MACHTYPE", MACHTYPE),
@@ -69,7 +69,7 @@ const OWN: &[(&str, &str)] = &[
 ];
 
 impl Shell<'_> {
-    /// Takes up the environment and adds bash's own variables.
+    /// Loads the environment and adds bash's own variables.
     pub(crate) fn init_vars(&mut self, env: &[(Vec<u8>, Vec<u8>)]) {
         let functions = self.take_environment(env);
         self.init_computed();
@@ -84,7 +84,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Makes variables of the environment; the functions in it, by name.
+    /// Turns the environment into variables and returns the functions in it, by name.
     fn take_environment(&mut self, env: &[(Vec<u8>, Vec<u8>)]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut functions = Vec::new();
         let mut others = Vec::new();
@@ -94,11 +94,11 @@ impl Shell<'_> {
                 continue;
             }
             if !is_name(split_reference(name).0) || name.contains(&b'[') {
-                // No variable, but programs get it.
+                // Not a variable, but passed on to programs.
                 others.push((name.clone(), value.clone()));
                 continue;
             }
-            // Options that the shell around has on (bash manual 4.3.2).
+            // Options that are on in the outer shell (bash manual 4.3.2).
             let options = value.split(|c| *c == b':');
             match name.as_slice() {
                 b"SHELLOPTS" => {

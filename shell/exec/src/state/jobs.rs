@@ -18,7 +18,7 @@ pub struct JobPump {
 #[derive(Clone, Debug)]
 struct JobProcess {
     pid: Pid,
-    /// `None` while it runs.
+    /// The exit status; `None` while the process runs.
     status: Option<i32>,
 }
 
@@ -32,12 +32,12 @@ pub struct Job {
 }
 
 impl Job {
-    /// Its number: 1 is `%1`.
+    /// Returns the job's number: 1 is `%1`.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Its commands, as `jobs` shows them.
+    /// Returns the job's commands, as `jobs` shows them.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -70,25 +70,25 @@ impl Job {
         self.processes.iter().filter(|p| p.status.is_none()).map(|p| p.pid)
     }
 
-    /// Its first process.
+    /// Returns the job's first process.
     pub fn leader(&self) -> Pid {
         self.processes.first().map_or(0, |p| p.pid)
     }
 
-    /// Its last process, which `$!` names.
+    /// Returns the job's last process, which `$!` names.
     pub fn last_pid(&self) -> Pid {
         self.processes.last().map_or(0, |p| p.pid)
     }
 }
 
-/// How many statuses of ended children are kept (POSIX asks for CHILD_MAX).
+/// The number of kept statuses of ended children (POSIX requires CHILD_MAX).
 const REMEMBERED: usize = 4096;
 
 /// A shell's table of background jobs. Copies share the list until one of them changes it.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
     list: Rc<Vec<Job>>,
-    /// Statuses of children whose job is gone from the list.
+    /// Statuses of children whose job has been removed from the list.
     ended: Rc<VecDeque<(Pid, i32)>>,
     current: Option<u32>,
     previous: Option<u32>,
@@ -122,7 +122,7 @@ impl Jobs {
         self.is_foreign = !self.list.is_empty();
     }
 
-    /// Puts a job on the list; its number.
+    /// Adds a job to the list and returns its number.
     pub fn add(&mut self, pids: Vec<Pid>, text: Vec<u8>, pumps: Vec<JobPump>) -> u32 {
         if self.is_foreign {
             *self = Jobs::default();
@@ -150,7 +150,7 @@ impl Jobs {
         self.ended.iter().rev().find(|(p, _)| *p == pid).map(|(_, s)| *s)
     }
 
-    /// Keeps the status of a child that is on no list.
+    /// Stores the status of a child that is not on any list.
     pub fn remember_status(&mut self, pid: Pid, status: i32) {
         let ended = Rc::make_mut(&mut self.ended);
         ended.push_back((pid, status));
@@ -159,7 +159,7 @@ impl Jobs {
         }
     }
 
-    /// Takes a job off the list, remembering its statuses.
+    /// Removes a job from the list and stores its statuses.
     pub fn remove(&mut self, id: u32) {
         let Some(at) = self.list.iter().position(|j| j.id == id) else { return };
         let job = Rc::make_mut(&mut self.list).remove(at);
@@ -180,7 +180,7 @@ impl Jobs {
         }
     }
 
-    /// Notes that a process ended.
+    /// Records that a process has ended.
     pub fn set_status(&mut self, pid: Pid, status: i32) {
         let jobs = Rc::make_mut(&mut self.list).iter_mut();
         for p in jobs.flat_map(|j| &mut j.processes).filter(|p| p.pid == pid) {

@@ -1,5 +1,5 @@
-//! Line numbers of code that travels as text. Printing a tree loses where its commands stood, so
-//! the lines go along as a list, in the order in which a walk over the tree meets the commands.
+//! Line numbers of code that travels as text. Printing a tree loses the lines of its commands, so the lines are sent along as a
+//! list, in the order in which a walk over the tree meets the commands.
 
 use std::rc::Rc;
 
@@ -154,7 +154,7 @@ fn of_parts(parts: &[WordPart], out: &mut Vec<u32>) {
     }
 }
 
-/// Puts lines back into a freshly parsed list. A list of another length changes nothing.
+/// Restores the lines of a freshly parsed list. A list of another length changes nothing.
 pub fn restore_lines(list: &mut CommandList, lines: &[u32]) {
     let mut now = Vec::new();
     of_list(list, &mut now);

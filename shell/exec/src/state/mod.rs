@@ -77,7 +77,7 @@ pub struct FunctionDef {
     /// The file it was defined in (`BASH_SOURCE`).
     pub source: Str,
     pub line: u32,
-    /// Of these it can be exported, readonly and traced.
+    /// The attributes, of which exported, readonly and traced apply to functions.
     pub attrs: Attributes,
 }
 
@@ -181,7 +181,7 @@ impl ShellState {
             ids,
             here,
             command: _,
-            // A subshell has these as they are (POSIX XCU 2.12).
+            // A subshell keeps these unchanged (POSIX XCU 2.12).
             vars: _,
             functions: _,
             aliases: _,
@@ -203,7 +203,7 @@ impl ShellState {
         } = self;
         traps.enter_subshell(options.has_set(SetOpt::ErrTrace), options.has_set(SetOpt::FuncTrace));
         options.switch_set(SetOpt::Monitor, false);
-        // Children are another shell's, which cannot be waited for.
+        // The children belong to another shell and cannot be waited for.
         jobs.enter_subshell();
         ids.enter_subshell(pid);
         *here = here.within_context(CommandContext::Subshell);

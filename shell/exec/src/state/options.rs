@@ -70,23 +70,23 @@ pub const LETTERS: &[(u8, SetOpt)] = &[
     (b'T', SetOpt::FuncTrace),
 ];
 
-/// Where a shell's commands come from.
+/// The source of a shell's commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandSource {
     File,
-    /// `-c`
+    /// The argument of `-c`.
     String,
-    /// `-s`
+    /// Standard input (`-s`).
     Stdin,
 }
 
-/// All options of a shell; small and copied whole.
+/// All options of a shell, small enough to be copied whole.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "(u32, u64, bool)", into = "(u32, u64, bool)")]
 pub struct ShellOptions {
     set: u32,
     shopt: u64,
-    /// Where the commands come from.
+    /// The source of the commands.
     source: CommandSource,
     is_interactive: bool,
     expand: ExpandOptions,
@@ -169,7 +169,7 @@ impl ShellOptions {
         self.source == CommandSource::String
     }
 
-    /// Says how the shell was called.
+    /// Records how the shell was called.
     pub fn set_call(&mut self, source: CommandSource, is_interactive: bool) {
         (self.source, self.is_interactive) = (source, is_interactive);
     }
@@ -186,7 +186,7 @@ impl ShellOptions {
                 let b = 1 << ShOpt::InteractiveComments as u8;
                 self.shopt = if on { self.shopt | b } else { self.shopt & !b };
             }
-            // POSIX mode switches these on (bash manual 6.11), and the first stays.
+            // POSIX mode switches these on (bash manual 6.11), and the first one stays on.
             SetOpt::Posix if changes => {
                 if on {
                     self.put_shopt(ShOpt::InheritErrExit, true);
@@ -235,7 +235,7 @@ impl ShellOptions {
         (self.set, self.shopt)
     }
 
-    /// Takes over both sets.
+    /// Sets both sets of options.
     pub fn set_bits(&mut self, set: u32, shopt: u64) {
         (self.set, self.shopt) = (set, shopt);
         self.sync_expand();

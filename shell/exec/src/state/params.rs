@@ -13,14 +13,14 @@ pub type Positional = Rc<Vec<Str>>;
 pub struct PositionalParams {
     arg0: Str,
     list: Positional,
-    /// Those around all functions, in one.
+    /// The parameters outside of all functions, while a function runs.
     outermost: Option<Positional>,
-    /// `set` gave new ones, and no function was called since.
+    /// Whether `set` replaced the parameters since the last function call.
     #[serde(skip)]
     is_replaced: bool,
 }
 
-/// The parameters around a function.
+/// The parameters of a function's caller.
 pub struct CallerParams {
     list: Positional,
     is_outermost: bool,
@@ -59,7 +59,7 @@ impl PositionalParams {
         self.is_replaced = true;
     }
 
-    /// Drops the first `count`, of which there are as many.
+    /// Drops the first `count` parameters; there are at least that many.
     pub fn shift(&mut self, count: usize) {
         if count > 0 {
             Rc::make_mut(&mut self.list).drain(..count);

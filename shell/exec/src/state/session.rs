@@ -38,16 +38,16 @@ use crate::builtin::declare::print::attribute_flags;
 /// Options that a session does not keep.
 const CALL_OPTIONS: [SetOpt; 2] = [SetOpt::NoExec, SetOpt::OneCmd];
 const CALL_SHOPTS: [ShOpt; 2] = [ShOpt::LoginShell, ShOpt::RestrictedShell];
-/// Variables that are written whether they differ or not: the host may begin a call elsewhere.
+/// Variables that are written even if they are unchanged, because the host may begin a call in another directory.
 const ALWAYS: [&[u8]; 2] = [b"PWD", b"OLDPWD"];
-/// The call's own script.
+/// The variable that holds the call's own script.
 const OF_CALL: &[u8] = b"BASH_EXECUTION_STRING";
-/// Most that `SECONDS` may begin with: it is added to.
+/// The greatest start value of `SECONDS`, because the elapsed time is added to it.
 const MOST_SECONDS: i64 = 1 << 53;
-/// Most things that one message names.
+/// The maximum number of names in one message.
 const NAMED: usize = 10;
 
-/// Why a session's call cannot begin.
+/// The reason why a session's call cannot begin.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     #[error("not in a session")]
@@ -64,9 +64,9 @@ pub struct SessionBaseline {
     options: (u32, u64),
     /// The state of the last call.
     before: Vec<u8>,
-    /// Where in it functions stand that were taken from it.
+    /// The functions that were taken from the state, with their place in it.
     taken: FastMap<Name, (FunctionDefinition, Range<usize>)>,
-    /// When this shell began, in seconds since the epoch.
+    /// The start of this shell, in seconds since the epoch.
     began: i64,
 }
 
@@ -93,7 +93,7 @@ impl Shell<'_> {
         };
         let later = !session.before.is_empty();
         if later {
-            // Texts that are run later in the call are asked for these; functions come from here.
+            // Texts that run later in the call are searched for these names; functions come from here.
             let mentions = |name: &[u8]| memchr::memmem::find(&session.before, name).is_some();
             self.mentions.commands |= mentions(b"BASH_COMMAND");
             self.mentions.aliases |= mentions(b"expand_aliases");
@@ -150,7 +150,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Takes up one record other than a function.
+    /// Loads one record other than a function.
     fn take_record<'r>(&mut self, record: SessionRecord<'r>, taking: &mut StateReader<'r>) {
         let s = &mut *self.state;
         match record {
@@ -235,8 +235,8 @@ impl Shell<'_> {
         self.state.vars.touch_env();
     }
 
-    /// Leaves the state for the next call, which has `status` as `$?`. Does nothing in a shell that is no session's,
-    /// and in a subshell.
+    /// Stores the state for the next call, which has `status` as `$?`. Does nothing in a shell without a session, and in a
+    /// subshell.
     pub(crate) fn leave_session(&mut self, status: i32) {
         if self.state.ids.is_subshell() || !self.is_process() {
             return;
@@ -257,7 +257,7 @@ impl Shell<'_> {
 
     fn session_bytes(&self, session: &SessionBaseline, status: i32) -> Vec<u8> {
         let s = &*self.state;
-        // Where `exec` replaces the shell, functions may be under way.
+        // If `exec` replaces the shell, functions may still be active.
         let (mut vars, mut options) = (s.vars.clone(), s.options.clone());
         while vars.scope_level() > 0 {
             if let Some(own) = vars.pop_scope(|_, _| {}) {
@@ -362,11 +362,11 @@ struct StateReader<'r> {
     /// Both sets of options.
     options: (u32, u64),
     cwd: Option<&'r [u8]>,
-    /// Traps were set.
+    /// Whether traps were set.
     traps: bool,
-    /// The call has positional parameters of its own.
+    /// Whether the call has positional parameters of its own.
     keeps_params: bool,
-    /// When the shell began, in seconds since the epoch.
+    /// The start of the shell, in seconds since the epoch.
     began: i64,
 }
 
@@ -409,7 +409,7 @@ impl LostState {
         }
     }
 
-    /// Names, and how many more there are.
+    /// Returns the first names and the number of the others.
     fn lost_names(&self) -> Option<(Vec<u8>, String)> {
         let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
         (!self.named.is_empty()).then(|| (self.named.join(&b", "[..]), more))
@@ -468,7 +468,7 @@ fn write_variables(w: &mut SessionWriter, vars: &Vars, fresh: &Vars) {
         }
         let dynamic = |v: &ShellVar| matches!(v.slot, VarSlot::Dynamic(_));
         if was.is_some_and(dynamic) && !dynamic(var) {
-            // It has lost its special meaning.
+            // The variable has lost its special meaning.
             w.add_record(&SessionRecord::NoVariable(&name));
         }
         let attributes = attribute_flags(var.attrs, var.value().as_ref());

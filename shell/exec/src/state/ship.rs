@@ -29,7 +29,7 @@ pub fn encode_state(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Ve
         budget,
         signals,
         mentions,
-        // The new process has these from its own start.
+        // The new process has its own.
         sys: _,
         table: _,
         child_env: _,
@@ -41,7 +41,7 @@ pub fn encode_state(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Ve
         process_subs: _,
         regex: _,
         zone: _,
-        // Of the command under way, which is not the one over there.
+        // State of the current command, which is not the one in the new process.
         leaving: _,
         last_subst: _,
     } = shell;
@@ -52,10 +52,10 @@ pub fn encode_state(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Ve
     postcard::to_stdvec(&shipped)
 }
 
-/// Takes over a state; the code to run.
+/// Loads a state and returns the code to run.
 ///
 /// # Errors
-/// If the bytes are no state.
+/// Fails if the bytes are not a state.
 pub fn decode_state(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<CommandList> {
     let (code, state, fixed_signals, mentions_commands, budget): Shipped<Box<ShellState>> =
         postcard::from_bytes(data)?;
@@ -101,7 +101,7 @@ pub fn decode_state(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<Comm
 }
 
 impl Shell<'_> {
-    /// Takes a function from the environment (`BASH_FUNC_name%%`).
+    /// Defines a function from the environment (`BASH_FUNC_name%%`).
     pub(crate) fn import_function(&mut self, name: &[u8], text: &[u8]) {
         if !text.starts_with(b"() {") {
             return;

@@ -23,32 +23,32 @@ pub struct Traps {
     actions: Rc<BTreeMap<u8, Str>>,
     /// The traps that `trap` lists in a subshell until it sets a trap of its own (POSIX XCU trap).
     inherited: Option<Rc<BTreeMap<u8, Str>>>,
-    /// The shell runs beside another one, which has the keyboard: INT and QUIT are ignored unless
-    /// there is an action for them.
+    /// Whether the shell runs beside another one that has the keyboard: INT and QUIT are ignored unless there is an action for
+    /// them.
     background: bool,
-    /// Those with an action that is seen here: a quick answer.
+    /// The conditions with an action that is visible here, for a fast check.
     seen: TrapSet,
     /// The status that `exit` or `set -e` gave within the EXIT trap.
     #[serde(skip)]
     exit_status: Option<i32>,
 }
 
-/// A DEBUG trap out of force.
+/// A DEBUG trap that is temporarily removed.
 #[derive(Debug)]
 pub struct SuspendedDebugTrap {
     action: Str,
-    /// It was in force where it was taken, not hidden from a function.
+    /// Whether it was in force where it was taken, not hidden from a function.
     seen: bool,
 }
 
-/// The traps as a function found them.
+/// The traps at the beginning of a function.
 #[derive(Debug)]
 pub struct HiddenTraps {
-    /// Those that it does not see.
+    /// The traps that the function does not see.
     actions: Vec<(u8, Str)>,
-    /// Those that were seen around it.
+    /// The traps that are visible around the function.
     around: TrapSet,
-    /// Those that it saw when it began.
+    /// The traps that the function saw at its beginning.
     inside: TrapSet,
 }
 
@@ -75,7 +75,7 @@ impl Traps {
             }
             None => map.remove(&condition),
         };
-        // Others stay hidden from the function that sets this one.
+        // The others stay hidden from the function that sets this one.
         if let Some(trap) = Trap::HIDDEN.into_iter().find(|t| t.condition() == condition) {
             self.seen = self.seen.put(trap, acts);
         }
@@ -127,12 +127,12 @@ impl Traps {
         self.exit_status
     }
 
-    /// Notes that status.
+    /// Records the status of the EXIT trap.
     pub fn set_exit_status(&mut self, status: Option<i32>) {
         self.exit_status = status;
     }
 
-    /// Removes the DEBUG trap for as long as a file is sourced.
+    /// Removes the DEBUG trap while a file is sourced.
     #[must_use]
     pub fn take_debug(&mut self) -> Option<SuspendedDebugTrap> {
         let action = Rc::make_mut(&mut self.actions).remove(&DEBUG)?;
@@ -141,7 +141,7 @@ impl Traps {
         Some(SuspendedDebugTrap { action, seen })
     }
 
-    /// Puts the DEBUG trap back, unless there is another one now.
+    /// Restores the DEBUG trap, unless a new one has been set.
     pub fn put_debug_back(&mut self, taken: SuspendedDebugTrap) {
         if self.get(DEBUG).is_none() {
             Rc::make_mut(&mut self.actions).insert(DEBUG, taken.action);
@@ -226,7 +226,7 @@ pub fn name(condition: u8) -> String {
     }
 }
 
-/// A condition that the shell itself looks at.
+/// A condition that the shell itself raises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trap {
     Debug,
@@ -236,10 +236,10 @@ pub enum Trap {
 }
 
 impl Trap {
-    /// Those that functions need not see.
+    /// The conditions that may be hidden from functions.
     const HIDDEN: [Trap; 3] = [Trap::Debug, Trap::Return, Trap::Err];
 
-    /// Its number among the conditions.
+    /// Returns its number among the conditions.
     pub fn condition(self) -> u8 {
         match self {
             Trap::Debug => DEBUG,

@@ -17,7 +17,7 @@ use super::hash::FastMap;
 /// The name of a variable or function; clones share it.
 pub type Name = Rc<[u8]>;
 
-/// A variable whose value is computed when asked for.
+/// A variable whose value is computed on use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Dynamic {
     Random,
@@ -43,7 +43,7 @@ pub enum Dynamic {
     BashAliases,
     BashCmds,
     Underscore,
-    /// Read when asked for; an ordinary variable once assigned.
+    /// The host name, which is read on use; an ordinary variable once assigned.
     HostName,
 }
 
@@ -52,7 +52,7 @@ pub enum Dynamic {
 pub enum VarSlot {
     /// Declared, but without a value.
     Unset,
-    /// A scalar written by arithmetic, kept as a number until its text is asked for.
+    /// A scalar written by arithmetic, kept as a number until its text is needed.
     Int(i64),
     Scalar(Str),
     Indexed(Rc<IndexedArray>),
@@ -63,9 +63,9 @@ pub enum VarSlot {
 /// The details of a variable that an assignment before a command made.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct TemporaryVar {
-    /// The function it was made for declared it once more.
+    /// Whether the function that it was made for has declared it again.
     pub local: bool,
-    /// `export` and `readonly` make it outlive its scope: with that it goes to the one around.
+    /// Whether `export` or `readonly` makes it outlive its scope: it then moves to the outer one.
     pub outlives: bool,
 }
 
@@ -174,7 +174,7 @@ pub enum ScopeKind {
 pub struct Scope {
     pub kind: ScopeKind,
     pub saved: Vec<(Name, Option<ShellVar>)>,
-    /// Options to put back (`local -`) where the function returns, which is not in another process.
+    /// Options to restore (`local -`) when the function returns, which does not happen in another process.
     #[serde(skip)]
     pub options: Option<Box<super::options::ShellOptions>>,
 }
@@ -188,7 +188,7 @@ pub const OUTERMOST: u8 = 2;
 pub struct Vars {
     map: Rc<FastMap<Name, ShellVar>>,
     scopes: Rc<Vec<Scope>>,
-    /// Counts changes that may alter the environment of children.
+    /// The number of changes so far that may alter the environment of children.
     #[serde(skip, default = "next_generation")]
     env_generation: u64,
 }
@@ -256,7 +256,7 @@ impl Vars {
         }
     }
 
-    /// Puts a variable, a global one unless it belongs to a scope of the same number.
+    /// Inserts a variable, a global one unless it belongs to a scope of the same number.
     pub fn insert(&mut self, name: &[u8], var: ShellVar) {
         self.env_generation = next_generation();
         Rc::make_mut(&mut self.map).insert(Rc::from(name), var);
@@ -277,7 +277,7 @@ impl Vars {
         self.map.iter()
     }
 
-    /// Names in byte order.
+    /// Returns the names in byte order.
     pub fn sorted_names(&self) -> Vec<Name> {
         let mut names: Vec<Name> = self.map.keys().cloned().collect();
         names.sort_unstable();
@@ -349,7 +349,7 @@ impl Vars {
         scope.options
     }
 
-    /// Takes the innermost scope away together with its variables, to be put back by [`Vars::put_scope`].
+    /// Removes the innermost scope together with its variables, to be restored by [`Vars::put_scope`].
     pub fn lift_scope(&mut self) -> Vec<(Name, ShellVar)> {
         let Some(scope) = self.scopes.last() else { return Vec::new() };
         let names: Vec<Name> = scope.saved.iter().map(|(n, _)| n.clone()).collect();

@@ -2,16 +2,16 @@
 
 use super::Mode;
 
-/// Where the text stands.
+/// The place of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextPlace {
     /// Commands that a user types.
     Prompt,
-    /// The script's own commands, from a file, of `-c` or from standard input.
+    /// The script's own commands, from a file, from `-c` or from standard input.
     Script,
-    /// Of `eval`, `.` or a substitution.
+    /// The text of `eval`, `.` or a substitution.
     Text,
-    /// Of a trap.
+    /// The action of a trap.
     Action,
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum DetachedCode<'c> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StartResult {
     Pid(Pid),
-    /// It ended already (an expansion failed, a command does not exist).
+    /// The code has already ended (an expansion failed, a command does not exist).
     Done(i32),
 }
 
@@ -164,7 +164,7 @@ impl Shell<'_> {
             self.children.group = group;
             return Ok(self.ship_code(code.to_list(), pumps));
         }
-        // Expanded here: this copy of the state is the new process's.
+        // Expanded here, because this copy of the state is the new process's.
         self.state.line = c.line;
         self.budget.expansion_bytes = 0;
         self.last_subst = None;
@@ -177,7 +177,7 @@ impl Shell<'_> {
         }
         let found = self.find_command(&words.argv[0]);
         if let ResolvedCommand::Builtin(_) | ResolvedCommand::Function(_) = found {
-            // Its name came out of an expansion: its words are expanded, do not do it twice.
+            // The name came from an expansion: the words are already expanded and must not be expanded twice.
             let command = expanded_command(s, c, &words.argv);
             self.children.group = group;
             return Ok(self.ship_code(DetachedCode::Command(&command).to_list(), pumps));
@@ -284,7 +284,7 @@ impl Shell<'_> {
         Ok(0)
     }
 
-    /// Refuses one process in the background too many.
+    /// Fails if there would be too many background processes.
     fn check_background(&mut self) -> Result<(), Unwind> {
         let running = |s: &Self| s.state.jobs.list().iter().filter(|j| !j.is_done()).count() as u64;
         if running(self) < self.budget.limits.background {
@@ -324,14 +324,14 @@ impl Shell<'_> {
         started
     }
 
-    /// Reads from there, if that is said.
+    /// Sets the standard input, if one is given.
     fn begin_at(&mut self, input: Option<Option<DescriptorTarget>>) {
         if let Some(input) = input {
             self.state.fds.set(0, input);
         }
     }
 
-    /// Puts started processes on the job list and sets `$!`.
+    /// Adds started processes to the job list and sets `$!`.
     pub(crate) fn add_job(&mut self, started: &[StartResult], text: Vec<u8>, pumps: Pumps) -> u32 {
         let mut pids = Vec::new();
         let mut ended = Vec::new();

@@ -19,8 +19,7 @@ use crate::xtrace::value_quote;
 pub(crate) const SCOPED: &[&str] = &["mapfile", "read", "readarray", "unset"];
 
 impl Shell<'_> {
-    /// Assignments before a command, into the scope just pushed; `special`: it is a special
-    /// builtin.
+    /// Performs assignments before a command, in the scope just pushed; `special`: the command is a special builtin.
     pub(super) fn temporary_assignments(
         &mut self,
         list: &[Assignment],
@@ -28,7 +27,7 @@ impl Shell<'_> {
     ) -> Result<(), Unwind> {
         for a in list {
             if a.subscript.is_some() {
-                // Its name is followed all the same.
+                // The nameref is followed nevertheless.
                 self.follow_nameref(&a.name).map(drop).map_err(|e| self.expansion_failed(e))?;
                 let value = match &a.value {
                     AssignValue::Scalar(word) => word.raw.len() + 1,
@@ -78,7 +77,7 @@ impl Shell<'_> {
         self.state.vars.touch_env();
         done.map_err(|e| self.assignment_failed(e))?;
         if self.is_tracing() {
-            // Of `a+=x` the sum.
+            // For `a+=x`, the sum.
             let sum = || self.state.vars.get(&name).and_then(ShellVar::text).unwrap_or_default();
             let value = value_quote(&traced.unwrap_or_else(sum));
             self.trace_text(&[&a.name, &b"="[..], &value].concat());
@@ -94,7 +93,7 @@ impl Shell<'_> {
         let v = self.state.vars.declare_var(name, level);
         // If the shell computes the variable (`RANDOM`), the command still sees the assigned value.
         if let Some(old) = old.filter(|_| append) {
-            // The sum is made as the variable has it; the copy has no attributes.
+            // The sum is made with the variable's attributes; the copy has none.
             v.attrs |= old.attrs & Attributes::CONVERTING;
             v.slot = old.text().map_or(VarSlot::Unset, VarSlot::Scalar);
         }
@@ -115,7 +114,7 @@ impl Shell<'_> {
         self.state.vars.put_scope(ScopeKind::Temporary, vars);
     }
 
-    /// Leaves a scope; side effects of variables that change with it are redone.
+    /// Leaves a scope and repeats the side effects of variables that change with it.
     pub(crate) fn pop_scope(&mut self) {
         let mut changed = Vec::new();
         let options = self.state.vars.pop_scope(|name, outliving| {
@@ -126,7 +125,7 @@ impl Shell<'_> {
         for (name, outliving) in changed {
             match outliving {
                 Some(var) => self.hand_out(&name, var),
-                // OPTIND of `local OPTIND` restarts as the outer value says, like any assignment.
+                // OPTIND of `local OPTIND` restarts with the outer value, as after any assignment.
                 None => self.after_set(&name),
             }
         }
@@ -137,7 +136,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Runs `f`, which lists variables, without the assignments before the builtin that does so.
+    /// Runs `f`, which lists variables, without the assignments before the listing builtin.
     pub(crate) fn without_own_scope<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         if self.state.here.own_scope != Some(self.state.vars.scope_level()) {
             return f(self);

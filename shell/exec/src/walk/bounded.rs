@@ -6,7 +6,7 @@ use sh_syntax::ast::{Command, CommandKind, CommandList, CommandWord, Word, WordP
 use super::stages::literal_text;
 use crate::Shell;
 
-/// How deep functions are looked into.
+/// The maximum depth of functions that are inspected.
 const MAX_DEPTH: u32 = 8;
 
 /// Builtins that qualify.
@@ -84,7 +84,7 @@ impl Shell<'_> {
                 Some(CommandWord::Assignment(_)) => false,
                 Some(CommandWord::Word(w)) => {
                     let Some(name) = literal_text(w) else { return false };
-                    // A substitution may run anything, for any time; outer expansion runs it in either case.
+                    // A substitution may run any command, for any time; outer expansion runs it in either case.
                     if let Some(f) = self.state.functions.get(name) {
                         return f
                             .function
@@ -131,7 +131,8 @@ fn harmless_redirect(r: &sh_syntax::ast::Redirect) -> bool {
     }
 }
 
-/// Process substitutions start something; command substitutions are waited for here as anywhere.
+/// Returns whether a word has no process substitution, which would start a process. Command substitutions are waited for here as
+/// in any other place.
 fn no_substitution(w: &Word) -> bool {
     w.parts.iter().all(|p| !matches!(p, WordPart::ProcessSub(_)))
 }

@@ -16,7 +16,7 @@ use crate::state::assign::{is_name, split_reference};
 use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 
-/// Why an expression has no truth value.
+/// The reason why an expression has no truth value.
 enum CondStop {
     Expansion(ExpandError),
     /// Status 2 after a message (a bad regular expression).
@@ -208,7 +208,7 @@ impl Shell<'_> {
         let (base, via) = (target.name.into_owned(), target.subscript);
         let sub = sub.map(<[u8]>::to_vec);
         if via.is_some() {
-            // A nameref to an element is nothing to bash here.
+            // Here a nameref to an element does not count as set in bash.
             return Ok(false);
         }
         let value = sh_expand::ExpandEnv::get(self, &base);
@@ -311,7 +311,7 @@ fn with_quoted_subscript(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The regular expression used last. It is kept compiled, since a loop mostly uses one.
+/// The regular expression used last. It is kept compiled, because a loop usually uses only one.
 #[derive(Default)]
 pub(crate) struct LastRegex(Option<(Vec<u8>, bool, Rc<Regex>)>);
 
@@ -347,7 +347,7 @@ pub(crate) fn regex_match(shell: &mut Shell<'_>, text: &[u8], pattern: &[u8]) ->
             array.set(i as i64, Rc::new(part.to_vec()));
         }
     }
-    // BASH_REMATCH is the shell's own to write.
+    // Only the shell writes BASH_REMATCH.
     let _ = shell.set_array(b"BASH_REMATCH", array);
     Some(matched)
 }

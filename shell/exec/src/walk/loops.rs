@@ -1,4 +1,4 @@
-//! Loops, and how `break` and `continue` pass through them.
+//! Loops, and how `break` and `continue` unwind through them.
 
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -44,7 +44,7 @@ impl Shell<'_> {
             loop {
                 s.loop_tick()?;
                 let condition = s.ignoring_errexit(|s| s.run_list(&w.condition));
-                // `continue` there begins the next round, without the body; an `until` ends by its status 0, as in bash.
+                // `continue` there begins the next round without the body; an `until` ends because its status is 0, as in bash.
                 let skips_body = matches!(condition, Err(Unwind::Continue(n)) if n <= 1);
                 let mut value = 0;
                 if let ControlFlow::Break(r) = s.loop_round(condition, &mut value) {
@@ -272,7 +272,7 @@ fn menu_text(words: &[Str], columns: usize) -> Vec<u8> {
     let cell = words.iter().map(width).max().unwrap_or(0) + digits(words.len()) + 2 + 2;
     let across = columns.checked_div(cell).unwrap_or(1).max(1);
     let mut rows = words.len().div_ceil(across).max(1);
-    // A single row would be; bash lists one below the other then.
+    // Instead of a single row, bash lists the words one below the other.
     if rows == 1 {
         rows = words.len();
     }

@@ -46,11 +46,11 @@ pub(crate) use before::SCOPED;
 pub(crate) use cond::LastRegex;
 pub use simple::DeclarationOperand;
 
-/// How a command ended that nothing unwinds.
+/// The end of a command that does not unwind.
 #[derive(Clone, Copy, Debug)]
 struct CommandEnd {
     status: i32,
-    /// It is no compound command whose redirections failed.
+    /// False for a compound command whose redirections failed.
     begun: bool,
 }
 
@@ -61,7 +61,7 @@ impl CommandEnd {
 }
 
 impl Shell<'_> {
-    /// Runs a list; the status of its last command.
+    /// Runs a list and returns the status of its last command.
     pub fn run_list(&mut self, list: &CommandList) -> Flow {
         let mut status = 0;
         for item in &list.items {
@@ -75,7 +75,7 @@ impl Shell<'_> {
         Ok(status)
     }
 
-    /// Runs `f` while `set -e` and the ERR trap do not act.
+    /// Runs `f` while `set -e` and the ERR trap are suspended.
     pub(crate) fn ignoring_errexit(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> Flow {
         self.run_within(CommandContext::Condition, f)
     }
@@ -138,7 +138,7 @@ impl Shell<'_> {
             Err(Some(unwind)) => Err(unwind),
             Err(None) => {
                 self.set_status(1);
-                // Nothing inside of the command can have failed instead.
+                // No command inside can have failed instead.
                 let failed = match negated {
                     true => Ok(()),
                     false => self.failed_unless_checked(c),

@@ -25,12 +25,12 @@ fn fails_by_itself(c: &Command) -> bool {
     )
 }
 
-/// How the stages of a pipeline ended.
+/// The result of a pipeline's stages.
 struct RanStages {
     status: i32,
-    /// It is no compound command whose redirections failed.
+    /// False for a compound command whose redirections failed.
     begun: bool,
-    /// Of each, if there are several.
+    /// The statuses of the stages, if there are several.
     statuses: Option<Rc<Vec<i32>>>,
 }
 
@@ -51,11 +51,11 @@ impl Shell<'_> {
         if self.state.options.has_set(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(0);
         }
-        // bash looks at these when the pipeline begins: `! { set -e; ... }` does exit, and a
-        // function that sets an ERR trap and fails does not run it.
+        // bash reads these when the pipeline begins: `! { set -e; ... }` does exit, and a function
+        // that sets an ERR trap and fails does not run it.
         let trapped = self.state.traps.sees_trap(Trap::Err);
-        // Of a simple command or a subshell alone in its process the shell takes no notice that it
-        // fails.
+        // The shell ignores the failure of a simple command or a subshell that is alone in its
+        // process.
         let alone = self.state.here.alone;
         let ignoring = p.negated && self.state.options.has_set(SetOpt::ErrExit);
         let ran = match ignoring {
@@ -69,7 +69,7 @@ impl Shell<'_> {
             }
         }
         if p.negated {
-            // Of a compound command whose redirections failed bash does not negate that.
+            // bash does not negate the status of a compound command whose redirections failed.
             let status = if ran.begun { i32::from(ran.status == 0) } else { ran.status };
             self.state.status = status;
             return Ok(status);
@@ -90,7 +90,8 @@ impl Shell<'_> {
         Ok(ran.status)
     }
 
-    /// Runs the stages: the pipeline's status, and the statuses of several.
+    /// Runs the stages and returns the pipeline's status, and all statuses if there are several
+    /// stages.
     #[inline]
     fn stages_of(&mut self, p: &Pipeline) -> Result<RanStages, Unwind> {
         let [stage] = p.stages.as_slice() else {

@@ -16,7 +16,7 @@ use crate::state::here::CommandContext;
 use crate::state::ship;
 
 impl Shell<'_> {
-    /// Runs code that another shell sent along with its state; the status to exit with.
+    /// Runs code that another shell sent along with its state and returns the status to exit with.
     pub fn run_shipped(&mut self, data: &[u8]) -> i32 {
         let Ok(list) = ship::decode_state(self, data) else {
             self.print_error(&[b"corrupt shell state"]);

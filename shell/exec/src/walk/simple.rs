@@ -1,5 +1,5 @@
-//! Simple commands (POSIX XCU 2.9.1): expand the words, perform assignments and
-//! redirections, then hand over to a function, a builtin or a program.
+//! Simple commands (POSIX XCU 2.9.1): expand the words, perform assignments and redirections, then call a function, a builtin or
+//! a program.
 
 use std::rc::Rc;
 
@@ -20,12 +20,12 @@ use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 
-/// An assignment among the operands of a declaration builtin, but for those to elements, which it gets as text.
+/// An assignment among the operands of a declaration builtin. Assignments to elements are passed to it as text instead.
 pub struct DeclarationOperand<'c> {
     /// Its index in `argv`.
     pub index: usize,
     pub assignment: &'c Assignment,
-    /// Of a scalar the expanded value.
+    /// The expanded value of a scalar.
     pub value: Str,
 }
 
@@ -162,7 +162,7 @@ impl Shell<'_> {
             && self.state.options.has_set(SetOpt::BraceExpand)
             && value.raw.contains(&b'{')
         {
-            // The words that braces make of it are words like any other.
+            // The words that brace expansion makes of it are ordinary words.
             let mut parts = value.parts.clone();
             let at = a.raw.len() - value.raw.len();
             parts.insert(0, WordPart::Quoted(Rc::new(a.raw[..at].to_vec())));
@@ -173,7 +173,7 @@ impl Shell<'_> {
         let index = out.argv.len();
         let value = match &a.value {
             AssignValue::Scalar(word) => {
-                // An element is text to the builtin, which finds the end of the subscript and expands it once more.
+                // The builtin receives an element as text, finds the end of the subscript and expands it once more.
                 let mut text = match &a.subscript {
                     Some(subscript) => {
                         let key = sh_expand::subscript_text(self, subscript)?;
@@ -187,7 +187,7 @@ impl Shell<'_> {
                 out.argv.push(Rc::new(text));
                 value
             }
-            // Its words are expanded by the builtin, whose options say how.
+            // The builtin expands its words, because its options determine how.
             AssignValue::Array(_) => {
                 self.trace_assignment(a, None);
                 out.argv.push(Rc::new(a.name.to_vec()));
@@ -207,7 +207,7 @@ impl Shell<'_> {
         }
         self.state.last_arg = Str::default();
         if c.redirects.iter().any(|r| matches!(r.fd, RedirectFd::Var { .. })) {
-            // bash forks for these, so neither the variable nor the descriptor stays.
+            // bash forks for these, so neither the variable nor the descriptor persists.
             let status = self.in_subshell(|s| match s.apply_redirects(&c.redirects) {
                 Ok(_) => Ok(0),
                 Err(Some(u)) => Err(u),
@@ -332,7 +332,7 @@ impl Shell<'_> {
                 Vec::new()
             }
             Ok(saved) => saved,
-            // A program's redirections are its own process's business.
+            // A program's redirections affect only its own process.
             Err(Some(Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s)))
                 if matches!(found, ResolvedCommand::Program(_) | ResolvedCommand::Nothing(_)) =>
             {
@@ -385,7 +385,7 @@ impl Shell<'_> {
         r
     }
 
-    /// Redirections, whose expansions do not see the assignments before the command (`scoped`).
+    /// Performs redirections whose expansions do not see the assignments before the command (`scoped`).
     pub(crate) fn redirect_unscoped(
         &mut self,
         c: &Command,
@@ -411,7 +411,7 @@ impl Shell<'_> {
             ResolvedCommand::Builtin(b) => {
                 let call = BuiltinCall { argv: &words.argv, operands: &words.operands };
                 match self.run_builtin(b, &call) {
-                    // Of a builtin alone in its subshell bash takes no notice how it was left.
+                    // bash ignores how a builtin that is alone in its subshell was left.
                     Err(Unwind::Discard(_)) if alone => Ok(1),
                     r => r,
                 }
@@ -424,7 +424,7 @@ impl Shell<'_> {
 }
 
 impl Shell<'_> {
-    /// Assignments and trace of a command that is about to be spawned; its scope is the caller's.
+    /// Performs the assignments and the trace of a command that is about to be spawned; the scope belongs to the caller.
     pub(crate) fn begin_program(
         &mut self,
         words: &ExpandedWords<'_>,

@@ -20,7 +20,7 @@ use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps::Trap;
 
 impl Shell<'_> {
-    /// Runs all stages and waits for them; their statuses in order.
+    /// Runs all stages, waits for them and returns their statuses in order.
     pub(crate) fn run_stages(&mut self, stages: &[PipelineStage]) -> Result<Vec<i32>, Unwind> {
         self.check_depth()?;
         self.sync_output();
@@ -68,8 +68,8 @@ impl Shell<'_> {
         input: Option<DescriptorTarget>,
         pumps: &mut Pumps,
     ) -> StartResult {
-        // Output of earlier stages into a buffer is read only after a stage that runs here; should it
-        // fill the pipe, both would wait for each other. Then a process of its own is safe.
+        // Output of earlier stages into a buffer is read only after a stage that runs here; if it filled the pipe, both would
+        // wait for each other. A process of its own is safe then.
         if self.is_external(c) || !pumps.is_empty() {
             let begin = |s: &mut Self| {
                 s.begin_stage(c);
@@ -130,7 +130,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Starts a stage that is not the last; its output as the next one's input.
+    /// Starts a stage that is not the last; its output becomes the next one's input.
     pub(crate) fn early_stage(
         &mut self,
         stage: &PipelineStage,
@@ -145,7 +145,7 @@ impl Shell<'_> {
             &stage.command
         };
         if self.is_bounded(command) {
-            // It may be `jobs`.
+            // The command may be `jobs`.
             self.reap_children();
             let buffer = Buffer::default();
             let out = DescriptorTarget::Capture(buffer.clone());
@@ -203,7 +203,7 @@ impl Shell<'_> {
     pub(crate) fn count_once(&mut self, command: &Command) {
         if matches!(command.kind, CommandKind::Subshell(_)) {
             self.state.ids.count_once();
-            // Nor does the process take notice that it fails.
+            // Nor does the process count its failure.
             self.enter_context(CommandContext::Alone);
         }
     }
@@ -234,7 +234,7 @@ impl Shell<'_> {
     }
 }
 
-/// Stages at whose end bash runs no EXIT trap that they set.
+/// Returns whether bash does not run an EXIT trap that the stage sets.
 fn ends_silently(c: &Command) -> bool {
     !matches!(
         c.kind,

@@ -19,17 +19,17 @@ impl Shell<'_> {
             s.state.jobs = Jobs::default();
             s.run_list(list)
         });
-        // Elsewhere it would have been a child.
+        // In bash it would have been a child.
         self.child_ended();
         Ok(status)
     }
 
-    /// Runs `f` as a subshell environment (POSIX XCU 2.12); its exit status.
+    /// Runs `f` as a subshell environment (POSIX XCU 2.12) and returns its exit status.
     pub(crate) fn in_subshell(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> i32 {
         if self.check_depth().is_err() {
             return 1;
         }
-        // Within, children are another shell's, which cannot be reaped.
+        // Within it, children belong to another shell and cannot be reaped.
         if !self.state.jobs.list().is_empty() {
             self.reap_children();
         }
@@ -59,7 +59,7 @@ impl Shell<'_> {
             Ok(s) => s,
             Err(unwind) => match unwind.status() {
                 Some(s) => s,
-                // While loops are left bash runs nothing, and so no trap.
+                // While the shell leaves loops, bash runs nothing, and so no trap.
                 None => return self.state.status,
             },
         };

@@ -1,5 +1,5 @@
-//! Command substitution. Builtins and functions write into a buffer, no process is started
-//! for them; a program's output comes through a pipe that is read while it runs.
+//! Command substitution. Builtins and functions write into a buffer without a process; a program's
+//! output comes through a pipe that is read while the program runs.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ impl Shell<'_> {
         self.check_depth()?;
         let source = match &sub.source {
             Some(text) => Some(text.to_vec()),
-            // Those of `$(...)` were looked up when it was read in POSIX mode.
+            // Aliases in `$(...)` were looked up when it was read in POSIX mode.
             None if !sub.backquoted && self.state.options.has_set(SetOpt::Posix) => None,
             None => self.text_with_aliases(&sub.body),
         };

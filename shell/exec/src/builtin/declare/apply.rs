@@ -36,7 +36,7 @@ pub(super) fn apply_declaration(
     }
     let inherits = d.request.inherit || shell.state.options.has_shopt(ShOpt::LocalVarInherit);
     if let DeclareValue::List(elements) = t.value {
-        // Before a new variable hides the one that the words may ask for.
+        // Before a new variable hides the one that the words may refer to.
         let var = match d.place {
             DeclareScope::Global => shell.state.vars.global_var(&t.name),
             _ => shell.state.vars.get(&t.name).filter(|_| !is_new || inherits),
@@ -72,7 +72,7 @@ fn follow_nameref(
     if let Some(written) = written
         && (t.subscript.is_some() || t.value.is_list() || d.is_mark())
     {
-        // There is no element of an element, and none can be exported.
+        // An element has no elements, and an element cannot be exported.
         return Err(ExpandCause::NotAnIdentifier(written).into());
     }
     if target.name.first() == Some(&OUTERMOST) && d.place == DeclareScope::Local {
@@ -102,7 +102,7 @@ fn follow_global(shell: &Shell<'_>, t: &mut DeclareOperand<'_>) {
     }
 }
 
-/// Puts the variable where it is to live.
+/// Puts the variable into its scope.
 fn settle_scope(
     shell: &mut Shell<'_>,
     t: &DeclareOperand<'_>,
@@ -143,7 +143,7 @@ fn declare_visible(
         return Err(ExpandError::readonly_variable(&t.name));
     }
     if d.is_mark() && off.has_any(Attributes::EXPORT) && !t.value.is_some() && var.is_none() {
-        // `export -n` makes no variable.
+        // `export -n` creates no variable.
         return Ok(());
     }
     attributes_before(shell, &t, d.request)?;
@@ -157,7 +157,7 @@ fn declare_visible(
 fn make_local(shell: &mut Shell<'_>, name: &[u8], q: DeclareRequest) -> Result<(), ExpandError> {
     let Some(level) = shell.state.vars.function_level() else { return Ok(()) };
     let visible = shell.state.vars.get(name).cloned();
-    // `x=1 local x`: one that was local already is as the assignment made it, too.
+    // `x=1 local x`: a variable that was already local keeps the value of the assignment, too.
     let given = visible.as_ref().is_some_and(|v| shell.state.here.own_scope == Some(v.level));
     match &visible {
         Some(v) if given => {
@@ -265,7 +265,7 @@ fn attributes_before(
         *a |= Attributes::INDEXED;
     }
     if a.has_any(Attributes::ARRAY) && v.is_set() {
-        // Arrays are in no environment.
+        // Arrays are not part of any environment.
         let exported = v.attrs.has_any(Attributes::EXPORT);
         make_array(v, false);
         if exported {

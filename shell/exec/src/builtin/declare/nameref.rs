@@ -1,4 +1,4 @@
-//! `declare -n` (bash manual 3.4): variables that stand for others.
+//! `declare -n` (bash manual 3.4): variables that refer to others.
 
 use sh_expand::{Attributes, ExpandCause, ExpandError, Str};
 
@@ -8,7 +8,7 @@ use crate::Shell;
 use crate::state::assign::{is_reference, split_reference};
 use crate::state::vars::{ShellVar, VarSlot};
 
-/// Makes a nameref of the variable that there is now.
+/// Turns an existing variable into a nameref.
 pub(super) fn make_nameref(
     shell: &mut Shell<'_>,
     t: DeclareOperand<'_>,
@@ -45,7 +45,7 @@ pub(super) fn make_nameref(
     Ok(())
 }
 
-/// Refuses an operand that no nameref can be made of, before there is a variable at all.
+/// Refuses an operand that cannot become a nameref, before there is a variable at all.
 pub(super) fn check_operand(t: &DeclareOperand<'_>) -> Result<(), ExpandError> {
     match &t.value {
         value if t.subscript.is_some() || value.is_list() => {

@@ -1,4 +1,5 @@
-//! Operands of `declare` and its kin: `name`, `name=value`, `name[subscript]=value`, `name=(...)`.
+//! Operands of `declare` and its variants: `name`, `name=value`, `name[subscript]=value`,
+//! `name=(...)`.
 
 use std::rc::Rc;
 
@@ -8,11 +9,11 @@ use sh_syntax::ast::{ArrayElement, AssignValue};
 use crate::state::assign::split_reference;
 use crate::walk::DeclarationOperand;
 
-/// An operand taken apart.
+/// A parsed operand.
 pub(super) struct DeclareOperand<'c> {
     pub(super) name: Vec<u8>,
     pub(super) subscript: Option<Vec<u8>>,
-    /// `+=`
+    /// Whether the operator is `+=`.
     pub(super) append: bool,
     pub(super) value: DeclareValue<'c>,
 }
@@ -21,9 +22,9 @@ pub(super) struct DeclareOperand<'c> {
 pub(super) enum DeclareValue<'c> {
     None,
     Scalar(Str),
-    /// `(...)`: how its words are expanded depends on the array's kind.
+    /// `(...)`: the expansion of its words depends on the array's kind.
     List(&'c [ArrayElement]),
-    /// The same, expanded.
+    /// The elements of `(...)`, expanded.
     Elements(Vec<CompoundElement>),
 }
 
@@ -62,7 +63,7 @@ impl<'c> DeclareOperand<'c> {
                 value: DeclareValue::None,
             });
         };
-        // A subscript may itself hold `=`.
+        // A subscript may contain `=`.
         let (name, subscript, rest) = match memchr::memchr(b'[', &text[..eq]) {
             Some(open) => {
                 let inside = &text[open + 1..];

@@ -1,4 +1,5 @@
-//! Variables and functions as `declare -p`, `set`, `export -p` print them: text that reads back.
+//! Variables and functions as `declare -p`, `set`, `export -p` print them: text that the shell can
+//! read back.
 
 use box_text::escape::{declare_quote, needs_ansi_c, needs_quotes, set_quote};
 use sh_expand::{Attributes, ExpandEnv as _, VarValue};
@@ -161,7 +162,7 @@ impl Shell<'_> {
     pub(crate) fn print_functions(&mut self, bodies: bool, having: Attributes) {
         let some = having.has_any(Attributes::OF_FUNCTIONS);
         if !some && !having.is_empty() {
-            // No function has any of the others.
+            // No function has any of the other attributes.
             return;
         }
         for name in self.function_names() {
