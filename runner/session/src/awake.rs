@@ -119,7 +119,7 @@ impl<S: Sleeper> Awake<S> {
     }
 }
 
-/// The loop of the thread that puts idle sessions to sleep; ends when the room is dropped.
+/// Runs the thread that puts idle sessions to sleep, until the room is dropped.
 fn put_to_sleep<S: Sleeper>(room: &Weak<AwakeRoom<S>>, idle: Duration) {
     let step = (idle / 4).clamp(Duration::from_millis(10), Duration::from_secs(5));
     loop {

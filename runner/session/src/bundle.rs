@@ -136,7 +136,7 @@ pub enum BundleStep {
 /// for each step that takes time.
 ///
 /// # Errors
-/// If the bundle is damaged or a folder cannot be written. Code that cannot be kept is no error: it is reported, and compiled
+/// If the bundle is damaged or a folder cannot be written. Code that cannot be kept is not an error: it is reported, and compiled
 /// later.
 pub fn unpack_bundle(
     bundle: &Path,

@@ -87,7 +87,7 @@ pub(crate) struct EngineInner {
     /// The functions that guests of new sessions may call.
     tools: Mutex<Vec<HostTool>>,
     pub awake: Awake<crate::session::SessionInner>,
-    /// The store of sessions that belong to no other store, and the number of sessions it has had.
+    /// The in-memory store of sessions without a store of their own, and the number of sessions that it has had.
     memory: OnceLock<Store>,
     unnamed: AtomicU64,
 }
@@ -122,7 +122,7 @@ impl EngineInner {
         if let Some(found) = all.iter().find(|p| p.stack() == stack) {
             return found.clone();
         }
-        // More would only serve arbitrary policies, because each engine maps all machine code.
+        // The number is bounded, because each entry maps all machine code, and policies may ask for any stack size.
         const MOST: usize = 4;
         all.truncate(MOST - 1);
         let PoolOptions { artifacts, progress, .. } = &self.options.pool;

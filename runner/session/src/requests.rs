@@ -197,7 +197,7 @@ fn error_reply(e: &wasibox_bridge::RequestError) -> Reply {
     failure_reply(e.curl_code(), &e.to_string())
 }
 
-/// The loop of a request's thread.
+/// Runs the thread of a request, until the request is closed or idle for too long, or its call ends.
 fn serve_request(
     bridge: &Bridge,
     request: &HttpRequest,

@@ -50,7 +50,7 @@ pub struct WorkerLink {
     /// to read them.
     service: Option<Arc<dyn Service>>,
     answers: Option<mpsc::Sender<ControlMessage>>,
-    /// The number of unanswered requests, and the tickets of their callers.
+    /// The number of unanswered requests, and the callers that wait for the answers.
     asked: Arc<AtomicUsize>,
     askers: Arc<Mutex<HashMap<u64, Asker>>>,
 }

@@ -168,7 +168,7 @@ impl Drop for WorkerPool {
     }
 }
 
-/// The loop of the pool's thread.
+/// Runs the pool's thread, which keeps workers ready until the pool is dropped.
 fn keep_pool(shared: &PoolInner, options: &PoolOptions, program: &Path) {
     // It has loaded everything and never has a session: the others are its copies and share its memory.
     let mut first: Option<Worker> = None;
