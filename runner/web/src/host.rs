@@ -181,7 +181,7 @@ impl wasibox_kernel::HostWatch for PageProcessWatch {
         self.fatal.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// Returns 0, so that never all guests are stopped at once: the page needs no help.
+    /// Returns 0, so that the kernel never stops all guests at once: the page can end a guest without that.
     fn told_count(&self) -> u32 {
         0
     }

@@ -101,7 +101,7 @@ pub fn start_job(host: &Web, mut job: Job) -> std::io::Result<()> {
     std::thread::Builder::new().stack_size(STACK).spawn(move || work_jobs(job)).map(drop)
 }
 
-/// The loop of a worker.
+/// Runs a worker: its first job, and then further ones for as long as it is needed.
 fn work_jobs(first: Job) {
     let mut job = first;
     // Whether there is a live interpreter here.
