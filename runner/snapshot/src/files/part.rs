@@ -131,7 +131,7 @@ pub struct Loader<'a> {
     last: Option<(Digest, Vec<u8>)>,
     /// Whether missing or damaged objects are read as zeros.
     forgiving: bool,
-    /// Whether that has happened since this was last reset.
+    /// Whether that has happened since the caller last reset this.
     pub forgave: bool,
 }
 
