@@ -156,7 +156,7 @@ impl Folder for OverlayDir {
         let mount = &self.overlay.mount;
         let listed = match mount.list(&self.rel) {
             Ok(listed) => listed,
-            // The session sees an empty directory, and the error is reported to the host.
+            // The session sees an empty directory, and the error is kept for `listing_problems`.
             Err(e) => {
                 self.overlay.note_problem(&self.rel, e);
                 return Ok(Vec::new());
