@@ -196,7 +196,7 @@ mod tests {
         forms
     }
 
-    /// Every text that contains the secret in some form, with something before and after it.
+    /// Returns texts that contain the secret in every form, with something before and after it.
     fn texts() -> Vec<Vec<u8>> {
         let mut out = Vec::new();
         for before in ["", "a", "ab", "abc"] {
@@ -213,7 +213,7 @@ mod tests {
         out
     }
 
-    /// No five bytes of the secret's form remain.
+    /// Checks that the length is unchanged, and that there is a star for each byte of the secret.
     fn clean(text: &[u8], scrubbed: &[u8]) -> bool {
         let stars = scrubbed.iter().filter(|b| **b == b'*').count();
         text.len() == scrubbed.len() && stars >= SECRET.len()
