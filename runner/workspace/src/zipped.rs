@@ -91,7 +91,7 @@ impl ZipWorkspace {
     /// Does [`ZipWorkspace::save`] for an earlier state of the files.
     ///
     /// # Errors
-    /// As there.
+    /// As [`ZipWorkspace::save`].
     pub fn save_snapshot(
         &self,
         snapshot: &TreeVersion,
