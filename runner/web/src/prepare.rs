@@ -157,10 +157,10 @@ static BEGUN: Mutex<BTreeMap<u32, u32>> = Mutex::new(BTreeMap::new());
 /// Programs that were prepared in the background, or are about to be.
 static TAKEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 /// Number of starts after which a program's prepared memory is fetched from the image. If the image has none, the program is
-/// prepared when there was no call for a moment,
+/// prepared once there was no call for [`MOMENT`], or after [`VERY_OFTEN`] starts.
 const OFTEN: u32 = 2;
 const MOMENT: Duration = Duration::from_millis(300);
-/// or in any case after this number of starts.
+/// Number of starts after which a program is prepared even while calls run.
 const VERY_OFTEN: u32 = 24;
 
 static BY_ITSELF: AtomicBool = AtomicBool::new(false);
