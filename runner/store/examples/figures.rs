@@ -1,5 +1,5 @@
-//! Prints the store's figures: `cargo run --release -p wasibox-store --example figures [FOLDER]`. The
-//! folder, by default the temporary one, is where the store lies: what is durable depends on its disk.
+//! Prints the store's figures: `cargo run --release -p wasibox-store --example figures [FOLDER]`. FOLDER holds the store and is
+//! the temporary folder by default. It matters because the cost of a durable commit depends on its disk.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use wasibox_store::{SnapshotLimits, Store, StoreSession};
 use wasibox_vfs::Vfs;
 
-/// How long something takes, and how much of that this thread computes.
+/// The wall-clock time of an operation, and the time that this thread computed in it.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Took {
     wall: Duration,
@@ -34,7 +34,7 @@ fn time(act: impl FnOnce()) -> Took {
     Took { wall: wall.elapsed(), cpu: cpu() - before }
 }
 
-/// The median of the times that something takes.
+/// Returns the median of the times that `n` runs of `act` take.
 fn median(n: usize, mut act: impl FnMut(usize)) -> Took {
     let mut times: Vec<Took> = (0..n).map(|i| time(|| act(i))).collect();
     times.sort_by_key(|t| t.wall);
@@ -45,7 +45,7 @@ fn say(what: &str, value: impl std::fmt::Display) {
     println!("{what:60} {value}");
 }
 
-/// Bytes that this process has had written.
+/// Returns the number of bytes that this process has written to disk.
 fn written() -> u64 {
     let text = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
     let line = text.lines().find_map(|l| l.strip_prefix("write_bytes: "));
@@ -60,7 +60,7 @@ fn resident() -> u64 {
 
 fn noise(n: usize, seed: u64) -> Vec<u8> {
     let mut r = Random(seed);
-    // Half of it can be compressed away.
+    // Half of each byte can be compressed away.
     (0..n).map(|_| b'a' + r.below(16) as u8).collect()
 }
 

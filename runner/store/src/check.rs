@@ -1,4 +1,4 @@
-//! Looking whether a store is whole, and what it costs if not.
+//! Checks whether a store is whole, and reports which commits damage affects.
 
 use crate::db::Db;
 use crate::gc::NeededObjects;
@@ -10,44 +10,44 @@ use wasibox_snapshot::tree::read::TreeRecords;
 use wasibox_snapshot::tree::{RecordKey, RecordPart, RecordValue, Root};
 use wasibox_snapshot::{Commit, Digest, StoredObject, files};
 
-/// What was found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
     pub objects: u64,
     pub commits: u64,
-    /// What SQLite says of its file, if anything.
+    /// Messages of SQLite's own check of the file; empty if it is sound.
     pub file: Vec<String>,
     pub damage: Vec<Damage>,
 }
 
-/// Something that is lost.
+/// A part of the store that is lost.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Damage {
     pub session: String,
-    /// Numbers of the commits that have it.
+    /// Numbers of the commits that contain it.
     pub commits: Vec<u64>,
     pub what: LostPart,
 }
 
-/// What it is.
+/// The kind of a lost part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LostPart {
     /// A file, by path.
     File(Vec<u8>),
-    /// All files of those commits: a page of the tree is damaged.
+    /// All files of those commits, because a page of the tree is damaged.
     Files,
-    /// What the shell knew.
+    /// The state of the shell.
     Shell,
-    /// The memory of the interpreter of that name.
+    /// The memory of the interpreter with that name.
     Cell(String),
-    /// All of it: what is written of the commit itself.
+    /// The whole commit, because its own record is damaged.
     Commit,
     /// The command or the list of changed files.
     Call,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
+    /// Returns whether the store has no damage.
     pub fn is_whole(&self) -> bool {
         self.file.is_empty() && self.damage.is_empty()
     }
@@ -59,7 +59,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read at all.
     pub fn check(&self) -> Result<CheckReport, StoreError> {
-        // Alone, so that nothing goes meanwhile.
+        // A transaction, so that nothing is removed during the check.
         self.transaction(|db| {
             let mut report = CheckReport { file: check_integrity(db)?, ..CheckReport::default() };
             let good = whole_objects(db, &mut report)?;
@@ -101,7 +101,7 @@ impl Store {
     }
 }
 
-/// The number of a commit that cannot be read.
+/// Returns the number of a commit that cannot be read.
 fn commit_number(db: &Db, id: i64) -> Result<u64, StoreError> {
     let number = db.0.query_row("SELECT number FROM commits WHERE id = ?", [id], |r| r.get(0));
     Ok(crate::db::to_unsigned(number.optional()?.unwrap_or(0)))
@@ -114,7 +114,7 @@ fn check_integrity(db: &Db) -> Result<Vec<String>, StoreError> {
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
-/// The objects that are what their digests say.
+/// Returns the objects whose bytes match their digests, and records the others in the report.
 fn whole_objects(db: &Db, report: &mut CheckReport) -> Result<HashSet<Digest>, StoreError> {
     let mut good = HashSet::new();
     let mut all = db.0.prepare_cached("SELECT digest, len, compressed, bytes FROM objects")?;
@@ -134,7 +134,7 @@ fn whole_objects(db: &Db, report: &mut CheckReport) -> Result<HashSet<Digest>, S
     Ok(good)
 }
 
-/// What of a commit is lost.
+/// Returns the parts of a commit that are lost.
 fn lost_parts(
     db: &Db,
     row: &CommitRow,
@@ -165,7 +165,7 @@ fn lost_parts(
     Ok(lost)
 }
 
-/// Whether all pages of a tree can be read, and the objects that it needs.
+/// Returns whether all pages of a tree can be read, and the objects that the tree needs.
 fn needed_objects(db: &Db, root: Root) -> Result<(bool, HashSet<Digest>), StoreError> {
     let (mut needed, mut pages) = (NeededObjects::default(), true);
     needed.add_tree(db, root, &mut |_| {

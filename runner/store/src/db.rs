@@ -1,4 +1,4 @@
-//! The SQLite file: its tables, how it is opened, objects in it.
+//! The SQLite file: its tables, how it is opened, and its objects.
 
 use crate::StoreError;
 use rusqlite::config::DbConfig;
@@ -8,13 +8,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use wasibox_snapshot::{Digest, Objects, StoredObject};
 
-/// Says that a SQLite file is a store: "WBX1".
+/// Marks a SQLite file as a store: "WBX1".
 const APPLICATION: i64 = 0x5742_5831;
 
-/// The format that is written.
+/// The version of the format that is written.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// What makes each format of the one before it.
+/// The SQL that turns each format into the next one.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE objects(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE,
         len INTEGER NOT NULL, compressed INTEGER NOT NULL, bytes BLOB NOT NULL);
@@ -36,18 +36,18 @@ const MIGRATIONS: &[&str] = &["
 /// How long a process waits for another one that writes.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// Between two attempts to open a file that another one is making.
+/// The pause between two attempts to open a file that another process is creating.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Most bytes of a row: a commit with its lists of objects, an audit entry.
+/// The largest row in bytes: a commit with its lists of objects, or an audit entry.
 const MAX_ROW: i32 = 8 << 20;
 
-/// Milliseconds, bytes and so on as SQLite has them: signed.
+/// Converts a number such as milliseconds or bytes to SQLite's signed integers.
 pub fn to_signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// And back.
+/// Converts a number back from SQLite's signed integers.
 pub fn to_unsigned(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }
@@ -56,13 +56,13 @@ pub fn to_unsigned(n: i64) -> u64 {
 pub struct Db(pub Connection);
 
 impl Db {
-    /// Opens the file, or makes it.
+    /// Opens the file, or creates it.
     pub fn open(path: &Path) -> Result<Db, StoreError> {
         let start = Instant::now();
         loop {
             match Db::open_now(path) {
-                // Two that make a file at once cannot both go from reading to writing when they
-                // choose the journal: SQLite refuses one without asking its busy handler.
+                // Two processes that create a file at once cannot both go from reading to writing
+                // when they choose the journal: SQLite refuses one without asking its busy handler.
                 Err(e) if is_busy(&e) && start.elapsed() < WAIT => std::thread::sleep(PAUSE),
                 result => return result,
             }
@@ -75,14 +75,14 @@ impl Db {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = Connection::open_with_flags(path, flags);
         let conn = open.map_err(|e| not_a_store(e.into()))?;
-        // Most bytes that a hostile file makes SQLite take for a row.
+        // Limits the bytes that a hostile file can make SQLite take for a row.
         conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROW)?;
         conn.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         conn.busy_timeout(WAIT)?;
         Db(conn).begin_schema().map_err(not_a_store)
     }
 
-    /// One without a file.
+    /// Opens a database that has no file.
     pub fn in_memory() -> Result<Db, StoreError> {
         Db(Connection::open_in_memory()?).begin_schema()
     }
@@ -91,12 +91,12 @@ impl Db {
         let conn = &self.0;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        // Of use for a new file only, before anything is written.
+        // This only works in a new file, before anything is written.
         conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         conn.pragma_update(None, "cell_size_check", true)?;
         conn.pragma_update(None, "cache_size", -2048)?;
         conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-        // A commit is on the disk when the call returns. NORMAL would lose the last ones
+        // So that a commit is on the disk when the call returns. NORMAL would lose the last commits
         // when the machine fails.
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.set_prepared_statement_cache_capacity(64);
@@ -110,7 +110,7 @@ impl Db {
             return Ok(());
         }
         let tx = self.0.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have been first.
+        // Another process may have migrated the file first.
         let version = tx.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?;
         let application =
             tx.pragma_query_value(None, "application_id", |row| row.get::<_, i64>(0))?;
@@ -133,7 +133,8 @@ impl Db {
         Ok(if get("application_id")? == APPLICATION { get("user_version")? } else { 0 })
     }
 
-    /// Tables are ours to the letter: a file could have others of these names, with triggers.
+    /// Checks that the tables are exactly those of this program, because a file could have other
+    /// tables of these names, with triggers.
     fn check_schema(&self) -> Result<(), StoreError> {
         let fresh = Connection::open_in_memory()?;
         for step in MIGRATIONS {

@@ -1,8 +1,8 @@
-//! What can be wrong with a store.
+//! Errors of a store.
 
 use std::path::PathBuf;
 
-/// Why a store or a session of it could not be used.
+/// The reason why a store or one of its sessions could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{path}: {source}")]
@@ -17,7 +17,7 @@ pub enum StoreError {
     Exists(String),
     #[error("a session's name has 1 to 100 letters, digits, '.', '_' and '-'")]
     Name,
-    /// Another process, or another part of this one, has it.
+    /// Another process, or another part of this one, holds the session.
     #[error("session '{name}' is in use{}", holder.as_ref().map_or(String::new(), |h| format!(" by process {h}")))]
     Busy { name: String, holder: Option<u32> },
     #[error("session '{session}' has no commit {number}")]

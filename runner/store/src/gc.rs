@@ -1,4 +1,4 @@
-//! Letting go of what nothing needs.
+//! Removal of commits and objects that nothing needs.
 
 use crate::db::Db;
 use crate::{CommitRow, Store, StoreError, blob_of, history};
@@ -8,16 +8,16 @@ use wasibox_snapshot::tree::page::Page;
 use wasibox_snapshot::tree::{RecordValue, Root};
 use wasibox_snapshot::{Blob, Digest};
 
-/// What has gone.
+/// The result of a garbage collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GcReport {
     pub commits: usize,
     pub objects: usize,
-    /// As they were kept.
+    /// Stored (compressed) size.
     pub bytes: u64,
 }
 
-/// The objects that are needed.
+/// The objects that must be kept.
 #[derive(Default)]
 pub struct NeededObjects {
     pub all: HashSet<Digest>,
@@ -25,18 +25,18 @@ pub struct NeededObjects {
 }
 
 impl NeededObjects {
-    /// What a value needs.
+    /// Adds the objects of a value.
     pub fn add_blob(&mut self, blob: &Blob) {
         self.all.extend(blob.objects());
     }
 
-    /// What a commit needs.
+    /// Adds the objects of a commit.
     pub fn add_commit(&mut self, db: &Db, commit: &CommitRow) -> Result<(), StoreError> {
         commit.commit.blobs().for_each(|blob| self.add_blob(blob));
         self.add_tree(db, commit.commit.state.files.root, &mut |e| Err(e.into()))
     }
 
-    /// What a tree needs. Pages that cannot be read are told to `damaged`.
+    /// Adds the objects of a tree. Calls `damaged` for pages that cannot be read.
     pub fn add_tree(
         &mut self,
         db: &Db,
@@ -64,7 +64,7 @@ impl NeededObjects {
         Ok(())
     }
 
-    /// What the key-values of all sessions need.
+    /// Adds the objects of the key-value tables of all sessions.
     pub fn add_values(&mut self, db: &Db) -> Result<(), StoreError> {
         let mut all = db.0.prepare_cached("SELECT value FROM kv")?;
         let mut rows = all.query([])?;
@@ -76,11 +76,11 @@ impl NeededObjects {
 }
 
 impl Store {
-    /// Removes commits that no session and no tag leads to, then objects that no commit needs, and gives
-    /// their space back to the file system.
+    /// Removes commits that no session and no tag leads to, then objects that no commit needs, and returns their space to the
+    /// file system.
     ///
     /// # Errors
-    /// If the store is damaged: what is needed cannot be told then, and nothing goes.
+    /// Returns an error if the store is damaged. Nothing is removed then, because the needed objects cannot be determined.
     pub fn collect_garbage(&self) -> Result<GcReport, StoreError> {
         let gone = self.transaction(|db| {
             let mut gone = GcReport::default();
@@ -118,7 +118,7 @@ impl Store {
             Ok::<_, StoreError>(gone)
         })?;
         let db = self.lock_db();
-        // It gives a row for each page.
+        // The pragma returns a row for each page.
         let mut vacuum = db.0.prepare("PRAGMA incremental_vacuum")?;
         let mut rows = vacuum.query([])?;
         while rows.next()?.is_some() {}

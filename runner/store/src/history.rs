@@ -1,4 +1,4 @@
-//! Commits of sessions: which there are, which are needed, fewer of them.
+//! The commits of sessions: listing, reachability and compaction.
 
 use crate::db::{Db, to_signed};
 use crate::{CommitRow, SESSION, SessionRow, Store, StoreError, StoreSession};
@@ -8,7 +8,7 @@ use wasibox_snapshot::files::walk;
 use wasibox_snapshot::tree::Root;
 use wasibox_snapshot::{Commit, FileTree};
 
-/// The commit of that number that a session has made, or comes from.
+/// Returns the row id of the commit with that number that a session has made or comes from.
 pub fn find_commit(db: &Db, row: &SessionRow, number: u64) -> Result<i64, StoreError> {
     let sql = "SELECT id FROM commits WHERE session = ? AND number = ?";
     let mut own = db.0.prepare_cached(sql)?;
@@ -24,10 +24,10 @@ pub fn find_commit(db: &Db, row: &SessionRow, number: u64) -> Result<i64, StoreE
     found.ok_or_else(|| StoreError::NoCommit { session: row.name.clone(), number })
 }
 
-/// The places of all commits that sessions and tags lead to, of all sessions or of all but the undone
-/// ones of one of them.
+/// Returns the row ids of all commits that sessions and tags lead to. With `without`, the undone commits of that session are left
+/// out.
 pub fn reachable_commits(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, StoreError> {
-    // A session's own commits are there even if others were made instead of them.
+    // A session's own commits stay reachable even if others were made in their stead after an undo.
     let sql = "WITH RECURSIVE needed(id) AS (
             SELECT head FROM sessions UNION SELECT tip FROM sessions
             UNION SELECT base FROM sessions
@@ -40,7 +40,7 @@ pub fn reachable_commits(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, 
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// The places of a session's commits, the oldest first.
+/// Returns the row ids of a session's commits, the oldest first.
 pub fn all_commits(db: &Db, row: &SessionRow) -> Result<Vec<i64>, StoreError> {
     let sql = "WITH RECURSIVE line(id) AS (VALUES(?1), (?2) UNION
             SELECT id FROM commits WHERE session = ?3 UNION
@@ -51,7 +51,7 @@ pub fn all_commits(db: &Db, row: &SessionRow) -> Result<Vec<i64>, StoreError> {
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// The places of the commits that a session has made after one.
+/// Returns the row ids of the commits that a session has made after one.
 pub fn commits_after(db: &Db, session: i64, number: u64) -> Result<Vec<i64>, StoreError> {
     let sql = "SELECT id FROM commits WHERE session = ? AND number > ?";
     let mut all = db.0.prepare_cached(sql)?;
@@ -59,7 +59,7 @@ pub fn commits_after(db: &Db, session: i64, number: u64) -> Result<Vec<i64>, Sto
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// The tags of a session with the places of their commits.
+/// Returns the tags of a session with the row ids of their commits.
 pub fn session_tags(db: &Db, session: i64) -> Result<Vec<(String, i64)>, StoreError> {
     let sql = "SELECT name, target FROM tags WHERE session = ? ORDER BY name";
     let mut all = db.0.prepare_cached(sql)?;
@@ -68,10 +68,10 @@ pub fn session_tags(db: &Db, session: i64) -> Result<Vec<(String, i64)>, StoreEr
 }
 
 impl Store {
-    /// All commits of a session, the oldest first, those that were undone too.
+    /// Returns all commits of a session, the oldest first, including those that were undone.
     ///
     /// # Errors
-    /// If there is no such session.
+    /// Returns an error if there is no such session.
     pub fn history(&self, name: &str) -> Result<Vec<Commit>, StoreError> {
         let db = self.lock_db();
         let row = SessionRow::find_by_name(&db, name)?;
@@ -79,10 +79,10 @@ impl Store {
         all.into_iter().map(|id| Ok(CommitRow::get(&db, id)?.commit)).collect()
     }
 
-    /// A commit of a session.
+    /// Returns a commit of a session.
     ///
     /// # Errors
-    /// If there is no such one.
+    /// Returns an error if there is no such session or commit.
     pub fn commit(&self, name: &str, number: u64) -> Result<Commit, StoreError> {
         let db = self.lock_db();
         let row = SessionRow::find_by_name(&db, name)?;
@@ -90,10 +90,10 @@ impl Store {
         Ok(CommitRow::get(&db, id)?.commit)
     }
 
-    /// A session's tags and the numbers of their commits.
+    /// Returns a session's tags and the numbers of their commits.
     ///
     /// # Errors
-    /// If there is no such session.
+    /// Returns an error if there is no such session.
     pub fn tags(&self, name: &str) -> Result<Vec<(String, u64)>, StoreError> {
         let db = self.lock_db();
         let row = SessionRow::find_by_name(&db, name)?;
@@ -101,15 +101,15 @@ impl Store {
         tags.map(|(tag, id)| Ok((tag, CommitRow::get(&db, id)?.commit.number))).collect()
     }
 
-    /// Does something with the objects of the store: reads files of a commit.
+    /// Calls `act` with the objects of the store, for example to read files of a commit.
     pub fn with_objects<T>(&self, act: impl FnOnce(&dyn wasibox_snapshot::Objects) -> T) -> T {
         act(&*self.lock_db())
     }
 
-    /// Tells `visit` of the files of a commit by path, as [`walk::walk_tree`] does.
+    /// Calls `visit` for the files of a commit by path, as [`walk::walk_tree`] does.
     ///
     /// # Errors
-    /// If the store is damaged; what `visit` says first.
+    /// Returns an error if the store is damaged, and the first error of `visit`.
     pub fn walk(
         &self,
         files: &FileTree,
@@ -121,18 +121,18 @@ impl Store {
 }
 
 impl StoreSession {
-    /// Keeps the last `keep` commits up to the head, those that have tags and what other sessions need; what is
-    /// older becomes part of the one after it. There is nothing to redo then. Gives how many are gone.
+    /// Keeps the last `keep` commits up to the head, those that have tags and those that other sessions need. An older commit is
+    /// merged into the one after it. Nothing can be redone afterwards. Returns the number of removed commits.
     ///
     /// # Errors
-    /// If the store cannot be written.
+    /// Returns an error if the store cannot be written.
     pub fn compact(&self, keep: usize) -> Result<usize, StoreError> {
         let (gone, head) = self.store().transaction(|db| {
             let sql = format!("{SESSION} WHERE id = ?");
             let row = db.0.query_row(&sql, [self.id()], SessionRow::from_row)?;
             let before = all_commits(db, &row)?;
             let others = {
-                // What leads there from elsewhere, as if this session were not.
+                // Commits that are reachable from elsewhere, as if this session did not exist.
                 db.0.execute(
                     "UPDATE sessions SET head = 0, tip = 0, base = 0 WHERE id = ?",
                     [row.id],
@@ -175,7 +175,7 @@ impl StoreSession {
                     )?;
                 }
             }
-            // What it was forked at counts as long as it is there for another reason.
+            // The commit it was forked at counts as long as it exists for another reason.
             if kept.contains(&row.base) || others.contains(&row.base) {
                 let sql = "UPDATE sessions SET base = ? WHERE id = ?";
                 db.0.execute(sql, [row.base, row.id])?;

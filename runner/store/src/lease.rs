@@ -1,10 +1,9 @@
-//! Who has a session: one process, and one part of it.
+//! Exclusive use of a session by one process, and by one part of it.
 //!
-//! It is a lock of the operating system on a file beside the store, not a row with a process's
-//! number and the time at which it began: the system lets go of it when the process ends,
-//! however it ends, so that there is nothing to take over and no number that means another process by now
-//! or none, as in another container that has the same file. The number in the file is for
-//! messages.
+//! A lease is a lock of the operating system on a file beside the store, rather than a row with a process's number and start
+//! time. The system releases the lock however the process ends, so there is nothing to take over. A process number, by contrast,
+//! may mean another process by now, or none, for example in another container that shares the file. The number in the file is
+//! only for messages.
 
 use crate::StoreError;
 use std::collections::HashSet;
@@ -14,13 +13,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// How often a lock is tried whose file others take away meanwhile.
+/// How often a lock is tried whose file other processes remove meanwhile.
 const TRIES: usize = 100;
 
-/// The sessions of a store without a file that are in use.
+/// The sessions in use, of a store without a file.
 pub type InUse = Arc<Mutex<HashSet<i64>>>;
 
-/// A session that is held, until it is dropped.
+/// A lock on a session that lasts until it is dropped.
 #[derive(Debug)]
 pub enum Lease {
     File { file: File, path: PathBuf },
@@ -28,7 +27,7 @@ pub enum Lease {
 }
 
 impl Lease {
-    /// Takes a session of the store in that file.
+    /// Locks a session of the store in that file.
     pub fn take_in_file(store: &Path, id: i64, name: &str) -> Result<Lease, StoreError> {
         let mut path = store.as_os_str().to_owned();
         path.push(format!("-lock-{id}"));
@@ -50,7 +49,7 @@ impl Lease {
                 }
                 Err(TryLockError::Error(source)) => return Err(StoreError::Open { path, source }),
             }
-            // Whoever had it before takes the file away: then this one is not the session's any more.
+            // The previous holder may have removed the file; then this one is no longer the session's lock file.
             let same = |there: std::fs::Metadata| {
                 file.metadata()
                     .is_ok_and(|own| (own.dev(), own.ino()) == (there.dev(), there.ino()))
@@ -65,7 +64,7 @@ impl Lease {
         Err(StoreError::Busy { name: name.into(), holder: None })
     }
 
-    /// Takes a session of a store without a file.
+    /// Locks a session of a store without a file.
     pub fn take_in_memory(all: &InUse, id: i64, name: &str) -> Result<Lease, StoreError> {
         if all.lock().unwrap_or_else(|e| e.into_inner()).insert(id) {
             return Ok(Lease::Memory { id, all: all.clone() });
@@ -78,7 +77,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         match self {
             Lease::File { file, path } => {
-                // While it is locked, so that nobody else's is taken away.
+                // While it is still locked, so that no other process's file is removed.
                 let _ = std::fs::remove_file(path);
                 let _ = file.unlock();
             }

@@ -1,24 +1,23 @@
 //! The store of sessions: one SQLite file, `.wbx`, or the same in memory.
 //!
 //! # Stages
-//! [`Store`] opens the file ([`mod@db`]: tables, migration, objects) and knows its sessions. A [`StoreSession`]
-//! is one that this process holds ([`lease`]): it adds commits and moves among them. What
-//! looks at all sessions: [`Store::collect_garbage`], [`Store::check`], and the way into a
-//! snapshot and out of one ([`Store::export`], [`Store::import`]).
+//! [`Store`] opens the file ([`mod@db`]: tables, migration, objects) and lists its sessions. A [`StoreSession`] is a session that
+//! this process holds ([`lease`]): it adds commits and moves among them. These work on all sessions: [`Store::collect_garbage`],
+//! [`Store::check`], and conversion to and from a snapshot ([`Store::export`], [`Store::import`]).
 //!
 //! # Invariants
 //! - The types and the encoding are those of `wasibox-snapshot`; this crate keeps objects and knows
 //!   which commits need them.
-//! - A commit is one transaction, from its first object to the session's new head, and on the
-//!   disk when [`Session::commit`] returns. A process that is killed loses the call that ran.
-//! - Objects are never changed. They go when no commit of any session needs them, in a transaction of
-//!   its own, so no commit can count on one that is just going.
-//! - Nothing in the file is trusted: tables must be ours to the letter, and every object is
-//!   hashed when it is read.
+//! - A commit is one transaction, from its first object to the session's new head, and is on the disk when
+//!   [`StoreSession::commit`] returns. A process that is killed loses only the call that ran.
+//! - Objects are never changed. They are removed when no commit of any session needs them, in a transaction of their own, so that
+//!   no commit relies on an object that is being removed.
+//! - Nothing in the file is trusted: the tables must be exactly those of this program, and every object is hashed when it is
+//!   read.
 //!
 //! # Deliberately absent
-//! A second kind of store for sessions without a file: SQLite in memory costs 20 us a commit, and has the
-//! same undo, fork and export.
+//! A second kind of store for sessions without a file, because SQLite in memory costs 20 us a commit and has the same undo, fork
+//! and export.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -46,11 +45,11 @@ use wasibox_snapshot::{Blob, Commit, Digest};
 
 /// Longest name of a session or a tag.
 const MAX_NAME: usize = 100;
-/// Longest key and value of the key-value table.
+/// Longest key and value of the key-value table, in bytes.
 const MAX_KEY: usize = 4096;
 const MAX_VALUE: usize = 64 << 20;
 
-/// A store. Clones share it.
+/// A store of sessions. Clones share it.
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<StoreInner>,
@@ -62,19 +61,19 @@ struct StoreInner {
     in_use: InUse,
 }
 
-/// A session as the store knows it.
+/// The store's description of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Info {
     pub name: String,
-    /// The digest of the image that it was begun with.
+    /// The digest of the image that it started from.
     pub image: Option<Digest>,
-    /// When it was made, in nanoseconds since the epoch.
+    /// The time of its creation, in nanoseconds since the epoch.
     pub created: u64,
-    /// The number of the commit that it is at.
+    /// The number of its current commit.
     pub head: u64,
 }
 
-/// A session's row.
+/// The database row of a session.
 #[derive(Clone, Debug)]
 struct SessionRow {
     id: i64,
@@ -113,7 +112,7 @@ impl SessionRow {
     }
 }
 
-/// A commit with its place in the store.
+/// A commit with its row id in the store.
 struct CommitRow {
     id: i64,
     parent: Option<i64>,
@@ -129,14 +128,14 @@ impl CommitRow {
         });
         let row = row.optional()?.ok_or(StoreError::Damaged("a commit is missing"))?;
         let (parent, digest, body) = row;
-        // A commit comes after the one before it, so that going back ends.
+        // A parent has a smaller row id, so that a walk through the history ends.
         if digest != Digest::hash_bytes(&body).0 || parent.is_some_and(|parent| parent >= id) {
             return Err(StoreError::Damaged("a commit"));
         }
         Ok(CommitRow { id, parent, commit: Commit::decode(&body)? })
     }
 
-    /// Adds a commit; gives its place.
+    /// Adds a commit and returns its row id.
     fn add(db: &Db, session: i64, parent: Option<i64>, commit: &Commit) -> Result<i64, StoreError> {
         let sql =
             "INSERT INTO commits(session, number, parent, digest, body) VALUES(?, ?, ?, ?, ?)";
@@ -158,26 +157,26 @@ fn check_name(name: &str) -> Result<(), StoreError> {
     if ok { Ok(()) } else { Err(StoreError::Name) }
 }
 
-/// Nanoseconds since the epoch.
+/// Returns the current time in nanoseconds since the epoch.
 fn now_nanos() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
 }
 
 impl Store {
-    /// Opens the store in a file, or makes it.
+    /// Opens the store in a file, or creates it.
     ///
     /// # Errors
-    /// If it cannot be opened, or is no store that this program knows.
+    /// Returns an error if the file cannot be opened, or is not a store of a known format.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         let db = Db::open(path)?;
         Ok(Store::with_db(db, Some(path.canonicalize()?)))
     }
 
-    /// A store that is gone with its last clone.
+    /// Opens a store in memory, which exists until its last clone is dropped.
     ///
     /// # Errors
-    /// If SQLite cannot be had.
+    /// Returns an error if SQLite cannot be opened.
     pub fn in_memory() -> Result<Store, StoreError> {
         Ok(Store::with_db(Db::in_memory()?, None))
     }
@@ -192,7 +191,7 @@ impl Store {
         self.shared.db.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Does something that is wholly done or not at all, alone among all processes.
+    /// Runs `act` in a transaction: all of it takes effect or none, with no other process writing meanwhile.
     fn transaction<T, E: From<StoreError>>(
         &self,
         act: impl FnOnce(&Db) -> Result<T, E>,
@@ -203,7 +202,7 @@ impl Store {
             Ok::<_, StoreError>(())
         };
         begin(&db)?;
-        // Also if `act` panics.
+        // The guard also rolls back if `act` panics.
         let guard = RollBack(&db);
         let done = act(&db)?;
         let commit = |db: &Db| {
@@ -215,10 +214,10 @@ impl Store {
         Ok(done)
     }
 
-    /// The sessions, by name.
+    /// Returns the sessions, sorted by name.
     ///
     /// # Errors
-    /// If the store cannot be read.
+    /// Returns an error if the store cannot be read.
     pub fn sessions(&self) -> Result<Vec<Info>, StoreError> {
         let db = self.lock_db();
         let mut all = db.0.prepare_cached(&format!("{SESSION} ORDER BY name"))?;
@@ -231,19 +230,19 @@ impl Store {
         Ok(Info { name: row.name.clone(), image: row.image, created: row.created, head })
     }
 
-    /// What the store knows of a session.
+    /// Returns the store's description of a session.
     ///
     /// # Errors
-    /// If there is none of that name.
+    /// Returns an error if there is no session with that name.
     pub fn session_info(&self, name: &str) -> Result<Info, StoreError> {
         let db = self.lock_db();
         Store::info_of(&db, &SessionRow::find_by_name(&db, name)?)
     }
 
-    /// Makes a session, in which nothing was done, and holds it. Its first commit is that.
+    /// Creates an empty session with its first commit, and holds it.
     ///
     /// # Errors
-    /// If there is one of that name, or the name cannot be one.
+    /// Returns an error if a session with that name exists, or the name is not valid.
     pub fn create(&self, name: &str, image: Option<Digest>) -> Result<StoreSession, StoreError> {
         check_name(name)?;
         self.transaction(|db| {
@@ -256,7 +255,7 @@ impl Store {
         self.session(name)
     }
 
-    /// A row whose head is to be set.
+    /// Adds a row whose head is still to be set.
     fn add_session(
         db: &Db,
         name: &str,
@@ -279,10 +278,10 @@ impl Store {
         Ok(())
     }
 
-    /// Takes hold of a session.
+    /// Opens a session and holds it.
     ///
     /// # Errors
-    /// If there is none of that name, or it is in use.
+    /// Returns an error if there is no session with that name, or it is in use.
     pub fn session(&self, name: &str) -> Result<StoreSession, StoreError> {
         let row = SessionRow::find_by_name(&self.lock_db(), name)?;
         let lease = match &self.shared.path {
@@ -292,10 +291,10 @@ impl Store {
         StoreSession::new(self.clone(), row.id, name, lease)
     }
 
-    /// Forgets a session that nobody uses. What only it needs goes with [`Store::collect_garbage`].
+    /// Removes a session that is not in use. [`Store::collect_garbage`] then frees the objects that only this session needed.
     ///
     /// # Errors
-    /// If there is none of that name, or it is in use.
+    /// Returns an error if there is no session with that name, or it is in use.
     pub fn remove(&self, name: &str) -> Result<(), StoreError> {
         let held = self.session(name)?;
         let id = held.id();
@@ -308,11 +307,11 @@ impl Store {
         })
     }
 
-    /// Makes a session `new` of what another one is, or was at a commit. They share everything until one of
-    /// them changes it. The other one may be in use.
+    /// Creates the session `new` as a copy of another one, at its head or at an earlier commit. Both share all data until one of
+    /// them changes it. The source may be in use.
     ///
     /// # Errors
-    /// If there is no such session or commit, or there is one of the new name.
+    /// Returns an error if there is no such session or commit, or if a session with the new name exists.
     pub fn fork(&self, name: &str, at: Option<u64>, new: &str) -> Result<StoreSession, StoreError> {
         check_name(new)?;
         self.transaction(|db| {
@@ -332,10 +331,10 @@ impl Store {
         self.session(new)
     }
 
-    /// A value of a session's table.
+    /// Returns a value of a session's table.
     ///
     /// # Errors
-    /// If there is no such session, or the value is damaged.
+    /// Returns an error if there is no such session, or the value is damaged.
     pub fn value(&self, name: &str, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let db = self.lock_db();
         let row = SessionRow::find_by_name(&db, name)?;
@@ -345,10 +344,10 @@ impl Store {
         Ok(Some(blob_of(&blob)?.load_bytes(&*db, MAX_VALUE as u64)?))
     }
 
-    /// The keys of a session's table, in their order.
+    /// Returns the keys of a session's table, sorted.
     ///
     /// # Errors
-    /// If there is no such session.
+    /// Returns an error if there is no such session.
     pub fn keys(&self, name: &str) -> Result<Vec<Vec<u8>>, StoreError> {
         let db = self.lock_db();
         let row = SessionRow::find_by_name(&db, name)?;
@@ -357,10 +356,10 @@ impl Store {
         Ok(keys.collect::<Result<_, _>>()?)
     }
 
-    /// Tells `emit` of the session's log: when, in nanoseconds since the epoch, and what.
+    /// Calls `emit` with each entry of the session's log: its time, in nanoseconds since the epoch, and its text.
     ///
     /// # Errors
-    /// If there is no such session; what `emit` says first.
+    /// Returns an error if there is no such session, and the first error of `emit`.
     pub fn audit(
         &self,
         name: &str,
@@ -382,12 +381,12 @@ fn blob_of(bytes: &[u8]) -> Result<Blob, StoreError> {
     postcard::from_bytes(bytes).map_err(|_| StoreError::Damaged("a value"))
 }
 
-/// Ends a transaction that was not committed.
+/// Rolls back a transaction that was not committed.
 struct RollBack<'a>(&'a Db);
 
 impl Drop for RollBack<'_> {
     fn drop(&mut self) {
-        // An error that ended it already is not worth another one.
+        // Ignored because an error that already ended the transaction is reported elsewhere.
         let _ = self.0.0.execute_batch("ROLLBACK");
     }
 }

@@ -12,7 +12,7 @@ use wasibox_snapshot::{
     Blob, CallRecord, CellRecord, ChangedPath, Commit, CommitState, Digest, FileTree,
 };
 
-/// A session, held until it is dropped.
+/// A session that this process holds until the value is dropped.
 pub struct StoreSession {
     store: Store,
     id: i64,
@@ -28,7 +28,7 @@ impl StoreSession {
         name: &str,
         lease: Lease,
     ) -> Result<StoreSession, StoreError> {
-        // Read when it is held: another process may have had it until now, and removed it.
+        // Read only now that the session is held, because another process may have held it until now and removed it.
         let head = {
             let db = store.lock_db();
             let row = SessionRow::find_by_name(&db, name)?;
@@ -44,31 +44,30 @@ impl StoreSession {
         self.id
     }
 
-    /// Its name.
+    /// Returns the session's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The store that it is of.
+    /// Returns the store that the session belongs to.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// The commit that it is at.
+    /// Returns the current commit.
     pub fn head(&self) -> Commit {
         self.head.lock().unwrap_or_else(|e| e.into_inner()).clone()
     }
 
-    /// What it is now.
+    /// Returns the state of the current commit.
     pub fn state(&self) -> CommitState {
         self.head().state
     }
 
-    /// Whether the commit that it is at was made by another session: it is a fork in which nothing was
-    /// done yet.
+    /// Returns whether the current commit was made by another session, that is, whether this is a fork without changes so far.
     ///
     /// # Errors
-    /// If the store cannot be read.
+    /// Returns an error if the store cannot be read.
     pub fn is_fork(&self) -> Result<bool, StoreError> {
         let db = self.store.lock_db();
         let head = self.row(&db)?.head;
@@ -81,17 +80,17 @@ impl StoreSession {
         commit
     }
 
-    /// Its row.
+    /// Returns the session's row.
     fn row(&self, db: &Db) -> Result<SessionRow, StoreError> {
         let row = SessionRow::find_by_name(db, &self.name)?;
         if row.id == self.id { Ok(row) } else { Err(StoreError::NoSession(self.name.clone())) }
     }
 
-    /// Adds a commit of what `fill` tells, or nothing if it fails. It is on the disk when
-    /// this returns. Other sessions of the store wait meanwhile.
+    /// Adds a commit that `fill` describes, or nothing if `fill` fails. The commit is on the disk when this returns. Other
+    /// sessions of the store wait meanwhile.
     ///
     /// # Errors
-    /// What `fill` says; if it cannot be written.
+    /// Returns the error of `fill`, and an error if the commit cannot be written.
     pub fn commit<E: From<StoreError>>(
         &self,
         fill: impl FnOnce(&mut CommitWriter<'_>) -> Result<(), E>,
@@ -111,7 +110,7 @@ impl StoreSession {
         Ok(self.set_head(commit))
     }
 
-    /// Adds a commit after the head; it is the head then, and there is nothing to redo.
+    /// Adds a commit after the head and makes it the head. Nothing can be redone afterwards.
     fn add_commit(
         &self,
         db: &Db,
@@ -127,10 +126,10 @@ impl StoreSession {
         Ok(commit)
     }
 
-    /// Goes back to the commit before this one.
+    /// Returns to the commit before this one.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is no earlier commit.
     pub fn undo(&self) -> Result<Commit, StoreError> {
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
@@ -142,10 +141,10 @@ impl StoreSession {
         Ok(self.set_head(commit))
     }
 
-    /// Goes forward again, after undo.
+    /// Moves forward to the commit that the last undo left.
     ///
     /// # Errors
-    /// If there is nothing that was undone.
+    /// Returns an error if nothing was undone.
     pub fn redo(&self) -> Result<Commit, StoreError> {
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
@@ -166,10 +165,10 @@ impl StoreSession {
         Ok(self.set_head(commit))
     }
 
-    /// Makes everything as it was at a commit: by a new one, which can be undone.
+    /// Restores the state of a commit by a new commit, which can be undone.
     ///
     /// # Errors
-    /// If there is no such commit.
+    /// Returns an error if there is no such commit.
     pub fn restore(&self, number: u64) -> Result<Commit, StoreError> {
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
@@ -187,11 +186,11 @@ impl StoreSession {
         Ok(self.set_head(commit))
     }
 
-    /// Gives up what was done after a commit that this one comes after: a transaction that
-    /// failed. There is nothing to redo.
+    /// Discards the commits after `number`, an ancestor of the current one, for example those of a failed transaction. Nothing
+    /// can be redone afterwards.
     ///
     /// # Errors
-    /// If there is no such commit before this one.
+    /// Returns an error if no earlier commit has this number.
     pub fn roll_back(&self, number: u64) -> Result<Commit, StoreError> {
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
@@ -201,7 +200,7 @@ impl StoreSession {
                 at = CommitRow::get(db, at.parent.ok_or_else(missing)?)?;
             }
             Store::set_head(db, self.id, at.id, at.id)?;
-            // What a fork or tag needs is not given up.
+            // Commits that a fork or a tag needs are kept.
             let kept = crate::history::reachable_commits(db, Some(self.id))?;
             for id in crate::history::commits_after(db, self.id, number)? {
                 if !kept.contains(&id) {
@@ -213,11 +212,11 @@ impl StoreSession {
         Ok(self.set_head(commit))
     }
 
-    /// Tells `emit` how to make files of other ones: of those of a new session, if `old` is the default.
-    /// `emit` must not use the store.
+    /// Calls `emit` with the steps that turn the files of `old` into those of `new`. If `old` is the default, the steps start
+    /// from the files of a new session. `emit` must not use the store.
     ///
     /// # Errors
-    /// If the store is damaged; what `emit` says first.
+    /// Returns an error if the store is damaged, and the first error of `emit`.
     pub fn changes<E: From<StoreError>>(
         &self,
         old: &FileTree,
@@ -232,11 +231,11 @@ impl StoreSession {
         })
     }
 
-    /// Tells `emit` how to make the files of a commit in a new session, of a store that is damaged: bytes
-    /// that cannot be had are zeros. Gives the paths of files with such. `emit` must not use the store.
+    /// Calls `emit` with the steps that make the files of a commit in a new session, from a damaged store. Lost bytes become
+    /// zeros. Returns the paths of the files that lost bytes. `emit` must not use the store.
     ///
     /// # Errors
-    /// If more is damaged than bytes of files; what `emit` says first.
+    /// Returns an error if anything other than file contents is damaged, and the first error of `emit`.
     pub fn salvage(
         &self,
         files: &FileTree,
@@ -256,18 +255,18 @@ impl StoreSession {
         Ok(paths)
     }
 
-    /// The bytes of a value of a commit, of which there may be `limit`.
+    /// Returns the bytes of a value of a commit, at most `limit`.
     ///
     /// # Errors
-    /// If they are damaged or more.
+    /// Returns an error if they are damaged or more than `limit`.
     pub fn load(&self, blob: &Blob, limit: u64) -> Result<Vec<u8>, StoreError> {
         Ok(blob.load_bytes(&*self.store.lock_db(), limit)?)
     }
 
-    /// Names a commit; the name leads elsewhere then, if it was there.
+    /// Tags a commit. An existing tag of that name moves to it.
     ///
     /// # Errors
-    /// If there is no such commit, or the name cannot be one.
+    /// Returns an error if there is no such commit, or the name is not valid.
     pub fn tag(&self, tag: &str, number: u64) -> Result<(), StoreError> {
         crate::check_name(tag)?;
         self.store.transaction(|db| {
@@ -278,10 +277,10 @@ impl StoreSession {
         })
     }
 
-    /// Forgets a name.
+    /// Removes a tag.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is no such tag.
     pub fn untag(&self, tag: &str) -> Result<(), StoreError> {
         self.store.transaction(|db| {
             let gone = db.0.execute(
@@ -295,7 +294,7 @@ impl StoreSession {
     /// Sets a value of the session's table.
     ///
     /// # Errors
-    /// If key or value are too long.
+    /// Returns an error if the key or the value is too long.
     pub fn set_value(&self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         if key.len() > MAX_KEY || value.len() > MAX_VALUE {
             return Err(StoreError::TooLong);
@@ -303,11 +302,11 @@ impl StoreSession {
         self.store.transaction(|db| self.put_value(db, key, value))
     }
 
-    /// The same if the table then has so many keys at most, and so many bytes in keys and values; says whether
-    /// it has.
+    /// Sets a value if the table then has at most so many keys, and so many bytes in keys and values together. Returns whether
+    /// the value was set.
     ///
     /// # Errors
-    /// As [`Session::set_value`].
+    /// As [`StoreSession::set_value`].
     pub fn set_value_within(
         &self,
         key: &[u8],
@@ -345,26 +344,26 @@ impl StoreSession {
         Ok(())
     }
 
-    /// A value of the session's table.
+    /// Returns a value of the session's table.
     ///
     /// # Errors
-    /// If it is damaged.
+    /// Returns an error if it is damaged.
     pub fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         self.store.value(&self.name, key)
     }
 
-    /// The keys of the session's table, in their order.
+    /// Returns the keys of the session's table, sorted.
     ///
     /// # Errors
-    /// If the store cannot be read.
+    /// Returns an error if the store cannot be read.
     pub fn keys(&self) -> Result<Vec<Vec<u8>>, StoreError> {
         self.store.keys(&self.name)
     }
 
-    /// Takes a value out; says whether it was there.
+    /// Removes a value and returns whether it existed.
     ///
     /// # Errors
-    /// If the store cannot be written.
+    /// Returns an error if the store cannot be written.
     pub fn remove_value(&self, key: &[u8]) -> Result<bool, StoreError> {
         self.store.transaction(|db| {
             let mut remove = db.0.prepare_cached("DELETE FROM kv WHERE session = ? AND key = ?")?;
@@ -372,18 +371,18 @@ impl StoreSession {
         })
     }
 
-    /// Adds to the session's log. What an entry means is the caller's business; JSON, by custom.
+    /// Adds an entry to the session's log. The caller decides its format, by custom JSON.
     ///
     /// # Errors
-    /// If it is longer than 1 MiB.
+    /// Returns an error if the entry is longer than 1 MiB.
     pub fn add_log_entry(&self, entry: &str) -> Result<(), StoreError> {
         self.store.transaction(|db| log(db, self.id, entry))
     }
 
-    /// The same with several at once.
+    /// Adds several entries to the log at once.
     ///
     /// # Errors
-    /// As [`Session::log`]; then none is added.
+    /// As [`StoreSession::add_log_entry`]; on an error no entry is added.
     pub fn log_all(&self, entries: &[String]) -> Result<(), StoreError> {
         self.store.transaction(|db| entries.iter().try_for_each(|entry| log(db, self.id, entry)))
     }
@@ -398,7 +397,7 @@ fn log(db: &Db, session: i64, entry: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whose error it is.
+/// The source of an error: the caller or the store.
 enum ErrorSource<E> {
     Emit(E),
     Store(wasibox_snapshot::SnapshotError),
@@ -410,56 +409,56 @@ impl<E> From<wasibox_snapshot::SnapshotError> for ErrorSource<E> {
     }
 }
 
-/// A commit that is being made. Shell and cells are as before unless they are set.
+/// A commit in preparation. The shell and the cells stay as they were unless they are set.
 pub struct CommitWriter<'a> {
     db: &'a Db,
     files: TreeWriter<'a>,
     shell: Blob,
     cells: Vec<CellRecord>,
-    /// What is told of the call; its time is now, if nothing else is said.
+    /// The record of the call. Its time is the current time by default.
     pub call: CallRecord,
 }
 
 impl CommitWriter<'_> {
-    /// Adds a part of what the call has changed in the files.
+    /// Adds a part of the call's changes to the files.
     ///
     /// # Errors
-    /// If it is not of a session or cannot be written.
+    /// Returns an error if the part does not belong to a session or cannot be written.
     pub fn add_delta(&mut self, delta: Delta) -> Result<(), StoreError> {
         Ok(self.files.add_delta(delta)?)
     }
 
-    /// Says what the command was.
+    /// Sets the command of the call.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn set_command(&mut self, command: &[u8]) -> Result<(), StoreError> {
         self.call.command = Blob::save_bytes(self.db, command)?;
         Ok(())
     }
 
-    /// Says which files were changed; `cut` if there are more.
+    /// Sets the list of changed files. `cut` marks an incomplete list.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn set_changed(&mut self, changed: &[ChangedPath], cut: bool) -> Result<(), StoreError> {
         Ok(self.call.set_changed(self.db, changed, cut)?)
     }
 
-    /// Sets what the shell knows.
+    /// Sets the state of the shell.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn set_shell(&mut self, state: &[u8]) -> Result<(), StoreError> {
         self.shell = Blob::save_bytes(self.db, state)?;
         Ok(())
     }
 
-    /// Sets a parked cell: how many layers of its memory stay as they were when it was parked before, the layer
-    /// upon them, if any, and all else. Of another module none stays.
+    /// Sets a parked cell: the number of layers of its memory that are unchanged since it was last parked, an optional layer on
+    /// top of them, and everything outside of memory. With a different module no layer is kept.
     ///
     /// # Errors
-    /// If there are not so many, or it cannot be written.
+    /// Returns an error if there are fewer layers, or the cell cannot be written.
     pub fn set_cell(
         &mut self,
         name: &str,
@@ -483,15 +482,15 @@ impl CommitWriter<'_> {
         Ok(())
     }
 
-    /// Forgets a cell.
+    /// Removes a cell.
     pub fn forget_cell(&mut self, name: &str) {
         self.cells.retain(|cell| cell.name != name);
     }
 
-    /// Adds to the session's log with the commit.
+    /// Adds an entry to the session's log as part of the commit.
     ///
     /// # Errors
-    /// As [`Session::log`].
+    /// As [`StoreSession::add_log_entry`].
     pub fn add_to_log(&mut self, session: &StoreSession, entry: &str) -> Result<(), StoreError> {
         log(self.db, session.id, entry)
     }

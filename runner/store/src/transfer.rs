@@ -1,4 +1,4 @@
-//! Into a snapshot and out of one.
+//! Export of sessions to snapshots, and import from them.
 
 use crate::{CommitRow, SessionRow, Store, StoreError, blob_of, history};
 use std::collections::HashMap;
@@ -7,14 +7,13 @@ use wasibox_snapshot::Commit;
 use wasibox_snapshot::wbs::{self, SnapshotContents, SnapshotLimits};
 
 impl Store {
-    /// Writes a session as a snapshot: what it is now, or all of its history with its tags. The session
-    /// may be in use.
+    /// Writes a session as a snapshot: its current state, or all of its history with its tags. The session may be in use.
     ///
     /// # Errors
-    /// If there is no such session, the store is damaged, or `to` cannot be written.
+    /// Returns an error if there is no such session, the store is damaged, or `to` cannot be written.
     pub fn export(&self, name: &str, all: bool, to: impl Write) -> Result<(), StoreError> {
         let db = self.lock_db();
-        // What is there now stays until this ends.
+        // So that everything stays readable until the export ends.
         let _reading = db.0.unchecked_transaction()?;
         let row = SessionRow::find_by_name(&db, name)?;
         let places = if all { history::all_commits(&db, &row)? } else { vec![row.head] };
@@ -43,10 +42,11 @@ impl Store {
         Ok(wbs::write(&*db, &contents, to)?)
     }
 
-    /// Makes a session of a snapshot. Nothing is there if it fails.
+    /// Creates a session from a snapshot. On an error nothing is created.
     ///
     /// # Errors
-    /// If there is a session of that name, the snapshot is damaged, not one, or larger than the limits.
+    /// Returns an error if a session with that name exists, or if the input is damaged, not a snapshot, or larger than the
+    /// limits.
     pub fn import(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Files as archives, read by the programs of others.
+//! Exports of files as archives, read back by independent programs.
 
 mod common;
 
@@ -30,11 +30,11 @@ fn made() -> (Store, StoreSession, Vfs) {
     v.mkfifo(&ROOT_LOC, b"/tmp/fifo", 0o600).unwrap();
     write(&v, "/tmp/gone", b"x").unwrap();
     v.remove(&ROOT_LOC, b"/tmp/gone", false).unwrap();
-    // Holes, several parts, a part that is longer than what was written in it.
+    // Holes, several parts, and a part that is longer than the data written to it.
     let f = open(&v, "/tmp/holes", WRITE).unwrap();
     f.write(200_000, false, &[9; 100_000]).unwrap();
     f.set_len(2_500_000).unwrap();
-    // A file of the image with bytes at its end.
+    // A file of the image with bytes appended.
     let append = wasibox_vfs::OpenFlags { append: true, truncate: false, ..WRITE };
     open(&v, "/usr/g", append).unwrap().write(0, true, b"more").unwrap();
     commit(&s, &v, &mut known);
@@ -69,7 +69,8 @@ fn tar_reads_it() {
     let to = std::fs::File::create(&zst).unwrap();
     let left = store.with_objects(|o| tar_zst(o, &files(&s), &Seventy, 1 << 30, to)).unwrap();
     assert!(left.is_empty());
-    // By another library than it was written with, since `zstd` is not everywhere.
+    // With a different library from the one that wrote it, because the `zstd` program is not
+    // installed everywhere.
     let mut from =
         ruzstd::decoding::StreamingDecoder::new(std::fs::File::open(&zst).unwrap()).unwrap();
     std::io::copy(&mut from, &mut std::fs::File::create(&tar).unwrap()).unwrap();
@@ -82,7 +83,7 @@ fn tar_reads_it() {
     let left =
         store.with_objects(|o| tar_zst(o, &files(&s), &NoImage, 1 << 30, std::io::sink())).unwrap();
     assert_eq!(left, [b"/usr/g"]);
-    // A file may be nothing but holes.
+    // A file may consist of holes only.
     for as_zip in [false, true] {
         let result = store.with_objects(|o| match as_zip {
             true => write_zip(o, &files(&s), &NoImage, 1 << 20, std::io::sink()),
@@ -99,7 +100,7 @@ fn unzip_reads_it() {
     let to = std::fs::File::create(dir.path().join("f.zip")).unwrap();
     let left = store.with_objects(|o| write_zip(o, &files(&s), &Seventy, 1 << 30, to)).unwrap();
     assert_eq!(left, [b"/tmp/fifo"]);
-    // Python's `zipfile` checks sums and sizes, but makes no links.
+    // Python's `zipfile` checks sums and sizes, but does not make links.
     let program = "import os, stat, sys, zipfile, time
 z = zipfile.ZipFile('f.zip')
 assert z.testzip() is None

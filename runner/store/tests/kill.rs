@@ -10,10 +10,10 @@ use wasibox_store::Store;
 
 const PATH: &str = "WASIBOX_KILL_STORE";
 
-/// How many times; WASIBOX_KILLS says otherwise, 100 are the long form.
+/// The number of kills, unless WASIBOX_KILLS is set; the long form is 100.
 const KILLS: u64 = 20;
 
-/// The child: commits for ever, and tells of each commit when it has returned.
+/// The child process: commits for ever, and prints each commit's number when it has returned.
 #[test]
 #[ignore = "the other half of the test below"]
 fn child() {
@@ -28,7 +28,7 @@ fn child() {
         (0..10).for_each(|_| _ = random.act(&v));
         write(&v, "/tmp/number", format!("{}", s.head().number + 1).as_bytes()).unwrap();
         let number = commit(&s, &v, &mut known).number;
-        // To the pipe at once: the parent may kill this process now.
+        // Written to the pipe at once, because the parent may kill this process now.
         std::io::stdout().write_all(format!("\nat {number}\n").as_bytes()).unwrap();
         std::io::stdout().flush().unwrap();
         if number.is_multiple_of(50) {
@@ -64,7 +64,7 @@ fn a_killed_process_loses_the_call_that_ran() {
             }
         }
         let store = Store::open(&path).unwrap();
-        // Nobody has to take it over: the dead process's lock went with it.
+        // There is nothing to take over, because the dead process's lock went with it.
         let s = store.session("a").unwrap();
         let head = s.head().number;
         assert!(head == last || head == last + 1, "{last} was told, {head} is there");

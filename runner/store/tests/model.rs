@@ -1,7 +1,7 @@
-//! Random sequences of operations on files, commits, undo, redo, restore, fork, export and import, against
-//! a list of what was there.
+//! Random sequences of operations on files, commits, undo, redo, restore, fork, export and import, compared with a simple model
+//! of the expected state.
 //!
-//! WASIBOX_SEQUENCES says how many (10,000 are the long form), WASIBOX_SEED which is the first.
+//! WASIBOX_SEQUENCES sets their number (10,000 are the long form), WASIBOX_SEED the first seed.
 
 mod common;
 
@@ -13,7 +13,7 @@ use wasibox_vfs::delta::TreeVersion;
 
 type Dump = Vec<String>;
 
-/// What a session is to be.
+/// The expected state of a session.
 #[derive(Clone)]
 struct Model {
     /// By number: the commit before it, and the files.
@@ -57,7 +57,7 @@ impl Live {
         (m.head, m.tip, m.next) = (m.next, m.next, m.next + 1);
     }
 
-    /// Moves to another commit by `step`; the model is to be there already.
+    /// Moves to another commit by `step`; the model must be there already.
     fn go(
         &mut self,
         step: impl FnOnce(&StoreSession) -> Result<wasibox_store::snapshot::Commit, StoreError>,
@@ -122,7 +122,7 @@ impl Live {
             13 => drop(self.session.store().collect_garbage().unwrap()),
             14 if self.forked => {}
             14 => self.compact(random.below(5) as usize),
-            // A transaction that fails. What tags and forks need would stay.
+            // A failed transaction. Commits that tags and forks need would stay.
             _ if self.forked || self.model.tags.values().any(|n| *n > self.model.head) => {}
             _ => {
                 self.commit();
@@ -192,7 +192,7 @@ fn sequence(seed: u64, file: Option<&std::path::Path>) {
         let at = random.below(live.len() as u64) as usize;
         let (name, store) = (format!("s{}", n + 1), live[at].session.store().clone());
         match random.below(12) {
-            // A fork has the line up to its commit; its source must not be compacted under the model.
+            // A fork shares the history up to its commit, so the model's source must not be compacted.
             0 if live.len() < 4 => {
                 let source = &live[at];
                 let number = source.some_commit(&mut random);

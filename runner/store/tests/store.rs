@@ -1,4 +1,4 @@
-//! What a store promises, one thing after the other, and what it refuses.
+//! The promises of a store, one after the other, and the requests that it refuses.
 
 mod common;
 
@@ -8,7 +8,7 @@ use wasibox_store::snapshot::{Digest, FileTree};
 use wasibox_store::{Damage, LostPart, SnapshotLimits, Store, StoreError, StoreSession};
 use wasibox_vfs::Vfs;
 
-/// Writes files and commits that.
+/// Writes files and commits them.
 fn texts(s: &StoreSession, v: &Vfs, files: &[(&str, &[u8])]) {
     let mut known = v.tree_version();
     files.iter().for_each(|(path, bytes)| write(v, path, bytes).unwrap());
@@ -32,7 +32,7 @@ fn a_session_is_held_by_one() {
             _ => panic!("held twice"),
         }
         assert!(matches!(other.remove("a"), Err(StoreError::Busy { .. })));
-        // Others are free, and a fork needs no hold of its source.
+        // Other sessions are free, and a fork does not need to hold its source.
         let fork = other.fork("a", None, "b").unwrap();
         drop((held, fork));
         let again = other.session("a").unwrap();
@@ -42,7 +42,7 @@ fn a_session_is_held_by_one() {
         assert!(matches!(other.session("a"), Err(StoreError::NoSession(_))));
         assert_eq!(other.sessions().unwrap().len(), 1);
     }
-    // No lock files stay.
+    // No lock files are left.
     let left: Vec<_> =
         std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(left.iter().all(|n| !n.to_string_lossy().contains("lock")), "{left:?}");
@@ -54,11 +54,11 @@ fn several_write_at_once_while_garbage_goes() {
     let path = dir.path().join("w.wbx");
     let path = &path;
     let work = |name: &str| {
-        // As another process would: by a connection of its own.
+        // As another process would: over a connection of its own.
         let store = Store::open(path).unwrap();
         let (s, v) = (store.create(name, None).unwrap(), session());
         for n in 0..30 {
-            // Both write the same, which is kept once.
+            // Both write the same bytes, which are stored once.
             texts(&s, &v, &[("/tmp/a", &vec![n; 50_000]), ("/tmp/n", &[n])]);
         }
         assert_eq!(dump(&restored(&s)), dump(&v));
@@ -147,7 +147,7 @@ fn shell_cells_values_and_the_log_are_kept() {
         s.set_value(b"gone", b"x").unwrap();
         assert!(s.remove_value(b"gone").unwrap() && !s.remove_value(b"gone").unwrap());
         assert!(matches!(s.set_value(&[0; 5000], b""), Err(StoreError::TooLong)));
-        // Within bounds, which a key that is there already does not count against twice.
+        // Within the limits, which do not count an existing key twice.
         let within = |key: &[u8], value: &[u8]| s.set_value_within(key, value, 2, 10_010).unwrap();
         assert!(!within(b"k", b"12345678") && within(b"k", b"123456"));
         assert!(within(b"k", b"654321") && !within(b"l", b""));
@@ -231,7 +231,7 @@ fn compaction_keeps_the_last_and_the_tagged() {
     let numbers = |name| {
         store.history(name).unwrap().iter().map(|c| (c.number, c.parent)).collect::<Vec<_>>()
     };
-    // What the fork comes from stays.
+    // The commits that the fork comes from stay.
     let line = (2..=8).map(|n| (n, Some(n - 1)));
     let want: Vec<_> = [(1, None)]
         .into_iter()
@@ -252,7 +252,7 @@ fn compaction_keeps_the_last_and_the_tagged() {
     assert!(matches!(store.commit("a", 7), Err(StoreError::NoCommit { number: 7, .. })));
 }
 
-/// Spoils an object that has these bytes.
+/// Corrupts an object that has these bytes.
 fn spoil(path: &Path, bytes: &[u8]) {
     let db = rusqlite::Connection::open(path).unwrap();
     let digest = Digest::hash_bytes(bytes);
@@ -283,7 +283,7 @@ fn damage_is_named_and_costs_no_more() {
     };
     assert_eq!(report.damage, [lost("/tmp/bad"), lost("/usr/a/new/bad")]);
     assert!(report.file.is_empty());
-    // All else can be had.
+    // Everything except the damaged file can be read.
     let there = session();
     assert!(
         s.changes(&FileTree::default(), &s.state().files, &mut |_| Ok::<_, StoreError>(()))
@@ -311,7 +311,7 @@ fn damage_is_named_and_costs_no_more() {
     assert!(matches!(store.history("a"), Err(StoreError::Damaged("a commit"))));
     change("UPDATE commits SET parent = id WHERE number = 4");
     assert!(matches!(s.roll_back(1), Err(StoreError::Damaged("a commit"))));
-    // The others are there.
+    // The other commits are intact.
     assert_eq!(store.commit("a", 3).unwrap().parent, Some(2));
 }
 
@@ -344,7 +344,7 @@ fn another_database_or_another_version_is_refused() {
     assert!(matches!(Store::open(&path), Err(StoreError::NotAStore)));
 }
 
-/// Everything that can be done with a store, whatever it answers.
+/// Calls every operation of a store, whatever it returns.
 fn use_all(path: &Path) -> Result<(), StoreError> {
     let store = Store::open(path)?;
     for info in store.sessions()? {
@@ -376,7 +376,8 @@ fn flipped_bytes_of_the_file_are_survived() {
         store.collect_garbage().unwrap();
     }
     let bytes = std::fs::read(&path).unwrap();
-    // Most of the file are zeros of pages; each byte that is none, or each of the header, in turn.
+    // Most bytes of the file are zeros in pages; this changes each byte that is not zero, or each
+    // of the header, in turn.
     let all = std::env::var_os("WASIBOX_ALL").is_some();
     let step = if all { 1 } else { 97 };
     let mut places = (0..bytes.len()).filter(|at| *at < 100 || bytes[*at] != 0).step_by(step);

@@ -1,4 +1,4 @@
-//! A session's file system on an image of a few files, and what can be told of it.
+//! A session's file system on an image of a few files, and helpers to compare file systems.
 #![allow(dead_code, unused_imports)] // each test file uses some
 
 #[path = "../../../vfs/tests/common/mod.rs"]
@@ -11,7 +11,7 @@ use wasibox_store::{StoreError, StoreSession};
 use wasibox_vfs::delta::{TreeVersion, emit_between};
 use wasibox_vfs::{Budget, DiskLimits, Errno, ProtectedPaths, Vfs};
 
-/// A new session.
+/// Returns a new session.
 pub fn session() -> Vfs {
     let limits = DiskLimits { bytes: 8 << 30, entries: 10_000_000, ..DiskLimits::default() };
     Vfs::new(image(), &[], limits, Budget::new(u64::MAX), &ProtectedPaths::default()).unwrap()
@@ -29,7 +29,7 @@ impl From<StoreError> for Failed {
     }
 }
 
-/// Commits what has changed since `known`.
+/// Commits the changes since `known`.
 pub fn commit(s: &StoreSession, v: &Vfs, known: &mut TreeVersion) -> Commit {
     let now = v.tree_version();
     let commit = s.commit(|w| emit_between(known, &now, &mut |delta| w.add_delta(delta))).unwrap();
@@ -37,13 +37,13 @@ pub fn commit(s: &StoreSession, v: &Vfs, known: &mut TreeVersion) -> Commit {
     commit
 }
 
-/// Makes a file system what a session is.
+/// Changes a file system to the files of a session.
 pub fn apply(s: &StoreSession, v: &Vfs, old: &FileTree, new: &FileTree) {
     let emit = &mut |delta| v.restore_delta(delta).map_err(Failed::Vfs);
     s.changes(old, new, emit).unwrap();
 }
 
-/// A new file system with the files of a session.
+/// Returns a new file system with the files of a session.
 pub fn restored(s: &StoreSession) -> Vfs {
     let v = session();
     apply(s, &v, &FileTree::default(), &s.state().files);
