@@ -16,15 +16,15 @@
 //!     "[OPTION]... [FILE]...",
 //!     "Print the first lines of each FILE.",
 //!     &[
-//!         Opt::new(Flag::Lines, 'n', "lines").takes("NUM", "print the first NUM lines"),
-//!         Opt::new(Flag::Quiet, 'q', "quiet").says("never print headers"),
-//!         Opt::long(Flag::Quiet, "silent").says("the same"),
+//!         Opt::new(Flag::Lines, 'n', "lines").with_argument("NUM", "print the first NUM lines"),
+//!         Opt::new(Flag::Quiet, 'q', "quiet").with_help("never print headers"),
+//!         Opt::long(Flag::Quiet, "silent").with_help("the same"),
 //!     ],
 //! );
 //! let args = [b"--sil".to_vec(), b"-n3".to_vec(), b"f".to_vec()];
 //! let parsed = SPEC.parse(&args).unwrap();
-//! assert!(parsed.has(Flag::Quiet));
-//! assert_eq!(parsed.last(Flag::Lines), Some(&b"3"[..]));
+//! assert!(parsed.has_option(Flag::Quiet));
+//! assert_eq!(parsed.last_value(Flag::Lines), Some(&b"3"[..]));
 //! assert_eq!(parsed.operands, [b"f".to_vec()]);
 //! ```
 //!

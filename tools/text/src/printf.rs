@@ -9,7 +9,7 @@
 //! use box_text::printf;
 //! let d = printf::parse(b"-08.3f|").unwrap();
 //! let mut out = Vec::new();
-//! printf::float(&mut out, &d.spec, d.conversion, 3.14159);
+//! printf::put_float(&mut out, &d.spec, d.conversion, 3.14159);
 //! assert_eq!((out.as_slice(), d.len), (&b"3.142   "[..], 6));
 //! ```
 //!

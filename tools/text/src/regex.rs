@@ -11,8 +11,8 @@
 //! | groups and back-references: own instructions and matcher | `program`, `backtrack` |
 //!
 //! ```
-//! use box_text::regex::{Captures, Options, Regex, Syntax};
-//! let re = Regex::new(br"\(x*\)ab\|abcd", &Options::new(Syntax::Bre)).unwrap();
+//! use box_text::regex::{Captures, Regex, RegexOptions, RegexSyntax};
+//! let re = Regex::new(br"\(x*\)ab\|abcd", &RegexOptions::new(RegexSyntax::Bre)).unwrap();
 //! assert_eq!(re.find_at(b"..abcd", 0), Some((2, 6)));
 //! let mut groups = Captures::default();
 //! assert!(re.captures_at(b"xxab", 0, &mut groups));

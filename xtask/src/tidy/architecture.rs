@@ -120,7 +120,7 @@ mod tests {
         let none: Vec<String> = Vec::new();
         assert_eq!(wrong("`xtask/src/tidy.rs`, its files `tidy/NAME.rs`; `main.rs`"), none);
         assert_eq!(wrong("`xtask/src/{tidy,main}.rs` and `xtask/src/tidy/`"), none);
-        assert_eq!(wrong("`xtask/src/env.rs` (`Package`)"), none);
+        assert_eq!(wrong("`xtask/src/env.rs` (`WorkspaceCrate`)"), none);
         assert_eq!(
             wrong("`xtask/src/env.rs` (`Nowhere`)"),
             ["xtask/src/env.rs does not name Nowhere"]

@@ -90,7 +90,7 @@ mod tests {
         let none: Vec<(usize, String)> = Vec::new();
         assert_eq!(wrong("`xtask/src/tidy.rs`, `xtask/src/{env,key}.rs`, `docs/*.md`"), none);
         assert_eq!(wrong("a\n`xtask/no.rs`"), [(2, "there is no xtask/no.rs".to_string())]);
-        assert_eq!(wrong("`xtask/src/env.rs` (`Package`)"), none);
+        assert_eq!(wrong("`xtask/src/env.rs` (`WorkspaceCrate`)"), none);
         let found = wrong("`xtask/src/env.rs` (`Nowhere`)");
         assert!(
             found.len() == 1 && found[0].1.ends_with("env.rs does not name Nowhere"),

@@ -79,7 +79,12 @@ fn compare_entry(
                 .write_all(&[&b"Common subdirectories: "[..], &x, b" and ", &y, b"\n"].concat())?;
             Ok(0)
         }
-        (Some(p), Some(q)) if (p.kind == FileKind::Dir) != (q.kind == FileKind::Dir) => {
+        // The contents of pipes, sockets and devices are not compared, because reading them may never end.
+        (Some(p), Some(q))
+            if (p.kind == FileKind::Dir) != (q.kind == FileKind::Dir)
+                || is_special(&p)
+                || is_special(&q) =>
+        {
             let (p, q) = (p.kind_name().as_bytes(), q.kind_name().as_bytes());
             let text = [b"File ", &x[..], b" is a ", p, b" while file ", &y, b" is a ", q, b"\n"];
             ctx.stdout.write_all(&text.concat())?;
@@ -103,6 +108,11 @@ fn compare_entry(
             compare_differing(ctx, options, (&x, p), (&y, q))
         }
     }
+}
+
+/// Whether a file is a pipe, a socket or a device.
+fn is_special(stat: &Stat) -> bool {
+    !matches!(stat.kind, FileKind::File | FileKind::Dir | FileKind::Symlink)
 }
 
 fn report_only(ctx: &mut Ctx<'_>, dir: &[u8], name: &[u8]) -> io::Result<Status> {
