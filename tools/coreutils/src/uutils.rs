@@ -5,7 +5,7 @@
 //! must be set up before `uumain` ([`uucore::locale::setup_localization`]), else messages are
 //! bare keys.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `uutils/arguments` | command lines, from GNU's rules to clap's |
 //! | `uutils/numbers` | bounds of numbers |

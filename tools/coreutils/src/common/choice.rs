@@ -2,11 +2,11 @@
 
 use super::quote;
 
-/// Returns what `word` or the word that it begins stands for in `choices`, where synonyms lie together and mean the
-/// same. `option` is the option as messages name it.
+/// Returns the value in `choices` that `word`, in full or abbreviated, stands for. Synonyms lie together and have
+/// one value. `option` is the option as messages name it.
 ///
 /// # Errors
-/// The message about a word that is none of them, or could be several; the exit status of it is 1 in GNU's tools.
+/// The message about a word that is unknown or ambiguous; GNU's tools end with status 1 after it.
 pub(crate) fn choice<T: Copy + PartialEq>(
     choices: &[(&str, T)],
     word: &[u8],

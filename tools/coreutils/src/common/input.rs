@@ -55,8 +55,7 @@ impl BufRead for InputFile<'_> {
     }
 }
 
-/// Opens a file for reading. A directory is refused here, since what reading one gives
-/// differs between systems.
+/// Opens a file for reading. Refuses a directory, because the result of reading one differs between systems.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     if file.metadata().is_ok_and(|m| m.is_dir()) {
@@ -78,7 +77,7 @@ pub(crate) fn open_operand<'a>(
     Ok(InputFile::File(BufReader::with_capacity(BLOCK, file)))
 }
 
-/// What stopped a tool that copies input to output.
+/// The reason why a tool that copies input to output stopped.
 #[derive(Debug)]
 pub(crate) enum CopyStop {
     Read(io::Error),
@@ -156,8 +155,8 @@ pub(crate) fn copy_all(reader: &mut impl BufRead, out: &mut impl Write) -> Resul
     })
 }
 
-/// Calls `f` with what is buffered, block by block, until the end. `f` returns how many bytes it
-/// used up and whether to go on.
+/// Calls `f` with the buffered bytes, block by block, until the end of input. `f` returns how many bytes it
+/// used and whether to continue.
 pub(crate) fn for_each_block(
     reader: &mut impl BufRead,
     mut f: impl FnMut(&[u8]) -> Result<(usize, bool), CopyStop>,
@@ -179,7 +178,7 @@ pub(crate) fn for_each_block(
     }
 }
 
-/// Calls `f` with a reader of each file and standard output, and reports what cannot be read.
+/// Calls `f` with a reader of each file and standard output, and reports files that cannot be read.
 pub(crate) fn for_each_file(
     ctx: &mut Ctx<'_>,
     files: &[Vec<u8>],
@@ -188,7 +187,7 @@ pub(crate) fn for_each_file(
     for_each_file_or(ctx, files, file_error, f)
 }
 
-/// The same with a message of the tool's own about what cannot be read.
+/// Like [`for_each_file`], with a message of the tool's own about files that cannot be read.
 pub(crate) fn for_each_file_or(
     ctx: &mut Ctx<'_>,
     files: &[Vec<u8>],

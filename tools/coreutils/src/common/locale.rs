@@ -1,4 +1,4 @@
-//! What the locale variables say about text: characters are UTF-8, or bytes.
+//! The character set that the locale variables select: UTF-8, or bytes.
 
 /// Columns a character takes on a terminal.
 pub(crate) fn char_width(c: char) -> usize {

@@ -1,6 +1,6 @@
-//! What several tools share.
+//! Code that several tools share.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `choice` | words that an option takes, abbreviated |
 //! | `files0` | `--files0-from` |

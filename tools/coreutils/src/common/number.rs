@@ -35,7 +35,7 @@ pub(crate) fn any_base(text: &[u8]) -> Result<u64, NumberError> {
     }
 }
 
-/// What follows the number in a message: nothing, or why it is too large.
+/// Returns the text that follows the number in an error message: nothing, or the reason that it is too large.
 pub(crate) fn error_suffix(e: NumberError) -> &'static [u8] {
     match e {
         NumberError::Invalid => b"",
@@ -100,7 +100,8 @@ impl CountError {
     }
 }
 
-/// Reads a number as `strtoumax(3)` does, with blanks and a plus before it; what is behind it is given back.
+/// Reads a number as `strtoumax(3)` does, after optional blanks and a plus sign, and returns it with the rest of the
+/// text.
 pub(crate) fn leading(text: &[u8]) -> Option<(Result<u64, CountError>, &[u8])> {
     let blanks = text.iter().take_while(|c| c.is_ascii_whitespace() || **c == 0x0b).count();
     let text = &text[blanks..];

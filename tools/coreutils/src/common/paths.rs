@@ -55,7 +55,7 @@ pub(crate) fn canonical_path(path: &Path, missing: MissingComponents) -> io::Res
 /// A walk along a path whose symbolic links are followed.
 struct CanonicalWalk {
     missing: MissingComponents,
-    /// What is resolved so far.
+    /// The part of the path that is resolved so far.
     out: Vec<u8>,
     /// Components still to be walked, in reverse order.
     rest: Vec<Vec<u8>>,
@@ -63,7 +63,7 @@ struct CanonicalWalk {
     links: usize,
     /// The path ends with a slash, so that it must be a directory's.
     wants_dir: bool,
-    /// Nothing more is looked up: what was found does not exist, or holds nothing.
+    /// Whether lookups have ended because a component does not exist or is not a directory.
     gone: bool,
 }
 
@@ -102,7 +102,7 @@ impl CanonicalWalk {
         }
     }
 
-    /// Puts what the link at the end of `out` points to in its place.
+    /// Replaces the link at the end of `out` with the link's target.
     fn follow_link(&mut self, parent: usize) -> io::Result<()> {
         const MOST: usize = 40;
         self.links += 1;

@@ -19,9 +19,9 @@ pub(crate) enum LinkPolicy {
     Always,
 }
 
-/// What a visitor is shown.
+/// An event of the walk, as a visitor gets it.
 pub(crate) enum Visit<'a> {
-    /// A file or directory, before what it holds.
+    /// A file or directory, before the entries of that directory.
     Entry(&'a Stat),
     /// It cannot be looked at.
     Unreadable(&'a io::Error),
@@ -29,7 +29,7 @@ pub(crate) enum Visit<'a> {
     Unlistable(&'a io::Error),
 }
 
-/// Says that `/`, or what is the same, is not operated on recursively.
+/// Reports that `/`, or another name of it, is not operated on recursively.
 pub(crate) fn refuse_root(ctx: &mut Ctx<'_>, shown: &[u8], note: &[u8]) {
     ctx.error_bytes(&[b"it is dangerous to operate recursively on ", shown, note]);
     ctx.error("use --no-preserve-root to override this failsafe");

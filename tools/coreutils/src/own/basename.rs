@@ -7,7 +7,7 @@ use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, paths};
 
-/// What may be asked for.
+/// An option of `basename`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BasenameFlag {
     Multiple,

@@ -8,7 +8,7 @@ use box_text::time::civil;
 
 use crate::common::{input, number};
 
-/// What may be asked for.
+/// An option of `cal`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CalFlag {
     After,

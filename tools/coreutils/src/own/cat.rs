@@ -9,7 +9,7 @@ use box_applet::{Ctx, Ended, Exit, OutStream, OutputSink};
 use crate::common::input::{self, CopyStop, write_output};
 use crate::common::quote;
 
-/// What may be asked for.
+/// An option of `cat`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CatFlag {
     EndsVisibly,
@@ -44,7 +44,7 @@ const SPEC: Spec<CatFlag> = Spec::new(
     ],
 );
 
-/// What is done to lines, and what is carried from one file to the next.
+/// The formatting of lines, and the state that is carried from one file to the next.
 struct CatFormat {
     number: bool,
     number_nonblank: bool,
@@ -84,7 +84,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// Whether the copy would never end, since it adds to what is being read.
+/// Returns whether the copy would never end because the output is the file that is being read.
 fn into_itself(input: &File, output: &OutputSink) -> bool {
     let OutputSink::File(out) = output else { return false };
     let Ok(size) = input.metadata().map(|m| m.len()) else { return false };

@@ -11,7 +11,7 @@ use box_text::mode::{self, FileModeChange};
 use crate::common::tree::{self, LinkPolicy, Visit};
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `chmod`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ChmodFlag {
     Changes,
@@ -71,7 +71,7 @@ fn split_modes(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
     (rest, mode)
 }
 
-/// What is to be done to which files.
+/// The changes to make, and the files to change.
 struct ChmodPlan {
     mode: FileModeChange,
     /// The mode was written like an option (`-w`).
@@ -205,7 +205,7 @@ fn change_mode(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], stat: &Stat) ->
     ok
 }
 
-/// Whether the umask kept `chmod -w` from what it asks for; GNU says so.
+/// Returns whether the umask kept `chmod -w` from the requested mode; GNU reports that.
 fn is_masked(ctx: &mut Ctx<'_>, name: &[u8], new: u16, naive: u16) -> bool {
     let masked = naive & !new != new & !naive && new & !naive != 0;
     if masked {
@@ -216,7 +216,7 @@ fn is_masked(ctx: &mut Ctx<'_>, name: &[u8], new: u16, naive: u16) -> bool {
     masked
 }
 
-/// What `-v` says about a file.
+/// Prints the line of `-v` about a file.
 fn report_change(ctx: &mut Ctx<'_>, name: &[u8], old: u16, new: u16, done: bool) {
     let show = |m: u16| format!("{m:04o} ({})", mode::mode_letters(m));
     let (before, after) = match (done, new != old) {

@@ -9,7 +9,7 @@ use box_sys::{AccountNames, FileKind, Stat, meta};
 use crate::common::tree::{self, LinkPolicy, Visit};
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `chown`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ChownFlag {
     Changes,
@@ -126,7 +126,7 @@ fn owner_spec(names: &AccountNames, text: &[u8]) -> Result<Ids, Vec<u8>> {
     }
 }
 
-/// What is to be done to which files.
+/// The changes to make, and the files to change.
 struct ChownPlan {
     ids: Ids,
     /// Files of others are left alone.
@@ -224,7 +224,7 @@ fn parse_plan(
     })
 }
 
-/// The status of what was visited, unless it cannot be told, which is reported.
+/// Returns the status of the visited file, or reports that it cannot be read.
 fn visited_stat(
     ctx: &mut Ctx<'_>,
     plan: &ChownPlan,
@@ -264,7 +264,7 @@ fn change_owner(
     let follow = !plan.no_dereference
         && (!plan.recursive || plan.links != LinkPolicy::Never)
         && (stat.kind != FileKind::Symlink || through_links);
-    // What is so already needs no right to be changed.
+    // A file that already has the requested owner needs no permission to be changed.
     let result = match changes {
         true => meta::chown(&ctx.path(name), plan.ids.0, plan.ids.1, follow),
         false => Ok(()),

@@ -2,9 +2,9 @@
 //! takes three times as long for this: processors have an instruction for CRCs that Wasm has not.
 //!
 //! A file is a polynomial over GF(2), its first bit the highest coefficient, and its CRC the remainder modulo [`POLY`].
-//! Whatever is a multiple of `POLY` may be added without changing that. With `y = x^128`, `y^3006 + y^2866 + y^2215 + 1`
+//! Any multiple of `POLY` may be added without changing that. With `y = x^128`, `y^3006 + y^2866 + y^2215 + 1`
 //! is one. So 16 bytes can be removed by adding them to the bytes 140, 791 and 3006 times 16 further on, which takes
-//! three vector additions and no table. What is left at the end, some 50 KB, is divided by bytes.
+//! three vector additions and no table. The remainder at the end, some 50 KB, is divided by bytes.
 
 use std::ffi::OsString;
 use std::fs::File;

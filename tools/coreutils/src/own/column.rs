@@ -6,7 +6,7 @@ use std::io::Write;
 
 use crate::common::{input, locale, number, quote};
 
-/// What may be asked for.
+/// An option of `column`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ColumnFlag {
     Fillrows,

@@ -8,7 +8,7 @@ use box_applet::{Ctx, Ended, Exit, OutStream};
 use crate::common::input::{self, CopyStop, write_output};
 use crate::common::quote;
 
-/// What may be asked for.
+/// An option of `cut`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CutFlag {
     Bytes,
@@ -294,7 +294,7 @@ impl<'l> LineField<'l> {
         }
     }
 
-    /// Goes on to a field; whether there is one.
+    /// Advances to a field; returns whether there is one.
     #[inline]
     fn reach(&mut self, number: usize) -> bool {
         while self.number < number {

@@ -1,5 +1,6 @@
-//! `df` (POSIX XCU df; GNU): the one file system a session has. WASI tells nothing of sizes; a
-//! host that knows its quota writes it to `/proc/wasibox/space` as `TOTAL USED INODES IUSED`.
+//! `df` (POSIX XCU df; GNU): the one file system that a session has. WASI has no call for sizes; a
+//! host that knows its quota writes it to `/proc/wasibox/space` as `TOTAL USED INODES IUSED`, for
+//! example `1073741824 4096 65536 3`.
 
 use std::io::Write;
 
@@ -10,7 +11,7 @@ use box_sys::meta;
 use crate::common::number::SizeScale;
 use crate::common::{input, locale, quote};
 
-/// What may be asked for.
+/// An option of `df`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DfFlag {
     All,
@@ -73,7 +74,7 @@ pub(crate) struct DiskSpace {
     pub inodes_free: u64,
 }
 
-/// What the host says, else a file system of 1 GiB with nothing known to be used.
+/// Returns the host's figures, or by default a file system of 1 GiB with no use known.
 pub(crate) fn disk_space() -> DiskSpace {
     let text = std::fs::read_to_string("/proc/wasibox/space").unwrap_or_default();
     let n: Vec<u64> = text.split_ascii_whitespace().filter_map(|w| w.parse().ok()).collect();
@@ -107,7 +108,7 @@ const FIELDS: [(&str, &str); 12] = [
 
 struct DfPlan {
     scale: SizeScale,
-    /// What the column of sizes is called.
+    /// The heading of the column of sizes.
     heading: String,
     columns: Vec<&'static str>,
     /// The columns were named by `--output`.
@@ -152,7 +153,8 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DfPlan, Exit> {
     })
 }
 
-/// How sizes are shown, and what their column is called. `Err` holds an argument that is no size.
+/// Parses how sizes are shown and the heading of their column. `Err` holds an argument that is not
+/// a size.
 fn parse_scale(p: &ParsedOptions<DfFlag>) -> Result<(SizeScale, String), Vec<u8>> {
     let mut chosen = (SizeScale::Units(1024, ""), "1K-blocks".to_string());
     for (flag, value) in &p.options {
@@ -287,7 +289,7 @@ impl DfPlan {
     }
 }
 
-/// Percent of what there is, rounded up.
+/// Returns the used share in percent, rounded up.
 fn used_percent(used: u64, all: u64) -> String {
     if all == 0 { "-".to_string() } else { format!("{}%", (used * 100).div_ceil(all)) }
 }

@@ -1,5 +1,5 @@
-//! `du` (POSIX XCU du; GNU). Space used is the size in whole 4 KiB blocks, since WASI does not
-//! tell; `-b` and `--apparent-size` are exact.
+//! `du` (POSIX XCU du; GNU). The space used is the size in whole 4 KiB blocks, because WASI has no
+//! call for it; `-b` and `--apparent-size` are exact.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -16,7 +16,7 @@ use super::stat::block_count;
 use crate::common::number::{self, SizeScale};
 use crate::common::{files0, input, paths, quote};
 
-/// What may be asked for.
+/// An option of `du`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DuFlag {
     All,
@@ -365,7 +365,7 @@ struct DuWalk<'o> {
 }
 
 impl DuWalk<'_> {
-    /// Shows an operand and what is below it; its size and newest time.
+    /// Prints an operand and the entries below it; returns its size and newest time.
     fn sum_operand(&mut self, ctx: &mut Ctx<'_>, operand: &[u8]) -> (u64, u64) {
         let o = self.options;
         self.device = None;

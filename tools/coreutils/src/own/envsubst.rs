@@ -7,7 +7,7 @@ use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input;
 
-/// What may be asked for.
+/// An option of `envsubst`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EnvsubstFlag {
     Variables,
@@ -63,7 +63,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
 }
 
-/// A text in pieces: references with the variable's name, and what is between them.
+/// Splits a text into pieces: references with the variable's name, and the text between them.
 fn split_references(mut text: &[u8]) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
     std::iter::from_fn(move || {
         let dollar = text.iter().position(|c| *c == b'$');

@@ -1,7 +1,7 @@
 //! `expr` (POSIX XCU expr; GNU manual "expr invocation", coreutils 9.1): integers of any size, patterns by
 //! [`box_text::regex`].
 //!
-//! The expression is evaluated while it is parsed. What `|` and `&` skip is parsed with `is_live` unset: then no
+//! The expression is evaluated while it is parsed. Operands that `|` and `&` skip are parsed with `is_live` unset: then no
 //! operator computes, so that `1 \| 1 / 0` is 1.
 
 use std::cmp::Ordering;
@@ -132,7 +132,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
 }
 
-/// A value: what an operand is as written, or what an operator computed.
+/// A value: the text of an operand, or the result of an operator.
 #[derive(Clone, Debug)]
 enum ExprValue {
     Integer(BigInt),

@@ -1,5 +1,5 @@
-//! `file`: what kind of data a file holds, by its first bytes; the kinds people ask about,
-//! in the words of the original program.
+//! `file`: the kind of data that a file holds, judged by its first bytes. It knows the kinds people
+//! ask about and describes them in the words of the original program.
 
 mod magic;
 mod text;
@@ -12,7 +12,7 @@ use box_sys::{FileKind, meta};
 
 use crate::common::input;
 
-/// What may be asked for.
+/// An option of `file`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileFlag {
     Brief,

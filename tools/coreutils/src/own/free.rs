@@ -9,7 +9,7 @@ use box_applet::{Ctx, Ended, Exit};
 use crate::common::{input, number, quote};
 use crate::own::sleep;
 
-/// What may be asked for.
+/// An option of `free`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FreeFlag {
     Bytes,
@@ -63,7 +63,7 @@ const SPEC: Spec<FreeFlag> = Spec::new(
     ],
 );
 
-/// In what amounts are shown.
+/// The unit that amounts are shown in.
 #[derive(Clone, Copy)]
 enum FreeUnit {
     /// So many bytes.
@@ -189,7 +189,7 @@ fn format_table(p: &ParsedOptions<FreeFlag>, unit: FreeUnit) -> String {
     out
 }
 
-/// Tells what is wrong with an option's argument.
+/// Reports an error in an option's argument.
 fn refuse_argument(ctx: &mut Ctx<'_>, message: &str, text: &[u8], why: &str) -> Exit {
     ctx.error_bytes(&[message.as_bytes(), b": ", &quote::quote_in_sentence(text), why.as_bytes()]);
     Exit::FAILURE

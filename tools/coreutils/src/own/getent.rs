@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-/// What may be asked for.
+/// An option of `getent`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GetentFlag {
     NoAddrconfig,
@@ -80,7 +80,7 @@ fn print_line(ctx: &mut Ctx<'_>, line: &[u8]) {
     let _ = ctx.stdout.write_all(&[line, b"\n"].concat());
 }
 
-/// Prints what `find` gives for each key, or all of it without keys.
+/// Prints the result of `find` for each key, or all entries if there are no keys.
 fn look_up_keys(
     ctx: &mut Ctx<'_>,
     keys: &[Vec<u8>],

@@ -33,7 +33,7 @@ enum ArgumentKind {
     Optional,
 }
 
-/// What the options of `getopt` itself say.
+/// The settings that the options of `getopt` itself make.
 #[derive(Default)]
 struct GetoptSettings {
     short: Option<Vec<u8>>,
@@ -128,7 +128,8 @@ fn parse_settings<'a>(
 }
 
 impl GetoptSettings {
-    /// Takes one option, with a value from `after` if it needs one; what is left.
+    /// Takes one option, with a value from `after` if it needs one; returns the rest of the
+    /// arguments.
     fn take_option<'a>(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -217,7 +218,7 @@ fn full_name(name: &[u8]) -> &[u8] {
 struct GetoptParser<'a, 'c, 'p> {
     ctx: &'a mut Ctx<'c>,
     settings: &'a GetoptSettings,
-    /// The letters that are options, without what stands before them.
+    /// The letters that are options, without the prefix that selects the mode.
     letters: &'a [u8],
     /// Options end at the first operand.
     stop: bool,
@@ -313,7 +314,8 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
         Some(argument_kind(self.letters[i + 1..].iter().take_while(|c| **c == b':').count()))
     }
 
-    /// The option that a long name, or its beginning, means; else all that it may mean.
+    /// Returns the option that a long name or an abbreviation of it means. The error holds all
+    /// candidates.
     fn find_long(&self, text: &[u8]) -> Result<(&'a [u8], ArgumentKind), Vec<&'a [u8]>> {
         let name = text.split(|c| *c == b'=').next().unwrap_or_default();
         let long = &self.settings.long;

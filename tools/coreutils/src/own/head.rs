@@ -10,7 +10,7 @@ use crate::common::input::{self, CopyStop, InputFile, write_output};
 use crate::common::number::NumberError;
 use crate::common::{number, quote};
 
-/// What may be asked for.
+/// An option of `head`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HeadFlag {
     Bytes,
@@ -68,7 +68,7 @@ pub(super) fn invalid_count(ctx: &mut Ctx<'_>, bytes: bool, shown: &[u8], e: Num
     )
 }
 
-/// What is to be printed of which files.
+/// The parts to print, and the files.
 struct HeadPlan {
     count: HeadCount,
     delimiter: u8,
@@ -152,7 +152,7 @@ fn print_files(ctx: &mut Ctx<'_>, plan: &HeadPlan) -> Exit {
             Err(CopyStop::Write) => return Exit::FAILURE,
         }
         if file == b"-" {
-            // The next reader of this descriptor continues after what was printed.
+            // The next reader of this descriptor continues after the bytes that were printed.
             ctx.stdin.give_back();
         }
     }

@@ -8,7 +8,7 @@ use box_sys::AccountNames;
 
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `id`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IdFlag {
     Context,

@@ -19,7 +19,7 @@ Send signals to processes, or list signals.
       --version   output version information and exit
 ";
 
-/// What is to be done.
+/// The mode of a run: a signal is sent, or signals are listed.
 enum KillPlan {
     Send { signal: u8, to: Vec<Vec<u8>> },
     List { signals: Vec<Vec<u8>>, as_table: bool },

@@ -27,7 +27,7 @@ enum KvFailure {
     /// No key-values are kept here.
     Nowhere,
     Node(io::Error),
-    /// What the host says.
+    /// The host's message about a refusal.
     Refused(Vec<u8>),
 }
 

@@ -9,7 +9,7 @@ use box_sys::{FileKind, Stat, meta};
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `ln`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LnFlag {
     Backup,
@@ -72,7 +72,7 @@ struct LnOptions {
     backup: Backup,
 }
 
-/// What the links are called.
+/// The way links are named.
 enum LinkNames {
     /// As their targets, in this directory.
     In(Vec<u8>),
@@ -130,7 +130,7 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<LnFlag>) -> Result<LnOptio
     Ok(options)
 }
 
-/// The targets, and what links to them are called.
+/// Returns the targets, and how links to them are named.
 fn parse_operands<'p>(
     ctx: &mut Ctx<'_>,
     p: &'p ParsedOptions<LnFlag>,
@@ -226,7 +226,7 @@ fn make_link_or_ask(
     Ok(true)
 }
 
-/// Removes or keeps what has the link's name; a result if there is nothing left to do.
+/// Removes or keeps the file that has the link's name; returns a result if nothing is left to do.
 fn make_way(
     ctx: &mut Ctx<'_>,
     target: &[u8],

@@ -10,7 +10,7 @@ use box_text::mode::{self, FileModeChange};
 
 use crate::common::{input, paths, quote};
 
-/// What may be asked for.
+/// An option of `mkdir`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MkdirFlag {
     Context,

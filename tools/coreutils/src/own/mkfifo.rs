@@ -8,7 +8,7 @@ use box_text::mode;
 
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `mkfifo`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MkfifoFlag {
     Context,

@@ -10,7 +10,7 @@ use box_sys::meta;
 
 use crate::common::{input, paths, quote};
 
-/// What may be asked for.
+/// An option of `mktemp`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MktempFlag {
     Directory,

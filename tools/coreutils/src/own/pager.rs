@@ -8,7 +8,7 @@ use box_applet::{Ctx, Ended, Exit, OutStream};
 
 use crate::common::input::{self, CopyStop};
 
-/// What may be asked for.
+/// An option of `less` and `more`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PagerFlag {
     ChopLongLines,

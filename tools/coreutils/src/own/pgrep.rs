@@ -10,7 +10,7 @@ use box_text::regex::{MatchBound, Regex, RegexOptions, RegexSyntax};
 use super::processes::{self, ProcessInfo};
 use crate::common::{input, number};
 
-/// What may be asked for.
+/// An option of `pgrep`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PgrepFlag {
     Count,

@@ -5,7 +5,7 @@ use std::io::Write;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-/// What may be asked for.
+/// An option of `printenv`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PrintenvFlag {
     Null,

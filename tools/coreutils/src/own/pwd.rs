@@ -9,7 +9,7 @@ use box_sys::path::{from_bytes, to_bytes};
 
 use crate::common::{input, paths};
 
-/// What may be asked for.
+/// An option of `pwd`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PwdFlag {
     Logical,

@@ -10,7 +10,7 @@ use box_sys::path::to_bytes;
 use crate::common::paths::{MissingComponents, canonical_path, relative_path};
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `readlink`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReadlinkFlag {
     Canonicalize,

@@ -7,7 +7,7 @@ use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input::{self, write_output};
 
-/// What may be asked for.
+/// An option of `rev`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RevFlag {
     Zero,

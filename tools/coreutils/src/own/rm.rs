@@ -8,7 +8,7 @@ use box_sys::{FileKind, Stat, errno::code, meta};
 
 use crate::common::{input, paths, quote, tree};
 
-/// What may be asked for.
+/// An option of `rm`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RmFlag {
     Always,

@@ -13,7 +13,7 @@ use num_traits::ToPrimitive;
 use crate::common::{input, quote};
 use digits::SeqDigits;
 
-/// What may be asked for.
+/// An option of `seq`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SeqFlag {
     EqualWidth,

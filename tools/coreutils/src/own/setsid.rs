@@ -9,7 +9,7 @@ use box_sys::WaitStatus;
 
 use crate::common::input;
 
-/// What may be asked for.
+/// An option of `setsid`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SetsidFlag {
     Ctty,

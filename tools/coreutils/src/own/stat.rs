@@ -13,7 +13,7 @@ use box_text::time::{civil, strftime};
 
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `stat`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StatFlag {
     Cached,

@@ -6,7 +6,7 @@ use box_applet::{Ctx, Ended, Exit};
 use crate::common::input::{self, CopyStop, write_output};
 use crate::common::number;
 
-/// What may be asked for.
+/// An option of `strings`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StringsFlag {
     All,

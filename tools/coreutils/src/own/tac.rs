@@ -10,7 +10,7 @@ use box_text::regex::{Regex, RegexOptions, RegexSyntax};
 
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `tac`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TacFlag {
     Before,

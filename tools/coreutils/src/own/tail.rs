@@ -18,7 +18,7 @@ use crate::common::input::{self, CopyStop, InputFile, write_output};
 use crate::common::{number, quote};
 use follow::{FollowPlan, FollowedFile};
 
-/// What may be asked for.
+/// An option of `tail`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TailFlag {
     Bytes,

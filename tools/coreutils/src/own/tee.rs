@@ -8,7 +8,7 @@ use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `tee`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TeeFlag {
     Append,

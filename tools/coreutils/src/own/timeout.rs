@@ -10,7 +10,7 @@ use box_sys::{WaitStatus, signal};
 use super::sleep;
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `timeout`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TimeoutFlag {
     Foreground,

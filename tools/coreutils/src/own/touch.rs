@@ -14,7 +14,7 @@ use box_text::time::parse::parse;
 use super::date;
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `touch`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TouchFlag {
     AccessOnly,

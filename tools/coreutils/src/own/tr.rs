@@ -7,7 +7,7 @@ use box_text::escape::control_char;
 use crate::common::input::{self, CopyStop, write_output};
 use crate::common::quote;
 
-/// What may be asked for.
+/// An option of `tr`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TrFlag {
     Complement,

@@ -15,7 +15,7 @@ use box_text::time::Zone;
 
 use crate::common::{input, number};
 
-/// What may be asked for.
+/// An option of `tree`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TreeFlag {
     All,

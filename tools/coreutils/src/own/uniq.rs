@@ -9,7 +9,7 @@ use box_applet::{Ctx, Ended, Exit};
 use crate::common::input::{self, CopyStop, write_output};
 use crate::common::{number, quote};
 
-/// What may be asked for.
+/// An option of `uniq`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UniqFlag {
     AllRepeated,

@@ -9,7 +9,7 @@ use box_sys::{FileKind, meta};
 use crate::common::input::{self, CopyStop};
 use crate::common::{files0, locale, quote};
 
-/// What may be asked for.
+/// An option of `wc`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WcFlag {
     Bytes,

@@ -6,7 +6,7 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit, program};
 use box_sys::path::to_bytes;
 
-/// What may be asked for.
+/// An option of `which`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WhichFlag {
     All,

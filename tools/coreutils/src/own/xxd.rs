@@ -32,7 +32,7 @@ Options:
     -v          show the version.
 ";
 
-/// What may be asked for.
+/// The options of `xxd`.
 #[derive(Default)]
 struct XxdOptions {
     autoskip: bool,

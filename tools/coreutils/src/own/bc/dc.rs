@@ -38,7 +38,7 @@ enum DcValue {
     Text(Rc<Vec<u8>>),
 }
 
-/// What stops a command; the text is behind `dc: `.
+/// The result of a command. The error is the text of the message after `dc: `.
 type Result<T> = std::result::Result<T, &'static str>;
 
 const EMPTY: &str = "stack empty";
@@ -143,7 +143,7 @@ impl DcMachine {
         text.get(*at).copied()
     }
 
-    /// The rest of a command: a register's name, or what a `!` asks for.
+    /// Takes the next byte of a command: a register's name, or the comparison after `!`.
     fn take_letter(&mut self) -> Result<u8> {
         let (text, at) = self.texts.last_mut().ok_or("unexpected end of input")?;
         let c = *text.get(*at).ok_or("unexpected end of input")?;
@@ -304,7 +304,8 @@ impl DcMachine {
         (c != b'\n').then_some(c)
     }
 
-    /// A number that begins with this byte. Digits count what they are, whatever the base is.
+    /// Reads a number that begins with this byte. Digits keep their own value in every base: in base 2,
+    /// for example, `9` is still nine.
     fn read_literal(&mut self, first: u8) {
         let negative = first == b'_';
         if !negative && let Some((_, at)) = self.texts.last_mut() {
@@ -470,7 +471,7 @@ impl DcMachine {
         Ok(())
     }
 
-    /// Runs a register's text if the top of the stack compares so with what is below it.
+    /// Runs a register's text if the comparison of the top of the stack with the value below it holds.
     fn run_compare(&mut self, c: u8, negate: bool) -> Result<()> {
         let name = self.take_letter()?;
         let (below, top) = self.pop_pair()?;
@@ -493,7 +494,8 @@ impl DcMachine {
         }
     }
 
-    /// Goes on with a text. One whose last command this is need not be kept: loops end so.
+    /// Runs a text. The calling text is dropped first if this was its last command, so that loops do not
+    /// fill the call stack.
     fn call_text(&mut self, text: Rc<Vec<u8>>) -> Result<()> {
         if self.texts.len() > 1 && self.peek_byte().is_none() {
             self.texts.pop();

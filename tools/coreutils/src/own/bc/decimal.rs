@@ -51,7 +51,7 @@ impl Decimal {
         self.scale
     }
 
-    /// Number of significant digits: what `length()` gives.
+    /// Returns the number of significant digits, which is the result of bc's `length()`.
     pub(super) fn length(&self) -> usize {
         let n = self.digits.magnitude().to_str_radix(10).len();
         if self.digits.is_zero() { self.scale.max(1) } else { n.max(self.scale) }

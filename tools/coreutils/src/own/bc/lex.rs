@@ -71,7 +71,8 @@ pub(super) fn next(text: &[u8], mut at: usize) -> Result<(BcToken, usize), LexEr
                 }
                 Some(b'\\') if text.get(at + 1) == Some(&b'\n') => at += 1,
                 _ => {
-                    // As in GNU bc a digit after zeros stands for itself, whatever the input base.
+                    // As in GNU bc, a single digit after zeros keeps its own value in every input
+                    // base.
                     let zeros = number.iter().take_while(|c| **c == b'0').count();
                     number.drain(..zeros.min(number.len() - 1));
                     return Ok((BcToken::Number(number), at));

@@ -199,7 +199,7 @@ fn exponential(x: &Decimal, scale: usize) -> Result<Decimal, String> {
 
 fn logarithm(x: &Decimal, scale: usize) -> Decimal {
     if x.is_negative() || x.is_zero() {
-        // What GNU bc answers: the least number of its scale.
+        // GNU bc answers with the least number of its scale.
         let nines = Decimal::from_int(10)
             .power(&Decimal::from_int(scale as i64), 0)
             .unwrap_or_else(Decimal::zero);

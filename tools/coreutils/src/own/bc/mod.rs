@@ -1,7 +1,7 @@
 //! `bc` (POSIX XCU bc; GNU extensions: `print`, `else`, `halt`, `&& || !`, `last`, names of
 //! several letters, `void` functions, arrays by reference, `-l`).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `decimal` | decimal numbers of any length with a scale |
 //! | `lex` | tokens |
@@ -24,7 +24,7 @@ use box_applet::{Ctx, Ended, Exit};
 use parse::BcProgress;
 use run::{BcFlow, BcMachine};
 
-/// What may be asked for.
+/// An option of `bc`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BcFlag {
     Expression,

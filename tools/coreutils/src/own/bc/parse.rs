@@ -95,7 +95,7 @@ pub(super) enum BcItem {
     Quit,
 }
 
-/// What a call to [`parse`] came to; the number is how many bytes it used.
+/// The result of a call of [`parse`]; the number is how many bytes it used.
 pub(super) enum BcProgress {
     Done(Vec<BcItem>, usize),
     /// The text ends inside a construct.
@@ -136,7 +136,7 @@ pub(super) fn parse(text: &[u8], end: bool) -> BcProgress {
                 Err(BcFail::Syntax(m)) => m,
                 _ => "syntax error".to_string(),
             };
-            // What is left of the line is skipped.
+            // Skips the rest of the line.
             let from = p.start.min(text.len());
             let used = memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |i| from + i + 1);
             BcProgress::Error(message, used.max(1))
@@ -396,7 +396,7 @@ impl BcParser<'_> {
         Ok(Some(Box::new(self.parse_statement()?)))
     }
 
-    /// What follows `print`.
+    /// Parses the items after `print`.
     fn print_items(&mut self) -> Result<Vec<PrintItem>> {
         let mut items = Vec::new();
         loop {

@@ -10,7 +10,7 @@ use box_applet::Ctx;
 use super::decimal::{Decimal, MAX};
 use super::parse::{BcArg, BcExpr, BcFunction, BcItem, BcPlace, Parameter, PrintItem, Statement};
 
-/// What a statement did to the course of things.
+/// The effect of a statement on control flow.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum BcFlow {
     Next,
@@ -503,7 +503,8 @@ fn expand_escapes(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The message about a failed write; none where nobody reads any more, which ends the program in silence.
+/// Returns the message about a failed write. It is empty after a closed pipe, which ends the program
+/// silently.
 fn write_failure(e: &std::io::Error) -> String {
     match e.kind() {
         std::io::ErrorKind::BrokenPipe => String::new(),

@@ -8,7 +8,7 @@ use super::targets::{self, Destination};
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `cp`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CpFlag {
     Archive,

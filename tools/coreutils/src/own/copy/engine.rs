@@ -1,6 +1,6 @@
 //! Copying files and trees. Trees are walked with a list of tasks, not by recursion.
 //!
-//! This file decides what becomes of each entry; `contents` makes the files.
+//! This file decides how each entry is copied; `contents` makes the files.
 
 mod contents;
 
@@ -24,7 +24,7 @@ pub(super) enum CopyFollow {
     Always,
 }
 
-/// What happens to files that exist.
+/// The treatment of destination files that exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ExistingPolicy {
     #[default]
@@ -44,7 +44,7 @@ pub(super) enum CopyMethod {
     Attributes,
 }
 
-/// What is copied and how.
+/// The attributes to copy, and the way of copying them.
 #[derive(Default)]
 pub(super) struct CopyPlan {
     pub recursive: bool,
@@ -56,7 +56,7 @@ pub(super) struct CopyPlan {
     pub preserve_times: bool,
     pub preserve_links: bool,
     pub existing: ExistingPolicy,
-    /// Removes what cannot be opened for writing (`-f`).
+    /// Removes a destination that cannot be opened for writing (`-f`).
     pub force: bool,
     pub remove_destination: bool,
     /// Only newer files replace older ones.
@@ -65,14 +65,15 @@ pub(super) struct CopyPlan {
     pub backup: Backup,
     pub how: CopyMethod,
     pub one_file_system: bool,
-    /// Part of a move: no messages about what is done.
+    /// Whether the copy is part of a move, which reports nothing about each file.
     pub moving: bool,
-    /// Special files are read, not made anew.
+    /// Whether the contents of special files are copied, instead of making special files.
     pub copy_contents: bool,
 }
 
 impl CopyPlan {
-    /// Copies files as they are named on the command line, over what exists, and preserves nothing.
+    /// Returns a plan that copies files as they are named on the command line, overwrites existing
+    /// ones and preserves nothing.
     pub(super) fn new(backup: Backup) -> CopyPlan {
         CopyPlan { backup, ..CopyPlan::default() }
     }
@@ -99,22 +100,22 @@ struct CopyEntry<'t> {
     to: &'t [u8],
     /// It was named on the command line.
     operand: bool,
-    /// If it is a symbolic link, what it points to is meant.
+    /// Whether a symbolic link stands for its target.
     follow: bool,
     stat: Stat,
 }
 
-/// What is in the destination's place.
+/// The entry that already exists at the destination.
 struct OldEntry {
     stat: Stat,
-    /// What it points to, if it is a symbolic link; `None` if that is nothing.
+    /// The target, if the entry is a symbolic link; `None` if the target does not exist.
     target: Option<Stat>,
 }
 
 /// A result that is known before the end: whether all went well.
 type Step<T> = Result<T, bool>;
 
-/// Copies operands one after another, remembering what was made.
+/// A copier of operands, one after another, with a record of the files it made.
 pub(super) struct Copier<'p> {
     plan: &'p CopyPlan,
     /// Destinations of files with several names, by identity.
@@ -166,7 +167,7 @@ impl<'p> Copier<'p> {
         false
     }
 
-    /// What the source is, if it is to be copied at all.
+    /// Returns the status of the source, or ends the step if the source is not to be copied.
     fn examine_source<'t>(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -266,7 +267,7 @@ impl<'p> Copier<'p> {
     /// Refuses to copy a file to itself, unless a backup or a removal makes that possible.
     fn refuse_same(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, old: &OldEntry) -> Step<()> {
         let p = self.plan;
-        // What a destination link means counts where the source's link is followed too.
+        // The target of a destination link counts only where the source's link is followed, too.
         let is_link = e.stat.kind == FileKind::Symlink && !e.follow;
         let seen = if is_link { Some(old.stat) } else { old.target };
         let same = seen.is_some_and(|o| paths::is_same_file(&o, &e.stat))
@@ -298,7 +299,7 @@ impl<'p> Copier<'p> {
             && (through_link || old.nlink > 1)
     }
 
-    /// Refuses to put a directory in the place of something else.
+    /// Refuses to replace a file that is no directory with a directory.
     fn refuse_directory(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, old: &OldEntry) -> Step<()> {
         let p = self.plan;
         let is_dir = old.target.is_some_and(|o| o.kind == FileKind::Dir);
@@ -371,7 +372,7 @@ impl<'p> Copier<'p> {
             if let Ok(s) = meta::stat(&path, true) {
                 self.roots.push((s.dev, s.ino));
             }
-            // Without inode numbers a copy into itself is told by its path.
+            // Without inode numbers only the path shows that a copy goes into its own source.
             if e.stat.ino == 0 && paths::is_inside(&path, &ctx.path(e.from)) {
                 return Err(into_itself(ctx, e.from, e.to));
             }

@@ -12,7 +12,7 @@ use super::targets;
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `install`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum InstallFlag {
     Backup,
@@ -208,7 +208,7 @@ fn install_files(
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-/// Whether the destination is already what it would become.
+/// Returns whether the destination already has the contents and attributes that it would get.
 fn is_unchanged(ctx: &Ctx<'_>, from: &[u8], to: &[u8], a: &InstallAttributes) -> bool {
     let Ok(s) = meta::stat(&ctx.path(to), false) else { return false };
     s.kind == FileKind::File

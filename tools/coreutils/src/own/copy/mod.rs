@@ -1,9 +1,9 @@
-//! Copying and moving: what `cp`, `mv` and `install` share.
+//! Copying and moving: the code that `cp`, `mv` and `install` share.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `targets` | operands to pairs of source and destination |
-//! | `engine` | copying files and trees, with what is preserved |
+//! | `engine` | copying files and trees, with the attributes to preserve |
 //! | `cp`, `mv`, `install` | the tools |
 
 pub(crate) mod cp;

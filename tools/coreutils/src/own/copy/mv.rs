@@ -11,7 +11,7 @@ use super::targets;
 use crate::common::paths::{self, Backup, BackupKind};
 use crate::common::{input, quote, tree};
 
-/// What may be asked for.
+/// An option of `mv`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MvFlag {
     Backup,
@@ -150,7 +150,7 @@ fn is_removed(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {
     removed.map_err(|e| input::report_cannot(ctx, "cannot remove", from, &e)).is_ok()
 }
 
-/// Refuses what cannot take the place of what is there.
+/// Refuses to replace a file of a kind that the source cannot replace.
 fn refuse_replacement(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step<()> {
     let (from_path, to_path) = (ctx.path(e.from), ctx.path(e.to));
     let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));
@@ -232,7 +232,8 @@ fn rename_entry(
     }
 }
 
-/// Removes what a copy is to replace, as rename(2) would: a directory only by another one, and if it is empty.
+/// Removes the file that a copy replaces, by the rules of rename(2): a directory is replaced only by another
+/// directory, and only if it is empty.
 fn make_way(to: &std::path::Path, kind: FileKind) -> io::Result<()> {
     let removed = match kind {
         FileKind::Dir => std::fs::remove_dir(to),

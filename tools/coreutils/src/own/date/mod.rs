@@ -1,6 +1,6 @@
 //! `date` (POSIX XCU date; GNU manual "date invocation", "Date input formats").
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 
 use std::io::{BufRead, Write};
@@ -14,7 +14,7 @@ use box_text::time::{civil, strftime};
 
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `date`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DateFlag {
     Date,
@@ -218,8 +218,8 @@ fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit
     exit
 }
 
-/// Setting the clock is nobody's right here; as for any user who is not root, the
-/// date is still checked and shown.
+/// Refuses to set the clock, because no process has that right here. The date is still checked and
+/// shown, as for any user who is not root.
 fn refuse_to_set(ctx: &mut Ctx<'_>, text: &[u8], zone: &Zone, format: &[u8]) -> Exit {
     let when = parse(text, clock::current_time(), zone, clock::read)
         .or_else(|| parse::parse_posix(text, clock::current_time(), zone));

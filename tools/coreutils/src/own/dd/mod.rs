@@ -1,6 +1,6 @@
 //! `dd` (POSIX XCU dd; GNU manual "dd invocation").
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `options` | operands |
 //! | `source`, `output` | both ends |
@@ -132,7 +132,8 @@ fn open_input(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Box<dyn ReadSeek>, Exi
         let opened = File::open(ctx.path(name));
         return Ok(Box::new(opened.map_err(|e| open_error(ctx, name, &e))?));
     }
-    // Standard input is read without read-ahead: who reads it next must not miss bytes.
+    // Standard input is read without read-ahead, because the next reader of the descriptor must not
+    // miss bytes.
     match ctx.stdin.source().clone() {
         InputSource::File(f) => Ok(Box::new(UnbufferedFile(f))),
         InputSource::Bytes(b) => Ok(Box::new(io::Cursor::new(b.to_vec()))),
@@ -153,7 +154,7 @@ fn open_output(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Option<Rc<File>>, Exi
     };
     let mut open = OpenOptions::new();
     open.write(true).create(!o.nocreat).create_new(o.excl).append(o.append);
-    // What lies before the seek position stays.
+    // The bytes before the seek position are kept.
     open.truncate(!o.notrunc && o.seek.0 == 0 && !o.append && !o.excl);
     let opened = open.open(ctx.path(name));
     Ok(Some(Rc::new(opened.map_err(|e| open_error(ctx, name, &e))?)))

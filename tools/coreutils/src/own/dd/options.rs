@@ -1,4 +1,4 @@
-//! The operands: what to copy and how.
+//! The operands, which say which data to copy and how.
 
 use super::ebcdic::{ASCII_TO_EBCDIC, ASCII_TO_IBM, EBCDIC_TO_ASCII};
 use crate::common::number::{self, NumberError};
@@ -231,7 +231,7 @@ impl DdOptions {
         Ok(())
     }
 
-    /// Refuses what does not go together.
+    /// Refuses combinations of operands that contradict each other.
     fn check(&mut self) -> Result<(), Vec<u8>> {
         if self.excl && self.nocreat {
             return Err(b"cannot combine excl and nocreat".to_vec());
@@ -268,7 +268,7 @@ fn is_ignored_flag(word: &[u8]) -> bool {
 }
 
 impl DdOptions {
-    /// What is done without operands.
+    /// Returns the settings of a run without operands.
     fn new() -> DdOptions {
         DdOptions { ibs: 512, obs: 512, ..DdOptions::default() }
     }

@@ -1,4 +1,4 @@
-//! What was copied, as `dd` tells at its end.
+//! The report that `dd` prints at its end: records and bytes copied.
 
 use std::time::Duration;
 

@@ -9,15 +9,15 @@ use super::records::DdRecords;
 use super::report::{DdCounts, transfer_line};
 use super::source::ReadSeek;
 
-/// What became of a copy.
+/// The result of a copy.
 #[derive(Default)]
 pub(super) struct DdOutcome {
     pub(super) counts: DdCounts,
-    /// What failed, reading (true) or writing.
+    /// The errors, each with whether it occurred while reading (true) or writing.
     pub(super) errors: Vec<(bool, io::Error)>,
 }
 
-/// Copies from `reader` to `out`. `progress` is told the figures once a second.
+/// Copies from `reader` to `out`. `progress` receives the figures once a second.
 pub(super) fn transfer_records(
     reader: &mut dyn ReadSeek,
     out: &mut DdOut<'_>,
@@ -185,7 +185,7 @@ struct DdProgress<'a> {
 }
 
 impl DdProgress<'_> {
-    /// Tells the figures if a second has passed.
+    /// Reports the figures if a second has passed since the last report.
     fn print_figures(&mut self, bytes: u64) {
         if self.last.elapsed() >= Duration::from_secs(1) {
             self.last = Instant::now();

@@ -12,7 +12,7 @@ use box_sys::{FileKind, meta};
 
 use crate::common::{input, quote};
 
-/// What may be asked for.
+/// An option of `env`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EnvFlag {
     BlockSignal,
@@ -105,13 +105,13 @@ fn expand_split_strings(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>,
 /// Status of errors of `env` itself.
 const OWN_ERROR: Exit = Exit(125);
 
-/// What is run in which environment and directory.
+/// The command to run, with its environment and directory.
 struct EnvPlan {
     env: Env,
     cwd: Option<PathBuf>,
     /// Empty: the environment is printed.
     command: Vec<Vec<u8>>,
-    /// What ends each line.
+    /// The byte that ends each line.
     end: u8,
 }
 
@@ -187,7 +187,7 @@ fn parse_directory(ctx: &mut Ctx<'_>, dir: &[u8]) -> Result<PathBuf, Exit> {
     Err(OWN_ERROR)
 }
 
-/// Goes on as the command.
+/// Replaces this process with the command.
 fn go_on(ctx: &mut Ctx<'_>, plan: EnvPlan) -> Exit {
     let EnvPlan { env, cwd, command: words, .. } = plan;
     let command =
@@ -205,7 +205,7 @@ fn go_on(ctx: &mut Ctx<'_>, plan: EnvPlan) -> Exit {
     }
 }
 
-/// What `execve(2)` says of a directory, where our search names it as one.
+/// Returns the text that `execve(2)` has for a directory, where our own search names it as one.
 pub(crate) fn exec_text(message: &str) -> &str {
     if message == "Is a directory" { "Permission denied" } else { message }
 }

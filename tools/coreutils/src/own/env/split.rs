@@ -3,7 +3,7 @@
 
 use box_applet::Env;
 
-/// Splits; the message of what is wrong otherwise.
+/// Splits the text of `-S` into words. The error is the message about a text that is malformed.
 pub(super) fn split_string(text: &[u8], env: &Env) -> Result<Vec<Vec<u8>>, String> {
     let mut splitter = EnvSplitter { words: Vec::new(), word: None, quote: 0, rest: text };
     splitter.run(env)?;
@@ -90,7 +90,7 @@ impl EnvSplitter<'_> {
         Ok(())
     }
 
-    /// What follows a backslash.
+    /// Reads the escape after a backslash.
     fn read_escape(&mut self) -> Result<SplitStep, String> {
         let Some((&letter, rest)) = self.rest.split_first() else {
             return Err("invalid backslash at end of string in -S".to_string());

@@ -1,4 +1,4 @@
-//! What a text is about.
+//! Recognition of the languages and formats of text.
 
 use super::{FileDescription, HEAD, file_answer};
 
@@ -29,7 +29,7 @@ fn describe_script(d: &[u8]) -> Option<(String, &'static str)> {
     })
 }
 
-/// What a file without known beginning is.
+/// Describes a file whose first bytes match no known kind.
 pub(super) fn text_or_data(d: &[u8]) -> FileDescription {
     match d {
         [0xff, 0xfe, ..] => {
@@ -87,7 +87,7 @@ fn detect_encoding(d: &[u8]) -> (&'static str, &'static str) {
     }
 }
 
-/// What kind of text it is, if any is recognised, and its type.
+/// Returns the kind of text, if one is recognised, and its MIME type.
 fn detect_text_kind(body: &[u8]) -> Option<(String, &'static str)> {
     let trimmed = body.trim_ascii_start();
     let lower: Vec<u8> = trimmed.iter().take(64).map(u8::to_ascii_lowercase).collect();

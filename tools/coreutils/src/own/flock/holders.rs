@@ -1,5 +1,6 @@
-//! Who holds a lock, as a file of lines `x PID` (exclusive) or `s PID` (shared), one file for each
-//! locked one. Whoever changes it holds a guard for that moment: a file that only one can create.
+//! The holders of a lock, as a file of lines `x PID` (exclusive) or `s PID` (shared), one file for
+//! each locked file. A process that changes it holds a guard for that moment: a file that only one
+//! process can create.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -79,7 +80,7 @@ impl Holders {
         }
     }
 
-    /// Whether shared, and who.
+    /// Returns the holders, each with whether its lock is shared and its process id.
     fn read(&self) -> Vec<(bool, u32)> {
         let text = fs::read_to_string(&self.list).unwrap_or_default();
         let line = |l: &str| {

@@ -18,7 +18,7 @@ use self::holders::Holders;
 use super::{processes, sleep};
 use crate::common::{input, number};
 
-/// What may be asked for.
+/// An option of `flock`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FlockFlag {
     Close,
@@ -62,7 +62,7 @@ const BAD_DATA: Exit = Exit(65);
 const NO_INPUT: Exit = Exit(66);
 const OS_ERROR: Exit = Exit(71);
 
-/// What is asked for.
+/// The operation to do on the lock.
 #[derive(Clone, Copy, PartialEq)]
 enum LockRequest {
     Shared,
@@ -91,7 +91,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         } else {
             open_target(ctx, &plan.target)
         }?;
-        // A lock on a descriptor is the caller's, who has the descriptor.
+        // A lock on a descriptor belongs to the caller, because the caller owns the descriptor.
         let owner = if by_number { ctx.procs.parent_pid() } else { ctx.procs.pid() };
         let lock = wait_for_lock(ctx, &plan, &file, owner)?;
         if by_number {

@@ -3,7 +3,7 @@
 use box_text::escape::{EscapeDialect, decode_escapes};
 use box_text::printf::{self, ConversionSpec};
 
-/// What a conversion shows.
+/// The value that a conversion shows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ConversionKind {
     Signed,
@@ -144,7 +144,8 @@ fn unknown_conversion(letters: &[u8]) -> String {
     format!("bad conversion character %{}", String::from_utf8_lossy(letters))
 }
 
-/// One conversion after its `%`, for data of a size that may be given; and what is left.
+/// Parses one conversion after its `%`, for data of a size that may be given; returns it and the
+/// rest of the text.
 fn parse_conversion(text: &[u8], size: Option<usize>) -> Result<(HexdumpPart, &[u8]), String> {
     let flags = text.iter().take_while(|c| b"-+ #0123456789.".contains(c)).count();
     let (flags, rest) = text.split_at(flags);
@@ -185,7 +186,7 @@ fn parse_conversion(text: &[u8], size: Option<usize>) -> Result<(HexdumpPart, &[
     ))
 }
 
-/// hexdump's own conversions after `%_`, and what is left.
+/// Parses hexdump's own conversions after `%_`; returns the kind and the rest of the text.
 fn parse_special(text: &[u8]) -> Result<(ConversionKind, &[u8]), String> {
     let (&kind, rest) = text.split_first().ok_or_else(|| unknown_conversion(b"_"))?;
     match kind {

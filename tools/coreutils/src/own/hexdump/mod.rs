@@ -1,6 +1,6 @@
 //! `hexdump` and `hd` (util-linux, BSD): dumps by format strings.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `format` | format strings (`-e`) to units |
 
@@ -17,7 +17,7 @@ use crate::common::{number, quote};
 use crate::own::od;
 use format::{ConversionKind, HexdumpFormat, HexdumpPart};
 
-/// What may be asked for.
+/// An option of `hexdump`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HexdumpFlag {
     Canonical,
@@ -85,7 +85,7 @@ fn letter_formats(flag: HexdumpFlag) -> &'static [&'static [u8]] {
     }
 }
 
-/// What is printed without options.
+/// The formats that are used without options.
 const PLAIN: &[&[u8]] = &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"%04x \" \"\\n\""];
 
 struct HexdumpPlan {
@@ -103,7 +103,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         data: &data,
         start: usize::try_from(plan.skip).unwrap_or(usize::MAX).min(data.len()),
         formats: &plan.formats,
-        // The block is what the longest format takes; shorter ones repeat their last unit.
+        // A block has the size of the longest format; shorter formats repeat their last unit.
         block: plan.formats.iter().map(|f| f.size).max().unwrap_or(0),
         verbose: plan.verbose,
     };
@@ -165,7 +165,7 @@ fn format_texts(ctx: &mut Ctx<'_>, p: &ParsedOptions<HexdumpFlag>) -> Result<Vec
     Ok(texts)
 }
 
-/// What is to be dumped, all files as one, and the status so far.
+/// Reads the data to dump, all files as one; returns it with the status so far.
 fn read(ctx: &mut Ctx<'_>, plan: &HexdumpPlan) -> Result<(Vec<u8>, Exit), Exit> {
     let mut exit = Exit::SUCCESS;
     let mut data = Vec::new();
@@ -227,7 +227,7 @@ impl HexdumpDump<'_> {
         self.print_end(out)
     }
 
-    /// What is printed once, after all: `%_A`.
+    /// Prints the final offset (`%_A`), once, after all data.
     fn print_end(&self, out: &mut box_applet::OutStream) -> Result<(), CopyStop> {
         if self.data.len() == self.start {
             return Ok(());

@@ -11,7 +11,7 @@ pub(super) enum Charset {
     Utf8,
     Ascii,
     Latin1,
-    /// 16 bits; whether the low byte is first, and whether a mark tells.
+    /// Units of 16 bits; whether the low byte is first, and whether a byte order mark decides.
     Utf16 {
         little: bool,
         marked: bool,
@@ -108,7 +108,7 @@ pub(super) fn find_charset(name: &str) -> Option<Charset> {
     })
 }
 
-/// What comes next of the input.
+/// The next item of the input.
 pub(super) enum DecodedChar {
     Char(char),
     Invalid,
@@ -130,7 +130,7 @@ pub(super) struct CharDecoder<'a> {
 impl Charset {
     pub(super) fn decoder(self, data: &[u8]) -> CharDecoder<'_> {
         let (mut set, mut at) = (self, 0);
-        // A mark tells the order of bytes, and is no text.
+        // A byte order mark sets the order of bytes and is not part of the text.
         match self {
             Charset::Utf16 { marked: true, .. } if data.starts_with(b"\xfe\xff") => {
                 (set, at) = (Charset::Utf16 { little: false, marked: true }, 2);
@@ -164,7 +164,7 @@ impl Charset {
 }
 
 impl CharDecoder<'_> {
-    /// Offset of what comes next.
+    /// Returns the offset of the next character.
     pub(super) fn current_offset(&self) -> usize {
         self.at
     }
@@ -329,7 +329,7 @@ impl CharEncoder {
         true
     }
 
-    /// Writes what leads back to the initial state (ISO-2022-JP).
+    /// Writes the sequence that returns to the initial state (ISO-2022-JP).
     pub(super) fn end_encoding(&mut self, out: &mut Vec<u8>) {
         if let Some(encoder) = &mut self.web {
             let mut bytes = [0u8; 16];

@@ -1,9 +1,9 @@
 //! `iconv` (glibc): text from one character set to another.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `charset` | names, and what each set is: Unicode forms here, all others by `encoding_rs` |
-//! | `translit` | what stands for characters that a set lacks (`//TRANSLIT`) |
+//! | `charset` | names, and each set's encoding: Unicode forms here, all others by `encoding_rs` |
+//! | `translit` | substitutes for characters that a set lacks (`//TRANSLIT`) |
 //!
 //! Deliberately absent: EBCDIC and others that the web does not know.
 
@@ -20,7 +20,7 @@ use crate::common::input;
 
 use self::charset::{Charset, DecodedChar};
 
-/// What may be asked for.
+/// An option of `iconv`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IconvFlag {
     FromCode,
@@ -49,12 +49,12 @@ const SPEC: Spec<IconvFlag> = Spec::new(
 
 const HINT: &str = "Try `iconv --help' or `iconv --usage' for more information.\n";
 
-/// What happens to characters that the output lacks.
+/// The treatment of characters that the output lacks.
 #[derive(Clone, Copy, Default)]
 struct IconvMissing {
     /// `-c`: both invalid and missing ones are dropped.
     drop: bool,
-    /// `//IGNORE`: the same, but the status tells.
+    /// `//IGNORE`: the same, but the exit status shows that characters were dropped.
     ignore: bool,
     translit: bool,
 }

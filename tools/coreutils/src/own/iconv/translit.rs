@@ -1,4 +1,4 @@
-//! What stands for characters that a set lacks: as glibc's C.UTF-8 locale has it.
+//! Substitutes for characters that a set lacks, as in glibc's C.UTF-8 locale.
 
 /// The substitute of a character, in ASCII.
 pub(super) fn ascii_substitute(c: char) -> Option<&'static str> {

@@ -1,6 +1,6 @@
 //! `ls`, `dir`, `vdir` (POSIX XCU ls; GNU). Byte-order collation.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `options` | options to a plan |
 //! | `entry` | what is known of a file, and sorting |

@@ -14,7 +14,7 @@ use crate::common::quote::{self, QuoteStyle};
 
 use chosen::LsChoices;
 
-/// What may be asked for.
+/// An option of `ls`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LsFlag {
     AccessTime,

@@ -1,6 +1,6 @@
 //! `numfmt` (GNU manual "numfmt invocation", coreutils 9.1).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `options` | the command line |
 //! | `value` | numbers with units |

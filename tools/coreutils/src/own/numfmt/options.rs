@@ -5,7 +5,7 @@ use box_applet::opts::{Opt, ParsedOptions, Spec};
 use super::value::{NumfmtScale, NumfmtStyle, Round};
 use crate::common::{number, quote};
 
-/// What may be asked for.
+/// An option of `numfmt`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NumfmtFlag {
     Debug,

@@ -1,6 +1,6 @@
 //! `od` (POSIX XCU od; GNU `-a -f -i -l -s -S -w --endian --traditional`).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `types` | types of `-t`, and how one number is shown |
 //! | `lines` | bytes to lines |
@@ -20,7 +20,7 @@ use crate::common::{number, quote};
 use lines::{OdAddress, OdDump, Radix};
 use types::Type;
 
-/// What may be asked for.
+/// An option of `od`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OdFlag {
     AddressRadix,

@@ -1,6 +1,6 @@
 //! `pr` (POSIX XCU pr; GNU manual "pr invocation").
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `options` | the command line |
 //! | `source` | lines and form feeds |

@@ -4,7 +4,7 @@ use box_applet::opts::{Opt, ParsedOptions, Spec};
 
 use crate::common::{number, quote};
 
-/// What may be asked for.
+/// An option of `pr`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum PrFlag {
     Across,

@@ -1,6 +1,6 @@
 //! `ps` (POSIX XCU ps; procps): a snapshot of the processes.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `options` | the three ways options are written |
 //! | `columns` | what may be shown of a process |

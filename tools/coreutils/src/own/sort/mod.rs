@@ -1,6 +1,6 @@
 //! `sort` (POSIX XCU sort; GNU). Byte-order collation.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `options` | options and keys (`-k F.C,F.C`) |
 //! | `key` | where a key lies in a line, and how two keys compare |

@@ -7,7 +7,7 @@ use crate::common::choice::choice;
 use crate::common::number::{self as numbers, CountError};
 use crate::common::quote;
 
-/// What may be asked for.
+/// An option of `sort`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SortFlag {
     BatchSize,

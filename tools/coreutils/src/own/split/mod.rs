@@ -1,6 +1,6 @@
 //! `split` (POSIX XCU split; GNU 9.1).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `options` | options and how they cut |
 //! | `names` | names of the pieces |

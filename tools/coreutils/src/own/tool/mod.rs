@@ -1,6 +1,6 @@
 //! `tool`: calls functions that the embedder of the session has registered, with JSON in and JSON out.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `arguments` | a command line becomes an object of JSON, as the tool's schema names its arguments |
 //! | `help` | the text of `tool NAME --help`, made of the schema |
@@ -19,7 +19,7 @@ use host::{HostToolInfo, ToolCallFailure};
 use serde_json::Value;
 use std::io::{Read, Write};
 
-/// What may be asked for.
+/// An option of `tool`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ToolFlag {
     Json,

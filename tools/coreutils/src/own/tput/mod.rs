@@ -1,6 +1,6 @@
 //! `tput` (ncurses): capabilities of the terminals people name: dumb, xterm and what is like it, ansi, linux.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `terminals.ti` | the terminals, in terminfo's source format |
 //! | `terminals` | reading that |
@@ -18,7 +18,7 @@ use box_applet::{Ctx, Ended, Exit};
 
 use self::terminals::{Capability, Terminal};
 
-/// What may be asked for.
+/// An option of `tput`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TputFlag {
     FromStdin,

@@ -1,4 +1,4 @@
-//! Making what is copied: contents, links and metadata.
+//! Making the copies: contents, links and metadata.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -172,7 +172,7 @@ impl Copier<'_> {
         opened.map_err(|error| self.report_failure(ctx, "cannot create regular file", to, &error))
     }
 
-    /// Gives a file what is to be preserved; a new one gets the source's mode less the umask.
+    /// Copies the attributes to preserve; a new file gets the source's mode less the umask.
     pub(super) fn copy_metadata(
         &self,
         ctx: &mut Ctx<'_>,
