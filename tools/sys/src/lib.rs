@@ -1,7 +1,7 @@
 //! Everything the guest asks of the system beyond `std`: processes, pipes, descriptor
 //! duplication, metadata. The only guest crate with FFI and `unsafe`.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `process` | [`Processes`]: spawn, wait, kill, pipe, as a trait so that effects can be handed in |
 //! | `wasix` | the trait over WASIX calls (module `wasix_32v1`), wasm32 only |
