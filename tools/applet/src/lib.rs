@@ -11,7 +11,7 @@
 //!   a process of their own.
 //! - Every table entry has a one-line summary and a help text.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `ctx` | [`Ctx`], [`Exit`], [`Ended`], diagnostics |
 //! | `clock` | the time now, the zone of `TZ` |

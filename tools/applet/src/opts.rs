@@ -28,7 +28,7 @@
 //! assert_eq!(parsed.operands, [b"f".to_vec()]);
 //! ```
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `opts/written` | [`ParsedOptions`]: questions about what was written |
 //! | `opts/parse` | arguments to options and operands |
