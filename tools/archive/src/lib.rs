@@ -1,6 +1,6 @@
 //! Archives and compression: `tar`, `gzip` and its relatives.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `codec` | gzip, bzip2, xz and zstd streams behind one reader and one writer |
 //! | `compress` | `gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat` |

@@ -5,7 +5,7 @@ use box_applet::{Ctx, Exit};
 
 use crate::codec::CompressionFormat;
 
-/// What may be asked for.
+/// An option of `gzip` and its relatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CompressFlag {
     Stdout,

@@ -1,6 +1,6 @@
 //! `zip`, `unzip` and `zipinfo` (Info-ZIP's zip 3.0 and unzip 6.00 manuals).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `format` | the container: directory, headers, times |
 //! | `data` | unpacking and checking a member |

@@ -7,7 +7,7 @@ use box_applet::{Ctx, Exit};
 
 use crate::zip::{format, lossy_name};
 
-/// What may be asked for.
+/// An option of `zip`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ZipFlag {
     Freshen,

@@ -11,7 +11,7 @@ use crate::zip::extract::{Extract, Overwrite};
 /// A command line that does not fit.
 const USAGE: Exit = Exit(10);
 
-/// What may be asked for.
+/// An option of `unzip`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UnzipFlag {
     Pipe,
