@@ -1,6 +1,6 @@
 //! Comparing files: `diff`, `diff3`, `cmp`, and `patch`, which applies what `diff` prints.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `diff/mod` | `diff`'s command line, pairs of files, statuses |
 //! | `diff/compare` | lines, what counts as equal, the list of changes |

@@ -2,7 +2,7 @@
 //!
 //! Deviations: `--palette` and `sdiff` are absent.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `compare` | lines, what counts as equal, changes |
 //! | `format` | the forms of the output |
