@@ -2,14 +2,14 @@
 //!
 //! uutils' tools use `std`'s global streams, environment and directory, hence
 //! [`Applet::globals`]. Their texts live in Fluent resources that are embedded at compile time and
-//! must be set up before `uumain` ([`uucore::locale::setup_localization`]), else messages are
-//! bare keys.
+//! must be set up before `uumain` ([`uucore::locale::setup_localization`]), because otherwise
+//! messages are bare keys.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `uutils/arguments` | command lines, from GNU's rules to clap's |
 //! | `uutils/numbers` | bounds of numbers |
-//! | `uutils/refusal` | what clap refuses, in GNU's words |
+//! | `uutils/refusal` | clap's errors, in GNU's words |
 
 mod arguments;
 mod numbers;

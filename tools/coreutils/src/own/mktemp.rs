@@ -57,7 +57,7 @@ fn random_letters(n: usize) -> Vec<u8> {
     out
 }
 
-/// What is made, and under which names.
+/// The kind of file to make, and its name template.
 struct MktempPlan {
     directory: bool,
     dry_run: bool,
@@ -126,7 +126,8 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<MktempPlan, Exit> {
     })
 }
 
-/// The parts of a template, or what is wrong: before and after the text that is to be shown.
+/// Splits a template into its parts. The error is the message in three pieces, of which the middle one
+/// is the text to quote.
 fn split_template(
     written: &[u8],
     suffix: Option<&[u8]>,

@@ -1,5 +1,5 @@
-//! `less` and `more`: there is no terminal to page on, so they pass text through, which is
-//! what both do when their output is no terminal.
+//! `less` and `more`. There is no terminal to page on, so they pass text through, as both do when
+//! their output is not a terminal.
 
 use std::io::Write;
 

@@ -31,7 +31,7 @@ const SPEC: Spec<PasteFlag> = Spec::new(
 /// Bytes that are collected before they are written.
 const BLOCK: usize = 64 << 10;
 
-/// What stands between lines, one after another and then again; `None` is nothing.
+/// The delimiters between lines, used in turn and then from the first one again; `None` is no delimiter.
 type Delimiters = Vec<Option<u8>>;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

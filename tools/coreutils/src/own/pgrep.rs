@@ -99,7 +99,7 @@ pub(crate) fn run_pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if found.is_empty() { Exit::FAILURE } else { Exit::SUCCESS })
 }
 
-/// What was written, and the processes that fit.
+/// Returns the parsed options and the processes that match.
 fn find_processes(
     ctx: &mut Ctx<'_>,
     args: &[Vec<u8>],
@@ -166,7 +166,7 @@ impl Criteria {
     }
 }
 
-/// What `pgrep` prints.
+/// Prints the matching processes, as `pgrep` does.
 fn list_processes(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>, found: &[ProcessInfo]) -> Exit {
     let item = |x: &ProcessInfo| {
         if p.has_option(PgrepFlag::ListFull) {

@@ -50,8 +50,8 @@ pub(super) fn living_pids() -> Option<Vec<u32>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// All processes: as our host lists them, or from `/proc` where there is one, else this one and its
-/// parent, which are all that WASIX tells of.
+/// Returns all processes: from our host's list, otherwise from `/proc` if there is one, otherwise
+/// only this process and its parent, because WASIX knows of no others.
 pub(super) fn all_processes(ctx: &Ctx<'_>) -> Vec<ProcessInfo> {
     let mut list = match std::fs::read(box_sys::PROCESSES) {
         Ok(text) => parse_processes(&text),
@@ -92,7 +92,7 @@ pub(super) fn all_processes(ctx: &Ctx<'_>) -> Vec<ProcessInfo> {
     list
 }
 
-/// A process as Linux tells of it (`proc(5)`).
+/// Reads a process from its files in `/proc` (`proc(5)`).
 fn of_proc(pid: u32) -> Option<ProcessInfo> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (open, close) = (stat.find('(')?, stat.rfind(')')?);

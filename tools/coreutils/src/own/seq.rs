@@ -84,7 +84,7 @@ fn parse_number(text: &[u8]) -> Option<SeqNumber> {
     let whole = &mantissa[..dot.unwrap_or(mantissa.len())];
     let fraction = dot.map_or(&[][..], |d| &mantissa[d + 1..]);
     let exponent = exponent.filter(|e| (-4000..4000).contains(e))?;
-    // The exponent moves the point; what `1e3` and `1.5e1` need after it.
+    // The exponent moves the point: for example, `1e3` and `1.5e1` have no places after it, `1.25e1` has one.
     let places = usize::try_from(fraction.len() as i64 - exponent).unwrap_or(0);
     let all: Vec<u8> = [whole, fraction].concat();
     let zeros = usize::try_from(exponent - fraction.len() as i64).unwrap_or(0);
@@ -102,7 +102,7 @@ fn power_of_ten(exponent: usize) -> BigInt {
     BigInt::from(10).pow(u32::try_from(exponent).unwrap_or(u32::MAX))
 }
 
-/// What is counted, and how the numbers are shown.
+/// The range to count, and the format of the numbers.
 struct SeqPlan {
     first: SeqNumber,
     step: SeqNumber,
@@ -201,7 +201,7 @@ struct Integers {
     first: i128,
     step: i128,
     last: i128,
-    /// What is not shown of a number is divided away.
+    /// The divisor that drops the digits of a number that are not shown.
     unit: i128,
     places: usize,
     width: usize,

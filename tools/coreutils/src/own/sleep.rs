@@ -26,7 +26,7 @@ pub(crate) fn parse_seconds(text: &[u8]) -> Option<f64> {
     (used > 0 && number >= 0.0).then_some(number * factor)
 }
 
-/// As a duration; what is too long is the longest.
+/// Converts seconds to a duration; a value beyond the range becomes the longest duration.
 pub(crate) fn to_duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }

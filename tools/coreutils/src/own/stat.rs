@@ -47,7 +47,8 @@ const FS_TERSE: &[u8] = b"%n %i %l %t %s %S %b %f %a %c %d\n";
 /// Bytes per block and per transfer that we report.
 const IO_BLOCK: u64 = 4096;
 
-/// Blocks of 512 bytes a file takes: its size in whole transfers, since WASI does not tell.
+/// Returns the number of 512-byte blocks of a file: its size in whole transfers, because WASI has
+/// no call for it.
 pub(crate) fn block_count(s: &Stat) -> u64 {
     match s.kind {
         FileKind::File | FileKind::Dir => s.size.div_ceil(IO_BLOCK) * (IO_BLOCK / 512),
@@ -69,7 +70,7 @@ struct StatFile<'a> {
 }
 
 struct StatPlan {
-    /// `--format`, or what stands in its place.
+    /// The format of `--format`, or the default that replaces it.
     format: Option<Vec<u8>>,
     /// `--printf`, whose escapes are resolved, and warned of, for each file.
     printf: Option<Vec<u8>>,
@@ -129,7 +130,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StatPlan, Exit> {
     })
 }
 
-/// What is known of a file.
+/// Collects the facts of a file.
 fn examine_file<'f>(
     ctx: &mut Ctx<'_>,
     plan: &StatPlan,
@@ -398,7 +399,8 @@ fn directive_value(
     })
 }
 
-/// File system figures: the session tree has no fixed size, so its quota is what `df` shows.
+/// Returns a figure of the file system. The session tree has no fixed size, so the figures are
+/// those of its quota, as in `df`.
 fn fs_value(letter: u8, f: &StatFile<'_>) -> Option<StatValue> {
     let space = super::df::disk_space();
     let blocks = |bytes: u64| StatValue::Number(bytes / IO_BLOCK);

@@ -135,7 +135,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StringsPlan, Exit> 
     })
 }
 
-/// The argument of `-n`, or what is wrong with it.
+/// Parses the argument of `-n`. The error is a message.
 fn parse_least(text: &[u8]) -> Result<usize, &'static str> {
     match number::parse_decimal(text) {
         Some(n) => match usize::try_from(n) {

@@ -1,5 +1,5 @@
-//! What the system is: `uname arch hostname nproc uptime tty logname sync clear`.
-//! The guest answers as a small Linux machine, so that scripts that ask take their usual path.
+//! Facts of the system: `uname arch hostname nproc uptime tty logname sync clear`. The guest
+//! answers as a small Linux machine, so that scripts that ask take their usual path.
 
 use std::io::Write;
 
@@ -80,7 +80,7 @@ pub(crate) fn run_uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             words.push(text);
         }
     }
-    // `-a` leaves out what is unknown.
+    // `-a` leaves out the facts that are unknown.
     if p.has_option(UnameFlag::Processor) {
         words.push("unknown");
     }
@@ -216,7 +216,8 @@ const UPTIME: Spec<UptimeFlag> = Spec::new(
     ],
 );
 
-/// Seconds since start: `/proc/uptime` where there is one, else of this process's clock.
+/// Returns the seconds since start, from `/proc/uptime` if there is one, otherwise by this
+/// process's clock.
 fn up_seconds() -> u64 {
     let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
     text.split(['.', ' ']).next().and_then(|s| s.parse().ok()).unwrap_or(0)

@@ -31,7 +31,7 @@ const SPEC: Spec<TacFlag> = Spec::new(
     ],
 );
 
-/// What parts records.
+/// The separator of records.
 enum TacSeparator {
     Text(Vec<u8>),
     Regex(Box<Regex>),

@@ -96,7 +96,7 @@ fn translate_obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     Some(out)
 }
 
-/// What is to be printed of which files.
+/// The parts to print, and the files.
 struct TailPlan {
     count: HeadCount,
     delimiter: u8,
@@ -140,7 +140,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TailPlan, Exit> {
     })
 }
 
-/// What is said about following; the numbers are checked even if nothing is followed.
+/// Parses the options about following; their numbers are checked even if no file is followed.
 fn parse_follow(
     ctx: &mut Ctx<'_>,
     p: &ParsedOptions<TailFlag>,
@@ -329,7 +329,7 @@ fn last_lines(
     let mut total = 0u64;
     input::for_each_block(reader, |block| {
         let lines = memchr::memchr_iter(delimiter, block).count() as u64;
-        // Small reads share a block, else each would cost an allocation of its own.
+        // Small reads share a block, because otherwise each would cost an allocation.
         match held.back_mut().filter(|(b, _)| b.len() + block.len() <= input::BLOCK) {
             Some((b, l)) => {
                 b.extend_from_slice(block);

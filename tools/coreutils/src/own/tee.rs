@@ -31,7 +31,7 @@ const SPEC: Spec<TeeFlag> = Spec::new(
     ],
 );
 
-/// What a failed write means.
+/// The effect of a failed write.
 #[derive(Clone, Copy, PartialEq)]
 enum TeeMode {
     /// A closed pipe ends tee, as SIGPIPE would.
@@ -70,7 +70,7 @@ struct TeePlan {
     files: Vec<Vec<u8>>,
 }
 
-/// Where a copy goes besides standard output.
+/// The files that get a copy in addition to standard output.
 type Outputs = Vec<(Vec<u8>, File)>;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -116,7 +116,7 @@ fn open_outputs(ctx: &mut Ctx<'_>, plan: &TeePlan) -> Result<(Outputs, Exit), Ex
     Ok((outputs, exit))
 }
 
-/// Copies standard input until its end, or until nobody takes it.
+/// Copies standard input until its end, or until no output is left.
 fn copy_input(ctx: &mut Ctx<'_>, mode: TeeMode, mut outputs: Outputs, exit: Exit) -> Ended {
     let mut exit = exit;
     let mut stdout_open = true;
@@ -134,7 +134,8 @@ fn copy_input(ctx: &mut Ctx<'_>, mode: TeeMode, mut outputs: Outputs, exit: Exit
         }
         ctx.stdin.consume(block.len());
         if stdout_open {
-            // At once, not when a buffer is full: whoever reads may be waiting.
+            // The block is flushed at once, not when a buffer is full, because the reader may be
+            // waiting for it.
             let written = ctx.stdout.write_all(&block).and_then(|()| ctx.stdout.flush());
             if let Err(e) = written {
                 stdout_open = false;
@@ -148,7 +149,8 @@ fn copy_input(ctx: &mut Ctx<'_>, mode: TeeMode, mut outputs: Outputs, exit: Exit
     }
 }
 
-/// What a failed write to standard output means: to end, or a status that may have changed.
+/// Handles a failed write to standard output: ends the copy, or returns a status that may have
+/// changed.
 fn stdout_failed(ctx: &mut Ctx<'_>, mode: TeeMode, e: &io::Error) -> Result<Option<Exit>, Exit> {
     if e.kind() == io::ErrorKind::BrokenPipe && mode == TeeMode::Signal {
         return Err(Exit::SIGPIPE);

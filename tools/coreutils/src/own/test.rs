@@ -99,10 +99,10 @@ impl Applet<'_, '_> {
     }
 }
 
-/// What is wrong, with the word that is quoted within it.
+/// Returns the message about an error, with the word that is quoted within it.
 fn message(problem: &ConditionProblem) -> (&'static str, Option<&[u8]>, &'static str) {
     match problem {
-        // Only what could be an operator is called one.
+        // Only a word in the form of an operator is called one.
         ConditionProblem::NotUnary { operator, .. } if matches!(operator[..], [b'-', _]) => {
             ("", Some(operator), ": unary operator expected")
         }

@@ -13,8 +13,8 @@ use box_sys::{WaitStatus, events, signal};
 
 use crate::common::{input, quote};
 
-/// Goes on as a command, so that signals to this process reach it; `failure` is the tool's own status for its
-/// own errors.
+/// Replaces this process with a command, so that signals to this process reach it; `failure` is the tool's
+/// own status for its own errors.
 fn go_on_as(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: ChildStream) -> Exit {
     let command = ChildCommand { argv: argv.to_vec(), stdout, ..ChildCommand::default() };
     let status = command.replace(ctx);
@@ -210,7 +210,7 @@ pub(crate) fn run_time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let start = Instant::now();
     let exit = run(ctx, &p.operands);
     let seconds = start.elapsed().as_secs_f64();
-    // Processor time of children is not told by WASI: the time that passed stands for it.
+    // WASI has no call for the processor time of children: the time that passed stands for it.
     let text = if p.has_option(TimeFlag::Portability) {
         format!("real {seconds:.2}\nuser {seconds:.2}\nsys 0.00\n").into_bytes()
     } else {
@@ -237,7 +237,7 @@ pub(crate) fn run_time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 const TIME_DEFAULT: &[u8] = b"%Uuser %Ssystem %Eelapsed %PCPU (0avgtext+0avgdata %Mmaxresident)k\n0inputs+0outputs (0major+0minor)pagefaults 0swaps";
 const TIME_VERBOSE: &[u8] = b"\tCommand being timed: \"%C\"\n\tElapsed (wall clock) time (h:mm:ss or m:ss): %E\n\tExit status: %x";
 
-/// What `time` has to tell of a command.
+/// The figures of a command that `time` reports.
 struct TimeReport<'a> {
     seconds: f64,
     exit: Exit,
@@ -266,7 +266,7 @@ impl TimeReport<'_> {
         out
     }
 
-    /// What stands for `%` and a letter.
+    /// Appends the value of `%` and a letter.
     fn convert(&self, letter: Option<u8>, out: &mut Vec<u8>) {
         let seconds = self.seconds;
         match letter {

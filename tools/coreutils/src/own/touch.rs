@@ -60,7 +60,7 @@ fn to_nanos((seconds, nanos): (i64, u32)) -> u64 {
         .saturating_add(u64::from(nanos))
 }
 
-/// Which times are set, and to what.
+/// The times to set, and their values.
 struct TouchPlan {
     access: bool,
     modify: bool,
@@ -141,7 +141,7 @@ fn parse_times(
     }
     let mut times = None;
     let now = clock::current_time();
-    // What `-d` is relative to.
+    // The times that `-d` is relative to.
     let mut base = (now, now);
     if let Some(file) = p.last_value(TouchFlag::Reference) {
         let stat = meta::stat(&ctx.path(file), !p.has_option(TouchFlag::NoDereference))
@@ -166,7 +166,7 @@ fn touch_stdout(ctx: &Ctx<'_>, plan: &TouchPlan) {
     }
 }
 
-/// Creates a file or sets its times; what cannot be done, and why.
+/// Creates a file or sets its times. The error names the failed operation and its cause.
 fn touch_file(path: &Path, name: &[u8], plan: &TouchPlan) -> Result<(), (&'static str, io::Error)> {
     if meta::stat(path, plan.follow).is_err() {
         if !plan.create {

@@ -84,7 +84,7 @@ fn parse_table(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TrTable, Exit> {
     TrTable::new(&sets, &what).map_err(|m| input::report_failure(ctx, &[m.as_bytes()]))
 }
 
-/// What is to be done.
+/// The operation to do.
 struct TrPlan {
     complement: bool,
     delete: bool,
@@ -404,8 +404,8 @@ impl TrTable {
         })
     }
 
-    /// For each byte what it becomes, whether that is squeezed ([`SQUEEZED`]), and whether it is deleted
-    /// ([`DELETED`]).
+    /// Returns the fate of each byte: the byte it becomes, whether that is squeezed ([`SQUEEZED`]), and whether it is
+    /// deleted ([`DELETED`]).
     fn byte_fates(&self) -> [u16; 256] {
         std::array::from_fn(|b| {
             let c = self.map[b];
@@ -420,15 +420,15 @@ impl TrTable {
 const SQUEEZED: u16 = 1 << 8;
 const DELETED: u16 = 1 << 9;
 
-/// Appends what the bytes of a block become. The table comes as an argument: as a field of something that a closure
-/// borrows it was found again for each byte, which took a tenth longer in Wasm.
+/// Appends the translation of a block. The table is an argument because, as a field of a struct that a closure
+/// borrows, it was loaded again for each byte, which took a tenth longer in Wasm.
 fn translate_block(map: &[u8; 256], block: &[u8], out: &mut Vec<u8>) {
     out.extend(block.iter().map(|b| map[usize::from(*b)]));
 }
 
-/// Writes what is neither deleted nor squeezed to the beginning of `out`, which is as long as the block; how much that
-/// is. Every byte is written, and the next one takes its place if it is not kept: a branch for each byte is guessed
-/// wrong so often that it took twice as long.
+/// Writes the bytes that are neither deleted nor squeezed to the beginning of `out`, which is as long as the block;
+/// returns their number. Every byte is written, and the next one overwrites it if it is not kept, because a branch for
+/// each byte is predicted wrong so often that it took twice as long.
 fn select_bytes(fates: &[u16; 256], block: &[u8], out: &mut [u8], last: &mut Option<u8>) -> usize {
     let mut kept = 0;
     // No byte is like the one before the first.
@@ -452,7 +452,7 @@ fn set_members(set: &[u8]) -> [bool; 256] {
     has
 }
 
-/// What may stand in set 2.
+/// Checks the contents of set 2.
 fn check_second(second: &[TrPart], what: &TrPlan) -> Result<(), &'static str> {
     let open = set_size(second).1;
     if open > 1 {
@@ -476,7 +476,7 @@ fn check_second(second: &[TrPart], what: &TrPlan) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether the sets, and what they expand to, can be translated to each other.
+/// Checks that the sets, once expanded, can be translated to each other.
 fn check_translation(
     first: &[TrPart],
     second: &[TrPart],

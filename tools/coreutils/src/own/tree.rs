@@ -134,7 +134,7 @@ struct TreeOptions {
     sums: HashMap<Vec<u8>, u64>,
 }
 
-/// What has been shown so far.
+/// The totals of the entries shown so far.
 #[derive(Default)]
 struct TreeTotals {
     dirs: u64,

@@ -153,7 +153,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// What `-D`, `--all-repeated` and `--group` say: how all lines of a group are shown.
+/// The way all lines of a group are shown (`-D`, `--all-repeated`, `--group`).
 #[derive(Default)]
 struct Groups {
     all: Option<GroupSeparation>,

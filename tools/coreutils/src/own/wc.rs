@@ -56,7 +56,7 @@ struct WcCounts {
     width: u64,
 }
 
-/// What is carried from block to block.
+/// The state that is carried from block to block.
 #[derive(Default)]
 struct WcState {
     in_word: bool,
@@ -256,7 +256,8 @@ fn count_bytes(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState
     }
     let Some((first, _)) = block.split_first() else { return };
     by_bytes(std::slice::from_ref(first), c, state);
-    // Each byte with the one before it: where neither is neutral, a word ends at a separator after something else.
+    // Each byte is compared with the one before it: where neither is neutral, a word ends at a separator after a
+    // byte of a word.
     let pairs = block.chunks(GROUP).zip(block[1..].chunks(GROUP));
     for (before, bytes) in pairs {
         let (mut ends, mut lines, mut neutral) = (0u8, 0u8, 0u8);
@@ -279,7 +280,7 @@ fn is_separator(byte: u8) -> bool {
     (byte == b' ') | (byte.wrapping_sub(b'\t') < 5)
 }
 
-/// Whether a byte neither begins nor ends a word: what is not printable.
+/// Returns whether a byte neither begins nor ends a word, because it is not printable.
 fn is_neutral(byte: u8) -> bool {
     !is_separator(byte) & (byte.wrapping_sub(0x21) >= 0x5e)
 }

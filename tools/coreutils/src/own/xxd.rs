@@ -59,7 +59,7 @@ fn parse_number(text: &[u8]) -> Option<i64> {
     (n.len > 0).then(|| n.signed().0)
 }
 
-/// What is to be done with which files.
+/// The work to do, and its files.
 struct XxdPlan {
     options: XxdOptions,
     input: Vec<u8>,
@@ -83,7 +83,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<XxdPlan, Exit> {
             b'v' => return Err(ctx.print(&ctx.version())),
             letter if options.set(*letter) => {}
             letter => {
-                // A value is attached, unless what follows is the rest of a word (`-cols`).
+                // An attached text is the value, unless it continues the option's word (`-cols`).
                 let is_value = attached.first().is_some_and(|c| !c.is_ascii_alphabetic());
                 let mut value = || match is_value {
                     true => Some(attached),
@@ -449,7 +449,8 @@ fn hex_value(c: u8) -> Option<u8> {
     char::from(c).to_digit(16).map(|d| d as u8)
 }
 
-/// Pairs of digits, white space aside; anything else ends a half pair.
+/// Returns the bytes of pairs of hexadecimal digits. White space is skipped; any other byte ends an
+/// incomplete pair.
 fn digit_pairs(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut high = None;

@@ -2,7 +2,7 @@
 //! and written again in the one form that clap reads the same way.
 //!
 //! So a value may begin with a dash, an optional argument ends a cluster, names may be abbreviated, an option may be
-//! repeated, and what is refused is refused in the words of GNU.
+//! repeated, and errors are in the words of GNU.
 
 use std::ffi::OsString;
 
@@ -221,7 +221,7 @@ fn joined_fields(words: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
             }
             b"-o" => {
                 let mut list = rest.next().unwrap_or_default();
-                // Two words at the end are files, whatever their names.
+                // The last two words are files, even if they look like fields.
                 while rest.len() > 2 && rest.peek().is_some_and(|next| is_field(next)) {
                     list.push(b',');
                     list.extend(rest.next().unwrap_or_default());

@@ -2,7 +2,7 @@
 
 use super::refusal::UsageRefusal;
 
-/// What a number is that is larger than the largest.
+/// The treatment of a number that is larger than the largest one.
 #[derive(Clone, Copy)]
 enum Above {
     Refused,
@@ -15,7 +15,7 @@ struct NumberBound {
     util: &'static str,
     /// The option's long name.
     option: &'static str,
-    /// What messages call the number.
+    /// The noun for the number in messages.
     noun: &'static str,
     least: i128,
     most: i128,
@@ -94,7 +94,7 @@ pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8
         let why = if util == "ptx" { String::new() } else { format!(": {why}") };
         Err(UsageRefusal::Value(format!("invalid {}: '{shown}'{why}", bound.noun)))
     };
-    // What counts columns of a fold is read without a sign.
+    // The columns of `fold` are read without a sign.
     if n < 0 && util == "fold" {
         return Ok(value);
     }

@@ -1,4 +1,4 @@
-//! What clap refuses, in the words that GNU's tools have for it.
+//! The errors of clap, in the words that GNU's tools have for them.
 
 use clap::error::{ContextKind, ContextValue, Error};
 
@@ -44,7 +44,7 @@ fn error_text(util: &str, error: &Error) -> String {
         Some(ContextValue::Strings(texts)) => Some(texts.join("' '")),
         _ => None,
     };
-    // The option as clap shows it, without what its argument is called.
+    // The option as clap shows it, without the name of its argument.
     let option = text_of(ContextKind::InvalidArg).unwrap_or_default();
     let option = option.split([' ', '=', '[']).next().unwrap_or_default();
     if let Some(value) = text_of(ContextKind::InvalidValue) {

@@ -50,7 +50,8 @@ impl LsColors {
         Some(found.1.as_slice()).filter(|v| !v.is_empty() && *v != b"0" && *v != b"00")
     }
 
-    /// Whether it must be known what links point to.
+    /// Returns whether the colours depend on whether links are broken, so that their targets must
+    /// be looked up.
     pub(super) fn marks_broken_links(&self) -> bool {
         self.color_code("or").is_some()
             || self.color_code("mi").is_some()

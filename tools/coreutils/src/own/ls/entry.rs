@@ -1,4 +1,4 @@
-//! What is known of a file, and sorting.
+//! The known facts of a file, and sorting.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ pub(super) struct LsEntry {
     pub quoted: Vec<u8>,
     pub stat: Option<Stat>,
     pub kind: Option<FileKind>,
-    /// Of a symbolic link: its text, and what it points to if that matters.
+    /// The text of a symbolic link, and its target's status if that is needed.
     pub target: Option<(Vec<u8>, Option<Stat>)>,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn indicator_of(
     }
 }
 
-/// What follows the last dot.
+/// Returns the part of a name after its last dot.
 fn name_extension(name: &[u8]) -> &[u8] {
     name.iter().rposition(|c| *c == b'.').map_or(b"", |i| &name[i..])
 }

@@ -54,7 +54,7 @@ pub(super) fn name(
     }
 }
 
-/// What stands before the name: inode and blocks.
+/// The columns before the name: inode and blocks.
 struct FrontColumns {
     inode: usize,
     blocks: usize,
@@ -141,7 +141,8 @@ fn layout_commas(
     for (i, e) in entries.iter().enumerate() {
         let w = width(e);
         if i > 0 {
-            // Room for the name and the comma after it, else a new line.
+            // The name and the comma after it stay on this line if they fit, otherwise a new line
+            // begins.
             if plan.width == 0 || at + w + 2 < plan.width && at <= usize::MAX - w - 2 {
                 at += 2;
                 out.extend_from_slice(b", ");

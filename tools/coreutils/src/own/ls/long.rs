@@ -129,7 +129,7 @@ pub(super) fn list_long(
     }
 }
 
-/// A name, and what it points to.
+/// Appends a name, and the target of a link.
 fn name_and_target(out: &mut Vec<u8>, plan: &LsPlan, entry: &LsEntry, quotes: bool) {
     // The link itself bears no indicator here: its target does.
     let is_link = entry.kind == Some(FileKind::Symlink) && entry.target.is_some();

@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `options` | options to a plan |
-//! | `entry` | what is known of a file, and sorting |
+//! | `entry` | the known facts of a file, and sorting |
 //! | `color` | `LS_COLORS` |
 //! | `long` | the long format |
 //! | `layout` | columns, rows, commas |
@@ -80,7 +80,7 @@ impl LsRun<'_, '_> {
         ok
     }
 
-    /// Lists the operands: files first, then what is in the directories.
+    /// Lists the operands: files first, then the contents of directories.
     fn list_operands(&mut self, operands: &[Vec<u8>]) {
         let (mut files, mut dirs) = (Vec::new(), Vec::new());
         for operand in operands {
@@ -107,7 +107,7 @@ impl LsRun<'_, '_> {
         self.list_directories(dirs, headers, files.is_empty());
     }
 
-    /// The status of an operand or, as the options say, of what it points to.
+    /// Returns the status of an operand or, if the options say so, of its target.
     fn stat_operand(&self, operand: &[u8]) -> std::io::Result<Stat> {
         let path = self.ctx.path(operand);
         let follow = match self.plan.follow {
@@ -163,7 +163,7 @@ impl LsRun<'_, '_> {
         }
     }
 
-    /// `DIR:` before what is in it.
+    /// Prints `DIR:` before the contents of a directory.
     fn print_header(&mut self, dir: &[u8], first: bool) {
         if !first {
             self.out.push(b'\n');

@@ -219,11 +219,11 @@ pub(super) struct LsPlan {
     pub now: i64,
     pub needs_stat: bool,
     pub needs_target: bool,
-    /// Whether it matters what symbolic links point to.
+    /// Whether the targets of symbolic links must be looked up.
     pub checks_targets: bool,
 }
 
-/// What is wrong with the options, as a message.
+/// An error in the options, as a message.
 pub(super) enum LsUsageError {
     /// A word that is none of those that an option takes.
     Word(Vec<u8>),
@@ -256,7 +256,8 @@ fn parse_count(
 }
 
 impl LsPlan {
-    /// What the options mean together, for a command whose format is `default`; or a message.
+    /// Resolves the options to a plan for a command whose default format is `default`. The error is
+    /// a message.
     pub(super) fn new(
         ctx: &Ctx<'_>,
         p: &ParsedOptions<LsFlag>,

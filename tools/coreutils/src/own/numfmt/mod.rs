@@ -18,7 +18,7 @@ use crate::common::{input, quote};
 use options::{NumfmtMode, NumfmtOptions, SPEC};
 use value::{Invalid, NumfmtValue};
 
-/// What became of a line.
+/// The result of a line.
 enum LineEnd {
     Done,
     /// `--invalid=abort`
@@ -148,7 +148,7 @@ fn convert_line(
     }
 }
 
-/// The field as it is to be written; after a message what is left of it was.
+/// Converts a field. The error is the field's text, unconverted, after a message.
 fn convert_field(
     ctx: &mut Ctx<'_>,
     o: &NumfmtOptions,

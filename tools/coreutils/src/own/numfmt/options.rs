@@ -60,7 +60,7 @@ pub(super) const SPEC: Spec<NumfmtFlag> = Spec::new(
 )
 .with_footer("UNIT: none, auto (1K = 1000, 1Ki = 1024), si (1K = 1000), iec (1K = 1024), iec-i (1Ki = 1024).\nFIELDS: N, N-, N-M, -M, - (all), joined by commas.\nFORMAT: text with one %[0]['][-][WIDTH][.PRECISION]f.");
 
-/// What is done about an invalid number.
+/// The treatment of an invalid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumfmtMode {
     Abort,
@@ -69,7 +69,7 @@ pub(super) enum NumfmtMode {
     Ignore,
 }
 
-/// What to do.
+/// The settings of a run.
 #[derive(Debug)]
 pub(super) struct NumfmtOptions {
     pub(super) from: NumfmtScale,
@@ -252,7 +252,7 @@ fn find_directive(text: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// What is left of a directive.
+/// The rest of a directive.
 struct NumfmtDigits<'t> {
     rest: &'t [u8],
 }
@@ -313,7 +313,7 @@ fn parse_choice<T: Copy + PartialEq>(
 }
 
 impl NumfmtOptions {
-    /// What the options mean together.
+    /// Resolves the options to the settings of a run.
     pub(super) fn from_options(p: &ParsedOptions<NumfmtFlag>) -> Result<NumfmtOptions, Wrong> {
         let style = NumfmtStyle {
             scale: parse_choice(p, NumfmtFlag::To, "--to", TO, NumfmtScale::None)?,

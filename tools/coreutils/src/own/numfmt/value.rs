@@ -11,7 +11,7 @@ const UNITS: &[u8] = b"KMGTPEZY";
 const MAX_UNSCALED_DIGITS: usize = 18;
 const MAX_DIGITS: usize = 27;
 
-/// What unit letters mean.
+/// The meaning of unit letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumfmtScale {
     None,
@@ -44,7 +44,7 @@ pub(super) enum Invalid {
     ForbiddenSuffix,
     Suffix,
     MissingI,
-    /// What follows from this position on.
+    /// The text from this position on follows the number.
     Rest(usize),
 }
 
@@ -54,7 +54,7 @@ pub(super) struct NumfmtValue {
     numerator: BigInt,
     /// Positive.
     denominator: BigInt,
-    /// Below zero: what rounds to zero keeps its sign.
+    /// Whether the value is below zero: one that rounds to zero keeps its sign.
     negative: bool,
     /// Digits after the point that the text showed.
     pub(super) precision: usize,
@@ -140,7 +140,7 @@ impl NumfmtValue {
         self.denominator *= BigInt::from(to.max(1));
     }
 
-    /// Whether it is below `limit`, whatever its sign.
+    /// Returns whether the absolute value is below `limit`.
     fn is_below(&self, limit: &BigInt) -> bool {
         self.numerator.abs() < limit * &self.denominator
     }
@@ -209,7 +209,7 @@ pub(super) struct NumfmtStyle {
 }
 
 impl NumfmtStyle {
-    /// The number as text; what GNU refuses is an error with its message.
+    /// Returns the number as text. The error is GNU's message about a number that it refuses.
     pub(super) fn write(&self, value: &NumfmtValue) -> Result<String, String> {
         let precision = self.precision.unwrap_or(value.precision);
         let magnitude = value.magnitude();

@@ -49,9 +49,9 @@ impl OdAddress {
 /// A format with its place in the line: all formats take equally many columns.
 struct OdColumn {
     kind: Type,
-    /// Columns of a line beyond what the fields need, which stand before them in about equal parts.
+    /// Columns of a line beyond those that the fields need. They stand before the fields in about equal parts.
     extra: usize,
-    /// Of a type that takes one byte and nothing extra: what stands for each byte, with the space before it.
+    /// The text of each byte, with the space before it, for a type that takes one byte and no extra columns.
     texts: Vec<u8>,
 }
 
@@ -65,7 +65,7 @@ impl OdColumn {
     }
 }
 
-/// The dump: what is to be shown, and what is carried from block to block.
+/// A dump: its settings, and the state that is carried from block to block.
 pub(super) struct OdDump {
     columns: Vec<OdColumn>,
     /// Bytes of a line; the largest type's size divides it.
@@ -111,7 +111,7 @@ impl OdDump {
         OdDump { big_endian, abbreviate, ..self }
     }
 
-    /// Goes on with bytes.
+    /// Appends bytes to the dump.
     pub(super) fn feed_bytes(
         &mut self,
         mut bytes: &[u8],

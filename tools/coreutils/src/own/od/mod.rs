@@ -136,7 +136,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
         given => given,
     };
     let unit = types.iter().map(|t| t.size).max().unwrap_or(1);
-    // No line is longer: what it takes to show one is kept in memory.
+    // The width is capped at 16 MiB, because a line is kept in memory while it is shown.
     let wanted = wanted.map(|n| usize::try_from(n).unwrap_or(usize::MAX).min(1 << 24));
     let width = wanted.unwrap_or(16);
     let fits = width > 0 && width.is_multiple_of(unit);
@@ -182,7 +182,8 @@ fn parse_endian(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<bool, Ex
     }
 }
 
-/// The number in an option's argument: decimal, octal or hexadecimal, with a unit; or what is wrong with it.
+/// Parses the number in an option's argument: decimal, octal or hexadecimal, with a unit (for example `0x10`
+/// or `2k`). The error is a message.
 fn parse_amount(text: &[u8], option: &str) -> Result<u64, Vec<u8>> {
     let option = option.as_bytes();
     match number::any_base(text) {
@@ -203,7 +204,7 @@ fn parse_amount(text: &[u8], option: &str) -> Result<u64, Vec<u8>> {
 /// The files, the offset and the label among the operands.
 type Operands = (Vec<Vec<u8>>, Option<u64>, Option<u64>);
 
-/// What the operands mean: options that POSIX has not before 1992 leave only files.
+/// Interprets the operands. With options that POSIX did not have before 1992 all operands are files.
 fn parse_operands(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<Operands, Exit> {
     let traditional = p.has_option(OdFlag::Traditional);
     let modern = [
@@ -305,7 +306,7 @@ struct OdWindow {
 }
 
 impl OdWindow {
-    /// Calls `f` with what is wanted of the files.
+    /// Calls `f` with each part of the files that is to be dumped.
     fn for_each_part(
         &mut self,
         ctx: &mut Ctx<'_>,

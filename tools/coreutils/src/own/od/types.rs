@@ -1,16 +1,16 @@
-//! Types of `od -t`: what a number or character is shown as, and how wide.
+//! Types of `od -t`: the form and the width of a number or character.
 
 use box_text::number::{parse_float, parse_integer};
 use box_text::printf::{self, ConversionSpec, LongDouble};
 
 use crate::common::quote;
 
-/// What bytes are shown as.
+/// The form that bytes are shown in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OdKind {
     /// `a`: names of control characters, the highest bit ignored.
     Named,
-    /// `c`: characters, or backslashes before what stands for them.
+    /// `c`: characters, or escapes such as `\n`.
     Character,
     Signed,
     Unsigned,
@@ -61,7 +61,8 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Type>, Vec<u8>> {
     Ok(types)
 }
 
-/// The size behind a letter, in digits or as C's type; what is wrong with one that there is not.
+/// Parses the size behind a letter, in digits or as C's type. The error is the message about a size that the type
+/// does not have.
 fn parse_type_size(kind: OdKind, rest: &mut &[u8]) -> Result<usize, Vec<u8>> {
     let float = kind == OdKind::Float;
     let named = match (rest.first(), float) {
@@ -106,7 +107,7 @@ impl Type {
         widths[self.size.ilog2() as usize]
     }
 
-    /// Appends what `bytes`, as many as this type takes, are, to the right of `width` columns.
+    /// Appends the value of `bytes`, which are as many as this type takes, right-aligned in `width` columns.
     pub(super) fn show(self, bytes: &[u8], big_endian: bool, width: usize, out: &mut Vec<u8>) {
         let value = match big_endian {
             false => bytes.iter().rev().fold(0, |n, byte| n << 8 | u128::from(*byte)),

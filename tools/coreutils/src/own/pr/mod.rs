@@ -46,7 +46,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// What is printed, and the texts of its headers.
+/// The settings of a print job, and the texts of its headers.
 struct PrJob<'o> {
     o: &'o PrOptions,
     rows: Rows<'o>,
@@ -349,7 +349,7 @@ impl PrJob<'_> {
         out.write_all(&text)
     }
 
-    /// What ends a page of so many rows; `fed`: a form feed of the input ended it.
+    /// Prints the end of a page with this many rows; `fed`: a form feed of the input ended it.
     fn print_foot(&self, rows: usize, fed: bool, out: &mut OutStream) -> io::Result<()> {
         match (self.o.extremities, self.o.form_feeds) {
             (true, true) => out.write_all(b"\x0c"),

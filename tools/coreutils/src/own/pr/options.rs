@@ -123,7 +123,7 @@ impl Numbers {
     }
 }
 
-/// What to do.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub(super) struct PrOptions {
     pub(super) pages: (u64, u64),

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-/// What comes next.
+/// The next item of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PrItem {
     Line(Vec<u8>),

@@ -1,8 +1,8 @@
-//! Columns of `ps`: how they are called, how wide they are, and what stands in them.
+//! Columns of `ps`: names, widths and contents.
 
 use super::super::processes::ProcessInfo;
 
-/// What stands in a column.
+/// The value that a column shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PsContent {
     Pid,
@@ -51,7 +51,7 @@ const fn known_column(
     KnownColumn { names, title, width, content }
 }
 
-/// The user-defined format's names with what `ps` of procps 4.0.2 calls them, and its widths.
+/// The names of the user-defined format with the headings and widths of `ps` of procps 4.0.2.
 const KNOWN: &[KnownColumn] = &[
     known_column(&["pid"], "PID", 7, Pid),
     known_column(&["tgid"], "TGID", 7, Pid),
@@ -189,7 +189,7 @@ impl PsColumn {
     }
 }
 
-/// Who looks at the processes, whose they all are.
+/// The process that the listing is for; all processes belong to its user.
 pub(super) struct Viewer {
     pub pid: u32,
     pub user: (u32, String),
@@ -197,7 +197,7 @@ pub(super) struct Viewer {
 }
 
 impl PsContent {
-    /// Returns what is shown of a process.
+    /// Returns the text that this column shows of a process.
     pub(super) fn of(self, process: &ProcessInfo, viewer: &Viewer) -> String {
         match self {
             Pid => process.pid.to_string(),
@@ -223,7 +223,7 @@ impl PsContent {
         }
     }
 
-    /// Compares two processes by what is shown of them: numbers as numbers.
+    /// Compares two processes by the values of this column: numbers as numbers.
     pub(super) fn compare(
         self,
         a: &ProcessInfo,

@@ -3,7 +3,7 @@
 use super::super::processes::ProcessInfo;
 use super::options::Forest;
 
-/// Returns the processes with children behind their parents, and what stands before the command of each.
+/// Returns the processes with children behind their parents, each with the prefix of its command.
 pub(super) fn arrange_forest(
     list: Vec<ProcessInfo>,
     kind: Forest,
@@ -15,7 +15,7 @@ pub(super) fn arrange_forest(
         all.filter(|(_, p)| p.parent == pid && !is_root(p)).map(|(at, _)| at).collect()
     };
     let mut order: Vec<(usize, String)> = Vec::new();
-    // Indexes still to be shown, the next one last, with what stands before the commands of their children's level,
+    // A stack of the indexes still to be shown, the next one last, each with the prefix of its children's commands,
     // and whether a sibling follows.
     let mut open: Vec<(usize, String, usize, bool)> = Vec::new();
     let roots: Vec<usize> = (0..list.len()).filter(|at| is_root(&list[*at])).collect();

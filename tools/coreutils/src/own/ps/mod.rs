@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `options` | the three ways options are written |
-//! | `columns` | what may be shown of a process |
+//! | `columns` | the columns that a process can have |
 //! | `forest` | processes beneath those that have begun them |
 
 mod columns;
@@ -44,7 +44,7 @@ What is shown:
       --version  output version information and exit
 ";
 
-/// What is said of a command line that is not taken.
+/// The message about a command line with an error.
 const USAGE: &str = "\nUsage:\n ps [options]\n\nTry 'ps --help' for more information.";
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

@@ -13,7 +13,7 @@ pub(super) enum PsAnswer {
     ErrorOrBsd(String),
 }
 
-/// What a process may be selected by; one that fits any of them is shown.
+/// A criterion that selects processes; one that meets any criterion is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Selection {
     All,
@@ -42,7 +42,7 @@ pub(super) struct SortKey {
     pub is_reverse: bool,
 }
 
-/// What is asked for.
+/// The settings of a run.
 #[derive(Default)]
 pub(super) struct PsOptions {
     pub selections: Vec<Selection>,
@@ -75,7 +75,7 @@ impl PsOptions {
     /// Parses the arguments. One that System V does not know is read as BSD's: `ps -aux`.
     ///
     /// # Errors
-    /// What else is to be said: help, the version, or what is wrong.
+    /// The text to print instead: help, the version, or a message about the error.
     pub(super) fn parse(args: &[Vec<u8>]) -> Parsed<PsOptions> {
         let texts: Vec<String> =
             args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
@@ -151,7 +151,7 @@ impl PsOptions {
     }
 }
 
-/// The arguments, and what has been read of them.
+/// The arguments, and the settings that they have made so far.
 struct PsReader<'a> {
     rest: std::slice::Iter<'a, String>,
     made: PsOptions,

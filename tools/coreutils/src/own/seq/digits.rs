@@ -2,7 +2,7 @@
 
 /// Digits of the largest number (`i128::MAX`), and one more.
 const WIDTH: usize = 40;
-/// Most numbers are not longer with what separates them: so many bytes are copied at once, and those beyond them cut.
+/// The size of one copy, in bytes: most numbers with their separator fit in it, and the surplus bytes are cut.
 const SHORT: usize = 16;
 
 /// A number from 0 up.

@@ -5,7 +5,7 @@ use std::cmp::Ordering as Order;
 use super::number;
 use super::options::SortOptions;
 
-/// What a key is compared as.
+/// The way a key is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum SortKind {
     #[default]
@@ -22,7 +22,7 @@ pub(super) enum SortKind {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ordering {
     pub kind: SortKind,
-    /// Letters of all kinds given, to tell incompatible ones.
+    /// Letters of all kinds that were given, for the check of incompatible ones.
     kinds: Vec<u8>,
     pub dictionary: bool,
     pub printable: bool,
@@ -283,7 +283,7 @@ impl LineKey {
     }
 }
 
-/// Blanks, then what is not blank.
+/// Returns the end of the next field: blanks, then bytes that are not blank.
 fn next_field(line: &[u8], at: usize) -> usize {
     let rest = &line[at..];
     let blanks = rest.iter().take_while(|c| is_blank(**c)).count();
@@ -291,7 +291,7 @@ fn next_field(line: &[u8], at: usize) -> usize {
 }
 
 impl SortOptions {
-    /// Compares by the keys from number `from` on; `Equal` if they do not tell.
+    /// Compares by the keys from number `from` on; returns `Equal` if all of them are equal.
     pub(super) fn compare_keys(&self, from: usize, a: &[u8], b: &[u8]) -> Order {
         for key in self.keys.iter().skip(from) {
             let ((s, e), (t, f)) = (key.range(a), key.range(b));
@@ -303,7 +303,7 @@ impl SortOptions {
         Order::Equal
     }
 
-    /// What is left when all keys are equal: the whole lines, unless the sort is stable.
+    /// Compares lines whose keys are all equal, by their whole text unless the sort is stable.
     pub(super) fn last_resort(&self, a: &[u8], b: &[u8]) -> Order {
         if self.stable {
             return Order::Equal;

@@ -80,7 +80,7 @@ impl SortLines {
         }
     }
 
-    /// Splits what was read into lines.
+    /// Splits the bytes that were read into lines.
     fn index(&mut self, o: &SortOptions) {
         let key = &o.keys[0];
         let whole = !o.keyed && !key.order.skip_start;

@@ -28,7 +28,7 @@ use lines::SortLines;
 use merge::SortRun;
 use options::{Check, SPEC, SortFlag, SortOptions, SortUsageError};
 
-/// What ends a sort early: a message and status 2, or a failed write.
+/// The reason why a sort ends early: a message and status 2, or a failed write.
 enum SortFatal {
     Message(Vec<u8>),
     Write,
@@ -86,7 +86,7 @@ fn run_sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
     sorted.map_err(|fatal| fatal.report(ctx))
 }
 
-/// Says what is wrong with the options; the status to end with.
+/// Reports the error in the options; returns the exit status.
 fn wrong_options(ctx: &mut Ctx<'_>, wrong: SortUsageError) -> Exit {
     match wrong {
         // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
@@ -101,7 +101,7 @@ fn report_refusal(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     Exit::USAGE
 }
 
-/// Reads what makes the random order from the start of `--random-source`.
+/// Reads the seed of the random order from the start of `--random-source`.
 fn read_seed(ctx: &mut Ctx<'_>, source: &[u8]) -> Result<u64, SortFatal> {
     let mut bytes = [0; 16];
     let mut reader = input::open_operand(&mut ctx.stdin, &ctx.cwd, source)
@@ -163,7 +163,8 @@ fn sort_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &SortOptions) -> Result<(
             if !more {
                 break;
             }
-            // The memory bound is reached: what is there goes to a temporary file, sorted.
+            // The memory bound is reached, so that the lines in memory go to a temporary file,
+            // sorted.
             lines.sort(o);
             let run = SortRun::spill_lines(&lines, o).map_err(|e| {
                 SortFatal::file_error("cannot create temporary file in", b"/tmp", &e)

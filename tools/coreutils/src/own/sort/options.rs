@@ -88,7 +88,7 @@ pub(super) enum Check {
     Quiet,
 }
 
-/// How lines are compared and what is done with them.
+/// The comparison of lines, and the output of the result.
 pub(super) struct SortOptions {
     pub keys: Vec<LineKey>,
     /// Whether keys are given; otherwise the one key is the whole line.
@@ -104,10 +104,11 @@ pub(super) struct SortOptions {
     pub memory: usize,
 }
 
-/// Half of what a wasm32 guest can have at most; hosts usually allow less and say so by `-S`.
+/// The default memory bound: half of the most that a wasm32 guest can have. Hosts usually allow less and say so by
+/// `-S`.
 const DEFAULT_MEMORY: usize = 512 << 20;
 
-/// What is wrong with the options, as a message.
+/// An error in the options, as a message.
 pub(super) enum SortUsageError {
     /// A word that is none of those that an option takes.
     Word(Vec<u8>),
@@ -121,7 +122,7 @@ impl From<Vec<u8>> for SortUsageError {
 }
 
 impl SortOptions {
-    /// What the options mean together.
+    /// Resolves the options to settings.
     pub(super) fn new(p: &ParsedOptions<SortFlag>) -> Result<SortOptions, SortUsageError> {
         let global = global_order(p)?;
         let keys = parse_keys(p, &global)?;
@@ -153,7 +154,7 @@ impl SortOptions {
     }
 }
 
-/// Options that may be repeated with the same value only, and what they name.
+/// Options that may be repeated with the same value only, and the names of their values in messages.
 const SINGLES: &[(SortFlag, &str)] = &[
     (SortFlag::Output, "output files"),
     (SortFlag::CompressProgram, "compress programs"),
@@ -415,7 +416,8 @@ fn position(text: &[u8]) -> Option<(usize, usize, &[u8])> {
     }
 }
 
-/// A number that counts fields or characters, at most the largest, and what is behind it.
+/// Parses a number that counts fields or characters, capped at the largest, and returns it with the rest of the
+/// text.
 fn count(text: &[u8]) -> Option<(usize, &[u8])> {
     let (value, rest) = numbers::leading(text)?;
     let value = value.ok().and_then(|n| usize::try_from(n).ok());

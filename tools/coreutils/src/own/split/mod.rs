@@ -56,7 +56,7 @@ impl BufRead for SplitReader {
     }
 }
 
-/// What ends a split early.
+/// The reason why a split ends early.
 enum SplitStop {
     Read(io::Error),
     /// It has been said why.
@@ -150,7 +150,7 @@ fn size(reader: &mut SplitReader) -> io::Result<u64> {
         Some(meta.len().saturating_sub(at))
     };
     let found = match reader {
-        // What stands in the buffer has been read before.
+        // The bytes in the buffer have been read before.
         SplitReader::File(r) => known(r.get_ref()).filter(|n| *n > 0),
         SplitReader::Stdin(r) => match r.source() {
             InputSource::File(file) => known(file).filter(|n| *n > 0),
@@ -309,7 +309,7 @@ fn by_line_bytes(
     Ok(())
 }
 
-/// What is made of lines in turn.
+/// The settings of the pieces that lines go to in turn.
 struct SplitMade {
     count: u64,
     elide: bool,

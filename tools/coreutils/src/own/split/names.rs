@@ -1,6 +1,6 @@
 //! Names of the pieces: the prefix, a suffix that counts up, and one that is always the same.
 
-/// What suffixes are counted in.
+/// The digits of suffixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SplitDigits {
     Letters,

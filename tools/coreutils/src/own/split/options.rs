@@ -71,7 +71,7 @@ pub(super) enum SplitCut {
     RoundRobin,
 }
 
-/// What goes into one file.
+/// The rule by which input is divided into files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SplitWay {
     Lines(u64),
@@ -294,7 +294,7 @@ fn names(p: &ParsedOptions<SplitFlag>, way: SplitWay) -> Result<SplitNames, Spli
     Ok(SplitNames::new(prefix, digits, (length, &start), grows, more))
 }
 
-/// What suffixes are counted in, and the first one where it is said.
+/// Returns the digits of suffixes, and the first suffix if one is given.
 fn start(p: &ParsedOptions<SplitFlag>) -> Result<(SplitDigits, Vec<u8>), SplitRefusal> {
     let (mut digits, mut start) = (SplitDigits::Letters, Vec::new());
     for (flag, value) in &p.options {

@@ -17,7 +17,7 @@ enum SplitPiece {
     File(BufWriter<File>),
     /// A command that runs, and its input while it reads.
     Pipe(Option<BufWriter<File>>, Child),
-    /// What a command is to read where it cannot run beside us.
+    /// The input of a command that cannot run at the same time as this process.
     Spool(File, BufWriter<File>),
 }
 
@@ -191,7 +191,7 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
     }
 }
 
-/// Closes a pipe whose reader has gone, and forgets what it has not taken.
+/// Closes a pipe whose reader has gone, and drops the bytes it has not read.
 fn give_up(pipe: &mut Option<BufWriter<File>>) {
     if let Some(pipe) = pipe.take() {
         let _ = pipe.into_parts();

@@ -8,10 +8,11 @@ use crate::common::input::CopyStop;
 /// Bytes of one step.
 const BLOCK: usize = 64 << 10;
 
-/// Writes the records of a file, the last one first; with `before` a separator begins its record, else it ends it.
+/// Writes the records of a file, the last one first. With `before` a separator begins its record, otherwise it ends
+/// it.
 ///
-/// What is kept is a step and the record that it begins within: a record longer than that makes the next step twice as
-/// long, so that it is copied a few times only.
+/// Memory holds one step of the file and the record that the step begins within. A record longer than that doubles the
+/// next step, so that it is copied a few times only.
 pub(super) fn write(
     file: &mut File,
     separator: u8,
@@ -19,7 +20,7 @@ pub(super) fn write(
     out: &mut impl Write,
 ) -> Result<(), CopyStop> {
     let mut left = file.seek(SeekFrom::End(0)).map_err(CopyStop::Read)?;
-    // What follows `left` and is not written yet: the end of a record.
+    // The end of a record: the bytes that follow `left` and are not written yet.
     let mut rest: Vec<u8> = Vec::new();
     let mut step = BLOCK;
     while left > 0 {

@@ -1,4 +1,4 @@
-//! `tail -f`: what is appended to files, by polling.
+//! `tail -f`: prints the data that is appended to files, by polling.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,7 +12,7 @@ use crate::own::head::write_header;
 
 /// How files are followed.
 pub(super) struct FollowPlan {
-    /// What has the name now, not the file that had it at first.
+    /// Whether to follow the file that has the name now, not the one that had it at first.
     pub by_name: bool,
     /// Files that are not there may come.
     pub retry: bool,
@@ -28,7 +28,7 @@ pub(super) struct FollowedFile {
     pub stat: Option<box_sys::Stat>,
 }
 
-/// Writes what is appended, until the process dies or the output closes.
+/// Writes appended data until the process dies or the output closes.
 pub(super) fn follow_files(
     ctx: &mut Ctx<'_>,
     mut files: Vec<FollowedFile>,
@@ -80,7 +80,7 @@ fn read_more(file: &mut File, buf: &mut [u8]) -> Option<usize> {
     }
 }
 
-/// A file that became shorter is read anew.
+/// Reads a file from its beginning again if it became shorter.
 fn rewind_if_shorter(ctx: &mut Ctx<'_>, tailed: &mut FollowedFile) {
     let Some(file) = &mut tailed.file else { return };
     let position = file.stream_position().unwrap_or(0);

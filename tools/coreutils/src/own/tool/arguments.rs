@@ -41,7 +41,7 @@ impl Types {
         }
     }
 
-    /// What a value may be by a schema; all if it does not say.
+    /// Returns the types that a schema allows for a value; all types if it names none.
     pub fn from_schema(root: &Value, schema: &Value) -> Types {
         Types(schema_types(root, schema, DEPTH))
     }
@@ -105,10 +105,10 @@ pub(super) fn wants_help(words: &[Vec<u8>]) -> bool {
     words.iter().take_while(|w| *w != b"--").any(|w| w == b"--help" || w == b"-h")
 }
 
-/// Makes an object of words. `read` reads standard input.
+/// Makes a JSON object of words. `read` reads standard input.
 ///
 /// # Errors
-/// What is wrong, for people.
+/// A message for people about the error.
 pub(super) fn parse(
     schema: &Value,
     words: &[Vec<u8>],
@@ -151,7 +151,7 @@ struct ArgumentLine<'a> {
 }
 
 impl ArgumentLine<'_> {
-    /// The argument that an option means, and what is known of it.
+    /// Returns the argument that an option means, and its schema.
     fn known_argument(&self, option: &str) -> Option<(&str, &Value)> {
         let all = self.schema["properties"].as_object()?;
         let same = |name: &str| name.replace('_', "-") == option.replace('_', "-");
@@ -266,7 +266,8 @@ impl ArgumentLine<'_> {
     }
 }
 
-/// What a word most likely is of some types. One that is none of them stays a text: the host says what is wrong.
+/// Converts a word to the most likely value of the allowed types. A word that fits none of them stays a text,
+/// and the host reports the error.
 fn word_value(word: String, types: Types) -> Value {
     if types.0 == STRING {
         return Value::String(word);

@@ -9,7 +9,7 @@ use std::fmt::Write;
 const NAMES: usize = 30;
 const COLUMN: usize = 30;
 
-/// A line for each tool: its name and the first line of what is said of it.
+/// Returns a line for each tool: its name and the first line of its description.
 pub(super) fn tools_table(tools: &[HostToolInfo]) -> String {
     let width = tools.iter().map(|t| t.name().len()).max().unwrap_or(0).min(NAMES);
     let mut out = String::new();
@@ -21,7 +21,7 @@ pub(super) fn tools_table(tools: &[HostToolInfo]) -> String {
     out
 }
 
-/// What `tool NAME --help` prints.
+/// Returns the text of `tool NAME --help`.
 pub(super) fn tool_help(command: &str, tool: &HostToolInfo) -> String {
     let schema = tool.schema();
     let required: Vec<&str> =
@@ -100,7 +100,7 @@ fn plain_value(value: &Value) -> String {
     }
 }
 
-/// Without characters that would tell a terminal something.
+/// Returns the text without control characters, because a terminal would obey them.
 fn printable_text(text: &str) -> String {
     text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
 }

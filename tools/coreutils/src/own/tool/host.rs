@@ -1,4 +1,4 @@
-//! What `tool` asks of the host.
+//! The requests of `tool` to the host.
 
 use box_sys::tools::{TOOLS, ToolFailure, ToolsAnswer, ToolsRequest};
 use serde_json::Value;
@@ -10,7 +10,7 @@ pub(super) enum ToolCallFailure {
     /// There are no tools here.
     Nowhere,
     Node(io::Error),
-    /// What the host says.
+    /// A failure that the host reports, with its message.
     Host(ToolFailure, Vec<u8>),
 }
 
@@ -26,17 +26,17 @@ pub(super) struct HostToolInfo {
 }
 
 impl HostToolInfo {
-    /// What it is called.
+    /// Returns the tool's name.
     pub fn name(&self) -> &str {
         self.told["name"].as_str().unwrap_or_default()
     }
 
-    /// What it does, as its host says.
+    /// Returns the host's description of the tool.
     pub fn description(&self) -> &str {
         self.told["description"].as_str().unwrap_or_default()
     }
 
-    /// What it takes, as JSON Schema.
+    /// Returns the JSON Schema of the tool's arguments.
     pub fn schema(&self) -> &Value {
         &self.told["inputSchema"]
     }

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `arguments` | a command line becomes an object of JSON, as the tool's schema names its arguments |
 //! | `help` | the text of `tool NAME --help`, made of the schema |
-//! | `host` | what is asked of the host |
+//! | `host` | requests to the host |
 //!
-//! Whether arguments fit the schema is the host's to say; what is made of words here is what they most likely mean.
+//! The host checks that arguments fit the schema; this applet only converts words to the values that they most likely mean.
 
 mod arguments;
 mod help;

@@ -1,4 +1,4 @@
-//! `tput` (ncurses): capabilities of the terminals people name: dumb, xterm and what is like it, ansi, linux.
+//! `tput` (ncurses): capabilities of the terminals people name: dumb, xterm and its relatives, ansi, linux.
 //!
 //! | file | contents |
 //! |---|---|
@@ -158,7 +158,7 @@ fn print_capability(
             let _ = ctx.stdout.write_all(b"-1\n");
             (Exit::SUCCESS, 0)
         }
-        // What follows are its parameters.
+        // The words that follow are its parameters.
         None => (Exit::FAILURE, given.len()),
     }
 }

@@ -6,7 +6,7 @@ pub(super) fn count_parameters(text: &[u8]) -> usize {
     digits.filter(u8::is_ascii_digit).map(|d| usize::from(d - b'0')).max().unwrap_or(0)
 }
 
-/// The text with its parameters put in. What is no number counts as 0.
+/// Returns the text with its parameters put in. A parameter that is not a number counts as 0.
 pub(super) fn fill_parameters(text: &[u8], given: &[Vec<u8>]) -> Vec<u8> {
     let mut machine = ParameterMachine {
         parameters: [0; 9],
@@ -47,7 +47,7 @@ impl ParameterMachine<'_> {
         self.stack.pop().unwrap_or(0)
     }
 
-    /// What follows a `%`; false at the end of the text.
+    /// Runs the operator after a `%`; returns false at the end of the text.
     fn run_operator(&mut self) -> bool {
         let before = self.rest;
         let Some(op) = self.next() else { return false };

@@ -8,7 +8,7 @@ use super::list::{TreeItem, list_entries};
 use super::{TreeFlag, TreeLevel, TreeOptions, TreeTotals, directory_stat};
 use crate::common::paths;
 
-/// What the lines in front of names are made of.
+/// The strings that the lines in front of names are made of.
 struct TreeLines {
     bar: &'static str,
     blank: &'static str,
@@ -151,7 +151,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// What an entry holds, if it is a directory to go down into; and what is said behind it.
+    /// Returns the entries of a directory to descend into, and the note to print behind its name.
     fn enter_dir(
         &mut self,
         ctx: &Ctx<'_>,
@@ -183,7 +183,7 @@ impl Drawing<'_> {
         (Some(entries), String::new())
     }
 
-    /// A name with what is said about it.
+    /// Draws a name with its notes.
     fn draw_item(&mut self, item: &TreeItem, path: &[u8]) {
         let o = self.options;
         let details = entry_details(o, &self.names, &item.stat);
@@ -201,7 +201,7 @@ impl Drawing<'_> {
     }
 }
 
-/// What is said of a directory with more entries than `--filelimit`.
+/// Returns the note about a directory with more entries than `--filelimit`.
 fn too_many(o: &TreeOptions, entries: &[TreeItem]) -> Option<String> {
     let n = entries.len();
     let exceeds = o.limit.is_some_and(|limit| n > limit);

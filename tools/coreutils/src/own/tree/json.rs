@@ -52,7 +52,7 @@ impl Json<'_> {
             .push_str(&format!("  {{\"type\":\"directory\",\"name\":{name}{size},\"contents\":["));
         self.totals.dirs += 1;
         let entries = list_entries(ctx, self.options, root).unwrap_or_default();
-        // Closing brackets are owed by what is on the stack.
+        // Each level on the stack still needs its closing bracket.
         let mut stack = vec![TreeLevel { path: root.to_vec(), entries, next: 0 }];
         while let Some(depth) = stack.len().checked_sub(1) {
             let top = &mut stack[depth];

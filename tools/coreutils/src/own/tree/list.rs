@@ -14,7 +14,7 @@ use crate::own::sort::compare_version;
 pub(super) struct TreeItem {
     pub name: Vec<u8>,
     pub stat: Stat,
-    /// Of a link: its text and what it points to.
+    /// The text and the target of a link.
     pub target: Option<(Vec<u8>, Option<Stat>)>,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn list_entries(
     Ok(items)
 }
 
-/// The sizes of all directories that are shown, with what is shown in them.
+/// Returns the size of each directory that is shown, including the entries that are shown in it.
 pub(super) fn sums(ctx: &Ctx<'_>, o: &TreeOptions) -> HashMap<Vec<u8>, u64> {
     let mut sums = HashMap::new();
     for root in &o.p.operands {

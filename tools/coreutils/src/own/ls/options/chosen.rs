@@ -25,7 +25,7 @@ fn parse_when(value: Option<&[u8]>, option: &str, terminal: bool) -> Result<bool
     }
 }
 
-/// What options say that may overrule each other: the later ones do.
+/// The values of options that overrule each other: the last one holds.
 pub(super) struct LsChoices {
     pub terminal: bool,
     pub format: LsFormat,
@@ -125,7 +125,7 @@ impl LsChoices {
         Ok(())
     }
 
-    /// What entries are sorted by, and which time is meant.
+    /// Reads the options that set the sort key and the kind of time.
     fn read_order(&mut self, flag: LsFlag, value: &[u8]) -> Result<(), LsUsageError> {
         const WORDS: [(&str, Sort); 7] = [
             ("none", Sort::None),
@@ -164,7 +164,7 @@ impl LsChoices {
         Ok(())
     }
 
-    /// How names are quoted, and what stands behind them.
+    /// Reads the options that set how names are quoted and which indicator follows them.
     fn read_names(&mut self, flag: LsFlag, value: Option<&[u8]>) -> Result<(), LsUsageError> {
         const INDICATORS: [(&str, Indicator); 4] = [
             ("none", Indicator::None),
