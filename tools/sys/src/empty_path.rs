@@ -30,8 +30,8 @@ unsafe extern "C" {
 
 /// Finds the descriptor for `path` and points `relative` at the rest, which is empty for an empty path.
 // JUSTIFICATION: the linker puts it in the place of libc's function, by this name.
-// SAFETY: nothing else of the program has the name; callers give what `wasi/libc-find-relpath.h` asks for. `relative` may
-// be pointed at a constant, as libc itself does it for `.`.
+// SAFETY: no other function of the program has the name; callers pass the pointers that `wasi/libc-find-relpath.h` asks
+// for. `relative` may point at a constant, because libc itself does that for `.`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __wrap___wasilibc_find_relpath(
     path: *const c_char,

@@ -1,4 +1,4 @@
-//! Error texts as `strerror(3)` gives them on Linux: what users and models know.
+//! Error texts as `strerror(3)` gives them on Linux, because users and models know those.
 //!
 //! `std`'s own `Display` adds ` (os error N)`, and on WASI the number is another one.
 

@@ -1,8 +1,8 @@
 //! Signals that are caught instead of acted on, sleeping and waiting for input that such a
 //! signal interrupts, and CPU times.
 //!
-//! A caught signal only becomes pending; whoever caught it asks between two steps of its
-//! own ([`has_pending`], [`take_pending`]). On the guest signals arrive at system calls, so code that
+//! A caught signal only becomes pending; the code that caught it asks between two of its own
+//! steps ([`has_pending`], [`take_pending`]). On the guest signals arrive at system calls, so code that
 //! makes none calls [`poke_signals`] from time to time.
 //!
 //! Dispositions belong to the process: only the program's main interpreter sets them.
@@ -24,8 +24,8 @@ pub fn signal_bit(signal: u8) -> u64 {
     1u64.checked_shl(u32::from(signal)).unwrap_or(0) & !1
 }
 
-/// Catches exactly the signals of the first set and ignores those of the second; all others
-/// have their default action. Children inherit what is ignored. KILL and STOP stay as they are.
+/// Catches exactly the signals of the first set and ignores those of the second; all others have their default
+/// action. Children inherit the ignored signals. KILL and STOP stay as they are.
 pub fn catch_signals(caught: u64, ignored: u64) {
     let fixed = signal_bit(9) | signal_bit(19);
     let (caught, ignored) = (caught & !fixed, ignored & !fixed & !caught);
@@ -35,13 +35,13 @@ pub fn catch_signals(caught: u64, ignored: u64) {
     }
 }
 
-/// Lets a write to a pipe that nobody reads end this process, as SIGPIPE does by default. For code of others that
-/// would report the error: whoever wrote it for Unix expects to have been ended.
+/// Makes a write to a pipe without readers end this process, as SIGPIPE does by default. It is for third-party
+/// code written for Unix, because such code expects to be ended and would report an error here.
 pub fn end_by_closed_pipes() {
     backend::end_by_closed_pipes();
 }
 
-/// What [`catch_signals`] set last: caught and ignored signals.
+/// Returns the caught and the ignored signals that [`catch_signals`] set last.
 pub fn signal_dispositions() -> (u64, u64) {
     (CAUGHT.load(Relaxed), IGNORED.load(Relaxed))
 }
@@ -115,7 +115,7 @@ pub struct CpuTimes {
     pub children_system: Duration,
 }
 
-/// CPU times of this process and its children; zero where the system does not tell.
+/// Returns the CPU times of this process and its children; zero where the system does not report them.
 pub fn cpu_times() -> CpuTimes {
     backend::cpu_times()
 }

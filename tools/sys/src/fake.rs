@@ -1,4 +1,4 @@
-//! A scripted double of [`Processes`] for unit tests: records what is spawned and answers
+//! A scripted double of [`Processes`] for unit tests: it records the spawned programs and answers
 //! with prepared statuses. No process is started.
 
 use std::cell::{Cell, RefCell};

@@ -1,5 +1,5 @@
-//! Files by name, as the shell uses them: a trait, so that effects can be handed in. What it gives is an open file,
-//! whose reads and writes are its own.
+//! Files by name, as the shell uses them: a trait, so that effects can be handed in. It returns open files, whose
+//! reads and writes are their own.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -12,11 +12,11 @@ use crate::path;
 pub struct FolderItem {
     /// Its name, bytes as they are.
     pub name: Vec<u8>,
-    /// Whether it is a directory; `None` for a symbolic link and where the system does not tell.
+    /// Whether it is a directory; `None` for a symbolic link and where the system does not report the kind.
     pub is_dir: Option<bool>,
 }
 
-/// The file system below. What is not overridden is that of the process.
+/// The file system below this program. Methods that are not overridden use that of the process.
 pub trait FileSystem {
     /// Opens a file.
     ///

@@ -1,8 +1,8 @@
-//! Where the allocator gets memory from: `sbrk`, in the place of wasi-libc's.
+//! The source of the allocator's memory: `sbrk`, which replaces wasi-libc's.
 //!
-//! That one asks the engine to grow the memory for each piece. A host that runs one program after another in one instance
-//! puts a memory back to what it began as, but no engine makes one smaller: so what is there beyond the heap is taken
-//! first. It is zeros, as new memory is.
+//! wasi-libc's `sbrk` asks the engine to grow the memory for each piece. A host that runs one program after another in
+//! one instance resets a memory to its first contents, but no engine makes a memory smaller: so the memory that is
+//! there beyond the heap is taken first. It is zeros, as new memory is.
 
 use core::arch::wasm32::{memory_grow, memory_size};
 use core::ffi::c_void;
@@ -10,10 +10,10 @@ use core::ptr::without_provenance_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 const PAGE: usize = 1 << 16;
-/// What `sbrk` gives if there is no memory.
+/// The result of `sbrk` if there is no memory.
 const NONE: *mut c_void = without_provenance_mut(usize::MAX);
 
-/// Where the heap ends; 0 until somebody asks.
+/// The end of the heap; 0 until the first call.
 static END: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" {
@@ -21,10 +21,10 @@ unsafe extern "C" {
     static __heap_end: u8;
 }
 
-/// Moves the end of the heap up by that many bytes, whole pages; gives where it was. Dlmalloc, its only caller, asks for
-/// nothing else.
+/// Moves the end of the heap up by that many bytes, which are whole pages; returns the old end. Dlmalloc, its only
+/// caller, asks for nothing else.
 // JUSTIFICATION: the C library's allocator calls it by this name.
-// SAFETY: nothing else of the program has it, as wasi-libc's own is not linked then.
+// SAFETY: no other function of the program has the name, because wasi-libc's own is not linked then.
 #[unsafe(no_mangle)]
 extern "C" fn sbrk(increment: isize) -> *mut c_void {
     let end = match END.load(Ordering::Relaxed) {

@@ -6,9 +6,9 @@
 //! | `process` | [`Processes`]: spawn, wait, kill, pipe, as a trait so that effects can be handed in |
 //! | `wasix` | the trait over WASIX calls (module `wasix_32v1`), wasm32 only |
 //! | `native` | the trait over POSIX, for running and testing the same tools on a host |
-//! | `preview1` | what is left without WASIX: descriptor renumbering and spool files |
+//! | `preview1` | substitutes where there is no WASIX: descriptor renumbering and spool files |
 //! | `fake` | a scripted double for unit tests |
-//! | `files` | [`FileSystem`]: opening, listing, removing by name, as a trait likewise |
+//! | `files` | [`FileSystem`]: opening, listing, removing by name, also as a trait |
 //! | `meta` | mode bits, owners, links, times; by the bridge, `std` or a fallback |
 //! | `names` | user and group names |
 //! | `events` | caught signals, interruptible waits, CPU times |
@@ -63,7 +63,8 @@ pub use stdio::{
     INHERITED_FDS, InheritedDescriptors, ignore_empty_locale_variables, is_terminal, take_inherited,
 };
 
-/// Bytes of the stack that the engine keeps for a process, as optimised code fills it; `None` where the host does not tell.
+/// Returns the bytes of the stack that the engine keeps for a process, as optimised code fills it; `None` where the
+/// host does not report it.
 pub fn engine_stack() -> Option<usize> {
     std::fs::read_to_string(box_abi::STACK).ok()?.parse().ok()
 }

@@ -1,8 +1,8 @@
-//! File metadata as `stat(2)` gives it, where WASI preview 1 has no words for it.
+//! File metadata as `stat(2)` gives it, including the fields that WASI preview 1 lacks.
 //!
-//! On the guest the host's metadata node answers ([`box_abi::META`]). Without that node, what
-//! preview 1 tells is completed by fixed answers: mode 0755 for directories, 0644 for
-//! files, owner 1000. On a POSIX host the real calls are used.
+//! On the guest the host's metadata node answers ([`box_abi::META`]). Without that node, the
+//! answers of preview 1 are completed by fixed ones: mode 0755 for directories, 0644 for files,
+//! owner 1000. On a POSIX host the real calls are used.
 
 use std::io;
 use std::path::Path;
@@ -87,7 +87,7 @@ pub fn ids() -> (u32, u32) {
 /// this process where the system keeps one for it ([`umask_in_force`]).
 static UMASK: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// The mask set last, else the one this process started with.
+/// Returns the mask that was set last, or by default the one this process started with.
 pub fn umask() -> u16 {
     match u16::try_from(UMASK.load(Relaxed)) {
         Ok(mask) => mask,

@@ -1,4 +1,4 @@
-//! User and group names: `/etc/passwd` and `/etc/group`, else fixed answers for the guest's one user.
+//! User and group names: `/etc/passwd` and `/etc/group`, or fixed answers for the guest's one user.
 
 /// Name of the guest's one user where `/etc/passwd` does not say.
 const USER: &str = "user";

@@ -362,7 +362,7 @@ pub(crate) fn ids() -> (u32, u32) {
     unsafe { (libc::geteuid(), libc::getegid()) }
 }
 
-/// The thread that waits and reads: blocking calls of it are what a signal must end.
+/// The thread that waits and reads: a signal must end the blocking calls of this thread.
 static WAITER: AtomicU64 = AtomicU64::new(0);
 
 /// Waits are cut into pieces, since a signal may come just before one begins.
@@ -385,7 +385,7 @@ pub(crate) fn end_by_closed_pipes() {}
 
 /// Changes dispositions from the old pair of sets (caught, ignored) to the new one.
 pub(crate) fn set_dispositions(old: (u64, u64), new: (u64, u64)) {
-    // SAFETY: no arguments, cannot fail. JUSTIFICATION: std does not tell.
+    // SAFETY: no arguments, cannot fail. JUSTIFICATION: std has no call for it.
     WAITER.store(unsafe { libc::pthread_self() } as u64, Ordering::Relaxed);
     for n in 1..64u8 {
         let bit = events::signal_bit(n);
@@ -414,8 +414,8 @@ pub(crate) fn ignored_at_start() -> u64 {
     *FIRST.get_or_init(|| {
         let mut set = 0;
         for n in (1..32u8).filter(|n| *n != signal::PIPE) {
-            // JUSTIFICATION: std does not tell dispositions.
-            // SAFETY: sigaction is plain data, for which zero is valid; a null new action only asks.
+            // JUSTIFICATION: std has no call for dispositions.
+            // SAFETY: sigaction is plain data, for which zero is valid; a null new action only reads the old one.
             let handler = unsafe {
                 let mut sa: libc::sigaction = std::mem::zeroed();
                 libc::sigaction(libc::c_int::from(n), std::ptr::null(), &mut sa);
@@ -436,7 +436,7 @@ pub(crate) fn pause(time: Duration) {
         tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
         tv_nsec: libc::c_long::from(time.subsec_nanos() as i32),
     };
-    // JUSTIFICATION: std's sleep goes on after a signal.
+    // JUSTIFICATION: std's sleep continues after a signal.
     // SAFETY: `spec` is live; the remaining time is not asked for.
     unsafe { libc::nanosleep(&spec, std::ptr::null_mut()) };
 }

@@ -1,8 +1,8 @@
-//! Connections on the loopback: what `nc`, `curl` and the shell's `/dev/tcp` are made of.
+//! Connections on the loopback, for `nc`, `curl` and the shell's `/dev/tcp`.
 //!
-//! A socket is a [`File`]: it is read, written and handed to a child as one. The guest's are WASIX's and
-//! reach the session's own loopback only; on a host they are the host's, for tests. Under plain preview 1
-//! every call fails with ENOSYS.
+//! A socket is a [`File`]: it is read, written and handed to a child as one. The guest's sockets are WASIX's and reach
+//! the session's own loopback only; on a host they are the host's, for tests. Under plain preview 1 every call fails
+//! with ENOSYS.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::{backend, events};
 
-/// What a socket carries.
+/// The traffic of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetSocketKind {
     /// TCP.
@@ -20,7 +20,7 @@ pub enum NetSocketKind {
     Datagram,
 }
 
-/// What is waited for.
+/// The condition that a wait ends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     Read,
@@ -32,8 +32,8 @@ const HOSTS: &str = "/etc/hosts";
 /// So much of it is read, because a guest may write any file there.
 const MAX_HOSTS: u64 = 1 << 20;
 
-/// Returns the addresses of a name that are known without asking a server: numbers, `localhost` and what ends so
-/// (RFC 6761, 6.3), and names in `/etc/hosts`.
+/// Returns the addresses of a name that are known without a server: numbers, `localhost` and names below it (RFC 6761,
+/// 6.3), and names in `/etc/hosts`.
 pub fn resolve_name(name: &str) -> Option<Vec<IpAddr>> {
     let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     if bare == "localhost" || bare.ends_with(".localhost") {
@@ -64,7 +64,7 @@ fn find_addresses(hosts: &str, name: &str) -> Vec<IpAddr> {
 /// Connects to an address; ETIMEDOUT if that takes longer than `patience`.
 ///
 /// # Errors
-/// ECONNREFUSED if nobody listens, ENETUNREACH beyond the loopback.
+/// ECONNREFUSED if no process listens, ENETUNREACH beyond the loopback.
 pub fn connect(
     to: SocketAddr,
     kind: NetSocketKind,
@@ -73,7 +73,7 @@ pub fn connect(
     backend::net::connect(to, kind, patience)
 }
 
-/// Connects to the first of a host's addresses where somebody listens.
+/// Connects to the first of a host's addresses that a process listens on.
 ///
 /// # Errors
 /// The last address's; NotFound for a name that is not known.

@@ -33,16 +33,16 @@ pub fn os_into_bytes(s: OsString) -> Vec<u8> {
     s.into_vec()
 }
 
-/// What stands for an empty path. Linux and our kernel refuse one with ENOENT, but not every runtime
-/// that preview 1 programs run under (Node's says EINVAL), so that there a name is given that
-/// nothing has and, its directory missing, nothing can be given.
+/// The path that replaces an empty one. Linux and our kernel refuse an empty path with ENOENT, but some runtimes of
+/// preview 1 programs do not (Node's says EINVAL). There it is a name in a directory that does not exist, so that no
+/// file can ever have it.
 #[cfg(not(target_os = "wasi"))]
 const NOTHING: &str = "";
 #[cfg(target_os = "wasi")]
 const NOTHING: &str = "/\u{1}nothing/\u{1}";
 
-/// `path` made absolute by `cwd`; lexically nothing else changes (`..` stays). An empty path names
-/// nothing (POSIX XBD 4.16), least of all `cwd`: what is done with its result ends in ENOENT.
+/// Returns `path` made absolute by `cwd`; nothing else changes lexically (`..` stays). An empty path names no file
+/// (POSIX XBD 4.16), in particular not `cwd`: any use of the result ends in ENOENT.
 pub fn resolve_path(cwd: &Path, path: &[u8]) -> PathBuf {
     match path {
         [] => PathBuf::from(NOTHING),
@@ -88,10 +88,10 @@ pub fn dir_name(path: &[u8]) -> &[u8] {
     if end == 0 { b"/" } else { &dir[..end] }
 }
 
-/// Names in a directory, in byte order.
+/// Returns the names in a directory, in byte order.
 ///
 /// # Errors
-/// What opening or reading it says.
+/// The error of opening or reading it.
 pub fn names_in(dir: &Path) -> io::Result<Vec<Vec<u8>>> {
     let name = |entry: io::Result<std::fs::DirEntry>| Ok(os_into_bytes(entry?.file_name()));
     let mut names: Vec<Vec<u8>> = std::fs::read_dir(dir)?.map(name).collect::<io::Result<_>>()?;

@@ -1,13 +1,13 @@
-//! What plain WASI preview 1 leaves us: spool files instead of pipes, and moving
-//! descriptors so that an applet that uses `std`'s global streams can run in-process.
+//! Substitutes for plain WASI preview 1: spool files instead of pipes, and moving descriptors so that
+//! an applet that uses `std`'s global streams can run in-process.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A pair of descriptors on one unlinked temporary file: what is written through the
-/// second is read through the first. Stands in for a pipe where stages run one after another.
+/// Returns a pair of descriptors on one unlinked temporary file: data written through the second is
+/// read through the first. The pair replaces a pipe where stages run one after another.
 pub fn spool() -> io::Result<(File, File)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let mut last = io::Error::from(io::ErrorKind::NotFound);
@@ -78,7 +78,7 @@ fn renumber(from: u32, to: u32) -> io::Result<()> {
     }
 }
 
-/// Moves what `n` refers to aside and leaves a placeholder at `n`; the new number.
+/// Moves the file at descriptor `n` aside and leaves a placeholder at `n`; returns the new number.
 #[cfg(target_os = "wasi")]
 fn park(n: u32) -> io::Result<u32> {
     use std::os::fd::IntoRawFd;

@@ -10,8 +10,8 @@ use crate::FileSystem;
 /// A process id. Positive; unique within one session.
 pub type Pid = u32;
 
-/// What to start: program, arguments, environment, directory and descriptors, complete.
-/// Nothing is inherited that is not named here.
+/// A program to start: its path, arguments, environment, directory and descriptors, complete. The child
+/// inherits nothing that is not named here.
 pub struct SpawnSpec<'a> {
     /// Absolute path of the program file. For an applet (`/bin/NAME`) the same module
     /// runs again under that name.
@@ -22,10 +22,10 @@ pub struct SpawnSpec<'a> {
     pub env: &'a [(Vec<u8>, Vec<u8>)],
     /// Absolute working directory.
     pub cwd: &'a Path,
-    /// The child's descriptor numbers with what they refer to. A standard descriptor that
-    /// is not listed is closed in the child. Numbers from 3 up reach only children that
-    /// ask for them (our shell does: [`crate::Inherited::extra`]).
-    /// Shared, not borrowed: an in-process child keeps them without a duplicate.
+    /// The child's descriptor numbers and their files. A standard descriptor that is not listed is closed
+    /// in the child. Numbers from 3 up reach only children that ask for them (our shell does:
+    /// [`crate::Inherited::extra`]). Shared, not borrowed, because an in-process child keeps them without
+    /// a duplicate.
     pub fds: &'a [(u32, Rc<File>)],
     pub group: NewGroup,
 }
@@ -98,8 +98,8 @@ pub trait Processes: FileSystem {
     fn begin_session(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
-    /// Goes on as another program under the same process id; returns only after a failure.
-    /// `Unsupported` where this cannot be done: then nothing has changed.
+    /// Replaces this process with another program under the same process id; returns only after a failure.
+    /// With `Unsupported`, where this cannot be done, nothing has changed.
     fn exec(&self, _spec: &SpawnSpec<'_>) -> io::Error {
         io::ErrorKind::Unsupported.into()
     }
@@ -108,8 +108,8 @@ pub trait Processes: FileSystem {
     fn pipe(&self) -> io::Result<(File, File)>;
     /// A second descriptor for the same open file.
     fn dup(&self, file: &File) -> io::Result<File>;
-    /// What the last call of this session has left ([`box_abi::session`]); empty if there was none,
-    /// `NotFound` if the process belongs to no session's call.
+    /// Returns the state that the last call of this session has left ([`box_abi::session`]); empty if
+    /// there was no call, `NotFound` if the process belongs to no session's call.
     fn session_state(&self) -> io::Result<Vec<u8>> {
         std::fs::read(box_abi::session::STATE)
     }

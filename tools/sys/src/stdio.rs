@@ -17,8 +17,8 @@ pub struct InheritedDescriptors {
     pub extra: Vec<(u32, Rc<File>)>,
 }
 
-/// Takes ownership of the inherited descriptors. To be called once, by `main`, before
-/// anything else is opened: the files close their descriptors when dropped.
+/// Takes ownership of the inherited descriptors. `main` calls it once, before it opens any file,
+/// because the files close their descriptors when dropped.
 pub fn take_inherited() -> InheritedDescriptors {
     let mut extra = Vec::new();
     if let Ok(list) = std::env::var(INHERITED_FDS) {

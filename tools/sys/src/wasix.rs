@@ -144,7 +144,7 @@ impl CStrings {
     }
 }
 
-/// The child's environment as `NAME=value` strings, with what our own programs pass on in it.
+/// Returns the child's environment as `NAME=value` strings, with the variables that our own programs pass on in it.
 fn environment(spec: &SpawnSpec<'_>) -> Vec<Vec<u8>> {
     let mut env: Vec<Vec<u8>> =
         spec.env.iter().map(|(k, v)| [k.as_slice(), b"=", v].concat()).collect();
@@ -226,7 +226,7 @@ fn fd_ops(spec: &SpawnSpec<'_>, cwd: &[u8]) -> Vec<FdOp> {
         ops.extend(map.iter().filter(|(n, s)| n != s).map(|(n, s)| dup2(*n, *s)));
     }
     let kept = |fd: &u32| map.iter().any(|(n, _)| n == fd);
-    // Closing what is closed would fail the call.
+    // Descriptors that are closed already are left out, because closing one would fail the call.
     ops.extend((0..3).filter(|fd| !kept(fd) && is_open(*fd)).map(close));
     ops.extend(open_fds().into_iter().filter(|fd| !kept(fd)).map(close));
     ops
@@ -433,7 +433,7 @@ pub(crate) fn adopt_fd(fd: u32) -> Option<File> {
     unsafe { (fd_fdstat_get(fd, &mut stat) == 0).then(|| File::from_raw_fd(fd as RawFd)) }
 }
 
-/// The directory the process was started in: WASIX's, else `$PWD`, else `/`.
+/// Returns the directory the process was started in: WASIX's, or `$PWD`, or `/`.
 pub fn initial_cwd() -> PathBuf {
     let mut buf = vec![0u8; 4096];
     let mut len = 4096u32;
@@ -498,7 +498,7 @@ fn libc_cvt(r: i32) -> io::Result<()> {
     if r < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// What preview 1 tells, with fixed permission bits and owner.
+/// Returns the metadata of preview 1, with fixed permission bits and owner.
 fn libc_stat(p: &Path, follow: bool) -> io::Result<Stat> {
     let c = cstr(path::to_bytes(p))?;
     // JUSTIFICATION: std's wasi metadata extensions (inode, links) are unstable.

@@ -28,7 +28,7 @@ unsafe extern "C" {
     fn poll_oneoff(subs: *const Subscription, out: *mut PollEvent, n: u32, count: *mut u32) -> i32;
 }
 
-/// `subscription` of preview 1: the tag decides what the union holds.
+/// `subscription` of preview 1: the tag selects the union's field.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Subscription {
@@ -84,8 +84,8 @@ extern "C" fn __wasm_signal(signal: i32) {
 }
 
 pub(crate) fn set_dispositions(old: (u64, u64), (caught, ignored): (u64, u64)) {
-    // What the process is to ignore the host keeps from it: a program that it becomes ignores it, too,
-    // and what its parent let it begin with may be caught from now on.
+    // The host withholds the signals that the process ignores, so that a program that replaces it ignores them,
+    // too, and a signal that its parent let it begin with may be caught from now on.
     if old.1 | caught | ignored != 0 && ours() {
         // A host that refuses leaves it to the handler.
         let _ = super::signal_call(ignored as u32, box_abi::control::IGNORE);
@@ -130,7 +130,7 @@ pub(crate) fn ignored_at_start() -> u64 {
     })
 }
 
-/// What happened, in no order; at most as many events as subscriptions.
+/// Returns the events that happened, in no order; at most as many as subscriptions.
 fn poll(subs: &[Subscription]) -> io::Result<Vec<PollEvent>> {
     let mut events = vec![PollEvent::default(); subs.len()];
     let mut count = 0u32;
@@ -148,7 +148,7 @@ fn after(time: Duration) -> Subscription {
 
 /// Sleeps; returns early at a signal.
 pub(crate) fn pause(time: Duration) {
-    // An interrupted sleep is what the caller looks for by itself.
+    // An interrupted sleep is no error, because the caller checks for signals by itself.
     let _ = poll(&[after(time)]);
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn cpu_times() -> CpuTimes {
     }
 }
 
-/// What the host applies to files this process creates.
+/// Returns the mask that the host applies to files this process creates.
 pub(crate) fn initial_umask() -> u16 {
     static FIRST: OnceLock<u16> = OnceLock::new();
     *FIRST.get_or_init(|| {
@@ -199,7 +199,7 @@ pub(crate) fn initial_umask() -> u16 {
     })
 }
 
-/// The host cannot be told: see [`umask_in_force`].
+/// Does nothing, because the host has no call for it: see [`umask_in_force`].
 pub(crate) fn set_umask(_: u16) {
     initial_umask();
 }

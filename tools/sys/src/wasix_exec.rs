@@ -1,4 +1,4 @@
-//! `exec`: the process goes on as another program.
+//! `exec`: replaces the process with another program.
 //!
 //! WASIX's call takes its lists as lines, so a line feed in an argument or in the environment, as exported
 //! functions have it, rules it out on other hosts; the caller spawns and waits then. Our own host takes
@@ -38,7 +38,7 @@ unsafe extern "C" {
 const HIGH: u32 = 4000;
 
 pub(super) fn exec(spec: &SpawnSpec<'_>) -> io::Error {
-    // What this process ignores by its handler another host would not ignore for the new program.
+    // Another host would not ignore for the new program the signals that this process ignores by its handler.
     if crate::events::signal_dispositions().1 != 0 && !super::events::ours() {
         return io::ErrorKind::Unsupported.into();
     }

@@ -91,7 +91,7 @@ fn open(family: u32, kind: NetSocketKind) -> io::Result<File> {
     };
     let mut fd = 0;
     // JUSTIFICATION: a host call without a library.
-    // SAFETY: `fd` is live for the call, and then a new descriptor that nobody else owns.
+    // SAFETY: `fd` is live for the call, and then a new descriptor that has no other owner.
     unsafe {
         cvt(sock_open(family, kind, 0, &mut fd))?;
         Ok(File::from_raw_fd(fd as i32))
@@ -140,7 +140,7 @@ pub(crate) fn listen(at: SocketAddr, kind: NetSocketKind) -> io::Result<File> {
 pub(crate) fn accept(listener: &File) -> io::Result<(File, SocketAddr)> {
     let (mut fd, mut from) = (0, NOWHERE);
     // JUSTIFICATION: a host call without a library.
-    // SAFETY: both are live for the call; `fd` is then a new descriptor that nobody else owns.
+    // SAFETY: both are live for the call; `fd` is then a new descriptor that has no other owner.
     let socket = unsafe {
         cvt(sock_accept_v2(number(listener), 0, &mut fd, &mut from))?;
         File::from_raw_fd(fd as i32)
