@@ -126,8 +126,8 @@ pub struct SimpleCommand {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CommandWord {
     Word(Word),
-    /// An operand of a declaration builtin (`declare typeset local export readonly`) that has
-    /// the form of an assignment: no word splitting nor pathname expansion of its value.
+    /// An operand of a declaration builtin (`declare typeset local export readonly`) that has the form of an assignment: its
+    /// value undergoes neither word splitting nor pathname expansion.
     Assignment(Assignment),
 }
 
@@ -190,7 +190,7 @@ pub struct Redirect {
     pub line: u32,
 }
 
-/// The descriptor that a redirection is about.
+/// The descriptor that a redirection changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RedirectFd {
     /// 0 for input operators, 1 for output operators.
@@ -218,7 +218,7 @@ pub enum RedirectOp {
     ReadWrite,
     /// `<&` with a word: number, number followed by `-`, or `-`
     DupRead,
-    /// `>&`; with no fd and a word that is no number it is `&>`
+    /// `>&`; without a descriptor and with a word that is not a number it is `&>`
     DupWrite,
     /// `&>`
     WriteBoth,
@@ -249,8 +249,8 @@ pub struct HereDoc {
     pub body: DocBody,
 }
 
-/// The body of a here-document, parsed as if within double quotes, except that `"` is ordinary.
-/// It is read after the command that announces it: until then it is empty.
+/// The body of a here-document, parsed as if within double quotes, except that `"` is ordinary. It is read after the command that
+/// announces it and is empty until then.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Word", into = "Word")]
 pub struct DocBody(OnceCell<Word>);
@@ -370,7 +370,7 @@ pub enum Cond {
     Or(Box<Cond>, Box<Cond>),
     /// A lone word: true when not empty.
     Word(Word),
-    /// `-f word` and the like; the operator's letter.
+    /// A unary test such as `-f word`; the operator's letter.
     Unary(u8, Word),
     Binary(CondOp, Word, Word),
 }
@@ -473,7 +473,7 @@ pub struct CommandSub {
     pub body: CommandList,
     /// Written with backquotes: its aliases are looked up when it runs, in POSIX mode, too.
     pub backquoted: bool,
-    /// `$(< file)`: the file's content without running a command.
+    /// `$(< file)`: the file's content, read without running a command.
     pub is_file_read: bool,
     /// The body of a here-document that does not parse: the error is reported when it is expanded.
     pub error: Option<Box<crate::error::SyntaxError>>,
@@ -495,7 +495,7 @@ pub struct ProcessSub {
 pub struct Param {
     pub name: ParamName,
     pub subscript: Option<Subscript>,
-    /// `${!name...}`: the value names the parameter to expand.
+    /// `${!name...}`: the value is the name of the parameter to expand.
     pub indirect: bool,
     pub op: ParamOp,
     /// Source spelling, for messages ("bad substitution").
@@ -543,11 +543,11 @@ pub enum ParamOp {
     NamesWithPrefix { at: bool },
     /// `${!x[@]}`, `${!x[*]}`
     Keys { at: bool },
-    /// Not an expansion at all: reported when reached, as `${}: bad substitution`.
+    /// Not a valid expansion: reported when it is reached, as `${}: bad substitution`.
     Bad,
 }
 
-/// Which matches `${x/pattern/text}` replaces.
+/// The matches that `${x/pattern/text}` replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReplaceKind {
     /// `/`
@@ -568,14 +568,14 @@ pub enum CaseKind {
     Toggle,
 }
 
-/// An arithmetic expression as it stands in the source.
+/// An arithmetic expression as written in the source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArithText {
     /// The text with its expansions, parsed as if within double quotes
     /// (quotes themselves are dropped).
     pub word: Word,
-    /// The expression, where every expansion of the text stands as an operand of its own;
-    /// `None` means: expand `word`, then parse the result.
+    /// The expression, in which every expansion of the text is an operand of its own; `None` means: expand `word`, then parse the
+    /// result.
     pub expr: Option<Box<ArithExpr>>,
 }
 
@@ -585,11 +585,11 @@ pub enum ArithExpr {
     Number(i64),
     /// A variable, whose value is evaluated as an expression, too (`x=y; y=3; ((x))`).
     Variable(ArithPlace),
-    /// An expansion, by its number among those of the word. Its *text* is meant, so that one that
-    /// is no plain integer sends the whole expression back to expand-then-parse.
+    /// An expansion, identified by its number among those of the word. It stands for the *text*, so that an expansion that is not
+    /// a plain integer sends the whole expression back to expand-then-parse.
     Operand(usize),
     Unary(ArithUnary, Box<ArithExpr>),
-    /// The number: where messages that it fails begin to quote the text.
+    /// The number is the place from which messages about this operation quote the text.
     Binary(ArithBinary, Box<ArithExpr>, Box<ArithExpr>, u32),
     /// `&&` and `||` evaluate the right side only when needed.
     LogicalAnd(Box<ArithExpr>, Box<ArithExpr>),
@@ -613,14 +613,14 @@ pub struct ArithPlace {
     pub index: Option<Box<ArithIndex>>,
 }
 
-/// A subscript inside arithmetic: both readings, since the array's kind decides at run time.
+/// A subscript inside arithmetic, in both readings, because the array's kind decides at run time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArithIndex {
     /// The text, the key of an associative array; [`crate::arith::MARKER`] stands for expansions.
     pub raw: Text,
     /// The number of the first expansion in it.
     pub operands: usize,
-    /// The expression, where the text parses as one.
+    /// The expression, if the text parses as one.
     pub expr: Option<ArithExpr>,
 }
 

@@ -1,5 +1,5 @@
-//! Errors of the parser: causes with their data. The texts, worded as bash 5.2 words them, are made in
-//! [`Cause::message`] only, and nothing decides by them.
+//! Errors of the parser: causes with their data. The texts, in the words of bash 5.2, are made in [`Cause::message`] only, and no
+//! code decides by them.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub struct SyntaxError {
     pub line: u32,
     /// Further messages, such as the offending source line in `` `...' ``.
     pub more: Vec<(u32, Text)>,
-    /// The input ended where more could have made it right.
+    /// The input ended where more text could complete it.
     pub incomplete: bool,
 }
 
@@ -37,13 +37,13 @@ pub enum SyntaxCause {
     Unclosed(u8),
     /// The input ended within a command.
     UnexpectedEnd,
-    /// A token, as messages show it, that cannot stand there.
+    /// A token, in the form that messages show, that is not allowed in its place.
     UnexpectedToken(Text),
-    /// Not even a token is there.
+    /// There is no token at all.
     NoToken,
     /// The input ended within `[[`.
     OpenCondition,
-    /// Something in `[[ ]]`: bash's sentence, in which the token takes the place of `X`.
+    /// An error in `[[ ]]`: bash's sentence, in which the token takes the place of `X`.
     Condition { sentence: Cow<'static, str>, token: Text },
     /// The head of `for ((` has less than three expressions.
     FewExpressions,
@@ -122,7 +122,7 @@ impl SyntaxError {
     }
 }
 
-/// Something bash warns about while reading, such as a here-document ended by the end of input.
+/// A warning that bash prints while reading, for example about a here-document ended by the end of input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxWarning {
     pub line: u32,
@@ -139,11 +139,11 @@ pub struct SyntaxWarning {
     String::from_utf8_lossy(expression),
     String::from_utf8_lossy(token)
 )]
-/// Why an expression does not parse.
+/// The reason why an expression does not parse.
 pub struct ArithError {
     /// The whole expression, leading blanks removed.
     pub expression: Text,
-    /// Such as `syntax error: operand expected`.
+    /// The message, for example `syntax error: operand expected`.
     pub message: &'static str,
     /// The rest of the expression from the offending token on.
     pub token: Text,

@@ -2,16 +2,16 @@
 //!
 //! # Map
 //! - [`ast`]: the tree, the contract with expansion and execution.
-//! - [`parse`]: [`parse::Parser`] reads one complete command after another, so that an alias
-//!   or `shopt -s extglob` takes effect from the next command on and a syntax error shows up
-//!   only after everything before it ran; functions for text met at run time live there too.
+//! - [`parse`]: [`parse::Parser`] reads one complete command after another, so that an alias or
+//!   `shopt -s extglob` takes effect from the next command on and a syntax error is reported only
+//!   after the commands before it have run. Functions for text met at run time are there, too.
 //! - [`arith`]: arithmetic expressions, from text to [`ast::ArithExpr`].
 //! - [`print`]: the tree back to shell text, in the layout of bash's `declare -f`.
 //! - [`error`]: [`error::SyntaxError`] with bash's wording, [`error::ArithError`].
 //!
 //! # Invariants
-//! - Input is hostile: nothing panics, nesting is bounded by [`parse::MAX_DEPTH`], time is
-//!   linear in the input (up to that bound).
+//! - Input is hostile: nothing panics, nesting is bounded by [`parse::MAX_DEPTH`], time is linear
+//!   in the input (up to that bound).
 //! - `parse(print(tree))` is `tree` except for lines and source spellings.
 #![forbid(unsafe_code)]
 

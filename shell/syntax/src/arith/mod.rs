@@ -21,7 +21,7 @@ use crate::error::ArithError;
 
 pub use token::closing_bracket;
 
-/// Bound of the depth of a tree.
+/// The maximum depth of a tree.
 pub const MAX_DEPTH: u32 = 300;
 
 /// Parses expanded arithmetic text. Empty or blank text is `None` (it has the value 0).
@@ -31,13 +31,13 @@ pub fn parse(text: &[u8]) -> Result<Option<ArithExpr>, ArithError> {
 
 /// Returns an arithmetic word with its expression, if that can be known before expansion.
 pub(crate) fn from_word(word: Word) -> ArithText {
-    // As an index, text in single quotes keeps them (and is no number); as a key it loses them.
+    // As an index, text in single quotes keeps them (and is not a number); as a key it loses them.
     let quoted = memchr::memchr(b'\'', &word.raw).is_some();
     let expr = if quoted { None } else { static_expr(&word).map(Box::new) };
     ArithText { word, expr }
 }
 
-/// Stands for an expansion in the text given to the tokenizer.
+/// The byte that represents an expansion in the text for the tokenizer.
 pub const MARKER: u8 = 0;
 
 fn static_expr(word: &Word) -> Option<ArithExpr> {

@@ -32,8 +32,8 @@ pub(super) fn parse_constant(text: &[u8]) -> Result<i64, &'static str> {
     Ok(value)
 }
 
-/// Digits beyond 9 are letters, small before capital unless the base makes no difference
-/// between them, then `@` and `_`.
+/// Returns the value of a digit. Digits beyond 9 are letters, lower case before upper case unless
+/// the base makes no difference between them, then `@` and `_`.
 fn digit_value(byte: u8, base: i64) -> Option<u8> {
     Some(match byte {
         b'0'..=b'9' => byte - b'0',

@@ -1,4 +1,4 @@
-//! Messages against bash, shapes of trees.
+//! Tests of messages against bash, and of the shapes of trees.
 
 use super::parse;
 use crate::ast::{ArithBinary, ArithExpr, ArithPlace};
@@ -21,7 +21,7 @@ fn messages() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Prefix notation of an expression.
+/// Returns the prefix notation of an expression.
 fn shape(text: &str) -> String {
     fn show(e: &ArithExpr, out: &mut String) {
         match e {
@@ -98,7 +98,7 @@ fn shapes() {
     assert_eq!(parse(b" \t\n"), Ok(None));
 }
 
-/// Depth of the tree of a long chain.
+/// Returns the depth of the tree of a long chain.
 #[test]
 fn long_chains_are_shallow() {
     fn depth(e: &ArithExpr) -> usize {

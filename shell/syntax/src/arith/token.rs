@@ -10,7 +10,7 @@ pub(super) enum ArithToken {
     Name(usize, usize),
     /// `name[`, with the name's and the subscript's range.
     Element((usize, usize), (usize, usize)),
-    /// An expansion, by its number.
+    /// An expansion, identified by its number.
     Operand(usize),
     Binary(ArithBinary),
     /// `op=`
@@ -37,15 +37,15 @@ pub(super) struct ArithLexer<'a> {
     pub pos: usize,
     /// Start of the last token that is not the end.
     pub last_start: usize,
-    /// Expansions so far.
+    /// The number of expansions so far.
     operands: usize,
     /// Number of the first expansion in the subscript of the last element.
     pub subscript_operands: usize,
-    /// The last token is a constant that is none: messages end behind it.
+    /// Whether the last token is an invalid constant: messages end behind it.
     pub bad_number: bool,
 }
 
-/// Why a token cannot be read.
+/// The reason why a token cannot be read.
 pub(super) type Fail = &'static str;
 
 impl<'a> ArithLexer<'a> {

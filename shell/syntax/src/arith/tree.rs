@@ -8,10 +8,10 @@ use crate::error::ArithError;
 pub(super) struct ArithParser<'a> {
     lexer: ArithLexer<'a>,
     current: ArithToken,
-    /// The token before it.
+    /// The token before the current one.
     previous: ArithToken,
     depth: u32,
-    /// Subscripts around this text, each of which is parsed once more per level.
+    /// The number of subscripts around this text, each of which is parsed once more per level.
     nested: u32,
 }
 
@@ -20,7 +20,7 @@ type Res<T> = Result<T, &'static str>;
 const TOO_DEEP: &str = "expression recursion level exceeded";
 const OPERAND: &str = "syntax error: operand expected";
 
-/// Chains up to this length keep the shape they are written in.
+/// Chains up to this length keep the shape of the source.
 const CHAIN: usize = 64;
 
 impl<'a> ArithParser<'a> {
@@ -46,7 +46,7 @@ impl<'a> ArithParser<'a> {
         match self.parse_start() {
             Ok(expr) => Ok(expr),
             Err(message) => {
-                // bash cuts the text off behind a number that is none.
+                // bash truncates the text behind an invalid number.
                 let end = match self.lexer.bad_number {
                     true => self.lexer.pos,
                     false => self.lexer.text.len(),
@@ -333,7 +333,7 @@ impl<'a> ArithParser<'a> {
         }
         let active = |b: &u8| matches!(b, b'$' | b'`' | b'\\' | b'"' | b'\'');
         if subscript.contains(&MARKER) && (expr.is_none() || subscript.iter().any(active)) {
-            // Known after expansion only.
+            // Known only after expansion.
             return Err(OPERAND);
         }
         Ok(Box::new(ArithIndex { raw: subscript.into(), operands, expr }))
@@ -356,8 +356,8 @@ fn binding_power(op: ArithBinary) -> u8 {
     }
 }
 
-/// Joins the terms of an associative operator: to the left while they are few, in a balanced
-/// tree when they are many.
+/// Joins the terms of an associative operator: to the left while they are few, in a balanced tree
+/// when they are many.
 fn chain_terms(
     mut terms: Vec<ArithExpr>,
     join: &dyn Fn(Box<ArithExpr>, Box<ArithExpr>) -> ArithExpr,

@@ -15,9 +15,9 @@ use super::{CommandParser, ParseState};
 #[derive(Default)]
 pub(crate) struct AliasState {
     spans: Vec<Span>,
-    /// The next word is looked up wherever it stands.
+    /// Whether the next word is looked up in any position.
     pub next: bool,
-    /// The last line with an alias in it, as it was, and its number.
+    /// The last line that contained an alias, as it was, and its number.
     line: Option<(u32, Vec<u8>)>,
 }
 
@@ -25,16 +25,16 @@ struct Span {
     name: Box<[u8]>,
     /// Position after the alias text.
     end: usize,
-    /// The text ends in a blank.
+    /// Whether the text ends in a blank.
     chain: bool,
 }
 
-/// Aliases within aliases, at most.
+/// The maximum depth of aliases within aliases.
 const MAX_SPANS: usize = 256;
 
 impl ParseState<'_> {
-    /// Forgets the aliases whose text ends before `start`; whether the last of them asks for the
-    /// word at `start` to be looked up.
+    /// Forgets the aliases whose text ends before `start`, and returns whether the last of them
+    /// requests a look-up of the word at `start`.
     pub fn alias_position(&mut self, start: usize) -> bool {
         while let Some(top) = self.alias.spans.last() {
             if top.end > start {
@@ -59,7 +59,7 @@ impl ParseState<'_> {
 }
 
 impl CommandParser<'_, '_> {
-    /// Substitutes the word `start..end` if it names an alias; `pos` is then at the text.
+    /// Substitutes the word `start..end` if it names an alias; `pos` is at the text afterwards.
     pub fn substitute_alias(&mut self, start: usize, end: usize) -> bool {
         let name: Box<[u8]> = self.src.get(start..end).unwrap_or_default().into();
         self.substitute_alias_named(&name, start, end)
@@ -97,7 +97,7 @@ impl CommandParser<'_, '_> {
             st.pos = from;
             return end;
         }
-        // Leave room for the next ones, so that early aliases do not move the source each time.
+        // Leaves room for the next ones, so that early aliases do not move the source each time.
         let gap = if st.words == 0 { 4096 } else { 0 };
         let new = std::iter::repeat_n(b' ', gap).chain(text.iter().copied());
         let end = end.min(st.src.len());

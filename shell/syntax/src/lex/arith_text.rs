@@ -15,13 +15,13 @@ use crate::lex::mode::TextContext;
 /// The delimiter that ends the text.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ArithEnd {
-    /// `))`, used up.
+    /// `))`, which is consumed.
     Parens,
-    /// `]`, used up.
+    /// `]`, which is consumed.
     Bracket,
-    /// `:` or `}` outside parentheses and `?:`, not used up.
+    /// `:` or `}` outside parentheses and `?:`, which is not consumed.
     ColonOrBrace,
-    /// `}`, not used up.
+    /// `}`, which is not consumed.
     Brace,
     /// The end of the input.
     #[default]
@@ -33,7 +33,7 @@ pub(crate) enum ArithEnd {
 struct ArithScan {
     end: ArithEnd,
     in_braces: bool,
-    /// `$'...'` gets no quotes.
+    /// Whether `$'...'` gets no quotes.
     bare: bool,
     parens: usize,
     brackets: usize,
@@ -88,7 +88,7 @@ impl ArithScan {
         }
     }
 
-    /// Passes over a byte that is no end.
+    /// Skips a byte that is not the end.
     fn count_byte(&mut self, c: u8) {
         match c {
             c if self.is_hidden(c) => {}

@@ -59,7 +59,7 @@ impl CommandParser<'_, '_> {
             };
         let raw = self.raw_from(start);
         if ctx.has_any(TokenContext::LET) && !is_text {
-            // `eval a=(1 2)`: the builtin gets the text.
+            // In `eval a=(1 2)`, the builtin receives the text.
             if matches!(value, AssignValue::Scalar(_)) {
                 self.rewind_to(&mark);
                 return Ok(AssignLexeme::Word { bracket_end });
@@ -193,7 +193,7 @@ impl CommandParser<'_, '_> {
                 let value = self.lex_plain_word(TokenContext::ARG, self.pos)?;
                 return Ok(ArrayElement { key: Some(key), append, value });
             }
-            // Some other word that starts with a bracket; blanks in the brackets belong to it.
+            // Another word that starts with a bracket; blanks in the brackets belong to it.
             self.rewind_to(&mark);
             keep_until = bracket_end;
         }

@@ -85,7 +85,7 @@ impl CommandParser<'_, '_> {
         self.enter_nested(COST)?;
         self.subs += 1;
         let outer_depth = std::mem::replace(&mut self.st.sub_depth, self.st.depth);
-        // Lines inside belong to the here-documents inside.
+        // Lines inside the substitution belong to its own here-documents.
         let outer = self.docs.enter_substitution();
         let body = self.compound_list(true)?;
         if self.next_kind(TokenContext::RESERVED)? != Tk::RParen {
@@ -143,7 +143,7 @@ impl CommandParser<'_, '_> {
             }
         }
         self.enter_nested(COST)?;
-        // Aliases are expanded when it runs.
+        // Aliases are expanded when the command runs.
         let aliases = std::mem::replace(&mut self.st.opts.expand_aliases, false);
         let parsed = self.parse_inner(text.clone(), line);
         self.st.opts.expand_aliases = aliases;

@@ -29,7 +29,7 @@ impl CommandParser<'_, '_> {
                 self.pos -= 1;
                 let text = self.ansi_quoted()?;
                 if self.words > 0 {
-                    // Any line continuation before the quote is gone, too.
+                    // Any line continuation before the quote is removed, too.
                     self.edit_from(start, box_text::escape::single_quote(&text));
                 }
                 Ok(Some(WordPart::Quoted(text.into())))
@@ -113,7 +113,7 @@ impl CommandParser<'_, '_> {
                 }
                 Err(e) if e.is_limit() => return Err(e),
                 Err(arith_error) => {
-                    // `$((a); b)`: a command after all.
+                    // `$((a); b)` is a command substitution.
                     self.rewind_to(&mark);
                     self.not_arith.insert(start);
                     let sub = self.lex_within(TextContext::Substitution, Self::command_sub);

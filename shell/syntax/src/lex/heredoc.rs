@@ -1,7 +1,7 @@
 //! Here-documents (POSIX XCU 2.7.4; bash manual 3.6.6).
 //!
-//! A redirection is parsed before its body is there: the body follows the next newline token. The
-//! tree has the document at once, with a body that is filled in when it is read.
+//! A redirection is parsed before its body is available, because the body follows the next newline
+//! token. The tree contains the document at once, with a body that is filled in when it is read.
 
 use std::rc::Rc;
 
@@ -11,10 +11,10 @@ use crate::error::{SyntaxError, SyntaxWarning};
 
 #[derive(Default)]
 pub(crate) struct Docs {
-    /// Announced, body not read yet.
+    /// Documents that are announced but whose bodies are not read yet.
     pub pending: Vec<Rc<HereDoc>>,
-    /// The first of those that the next newline is for; those before it were announced outside
-    /// of the substitution that is being read.
+    /// The index of the first document whose body follows the next newline; those before it were
+    /// announced outside of the current substitution.
     pub base: usize,
 }
 
@@ -80,7 +80,7 @@ impl CommandParser<'_, '_> {
         self.unexpected_token_error()
     }
 
-    /// Appends the line at `pos` with its newline to `line`; `false` at the end of input.
+    /// Appends the line at `pos` with its newline to `line`; returns `false` at the end of input.
     fn doc_line(&mut self, line: &mut Vec<u8>) -> bool {
         if self.peek_byte().is_none() {
             return false;
@@ -125,7 +125,8 @@ impl CommandParser<'_, '_> {
                         line.push(b'\n');
                         break;
                     }
-                    // Tabs behind a continuation at a line's beginning are at its beginning.
+                    // Tabs behind a continuation at the beginning of a line count as at its
+                    // beginning.
                     if p.strip_tabs && line.first() == Some(&b'\t') {
                         let tabs = line.iter().take_while(|&&b| b == b'\t').count();
                         line.drain(..tabs);
@@ -133,8 +134,8 @@ impl CommandParser<'_, '_> {
                 }
             }
             if !p.quoted && line.iter().rev().take_while(|c| **c == b'\\').count() % 2 == 1 {
-                // The input ends behind a backslash, which bash drops; printed text cannot lack
-                // the newline that is not there.
+                // The input ends behind a backslash, which bash drops; printed text cannot lack the
+                // newline that is missing here.
                 line.pop();
                 line.push(b'\n');
             }
@@ -187,7 +188,7 @@ impl CommandParser<'_, '_> {
         Ok(word)
     }
 
-    /// Ends a substitution that began with [`Docs::enter_substitution`], which gave `outer`.
+    /// Ends a substitution that began with [`Docs::enter_substitution`], which returned `outer`.
     pub fn leave_docs(&mut self, outer: usize) {
         let count = self.docs.pending.len().saturating_sub(self.docs.base);
         self.docs.base = outer;

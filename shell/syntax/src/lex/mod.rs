@@ -45,10 +45,10 @@ use std::ops::{Deref, DerefMut};
 use crate::error::{SyntaxError, SyntaxWarning};
 use crate::parse::{Aliases, MAX_DEPTH, ParseOptions, SourceInput};
 
-/// Results inside the parser; the error is boxed to keep the good path small.
+/// The result type inside the parser; the error is boxed to keep the success path small.
 pub(crate) type Res<T> = Result<T, Box<SyntaxError>>;
 
-/// Everything that lasts from one command to the next.
+/// The state that lasts from one command to the next.
 #[derive(Default)]
 pub(crate) struct ParseState<'i> {
     pub src: Vec<u8>,
@@ -58,28 +58,28 @@ pub(crate) struct ParseState<'i> {
     pub opts: ParseOptions,
     /// The effect of the text around `pos`.
     pub mode: mode::LexMode,
-    /// A command has begun, so that reading on is a continuation.
+    /// Whether a command has begun, so that further input is a continuation.
     pub started: bool,
     pub depth: u32,
-    /// `$(` and `<(` around `pos`.
+    /// The number of `$(` and `<(` around `pos`.
     pub subs: u32,
-    /// The nesting at which the innermost of them begins.
+    /// The nesting depth at which the innermost of them begins.
     pub sub_depth: u32,
     /// The token read ahead.
     pub look: Option<token::SyntaxToken>,
-    /// Words around `pos`; positions inside them must stay valid.
+    /// The number of words around `pos`; positions inside them must stay valid.
     pub words: u32,
     pub edits: Vec<raw::SpellingEdit>,
     pub docs: heredoc::Docs,
     pub alias: alias::AliasState,
-    /// Where a `((` or `$((` begins that turned out to be nested parentheses.
+    /// The places of `((` or `$((` that turned out to be nested parentheses.
     pub not_arith: BTreeSet<usize>,
     pub warnings: Vec<SyntaxWarning>,
-    /// `pos` minus this is the number of source bytes used up.
+    /// `pos` minus this is the number of source bytes consumed.
     pub shift: isize,
 }
 
-/// The parser at work on one command.
+/// A parser for one command.
 pub(crate) struct CommandParser<'a, 'i> {
     pub st: ParseState<'i>,
     pub aliases: &'a dyn Aliases,
@@ -100,7 +100,7 @@ impl<'i> DerefMut for CommandParser<'_, 'i> {
     }
 }
 
-/// A place to come back to.
+/// A place to return to.
 #[derive(Clone, Copy)]
 pub(crate) struct ParseMark {
     pos: usize,
@@ -179,14 +179,14 @@ impl CommandParser<'_, '_> {
         self.peek_joined();
     }
 
-    /// Counts newlines. The count is below zero for a moment where text that takes the place of
-    /// `$'...'` has more of them than stand before it.
+    /// Counts newlines. The count is temporarily below zero if the replacement text of `$'...'` has more newlines than precede
+    /// it.
     #[inline]
     pub fn add_lines(&mut self, lines: u32) {
         self.st.line = self.st.line.wrapping_add(lines);
     }
 
-    /// Uses up a `\` newline at `pos`.
+    /// Consumes a `\` newline at `pos`.
     pub fn cut_continuation(&mut self) {
         let pos = self.pos;
         if self.words > 0 {
@@ -202,7 +202,7 @@ impl CommandParser<'_, '_> {
         self.st.src.get(self.st.pos..).unwrap_or_default()
     }
 
-    /// Passes over text up to a byte that means something, which no newline is.
+    /// Skips text up to a byte that has a meaning, which a newline never is.
     #[inline]
     pub fn run(&mut self, stop: impl Fn(u8) -> bool) -> &[u8] {
         let start = self.pos;
@@ -221,7 +221,7 @@ impl CommandParser<'_, '_> {
         self.src.get(start..start + length).unwrap_or_default()
     }
 
-    /// Moves on to `pos`, counting newlines.
+    /// Advances to `pos`, counting newlines.
     pub fn advance_to(&mut self, pos: usize) {
         let from = self.pos.min(pos);
         let newlines = self.src.get(from..pos).map_or(0, |s| memchr::memchr_iter(b'\n', s).count());
@@ -229,7 +229,7 @@ impl CommandParser<'_, '_> {
         self.pos = pos;
     }
 
-    /// This place.
+    /// Returns the current place.
     pub fn mark_place(&self) -> ParseMark {
         ParseMark {
             pos: self.pos,
@@ -244,7 +244,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Goes back to a place.
+    /// Returns to a place.
     pub fn rewind_to(&mut self, mark: &ParseMark) {
         self.pos = mark.pos;
         self.line = mark.line;
@@ -265,7 +265,7 @@ impl CommandParser<'_, '_> {
         if self.depth > MAX_DEPTH { Err(self.too_deep()) } else { Ok(()) }
     }
 
-    /// Leaves a construct that was entered at that cost.
+    /// Leaves a construct that was entered at this cost.
     #[inline]
     pub fn leave_nested(&mut self, cost: u32) {
         self.depth = self.depth.saturating_sub(cost);
@@ -279,8 +279,7 @@ pub(crate) fn end_continuation(src: &mut Vec<u8>) {
     }
 }
 
-/// Ends the last line as bash does: a newline that is missing is added, except after a backslash,
-/// which it would make a continuation of.
+/// Ends the last line as bash does: adds a missing newline, except after a backslash, which it would turn into a continuation.
 pub(crate) fn end_line(src: &mut Vec<u8>) {
     let slashes = src.iter().rev().take_while(|&&b| b == b'\\').count();
     if src.last().is_some_and(|&b| b != b'\n') && slashes % 2 == 0 {

@@ -12,13 +12,13 @@ pub(crate) enum TextContext {
     DoubleQuotes,
     /// `$(`
     Substitution,
-    /// The commands of `$(`: they stand in no here-document any more.
+    /// The commands of `$(`, which are not part of a surrounding here-document.
     Commands,
     /// `<(` or `>(`.
     ProcessSubstitution,
     /// The operand of `${...}` within double quotes.
     QuotedOperand,
-    /// An expansion in arithmetic; `kept`: quotes that `$'...'` makes mean something there.
+    /// An expansion in arithmetic; `kept`: quotes that `$'...'` makes have a meaning there.
     Arithmetic { kept: bool },
     /// The parameter of `${` and its subscript; `literal`: `$'` is text, as within double quotes in POSIX mode.
     Subject { literal: bool },
@@ -30,13 +30,13 @@ pub(crate) enum TextContext {
 /// The combined effect of the contexts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LexMode {
-    /// The text is the body of a here-document.
+    /// Whether the text is the body of a here-document.
     pub heredoc: bool,
-    /// Within an operand in such a body: no `$'...'` there, nor `$"..."`.
+    /// Whether the text is within an operand in such a body, where neither `$'...'` nor `$"..."` exists.
     pub doc_operand: bool,
-    /// The text is no source: `$'` and `$"` are text in its subscripts and arithmetic.
+    /// Whether the text is not source code: `$'` and `$"` are text in its subscripts and arithmetic.
     pub run_time: bool,
-    /// The `$` at `pos` stands in arithmetic.
+    /// Whether the `$` at `pos` is in arithmetic.
     pub arith: bool,
     pub ansi: Ansi,
 }
@@ -44,11 +44,11 @@ pub(crate) struct LexMode {
 /// The meaning of `$'...'` at `pos`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ansi {
-    /// `$'...'` keeps quotes in the arithmetic there: it is not within double quotes.
+    /// Whether `$'...'` keeps quotes in the arithmetic there, because it is not within double quotes.
     pub kept: bool,
-    /// `pos` is within double quotes in POSIX mode, where `$'` is text unless a pattern has it.
+    /// Whether `pos` is within double quotes in POSIX mode, where `$'` is text except in a pattern.
     pub posix_quoted: bool,
-    /// A `$'` at `pos` is text for that reason, or in a subscript in a here-document.
+    /// Whether a `$'` at `pos` is text for that reason, or because it is in a subscript in a here-document.
     pub none: bool,
 }
 
@@ -81,7 +81,7 @@ impl LexMode {
 }
 
 impl CommandParser<'_, '_> {
-    /// Reads in that text.
+    /// Reads within that text.
     #[inline]
     pub fn lex_within<T>(&mut self, inside: TextContext, f: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.st.mode;

@@ -16,7 +16,7 @@ use crate::lex::mode::TextContext;
 pub(crate) enum OperandEnd {
     Brace,
     SlashOrBrace,
-    /// The same, but a slash at the very beginning is text.
+    /// The same end, but a slash at the very beginning is text.
     LaterSlashOrBrace,
 }
 
@@ -114,11 +114,11 @@ impl CommandParser<'_, '_> {
             // The backslash stays, and the quote after it opens nothing.
             Some(b'\'') => b.push_quoted(b"\\'"),
             Some(c) if keeps_backslash(c) => {
-                // Kept apart: beside an `@` list bash splits there.
+                // Kept apart, because bash splits there if an `@` list is adjacent.
                 b.push_quoted(b"\\");
                 b.push_literal(&[c]);
             }
-            // `\"` keeps its backslash within backquotes here.
+            // Here, within backquotes, `\"` keeps its backslash.
             _ => return self.dquote_special(b, b'\\', true),
         }
         self.pos += 2;
@@ -134,7 +134,7 @@ impl CommandParser<'_, '_> {
             self.translate_quote(b, false)?;
             let special = |c: &u8| b"\"`${}".contains(c);
             if self.opts.posix && self.edits.last().is_some_and(|e| e.text.iter().any(special)) {
-                // In POSIX mode single quotes would not hide these: it is printed as the source has it.
+                // In POSIX mode single quotes would not hide these, so it is printed as in the source.
                 self.edits.pop();
             }
             return Ok(());
@@ -188,7 +188,7 @@ impl CommandParser<'_, '_> {
             b.quoted_run(self.run_of_lines(|c| has_class(c, DQUOTE)));
             match self.peek_byte() {
                 None => return Ok(()),
-                // Its quotes go as those around single quotes do: `"${x+'"$y"'}"`.
+                // Its quotes are removed like those around single quotes: `"${x+'"$y"'}"`.
                 Some(b'"') if memchr::memchr(b'"', &self.rest_bytes()[1..]).is_some() => {
                     let part = self.double_quoted(true)?;
                     b.push_part(part);

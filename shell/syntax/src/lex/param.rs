@@ -121,7 +121,7 @@ impl CommandParser<'_, '_> {
             p.op = ParamOp::Length;
             return Ok(true);
         }
-        // `${#=}`: to bash the length of a parameter that does not exist.
+        // For bash, `${#=}` is the length of a parameter that does not exist.
         if matches!(c, b'=' | b'+' | b'/' | b'%') && self.peek_at(1) == Some(b'}') {
             p.op = ParamOp::Bad;
         }
@@ -158,7 +158,7 @@ impl CommandParser<'_, '_> {
             && matches!(next, Some(b'@' | b'*'))
             && self.peek_at(1) == Some(b'}')
         {
-            // With a subscript, too, though no name begins so.
+            // With a subscript, too, although no name begins with this character.
             self.pos += 1;
             p.op = ParamOp::NamesWithPrefix { at: next == Some(b'@') };
             return Ok(true);
@@ -187,7 +187,7 @@ impl CommandParser<'_, '_> {
                         self.word_op(p, o, true, quoted)?;
                     }
                     Some(b'}') => {
-                        // `${a[1]:}`: bash looks at the element before it complains.
+                        // `${a[1]:}`: bash evaluates the element before it reports the error.
                         p.op = ParamOp::Bad;
                         return Ok(true);
                     }
@@ -290,7 +290,7 @@ impl CommandParser<'_, '_> {
         } else {
             None
         };
-        // An empty offset without length is left for the caller to find bad.
+        // The caller reports an empty offset without length.
         if length.is_none() && offset.word.raw.is_empty() {
             return Ok(false);
         }

@@ -5,7 +5,7 @@
 
 use super::CommandParser;
 
-/// `src[start..end]` reads `text` in spellings.
+/// An edit of the source: `src[start..end]` reads `text` in spellings.
 #[derive(Clone, Debug)]
 pub(crate) struct SpellingEdit {
     pub start: usize,
@@ -60,7 +60,7 @@ impl CommandParser<'_, '_> {
         out.into_boxed_slice()
     }
 
-    /// Makes `src[start..pos]` read `text`, in place of any edits inside it.
+    /// Edits `src[start..pos]` to read `text`, in place of any edits inside it.
     pub fn edit_from(&mut self, start: usize, text: Vec<u8>) {
         let keep = self.edits.partition_point(|e| e.start < start);
         self.edits.truncate(keep);

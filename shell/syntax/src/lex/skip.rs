@@ -6,7 +6,7 @@ impl CommandParser<'_, '_> {
     /// Skips a bad `${...}`, from after its brace to after the closing one. Quotes, nested
     /// expansions and backquotes hide a `}`, single quotes if `singles`.
     pub fn skip_braces(&mut self, line: u32, quoted: bool, singles: bool) -> Res<()> {
-        // The closers that are open, innermost last.
+        // The closing characters of open brackets, innermost last.
         let mut open: Vec<u8> = Vec::new();
         loop {
             let Some(c) = self.peek_byte() else {

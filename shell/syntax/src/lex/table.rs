@@ -2,9 +2,9 @@
 
 /// Ends an unquoted word: blank, newline, `; & | ( ) < >`.
 pub const BREAK: u8 = 1;
-/// Starts something inside an unquoted word: quotes, backslash, `$`, backquote.
+/// Begins a quote or expansion inside an unquoted word: quotes, backslash, `$`, backquote.
 pub const QUOTE: u8 = 2;
-/// Starts something inside double quotes: `" \ $` and backquote.
+/// Has a special meaning inside double quotes: `" \ $` and backquote.
 pub const DQUOTE: u8 = 4;
 /// Letter or underscore.
 pub const NAME_START: u8 = 8;

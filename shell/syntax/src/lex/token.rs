@@ -113,12 +113,12 @@ pub(crate) struct SyntaxToken {
     pub kind: Tk,
     pub start: usize,
     pub end: usize,
-    /// Line of the first byte.
+    /// Line of the token's first byte.
     pub line: u32,
     pub lexeme: Lexeme,
 }
 
-/// Where a token stands.
+/// The context of a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TokenContext(u16);
 
@@ -174,7 +174,7 @@ impl CommandParser<'_, '_> {
         Ok(kind)
     }
 
-    /// Uses up the token read ahead.
+    /// Consumes the token read ahead.
     #[inline]
     pub fn take_token(&mut self) -> SyntaxToken {
         match self.st.look.take() {
@@ -200,7 +200,7 @@ impl CommandParser<'_, '_> {
         Err(self.unexpected_token_error())
     }
 
-    /// Uses up newlines.
+    /// Consumes newlines.
     pub fn skip_newlines(&mut self, ctx: TokenContext) -> Res<()> {
         while self.next_kind(ctx)? == Tk::Newline {
             self.skip_token();
@@ -259,7 +259,7 @@ impl CommandParser<'_, '_> {
                 if let Some(t) = self.lex_word_token(ctx, start, line)? {
                     return Ok(t);
                 }
-                // An alias was substituted: read on in its text.
+                // An alias was substituted: continue in its text.
                 continue;
             }
             self.pos += 1;
@@ -321,7 +321,7 @@ impl CommandParser<'_, '_> {
         })
     }
 
-    /// Uses up the second byte of an operator; the one behind it.
+    /// Consumes the second byte of an operator and returns the one behind it.
     fn take_second(&mut self) -> Option<u8> {
         self.pos += 1;
         self.peek_joined()
@@ -365,7 +365,7 @@ impl CommandParser<'_, '_> {
             }
         }
         if self.pos != end {
-            // Continuations were used up; start again to record them.
+            // Continuations were consumed; start again to record them.
             self.line = line;
         }
         self.pos = start;
@@ -397,7 +397,7 @@ impl CommandParser<'_, '_> {
     ) -> Res<Option<SyntaxToken>> {
         let lexeme = self.lex_word(ctx)?;
         let end = self.pos;
-        // A quoted word leaves the question to the word after it, as in bash.
+        // After a quoted word, the word behind it decides, as in bash.
         let quoted = matches!(&lexeme, Lexeme::Word(w) if w.raw.iter().any(|b| matches!(b, b'\\' | b'\'' | b'"')));
         if !quoted {
             self.alias.next = false;
@@ -411,7 +411,7 @@ impl CommandParser<'_, '_> {
             let lexeme = Lexeme::Var(name, subscript.map(Box::new));
             return Ok(Some(SyntaxToken { kind: Tk::IoVar, start, end, line, lexeme }));
         }
-        // A word put together over a line continuation may still be reserved or an alias.
+        // A word joined over a line continuation may still be reserved or an alias.
         if let Lexeme::Word(w) = &lexeme
             && let Some(text) = w.as_literal()
             && *text == *w.raw

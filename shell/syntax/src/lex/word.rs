@@ -5,7 +5,7 @@ use super::token::{Lexeme, TokenContext};
 use super::{CommandParser, Res};
 use crate::ast::{Text, Word, WordPart};
 
-/// Puts the parts of a word together, merging neighbouring text.
+/// A builder that puts the parts of a word together and merges adjacent text.
 #[derive(Default)]
 pub(crate) struct WordBuilder {
     pub parts: Vec<WordPart>,
@@ -158,7 +158,7 @@ impl CommandParser<'_, '_> {
             if has_class(c, QUOTE) {
                 self.lex_quoting(b, c)?;
             } else {
-                // More input has come in since the run ended.
+                // More input has arrived since the run ended.
                 continue;
             }
         }

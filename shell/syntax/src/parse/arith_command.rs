@@ -12,7 +12,7 @@ impl CommandParser<'_, '_> {
         let line = self.line;
         let at = self.pos;
         self.pos += 1;
-        // Where this is no arithmetic, `skip_double_paren` remembers it.
+        // If this is not arithmetic, `skip_double_paren` remembers that.
         let Some((start, end)) = self.skip_double_paren()? else {
             self.pos = at;
             self.st.look = look;

@@ -42,7 +42,8 @@ impl CommandParser<'_, '_> {
             _ => return Err(self.unexpected_token_error()),
         }
         if matches!(out.kind, CommandKind::Arith(_)) {
-            // It has run by the time bash has counted its lines.
+            // The line of the command's end, because bash has counted all of its lines before it
+            // runs.
             out.line = self.line;
         }
         self.leave_nested(COST);

@@ -1,9 +1,9 @@
-//! Whether a text that a person types is a whole command.
+//! Checking whether a typed text is a complete command.
 
 use super::{NoAliases, ParseOptions, Parser};
 
-/// Returns whether a shell would run this text, and not ask for another line. A text with a syntax
-/// error is whole, because the shell reports the error.
+/// Returns whether a shell would run this text instead of requesting another line. A text with a
+/// syntax error is complete, because the shell reports the error.
 pub fn is_complete(text: &[u8]) -> bool {
     let line = text.strip_suffix(b"\n").unwrap_or(text);
     if line.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1 {
@@ -12,7 +12,7 @@ pub fn is_complete(text: &[u8]) -> bool {
     let mut parser = Parser::new(text, ParseOptions { extglob: true, ..ParseOptions::default() });
     loop {
         match parser.next_command(&NoAliases) {
-            // A here-document that the text's end has ended.
+            // A here-document ended by the end of the text.
             Ok(_) if !parser.take_warnings().is_empty() => return false,
             Ok(Some(_)) => {}
             Ok(None) => return true,

@@ -5,7 +5,8 @@ use crate::error::{SyntaxCause, SyntaxError};
 use crate::lex::token::{Lexeme, SyntaxToken, Tk, TokenContext};
 use crate::lex::{CommandParser, Res};
 
-/// Operands are read as ordinary words: digits before `<` are no word, which bash trips over, too.
+/// Operands are read as ordinary words: digits before `<` are not a word, which is an error in
+/// bash, too.
 const OPERAND: TokenContext = TokenContext::ARG;
 
 impl CommandParser<'_, '_> {
@@ -82,7 +83,7 @@ impl CommandParser<'_, '_> {
                 self.cond_from_word(word)?
             }
             Tk::IoNumber(_) => {
-                // Bash's own words; the number is its name for a descriptor.
+                // Bash's own message; the number is its name for a descriptor.
                 return Err(self.cond_error("unexpected token 284 in conditional command"));
             }
             Tk::Eof => return Err(self.cond_error("unexpected token `EOF' in conditional command")),
@@ -113,7 +114,7 @@ impl CommandParser<'_, '_> {
     fn cond_from_word(&mut self, word: Word) -> Res<Cond> {
         match &*word.raw {
             b"!" => Ok(match self.cond_term()? {
-                // Two cancel each other, as bash has them.
+                // Two negations cancel each other, as in bash.
                 Cond::Not(inner) => *inner,
                 term => Cond::Not(Box::new(term)),
             }),

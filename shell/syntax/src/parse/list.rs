@@ -77,7 +77,7 @@ impl CommandParser<'_, '_> {
         Ok(list)
     }
 
-    /// Pipelines joined by `&&` and `||`; the first token of the first one is read ahead.
+    /// Parses pipelines joined by `&&` and `||`; the first token of the first one is read ahead.
     fn and_or(&mut self) -> Res<AndOr> {
         let first = self.parse_pipeline()?;
         let mut rest = Vec::new();

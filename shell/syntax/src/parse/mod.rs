@@ -39,7 +39,7 @@ pub use runtime::{
     parse_parameter, parse_subscript, parse_word,
 };
 
-/// Bound of nested constructs, in units of about one word-level nesting.
+/// The maximum depth of nested constructs, in units of about one word-level nesting.
 pub const MAX_DEPTH: u32 = 1000;
 
 /// The options that change the grammar. They may be changed between commands with
@@ -62,12 +62,12 @@ impl Default for ParseOptions {
     }
 }
 
-/// The alias table, looked at while parsing when [`ParseOptions::expand_aliases`] is on.
+/// The alias table, which the parser searches when [`ParseOptions::expand_aliases`] is on.
 pub trait Aliases {
     fn get(&self, name: &[u8]) -> Option<std::rc::Rc<[u8]>>;
 }
 
-/// No aliases at all.
+/// An empty alias table.
 pub struct NoAliases;
 impl Aliases for NoAliases {
     fn get(&self, _: &[u8]) -> Option<std::rc::Rc<[u8]>> {
@@ -75,20 +75,20 @@ impl Aliases for NoAliases {
     }
 }
 
-/// More source text on demand, for standard input and prompts.
+/// A source of more text on demand, for standard input and prompts.
 pub trait SourceInput {
-    /// Appends the next line, its newline included, to `buf`; `false` at the end of input.
-    /// `continuation`: a command has begun already (time for `PS2`).
+    /// Appends the next line, including its newline, to `buf`; returns `false` at the end of input.
+    /// `continuation`: a command has already begun (time for `PS2`).
     fn read_line(&mut self, buf: &mut Vec<u8>, continuation: bool) -> bool;
 }
 
-/// Reads one complete command after another.
+/// A parser that reads one complete command after another.
 pub struct Parser<'i> {
     state: ParseState<'i>,
 }
 
 impl<'i> Parser<'i> {
-    /// Parses a text that is there in full.
+    /// Returns a parser of a complete text.
     pub fn new(src: impl Into<Vec<u8>>, options: ParseOptions) -> Self {
         let mut src = src.into();
         crate::lex::end_line(&mut src);
@@ -102,8 +102,8 @@ impl<'i> Parser<'i> {
         }
     }
 
-    /// Parses line by line as `input` delivers them, never asking for a line before the one
-    /// that completes a command was used up.
+    /// Returns a parser that reads line by line from `input` and never requests a line before the
+    /// one that completes a command is consumed.
     pub fn with_input(input: Box<dyn SourceInput + 'i>, options: ParseOptions) -> Self {
         let mut parser = Parser::new(Vec::new(), options);
         parser.state.input = Some(input);
@@ -126,7 +126,7 @@ impl<'i> Parser<'i> {
         result.map_err(|e| *e)
     }
 
-    /// Options for the commands to come (`first_line` has no effect any more).
+    /// Returns the options for later commands (`first_line` no longer has an effect).
     pub fn options_mut(&mut self) -> &mut ParseOptions {
         &mut self.state.opts
     }
@@ -148,12 +148,12 @@ impl<'i> Parser<'i> {
         st.line - u32::from(after_newline && st.line > 1)
     }
 
-    /// Warnings since the last call.
+    /// Returns the warnings since the last call.
     pub fn take_warnings(&mut self) -> Vec<SyntaxWarning> {
         std::mem::take(&mut self.state.warnings)
     }
 
-    /// Gives back memory of an input that never ends.
+    /// Frees the memory of consumed text, because the input may never end.
     fn forget_used(&mut self) {
         const KEEP: usize = 1 << 16;
         let st = &mut self.state;
@@ -166,7 +166,7 @@ impl<'i> Parser<'i> {
 }
 
 impl CommandParser<'_, '_> {
-    /// Makes the state fit for the next command after an error: the rest of the line is skipped.
+    /// Prepares the state for the next command after an error: the rest of the line is skipped.
     fn recover_from_error(&mut self) {
         self.st.look = None;
         self.st.depth = 0;

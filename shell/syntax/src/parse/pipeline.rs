@@ -50,7 +50,7 @@ impl CommandParser<'_, '_> {
             self.skip_newlines(TokenContext::COMMAND)?;
             match self.next_kind(TokenContext::COMMAND)? {
                 Tk::Kw(Kw::Bang) => return Err(self.unexpected_token_error()),
-                // After a `|`, `time` is a command like any other.
+                // After a `|`, `time` is an ordinary command.
                 Tk::Kw(Kw::Time) => self.reserved_as_word(),
                 _ => {}
             }
@@ -66,7 +66,7 @@ impl CommandParser<'_, '_> {
         }
         if self.next_is_text(b"--")? {
             self.skip_token();
-            // Which bash takes for `-p`, too.
+            // Bash takes this for `-p`, too.
             posix = true;
         }
         Ok(posix)
@@ -78,7 +78,7 @@ impl CommandParser<'_, '_> {
 fn new_stage(stages: &mut Vec<PipelineStage>) -> &mut PipelineStage {
     let kind = CommandKind::Simple(SimpleCommand::default());
     let command = Command { kind, redirects: Vec::new(), line: 0 };
-    // Most pipelines have one stage, and a stage is big.
+    // Reserves space for one stage only, because most pipelines have one and a stage is big.
     if stages.is_empty() {
         stages.reserve_exact(1);
     }

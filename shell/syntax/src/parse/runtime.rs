@@ -1,5 +1,5 @@
-//! Parsing of text met at run time: `eval`-like input, `PS4`, here-documents, subscripts,
-//! operands of `declare`. Also the parser's own way into text inside text.
+//! Parsing of text met at run time: `eval`-like input, `PS4`, here-documents, subscripts, operands
+//! of `declare`. The parser itself uses these functions for text inside text.
 
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ pub fn parse_all(src: &[u8], options: &ParseOptions) -> Result<CommandList, Synt
     m.parse_all().map_err(|e| *e)
 }
 
-/// Parses `text` as one word in full: blanks and metacharacters outside quotes are literal.
+/// Parses all of `text` as one word: blanks and metacharacters outside quotes are literal.
 pub fn parse_word(text: &[u8], options: &ParseOptions) -> Result<Word, SyntaxError> {
     let mut m = runtime_parser(text, options);
     m.begin_word();
@@ -79,8 +79,8 @@ pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript,
     Ok(Subscript::Expr(crate::arith::from_word(word)))
 }
 
-/// Parses a parameter reference such as `x`, `x[1]`, `@`, `10` (the value of an indirect
-/// expansion or nameref). `None` when it is none.
+/// Parses a parameter reference such as `x`, `x[1]`, `@`, `10` (the value of an indirect expansion
+/// or nameref). Returns `None` for any other text.
 pub fn parse_parameter(
     text: &[u8],
     options: &ParseOptions,
@@ -98,8 +98,8 @@ pub fn parse_parameter(
     Some((ParamName::Variable(name.into()), Some(subscript)))
 }
 
-/// Splits a run-time operand of `declare` and friends that has the form `name=value`,
-/// `name+=value`, `name[sub]=value`; the value is literal text. `None` when it has not that form.
+/// Splits a run-time operand of `declare` and similar builtins that has the form `name=value`,
+/// `name+=value`, `name[sub]=value`; the value is literal text. Returns `None` for any other form.
 pub fn parse_assignment(text: &[u8], options: &ParseOptions) -> Option<Assignment> {
     let n = table::run_with(text, NAME);
     let name: Text = text.get(..n).filter(|n| table::is_name(n))?.into();
@@ -118,7 +118,7 @@ pub fn parse_assignment(text: &[u8], options: &ParseOptions) -> Option<Assignmen
     Some(Assignment { name, subscript, append, value, raw: text.into(), line: options.first_line })
 }
 
-/// Parses the text of a compound array value, `(a b [k]=v)`, parentheses included, as
+/// Parses the text of a compound array value, `(a b [k]=v)`, including the parentheses, as
 /// `declare -a "x=(...)"` does.
 pub fn parse_array(text: &[u8], options: &ParseOptions) -> Result<Vec<ArrayElement>, SyntaxError> {
     let mut m = runtime_parser(text, options);
@@ -130,7 +130,7 @@ pub fn parse_array(text: &[u8], options: &ParseOptions) -> Result<Vec<ArrayEleme
     Ok(elements)
 }
 
-/// Parses arithmetic text that may hold expansions (`let`, a subscript's inside).
+/// Parses arithmetic text that may contain expansions (`let`, the inside of a subscript).
 pub fn parse_arith(text: &[u8], options: &ParseOptions) -> Result<ArithText, SyntaxError> {
     let mut m = runtime_parser(text, options);
     m.st.mode.run_time = true;
@@ -178,7 +178,7 @@ impl CommandParser<'_, '_> {
     /// Parses the commands in a backquoted text.
     pub fn parse_inner(&mut self, text: Vec<u8>, line: u32) -> Res<CommandList> {
         let mut m = self.inner(text, line);
-        // Bash expands aliases in it when it runs.
+        // Bash expands aliases in the text when it runs.
         m.st.opts.expand_aliases = false;
         m.st.mode.heredoc = false;
         crate::lex::end_line(&mut m.st.src);
@@ -191,7 +191,7 @@ impl CommandParser<'_, '_> {
     /// Parses the expression in the text of `((...))`.
     pub fn parse_arith_inner(&mut self, text: Vec<u8>, line: u32) -> Res<ArithText> {
         self.enter_nested(2)?;
-        // A here-document that a substitution in it announces may have its body behind it.
+        // A here-document announced by a substitution in the text may have its body behind it.
         let docs = std::mem::take(&mut self.st.docs);
         let mut m = self.inner(text, line);
         m.st.docs = docs;

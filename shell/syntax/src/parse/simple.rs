@@ -35,8 +35,8 @@ impl CommandParser<'_, '_> {
         Ok(())
     }
 
-    /// Words, assignments and redirections up to the end of the command. If it turns out to be
-    /// a function definition, its name, with the parenthesis read ahead.
+    /// Parses words, assignments and redirections up to the end of the command. If it turns out to
+    /// be a function definition, returns its name, with the parenthesis read ahead.
     fn simple_words(
         &mut self,
         simple: &mut SimpleCommand,
@@ -47,7 +47,7 @@ impl CommandParser<'_, '_> {
         loop {
             let kind = self.next_kind(ctx)?;
             if simple.words.len() + simple.assignments.len() == 1 && redirects.is_empty() {
-                // To bash a command stands where its second token ends.
+                // For bash, the line of a command is the one where its second token ends.
                 *line = match kind {
                     Tk::Newline | Tk::Eof => (*line).max(self.look.as_ref().map_or(0, |t| t.line)),
                     _ => self.line,
@@ -86,14 +86,14 @@ impl CommandParser<'_, '_> {
     }
 }
 
-/// Adds a word read in context `ctx`; gives the context of the next one.
+/// Adds a word read in context `ctx` and returns the context of the next one.
 #[inline(never)]
 pub(super) fn push_word(
     simple: &mut SimpleCommand,
     lexeme: Lexeme,
     ctx: TokenContext,
 ) -> TokenContext {
-    // Words are big and commands are short.
+    // Reserves space for two words only, because words are big and commands are short.
     if simple.words.capacity() == 0 {
         simple.words.reserve_exact(2);
     }

@@ -30,16 +30,16 @@ impl<'t> CommandPrinter<'t> {
     /// Prints the separator between two commands; `first`: the one before it starts the list.
     fn print_separator(&mut self, item: &ListItem, first: bool) {
         let on_new_line = self.in_function > 0;
-        // Bash keeps the newlines of a substitution, also where a function within it has its own.
+        // Bash keeps the newlines of a substitution, also if a function within it has its own.
         let after_doc = self.after_doc || !self.docs.is_empty();
         let newline = self.substitution && item.newline;
         if !self.docs.is_empty() {
             self.put_docs(b"");
-            // Only then bash drops the next `;`, too.
+            // Only in this case, bash drops the next `;`, too.
             let alone = item.and_or.rest.is_empty() && item.and_or.first.stages.len() == 1;
             self.after_doc = first && alone;
         } else if std::mem::take(&mut self.after_doc) && on_new_line {
-            // The newline is enough.
+            // The newline is sufficient.
         } else if !newline {
             self.put_text(b";");
         }
@@ -79,10 +79,10 @@ impl<'t> CommandPrinter<'t> {
         }
         if pipeline.stages.is_empty() && !pipeline.negated {
             match pipeline.timed {
-                // To bash that is a word as yet.
+                // For bash this is still a word.
                 Some(_) if begins => drop(self.out.pop()),
                 Some(_) => {}
-                // Two of them cancel out.
+                // Two negations cancel out.
                 None => self.put_text(b"! ! "),
             }
         }
@@ -91,7 +91,7 @@ impl<'t> CommandPrinter<'t> {
             self.print_command(&stage.command);
             if stage.pipe_stderr {
                 self.put_text(b" 2>&1");
-                // As behind any redirection.
+                // As after any redirection.
                 self.after_doc = false;
             }
             if stages.peek().is_some() {
@@ -112,7 +112,7 @@ impl<'t> CommandPrinter<'t> {
     }
 
     fn print_simple(&mut self, simple: &'t SimpleCommand, redirects: &'t [Redirect]) {
-        // Behind a redirection a reserved word is none.
+        // Behind a redirection a reserved word is an ordinary word.
         if let ([], [CommandWord::Word(word), ..], [_, ..]) =
             (&simple.assignments[..], &simple.words[..], redirects)
             && Kw::from_bytes(&word.raw).is_some()

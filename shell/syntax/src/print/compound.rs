@@ -77,7 +77,7 @@ impl<'t> CommandPrinter<'t> {
         self.print_list(list);
         self.put_docs(b"");
         self.indent_less();
-        // To bash a `&` is a `&`, quoted or not; before a newline it does no harm.
+        // Bash takes a quoted `&` for an unquoted one here; before a newline the missing `;` is harmless.
         if self.out.last() != Some(&b'&') {
             self.put_semicolon();
         }
@@ -201,7 +201,7 @@ impl<'t> CommandPrinter<'t> {
                 self.put_text(name);
                 self.put_text(b" ");
             }
-            // A simple command takes no name.
+            // A simple command has no name.
             None if matches!(c.body.kind, CommandKind::Simple(_)) => {}
             None => self.put_text(b"COPROC "),
         }
@@ -211,7 +211,7 @@ impl<'t> CommandPrinter<'t> {
     /// Prints a function definition; `nested`: as a command among others.
     pub(super) fn function_text(&mut self, f: &'t FunctionCommand, nested: bool) {
         let keyword = crate::lex::token::Kw::from_bytes(&f.name).is_some();
-        // `a[b c]` is one word only where an assignment may stand.
+        // `a[b c]` is one word only where an assignment is allowed.
         let divided = f.name.contains(&b'[') && f.name.iter().any(|c| b" \t\n;&|<>()".contains(c));
         if nested && !self.posix && !divided || keyword {
             self.put_text(b"function ");

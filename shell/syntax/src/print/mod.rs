@@ -130,21 +130,21 @@ pub(crate) fn array_element(out: &mut Vec<u8>, e: &ArrayElement) {
 struct CommandPrinter<'t> {
     out: Vec<u8>,
     indent: usize,
-    /// Nesting adds no indentation.
+    /// Whether nesting adds no indentation.
     flat: bool,
     posix: bool,
-    /// The list is one of `$(...)`.
+    /// Whether the list is one of `$(...)`.
     substitution: bool,
     /// Whether the text must parse to the same tree, even where bash prints it differently. This is so in every substitution,
     /// because its text is kept from the first reading on.
     reads_back: bool,
-    /// Functions around this place; inside one, every command has its own line.
+    /// The number of functions around this place; inside one, every command has its own line.
     in_function: u32,
-    /// Here-documents announced on this line.
+    /// The here-documents announced on this line.
     docs: Vec<&'t HereDoc>,
-    /// A here-document ended the last line, so that no `;` is due.
+    /// Whether a here-document ended the last line, so that no `;` is needed.
     after_doc: bool,
-    /// A `&` was the last thing printed, so that no `;` is due.
+    /// Whether a `&` was printed last, so that no `;` is needed.
     after_amp: bool,
 }
 

@@ -27,7 +27,7 @@ impl<'t> CommandPrinter<'t> {
                     self.put_text(&single_quote(printed_delimiter(doc)));
                 } else {
                     if !doc.strip_tabs && printed_delimiter(doc).starts_with(b"-") {
-                        // `<<-` is another operator.
+                        // Without the blank it would be the operator `<<-`.
                         self.put_text(b" ");
                     }
                     self.put_text(printed_delimiter(doc));
@@ -45,7 +45,7 @@ impl<'t> CommandPrinter<'t> {
             RedirectOp::WriteBoth => (b"&>", 1, true),
             RedirectOp::AppendBoth => (b"&>>", 1, true),
             RedirectOp::ReadWrite => {
-                // Without a descriptor bash would take the printed text for another one.
+                // Without a descriptor, bash would parse the printed text as another redirection.
                 if r.fd == RedirectFd::Default {
                     self.put_text(b"0");
                 }
