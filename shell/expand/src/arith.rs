@@ -32,14 +32,14 @@ const MAX_RECURSION: u32 = 1023;
 /// Evaluates an expression of the source.
 ///
 /// # Errors
-/// bash's messages, without a prefix: `1/0: division by 0 (error token is "0")`.
+/// Returns bash's messages, without a prefix: `1/0: division by 0 (error token is "0")`.
 pub fn eval_arith(env: &mut dyn ExpandEnv, arith: &ArithText) -> Result<i64, ExpandError> {
     let parts = arith.word.parts.as_slice();
     let Some(expr) = &arith.expr else {
         let source = text::expand_text_with(env, &arith.word, Vec::new())?;
         return tree::eval_text(env, &source, 0);
     };
-    // Most of them have no expansions, and loops are full of those.
+    // Most expressions have no expansions, and loops contain many of those.
     if !parts.iter().any(is_expansion) {
         return tree::eval_tree(env, expr, &[]).map_err(|fail| tree_failed(fail, arith, &[]));
     }

@@ -7,14 +7,14 @@ use std::rc::Rc;
 use crate::field::SplitField;
 use crate::value::Str;
 
-/// Where a character comes from, as far as the later phases treat it differently.
+/// The origin of a character, as far as the later phases treat it differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CharOrigin {
     /// Unquoted text of the source: never split, active in patterns.
     Literal,
     /// The result of an unquoted expansion: split, active in patterns.
     Expansion,
-    /// Quoted, or as good as quoted (a tilde's directory): neither split nor active.
+    /// Quoted text, or text treated like it (a tilde's directory): neither split nor active.
     Quoted,
 }
 
@@ -25,10 +25,10 @@ struct OriginRun {
     origin: CharOrigin,
 }
 
-/// Text whose characters have an origin each.
+/// Text that records the origin of each character.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AttributedText {
-    /// All of the text so far, if that is one quoted value, which is shared then.
+    /// All of the text so far, if that is one quoted value, which is then shared.
     shared: Option<Str>,
     bytes: Vec<u8>,
     runs: Vec<OriginRun>,
@@ -85,7 +85,7 @@ impl AttributedText {
         }
     }
 
-    /// Gives the bytes behind the last run their origin.
+    /// Sets the origin of the bytes behind the last run.
     fn note_run(&mut self, origin: CharOrigin) {
         let end = self.bytes.len();
         match self.runs.last_mut() {
@@ -129,7 +129,7 @@ pub(crate) struct AttributedFields {
 }
 
 impl AttributedFields {
-    /// Adds text to the last field; an empty quoted one makes it exist.
+    /// Adds text to the last field; an empty quoted text creates the field.
     pub(crate) fn push(&mut self, text: &[u8], origin: CharOrigin) {
         self.last.push(text, origin);
     }
@@ -154,7 +154,7 @@ impl AttributedFields {
         self.done.is_empty() && self.last.is_absent()
     }
 
-    /// Changes whenever a character or a field is added.
+    /// Returns a value that changes whenever a character or a field is added.
     pub(crate) fn current_extent(&self) -> (usize, usize) {
         (self.done.len(), self.last.len())
     }

@@ -42,7 +42,7 @@ pub(crate) fn expand_braces(
     {
         return Ok(None);
     }
-    // Words that braces left entirely empty are removed: `{,}` is nothing.
+    // Words that are entirely empty after brace expansion are removed: `{,}` gives none.
     let words = words.into_iter().filter(|word| !word.is_empty());
     Ok(Some(words.map(|word| to_parts(&word, parts)).collect()))
 }
@@ -97,7 +97,7 @@ fn is_byte(symbol: Option<&Symbol>, byte: u8) -> bool {
 
 struct Expansion<'e> {
     env: &'e mut dyn ExpandEnv,
-    /// How far searches for braces may still walk: unclosed ones would be quadratic.
+    /// The number of steps that searches for braces may still take, because unclosed braces would be quadratic.
     steps: usize,
 }
 
@@ -161,7 +161,7 @@ impl Expansion<'_> {
             self.steps = self.steps.checked_sub(1)?;
             let next = word.get(at + 1);
             if is_byte(Some(symbol), wanted) && level == 0 && group {
-                // `{}` at the start is text in itself (`find -exec x {} +`).
+                // `{}` at the start is plain text (`find -exec x {} +`).
                 if wanted == b'{' && at == 0 && is_byte(next, b'}') {
                     continue;
                 }
@@ -216,9 +216,9 @@ fn append_words(words: &mut [Symbols], more: &[Symbol]) {
 struct BraceRange {
     first: i64,
     last: i64,
-    /// Positive.
+    /// The step, which is positive.
     step: u64,
-    /// Least width, filled with zeros; 0 for none.
+    /// The minimum width, filled with zeros; 0 for none.
     width: usize,
     letters: bool,
 }
@@ -296,7 +296,7 @@ mod tests {
         WordPart::Literal(Rc::new(text.as_bytes().to_vec()))
     }
 
-    /// The words of a range, joined by spaces.
+    /// Returns the words of a range, joined by spaces.
     fn range(text: &str) -> Option<String> {
         let range = BraceRange::parse(&to_symbols(&[literal(text)]))?;
         let words = range.words().into_iter();

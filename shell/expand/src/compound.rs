@@ -1,5 +1,5 @@
-//! The elements of compound assignments, `name=(...)` (bash manual 6.7). Those of associative arrays have
-//! no tildes.
+//! The elements of compound assignments, `name=(...)` (bash manual 6.7). Elements of associative arrays undergo no tilde
+//! expansion.
 
 use std::rc::Rc;
 
@@ -16,8 +16,8 @@ use crate::word;
 /// One element to assign, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompoundElement {
-    /// The subscript, expanded: of an indexed array still an expression. `None`: the place behind the element
-    /// before (indexed arrays); for associative arrays a word that nothing can be done with.
+    /// The expanded subscript, which for an indexed array is still an expression. `None`: the place behind the previous element
+    /// (indexed arrays), or a word that cannot be assigned (associative arrays).
     pub key: Option<Str>,
     /// `[key]+=value`
     pub append: bool,
@@ -25,12 +25,12 @@ pub struct CompoundElement {
     pub value: Str,
 }
 
-/// Expands the elements of `name=(...)`. Elements without a key go through brace expansion, splitting
-/// and pathname expansion, those with one do not. For an associative array whose first element has no key, words are
-/// keys and values in turn; later ones without one cannot be assigned.
+/// Expands the elements of `name=(...)`. Elements without a key undergo brace expansion, splitting and pathname expansion,
+/// elements with a key do not. For an associative array whose first element has no key, words are alternately keys and values;
+/// later elements without a key cannot be assigned.
 ///
 /// # Errors
-/// Those of the expansions.
+/// Returns the errors of the expansions.
 pub fn compound_elements(
     env: &mut dyn ExpandEnv,
     assoc: bool,
@@ -63,7 +63,7 @@ pub fn compound_elements(
     Ok(out)
 }
 
-/// Elements without keys of an indexed array: words like those of a command.
+/// Expands elements without keys of an indexed array: words like those of a command.
 fn expand_words(
     env: &mut dyn ExpandEnv,
     elements: &[ArrayElement],

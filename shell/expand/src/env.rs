@@ -33,19 +33,19 @@ pub struct ExpandOptions {
 /// Key of an array element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementKey<'a> {
-    /// Of an indexed array; a negative one counts from its end.
+    /// The key in an indexed array; a negative one counts from its end.
     Index(i64),
-    /// Of an associative array.
+    /// The key in an associative array.
     Name(&'a [u8]),
 }
 
 /// One directory entry for pathname expansion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathnameEntry {
-    /// Without its directory.
+    /// The name without its directory.
     pub name: Vec<u8>,
-    /// `None` for symbolic links only (`globstar` does not descend into them); whether one
-    /// leads to a directory is asked by [`Env::is_dir`].
+    /// `None` for symbolic links only (`globstar` does not descend into them); [`Env::is_dir`] returns whether one leads to a
+    /// directory.
     pub is_dir: Option<bool>,
 }
 
@@ -54,15 +54,15 @@ pub struct PathnameEntry {
 pub enum VarLookup {
     Unset,
     Value(VarValue),
-    /// A nameref: [`Env::resolve`] says whose.
+    /// A nameref, whose target [`Env::resolve`] returns.
     Nameref,
 }
 
 /// The shell as seen by expansion. Names passed here are base names after
 /// nameref resolution unless stated otherwise.
 pub trait ExpandEnv {
-    /// Follows namerefs: the base name, and a subscript's text if the reference has one (`ref=a[2]`).
-    /// A cycle is an error. Without nameref: the name itself.
+    /// Follows namerefs. Returns the base name, and a subscript's text if the reference has one (`ref=a[2]`). A cycle is an
+    /// error. Returns the name itself if it is not a nameref.
     fn resolve<'a>(&self, name: &'a [u8]) -> Result<(Cow<'a, [u8]>, Option<Str>), ExpandError>;
     /// Returns the raw value of `name` itself if it has the nameref attribute and a target (`${!ref}`).
     fn nameref(&self, name: &[u8]) -> Option<Str>;
@@ -94,7 +94,7 @@ pub trait ExpandEnv {
     }
     /// Returns a variable's value; `None` if unset. Dynamic variables (RANDOM, SECONDS, LINENO, ...) are computed here.
     fn get(&mut self, name: &[u8]) -> Option<VarValue>;
-    /// Attributes of a variable, also of one declared but unset.
+    /// Returns the attributes of a variable, also of one declared but unset.
     fn attributes(&self, name: &[u8]) -> Attributes;
     /// Returns whether there is such a variable, even without a value (`declare x`).
     fn is_declared(&self, name: &[u8]) -> bool {
@@ -104,16 +104,16 @@ pub trait ExpandEnv {
     fn stack_low(&mut self) -> bool {
         false
     }
-    /// Assigns to a scalar (or to element 0 of an array), honouring readonly, integer, case attributes.
+    /// Assigns to a scalar (or to element 0 of an array) and applies the readonly, integer and case attributes.
     fn set(&mut self, name: &[u8], value: Str) -> Result<(), ExpandError>;
-    /// Assigns to an array element, making an indexed array where there is none.
+    /// Assigns to an array element and creates an indexed array if there is none.
     fn set_element(
         &mut self,
         name: &[u8],
         key: ElementKey<'_>,
         value: Str,
     ) -> Result<(), ExpandError>;
-    /// Names of all set variables that begin with `prefix`, sorted.
+    /// Returns the names of all set variables that begin with `prefix`, sorted.
     fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>>;
     /// Returns `$1`, `$2`, ... without `$0`.
     fn positional(&self) -> Rc<Vec<Str>>;
@@ -121,9 +121,9 @@ pub trait ExpandEnv {
     fn special(&mut self, name: u8) -> Option<Str>;
     fn options(&self) -> &ExpandOptions;
 
-    /// Runs a command substitution; the output without trailing newlines and NULs.
+    /// Runs a command substitution and returns the output without trailing newlines and NULs.
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError>;
-    /// Starts a process substitution; the path to use.
+    /// Starts a process substitution and returns the path to use.
     fn process_sub(&mut self, sub: &Rc<ProcessSub>) -> Result<Vec<u8>, ExpandError>;
     /// Performs prompt expansion for `${x@P}`.
     fn prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError>;
@@ -136,7 +136,8 @@ pub trait ExpandEnv {
     }
     /// Returns the home directory of the named user, or `$HOME`'s fallback for `None`.
     fn home_dir(&self, user: Option<&[u8]>) -> Option<Vec<u8>>;
-    /// Entries of a directory, `.` and `..` excluded, any order; `None` if unreadable. Relative to the shell's cwd.
+    /// Returns the entries of a directory without `.` and `..`, in any order; `None` if it is unreadable. The path is relative to
+    /// the shell's cwd.
     fn read_dir(&self, path: &[u8]) -> Option<Vec<PathnameEntry>>;
     /// Returns whether the path exists (`lstat`), and whether it is a directory (`stat`).
     fn path_exists(&self, path: &[u8]) -> bool;
@@ -156,6 +157,6 @@ pub trait ExpandEnv {
     }
     /// Sets `$?` to 1, because an expansion fails but its message still has to be expanded.
     fn fails(&mut self) {}
-    /// Charges the expansion budget with bytes produced; an error ends the script.
+    /// Charges the expansion budget for bytes produced; an error ends the script.
     fn charge(&mut self, bytes: usize) -> Result<(), ExpandError>;
 }

@@ -39,11 +39,11 @@ pub enum ExpandCause {
     NotAReference(Vec<u8>),
     /// A nameref to its own name.
     SelfReference(Vec<u8>),
-    /// Namerefs that lead to each other.
+    /// Namerefs that form a cycle.
     CircularReference(Vec<u8>),
-    /// An array that was to become a nameref.
+    /// An array that cannot become a nameref.
     ArrayAsReference(Vec<u8>),
-    /// An array that was to change its kind.
+    /// An array whose kind cannot change.
     Conversion {
         name: Vec<u8>,
         from_assoc: bool,
@@ -58,15 +58,15 @@ pub enum ExpandCause {
     NotAssignable(Vec<u8>),
     /// The target of `${!x}` is not a name.
     InvalidName(Vec<u8>),
-    /// `${!x}` where `x` leads nowhere.
+    /// `${!x}` where `x` has no target.
     InvalidIndirect(Vec<u8>),
-    /// `${...}` with an operator that there is not.
+    /// `${...}` with an unknown operator.
     BadSubstitution(Vec<u8>),
     /// A subscript that does not parse.
     Syntax(Vec<u8>),
     /// A redirection to several words, or to none.
     Ambiguous(Vec<u8>),
-    /// With `failglob`.
+    /// No path matches, with `failglob`.
     NoMatch(Vec<u8>),
     /// `${x:1:-9}`
     NegativeLength(Vec<u8>),
@@ -76,20 +76,20 @@ pub enum ExpandCause {
         reason: String,
         token: Vec<u8>,
     },
-    /// In the offset or length of `${parameter:offset:length}`.
+    /// An error in the offset or length of `${parameter:offset:length}`.
     InRange {
         parameter: Vec<u8>,
         cause: Box<ExpandCause>,
     },
     /// A process substitution that the system does not start.
     ProcessSubstitution(String),
-    /// The budget for expansions is spent.
+    /// The budget for expansions is used up.
     TooLarge,
-    /// Braces that make more words than may be.
+    /// Braces that make more words than allowed.
     TooManyWords(usize),
-    /// Expansions that lead to each other without end.
+    /// Expansions that refer to each other without end.
     TooDeep,
-    /// Its message was printed where it arose, or bash has none: all that is left is how far it reaches.
+    /// The message has already been printed, or bash has none; the only information left is how far the error reaches.
     Told(ErrorReach),
     /// A command substitution ended the shell, or the shell was interrupted: to be passed on.
     Interrupted,
@@ -172,7 +172,7 @@ impl ExpandError {
 }
 
 impl ExpandCause {
-    /// Adds bash's text.
+    /// Writes bash's text.
     fn write(&self, out: &mut Vec<u8>) {
         let mut put = |parts: &[&[u8]]| parts.iter().for_each(|p| out.extend_from_slice(p));
         if let Some((name, what)) = self.name_and_reason() {

@@ -11,7 +11,7 @@ use crate::value::Str;
 pub(crate) enum SplitField {
     /// A quoted text as a whole, shared with the other owners of the value.
     Shared(Str),
-    /// Text with the places where quoting begins and ends in turn. It begins unquoted.
+    /// Text with the places where quoting alternately begins and ends. It begins unquoted.
     Built { text: Vec<u8>, toggles: Vec<usize> },
 }
 

@@ -2,8 +2,8 @@
 //!
 //! | step | file |
 //! |---|---|
-//! | which parameter is meant, and its value or list of values | `target` |
-//! | `${x-w}` and relatives | `defaults` |
+//! | finding the parameter, and its value or list of values | `target` |
+//! | `${x-w}` and similar operators | `defaults` |
 //! | `${#x}`, `${!prefix@}`, `${!a[@]}` | `names` |
 //! | `${x:o:l}` | `substring` |
 //! | `${x#p}`, `${x%p}`, `${x^p}` | `edit` |
@@ -45,7 +45,7 @@ pub(crate) fn plain_name(param: &Param) -> Option<&[u8]> {
     }
 }
 
-/// Expands a parameter into the phrase under construction. True if it was an `@` list
+/// Expands a parameter into the phrase under construction. Returns true if it was an `@` list
 /// without elements (`"$@"` alone makes no field then).
 pub(crate) fn expand_param(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
     if let Some(name) = plain_name(param) {

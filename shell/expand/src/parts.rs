@@ -19,9 +19,9 @@ const FIELD_COST: usize = 32;
 /// The purpose that a word is expanded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Fields: words of commands, elements of arrays.
+    /// Expansion to fields: words of commands, elements of arrays.
     Fields,
-    /// One text: values, patterns, here-documents. `*` lists are joined by `IFS`, `@` lists by spaces.
+    /// Expansion to one text: values, patterns, here-documents. `*` lists are joined by `IFS`, `@` lists by spaces.
     Text,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Expander<'e> {
     pub(crate) env: &'e mut dyn ExpandEnv,
     pub(crate) phrase: AttributedFields,
     purpose: Purpose,
-    /// Where tildes count, in operands such as `${x-~}`, too.
+    /// The places of tildes, in operands such as `${x-~}`, too.
     tilde: Tilde,
 }
 
@@ -82,7 +82,7 @@ impl<'e> Expander<'e> {
         Ok(())
     }
 
-    /// Parts within double quotes or a here-document. True if a list without elements was among them.
+    /// Expands parts within double quotes or a here-document. Returns true if a list without elements was among them.
     pub(crate) fn expand_quoted(&mut self, parts: &[WordPart]) -> Result<bool> {
         let mut empty_list = false;
         for part in parts {
@@ -108,7 +108,7 @@ impl<'e> Expander<'e> {
             WordPart::DoubleQuoted(parts) => {
                 let before = self.phrase.current_extent();
                 let empty_list = self.expand_quoted(parts)?;
-                // A field even when empty, except where `"$@"` without elements is all there is.
+                // A field even if it is empty, except where `"$@"` without elements is the only part.
                 if !empty_list || self.phrase.current_extent() != before {
                     self.phrase.push(b"", CharOrigin::Quoted);
                 }

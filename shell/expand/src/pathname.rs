@@ -15,12 +15,12 @@ use crate::value::{Str, VarValue};
 /// the file that the command made.
 #[derive(Debug, Default)]
 pub struct PendingPathnames {
-    /// Place among the fields, pattern, and the field if nothing matches.
+    /// The place among the fields, the pattern, and the field to use if nothing matches.
     patterns: Vec<(usize, Vec<u8>, SplitField)>,
 }
 
 impl PendingPathnames {
-    /// Appends a field to `out`, or keeps its place there if it is a pattern.
+    /// Appends a field to `out`, or reserves its place there if it is a pattern.
     pub(crate) fn add_field(
         &mut self,
         options: &ExpandOptions,
@@ -36,7 +36,7 @@ impl PendingPathnames {
         }
     }
 
-    /// Puts paths in the place of the patterns; for each its place and how many fields were added.
+    /// Replaces the patterns by paths. Returns the place of each and the number of fields added.
     ///
     /// # Errors
     /// `no match: word` with `failglob`; a budget hit.
@@ -113,11 +113,11 @@ struct PathnameSearch {
     skip_dots: bool,
     nocase: bool,
     utf8: bool,
-    /// `GLOBIGNORE`; whether a star at the pattern's end was taken off, which matches slashes, too.
+    /// The patterns of `GLOBIGNORE`, each with whether a star at its end was removed, which matches slashes, too.
     ignore: Vec<(GlobPattern, bool)>,
 }
 
-/// A component with the slashes behind it.
+/// A component of the pattern with the slashes behind it.
 struct Component<'p> {
     text: &'p [u8],
     slashes: &'p [u8],
@@ -167,7 +167,7 @@ impl PathnameSearch {
             let last = k + 1 == components.len();
             k += 1;
             if self.globstar && component.text == b"**" {
-                // `**/**` means no more than `**`.
+                // `**/**` has the same meaning as `**`.
                 let repeats = components[k..].iter().take_while(|c| c.text == b"**").count();
                 k += repeats;
                 let component = &components[k - 1];
@@ -177,7 +177,7 @@ impl PathnameSearch {
                 paths = self.match_directory(env, paths, component, last)?;
                 exists = true;
             } else {
-                // A backslash at its end quotes nothing, and is dropped.
+                // A backslash at its end quotes nothing and is dropped.
                 let open = component.text.iter().rev().take_while(|b| **b == b'\\').count() % 2;
                 let name = glob::unescape_pattern(&component.text[..component.text.len() - open]);
                 for path in &mut paths {
@@ -198,7 +198,7 @@ impl PathnameSearch {
         Ok(paths)
     }
 
-    /// Entries of each directory that match one component.
+    /// Returns the entries of each directory that match one component.
     fn match_directory(
         &self,
         env: &mut dyn ExpandEnv,
@@ -229,7 +229,7 @@ impl PathnameSearch {
                     continue;
                 }
                 if !component.slashes.is_empty() {
-                    // However many slashes stood there.
+                    // One slash, regardless of the number in the pattern.
                     found.push(b'/');
                 }
                 env.charge(found.len())?;
@@ -292,8 +292,8 @@ fn directory_of(path: &[u8]) -> &[u8] {
     if path.is_empty() { b"." } else { path }
 }
 
-/// Takes a pattern without leading slashes apart. A backslash before a slash is dropped: a
-/// slash cannot be quoted in a path.
+/// Splits a pattern without leading slashes into components. A backslash before a slash is dropped, because a slash cannot be
+/// quoted in a path.
 fn pattern_components(pattern: &[u8]) -> Vec<Component<'_>> {
     let mut out = Vec::new();
     let mut rest = pattern;
@@ -307,7 +307,7 @@ fn pattern_components(pattern: &[u8]) -> Vec<Component<'_>> {
     out
 }
 
-/// Patterns of `GLOBIGNORE`: colons within brackets and behind backslashes do not separate.
+/// Splits the patterns of `GLOBIGNORE`: colons within brackets and behind backslashes do not separate.
 fn split_colons(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Words as patterns: `case`, `[[ == ]]`, `${x#p}`, and as regular expressions, `[[ =~ ]]`.
+//! Words as patterns (`case`, `[[ == ]]`, `${x#p}`) and as regular expressions (`[[ =~ ]]`).
 
 use box_text::glob::{GlobOptions, GlobPattern};
 use sh_syntax::ast::{Word, WordPart};
@@ -42,7 +42,7 @@ pub fn expand_pattern_traced(
     let mut shown = Vec::new();
     field.for_each_stretch(|text, quoted| {
         for &byte in text {
-            // Not between the bytes of a character.
+            // No backslash between the bytes of a character.
             if quoted && byte & 0xC0 != 0x80 {
                 shown.push(b'\\');
             }
@@ -106,7 +106,7 @@ pub fn expand_pattern_text(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u
 pub fn expand_regex(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, ExpandError> {
     let field = word::one_field(env, &word.parts, Tilde::Start)?;
     let mut out = Vec::new();
-    // In a bracket expression a backslash is an ordinary character: nothing is escaped there.
+    // In a bracket expression a backslash is an ordinary character, so nothing is escaped there.
     let mut bracket = BracketState::Outside;
     field.for_each_stretch(|text, quoted| {
         for &byte in text {
@@ -132,7 +132,7 @@ fn is_special(byte: u8) -> bool {
     )
 }
 
-/// Where a regular expression stands with respect to its bracket expressions.
+/// The state of a scan over a regular expression with respect to its bracket expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BracketState {
     Outside,
@@ -145,7 +145,7 @@ enum BracketState {
     Inside,
     /// Behind `[` inside: `:`, `=` or `.` may follow.
     InsideOpen,
-    /// In `[:name:]` and the like, with the delimiter.
+    /// In a class such as `[:name:]`, with the delimiter.
     Class(u8),
     /// As `Class`, behind its closing delimiter.
     ClassEnd(u8),

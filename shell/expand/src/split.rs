@@ -11,13 +11,13 @@ use crate::value::{Str, VarValue};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteClass {
     Ordinary,
-    /// Space, tab or newline in `IFS`: a run of them separates, leading and trailing ones vanish.
+    /// Space, tab or newline in `IFS`: a run of them separates fields; leading and trailing ones are removed.
     Blank,
     /// Any other character of `IFS`: each one ends a field.
     Delimiter,
 }
 
-/// A prepared `IFS`.
+/// The value of `IFS`, prepared for splitting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ifs {
     classes: Cow<'static, [ByteClass; 256]>,
@@ -27,7 +27,7 @@ pub struct Ifs {
     first: Cow<'static, [u8]>,
 }
 
-/// Space, tab, newline.
+/// Space, tab and newline.
 static DEFAULT: [ByteClass; 256] = {
     let mut classes = [ByteClass::Ordinary; 256];
     classes[b' ' as usize] = ByteClass::Blank;
@@ -93,7 +93,7 @@ impl Ifs {
         &self.first
     }
 
-    /// Class and length of the character at the start of `text`, which is not empty.
+    /// Returns the class and the length of the character at the start of `text`, which is not empty.
     pub(crate) fn classify_char(&self, text: &[u8]) -> (ByteClass, usize) {
         let byte = text[0];
         if byte >= 0x80
@@ -155,7 +155,7 @@ pub(crate) fn split_phrase(env: &mut dyn ExpandEnv, phrase: AttributedFields) ->
     fields
 }
 
-/// Splits a whole text as the result of an unquoted expansion is split (`compgen -W`, `read -a`).
+/// Splits a whole text like the result of an unquoted expansion (`compgen -W`, `read -a`).
 pub fn split_fields(text: &[u8], ifs: &Ifs) -> Vec<Str> {
     let mut fields = Vec::new();
     split_text(AttributedText::with_origin(text.to_vec(), CharOrigin::Expansion), ifs, &mut fields);
@@ -183,14 +183,14 @@ fn split_text(text: AttributedText, ifs: &Ifs, fields: &mut Vec<SplitField>) {
     splitter.end_if_started();
 }
 
-/// Where splitting stands.
+/// The state of splitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SplitPlace {
     /// No field has begun.
     Between,
-    /// As [`Place::Between`], behind blanks that ended a field: a delimiter that follows belongs to them.
+    /// As [`Place::Between`], behind blanks that ended a field: a following delimiter belongs to them.
     BehindBlank,
-    /// A field has begun, maybe with an empty quoted text.
+    /// A field has begun, possibly with an empty quoted text.
     Within,
 }
 
@@ -234,7 +234,7 @@ impl FieldSplitter<'_> {
         }
     }
 
-    /// Ends the field, even one that has not begun.
+    /// Ends the field, even if it has not begun.
     fn end(&mut self) {
         let (text, toggles) = (std::mem::take(&mut self.text), std::mem::take(&mut self.toggles));
         self.fields.push(SplitField::from_text(text, toggles));
@@ -252,7 +252,7 @@ impl FieldSplitter<'_> {
 mod tests {
     use super::*;
 
-    /// The fields of runs, in which `e` marks results of expansions, `q` quoted text and `l` literal text.
+    /// Returns the fields of runs, in which `e` marks results of expansions, `q` quoted text and `l` literal text.
     fn fields(ifs: &str, runs: &[(char, &str)]) -> Vec<String> {
         let mut phrase = AttributedFields::default();
         for (kind, text) in runs {

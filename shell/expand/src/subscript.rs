@@ -1,4 +1,4 @@
-//! Subscripts: which element `a[...]` means.
+//! Subscripts: resolving `a[...]` to an element.
 
 use sh_syntax::ast::{Subscript, Word};
 use sh_syntax::parse::{ParseOptions, parse_arith, parse_subscript};
@@ -15,9 +15,9 @@ use crate::word;
 /// A subscript after expansion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnedKey {
-    /// Of an indexed array; negative ones are not resolved yet.
+    /// The subscript of an indexed array; negative ones are not resolved yet.
     Index(i64),
-    /// Of an associative array.
+    /// The key of an associative array.
     Name(Vec<u8>),
 }
 
@@ -167,6 +167,6 @@ pub(crate) fn value_element(
     }
 }
 
-/// A negative subscript that lies before the array.
+/// The error for a negative subscript that lies before the array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoSuchPlace;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::env::ExpandEnv;
 use crate::value::VarValue;
 
-/// Where tildes are looked for.
+/// The places in which tildes are expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tilde {
     Never,
@@ -17,7 +17,7 @@ pub(crate) enum Tilde {
     Assignment,
 }
 
-/// Where a piece of unquoted text stands in its word.
+/// The position of a piece of unquoted text in its word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TildePosition {
     pub(crate) begins: bool,

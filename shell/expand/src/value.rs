@@ -54,7 +54,7 @@ impl Attributes {
     pub const CASES: Attributes = Attributes(0b111 << 7);
     /// The attributes that convert an assigned value to another text.
     pub const CONVERTING: Attributes = Attributes(0b111 << 7 | 1 << 2);
-    /// Those that functions can have.
+    /// The attributes that functions can have.
     pub const OF_FUNCTIONS: Attributes = Attributes(0b111 << 4);
 
     /// Returns whether one of these attributes is set.
@@ -69,7 +69,7 @@ impl Attributes {
         self.0 == 0
     }
 
-    /// Adds these attributes or takes them away.
+    /// Adds or removes these attributes.
     pub fn put_bits(&mut self, these: Attributes, on: bool) {
         if on { *self |= these } else { *self -= these }
     }
@@ -109,7 +109,7 @@ impl BitAnd for Attributes {
     }
 }
 
-/// The attributes but for those.
+/// Subtraction returns the attributes without the given ones.
 impl Sub for Attributes {
     type Output = Attributes;
 

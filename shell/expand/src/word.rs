@@ -1,4 +1,4 @@
-//! The entry points, one for each place a word can stand in: which phases it goes through there.
+//! The entry points, one for each place that a word can stand in, which determines the phases that the word goes through.
 
 use sh_syntax::ast::{HereDoc, Word, WordPart};
 
@@ -16,11 +16,10 @@ use crate::value::{Str, VarValue};
 
 type Result<T> = std::result::Result<T, ExpandError>;
 
-/// Expands words in full: braces, tilde, parameters, commands, arithmetic, splitting,
-/// pathnames, quote removal (bash manual 3.5).
+/// Expands words in full: braces, tilde, parameters, commands, arithmetic, splitting, pathnames, quote removal (bash manual 3.5).
 ///
 /// # Errors
-/// The first failing expansion's; a limit hit in [`Env::charge`].
+/// Returns the error of the first failing expansion, or a limit hit in [`Env::charge`].
 pub fn expand_words(env: &mut dyn ExpandEnv, words: &[Word]) -> Result<Vec<Str>> {
     let mut out = Vec::with_capacity(words.len());
     let mut late = PendingPathnames::default();
@@ -67,7 +66,7 @@ pub(crate) fn expand_into(
     expand_fields(env, parts, tilde, out, late)
 }
 
-/// Expands a word if there are braces to expand in it; whether there were.
+/// Expands a word if it contains braces to expand, and returns whether it did.
 ///
 /// # Errors
 /// As for [`expand_words`].
@@ -110,7 +109,7 @@ fn plain_text(parts: &[WordPart]) -> Option<Str> {
     let text = match parts {
         [WordPart::Literal(text)] => {
             let active = |b: &u8| matches!(b, b'{' | b'~' | b'*' | b'?' | b'[' | b'(');
-            // `[` alone is the commonest word with a pattern character in it.
+            // `[` alone is the most common word with a pattern character in it.
             if text.iter().any(active) && **text != *b"[" {
                 return None;
             }
@@ -149,8 +148,7 @@ fn plain_variable(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Option<
     Ok((ifs.ordinary_run(&text) == text.len()).then_some(text))
 }
 
-/// Expands to one string without braces, splitting and pathnames: `case` subjects, operands
-/// of `[[`.
+/// Expands to one string without braces, splitting and pathnames, for example `case` subjects and operands of `[[`.
 ///
 /// # Errors
 /// As for [`expand_words`].
@@ -200,7 +198,7 @@ pub(crate) fn one_field(
     Ok(expander.phrase.join())
 }
 
-/// Parts within double quotes as one string.
+/// Expands parts within double quotes to one string.
 pub(crate) fn quoted_text(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Str> {
     let mut expander = Expander::new(env, Purpose::Text);
     expander.expand_quoted(parts)?;

@@ -1,4 +1,5 @@
-//! Texts that were expressions lately: `let i=i+1` and a value `x='y+1'` in a loop are parsed once.
+//! A cache of texts that were parsed as expressions recently: `let i=i+1` and a value `x='y+1'` in
+//! a loop are parsed once.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,7 +10,7 @@ use sh_syntax::ast::ArithExpr;
 
 use crate::error::{ExpandCause, ExpandError};
 
-/// How many are kept, by the hash of the text, and how long they may be.
+/// The number of cached texts, by the hash of the text, and their maximum length.
 const PLACES: usize = 64;
 const LONGEST: usize = 128;
 

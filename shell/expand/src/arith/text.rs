@@ -33,11 +33,10 @@ pub(super) fn expand_text_with(
     Ok(source.text.finish())
 }
 
-/// Expands an operand of `[[ -eq ]]` and relatives (bash manual 6.4) to the text of its
-/// expression, as traces show it.
+/// Expands an operand of `[[ -eq ]]` and similar operators (bash manual 6.4) to the text of its expression, as traces show it.
 ///
 /// # Errors
-/// Those of the expansions.
+/// Returns the errors of the expansions.
 pub fn expand_operand(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str, ExpandError> {
     if !word.raw.contains(&b'[') {
         return expand_single(env, word);
@@ -80,18 +79,18 @@ fn add_operand(
     Ok(())
 }
 
-/// A text as it grows.
+/// A text under construction.
 #[derive(Default)]
 struct QuotedText {
-    /// With backslashes.
+    /// The text with backslashes.
     text: Vec<u8>,
     /// The text without backslashes, for a bracket that stays open.
     plain: Vec<u8>,
-    /// The open brackets, each by the quotes it stands in (0: none).
+    /// The open brackets, each as the number of the quotes around it (0: none).
     open: Vec<usize>,
-    /// A bracket was closed.
+    /// Whether a bracket was closed.
     closed: bool,
-    /// Pairs of double quotes so far.
+    /// The number of pairs of double quotes so far.
     quotes: usize,
 }
 
@@ -134,12 +133,12 @@ impl QuotedText {
     }
 }
 
-/// An expression of the source, whose quotes are text but within subscripts.
+/// An expression of the source, whose quotes are text except within subscripts.
 #[derive(Default)]
 struct ArithSource {
     text: QuotedText,
     known: std::vec::IntoIter<ExpansionResult>,
-    /// Within single quotes in brackets.
+    /// Whether the place is within single quotes in brackets.
     single: bool,
 }
 

@@ -15,11 +15,11 @@ use crate::env::ExpandEnv;
 use crate::error::{ExpandCause, ExpandError};
 use crate::subscript::{self, OwnedKey};
 
-/// Why an expression could not be evaluated.
+/// The reason why an expression could not be evaluated.
 #[derive(Debug)]
 pub(super) enum ArithFailure {
     Error(Box<ExpandError>),
-    /// An operator fails, for that reason; messages quote the text from that place on.
+    /// An operator failed with this message; messages quote the text from this place on.
     At(&'static str, u32),
 }
 
@@ -29,7 +29,7 @@ impl From<ExpandError> for ArithFailure {
     }
 }
 
-/// Deeper trees are refused: this much always fits on the stack.
+/// The maximum depth of a tree, which always fits on the stack. Deeper trees are refused.
 const MAX_DEPTH: u32 = 400;
 
 /// Evaluates a tree of the source.
@@ -41,7 +41,7 @@ pub(super) fn eval_tree(
     ArithWalk { env, operands, text: b"", variables: 0 }.eval_expr(expr, 0)
 }
 
-/// Evaluates a text; `variables` counts those on the way here.
+/// Evaluates a text; `variables` is the number of variables that led to it.
 pub(super) fn eval_text(
     env: &mut dyn ExpandEnv,
     text: &[u8],
@@ -67,7 +67,7 @@ pub(super) fn arith_error(
             let (text, at) = spell_operands(marked, operands, at as usize);
             ExpandCause::Arithmetic {
                 token: text.get(at..).unwrap_or_default().to_vec(),
-                // Messages leave leading blanks out, but no newlines.
+                // Messages omit leading blanks, but not newlines.
                 expression: text.into_iter().skip_while(|b| matches!(b, b' ' | b'\t')).collect(),
                 reason: reason.to_string(),
             }
@@ -82,7 +82,7 @@ struct ArithWalk<'e, 't> {
     operands: &'t [ExpansionResult],
     /// The parsed text; nothing if that is the source.
     text: &'t [u8],
-    /// Variables on the way here.
+    /// The number of variables that led here.
     variables: u32,
 }
 
@@ -106,7 +106,7 @@ impl<'t> ArithWalk<'_, 't> {
             }
             ArithExpr::Operand(at) => match self.operands.get(*at) {
                 Some(ExpansionResult::Number(value)) => Ok(*value),
-                // A text's own marker.
+                // A marker that is part of the text itself.
                 _ => Err(ArithFailure::At("syntax error: operand expected", 0)),
             },
             ArithExpr::Unary(op, operand) => {
@@ -159,7 +159,7 @@ impl<'t> ArithWalk<'_, 't> {
                 |walk: &mut Self, old| checked_binary(op, old, walk.eval_expr(value, depth)?);
             return Ok(self.update_variable(target, depth, change)?.1);
         }
-        // As in bash: the subscript comes first only if the element is read.
+        // As in bash, the subscript is evaluated first only if the element is read.
         let value = self.eval_expr(value, depth)?;
         match &target.index {
             None => variable::write(self.env, &target.name, value)?,
@@ -170,7 +170,7 @@ impl<'t> ArithWalk<'_, 't> {
         Ok(value)
     }
 
-    /// Changes a variable; its value before and after.
+    /// Changes a variable and returns its value before and after.
     fn update_variable(
         &mut self,
         target: &'t ArithPlace,
@@ -234,7 +234,7 @@ impl<'t> ArithWalk<'_, 't> {
             _ => self.subscript_key(&base, name, &index.raw, assoc)?,
         };
         let written = match &key {
-            // Messages show it.
+            // Messages show this text.
             OwnedKey::Index(..0) if index.raw.contains(&MARKER) => {
                 Cow::Owned(self.spell_index(index))
             }

@@ -39,9 +39,10 @@ impl Depth<'_> {
 #[derive(Debug)]
 pub(super) enum ArithVariable<'n> {
     Scalar(Cow<'n, [u8]>),
-    /// The array, the element, and the subscript as it was written.
+    /// The array, the element, and the subscript in its written form.
     Element(Cow<'n, [u8]>, OwnedKey, Cow<'n, [u8]>),
-    /// `a[@]`, `a[*]`, `a[]` of an indexed array, with a complaint: 0, and not assigned.
+    /// `a[@]`, `a[*]`, `a[]` of an indexed array, after an error message: reads as 0 and is not
+    /// assigned.
     Nothing {
         name: Vec<u8>,
         subscript: Vec<u8>,
@@ -121,7 +122,7 @@ impl<'n> ArithVariable<'n> {
         let text = Str::new(value.to_string().into_bytes());
         match self {
             ArithVariable::Scalar(name) if env.attributes(name).has_any(Attributes::NAMEREF) => {
-                // One that leads nowhere yet, and not to a number.
+                // A nameref without a target, or whose target is not a number.
                 not_an_identifier(env, &text)
             }
             ArithVariable::Scalar(name) => env.set(name, text),

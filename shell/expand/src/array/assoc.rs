@@ -1,10 +1,10 @@
 //! Associative arrays that list their elements in bash's order.
 //!
-//! Scripts show that order (`${!a[@]}`, `declare -p`), so it is part of the behaviour. Found by
-//! experiment with bash 5.2 (see the test): a chained hash table of 1024 buckets, FNV-1 over
-//! the key's bytes taken as signed, newest key first in a bucket; before an insertion that
-//! finds twice as many keys as buckets the buckets become four times as many, each old
-//! bucket's keys being put in front of the new one's in their old order.
+//! Scripts show that order (`${!a[@]}`, `declare -p`), so it is part of the behaviour. It was found
+//! by experiment with bash 5.2 (see the test): a chained hash table of 1024 buckets, FNV-1 over the
+//! key's bytes taken as signed, newest key first in a bucket. Before an insertion that finds twice
+//! as many keys as buckets, the number of buckets is multiplied by four, and each old bucket's keys
+//! are put in front of the new one's in their old order.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +17,10 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(into = "AssocList", from = "AssocList")]
 pub struct AssocArray {
-    /// First entry of each bucket; empty while there is no element.
+    /// First entry of each bucket; empty while there are no elements.
     buckets: Vec<u32>,
     entries: Vec<AssocEntry>,
-    /// Entries of removed keys, to be used again.
+    /// Entries of removed keys, for reuse.
     free: Vec<u32>,
 }
 
@@ -29,20 +29,21 @@ struct AssocEntry {
     key: Box<[u8]>,
     hash: u32,
     next: u32,
-    /// `None` in the free list.
+    /// The value; `None` in the free list.
     value: Option<Str>,
 }
 
-/// The array as it travels.
+/// The array in serialized form.
 #[derive(Serialize, Deserialize)]
 struct AssocList {
-    /// How many buckets there are, which the order depends on.
+    /// The number of buckets, which determines the order.
     buckets: u32,
-    /// Last to first: put in one after another, each comes before those of its bucket.
+    /// The elements from last to first: inserted one after another, each comes before those of its
+    /// bucket.
     elements: Vec<(Box<[u8]>, Str)>,
 }
 
-/// Most buckets that are made ahead of elements.
+/// The maximum number of buckets that are allocated in advance.
 const MOST_BUCKETS: u32 = 1 << 24;
 
 impl From<AssocArray> for AssocList {
@@ -120,7 +121,7 @@ impl AssocArray {
         self.entries[at].value.as_mut()
     }
 
-    /// Sets an element; a known key keeps its place.
+    /// Sets an element; an existing key keeps its place.
     pub fn set(&mut self, key: &[u8], value: Str) {
         if let Some(at) = self.find_entry(key) {
             self.entries[at].value = Some(value);
@@ -163,7 +164,7 @@ impl AssocArray {
         }
     }
 
-    /// Removes an element; whether there was one.
+    /// Removes an element and returns whether there was one.
     pub fn unset(&mut self, key: &[u8]) -> bool {
         let Some(found) = self.find_entry(key) else { return false };
         let next = self.entries[found].next;
@@ -183,7 +184,7 @@ impl AssocArray {
         true
     }
 
-    /// Keys and elements in bash's order.
+    /// Returns keys and elements in bash's order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &Str)> {
         let chain = |first: u32| {
             let entry = |at: u32| self.entries.get(at as usize);
@@ -195,7 +196,7 @@ impl AssocArray {
             .filter_map(|e| Some((&*e.key, e.value.as_ref()?)))
     }
 
-    /// Elements in bash's order.
+    /// Returns the elements in bash's order.
     pub fn values(&self) -> impl Iterator<Item = &Str> {
         self.iter().map(|(_, value)| value)
     }

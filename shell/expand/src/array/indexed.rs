@@ -13,7 +13,7 @@ use crate::value::Str;
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct IndexedArray {
     dense: Vec<Str>,
-    /// Subscripts greater than `dense.len()`.
+    /// The elements with subscripts greater than `dense.len()`.
     sparse: BTreeMap<i64, Str>,
 }
 
@@ -55,7 +55,7 @@ impl IndexedArray {
         if index < 0 {
             return;
         }
-        // A subscript may be greater than any address of this machine: it is never dense then.
+        // A subscript may be greater than any address of this machine; it is never dense then.
         let i = usize::try_from(index).unwrap_or(usize::MAX);
         if i < self.dense.len() {
             self.dense[i] = value;
@@ -89,14 +89,14 @@ impl IndexedArray {
         }
     }
 
-    /// Removes an element; whether there was one.
+    /// Removes an element and returns whether there was one.
     pub fn unset(&mut self, index: i64) -> bool {
         let i = usize::try_from(index).unwrap_or(usize::MAX);
         if i >= self.dense.len() {
             return self.sparse.remove(&index).is_some();
         }
-        // Behind the hole everything is sparse. Removing from the front one by one would move
-        // the rest once, not every time: it is in the map afterwards.
+        // Behind the hole everything becomes sparse. Removing elements from the front one by one
+        // moves the rest once, not every time, because it is in the map afterwards.
         for (k, value) in self.dense.drain(i..).enumerate().skip(1) {
             self.sparse.insert((i + k) as i64, value);
         }
@@ -121,18 +121,18 @@ impl IndexedArray {
         end.checked_add(index).filter(|&i| i >= 0)
     }
 
-    /// Subscripts and elements in order.
+    /// Returns subscripts and elements in order.
     pub fn iter(&self) -> impl Iterator<Item = (i64, &Str)> {
         let dense = self.dense.iter().enumerate().map(|(i, v)| (i as i64, v));
         dense.chain(self.sparse.iter().map(|(&i, v)| (i, v)))
     }
 
-    /// Elements in order.
+    /// Returns the elements in order.
     pub fn values(&self) -> impl Iterator<Item = &Str> {
         self.dense.iter().chain(self.sparse.values())
     }
 
-    /// Elements with a subscript of at least `from`.
+    /// Returns the elements with a subscript of at least `from`.
     pub fn values_from(&self, from: i64) -> impl Iterator<Item = &Str> {
         let start = usize::try_from(from).unwrap_or(0).min(self.dense.len());
         self.dense[start..].iter().chain(self.sparse.range(from.max(0)..).map(|(_, v)| v))

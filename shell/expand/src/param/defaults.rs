@@ -69,7 +69,7 @@ fn param_error(
     Ok(ExpandCause::Missing { parameter: param_text(param), reason }.into())
 }
 
-/// Assigns for `${x=word}`; the variable's value afterwards (attributes may change it).
+/// Assigns for `${x=word}` and returns the variable's value afterwards (attributes may change it).
 fn assign_default(
     x: &mut Expander<'_>,
     param: &Param,
@@ -95,7 +95,7 @@ fn assign_default(
         ParamTarget::Variable { name, part: VarPart::All { star } }
             if x.env.attributes(name).has_any(Attributes::ASSOC) =>
         {
-            // Here bash takes it for a key.
+            // Here bash takes the subscript for a key.
             let key = if *star { b"*" } else { b"@" };
             x.env.set_element(name, ElementKey::Name(key), value.clone())?;
             return Ok(value);

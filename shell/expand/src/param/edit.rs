@@ -1,4 +1,4 @@
-//! `${x#p}`, `${x%p}`, `${x^p}` and relatives.
+//! `${x#p}`, `${x%p}`, `${x^p}` and similar operators.
 
 use sh_syntax::ast::{CaseKind, Word};
 
@@ -123,7 +123,7 @@ fn push_changed(bytes: &[u8], kind: CaseKind, out: &mut Vec<u8>) {
     };
     let changed = match upper {
         true => single_char(c.to_uppercase()),
-        // The one letter whose small form is one character and a mark.
+        // The one letter whose lower case is one character and a mark.
         false if c == '\u{130}' => Some('i'),
         false => single_char(c.to_lowercase()),
     };

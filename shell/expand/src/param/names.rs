@@ -55,7 +55,7 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     };
     let (name, _) = x.env.resolve(name)?;
     Ok(Some(match x.env.get(&name) {
-        // To bash only an array that was assigned to has elements to count.
+        // For bash, only an array that was assigned to has elements to count.
         None | Some(VarValue::Scalar(_)) if x.env.options().nounset => {
             return Err(ExpandError::unbound_variable(&name));
         }
@@ -104,8 +104,8 @@ pub(super) fn expand_keys(
     }
 }
 
-/// Names or keys as a `*` list. Unquoted and without `IFS`, with nothing to split them at, they are one word in bash,
-/// which Oils' cases for its bug 627 rely on.
+/// Appends names or keys as a `*` list. Unquoted and without `IFS`, with nothing to split them at, they are one word in bash;
+/// Oils' cases for its bug 627 rely on this.
 fn star_list(
     x: &mut Expander<'_>,
     items: Vec<Str>,

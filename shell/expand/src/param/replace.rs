@@ -12,12 +12,12 @@ use crate::tilde::Tilde;
 use crate::value::Str;
 use crate::word;
 
-/// How much a result may grow before the budget is asked again.
+/// The growth of a result in bytes after which the budget is charged again.
 const CHARGE_STEP: usize = 1 << 20;
 
 /// The replacement of a match.
 struct MatchReplacement {
-    /// Text between the places where the match itself goes; at least one.
+    /// Text between the places where the match itself is inserted; at least one piece.
     pieces: Vec<Vec<u8>>,
 }
 
@@ -58,12 +58,12 @@ impl Sought {
             }
             _ => {}
         }
-        // The pattern of an anchored form does not begin the word: no tilde there.
+        // The pattern of an anchored form is not at the beginning of the word, so it has no tilde.
         let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
         let tilde = if anchored { Tilde::Never } else { Tilde::Start };
         let field = word::one_field(env, &word.parts, tilde)?;
         let text = field.escaped_pattern();
-        // An anchor may come out of an expansion, `p='#a'; ${x/$p/b}`, but not out of quotes.
+        // An anchor may come from an expansion, `p='#a'; ${x/$p/b}`, but not from quotes.
         let (kind, text) = match (kind, field.first_unquoted()) {
             (ReplaceKind::First, Some(b'#')) => (ReplaceKind::Prefix, &text[1..]),
             (ReplaceKind::First, Some(b'%')) => (ReplaceKind::Suffix, &text[1..]),
@@ -117,7 +117,7 @@ impl MatchReplacement {
         Ok(MatchReplacement { pieces })
     }
 
-    /// Bytes that a match of that length becomes.
+    /// Returns the number of bytes that replace a match of that length.
     fn len(&self, matched: usize) -> usize {
         let text: usize = self.pieces.iter().map(Vec::len).sum();
         text.saturating_add(matched.saturating_mul(self.pieces.len() - 1))
@@ -160,7 +160,7 @@ fn replace_text(
             for (start, end) in sought.pattern.matches(&text).take(limit) {
                 found = true;
                 out.extend_from_slice(&text[from..start]);
-                // Asked before it grows: one replacement may be as long as the budget.
+                // Charged before it grows, because one replacement may be as long as the budget.
                 let grown = out.len().saturating_add(replacement.len(end - start));
                 if grown > charged + CHARGE_STEP {
                     env.charge(grown - charged)?;

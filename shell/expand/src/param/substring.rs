@@ -12,7 +12,7 @@ use crate::env::ExpandEnv;
 use crate::error::{ErrorReach, ExpandCause, ExpandError};
 use crate::value::{Str, VarValue};
 
-/// The part of a value or list that is asked for.
+/// The requested part of a value or list.
 pub(super) struct Slice<'p> {
     pub(super) param: &'p Param,
     pub(super) target: &'p ParamTarget<'p>,
@@ -21,7 +21,7 @@ pub(super) struct Slice<'p> {
 }
 
 impl Slice<'_> {
-    /// Takes it from a value.
+    /// Returns the part of a value.
     pub(super) fn take_slice(
         &self,
         env: &mut dyn ExpandEnv,
@@ -45,13 +45,13 @@ impl Slice<'_> {
         }
     }
 
-    /// Characters of a text; none where the offset lies outside.
+    /// Returns the characters of a text; none if the offset lies outside.
     fn of_text(&self, env: &mut dyn ExpandEnv, text: Str) -> Result<Option<Str>> {
         let utf8 = !env.options().c_locale;
         let count = chars::char_count(&text, utf8);
         let offset = self.eval_number(env, self.offset)?;
         let Some(start) = string_start(count, offset) else {
-            // The length is not looked at.
+            // The length is not evaluated.
             return Ok(None);
         };
         let limit = self.length.map(|expr| self.eval_number(env, expr)).transpose()?;
@@ -67,7 +67,7 @@ impl Slice<'_> {
         Ok(Some(str_of(text[start..end].to_vec())))
     }
 
-    /// Elements of a list.
+    /// Returns the elements of a list.
     fn of_list(&self, env: &mut dyn ExpandEnv, items: Vec<Str>) -> Result<Vec<Str>> {
         if items.is_empty() && matches!(self.target, ParamTarget::Variable { .. }) {
             return Ok(items);
@@ -84,7 +84,7 @@ impl Slice<'_> {
         Ok(slice_items(env, self.target, items, offset, limit))
     }
 
-    /// Errors in the arithmetic show the parameter's name in front, those of expansions in it do not.
+    /// Evaluates a number. Errors in the arithmetic show the parameter's name in front, errors of expansions in it do not.
     fn eval_number(&self, env: &mut dyn ExpandEnv, expr: &ArithText) -> Result<i64> {
         arith::eval_arith(env, expr).map_err(|error| match error.reach() {
             ErrorReach::Command => {
@@ -148,7 +148,7 @@ fn string_range(count: usize, start: i64, length: Option<i64>) -> Option<Range<u
     Some(start as usize..end as usize)
 }
 
-/// Elements of a list from `offset` on.
+/// Returns the elements of a list from `offset` on.
 fn slice_items(
     env: &mut dyn ExpandEnv,
     target: &ParamTarget<'_>,
@@ -180,14 +180,14 @@ fn slice_items(
                 array.values_from(start).take(limit).cloned().collect()
             }
             Some(VarValue::Assoc(array)) => {
-                // bash counts the elements from 1 here; 0 means the first, too.
+                // bash counts the elements from 1 here; 0 also means the first.
                 let end = array.len() as i64 + 1;
                 let start = if offset < 0 { end.saturating_add(offset) } else { offset };
                 if start < 0 {
                     return Vec::new();
                 }
                 let skip = usize::try_from(start).unwrap_or(usize::MAX).saturating_sub(1);
-                // None of them is one, too.
+                // A length of 0 also gives one element.
                 array.values().skip(skip).take(limit.max(1)).cloned().collect()
             }
             Some(VarValue::Scalar(_)) | None => Vec::new(),

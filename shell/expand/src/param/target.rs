@@ -1,4 +1,4 @@
-//! Which parameter an expansion means, through indirection and namerefs, and its value.
+//! The parameter that an expansion refers to, through indirection and namerefs, and its value.
 
 use std::borrow::Cow;
 
@@ -12,17 +12,17 @@ use crate::parts::join_items;
 use crate::subscript::{self, OwnedKey};
 use crate::value::{Attributes, Str, VarValue};
 
-/// A parameter, ready to be read.
+/// A resolved parameter.
 #[derive(Debug)]
 pub(super) enum ParamTarget<'p> {
-    /// A variable, after namerefs.
+    /// A variable, after namerefs were followed.
     Variable {
         name: Cow<'p, [u8]>,
         part: VarPart,
     },
     Positional(u32),
     Special(u8),
-    /// `${!ref}` of a nameref: the name it refers to is the value.
+    /// `${!ref}` of a nameref: the value is the name that it refers to.
     Name(Str),
     /// A target that is always unset: `${!x}` where `x` is declared without a value, `${ref[0]}` of a nameref to an element.
     Nothing,
@@ -32,7 +32,7 @@ pub(super) enum ParamTarget<'p> {
     },
 }
 
-/// Which part of a variable.
+/// The selected part of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum VarPart {
     /// The scalar, or element 0 of an array.
@@ -56,7 +56,7 @@ pub(super) enum ParamValue {
 }
 
 impl<'p> ParamTarget<'p> {
-    /// Follows `${!x}` to the parameter that is meant.
+    /// Follows `${!x}` to the parameter that it refers to.
     pub(super) fn from_param(env: &mut dyn ExpandEnv, param: &'p Param) -> Result<ParamTarget<'p>> {
         if !param.indirect {
             return ParamTarget::from_name(env, &param.name, param.subscript.as_ref());
@@ -103,7 +103,7 @@ impl<'p> ParamTarget<'p> {
         };
         let (name, through) = env.resolve(name)?;
         if env.attributes(&name).has_any(Attributes::NAMEREF) && env.get(&name).is_some() {
-            // A nameref that leads back to itself.
+            // A nameref that forms a cycle.
             return Ok(ParamTarget::Nothing);
         }
         let part = match (sub, through) {
@@ -269,7 +269,7 @@ pub(super) fn unbound_error(param: &Param) -> ExpandError {
     ExpandError::unbound_variable(&name)
 }
 
-/// Appends a subscript as it was written: `[key]`, `[@]`, or nothing.
+/// Appends a subscript in its written form: `[key]`, `[@]`, or nothing.
 pub fn push_subscript(sub: Option<&Subscript>, out: &mut Vec<u8>) {
     if let Some(sub) = sub {
         out.push(b'[');

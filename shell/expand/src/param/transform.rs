@@ -48,7 +48,7 @@ fn attribute_letters(
     let letters = str_of(variable_flags(env, target));
     let of_list = matches!(content, ParamValue::List { star: false, .. });
     if of_list && letters.is_empty() && matches!(target, ParamTarget::Variable { .. }) {
-        // A scalar written as a list that has none: no field at all.
+        // A scalar written as a list that has no elements: no field at all.
         return ParamValue::List { items: Vec::new(), star: false };
     }
     let has_value = match target {
@@ -56,7 +56,7 @@ fn attribute_letters(
         _ => true,
     };
     match content {
-        // A variable that is declared but unset still shows them.
+        // A variable that is declared but unset still shows its letters.
         ParamValue::Scalar(_) => ParamValue::Scalar(Some(letters)),
         // So do declared arrays, but not empty ones.
         ParamValue::List { items, star }
@@ -155,7 +155,7 @@ fn assignment_text(
             _ => ParamValue::Scalar(None),
         };
     };
-    // Of a global variable behind a local one the environment's name begins with a mark.
+    // The environment's name of a global variable behind a local one begins with a mark.
     let mark = name.iter().take_while(|b| b.is_ascii_control()).count();
     let shown = &name[mark..];
     let letters = env.attributes(name).letters();
