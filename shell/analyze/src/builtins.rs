@@ -25,7 +25,7 @@ fn target_name(text: &ScriptWord) -> ScriptWord {
 }
 
 impl ScriptWalk<'_> {
-    /// Handles a builtin's own line; `false` if it is none of those known here.
+    /// Handles a builtin's own line; returns `false` if it is not a builtin known here.
     pub fn walk_builtin(&mut self, l: &AnalyzedLine<'_>) -> bool {
         self.runs_code(l)
             || self.changes_reading(l)
@@ -33,7 +33,7 @@ impl ScriptWalk<'_> {
             || self.hides_effects(l)
     }
 
-    /// Builtins that run code, a file or a command.
+    /// Handles builtins that run code, a file or a command.
     fn runs_code(&mut self, l: &AnalyzedLine<'_>) -> bool {
         let (within, resolve, options) = match l.name {
             b"eval" => {
@@ -107,7 +107,7 @@ impl ScriptWalk<'_> {
         true
     }
 
-    /// Builtins that set variables, by name.
+    /// Handles builtins that set variables, by name.
     fn sets_variables(&mut self, l: &AnalyzedLine<'_>) -> bool {
         let by = lossy_text(l.name);
         let options = match l.name {
@@ -134,7 +134,7 @@ impl ScriptWalk<'_> {
             b"wait" => s.option_values(&["p"]).cloned().collect(),
             b"getopts" => s.operands.get(1).cloned().into_iter().collect(),
             _ if s.has_any(&["f", "F", "p"]) => return true,
-            // Assignments among the words were noted when the words were read.
+            // Assignments among the words were recorded when the words were read.
             _ => {
                 let named =
                     |o: &&ScriptWord| target_name(o) == **o || !is_name(&target_name(o).text);

@@ -10,13 +10,13 @@ pub(crate) struct AnalyzedLine<'l> {
     pub name: &'l [u8],
     pub args: &'l [ScriptWord],
     pub line: u32,
-    /// Known standard input.
+    /// The standard input, if it is known.
     pub stdin: Option<&'l ScriptWord>,
-    /// Further arguments come from elsewhere.
+    /// Whether further arguments come from another source.
     pub more: bool,
 }
 
-/// Programs that run a text in a language that is not looked into, with the option that gives it.
+/// Programs that run a text in a language that is not analyzed, with the option that passes it.
 const LANGUAGES: &[(&[u8], &[&str])] = &[
     (b"bun", &["e", "eval"]),
     (b"deno", &["eval"]),
@@ -122,7 +122,7 @@ impl ScriptWalk<'_> {
                 continue;
             }
             if matches!(text, b"--analyze" | b"--version" | b"--help") {
-                // Nothing will run.
+                // No command will run.
                 return;
             }
             if text.starts_with(b"--") {
@@ -194,7 +194,8 @@ impl ScriptWalk<'_> {
         }
         let Some(program) = split.operands.first() else { return };
         let has = |t: &[u8]| program.text.windows(t.len()).any(|w| w == t);
-        // A comparison `a > b` is taken for a redirection, too: a false alarm is the lesser evil.
+        // A comparison `a > b` is also taken for a redirection, because a false alarm is the lesser
+        // evil.
         let acts = has(b"system")
             || has(b"|") && has(b"getline")
             || has(b"print") && (has(b">") || has(b"|"));

@@ -1,5 +1,5 @@
-//! Files that well-known tools read, write and delete: from the table of their options and
-//! the roles of their operands. A tool that is not in the table has no files listed.
+//! Files that well-known tools read, write and delete, found by a table of their options and the
+//! roles of their operands. A tool that is not in the table has no files listed.
 
 use crate::command::base_name;
 use crate::options::{OptionLetters, SplitArguments, split_arguments};
@@ -12,7 +12,7 @@ use Access::{Delete, Read, Write};
 enum Role {
     Nothing,
     Each(Access),
-    /// The first operand is no file, unless one of these options is given.
+    /// The first operand is not a file, unless one of these options is given.
     AfterFirst(&'static [&'static str], Access),
     /// All but the last are read, the last is written.
     Copy,
@@ -20,9 +20,9 @@ enum Role {
     Move,
     /// The last is written (created); the others are names only.
     Link,
-    /// First read, second written.
+    /// The first is read, the second written.
     Filter,
-    /// Read, replaced by another file; only read with one of these options.
+    /// The file is read and replaced by another; it is only read with one of these options.
     Replace(&'static [&'static str]),
     Sed,
     Tar,
@@ -206,7 +206,7 @@ const TOOLS: &[FileTool] = &[
     t(&["mktemp"], "p", Role::Nothing),
 ];
 
-/// Options with a value of tools that read files (the big group shares one list of names).
+/// The options with a value of tools that read files. The big group shares one list of names.
 const READERS: &[(&str, &str)] = &[
     ("head", "nc"),
     ("tail", "ncs"),
@@ -320,7 +320,7 @@ fn copy_files(
         return operands.iter().for_each(|o| put(o, Write));
     }
     if let Some((last, rest)) = operands.split_last() {
-        // `ln target` makes the link in the current directory.
+        // `ln target` creates the link in the current directory.
         put(last, Write);
         source_files(role, rest, put);
     }
@@ -352,7 +352,7 @@ fn sed_files(
     mut put: impl FnMut(&ScriptWord, Access),
 ) {
     let given = s.has_any(&["e", "f", "expression", "file"]);
-    // `-i.bak` is split into letters; its first one decides.
+    // `-i.bak` is split into letters; the first one decides.
     let in_place = s.has_any(&["i", "in-place"]);
     for o in operands.iter().skip(usize::from(!given)) {
         put(o, Read);

@@ -25,7 +25,7 @@ fn put_string(out: &mut String, text: &[u8]) {
     out.push('"');
 }
 
-/// An object in the making.
+/// An object under construction.
 struct Object {
     out: String,
 }
@@ -49,7 +49,7 @@ impl Object {
         self
     }
 
-    /// Members of a word: its text under `key`, then the flags that are set.
+    /// Adds the members of a word: its text under `key`, then the flags that are set.
     fn add_word(mut self, key: &str, value: &ScriptWord) -> Object {
         put_string(self.add_key(key), &value.text);
         self.add_flag("dynamic", value.dynamic).add_flag("expands", value.expands)

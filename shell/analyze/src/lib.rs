@@ -38,7 +38,7 @@ mod wrap;
 
 pub use report::AnalysisReport;
 
-/// How deep texts within texts (`eval`, `bash -c`, traps) are looked into.
+/// The maximum depth of analyzed texts within texts (`eval`, `bash -c`, traps), because the input is hostile.
 pub const MAX_TEXTS: u32 = 8;
 
 /// The commands that exist where the script will run.
@@ -48,12 +48,12 @@ pub trait CommandNames {
     fn is_program(&self, name: &[u8]) -> bool;
 }
 
-/// How the script will be read.
+/// The options that the script will be read with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AnalyzeOptions {
-    /// As `sh` reads it.
+    /// Whether the script is read as `sh` reads it.
     pub posix: bool,
-    /// `shopt -s extglob` from the start.
+    /// Whether `shopt -s extglob` is set from the start.
     pub extglob: bool,
 }
 

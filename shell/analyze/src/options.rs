@@ -2,18 +2,18 @@
 
 use crate::report::ScriptWord;
 
-/// Which options take a value.
+/// The options that take a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OptionLetters {
     /// Letters of short options with a value, attached or in the next word.
     pub short: &'static str,
-    /// Names of long options whose value may stand in the next word.
+    /// Names of long options whose value may be the next word.
     pub long: &'static [&'static str],
-    /// Options end at the first operand.
+    /// Whether options end at the first operand.
     pub ordered: bool,
 }
 
-/// An option as found: `o` or `output`, and its value.
+/// An option found in the arguments, for example `o` or `output`, and its value.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundOption {
     pub name: String,

@@ -3,11 +3,11 @@
 /// A word of the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScriptWord {
-    /// The word's text after quote removal; its source spelling where `dynamic`.
+    /// The word's text after quote removal, or its source spelling if `dynamic`.
     pub text: Vec<u8>,
-    /// The text is known when the script runs only.
+    /// Whether the text is known only when the script runs.
     pub dynamic: bool,
-    /// Tilde, brace or pathname expansion will make other text of it.
+    /// Whether tilde, brace or pathname expansion will change the text.
     pub expands: bool,
 }
 
@@ -31,34 +31,34 @@ impl ScriptWord {
     }
 }
 
-/// Where something stands: constructs around it, outermost first, such as `function f`,
-/// `pipeline`, `substitution`, `trap EXIT`, `bash -c`.
+/// The context of a finding: the constructs around it, outermost first, for example `function f`, `pipeline`, `substitution`,
+/// `trap EXIT`, `bash -c`.
 pub type Context = Vec<String>;
 
 /// The kind of command that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandNameKind {
     Builtin,
-    /// Defined in this script (the definition may come later or not at all at run time).
+    /// A function defined in this script (the definition may come later or not at all at run time).
     Function,
     /// A program of the image.
     Applet,
     /// A name with a slash.
     Path,
-    /// Nothing known by this name, or a name that is not static.
+    /// A name that is not known, or that is not static.
     Unknown,
 }
 
 /// The kinds of command that a name may resolve to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandScope {
-    /// Functions, builtins, programs.
+    /// Functions, builtins and programs.
     Any,
-    /// `command name`
+    /// Builtins and programs, as for `command name`.
     NoFunction,
-    /// `builtin name`
+    /// Builtins only, as for `builtin name`.
     Builtin,
-    /// Programs only: run by `env`, `xargs` and the like.
+    /// Programs only, as for commands run by `env`, `xargs` and similar programs.
     Program,
 }
 
@@ -68,7 +68,7 @@ pub struct CommandUse {
     pub name: ScriptWord,
     pub kind: CommandNameKind,
     pub args: Vec<ScriptWord>,
-    /// More arguments are added when it runs (`xargs`).
+    /// Whether more arguments are added when it runs (`xargs`).
     pub more_args: bool,
     pub line: u32,
     pub context: Context,
@@ -79,14 +79,14 @@ pub struct CommandUse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     Read,
-    /// Created, changed, or its metadata changed.
+    /// The file is created or changed, or its metadata is changed.
     Write,
     Delete,
-    /// Its content runs as code.
+    /// The file's content runs as code.
     Execute,
 }
 
-/// A file that may be used; paths are as written, relative ones to the directory of that moment.
+/// A file that may be used. Paths are in their written form; relative ones are relative to the working directory at that moment.
 #[derive(Clone, Debug)]
 pub struct FileUse {
     pub path: ScriptWord,
@@ -100,10 +100,10 @@ pub struct FileUse {
 /// A redirection.
 #[derive(Clone, Debug)]
 pub struct Redirection {
-    /// As written; the operator's default where none is.
+    /// The descriptor as written, or the operator's default.
     pub fd: String,
     pub op: &'static str,
-    /// File, descriptor number, here-string or here-document's delimiter.
+    /// The file, descriptor number, here-string or here-document's delimiter.
     pub target: ScriptWord,
     pub line: u32,
     pub context: Context,
@@ -129,7 +129,7 @@ pub struct Variable {
     pub context: Context,
 }
 
-/// Something that may run or happen and could not be looked at.
+/// An effect that is possible but could not be analyzed.
 #[derive(Clone, Debug)]
 pub struct Unknown {
     /// One of the kinds listed in `docs/analyze.md`.
@@ -147,7 +147,7 @@ pub struct ParseFailure {
     pub context: Context,
 }
 
-/// Everything found, in source order.
+/// All findings, in source order.
 #[derive(Clone, Debug, Default)]
 pub struct AnalysisReport {
     pub commands: Vec<CommandUse>,

@@ -7,7 +7,7 @@ use crate::options::split_arguments;
 use crate::report::{Access, ScriptWord};
 use crate::walk::ScriptWalk;
 
-/// Looks at the scripts of a `sed` command line.
+/// Analyzes the scripts of a `sed` command line.
 pub(crate) fn sed_command(walk: &mut ScriptWalk<'_>, l: &AnalyzedLine<'_>) {
     let s = split_arguments(l.args, crate::files::tool_options(b"sed"));
     for f in s.option_values(&["f", "file"]) {
@@ -67,10 +67,10 @@ impl SedScan<'_> {
                 b'\\' => self.at += 1,
                 b'[' if pattern && delimiter != b'[' => {
                     let rest = self.text.get(self.at..)?;
-                    // `]` first is ordinary, also after `^`.
+                    // A `]` at the beginning is ordinary, also after `^`.
                     let from = usize::from(rest.first() == Some(&b'^'));
                     let end = rest.iter().skip(from + 1).position(|c| *c == b']');
-                    // Without an end it is an ordinary character of the pattern.
+                    // Without a closing bracket it is an ordinary character of the pattern.
                     if let Some(n) = end {
                         self.at += from + 1 + n + 1;
                     }

@@ -19,7 +19,7 @@ pub(crate) struct ScriptWalk<'n> {
     pub names: &'n dyn CommandNames,
     pub report: AnalysisReport,
     pub context: Vec<String>,
-    /// How the text is read, as static `shopt` and `alias` commands change it.
+    /// The mode in which the text is read, as static `shopt` and `alias` commands change it.
     pub posix: bool,
     pub extglob: bool,
     pub expand_aliases: bool,
@@ -103,13 +103,13 @@ impl<'n> ScriptWalk<'n> {
         self.report.unknowns.push(Unknown { what, text: text.to_vec(), line, context });
     }
 
-    /// Notes the use of a file.
+    /// Records the use of a file.
     pub fn note_file(&mut self, path: ScriptWord, access: Access, by: &[u8], line: u32) {
         let context = self.context.clone();
         self.report.files.push(FileUse { path, access, by: by.to_vec(), line, context });
     }
 
-    /// Notes a variable that is set.
+    /// Records a variable that is set.
     pub fn note_variable(
         &mut self,
         name: ScriptWord,
@@ -237,7 +237,7 @@ impl<'n> ScriptWalk<'n> {
                     self.walk_redirect(r, &text);
                     (r.op == RedirectOp::HereString).then(|| ScriptWord {
                         text: [text.text.as_slice(), b"\n"].concat(),
-                        // Only quote removal and tilde expansion would change it further.
+                        // Only quote removal and tilde expansion would still change it.
                         expands: false,
                         ..text
                     })
@@ -301,7 +301,8 @@ impl<'n> ScriptWalk<'n> {
         self.report.redirections.push(Redirection { fd, op, target, line: r.line, context });
     }
 
-    /// Kinds of names, and files of the commands that are no functions.
+    /// Adds the kinds of command names, and the files of commands that are not functions, and
+    /// returns the report.
     pub fn finish_report(mut self) -> AnalysisReport {
         let functions: std::collections::BTreeSet<Vec<u8>> =
             self.report.functions.iter().map(|f| f.name.clone()).collect();
@@ -330,7 +331,8 @@ impl<'n> ScriptWalk<'n> {
     }
 }
 
-/// Names that are no files of interest: the null device and the process's own descriptors.
+/// Returns whether a name is a file without interest: the null device or a descriptor of the
+/// process.
 fn is_stream(path: &ScriptWord) -> bool {
     path.known_text().is_some_and(|p| {
         matches!(p, b"/dev/null" | b"/dev/stdin" | b"/dev/stdout" | b"/dev/stderr" | b"-")

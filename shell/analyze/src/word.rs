@@ -23,11 +23,11 @@ fn is_braced(text: &[u8]) -> bool {
 }
 
 impl ScriptWalk<'_> {
-    /// Looks into a word; its text.
+    /// Walks the inside of a word and returns its text.
     pub fn walk_word(&mut self, w: &Word, line: u32) -> ScriptWord {
         let mut text = ScriptWord::default();
         self.walk_parts(&w.parts, true, line, &mut text);
-        // A brace expansion may be spread over parts: `{a,"b c"}`.
+        // A brace expansion may extend over several parts: `{a,"b c"}`.
         if !text.dynamic && is_braced(&w.raw) && w.parts.len() > 1 {
             text.expands |=
                 w.parts.iter().any(|p| matches!(p, WordPart::Literal(t) if t.contains(&b'{')));
@@ -168,7 +168,7 @@ impl ScriptWalk<'_> {
         self.note_variable(ScriptWord::fixed_text(&*target.name), "arithmetic", None, line);
     }
 
-    /// Walks an assignment; its value as far as it is known.
+    /// Walks an assignment and returns its value as far as it is known.
     pub fn walk_assignment(&mut self, a: &Assignment, by: &str) -> ScriptWord {
         self.walk_subscript(a.subscript.as_ref(), a.line);
         let value = match &a.value {
@@ -188,7 +188,7 @@ impl ScriptWalk<'_> {
         };
         let dynamic = value.dynamic;
         let mut shown = ScriptWord { expands: value.expands, ..value.clone() };
-        // Pathname and brace expansion do not act on assigned values; a tilde does.
+        // Pathname and brace expansion do not apply to assigned values, but tilde expansion does.
         shown.expands = shown.expands && shown.text.contains(&b'~');
         self.note_variable(ScriptWord::fixed_text(&*a.name), by, Some(shown), a.line);
         ScriptWord { text: a.raw.to_vec(), dynamic, expands: false }
@@ -198,7 +198,7 @@ impl ScriptWalk<'_> {
     pub fn command_word(&mut self, w: &CommandWord, by: &str, line: u32) -> ScriptWord {
         match w {
             CommandWord::Word(w) => self.walk_word(w, line),
-            // No variable, but read like one.
+            // Not a variable, but read like one.
             CommandWord::Assignment(Assignment {
                 name,
                 subscript: None,
@@ -213,7 +213,7 @@ impl ScriptWalk<'_> {
         }
     }
 
-    /// Notes that a file's content runs as code that was not looked at.
+    /// Records that a file's content runs as code that was not analyzed.
     pub fn runs_file(&mut self, path: &ScriptWord, by: &[u8], line: u32) {
         self.note_file(path.clone(), Access::Execute, by, line);
         self.note_unknown("script file", &path.text, line);

@@ -1,18 +1,18 @@
-//! Programs that run the command their operands name.
+//! Programs that run the command named by their operands.
 
 use crate::command::{AnalyzedLine, SHELLS, base_name, lossy_text};
 use crate::options::{OptionLetters, split_arguments};
 use crate::report::{Access, CommandScope, ScriptWord};
 use crate::walk::ScriptWalk;
 
-/// `NAME [option]... [operand]... command [argument]...`
+/// A program of the form `NAME [option]... [operand]... command [argument]...`.
 struct Wrapper {
     name: &'static [u8],
     short: &'static str,
     long: &'static [&'static str],
-    /// Operands before the command.
+    /// The number of operands before the command.
     skip: usize,
-    /// `NAME=value` operands come before the command.
+    /// Whether `NAME=value` operands come before the command.
     assignments: bool,
 }
 
@@ -77,7 +77,7 @@ const XARGS: OptionLetters = OptionLetters {
 };
 
 impl ScriptWalk<'_> {
-    /// Looks at the command that a wrapper runs; `false` if this is no wrapper.
+    /// Walks the command that a wrapper runs; returns `false` if this is not a wrapper.
     pub fn walk_wrapper(&mut self, l: &AnalyzedLine<'_>) -> bool {
         let name = base_name(l.name);
         match name {
@@ -98,7 +98,8 @@ impl ScriptWalk<'_> {
         let label = lossy_text(w.name);
         if w.name == b"env" {
             for text in s.option_values(&["S", "split-string"]) {
-                // Its quoting is nearly the shell's; a command line in it is looked at as such.
+                // Its quoting is almost the shell's, so a command line in it is analyzed as shell
+                // code.
                 self.walk_code("env -S".into(), text, l.line);
             }
         }
@@ -227,7 +228,7 @@ impl ScriptWalk<'_> {
     }
 }
 
-/// Words in which a mark is replaced when the command runs are not static.
+/// Marks words as not static if a mark in them is replaced when the command runs.
 fn replace_marks(words: &mut [ScriptWord], mark: &[u8]) {
     for w in words {
         if w.text.windows(mark.len()).any(|x| x == mark) {
