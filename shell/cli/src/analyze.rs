@@ -20,7 +20,7 @@ impl CommandNames for KnownCommands<'_> {
     }
 }
 
-/// Status 0, or 2 where the script has a syntax error.
+/// Prints the report and returns status 0, or 2 if the script has a syntax error.
 pub fn run(ctx: &mut Ctx<'_>, inv: &Invocation, text: &[u8]) -> Exit {
     let extglob = inv.shopt.iter().any(|(o, on)| *o == ShOpt::ExtGlob && *on);
     let options = AnalyzeOptions { posix: inv.posix, extglob };

@@ -2,10 +2,10 @@
 
 use sh_exec::state::options::{SetOpt, ShOpt, option_from_letter, set_option, shopt_option};
 
-/// Where commands come from.
+/// The source of the commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ScriptSource {
-    /// `-c`
+    /// The argument of `-c`.
     Command(Vec<u8>),
     File(Vec<u8>),
     #[default]
@@ -16,7 +16,7 @@ pub enum ScriptSource {
 #[derive(Debug, Default)]
 pub struct Invocation {
     pub source: ScriptSource,
-    /// `$0` if given after `-c`.
+    /// `$0`, if it is given after `-c`.
     pub name: Option<Vec<u8>>,
     pub positional: Vec<Vec<u8>>,
     pub set: Vec<(SetOpt, bool)>,
@@ -38,34 +38,34 @@ pub struct Invocation {
     pub analyze: bool,
 }
 
-/// Options to be listed instead of commands to be run: as a table, or as commands that set them.
+/// Options to list instead of running commands: as a table, or as commands that set them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionList {
     Set { table: bool },
     Shopt { table: bool },
 }
 
-/// A wrong option: the message after the name of the shell, and whether the usage follows.
+/// The error for a wrong option: the message after the name of the shell, and whether the usage follows.
 #[derive(Debug)]
 pub struct ShellUsageError {
     pub message: Vec<u8>,
     pub usage: bool,
 }
 
-/// Reads the command line behind the name.
+/// Parses the command line behind the name.
 ///
 /// # Errors
-/// The first option that means nothing, or lacks its argument.
+/// Fails at the first option that is unknown or lacks its argument.
 pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, ShellUsageError> {
     let mut inv = Invocation::default();
     let mut rest = args;
-    // `-c` and `-s`.
+    // Whether `-c` and `-s` were given.
     let (mut command, mut stdin) = (false, false);
     while let Some((arg, behind)) = rest.split_first()
         && let Some((sign @ (b'-' | b'+'), letters)) = arg.split_first()
     {
         rest = behind;
-        // A lone dash ends the options, as two do.
+        // A lone dash ends the options, just as two dashes do.
         if letters.is_empty() || arg == b"--" {
             break;
         }

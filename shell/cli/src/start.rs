@@ -1,4 +1,4 @@
-//! From an applet's surroundings to a running shell.
+//! Starting a shell from an applet's surroundings.
 
 use std::io::{Read, Write};
 use std::rc::Rc;
@@ -13,8 +13,7 @@ use sh_exec::{STATE_OPTION, Shell, ShellStart};
 
 use crate::options::{Invocation, OptionList, ScriptSource, ShellUsageError, parse};
 
-/// Environment variable with the limits, as `--budget` has them: shells started by this one get
-/// the same.
+/// Environment variable with the limits in the format of `--budget`, so that shells started by this one get the same limits.
 const BUDGET: &[u8] = b"BOX_BUDGET";
 
 /// Runs the applet `bash`.
@@ -113,7 +112,7 @@ fn analyzed_text(shell: &mut Shell<'_>, inv: &Invocation) -> Result<Vec<u8>, i32
     }
 }
 
-/// Runs the start-up file and the commands; the status to exit with.
+/// Runs the start-up file and the commands, and returns the status to exit with.
 fn run_source(shell: &mut Shell<'_>, inv: &Invocation, name: &str) -> i32 {
     // A session's later calls continue from the first one, which has read its start-up file.
     let mut is_begun = false;
@@ -156,7 +155,7 @@ fn read_script(shell: &mut Shell<'_>, file: &[u8]) -> Result<Vec<u8>, i32> {
     let found = if given.is_file() || file.contains(&b'/') {
         given
     } else {
-        // Like bash: a name without a slash is also looked up in PATH.
+        // As in bash, a name without a slash is also searched in PATH.
         let search = shell.variable_text(b"PATH").unwrap_or_default();
         search
             .split(|c| *c == b':')
@@ -176,7 +175,7 @@ fn read_script(shell: &mut Shell<'_>, file: &[u8]) -> Result<Vec<u8>, i32> {
             return Err(report_error(shell, file, &error_text(&e), status));
         }
     };
-    // bash's test: a NUL in the first line.
+    // bash tests for a NUL in the first line.
     let head = text.split(|c| *c == b'\n').next().unwrap_or_default();
     if head.get(..80.min(head.len())).unwrap_or_default().contains(&0) {
         let line = [file, b": ", file, b": cannot execute binary file\n"].concat();
