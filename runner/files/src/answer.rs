@@ -1,4 +1,4 @@
-//! What is answered.
+//! The answers to requests.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

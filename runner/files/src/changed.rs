@@ -1,10 +1,10 @@
-//! What a call has changed, as it is told: with digests and types.
+//! Reports of the files that a call has changed, with digests and types.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wasibox_vfs::{ChangeKind, Errno, FileKind, Loc, OpenFlags, OpenResult, ROOT, TreeChange, Vfs};
 
-/// What happened to a file; in JSON `created`, `modified` or `deleted`.
+/// The kind of change; in JSON `created`, `modified` or `deleted`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileChangeKind {
@@ -13,7 +13,7 @@ pub enum FileChangeKind {
     Deleted,
 }
 
-/// A file that a command made, changed or removed.
+/// A file that a command has created, changed or removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     /// Absolute path in the guest; bytes that are not UTF-8 are replaced.
@@ -21,17 +21,17 @@ pub struct FileChange {
     pub change: FileChangeKind,
     /// Size in bytes.
     pub size: u64,
-    /// By extension, else by content.
+    /// MIME type, by extension or otherwise by content.
     pub mime_type: Option<String>,
     /// Absent for deleted, special and very large files.
     pub sha256: Option<String>,
 }
 
-/// Largest file that is hashed, and how much is hashed in all.
+/// The largest file that is hashed, and the most bytes that are hashed in all.
 const HASH_FILE: u64 = 64 << 20;
 const HASH_ALL: u64 = 256 << 20;
 
-/// Describes changes.
+/// Returns the reports of changes.
 pub fn describe_changes(vfs: &Vfs, changes: Vec<TreeChange>) -> Vec<FileChange> {
     let mut left = HASH_ALL;
     changes
@@ -58,7 +58,7 @@ pub fn describe_changes(vfs: &Vfs, changes: Vec<TreeChange>) -> Vec<FileChange> 
         .collect()
 }
 
-/// The first bytes of a regular file.
+/// Returns the first bytes of a regular file.
 fn read(vfs: &Vfs, path: &[u8]) -> Result<Vec<u8>, Errno> {
     let how = OpenFlags { read: true, ..OpenFlags::default() };
     let root = Loc::Tree(ROOT);
@@ -84,7 +84,7 @@ fn mime_type(path: &str, bytes: &[u8]) -> String {
         return m.to_owned();
     }
     let head = &bytes[..bytes.len().min(4096)];
-    // A character may be cut at the end of the head.
+    // The end of the head may split a character.
     let text = !head.contains(&0)
         && match std::str::from_utf8(head) {
             Ok(_) => true,

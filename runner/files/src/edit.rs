@@ -1,8 +1,8 @@
-//! `edit` and `patch_lines`: text replaced where it stands, or by the numbers of its lines.
+//! `edit` and `patch_lines`: replaces text where it stands, or lines by their numbers.
 //!
-//! The text is looked for as it was given. Where it is not there, it is looked for with the file's ends of lines (CR LF),
-//! and, if it ends with an end of line that the file's last line has not, without that. Nothing else is guessed: the
-//! error says what stands there instead.
+//! The text is searched for exactly as given. If it is not found, it is searched for with the file's line ends (CR LF), and, if
+//! it ends with a line feed that the last line of the file lacks, without that line feed. Nothing else is guessed: the error
+//! shows the most similar lines of the file instead.
 
 use crate::answer::Answer;
 use crate::error::FilesError;
@@ -13,15 +13,15 @@ use crate::text::{EditableText, LineIndex, is_crlf, line_without_end, number_lin
 use memchr::memmem;
 use std::borrow::Cow;
 
-/// Places and bytes of an answer that show what was edited, lines around a place, bytes of a line.
+/// Limits of an answer that shows the edits: places, bytes, lines around a place, bytes of a line.
 const PLACES: usize = 5;
 const SHOWN: usize = 8 << 10;
 const AROUND: usize = 3;
 const WIDTH: usize = 300;
-/// Places that an error names.
+/// The most places that an error lists.
 const NAMED: usize = 10;
 
-/// Replaces text.
+/// Applies the replacements of an `edit` request to a file.
 pub fn edit_file(ctx: &FileCtx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
     if e.edits.is_empty() {
         return Err(FilesError::Invalid("there are no edits".to_owned()));
@@ -49,7 +49,7 @@ pub fn edit_file(ctx: &FileCtx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
     Ok(Answer::Edited { path: place.shown, replacements, shown })
 }
 
-/// Where a text is, and what comes in its place.
+/// The places of a text, and its replacement.
 struct EditMatch<'a> {
     at: Vec<usize>,
     len: usize,
@@ -109,7 +109,7 @@ fn find_text<'a>(
     Ok(found)
 }
 
-/// What is likely wrong with a text that is not there.
+/// Returns a hint about the likely mistake in a text that was not found.
 fn missing_text_hint(old: &str) -> Option<String> {
     let numbered =
         |l: &str| l.trim_start().split_once('\t').is_some_and(|(n, _)| n.parse::<u64>().is_ok());
@@ -126,7 +126,7 @@ fn missing_text_hint(old: &str) -> Option<String> {
     None
 }
 
-/// The text after a replacement. `places` are what earlier ones have put there, which moves.
+/// Replaces the matches and returns the new text. `places` are those of earlier replacements, which are shifted accordingly.
 fn replace_matches(
     text: &[u8],
     found: &EditMatch<'_>,
@@ -151,7 +151,7 @@ fn replace_matches(
     out
 }
 
-/// Places of a text, with some lines around them.
+/// Shows places of a text, with some lines around them.
 fn show_places(text: &[u8], places: &[(usize, usize)]) -> String {
     let lines = LineIndex::new(text);
     let mut ranges: Vec<(usize, usize)> = places
@@ -196,7 +196,7 @@ pub fn patch_lines(ctx: &FileCtx<'_>, p: &PatchLines) -> Result<Answer, FilesErr
     let lines = LineIndex::new(&text.bytes);
     let count = lines.len() as u64;
     let (first, last) = (p.first, p.last);
-    // One beyond the end, with nothing to replace, is to add lines.
+    // A range that begins one line beyond the end and is empty appends lines.
     if first == 0
         || last.checked_add(1).is_none_or(|l| l < first)
         || last > count
@@ -226,7 +226,7 @@ pub fn patch_lines(ctx: &FileCtx<'_>, p: &PatchLines) -> Result<Answer, FilesErr
     let old = &text.bytes[lines.start(from)..lines.start(to)];
     let at_end = to as u64 == count;
     let ended = match at_end {
-        // The last line stays without an end if it had none.
+        // The last line stays without a line feed if it had none.
         true if !old.is_empty() => old.ends_with(b"\n"),
         _ => true,
     };

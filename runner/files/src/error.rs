@@ -1,26 +1,26 @@
-//! What goes wrong, with what helps to get it right.
+//! Errors, with the facts that help to correct the request.
 
 use serde::{Deserialize, Serialize};
 use wasibox_vfs::Errno;
 
-/// What stands in a file where other text was looked for.
+/// The lines of a file that are most similar to a text that was not found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nearest {
     pub first: u64,
     pub last: u64,
     /// The lines with their numbers.
     pub shown: String,
-    /// They differ in white space only.
+    /// The lines differ from the text in white space only.
     pub space_only: bool,
 }
 
-/// Why a request was not carried out. Texts are for whoever asked, a model most often.
+/// The reason why a request failed. The texts are written for the caller, most often a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FilesError {
     #[error("{path}: no such file or directory{}", similar_names(similar))]
     NotFound { path: String, similar: Vec<String> },
-    /// Whatever else the file system says; `code` is the name of the error number.
+    /// Any other error of the file system; `code` is the name of the error number.
     #[error("cannot {action} {path}: {text} ({code}){}", errno_hint(code))]
     System { action: String, path: String, code: String, text: String },
     #[error("{path} is {found}, not a regular file{}", directory_hint(found))]
@@ -80,7 +80,7 @@ pub enum FilesError {
 }
 
 impl FilesError {
-    /// What the file system says about a path.
+    /// Converts an error of the file system about a path.
     pub(crate) fn from_errno(action: &str, path: &str, e: Errno) -> FilesError {
         FilesError::System {
             action: action.to_owned(),
@@ -91,7 +91,7 @@ impl FilesError {
     }
 }
 
-/// The error's name in C.
+/// Returns the error's name in C, for example `ENOENT`.
 pub(crate) fn errno_name(e: Errno) -> String {
     let text = format!("{e:?}");
     match text.split_once('(') {

@@ -1,7 +1,7 @@
-//! `grep` and `search`: lines of files, and places to edit.
+//! `grep` and `search`: find lines of files, and places to edit.
 //!
-//! A file is read through a window that always ends at a line's end and keeps what may be wanted as leading context, so
-//! memory is the window plus what is answered. A line of more than a megabyte is searched in parts.
+//! A file is read through a window that always ends at a line end and keeps the lines that may be needed as leading context, so
+//! memory is bounded by the window and the answer. A line of more than a megabyte is searched in parts.
 
 use crate::answer::{Answer, GrepAnswer, GrepHit, GrepLine, SearchAnswer, Snippet};
 use crate::error::{FilesError, errno_name};
@@ -20,21 +20,21 @@ const MATCHES: u64 = 200;
 const MOST_MATCHES: u64 = 100_000;
 const BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 4 << 20;
-/// Bytes of a line that are shown.
+/// The most bytes of a line that are shown.
 const WIDTH: usize = 500;
-/// Lines of context on one side.
+/// The most lines of context on one side.
 const CONTEXT: u32 = 50;
-/// Longest line that is searched as one.
+/// The longest line that is searched in one part, in bytes.
 const LINE: usize = 1 << 20;
-/// Paths that are told as not read.
+/// The most unreadable paths that an answer lists.
 const FAILED: usize = 20;
-/// Places that `search` gives by default and at most, lines of one, longest file in which places are compared.
+/// Limits of `search`: places by default and at most, lines of a place, and the longest file in which places are compared.
 const PLACES: u64 = 20;
 const MOST_PLACES: u64 = 200;
 const PLACE_LINES: usize = 12;
 const COMPARED: u64 = 4 << 20;
 
-/// Which files are searched.
+/// The rules that select the files to search.
 struct GrepFileRules {
     include: Vec<PathPattern>,
     exclude: Vec<PathPattern>,
@@ -59,7 +59,7 @@ impl GrepFileRules {
     }
 }
 
-/// Calls `each` with every file to search: where it is, its name, its path in full. `each` says whether to go on.
+/// Calls `each` for every file to search, with its directory, its name and its full path. `each` returns whether to continue.
 fn each_file(
     ctx: &FileCtx<'_>,
     path: &str,
@@ -107,21 +107,22 @@ fn each_file(
     })
 }
 
-/// A window over a file that ends at a line's end.
+/// A window over a file that ends at a line end.
 struct FileWindow<'a> {
     ctx: &'a FileCtx<'a>,
     file: &'a VfsFile,
     at: u64,
-    /// UTF-16 is searched as UTF-8.
+    /// Decodes UTF-16, which is searched as UTF-8.
     decoder: Option<TextDecoder>,
     data: Vec<u8>,
-    /// End of the complete lines.
+    /// The end of the complete lines.
     end: usize,
     over: bool,
 }
 
 impl FileWindow<'_> {
-    /// Drops the window up to `keep` and reads until at least one more line is complete; false at the end.
+    /// Drops the window's bytes before `keep` and reads until at least one more line is complete; returns false at the end of the
+    /// file.
     fn advance(&mut self, keep: usize) -> Result<Result<bool, Errno>, FilesError> {
         self.data.drain(..keep);
         self.end -= keep;
@@ -168,7 +169,7 @@ struct GrepRun<'a> {
     out: GrepAnswer,
     limit: u64,
     bytes: usize,
-    /// Matches, or files, so far, those that were left out among them.
+    /// Matches, or files, so far, including those that were skipped.
     seen: u64,
 }
 
@@ -190,7 +191,7 @@ pub fn grep_files(ctx: &FileCtx<'_>, g: &GrepOf) -> Result<Answer, FilesError> {
     });
     match searched {
         Ok(()) => {}
-        // What was found until then is of use.
+        // The matches found before the time was up are still useful.
         Err(FilesError::Time { .. }) if !search.out.files.is_empty() => {
             search.out.next_offset = Some(search.seen);
             search.out.note = Some("the time was up before all files were searched".to_owned());
@@ -208,19 +209,19 @@ pub fn grep_files(ctx: &FileCtx<'_>, g: &GrepOf) -> Result<Answer, FilesError> {
     Ok(Answer::Matches(out))
 }
 
-/// What is kept of a file while it is searched.
+/// The state of the search in one file.
 struct GrepState {
     hit: GrepHit,
     /// Number of the line that begins at `counted` in the window.
     number: u64,
     counted: usize,
-    /// End in the window of the last line that was taken.
+    /// End in the window of the last line that was added to the answer.
     taken: usize,
     after: u32,
 }
 
 impl GrepState {
-    /// The number of the line that begins at a position, which is not before those asked for earlier.
+    /// Returns the number of the line that begins at a position. Positions must not decrease from call to call.
     fn number_at(&mut self, text: &[u8], at: usize) -> u64 {
         if at >= self.counted {
             self.number += memchr::memchr_iter(b'\n', &text[self.counted..at]).count() as u64;
@@ -231,13 +232,13 @@ impl GrepState {
     }
 }
 
-/// The end of the line that begins at `from`, with its line feed.
+/// Returns the end of the line that begins at `from`, including its line feed.
 fn line_end(text: &[u8], from: usize) -> usize {
     memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |i| from + i + 1)
 }
 
 impl GrepRun<'_> {
-    /// Searches a file; whether to go on with the next.
+    /// Searches a file; returns whether to continue with the next file.
     fn file(
         &mut self,
         dir: &Loc,
@@ -282,7 +283,7 @@ impl GrepRun<'_> {
             stop = self.lines(text, at, &mut lens)?;
             at = text.len();
             keep = self.keep_from(text);
-            // Numbers and positions are the window's.
+            // Numbers and positions are relative to the window.
             lens.number_at(text, at);
             lens.number = lens.number_at(text, keep);
             (lens.counted, lens.taken) = (0, lens.taken.saturating_sub(keep));
@@ -291,7 +292,7 @@ impl GrepRun<'_> {
         Ok(Ok(!full))
     }
 
-    /// What of the window is kept as leading context.
+    /// Returns the start of the part of the window that is kept as leading context.
     fn keep_from(&self, text: &[u8]) -> usize {
         let (mut from, want) = (text.len(), self.g.before.min(CONTEXT));
         for _ in 0..want {
@@ -303,7 +304,7 @@ impl GrepRun<'_> {
         from
     }
 
-    /// Goes through a window's lines from `at` on; whether that is enough of the file.
+    /// Searches the window's lines from `at` on; returns whether the search of this file is complete.
     fn lines(
         &mut self,
         text: &[u8],
@@ -352,7 +353,7 @@ impl GrepRun<'_> {
         Ok(false)
     }
 
-    /// Lines before a match that were not taken yet.
+    /// Adds the context lines before a match that are not in the answer yet.
     fn take_before(&mut self, text: &[u8], start: usize, lens: &mut GrepState) {
         let mut from = start;
         for _ in 0..self.g.before.min(CONTEXT) {
@@ -369,7 +370,7 @@ impl GrepRun<'_> {
         }
     }
 
-    /// Lines after the last match, as many as are due before `upto`.
+    /// Adds the context lines after the last match that are still due and lie before `upto`.
     fn take_after(&mut self, text: &[u8], upto: usize, lens: &mut GrepState) {
         while lens.after > 0 && lens.taken < upto {
             let end = line_end(text, lens.taken);
@@ -378,7 +379,7 @@ impl GrepRun<'_> {
         }
     }
 
-    /// Takes a line into the answer.
+    /// Adds a line to the answer.
     fn take_line(
         &mut self,
         text: &[u8],
@@ -394,7 +395,7 @@ impl GrepRun<'_> {
         lens.hit.lines.push(GrepLine { number, text: shown, matches: found.is_some() });
     }
 
-    /// Takes a file into the answer; whether that is full.
+    /// Adds a file to the answer; returns whether the answer is full.
     fn finish_file(&mut self, lens: GrepState) -> bool {
         if self.g.output == GrepOutput::Content {
             self.out.count += lens.hit.count;
@@ -421,13 +422,13 @@ impl GrepRun<'_> {
     }
 }
 
-/// At most so much of a line as is shown, with the match in it.
+/// Returns the part of a line that is shown, which contains the match.
 fn clip_line(line: &[u8], found: usize) -> String {
     if line.len() <= WIDTH {
         return lossy_text(line);
     }
     let from = if found + 100 < WIDTH { 0 } else { found - 100 };
-    // Not in the middle of a character.
+    // Moves to the start of a character.
     let from = (from..line.len().min(from + 4)).find(|i| line[*i] & 0xC0 != 0x80).unwrap_or(from);
     let text = lossy_text(&line[from..line.len().min(from + WIDTH + 4)]);
     let (part, more) = cut_text(&text, WIDTH);
@@ -508,7 +509,7 @@ fn load_file(ctx: &FileCtx<'_>, file: &VfsFile) -> Result<Result<Vec<u8>, Errno>
     Ok(Ok(out))
 }
 
-/// The fewest lines around one that are in the text once.
+/// Returns the smallest range of lines around a line whose text occurs only once.
 fn unique_snippet(text: &[u8], lines: &LineIndex<'_>, line: usize, path: &str) -> Snippet {
     let part = |from: usize, to: usize| line_without_end(&text[lines.start(from)..lines.start(to)]);
     let once = |from, to| memmem::find_iter(text, part(from, to)).take(2).count() == 1;
@@ -520,7 +521,7 @@ fn unique_snippet(text: &[u8], lines: &LineIndex<'_>, line: usize, path: &str) -
         match up {
             true if from > 0 => from -= 1,
             false if to < lines.len() => to += 1,
-            // There is no more on this side.
+            // There are no more lines on this side.
             _ => continue,
         }
         grow.push_back(up);
@@ -529,7 +530,7 @@ fn unique_snippet(text: &[u8], lines: &LineIndex<'_>, line: usize, path: &str) -
     if !unique {
         (from, to) = (line.saturating_sub(2), (line + 3).min(lines.len()));
     }
-    // Ends of lines are LF for whoever reads it; `edit` finds it with the file's own.
+    // The snippet has LF at its line ends. `edit` finds it nevertheless, because it also tries the file's own line ends.
     let found = lossy_text(part(from, to)).replace("\r\n", "\n");
     Snippet { path: path.to_owned(), first: from as u64 + 1, last: to as u64, text: found, unique }
 }

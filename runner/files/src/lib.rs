@@ -1,32 +1,32 @@
-//! Files for models: reading, editing and searching the session's files, by the host.
+//! File operations for models: reading, editing and searching the session's files, by the host.
 //!
-//! A [`Request`] is acted upon by [`apply_request`], which answers with an [`Answer`] or a [`FilesError`]. All three are
-//! data that travel: as JSON to whoever asks, in binary form to the process that has the session.
+//! [`apply_request`] carries out a [`Request`] and returns an [`Answer`] or a [`FilesError`]. All three are plain data: they
+//! travel as JSON between the client and the host, and in binary form to the process that runs the session.
 //!
-//! | what | file |
+//! | topic | file |
 //! |---|---|
 //! | requests, answers, errors | `request`, `answer`, `error` |
 //! | paths, opening, replacing a file at once | `place` |
 //! | encodings, ends of lines, kinds of data | `text`, `mime` |
 //! | `read`, `download` | `read` |
 //! | `write`, `upload`, `delete`, `move`, `make_dir` | `write` |
-//! | `edit`, `patch_lines` | `edit`; what stands there instead: `nearest` |
+//! | `edit`, `patch_lines` | `edit`; the most similar lines for errors: `nearest` |
 //! | `apply_patch` | `patch`, its text `unified` |
 //! | `stat`, `ls`, `glob` | `list`, patterns `pattern`, directories `walk` |
-//! | what a call has changed, with digests and types | `changed` |
+//! | changes of a call, with digests and types | `changed` |
 //! | `grep`, `search` | `grep`, `matcher` |
 //!
 //! # Invariants
-//! - Whatever is done is done through [`wasibox_vfs::Vfs`] as a guest's system calls would do it: mounts, quota,
-//!   permission bits and symbolic links are what they are for guests. No guest is started.
-//! - A file that is replaced is whole at every moment: the new one is written beside it and takes its name.
-//!   Only a file with several names, or in a directory that cannot be written, is written in place.
-//! - Time and memory are bounded whatever the files hold and the request says ([`FileLimits`]).
+//! - Every access goes through [`wasibox_vfs::Vfs`], as a guest's system calls do, so mounts, quota, permission bits and symbolic
+//!   links have the same effect as for guests. No guest is started.
+//! - A file that is replaced is whole at every moment, because the new file is written beside it and then renamed. Only a file
+//!   with several names, or in a read-only directory, is written in place.
+//! - Time and memory are bounded for any file and any request ([`FileLimits`]).
 //! - Only regular files are read and written: no device, no pipe.
 //!
 //! # Deliberately absent
-//! Names that are not UTF-8 are shown with U+FFFD and cannot be given. `.gitignore` is not looked at. A directory
-//! that a symbolic link leads to is not walked into.
+//! Names that are not UTF-8 are shown with U+FFFD and cannot be given in a request. `.gitignore` is ignored. Symbolic links to
+//! directories are not followed while walking.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -64,34 +64,34 @@ use place::FileCtx;
 use std::time::{Duration, Instant};
 use wasibox_vfs::Vfs;
 
-/// What a request may take.
+/// The limits of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct FileLimits {
-    /// Time, looked at between steps that each take milliseconds.
+    /// Time, which is checked between steps that take milliseconds each.
     pub time: Duration,
-    /// Largest file that is edited, and bytes that a patch's files may have together.
+    /// Largest file that is edited, and the total size of a patch's files, in bytes.
     pub edited: u64,
-    /// Bytes of an answer's contents, whatever the request asks for.
+    /// The most bytes of content in an answer, whatever the request says.
     pub answer: u64,
 }
 
 impl Default for FileLimits {
-    /// 10 seconds, 16 MiB, 16 MiB.
+    /// Returns 10 seconds, 16 MiB and 16 MiB.
     fn default() -> FileLimits {
         FileLimits { time: Duration::from_secs(10), edited: 16 << 20, answer: 16 << 20 }
     }
 }
 
-/// Acts upon a request within the default limits; relative paths are from `cwd`.
+/// Carries out a request within the default limits; relative paths are resolved from `cwd`.
 ///
 /// # Errors
-/// What is wrong, what was found instead, and what to do. Nothing is changed then, but for what
-/// `delete` had removed of a directory.
+/// The error names the cause, the state that was found and a way to correct the request. Nothing is changed then, except that
+/// `delete` may have removed a part of a directory.
 pub fn apply_request(vfs: &Vfs, cwd: &str, request: &Request) -> Result<Answer, FilesError> {
     apply_within(vfs, cwd, request, &FileLimits::default())
 }
 
-/// [`apply_request`] within other limits.
+/// Carries out a request as [`apply_request`] does, within other limits.
 ///
 /// # Errors
 /// As [`apply_request`].

@@ -10,10 +10,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use wasibox_vfs::{FileKind, Loc, Stat};
 
-/// Entries and paths that are given by default, and the most that are.
+/// The number of entries and paths by default, and at most.
 const ENTRIES: u64 = 1000;
 const MOST: u64 = 100_000;
-/// Deepest listing.
+/// The most levels of a listing.
 const DEPTH: u32 = 20;
 
 fn make_entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> FileEntry {
@@ -27,7 +27,7 @@ fn make_entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> FileEntry {
     }
 }
 
-/// What there is at a path.
+/// Returns the entry of a path.
 pub fn stat_path(ctx: &FileCtx<'_>, path: &str, follow: bool) -> Result<Answer, FilesError> {
     let stat = ctx.stat_path(path, follow)?;
     let link = stat.kind == FileKind::Symlink;
@@ -42,7 +42,7 @@ pub fn list_dir(ctx: &FileCtx<'_>, l: &LsOf) -> Result<Answer, FilesError> {
     Ok(Answer::Entries { path: ctx.absolute_path(&l.path), entries, next_offset })
 }
 
-/// A directory's entries from the `skip`th on, and where to go on.
+/// Returns a directory's entries from the `skip`th on, and the offset of the next ones.
 pub fn list_entries(
     ctx: &FileCtx<'_>,
     path: &str,
@@ -52,7 +52,7 @@ pub fn list_entries(
     limit: Option<u64>,
 ) -> Result<(Vec<FileEntry>, Option<u64>), FilesError> {
     let top = ctx.resolve_path(path)?;
-    // So that a file, or a directory that may not be read, is an error.
+    // So that a file, or a directory that cannot be read, is an error.
     ctx.dir_names(&top).map_err(|e| ctx.error_at("list", path, e))?;
     let limit = limit.unwrap_or(ENTRIES).clamp(1, MOST);
     let (mut out, mut seen, mut next) = (Vec::new(), 0, None);
@@ -74,7 +74,7 @@ pub fn list_entries(
     Ok((out, next))
 }
 
-/// An entry; none if it is gone by now.
+/// Returns the description of an entry, or `None` if it was removed meanwhile.
 fn describe_entry(ctx: &FileCtx<'_>, met: &WalkedEntry<'_>) -> Option<FileEntry> {
     let stat = ctx.vfs.stat(met.dir, met.name, false).ok()?;
     let link = stat.kind == FileKind::Symlink;
@@ -82,9 +82,9 @@ fn describe_entry(ctx: &FileCtx<'_>, met: &WalkedEntry<'_>) -> Option<FileEntry>
     Some(make_entry(lossy_text(met.path), &stat, target))
 }
 
-/// Files whose path fits a pattern.
+/// Returns the files whose path matches a pattern.
 pub fn glob_files(ctx: &FileCtx<'_>, g: &GlobOf) -> Result<Answer, FilesError> {
-    // An absolute pattern begins at the root.
+    // An absolute pattern starts at the root.
     let (path, pattern) = match g.pattern.strip_prefix('/') {
         Some(rest) => ("/", rest),
         None => (g.path.as_str(), g.pattern.as_str()),
@@ -97,7 +97,7 @@ pub fn glob_files(ctx: &FileCtx<'_>, g: &GlobOf) -> Result<Answer, FilesError> {
     let above = if above == "/" { String::new() } else { above };
     let full = |path: &[u8]| format!("{above}/{}", lossy_text(path));
     let mut paths: Vec<String> = Vec::new();
-    // The newest so far, the oldest of them on top.
+    // The newest files so far, with the oldest of them on top.
     let mut newest: BinaryHeap<Reverse<(u64, Reverse<String>)>> = BinaryHeap::new();
     let mut more = false;
     walk_tree(ctx, top, "glob", &mut |_, _| (), &mut |met| {

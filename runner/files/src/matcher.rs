@@ -1,5 +1,5 @@
-//! Patterns of `grep` and `search`: the engines of the image's `grep`, `box_text::regex` for `grep -E` and `-F`,
-//! `fancy-regex` for `-P`. Lines are matched one by one; text without a match is passed over at once.
+//! Patterns of `grep` and `search`. `grep -E` and `-F` use the engines of the image's `grep`, `box_text::regex`; `-P` uses
+//! `fancy-regex`. Lines are matched one by one; text without a match is skipped quickly.
 
 use crate::error::FilesError;
 use crate::request::PatternSyntax;
@@ -7,25 +7,25 @@ use box_text::regex::{self, MatchBound, Regex, RegexOptions};
 use fancy_regex::{BytesMode, RegexBuilder};
 use std::cell::Cell;
 
-/// Longest pattern.
+/// Longest pattern, in bytes.
 const PATTERN: usize = 8192;
 /// Deepest nesting of groups.
 const NESTING: usize = 200;
-/// Backtracking steps in one line: some tens of milliseconds.
+/// The most backtracking steps in one line, which take some tens of milliseconds.
 const STEPS: usize = 1_000_000;
-/// Longest line in which a pattern is tried that takes steps back: a step can look at as much as the line has.
+/// Longest line in which a backtracking pattern is tried, because a single step can look at the whole line.
 const STEPPED: usize = 16 << 10;
-/// What makes a pattern one of these: references back, what looks around, atomic groups and the like.
+/// The constructs that need backtracking: back references, look-around, atomic groups and similar ones.
 const STEPPING: [&str; 20] = [
     "\\1", "\\2", "\\3", "\\4", "\\5", "\\6", "\\7", "\\8", "\\9", "\\k", "\\g", "\\K", "\\G",
     "(?=", "(?!", "(?<", "(?>", "(?(", "(?P=", "(*",
 ];
-/// Bytes that a compiled part of a pattern may take.
+/// The most bytes that a compiled part of a pattern may take.
 const COMPILED: usize = 4 << 20;
 
 enum MatchEngine {
     Posix(Box<Regex>),
-    /// `whole` says that a match in a line is one in the text around it, `steps` that it may take steps back.
+    /// `whole` says that a match in a line is also a match in the surrounding text, `steps` that matching may backtrack.
     Perl {
         regex: Box<fancy_regex::Regex>,
         whole: bool,
@@ -33,17 +33,17 @@ enum MatchEngine {
     },
 }
 
-/// A pattern that lines are matched against.
+/// A pattern that is matched against single lines.
 pub struct LineMatcher {
     engine: MatchEngine,
     gave_up: Cell<u64>,
 }
 
 impl LineMatcher {
-    /// Compiles a pattern; `word` has it match whole words only.
+    /// Compiles a pattern; with `word` it matches whole words only.
     ///
     /// # Errors
-    /// If it is none of that syntax, too long, or would match across lines.
+    /// Returns an error if the pattern has a syntax error, is too long, or would match across lines.
     pub fn new(
         pattern: &str,
         syntax: PatternSyntax,
@@ -78,7 +78,7 @@ impl LineMatcher {
                     .delegate_size_limit(COMPILED)
                     .build()
                     .map_err(|e| bad(e.to_string()))?;
-                // What looks around or at the text's ends sees another text.
+                // Look-around and anchors depend on the surrounding text.
                 let steps = STEPPING.iter().any(|e| text.contains(e))
                     || ["*+", "++", "?+", "}+"].iter().any(|e| text.contains(e));
                 let whole = !steps
@@ -105,7 +105,7 @@ impl LineMatcher {
         Ok(LineMatcher { engine, gave_up: Cell::new(0) })
     }
 
-    /// Where a line without its end has its first match.
+    /// Returns the first match in a line without its line feed.
     pub fn find_match(&self, line: &[u8]) -> Option<(usize, usize)> {
         match &self.engine {
             MatchEngine::Posix(regex) => {
@@ -129,10 +129,11 @@ impl LineMatcher {
         }
     }
 
-    /// Where the next line may have a match: at or after `from`; `None` if none has. `from` is a line's beginning.
+    /// Returns the next position, at or after `from`, of a line that may match, or `None` if no line does. `from` is the start of
+    /// a line.
     pub fn find_candidate(&self, text: &[u8], from: usize) -> Option<usize> {
         match &self.engine {
-            // `$` is not before CR.
+            // `$` does not match before CR.
             MatchEngine::Posix(_) if memchr::memchr(b'\r', &text[from..]).is_some() => Some(from),
             MatchEngine::Posix(regex) => {
                 let text = text.strip_suffix(b"\n").unwrap_or(text);
@@ -150,18 +151,18 @@ impl LineMatcher {
         }
     }
 
-    /// Whether one line can take some tens of milliseconds.
+    /// Returns whether a single line can take some tens of milliseconds.
     pub fn is_slow(&self) -> bool {
         matches!(self.engine, MatchEngine::Perl { steps: true, .. })
     }
 
-    /// In how many lines the search was given up since the last call.
+    /// Returns the number of lines, since the last call, in which the search was given up.
     pub fn gave_up(&self) -> u64 {
         self.gave_up.replace(0)
     }
 }
 
-/// How deep groups are nested, about.
+/// Returns the approximate nesting depth of groups.
 fn group_nesting(pattern: &str) -> usize {
     let (mut depth, mut most, mut escaped) = (0usize, 0, false);
     for b in pattern.bytes() {
@@ -220,10 +221,10 @@ mod tests {
         let m = m(r"^(a|aa)+(?!a)\1[bc]$", PatternSyntax::Perl);
         assert_eq!(m.find_match(&[b'a'; 60]), None);
         assert_eq!(m.gave_up(), 1);
-        // Each step of this one may look at the whole line.
+        // Each step of this pattern may look at the whole line.
         let m = self::m(r"(a*)*\1c", PatternSyntax::Perl);
         assert_eq!((m.find_match(&vec![b'a'; 5 << 20]), m.gave_up()), (None, 1));
-        // One without steps back is found in any line.
+        // A pattern without backtracking matches in a line of any length.
         let long = ["a".repeat(5 << 20), "bc".into()].concat();
         let end = Some((5 << 20, (5 << 20) + 2));
         assert_eq!(self::m("b[cd]", PatternSyntax::Perl).find_match(long.as_bytes()), end);

@@ -1,6 +1,6 @@
-//! Kinds of data.
+//! MIME types.
 
-/// Images that a model can be shown.
+/// The types of images that a model can be shown, with their first bytes.
 const IMAGES: &[(&str, &[u8])] = &[
     ("image/png", b"\x89PNG\r\n\x1a\n"),
     ("image/jpeg", b"\xff\xd8\xff"),
@@ -18,7 +18,7 @@ const OTHERS: &[(&str, &[u8])] = &[
     ("application/x-executable", b"\x7fELF"),
 ];
 
-/// The type of an image that a model can be shown, by its first bytes.
+/// Returns the type of an image that a model can be shown, by its first bytes.
 pub fn image_type(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
         return Some("image/webp");
@@ -26,7 +26,7 @@ pub fn image_type(head: &[u8]) -> Option<&'static str> {
     IMAGES.iter().find(|(_, magic)| head.starts_with(magic)).map(|(mime, _)| *mime)
 }
 
-/// The type of a file.
+/// Returns the type of a file.
 pub fn mime_type(path: &str, head: &[u8], text: bool) -> String {
     if let Some(mime) = image_type(head) {
         return mime.to_owned();

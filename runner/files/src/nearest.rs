@@ -1,22 +1,22 @@
-//! What stands in a text that is most like what was looked for.
+//! Finds the lines of a file that are most similar to a text that was not found.
 
 use crate::error::Nearest;
 use crate::text::{LineIndex, line_without_end, number_lines};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Lines that are compared: of what was looked for, and of the text.
+/// The most lines that are compared, of the wanted text and of the file.
 const WANTED: usize = 50;
 const LINES: usize = 400_000;
-/// Bytes of the text in which single lines are looked for.
+/// The most bytes of the file in which single lines are searched for.
 const BYTES: usize = 4 << 20;
-/// Comparisons of lines.
+/// The most comparisons of lines.
 const STEPS: usize = 20_000_000;
-/// Lines that are shown, and bytes of each.
+/// The most lines that are shown, and the most bytes of each.
 const SHOWN: usize = 25;
 const WIDTH: usize = 300;
 
-/// A line's words; 0 if it has none.
+/// Returns a hash of a line's words; 0 if it has none.
 fn hash_words(line: &[u8]) -> u64 {
     let mut hash = DefaultHasher::new();
     let mut any = false;
@@ -27,13 +27,13 @@ fn hash_words(line: &[u8]) -> u64 {
     if any { hash.finish().max(1) } else { 0 }
 }
 
-/// Pairs of letters.
+/// Returns the pairs of adjacent letters.
 fn letter_pairs(line: &[u8]) -> HashSet<(u8, u8)> {
     let line = line.trim_ascii();
     line.windows(2).take(1000).map(|w| (w[0], w[1])).collect()
 }
 
-/// The lines that are most like `wanted`; `None` if none is.
+/// Returns the lines that are most similar to `wanted`; `None` if no lines are similar.
 pub fn find_nearest(text: &LineIndex<'_>, wanted: &[u8]) -> Option<Nearest> {
     let all: Vec<&[u8]> = wanted.split(|b| *b == b'\n').collect();
     let blank = |l: &&[u8]| l.trim_ascii().is_empty();
@@ -49,7 +49,7 @@ pub fn find_nearest(text: &LineIndex<'_>, wanted: &[u8]) -> Option<Nearest> {
     let have: Vec<u64> = (0..count).map(|i| hash_words(text.get(i))).collect();
     let known: HashSet<u64> = hashes.iter().copied().filter(|h| *h != 0).collect();
     let (mut best, mut steps) = ((0, 0), 0);
-    // Only where a line is met: places that could have one of the wanted lines at its place.
+    // Tries only starts that align one of the wanted lines with an equal line of the file.
     for (i, hash) in have.iter().enumerate().filter(|(_, h)| known.contains(h)) {
         for at in hashes.iter().enumerate().filter(|(_, h)| *h == hash).map(|(j, _)| j) {
             let Some(start) = i.checked_sub(at) else { continue };
@@ -76,7 +76,7 @@ pub fn find_nearest(text: &LineIndex<'_>, wanted: &[u8]) -> Option<Nearest> {
     Some(Nearest { first: first as u64 + 1, last: last as u64, shown, space_only })
 }
 
-/// Where the text would begin, by the line that is most like its longest one.
+/// Returns the start of the text, estimated from the line that is most similar to its longest line.
 fn similar_line(text: &LineIndex<'_>, wanted: &[&[u8]], count: usize) -> Option<usize> {
     let (at, longest) = wanted.iter().enumerate().max_by_key(|(_, l)| l.trim_ascii().len())?;
     let target = letter_pairs(longest);

@@ -1,7 +1,7 @@
-//! `apply_patch`: a unified diff of any number of files, all or none.
+//! `apply_patch`: applies a unified diff of any number of files, all or none.
 //!
-//! Everything is worked out in memory first; then files are replaced one after another, and put back if one of them
-//! cannot be. Lines of context keep what they are in the file: only added lines come from the patch.
+//! The new contents are computed in memory first. Then the files are replaced one after another, and restored if one of them
+//! cannot be replaced. Context lines keep the text of the file; only added lines come from the patch.
 
 use crate::answer::{Answer, PatchAnswer, PatchedFile};
 use crate::error::FilesError;
@@ -13,17 +13,17 @@ use crate::unified::{HunkMark, UnifiedFilePatch, UnifiedHunk, parse};
 use std::collections::BTreeMap;
 use wasibox_vfs::{Errno, FileKind, Stat};
 
-/// Most fuzz, as much context as `diff` gives.
+/// The most fuzz: as many lines of context as `diff` prints.
 const FUZZ: u32 = 3;
 
-/// A file before and after.
+/// The contents of a file before and after.
 struct PatchedFileState {
     before: Option<(Vec<u8>, Stat)>,
     after: Option<Vec<u8>>,
     mode: Option<u16>,
 }
 
-/// What has become of the files so far, by path.
+/// The state of the files so far, by path.
 struct PatchRun<'a> {
     ctx: &'a FileCtx<'a>,
     files: BTreeMap<String, PatchedFileState>,
@@ -48,7 +48,7 @@ pub fn apply_patch(ctx: &FileCtx<'_>, p: &PatchOf) -> Result<Answer, FilesError>
     Ok(Answer::Patched(PatchAnswer { files, dry_run: p.dry_run }))
 }
 
-/// Whether the names have git's prefixes.
+/// Returns whether the names have git's prefixes.
 fn is_git(p: &UnifiedFilePatch) -> bool {
     let has =
         |name: &Option<String>, prefix: &str| name.as_ref().is_none_or(|n| n.starts_with(prefix));
@@ -60,14 +60,14 @@ impl PatchRun<'_> {
         FilesError::Patch { path: path.to_owned(), why: why.into() }
     }
 
-    /// A name of the patch as a path.
+    /// Converts a name of the patch to a path.
     fn name(&self, name: &str) -> Result<String, FilesError> {
         if name.is_empty() || name.split('/').any(|p| p == "..") {
             return Err(self.patch_error(name, "names of a patch must not have '..'"));
         }
         let mut rest = name;
         for _ in 0..self.strip.unwrap_or(0) {
-            // Whoever gives a name with fewer parts means it.
+            // A name with fewer components is used as it is.
             let Some((_, tail)) = rest.split_once('/') else { break };
             rest = tail.trim_start_matches('/');
         }
@@ -88,7 +88,7 @@ impl PatchRun<'_> {
         .to_owned())
     }
 
-    /// Loads a file, if it was not; its key.
+    /// Loads a file if needed, and returns its key.
     fn load_file(&mut self, name: &str) -> Result<String, FilesError> {
         let key = self.ctx.absolute_path(name);
         if self.files.contains_key(&key) {
@@ -119,16 +119,16 @@ impl PatchRun<'_> {
         }
     }
 
-    /// Works out what a file will be.
+    /// Computes the new contents of a file.
     fn file(&mut self, p: &UnifiedFilePatch) -> Result<PatchedFile, FilesError> {
         self.ctx.check_time("the patch")?;
         let renamed = p.from.is_some() && p.to.is_some();
         let (from, to) = match (&p.from, &p.to, &p.old, &p.new) {
-            // These have no prefixes.
+            // These names have no prefixes.
             (Some(from), Some(to), ..) => (from.clone(), to.clone()),
             (_, _, Some(old), Some(new)) => {
                 let (a, b) = (self.name(old)?, self.name(new)?);
-                // Without git's words the two names mean one file: the one that is there.
+                // Without git's header lines the two names mean one file: the one that exists.
                 let there = |name: &str| {
                     let key = self.ctx.absolute_path(name);
                     self.files.contains_key(&key) || self.ctx.stat_path(name, true).is_ok()
@@ -210,7 +210,7 @@ impl PatchRun<'_> {
         Ok(shown)
     }
 
-    /// A text after its hunks.
+    /// Returns the text with the hunks applied.
     fn apply_hunks(
         &self,
         path: &str,
@@ -221,7 +221,7 @@ impl PatchRun<'_> {
         let lines = LineIndex::new(old);
         let end: &[u8] = if is_crlf(old) { b"\r\n" } else { b"\n" };
         let mut out = Vec::with_capacity(old.len());
-        // Lines taken over so far, and how far the last hunk was from where it should be.
+        // The lines copied so far, and the offset of the last hunk from its expected position.
         let (mut at, mut offset) = (0, 0isize);
         let push = |out: &mut Vec<u8>, line: &[u8], ended: bool| {
             if !out.is_empty() && !out.ends_with(b"\n") {
@@ -274,8 +274,8 @@ impl PatchRun<'_> {
         Ok(out)
     }
 
-    /// Where a hunk fits at line `least` or later, nearest to where it is expected. With fuzz as GNU patch has it:
-    /// lines of context are left out of the longer end first.
+    /// Finds the place nearest to the expected one where a hunk fits, at line `least` or later. Fuzz works as in GNU patch:
+    /// context lines are dropped from the longer end first.
     fn find_place(
         &self,
         path: &str,
@@ -298,7 +298,7 @@ impl PatchRun<'_> {
             };
             let guess = match expected {
                 Some(e) => (e.saturating_add(cut.0 as isize).max(0) as usize).min(last),
-                // Without numbers there must be one place only.
+                // A hunk without numbers must fit in one place only.
                 None => {
                     let mut places = Vec::new();
                     for at in least..=last {
@@ -334,7 +334,7 @@ impl PatchRun<'_> {
         Ok(None)
     }
 
-    /// Writes all, or puts back what was written.
+    /// Writes all files, or restores those already written.
     fn write_all(&self) -> Result<(), FilesError> {
         let mut done: Vec<(&String, &PatchedFileState)> = Vec::new();
         for (path, state) in &self.files {
@@ -371,7 +371,7 @@ impl PatchRun<'_> {
     }
 
     fn put_back(&self, path: &str, state: &PatchedFileState) {
-        // As well as it can be done: the first error is what is told.
+        // Best effort, because the first error is the one that is reported.
         let _ = match &state.before {
             Some((bytes, stat)) => self
                 .ctx
@@ -386,7 +386,7 @@ impl PatchRun<'_> {
     }
 }
 
-/// Where a hunk fits, without so many lines of context at both ends.
+/// A place where a hunk fits, with the number of context lines ignored at both ends.
 struct HunkFit {
     at: usize,
     cut: (usize, usize),

@@ -1,9 +1,9 @@
-//! Patterns of paths: `*`, `?`, `[...]`, `{a,b}`, and `**` for any number of directories.
+//! Path patterns: `*`, `?`, `[...]`, `{a,b}`, and `**` for any number of directories.
 
 use crate::error::FilesError;
 use box_text::glob::{GlobOptions, GlobPattern};
 
-/// Alternatives that braces may make of a pattern, and its parts.
+/// The most alternatives that braces may produce, and the most parts of a pattern.
 const ALTERNATIVES: usize = 256;
 const PARTS: usize = 64;
 
@@ -22,12 +22,12 @@ enum PathPart {
 #[derive(Clone, Debug)]
 pub struct PathPattern {
     alternatives: Vec<Vec<PathPart>>,
-    /// It is for names, wherever they are.
+    /// The pattern applies to names, in any directory.
     names: bool,
 }
 
 impl PathPattern {
-    /// A pattern of paths.
+    /// Compiles a path pattern.
     pub fn new(text: &str) -> Result<PathPattern, FilesError> {
         let bad = |why: &str| FilesError::Pattern { pattern: text.to_owned(), why: why.to_owned() };
         if text.is_empty() {
@@ -59,13 +59,13 @@ impl PathPattern {
         Ok(PathPattern { alternatives, names: false })
     }
 
-    /// A rule as grep's `--include`: for names, or for paths if it has a slash.
+    /// Compiles a rule as of grep's `--include`: it applies to names, or to paths if it has a slash.
     pub fn from_rule(text: &str) -> Result<PathPattern, FilesError> {
         Ok(PathPattern { names: !text.contains('/'), ..PathPattern::new(text)? })
     }
 
-    /// Whether a path (from where the search begins) fits. Without `hidden`, what begins with a dot is met
-    /// only by a part that does.
+    /// Returns whether a path, relative to the start of the search, matches. Without `hidden`, a part that begins with a dot is
+    /// matched only by a pattern part that begins with a dot, too.
     pub fn fits(&self, path: &[u8], hidden: bool) -> bool {
         let parts: Vec<&[u8]> = path.split(|b| *b == b'/').collect();
         let parts = if self.names { &parts[parts.len() - 1..] } else { &parts[..] };
@@ -80,7 +80,7 @@ impl PathPattern {
         })
     }
 
-    /// Whether something below a directory may fit.
+    /// Returns whether a path below a directory may match.
     pub fn may_fit_below(&self, dir: &[u8], hidden: bool) -> bool {
         if self.names || dir.is_empty() {
             return true;
@@ -97,7 +97,7 @@ impl PathPattern {
     }
 }
 
-/// `**` may stand for no directory.
+/// Marks the states that are reachable because `**` may match no directory.
 fn open_states(parts: &[PathPart], states: &mut [bool]) {
     for i in 0..parts.len() {
         if states[i] && matches!(parts[i], PathPart::Any) {
@@ -106,7 +106,7 @@ fn open_states(parts: &[PathPart], states: &mut [bool]) {
     }
 }
 
-/// Where in the pattern one can be after a further part of the path.
+/// Returns the states of the pattern after one more part of the path.
 fn step_states(parts: &[PathPart], states: &[bool], name: &[u8], hidden: bool) -> Vec<bool> {
     let mut next = vec![false; states.len()];
     let shown = hidden || !name.starts_with(b".");
@@ -122,7 +122,7 @@ fn step_states(parts: &[PathPart], states: &[bool], name: &[u8], hidden: bool) -
     next
 }
 
-/// The texts that a text with `{a,b}` stands for; `None` if there are too many.
+/// Returns the expansions of a text, for example `a1` and `a2` for `a{1,2}`; `None` if there are too many.
 fn expand_braces(text: &str) -> Option<Vec<String>> {
     let mut todo = vec![text.to_owned()];
     let mut out = Vec::new();
@@ -142,7 +142,7 @@ fn expand_braces(text: &str) -> Option<Vec<String>> {
     Some(out)
 }
 
-/// The first braces with a comma in them.
+/// Returns the first braces that contain a comma, with the text before and after them.
 fn split_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     let bytes = text.as_bytes();
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! Paths, opening, and replacing a file at once.
+//! Paths, opening files, and replacing a file atomically.
 
 use crate::FileLimits;
 use crate::error::FilesError;
@@ -8,12 +8,12 @@ use wasibox_vfs::tree::ROOT;
 use wasibox_vfs::walk::{LastComponent, MAX_NAME};
 use wasibox_vfs::{Errno, FileKind, Loc, OpenFlags, OpenResult, Stat, Vfs, VfsFile};
 
-/// Bytes that are read at once.
+/// The number of bytes that are read at once.
 pub const PIECE: usize = 128 << 10;
-/// Names of a directory that are compared with one that is not there.
+/// The most names of a directory that are compared with a missing one.
 const LOOKED_AT: usize = 5000;
 
-/// What a request is carried out with.
+/// The context of a request.
 pub struct FileCtx<'a> {
     pub vfs: &'a Vfs,
     pub limits: &'a FileLimits,
@@ -22,13 +22,13 @@ pub struct FileCtx<'a> {
     until: Instant,
 }
 
-/// Where a file is, or would be: in a directory, by name, with all symbolic links followed.
+/// The place of a file that may not exist: a directory and a name, with all symbolic links followed.
 pub struct FilePlace {
     pub dir: Loc,
     pub name: Vec<u8>,
-    /// What is there.
+    /// The status of the existing file.
     pub stat: Option<Stat>,
-    /// Its absolute path, for messages.
+    /// The absolute path, for messages.
     pub shown: String,
 }
 
@@ -42,20 +42,20 @@ const FOLLOW: OpenFlags = OpenFlags {
     directory: false,
     follow: true,
 };
-/// How a file is opened that is read: symbolic links are followed.
+/// The flags for reading a file: symbolic links are followed.
 pub const READ: OpenFlags = OpenFlags { read: true, ..FOLLOW };
 const WRITE: OpenFlags = OpenFlags { write: true, ..FOLLOW };
 
-/// A string of bytes as text.
+/// Converts a byte string to text, with replacement characters.
 pub fn lossy_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 impl<'a> FileCtx<'a> {
-    /// Operations that begin at the directory `cwd` and end by `until`.
+    /// Creates a context for operations in the directory `cwd` that must end by `until`.
     ///
     /// # Errors
-    /// If there is no such directory.
+    /// Returns an error if there is no such directory.
     pub fn new(
         vfs: &'a Vfs,
         cwd: &str,
@@ -69,7 +69,7 @@ impl<'a> FileCtx<'a> {
         Ok(FileCtx { vfs, limits, base, cwd: lossy_text(&path), until })
     }
 
-    /// An error if the time is up.
+    /// Returns an error if the time is up.
     pub fn check_time(&self, what: &str) -> Result<(), FilesError> {
         match Instant::now() < self.until {
             true => Ok(()),
@@ -77,7 +77,7 @@ impl<'a> FileCtx<'a> {
         }
     }
 
-    /// The path in full, without what means nothing.
+    /// Returns the absolute path, without redundant parts such as `.`.
     pub fn absolute_path(&self, path: &str) -> String {
         let whole =
             if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.cwd) };
@@ -89,12 +89,12 @@ impl<'a> FileCtx<'a> {
         if out.is_empty() { "/".to_owned() } else { out }
     }
 
-    /// The working directory or the root, whichever `path` counts from.
+    /// Returns the directory that `path` is relative to: the working directory or the root.
     pub fn base_of(&self) -> &Loc {
         &self.base
     }
 
-    /// An error about a path.
+    /// Returns an error about a path.
     pub fn error_at(&self, action: &str, path: &str, e: Errno) -> FilesError {
         let shown = self.absolute_path(path);
         match e {
@@ -105,7 +105,7 @@ impl<'a> FileCtx<'a> {
         }
     }
 
-    /// Names like the first that is missing of a path.
+    /// Returns names similar to the first missing component of a path.
     fn similar_names(&self, path: &str) -> Vec<String> {
         let root = Loc::Tree(ROOT);
         let (mut dir, mut at) = (root, String::new());
@@ -133,14 +133,14 @@ impl<'a> FileCtx<'a> {
         Vec::new()
     }
 
-    /// What is there.
+    /// Returns the status of a path.
     pub fn stat_path(&self, path: &str, follow: bool) -> Result<Stat, FilesError> {
         self.vfs
             .stat(&self.base, path.as_bytes(), follow)
             .map_err(|e| self.error_at("look at", path, e))
     }
 
-    /// What a path leads to.
+    /// Resolves a path.
     pub fn resolve_path(&self, path: &str) -> Result<Loc, FilesError> {
         self.vfs
             .resolve_path(&self.base, path.as_bytes(), LastComponent::Follow)
@@ -148,7 +148,7 @@ impl<'a> FileCtx<'a> {
             .map_err(|e| self.error_at("look at", path, e))
     }
 
-    /// A directory's entries, sorted, without the dots.
+    /// Returns a directory's entries, sorted, without `.` and `..`.
     pub fn dir_names(&self, dir: &Loc) -> Result<Vec<(Vec<u8>, FileKind)>, Errno> {
         let how = OpenFlags { directory: true, ..READ };
         let OpenResult::File(file) = self.vfs.open(dir, b".", how, 0)? else {
@@ -164,7 +164,7 @@ impl<'a> FileCtx<'a> {
         Ok(names)
     }
 
-    /// Opens a regular file to read.
+    /// Opens a regular file for reading.
     pub fn open(&self, path: &str) -> Result<(VfsFile, Stat), FilesError> {
         let stat = self.stat_path(path, true)?;
         if stat.kind != FileKind::File {
@@ -176,7 +176,7 @@ impl<'a> FileCtx<'a> {
         self.open_at(&self.base, path.as_bytes()).map_err(|e| self.error_at("read", path, e))
     }
 
-    /// Opens what must be a regular file in a directory.
+    /// Opens a regular file in a directory; any other kind is an error.
     pub fn open_at(&self, dir: &Loc, name: &[u8]) -> Result<(VfsFile, Stat), Errno> {
         let OpenResult::File(file) = self.vfs.open(dir, name, READ, 0)? else {
             return Err(Errno::NXIO);
@@ -188,7 +188,7 @@ impl<'a> FileCtx<'a> {
         Ok((file, stat))
     }
 
-    /// All bytes of a file that is to be edited.
+    /// Returns all bytes of a file that is to be edited.
     pub fn read_whole(&self, path: &str) -> Result<(Vec<u8>, Stat), FilesError> {
         let (file, stat) = self.open(path)?;
         let limit = self.limits.edited;
@@ -207,14 +207,14 @@ impl<'a> FileCtx<'a> {
                 0 => return Ok((out, stat)),
                 n => out.extend_from_slice(&piece[..n]),
             }
-            // It may grow.
+            // The file may grow meanwhile.
             if out.len() as u64 > limit {
                 return Err(too_large(out.len() as u64));
             }
         }
     }
 
-    /// Where a file is or would be, with the folders above made if `make`.
+    /// Returns the place of a file that may not exist. With `make`, missing parent directories are created.
     pub fn find_place(&self, path: &str, make: bool) -> Result<FilePlace, FilesError> {
         let fail = |e| self.error_at("write", path, e);
         if path.is_empty() {
@@ -246,7 +246,7 @@ impl<'a> FileCtx<'a> {
         Ok(FilePlace { dir, name, stat, shown })
     }
 
-    /// Makes a directory and those above it; whether it was not there.
+    /// Creates a directory and its missing parents; returns whether it was created.
     pub fn make_dirs(&self, path: &str) -> Result<bool, FilesError> {
         let fail = |e| self.error_at("make", path, e);
         let mut made = false;
@@ -271,8 +271,8 @@ impl<'a> FileCtx<'a> {
         if stat.kind == FileKind::Dir { Ok(made) } else { Err(fail(Errno::NOTDIR)) }
     }
 
-    /// Gives a file other bytes: a new one is written beside it and takes its name. `mode` is for one that is not
-    /// there, or to change it.
+    /// Replaces a file's contents: a new file is written beside it and then renamed. `mode` applies to a new file, or changes the
+    /// mode of an existing one.
     pub fn replace(
         &self,
         place: &FilePlace,
@@ -289,7 +289,7 @@ impl<'a> FileCtx<'a> {
         let Some(stat) = &place.stat else {
             return self.replace_by_name(place, bytes, mode.unwrap_or(0o644)).map_err(fail);
         };
-        // Whoever may not write to the file may not replace it.
+        // A file that the caller cannot write to must not be replaced either.
         let OpenResult::File(open) =
             self.vfs.open(&place.dir, &place.name, WRITE, 0).map_err(fail)?
         else {
@@ -298,7 +298,7 @@ impl<'a> FileCtx<'a> {
         if stat.nlink <= 1 {
             let mode = mode.unwrap_or(stat.mode);
             match self.replace_by_name(place, bytes, mode) {
-                // The directory is not to be written, or the file is a mount itself.
+                // The directory is read-only, or the file is a mount itself.
                 Err(Errno::ACCES | Errno::BUSY | Errno::PERM | Errno::XDEV) => {}
                 done => return done.map_err(fail),
             }
@@ -337,13 +337,13 @@ impl<'a> FileCtx<'a> {
             self.vfs.rename(&place.dir, &name, &place.dir, &place.name)
         });
         if done.is_err() {
-            // What could not be finished is nobody's.
+            // Removes the unfinished file.
             let _ = self.vfs.remove(&place.dir, &name, false);
         }
         done
     }
 
-    /// Writes over a file's bytes, and puts them back if there is no room for the new ones.
+    /// Overwrites a file's bytes, and restores them if there is no room for the new ones.
     fn write_in_place(&self, file: &VfsFile, bytes: &[u8]) -> Result<(), Errno> {
         let len = file.stat()?.size;
         if len > self.limits.edited {
@@ -365,7 +365,7 @@ impl<'a> FileCtx<'a> {
         done
     }
 
-    /// Opens a file to write to it in parts.
+    /// Opens a file for writing in parts.
     pub fn open_to_write(&self, place: &FilePlace, mode: u16) -> Result<VfsFile, FilesError> {
         let how = OpenFlags { create: true, ..WRITE };
         match self.vfs.open(&place.dir, &place.name, how, mode) {
@@ -389,7 +389,7 @@ pub fn write_all(file: &VfsFile, mut bytes: &[u8], mut at: u64) -> Result<(), Er
     Ok(())
 }
 
-/// A kind in words.
+/// Returns the name of a kind, for messages.
 pub fn kind_name(kind: FileKind) -> &'static str {
     match kind {
         FileKind::File => "a regular file",
@@ -401,8 +401,8 @@ pub fn kind_name(kind: FileKind) -> &'static str {
     }
 }
 
-/// How far two names are apart, if that is little: letters to change, add or remove; 0 for the same with
-/// another ending or another case.
+/// Returns the edit distance of two names if it is small: the number of letters to change, add or remove. It is 0 for names that
+/// differ only in extension or case.
 fn edit_distance(a: &str, b: &str) -> Option<usize> {
     let stem = |s: &'_ str| s.rsplit_once('.').map_or(s.to_owned(), |(stem, _)| stem.to_owned());
     if stem(a) == stem(b) {

@@ -1,6 +1,7 @@
 //! `read` and `download`: a file's lines with their numbers, or its bytes.
 //!
-//! A file is read in pieces, and a line is kept up to a width: memory does not depend on the file.
+//! A file is read in pieces, and a line is kept up to a width, so memory does not depend on the
+//! file's size.
 
 use crate::answer::{Answer, Cut, FileBytes, FileText};
 use crate::error::FilesError;
@@ -11,15 +12,15 @@ use crate::request::{ReadOf, TextEncoding};
 use crate::text::{self, HEAD, TextDecoder};
 use wasibox_vfs::{FileKind, VfsFile};
 
-/// Lines and bytes of text that are given by default, and the most that is.
+/// The number of lines and bytes of text by default, and the most bytes.
 const LINES: u64 = 2000;
 const BYTES: u64 = 128 << 10;
 const MOST_BYTES: u64 = 4 << 20;
-/// Bytes of a line that are shown.
+/// The most bytes of a line that are shown.
 const WIDTH: usize = 2000;
-/// Largest image that is given without being asked for as data.
+/// Largest image that is returned without a request for data.
 const IMAGE: u64 = 5 << 20;
-/// Bytes that `download` gives by default.
+/// The number of bytes that `download` returns by default.
 const PART: u64 = 1 << 20;
 
 /// Reads a file, or lists a directory.
@@ -76,7 +77,7 @@ pub fn read(ctx: &FileCtx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
     Ok(Answer::Read { path, size, content })
 }
 
-/// Reads `len` bytes, or as many as there are.
+/// Reads `len` bytes, or fewer at the end of the file.
 fn read_bytes(
     ctx: &FileCtx<'_>,
     file: &VfsFile,
@@ -98,7 +99,7 @@ fn read_bytes(
     Ok(out)
 }
 
-/// A part of a file's bytes.
+/// Returns a part of a file's bytes.
 pub fn download_part(
     ctx: &FileCtx<'_>,
     path: &str,
@@ -123,18 +124,18 @@ pub fn download_part(
     Ok(Answer::Data { path: shown, size: stat.size, mime, data: FileBytes(data), next_offset })
 }
 
-/// A line as it comes: its first bytes, and what is known of it.
+/// A line that is read in pieces: its first bytes, and facts about it.
 struct ReadLine<'a> {
     number: u64,
     bytes: &'a [u8],
     len: u64,
     offset: u64,
-    /// It ends with a line feed, and with CR before it.
+    /// The line ends with a line feed; and with CR before it.
     ended: bool,
     crlf: bool,
 }
 
-/// Goes through a file's lines. `each` says whether to go on. Lines of UTF-16 are told as UTF-8.
+/// Calls `each` for a file's lines until it returns false. Lines of UTF-16 are passed as UTF-8.
 fn each_line(
     ctx: &FileCtx<'_>,
     file: &VfsFile,
@@ -191,7 +192,7 @@ fn each_line(
     Ok(())
 }
 
-/// The lines that were asked for.
+/// Reads the requested lines.
 fn read_lines(
     ctx: &FileCtx<'_>,
     file: &VfsFile,

@@ -1,4 +1,4 @@
-//! What can be asked for. Fields that JSON leaves out have the defaults told here.
+//! The requests, with the defaults of fields that JSON leaves out.
 
 use crate::answer::FileBytes;
 use serde::{Deserialize, Serialize};

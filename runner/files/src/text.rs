@@ -1,13 +1,13 @@
-//! Bytes as text: encodings, byte order marks, ends of lines.
+//! Text in bytes: encodings, byte order marks, line ends.
 
 use crate::error::FilesError;
 use crate::request::TextEncoding;
 
-/// Bytes at a file's beginning by which it is judged.
+/// The number of bytes at a file's beginning that determine its kind.
 pub const HEAD: usize = 8192;
 
 impl TextEncoding {
-    /// The name that messages use.
+    /// Returns the name for messages.
     pub fn name(self) -> &'static str {
         match self {
             TextEncoding::Utf8 => "UTF-8",
@@ -18,7 +18,7 @@ impl TextEncoding {
     }
 }
 
-/// The byte order mark of an encoding.
+/// Returns the byte order mark of an encoding.
 fn byte_order_mark(encoding: TextEncoding) -> &'static [u8] {
     match encoding {
         TextEncoding::Utf8 => b"\xef\xbb\xbf",
@@ -28,13 +28,13 @@ fn byte_order_mark(encoding: TextEncoding) -> &'static [u8] {
     }
 }
 
-/// The length of the byte order mark that the text begins with.
+/// Returns the length of the byte order mark at the start of the text.
 pub fn mark_len(head: &[u8], encoding: TextEncoding) -> usize {
     let mark = byte_order_mark(encoding);
     if head.starts_with(mark) { mark.len() } else { 0 }
 }
 
-/// The encoding of a text by its first bytes; `None` if it is no text.
+/// Guesses the encoding of a text from its first bytes; returns `None` for binary data.
 pub fn guess_encoding(head: &[u8]) -> Option<TextEncoding> {
     let marked = [TextEncoding::Utf16Le, TextEncoding::Utf16Be].into_iter();
     if let Some(encoding) = marked.into_iter().find(|e| head.starts_with(byte_order_mark(*e))) {
@@ -44,7 +44,8 @@ pub fn guess_encoding(head: &[u8]) -> Option<TextEncoding> {
     if head.contains(&0) {
         return None;
     }
-    // Text has few control characters; what is no UTF-8 may still be of another alphabet.
+    // Text has few control characters. Bytes that are not UTF-8 may still be text of another
+    // alphabet.
     let controls = head
         .iter()
         .filter(|b| **b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b | 0x08))
@@ -53,22 +54,22 @@ pub fn guess_encoding(head: &[u8]) -> Option<TextEncoding> {
     (controls <= limit.max(usize::from(head.len() > 3))).then_some(TextEncoding::Utf8)
 }
 
-/// Turns bytes that come in parts into UTF-8.
+/// A converter from bytes that arrive in parts to UTF-8.
 pub struct TextDecoder {
     encoding: TextEncoding,
-    /// The beginning of a character that goes on in the next part.
+    /// The beginning of a character that continues in the next part.
     rest: Vec<u8>,
-    /// Bytes that are no text.
+    /// The number of bytes that are invalid in the encoding.
     pub invalid: u64,
 }
 
 impl TextDecoder {
-    /// A decoder at the beginning of a text.
+    /// Creates a decoder for the beginning of a text.
     pub fn new(encoding: TextEncoding) -> TextDecoder {
         TextDecoder { encoding, rest: Vec::new(), invalid: 0 }
     }
 
-    /// Adds the text of a part; `last` if none comes after it.
+    /// Decodes a part to `out`; `last` marks the last part.
     pub fn add_part(&mut self, part: &[u8], last: bool, out: &mut String) {
         let joined;
         let bytes = if self.rest.is_empty() {
@@ -108,7 +109,7 @@ impl TextDecoder {
             _ => u16::from_le_bytes([b[0], b[1]]),
         };
         let mut even = bytes.len() & !1;
-        // A pair that goes on in the next part.
+        // A surrogate pair that continues in the next part.
         if !last && even >= 2 && (0xD800..0xDC00).contains(&units(&bytes[even - 2..])) {
             even -= 2;
         }
@@ -129,16 +130,16 @@ impl TextDecoder {
     }
 }
 
-/// A text to edit, and how it is written back.
+/// A text for editing, with the facts needed to write it back.
 pub struct EditableText {
-    /// UTF-8, but for bytes of a UTF-8 file that are none: those stay as they are.
+    /// UTF-8, except that invalid bytes of a UTF-8 file are kept.
     pub bytes: Vec<u8>,
     encoding: TextEncoding,
     marked: bool,
 }
 
 impl EditableText {
-    /// The text of a whole file.
+    /// Decodes the text of a whole file.
     pub fn from_file(
         file: Vec<u8>,
         asked: Option<TextEncoding>,
@@ -162,7 +163,7 @@ impl EditableText {
         let (mut decoder, mut out) = (TextDecoder::new(encoding), String::new());
         decoder.add_part(&file[skip..], true, &mut out);
         let text = EditableText { bytes: out.into_bytes(), encoding, marked };
-        // What cannot be written back as it was must not be edited.
+        // A text that would not be written back unchanged must not be edited.
         let back = text.encode_text()?;
         if let Some(at) = (0..back.len().max(file.len())).find(|i| back.get(*i) != file.get(*i)) {
             let encoding = encoding.name().to_owned();
@@ -175,14 +176,14 @@ impl EditableText {
         Ok(text)
     }
 
-    /// The file's bytes.
+    /// Returns the file's bytes.
     pub fn encode_text(&self) -> Result<Vec<u8>, FilesError> {
         let mark = if self.marked { byte_order_mark(self.encoding) } else { b"" };
         encode(&self.bytes, self.encoding, mark)
     }
 }
 
-/// Text as a file's bytes.
+/// Encodes a text as a file's bytes.
 pub fn encode(text: &[u8], encoding: TextEncoding, mark: &[u8]) -> Result<Vec<u8>, FilesError> {
     let mut out = mark.to_vec();
     if encoding == TextEncoding::Utf8 {
@@ -203,7 +204,8 @@ pub fn encode(text: &[u8], encoding: TextEncoding, mark: &[u8]) -> Result<Vec<u8
     Ok(out)
 }
 
-/// The mark that a new file of that encoding gets: UTF-16 is not known without.
+/// Returns the byte order mark for a new file: only UTF-16 gets one, because it is not recognised
+/// without.
 pub fn new_mark(encoding: TextEncoding) -> &'static [u8] {
     match encoding {
         TextEncoding::Utf16Le | TextEncoding::Utf16Be => byte_order_mark(encoding),
@@ -211,7 +213,7 @@ pub fn new_mark(encoding: TextEncoding) -> &'static [u8] {
     }
 }
 
-/// Whether lines end with CR LF: all that have an end.
+/// Returns whether every line end is CR LF.
 pub fn is_crlf(text: &[u8]) -> bool {
     let mut any = false;
     for at in memchr::memchr_iter(b'\n', text) {
@@ -223,7 +225,7 @@ pub fn is_crlf(text: &[u8]) -> bool {
     any
 }
 
-/// The text with CR LF at the end of each line.
+/// Returns the text with CR LF at the end of each line.
 pub fn to_crlf(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + text.len() / 16);
     for (i, b) in text.iter().enumerate() {
@@ -235,14 +237,14 @@ pub fn to_crlf(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Where a text's lines are: four bytes for each.
+/// The starts of a text's lines, in four bytes each.
 pub struct LineIndex<'a> {
     text: &'a [u8],
     starts: Vec<u32>,
 }
 
 impl<'a> LineIndex<'a> {
-    /// The lines of a text of less than 4 GiB.
+    /// Indexes a text of less than 4 GiB.
     pub fn new(text: &'a [u8]) -> LineIndex<'a> {
         let mut starts = Vec::new();
         if !text.is_empty() {
@@ -255,39 +257,39 @@ impl<'a> LineIndex<'a> {
         LineIndex { text, starts }
     }
 
-    /// How many there are.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Where a line begins; the text's end for what is beyond the last one.
+    /// Returns the start of a line, or the text's end for an index beyond the last line.
     pub fn start(&self, i: usize) -> usize {
         self.starts.get(i).map_or(self.text.len(), |s| *s as usize)
     }
 
-    /// A line with its end.
+    /// Returns a line with its line end.
     pub fn get(&self, i: usize) -> &'a [u8] {
         &self.text[self.start(i)..self.start(i + 1)]
     }
 
-    /// Lines `from` to before `to`.
+    /// Returns the lines `from..to`.
     pub fn range(&self, from: usize, to: usize) -> Vec<&'a [u8]> {
         (from..to.min(self.len())).map(|i| self.get(i)).collect()
     }
 
-    /// The line that a position is in.
+    /// Returns the index of the line that contains a position.
     pub fn at(&self, position: usize) -> usize {
         self.starts.partition_point(|s| *s as usize <= position).saturating_sub(1)
     }
 }
 
-/// A line without its end.
+/// Returns a line without its line end.
 pub fn line_without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Lines with their numbers, as `cat -n` shows them, each at most `width` bytes long.
+/// Formats lines with their numbers, as `cat -n` does, each at most `width` bytes long.
 pub fn number_lines(lines: &[&[u8]], first: u64, width: usize) -> String {
     let mut out = String::new();
     for (i, line) in lines.iter().enumerate() {
@@ -299,7 +301,7 @@ pub fn number_lines(lines: &[&[u8]], first: u64, width: usize) -> String {
     out
 }
 
-/// At most `width` bytes of a text, and whether there are more.
+/// Returns at most `width` bytes of a text, and whether it was cut.
 pub fn cut_text(text: &str, width: usize) -> (&str, bool) {
     if text.len() <= width {
         return (text, false);
@@ -362,7 +364,7 @@ mod tests {
                 file
             );
         }
-        // Half a pair.
+        // Half a surrogate pair.
         assert!(EditableText::from_file(b"\xff\xfe\0\xd8".to_vec(), None, "f").is_err());
     }
 }

@@ -1,15 +1,15 @@
-//! Unified diffs: made, and read as they come from `diff -u`, from git, and from models.
+//! Unified diffs: creates them, and parses the output of `diff -u`, of git, and of models.
 //!
-//! The counts in a hunk's head are believed if the lines that follow agree with them. Where they do not, the hunk
-//! ends where something else begins: models count badly.
+//! The counts in a hunk's header are used if the lines that follow agree with them. Otherwise the hunk ends at the first line
+//! that cannot belong to it, because models count badly.
 
 use crate::error::FilesError;
 use imara_diff::{Algorithm, Diff, InternedInput, sources};
 
-/// Hunks and files that a patch may have.
+/// The most hunks and files in a patch.
 const HUNKS: usize = 10_000;
 
-/// The highest number of a line that is told apart from others.
+/// The highest line number; higher ones are clamped to it.
 const MOST_START: usize = usize::MAX >> 8;
 
 /// A line of a hunk.
@@ -20,19 +20,19 @@ pub enum HunkMark {
     Add,
 }
 
-/// A hunk.
+/// A hunk of a patch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnifiedHunk {
-    /// The first of the old lines, from 1; none if the head has no numbers.
+    /// The first of the old lines, from 1; `None` if the header has no numbers.
     pub start: Option<usize>,
-    /// Its lines without their ends.
+    /// The lines without their line ends.
     pub lines: Vec<(HunkMark, Vec<u8>)>,
-    /// The last of the new lines has no end.
+    /// The last of the new lines has no line feed.
     pub unended: bool,
 }
 
 impl UnifiedHunk {
-    /// Lines of context at its beginning and end.
+    /// Returns the number of context lines at the beginning and the end.
     pub fn context_len(&self) -> (usize, usize) {
         let keep = |(m, _): &&(HunkMark, Vec<u8>)| *m == HunkMark::Keep;
         let before = self.lines.iter().take_while(keep).count();
@@ -42,17 +42,17 @@ impl UnifiedHunk {
         (before, self.lines.iter().rev().take_while(keep).count())
     }
 
-    /// The lines that must be there.
+    /// Returns the old lines, which the file must contain.
     pub fn old_lines(&self) -> Vec<&[u8]> {
         let old = self.lines.iter().filter(|(m, _)| *m != HunkMark::Add);
         old.map(|(_, l)| l.as_slice()).collect()
     }
 }
 
-/// What a patch says of a file.
+/// The part of a patch about one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnifiedFilePatch {
-    /// Names as they stand; none is `/dev/null`.
+    /// Names as written; `None` is `/dev/null`.
     pub old: Option<String>,
     pub new: Option<String>,
     pub created: bool,
@@ -76,12 +76,12 @@ fn malformed_patch(line: usize, why: &str) -> FilesError {
     FilesError::Malformed { line: line as u64 + 1, why: why.to_owned() }
 }
 
-/// Reads a patch; what stands between its parts is commentary.
+/// Parses a patch; text between its parts is ignored as commentary.
 pub fn parse(text: &str) -> Result<Vec<UnifiedFilePatch>, FilesError> {
     let all: Vec<&str> = text.split('\n').map(|l| l.strip_suffix('\r').unwrap_or(l)).collect();
     let all = if all.last() == Some(&"") { &all[..all.len() - 1] } else { &all[..] };
     let mut out: Vec<UnifiedFilePatch> = Vec::new();
-    // Whether the last file has only git's head so far.
+    // Whether the last file has only git's header so far.
     let mut git = false;
     let (mut i, mut hunks) = (0, 0);
     while i < all.len() {
@@ -137,12 +137,12 @@ pub fn parse(text: &str) -> Result<Vec<UnifiedFilePatch>, FilesError> {
     Ok(out)
 }
 
-/// Whether a file's two lines begin here.
+/// Returns whether the two header lines of a file begin here.
 fn is_head(all: &[&str], i: usize) -> bool {
     all[i].starts_with("--- ") && all.get(i + 1).is_some_and(|l| l.starts_with("+++ "))
 }
 
-/// Both names of `diff --git a/x b/x`; where they have blanks, they are one name twice.
+/// Returns both names of `diff --git a/x b/x`. Names with blanks are found because they are the same name twice.
 fn git_names(text: &str) -> (Option<String>, Option<String>) {
     if text.starts_with('"') {
         return (None, None);
@@ -157,7 +157,7 @@ fn git_names(text: &str) -> (Option<String>, Option<String>) {
     }
 }
 
-/// A line of git's head.
+/// Parses a line of git's header.
 fn git_line(line: &str, p: &mut UnifiedFilePatch) {
     let mode = |t: &str| u16::from_str_radix(t.trim().get(2..)?, 8).ok().map(|m| m & 0o777);
     for (start, copied) in [("rename ", false), ("copy ", true)] {
@@ -180,7 +180,7 @@ fn git_line(line: &str, p: &mut UnifiedFilePatch) {
     }
 }
 
-/// The name in a line `---` or `+++`, without the time that follows a tab.
+/// Returns the name in a line `---` or `+++`, without the time that follows a tab.
 fn name(text: &str) -> Option<String> {
     let name = match text.starts_with('"') {
         true => unquote_name(text),
@@ -189,7 +189,7 @@ fn name(text: &str) -> Option<String> {
     (name != "/dev/null").then_some(name)
 }
 
-/// A name as git quotes it: between double quotes, with C's escapes.
+/// Removes git's quoting from a name: double quotes and C's escapes.
 fn unquote_name(text: &str) -> String {
     let Some(inner) = text.strip_prefix('"').and_then(|t| t.split_once('"').map(|(t, _)| t)) else {
         return text.to_owned();
@@ -219,7 +219,7 @@ fn unquote_name(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The numbers of a hunk's head: the first old line, the counts.
+/// Parses the numbers of a hunk's header: the first old line and the counts.
 fn parse_numbers(head: &str) -> Option<(usize, usize, usize)> {
     let ranges = head.strip_prefix("@@ -")?.split(" @@").next()?;
     let (old, new) = ranges.split_once(" +")?;
@@ -230,12 +230,12 @@ fn parse_numbers(head: &str) -> Option<(usize, usize, usize)> {
         }
     };
     let ((start, old), (_, new)) = (range(old)?, range(new)?);
-    // An insertion after line N begins with the line after it.
+    // An insertion after line N begins at the line after it.
     let start = start.min(MOST_START);
     Some((if old == 0 { start + 1 } else { start }, old, new))
 }
 
-/// A hunk and the line after it.
+/// Parses a hunk and returns the index of the line after it.
 fn parse_hunk(all: &[&str], at: usize) -> Result<(UnifiedHunk, usize), FilesError> {
     let known = parse_numbers(all[at]);
     let counted = known.and_then(|(start, old, new)| {
@@ -254,7 +254,7 @@ fn parse_hunk(all: &[&str], at: usize) -> Result<(UnifiedHunk, usize), FilesErro
     Ok((hunk, next))
 }
 
-/// A hunk's lines: as many as were counted, or all up to what is none.
+/// Parses a hunk's lines: the counted number, or all up to a line that cannot belong to it.
 fn parse_body(
     all: &[&str],
     from: usize,
@@ -276,7 +276,7 @@ fn parse_body(
             Some(b'+') => HunkMark::Add,
             Some(b'-') => HunkMark::Remove,
             Some(b' ') => HunkMark::Keep,
-            // The blank of an empty line was lost.
+            // The blank of an empty line is missing, as in many patches by models.
             None if counts.is_some()
                 || all.get(i + 1).is_some_and(|l| l.starts_with(['+', '-', ' '])) =>
             {
@@ -307,7 +307,7 @@ fn parse_body(
     (!hunk.lines.is_empty()).then_some((hunk, i))
 }
 
-/// The difference of two texts as a unified diff with `context` lines around each change; empty if there is none.
+/// Returns the unified diff of two texts with `context` lines around each change; it is empty if they are equal.
 pub fn unified_diff(old: &[u8], new: &[u8], names: (&str, &str), context: usize) -> Vec<u8> {
     let input = InternedInput::new(sources::byte_lines(old), sources::byte_lines(new));
     let mut found = Diff::compute(Algorithm::Histogram, &input);
@@ -326,7 +326,7 @@ pub fn unified_diff(old: &[u8], new: &[u8], names: (&str, &str), context: usize)
         if out.is_empty() {
             out.extend_from_slice(format!("--- {}\n+++ {}\n", names.0, names.1).as_bytes());
         }
-        // Changes that are near each other make one hunk.
+        // Changes that are near each other form one hunk.
         let mut group = vec![first];
         while let Some(next) = hunks.peek() {
             let end = group.last().map_or(0, |h| h.before.end);

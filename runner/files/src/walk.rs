@@ -1,42 +1,42 @@
-//! Walking a directory with all below, in the order of paths, within bounds.
+//! Walks a directory tree, in the order of paths, within limits.
 
 use crate::error::FilesError;
 use crate::place::FileCtx;
 use wasibox_vfs::walk::LastComponent;
 use wasibox_vfs::{FileKind, Loc};
 
-/// Deepest directory that is looked into.
+/// The most levels of directories.
 const DEPTH: usize = 200;
 
-/// Something met.
+/// An entry that the walk visits.
 pub struct WalkedEntry<'a> {
-    /// The directory it is in.
+    /// The directory that contains it.
     pub dir: &'a Loc,
     pub name: &'a [u8],
-    /// Its path from where the walk began.
+    /// Its path relative to the start of the walk.
     pub path: &'a [u8],
     pub kind: FileKind,
 }
 
-/// What to do next.
+/// The next step of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalkStep {
-    /// Into it, if it is a directory.
+    /// Enters it, if it is a directory.
     Into,
-    /// Past it.
+    /// Skips it.
     Past,
     Stop,
 }
 
-/// A directory that is walked through: what is left of it.
+/// A directory of the current path, with the entries that are left.
 struct WalkLevel {
     at: Loc,
     todo: std::vec::IntoIter<(Vec<u8>, FileKind)>,
-    /// Length of its path.
+    /// The length of its path.
     len: usize,
 }
 
-/// Calls `each` with all that is below `top`. A directory that cannot be read is told to `failed`.
+/// Calls `each` for everything below `top`, and `failed` for a directory that cannot be read.
 pub fn walk_tree(
     ctx: &FileCtx<'_>,
     top: Loc,

@@ -8,10 +8,10 @@ use crate::text;
 use wasibox_vfs::walk::LastComponent;
 use wasibox_vfs::{Errno, FileKind, Loc};
 
-/// Deepest directory that is deleted with what is in it.
+/// The most levels of a directory that is deleted with its contents.
 const DEPTH: usize = 1000;
 
-/// Writes a whole file, or adds to it.
+/// Writes a whole file, or appends to it.
 pub fn write(ctx: &FileCtx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
     let place = ctx.find_place(&w.path, true)?;
     let created = place.stat.is_none();
@@ -48,7 +48,7 @@ pub fn upload_part(ctx: &FileCtx<'_>, u: &UploadOf) -> Result<Answer, FilesError
     match u.offset {
         None => ctx.replace(&place, bytes, u.mode)?,
         Some(0) => {
-            // A file that comes in parts is not whole before the last one.
+            // A file that is uploaded in parts is incomplete before the last one.
             ctx.replace(&place, bytes, u.mode)?;
         }
         Some(offset) => {
@@ -68,7 +68,7 @@ pub fn upload_part(ctx: &FileCtx<'_>, u: &UploadOf) -> Result<Answer, FilesError
     Ok(Answer::Written { path: place.shown, created, size })
 }
 
-/// Deletes a file, a symbolic link, or a directory with all that is in it.
+/// Deletes a file, a symbolic link, or a directory with its contents.
 pub fn delete_path(ctx: &FileCtx<'_>, path: &str, recursive: bool) -> Result<Answer, FilesError> {
     let fail = |e| ctx.error_at("delete", path, e);
     let stat = ctx.stat_path(path, false)?;
@@ -92,7 +92,7 @@ pub fn delete_path(ctx: &FileCtx<'_>, path: &str, recursive: bool) -> Result<Ans
     Ok(Answer::Deleted { path: shown, count })
 }
 
-/// Why deleting has ended early.
+/// The reason why a deletion ended early.
 enum DeleteStop {
     Time(FilesError),
     System(Errno),
@@ -104,7 +104,7 @@ impl From<Errno> for DeleteStop {
     }
 }
 
-/// Removes a directory, what is in it first.
+/// Removes a directory, its contents first.
 fn delete_tree(ctx: &FileCtx<'_>, up: Loc, name: Vec<u8>, top: Loc) -> Result<u64, DeleteStop> {
     struct DeleteLevel {
         up: Loc,
@@ -143,10 +143,10 @@ fn delete_tree(ctx: &FileCtx<'_>, up: Loc, name: Vec<u8>, top: Loc) -> Result<u6
     Ok(count)
 }
 
-/// Gives a file or directory another name.
+/// Renames a file or directory.
 pub fn rename_path(ctx: &FileCtx<'_>, from: &str, to: &str) -> Result<Answer, FilesError> {
     let stat = ctx.stat_path(from, false)?;
-    // Into a directory, as mv(1).
+    // Moves into an existing directory, as mv(1) does.
     let mut to = to.to_owned();
     if ctx.vfs.stat(ctx.base_of(), to.as_bytes(), true).is_ok_and(|s| s.kind == FileKind::Dir) {
         let name = from.trim_end_matches('/').rsplit('/').next().unwrap_or(from);
@@ -171,7 +171,7 @@ pub fn rename_path(ctx: &FileCtx<'_>, from: &str, to: &str) -> Result<Answer, Fi
     Ok(Answer::Moved { from: ctx.absolute_path(from), to: ctx.absolute_path(&to) })
 }
 
-/// Makes a directory and those above it.
+/// Creates a directory and its missing parents.
 pub fn make_dir(ctx: &FileCtx<'_>, path: &str) -> Result<Answer, FilesError> {
     let created = ctx.make_dirs(path)?;
     Ok(Answer::Made { path: ctx.absolute_path(path), created })

@@ -1,4 +1,4 @@
-//! `edit`, `patch_lines`: what is replaced, what is kept, what is said.
+//! `edit`, `patch_lines`: replacements, preserved bytes, messages.
 
 mod common;
 
@@ -96,7 +96,7 @@ fn ends_of_lines_marks_and_encodings_are_kept() {
     put(&v, "/work/f", "a\r\nb\r\nc");
     edit(&v, "f", "a\nb\n", "x\ny\nz\n").unwrap();
     assert_eq!(text(&v, "/work/f"), "x\r\ny\r\nz\r\nc");
-    // The last line has no end, and still has none.
+    // The last line had no line feed, and still has none.
     edit(&v, "f", "z\nc\n", "w\nd\n").unwrap();
     assert_eq!(text(&v, "/work/f"), "x\r\ny\r\nw\r\nd");
     put(&v, "/work/f", b"\xff\xfea\0\n\0b\0");
@@ -105,7 +105,7 @@ fn ends_of_lines_marks_and_encodings_are_kept() {
     put(&v, "/work/f", b"\xef\xbb\xbfab");
     edit(&v, "f", "a", "x").unwrap();
     assert_eq!(get(&v, "/work/f"), b"\xef\xbb\xbfxb");
-    // What is no UTF-8 stays.
+    // Bytes that are not UTF-8 are kept.
     put(&v, "/work/f", b"caf\xe9 = 1\n");
     edit(&v, "f", "= 1", "= 2").unwrap();
     assert_eq!(get(&v, "/work/f"), b"caf\xe9 = 2\n");
@@ -123,12 +123,12 @@ fn a_file_is_replaced_at_once_and_keeps_its_bits() {
         panic!()
     };
     edit(&v, "f", "old", "new").unwrap();
-    // Who has the file open has the one that was.
+    // A process that has the file open keeps the old contents.
     let mut b = [0; 8];
     assert_eq!((open.read(0, &mut b).unwrap(), &b[..3]), (3, &b"old"[..]));
     assert_eq!(v.stat(&ROOT_LOC, b"/work/f", true).unwrap().mode, 0o750);
     assert_eq!(names(&v), ["f"]);
-    // A file with two names stays one.
+    // A file with two names stays one file.
     v.link(&ROOT_LOC, b"/work/f", false, &ROOT_LOC, b"/work/g").unwrap();
     edit(&v, "f", "new", "newer").unwrap();
     assert_eq!(text(&v, "/work/g"), "newer");
@@ -165,7 +165,7 @@ fn walls_are_those_of_guests() {
             .contains("may only be read (EROFS)")
             || edit(&v, "/ro/f", "host", "x").unwrap_err().to_string().contains("(EROFS)")
     );
-    // A link of the mount leads to the guest's files, not the host's.
+    // A link in the mount leads to the guest's files, not to the host's.
     assert!(err(&v, r#"{"read": {"path": "/rw/out"}}"#).contains("no such file"));
     assert!(err(&v, r#"{"write": {"path": "/ro/new", "content": "x"}}"#).contains("EROFS"));
     edit(&v, "/rw/f", "host", "guest").unwrap();
@@ -178,7 +178,7 @@ fn walls_are_those_of_guests() {
     put(&v, "/work/locked", "x");
     v.chmod(&ROOT_LOC, b"/work/locked", 0o444).unwrap();
     assert!(edit(&v, "locked", "x", "y").unwrap_err().to_string().contains("EACCES"));
-    // In a directory that may not be written, a file that may be is written in place.
+    // A writable file in a read-only directory is written in place.
     dirs(&v, "/work/shut");
     put(&v, "/work/shut/f", "x");
     v.chmod(&ROOT_LOC, b"/work/shut", 0o555).unwrap();

@@ -159,7 +159,7 @@ fn matches_go_on_where_they_ended() {
     assert_eq!(seen, want);
 }
 
-/// Against GNU grep with context, over windows and with all engines.
+/// Compares with GNU grep, with context, over several windows and with all engines.
 #[test]
 fn agrees_with_gnu_grep() {
     let dir = tempfile::tempdir().unwrap();
@@ -168,7 +168,7 @@ fn agrees_with_gnu_grep() {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (seed >> 33) % n
     };
-    // Several windows long, matches near and far from each other.
+    // A text of several windows, with matches near each other and far apart.
     let mut text = String::new();
     for i in 0..30_000 {
         let word = match next(400) {
@@ -243,7 +243,7 @@ fn hostile_searches_end() {
     let many = format!("{}\n", "a".repeat(40)).repeat(5000);
     put(&v, "/work/many", many);
     let limits = FileLimits { time: Duration::from_secs(1), ..FileLimits::default() };
-    // One that hangs would run for hours.
+    // A walk that does not stop would run for hours.
     let start = Instant::now();
     for pattern in [r"^(a|aa)+\1$b", r"(a*)*\1c", "(a+)+b"] {
         let asked = Request::Grep(GrepOf::new(pattern));
@@ -254,7 +254,7 @@ fn hostile_searches_end() {
         );
     }
     assert!(start.elapsed() < Duration::from_secs(600), "{:?}", start.elapsed());
-    // What matches is shown in part.
+    // A part of the matching line is shown.
     let m = grep(&v, r#"{"pattern": "a", "path": "long", "syntax": "literal"}"#);
     assert!(m.files[0].lines.iter().all(|l| l.text.len() < 600));
 }
@@ -267,7 +267,7 @@ fn places_to_edit_are_found_once() {
     let places: Vec<_> =
         f.places.iter().map(|p| (p.first, p.last, p.text.as_str(), p.unique)).collect();
     assert_eq!(places, [(1, 2, "def a():\n    x = 1", true), (5, 6, "def b():\n    x = 1", true),]);
-    // What was found is what edit takes.
+    // The snippet is accepted by `edit`.
     let old = serde_json::to_string(&f.places[1].text).unwrap();
     ok(
         &v,
@@ -287,7 +287,7 @@ fn places_to_edit_are_found_once() {
 fn deleting_and_moving() {
     let v = project();
     assert!(err(&v, r#"{"delete": {"path": "src"}}"#).contains("recursive"));
-    // The link is deleted, not what it leads to.
+    // The link is deleted, not its target.
     let Answer::Deleted { count, .. } = ok(&v, r#"{"delete": {"path": "src", "recursive": true}}"#)
     else {
         panic!()
@@ -318,7 +318,7 @@ fn mounts_are_searched_and_their_links_stay_inside() {
     let v = with(&[spec], DiskLimits::default());
     let m = grep(&v, r#"{"pattern": "needle", "path": "/m"}"#);
     assert_eq!(m.files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["/m/a/f"]);
-    // `..` of the mount's root is the guest's root.
+    // `..` at the mount's root is the guest's root.
     assert!(err(&v, r#"{"read": {"path": "/m/up/secret"}}"#).contains("no such file"));
     let Answer::Deleted { count, .. } =
         ok(&v, r#"{"delete": {"path": "/m/a", "recursive": true}}"#)

@@ -1,4 +1,4 @@
-//! `apply_patch`: against GNU diff and patch, and what only models write.
+//! `apply_patch`: compared with GNU diff and patch, and with errors that only models make.
 
 mod common;
 
@@ -54,7 +54,7 @@ fn all_or_nothing() {
     );
     assert!(said.contains("     2\t3"), "{said}");
     assert_eq!(text(&v, "/work/a"), "1\n");
-    // A file that cannot be written: the others are put back.
+    // If one file cannot be written, the others are restored.
     put(&v, "/work/z", "9\n");
     v.chmod(&ROOT_LOC, b"/work/z", 0o444).unwrap();
     let e = patch(
@@ -96,7 +96,7 @@ fn ends_of_lines_are_the_files_own() {
     patch(&v, "--- f\n+++ f\n@@ -1,3 +1,4 @@\n a\n-b\n+x\n+y\n c\n\\ No newline at end of file\n")
         .unwrap();
     assert_eq!(text(&v, "/work/f"), "a\r\nx\r\ny\r\nc");
-    // Without the remark about the missing end, too.
+    // The marker of the missing line feed may be absent, too.
     patch(&v, "--- f\n+++ f\n@@ -3,2 +3,3 @@\n y\n c\n+d\n").unwrap();
     assert_eq!(text(&v, "/work/f"), "a\r\nx\r\ny\r\nc\r\nd\r\n");
     patch(&v, "--- f\n+++ f\n@@ -4,2 +4,2 @@\n c\n-d\n+e\n\\ No newline at end of file\n").unwrap();
@@ -121,7 +121,7 @@ fn what_models_write() {
     assert_eq!((text(&v, "/work/f").as_str(), done.files[0].fuzzy), ("a\n\nb\nc\nd\nE\n", 1));
 }
 
-/// Random texts, their difference by GNU diff and by ours, applied by us and by GNU patch.
+/// Compares the diffs of random texts with GNU diff's, and applies them both here and by GNU patch.
 #[test]
 fn agrees_with_gnu_diff_and_patch() {
     let dir = tempfile::tempdir().unwrap();

@@ -16,7 +16,7 @@ fn content(v: &wasibox_vfs::Vfs, json: &str) -> FileText {
 fn lines_have_numbers_as_cat_n_gives_them() {
     let v = vfs();
     put(&v, "/work/a", "one\ntwo\n\nfour");
-    // cat -n a, but for the end of the last line.
+    // As `cat -n a`, except for the end of the last line.
     assert_eq!(read(&v, r#"{"path": "a"}"#), "     1\tone\n     2\ttwo\n     3\t\n     4\tfour\n");
     assert_eq!(read(&v, r#"{"path": "a", "numbers": false}"#), "one\ntwo\n\nfour");
     assert_eq!(read(&v, r#"{"path": "/work/./a", "offset": 2, "limit": 1}"#), "     2\ttwo\n");
@@ -53,7 +53,7 @@ fn parts_of_a_huge_file_need_little_memory() {
         panic!()
     };
     assert_eq!((text.lines().count(), lines, next_offset), (3, Some(1_000_000), Some(999_993)));
-    // By default at most 2000 lines and 128 KiB.
+    // The defaults are at most 2000 lines and 128 KiB.
     let FileText::Text { text, last, .. } = content(&v, r#"{"path": "big"}"#) else { panic!() };
     assert!(last == 2000 && text.len() <= 128 << 10);
     let FileText::Text { text, next_offset, last, .. } =

@@ -30,7 +30,7 @@ pub fn vfs() -> Vfs {
     with(&[], DiskLimits::default())
 }
 
-/// Puts a file as a guest would.
+/// Writes a file as a guest would.
 pub fn put(v: &Vfs, path: &str, bytes: impl AsRef<[u8]>) {
     let how = OpenFlags { write: true, create: true, truncate: true, ..READ };
     let OpenResult::File(f) = v.open(&ROOT_LOC, path.as_bytes(), how, 0o644).unwrap() else {
@@ -39,7 +39,7 @@ pub fn put(v: &Vfs, path: &str, bytes: impl AsRef<[u8]>) {
     f.write(0, false, bytes.as_ref()).unwrap();
 }
 
-/// Gets a file as a guest would.
+/// Reads a file as a guest would.
 pub fn get(v: &Vfs, path: &str) -> Vec<u8> {
     let OpenResult::File(f) = v.open(&ROOT_LOC, path.as_bytes(), READ, 0).unwrap() else {
         panic!()
@@ -65,7 +65,7 @@ pub fn dirs(v: &Vfs, path: &str) {
     }
 }
 
-/// Asks, as JSON comes in and goes out, and as it travels to a worker.
+/// Sends a request as JSON and, as it travels to a worker, in binary form.
 pub fn ask(v: &Vfs, json: &str) -> Result<Answer, FilesError> {
     let request: Request = serde_json::from_str(json).unwrap_or_else(|e| panic!("{json}: {e}"));
     let wire = postcard::to_stdvec(&request).unwrap();
@@ -82,7 +82,7 @@ pub fn ok(v: &Vfs, json: &str) -> Answer {
     ask(v, json).unwrap_or_else(|e| panic!("{json}: {e}"))
 }
 
-/// The error in words.
+/// Returns the text of the error.
 pub fn err(v: &Vfs, json: &str) -> String {
     match ask(v, json) {
         Ok(a) => panic!("{json}: {a:?}"),
@@ -90,7 +90,7 @@ pub fn err(v: &Vfs, json: &str) -> String {
     }
 }
 
-/// The text that `read` gives.
+/// Returns the text that `read` returns.
 pub fn read(v: &Vfs, json: &str) -> String {
     match ok(v, &format!("{{\"read\": {json}}}")) {
         Answer::Read { content: FileText::Text { text, .. }, .. } => text,
