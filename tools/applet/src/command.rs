@@ -11,7 +11,7 @@ use box_sys::{NewGroup, Pid, SpawnSpec, WaitStatus, error_text, path};
 use crate::program::{self, ProgramForm};
 use crate::{Ctx, Env, InputSource, OutputSink};
 
-/// What a child's standard descriptor is.
+/// The file of a child's standard descriptor.
 #[derive(Clone, Debug, Default)]
 pub enum ChildStream {
     /// The applet's own.
@@ -38,7 +38,7 @@ pub struct ChildCommand {
 /// Why a command could not be started, with the status users know.
 #[derive(Debug)]
 pub struct StartError {
-    /// 127 if it was not found, else 126.
+    /// The exit status: 127 if the program was not found, otherwise 126.
     pub status: u8,
     /// GNU's text, e.g. `No such file or directory`.
     pub message: String,
@@ -76,9 +76,10 @@ impl ChildCommand {
         Ok(Child { pid, pumps })
     }
 
-    /// Goes on as this command, or runs it where the process cannot: the status to end with.
+    /// Replaces this process with the command, or runs it where the process cannot be replaced;
+    /// returns the status to end with.
     pub fn replace(&self, ctx: &mut Ctx<'_>) -> Result<u8, StartError> {
-        // What is captured somebody must read.
+        // Captured output needs a reader in this process.
         let captured = [ctx.stdout.sink(), ctx.stderr.sink()]
             .iter()
             .any(|s| matches!(s, OutputSink::Buffer(_)));
@@ -140,7 +141,8 @@ impl ChildCommand {
         let fds: Vec<_> = [(0, &stdin), (1, &stdout), (2, &stderr)]
             .into_iter()
             .filter_map(|(n, f)| f.clone().map(|f| (n, f)))
-            // What was passed on to this tool is passed on: an argument may be `/dev/fd/63`.
+            // Descriptors that were passed on to this tool are passed on: an argument may be
+            // `/dev/fd/63`.
             .chain(ctx.extra_fds.iter().cloned())
             .collect();
         let env = env.to_vec();

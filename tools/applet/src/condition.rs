@@ -1,8 +1,8 @@
 //! The conditions of `test` and `[` (POSIX XCU test).
 //!
 //! Up to four words mean what POSIX's table says for their number; longer expressions are read by the grammar
-//! `-o`, `-a`, `!`, parentheses, operators. The shell's builtin and the applet of coreutils agree on that. What they
-//! answer differently is a [`ConditionHost`]: the operators there are, how integers compare, and what messages say.
+//! `-o`, `-a`, `!`, parentheses, operators. The shell's builtin and the applet of coreutils agree on that. They
+//! differ by their [`ConditionHost`]: the operators there are, how integers compare, and the texts of messages.
 
 use std::cmp::Ordering;
 use std::ops::Deref;
@@ -12,7 +12,7 @@ use box_sys::{FileKind, Stat, meta};
 /// Parentheses nest no deeper, as each level takes some of the machine's stack.
 const MAX_DEPTH: u32 = 200;
 
-/// What is wrong with an expression.
+/// An error in an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionProblem {
     /// Two words of which the first is no operator.
@@ -41,7 +41,7 @@ pub enum BinaryTest {
     Files(FileComparison),
 }
 
-/// What two files have to do with one another.
+/// A comparison of two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileComparison {
     /// `-nt`: the first one is newer, or there is only the first.
@@ -75,7 +75,7 @@ impl BinaryTest {
     }
 }
 
-/// Who asks for a condition's truth, and answers what the expression itself does not.
+/// The caller's part of an evaluation: the answers that the expression itself does not hold.
 pub trait ConditionHost {
     /// Why there is no answer.
     type Error: From<ConditionProblem>;
@@ -223,7 +223,7 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
         Ok(!first.is_empty())
     }
 
-    /// What stands in parentheses, from behind the first one on.
+    /// Evaluates the contents of parentheses, from behind the first one on.
     fn eval_group(&mut self) -> Result<bool, J::Error> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {

@@ -1,4 +1,4 @@
-//! What an applet gets, and how it ends.
+//! The context that an applet runs in, and its exit status.
 
 use std::fmt;
 use std::fs::File;
@@ -22,7 +22,7 @@ impl Exit {
     pub const FAILURE: Exit = Exit(1);
     /// GNU's usage error of `grep`, `diff`, `sort`, `ls`; the shell's of builtins.
     pub const USAGE: Exit = Exit(2);
-    /// Ended by a closed pipe: 128 + SIGPIPE, what a shell would report.
+    /// Ended by a closed pipe: 128 + SIGPIPE, as a shell would report it.
     pub const SIGPIPE: Exit = Exit(141);
 }
 
@@ -33,7 +33,7 @@ pub type Ended = Result<Exit, Exit>;
 pub struct Ctx<'a> {
     /// The name it was called by, for messages (base name of `argv[0]`).
     pub name: String,
-    /// The applet's name in the table, whatever it is called.
+    /// The applet's name in the table, independent of the name it was called by.
     pub applet: &'static str,
     /// `argv[0]` as it was given.
     pub arg0: Vec<u8>,
@@ -65,10 +65,10 @@ impl Ctx<'_> {
         clock::parse_zone(self.env.get(b"TZ"))
     }
 
-    /// All of an operand: of standard input for `-`, else of a file.
+    /// Returns the contents of an operand: of standard input for `-`, otherwise of a file.
     ///
     /// # Errors
-    /// As of [`Ctx::read_file`].
+    /// Those of [`Ctx::read_file`].
     pub fn read(&mut self, operand: &[u8]) -> io::Result<Vec<u8>> {
         if operand != b"-" {
             return self.read_file(operand);
@@ -78,10 +78,10 @@ impl Ctx<'_> {
         Ok(data)
     }
 
-    /// All of a file. A directory is refused, since what reading one gives differs between systems.
+    /// Returns the contents of a file. Refuses a directory, because the result of reading one differs between systems.
     ///
     /// # Errors
-    /// What opening or reading says.
+    /// The error of opening or reading it.
     pub fn read_file(&self, name: &[u8]) -> io::Result<Vec<u8>> {
         let mut data = Vec::new();
         let mut file = File::open(self.path(name))?;
@@ -92,12 +92,12 @@ impl Ctx<'_> {
         Ok(data)
     }
 
-    /// What `--version` prints.
+    /// Returns the text of `--version`.
     pub fn version(&self) -> String {
         crate::version::version_text(self.applet)
     }
 
-    /// Prints what was asked for in place of any work (`--help`, `--version`); the status to end with.
+    /// Prints the text that replaces any work (`--help`, `--version`); returns the status to end with.
     pub fn print(&mut self, text: &str) -> Exit {
         let _ = self.stdout.write_all(text.as_bytes());
         Exit::SUCCESS

@@ -1,4 +1,4 @@
-//! A file that takes another's place: where it is written, and what it has of the other one.
+//! A file that replaces another: where it is written, and the attributes that it inherits.
 //!
 //! `std::fs::set_permissions` does nothing on WASI, hence the calls of [`box_sys::meta`].
 
@@ -10,10 +10,10 @@ use box_sys::meta;
 
 use crate::Ctx;
 
-/// A new file in the folder of `path`, under a name that begins with `stem` and that nobody has.
+/// Creates a file in the folder of `path`, under an unused name that begins with `stem`.
 ///
 /// # Errors
-/// What making it says.
+/// The error of creating it.
 pub fn create_beside(ctx: &Ctx<'_>, path: &Path, stem: &str) -> io::Result<(File, PathBuf)> {
     let dir = path.parent().unwrap_or(Path::new("/"));
     for n in 0..1000u32 {

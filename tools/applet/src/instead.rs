@@ -1,8 +1,9 @@
-//! What serves instead of a command that is not there: the shell adds it to `command not found`, since who
-//! knows only common systems (a model, mostly) would try three more names that are not there either.
+//! The replacement for a command that is not there. The shell adds it to `command not found`, because a
+//! user who knows only common systems (mostly a model) would otherwise try three more names that are not
+//! there either.
 //!
-//! A test of `tools/box` holds the list to what is so: no name in it is a program of the image, and all
-//! programs that a text refers to are. So a line goes as its command comes.
+//! A test of `tools/box` checks the list: no name in it is a program of the image, and all programs that a
+//! text refers to are. So a line must go when its command comes.
 
 use crate::AppletTable;
 
@@ -179,7 +180,7 @@ pub const LIST: &[CommandAdvice] = &[
     ),
 ];
 
-/// What to say about a command that was not found, if anything.
+/// Returns the hint about a command that was not found, if there is one.
 pub fn find_instead(name: &[u8], table: &AppletTable) -> Option<&'static str> {
     let known = LIST.iter().find(|i| i.names.iter().any(|n| n.as_bytes() == name))?;
     (!table.is_program(name)).then_some(known.text)

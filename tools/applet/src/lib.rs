@@ -20,10 +20,10 @@
 //! | `table` | [`Applet`], [`AppletTable`]: lookup by name |
 //! | `program` | PATH search, `#!` lines, statuses 126 and 127 |
 //! | `command` | running another command with redirected streams |
-//! | `instead` | what to say about commands that are not there |
-//! | `condition` | what `test` and `[` evaluate |
-//! | `version` | whose behaviour a tool has: what `--version` prints |
-//! | `inherit` | a file that takes another's place: where it is written, its mode and owner |
+//! | `instead` | hints about commands that are not there |
+//! | `condition` | the conditions of `test` and `[` |
+//! | `version` | whose behaviour a tool has: the text of `--version` |
+//! | `inherit` | a file that replaces another: where it is written, its mode and owner |
 #![forbid(unsafe_code)]
 
 pub mod clock;

@@ -1,9 +1,9 @@
-//! Command-line options, declared once: what is accepted (`getopt_long(3)`: permutation,
+//! Command-line options, declared once: parsing (`getopt_long(3)`: permutation,
 //! abbreviated long options, `--`), usage and `--help` all derive from one const list.
 //!
 //! An applet names its options by an enum of its own. Several rows of the list may have one name:
-//! then they are the same option, spelled differently. What was written is a [`ParsedOptions`]; the applet
-//! turns it into what was meant, a struct of its own, before it does anything.
+//! then they are the same option, spelled differently. The options as written are a [`ParsedOptions`];
+//! the applet resolves them to their meaning, a struct of its own, before it does anything.
 //!
 //! ```
 //! use box_applet::opts::{Opt, Spec};
@@ -30,7 +30,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `opts/written` | [`ParsedOptions`]: questions about what was written |
+//! | `opts/written` | [`ParsedOptions`]: queries of the options as written |
 //! | `opts/parse` | arguments to options and operands |
 //! | `opts/help` | the text of `--help` |
 
@@ -47,9 +47,9 @@ pub use written::ParsedOptions;
 pub enum OptArg {
     /// None: `-q`.
     No,
-    /// Always, attached or as the next word; what `--help` calls it.
+    /// Always has an argument, attached or as the next word; the text is its name in `--help`.
     Required(&'static str),
-    /// Only attached: `-iSUFFIX`, `--in-place=SUFFIX`; what `--help` calls it.
+    /// Has only an attached argument: `-iSUFFIX`, `--in-place=SUFFIX`; the text is its name in `--help`.
     Optional(&'static str),
 }
 
@@ -101,7 +101,7 @@ impl<I: Copy> Opt<I> {
 /// The command line of an applet.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec<I: 'static = ()> {
-    /// What follows the name in the usage line.
+    /// The text after the name in the usage line.
     pub usage: &'static str,
     about: &'static str,
     options: &'static [Opt<I>],
@@ -110,8 +110,8 @@ pub struct Spec<I: 'static = ()> {
 }
 
 impl<I: Copy + PartialEq> Spec<I> {
-    /// A command line: what follows the name in the usage line, what the applet does (a sentence or a paragraph), and
-    /// every way to write an option, in the order of `--help`. Options may stand behind operands.
+    /// Declares a command line: the text after the name in the usage line, a description of the applet (a sentence or
+    /// a paragraph), and every way to write an option, in the order of `--help`. Options may stand behind operands.
     pub const fn new(
         usage: &'static str,
         about: &'static str,
@@ -138,21 +138,22 @@ impl<I: Copy + PartialEq> Spec<I> {
         Ok(ParsedOptions { options: named.collect(), operands: words.operands })
     }
 
-    /// What the option of this letter takes; `None` if no option has the letter.
+    /// Returns the kind of argument that the option of this letter takes; `None` if no option has the letter.
     pub fn argument_of(&self, letter: u8) -> Option<OptArg> {
         let letter = Some(char::from(letter));
         self.options.iter().find(|o| o.form.short == letter).map(|o| o.form.arg)
     }
 
-    /// What the option of this whole long name, without dashes, takes; `None` if there is none.
+    /// Returns the kind of argument that the option of this whole long name, without dashes, takes; `None` if there
+    /// is none.
     pub fn argument_of_long(&self, name: &[u8]) -> Option<OptArg> {
         let mut named = self.options.iter().filter(|o| !o.form.long.is_empty());
         named.find(|o| o.form.long.as_bytes() == name).map(|o| o.form.arg)
     }
 
-    /// The options of letters in one word, which is given without its dash, each with what is attached to it and
-    /// what it takes. For commands whose options are not followed by their arguments as elsewhere. `Err` is a letter
-    /// that no option has.
+    /// Returns the options of the letters in one word, which is given without its dash, each with its attached text
+    /// and the kind of argument it takes. It is for commands whose options are not followed by their arguments in the
+    /// usual way. `Err` is a letter that no option has.
     pub fn match_letters<'w>(&self, word: &'w [u8]) -> Result<Vec<(I, OptArg, &'w [u8])>, u8> {
         let found = parse::match_letters(&self.option_forms(), word)?;
         let named =
@@ -160,7 +161,8 @@ impl<I: Copy + PartialEq> Spec<I> {
         Ok(found.into_iter().map(named).collect())
     }
 
-    /// The option of a long name, without dashes, which may be abbreviated, and what it takes.
+    /// Returns the option of a long name, without dashes, which may be abbreviated (`--verb` for `--verbose`), and
+    /// the kind of argument it takes.
     pub fn find_long(&self, name: &[u8]) -> Result<(I, OptArg), UsageError> {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
         let row = parse::match_long(&self.option_forms(), &same, name)?;

@@ -12,9 +12,9 @@ use crate::AppletTable;
 /// PATH where the environment has none.
 pub const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
-/// The file that `name` means: itself if it has a slash, else the first executable
-/// match in `search` (a PATH value). Relative results are made absolute by `cwd`.
-/// Programs of the image are found without touching the file system.
+/// Returns the file that `name` means: itself if it has a slash, otherwise the first executable
+/// match in `search` (a PATH value). Relative results are made absolute by `cwd`. Programs of the
+/// image are found without touching the file system.
 pub fn find_program(
     name: &[u8],
     search: &[u8],
@@ -52,7 +52,7 @@ pub fn is_executable(file: &Path) -> bool {
     meta::stat(file, true).is_ok_and(|s| s.kind == FileKind::File && meta::may_access(&s, 1))
 }
 
-/// What executing a file comes to.
+/// The way to execute a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProgramForm {
     /// Start this file with the arguments as they are.
@@ -114,7 +114,7 @@ pub fn inspect_program(file: &Path, table: &AppletTable) -> io::Result<ProgramFo
 mod tests {
     use super::*;
 
-    /// `execve(2)`: what a file is, is told by its first bytes.
+    /// As with `execve(2)`, the first bytes of a file decide its kind.
     #[test]
     fn kinds_of_files() {
         use std::os::unix::fs::PermissionsExt;

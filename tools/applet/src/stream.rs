@@ -33,7 +33,8 @@ impl StdInput {
         StdInput { source, buf: Vec::new(), pos: 0, offset: 0 }
     }
 
-    /// The stream itself, for who must own what it reads. What is left in its place is closed.
+    /// Takes the stream itself, for a caller that must own it, and leaves a closed one in its
+    /// place.
     pub fn detach_stream(&mut self) -> StdInput {
         std::mem::replace(self, StdInput::new(InputSource::Closed))
     }
@@ -44,8 +45,8 @@ impl StdInput {
         &self.source
     }
 
-    /// Returns read-ahead to a seekable source, so that who reads the same descriptor next
-    /// continues where this applet stopped (POSIX XCU 1.4, "INPUT FILES").
+    /// Returns read-ahead to a seekable source, so that the next reader of the descriptor continues
+    /// where this applet stopped (POSIX XCU 1.4, "INPUT FILES").
     pub fn give_back(&mut self) {
         let ahead = self.buf.len() - self.pos;
         if ahead > 0
@@ -124,7 +125,7 @@ impl BufRead for StdInput {
 #[derive(Clone, Debug)]
 pub enum OutputSink {
     File(Rc<File>),
-    /// A buffer shared with who captures (`$(...)`).
+    /// A buffer shared with the code that captures the output (`$(...)`).
     Buffer(Rc<RefCell<Vec<u8>>>),
     /// `>&-`: every write fails with EBADF.
     Closed,
@@ -140,7 +141,8 @@ pub struct OutStream {
 }
 
 impl OutStream {
-    /// A buffered stream; what is written appears at [`Write::flush`] or when 64 KiB are reached.
+    /// Returns a buffered stream, which writes to its sink at [`Write::flush`] or when it holds 64
+    /// KiB.
     pub fn buffered(sink: OutputSink) -> OutStream {
         OutStream { sink, buf: Vec::new(), capacity: BUFFER, error: None }
     }

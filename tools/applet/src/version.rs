@@ -1,5 +1,5 @@
-//! What `--version` prints: whose behaviour a tool has. Scripts choose their GNU or BSD branch by the first line, so that
-//! it is what the original prints there (`sed --version | grep -q GNU`, `grep --version | head -n 1`).
+//! The text of `--version`: the tool whose behaviour ours has. Scripts choose their GNU or BSD branch by the first
+//! line, so it is the same as the original's (`sed --version | grep -q GNU`, `grep --version | head -n 1`).
 
 /// Tools of one package, and the first line of their `--version`, `{}` for the tool's name.
 struct VersionLine {
@@ -154,7 +154,7 @@ static PACKAGES: &[VersionLine] = &[
     version_line("xxd 2022-01-14", &["xxd"]),
 ];
 
-/// Returns what `--version` of a tool prints: the version it follows, and what it really is.
+/// Returns the text of a tool's `--version`: the version it follows, and its own version.
 pub fn version_text(tool: &str) -> String {
     let own = env!("CARGO_PKG_VERSION");
     match first_line(tool) {

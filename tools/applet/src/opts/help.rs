@@ -5,7 +5,8 @@ use super::{OptArg, OptForm};
 /// Column where explanations begin.
 const COLUMN: usize = 30;
 
-/// Usage line, what the command does, a row for each option, and what follows them.
+/// Returns the text of `--help`: the usage line, the description of the command, a row for each
+/// option, and the notes after them.
 pub(super) fn help_text(
     name: &str,
     usage: &str,

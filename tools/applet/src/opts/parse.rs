@@ -6,7 +6,7 @@ use super::{OptArg, OptForm};
 /// A command line that does not fit; the text is GNU's, without the `NAME: ` prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UsageError {
-    /// What is wrong with it.
+    /// The message about an error.
     Message(String),
     /// `--help` was asked for.
     Help,
@@ -93,7 +93,7 @@ impl OptionParser<'_> {
         Ok(())
     }
 
-    /// The row of a long name or of what it may be abbreviated to; messages show `written`.
+    /// Returns the row of a long name or of its abbreviation; messages show `written`.
     fn find_long(&self, name: &[u8], written: &[u8]) -> Result<usize, UsageError> {
         let rows = self.forms.iter().enumerate().filter(|(_, f)| !f.long.is_empty());
         let begins: Vec<usize> =
@@ -152,8 +152,8 @@ impl OptionParser<'_> {
     }
 }
 
-/// The rows of letters in one word, which is given without its dash, each with what is attached to it: the first
-/// that takes an argument takes the rest. `Err` is a letter that no row has.
+/// Returns the rows of the letters in one word, which is given without its dash, each with its attached text: the first
+/// option that takes an argument takes the rest. `Err` is a letter that no row has.
 pub(super) fn match_letters<'w>(
     forms: &[&OptForm<'_>],
     word: &'w [u8],
