@@ -1,6 +1,6 @@
-//! Requests to the world outside, by exchanges with the node [`HTTP`]: the host resolves names, speaks TLS, judges
-//! by the policy's rules, and adds secrets that guests do not see. One `write` is one [`HttpStep`], what reads give
-//! then is one [`HttpAnswer`].
+//! Requests to the outside world, by exchanges with the node [`HTTP`]: the host resolves names, speaks TLS, judges
+//! by the policy's rules, and adds secrets that guests do not see. One `write` is one [`HttpStep`]; the reads after it
+//! return one [`HttpAnswer`].
 //!
 //! ```text
 //! Open -> Opened(n)     Body(n)... -> Done     End(n) -> Head     Read(n)... -> Body, an empty one at the end
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! # Format
-//! A byte that says what it is, then fields: numbers are little-endian, of eight bytes unless something else is said; a text or a
-//! list of bytes has its length (`u32`) before it, the last field of a message takes the rest.
+//! A tag byte, then fields: numbers are little-endian, of eight bytes unless stated otherwise; a text or a list of bytes
+//! has its length (`u32`) before it, the last field of a message takes the rest.
 
 use alloc::vec::Vec;
 
@@ -42,7 +42,7 @@ pub struct HttpRequest {
     pub connect_time: u64,
 }
 
-/// What a guest asks.
+/// A request of the guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HttpStep {
     Open(HttpRequest),
@@ -50,12 +50,12 @@ pub enum HttpStep {
     End(u64),
     Read(u64),
     Close(u64),
-    /// Whether a rule that allows something names this host, by itself, and port: `Done`, else `Failed` with 7. The
-    /// session has a loopback of its own; this tells which servers there are the host's.
+    /// Asks whether an allowing rule names this host, literally, and this port: `Done`, otherwise `Failed` with 7. The
+    /// session has a loopback of its own; by this request a guest learns which servers on it are the host's.
     Names(u16, Vec<u8>),
 }
 
-/// What the host answers.
+/// An answer of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HttpAnswer {
     /// The number that the other steps name.
@@ -173,7 +173,7 @@ impl HttpStep {
         out
     }
 
-    /// `None` for what is no step.
+    /// Decodes a step; `None` for bytes that are not one.
     pub fn decode(bytes: &[u8]) -> Option<HttpStep> {
         let (kind, rest) = bytes.split_first()?;
         let mut f = HttpFields(rest);
@@ -235,7 +235,7 @@ impl HttpAnswer {
         out
     }
 
-    /// `None` for what is no answer.
+    /// Decodes an answer; `None` for bytes that are not one.
     pub fn decode(bytes: &[u8]) -> Option<HttpAnswer> {
         let (kind, rest) = bytes.split_first()?;
         let mut f = HttpFields(rest);

@@ -2,7 +2,7 @@
 //! for them by exchanges with the node [`KV`]: one `write` of a [`KvRequest`], then reads of the [`KvAnswer`].
 //!
 //! # Format
-//! A byte that says what it is, then fields: numbers are little-endian; a key has its length (`u16`) before
+//! A tag byte, then fields: numbers are little-endian; a key has its length (`u16`) before
 //! it; a value or a text takes the rest.
 
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ pub const MAX_VALUE: usize = 1 << 20;
 /// Most bytes of a value, or of keys, in one answer.
 pub const PART: usize = 256 << 10;
 
-/// What a guest asks.
+/// A request of the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KvRequest<'a> {
     /// The value's bytes from `from` on.
@@ -37,7 +37,7 @@ pub enum KvRequest<'a> {
     },
 }
 
-/// What the host answers.
+/// An answer of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KvAnswer {
     /// It is done.
@@ -65,7 +65,7 @@ fn take_key<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     (key.len() <= MAX_KEY).then_some(key)
 }
 
-/// Longer keys are cut; whoever asks for one has looked.
+/// Appends a key. A longer key is cut; callers have checked the length.
 fn put_key(out: &mut Vec<u8>, key: &[u8]) {
     let key = &key[..key.len().min(MAX_KEY)];
     out.extend((key.len() as u16).to_le_bytes());
@@ -99,7 +99,7 @@ impl<'a> KvRequest<'a> {
         out
     }
 
-    /// `None` for what is no request.
+    /// Decodes a request; `None` for bytes that are not one.
     pub fn decode(bytes: &'a [u8]) -> Option<KvRequest<'a>> {
         let (kind, mut rest) = bytes.split_first()?;
         let key = take_key(&mut rest)?;
@@ -138,7 +138,7 @@ impl KvAnswer {
         out
     }
 
-    /// `None` for what is no answer.
+    /// Decodes an answer; `None` for bytes that are not one.
     pub fn decode(bytes: &[u8]) -> Option<KvAnswer> {
         let (kind, mut rest) = bytes.split_first()?;
         match (kind, rest) {

@@ -17,14 +17,14 @@
 //!   was opened yet; it fails with EPIPE after the last reader closed. The pipe
 //!   is gone once both ends were opened and all are closed.
 //!
-//! - [`session::STATE`]: what the shell of the last call of a session has left. Reading gives all of
-//!   it from the beginning; what one opening for writing was given takes its place at the
-//!   close, if it is a whole state. The node is there in a session's calls only.
+//! - [`session::STATE`]: the state that the shell of the last call of a session has left. Reading returns
+//!   all of it from the beginning; the bytes written through one descriptor replace it at the
+//!   close, if they are a whole state. The node is there in a session's calls only.
 //!
 //! - [`kv::KV`]: the session's key-values. One exchange is one [`kv::Request`], written, and one [`kv::Answer`],
 //!   read; a further `write` starts the next one. The node is there in calls of a session that keeps values.
 //!
-//! - [`http::HTTP`]: requests to the world outside, as the policy allows; exchanges as with [`kv::KV`]. The node is there
+//! - [`http::HTTP`]: requests to the outside world, as the policy allows; exchanges as with [`kv::KV`]. The node is there
 //!   where a policy allows any.
 //!
 //! - [`tools::TOOLS`]: functions of the embedder's; exchanges as with [`kv::KV`]. The node is there where there are any.
@@ -60,18 +60,18 @@ pub const PIPE_CAPACITY: usize = 65536;
 /// numbers belong to the preopened directories. `/dev/fd/N` of the guest means the descriptor there.
 pub const FD_SHIFT: u32 = 29;
 
-/// Environment variable that tells the multicall program which applet it is where `argv[0]` says something else
-/// (`exec -a`, a link by another name); to be taken out by `main`.
+/// The environment variable that names the applet to the multicall program where `argv[0]` differs (`exec -a`, a link
+/// by another name); `main` removes it.
 pub const PROGRAM_VARIABLE: &str = "BOX_PROGRAM";
 
-/// Environment variable that tells a process its file mode creation mask, in octal; without
-/// it the mask is [`DEFAULT_UMASK`]. The host applies it to what the process creates.
+/// The environment variable that holds a process's file mode creation mask, in octal; without it the mask is
+/// [`DEFAULT_UMASK`]. The host applies it to the files that the process creates.
 pub const UMASK_VARIABLE: &str = "BOX_UMASK";
 /// The usual mask.
 pub const DEFAULT_UMASK: u16 = 0o022;
 
-/// Environment variable that tells the host what a process runs where its arguments do not: a shell that
-/// runs a part of another one's script. The host shows it to people, and goes by nothing in it.
+/// The environment variable that describes a process's work to the host where its arguments do not: a shell that runs a
+/// part of another one's script. The host shows it to people and bases no decision on it.
 pub const TASK_VARIABLE: &str = "BOX_TASK";
 
 /// Environment variable by which a parent says which process group a child belongs to:
@@ -84,13 +84,13 @@ pub const GROUP_NEW: &str = "new";
 /// milliseconds are CPU time, then LENGTH bytes: its arguments, each with a NUL behind it.
 pub const PROCESSES: &str = "/.box/processes";
 
-/// The bytes of a process's call stack, as a decimal number: what an engine keeps of it, beside the stack in linear memory.
-/// Programs bound their recursion by it. Frames are reckoned as optimised code makes them: a host whose engine runs
-/// larger ones tells of less than it has.
+/// The bytes of a process's call stack, as a decimal number: the part that an engine keeps, in addition to the stack in
+/// linear memory. Programs bound their recursion by it. Frames count with the size they have in optimised code: a host
+/// whose engine makes larger ones reports less than it has.
 pub const STACK: &str = "/.box/stack";
 
-/// What `proc_signal` does with these numbers in place of a signal. Their lowest byte is that of
-/// signal 0, so that a host that looks at no more does nothing.
+/// The effects of `proc_signal` with these numbers in place of a signal. Their lowest byte is that of signal 0, so that
+/// a host that looks only at that byte does nothing.
 pub mod control {
     /// The caller ignores exactly the signals of the set given as process, bit N for signal N.
     pub const IGNORE: u32 = 0x100;
@@ -99,26 +99,26 @@ pub mod control {
     /// All threads of the caller's process end but the caller, which is its first one; the process
     /// does not matter. They end where they wait, as if the process had been forked.
     pub const ALONE: u32 = 0x400;
-    /// From now on a write to a pipe that nobody reads ends the caller's process as SIGPIPE does by default; the
-    /// process does not matter. Without it such a write is EPIPE, which a program has to look for.
+    /// From now on a write to a pipe without readers ends the caller's process as SIGPIPE does by default; the process
+    /// argument does not matter. Without it such a write returns EPIPE, which a program has to check for.
     pub const PIPE: u32 = 0x800;
 }
 
 /// Ids of WASI clocks that only our host has: CPU times of a process in nanoseconds. Any other
 /// host answers EINVAL.
 pub mod clock {
-    /// What the process itself has computed.
+    /// The time that the process itself has computed.
     pub const USER: u32 = 0x100;
-    /// What the host has computed for it.
+    /// The time that the host has computed for it.
     pub const SYSTEM: u32 = 0x101;
     /// Of the children that were waited for, and of theirs.
     pub const CHILDREN_USER: u32 = 0x102;
-    /// What the host has computed for them.
+    /// The time that the host has computed for them.
     pub const CHILDREN_SYSTEM: u32 = 0x103;
 }
 
-/// What a file is; the values are the type bits of `st_mode` shifted right by 12
-/// (POSIX `sys/stat.h` as numbered by Linux).
+/// The type of a file; the values are the type bits of `st_mode` shifted right by 12 (POSIX `sys/stat.h` as numbered by
+/// Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FileKind {
@@ -181,7 +181,7 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// What GNU's tools call such a file (`stat -c %F`, `diff`).
+    /// Returns the name that GNU's tools have for such a file (`stat -c %F`, `diff`), for example `regular file`.
     pub fn kind_name(&self) -> &'static str {
         match self.kind {
             FileKind::File if self.size == 0 => "regular empty file",
@@ -215,7 +215,7 @@ impl Stat {
         out
     }
 
-    /// Decodes what [`Stat::encode`] wrote; `None` for anything else.
+    /// Decodes the output of [`Stat::encode`]; `None` for any other bytes.
     pub fn decode(b: &[u8]) -> Option<Stat> {
         let b: &[u8; STAT_LEN] = b.try_into().ok()?;
         let u32_at = |i: usize| u32::from_le_bytes([b[i], b[i + 1], b[i + 2], b[i + 3]]);

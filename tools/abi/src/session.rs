@@ -1,22 +1,22 @@
-//! What the shell of one call of a session leaves for that of the next: the *state*, bytes that
+//! The *state* that the shell of one call of a session leaves for that of the next: bytes that
 //! the guest reads from and writes to the node [`STATE`].
 //!
 //! A state says in which a shell differs from a fresh one, as records. It outlives builds: a
-//! session may go on under another image. So records name things by the words of the
+//! session may continue under another image. So records name things by the words of the
 //! shell language (`errexit`, `INT`, the letters of `declare`), never by numbers of one build, and a
 //! record that a reader does not know is passed over.
 //!
 //! # Format
 //! ```text
-//! "WBSS"  version: u16  0: u16  length of what follows: u32
+//! "WBSS"  version: u16  0: u16  length of the records: u32
 //! records: tag u8, length u32, fields
 //! ```
 //! Byte strings among the fields have their length (`u32`) before them. A field added later stands behind
-//! those of now; readers pass over what follows the fields they know. Of records about one thing
+//! today's; readers skip the bytes after the fields they know. Of records about one thing
 //! the last holds, so that the host may append ([`Writer::after`]). A change that breaks this is a new [`VERSION`].
 //!
-//! Both sides take these bytes from the other as hostile: reading is total, and makes no more of
-//! them than a few times their size.
+//! Both sides treat the other's bytes as hostile: reading accepts any input without a panic, and its
+//! result takes at most a few times the size of the input.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -35,7 +35,7 @@ const HEADER: usize = 12;
 /// Why bytes are no state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateError {
-    /// Something else, or a part of one.
+    /// The bytes are no state, or only a part of one.
     Corrupt,
     /// Made by a later version.
     Newer(u16),
@@ -114,7 +114,7 @@ pub enum SessionRecord<'a> {
     },
     /// When `$SECONDS` was 0, in seconds since the epoch.
     SecondsZero(i64),
-    /// What `$RANDOM` goes on from, where a script has set it.
+    /// The state from which `$RANDOM` continues, where a script has set it.
     Random(u32),
     /// `enable -n`.
     Disabled(&'a [u8]),
@@ -139,7 +139,7 @@ pub struct SessionFunction<'a> {
     pub line: u32,
     /// The lines of its commands, `u32` each, in the order in which their text stands there.
     pub lines: &'a [u8],
-    /// What programs get in their environment, of an exported one.
+    /// The value that programs get in their environment, if the variable is exported.
     pub environment: &'a [u8],
 }
 
@@ -163,10 +163,10 @@ impl SessionWriter {
         SessionWriter(out)
     }
 
-    /// Goes on behind the records of a state.
+    /// Continues behind the records of a state.
     ///
     /// # Errors
-    /// If it is none.
+    /// The bytes are no state.
     pub fn continue_state(state: &[u8]) -> Result<SessionWriter, StateError> {
         SessionRecords::from_state(state)?;
         Ok(SessionWriter(state.to_vec()))
@@ -393,13 +393,13 @@ impl<'a> SessionRecords<'a> {
         self.0.len()
     }
 
-    /// The next record as it stands there, to be kept by [`Writer::raw`], and what it says: `None`
-    /// of one that is not known or says nothing that can be.
+    /// Returns the next record as it is encoded, to be kept by [`Writer::raw`], and its meaning: `None` for a
+    /// record that is unknown or invalid.
     pub fn next_raw(&mut self) -> Option<(&'a [u8], Option<SessionRecord<'a>>)> {
         let all = self.0;
         let mut fields = RecordFields(all);
         let (Some(tag), Some(body)) = (fields.take_byte(), fields.take_bytes()) else {
-            // A length that leads beyond the end: nothing more can be told apart.
+            // A length that leads beyond the end: the records after it cannot be found.
             self.0 = &[];
             return (!all.is_empty()).then_some((&[], None));
         };
@@ -461,7 +461,7 @@ fn decode_record<'a>(tag: u8, mut f: RecordFields<'a>) -> Option<SessionRecord<'
     })
 }
 
-/// What a program that is run without a shell has of a state.
+/// The part of a state that a program run without a shell uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
     pub cwd: Option<Vec<u8>>,

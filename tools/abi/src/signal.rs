@@ -86,7 +86,8 @@ pub fn name(number: u8) -> Option<String> {
     }
 }
 
-/// What signals are called in messages, by number, as `strsignal(3)` of the GNU C library does; index 0 is `EXIT`.
+/// The descriptions of signals in messages, by number, as `strsignal(3)` of the GNU C library has them; index 0 is
+/// `EXIT`.
 const DESCRIPTIONS: [&str; 32] = [
     "EXIT",
     "Hangup",

@@ -2,9 +2,9 @@
 //! by exchanges with the node [`TOOLS`]: one `write` of a [`ToolsRequest`], then reads of the [`ToolsAnswer`].
 //!
 //! # Format
-//! A byte that says what it is, then fields: numbers are little-endian; a name has its length (`u16`) before it, a
+//! A tag byte, then fields: numbers are little-endian; a name has its length (`u16`) before it, a
 //! description of a tool its own (`u32`); arguments, a result or a text take the rest. Arguments, results and
-//! descriptions are JSON (RFC 8259) in UTF-8, which nothing here looks into.
+//! descriptions are JSON (RFC 8259) in UTF-8, which this module does not parse.
 
 use alloc::vec::Vec;
 
@@ -19,7 +19,7 @@ pub const MAX_DESCRIPTION: usize = 64 << 10;
 /// Most bytes of a result, or of descriptions, in one answer.
 pub const PART: usize = 256 << 10;
 
-/// What a guest asks.
+/// A request of the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolsRequest<'a> {
     /// Descriptions of the tools in the order of their names, from that one on.
@@ -30,7 +30,7 @@ pub enum ToolsRequest<'a> {
     More { call: u64, from: u64 },
 }
 
-/// What the host answers.
+/// An answer of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolsAnswer {
     /// Descriptions, each an object with `name`, `description`, `inputSchema` and, if the tool has one, `outputSchema`,
@@ -56,9 +56,9 @@ pub enum ToolFailure {
     Denied = 4,
     /// A limit of the policy's was reached.
     Limit = 5,
-    /// Nobody waits for it any more, or the session's call has ended.
+    /// The caller no longer waits for the result, or the session's call has ended.
     Cancelled = 6,
-    /// What was asked is no request.
+    /// The bytes are no request.
     Request = 7,
 }
 
@@ -84,7 +84,7 @@ fn take_counted<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
 }
 
 impl<'a> ToolsRequest<'a> {
-    /// A longer name is cut; whoever asks for one has looked.
+    /// Encodes the request. A longer name is cut; callers have checked the length.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -108,7 +108,7 @@ impl<'a> ToolsRequest<'a> {
         out
     }
 
-    /// `None` for what is no request.
+    /// Decodes a request; `None` for bytes that are not one.
     pub fn decode(bytes: &'a [u8]) -> Option<ToolsRequest<'a>> {
         let (kind, mut rest) = bytes.split_first()?;
         let request = match kind {
@@ -155,7 +155,7 @@ impl ToolsAnswer {
         out
     }
 
-    /// `None` for what is no answer.
+    /// Decodes an answer; `None` for bytes that are not one.
     pub fn decode(bytes: &[u8]) -> Option<ToolsAnswer> {
         let (kind, mut rest) = bytes.split_first()?;
         match kind {
