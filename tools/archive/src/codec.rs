@@ -13,7 +13,7 @@ pub enum CompressionFormat {
     Zstd,
 }
 
-/// Memory an xz stream may ask for, in KiB: what its highest preset needs.
+/// The most memory that an xz stream may use, in KiB: the need of its highest preset.
 const XZ_MEMORY: u32 = 128 * 1024;
 
 impl CompressionFormat {
@@ -160,7 +160,7 @@ impl Write for CompressionEncoder<'_> {
 }
 
 impl CompressionEncoder<'_> {
-    /// Writes what is left and the trailer.
+    /// Writes the rest of the data and the trailer.
     pub fn finish(self) -> io::Result<()> {
         match self {
             CompressionEncoder::Gzip(w) => w.finish()?.flush(),
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// The system's own tools read what we write.
+    /// The system's own tools read our output.
     #[test]
     fn other_implementations_agree() {
         use std::process::{Command, Stdio};

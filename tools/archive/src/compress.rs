@@ -1,4 +1,4 @@
-//! `gzip` and its relatives: one command, told apart by name (gzip 1.12 manual; the
+//! `gzip` and its relatives: one command that acts by its name (gzip 1.12 manual; the
 //! others take the same everyday options).
 //!
 //! Deviations: a level chooses speed for gzip, bzip2 and xz only; zstd has one level. The stored
@@ -217,7 +217,8 @@ fn process_file(
     0
 }
 
-/// Why a file is not replaced: what else names it or what it is would be lost. The text and the status.
+/// Returns the reason why a file is not replaced, as its text and the exit status: its other names or
+/// its special kind would be lost.
 fn replace_refusal(
     job: &CompressJob,
     path: &Path,
@@ -332,10 +333,10 @@ fn convert_data(
     }
 }
 
-/// Prints what went wrong; a closed pipe is left to the dispatcher.
+/// Prints the error of a file; a closed pipe is left to the dispatcher.
 fn report_result(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8], result: io::Result<()>) -> u8 {
     let Err(e) = result else { return 0 };
-    // bzip2 tells damaged data from other failures.
+    // bzip2 has a status of its own for damaged data.
     let damaged = if job.format == CompressionFormat::Bzip2 { 2 } else { 1 };
     match e.kind() {
         io::ErrorKind::BrokenPipe => 0,

@@ -7,7 +7,7 @@
 //! | `zip` | `zip`, `unzip`, `zipinfo`; its own table |
 //! | `tar/options` | `tar`'s command line, old style included |
 //! | `tar/create` | walking files into an archive |
-//! | `tar/extract` | an archive's members back into files; what a hostile archive may not do |
+//! | `tar/extract` | an archive's members back into files; defences against hostile archives |
 //! | `tar/list` | `tar -t` and the verbose line |
 //! | `tar/select` | which members: patterns, exclusions, stripped components |
 //!

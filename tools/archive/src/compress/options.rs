@@ -102,7 +102,7 @@ const ZSTD: Spec<CompressFlag> = spec![
     Opt::long(CompressFlag::Ignored, "no-progress").with_help("accepted and ignored"),
 ];
 
-/// What is to be done, from name and options.
+/// The work to do, from the command's name and options.
 pub(super) struct CompressJob {
     pub format: CompressionFormat,
     pub decompress: bool,
@@ -120,7 +120,8 @@ pub(super) struct CompressJob {
     pub output: Option<Vec<u8>>,
 }
 
-/// What the command's name and options ask for, and the operands, at least `-`; `Err` after a message or help.
+/// Returns the work that the command's name and options ask for, and the operands, at least `-`; `Err` after a
+/// message or help.
 pub(super) fn parse(
     ctx: &mut Ctx<'_>,
     args: &[Vec<u8>],

@@ -125,7 +125,7 @@ struct TarWriter<'a> {
     out: CompressionEncoder<'a>,
     written: u64,
     ok: bool,
-    /// What relative operands are relative to (`-C`).
+    /// The directory that relative operands are relative to (`-C`).
     dir: PathBuf,
     /// First name of each file with several links.
     links: HashMap<(u64, u64), Vec<u8>>,

@@ -1,6 +1,6 @@
 //! Members back into files.
 //!
-//! What a hostile archive may not do: write outside the target directory by absolute names
+//! A hostile archive cannot write outside the target directory: not by absolute names
 //! (the slash is removed), by `..` (refused), or through a symbolic link of the same archive
 //! (links are made last).
 
@@ -17,7 +17,7 @@ use super::list::{ListLine, WIDTH, report_missing, wanted_members, write_verbose
 use super::options::{TarItem, TarOptions};
 use super::{Outcome, TarFatal, damaged_archive, write_name};
 
-/// One run over an archive: where members go, and what of them must wait until all data is written.
+/// One run over an archive: the places of members, and the work that must wait until all data is written.
 struct Extraction<'r> {
     options: &'r TarOptions,
     target: PathBuf,
@@ -37,7 +37,7 @@ struct TarMember<'m> {
 }
 
 impl TarMember<'_> {
-    /// Says what went wrong with it; false.
+    /// Reports an error of the member; returns false.
     fn report_failure(&self, ctx: &mut Ctx<'_>, what: &str, e: &io::Error) -> bool {
         let text = format!(": {what}: {}", error_text(e));
         ctx.error_bytes(&[self.name, text.as_bytes()]);
@@ -176,7 +176,8 @@ impl Extraction<'_> {
         Ok(true)
     }
 
-    /// Takes away what stands where a member goes. `Err`: the member is not made, with whether that is well.
+    /// Removes the file that is in a member's place. `Err` means that the member is not made, and holds
+    /// whether that counts as success.
     fn make_room(&self, ctx: &mut Ctx<'_>, m: &TarMember<'_>, old: &Stat) -> Result<(), bool> {
         let options = self.options;
         if options.skip_old || (options.keep_newer && old.mtime >= m.mtime) {

@@ -60,7 +60,7 @@ pub fn report_missing(ctx: &mut Ctx<'_>, wanted: &WantedMembers) -> bool {
 /// Least width of owner, group and size together; grows with the longest seen (GNU's `ugswidth`).
 pub const WIDTH: usize = 19;
 
-/// What a verbose line shows beside the header.
+/// The fields of a verbose line in addition to the header.
 pub struct ListLine<'a> {
     pub name: &'a [u8],
     pub link: Option<&'a [u8]>,

@@ -50,7 +50,7 @@ fn report_fatal(ctx: &mut Ctx<'_>, message: &str) -> Exit {
     Exit(FAILED)
 }
 
-/// What ends a run at once.
+/// An error that ends a run at once.
 enum TarFatal {
     Io(io::Error),
     Message(String),
@@ -65,10 +65,10 @@ impl From<io::Error> for TarFatal {
 /// Result of an action: whether no member failed.
 type Outcome = Result<bool, TarFatal>;
 
-/// What reads an archive member by member.
+/// A function that reads an archive member by member.
 type Reader = fn(&mut Ctx<'_>, &TarOptions, &mut tar::Archive<Box<dyn Read>>) -> Outcome;
 
-/// Opens the archive, whatever its compression, and hands it on.
+/// Opens the archive in any compression and passes it to `action`.
 fn read(ctx: &mut Ctx<'_>, options: &TarOptions, action: Reader) -> Outcome {
     let mut raw: Box<dyn Read> = if options.archive == b"-" {
         Box::new(ctx.stdin.detach_stream())

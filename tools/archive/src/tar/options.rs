@@ -15,7 +15,7 @@ use table::{SPEC, TarFlag};
 /// Follows a usage error.
 pub const HINT: &[u8] = b"Try 'tar --help' or 'tar --usage' for more information.\n";
 
-/// What is to be done.
+/// The operation of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TarAction {
     Create,
@@ -152,7 +152,8 @@ fn read_list(ctx: &mut Ctx<'_>, file: &[u8]) -> Result<Vec<u8>, Exit> {
     })
 }
 
-/// What was written before the operands are known, as [`box_applet::opts::ParsedOptions`] has it.
+/// Builds the options from those on the command line, before the operands are known, as
+/// [`box_applet::opts::ParsedOptions`] has them.
 fn build_options(
     ctx: &mut Ctx<'_>,
     given: &ParsedOptions<TarFlag>,
@@ -304,7 +305,7 @@ fn parse_excludes(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<E
     Ok(excludes)
 }
 
-/// What becomes of members' names, and how operands name them.
+/// Parses the options that change members' names and set how operands match them.
 fn parse_names(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<MemberNames, Exit> {
     let strip =
         parse_number(ctx, given, TarFlag::StripComponents, "number of elements")?.unwrap_or(0);

@@ -165,7 +165,7 @@ impl Transform {
     }
 }
 
-/// Member operands of `-t` and `-x`, with what was found so far.
+/// The member operands of `-t` and `-x`, with those that were found so far.
 pub struct WantedMembers {
     names: Vec<(Vec<u8>, Option<GlobPattern>, bool)>,
 }

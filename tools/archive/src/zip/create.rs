@@ -77,7 +77,7 @@ fn print_warning(ctx: &mut Ctx<'_>, text: &str) {
     print_message(ctx, &format!("\tzip warning: {text}\n"));
 }
 
-/// What is done with a member; on standard error where the archive goes to standard output.
+/// Prints the action on a member; on standard error where the archive goes to standard output.
 fn print_action(ctx: &mut Ctx<'_>, job: &ZipJob, text: &str) {
     if job.quiet {
         return;
@@ -173,7 +173,7 @@ fn no_stat() -> meta::Stat {
     }
 }
 
-/// What is in a directory, the last name first.
+/// Returns the entries of a directory, the last name first.
 fn list_below(ctx: &mut Ctx<'_>, dir: &[u8], status: &mut u8) -> Vec<Vec<u8>> {
     match path::names_in(&ctx.path(dir)) {
         Ok(names) => names.iter().rev().map(|name| path::join_path(dir, name)).collect(),
@@ -189,7 +189,8 @@ fn list_below(ctx: &mut Ctx<'_>, dir: &[u8], status: &mut u8) -> Vec<Vec<u8>> {
 
 type Old = Option<(Directory, File)>;
 
-/// Writes the archive anew: old members in their order, those given in their places or at the end.
+/// Writes the whole archive again: old members in their order, and the given files in the places of
+/// their old members or at the end.
 fn add_members(
     ctx: &mut Ctx<'_>,
     job: &ZipJob,

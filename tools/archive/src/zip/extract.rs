@@ -14,7 +14,7 @@ use super::format::{STORED, ZipEntry};
 use super::unzip::refuse_member;
 use super::{lossy_name, print_message};
 
-/// What happens to files that exist.
+/// The treatment of files that exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Overwrite {
     #[default]
@@ -46,7 +46,7 @@ struct ExtractRun<'r> {
     how: &'r Extract,
     archive: &'r mut File,
     zone: &'r Zone,
-    /// An answer may change what was asked for.
+    /// The treatment of files that exist; an answer to a prompt may change it.
     overwrite: Overwrite,
     /// Made last: name, place and target of symbolic links.
     links: Vec<(Vec<u8>, PathBuf, Vec<u8>)>,
@@ -82,7 +82,8 @@ impl Extract {
 }
 
 impl ExtractRun<'_> {
-    /// Symbolic links, and what making files within directories would have changed of them.
+    /// Makes symbolic links, and sets the modes and times of directories, because making files within them
+    /// would have changed those.
     fn finish_links(self, ctx: &mut Ctx<'_>) -> u8 {
         let mut status = 0;
         if !self.links.is_empty() && !self.how.quiet {
@@ -99,7 +100,7 @@ impl ExtractRun<'_> {
                 status = 1;
             }
         }
-        // Inner ones first: a time set is changed by what is made within.
+        // Inner directories come first, because making files within one changes its time.
         for (dir, mode, time) in self.dirs.iter().rev() {
             if let Some(mode) = mode {
                 let _ = meta::chmod(dir, *mode);
@@ -142,7 +143,8 @@ impl ExtractRun<'_> {
         }
     }
 
-    /// Whether a file is written, with what is there already looked at: by what name, or the status of leaving it.
+    /// Decides whether a file is written, given the file that already exists: returns the name to write, or the
+    /// status of skipping it.
     fn find_place(&mut self, ctx: &mut Ctx<'_>, name: Vec<u8>, time: i64) -> Result<Vec<u8>, u8> {
         let old = meta::stat(&ctx.path(&name), false).ok();
         if self.how.freshen || self.how.update {
@@ -251,7 +253,8 @@ impl ExtractRun<'_> {
 }
 
 impl Extract {
-    /// Where a member goes, and the status of what was taken off its name; `None` if there is nothing to make.
+    /// Returns the path of a member, and the status of any parts removed from its name; `None` if there is nothing
+    /// to make.
     fn target_name(&self, ctx: &mut Ctx<'_>, e: &ZipEntry) -> Option<(Vec<u8>, u8)> {
         let mut status = 0;
         let mut warn = |text: String| {
@@ -316,7 +319,7 @@ enum OverwriteAnswer {
     All,
     Never,
     Rename(Vec<u8>),
-    /// There is nobody to ask.
+    /// No user can be asked.
     End,
 }
 

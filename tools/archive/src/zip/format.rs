@@ -1,5 +1,5 @@
-//! The container: PKWARE's APPNOTE 6.3, sections 4.3 to 4.5. Names are bytes; what is read is checked against
-//! the size of the file before memory is taken for it.
+//! The container: PKWARE's APPNOTE 6.3, sections 4.3 to 4.5. Names are bytes; sizes are checked against
+//! the size of the file before memory is allocated for them.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -23,7 +23,7 @@ pub const BZIP2: u16 = 12;
 const EXTRA_ZIP64: u16 = 1;
 const EXTRA_TIME: u16 = 0x5455;
 
-/// One member as the central directory tells of it.
+/// A member, as the central directory describes it.
 #[derive(Clone, Debug, Default)]
 pub struct ZipEntry {
     pub name: Vec<u8>,
@@ -34,7 +34,7 @@ pub struct ZipEntry {
     pub method: u16,
     /// DOS time, date in the high half: local time in steps of two seconds.
     pub dos: u32,
-    /// Seconds since the epoch, where the extra field tells them.
+    /// The time of modification in seconds since the epoch, if the extra field has it.
     pub mtime: Option<i64>,
     pub crc: u32,
     pub packed: u64,
@@ -89,7 +89,7 @@ pub fn dos_time(epoch: i64, zone: &Zone) -> u32 {
     (date as u32) << 16 | time as u32
 }
 
-/// Little-endian fields, one after the other; what is not there ends it.
+/// Little-endian fields, one after the other; a missing field ends the sequence.
 struct ZipFields<'a>(&'a [u8]);
 
 impl<'a> ZipFields<'a> {
@@ -109,7 +109,7 @@ impl<'a> ZipFields<'a> {
     }
 }
 
-/// What an archive holds.
+/// The members and the comment of an archive.
 #[derive(Debug, Default)]
 pub struct Directory {
     pub entries: Vec<ZipEntry>,
@@ -269,8 +269,8 @@ fn zip64_fields(fields: &[u64]) -> Vec<u8> {
     out
 }
 
-/// A member's local header. Its length does not depend on `packed` and `crc` unless sizes reach 4 GiB, which
-/// `size` tells beforehand.
+/// Returns a member's local header. Its length does not depend on `packed` and `crc` unless sizes reach 4
+/// GiB, and `size` shows that beforehand.
 pub fn local_header(e: &ZipEntry) -> Vec<u8> {
     let big = e.size.max(e.packed) >= 0xffff_0000;
     let mut extra = time_field(e);

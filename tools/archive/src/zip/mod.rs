@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `format` | the container: directory, headers, times |
 //! | `data` | unpacking and checking a member |
-//! | `unzip` | which members `unzip` means, what is done with each; `unzip/options` its command line |
-//! | `extract` | members back into files; what a hostile archive may not do |
+//! | `unzip` | the members that `unzip` selects, and the work on each; `unzip/options` its command line |
+//! | `extract` | members back into files; defences against hostile archives |
 //! | `list` | the tables of `unzip -l`, `-v` and `zipinfo` |
 //! | `create` | `zip`: files into an archive, members out of it; `create/options` its command line |
 //!
@@ -36,7 +36,7 @@ fn lossy_name(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// Writes a message to standard error, behind what was written to standard output.
+/// Writes a message to standard error, after the text already written to standard output.
 fn print_message(ctx: &mut Ctx<'_>, text: &str) {
     let _ = ctx.stdout.flush();
     let _ = ctx.stderr.write_all(text.as_bytes());

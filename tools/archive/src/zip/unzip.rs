@@ -1,4 +1,4 @@
-//! `unzip` and `zipinfo`: which members are meant, and what is done with them.
+//! `unzip` and `zipinfo`: the selection of members, and the work on each.
 
 mod options;
 

@@ -82,7 +82,7 @@ const SPEC: Spec<ZipFlag> = Spec::new(
     ],
 );
 
-/// What becomes of the archive.
+/// The operation on the archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ZipAction {
     #[default]
@@ -92,7 +92,7 @@ pub enum ZipAction {
     Delete,
 }
 
-/// What is to be done, from the command line.
+/// The work to do, from the command line.
 #[derive(Default)]
 pub struct ZipJob {
     pub action: ZipAction,
@@ -204,7 +204,7 @@ impl ZipReader<'_> {
             .try_for_each(|(flag, takes, value)| self.take_option(ctx, flag, takes, value))
     }
 
-    /// What an option does, with what is attached to it.
+    /// Applies an option, with its attached text.
     fn take_option(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -254,7 +254,7 @@ impl ZipReader<'_> {
         Ok(())
     }
 
-    /// An option's value: what is attached, else the next word.
+    /// Returns an option's value: the attached text, or the next word.
     fn take_value(
         &mut self,
         ctx: &mut Ctx<'_>,

@@ -13,7 +13,8 @@ use super::{ZipItem, mtime_seconds, print_action, print_warning};
 use crate::zip::format::{self, BZIP2, DEFLATED, STORED, ZipEntry};
 use crate::zip::{lossy_name, saved_percent};
 
-/// Where an archive is written: headers are completed behind their data, and what was packed in vain is cut off.
+/// The target of an archive: headers are completed behind their data, and data that was packed in vain is cut
+/// off.
 pub trait ArchiveTarget: Write + Seek {
     fn cut(&mut self, at: u64) -> io::Result<()>;
 }
@@ -45,7 +46,7 @@ pub struct Packer<'a> {
     zone: &'a Zone,
 }
 
-/// What packing data came to.
+/// The result of packing data.
 struct PackResult {
     size: u64,
     packed: u64,
@@ -233,7 +234,7 @@ impl<'a> Packer<'a> {
     }
 }
 
-/// Counts what passes.
+/// A writer that counts the bytes passed through it.
 struct CountingWriter<'a> {
     out: &'a mut dyn ArchiveTarget,
     n: u64,

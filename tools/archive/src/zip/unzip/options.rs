@@ -98,7 +98,7 @@ const ZIPINFO: Spec<UnzipFlag> = Spec::new(
     ],
 );
 
-/// What is to be done.
+/// The operation of a run.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum UnzipAction {
     Extract,
@@ -113,7 +113,7 @@ pub(super) enum UnzipAction {
     Names,
 }
 
-/// What is to be done, from the command line.
+/// The work to do, from the command line.
 pub(super) struct UnzipJob {
     pub action: UnzipAction,
     pub quiet: usize,
@@ -149,7 +149,7 @@ struct UnzipReader<'a> {
 }
 
 impl UnzipReader<'_> {
-    /// At the beginning of `args`; `action` is what is done unless options say otherwise.
+    /// Returns a reader at the beginning of `args`; `action` is the operation unless options change it.
     fn new(spec: Spec<UnzipFlag>, action: UnzipAction, args: &[Vec<u8>]) -> UnzipReader<'_> {
         let job = UnzipJob {
             action,
@@ -207,7 +207,7 @@ impl UnzipReader<'_> {
         }
     }
 
-    /// What is accepted, on standard error.
+    /// Prints the accepted options on standard error.
     fn print_usage(&self, ctx: &mut Ctx<'_>) -> Exit {
         let _ = ctx.stderr.write_all(self.spec.help_text(&ctx.name).as_bytes());
         USAGE
