@@ -80,7 +80,8 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// How many bytes of each file are left out at first, and how many are compared; `None` for what is no number.
+/// Parses how many bytes of each file are skipped at first, and how many are compared; `None` for text that is
+/// not a number.
 fn compared_part(
     parsed: &ParsedOptions<CmpFlag>,
     operands: &[Vec<u8>],

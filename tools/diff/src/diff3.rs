@@ -64,7 +64,7 @@ const KINDS: &[Diff3Flag] = &[
     Diff3Flag::OldOverlapOnly,
 ];
 
-/// What is asked for.
+/// The settings of a run.
 struct Diff3Options {
     merge: bool,
     /// An ed script, not a listing.

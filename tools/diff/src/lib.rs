@@ -1,9 +1,9 @@
-//! Comparing files: `diff`, `diff3`, `cmp`, and `patch`, which applies what `diff` prints.
+//! Comparing files: `diff`, `diff3`, `cmp`, and `patch`, which applies the output of `diff`.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `diff/mod` | `diff`'s command line, pairs of files, statuses |
-//! | `diff/compare` | lines, what counts as equal, the list of changes |
+//! | `diff/compare` | lines, the rules by which they are equal, the list of changes |
 //! | `diff/format` | normal, unified, context, ed and side-by-side output |
 //! | `diff/tree` | directories |
 //! | `diff3` | three files: listing, ed script, merge |

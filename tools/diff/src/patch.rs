@@ -109,7 +109,7 @@ struct FilePatch {
     hunks: Vec<PatchHunk>,
 }
 
-/// What is wrong with a number of an option.
+/// Returns the error in an option's number, if there is one.
 fn number_fault(text: &[u8]) -> Option<&'static str> {
     let n = box_text::number::parse_integer(text, 10);
     match n {
@@ -285,7 +285,7 @@ fn git_names(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (old.to_vec(), new[1..].to_vec())
 }
 
-/// Takes a line of git's header that tells permission bits.
+/// Takes a line of git's header that sets permission bits.
 fn git_mode(line: &[u8], patch: Option<&mut FilePatch>) -> bool {
     let Some(patch) = patch else { return false };
     let bits = |prefix: &[u8]| {
@@ -301,8 +301,8 @@ fn git_mode(line: &[u8], patch: Option<&mut FilePatch>) -> bool {
     mode.is_some()
 }
 
-/// Returns the name in quotes that a text begins with, as git writes it (git-config(1), `core.quotePath`), and what
-/// follows; nothing where no such name is, or one with a NUL.
+/// Returns the name in quotes that a text begins with, as git writes it (git-config(1), `core.quotePath`), and the rest
+/// of the text; `None` if there is no such name, or the name has a NUL.
 fn quoted_name(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut name = Vec::new();
@@ -640,8 +640,8 @@ fn reject_hunks(
     std::fs::write(ctx.path(&file), text)
 }
 
-/// Whether the first hunk does not fit but its reverse does. GNU patch asks what to do then; there
-/// is nobody to ask, so the patch is skipped (what `-N` asks for) unless `--force` was given.
+/// Returns whether the first hunk does not fit but its reverse does. GNU patch asks the user then. No user can be asked
+/// here, so the patch is skipped, as with `-N`, unless `--force` was given.
 fn already_applied(job: &PatchJob, p: &FilePatch, old: &[&[u8]]) -> bool {
     let Some(first) = p.hunks.first() else { return false };
     let fits = |want: &[Vec<u8>]| {

@@ -1,13 +1,13 @@
 //! Two columns, as `diff -y` and `sdiff` lay them out: where the gutter is, and a line cut to half the width.
 //!
-//! The left column begins at 0, the right one at a tab stop if tabs are written; what is between them
+//! The left column begins at 0, the right one at a tab stop if tabs are written; the gutter between them
 //! holds the mark with a blank on either side.
 
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthChar;
 
-/// Least width of what is between the columns.
+/// The least width of the gutter between the columns.
 const GUTTER: isize = 3;
 
 /// The layout for a width.
@@ -65,8 +65,8 @@ impl SideColumns {
         Ok(())
     }
 
-    /// Writes as much of a line as its column holds; `indent` is where the column begins. Gives the column
-    /// that was reached. A tab stays one if what it leads to is within the column.
+    /// Writes as much of a line as its column holds; `indent` is the start of the column. Returns the column
+    /// that was reached. A tab stays a tab if it ends within the column.
     fn write_cut(&self, out: &mut dyn Write, line: &[u8], indent: usize) -> io::Result<usize> {
         // Where the text would be, and where the output is: they part at the edge.
         let (mut text, mut at) = (0usize, 0usize);

@@ -1,10 +1,10 @@
-//! Lines of two texts, what counts as equal, and the changes between them.
+//! Lines of two texts, the rules by which they are equal, and the changes between them.
 
 use imara_diff::{Algorithm, Diff, InternedInput, TokenSource};
 
 use super::DiffOptions;
 
-/// What counts as equal in two lines.
+/// The rules by which two lines are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Equality {
     pub case: bool,
@@ -73,7 +73,7 @@ pub struct LineChange {
 }
 
 impl LineChange {
-    /// What it is in ed's commands and in normal output: `a`, `c` or `d`.
+    /// Returns the letter of the change in ed's commands and in normal output: `a`, `c` or `d`.
     pub fn letter(&self) -> char {
         match (self.old.is_empty(), self.new.is_empty()) {
             (true, _) => 'a',
@@ -83,7 +83,7 @@ impl LineChange {
     }
 }
 
-/// Two texts as lines, with what changed.
+/// Two texts as lines, with the changes between them.
 pub struct TextComparison<'a> {
     /// Lines with their newlines.
     pub old: Vec<&'a [u8]>,

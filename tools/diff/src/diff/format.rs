@@ -82,7 +82,7 @@ fn group_hunks<'a>(lines: &'a TextComparison<'_>, n: usize) -> Vec<DiffHunk<'a>>
     for i in 0..lines.changes.len() {
         let next = lines.changes.get(i + 1);
         let gap = next.map(|c| c.old.start - lines.changes[i].old.end);
-        // Ignored changes get no context of their own: only what is near a real one is shown.
+        // Ignored changes get no context of their own: they are shown only near a real one.
         if gap.is_some_and(|g| g <= n.saturating_mul(2)) {
             continue;
         }

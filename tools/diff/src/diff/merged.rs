@@ -87,7 +87,7 @@ impl Formats {
         }
     }
 
-    /// Returns the formats of `-D NAME`: what is old where NAME is not defined, what is new where it is.
+    /// Returns the formats of `-D NAME`: old lines where NAME is not defined, new lines where it is.
     pub fn ifdef(name: &[u8]) -> DiffWritten {
         let text = |parts: &[&[u8]]| Some(parts.concat());
         DiffWritten {
@@ -165,13 +165,13 @@ struct MergedPrinter<'a, 'l> {
     expand: &'a dyn Fn(&[u8]) -> Vec<u8>,
 }
 
-/// What stands behind a `%` that groups and lines have in common.
+/// A format item after `%` that groups and lines have in common.
 enum Common<'f> {
     /// `%%`, `%c'C'`, and a `%` that begins nothing.
     Byte(u8),
     /// A number by its letter.
     Number(DiffNumber, u8),
-    /// Something else; the text begins with its letter.
+    /// Any other item; the text begins with its letter.
     Other(&'f [u8]),
 }
 
@@ -183,7 +183,7 @@ impl MergedPrinter<'_, '_> {
         self.group(&self.formats.unchanged_group, &DiffGroup { old, new }, None).map(|_| ())
     }
 
-    /// Writes a group by its format, to the byte `end` if there is one; what is behind that is given back.
+    /// Writes a group by its format, to the byte `end` if there is one; returns the rest of the format.
     fn group<'f>(
         &mut self,
         format: &'f [u8],
@@ -235,7 +235,7 @@ impl MergedPrinter<'_, '_> {
         }
     }
 
-    /// Writes a `%` that begins nothing; what is behind it stands for itself.
+    /// Writes a `%` that begins no format item; the text behind it stands for itself.
     fn percent<'f>(&mut self, after: &'f [u8]) -> io::Result<&'f [u8]> {
         self.out.write_all(b"%")?;
         Ok(after)
@@ -317,7 +317,7 @@ impl MergedPrinter<'_, '_> {
     }
 }
 
-/// Reads what is behind a `%`; what follows it is given back.
+/// Reads the format item behind a `%`; returns it and the rest of the text.
 fn common(text: &[u8]) -> (Common<'_>, &[u8]) {
     if let Some(rest) = text.strip_prefix(b"%") {
         return (Common::Byte(b'%'), rest);
@@ -357,7 +357,7 @@ struct DiffNumber {
 }
 
 impl DiffNumber {
-    /// Reads `[-'0][WIDTH][.[PREC]]{doxX}`; what follows it is given back.
+    /// Parses `[-'0][WIDTH][.[PREC]]{doxX}`, for example `-5.3d`; returns it and the rest of the text.
     fn parse(text: &[u8]) -> Option<(DiffNumber, &[u8])> {
         let flags = text.iter().take_while(|c| b"-'0".contains(c)).count();
         let (flags, rest) = text.split_at(flags);

@@ -4,12 +4,12 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `compare` | lines, what counts as equal, changes |
+//! | `compare` | lines, the rules by which they are equal, changes |
 //! | `format` | the forms of the output |
 //! | `columns` | two columns, for `-y` |
 //! | `merged` | both files in one, by formats of groups and lines |
 //! | `tree` | directories |
-//! | `options` | options and what they mean |
+//! | `options` | options and their meanings |
 
 mod columns;
 pub mod compare;
@@ -46,7 +46,7 @@ pub enum DiffForm {
     Brief,
 }
 
-/// What a run compares and prints.
+/// The settings of a run: comparison and output.
 pub struct DiffOptions {
     pub form: DiffForm,
     /// For [`Form::Merged`].
@@ -147,7 +147,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit(status))
 }
 
-/// Says what is wrong with the command line, with the hint at `--help`; the status to end with.
+/// Reports an error in the command line, with the hint at `--help`; returns the status to end with.
 fn usage_error(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     ctx.error_bytes(parts);
     let _ = ctx.stderr.write_all(b"diff: Try 'diff --help' for more information.\n");
@@ -223,7 +223,8 @@ fn compare_files(
 ) -> io::Result<Status> {
     let whole = options.prints_same();
     if a.0 == b"-" && b.0 == b"-" && !whole {
-        // One file twice: nothing to look at, and what it holds is left to the next reader.
+        // Both operands are one file: it is not read, so that its contents are left to the next
+        // reader.
         if options.report_same {
             ctx.stdout.write_all(b"Files - and - are identical\n")?;
         }
@@ -287,7 +288,7 @@ fn compare_files(
     Ok(1)
 }
 
-/// Prints what differs, through `pr` if that is asked for.
+/// Prints the differences, through `pr` if the options ask for that.
 fn print(
     ctx: &mut Ctx<'_>,
     options: &DiffOptions,

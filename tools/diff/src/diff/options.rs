@@ -240,7 +240,7 @@ fn given(args: &[Vec<u8>]) -> String {
     text
 }
 
-/// What the options ask for; the error is the text to report.
+/// Resolves the options to the settings of a run. The error is the message.
 pub(super) fn options(
     ctx: &Ctx<'_>,
     parsed: &ParsedOptions<DiffFlag>,

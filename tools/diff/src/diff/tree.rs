@@ -35,7 +35,8 @@ pub fn compare_trees(
                 return Ok(2);
             }
         };
-        // By names without case, where case is ignored; what is there by its own name keeps it.
+        // Names that differ only in case are one entry where case is ignored; a name that both directories
+        // have keeps its own entry.
         let first: Vec<Vec<u8>> = names.keys().cloned().collect();
         let mut free = BTreeMap::new();
         if options.ignore_name_case && dir == b {

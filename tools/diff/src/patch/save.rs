@@ -1,6 +1,6 @@
 //! A patched file in the place of the old one: a new file beside it, renamed over it, as GNU's does.
 //! So a file that may not be written to is patched, other hard links keep the old text, the old file itself
-//! becomes the backup, and nobody reads half of a file.
+//! becomes the backup, and no process reads half of a file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use std::path::Path;
 use box_applet::{Ctx, create_beside, inherit_metadata};
 use box_sys::meta;
 
-/// What becomes of a file.
+/// A file to write in the place of an old one, with the attributes and the backup of the old one.
 pub(super) struct SavedFile<'a> {
     pub destination: &'a Path,
     /// The file that was patched, if there was one: its mode and owner stay.
