@@ -1,9 +1,9 @@
-//! `calculate`: one expression, by SymPy in an interpreter that is the calculator's own.
+//! `calculate`: evaluates one expression with SymPy, in an interpreter of the calculator's own.
 //!
-//! The program is `calculator/`, Python that reads a notation of its own and never runs text as code. It lies in sessions
-//! that no client can reach, which are granted nothing; their interpreters stay, so that SymPy is imported once. What runs
-//! into a limit ends its interpreter, which comes back as it was prepared. So does one that has done many calls,
-//! since SymPy's caches grow.
+//! The program is `calculator/`, Python that parses a notation of its own and never runs text as code. It runs in sessions that
+//! no client can reach and that are granted nothing. Their interpreters are kept, so that SymPy is imported only once. An
+//! expression that exceeds a limit ends its interpreter, which is then restored to its prepared state. An interpreter is also
+//! restored after many calls, because SymPy's caches grow.
 
 use crate::client::{CallStop, ClientCall};
 use crate::machine::Machine;
@@ -191,9 +191,9 @@ impl Calculator {
     fn renew_interpreter(&mut self) -> Result<(), Refusal> {
         self.calls = 0;
         self.session.roll_back(self.prepared)?;
-        // What its calls have left is nobody's any more.
+        // The commits of its calls are not needed any more.
         self.session.store()?.collect_garbage()?;
-        // The interpreter comes back with this cell, not with the next expression.
+        // So that the interpreter is restored now rather than with the next expression.
         self.session.exec(quiet_exec(Exec::python("None")))?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Who calls, and one call.
+//! A client, and one of its calls.
 
 use crate::machine::SessionSpace;
 use crate::refusal::{Refusal, RefusalKind};
@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use wasibox::{Cancel, Error, Exec, InheritedStreams, Interrupt, MountSpec, Outcome, Session};
 
-/// One client of a door, with the session that is its own: made when it is first used. Dropped, it forgets a session in which
-/// nothing was done, and one that is nowhere else.
+/// A client of a server, with a session of its own that is created on first use. Dropping the client removes the session if it
+/// has no changes, or if it is not stored anywhere.
 pub struct Client {
     space: SessionSpace,
     current: Mutex<CurrentSession>,
@@ -18,15 +18,15 @@ pub struct Client {
 struct CurrentSession {
     name: String,
     session: Option<Arc<Session>>,
-    /// It was made for this client alone.
+    /// The session was created for this client alone.
     is_own: bool,
 }
 
 impl Client {
-    /// A client with a session of its own.
+    /// Creates a client with a session of its own.
     ///
     /// # Errors
-    /// If the system has no random bytes for its name.
+    /// Returns an error if the system has no random bytes for the session's name.
     pub fn new(space: SessionSpace) -> Result<Client, Refusal> {
         let mut random = [0; 6];
         getrandom::fill(&mut random).map_err(|e| Refusal::new(RefusalKind::Internal, e))?;
@@ -34,7 +34,7 @@ impl Client {
         Ok(Client::with_name(space, format!("client-{name}"), true))
     }
 
-    /// A client that begins with a session of that name, which is made if it is not there.
+    /// Creates a client that starts with the session of that name, which is created if it does not exist.
     pub fn for_session(space: SessionSpace, name: impl Into<String>) -> Client {
         Client::with_name(space, name.into(), false)
     }
@@ -43,26 +43,26 @@ impl Client {
         Client { space, current: Mutex::new(CurrentSession { name, session: None, is_own }) }
     }
 
-    /// The sessions that it may use.
+    /// Returns the sessions that the client may use.
     pub fn space(&self) -> &SessionSpace {
         &self.space
     }
 
-    /// The name of its session.
+    /// Returns the name of the current session.
     pub fn name(&self) -> String {
         self.lock_current().name.clone()
     }
 
-    /// Whether its session is there: it has used it, or was given one by name.
+    /// Returns whether the current session exists: the client has used it, or was given it by name.
     pub fn is_begun(&self) -> bool {
         let current = self.lock_current();
         current.session.is_some() || !current.is_own
     }
 
-    /// Its session.
+    /// Returns the current session.
     ///
     /// # Errors
-    /// If it cannot be opened or made.
+    /// Returns an error if the session cannot be opened or created.
     pub fn session(&self) -> Result<Arc<Session>, Refusal> {
         let mut current = self.lock_current();
         if let Some(session) = &current.session {
@@ -73,7 +73,7 @@ impl Client {
         Ok(session)
     }
 
-    /// Gives its sessions these folders of the host besides the machine's, from its next call on.
+    /// Mounts these folders of the host in the client's sessions, in addition to the machine's, from the next call on.
     pub fn grant_mounts(&self, mounts: Vec<MountSpec>) {
         let mut current = self.lock_current();
         self.space.grant_mounts(mounts);
@@ -82,10 +82,10 @@ impl Client {
         }
     }
 
-    /// Goes on with another session.
+    /// Switches to another session.
     ///
     /// # Errors
-    /// If there is none of that name and none is to be made; as [`Client::session`].
+    /// Returns an error if there is no session of that name and `make` is false, and the errors of [`Client::session`].
     pub fn use_session(&self, name: &str, make: bool) -> Result<Arc<Session>, Refusal> {
         let session = match make {
             true => self.space.open_or_make(name)?,
@@ -104,7 +104,7 @@ impl Client {
         let is_new = session.head().is_ok_and(|commit| commit.parent.is_none());
         drop(session);
         if is_new || !self.space.machine().is_durable() {
-            // If somebody else has found it by its name, it stays.
+            // The session stays if another client has found it by its name.
             let _ = self.space.remove(&name);
         }
     }
@@ -122,7 +122,7 @@ impl Drop for Client {
     }
 }
 
-/// Ends a call, from another thread, and knows what it has spent.
+/// A handle that ends a call from another thread and reports the CPU time it has used.
 #[derive(Default)]
 pub struct CallStop {
     cancel: Cancel,
@@ -132,7 +132,7 @@ pub struct CallStop {
 }
 
 impl CallStop {
-    /// Ends what the call runs; what it would run is not begun.
+    /// Ends the command that the call runs, and prevents the start of further commands.
     pub fn stop(&self) {
         match self.target.get() {
             Some(target) => self.cancel.cancel(target),
@@ -140,7 +140,7 @@ impl CallStop {
         }
     }
 
-    /// Runs a command until it ends or is stopped; on the caller's descriptors, if there are any. One call has one session.
+    /// Runs a command until it ends or is stopped; on the caller's descriptors, if given. One call uses one session.
     ///
     /// # Errors
     /// As [`Session::exec_unless`].
@@ -156,29 +156,29 @@ impl CallStop {
         Ok(outcome)
     }
 
-    /// CPU time of the commands that the call has run.
+    /// Returns the CPU time of the commands that the call has run.
     pub fn cpu_time(&self) -> Duration {
         Duration::from_micros(self.cpu.load(Ordering::Relaxed))
     }
 }
 
-/// What happens in a call while it runs.
+/// An event of a running call.
 #[derive(Clone, Copy, Debug)]
 pub enum CallEvent<'a> {
-    /// A command has written this.
+    /// Output of a command.
     Output { is_error: bool, bytes: &'a [u8] },
 }
 
-/// One call of a client's.
+/// One call of a client.
 pub struct ClientCall<'a> {
     pub client: &'a Client,
     pub stop: &'a CallStop,
-    /// Who is told of output while it comes; without one it costs nothing.
+    /// Receives output as it is written; without a receiver this costs nothing.
     pub emit: Option<&'a (dyn Fn(CallEvent<'_>) + Sync)>,
 }
 
 impl ClientCall<'_> {
-    /// The client's session.
+    /// Returns the client's session.
     pub(crate) fn session(&self) -> Result<Arc<Session>, Refusal> {
         self.client.session()
     }
@@ -194,5 +194,5 @@ impl ClientCall<'_> {
     }
 }
 
-/// Most bytes of output that are kept of a call.
+/// The most bytes of output that are kept of a call.
 const CAPTURE: u64 = 16 << 20;

@@ -1,4 +1,4 @@
-//! `execute_code`: one program in a session of its own, which is granted nothing and gone after it.
+//! `execute_code`: runs one program in a session of its own, which is granted nothing and is removed afterwards.
 
 pub(crate) mod modules;
 
@@ -177,7 +177,7 @@ impl ExecuteCode {
             ..*most
         };
         let limits = list.map_or(limits, |l| l.limits_for(limits));
-        // A prepared interpreter of Python has modules at hand that are not on the list.
+        // A prepared interpreter of Python has already loaded modules that are not on the list.
         let fresh_programs = list.is_some() && self.language == Language::Python;
         let hidden = list.map(|l| l.absent_paths().to_vec()).unwrap_or_default();
         let no_javascript_eval = machine.policy().no_javascript_eval;
@@ -224,7 +224,7 @@ fn execute_answer(
     let value = value.bounded(most_of(show::OUTPUT));
     let plain = value.json.as_deref().and_then(|j| serde_json::from_str(j).ok());
     let (text, preview) = match value.bytes {
-        // A part of a value would pass for another one.
+        // A part of a value could be mistaken for a different value.
         Some(_) => (None, value.text.filter(|_| plain.is_none())),
         None => (value.text, None),
     };
@@ -268,7 +268,7 @@ fn javascript_exec(
     put_file(session, PROGRAM[1], code.into_bytes())?;
     let list = match list {
         Some(list) => list.to_json(),
-        // Where strings are no code, running this one is the library's matter, too.
+        // Where code in strings is forbidden, the library also has to run this program.
         None if session.policy().no_javascript_eval => b"{}".to_vec(),
         None => return Ok(Exec::new(["node", RUN[1], PROGRAM[1], VALUE])),
     };

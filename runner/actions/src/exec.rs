@@ -1,4 +1,4 @@
-//! `sandbox_exec`: a script for the session's shell.
+//! `sandbox_exec`: runs a script in the session's shell.
 
 use crate::client::ClientCall;
 use crate::refusal::Refusal;

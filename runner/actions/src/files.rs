@@ -1,4 +1,4 @@
-//! Tools that are requests about files, as `wasibox-files` has them: their schemas and words come from there.
+//! Tools that are file requests. Their schemas and descriptions come from `wasibox-files`.
 
 use crate::client::ClientCall;
 use crate::refusal::{Refusal, RefusalKind};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use wasibox::files::{Answer, FileEntry, FileText, GrepAnswer, GrepOutput, Request, SearchAnswer};
 
-/// Names of a request and of its answer, as they are in JSON.
+/// The JSON names of a request and of its answer.
 #[derive(Clone, Copy)]
 pub struct FileToolNames {
     pub request: &'static str,
@@ -17,20 +17,20 @@ pub struct FileToolNames {
 }
 
 impl FileToolNames {
-    /// The schema of the request's fields.
+    /// Returns the schema of the request's fields.
     pub fn input(self) -> Value {
         schema_variant(schema::input_schema_of::<Request>(), self.request)
     }
 
-    /// The schema of the answer's fields.
+    /// Returns the schema of the answer's fields.
     pub fn output(self) -> Value {
         schema_variant(schema::of_answer::<Answer>(), self.answer)
     }
 
-    /// Asks.
+    /// Carries out the request.
     ///
     /// # Errors
-    /// Arguments that are none, and what the files say.
+    /// Returns an error for invalid arguments, and the errors of the file operation.
     pub fn run(
         self,
         arguments: Map<String, Value>,
@@ -50,7 +50,7 @@ impl FileToolNames {
     }
 }
 
-/// One variant of an enumeration's schema, with the definitions of all.
+/// Returns the schema of one variant of an enumeration, with all definitions.
 fn schema_variant(schema: Value, name: &str) -> Value {
     let choices = schema.get("oneOf").and_then(Value::as_array);
     let found = choices.into_iter().flatten().find_map(|s| s.get("properties")?.get(name));
@@ -61,7 +61,7 @@ fn schema_variant(schema: Value, name: &str) -> Value {
     found
 }
 
-/// An answer as a model reads it, and where it has bytes that are parts, too.
+/// Returns an answer's parts for a model, and the JSON pointers of the bytes that are parts, too.
 fn answer_parts(answer: &Answer, request: &Request) -> (Vec<AnswerPart>, Vec<&'static str>) {
     let text = match answer {
         Answer::Read { path, size, content } => return read(path, *size, content),

@@ -1,4 +1,4 @@
-//! `history`, `snapshot`, `undo`, `redo`, `restore`: the session's past.
+//! `history`, `snapshot`, `undo`, `redo`, `restore`: the session's history.
 
 use crate::client::ClientCall;
 use crate::machine::Machine;
@@ -105,7 +105,7 @@ fn commit_entry(
 ) -> Result<CommitEntry, Refusal> {
     let call = &commit.call;
     let command = session.store()?.with_objects(|o| call.command.load_bytes(o, 1 << 20));
-    // Of a command that is longer than that nothing is shown.
+    // A command that is longer than the limit is not shown.
     let command = command.or_else(|e| match e {
         snapshot::SnapshotError::TooLarge(_) => Ok(b"[long]".to_vec()),
         e => Err(store::StoreError::from(e)),
@@ -246,7 +246,7 @@ impl ToolAction for Undo {
         for _ in 1..self.steps.unwrap_or(1) {
             match session.undo() {
                 Ok(further) => commit = further,
-                // The beginning.
+                // The first commit is reached.
                 Err(Error::Store(store::StoreError::Nothing(_))) => break,
                 Err(e) => return Err(e.into()),
             }

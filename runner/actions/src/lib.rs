@@ -1,27 +1,26 @@
-//! What can be done with sessions through a door: one table of tools, from which MCP, HTTP and whatever comes after
-//! them are generated.
+//! The tools that act on sessions, in one table. MCP, HTTP and any later protocol are generated from it.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `machine` | an engine, a policy and a store, shared by all clients; [`SessionSpace`]: the sessions that one of them may use |
-//! | `client` | who calls, and which session is its own; [`ClientCall`]: one call, which can be stopped and told of |
-//! | `tool` | what a tool is: name, words, schemas, [`ToolScope`], [`Hints`]; `Action`: what it does |
+//! | `machine` | an engine, a policy and a store, shared by all clients; [`SessionSpace`]: the sessions that a client may use |
+//! | `client` | a client and its own session; [`ClientCall`]: one call, which can be stopped and emits events |
+//! | `tool` | a tool: name, descriptions, schemas, [`ToolScope`], [`Hints`]; `Action`: its implementation |
 //! | `table` | all tools |
-//! | `registry` | those that a door has, with schemas and descriptions as this image has them |
+//! | `registry` | the tools that a server offers, with schemas and descriptions that fit its image |
 //! | `exec`, `python`, `packages`, `history`, `values`, `sessions`, `files`, `code`, `calculate` | the tools |
-//! | `code::modules` | what programs of `execute_code` may import |
-//! | `stream` | a call whose output is told while it runs |
+//! | `code::modules` | the modules that programs of `execute_code` may import |
+//! | `stream` | a call whose output is passed on while it runs |
 //! | `show` | results for models: text, pictures, links |
 //! | `schema` | JSON Schemas as short as they can be |
-//! | `refusal` | why a call was not done |
+//! | `refusal` | the reason why a call was refused |
 //!
 //! # Invariants
-//! - Everything blocks the calling thread; doors with a runtime give a thread to each call.
-//! - A tool acts on sessions of its [`SessionSpace`] only: names of others cannot be said.
-//! - What a tool answers is bounded, whatever guests print or write.
+//! - Every function blocks the calling thread; servers with a runtime give each call a thread.
+//! - A tool acts only on sessions of its [`SessionSpace`], because names of other sessions cannot be expressed.
+//! - The size of an answer is limited, whatever guests print or write.
 //!
 //! # Deliberately absent
-//! Protocols, sockets, tokens: those are the doors' business.
+//! Protocols, sockets and tokens, which belong to the servers.
 #![forbid(unsafe_code)]
 
 mod calculate;

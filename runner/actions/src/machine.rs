@@ -1,4 +1,4 @@
-//! What all clients share, and what each of them may see of it.
+//! The state that all clients share, and the part of it that each of them may see.
 
 use crate::calculate::Calculators;
 use crate::code::modules::ModuleLists;
@@ -125,7 +125,7 @@ impl Machine {
                 "an owner has 1 to 32 lower-case letters, digits and '-'",
             ));
         }
-        // Owners have no dot: no owner's prefix begins another's.
+        // Because owners have no dot, no owner's prefix begins another owner's prefix.
         let prefix = format!("{owner}.");
         Ok(SessionSpace { machine: self.clone(), prefix, most, mounts: Arc::default() })
     }
@@ -195,7 +195,7 @@ impl SessionSpace {
     fn policy(&self) -> Policy {
         let mut policy = self.machine.0.policy.clone();
         let mounts = self.mounts.lock().unwrap_or_else(|e| e.into_inner());
-        // What the machine has at a place stays there.
+        // The machine's own mount at a path takes precedence.
         let is_free = |m: &&MountSpec| policy.mounts.iter().all(|p| p.guest != m.guest);
         let free: Vec<MountSpec> = mounts.iter().filter(is_free).cloned().collect();
         policy.mounts.extend(free);
@@ -242,7 +242,7 @@ impl SessionSpace {
     pub fn open_or_make(&self, name: &str) -> Result<Arc<Session>, Refusal> {
         match self.open(name) {
             Err(e) if e.kind == RefusalKind::Missing => match self.make(name) {
-                // Somebody else was quicker.
+                // Another client has created it meanwhile.
                 Err(e) if e.kind == RefusalKind::Conflict => self.open(name),
                 made => made,
             },

@@ -1,4 +1,4 @@
-//! `install_packages`: the image's pip, within the session and what its policy allows.
+//! `install_packages`: runs the image's pip, in the session and within its policy.
 
 use crate::client::ClientCall;
 use crate::refusal::Refusal;
@@ -33,7 +33,7 @@ impl ToolAction for InstallPackages {
         let session = call.session()?;
         let mut exec = Exec::new(argv);
         CallSettings { timeout: self.timeout, stdin: None, env: None }.apply(call, &mut exec)?;
-        // Hundreds of a package's own files tell nobody anything.
+        // A list of hundreds of files of a package would not help the caller.
         exec.list_files = false;
         let outcome = call.exec(&session, exec)?;
         Ok(show::command_result(&session, outcome, None))

@@ -1,4 +1,4 @@
-//! `execute_python`, `execute_javascript` and `reset`: cells of the session's interpreters, which stay.
+//! `execute_python`, `execute_javascript` and `reset`: cells of the session's interpreters, which keep their state.
 
 use crate::client::ClientCall;
 use crate::refusal::Refusal;

@@ -1,31 +1,31 @@
-//! Why a call was not done.
+//! The reasons why a call is refused.
 
 use wasibox::Error;
 use wasibox::files::FilesError;
 use wasibox::store;
 
-/// What kind of reason it is: doors have a status or a code for each.
+/// The kind of a reason. Servers map each kind to a status or a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// The request makes no sense.
+    /// The request is invalid.
     Invalid,
-    /// It speaks of something that is not there.
+    /// The request names an object that does not exist.
     Missing,
-    /// It does not go together with what is there: a name that is taken, a file that has changed.
+    /// The request conflicts with the current state: a name is taken, or a file has changed.
     Conflict,
-    /// Another process, or another call, has what it needs.
+    /// Another process or another call holds a resource that the request needs.
     Busy,
-    /// It would be more than is allowed.
+    /// The request would exceed a limit.
     Limit,
-    /// It is not among what this client may do.
+    /// This client is not allowed to make the request.
     Denied,
-    /// Whoever asked has gone.
+    /// The client has disconnected.
     Cancelled,
-    /// Our fault, or the host's.
+    /// A fault of this program or of the host.
     Internal,
 }
 
-/// Why a call was not done. The text is for whoever asked, a model most often.
+/// The reason why a call was refused. The text is for the caller, most often a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct Refusal {
@@ -34,12 +34,12 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal of that kind, with the text that the caller is shown.
+    /// Creates a refusal of that kind, with the text that the caller is shown.
     pub fn new(kind: RefusalKind, text: impl std::fmt::Display) -> Refusal {
         Refusal { kind, text: text.to_string() }
     }
 
-    /// A request that makes no sense.
+    /// Creates the refusal of an invalid request.
     pub fn invalid_request(text: impl std::fmt::Display) -> Refusal {
         Refusal::new(RefusalKind::Invalid, text)
     }
@@ -56,7 +56,7 @@ impl From<Error> for Refusal {
                     Error::Busy => RefusalKind::Busy,
                     Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) => RefusalKind::Conflict,
                     Error::Sandbox(wasibox::SandboxError::NotFound(_)) => RefusalKind::Missing,
-                    // The session has removed the directory that it was in.
+                    // The session has removed its working directory.
                     Error::Sandbox(wasibox::SandboxError::Cwd { .. }) => RefusalKind::Conflict,
                     _ => RefusalKind::Internal,
                 };
@@ -74,7 +74,7 @@ impl From<store::StoreError> for Refusal {
             E::Exists(_) | E::Nothing(_) => RefusalKind::Conflict,
             E::Name | E::TooLong | E::Snapshot(_) => RefusalKind::Invalid,
             E::Busy { .. } => RefusalKind::Busy,
-            // Where the store lies is not for clients.
+            // The path of the store is not shown to clients.
             E::Open { .. } | E::Io(_) | E::Database(_) => {
                 return Refusal::new(RefusalKind::Internal, "the store of sessions failed");
             }

@@ -1,4 +1,4 @@
-//! The tools that a door has.
+//! The tools that a server offers.
 
 use crate::machine::Machine;
 use crate::table::TOOLS;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use wasibox::Policy;
 
-/// A name that is no tool's.
+/// A name that no tool has.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("there is no tool '{0}'")]
 pub struct UnknownTool(pub String);
@@ -20,7 +20,7 @@ pub struct ListedTool {
     pub output: Arc<Map<String, Value>>,
 }
 
-/// The tools of a door, by name, and what they are for.
+/// The tools of a server, by name, and their description.
 pub struct Registry {
     tools: Vec<ListedTool>,
     summary: String,
@@ -28,10 +28,11 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The tools that the machine's settings have and that its image has what it takes for.
+    /// Creates the registry of the tools that the machine's settings select and that its image
+    /// supports.
     ///
     /// # Errors
-    /// If a name in the settings is no tool's.
+    /// Returns an error if a name in the settings is not the name of a tool.
     pub fn new(machine: &Machine) -> Result<Registry, UnknownTool> {
         let settings = machine.tools();
         for name in settings.only.iter().flatten().chain(&settings.off) {
@@ -56,28 +57,29 @@ impl Registry {
         Ok(Registry { tools, summary, description })
     }
 
-    /// All of them.
+    /// Returns all tools.
     pub fn tools(&self) -> &[ListedTool] {
         &self.tools
     }
 
-    /// The one of that name.
+    /// Returns the tool of that name.
     pub fn get(&self, name: &str) -> Option<&ListedTool> {
         self.tools.binary_search_by(|t| t.tool.name.cmp(name)).ok().map(|at| &self.tools[at])
     }
 
-    /// What the machine is, in a few words for models: what its image holds and its policy grants.
+    /// Returns a short description of the machine for models: the contents of its image and the
+    /// grants of its policy.
     pub fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// The same, with every command.
+    /// Returns the same description with all commands.
     pub fn description(&self) -> &str {
         &self.description
     }
 }
 
-/// Components of the image that are worth a model's knowing.
+/// Components of the image that the description mentions.
 const TOLD: &[&str] = &[
     "cpython",
     "numpy",
@@ -94,7 +96,7 @@ const TOLD: &[&str] = &[
     "networkx",
 ];
 
-/// Commands that are worth it, where they are.
+/// Commands that the description mentions if the image has them.
 const NOTABLE: &[&str] = &[
     "bash", "grep", "sed", "awk", "jq", "find", "xargs", "diff", "patch", "tar", "zip", "curl",
     "git", "sqlite3", "python3", "pip", "js", "node",
@@ -124,7 +126,7 @@ fn describe_machine(machine: &Machine, is_whole: bool) -> String {
     out + &describe_policy(machine.policy())
 }
 
-/// What a policy grants, in words.
+/// Describes the grants of a policy.
 fn describe_policy(policy: &Policy) -> String {
     let mut out = String::new();
     for m in &policy.mounts {

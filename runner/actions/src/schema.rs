@@ -1,7 +1,7 @@
-//! JSON Schemas (2020-12) as short as they can be: models read those of arguments with every request.
+//! JSON Schemas (2020-12), made as short as possible because models read those of arguments with every request.
 //!
-//! References are replaced by what they lead to, since several clients do not follow them. What says nothing
-//! (titles that repeat names, Rust's widths of numbers, that a missing value may also be null) is left out.
+//! References are replaced by their targets, because several clients do not follow them. Parts without information are left out:
+//! titles that repeat names, Rust's widths of numbers, and the remark that an optional value may also be null.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -64,7 +64,7 @@ impl SchemaShortener {
             let Some(Value::Object(mut found)) = self.definitions.get(name).cloned() else {
                 return json!({});
             };
-            // What is said where it is used comes before what is said of the type.
+            // A description at the use takes precedence over the type's own.
             found.extend(object);
             return self.shorten_value(Value::Object(found), depth + 1);
         }
@@ -203,7 +203,7 @@ mod tests {
         let want = json!({
             "type": "object",
             "properties": {
-                // Those that nothing is said of come first.
+                // Variants without a description come first.
                 "kind": {"type": "string", "enum": ["B", "A"], "description": "What it is about."},
                 "count": {"type": "integer"},
                 "inner": {"type": "array", "items": {

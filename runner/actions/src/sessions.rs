@@ -1,4 +1,4 @@
-//! `fork` and `use_session`: other sessions of the client's.
+//! `fork` and `use_session`: creates and selects other sessions of the client.
 
 use crate::client::ClientCall;
 use crate::machine::SessionInfo;
@@ -29,7 +29,7 @@ impl ToolAction for ForkArgs {
     type Answer = ForkAnswer;
 
     fn run_action(self, call: &ClientCall<'_>) -> Result<ToolResult<ForkAnswer>, Refusal> {
-        // It is there from now on.
+        // The session exists from now on.
         let _session = call.session()?;
         let client = call.client;
         client.space().fork(&client.name(), self.commit, &self.name)?;

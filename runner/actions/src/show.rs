@@ -1,4 +1,4 @@
-//! Results for models: what a command has printed, the pictures that it has made, links to its files.
+//! Results for models: the output of a command, its pictures, and links to its files.
 
 use crate::client::ClientCall;
 use crate::refusal::Refusal;
@@ -200,7 +200,7 @@ fn picture_parts(session: &Session, files: &[FileChange]) -> Vec<AnswerPart> {
             Ok(Answer::Data { mime, data, next_offset: None, .. }) if is_picture(&mime) => {
                 Some(AnswerPart::Image { mime, data: data.0 })
             }
-            // Gone or grown meanwhile: its name is in the list.
+            // The file was removed or has grown meanwhile; its name is in the list.
             _ => None,
         }
     };

@@ -1,14 +1,14 @@
-//! A call whose output is told while it runs, and kept besides.
+//! A call whose output is passed on while it runs, and kept as well.
 
 use crate::client::{CallEvent, CallStop};
 use std::fs::File;
 use std::io::{PipeReader, Read};
 use wasibox::{Error, Exec, InheritedStreams, Outcome, Output, Session};
 
-/// Bytes that are told at once.
+/// The most bytes that are passed on at once.
 const PIECE: usize = 16 << 10;
 
-/// Runs a command, tells of its output, and keeps `limit` bytes of each stream.
+/// Runs a command, passes its output on, and keeps `limit` bytes of each stream.
 ///
 /// # Errors
 /// As [`Session::exec_unless`].
@@ -31,7 +31,7 @@ pub fn exec_streaming(
         let err = scope.spawn(read(err, true));
         let streams = InheritedStreams { stdin: &nothing, stdout: &to_out, stderr: &to_err };
         let result = stop.exec(session, exec, Some(&streams));
-        // The readers end with the last of these.
+        // The readers reach the end when the last of these is closed.
         drop((to_out, to_err));
         let taken = |joined: std::thread::Result<(Vec<u8>, bool)>| joined.unwrap_or_default();
         let ((stdout, cut), (stderr, cut_too)) = (taken(out.join()), taken(err.join()));
@@ -42,7 +42,7 @@ pub fn exec_streaming(
     })
 }
 
-/// Reads to the end; the beginning, and whether there was more.
+/// Reads to the end; returns the first bytes and whether there were more.
 fn pass_output(mut from: PipeReader, limit: u64, emit: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
     let (mut kept, mut is_cut) = (Vec::new(), false);
     let mut piece = vec![0; PIECE];

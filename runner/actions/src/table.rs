@@ -98,7 +98,7 @@ const fn file_tool(
     ToolEntry { name, title, text, scope, hints, how, is_there: |_| true }
 }
 
-/// A tool that runs Python.
+/// Adds to a tool the condition that the image has Python.
 const fn needs_python(_python: &'static str, tool: ToolEntry) -> ToolEntry {
     ToolEntry { is_there: has_python, ..tool }
 }

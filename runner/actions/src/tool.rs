@@ -1,4 +1,4 @@
-//! What a tool is.
+//! The description of a tool.
 
 use crate::client::ClientCall;
 use crate::machine::Machine;

@@ -1,4 +1,4 @@
-//! `kv_get` and `kv_set`: the session's key-values.
+//! `kv_get` and `kv_set`: reads and writes the session's key-value table.
 
 use crate::client::ClientCall;
 use crate::refusal::{Refusal, RefusalKind};

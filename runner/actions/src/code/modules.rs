@@ -1,11 +1,11 @@
-//! Which modules a program of `execute_code` may import, as the policy file has it.
+//! The modules that a program of `execute_code` may import, as the policy file says.
 //!
-//! A list is kept in three places, the first of which no program can get around:
-//! - the machine: files of Python's modules that are neither on the list nor needed by what is on it are not there, and
-//!   no second program can be begun, which would know nothing of the list;
-//! - the interpreter: Node's library refuses built-in modules by itself; Python has lost what makes modules of its own
-//!   program's parts, or, if the list has a package with such parts, is asked not to make others;
-//! - `import`, which says clearly why it fails, of modules too that the interpreter has loaded for itself.
+//! A list is enforced in three places, the first of which no program can bypass:
+//! - the machine: files of Python modules that are neither on the list nor dependencies of it are absent, and no second program
+//!   can be started, because that would not know the list;
+//! - the interpreter: Node's library refuses built-in modules by itself; Python has lost the functions that create the modules
+//!   built into its own program, or, if the list has a package with such modules, is asked not to create others;
+//! - `import`, which explains why it fails, also for modules that the interpreter has loaded for its own use.
 
 use super::put_file;
 use crate::machine::Machine;
@@ -16,31 +16,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use wasibox::{Exec, Limits, Policy};
 
-/// Python's program that finds out what a list leaves out.
+/// The Python program that computes the modules a list leaves out.
 const CLOSURE: &str = "/tmp/.execute_code/closure.py";
-/// What that may take, once in a server's life.
+/// The time limit of that program, which runs once in a server's life.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Modules that begin other programs: who has one of them on the list may.
+/// Modules that start other programs. A list that has one of them permits that.
 const BEGINNING: [&str; 3] = ["subprocess", "multiprocessing", "child_process"];
 
-/// The lists of a machine, by language; what follows from each is found out when it is first needed.
+/// The lists of a machine, by language. The data derived from a list is computed on first use.
 #[derive(Default)]
 pub(crate) struct ModuleLists {
     known: Mutex<BTreeMap<&'static str, Arc<ModuleList>>>,
 }
 
-/// What may be imported.
+/// The modules that may be imported.
 #[derive(Serialize)]
 pub(crate) struct ModuleList {
     allowed: Vec<String>,
-    /// Modules of Python without a file that stay.
+    /// Modules of Python without a file that remain.
     builtins: Vec<String>,
-    /// Paths that are not there.
+    /// Paths that are hidden.
     #[serde(skip)]
     absent: Vec<String>,
 }
 
-/// What `closure.py` prints.
+/// The output of `closure.py`.
 #[derive(Default, Deserialize)]
 struct ModuleClosure {
     absent: Vec<String>,
@@ -48,7 +48,7 @@ struct ModuleClosure {
 }
 
 impl ModuleLists {
-    /// The list of a language, if it has one.
+    /// Returns the list of a language, if it has one.
     pub fn list_for(
         &self,
         machine: &Machine,
@@ -72,12 +72,12 @@ impl ModuleLists {
 }
 
 impl ModuleList {
-    /// Paths that are not there for the program.
+    /// Returns the paths that are hidden from the program.
     pub fn absent_paths(&self) -> &[String] {
         &self.absent
     }
 
-    /// The limits of a program that has this list: unless it may begin others, there is none but itself.
+    /// Returns the limits of a program with this list: it may have no other process, unless the list lets it start some.
     pub fn limits_for(&self, limits: Limits) -> Limits {
         let begins = |name: &String| BEGINNING.contains(&name.trim_start_matches("node:"));
         match self.allowed.iter().any(begins) {
@@ -86,13 +86,13 @@ impl ModuleList {
         }
     }
 
-    /// What the programs that run others read.
+    /// Returns the list in the format of the programs that run others.
     pub fn to_json(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
 }
 
-/// Asks an interpreter of the image.
+/// Computes the closure of a list in an interpreter of the image.
 fn module_closure(machine: &Machine, allowed: &[String]) -> Result<ModuleClosure, Refusal> {
     let limits = Limits { timeout: Some(PATIENCE), ..Limits::default() };
     let policy = Policy { limits, fresh_programs: true, ..Policy::default() };
