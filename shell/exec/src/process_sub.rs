@@ -234,9 +234,9 @@ impl Shell<'_> {
         }
     }
 
-    /// Leaves substitutions whose command still runs beside the shell. Only stand-in files are removed, because their users have
-    /// already finished. Returns the substitutions that must still be waited for: those that write into the result of a `$( )`
-    /// and, for a `stage`, those that read the stage's output.
+    /// Leaves the substitutions of a command that still runs beside the shell. Only stand-in files are removed, because their
+    /// users have already finished. Returns the substitutions that must still be waited for: those that write into the result of
+    /// a `$( )` and, for a `stage`, those that read the stage's output.
     pub(crate) fn leave_process_subs(&mut self, stage: bool) -> Vec<RunningProcessSub> {
         let all = std::mem::take(&mut self.process_subs);
         let (files, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|s| s.file.is_some());

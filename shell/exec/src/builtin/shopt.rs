@@ -81,7 +81,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             let kind: &[u8] =
                 if of_set { b": invalid option name" } else { b": invalid shell option name" };
             shell.builtin_error(call.name(), &[name, kind]);
-            // Bash keeps no status for an option of `set` that is changed.
+            // Bash does not count an invalid name as a failure if it changes an option of `set`.
             status |= i32::from(!(of_set && (set || unset)));
             continue;
         };
