@@ -370,7 +370,7 @@ pub enum Cond {
     Or(Box<Cond>, Box<Cond>),
     /// A lone word: true when not empty.
     Word(Word),
-    /// A unary test such as `-f word`; the operator's letter.
+    /// A unary test, for example `-f word`; the operator's letter.
     Unary(u8, Word),
     Binary(CondOp, Word, Word),
 }

@@ -57,7 +57,7 @@ fn from_the_next_command_on() {
     assert_eq!(parser.offset(), text.len());
 }
 
-/// Many substitutions early in a long source.
+/// Many substitutions early in a long source take linear time.
 #[test]
 fn linear_time() {
     let options = ParseOptions { expand_aliases: true, ..ParseOptions::default() };

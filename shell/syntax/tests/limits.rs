@@ -56,7 +56,7 @@ fn nesting() {
     }
 }
 
-/// The limit leaves room for any script a person writes.
+/// The limit leaves room for any hand-written script.
 #[test]
 fn honest_nesting() {
     for (open, inside, close) in [
@@ -106,7 +106,7 @@ fn size() {
     }
 }
 
-/// `$((` that is not arithmetic is tried once per place, not once per way to get there.
+/// `$((` that is not arithmetic is tried once per place, not once per path to it.
 #[test]
 fn ambiguity_is_polynomial() {
     let n = 60;

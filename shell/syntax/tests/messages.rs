@@ -1,4 +1,4 @@
-//! Acceptance and messages as real bash has them (`data/messages.txt`).
+//! Acceptance and messages compared with those of real bash (`data/messages.txt`).
 
 mod common;
 
@@ -54,7 +54,7 @@ fn as_bash() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Where we differ from bash 5.2.15, and why.
+/// The differences from bash 5.2.15, and the reasons.
 #[test]
 fn deviations() {
     let options = ParseOptions::default();
@@ -63,7 +63,7 @@ fn deviations() {
     assert!(fails("for ((;;) do :; done\n"));
 }
 
-/// The same messages when the text comes in line by line.
+/// The same messages when the text arrives line by line.
 #[test]
 fn line_by_line() {
     struct Lines<'t>(std::str::SplitInclusive<'t, char>);
@@ -81,7 +81,7 @@ fn line_by_line() {
         let mut whole = Parser::new(c.text.as_str(), ParseOptions::default());
         loop {
             let (a, b) = (lines.next_command(&NoAliases), whole.next_command(&NoAliases));
-            // The source line may be cut short where bash has not read on yet.
+            // The source line may be cut short where bash has not read further yet.
             match (&a, &b) {
                 (Err(a), Err(b)) => {
                     assert_eq!((a.line, &a.cause), (b.line, &b.cause), "{:?}", c.text)

@@ -1,4 +1,4 @@
-//! Printing: bash's layout, and that it parses back.
+//! Printing: bash's layout, and that the text parses back to the same tree.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Shapes of words and commands. The values follow from the bash manual's sections named.
+//! Shapes of words and commands. The values follow from the named sections of the bash manual.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::plain;
 use sh_syntax::ast::*;
 use sh_syntax::parse::{self, ParseOptions};
 
-/// A compact notation of a word: `L(..)` literal, `Q(..)` quoted, `D[..]` double quotes,
+/// Returns a compact notation of a word: `L(..)` literal, `Q(..)` quoted, `D[..]` double quotes,
 /// `P(..)` parameter, `C` command substitution, `A` arithmetic, `S` process substitution.
 fn show(w: &Word) -> String {
     parts(&w.parts)
@@ -100,7 +100,7 @@ fn param(p: &Param) -> String {
     }
 }
 
-/// The words after the command name in `: text`.
+/// Returns the words after the command name in `: text`.
 fn words(source: &str) -> String {
     let list = plain(&format!(": {source}\n"));
     let CommandKind::Simple(s) = &list.items[0].and_or.first.stages[0].command.kind else {
@@ -319,12 +319,12 @@ fn run_time_text() {
     assert!(parse::parse_parameter(b"", &options).is_none());
 }
 
-/// Lines count through quotes, here-documents, continuations and substitutions.
+/// Lines are counted through quotes, here-documents, continuations and substitutions.
 #[test]
 fn lines() {
     let list = plain("a 'x\ny' \\\nb\nc <<E\n1\n2\nE\nd $(\ne\n)\nf\n");
     let lines: Vec<u32> =
         list.items.iter().map(|i| i.and_or.first.stages[0].command.line).collect();
-    // To bash a command stands where its second token ends.
+    // For bash, the line of a command is the one where its second token ends.
     assert_eq!(lines, [2, 4, 10, 11]);
 }

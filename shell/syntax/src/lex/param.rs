@@ -342,7 +342,7 @@ pub(crate) fn positional_name(digits: &[u8]) -> ParamName {
     if n == 0 { ParamName::Special(b'0') } else { ParamName::Positional(n) }
 }
 
-/// Parses a parameter reference at run time, such as `x`, `10`, `@` (no subscript).
+/// Parses a parameter reference at run time, for example `x`, `10`, `@` (no subscript).
 pub(crate) fn parse_reference(text: &[u8]) -> Option<ParamName> {
     match text {
         [c] if b"@*#?-$!0".contains(c) => Some(ParamName::Special(*c)),

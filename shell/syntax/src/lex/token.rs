@@ -477,7 +477,7 @@ impl CommandParser<'_, '_> {
         }
     }
 
-    /// Returns whether extended patterns such as `@(` are part of words here.
+    /// Returns whether extended patterns are part of words here, for example `@(a|b)`.
     #[inline]
     pub fn extglob_on(&self, ctx: TokenContext) -> bool {
         self.opts.extglob || ctx.has_any(TokenContext::EXTGLOB)

@@ -79,8 +79,8 @@ pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript,
     Ok(Subscript::Expr(crate::arith::from_word(word)))
 }
 
-/// Parses a parameter reference such as `x`, `x[1]`, `@`, `10` (the value of an indirect expansion
-/// or nameref). Returns `None` for any other text.
+/// Parses a parameter reference, for example `x`, `x[1]`, `@`, `10` (the value of an indirect
+/// expansion or nameref). Returns `None` for any other text.
 pub fn parse_parameter(
     text: &[u8],
     options: &ParseOptions,

@@ -24,7 +24,7 @@ fn pipeline(p: &mut Pipeline) {
             let target = RedirectTarget::Word(literal(b"1"));
             let fd = RedirectFd::Number(2);
             let both = Redirect { fd, op: RedirectOp::DupWrite, target, line: 0 };
-            // Behind a function's body it belongs to the body.
+            // Behind a function's body, the redirection belongs to the body.
             match &mut stage.command.kind {
                 CommandKind::Function(f) => Rc::make_mut(f).body.redirects.push(both),
                 _ => stage.command.redirects.push(both),
@@ -175,7 +175,7 @@ fn redirect(r: &mut Redirect) {
             }
             let mut body = Word::clone(&doc.body);
             word_in(&mut body, true);
-            // One whose text has not come.
+            // The empty body of a document whose text has not been read.
             if body.parts.is_empty() {
                 body.parts.push(WordPart::Quoted(Rc::default()));
             }
@@ -206,9 +206,9 @@ fn subscript(s: &mut Subscript) {
 }
 
 fn arith(a: &mut ArithText) {
-    // Its text is as if within double quotes.
+    // The text is parsed as if within double quotes.
     word_in(&mut a.word, true);
-    // Blanks alone are nothing, also behind a line continuation.
+    // Blanks alone have no meaning, also behind a line continuation.
     if let [WordPart::Quoted(text)] = a.word.parts.as_slice()
         && text.trim_ascii().is_empty()
     {
@@ -237,7 +237,7 @@ fn word(w: &mut Word) {
     word_in(w, false);
 }
 
-/// A word of a text that is `quoted` or is not.
+/// Normalizes a word of a text that is `quoted` or not.
 fn word_in(w: &mut Word, quoted: bool) {
     w.raw = Text::default();
     w.parts.iter_mut().for_each(|p| part(p, quoted));
@@ -279,7 +279,7 @@ fn part(p: &mut WordPart, quoted: bool) {
     }
 }
 
-/// The operand of a quoted expansion: quotes in it have no meaning of their own.
+/// Normalizes the operand of a quoted expansion: quotes in it have no meaning of their own.
 fn operand(w: &mut Word, quoted: bool) {
     word_in(w, quoted);
     if quoted {

@@ -17,7 +17,7 @@ impl Aliases for Table {
     }
 }
 
-/// Every command of a text.
+/// Returns every command of a text.
 pub fn parse(
     text: &str,
     options: &ParseOptions,
@@ -31,7 +31,7 @@ pub fn parse(
     Ok(list)
 }
 
-/// The same with default options and no aliases.
+/// Returns every command of a text, with default options and no aliases.
 pub fn plain(text: &str) -> CommandList {
     match parse(text, &ParseOptions::default(), &Table::default()) {
         Ok(l) => l,
