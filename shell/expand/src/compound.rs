@@ -94,8 +94,8 @@ fn whole_parts(element: &ArrayElement) -> Vec<WordPart> {
     parts
 }
 
-/// Expands `a=(key value key value)`: no splitting, a missing last value is empty. Later elements with a key are words like any
-/// other.
+/// Expands pairs, for example `a=(key value key value)`: no splitting, a missing last value is empty. Later elements with a key
+/// are words like any other.
 fn expand_pairs(
     env: &mut dyn ExpandEnv,
     elements: &[ArrayElement],

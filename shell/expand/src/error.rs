@@ -157,7 +157,7 @@ impl ExpandError {
         }
     }
 
-    /// Returns the message, e.g. `x: unbound variable`; empty if it was printed already or there is none.
+    /// Returns the message, for example `x: unbound variable`; empty if it was printed already or there is none.
     pub fn message(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.cause.write(&mut out);

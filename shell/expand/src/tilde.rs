@@ -24,7 +24,7 @@ pub(crate) struct TildePosition {
     pub(crate) ends: bool,
 }
 
-/// Returns the start of the value if unquoted text has the form of an assignment (`a=`, `a+=`, `a[1]=`).
+/// Returns the start of the value if unquoted text has the form of an assignment, for example `a=`, `a+=` or `a[1]=`.
 pub(crate) fn looks_like_assignment(text: &[u8]) -> Option<usize> {
     let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
     if !text.first().is_some_and(|b| is_name(b) && !b.is_ascii_digit()) {

@@ -1,5 +1,5 @@
-//! Input that must end with a clear error or in good time, never in exhausted memory, a stack
-//! overflow or a quadratic crawl. Sizes are such that a quadratic step takes minutes.
+//! Input that must end with a clear error or within seconds, never in exhausted memory, a stack
+//! overflow or quadratic time. Sizes are such that a quadratic step takes minutes.
 
 mod support;
 

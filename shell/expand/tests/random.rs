@@ -25,13 +25,13 @@ impl Random {
         from[self.below(from.len())]
     }
 
-    /// Up to `most` picks, joined.
+    /// Returns up to `most` picks, joined.
     fn text(&mut self, from: &[&str], most: usize) -> String {
         (0..self.below(most + 1)).map(|_| self.pick(from)).collect()
     }
 }
 
-/// `'...'` around text without single quotes.
+/// Puts `'...'` around text without single quotes.
 fn quoted(text: &str) -> String {
     format!("'{text}'")
 }
@@ -150,7 +150,7 @@ fn editing(r: &mut Random) -> String {
     let q = quoted(&r.text(&["*", "?", "a", "[b]", "\\", "&"], 2));
     let pattern = r.text(PATTERN, 3);
     let replacement = r.text(&["x", "&", "\\&", "\"&\"", "$q", "\"$q\"", "\\\\", "'&'", "-"], 3);
-    // An empty pattern before a slash is another pattern: `${x///y}` replaces slashes.
+    // An empty pattern before a slash would have another meaning: `${x///y}` replaces slashes.
     let pattern = if pattern.is_empty() { "b".into() } else { pattern.replace('/', "\\/") };
     let op = match r.below(10) {
         0 => format!("#{pattern}"),
@@ -292,7 +292,7 @@ fn compare(name: &str, make: impl Fn(&mut Random) -> String) {
     for _ in 0..number("EXPAND_RANDOM_COUNT", 150) {
         let snippet = make(&mut random);
         let (expected, got) = (in_bash(&dir, &snippet), here(&dir, &snippet));
-        // How bash words a script that it cannot even parse is the parser's matter.
+        // The message for a script that bash cannot even parse is the parser's concern.
         if expected.1.contains("-c: line")
             || expected.1.contains("syntax error near")
             || got.1.contains("NOT RUN")

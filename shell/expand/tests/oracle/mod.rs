@@ -1,4 +1,4 @@
-//! The same snippet in bash and in the test shell.
+//! Runs the same snippet in bash and in the test shell.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::support::Shell;
 
 const PRELUDE: &str = "shopt -s extglob\nHOME=/h; PWD=/w; unset OLDPWD; p(){ local IFS=' '; printf '%d:' $#; printf '<%s>' \"$@\"; echo; }\n";
 
-/// A folder with a few files.
+/// Creates a folder with a few files.
 pub fn fixture() -> PathBuf {
     let dir = std::env::temp_dir().join(format!("sh-expand-{}", std::process::id()));
     for path in [
@@ -25,7 +25,7 @@ pub fn fixture() -> PathBuf {
     dir
 }
 
-/// Messages without `bash: line 3: ` in front.
+/// Returns messages without `bash: line 3: ` in front.
 fn bare(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let mut out = String::new();
@@ -41,7 +41,7 @@ fn bare(stderr: &[u8]) -> String {
     out
 }
 
-/// Both streams of a snippet in bash.
+/// Runs a snippet in bash and returns both output streams.
 pub fn in_bash(dir: &Path, snippet: &str) -> (String, String) {
     let output = Command::new("bash")
         .arg("-c")
@@ -53,7 +53,7 @@ pub fn in_bash(dir: &Path, snippet: &str) -> (String, String) {
     (String::from_utf8_lossy(&output.stdout).into_owned(), bare(&output.stderr))
 }
 
-/// Both streams of a snippet in the test shell.
+/// Runs a snippet in the test shell and returns both output streams.
 pub fn here(dir: &Path, snippet: &str) -> (String, String) {
     let mut shell = Shell::new(dir.to_path_buf());
     let result = shell.run(snippet);

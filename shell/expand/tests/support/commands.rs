@@ -282,7 +282,7 @@ impl Shell {
         Ok(true)
     }
 
-    /// Sets attributes; readonly and nameref only behind the assignment.
+    /// Sets attributes; readonly and nameref only after the assignment.
     fn flag(&mut self, name: &[u8], flags: &[u8], late: bool) {
         let variable = self.variables.entry(name.to_vec()).or_default();
         let a = &mut variable.attributes;

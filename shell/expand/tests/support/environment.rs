@@ -91,7 +91,7 @@ impl ExpandEnv for Shell {
         let bad = || {
             ExpandError::from(ExpandCause::BadSubscript { name: name.to_vec(), subscript: None })
         };
-        // Taken out, so that it is not shared and need not be copied.
+        // Taken out, so that it has one owner and need not be copied.
         let old = self.variables.get_mut(name).and_then(|v| v.value.take());
         match (old, key) {
             (Some(VarValue::Assoc(mut array)), ElementKey::Name(key)) => {
@@ -125,7 +125,7 @@ impl ExpandEnv for Shell {
         self.variables.contains_key(name)
     }
 
-    /// Tests run on threads with 2 MiB of stack.
+    /// Returns whether the stack is nearly used up; tests run on threads with 2 MiB of stack.
     fn stack_low(&mut self) -> bool {
         let marker = 0u8;
         let here = std::hint::black_box(std::ptr::addr_of!(marker) as usize);
@@ -159,7 +159,7 @@ impl ExpandEnv for Shell {
         &self.options
     }
 
-    /// Substitutions are run by bash itself: only their result matters here.
+    /// Runs a substitution in bash itself, because only its result matters here.
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
         let source = sh_syntax::print::print_list(&sub.body);
         let mut command = Command::new("bash");

@@ -1,5 +1,5 @@
-//! A shell small enough to see through: variables and the expansion crate, a handful of builtins,
-//! no processes. Used to run the same snippet here and in bash.
+//! A shell that is small enough to understand at once: variables and the expansion crate, a few
+//! builtins, no processes. Used to run the same snippet here and in bash.
 
 mod commands;
 mod environment;
@@ -30,7 +30,7 @@ pub struct Shell {
     pub stack_base: Option<usize>,
 }
 
-/// Why a script ends early.
+/// The reason why a script ends early.
 pub enum Stop {
     Error(ExpandError),
     Unsupported(String),
