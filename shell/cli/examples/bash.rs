@@ -18,7 +18,7 @@ use box_sys::{
     INHERITED_FDS, Os, Pid, Processes, SpawnSpec, WaitStatus, initial_cwd, path, take_inherited,
 };
 
-/// Names the file that stands in for the node with a session's state.
+/// Names the file that replaces the node as the place of a session's state.
 const SESSION_FILE: &str = "SESSION_FILE";
 
 static TABLE: AppletTable = AppletTable::new(sh_cli::APPLETS, &[]);
@@ -169,7 +169,7 @@ fn write(file: &Path, state: &[u8]) -> io::Result<()> {
     std::fs::rename(new, file)
 }
 
-/// Processes that end before `spawn` returns.
+/// A process system in which processes end before `spawn` returns.
 struct Sequential {
     os: Os,
     last: Cell<Pid>,

@@ -30,7 +30,7 @@ pub struct Invocation {
     pub version: bool,
     pub rcfile: Option<Vec<u8>>,
     pub norc: bool,
-    /// `--budget`: see [`sh_exec::budget::Limits::parse`].
+    /// `--budget`, for example `strict,commands=5000`: see [`sh_exec::budget::Limits::parse`].
     pub budget: Option<Vec<u8>>,
     /// `--session`: continues from the state that the last call of the session has left.
     pub session: bool,
@@ -141,7 +141,7 @@ fn named_option(
     Ok(1)
 }
 
-/// Parses a long option and returns the number of further arguments used.
+/// Parses a long option, for example `--posix`, and returns the number of further arguments used.
 fn long_option(
     inv: &mut Invocation,
     arg: &[u8],

@@ -223,8 +223,8 @@ fn resume_shell(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
     to_exit(shell.run_shipped(&data))
 }
 
-/// Returns the descriptors that the process started with; `skip` is not the script's. They are the shell's alone from then on: a
-/// script that redirects one for good (`exec > file`) closes the previous file.
+/// Returns the descriptors that the process started with; `skip` is not the script's. A script that redirects one for good
+/// (`exec > file`) closes the previous file, because they are the shell's alone from then on.
 fn inherited_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     let table = shared_descriptors(ctx, skip);
     ctx.stdin = StdInput::new(Stream::Closed);

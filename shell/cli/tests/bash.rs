@@ -17,7 +17,8 @@ fn cases() -> Vec<PathBuf> {
     list
 }
 
-/// The example binary: the shell with the host's programs. Cargo builds it along with the tests.
+/// Returns the example binary: the shell with the host's programs. Cargo builds it along with the
+/// tests.
 fn ours() -> PathBuf {
     let exe = std::env::current_exe().unwrap();
     let dir = exe.parent().and_then(Path::parent).unwrap();
@@ -40,7 +41,7 @@ fn undisturbed(shell: &Path) -> Command {
 }
 
 fn run(shell: &Path, script: &Path) -> String {
-    // A name without machine paths, since $0 shows up in output.
+    // A name without machine paths, because $0 shows up in output.
     let out = undisturbed(shell)
         .arg(script.file_name().unwrap())
         .current_dir(script.parent().unwrap())

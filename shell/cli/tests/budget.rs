@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The example binary: cargo builds it along with the tests.
+/// Returns the example binary, which cargo builds along with the tests.
 fn ours() -> PathBuf {
     let exe = std::env::current_exe().unwrap();
     exe.parent().and_then(Path::parent).unwrap().join("examples/bash")
@@ -23,7 +23,7 @@ fn run(options: &[&str], script: &str) -> Output {
         .output()
         .unwrap();
     std::fs::remove_file(&dir).unwrap();
-    // Seconds in a release build; this one may be unoptimised, on a busy machine.
+    // This takes seconds in a release build, but this build may be unoptimised, on a busy machine.
     assert!(start.elapsed() < Duration::from_secs(60), "{:.60}", script);
     out
 }

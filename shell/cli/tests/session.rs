@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The example binary: cargo builds it along with the tests.
+/// Returns the example binary, which cargo builds along with the tests.
 fn ours() -> PathBuf {
     let exe = std::env::current_exe().unwrap();
     exe.parent().and_then(Path::parent).unwrap().join("examples/bash")
@@ -110,7 +110,8 @@ fn recorded_from_bash() {
         let mut script = String::new();
         for (i, call) in calls.iter().enumerate() {
             let path = dir.path().join(i.to_string());
-            // The call's text needs no quoting, and a file would not see the caller's DEBUG trap.
+            // In a file the call's text needs no quoting. It is evaluated instead of sourced, because a sourced file would not
+            // see the caller's DEBUG trap.
             std::fs::write(&path, call).unwrap();
             script += &format!("eval \"$(/usr/bin/cat {})\"\necho \"[$?]\"\n", path.display());
             if call.ends_with("(exit 3)") {
@@ -134,11 +135,11 @@ fn no_call_ends_the_session() {
     let s = Session::new();
     assert_eq!(s.call("x=1; exit 7").status.code(), Some(7));
     assert_eq!(s.out("echo $? $x"), "7 1\n");
-    // `set -e` in force ends each call that fails, and no more.
+    // `set -e` ends each call that fails, and no more.
     assert_eq!(s.call("set -e; x=2; false; x=3").status.code(), Some(1));
     assert_eq!(s.call("echo $? $x; x=4; (exit 9); x=5").stdout, b"1 2\n");
     assert_eq!(s.out("echo $? $x; set +e"), "9 4\n");
-    // A syntax error changes nothing but `$?`.
+    // A syntax error changes only `$?`.
     let before = std::fs::read(s.file()).unwrap();
     let (err, status) = s.err("x=6; if then");
     assert!(err.contains("syntax error near unexpected token `then'"), "{err}");
@@ -151,7 +152,7 @@ fn no_call_ends_the_session() {
     assert!(err.ends_with("nothing: unbound variable\n"), "{err}");
     assert_eq!(status, 127);
     assert_eq!(s.out("echo $? $x; set +u"), "127 7\n");
-    // Out of a function, with its locals and parameters gone.
+    // The shell exits from a function, whose locals and parameters are gone afterwards.
     assert_eq!(s.call("set -- p; f() { local x=9; g=1; exit 4; }; f arg").status.code(), Some(4));
     assert_eq!(s.out("echo $? $x $1 $g"), "4 7 p 1\n");
     assert_eq!(s.call("x=10 eval 'exit 5'").status.code(), Some(5));
@@ -177,7 +178,7 @@ fn traps_but_that_of_exit() {
     // The effects of an EXIT trap are kept.
     assert_eq!(s.out("trap - TERM; trap 'x=3; cd /usr' EXIT"), "");
     assert_eq!(s.out("echo $x $PWD; trap 'echo \"d: $BASH_COMMAND\"' DEBUG"), "3 /usr\n");
-    // Taking up the state runs no trap and shows no trace.
+    // Loading the state runs no trap and shows no trace.
     assert_eq!(s.out("echo 1; trap - DEBUG"), "d: echo 1\n1\nd: trap - DEBUG\n");
     assert_eq!(s.out("f() { echo $BASH_COMMAND; }"), "");
     assert_eq!(s.out("f"), "echo $BASH_COMMAND\n");
@@ -192,20 +193,20 @@ fn who_has_no_part_in_it() {
     let s = Session::new();
     assert_eq!(s.out("x=1; (x=2; cd /usr); bash -c 'x=3'; x=4 | :; y=$(x=5; exit 3)"), "");
     assert_eq!(s.out("echo $? $x $PWD"), "3 1 /\n");
-    // A child, though its environment says everything.
+    // A child does not take part in the session, although its environment has all the variables.
     assert_eq!(s.out("x=6; bash -c 'x=7; exit 8'; echo $?"), "8\n");
     assert_eq!(s.out("echo $x"), "6\n");
-    // A shell that is killed leaves nothing.
+    // A killed shell stores nothing.
     assert_ne!(s.call("x=8; kill -KILL $$").status.code(), Some(0));
     assert_ne!(s.call("x=9; kill -TERM $$; :").status.code(), Some(0));
     assert_eq!(s.out("echo $x"), "6\n");
-    // Without `--session` there is none.
+    // Without `--session` there is no session.
     let out = s.call_with(&["-c", "echo ${x-none}; x=10"], |_| {});
     assert_eq!(out.stdout, b"none\n");
     assert_eq!(s.out("echo $x; exec 3>&1; echo $! >&3"), "6\n\n");
     let (err, _) = s.err("echo 1 >&3");
     assert!(err.ends_with("3: Bad file descriptor\n"), "{err}");
-    // Nor outside of one.
+    // Nor is there one outside of a session's process.
     let out = with_env(&ours()).args(["--session", "-c", "echo ran"]).output().unwrap();
     assert_eq!(out.status.code(), Some(2));
     assert_eq!((out.stdout, out.stderr), (vec![], b"bash: --session: not in a session\n".to_vec()));
@@ -236,7 +237,7 @@ fn what_the_call_is_given() {
     let out = s.call_with(&["--session", "-eu", "-c", "echo $-; set +u -f"], |_| {});
     assert_eq!(out.stdout, b"ehuBc\n");
     assert_eq!(s.out("echo $-; set +f"), "fhBc\n");
-    // The start-up file is the session's, not each call's.
+    // The start-up file belongs to the session, not to each call.
     let file = s.folder.path().join("rc");
     std::fs::write(&file, "echo begins").unwrap();
     let new = Session::new();
@@ -246,7 +247,7 @@ fn what_the_call_is_given() {
         });
         assert_eq!(String::from_utf8_lossy(&out.stdout), begins);
     }
-    // `sh` is as much of a session as `bash`.
+    // `sh` can be called in a session just as `bash` can.
     let posix = ["--posix", "--session", "-c", "alias hi='echo hi'; f() { hi; }"];
     s.call_with(&posix, |_| {});
     let out = s.call_with(
