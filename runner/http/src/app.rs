@@ -1,4 +1,4 @@
-//! Which path is whose.
+//! The routes of the server.
 
 use crate::gate::{self, Connections, Gauge};
 use crate::metrics::{GaugeReadings, Metrics};
@@ -19,31 +19,31 @@ use tokio_util::sync::CancellationToken;
 use wasibox_actions::{Client, Machine, Refusal, Registry, ToolScope};
 use wasibox_mcp::{Bind, ConnectionClient, StreamableOptions, streamable_service};
 
-/// After so long without a message a connection of the Model Context Protocol has ended.
+/// A connection of the Model Context Protocol ends after this time without a message.
 const IDLE: Duration = Duration::from_secs(3600);
 
-/// What all requests share.
+/// The state that all requests share.
 pub struct HttpApp {
     pub machine: Machine,
     pub registry: Arc<Registry>,
     pub tokens: Option<Tokens>,
     pub anybody: Arc<Owner>,
-    /// Names that a request's host may have; any if there are none.
+    /// The host names that a request may use; any name if empty.
     pub hosts: Vec<String>,
     pub origins: Vec<String>,
     pub metrics: Metrics,
     pub running: Gauge,
     pub connections: Connections,
-    /// What the ids of this server's requests begin with.
+    /// The prefix of this server's request ids.
     pub seed: u32,
     pub is_draining: AtomicBool,
-    /// Ends what goes on without end.
+    /// Ends the streams that have no end of their own.
     pub end: CancellationToken,
 }
 
 impl HttpApp {
-    /// The server's state. Without tokens a request's `Host` must be a name of the loopback, the address that is listened on, or
-    /// one of the hosts that were named.
+    /// Creates the server's state. Without tokens a request's `Host` must be a name of the loopback, the listening address, or
+    /// one of the configured hosts.
     pub fn new(door: Door, tokens: Option<Tokens>, listen: SocketAddr) -> HttpApp {
         let mut hosts = door.hosts;
         if tokens.is_none() {
@@ -52,7 +52,7 @@ impl HttpApp {
             hosts.extend(own);
         }
         let mut random = [0; 4];
-        // Ids that begin alike after a restart are no harm.
+        // Equal prefixes after a restart do no harm.
         let _ = getrandom::fill(&mut random);
         HttpApp {
             machine: door.machine,
@@ -71,7 +71,7 @@ impl HttpApp {
     }
 }
 
-/// All paths.
+/// Builds the router with all paths.
 pub fn build_router(app: &Arc<HttpApp>) -> Router {
     let mut owned = Router::new().route("/mcp", any_service(mcp_service(app)));
     let mut open =
@@ -124,7 +124,7 @@ fn mcp_service(app: &Arc<HttpApp>) -> wasibox_mcp::Streamable {
     streamable_service(app.registry.clone(), bind, options)
 }
 
-/// For whom a connection is: the session that its address names, or one of its own.
+/// Binds a connection to the session that its address names, or to a new one of its own.
 fn bind_connection(
     app: &HttpApp,
     head: Option<&axum::http::request::Parts>,
@@ -137,7 +137,7 @@ fn bind_connection(
     let query = head.and_then(|head| head.uri.query()).unwrap_or_default();
     let named = query.split('&').find_map(|pair| pair.strip_prefix("session="));
     let client = match named {
-        // A token that may not make sessions may not do so by naming one.
+        // A token that may not create sessions must not create one by naming it.
         Some(name) if !scopes.contains(&ToolScope::Manage) => {
             space.open(name)?;
             Client::for_session(space, name)
@@ -172,7 +172,7 @@ async fn get_openapi(State(app): State<Arc<HttpApp>>) -> Response<Body> {
     axum::Json(openapi::openapi_document(&app.registry)).into_response()
 }
 
-/// Pages of ours: nothing from elsewhere, nothing inline, in no frame.
+/// Returns a page of this server, which may load nothing from other origins, have no inline code, and not be framed.
 fn html_response(text: &'static str) -> Response<Body> {
     let policy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; \
         img-src blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,4 +1,4 @@
-//! Bytes between threads that block and tasks that do not.
+//! Passes bytes between blocking threads and asynchronous tasks.
 
 use axum::body::{Body, BodyDataStream};
 use bytes::Bytes;
@@ -7,27 +7,27 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Pieces under way.
+/// The most pieces in a channel.
 const WAITING: usize = 4;
 
-/// A body that a thread writes: what it is written to, and the body. Writing fails when nobody reads any more.
+/// Returns a body and a writer for a thread. Writing fails when the body is no longer read.
 pub fn writer_body<G: Send + 'static>(guard: G) -> (BodyWriter, Body) {
     let (to, from) = channel::<Result<Bytes>>(WAITING);
     (BodyWriter(to), Body::from_stream(channel_stream(from, guard)))
 }
 
-/// What a channel gives, with something that is held as long as somebody wants it.
+/// Returns the items of a channel as a stream, which holds `guard` until it is dropped.
 pub fn channel_stream<T, G>(from: Receiver<T>, guard: G) -> impl futures_util::Stream<Item = T> {
     futures_util::stream::unfold((from, guard), |(mut from, guard)| async move {
         Some((from.recv().await?, (from, guard)))
     })
 }
 
-/// Writes to a body.
+/// A writer to a body.
 pub struct BodyWriter(Sender<Result<Bytes>>);
 
 impl BodyWriter {
-    /// Ends the body before its end, so that whoever reads knows that it is not whole.
+    /// Aborts the body, so that the reader knows that it is incomplete.
     pub fn fail(self, why: impl std::fmt::Display) {
         let _ = self.0.blocking_send(Err(Error::other(why.to_string())));
     }
@@ -50,7 +50,7 @@ pub struct BodyReader {
     rest: Bytes,
 }
 
-/// Reads a body on; `take` judges how many bytes came, and an error ends it.
+/// Returns a reader of a body. `take` is called with the number of received bytes, and its error ends the body.
 pub fn read(body: Body, take: impl Fn(u64) -> Result<()> + Send + Sync + 'static) -> BodyReader {
     let (to, from) = channel(WAITING);
     tokio::spawn(feed_body(body.into_data_stream(), to, Arc::new(take)));

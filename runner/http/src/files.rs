@@ -1,4 +1,4 @@
-//! Uploads and downloads, piece by piece.
+//! Uploads and downloads, in pieces.
 
 use crate::bridge;
 use crate::gate::Caller;
@@ -16,10 +16,10 @@ use wasibox::Session;
 use wasibox::files::{Answer, FileBytes, Request as Asked, UploadOf};
 use wasibox_actions::{Refusal, RefusalKind, ToolScope};
 
-/// Bytes that are asked of the session at once.
+/// The number of bytes that one request to the session asks for.
 const PIECE: u64 = 4 << 20;
 
-/// `GET /v1/sessions/{session}/files/{*path}`: the bytes of a file, by its absolute path.
+/// `GET /v1/sessions/{session}/files/{*path}`: returns the bytes of a file, by its absolute path.
 pub async fn get_file(
     Extension(caller): Extension<Caller>,
     Path((name, path)): Path<(String, String)>,
@@ -42,7 +42,7 @@ pub async fn get_file(
     if let Ok(mime) = HeaderValue::from_str(&mime) {
         headers.insert(header::CONTENT_TYPE, mime);
     }
-    // A guest has written it: it is no page of this server's.
+    // Because a guest has written the file, it must not be shown as a page of this server.
     headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
     Ok(response)
@@ -79,7 +79,8 @@ fn send_file(session: &Session, path: &str, first: FilePiece, mut to: bridge::Bo
     }
 }
 
-/// `PUT /v1/sessions/{session}/files/{*path}`: a file, by its absolute path, whole or not at all.
+/// `PUT /v1/sessions/{session}/files/{*path}`: writes a file, by its absolute path, completely or
+/// not at all.
 pub async fn put_file(
     Extension(caller): Extension<Caller>,
     Path((name, path)): Path<(String, String)>,
@@ -102,7 +103,8 @@ pub async fn put_file(
     Ok((status, axum::Json(json!({ "size": size, "created": created }))).into_response())
 }
 
-/// Writes what comes: at once if it is short, else beside the file, to take its name in the end.
+/// Writes the received bytes: at once if they are few, otherwise to a file beside the target that
+/// is renamed at the end.
 fn receive_file(
     session: &Arc<Session>,
     path: &str,
@@ -149,7 +151,7 @@ fn write_part(
     }
 }
 
-/// As much as is written at once.
+/// Reads the bytes of one write.
 fn next(from: &mut impl Read) -> Result<Vec<u8>, Refusal> {
     let mut piece = Vec::new();
     from.take(PIECE).read_to_end(&mut piece).map_err(|e| {

@@ -1,4 +1,4 @@
-//! What every request passes.
+//! The checks that every request passes.
 
 use crate::app::HttpApp;
 use crate::problem::HttpProblem;
@@ -16,27 +16,27 @@ use std::time::Instant;
 use tracing::Instrument;
 use wasibox_actions::{SessionSpace, ToolScope};
 
-/// The header by which a request and what is logged of it are known.
+/// The header that identifies a request and its log entries.
 const REQUEST_ID: &str = "x-request-id";
-/// The header by which a connection of the Model Context Protocol is known.
+/// The header that identifies a connection of the Model Context Protocol.
 const CONNECTION: &str = "mcp-session-id";
-/// How a token is given by those who cannot set headers: among the protocols of a WebSocket.
+/// The prefix of a token in the list of a WebSocket's protocols, for clients that cannot set headers.
 const IN_PROTOCOL: &str = "bearer.";
 
-/// Whoever asks.
+/// The sender of a request.
 #[derive(Clone)]
 pub struct Caller {
     pub owner: Arc<Owner>,
     pub space: SessionSpace,
-    /// The request counts as running as long as this is there.
+    /// The request counts as running while this exists.
     pub running: Arc<RunningRequest>,
 }
 
 impl Caller {
-    /// Whether it may do that.
+    /// Checks that the caller has a scope.
     ///
     /// # Errors
-    /// If not.
+    /// Returns an error if the caller does not have it.
     pub fn check_scope(&self, scope: ToolScope) -> Result<(), HttpProblem> {
         match self.owner.scopes.contains(&scope) {
             true => Ok(()),
@@ -47,12 +47,12 @@ impl Caller {
     }
 }
 
-/// Whose connections of the Model Context Protocol are.
+/// The owners of the connections of the Model Context Protocol.
 #[derive(Default)]
 pub struct Connections(Mutex<HashMap<String, (String, Instant)>>);
 
 impl Connections {
-    /// Most that are remembered: those used longest ago are forgotten, and end with that.
+    /// The most connections that are remembered. The least recently used ones are forgotten, which ends them.
     const MOST: usize = 10_000;
 
     fn owns_connection(&self, owner: &str, id: &str) -> bool {
@@ -78,7 +78,7 @@ impl Connections {
     }
 }
 
-/// Counts and logs a request, and gives it its id. The outermost of all.
+/// Counts and logs a request, and gives it its id. This is the outermost layer.
 pub async fn watch_request(
     State(app): State<Arc<HttpApp>>,
     request: Request,
@@ -89,7 +89,7 @@ pub async fn watch_request(
     let id = format!("{:08x}-{}", app.seed, NEXT.fetch_add(1, Ordering::Relaxed));
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>();
-    // Paths that are nobody's would be labels without end.
+    // Unknown paths share one label, because they would make the number of labels unlimited.
     let route = route.map_or("none".to_owned(), |path| path.as_str().to_owned());
     let _running = app.running.begin_one();
     let span = tracing::info_span!(
@@ -126,7 +126,7 @@ fn known_method(method: &str) -> &str {
     }
 }
 
-/// Refuses requests under another name, and from pages of others.
+/// Refuses requests to a foreign host name, and from foreign pages.
 pub async fn check_origin(
     State(app): State<Arc<HttpApp>>,
     request: Request,
@@ -138,7 +138,7 @@ pub async fn check_origin(
     }
 }
 
-/// Finds out who asks.
+/// Identifies the sender of a request.
 pub async fn find_owner(
     State(app): State<Arc<HttpApp>>,
     mut request: Request,
@@ -155,7 +155,7 @@ pub async fn find_owner(
         Some(Err(_)) => false,
     };
     if !is_theirs {
-        // What the protocol says of a connection that is not there: the client begins a new one.
+        // The protocol's answer for an unknown connection, after which the client opens a new one.
         return HttpProblem::missing("there is no such connection").into_response();
     }
     request.extensions_mut().insert(caller.clone());
@@ -225,7 +225,7 @@ impl HttpApp {
     }
 }
 
-/// Returns the token of a request: one, in one place.
+/// Returns the token of a request, which must be given once, in one place.
 fn request_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     match (all.next(), all.next()) {
@@ -253,11 +253,11 @@ fn unescape_token(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// How many requests run.
+/// The number of running requests.
 #[derive(Default)]
 pub struct Gauge(AtomicU64);
 
-/// One of them.
+/// A counted request.
 pub struct GaugeGuard<'a>(&'a Gauge);
 
 impl Gauge {
@@ -266,7 +266,7 @@ impl Gauge {
         GaugeGuard(self)
     }
 
-    /// How many.
+    /// Returns the number of requests.
     pub fn count(&self) -> usize {
         self.0.load(Ordering::Relaxed) as usize
     }

@@ -1,29 +1,29 @@
-//! Sessions by HTTP, and the endpoint of the Model Context Protocol beside them.
+//! The HTTP interface to sessions, and the endpoint of the Model Context Protocol beside it.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `tokens` | who may do what: the token file, limits of each |
-//! | `gate` | what every request passes: its id, who sends it, from which page, how many; what is logged and counted |
-//! | `app` | which path is whose |
+//! | `tokens` | the token file: owners, their scopes and limits |
+//! | `gate` | the checks of every request: its id, its sender, its origin, its count; logging and metrics |
+//! | `app` | the routes |
 //! | `tools` | a call of a tool, at once or as events |
-//! | `sessions` | making, listing, removing sessions; snapshots of them |
-//! | `files` | uploads and downloads, piece by piece |
+//! | `sessions` | creating, listing, removing sessions; snapshots of them |
+//! | `files` | uploads and downloads, in pieces |
 //! | `terminal` | a shell for people, over a WebSocket |
-//! | `openapi` | the document that tells of all this, made from the table of tools |
+//! | `openapi` | the document that describes the interface, generated from the table of tools |
 //! | `problem` | refusals, as RFC 9457 has them |
 //! | `metrics` | counts, as Prometheus reads them |
 //! | `telemetry` | spans to an OpenTelemetry collector, with the feature `opentelemetry` |
-//! | `bridge` | bytes between threads that block and tasks that do not |
-//! | `server` | connections: accepting, deadlines, the end |
+//! | `bridge` | bytes between blocking threads and asynchronous tasks |
+//! | `server` | connections: accepting, deadlines, shutdown |
 //!
 //! # Invariants
-//! - With tokens, a request acts as its token's owner and sees no session of another; a connection of the Model Context
-//!   Protocol belongs to the owner who began it.
-//! - A request's body is held in memory up to a bound, and streamed where it may be longer.
-//! - What a guest has written is never served as a page: it is data, to be saved.
+//! - With tokens, a request acts as its token's owner and sees no session of another owner; a connection of the Model Context
+//!   Protocol belongs to the owner that opened it.
+//! - A request's body is held in memory up to a limit, and streamed where it may be longer.
+//! - A guest's output is never served as a page: it is data for downloading.
 //!
 //! # Deliberately absent
-//! TLS and HTTP/2, which whatever stands in front of a server on a network has. Cookies.
+//! TLS and HTTP/2, which the reverse proxy in front of a server provides. Cookies.
 #![forbid(unsafe_code)]
 
 mod app;
@@ -48,12 +48,12 @@ pub use tokens::{TokenError, Tokens};
 use std::sync::Arc;
 use wasibox_actions::{Machine, Registry};
 
-/// What is served.
+/// The configuration of a server.
 pub struct Door {
     pub machine: Machine,
     pub registry: Arc<Registry>,
-    /// Names besides the address that a request's `Host` may have. With tokens any is taken if there are none.
+    /// Names in addition to the address that a request's `Host` may have. With tokens and without names any host is accepted.
     pub hosts: Vec<String>,
-    /// Origins from which browsers may ask besides the server's own.
+    /// Origins in addition to the server's own from which browsers may send requests.
     pub origins: Vec<String>,
 }

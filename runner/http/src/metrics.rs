@@ -1,4 +1,4 @@
-//! Counts, in Prometheus's text format.
+//! Metrics, in Prometheus's text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Upper bounds of a histogram's buckets, in seconds.
 const BUCKETS: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0, 10.0, 60.0];
 
-/// What was counted since the server began.
+/// The counts since the server started.
 #[derive(Default)]
 pub struct Metrics(Mutex<HttpCounts>);
 
@@ -30,7 +30,7 @@ struct TimeHistogram {
     sum: f64,
 }
 
-/// What is so now.
+/// The current values of gauges.
 pub struct GaugeReadings {
     pub running: usize,
     pub held: usize,
@@ -38,7 +38,7 @@ pub struct GaugeReadings {
 }
 
 impl Metrics {
-    /// A request has ended.
+    /// Counts a finished request.
     pub fn count_request(&self, method: &str, route: &str, status: u16, took: Duration) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.requests.entry((method.into(), route.into(), status)).or_default() += 1;
@@ -51,14 +51,14 @@ impl Metrics {
         times.sum += seconds;
     }
 
-    /// A tool was called.
+    /// Counts a call of a tool.
     pub fn count_call(&self, tool: &'static str, is_done: bool, cpu: Duration) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.calls.entry((tool, is_done)).or_default() += 1;
         counts.cpu += cpu;
     }
 
-    /// All of it as text.
+    /// Returns all metrics as text.
     pub fn text(&self, now: &GaugeReadings) -> String {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = String::new();

@@ -1,10 +1,10 @@
-//! The document that tells of the interface (OpenAPI 3.1), made from the table of tools.
+//! The OpenAPI 3.1 document of the interface, generated from the table of tools.
 
 use crate::tools::NOT_HERE;
 use serde_json::{Map, Value, json};
 use wasibox_actions::{ListedTool, Registry};
 
-/// The document of a server with these tools.
+/// Returns the document of a server with these tools.
 pub fn openapi_document(registry: &Registry) -> Value {
     let mut paths = fixed_paths();
     for listed in registry.tools().iter().filter(|t| t.tool.name != NOT_HERE) {
@@ -101,7 +101,7 @@ fn problem_responses(statuses: &[u16]) -> Map<String, Value> {
     statuses.iter().map(one).collect()
 }
 
-/// What an operation is answered with when it is done.
+/// Returns the response of a successful operation.
 fn done_response(status: u16, text: &str, content: Value) -> Map<String, Value> {
     let mut all = problem_responses(&[400, 401, 403, 404, 409, 413, 422, 423, 429, 503]);
     let mut answer = json!({ "description": text });

@@ -6,53 +6,53 @@ use axum::response::IntoResponse;
 use serde_json::{Value, json};
 use wasibox_actions::{Refusal, RefusalKind};
 
-/// Why a request was not done.
+/// The reason why a request failed.
 #[derive(Clone, Debug)]
 pub struct HttpProblem {
     pub status: StatusCode,
-    /// What kind it is, within `urn:wasibox:problem:`.
+    /// The kind of the problem, within `urn:wasibox:problem:`.
     pub kind: &'static str,
     pub detail: String,
 }
 
 impl HttpProblem {
-    /// A problem of that status and kind.
+    /// Creates a problem of that status and kind.
     pub fn new(status: StatusCode, kind: &'static str, detail: impl Into<String>) -> HttpProblem {
         HttpProblem { status, kind, detail: detail.into() }
     }
 
-    /// 401: no valid token.
+    /// Returns 401: no valid token.
     pub fn unauthorized() -> HttpProblem {
         HttpProblem::new(StatusCode::UNAUTHORIZED, "unauthorized", "a valid token is missing")
     }
 
-    /// 403: the token or the policy does not allow it.
+    /// Returns 403: the token or the policy does not allow the request.
     pub fn forbidden(detail: impl Into<String>) -> HttpProblem {
         HttpProblem::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
-    /// 404.
+    /// Returns 404: the object does not exist.
     pub fn missing(detail: impl Into<String>) -> HttpProblem {
         HttpProblem::new(StatusCode::NOT_FOUND, "missing", detail)
     }
 
-    /// 400: the request makes no sense.
+    /// Returns 400: the request is invalid.
     pub fn invalid(detail: impl Into<String>) -> HttpProblem {
         HttpProblem::new(StatusCode::BAD_REQUEST, "invalid", detail)
     }
 
-    /// 429: too much at once, or a quota is used up.
+    /// Returns 429: too many requests at once, or a quota is used up.
     pub fn limit(detail: impl Into<String>) -> HttpProblem {
         HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, "limit", detail)
     }
 
-    /// 500. What went wrong is logged, not told.
+    /// Returns 500. The cause is logged, but not sent to the client.
     pub fn internal() -> HttpProblem {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
         HttpProblem::new(status, "internal", "the server could not do it")
     }
 
-    /// The document.
+    /// Returns the problem document.
     pub fn document(&self) -> Value {
         json!({
             "type": format!("urn:wasibox:problem:{}", self.kind),
@@ -74,7 +74,7 @@ impl From<Refusal> for HttpProblem {
             RefusalKind::Denied => (StatusCode::FORBIDDEN, "forbidden"),
             RefusalKind::Cancelled => (StatusCode::SERVICE_UNAVAILABLE, "cancelled"),
             RefusalKind::Internal => {
-                // Paths of the host and the like are for the log.
+                // Paths of the host and similar details belong in the log only.
                 tracing::error!(error = %refusal.text, "a call failed");
                 return HttpProblem::internal();
             }

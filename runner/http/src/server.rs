@@ -1,4 +1,4 @@
-//! Connections: accepting them, their deadlines, the end.
+//! Connections: accepting them, their deadlines, and shutdown.
 
 use crate::app::{HttpApp, build_router};
 use crate::{Door, Tokens};
@@ -18,34 +18,34 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Connections at once.
+/// The most connections at once.
 const CONNECTIONS: usize = 2048;
-/// How long a request's head may take to come.
+/// The time limit for receiving a request's head.
 const HEAD: Duration = Duration::from_secs(30);
-/// Bytes of a head after which no more are read; what was read with the last of them may be as much again.
+/// The size limit of a head. The last read may add as much again.
 const HEAD_BYTES: usize = 64 << 10;
-/// How often sessions are let go that nobody uses, and after how long.
+/// The interval at which idle sessions are released, and the idle time after which they are.
 const SWEEP: Duration = Duration::from_secs(30);
 const UNUSED: Duration = Duration::from_secs(600);
-/// How long threads may take to end when all is done.
+/// The time limit for threads to end at shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How a door is served.
+/// The options of serving.
 pub struct Serve {
     pub listen: SocketAddr,
-    /// Who may do what. Without them there is the Model Context Protocol only, for anybody.
+    /// The token file. Without it only the Model Context Protocol is served, to any client.
     pub tokens: Option<Tokens>,
-    /// How long what runs may go on when the server is told to end.
+    /// The time that running calls have to end at shutdown.
     pub drain: Duration,
     pub log: Option<LogLevel>,
 }
 
-/// What is logged, as lines of JSON on standard error.
+/// The level of the log, which is written as lines of JSON to standard error.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLevel(LevelFilter);
 
 impl LogLevel {
-    /// `error`, `warn`, `info`, `debug`.
+    /// Returns the level `error`, `warn`, `info` or `debug`.
     pub fn from_name(name: &str) -> Option<LogLevel> {
         Some(LogLevel(match name {
             "error" => LevelFilter::ERROR,
@@ -57,7 +57,7 @@ impl LogLevel {
     }
 }
 
-/// Why nothing is served.
+/// The reason why the server cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     #[error("{address}: {source}")]
@@ -68,13 +68,13 @@ pub enum ServeError {
     Signals(std::io::Error),
 }
 
-/// What sends spans, where there is something that does.
+/// The sender of spans, if that feature is enabled.
 #[cfg(feature = "opentelemetry")]
 type TelemetryGuard = crate::telemetry::TelemetryGuard;
 #[cfg(not(feature = "opentelemetry"))]
 enum TelemetryGuard {}
 
-/// Begins to log, and to send spans.
+/// Starts logging, and the sending of spans.
 fn begin_log(LogLevel(level): LogLevel) -> Option<TelemetryGuard> {
     let lines = tracing_subscriber::fmt::layer()
         .json()
@@ -83,26 +83,26 @@ fn begin_log(LogLevel(level): LogLevel) -> Option<TelemetryGuard> {
         .with_span_list(false)
         .with_target(false)
         .with_writer(std::io::stderr)
-        // It would tell of a broken pipe by the same pipe, and panic for that.
+        // The logger would report a broken pipe to the same pipe, and panic because of that.
         .log_internal_errors(false)
         .with_filter(level);
     let all = tracing_subscriber::registry().with(lines);
     #[cfg(feature = "opentelemetry")]
     if let Some((spans, sending)) = crate::telemetry::trace_layer() {
-        // What an exporter's own client tells of itself is none of it.
+        // Spans of the exporter's own HTTP client are excluded.
         let ours = tracing_subscriber::filter::filter_fn(|m| m.target().starts_with("wasibox"));
         let _ = all.with(spans.with_filter(ours)).try_init();
         return Some(sending);
     }
-    // Somebody else's is as good.
+    // A subscriber that was set before is kept.
     let _ = all.try_init();
     None
 }
 
-/// Serves until a signal says to end.
+/// Serves until a signal ends it.
 ///
 /// # Errors
-/// If the address cannot be had.
+/// Returns an error if the address cannot be bound.
 pub fn serve_door(door: Door, serve: Serve) -> Result<(), ServeError> {
     let _sending = serve.log.and_then(begin_log);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -136,7 +136,7 @@ pub fn serve_door(door: Door, serve: Serve) -> Result<(), ServeError> {
     served
 }
 
-/// A server that listens.
+/// A listening server.
 pub struct HttpServer {
     app: Arc<HttpApp>,
     listener: TcpListener,
@@ -146,10 +146,10 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Takes the address.
+    /// Binds the address.
     ///
     /// # Errors
-    /// If it cannot be had.
+    /// Returns an error if the address cannot be bound.
     pub async fn bind(door: Door, serve: Serve) -> Result<HttpServer, ServeError> {
         let address = serve.listen;
         let failed = |source| ServeError::Listen { address, source };
@@ -165,17 +165,17 @@ impl HttpServer {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Tells it to end: what runs comes to its end, within the time for that.
+    /// Returns the token that shuts the server down. Running calls may finish within the drain time.
     pub fn ending_token(&self) -> CancellationToken {
         self.ending.clone()
     }
 
-    /// Serves until it is told to end, and all has ended.
+    /// Serves until the shutdown, and returns when all connections have ended.
     pub async fn run(self) {
         let HttpServer { app, listener, drain, ending, .. } = self;
         let service = TowerToHyperService::new(build_router(&app));
@@ -199,7 +199,7 @@ impl HttpServer {
             let ending = ending.clone();
             connections.spawn(async move {
                 tokio::pin! { let served = served.with_upgrades(); }
-                // A client that breaks off is no news.
+                // A client that disconnects is not worth logging.
                 let _ = tokio::select! {
                     done = &mut served => done,
                     () = ending.cancelled() => {
@@ -213,7 +213,7 @@ impl HttpServer {
         app.is_draining.store(true, Ordering::Relaxed);
         tracing::info!("draining");
         drop(listener);
-        // Streams without end are told at once, calls may end by themselves.
+        // Endless streams are ended at once; calls may end by themselves.
         app.end.cancel();
         connections.close();
         let _ = tokio::time::timeout(drain, connections.wait()).await;
@@ -222,17 +222,17 @@ impl HttpServer {
 
 type Accepted = (tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit);
 
-/// The next connection, once there is room for it.
+/// Accepts the next connection, once there is room for it.
 async fn accept_connection(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<Accepted> {
     let permit = room.clone().acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, _)) => {
-            // Answers are short: none waits for a fuller packet.
+            // Responses are short, so they are sent at once rather than collected in fuller packets.
             let _ = stream.set_nodelay(true);
             Some((stream, permit))
         }
         Err(_) => {
-            // Out of descriptors, most often: others must end first.
+            // Most often the process is out of descriptors, and other connections must end first.
             tokio::time::sleep(Duration::from_millis(50)).await;
             None
         }

@@ -1,4 +1,4 @@
-//! Making, listing and removing sessions; snapshots of them.
+//! Creates, lists and removes sessions; reads and writes snapshots of them.
 
 use crate::bridge;
 use crate::gate::Caller;
@@ -15,10 +15,10 @@ use wasibox_actions::{Refusal, RefusalKind, ToolScope};
 
 /// Bytes of a snapshot that are sent at once.
 const PIECE: usize = 256 << 10;
-/// The type of a snapshot.
+/// The media type of a snapshot.
 const WBS: HeaderValue = HeaderValue::from_static("application/vnd.wasibox.snapshot");
 
-/// Does what blocks on a thread for that.
+/// Runs a blocking function on a thread for such functions.
 pub async fn run_blocking<T: Send + 'static>(
     act: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, HttpProblem> {
@@ -49,7 +49,7 @@ pub async fn get_session(
     Ok(axum::Json(found.await?).into_response())
 }
 
-/// `PUT /v1/sessions/{session}`: made, if it is not there.
+/// `PUT /v1/sessions/{session}`: creates the session if it does not exist.
 pub async fn put_session(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
@@ -76,16 +76,16 @@ pub async fn delete_session(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What of a session is written.
+/// The options of an export.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
-    /// All commits, not only what it is now.
+    /// All commits, not only the current state.
     #[serde(default)]
     history: bool,
 }
 
-/// `GET /v1/sessions/{session}/snapshot`: the session as one file.
+/// `GET /v1/sessions/{session}/snapshot`: returns the session as one file.
 pub async fn get_snapshot(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
@@ -101,7 +101,7 @@ pub async fn get_snapshot(
         let (to, rest) = to.into_parts();
         match (done, rest) {
             (Ok(()), Ok(rest)) => drop(std::io::Write::write_all(&mut { to }, &rest)),
-            // Whoever reads must not take it for whole.
+            // So that the client does not take the file for complete.
             _ => to.fail("the snapshot cannot be written"),
         }
     });
@@ -113,7 +113,7 @@ pub async fn get_snapshot(
     Ok(response)
 }
 
-/// `PUT /v1/sessions/{session}/snapshot`: a new session of such a file.
+/// `PUT /v1/sessions/{session}/snapshot`: creates a session from such a file.
 pub async fn put_snapshot(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,

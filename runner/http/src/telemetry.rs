@@ -1,5 +1,5 @@
-//! Spans of requests and calls, sent to an OpenTelemetry collector (OTLP over HTTP, with protobuf bodies). Where to is said
-//! by the environment, as OpenTelemetry's specification has it: nothing is sent unless `OTEL_EXPORTER_OTLP_ENDPOINT` or
+//! Spans of requests and calls, sent to an OpenTelemetry collector (OTLP over HTTP, with protobuf bodies). The environment
+//! configures the collector, as OpenTelemetry's specification says: nothing is sent unless `OTEL_EXPORTER_OTLP_ENDPOINT` or
 //! `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is set, or if `OTEL_SDK_DISABLED` is `true`.
 
 use axum::http::HeaderMap;
@@ -13,7 +13,7 @@ use tracing::Subscriber;
 use tracing_opentelemetry::{OpenTelemetryLayer, OpenTelemetrySpanExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Sends what is left when it is dropped.
+/// Sends the remaining spans when it is dropped.
 pub struct TelemetryGuard(SdkTracerProvider);
 
 impl Drop for TelemetryGuard {
@@ -24,7 +24,7 @@ impl Drop for TelemetryGuard {
     }
 }
 
-/// What takes spans, if the environment names a collector.
+/// Returns the layer that collects spans, if the environment names a collector.
 pub fn trace_layer<S>() -> Option<(OpenTelemetryLayer<S, Tracer>, TelemetryGuard)>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -62,10 +62,10 @@ where
     (layer, TelemetryGuard(provider))
 }
 
-/// Makes a request's span part of the trace that its head names (W3C Trace Context).
+/// Makes a request's span part of the trace that its headers name (W3C Trace Context).
 pub fn follow_trace(span: &tracing::Span, headers: &HeaderMap) {
     let context = TraceContextPropagator::new().extract(&TraceHeaders(headers));
-    // A span that nobody takes has no place in a trace.
+    // A span that no layer collects has no place in a trace.
     let _ = span.set_parent(context);
 }
 
@@ -90,7 +90,7 @@ mod tests {
     use std::net::TcpListener;
     use tracing_subscriber::layer::SubscriberExt;
 
-    /// One request to a collector: its head, and its body.
+    /// Receives one request to a collector and returns its head and its body.
     fn collected(listener: &TcpListener) -> (String, Vec<u8>) {
         let (mut stream, _) = listener.accept().unwrap();
         let mut bytes = Vec::new();

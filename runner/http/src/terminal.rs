@@ -23,11 +23,11 @@ use tokio::sync::mpsc::{Sender, channel};
 use wasibox::{Exec, InheritedStreams, Input, Output, Session};
 use wasibox_actions::{CallStop, Refusal, ToolScope};
 
-/// Most bytes of a message.
+/// The most bytes of a message.
 const MESSAGE: usize = 1 << 20;
 /// The protocol's name.
 const PROTOCOL: &str = "wasibox";
-/// Messages that wait for a slow reader; then what runs waits, too.
+/// The most messages that wait for a slow reader; beyond that the script waits, too.
 const WAITING: usize = 64;
 
 #[derive(Deserialize)]
@@ -62,7 +62,7 @@ pub async fn open_terminal(
     }))
 }
 
-/// A script that runs.
+/// A running script.
 struct TerminalScript {
     input: Option<Sender<Vec<u8>>>,
     stop: Arc<CallStop>,
@@ -100,7 +100,8 @@ async fn serve_socket(socket: WebSocket, session: Arc<Session>, caller: Caller) 
                         script.is_none().then(|| problem("it cannot begin".into()))
                     }
                     (Ok(TerminalMessage::Stdin(text)), Some(TerminalScript { input: Some(input), .. })) => {
-                        // One who types faster than is read waits for nobody: the rest is lost.
+                        // Input beyond the channel's capacity is lost, because the terminal does not wait for a script that does
+                        // not read.
                         let _ = input.try_send(text.into_bytes());
                         None
                     }
@@ -133,7 +134,7 @@ fn begin_script(
     let stop = Arc::new(CallStop::default());
     let (input, mut typed) = channel::<Vec<u8>>(WAITING);
     let (reader, mut writer) = std::io::pipe().ok()?;
-    // It ends when the script has ended, which closes the other end, or no more is typed.
+    // The thread ends when the script has ended, which closes the other end, or when the input has ended.
     tokio::task::spawn_blocking(move || {
         while let Some(bytes) = typed.blocking_recv() {
             if writer.write_all(&bytes).is_err() {
@@ -173,7 +174,7 @@ fn run(
         scope.spawn(|| pass_output(err, "stderr", tell));
         let streams = InheritedStreams { stdin: &stdin, stdout: &to_out, stderr: &to_err };
         let outcome = stop.exec(session, exec, Some(&streams));
-        // The readers end with the last of these.
+        // The readers reach the end when the last of these is closed.
         drop((to_out, to_err) as (PipeWriter, PipeWriter));
         outcome
     })?;
@@ -186,7 +187,7 @@ fn run(
     }))
 }
 
-/// Tells of what is written, to its end, also if nobody listens any more.
+/// Sends output as messages until its end, even if the client has disconnected.
 fn pass_output(mut from: PipeReader, stream: &str, tell: &Sender<Value>) {
     let (mut piece, mut rest) = (vec![0; 16 << 10], Vec::new());
     while let Ok(n @ 1..) = from.read(&mut piece) {

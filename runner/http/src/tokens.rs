@@ -1,7 +1,7 @@
-//! Who may do what: the token file, and what each has used up.
+//! The token file, and the usage of each owner.
 //!
-//! Tokens are kept as SHA-256 only. Each request's is compared with all of them, in a time that does not depend on where
-//! they differ.
+//! Tokens are kept only as SHA-256. A request's token is compared with all of them, in a time that does not depend on the
+//! position of the first difference.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wasibox_actions::ToolScope;
 
-/// Fewest characters of a token.
+/// The least number of characters of a token.
 const SHORTEST: usize = 16;
-/// Fewest seconds for which what was used counts.
+/// The shortest period for which usage counts.
 const WINDOW: Duration = Duration::from_secs(3600);
 
-/// Why a token file cannot be used.
+/// The reason why a token file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     #[error("{path}: {source}")]
@@ -44,17 +44,17 @@ struct TokenEntry {
     limits: TokenLimits,
 }
 
-/// What the owner of a token may take.
+/// The limits of a token's owner.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct TokenLimits {
-    /// Sessions.
+    /// The most sessions.
     pub sessions: usize,
-    /// Requests at once.
+    /// The most requests at once.
     pub requests: usize,
-    /// CPU seconds of guests within an hour.
+    /// The most CPU seconds of guests within an hour.
     pub cpu_seconds: u64,
-    /// Bytes of requests' bodies within an hour.
+    /// The most bytes of requests' bodies within an hour.
     pub bytes: u64,
 }
 
@@ -67,9 +67,9 @@ impl Default for TokenLimits {
 /// The owners of tokens.
 pub struct Tokens(Vec<([u8; 32], Arc<Owner>)>);
 
-/// Whoever has a token.
+/// The owner of a token.
 pub struct Owner {
-    /// The name before those of its sessions.
+    /// The prefix of the names of its sessions.
     pub name: String,
     pub scopes: Vec<ToolScope>,
     pub limits: TokenLimits,
@@ -99,7 +99,7 @@ impl Owner {
         Owner { name, scopes, limits, running, used }
     }
 
-    /// One request more, if that may be; else which limit is in the way.
+    /// Counts one more running request, or returns the limit that prevents it.
     pub fn begin_request(self: &Arc<Owner>) -> Result<RunningRequest, &'static str> {
         let before = self.running.fetch_add(1, Ordering::AcqRel);
         let running = RunningRequest(self.clone());
@@ -114,12 +114,12 @@ impl Owner {
         })
     }
 
-    /// Takes note of CPU time.
+    /// Adds CPU time to the usage.
     pub fn spend_cpu(&self, cpu: Duration) {
         self.with_used(|used| used.cpu += cpu);
     }
 
-    /// Takes note of bytes; false if they are too many.
+    /// Adds bytes to the usage; returns false if they exceed the limit.
     pub fn spend_bytes(&self, bytes: u64) -> bool {
         self.with_used(|used| {
             used.bytes = used.bytes.saturating_add(bytes);
@@ -140,7 +140,7 @@ impl Tokens {
     /// Reads a token file.
     ///
     /// # Errors
-    /// If it cannot be read, or something in it is wrong.
+    /// Returns an error if the file cannot be read or is invalid.
     pub fn read(path: &Path) -> Result<Tokens, TokenError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| TokenError::Read { path: path.into(), source })?;
@@ -148,7 +148,7 @@ impl Tokens {
     }
 
     fn parse(text: &str) -> Result<Tokens, String> {
-        // Not the line: it may be a token's.
+        // Without the line, because it may contain a token.
         let file: TokenFile = toml::from_str(text).map_err(|e| e.message().to_owned())?;
         let mut names = HashSet::new();
         let mut all: Vec<([u8; 32], Arc<Owner>)> = Vec::new();
@@ -199,7 +199,7 @@ impl Tokens {
         }
     }
 
-    /// Whose token it is.
+    /// Returns the owner of a token.
     pub fn owner_of(&self, token: &str) -> Option<&Arc<Owner>> {
         let given: [u8; 32] = Sha256::digest(token).into();
         let mut found = None;
@@ -212,20 +212,20 @@ impl Tokens {
         found
     }
 
-    /// All owners.
+    /// Returns all owners.
     pub fn all_owners(&self) -> impl Iterator<Item = &Arc<Owner>> {
         self.0.iter().map(|(_, owner)| owner)
     }
 }
 
-/// Whoever asks where no tokens are.
+/// Returns the owner of all requests to a server without tokens.
 pub fn anonymous_owner() -> Arc<Owner> {
     let limits =
         TokenLimits { sessions: usize::MAX, requests: 256, cpu_seconds: u64::MAX, bytes: u64::MAX };
     Arc::new(Owner::new(String::new(), ToolScope::ALL.to_vec(), limits))
 }
 
-/// Whether a token is RFC 6750's `b64token`, which is all that `Authorization: Bearer` can carry.
+/// Returns whether a token is RFC 6750's `b64token`, the only form that `Authorization: Bearer` can carry.
 fn can_be_sent(token: &str) -> bool {
     let text = token.trim_end_matches('=');
     let is_fine = |b: u8| b.is_ascii_alphanumeric() || b"-._~+/".contains(&b);

@@ -1,4 +1,4 @@
-//! A call of a tool: its answer at once, or as events while it runs.
+//! Calls of tools, with a single answer or with events while they run.
 
 use crate::app::HttpApp;
 use crate::bridge;
@@ -16,14 +16,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{Sender, channel};
 use wasibox_actions::{CallEvent, CallStop, Client, ClientCall, ToolEntry, ToolResult};
 
-/// Most bytes of arguments: a file of 16 MiB in base64, and more.
+/// The most bytes of arguments: a file of 16 MiB in base64, and more.
 pub const BODY: usize = 24 << 20;
-/// The tool that moves a client: here a session is in each address.
+/// The tool that switches sessions, which is left out because each address names its session.
 pub const NOT_HERE: &str = "use_session";
-/// Events that wait for a slow reader; then what runs waits, too.
+/// The most events that wait for a slow reader; beyond that the call waits, too.
 const WAITING: usize = 64;
 
-/// A call that is stopped when nobody waits for it.
+/// Stops a call when its client has disconnected.
 pub struct CallStopGuard(pub Arc<CallStop>);
 
 impl Drop for CallStopGuard {
@@ -76,13 +76,13 @@ pub async fn call_tool(
     }
 }
 
-/// Whether a request names a type among those that it takes.
+/// Returns whether a request accepts a media type by name.
 fn accepts_type(headers: &HeaderMap, kind: &str) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|v| v.to_str().ok());
     accepted.flat_map(|v| v.split(',')).any(|v| v.trim().split(';').next() == Some(kind))
 }
 
-/// The object that is a request's body; none is an empty one.
+/// Returns the object in a request's body, or an empty object for an empty body.
 pub async fn read_arguments(
     caller: &Caller,
     request: Request,
@@ -115,10 +115,10 @@ struct ToolCallJob {
 }
 
 impl ToolCallJob {
-    /// Does it; blocks.
+    /// Runs the call; blocks.
     fn run(self, emit: Option<&(dyn Fn(CallEvent<'_>) + Sync)>) -> Result<ToolResult, HttpProblem> {
         let ToolCallJob { app, caller, session, tool, arguments, stop } = self;
-        // What is not there is not made.
+        // A session that does not exist is not created.
         let _held = caller.space.open(&session)?;
         let span =
             tracing::info_span!("tool", name = tool.name, session, owner = caller.owner.name);
@@ -163,11 +163,11 @@ impl ToolCallJob {
 }
 
 fn send_event(to: &Sender<Result<Sse, Infallible>>, name: &str, data: &Value) {
-    // One who has gone has stopped the call.
+    // A failure means that the client has disconnected, which has stopped the call.
     let _ = to.blocking_send(Ok(Sse::default().event(name).data(data.to_string())));
 }
 
-/// The text of what has come, but for a character whose end has not; that waits in `rest`.
+/// Returns the text received so far, without an incomplete last character, which stays in `rest`.
 pub fn whole_characters(rest: &mut Vec<u8>, bytes: &[u8]) -> String {
     rest.extend_from_slice(bytes);
     let is_begun = |from: &usize| {
