@@ -9,19 +9,17 @@
 //!   ([`manifest::ManifestExtra`]) for what the format lacks, such as execute bits.
 //!
 //! # Invariants
-//! - [`Image::open`] maps the file and reads the manifest and the directory of each
-//!   part, nothing more: about 1 ms whatever the size. Hashes are checked where they
-//!   matter: [`Image::verify`] checks everything, and a program is checked before
-//!   it is compiled.
-//! - Hostile bytes give [`ImageError`], never a panic or an endless loop: what is walked, hashed or
-//!   allocated is bounded by the image's own length.
-//! - An image can be opened from memory, too ([`Image::from_bytes`]): in a browser, where this crate builds without
+//! - [`Image::open`] maps the file and reads only the manifest and the directory of each part: about 1 ms for any size. Hashes
+//!   are checked on use: [`Image::verify`] checks everything, and a program is checked before it is compiled.
+//! - Hostile bytes give [`ImageError`], never a panic or an endless loop, because the work and the memory are bounded by the
+//!   image's own length.
+//! - An image can also be opened from memory ([`Image::from_bytes`]), for example in a browser, where this crate builds without
 //!   files and without packing.
-//! - Split into a catalog and parts, it is had piece by piece ([`parts`]).
-//! - The bytes do not change while the image is open: a file that others may write is copied.
+//! - An image that is split into a catalog and parts can be loaded piece by piece ([`parts`]).
+//! - The bytes do not change while the image is open, because a file that other users can write is copied.
 //!
 //! # Deliberately absent
-//! This crate knows nothing of the engine that runs the programs.
+//! The crate does not depend on the engine that runs the programs.
 #![forbid(unsafe_code)]
 
 pub mod manifest;
@@ -42,7 +40,7 @@ pub use tree::TreeDigest;
 
 use std::path::PathBuf;
 
-/// Why an image cannot be made or used.
+/// The reason why an image cannot be created or used.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     #[error("{path}: {source}")]

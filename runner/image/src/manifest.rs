@@ -1,4 +1,4 @@
-//! Our annotation in the image's manifest.
+//! Wasibox's annotation in the image's manifest.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// The annotation's key among the package's annotations.
 pub const KEY: &str = "wasibox";
 
-/// What the package format has no field for.
+/// The facts for which the package format has no field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManifestExtra {
     /// Version of this annotation.
@@ -23,10 +23,10 @@ pub struct ManifestExtra {
     /// Components with their versions, such as `cpython` and `3.13.15`.
     #[serde(default)]
     pub versions: BTreeMap<String, String>,
-    /// What is inside and under which licence.
+    /// The components and their licences.
     #[serde(default)]
     pub licenses: Vec<License>,
-    /// Anything else the packer wants to say.
+    /// Further annotations of the packer.
     #[serde(default)]
     pub annotations: BTreeMap<String, String>,
 }

@@ -1,24 +1,24 @@
-//! What is asked of a program's module before it runs, without an engine.
+//! Facts about a program's module that are needed before it runs, without an engine.
 
-/// A module, as far as it matters to interpreters that are parked.
+/// The facts about a module that matter for parking interpreters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Facts {
-    /// First values of its globals that can change, as bits.
+    /// Initial values of its mutable globals, as bits.
     pub globals: Vec<u64>,
-    /// It throws exceptions.
+    /// The module throws exceptions.
     pub throws: bool,
-    /// It offers cells, and its memory can be prepared.
+    /// The module offers cells, and its memory can be prepared.
     pub has_cells: bool,
     pub can_be_prepared: bool,
 }
 
-/// Sections, by number.
+/// Numbers of the sections.
 const IMPORTS: u8 = 2;
 const GLOBALS: u8 = 6;
 const EXPORTS: u8 = 7;
 const TAGS: u8 = 13;
 
-/// Reads them; `None` if the module is none, or has something of somebody else's that can change.
+/// Reads the facts about a module. Returns `None` for an invalid module, and for one that imports mutable state.
 pub fn module_facts(wasm: &[u8]) -> Option<Facts> {
     let mut rest = ModuleBytes(wasm.strip_prefix(b"\0asm\x01\0\0\0")?);
     let mut facts = Facts::default();
@@ -67,7 +67,7 @@ impl<'a> ModuleBytes<'a> {
         Some(taken)
     }
 
-    /// A number in LEB128, with its sign if it has one.
+    /// Reads a LEB128 number, signed if `is_signed`.
     fn take_leb(&mut self, is_signed: bool) -> Option<u64> {
         let mut n = 0;
         for shift in (0..64).step_by(7) {
@@ -90,7 +90,7 @@ impl<'a> ModuleBytes<'a> {
         self.take(len as usize)
     }
 
-    /// An import, which must be of a function.
+    /// Reads an import, which must be a function.
     fn take_import(&mut self) -> Option<()> {
         self.name()?;
         self.name()?;
@@ -99,7 +99,7 @@ impl<'a> ModuleBytes<'a> {
         (kind == 0).then_some(())
     }
 
-    /// A global: whether it can change, and the number that it begins with.
+    /// Reads a global: whether it is mutable, and its initial value.
     fn take_global(&mut self) -> Option<(bool, u64)> {
         let (_type, is_mutable) = (self.take_byte()?, self.take_byte()? == 1);
         let value = match self.take_byte()? {
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_a_module_says_is_read() {
-        // A stack's pointer of 8 MiB, a constant, -1 as i64, 1.0 as f32 and as f64; all but the constant can change.
+        // A stack pointer of 8 MiB, a constant, -1 as i64, 1.0 as f32 and as f64; all except the constant are mutable.
         let globals = [
             b"\x05\x7f\x01\x41\x80\x80\x80\x04\x0b\x7f\0\x41\x05\x0b\x7e\x01\x42\x7f\x0b"
                 .as_slice(),
@@ -156,10 +156,10 @@ mod tests {
         let good = module(&[section(GLOBALS, b"\x01\x7f\x01\x41\x05\x0b"), exports(&["a"])]);
         assert!(module_facts(&good).is_some() && module_facts(b"no module").is_none());
         for end in 9..good.len() {
-            // A cut between two sections is a module, too.
+            // A module that is cut between two sections is a valid module, too.
             assert_eq!(module_facts(&good[..end]).is_some(), end == 8 + 8, "{end}");
         }
-        // A memory of somebody else's, and a value that is computed.
+        // An imported memory, and a computed value.
         assert_eq!(module_facts(&module(&[section(IMPORTS, b"\x01\x01a\x01b\x02\0\x01")])), None);
         assert_eq!(module_facts(&module(&[section(GLOBALS, b"\x01\x7f\x01\x23\0\x0b")])), None);
     }

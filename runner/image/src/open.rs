@@ -1,4 +1,4 @@
-//! Reading an image.
+//! Opens and reads an image.
 
 use crate::ImageError;
 use crate::manifest::{KEY, ManifestExtra};
@@ -18,13 +18,13 @@ pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 /// A command of the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageCommand {
-    /// Its name, which is `argv[0]` too.
+    /// Its name, which is also `argv[0]`.
     pub name: String,
     /// The atom that implements it.
     pub atom: String,
 }
 
-/// A path of the root file system.
+/// An entry of the root file system.
 pub struct ImageEntry {
     /// Absolute path.
     pub path: String,
@@ -35,7 +35,7 @@ pub struct ImageEntry {
     pub kind: EntryKind,
 }
 
-/// What a path of the root file system is.
+/// The kind of an entry of the root file system.
 pub enum EntryKind {
     Dir,
     File(Bytes),
@@ -51,27 +51,27 @@ pub struct Image {
     commands: Vec<ImageCommand>,
     digests: BTreeMap<String, [u8; 32]>,
     len: u64,
-    /// The folders that were listed, by their places.
+    /// The folders listed so far, by the positions of their names.
     listed: Mutex<Claims>,
 }
 
 impl Image {
-    /// Maps the image and reads its manifest. No hash is computed. A file that someone else may
-    /// change is read into memory instead, see [`crate::source`].
+    /// Maps the image and reads its manifest. No hash is computed. A file that another user can change is read into memory
+    /// instead, see [`crate::source`].
     ///
     /// # Errors
-    /// [`ImageError::Io`] if it cannot be read, [`ImageError::NotAnImage`] if it is
-    /// something else, [`ImageError::TooLarge`] if it had to be read and is too large for that,
-    /// [`ImageError::Damaged`] if its parts do not fit together.
+    /// Returns [`ImageError::Io`] if the file cannot be read, [`ImageError::NotAnImage`] if it is not an image,
+    /// [`ImageError::TooLarge`] if it had to be read and is too large for that, and [`ImageError::Damaged`] if its parts are
+    /// inconsistent.
     #[cfg(unix)]
     pub fn open(path: &Path) -> Result<Image, ImageError> {
         Image::open_bytes(path, source::open_image(path)?)
     }
 
-    /// Takes an image that is in memory: a page has no files. `name` stands for its path in messages.
+    /// Opens an image in memory, for example in a browser page, which has no files. `name` stands for its path in messages.
     ///
     /// # Errors
-    /// As of [`Image::open`], of which those that concern a file cannot be.
+    /// As [`Image::open`], except for the errors of files.
     pub fn from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>) -> Result<Image, ImageError> {
         let name = name.as_ref();
         Image::open_bytes(name, source::check_image(name, bytes.into())?)
@@ -112,22 +112,22 @@ impl Image {
         Ok(Image { path: path.into(), extra, commands, digests, len, reader, listed })
     }
 
-    /// Where the image is.
+    /// Returns the image's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Size of the file in bytes.
+    /// Returns the size of the file in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether the image holds no program.
+    /// Returns whether the image has no program.
     pub fn is_empty(&self) -> bool {
         self.digests.is_empty()
     }
 
-    /// Package name and version.
+    /// Returns the package's name and version.
     pub fn name_version(&self) -> (String, String) {
         let wapm = self.reader.manifest().wapm().ok().flatten();
         wapm.map_or_else(Default::default, |w| {
@@ -135,41 +135,41 @@ impl Image {
         })
     }
 
-    /// Our annotation.
+    /// Returns Wasibox's annotation.
     pub fn extra(&self) -> &ManifestExtra {
         &self.extra
     }
 
-    /// Commands in the image's order.
+    /// Returns the commands in the image's order.
     pub fn commands(&self) -> &[ImageCommand] {
         &self.commands
     }
 
-    /// The command that runs when none is named.
+    /// Returns the command that runs by default.
     pub fn entrypoint(&self) -> Option<&str> {
         self.reader.manifest().entrypoint.as_deref()
     }
 
-    /// Atom names with the SHA-256 that the manifest claims for each.
+    /// Returns the atoms' names with the SHA-256 that the manifest claims for each.
     pub fn atoms(&self) -> &BTreeMap<String, [u8; 32]> {
         &self.digests
     }
 
-    /// A program's bytes, not checked against its digest.
+    /// Returns a program's bytes, without checking their digest.
     pub fn atom(&self, name: &str) -> Option<&[u8]> {
         self.reader.get_atom(name).map(|(_, b)| b.as_slice())
     }
 
-    /// A program's bytes, shared.
+    /// Returns a program's bytes, shared.
     pub fn atom_shared(&self, name: &str) -> Option<Bytes> {
         self.reader.get_atom(name).map(|(_, b)| Arc::new(b.clone()) as Bytes)
     }
 
-    /// A copy of a program's bytes, checked against the manifest's digest: what must be compiled,
-    /// because compiled code is kept under that digest. It is the copy that is hashed.
+    /// Returns a copy of a program's bytes whose digest matches the manifest. A program must be compiled from this copy, because
+    /// compiled code is cached under the digest, and the hash is that of the copy.
     ///
     /// # Errors
-    /// [`ImageError::Damaged`] if they differ or the atom is missing.
+    /// Returns [`ImageError::Damaged`] if the digests differ or the atom is missing.
     pub fn checked_atom(&self, name: &str) -> Result<Vec<u8>, ImageError> {
         let missing = || self.damaged_error(format!("no atom {name}"));
         let bytes = self.atom(name).ok_or_else(missing)?.to_vec();
@@ -180,15 +180,15 @@ impl Image {
         }
     }
 
-    /// Mount paths of the root file system's volumes.
+    /// Returns the mount paths of the root file system's volumes.
     pub fn volumes(&self) -> Vec<String> {
         self.reader.volume_names().map(str::to_owned).collect()
     }
 
-    /// Every path of the root file system, directories before what is in them.
+    /// Returns every entry of the root file system, directories before their contents.
     ///
     /// # Errors
-    /// [`ImageError::Damaged`].
+    /// Returns [`ImageError::Damaged`] if the image is damaged.
     pub fn rootfs(&self) -> Result<Vec<ImageEntry>, ImageError> {
         let time = self.time();
         guard_panic(&self.path, || {
@@ -207,10 +207,10 @@ impl Image {
         })
     }
 
-    /// The root file system's volumes and where they lie, to be listed directory by directory.
+    /// Returns the root file system's volumes with their mount paths, for listing directory by directory.
     ///
     /// # Errors
-    /// [`ImageError::Damaged`].
+    /// Returns [`ImageError::Damaged`] if the image is damaged.
     pub fn folders(self: &Arc<Image>) -> Result<Vec<ImageDir>, ImageError> {
         let folder = |(path, volume)| ImageDir {
             image: self.clone(),
@@ -221,7 +221,7 @@ impl Image {
         guard_panic(&self.path, || Ok(self.mounted_volumes()?.into_iter().map(folder).collect()))
     }
 
-    /// The files' common modification time, in nanoseconds since the epoch.
+    /// Returns the files' common modification time, in nanoseconds since the epoch.
     pub fn time(&self) -> u64 {
         self.extra.time.saturating_mul(1_000_000_000)
     }
@@ -238,7 +238,7 @@ impl Image {
         Ok(out)
     }
 
-    /// What is found, as a guest sees it.
+    /// Converts an entry to a guest's view of it.
     fn make_entry(&self, found: WalkEntry<'_>) -> ImageEntry {
         let (kind, usual) = match found.entry {
             DirEntry::Dir(_) => (EntryKind::Dir, 0o755),
@@ -249,16 +249,16 @@ impl Image {
         ImageEntry { path: found.path, mode, time: self.time(), kind }
     }
 
-    /// Digest of the root file system as the manifest claims it, see [`crate::TreeDigest`].
+    /// Returns the digest of the root file system that the manifest claims, see [`crate::TreeDigest`].
     pub fn tree(&self) -> &str {
         &self.extra.tree
     }
 
-    /// Computes the digest of the root file system and compares it with the claim: what must be
-    /// done before anything is kept under it.
+    /// Computes the digest of the root file system and compares it with the claim. This is required before anything is stored
+    /// under the digest.
     ///
     /// # Errors
-    /// [`ImageError::Damaged`].
+    /// Returns [`ImageError::Damaged`] if the digests differ or the image is damaged.
     pub fn check_tree(&self) -> Result<(), ImageError> {
         let mut tree = crate::TreeDigest::new(self.extra.time);
         let mut content = self.len;
@@ -285,8 +285,8 @@ impl Image {
         ImageError::Damaged { path: self.path.clone(), why }
     }
 
-    /// What tells the image from others, by the digests that are in it: of its programs, its files and the names of its
-    /// commands. Costs next to nothing. An image without a digest of its files is told by [`Image::digest`].
+    /// Returns a value that identifies the image, computed from the digests in it: of its programs, its files and the names of
+    /// its commands. This is cheap. An image without a digest of its files is identified by [`Image::digest`].
     pub fn identity(&self) -> [u8; 32] {
         if self.extra.tree.is_empty() {
             return self.digest();
@@ -312,7 +312,7 @@ impl Image {
         h.finalize().into()
     }
 
-    /// SHA-256 of the whole file, as it was opened.
+    /// Returns the SHA-256 of the whole file, as it was opened.
     pub fn digest(&self) -> [u8; 32] {
         self.reader.webc_hash().unwrap_or_default()
     }
@@ -320,7 +320,7 @@ impl Image {
     /// Checks every atom and every file against the digests in the image.
     ///
     /// # Errors
-    /// [`ImageError::Damaged`] naming the first that differs.
+    /// Returns [`ImageError::Damaged`], which names the first difference.
     pub fn verify(&self) -> Result<(), ImageError> {
         for name in self.digests.keys() {
             self.checked_atom(name)?;
@@ -346,8 +346,8 @@ impl Image {
     }
 }
 
-/// What is left of the image's length for other files: no honest image holds more than it is long,
-/// and one whose files share their bytes could make a reader hash for days.
+/// Returns the length left for other files. A valid image does not hold more bytes than its own length, whereas an image whose
+/// files share their bytes could make a reader hash for days.
 fn remaining_len(left: u64, file: &[u8]) -> Result<u64, String> {
     left.checked_sub(file.len() as u64).ok_or_else(|| "its files overlap".into())
 }
@@ -358,20 +358,20 @@ pub struct ImageDir {
     image: Arc<Image>,
     volume: Arc<VolumeSection>,
     path: String,
-    /// Names from the volume's root to it.
+    /// The names on the way from the volume's root to the directory.
     inner: Vec<String>,
 }
 
 impl ImageDir {
-    /// Absolute path.
+    /// Returns the absolute path.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What is in it, and for each directory how to list that.
+    /// Returns the entries, with an [`ImageDir`] for each directory.
     ///
     /// # Errors
-    /// [`ImageError::Damaged`].
+    /// Returns [`ImageError::Damaged`] if the image is damaged.
     pub fn list(&self) -> Result<Vec<(ImageEntry, Option<ImageDir>)>, ImageError> {
         guard_panic(&self.image.path, || {
             let mut dir = self.volume.root().map_err(|e| error_chain(&e))?;
@@ -402,15 +402,15 @@ impl ImageDir {
     }
 }
 
-/// Runs `f`; an error or a panic means damage. The reader slices by the offsets it
-/// finds and panics if they are reversed.
+/// Runs `f` and converts an error or a panic to [`ImageError::Damaged`], because the reader slices by the offsets it finds and
+/// panics if they are reversed.
 fn guard_panic<T>(path: &Path, f: impl FnOnce() -> Result<T, String>) -> Result<T, ImageError> {
     let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
     r.unwrap_or_else(|_| Err("its parts overlap".into()))
         .map_err(|why| ImageError::Damaged { path: path.into(), why })
 }
 
-/// An error with its causes. The image's own words may be in it, so it is cut.
+/// Returns the text of an error and its causes. It is cut, because it may contain strings of the image.
 pub(crate) fn error_chain(e: &dyn std::error::Error) -> String {
     const TOLD: usize = 400;
     let mut out = e.to_string();

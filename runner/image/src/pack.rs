@@ -1,4 +1,4 @@
-//! Making an image.
+//! Creates an image.
 
 use crate::manifest::{KEY, License, ManifestExtra};
 use crate::{ImageError, TreeDigest};
@@ -14,10 +14,10 @@ use webc::metadata::{Annotation, Atom, AtomSignature, Command, Manifest};
 use webc::v3::write::{DirEntry, Directory, FileEntry, SymlinkEntry, Writer};
 use webc::v3::{ChecksumAlgorithm, SignatureAlgorithm, Timestamps};
 
-/// What Wasmer calls a WebAssembly module.
+/// Wasmer's identifier for a WebAssembly module.
 const ATOM_KIND: &str = "https://webc.org/kind/wasm";
 
-/// What goes into an image.
+/// The contents of an image.
 #[derive(Clone, Debug, Default)]
 pub struct ImageSpec {
     /// Package name, `namespace/name`.
@@ -34,11 +34,11 @@ pub struct ImageSpec {
     pub commands: Vec<(String, String)>,
     /// The command that runs when none is named.
     pub entrypoint: Option<String>,
-    /// Directories laid over each other as the root file system, the last on top.
-    /// `/bin` and `/usr/bin` must not be in them: commands appear there.
+    /// Directories that are overlaid to form the root file system, the last on top. They must not
+    /// contain `/bin` or `/usr/bin`, because the commands appear there.
     pub rootfs: Vec<PathBuf>,
-    /// Modification time of everything in the image, in seconds since the epoch:
-    /// equal inputs give equal images.
+    /// Modification time of everything in the image, in seconds since the epoch. It is fixed so
+    /// that equal inputs give equal images.
     pub time: u64,
     /// Components with their versions.
     pub versions: BTreeMap<String, String>,
@@ -48,12 +48,12 @@ pub struct ImageSpec {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// The image as bytes. Equal specifications and equal files give equal bytes.
+/// Returns the image as bytes. Equal specifications and equal files give equal bytes.
 ///
 /// # Errors
-/// [`ImageError::Pack`] for a command without atom, a duplicate, a name the format
-/// cannot hold, a `rootfs` with `/bin` or `/usr/bin`, or a symbolic link that leaves
-/// its volume; [`ImageError::Io`] for a file that cannot be read.
+/// Returns [`ImageError::Pack`] for a command without atom, a duplicate, a name the format cannot
+/// hold, a `rootfs` with `/bin` or `/usr/bin`, or a symbolic link that leaves its volume;
+/// [`ImageError::Io`] for a file that cannot be read.
 pub fn pack_image(spec: &ImageSpec) -> Result<Vec<u8>, ImageError> {
     let mut extra = ManifestExtra {
         schema: 1,
@@ -177,7 +177,7 @@ fn path_segment(name: &str) -> Result<PathSegment, ImageError> {
     name.parse().map_err(|_| ImageError::Pack(format!("the format cannot hold the name {name:?}")))
 }
 
-/// A directory to pack; files are read late so that only one is in memory twice.
+/// A directory to pack. Files are read late, so that only one of them is in memory twice.
 #[derive(Default)]
 struct PackDir(BTreeMap<String, PackNode>);
 
@@ -228,8 +228,8 @@ fn collect_dir(
     Ok(())
 }
 
-/// One volume per directory of the root, and per directory of `/usr`: other runtimes
-/// mount volumes read-only and must still be able to make `/usr/bin`.
+/// Splits the root into one volume per directory, and `/usr` into one per directory of it, because
+/// other runtimes mount volumes read-only and must still be able to create `/usr/bin`.
 fn split_volumes(root: PackDir) -> Result<Vec<(String, PackDir)>, ImageError> {
     let mut out = Vec::new();
     for (name, node) in root.0 {

@@ -1,11 +1,11 @@
-//! An image in parts, for who gets one over a network: a page has a shell when it has a few megabytes of it.
+//! An image in parts, for loading over a network: a page can start a shell after a few megabytes.
 //!
-//! The [`Catalog`] has all names, bits and lengths, and tells which part has a file's bytes. Programs are parts of their
-//! own; the files are parts by whatever whoever splits the image says. A part is fetched when somebody wants a byte of it.
-//! A directory is read out of the catalog when somebody lists it: most of the thousands that an image has never are.
+//! The [`Catalog`] has all names, permission bits and lengths, and the part that holds each file's bytes. Each program is a part
+//! of its own; the caller that splits the image assigns the files to parts. A part is fetched when one of its bytes is needed. A
+//! directory of the catalog is decoded when it is listed, because most of the thousands of directories of an image never are.
 //!
 //! # Deliberately absent
-//! Digests of parts: whoever fetches them has them from where the parts come from.
+//! Digests of parts, because the code that fetches parts gets their digests from the parts' source.
 
 use crate::{EntryKind, Image, ImageDir, ImageEntry, ImageError};
 use serde::{Deserialize, Serialize};
@@ -20,15 +20,15 @@ pub struct Catalog {
     pub identity: [u8; 32],
     /// [`Image::time`].
     pub time: u64,
-    /// Names with the number of the program that implements each.
+    /// The commands' names with the number of the program that implements each.
     pub commands: Vec<(String, u32)>,
     /// [`Image::atoms`] in their order; they are the first parts.
     pub programs: Vec<CatalogProgram>,
     /// Lengths of all parts.
     pub parts: Vec<u32>,
-    /// The root file system's directories by their paths.
+    /// The root file system's directories by their mount paths.
     pub volumes: Vec<(String, CatalogDir)>,
-    /// What the directories hold, one behind the other; those below a directory come before it.
+    /// The encoded directories, one after another; subdirectories come before their parent.
     listings: ByteBuf,
 }
 
@@ -40,7 +40,7 @@ pub struct CatalogProgram {
     pub digest: [u8; 32],
 }
 
-/// A directory: where the catalog has what is in it.
+/// A directory: the position of its entries in the catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogDir {
     at: u32,
@@ -56,11 +56,11 @@ pub struct CatalogEntry {
     pub what: CatalogEntryKind,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogEntryKind {
     Dir(CatalogDir),
-    /// So many bytes of a part, from there on.
+    /// A range of bytes of a part.
     File {
         part: u32,
         at: u32,
@@ -77,18 +77,19 @@ pub struct ImagePart {
 }
 
 impl Catalog {
-    /// In bytes.
+    /// Encodes the catalog.
     ///
     /// # Errors
-    /// [`ImageError::Pack`] if it cannot be written.
+    /// Returns [`ImageError::Pack`] if it cannot be encoded.
     pub fn encode(&self) -> Result<Vec<u8>, ImageError> {
         postcard::to_stdvec(self).map_err(|e| ImageError::Pack(e.to_string()))
     }
 
-    /// From bytes.
+    /// Decodes a catalog.
     ///
     /// # Errors
-    /// [`ImageError::NotAnImage`] if they are something else, [`ImageError::Damaged`] if its numbers do not fit each other.
+    /// Returns [`ImageError::NotAnImage`] if the bytes are not a catalog, and [`ImageError::Damaged`] if its numbers are
+    /// inconsistent.
     pub fn decode(bytes: &[u8]) -> Result<Catalog, ImageError> {
         let catalog: Catalog = match postcard::take_from_bytes(bytes) {
             Ok((catalog, [])) => catalog,
@@ -100,11 +101,11 @@ impl Catalog {
         if fits { Ok(catalog) } else { Err(damaged_image("its programs")) }
     }
 
-    /// What is in a directory.
+    /// Returns the entries of a directory.
     ///
     /// # Errors
-    /// [`ImageError::Damaged`] if the catalog has no such directory, or one with a file that does not lie in its part or a
-    /// directory that does not come before it.
+    /// Returns [`ImageError::Damaged`] if the catalog has no such directory, if a file lies outside of its part, or if a
+    /// subdirectory does not come before the directory.
     pub fn list_dir(&self, dir: CatalogDir) -> Result<Vec<CatalogEntry>, ImageError> {
         let range = dir.at as usize..dir.at as usize + dir.len as usize;
         let listing = self.listings.get(range).ok_or_else(|| damaged_image("a directory"))?;
@@ -130,10 +131,10 @@ fn damaged_image(why: &str) -> ImageError {
     ImageError::Damaged { path: "the catalog".into(), why: why.into() }
 }
 
-/// Splits an image; `part_of` tells for a file's path which part it is of.
+/// Splits an image; `part_of` returns the part for a file's path.
 ///
 /// # Errors
-/// [`ImageError::Damaged`] if the image is; [`ImageError::Pack`] if a part becomes too large.
+/// Returns [`ImageError::Damaged`] if the image is damaged, and [`ImageError::Pack`] if a part becomes too large.
 pub fn split_image(
     image: &Arc<Image>,
     part_of: &dyn Fn(&str) -> String,

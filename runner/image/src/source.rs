@@ -1,9 +1,9 @@
-//! Where an image's bytes come from: a mapping of its file, or memory.
+//! The source of an image's bytes: a mapping of its file, or memory.
 //!
-//! A mapping costs nothing and is shared, but it shows what happens to the file: a changed byte
-//! appears in what was checked before, and a page beyond a new end is a SIGBUS for whoever reads
-//! it. So only a file that nobody but us and root can write is mapped. (A guest could, through a
-//! writable mount: those do not show the image.) Any other file is read, once.
+//! A mapping costs nothing and is shared, but it shows later changes of the file: a byte may change after it was checked, and
+//! reading a page beyond a new end raises SIGBUS. So a file is mapped only if no user except this one and root can write it. (A
+//! guest could write it through a writable mount, but such mounts do not show the image.) Any other file is read into memory
+//! once.
 
 use crate::ImageError;
 use std::path::Path;
@@ -14,14 +14,14 @@ use webc::v3::read::Section;
 pub use file::open_image;
 pub use shared_buffer::OwnedBuffer as Buffer;
 
-/// Most bytes of the index and of the manifest: what is made of them is many times as large.
+/// The most bytes of the index and of the manifest, because their decoded form is many times as large.
 const MAX_INDEX: u64 = 1 << 20;
 const MAX_MANIFEST: usize = 8 << 20;
-/// Magic and version, and after them the index's tag and length.
+/// The length of magic and version, which the index's tag and length follow.
 const HEAD: usize = 8;
 const INDEX: usize = HEAD + 9;
 
-/// Bytes that are an image, of which the parts that are read whole have bearable sizes; `path` is for messages.
+/// Checks that bytes are an image, and that the parts which are read whole are small enough. `path` is for messages.
 pub fn check_image(path: &Path, bytes: Buffer) -> Result<Buffer, ImageError> {
     if bytes.len() < INDEX || !bytes.starts_with(&webc::MAGIC) {
         return Err(ImageError::NotAnImage { path: path.into() });
@@ -30,7 +30,7 @@ pub fn check_image(path: &Path, bytes: Buffer) -> Result<Buffer, ImageError> {
     Ok(bytes)
 }
 
-/// Looks at the index before anybody makes something of it or of the manifest.
+/// Checks the index before it or the manifest is decoded.
 fn check_sizes(bytes: &Buffer) -> Result<(), String> {
     let head = bytes.get(..INDEX).ok_or("it is cut off")?;
     let len = u64::from_le_bytes(head[HEAD + 1..].try_into().unwrap_or_default());
@@ -47,7 +47,7 @@ fn check_sizes(bytes: &Buffer) -> Result<(), String> {
     };
     let spans = [index.manifest.span, index.atoms.span].into_iter();
     for span in spans.chain(index.volumes.values().map(|v| v.span)) {
-        // The reader adds these without looking.
+        // The reader adds these numbers without an overflow check.
         if span.start.checked_add(span.len).is_none_or(|end| end > bytes.len()) {
             return Err("its parts reach beyond its end".into());
         }
@@ -72,10 +72,10 @@ mod file {
     /// The largest image that is copied.
     const MAX_COPY: u64 = 2 << 30;
 
-    /// The bytes of the image at `path`, see [`check_image`].
+    /// Returns the bytes of the image at `path`, see [`check_image`].
     pub fn open_image(path: &Path) -> Result<Buffer, ImageError> {
         let io = |source| ImageError::Io { path: path.into(), source };
-        // A FIFO must not keep us waiting for a writer, a terminal not become ours.
+        // So that opening a FIFO does not wait for a writer, and a terminal does not become the controlling one.
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);
         let file = file.map_err(io)?;
@@ -98,8 +98,8 @@ mod file {
         check_image(path, bytes)
     }
 
-    /// Whether nobody can change the file but us and root. A group of the same number as the user is
-    /// the user's own, as most systems set it up.
+    /// Returns whether only this user and root can change the file. A group with the user's own number counts as the user's, as
+    /// most systems set it up.
     fn is_steady(meta: &Metadata) -> bool {
         use rustix::process::{getegid, geteuid};
         let (user, group) = (geteuid().as_raw(), getegid().as_raw());
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// What another could write does not change, whatever becomes of the file.
+    /// An image in a file that others can write does not change, whatever happens to the file.
     #[test]
     fn a_file_that_others_may_write_is_copied() {
         let file = tempfile::NamedTempFile::new().unwrap();

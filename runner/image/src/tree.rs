@@ -1,14 +1,14 @@
-//! One digest for a whole root file system.
+//! The digest of a whole root file system.
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 over a tree's entries, in the order of their paths: for each its path, kind, length
-/// and content (a link's target), and in the end the files' common time. Equal digests mean that
-/// a guest sees equal trees, but for permissions.
+/// SHA-256 over a tree's entries, in the order of their paths: the path, kind, length and content
+/// (a link's target) of each, and finally the files' common time. If two digests are equal, a guest
+/// sees equal trees, except for permissions.
 pub struct TreeDigest(Sha256);
 
 impl TreeDigest {
-    /// A digest of nothing yet; `time` as in [`crate::manifest::Extra`].
+    /// Creates the digest of an empty tree; `time` as in [`crate::manifest::ManifestExtra`].
     pub fn new(time: u64) -> TreeDigest {
         TreeDigest(Sha256::new_with_prefix(time.to_le_bytes()))
     }
@@ -21,22 +21,22 @@ impl TreeDigest {
         }
     }
 
-    /// Takes a regular file.
+    /// Adds a regular file.
     pub fn add_file(&mut self, path: &str, content: &[u8]) {
         self.add_entry(b'f', path, content);
     }
 
-    /// Takes a symbolic link.
+    /// Adds a symbolic link.
     pub fn add_link(&mut self, path: &str, target: &str) {
         self.add_entry(b'l', path, target.as_bytes());
     }
 
-    /// Takes a directory.
+    /// Adds a directory.
     pub fn add_dir(&mut self, path: &str) {
         self.add_entry(b'd', path, b"");
     }
 
-    /// In lower-case hexadecimal.
+    /// Returns the digest in lower-case hexadecimal.
     pub fn finish(self) -> String {
         self.0.finalize().iter().map(|b| format!("{b:02x}")).collect()
     }

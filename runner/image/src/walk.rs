@@ -1,38 +1,38 @@
-//! Walking through an image's directories, whatever its bytes say.
+//! Walks through an image's directories safely, even if its bytes are hostile.
 //!
-//! A directory is a list of names with offsets, and nothing in the format keeps two directories
-//! from pointing to one list: 45 folders that hold the next one twice are 2^45 paths in 5 KB. So
-//! each list belongs to the directory that is met first, and another one that claims it, or a part
-//! of it, is damage. A walk is then never longer than the image.
+//! A directory is a list of names with offsets, and the format permits two directories that point
+//! to the same list. For example, 45 folders that each contain the next one twice are 2^45 paths in
+//! 5 KB. So each list belongs to the directory that is visited first, and another directory that
+//! claims it, or a part of it, is damage. A walk is then never longer than the image.
 
 use crate::open::error_chain;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use webc::v3::read::{DirEntry, Directory};
 
-/// Deepest directory, most files, longest path and all paths together that an image may have; more
-/// means damage.
+/// The limits of an image: deepest directory, most files, longest path, and length of all paths
+/// together. An image beyond them is damaged.
 const MAX_DEPTH: usize = 64;
 const MAX_ENTRIES: usize = 1_000_000;
 const MAX_PATH: usize = 4096;
 const MAX_PATHS: usize = 256 << 20;
 
-/// Something in a directory.
+/// An entry of a directory.
 pub struct WalkEntry<'a> {
     /// Absolute path.
     pub path: String,
-    /// Its digest, as the directory claims it.
+    /// The digest that the directory claims for it.
     pub hash: [u8; 32],
     pub entry: DirEntry<'a>,
 }
 
-/// Which directory owns which bytes of the lists of names: their end and the path, by their
-/// beginning. Names are not copied from the image, so their addresses tell where they are.
+/// The owners of the lists of names: the end of each list and its directory's path, by the list's
+/// start. Names are not copied from the image, so their addresses show their positions.
 #[derive(Debug, Default)]
 pub struct Claims(BTreeMap<usize, (usize, String)>);
 
 impl Claims {
-    /// Takes note of a directory's names.
+    /// Records the names of a directory.
     pub fn add_names(&mut self, names: Range<usize>, path: &str) -> Result<(), String> {
         if names.is_empty() {
             return Ok(());
@@ -49,7 +49,7 @@ impl Claims {
     }
 }
 
-/// What is in the directory at the path `at`, and where its names are.
+/// Returns the entries of the directory at the path `at`, and the position of its names.
 pub fn dir_entries<'a>(
     dir: &Directory<'a>,
     at: &str,
@@ -93,8 +93,8 @@ pub struct ImageWalk {
 }
 
 impl ImageWalk {
-    /// Calls `take` with all that is below the directory at the path `at`, directories before what
-    /// is in them.
+    /// Calls `take` for everything below the directory at the path `at`, directories before their
+    /// contents.
     pub fn visit_all<'a>(
         &mut self,
         dir: &Directory<'a>,

@@ -28,7 +28,7 @@ fn image(root: &Path) -> Arc<Image> {
     Arc::new(Image::from_bytes("a", pack_image(&spec).unwrap()).unwrap())
 }
 
-/// All that the catalog tells, with files' bytes out of the parts.
+/// Returns everything that the catalog lists, with the files' bytes from the parts.
 fn listed(
     catalog: &Catalog,
     (path, dir): (&str, CatalogDir),
@@ -103,7 +103,7 @@ fn catalogs_that_do_not_fit_are_refused() {
     }
 }
 
-/// Whether all directories can be listed.
+/// Returns whether all directories can be listed.
 fn can_be_listed(catalog: &Catalog) -> bool {
     fn below(catalog: &Catalog, dir: CatalogDir) -> bool {
         catalog.list_dir(dir).is_ok_and(|items| {
@@ -129,7 +129,7 @@ fn files_beyond_their_parts_are_refused() {
     assert!(!can_be_listed(&none));
 }
 
-/// Directories that hold themselves would go on for ever.
+/// Walks of directories that contain themselves must end.
 #[test]
 fn damaged_directories_end() {
     let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Packing and reading back, and images that are damaged.
+//! Packs images and reads them back, including damaged ones.
 
 use std::path::Path;
 use wasibox_image::{EntryKind, Image, ImageError, ImageSpec, pack_image, pack_to};
@@ -95,7 +95,7 @@ fn what_is_packed_is_read_back() {
     );
 }
 
-/// The reader that Wasmer itself uses finds nothing to complain about.
+/// Wasmer's own reader accepts the image.
 #[test]
 fn the_image_is_a_valid_wasmer_package() {
     let tmp = tempfile::tempdir().unwrap();
@@ -187,7 +187,8 @@ fn damage_is_found_or_harmless() {
     result.unwrap();
 }
 
-/// 45 directories that each hold the next one twice are 2^45 paths: one walk, and one error.
+/// 45 directories that each contain the next one twice are 2^45 paths; one walk must end with one
+/// error.
 #[test]
 fn directories_that_share_their_entries_are_refused() {
     const DEPTH: usize = 45;
@@ -219,7 +220,7 @@ fn directories_that_share_their_entries_are_refused() {
         assert!(e.to_string().contains("are one directory"), "{e}");
     }
     assert!(image.check_tree().is_err());
-    // Listed one by one, as a guest's `find` does, it is no more than what is there.
+    // Listed one by one, as a guest's `find` does, the directories are no more than the image has.
     let mut waiting = image.folders().unwrap();
     let (mut listed, mut refused) = (0, 0);
     while let Some(folder) = waiting.pop() {
