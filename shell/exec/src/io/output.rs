@@ -14,7 +14,7 @@ use box_sys::signal;
 pub(crate) struct CollectedOutput {
     /// The stream that the output goes to.
     stream: Option<Rc<OpenFile>>,
-    /// The time of the first collected byte, in milliseconds of the shell's clock.
+    /// The time when collecting began, in milliseconds of the shell's clock.
     since: u64,
     /// A reader has gone: the shell ends as SIGPIPE would end it.
     is_pipe_broken: bool,

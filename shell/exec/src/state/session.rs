@@ -196,7 +196,7 @@ impl Shell<'_> {
                 *s.dirs.below_mut() = all.iter().map(|d| d.to_vec()).collect();
             }
             SessionRecord::GetOpts { index, offset } => {
-                // The numbers are added to. A value beyond the arguments means their end.
+                // Limited, because the shell adds to the numbers. A value beyond the arguments means their end.
                 let number = |n: u32| n.min(u32::MAX / 2) as usize;
                 s.getopts = GetOpts { index: number(index), offset: number(offset) };
             }
