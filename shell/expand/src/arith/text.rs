@@ -1,7 +1,7 @@
 //! Expressions that become a text before they are parsed.
 //!
 //! The result of an expansion within the brackets of a subscript is escaped by backslashes in that text, because a subscript is
-//! expanded when it is evaluated: in `a[$x]` an `x` of `$(cmd)` runs nothing.
+//! expanded when it is evaluated: in `a[$x]`, the value `$(cmd)` of `x` runs nothing.
 
 use sh_syntax::ast::{ArithText, Word, WordPart};
 
