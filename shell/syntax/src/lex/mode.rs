@@ -1,6 +1,6 @@
 //! The lexer's mode: how the text around `pos` changes the way that the lexer reads.
 //!
-//! Each kind of text is an [`TextContext`], and [`Mode::within`] is the one place that defines its effect. [`Machine::within`]
+//! Each kind of text is a [`TextContext`], and [`Mode::within`] is the one place that defines its effect. [`Machine::within`]
 //! reads in one context and restores the previous mode however the text is left.
 
 use super::CommandParser;
