@@ -4,7 +4,7 @@
 
 use std::io;
 
-/// The text of an I/O error, e.g. `No such file or directory`.
+/// Returns the text of an I/O error, for example `No such file or directory`.
 pub fn error_text(e: &io::Error) -> String {
     if let Some(code) = e.raw_os_error() {
         if let Some(text) = from_raw(code) {

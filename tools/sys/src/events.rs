@@ -19,7 +19,7 @@ static PENDING: AtomicU64 = AtomicU64::new(0);
 static CAUGHT: AtomicU64 = AtomicU64::new(0);
 static IGNORED: AtomicU64 = AtomicU64::new(0);
 
-/// The bit of a signal in the sets of this module; 0 for numbers that no set can hold.
+/// Returns the bit of a signal in the sets of this module; 0 for numbers that no set can hold.
 pub fn signal_bit(signal: u8) -> u64 {
     1u64.checked_shl(u32::from(signal)).unwrap_or(0) & !1
 }
@@ -46,18 +46,18 @@ pub fn signal_dispositions() -> (u64, u64) {
     (CAUGHT.load(Relaxed), IGNORED.load(Relaxed))
 }
 
-/// The signals that this process ignored from its start, by its parent's wish.
+/// Returns the signals that this process ignored from its start, because its parent ignored them.
 pub fn ignored_at_start() -> u64 {
     backend::ignored_at_start()
 }
 
-/// Whether a caught signal arrived.
+/// Returns whether a caught signal arrived.
 #[inline]
 pub fn has_pending() -> bool {
     PENDING.load(Relaxed) != 0
 }
 
-/// The caught signals that arrived since the last call.
+/// Takes the caught signals that arrived since the last call.
 pub fn take_pending() -> u64 {
     PENDING.swap(0, Relaxed)
 }
@@ -69,8 +69,8 @@ pub fn poke_signals() {
     }
 }
 
-/// A signal arrived: called by the backend's handler, so it may only touch atomics. Returns
-/// whether it was one to be caught or ignored.
+/// Records the arrival of a signal. The backend's handler calls it, so it may only touch atomics. Returns
+/// whether the signal was one to be caught or ignored.
 pub(crate) fn signal_arrived(signal: u8) -> bool {
     let bit = signal_bit(signal);
     if CAUGHT.load(Relaxed) & bit != 0 {
@@ -99,8 +99,8 @@ pub fn sleep_for(time: Duration) -> bool {
     }
 }
 
-/// Whether reading would not block, waiting at most `time` for it: there is input, or its end. Error
-/// `Interrupted` if a caught signal arrived first.
+/// Returns whether reading would not block, because there is input or its end; waits at most `time` for that.
+/// Error `Interrupted` if a caught signal arrived first.
 pub fn poll_readable(file: &File, time: Duration) -> io::Result<bool> {
     net::wait(&[(file, Wait::Read)], Some(time)).map(|ready| ready[0])
 }

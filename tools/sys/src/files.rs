@@ -26,7 +26,7 @@ pub trait FileSystem {
         how.open(path)
     }
 
-    /// The whole of a file, of at most `limit` bytes: `/dev/zero` has no end.
+    /// Reads a whole file of at most `limit` bytes, because `/dev/zero` has no end.
     ///
     /// # Errors
     /// Those of `open(2)` and `read(2)`, and one for a file that is longer.
@@ -40,7 +40,7 @@ pub trait FileSystem {
         Ok(out)
     }
 
-    /// The entries of a directory, in no order.
+    /// Reads the entries of a directory, in no order.
     ///
     /// # Errors
     /// Those of `opendir(3)`.
@@ -63,7 +63,7 @@ pub trait FileSystem {
         std::fs::remove_file(path)
     }
 
-    /// The path without symbolic links, `.` and `..`.
+    /// Returns the path without symbolic links, `.` and `..`.
     ///
     /// # Errors
     /// Those of `realpath(3)`.

@@ -15,33 +15,33 @@ use crate::backend;
 /// User and group id of the guest's one user.
 pub const USER_ID: u32 = 1000;
 
-/// `stat(2)`, or `lstat(2)` when `follow` is false. `path` is absolute.
+/// Calls `stat(2)`, or `lstat(2)` when `follow` is false. `path` is absolute.
 pub fn stat(path: &Path, follow: bool) -> io::Result<Stat> {
     backend::stat(path, follow)
 }
 
-/// `fstat(2)`.
+/// Calls `fstat(2)`.
 pub fn of_file(file: &std::fs::File) -> io::Result<Stat> {
     backend::stat_file(file)
 }
 
-/// Whether both are the same regular file.
+/// Returns whether both are the same regular file.
 pub fn same_file(a: &std::fs::File, b: &std::fs::File) -> bool {
     let (Ok(a), Ok(b)) = (of_file(a), of_file(b)) else { return false };
     a.kind == FileKind::File && (a.dev, a.ino) == (b.dev, b.ino)
 }
 
-/// `chmod(2)`: permission bits, 0 to 0o7777.
+/// Calls `chmod(2)` with permission bits, 0 to 0o7777.
 pub fn chmod(path: &Path, mode: u16) -> io::Result<()> {
     backend::chmod(path, mode)
 }
 
-/// `chown(2)`/`lchown(2)`; `None` leaves an id as it is.
+/// Calls `chown(2)` or `lchown(2)`; `None` leaves an id as it is.
 pub fn chown(path: &Path, uid: Option<u32>, gid: Option<u32>, follow: bool) -> io::Result<()> {
     backend::chown(path, uid, gid, follow)
 }
 
-/// `utimensat(2)`: nanoseconds since the epoch; `None` leaves a time as it is.
+/// Calls `utimensat(2)` with nanoseconds since the epoch; `None` leaves a time as it is.
 pub fn set_times(
     path: &Path,
     atime: Option<u64>,
@@ -51,17 +51,17 @@ pub fn set_times(
     backend::set_times(path, atime, mtime, follow)
 }
 
-/// `mkfifo(3)`.
+/// Calls `mkfifo(3)`.
 pub fn mkfifo(path: &Path, mode: u16) -> io::Result<()> {
     backend::mkfifo(path, mode)
 }
 
-/// `symlink(2)`.
+/// Calls `symlink(2)`.
 pub fn symlink(target: &[u8], link: &Path) -> io::Result<()> {
     backend::symlink(target, link)
 }
 
-/// Whether the guest's user may read (4), write (2) or execute (1) a file of this metadata:
+/// Returns whether the guest's user may read (4), write (2) or execute (1) a file of this metadata:
 /// `access(2)` for [`USER_ID`] on the guest, for the effective user on a host.
 pub fn may_access(stat: &Stat, want: u16) -> bool {
     let (uid, gid) = ids();
@@ -78,7 +78,7 @@ pub fn may_access(stat: &Stat, want: u16) -> bool {
     (stat.mode >> shift) & want == want
 }
 
-/// Effective user and group id.
+/// Returns the effective user and group id.
 pub fn ids() -> (u32, u32) {
     backend::ids()
 }
@@ -95,7 +95,7 @@ pub fn umask() -> u16 {
     }
 }
 
-/// `umask(2)`.
+/// Calls `umask(2)`.
 pub fn set_umask(mask: u16) {
     let mask = mask & 0o777;
     if UMASK.swap(u32::from(mask), Relaxed) != u32::from(mask) {
@@ -103,7 +103,8 @@ pub fn set_umask(mask: u16) {
     }
 }
 
-/// The mask that the system applies to files this process creates: on the guest that of its start.
+/// Returns the mask that the system applies to files this process creates: on the guest the mask of
+/// its start.
 pub fn umask_in_force() -> u16 {
     backend::umask_in_force()
 }

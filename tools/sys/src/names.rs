@@ -49,32 +49,32 @@ impl AccountNames {
         AccountNames { users, groups }
     }
 
-    /// Name of a user id.
+    /// Returns the name of a user id.
     pub fn user(&self, id: u32) -> Option<&str> {
         self.users.iter().find(|u| u.0 == id).map(|u| u.2.as_str())
     }
 
-    /// Name of a group id.
+    /// Returns the name of a group id.
     pub fn group(&self, id: u32) -> Option<&str> {
         self.groups.iter().find(|g| g.0 == id).map(|g| g.1.as_str())
     }
 
-    /// Name or number of a user id, for listings.
+    /// Returns the name or number of a user id, for listings.
     pub fn show_user(&self, id: u32) -> String {
         self.user(id).map_or_else(|| id.to_string(), str::to_string)
     }
 
-    /// Name or number of a group id, for listings.
+    /// Returns the name or number of a group id, for listings.
     pub fn show_group(&self, id: u32) -> String {
         self.group(id).map_or_else(|| id.to_string(), str::to_string)
     }
 
-    /// User id (and login group) of a name.
+    /// Returns the user id and login group of a name.
     pub fn user_id(&self, name: &str) -> Option<(u32, u32)> {
         self.users.iter().find(|u| u.2 == name).map(|u| (u.0, u.1))
     }
 
-    /// Group id of a name.
+    /// Returns the group id of a name.
     pub fn group_id(&self, name: &str) -> Option<u32> {
         self.groups.iter().find(|g| g.1 == name).map(|g| g.0)
     }

@@ -47,8 +47,8 @@ fn cstr(p: &Path) -> io::Result<CString> {
     CString::new(path::to_bytes(p)).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
 }
 
-/// Whether a program with an applet's name is that applet: it lies where the image has applets, or is a link to `own`,
-/// this executable.
+/// Returns whether a program with an applet's name is that applet: it lies where the image has applets, or is a link
+/// to `own`, this executable.
 fn is_place_of_applets(program: &Path, own: &Path) -> bool {
     let dir = program.parent().map(path::to_bytes).unwrap_or_default();
     matches!(dir, b"/bin" | b"/usr/bin")
@@ -278,7 +278,7 @@ pub(crate) fn adopt_fd(fd: u32) -> Option<File> {
     }
 }
 
-/// The directory the process was started in.
+/// Returns the directory the process was started in.
 pub fn initial_cwd() -> PathBuf {
     std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
 }

@@ -12,7 +12,7 @@ fn file(socket: impl Into<OwnedFd>) -> File {
     File::from(socket.into())
 }
 
-/// The same socket with std's methods.
+/// Returns the same socket as a type with std's methods.
 fn again<S: From<OwnedFd>>(file: &File) -> io::Result<S> {
     Ok(S::from(file.as_fd().try_clone_to_owned()?))
 }

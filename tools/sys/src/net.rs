@@ -94,7 +94,7 @@ pub fn connect_to(
     Err(last)
 }
 
-/// A socket that takes connections, or datagrams; port 0 is any.
+/// Opens a socket that accepts connections, or receives datagrams; port 0 is any.
 ///
 /// # Errors
 /// EADDRINUSE, EADDRNOTAVAIL.
@@ -102,7 +102,7 @@ pub fn listen(at: SocketAddr, kind: NetSocketKind) -> io::Result<File> {
     backend::net::listen(at, kind)
 }
 
-/// The next connection, and from where it comes.
+/// Accepts the next connection; returns it with the peer's address.
 ///
 /// # Errors
 /// EINTR if a signal arrived.
@@ -110,7 +110,7 @@ pub fn accept(listener: &File) -> io::Result<(File, SocketAddr)> {
     backend::net::accept(listener)
 }
 
-/// A socket's own address.
+/// Returns a socket's own address.
 ///
 /// # Errors
 /// ENOTSOCK.
@@ -118,7 +118,7 @@ pub fn local_address(socket: &File) -> io::Result<SocketAddr> {
     backend::net::local_address(socket)
 }
 
-/// The next datagram's sender, which the socket is connected with from then on; the datagram stays.
+/// Waits for the next datagram, connects the socket with its sender and returns the sender; the datagram stays unread.
 ///
 /// # Errors
 /// EINTR if a signal arrived.

@@ -8,27 +8,27 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::wasi::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// A path for these bytes.
+/// Returns a path for these bytes.
 pub fn from_bytes(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// The bytes of a path.
+/// Returns the bytes of a path.
 pub fn to_bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
 }
 
-/// An OS string for these bytes.
+/// Returns an OS string for these bytes.
 pub fn os_string(bytes: Vec<u8>) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// The bytes of an OS string.
+/// Returns the bytes of an OS string.
 pub fn os_bytes(s: &OsStr) -> &[u8] {
     s.as_bytes()
 }
 
-/// The bytes of an owned OS string.
+/// Returns the bytes of an owned OS string.
 pub fn os_into_bytes(s: OsString) -> Vec<u8> {
     s.into_vec()
 }
@@ -50,7 +50,7 @@ pub fn resolve_path(cwd: &Path, path: &[u8]) -> PathBuf {
     }
 }
 
-/// `a/b`, without doubling a slash.
+/// Returns `dir/name`, without doubling a slash.
 pub fn join_path(dir: &[u8], name: &[u8]) -> Vec<u8> {
     let mut out = dir.to_vec();
     if !out.is_empty() && !out.ends_with(b"/") {
@@ -60,7 +60,7 @@ pub fn join_path(dir: &[u8], name: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The last component, trailing slashes aside; `/` for the root, empty for empty.
+/// Returns the last component without trailing slashes; `/` for the root, an empty name for an empty path.
 pub fn base_name(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|c| *c != b'/').map_or(0, |i| i + 1);
     if end == 0 {
@@ -70,13 +70,13 @@ pub fn base_name(path: &[u8]) -> &[u8] {
     &path[start..end]
 }
 
-/// The path without its trailing slashes (but not less than `/`).
+/// Returns the path without its trailing slashes (but not less than `/`).
 pub fn strip_slashes(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|c| *c != b'/').map_or(1, |i| i + 1);
     &path[..end.min(path.len())]
 }
 
-/// Everything before the last component; `.` if there is nothing.
+/// Returns the path before the last component; `.` if it is empty.
 pub fn dir_name(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|c| *c != b'/').map_or(0, |i| i + 1);
     if end == 0 {

@@ -108,7 +108,7 @@ fn occupy(n: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// See the WASI version; on a POSIX host by `dup2`.
+/// Does the same as the WASI version, by `dup2` on a POSIX host.
 #[cfg(unix)]
 pub fn with_stdio<R>(files: [Option<Rc<File>>; 3], f: impl FnOnce() -> R) -> io::Result<R> {
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -43,7 +43,7 @@ pub enum NewGroup {
 }
 
 impl SpawnSpec<'_> {
-    /// The value of [`PROGRAM_VARIABLE`](crate::PROGRAM_VARIABLE) for the child, if it needs one.
+    /// Returns the value of [`PROGRAM_VARIABLE`](crate::PROGRAM_VARIABLE) for the child, if it needs one.
     pub(crate) fn renamed(&self) -> Option<&[u8]> {
         let base = |p: &[u8]| -> usize { p.iter().rposition(|c| *c == b'/').map_or(0, |i| i + 1) };
         let (program, arg0) = (crate::path::to_bytes(self.program), self.argv.first()?.as_slice());
@@ -62,7 +62,7 @@ pub enum WaitStatus {
 }
 
 impl WaitStatus {
-    /// The status a shell reports: the exit code, or 128 plus the signal (POSIX XCU 2.8.2).
+    /// Returns the status a shell reports: the exit code, or 128 plus the signal (POSIX XCU 2.8.2).
     pub fn shell_status(self) -> u8 {
         match self {
             WaitStatus::Exited(c) => c,
@@ -78,9 +78,10 @@ pub trait Processes: FileSystem {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid>;
     /// Waits until the child ends. `NotFound` (ECHILD) if it is no unwaited child.
     fn wait(&self, pid: Pid) -> io::Result<WaitStatus>;
-    /// Like [`Processes::wait`], but `None` at once if the child still runs.
+    /// Does the same as [`Processes::wait`], but returns `None` at once if the child still runs.
     fn try_wait(&self, pid: Pid) -> io::Result<Option<WaitStatus>>;
-    /// Like [`Processes::wait`], but `None` if a caught signal arrives first ([`crate::events`]).
+    /// Does the same as [`Processes::wait`], but returns `None` if a caught signal arrives first
+    /// ([`crate::events`]).
     fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
         self.wait(pid).map(Some)
     }
@@ -94,7 +95,7 @@ pub trait Processes: FileSystem {
     fn kill_group(&self, _group: Pid, _signal: u8) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
-    /// The caller begins a session of its own. `PermissionDenied` if it leads a process group.
+    /// Makes the caller the leader of a new session. `PermissionDenied` if it leads a process group.
     fn begin_session(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -103,10 +104,10 @@ pub trait Processes: FileSystem {
     fn exec(&self, _spec: &SpawnSpec<'_>) -> io::Error {
         io::ErrorKind::Unsupported.into()
     }
-    /// A pipe: reading and writing end. Where processes do not run concurrently it is a
-    /// spool file that is written first and read after.
+    /// Returns a pipe's reading and writing end. Where processes do not run concurrently it is a spool
+    /// file that is written first and read after.
     fn pipe(&self) -> io::Result<(File, File)>;
-    /// A second descriptor for the same open file.
+    /// Returns a second descriptor for the same open file.
     fn dup(&self, file: &File) -> io::Result<File>;
     /// Returns the state that the last call of this session has left ([`box_abi::session`]); empty if
     /// there was no call, `NotFound` if the process belongs to no session's call.
@@ -118,9 +119,10 @@ pub trait Processes: FileSystem {
         let node = File::options().write(true).open(box_abi::session::STATE)?;
         (&node).write_all(state)
     }
-    /// Whether spawned processes run beside the caller. If not, `spawn` returns after the end.
+    /// Returns whether spawned processes run concurrently with the caller. If not, `spawn` returns after
+    /// the child's end.
     fn concurrent(&self) -> bool;
-    /// Own and parent's process id.
+    /// Returns the caller's process id and its parent's.
     fn pid(&self) -> Pid;
     fn parent_pid(&self) -> Pid;
 }

@@ -41,7 +41,7 @@ pub fn take_inherited() -> InheritedDescriptors {
     }
 }
 
-/// Whether the file is a terminal.
+/// Returns whether the file is a terminal.
 pub fn is_terminal(f: &File) -> bool {
     f.is_terminal()
 }

@@ -114,7 +114,8 @@ unsafe extern "C" {
 pub struct Os {}
 
 impl Os {
-    /// On the guest every program in the applet directories is an applet of the image.
+    /// Returns the system. On the guest every program in the applet directories is an applet of the image, so the
+    /// argument is not needed.
     pub fn with_applets(_: fn(&[u8]) -> bool) -> Os {
         Os {}
     }
@@ -179,7 +180,7 @@ fn is_open(fd: u32) -> bool {
     unsafe { fd_fdstat_get(fd, &mut stat) == 0 }
 }
 
-/// Open descriptors from 3 up that are not preopened directories.
+/// Returns the open descriptors from 3 up that are not preopened directories.
 fn open_fds() -> Vec<u32> {
     const MISSES: u32 = 64;
     let (mut found, mut misses, mut fd) = (Vec::new(), 0, 3);
@@ -199,7 +200,7 @@ fn open_fds() -> Vec<u32> {
     found
 }
 
-/// Where the child's number `n` really goes: numbers from 3 up would collide with preopens.
+/// Returns the real descriptor for the child's number `n`, because numbers from 3 up would collide with preopens.
 fn actual_fd(n: u32) -> u32 {
     if n < 3 { n } else { n.saturating_add(box_abi::FD_SHIFT) }
 }
@@ -389,7 +390,7 @@ impl Processes for Os {
     }
 }
 
-/// `proc_signal`: a signal, or one of the numbers in [`control`].
+/// Calls `proc_signal` with a signal, or with one of the numbers in [`control`].
 fn signal_call(pid: Pid, signal: u32) -> io::Result<()> {
     // SAFETY: plain integers. JUSTIFICATION: a host call without a library.
     cvt(unsafe { proc_signal(pid, signal) })
@@ -408,7 +409,7 @@ fn join(pid: Pid, flags: u32) -> io::Result<Option<WaitStatus>> {
     })
 }
 
-/// A pipe of the bridge: two opens of one fresh name.
+/// Opens a pipe of the bridge: both ends of one fresh name.
 fn bounded_pipe() -> io::Result<(File, File)> {
     thread_local! {
         static NEXT: Cell<u32> = const { Cell::new(0) };
@@ -459,7 +460,8 @@ pub fn enter_cwd(dir: &Path) -> io::Result<()> {
     std::env::set_current_dir(dir)
 }
 
-/// One exchange with the metadata node: the reply after its errno; `None` without a bridge. An empty path names nothing.
+/// Makes one exchange with the metadata node: returns the reply after its errno; `None` without a bridge. An empty path
+/// names no file.
 fn exchange(request: &MetaRequest<'_>) -> Option<io::Result<Vec<u8>>> {
     if request.path().is_empty() {
         return Some(Err(io::Error::from_raw_os_error(libc::ENOENT)));
@@ -526,7 +528,7 @@ pub(crate) fn stat_file(f: &File) -> io::Result<Stat> {
     Ok(fixed(&st))
 }
 
-/// libc's words, completed by fixed permission bits and owner.
+/// Converts libc's metadata, with fixed permission bits and owner.
 fn fixed(st: &libc::stat) -> Stat {
     let kind = match st.st_mode & libc::S_IFMT {
         libc::S_IFDIR => FileKind::Dir,
@@ -561,7 +563,7 @@ fn fixed(st: &libc::stat) -> Stat {
     }
 }
 
-/// An exchange without a result; where there is no bridge the change is refused as unsupported.
+/// Makes an exchange without a result; without a bridge the change is refused as unsupported.
 fn change(request: &MetaRequest<'_>) -> io::Result<()> {
     match exchange(request) {
         Some(reply) => reply.map(drop),

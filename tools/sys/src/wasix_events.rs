@@ -63,7 +63,7 @@ pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1 << 20);
 
 const HANDLER: &[u8] = b"__wasm_signal";
 
-/// The host's way in.
+/// Receives signals from the host, which calls it by this name.
 // JUSTIFICATION: the host finds the handler by its name.
 // SAFETY: no other symbol has this name; the function has no preconditions.
 #[unsafe(no_mangle)]
@@ -103,7 +103,7 @@ pub(crate) fn end_by_closed_pipes() {
     }
 }
 
-/// `(signal, 1)` for each that a child shall ignore.
+/// Returns `(signal, 1)` for each signal that a child shall ignore.
 pub(super) fn inherited_dispositions() -> Vec<[u8; 2]> {
     let (_, ignored) = signal_dispositions();
     (1..64).filter(|n| ignored & signal_bit(*n) != 0).map(|n| [n, 1]).collect()
@@ -152,7 +152,7 @@ pub(crate) fn pause(time: Duration) {
     let _ = poll(&[after(time)]);
 }
 
-/// Which of the files can be read, or written, after waiting at most that long for one of them.
+/// Returns which of the files can be read, or written, after waiting at most that long for one of them.
 pub(super) fn poll_files(files: &[(&File, Wait)], time: Duration) -> io::Result<Vec<bool>> {
     let one = |(n, (file, wait)): (u64, &(&File, Wait))| {
         let tag = if *wait == Wait::Read { TAG_READ } else { TAG_WRITE };
@@ -166,7 +166,7 @@ pub(super) fn poll_files(files: &[(&File, Wait)], time: Duration) -> io::Result<
     Ok((1..).take(files.len()).map(|n| happened.iter().any(|e| e.userdata == n)).collect())
 }
 
-/// Whether the host is ours: others need not know our clocks.
+/// Returns whether the host is ours, because other hosts need not know our clocks.
 pub(super) fn ours() -> bool {
     static OURS: OnceLock<bool> = OnceLock::new();
     *OURS.get_or_init(|| std::path::Path::new(box_abi::PIPE_DIR).exists())
