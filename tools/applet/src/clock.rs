@@ -7,17 +7,17 @@ pub fn read(path: &str) -> Option<Vec<u8>> {
     std::fs::read(path).ok()
 }
 
-/// The zone that the value of `TZ` means.
+/// Parses the value of `TZ`.
 pub fn parse_zone(tz: Option<&[u8]>) -> Zone {
     Zone::from_env(tz, read)
 }
 
-/// The time now.
+/// Returns the time now.
 pub fn current_time() -> (i64, u32) {
     split_time(std::time::SystemTime::now())
 }
 
-/// Seconds and nanoseconds since the epoch.
+/// Returns seconds and nanoseconds since the epoch.
 pub fn split_time(t: std::time::SystemTime) -> (i64, u32) {
     match t.duration_since(std::time::UNIX_EPOCH) {
         Ok(d) => (i64::try_from(d.as_secs()).unwrap_or(i64::MAX), d.subsec_nanos()),

@@ -60,12 +60,12 @@ pub struct Child {
 }
 
 impl ChildCommand {
-    /// A command by name and arguments.
+    /// Returns a command by name and arguments.
     pub fn new(argv: Vec<Vec<u8>>) -> ChildCommand {
         ChildCommand { argv, ..ChildCommand::default() }
     }
 
-    /// A command line for the shell.
+    /// Returns a command line for the shell.
     pub fn shell(text: &[u8]) -> ChildCommand {
         ChildCommand::new(vec![b"sh".to_vec(), b"-c".to_vec(), text.to_vec()])
     }
@@ -180,7 +180,7 @@ impl Child {
     }
 }
 
-/// The program file and full argv for a command, scripts resolved to their interpreters.
+/// Returns the program file and full argv for a command, scripts resolved to their interpreters.
 fn locate_program(
     argv: &[Vec<u8>],
     env: &Env,
@@ -215,7 +215,7 @@ fn locate_program(
     Err(io::Error::from_raw_os_error(box_sys::errno::code::ELOOP))
 }
 
-/// A descriptor from which the bytes can be read.
+/// Returns a descriptor from which the bytes can be read.
 fn feed_bytes(ctx: &Ctx<'_>, bytes: &[u8]) -> io::Result<File> {
     if bytes.len() <= box_sys::PIPE_CAPACITY {
         let (r, mut w) = ctx.procs.pipe()?;

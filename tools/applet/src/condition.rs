@@ -53,7 +53,7 @@ pub enum FileComparison {
 }
 
 impl BinaryTest {
-    /// The operator of this spelling.
+    /// Returns the operator of this spelling.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<BinaryTest> {
         Some(match text {
@@ -82,22 +82,23 @@ pub trait ConditionHost {
     /// The letters of the unary operators.
     const UNARY: &'static [u8];
 
-    /// A unary operator other than `-n` and `-z`.
+    /// Evaluates a unary operator other than `-n` and `-z`.
     fn unary(&mut self, letter: u8, operand: &[u8]) -> Result<bool, Self::Error>;
 
-    /// The truth of a unary operator that, in a longer expression, does not take the word behind it.
+    /// Evaluates a unary operator that, in a longer expression, does not take the word behind it; `None` if this is
+    /// not one.
     fn alone(&mut self, _letter: u8, _next: &[u8]) -> Option<bool> {
         None
     }
 
-    /// How two operands compare as integers.
+    /// Compares two operands as integers.
     fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, Self::Error>;
 
-    /// `-nt`, `-ot` and `-ef`.
+    /// Compares two files by `-nt`, `-ot` or `-ef`.
     fn files(&mut self, operator: FileComparison, left: &[u8], right: &[u8]) -> bool;
 }
 
-/// Whether the expression of these words is true.
+/// Returns whether the expression of these words is true.
 pub fn is_true<J: ConditionHost, W: Deref<Target = Vec<u8>>>(
     judge: &mut J,
     words: &[W],
@@ -137,7 +138,7 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
         is
     }
 
-    /// The two words from `at` on.
+    /// Evaluates the two words from `at` on.
     fn eval_two(&mut self, at: usize) -> Result<bool, J::Error> {
         let (a, b) = (&*self.words[at], &*self.words[at + 1]);
         if a.as_slice() == b"!" {
@@ -151,7 +152,7 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
         }
     }
 
-    /// The three words from `at` on.
+    /// Evaluates the three words from `at` on.
     fn eval_three(&mut self, at: usize) -> Result<bool, J::Error> {
         let (a, op, b) = (&*self.words[at], &*self.words[at + 1], &*self.words[at + 2]);
         if let Some(op) = BinaryTest::parse(op) {
@@ -239,7 +240,7 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
         Ok(truth)
     }
 
-    /// The letter of a unary operator.
+    /// Returns the letter of a unary operator.
     fn unary_letter(&self, word: &[u8]) -> Option<u8> {
         match word {
             [b'-', letter] if J::UNARY.contains(letter) => Some(*letter),
@@ -264,8 +265,8 @@ impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
     }
 }
 
-/// Whether a unary operator holds for the file of this status, for `-h` and `-L` that of the link itself. `None` if
-/// there is no such operator on files.
+/// Returns whether a unary operator holds for the file of this status, for `-h` and `-L` that of the link itself.
+/// `None` if there is no such operator on files.
 #[must_use]
 pub fn file_holds(letter: u8, stat: &Stat) -> Option<bool> {
     Some(match letter {
@@ -291,7 +292,7 @@ pub fn file_holds(letter: u8, stat: &Stat) -> Option<bool> {
     })
 }
 
-/// Whether two files, of which one or both may not be there, are so.
+/// Returns whether the comparison of two files holds. Either of them may be missing.
 #[must_use]
 pub fn files_hold(operator: FileComparison, left: Option<&Stat>, right: Option<&Stat>) -> bool {
     match (operator, left, right) {

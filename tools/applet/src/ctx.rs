@@ -50,17 +50,17 @@ pub struct Ctx<'a> {
 }
 
 impl Ctx<'_> {
-    /// An operand as an absolute path.
+    /// Returns the absolute path of an operand.
     pub fn path(&self, operand: &[u8]) -> PathBuf {
         box_sys::path::resolve_path(&self.cwd, operand)
     }
 
-    /// An already parsed path made absolute; an empty one names nothing.
+    /// Makes an already parsed path absolute; an empty one names no file.
     pub fn absolute(&self, p: &Path) -> PathBuf {
         box_sys::path::resolve_path(&self.cwd, p.as_os_str().as_encoded_bytes())
     }
 
-    /// The zone that `TZ` means.
+    /// Returns the zone that `TZ` means.
     pub fn zone(&self) -> Zone {
         clock::parse_zone(self.env.get(b"TZ"))
     }
@@ -118,7 +118,7 @@ impl Ctx<'_> {
         let _ = self.stderr.flush();
     }
 
-    /// Like [`Ctx::error`] for messages that quote bytes as they are.
+    /// Prints a message like [`Ctx::error`], with quoted bytes as they are.
     pub fn error_bytes(&mut self, parts: &[&[u8]]) {
         let _ = self.stdout.flush();
         let mut line = format!("{}: ", self.name).into_bytes();
@@ -152,7 +152,7 @@ impl Ctx<'_> {
     }
 }
 
-/// Whether SIGPIPE was ignored as this process began. Not known natively, where `std` ignores it by itself.
+/// Returns whether SIGPIPE was ignored as this process began. Not known natively, where `std` ignores it by itself.
 fn is_pipe_ignored() -> bool {
     events::ignored_at_start() & events::signal_bit(signal::PIPE) != 0
 }

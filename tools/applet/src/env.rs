@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 pub struct Env(BTreeMap<Vec<u8>, Vec<u8>>);
 
 impl Env {
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
         self.0.get(name).map(Vec::as_slice)
     }
 
-    /// Whether characters are UTF-8 sequences (`LC_ALL`, `LC_CTYPE`, `LANG`; POSIX XBD 8.2). The image's own locale is
-    /// `C.UTF-8`, so only an explicit `C` or `POSIX` says no.
+    /// Returns whether characters are UTF-8 sequences (`LC_ALL`, `LC_CTYPE`, `LANG`; POSIX XBD 8.2). The image's own
+    /// locale is `C.UTF-8`, so only an explicit `C` or `POSIX` says no.
     pub fn is_utf8(&self) -> bool {
         let names: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
         let locale = names.iter().find_map(|n| self.get(n).filter(|v| !v.is_empty()));
@@ -35,12 +35,12 @@ impl Env {
         self.0.clear();
     }
 
-    /// All variables in byte order of their names.
+    /// Returns all variables in byte order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.0.iter().map(|(k, v)| (k.as_slice(), v.as_slice()))
     }
 
-    /// As a list of pairs, the form spawning takes.
+    /// Returns the variables as a list of pairs, the form that spawning takes.
     pub fn to_vec(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         self.0.iter().map(|(k, v)| (k.clone(), v.clone())).collect()
     }

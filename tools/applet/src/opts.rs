@@ -72,27 +72,27 @@ pub struct Opt<I> {
 }
 
 impl<I: Copy> Opt<I> {
-    /// An option without argument, with a letter and a long name; an empty long name is none.
+    /// Declares an option without argument, with a letter and a long name; an empty long name is none.
     pub const fn new(id: I, short: char, long: &'static str) -> Opt<I> {
         Opt { id, form: OptForm { short: Some(short), long, arg: OptArg::No, help: "" } }
     }
 
-    /// An option without argument that has no letter.
+    /// Declares an option without argument that has no letter.
     pub const fn long(id: I, long: &'static str) -> Opt<I> {
         Opt { id, form: OptForm { short: None, long, arg: OptArg::No, help: "" } }
     }
 
-    /// The same option with a text in `--help`, which names only options that have one.
+    /// Adds a text for `--help`, which lists only options that have one.
     pub const fn with_help(self, help: &'static str) -> Opt<I> {
         Opt { form: OptForm { help, ..self.form }, ..self }
     }
 
-    /// The same option with an argument, which `--help` calls `arg`, and a text.
+    /// Adds an argument, which `--help` calls `arg`, and a text.
     pub const fn with_argument(self, arg: &'static str, help: &'static str) -> Opt<I> {
         Opt { form: OptForm { arg: OptArg::Required(arg), help, ..self.form }, ..self }
     }
 
-    /// The same option with an argument that may be missing and is attached otherwise, and a text.
+    /// Adds an argument that may be missing and is attached otherwise, and a text.
     pub const fn may_take(self, arg: &'static str, help: &'static str) -> Opt<I> {
         Opt { form: OptForm { arg: OptArg::Optional(arg), help, ..self.form }, ..self }
     }
@@ -120,12 +120,12 @@ impl<I: Copy + PartialEq> Spec<I> {
         Spec { usage, about, options, after: "", posix_order: false }
     }
 
-    /// The same with a text behind the options in `--help`.
+    /// Adds a text behind the options in `--help`.
     pub const fn with_footer(self, after: &'static str) -> Spec<I> {
         Spec { after, ..self }
     }
 
-    /// The same, but options end at the first operand (POSIX guideline 9; `env`, `xargs`, `timeout`).
+    /// Makes options end at the first operand (POSIX guideline 9; `env`, `xargs`, `timeout`).
     pub const fn posix_order(self) -> Spec<I> {
         Spec { posix_order: true, ..self }
     }
@@ -169,13 +169,13 @@ impl<I: Copy + PartialEq> Spec<I> {
         Ok((self.options[row].id, self.options[row].form.arg))
     }
 
-    /// Whether a word that is an option takes the word after it as its argument.
+    /// Returns whether a word that is an option takes the word after it as its argument.
     pub fn takes_next(&self, word: &[u8]) -> bool {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
         parse::takes_next(&self.option_forms(), &same, word)
     }
 
-    /// The `--help` text.
+    /// Returns the text of `--help`.
     pub fn help_text(&self, name: &str) -> String {
         help::help_text(name, self.usage, self.about, &self.option_forms(), self.after)
     }

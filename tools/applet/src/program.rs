@@ -30,7 +30,7 @@ pub fn find_program(
     find_candidates(name, search, cwd, table).next()
 }
 
-/// All executable matches in PATH order (`type -a`).
+/// Returns all executable matches in PATH order (`type -a`).
 pub fn find_candidates<'a>(
     name: &'a [u8],
     search: &'a [u8],
@@ -47,7 +47,7 @@ pub fn find_candidates<'a>(
     })
 }
 
-/// Whether the path is a regular file that the user may execute.
+/// Returns whether the path is a regular file that the user may execute.
 pub fn is_executable(file: &Path) -> bool {
     meta::stat(file, true).is_ok_and(|s| s.kind == FileKind::File && meta::may_access(&s, 1))
 }

@@ -28,7 +28,7 @@ pub struct StdInput {
 }
 
 impl StdInput {
-    /// A reader of a source, with an empty buffer.
+    /// Returns a reader of a source, with an empty buffer.
     pub fn new(source: InputSource) -> StdInput {
         StdInput { source, buf: Vec::new(), pos: 0, offset: 0 }
     }
@@ -39,8 +39,8 @@ impl StdInput {
         std::mem::replace(self, StdInput::new(InputSource::Closed))
     }
 
-    /// Where it comes from, for handing on to a child. Buffered bytes are not included:
-    /// call [`Input::give_back`] first.
+    /// Returns the source, for handing on to a child. Buffered bytes are not included: call
+    /// [`Input::give_back`] first.
     pub fn source(&self) -> &InputSource {
         &self.source
     }
@@ -147,17 +147,17 @@ impl OutStream {
         OutStream { sink, buf: Vec::new(), capacity: BUFFER, error: None }
     }
 
-    /// A stream that writes at once.
+    /// Returns a stream that writes at once.
     pub fn unbuffered(sink: OutputSink) -> OutStream {
         OutStream { sink, buf: Vec::new(), capacity: 0, error: None }
     }
 
-    /// Where it goes, for handing on to a child. Flush first.
+    /// Returns the sink, for handing on to a child. Flush first.
     pub fn sink(&self) -> &OutputSink {
         &self.sink
     }
 
-    /// The first error of an earlier implicit flush, if any.
+    /// Takes the first error of an earlier implicit flush, if any.
     pub fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()
     }

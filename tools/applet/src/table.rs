@@ -25,7 +25,7 @@ pub struct Applet {
 }
 
 impl Applet {
-    /// A tool of ours that runs as a process.
+    /// Declares a tool of ours that runs as a process.
     pub const fn new(
         name: &'static str,
         run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended,
@@ -34,7 +34,7 @@ impl Applet {
         Applet { name, run: AppletRun::Ctx(run), quick: false, summary }
     }
 
-    /// A small tool of ours that the shell may call in-process.
+    /// Declares a small tool of ours that the shell may call in-process.
     pub const fn quick(
         name: &'static str,
         run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended,
@@ -43,7 +43,7 @@ impl Applet {
         Applet { name, run: AppletRun::Ctx(run), quick: true, summary }
     }
 
-    /// An adapted tool that uses process globals.
+    /// Declares an adapted tool that uses process globals.
     pub const fn globals(
         name: &'static str,
         run: fn(Vec<std::ffi::OsString>) -> i32,
@@ -61,23 +61,23 @@ pub struct AppletTable {
 }
 
 impl AppletTable {
-    /// A table over a sorted list and a sorted list of further program names.
+    /// Returns a table over a sorted list and a sorted list of further program names.
     pub const fn new(applets: &'static [Applet], programs: &'static [&'static str]) -> AppletTable {
         AppletTable { applets, programs }
     }
 
-    /// The applet of this name.
+    /// Returns the applet of this name.
     pub fn find(&self, name: &[u8]) -> Option<&'static Applet> {
         let at = self.applets.binary_search_by(|a| a.name.as_bytes().cmp(name)).ok()?;
         self.applets.get(at)
     }
 
-    /// Whether `/bin/NAME` is a program of the image.
+    /// Returns whether `/bin/NAME` is a program of the image.
     pub fn is_program(&self, name: &[u8]) -> bool {
         self.find(name).is_some() || self.programs.iter().any(|p| p.as_bytes() == name)
     }
 
-    /// All applets in order.
+    /// Returns all applets in order.
     pub fn applets(&self) -> &'static [Applet] {
         self.applets
     }

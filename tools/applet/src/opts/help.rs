@@ -37,7 +37,7 @@ pub(super) fn help_text(
     text
 }
 
-/// `  -n, --lines=NUM`
+/// Returns the spellings of an option, for example `  -n, --lines=NUM`.
 fn form_text(form: &OptForm<'_>) -> String {
     let short = form.short.map_or("  ".to_string(), |c| format!("-{c}"));
     let has_long = !form.long.is_empty();

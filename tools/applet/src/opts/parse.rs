@@ -47,7 +47,7 @@ pub fn parse_words(
     Ok(OptionRows { options: parser.options, operands })
 }
 
-/// Whether a word that is an option takes the next word as its argument.
+/// Returns whether a word that is an option takes the next word as its argument.
 pub(super) fn takes_next(
     forms: &[&OptForm<'_>],
     same: &dyn Fn(usize, usize) -> bool,
@@ -71,7 +71,7 @@ struct OptionParser<'a> {
 }
 
 impl OptionParser<'_> {
-    /// `--NAME` or `--NAME=VALUE`, without the dashes.
+    /// Parses `NAME` or `NAME=VALUE`, the rest of a word after its two dashes.
     fn parse_long(&mut self, text: &[u8]) -> Result<(), UsageError> {
         let (name, attached) = match text.iter().position(|&c| c == b'=') {
             Some(i) => (&text[..i], Some(text[i + 1..].to_vec())),
@@ -128,7 +128,7 @@ impl OptionParser<'_> {
         }
     }
 
-    /// Letters after one dash.
+    /// Parses the letters after one dash.
     fn parse_cluster(&mut self, word: &[u8]) -> Result<(), UsageError> {
         let found = match_letters(self.forms, word)
             .map_err(|letter| usage_error(format!("invalid option -- '{}'", char::from(letter))))?;
@@ -170,7 +170,7 @@ pub(super) fn match_letters<'w>(
     Ok(found)
 }
 
-/// The row of a whole or abbreviated long name, given without dashes.
+/// Returns the row of a whole or abbreviated long name, given without dashes.
 pub(super) fn match_long(
     forms: &[&OptForm<'_>],
     same: &dyn Fn(usize, usize) -> bool,

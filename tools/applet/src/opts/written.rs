@@ -16,28 +16,28 @@ impl<I> Default for ParsedOptions<I> {
 }
 
 impl<I: Copy + PartialEq> ParsedOptions<I> {
-    /// Whether the option was given.
+    /// Returns whether the option was given.
     pub fn has_option(&self, id: I) -> bool {
         self.options.iter().any(|(i, _)| *i == id)
     }
 
-    /// How often the option was given.
+    /// Returns how often the option was given.
     pub fn count_of(&self, id: I) -> usize {
         self.options.iter().filter(|(i, _)| *i == id).count()
     }
 
-    /// The argument of the option's last use.
+    /// Returns the argument of the option's last use.
     pub fn last_value(&self, id: I) -> Option<&[u8]> {
         let found = self.options.iter().rev().find(|(i, _)| *i == id)?;
         found.1.as_deref()
     }
 
-    /// All arguments of the option, in order.
+    /// Returns all arguments of the option, in order.
     pub fn all_values(&self, id: I) -> impl Iterator<Item = &[u8]> {
         self.options.iter().filter(move |(i, _)| *i == id).filter_map(|(_, v)| v.as_deref())
     }
 
-    /// The option among `ids` that was given last.
+    /// Returns the option among `ids` that was given last.
     pub fn last_of(&self, ids: &[I]) -> Option<I> {
         self.options.iter().rev().map(|(i, _)| *i).find(|i| ids.contains(i))
     }
