@@ -138,7 +138,7 @@ fn put_headers(out: &mut Vec<u8>, headers: &[Header]) {
 }
 
 impl HttpStep {
-    /// In bytes.
+    /// Encodes the step.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let numbered = |out: &mut Vec<u8>, kind: u8, n: &u64| {
@@ -205,7 +205,7 @@ impl HttpStep {
 }
 
 impl HttpAnswer {
-    /// In bytes.
+    /// Encodes the answer.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {

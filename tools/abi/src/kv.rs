@@ -73,7 +73,7 @@ fn put_key(out: &mut Vec<u8>, key: &[u8]) {
 }
 
 impl<'a> KvRequest<'a> {
-    /// In bytes.
+    /// Encodes the request.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -115,7 +115,7 @@ impl<'a> KvRequest<'a> {
 }
 
 impl KvAnswer {
-    /// In bytes.
+    /// Encodes the answer.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {

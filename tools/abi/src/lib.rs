@@ -132,7 +132,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The kind for type bits `st_mode >> 12`.
+    /// Returns the kind for type bits `st_mode >> 12`.
     pub fn from_bits(bits: u8) -> Option<FileKind> {
         Some(match bits {
             0o01 => FileKind::Fifo,
@@ -146,7 +146,7 @@ impl FileKind {
         })
     }
 
-    /// The letter that `ls -l` begins a line with.
+    /// Returns the letter that `ls -l` begins a line with.
     pub fn letter(self) -> char {
         match self {
             FileKind::File => '-',
@@ -334,7 +334,7 @@ impl<'a> MetaRequest<'a> {
         (path.first() == Some(&b'/') && !path.contains(&0)).then_some(req)
     }
 
-    /// The path that the request is about.
+    /// Returns the path that the request is about.
     pub fn path(&self) -> &'a [u8] {
         match *self {
             MetaRequest::Stat { path, .. }

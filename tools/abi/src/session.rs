@@ -154,7 +154,7 @@ impl Default for SessionWriter {
 }
 
 impl SessionWriter {
-    /// A state without records.
+    /// Returns a state without records.
     pub fn new() -> SessionWriter {
         let mut out = Vec::with_capacity(1024);
         out.extend_from_slice(&MAGIC);
@@ -269,7 +269,7 @@ impl SessionWriter {
         }
     }
 
-    /// The state.
+    /// Returns the state.
     pub fn finish(mut self) -> Vec<u8> {
         let length = u32::try_from(self.0.len().saturating_sub(HEADER)).unwrap_or(u32::MAX);
         if let Some(place) = self.0.get_mut(8..HEADER) {
@@ -329,7 +329,7 @@ impl<'a> RecordFields<'a> {
         Some(head)
     }
 
-    /// Everything up to the end.
+    /// Reads all items up to the end.
     fn take_all<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let mut out = Vec::new();
         while !self.0.is_empty() {
@@ -351,7 +351,7 @@ impl<'a> RecordFields<'a> {
     }
 }
 
-/// Whether these bytes are a state, of this version or a later one, and no part of one.
+/// Returns whether these bytes are a state, of this version or a later one, and no part of one.
 pub fn is_whole(state: &[u8]) -> bool {
     !matches!(SessionRecords::from_state(state), Err(StateError::Corrupt))
 }
@@ -361,8 +361,10 @@ pub fn is_whole(state: &[u8]) -> bool {
 pub struct SessionRecords<'a>(&'a [u8]);
 
 impl<'a> SessionRecords<'a> {
+    /// Returns a reader of a state's records.
+    ///
     /// # Errors
-    /// If the bytes are no whole state, or one of a later version.
+    /// The bytes are no whole state, or one of a later version.
     pub fn from_state(state: &'a [u8]) -> Result<SessionRecords<'a>, StateError> {
         let mut header = RecordFields(state);
         let mut next = || {
@@ -383,12 +385,12 @@ impl<'a> SessionRecords<'a> {
         Ok(SessionRecords(header.0))
     }
 
-    /// The record that one alone is, as [`Records::raw`] gave it.
+    /// Decodes a single record, as [`Records::raw`] returned it.
     pub fn decode_one(raw: &'a [u8]) -> Option<SessionRecord<'a>> {
         SessionRecords(raw).next()
     }
 
-    /// How many bytes are left.
+    /// Returns the number of bytes left.
     pub fn rest_len(&self) -> usize {
         self.0.len()
     }
@@ -473,6 +475,8 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// Reads the environment and the working state that a program needs from a state.
+    ///
     /// # Errors
     /// As [`Records::of`].
     pub fn from_state(state: &[u8]) -> Result<Surroundings, StateError> {
@@ -506,7 +510,7 @@ impl Surroundings {
         Ok(s)
     }
 
-    /// An environment is text with `=` behind the name and NUL behind the value.
+    /// Sets or removes a variable. The environment is text with `=` behind each name and NUL behind each value.
     fn put_variable(&mut self, name: &[u8], value: Option<&[u8]>) {
         let text = value.is_none_or(|v| !v.contains(&0));
         if text && !name.is_empty() && !name.iter().any(|b| matches!(b, 0 | b'=')) {

@@ -49,8 +49,8 @@ pub const NAMES: [&str; 32] = [
     "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 ];
 
-/// Number of a signal given as `9`, `KILL`, `SIGKILL`, any case; also real-time signals
-/// `RTMIN`, `RTMIN+n`, `RTMAX-n`, `RTMAX` (34 to 64).
+/// Parses a signal given as `9`, `KILL` or `SIGKILL`, in any case, and returns its number; also parses the
+/// real-time signals `RTMIN`, `RTMIN+n`, `RTMAX-n`, `RTMAX` (34 to 64).
 pub fn parse(text: &[u8]) -> Option<u8> {
     if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
         return core::str::from_utf8(text).ok()?.parse().ok().filter(|n| *n <= 64);
@@ -74,7 +74,7 @@ pub fn parse(text: &[u8]) -> Option<u8> {
     }
 }
 
-/// Name of a signal without `SIG`.
+/// Returns the name of a signal without `SIG`, for example `KILL` for 9.
 pub fn name(number: u8) -> Option<String> {
     match number {
         0..=31 => Some(NAMES[usize::from(number)].to_string()),
@@ -131,7 +131,7 @@ pub fn describe(number: u8) -> String {
     )
 }
 
-/// The set of one signal, as masks of signals have it: bit N for signal N.
+/// Returns the set of one signal, as masks of signals have it: bit N for signal N.
 pub fn signal_bit(number: u8) -> u64 {
     1 << (number & 63)
 }

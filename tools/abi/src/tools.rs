@@ -130,7 +130,7 @@ impl<'a> ToolsRequest<'a> {
 }
 
 impl ToolsAnswer {
-    /// In bytes.
+    /// Encodes the answer.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
