@@ -17,7 +17,7 @@ pub enum CompressionFormat {
 const XZ_MEMORY: u32 = 128 * 1024;
 
 impl CompressionFormat {
-    /// The format whose magic number the data starts with.
+    /// Returns the format whose magic number the data starts with.
     pub fn detect(head: &[u8]) -> Option<CompressionFormat> {
         match head {
             [0x1f, 0x8b, ..] => Some(CompressionFormat::Gzip),
@@ -28,7 +28,7 @@ impl CompressionFormat {
         }
     }
 
-    /// The format that a file name's suffix means (`tar -a`).
+    /// Returns the format that a file name's suffix means (`tar -a`).
     pub fn by_name(name: &[u8]) -> Option<CompressionFormat> {
         const SUFFIXES: &[(&str, CompressionFormat)] = &[
             (".gz", CompressionFormat::Gzip),
@@ -45,7 +45,7 @@ impl CompressionFormat {
         SUFFIXES.iter().find(|(s, _)| name.ends_with(s.as_bytes())).map(|(_, f)| *f)
     }
 
-    /// The suffix the format's own tool adds.
+    /// Returns the suffix the format's own tool adds.
     pub fn suffix(self) -> &'static str {
         match self {
             CompressionFormat::Gzip => ".gz",
@@ -55,7 +55,7 @@ impl CompressionFormat {
         }
     }
 
-    /// A reader of the decompressed data; concatenated streams are read one after another.
+    /// Returns a reader of the decompressed data; concatenated streams are read one after another.
     pub fn reader<'a>(self, from: Box<dyn Read + 'a>) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
             CompressionFormat::Gzip => Box::new(flate2::read::MultiGzDecoder::new(from)),
@@ -67,7 +67,8 @@ impl CompressionFormat {
         })
     }
 
-    /// A writer that compresses; [`Encoder::finish`] must be called. `level` is 0 (for xz) or 1 to 9.
+    /// Returns a writer that compresses; [`Encoder::finish`] must be called. `level` is 0 (for xz) or
+    /// 1 to 9.
     pub fn writer<'a>(
         self,
         to: Box<dyn Write + 'a>,

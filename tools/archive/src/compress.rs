@@ -34,7 +34,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// All operands one after another into one file.
+/// Writes the results of all operands one after another into one file.
 fn into(ctx: &mut Ctx<'_>, job: CompressJob, operands: &[Vec<u8>], output: &[u8]) -> Exit {
     let path = ctx.path(output);
     if !job.force && meta::stat(&path, false).is_ok() {
@@ -127,7 +127,7 @@ fn process_operand(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8]) -> u8 {
     process_file(ctx, job, &path, &shown, &stat)
 }
 
-/// Every file below a directory, in the order of their names.
+/// Processes every file below a directory, in the order of their names.
 fn process_tree(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8]) -> u8 {
     let names = match path::names_in(&ctx.path(operand)) {
         Ok(names) => names,
@@ -273,7 +273,7 @@ fn replace_refusal(
     }
 }
 
-/// The output name; `None` if the suffix does not fit the direction.
+/// Returns the output name; `None` if the suffix does not fit the direction.
 fn target_name(job: &CompressJob, name: &[u8]) -> Option<Vec<u8>> {
     if !job.decompress {
         return (job.force || !name.ends_with(&job.suffix)).then(|| [name, &job.suffix].concat());

@@ -20,7 +20,7 @@ const NAME: usize = 100;
 /// Archives are padded to whole records of 20 blocks.
 const RECORD: u64 = 20 * 512;
 
-/// `tar -c`.
+/// Creates an archive (`tar -c`).
 pub fn create_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     if !options.has_list && !options.items.iter().any(|i| matches!(i, TarItem::File(_))) {
         let text = "Cowardly refusing to create an empty archive";
@@ -49,7 +49,7 @@ pub fn create_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     fill_archive(ctx, options, encoder, 0)
 }
 
-/// `tar -r`: new members over the end-of-archive blocks.
+/// Appends members to an archive (`tar -r`), over its end-of-archive blocks.
 pub fn append_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     if options.archive == b"-" || options.compression != Compression::None {
         return Err(TarFatal::Message("Cannot update compressed archives".to_string()));
@@ -262,7 +262,7 @@ impl TarWriter<'_> {
         false
     }
 
-    /// The name in the archive: transformed, without a leading slash.
+    /// Returns the name in the archive: transformed, without a leading slash.
     fn stored_name(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -328,7 +328,7 @@ impl TarWriter<'_> {
         Ok(())
     }
 
-    /// A record that carries a name too long for its field.
+    /// Writes a record that carries a name too long for its field.
     fn write_long_name(&mut self, kind: EntryType, text: &[u8]) -> io::Result<()> {
         let mut header = Header::new_gnu();
         header.set_entry_type(kind);
@@ -357,7 +357,8 @@ impl TarWriter<'_> {
         Ok(())
     }
 
-    /// `-v` on stdout, or on stderr when the archive goes to stdout.
+    /// Prints the line of `-v` about a member, on stdout, or on stderr when the archive goes to
+    /// stdout.
     fn print_member(
         &mut self,
         ctx: &mut Ctx<'_>,

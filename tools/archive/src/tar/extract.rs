@@ -45,7 +45,7 @@ impl TarMember<'_> {
     }
 }
 
-/// `tar -x`.
+/// Extracts an archive (`tar -x`).
 pub fn extract_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,
@@ -198,7 +198,7 @@ impl Extraction<'_> {
         removed.map_err(|e| m.report_failure(ctx, "Cannot unlink", &e))
     }
 
-    /// Another name of a member that was made; false after a message.
+    /// Makes another name of a member that was extracted; returns false after a message.
     fn hard_link(&mut self, ctx: &mut Ctx<'_>, m: TarMember<'_>, to: &[u8]) -> bool {
         let Some(to) = self.options.names.apply_to(to).and_then(|t| self.safe_name(ctx, &t)) else {
             return false;
@@ -219,7 +219,7 @@ impl Extraction<'_> {
         }
     }
 
-    /// A file's data, mode and time; false after a message.
+    /// Writes a file's data, mode and time; returns false after a message.
     fn extract_regular(
         &self,
         ctx: &mut Ctx<'_>,
@@ -246,7 +246,7 @@ impl Extraction<'_> {
         Ok(true)
     }
 
-    /// The name below the target directory; `None` after a message if it leaves it.
+    /// Returns the name below the target directory; `None`, after a message, if the name leads out of it.
     fn safe_name(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) -> Option<Vec<u8>> {
         if self.options.absolute {
             return Some(name.to_vec());
@@ -264,7 +264,7 @@ impl Extraction<'_> {
         Some(if rest.is_empty() { b".".to_vec() } else { rest.to_vec() })
     }
 
-    /// Links, then directory modes and times, deepest first.
+    /// Makes links, then sets directory modes and times, deepest first.
     fn finish(self, ctx: &mut Ctx<'_>) -> bool {
         let mut ok = true;
         for (file, to) in self.symlinks {

@@ -38,7 +38,7 @@ pub fn list_archive(
     Ok(report_missing(ctx, &wanted))
 }
 
-/// The member operands.
+/// Returns the member operands.
 pub fn wanted_members(options: &TarOptions) -> WantedMembers {
     let files = options.items.iter().filter_map(|i| match i {
         TarItem::File(f) => Some(f.clone()),
@@ -115,7 +115,7 @@ pub fn write_verbose(
     out.write_all(b"\n")
 }
 
-/// Date and time of seconds since the epoch in a zone.
+/// Returns the date and time of seconds since the epoch in a zone.
 fn date_text(seconds: u64, full: bool, zone: &Zone) -> String {
     let t = zone.to_civil(i64::try_from(seconds).unwrap_or(i64::MAX), 0);
     let format: &[u8] = if full { b"%Y-%m-%d %H:%M:%S" } else { b"%Y-%m-%d %H:%M" };

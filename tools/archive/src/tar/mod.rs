@@ -113,7 +113,7 @@ fn cannot_open(options: &TarOptions, e: &io::Error) -> TarFatal {
     TarFatal::Message(format!("{name}: Cannot open: {}", error_text(e)))
 }
 
-/// A damaged archive in GNU's words.
+/// Returns the error of a damaged archive, in GNU's words.
 fn damaged_archive(e: &io::Error) -> TarFatal {
     let text = e.to_string();
     if e.kind() == io::ErrorKind::UnexpectedEof

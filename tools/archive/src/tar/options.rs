@@ -120,7 +120,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TarOptions, Exit> {
     build_options(ctx, &given, items)
 }
 
-/// Old-style option letters as options: `tar cfz x.tgz dir` is `tar -c -f x.tgz -z dir`.
+/// Converts old-style option letters to options: `tar cfz x.tgz dir` is `tar -c -f x.tgz -z dir`.
 fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let Some((first, rest)) = args.split_first() else { return Vec::new() };
     if first.first().is_none_or(|c| *c == b'-') || first.contains(&b'/') {
@@ -192,7 +192,7 @@ fn build_options(
     })
 }
 
-/// The one action that is asked for.
+/// Returns the one requested action.
 fn parse_action(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<TarAction, Exit> {
     let all = [
         (TarFlag::Create, TarAction::Create),
@@ -212,7 +212,7 @@ fn parse_action(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Tar
     Err(Exit(super::FAILED))
 }
 
-/// How the archive is compressed. A program named by `-I` comes before the options of the formats.
+/// Returns the compression of the archive. A program named by `-I` comes before the options of the formats.
 fn parse_compression(
     ctx: &mut Ctx<'_>,
     given: &ParsedOptions<TarFlag>,
@@ -265,7 +265,7 @@ fn parse_mtime(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Opti
     })
 }
 
-/// The number that an option has; an `@` before it is left out.
+/// Parses the number of an option, without an `@` before it.
 fn parse_number(
     ctx: &mut Ctx<'_>,
     given: &ParsedOptions<TarFlag>,

@@ -16,7 +16,7 @@ impl Excludes {
         self.0.push(GlobPattern::new(pattern, GlobOptions::default()));
     }
 
-    /// Whether the name, a part of it from some slash on, or a directory above it matches.
+    /// Returns whether the name, a part of it from some slash on, or a directory above it matches.
     pub fn matches_name(&self, name: &[u8]) -> bool {
         if self.0.is_empty() {
             return false;
@@ -88,7 +88,7 @@ impl MemberNames {
         Ok(())
     }
 
-    /// The name a member gets; `None` if nothing is left of it. A trailing slash stays.
+    /// Returns the name a member gets; `None` if nothing is left of it. A trailing slash stays.
     pub fn apply_to(&self, name: &[u8]) -> Option<Vec<u8>> {
         let mut name = name.to_vec();
         for t in &self.transforms {
@@ -108,7 +108,7 @@ impl MemberNames {
 }
 
 trait TrimSlash {
-    /// Without leading slashes.
+    /// Returns the name without leading slashes.
     fn trim_ascii_start_slash(&self) -> &Self;
 }
 
@@ -171,7 +171,7 @@ pub struct WantedMembers {
 }
 
 impl WantedMembers {
-    /// From operands; with `wildcards` they are patterns.
+    /// Collects member operands; with `wildcards` they are patterns.
     pub fn new(operands: impl Iterator<Item = Vec<u8>>, wildcards: bool) -> WantedMembers {
         let names = operands.map(|name| {
             let name = strip_slashes(&name).to_vec();
@@ -181,7 +181,8 @@ impl WantedMembers {
         WantedMembers { names: names.collect() }
     }
 
-    /// Whether the member is meant: no operands, an equal name, or one below a named directory.
+    /// Returns whether the member is selected: there are no operands, or one equals its name or
+    /// names a directory above it.
     pub fn take_member(&mut self, member: &[u8]) -> bool {
         if self.names.is_empty() {
             return true;
@@ -207,7 +208,7 @@ impl WantedMembers {
         taken
     }
 
-    /// Operands that no member matched.
+    /// Returns the operands that no member matched.
     pub fn missing_operands(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().filter(|(_, _, found)| !found).map(|(n, _, _)| n.as_slice())
     }

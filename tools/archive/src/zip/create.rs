@@ -66,7 +66,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(add_members(ctx, &job, &path, old, items, status))
 }
 
-/// `zip error: ...` and the status.
+/// Prints `zip error: ...`; returns the status.
 fn report_error(ctx: &mut Ctx<'_>, job: &ZipJob, status: u8, why: &str) -> Exit {
     let shown = lossy_name(&job.archive);
     print_message(ctx, &format!("\nzip error: {why} ({shown})\n"));
@@ -89,7 +89,7 @@ fn print_action(ctx: &mut Ctx<'_>, job: &ZipJob, text: &str) {
     }
 }
 
-/// The name in the archive: without the root and leading `./`.
+/// Returns the name in the archive: without the root and leading `./`.
 fn stored_name(job: &ZipJob, source: &[u8]) -> Vec<u8> {
     let mut name = source;
     loop {
@@ -105,7 +105,7 @@ fn stored_name(job: &ZipJob, source: &[u8]) -> Vec<u8> {
     name.to_vec()
 }
 
-/// All files that the operands mean.
+/// Collects all files that the operands mean.
 fn collect_items(ctx: &mut Ctx<'_>, job: &ZipJob, archive: &Path, status: &mut u8) -> Vec<ZipItem> {
     let compile =
         |l: &[Vec<u8>]| l.iter().map(|p| member_pattern(p, false)).collect::<Vec<GlobPattern>>();
@@ -156,7 +156,7 @@ fn collect_items(ctx: &mut Ctx<'_>, job: &ZipJob, archive: &Path, status: &mut u
     out
 }
 
-/// Of standard input.
+/// Returns the status of standard input.
 fn no_stat() -> meta::Stat {
     meta::Stat {
         kind: FileKind::File,
@@ -318,7 +318,8 @@ fn delete_members(ctx: &mut Ctx<'_>, job: &ZipJob, path: &Path, old: Old) -> Exi
     }
 }
 
-/// A new archive beside the old one, renamed over it when it is whole; or standard output.
+/// Writes a new archive beside the old one and renames it over that when it is whole; or writes to
+/// standard output.
 fn replace_archive(
     ctx: &mut Ctx<'_>,
     job: &ZipJob,

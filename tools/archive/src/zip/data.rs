@@ -25,7 +25,7 @@ pub enum MemberProblem {
 /// The newest version of the format that is known here, 4.6.
 const NEWEST: u16 = 46;
 
-/// Whether a member can be unpacked at all.
+/// Checks that a member can be unpacked at all.
 pub fn check_member(e: &ZipEntry) -> Result<(), MemberProblem> {
     match e.method {
         _ if e.needs & 0xff > NEWEST => Err(MemberProblem::Version(e.needs & 0xff)),

@@ -296,7 +296,7 @@ impl Extract {
     }
 }
 
-/// Names the part of the path that is in the way.
+/// Returns the error that names the part of the path that is in the way.
 fn no_directory(ctx: &Ctx<'_>, name: &[u8]) -> MemberProblem {
     let slashes = name.iter().enumerate().filter(|(_, c)| **c == b'/').map(|(at, _)| at);
     let file = slashes
@@ -305,7 +305,7 @@ fn no_directory(ctx: &Ctx<'_>, name: &[u8]) -> MemberProblem {
     MemberProblem::Directory(lossy_name(file.unwrap_or(name)))
 }
 
-/// A new, empty file. A link is replaced, not followed.
+/// Creates a new, empty file. A link is replaced, not followed.
 fn create_anew(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),

@@ -46,27 +46,27 @@ pub struct ZipEntry {
 }
 
 impl ZipEntry {
-    /// Whether the name is that of a directory.
+    /// Returns whether the name is that of a directory.
     pub fn is_dir(&self) -> bool {
         self.name.ends_with(b"/")
     }
 
-    /// Whether a password is needed.
+    /// Returns whether a password is needed.
     pub fn is_encrypted(&self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Type and permission bits of a Unix archive.
+    /// Returns the type and permission bits, if the archive was made on Unix.
     pub fn unix_mode(&self) -> Option<u32> {
         (self.made_by >> 8 == 3).then_some(self.external >> 16).filter(|m| *m != 0)
     }
 
-    /// Whether it is a symbolic link, by the mode that Unix systems write.
+    /// Returns whether it is a symbolic link, by the mode that Unix systems write.
     pub fn is_symlink(&self) -> bool {
         self.unix_mode().is_some_and(|m| m & 0o170_000 == 0o120_000)
     }
 
-    /// When it was changed last.
+    /// Returns the time of the last change.
     pub fn modified_epoch(&self, zone: &Zone) -> i64 {
         if let Some(t) = self.mtime {
             return t;
@@ -78,7 +78,7 @@ impl ZipEntry {
     }
 }
 
-/// DOS time of a moment; years it does not know are those at its ends.
+/// Returns the DOS time of a moment; a year outside its range becomes the nearest one in it.
 pub fn dos_time(epoch: i64, zone: &Zone) -> u32 {
     let t = zone.to_civil(epoch, 0);
     if t.year < 1980 {
@@ -165,8 +165,8 @@ pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
     Ok(Some(Directory { entries, comment, file_size, extra: shift }))
 }
 
-/// The ZIP64 end record that the locator in front of the end record leads to: number of entries, size and
-/// offset of the directory, and where the record is.
+/// Reads the ZIP64 end record that the locator in front of the end record points to: the number of
+/// entries, the size and offset of the directory, and the offset of the record.
 fn find_end64(file: &mut File, end_at: u64) -> io::Result<Option<(u64, u64, u64, u64)>> {
     let mut buf = [0u8; 56];
     let Some(at) = end_at.checked_sub(20) else { return Ok(None) };
@@ -251,7 +251,7 @@ fn clamp_u32(n: u64) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// The extra field with the time. The one of the local header is the same here.
+/// Returns the extra field with the time. The one of the local header is the same here.
 fn time_field(e: &ZipEntry) -> Vec<u8> {
     let Some(t) = e.mtime.and_then(|t| i32::try_from(t).ok()) else { return Vec::new() };
     let mut out = EXTRA_TIME.to_le_bytes().to_vec();
@@ -261,7 +261,7 @@ fn time_field(e: &ZipEntry) -> Vec<u8> {
     out
 }
 
-/// ZIP64 sizes, always there in local headers of large files only.
+/// Returns the extra field of ZIP64 sizes; local headers have it for large files only.
 fn zip64_fields(fields: &[u64]) -> Vec<u8> {
     let mut out = EXTRA_ZIP64.to_le_bytes().to_vec();
     out.extend_from_slice(&((fields.len() * 8) as u16).to_le_bytes());

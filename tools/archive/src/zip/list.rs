@@ -24,7 +24,7 @@ fn print_row(ctx: &mut Ctx<'_>, head: &str, name: &[u8]) {
     let _ = ctx.stdout.write_all(b"\n");
 }
 
-/// Size, time, name.
+/// Prints the size, time and name of each member.
 pub fn list_short(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zone) {
     if quiet < 2 {
         let _ = ctx
@@ -57,7 +57,7 @@ fn method_name(e: &ZipEntry) -> &'static str {
     }
 }
 
-/// With method, packed size and checksum.
+/// Prints each member with its method, packed size and checksum.
 pub fn list_verbose(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zone) {
     if quiet < 2 {
         let _ = ctx.stdout.write_all(
@@ -92,12 +92,12 @@ pub fn list_verbose(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone
     }
 }
 
-/// One name in each line.
+/// Prints one name in each line.
 pub fn list_names(ctx: &mut Ctx<'_>, entries: &[&ZipEntry]) {
     entries.iter().for_each(|e| print_row(ctx, "", &e.name));
 }
 
-/// `zipinfo`: a line as `ls -l` has it for each member.
+/// Prints a line like those of `ls -l` for each member, as `zipinfo` does.
 pub fn list_info(
     ctx: &mut Ctx<'_>,
     directory: &Directory,

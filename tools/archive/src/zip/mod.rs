@@ -26,12 +26,12 @@ use box_text::glob::{GlobOptions, GlobPattern};
 pub use create::run as zip;
 pub use unzip::{run_unzip, run_zipinfo};
 
-/// A pattern for names of members: `*` matches slashes, too.
+/// Returns a pattern for names of members: `*` matches slashes, too.
 fn member_pattern(text: &[u8], ignore_case: bool) -> GlobPattern {
     GlobPattern::new(text, GlobOptions { ignore_case, ..GlobOptions::default() })
 }
 
-/// A name in a message.
+/// Returns a name as text for a message.
 fn lossy_name(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
@@ -42,7 +42,7 @@ fn print_message(ctx: &mut Ctx<'_>, text: &str) {
     let _ = ctx.stderr.write_all(text.as_bytes());
 }
 
-/// Per cent saved, rounded, as both tools print it.
+/// Returns the saved share in per cent, rounded, as both tools print it.
 fn saved_percent(size: u64, packed: u64) -> i64 {
     let (size, packed) = (size as f64, packed as f64);
     if size == 0.0 { 0 } else { (100.0 * (size - packed) / size).round() as i64 }

@@ -74,7 +74,7 @@ fn run(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
     Exit(status.max(missing).max(u8::from(directory.extra > 0)))
 }
 
-/// Bytes that belong to no entry, as those of a program that unpacks itself.
+/// Warns of bytes that belong to no entry, such as those of a self-extracting program.
 fn warn_of_extra(ctx: &mut Ctx<'_>, directory: &Directory, name: &str) {
     if directory.extra > 0 {
         let text = format!(
@@ -86,7 +86,7 @@ fn warn_of_extra(ctx: &mut Ctx<'_>, directory: &Directory, name: &str) {
     }
 }
 
-/// The entries that are asked for, and the names that no entry has.
+/// Returns the requested entries, and the names that no entry has.
 fn choose_entries<'d, 'j>(
     job: &'j UnzipJob,
     entries: &'d [ZipEntry],
@@ -245,7 +245,7 @@ fn no_archive(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
     Exit(9)
 }
 
-/// The archive under its name, or with `.zip` behind it.
+/// Opens the archive under its name, or with `.zip` behind it.
 fn open_archive(ctx: &Ctx<'_>, name: &[u8]) -> Option<(Vec<u8>, File)> {
     [&b""[..], b".zip", b".ZIP"].iter().find_map(|suffix| {
         let full = [name, suffix].concat();

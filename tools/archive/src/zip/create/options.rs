@@ -178,7 +178,7 @@ impl ZipReader<'_> {
         }
     }
 
-    /// `NAME` or `NAME=VALUE`.
+    /// Takes a long option, `NAME` or `NAME=VALUE`.
     fn take_long(&mut self, ctx: &mut Ctx<'_>, word: &[u8]) -> Result<(), Exit> {
         let (name, value) = match word.iter().position(|c| *c == b'=') {
             Some(at) => (&word[..at], &word[at + 1..]),
@@ -194,7 +194,7 @@ impl ZipReader<'_> {
         }
     }
 
-    /// Letters in one word.
+    /// Takes the letters in one word.
     fn take_letters(&mut self, ctx: &mut Ctx<'_>, word: &[u8]) -> Result<(), Exit> {
         let found = SPEC.match_letters(word).map_err(|letter| {
             report_invalid(ctx, &format!("short option '{}' not supported", char::from(letter)))
@@ -278,7 +278,7 @@ fn report_invalid(ctx: &mut Ctx<'_>, why: &str) -> Exit {
     Exit(16)
 }
 
-/// `.zip` is put behind names without a suffix.
+/// Appends `.zip` to a name without a suffix.
 fn with_suffix(name: &[u8]) -> Vec<u8> {
     let last = name.rsplit(|c| *c == b'/').next().unwrap_or_default();
     if name == b"-" || last.contains(&b'.') { name.to_vec() } else { [name, b".zip"].concat() }

@@ -162,7 +162,7 @@ impl<'a> Packer<'a> {
         Ok(true)
     }
 
-    /// Header and data of a member; the header is written again when its numbers are known.
+    /// Writes the header and data of a member; the header is written again when its numbers are known.
     fn write_data(
         &mut self,
         e: &mut ZipEntry,
@@ -225,7 +225,7 @@ impl<'a> Packer<'a> {
         Ok(done)
     }
 
-    /// The directory.
+    /// Writes the central directory.
     pub fn write_end(self, comment: &[u8]) -> io::Result<()> {
         let mut data = Vec::new();
         format::write_end(&mut data, self.at, &self.entries, comment)?;
@@ -275,7 +275,7 @@ fn pump_input(input: &mut dyn Read, out: &mut dyn Write) -> io::Result<(u64, u32
     }
 }
 
-/// Text has printable bytes and no control characters but the usual ones.
+/// Returns whether data is text: printable bytes and no control characters but the usual ones.
 fn is_text(data: &[u8]) -> bool {
     let control = |c: &u8| matches!(c, 0..=6 | 14..=25 | 28..=31);
     !data.iter().any(control) && data.iter().any(|c| matches!(c, 9 | 10 | 13 | 32..))

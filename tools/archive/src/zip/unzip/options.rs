@@ -185,7 +185,7 @@ impl UnzipReader<'_> {
         Ok(job)
     }
 
-    /// The archive, then members.
+    /// Takes an operand: the archive, then members.
     fn take_operand(&mut self, arg: &[u8]) {
         if !self.named {
             self.job.archive = arg.to_vec();
@@ -197,7 +197,7 @@ impl UnzipReader<'_> {
         }
     }
 
-    /// A long name: there are `--help` and `--version` only.
+    /// Takes a long option: there are `--help` and `--version` only.
     fn take_long(&self, ctx: &mut Ctx<'_>, name: &[u8]) -> Exit {
         match self.spec.find_long(name) {
             Err(asked @ (UsageError::Help | UsageError::Version)) => {
@@ -213,7 +213,7 @@ impl UnzipReader<'_> {
         USAGE
     }
 
-    /// Letters in one word.
+    /// Takes the letters in one word.
     fn take_letters(&mut self, ctx: &mut Ctx<'_>, mut word: &[u8]) -> Result<(), Exit> {
         if let Some(letters) = word.strip_prefix(b"Z") {
             word = letters;
@@ -240,7 +240,7 @@ impl UnzipReader<'_> {
         Ok(())
     }
 
-    /// An option without argument.
+    /// Takes an option without argument.
     fn take_option(&mut self, flag: UnzipFlag) {
         let extract = &mut self.job.extract;
         match flag {
