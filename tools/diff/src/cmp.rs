@@ -167,7 +167,7 @@ fn compare_bytes(
     Ok(Exit::FAILURE)
 }
 
-/// A byte as `cat -v` shows it.
+/// Returns a byte as `cat -v` shows it, for example `^A`.
 fn visible_byte(c: u8) -> String {
     let (meta, c) = if c >= 128 { ("M-", c - 128) } else { ("", c) };
     match c {

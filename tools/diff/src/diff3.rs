@@ -135,7 +135,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// The three texts; binary ones only if they are to be taken for text.
+/// Reads the three texts; binary ones only if `as_text` is set.
 fn read(ctx: &mut Ctx<'_>, names: [&Vec<u8>; 3], as_text: bool) -> Result<[Vec<u8>; 3], Exit> {
     if names.iter().filter(|n| n.as_slice() == b"-").count() > 1 {
         ctx.error("'-' specified for more than one input file");
@@ -162,7 +162,7 @@ fn report_usage(ctx: &mut Ctx<'_>, message: &[&[u8]]) -> Exit {
     Exit::USAGE
 }
 
-/// `None`: they do not go together.
+/// Resolves the options; `None` if they contradict each other.
 fn parse_options(parsed: &ParsedOptions<Diff3Flag>, labels: usize) -> Option<Diff3Options> {
     let given: usize = KINDS.iter().map(|flag| parsed.count_of(*flag)).sum();
     let (merge, final_write) =
@@ -190,7 +190,7 @@ fn parse_options(parsed: &ParsedOptions<Diff3Flag>, labels: usize) -> Option<Dif
     })
 }
 
-/// The blocks, in order.
+/// Returns the blocks, in order.
 fn find_blocks(all: &Lines<'_>, base: usize, equality: Equality) -> Vec<Block> {
     let (one, two) = (0, 3 - base);
     let lists = [one, two].map(|file| find_changes(&all[base], &all[file], equality, false));
@@ -231,7 +231,7 @@ fn find_blocks(all: &Lines<'_>, base: usize, equality: Equality) -> Vec<Block> {
     }
 }
 
-/// The listing for people.
+/// Writes the listing for people.
 fn write_listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool) {
     for block in blocks {
         // Of two files that agree, the last one's lines are shown.
@@ -264,7 +264,7 @@ fn write_listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool
     }
 }
 
-/// Whether a block is taken over, and whether it is a conflict then.
+/// Returns whether a block is taken over and is then a conflict; `None` if it is not taken over.
 fn block_decision(options: &Diff3Options, odd: OddFile) -> Option<bool> {
     match odd {
         OddFile::File(1) => options.old.then_some(true),
@@ -274,7 +274,7 @@ fn block_decision(options: &Diff3Options, odd: OddFile) -> Option<bool> {
     }
 }
 
-/// The merged file; whether there were conflicts.
+/// Writes the merged file; returns whether there were conflicts.
 fn write_merge(
     out: &mut Vec<u8>,
     options: &Diff3Options,
@@ -315,7 +315,7 @@ fn write_bracket(out: &mut Vec<u8>, sign: &[u8], label: &[u8]) {
     out.extend([sign, label, b"\n"].concat());
 }
 
-/// An ed script, from the last block to the first; whether there were conflicts.
+/// Writes an ed script, from the last block to the first; returns whether there were conflicts.
 fn write_script(
     out: &mut Vec<u8>,
     options: &Diff3Options,
@@ -374,7 +374,8 @@ fn write_script(
     conflicts
 }
 
-/// Lines for `a` and `c`; one that begins with a dot gets a second, since a lone one would end them.
+/// Writes the lines of an `a` or `c` command. A line that begins with a dot gets a second one,
+/// because a lone dot would end them.
 fn write_dotted(out: &mut Vec<u8>, lines: &[&[u8]]) -> bool {
     let mut any = false;
     for line in lines {

@@ -178,7 +178,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit(status))
 }
 
-/// The patches of the input. Without any there is a status to end with.
+/// Reads the patches of the input. The error is the status to end with.
 fn read(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<PatchFlag>) -> Result<Vec<FilePatch>, Exit> {
     let operand = parsed.operands.get(1).map(Vec::as_slice);
     let input = parsed.last_value(PatchFlag::Input).or(operand).unwrap_or(b"-");
@@ -265,7 +265,8 @@ fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
     Ok(out)
 }
 
-/// Both names of `diff --git a/x b/x`. Where they have blanks, they are one name twice; a name in quotes ends with them.
+/// Returns both names of `diff --git a/x b/x`. If they have blanks, they are one name twice; a name in quotes ends at
+/// its closing quote.
 fn git_names(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if let Some((old, rest)) = quoted_name(text)
         && let Some(rest) = rest.strip_prefix(b" ")
@@ -339,7 +340,7 @@ fn quoted_name(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// The name in a header line, without the time that follows a tab.
+/// Returns the name in a header line, without the time that follows a tab.
 fn file_name(text: &[u8]) -> Vec<u8> {
     if let Some((name, b"" | [b'\t' | b' ' | b'\r', ..])) = quoted_name(text) {
         return name;
@@ -347,7 +348,7 @@ fn file_name(text: &[u8]) -> Vec<u8> {
     text.split(|&c| c == b'\t').next().unwrap_or_default().trim_ascii_end().to_vec()
 }
 
-/// Whether a header's time is the epoch, by which `diff -N` says that there is no such file.
+/// Returns whether a header's time is the epoch, which `diff -N` writes for a file that does not exist.
 fn is_epoch(header: &[u8]) -> bool {
     let seconds = || -> Option<i64> {
         let (_, stamp) = std::str::from_utf8(header).ok()?.split_once('\t')?;
@@ -443,7 +444,7 @@ fn unified_hunk(all: &[&[u8]], at: usize) -> Result<(PatchHunk, usize), String> 
     Ok((hunk, i))
 }
 
-/// `3,4c5` and its like; `None` if the line is no such command.
+/// Parses a hunk of normal output, such as `3,4c5`; `None` if the line is no such command.
 fn normal_hunk(all: &[&[u8]], at: usize) -> Result<Option<(PatchHunk, usize)>, String> {
     let line = all[at].strip_suffix(b"\n").unwrap_or(all[at]);
     let Some(letter_at) = line.iter().position(|c| matches!(c, b'a' | b'c' | b'd')) else {
@@ -511,7 +512,7 @@ fn reverse_patch(p: &mut FilePatch) {
     }
 }
 
-/// The name after stripping: `-pN` components, or without `-p` only the last one.
+/// Returns the name after stripping: without `-pN`'s components, or without `-p` only the last one.
 fn strip_name(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
     if name == b"/dev/null" || name.is_empty() {
         return None;
@@ -709,7 +710,7 @@ fn apply_hunks(
     Ok(ApplyResult { lines: out, failed })
 }
 
-/// Where `want` stands in `old` from `least` on, nearest to `guess`.
+/// Returns the position of `want` in `old` from `least` on, nearest to `guess`.
 fn find_place(
     old: &[&[u8]],
     want: &[Vec<u8>],

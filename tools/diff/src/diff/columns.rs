@@ -23,7 +23,8 @@ pub struct SideColumns {
 }
 
 impl SideColumns {
-    /// Columns for lines of this width, with tab stops every `tab` columns; `expand` writes spaces for tabs.
+    /// Returns columns for lines of this width, with tab stops every `tab` columns; `expand` writes spaces
+    /// for tabs.
     pub fn new(width: usize, tab: usize, expand: bool) -> SideColumns {
         let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX / 4);
         let (w, step) = (signed(width), if expand { 1 } else { signed(tab) });
@@ -32,7 +33,7 @@ impl SideColumns {
         SideColumns { half, right: if half == 0 { width } else { right as usize }, tab, expand }
     }
 
-    /// One row. A line comes with its newline, if it has one.
+    /// Writes one row. A line comes with its newline, if it has one.
     pub fn write_row(
         &self,
         out: &mut dyn Write,
@@ -134,7 +135,8 @@ impl SideColumns {
     }
 }
 
-/// The first character, or `None` with one byte where there is none.
+/// Returns the first character and its length; the character is `None`, with one byte, if the text does not
+/// begin with one.
 fn first_char(text: &[u8]) -> Option<(Option<char>, usize)> {
     let lead = *text.first()?;
     let len = match lead {

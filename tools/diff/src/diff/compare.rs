@@ -22,7 +22,7 @@ impl Equality {
         !(case || all_space || space_change || trailing_space || tabs || carriage_return)
     }
 
-    /// A form of the line that is equal for lines that count as equal.
+    /// Returns a key that is the same for all lines that count as equal.
     fn key(self, line: &[u8]) -> Vec<u8> {
         let newline = line.ends_with(b"\n");
         let mut text = line.strip_suffix(b"\n").unwrap_or(line);
@@ -117,7 +117,7 @@ impl<'a, 'b> TokenSource for Keys<'a, 'b> {
     }
 }
 
-/// The changes from some lines to others, in order, none of them ignored.
+/// Returns the changes from `old` to `new`, in order, none of them ignored.
 pub fn find_changes(
     old: &[&[u8]],
     new: &[&[u8]],
@@ -162,7 +162,7 @@ impl<'a> TextComparison<'a> {
     }
 }
 
-/// Lines with their newlines; the last may lack one.
+/// Splits a text into lines with their newlines; the last may lack one.
 pub fn split_lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|&c| c == b'\n').collect()
 }

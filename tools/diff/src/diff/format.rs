@@ -59,7 +59,7 @@ pub fn print_changes(
     }
 }
 
-/// `3` or `3,5` for lines counted from 0; for an empty range the line before it.
+/// Returns `3` or `3,5` for lines counted from 0; for an empty range the line before it.
 fn range_text(r: &std::ops::Range<usize>) -> String {
     match r.len() {
         0 => r.start.to_string(),
@@ -104,7 +104,7 @@ fn group_hunks<'a>(lines: &'a TextComparison<'_>, n: usize) -> Vec<DiffHunk<'a>>
 }
 
 impl DiffPrinter<'_> {
-    /// One line with its prefix; a missing newline is said.
+    /// Writes one line with its prefix, and a note if its newline is missing.
     fn print_line(&mut self, prefix: &str, line: &[u8], color: &str) -> io::Result<()> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         self.out.write_all(color.as_bytes())?;
@@ -155,7 +155,7 @@ impl DiffPrinter<'_> {
         Ok(())
     }
 
-    /// File name and time, or the label.
+    /// Returns the file name and time, or the label.
     fn heading_text(&self, side: &DiffFile, index: usize) -> Vec<u8> {
         if let Some(label) = self.options.labels.get(index) {
             return label.clone();
@@ -177,7 +177,7 @@ impl DiffPrinter<'_> {
         Ok(())
     }
 
-    /// The nearest line before `at` that the function expression matches, cut to 40 bytes.
+    /// Returns the nearest line before `at` that the function expression matches, cut to 40 bytes.
     fn function_line(&self, lines: &TextComparison<'_>, at: usize) -> Vec<u8> {
         let Some(regex) = &self.options.function else { return Vec::new() };
         let found = lines.old[..at].iter().rev().find_map(|l| {
@@ -281,7 +281,7 @@ impl DiffPrinter<'_> {
         Ok(())
     }
 
-    /// An ed script, last change first, so that line numbers stay valid.
+    /// Writes an ed script, last change first, so that line numbers stay valid.
     fn print_ed(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         for c in lines.changes.iter().rev().filter(|c| !c.ignored) {
             writeln!(self.out, "{}{}", range_text(&c.old), c.letter())?;
@@ -311,7 +311,8 @@ impl DiffPrinter<'_> {
         Ok(())
     }
 
-    /// The same forward: the letter before the lines, which are those of the first file as it is.
+    /// Writes an ed script in forward order: the letter before the line numbers, which are those of
+    /// the first file.
     fn forward_ed(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         for c in lines.changes.iter().filter(|c| !c.ignored) {
             writeln!(self.out, "{}{}", c.letter(), range_text(&c.old).replace(',', " "))?;
@@ -323,7 +324,7 @@ impl DiffPrinter<'_> {
         Ok(())
     }
 
-    /// Lines that go and lines that come, counted in the first file (rcsfile(5)).
+    /// Writes deleted and added lines, counted in the first file (rcsfile(5)).
     fn rcs(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         for c in lines.changes.iter().filter(|c| !c.ignored) {
             if !c.old.is_empty() {
@@ -337,7 +338,7 @@ impl DiffPrinter<'_> {
         Ok(())
     }
 
-    /// Lines as they are.
+    /// Writes lines as they are.
     fn raw(&mut self, lines: &[&[u8]]) -> io::Result<()> {
         lines.iter().try_for_each(|line| self.out.write_all(line))
     }
@@ -400,7 +401,7 @@ fn tabs_to_spaces(text: &[u8], tab: usize) -> Vec<u8> {
     out
 }
 
-/// `2026-01-31 12:00:00.123456789 +0000` of nanoseconds since the epoch.
+/// Returns nanoseconds since the epoch as `2026-01-31 12:00:00.123456789 +0000`.
 fn time_text(nanos: u64, zone: &Zone) -> Vec<u8> {
     let (seconds, nanos) = civil::split_nanos(nanos);
     let mut out = Vec::new();

@@ -8,7 +8,7 @@ use super::compare::TextComparison;
 /// Most columns and digits that a format may ask for.
 const WIDEST: usize = 999_999;
 
-/// Whether a number in a format asks for more columns or digits than there may be.
+/// Returns whether a number in a format asks for more columns or digits than there may be.
 pub fn is_too_wide(format: &[u8]) -> bool {
     let starts = format.iter().enumerate().filter(|(_, byte)| **byte == b'%');
     starts.map(|(at, _)| &format[at + 1..]).any(|text| {
@@ -107,7 +107,7 @@ impl Formats {
         }
     }
 
-    /// Whether nothing is printed of files that are the same.
+    /// Returns whether no output is printed about identical files.
     pub fn is_silent_of_same(&self) -> bool {
         self.unchanged_group.is_empty()
             || self.unchanged_group == b"%=" && self.unchanged_line.is_empty()
@@ -144,7 +144,7 @@ struct DiffGroup {
 }
 
 impl DiffGroup {
-    /// The number that a letter stands for: small ones for the old text, large ones for the new.
+    /// Returns the number that a letter stands for: small letters for the old text, capitals for the new.
     fn number(&self, letter: u8) -> Option<usize> {
         let range = if letter.is_ascii_lowercase() { &self.old } else { &self.new };
         Some(match letter.to_ascii_lowercase() {
@@ -241,7 +241,7 @@ impl MergedPrinter<'_, '_> {
         Ok(after)
     }
 
-    /// `A=B?THEN:ELSE)`: writes one of both; `None` if it is not written so.
+    /// Writes one branch of `A=B?THEN:ELSE)`; returns `None` if the text has another form.
     fn conditional<'f>(
         &mut self,
         text: &'f [u8],
@@ -342,7 +342,7 @@ fn common(text: &[u8]) -> (Common<'_>, &[u8]) {
     }
 }
 
-/// A decimal number, at most [`WIDEST`] where it is one of columns.
+/// Parses a decimal number, at most [`WIDEST`] where it is one of columns.
 fn decimal(digits: &[u8]) -> usize {
     digits.iter().fold(0usize, |n, d| n.saturating_mul(10).saturating_add(usize::from(d - b'0')))
 }

@@ -84,7 +84,7 @@ pub struct DiffOptions {
 }
 
 impl DiffOptions {
-    /// Whether of files that are the same something is printed, too.
+    /// Returns whether identical files are reported, too.
     fn prints_same(&self) -> bool {
         match self.form {
             DiffForm::SideBySide => !self.no_common,
@@ -205,7 +205,7 @@ fn compare_pair(
     compare_files(ctx, options, (&names[0], *sa), (&names[1], *sb), fill)
 }
 
-/// `None` for standard input.
+/// Returns the status of an operand; `None` for standard input.
 fn stat_operand(ctx: &Ctx<'_>, options: &DiffOptions, name: &[u8]) -> io::Result<Option<Stat>> {
     if name == b"-" {
         return Ok(None);

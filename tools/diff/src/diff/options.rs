@@ -217,7 +217,7 @@ pub(super) enum DiffRefusal {
     Other(String),
 }
 
-/// The options as they stand in the heading of each file of a tree, quoted for the shell.
+/// Returns the options as they stand in the heading of each file of a tree, quoted for the shell.
 fn given(args: &[Vec<u8>]) -> String {
     let mut text = String::new();
     let mut rest = args.iter().take_while(|word| *word != b"--");
@@ -312,7 +312,7 @@ pub(super) fn options(
     })
 }
 
-/// The form of the output; there may be only one.
+/// Returns the form of the output; there may be only one.
 fn form(parsed: &ParsedOptions<DiffFlag>) -> Result<DiffForm, DiffRefusal> {
     let mut asked = FORMS.iter().filter(|flags| flags.iter().any(|flag| parsed.has_option(*flag)));
     let first = asked.next().and_then(|flags| flags.first());
@@ -334,7 +334,8 @@ fn form(parsed: &ParsedOptions<DiffFlag>) -> Result<DiffForm, DiffRefusal> {
     })
 }
 
-/// Lines of context: the most that any of the options asks for; digits count before the default.
+/// Returns the lines of context: the most that any option asks for; digits count before the
+/// default.
 fn context(parsed: &ParsedOptions<DiffFlag>, flag: DiffFlag) -> Result<usize, DiffRefusal> {
     let mut most = None;
     for (_, value) in parsed.options.iter().filter(|(id, _)| *id == flag) {
@@ -356,7 +357,7 @@ fn context(parsed: &ParsedOptions<DiffFlag>, flag: DiffFlag) -> Result<usize, Di
     })
 }
 
-/// The formats that are written.
+/// Returns the formats to write by.
 fn formats(parsed: &ParsedOptions<DiffFlag>) -> Result<DiffWritten, DiffRefusal> {
     let mut written = DiffWritten::default();
     for (flag, value) in &parsed.options {
@@ -417,7 +418,7 @@ fn formats(parsed: &ParsedOptions<DiffFlag>) -> Result<DiffWritten, DiffRefusal>
     Ok(written)
 }
 
-/// A number of columns, which is at least 1.
+/// Parses a number of columns, which is at least 1.
 fn size(
     parsed: &ParsedOptions<DiffFlag>,
     flag: DiffFlag,
@@ -431,7 +432,7 @@ fn size(
     Ok(n.min(WIDEST))
 }
 
-/// A number that may be repeated with the same value only.
+/// Parses a number that may be repeated with the same value only.
 fn number(
     parsed: &ParsedOptions<DiffFlag>,
     flag: DiffFlag,

@@ -111,7 +111,7 @@ fn compare_entry(
     }
 }
 
-/// Whether a file is a pipe, a socket or a device.
+/// Returns whether a file is a pipe, a socket or a device.
 fn is_special(stat: &Stat) -> bool {
     !matches!(stat.kind, FileKind::File | FileKind::Dir | FileKind::Symlink)
 }
@@ -121,7 +121,7 @@ fn report_only(ctx: &mut Ctx<'_>, dir: &[u8], name: &[u8]) -> io::Result<Status>
     Ok(1)
 }
 
-/// Two files of a tree: their difference is headed by the command that would show it.
+/// Compares two files of a tree: their difference is headed by the command that would show it.
 fn compare_differing(
     ctx: &mut Ctx<'_>,
     options: &DiffOptions,
