@@ -1,6 +1,6 @@
 //! Backslash escapes and shell quoting (bash manual 3.1.2.4, 4.2 `echo` and `printf`).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `decode` | `$'...'`, `echo -e`, `printf %b`, `printf` formats to bytes |
 //! | `quote` | bytes to shell source: `printf %q`, `${x@Q}`, `declare -p`, `set` |

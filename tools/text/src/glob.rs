@@ -6,12 +6,12 @@
 //! | text to nodes | `parse` |
 //! | bracket expressions | `bracket` |
 //! | whole-string match without groups: two cursors and one star to return to | `simple` |
-//! | everything else: sets of positions, forwards or backwards | `sim`, `set` |
+//! | all other matches: sets of positions, forwards or backwards | `sim`, `set` |
 //! | a star before a group that may be empty | `held` |
 //! | `${x#p}`, `${x%p}`, `${x//p/r}` | `search` |
 //!
 //! # Invariants
-//! - A pattern never fails to compile: what is no bracket expression or group is text.
+//! - A pattern never fails to compile: an incomplete bracket expression or group is text.
 //! - No backtracking over groups: a group maps a *set* of start positions to the set of end
 //!   positions, so `*a*a*a*` and `+(+(a))` take polynomial time on any input.
 //! - Characters are UTF-8 where the text is valid UTF-8, single bytes otherwise (as bash does);
@@ -29,8 +29,7 @@ use bracket::Bracket;
 use held::HeldStar;
 pub use search::GlobMatches;
 
-/// How a pattern is read and matched. The default is what `case` does in a UTF-8 locale
-/// without `extglob`.
+/// How a pattern is parsed and matched. The default is that of `case` in a UTF-8 locale without `extglob`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobOptions {
     /// `?(..)`, `*(..)`, `+(..)`, `@(..)`, `!(..)` are groups.
@@ -81,7 +80,7 @@ enum GlobNode {
     Star,
     Bracket(Box<Bracket>),
     Group(ExtGroup, Vec<Vec<GlobNode>>),
-    /// A star and all behind it, where bash asks that something is left for what is behind.
+    /// A star and all nodes after it, where bash requires that the star leaves some text for them.
     Held(Box<HeldStar>),
 }
 

@@ -1,6 +1,6 @@
 //! Pure functions over bytes that tools and shell share. No I/O, no globals.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | `base64` | bytes in 64 digits |
 //! | `glob` | shell patterns (POSIX XCU 2.13) with bash's extglob; one compiled matcher for `case`, `[[`, `${x#p}`, pathname expansion, `find -name` |

@@ -12,7 +12,8 @@ pub enum FileModeChange {
     Symbolic(Vec<Clause>),
 }
 
-/// One `u+rwx` after a who part; several actions may follow one who.
+/// One action such as `u+rwx`, with the classes of users it applies to; several actions may follow
+/// one list of classes (`u+r-w`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clause {
     /// 0o4700 for `u`, 0o2070 for `g`, 0o1007 for `o`; 0 if none was given (umask applies).
@@ -79,7 +80,7 @@ fn parse_who(letters: &[u8]) -> Option<u16> {
     })
 }
 
-/// What follows an operator.
+/// Parses the permissions after an operator.
 fn parse_permissions(text: &[u8]) -> Option<Perms> {
     match text {
         b"u" => return Some(Perms::Copy(6)),
@@ -106,8 +107,8 @@ fn parse_permissions(text: &[u8]) -> Option<Perms> {
 }
 
 impl FileModeChange {
-    /// The new permission bits of a file that has `old`. A who part that is missing means
-    /// all, less what `umask` masks.
+    /// Returns the new permission bits of a file that has `old`. An action without `u`, `g`, `o` or
+    /// `a` applies to all, except for the bits that `umask` masks.
     pub fn apply(&self, old: u16, dir: bool, umask: u16) -> u16 {
         let clauses = match self {
             FileModeChange::Octal { bits, exact } => {

@@ -1,7 +1,7 @@
-//! Numbers in text: what `strtod(3)`, `strtoimax(3)` and awk read at the start of a string,
+//! Numbers in text: those that `strtod(3)`, `strtoimax(3)` and awk read at the start of a string,
 //! and sizes as GNU tools read and print them.
 //!
-//! | function | who |
+//! | function | user |
 //! |---|---|
 //! | [`decimal_prefix`] | awk: decimal floats only, ` 12abc` is 12 |
 //! | [`parse_float`] | C: also hexadecimal floats, `inf`, `nan` |
@@ -14,7 +14,7 @@ mod size;
 pub use float::{decimal_prefix, parse_float};
 pub use size::human_size;
 
-/// What [`parse_integer`] read.
+/// The result of [`parse_integer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Integer {
     pub negative: bool,

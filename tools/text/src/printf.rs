@@ -1,7 +1,7 @@
 //! One `printf(3)` conversion over integers, floats and byte strings, exact C semantics
 //! (ISO C 7.21.6.1; POSIX XBD 5; digit counts and rounding as glibc gives them).
 //!
-//! Who formats splits the format with [`parse`], fetches the arguments in its own way, fills
+//! A caller splits the format with [`parse`], fetches the arguments in its own way, fills
 //! `*` counts in with [`Spec::set_width`] and [`Spec::set_precision`], and calls the function
 //! of the conversion. All append to a caller's buffer.
 //!
@@ -13,7 +13,7 @@
 //! assert_eq!((out.as_slice(), d.len), (&b"3.142   "[..], 6));
 //! ```
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `printf/float` | `e f g a` over `f64` and [`LongDouble`] |
 //! | `printf/command` | the command `printf`, as the shell's builtin and coreutils' applet have it |
@@ -89,7 +89,7 @@ pub struct PrintfDirective {
     pub len: usize,
 }
 
-/// Parses what follows a `%`. `None` if the text ends before a conversion letter.
+/// Parses the text after a `%`. Returns `None` if it ends before a conversion letter.
 pub fn parse(text: &[u8]) -> Option<PrintfDirective> {
     let mut at = 0;
     let mut spec = ConversionSpec::default();

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | dialects as sets of rules | `options` |
 //! | text to tokens, brackets, nodes | `lex`, `bracket`, `parse`, `ast`, `class` |
-//! | what is known beforehand (plain text, fixed length) | `shape` |
+//! | facts known before the search (plain text, fixed length) | `shape` |
 //! | a choice of a few plain texts | `literals` |
 //! | texts without which a line has no match | `required` |
 //! | matches: lazy automata of `regex-automata` | `hir`, `automaton` |
@@ -20,10 +20,10 @@
 //! ```
 //!
 //! # Invariants
-//! - A search starts where it is told but sees the text before that: `^`, `\b`, `\<` at
+//! - A search starts at the given offset but sees the text before it: `^`, `\b`, `\<` at
 //!   `start` look back. To search a part as if it were the whole, pass a sub-slice.
 //! - Without back-references every search takes time linear in the text (times the
-//!   pattern). With them a step budget ends a search; [`Regex::gave_up`] tells.
+//!   pattern). With them a step budget ends a search; then [`Regex::gave_up`] returns true.
 //! - Groups are those of the first way in priority order (left alternative first, greedy)
 //!   to match the longest text, which is what glibc gives; POSIX would in rare cases want
 //!   longer first groups.
@@ -237,8 +237,8 @@ impl Regex {
         }
     }
 
-    /// Some position not before the end of a match's first complete form: tells that (and
-    /// with [`Options::lines`] on which line) there is a match, faster than [`Regex::find_at`].
+    /// Returns some position not before the end of a match's first complete form. It proves that there is a match (and with
+    /// [`Options::lines`] on which line), and is faster than [`Regex::find_at`].
     pub fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
         match &self.engine {
             RegexEngine::Automaton(auto) if !self.backrefs && start <= hay.len() => {
@@ -248,8 +248,9 @@ impl Regex {
         }
     }
 
-    /// What `find` gives from `start` on. Where every match has one of a few texts, it is asked for the lines that
-    /// have one, and for all that is left once those have come so densely that looking for them gains nothing.
+    /// Returns the result of `find` from `start` on. Where every match contains one of a few texts, `find` searches only the
+    /// lines that contain one; once such lines come so densely that looking for the texts gains nothing, it searches all of the
+    /// rest.
     fn search<T>(
         &self,
         auto: &Automata,

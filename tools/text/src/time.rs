@@ -1,6 +1,6 @@
 //! Dates and times: pure arithmetic, no clock.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | `civil` | the calendar: days and dates, a point in time broken down |
 //! | `parse` | GNU date strings: `date -d`, `touch -d`, `find -newermt` |

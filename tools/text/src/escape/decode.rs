@@ -30,7 +30,7 @@ pub struct DecodedText {
     pub bytes: Vec<u8>,
     /// `\c` was met: no more output at all.
     pub stop: bool,
-    /// What `printf` complains about (the escape stays as it is).
+    /// The escapes that `printf` warns about (they stay as they are).
     pub warnings: Vec<EscapeWarning>,
 }
 
@@ -89,7 +89,7 @@ pub fn control_letter(control: u8) -> Option<u8> {
     (b'a'..=b'v').find(|l| control_char(*l) == Some(control))
 }
 
-/// A byte as C writes it behind a backslash: by a letter if it has one, else as three octal digits.
+/// Appends a byte as C writes it after a backslash: as a letter if it has one (`\n`), otherwise as three octal digits (`\001`).
 pub fn push_escaped(byte: u8, out: &mut Vec<u8>) {
     match control_letter(byte) {
         Some(letter) => out.extend_from_slice(&[b'\\', letter]),
@@ -97,7 +97,7 @@ pub fn push_escaped(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes one escape, given what follows its backslash; returns how much it took.
+/// Decodes one escape, given the text after its backslash; returns the number of bytes it used.
 fn decode_escape(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
     let Some(&byte) = rest.first() else {
         out.bytes.push(b'\\');

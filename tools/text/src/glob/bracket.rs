@@ -191,7 +191,7 @@ pub(super) fn parse(
             && let Some((name, end)) = split_delimited(text, i + 2, b':')
         {
             if let Some(class) = BracketClass::by_name(name) {
-                // Without regard to case `[[:upper:]]` and `[[:lower:]]` still mean what they say in bash.
+                // In bash `[[:upper:]]` and `[[:lower:]]` keep their meaning when case is ignored.
                 bracket.add_class_exact(class);
             }
             i = end;

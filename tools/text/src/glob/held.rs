@@ -11,7 +11,7 @@ use super::{ExtGroup, GlobNode};
 /// How many stars of a sequence are held: each holds all behind it, and matching recurses.
 const MAX_HELD: usize = 8;
 
-/// A star and what is behind it.
+/// A star and the nodes after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct HeldStar {
     /// The nodes behind the star.
@@ -29,7 +29,7 @@ impl HeldStar {
     }
 }
 
-/// Puts stars for which it makes a difference together with what is behind them.
+/// Joins each star with the nodes after it, where that changes the result.
 pub(super) fn hold_stars(mut nodes: Vec<GlobNode>) -> Vec<GlobNode> {
     let mut count = 0;
     for at in (0..nodes.len()).rev() {

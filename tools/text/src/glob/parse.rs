@@ -78,7 +78,8 @@ impl GlobParser<'_> {
                     self.at += 2;
                 }
                 b'\\' if self.options.escape && self.at + 1 == end && nodes.at_star() => {
-                    // What such a backslash should quote is looked for behind the star.
+                    // The character that such a backslash would quote is parsed as if it came after
+                    // the star.
                     self.at += 1;
                     nodes.push(GlobNode::Bracket(Box::new(Bracket::nothing())));
                 }

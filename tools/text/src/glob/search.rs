@@ -85,7 +85,7 @@ impl GlobPattern {
         GlobMatches { pattern: self, text, at: 0, general: None }
     }
 
-    /// Without restrictions on what a wildcard takes, and with literals found by their bytes.
+    /// Returns whether wildcards match any character, so that literals can be found by their bytes.
     fn is_free(&self) -> bool {
         !self.options.no_slash && !self.options.period
     }

@@ -20,7 +20,7 @@ pub(super) enum Direction {
 /// Results kept for `!(...)` at most, in ranges; beyond that they are computed again.
 const MEMO_RANGES: usize = 1 << 20;
 
-/// One text, with what was found out about it.
+/// One text with the facts that are cached about it.
 pub(super) struct Sim<'t> {
     text: &'t [u8],
     options: GlobOptions,
@@ -226,7 +226,8 @@ impl<'t> Sim<'t> {
         match direction {
             Direction::Forward => {
                 for &(first, last) in set.ranges() {
-                    // What an earlier range already grew over needs no second walk.
+                    // An earlier range that already grew over these positions makes a second walk
+                    // superfluous.
                     if out.last().is_some_and(|r| last <= r.1) {
                         continue;
                     }

@@ -93,7 +93,8 @@ pub(super) fn is_match(nodes: &[GlobNode], text: &[u8], options: GlobOptions) ->
             None => {}
         }
         let Some((behind, end)) = star else { return false };
-        // Only the last star needs to grow: what it leaves to the nodes before it does not matter.
+        // Only the last star needs to grow, because it does not matter how much it leaves to the
+        // nodes before it.
         let Some(grown) = grow_star(nodes, behind, text, end, options) else { return false };
         star = Some((behind, grown));
         node = behind;

@@ -66,7 +66,7 @@ pub fn decimal_prefix(text: &[u8]) -> (f64, usize) {
         let value = mantissa as f64 / POWERS[fraction];
         return (if negative { -value } else { value }, at);
     }
-    // What was scanned is what `f64::from_str` accepts, in ASCII.
+    // The scanned bytes are ASCII and in the syntax that `f64::from_str` accepts.
     let value = std::str::from_utf8(&text[start..at]).ok().and_then(|s| s.parse().ok());
     (value.unwrap_or(0.0), at)
 }

@@ -1,7 +1,7 @@
-//! The command `printf` (POSIX XCU printf): a format that is used again while there are arguments.
+//! The command `printf` (POSIX XCU printf). It uses the format again while arguments are left.
 //!
-//! The shell's builtin and the applet of coreutils are this walk over the format. Where bash and GNU differ, they answer
-//! differently as a [`PrintfHooks`]: which escapes and conversions there are, what a message says, and whether it is the end.
+//! The shell's builtin and the applet of coreutils share this walk over the format. Where bash and GNU differ, each implements
+//! [`PrintfHooks`]: the escapes and conversions it has, the text of its messages, and whether a problem ends the command.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::ops::Deref;
@@ -16,7 +16,7 @@ use crate::number::{parse_float, parse_integer, utf8_len};
 /// The largest width and precision. More would only use up memory.
 pub const MAX_WIDTH: usize = 1 << 26;
 
-/// What is wrong, for a message.
+/// A problem, for a message.
 #[derive(Debug)]
 pub enum PrintfProblem<'p> {
     /// An argument of which only the first `used` bytes are a number, or one out of `range`.
@@ -46,7 +46,7 @@ pub enum PrintfProblem<'p> {
     Excess(&'p [u8]),
 }
 
-/// What comes after a [`PrintfProblem`].
+/// The consequence of a [`PrintfProblem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemVerdict {
     /// It goes on, and nothing has failed.
@@ -57,15 +57,15 @@ pub enum ProblemVerdict {
     Ends,
 }
 
-/// What bash and GNU answer differently. `out` is what is printed and not yet written: a message that must come
-/// behind it takes it from there.
+/// The differences between bash and GNU. `out` is the output that is not yet written: a message that must come after it takes it
+/// from there.
 pub trait PrintfHooks {
     /// The escapes of the format.
     const ESCAPES: EscapeDialect;
-    /// What begins the conversions that C has not: `q`, and bash's `Q`, `(` and `n`.
+    /// The letters that begin conversions that C does not have: `q`, and bash's `Q`, `(` and `n`.
     const OWN: &'static [u8];
 
-    /// Says what is wrong.
+    /// Reports a problem.
     fn complain(&mut self, out: &mut Vec<u8>, problem: PrintfProblem<'_>) -> ProblemVerdict;
 
     /// The format was used once and will be again.
@@ -90,7 +90,7 @@ pub trait PrintfHooks {
     }
 }
 
-/// Prints. What is left to write, and whether the command has failed.
+/// Prints the arguments. Returns the output that is left to write, and whether the command has failed.
 pub fn run<H: PrintfHooks, A: Deref<Target = Vec<u8>>>(
     host: &mut H,
     format: &[u8],
@@ -132,7 +132,7 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         if after == ProblemVerdict::Ends { Break(()) } else { Continue(()) }
     }
 
-    /// `\c` ends the command, successfully whatever was before.
+    /// Ends the command because of `\c`, successfully even after earlier problems.
     fn stop_output(&mut self) -> ControlFlow<()> {
         self.failed = false;
         Break(())
@@ -173,7 +173,7 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
             self.out.extend_from_slice(&whole.bytes);
             return if whole.stop { self.stop_output() } else { Continue(()) };
         }
-        // One at a time, so that each message comes behind what is printed before its escape.
+        // Decodes one escape at a time, so that each message comes after the output before its escape.
         let mut rest = text;
         while !rest.is_empty() {
             let from = if rest[0] == b'\\' { 2.min(rest.len()) } else { 0 };
@@ -191,7 +191,7 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         Continue(())
     }
 
-    /// A conversion, given what follows its percent sign; how much of that it is.
+    /// Prints a conversion, given the text after its percent sign; returns the number of bytes it used.
     fn print_conversion(&mut self, text: &[u8]) -> ControlFlow<(), usize> {
         let conversion = match read(text, H::OWN) {
             Ok(conversion) => conversion,
@@ -331,14 +331,14 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
     }
 }
 
-/// A conversion of the format: what C has, or one of [`Host::OWN`].
+/// A conversion of the format: one of C's, or one of [`Host::OWN`].
 struct Conversion<'f> {
     spec: ConversionSpec,
     star_width: bool,
     star_precision: bool,
     /// The modifier `L`.
     long: bool,
-    /// What ends it, but `(` for `%(...)T`.
+    /// The letter that ends the conversion, or `(` for `%(...)T`.
     letter: u8,
     /// The format of a time.
     time: &'f [u8],
@@ -372,7 +372,7 @@ fn read<'f>(text: &'f [u8], own: &[u8]) -> Result<Conversion<'f>, PrintfProblem<
     Ok(Conversion { spec: d.spec, star_width, star_precision, long, letter, time, len })
 }
 
-/// The format of a time, given what follows `%(`; else what stands in the place of its `T`.
+/// Returns the format of a time, given the text after `%(`. Otherwise the error is the byte in the place of its `T`.
 fn time_format(text: &[u8]) -> Result<&[u8], Option<u8>> {
     let mut depth = 1;
     for (at, c) in text.iter().enumerate() {
@@ -391,7 +391,7 @@ fn time_format(text: &[u8]) -> Result<&[u8], Option<u8>> {
     Err(None)
 }
 
-/// `'x` and `"x` stand for the code of the character; what is behind it.
+/// Returns the code of the character in `'x` and `"x`, and the text after it.
 fn char_code(text: &[u8]) -> Option<(i64, &[u8])> {
     let [b'\'' | b'"', rest @ ..] = text else { return None };
     let first = *rest.first()?;

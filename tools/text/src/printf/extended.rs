@@ -28,8 +28,8 @@ enum FloatClass {
 /// Exponents of the least and the largest normal numbers' lowest mantissa bit.
 const MIN_EXPONENT: i64 = -16382 - 63;
 const MAX_EXPONENT: i64 = 16383 - 63;
-/// Digits kept while reading; what follows only tells "above" from "exact". More than any
-/// midpoint between two numbers has is not needed.
+/// The number of digits that reading keeps; the digits after them only distinguish "above" from
+/// "exact". A midpoint between two numbers never needs more.
 const MAX_DIGITS: usize = 12_000;
 
 impl LongDouble {
@@ -221,8 +221,8 @@ impl LongDouble {
     }
 }
 
-/// Rounds digits to the first `keep` (0 or more), half to even; a carry out of the top
-/// makes them one longer, which the second value tells.
+/// Rounds digits to the first `keep` (0 or more), half to even. Returns whether a carry out of the
+/// top made them one digit longer.
 fn round_digits(digits: &mut Vec<u8>, keep: usize) -> bool {
     if keep >= digits.len() {
         return false;

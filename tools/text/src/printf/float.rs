@@ -4,8 +4,8 @@ use std::io::Write;
 
 use super::{ConversionSpec, LongDouble, put_padding, sign_prefix};
 
-/// No double has more than 1074 fraction digits or 767 significant ones; what a precision
-/// asks beyond are zeros. (`std` refuses precisions above 65535.)
+/// No double has more than 1074 fraction digits or 767 significant ones; digits that a precision
+/// asks for beyond these are zeros. (`std` refuses precisions above 65535.)
 const EXACT: usize = 1100;
 
 /// `%e %E %f %F %g %G %a %A` of a double; any other letter counts as `g`.
@@ -27,7 +27,8 @@ pub fn put_float(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value
     put_decimal(out, spec, conversion, sign, &value.abs());
 }
 
-/// The same conversions of an x86 `long double`: what bash's and coreutils' `printf` print.
+/// Formats an x86 `long double` by the same conversions, because bash's and coreutils' `printf` use
+/// that type.
 pub fn long_double(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: &LongDouble) {
     let negative = value.is_negative();
     if !value.is_finite() {

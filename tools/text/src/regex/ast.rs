@@ -1,4 +1,4 @@
-//! The parsed pattern: what all later stages read.
+//! The parsed pattern: the input of all later stages.
 
 use super::class::CharSet;
 

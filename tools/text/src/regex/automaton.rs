@@ -79,7 +79,7 @@ impl Automata {
     /// The automaton for a text. `None` if it would be too big.
     pub(super) fn pick(&self, hay: &[u8], start: usize) -> Option<&Automaton> {
         if let Some(ascii) = &self.ascii {
-            // What stands before the start matters to conditions only, up to a character.
+            // The text before the start matters to conditions only, and of it only one character.
             let from = start.saturating_sub(4);
             if hay.len() - from <= LOOK_MAX && hay.get(from..)?.is_ascii() {
                 return Some(ascii);

@@ -44,7 +44,7 @@ enum BacktrackJob {
 #[derive(Debug)]
 pub(super) struct GaveUp;
 
-/// What is matched against.
+/// The text that is matched, and its properties.
 #[derive(Clone, Copy)]
 pub(super) struct Haystack<'h> {
     pub text: &'h [u8],

@@ -49,7 +49,7 @@ impl Literals {
         let mut best = None;
         for finder in &self.0 {
             let length = finder.needle().len();
-            // What begins before `to` ends before that and the text's length.
+            // A text that begins before `to` ends before `to` plus its length.
             let window = hay.get(from..hay.len().min(to - 1 + length))?;
             if let Some(at) = finder.find(window) {
                 to = from + at;

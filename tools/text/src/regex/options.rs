@@ -1,4 +1,4 @@
-//! What a pattern's text means and how it is matched.
+//! Options: the meaning of a pattern's text, and the manner in which it is matched.
 
 /// The dialect of a pattern. All have GNU's extensions (`\w \W \s \S \b \B \< \> \` \'`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum RegexSyntax {
     MinimalBre,
 }
 
-/// What must stand around a match.
+/// The condition on the text around a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchBound {
     #[default]
@@ -99,7 +99,7 @@ impl RegexOptions {
         RegexOptions { utf8, ..self }
     }
 
-    /// The same with what must be around a match.
+    /// Returns the same options with a condition on the text around a match.
     pub const fn bound(self, bound: MatchBound) -> RegexOptions {
         RegexOptions { bound, ..self }
     }
@@ -108,7 +108,7 @@ impl RegexOptions {
 /// The rules a dialect consists of (the `RE_…` bits of GNU's `re_syntax_options`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DialectRules {
-    /// `\(`, `\{`, `\|` are the operators (else without backslash).
+    /// `\(`, `\{`, `\|` are the operators (otherwise they are written without the backslash).
     pub bk_parens: bool,
     pub bk_braces: bool,
     pub bk_vbar: bool,
@@ -130,9 +130,9 @@ pub(super) struct DialectRules {
     pub newline_alternates: bool,
     pub backrefs: bool,
     pub classes: bool,
-    /// `[z-a]` matches nothing; else it is an error.
+    /// `[z-a]` matches nothing; otherwise it is an error.
     pub empty_ranges: bool,
-    /// A backslash in brackets makes the next character itself; else it is itself.
+    /// A backslash in brackets quotes the next character; otherwise it stands for itself.
     pub bracket_escapes: bool,
     /// Escapes of awk strings and regular expressions.
     pub awk_escapes: bool,

@@ -1,5 +1,5 @@
-//! Text to [`RegexNode`]s. What is an operator where follows glibc's parser: context-dependent
-//! `*`, `^`, `$`, lone parentheses and malformed intervals.
+//! Text to [`RegexNode`]s. Which characters are operators at which place follows glibc's parser:
+//! context-dependent `*`, `^`, `$`, lone parentheses and malformed intervals.
 
 use super::ast::{MAX_DEPTH, RegexNode};
 use super::bracket;

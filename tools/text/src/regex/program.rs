@@ -21,8 +21,9 @@ pub(super) enum Inst {
     /// Continues at the first, and if that fails at the second. The third number counts
     /// the splits, for the table of visited states.
     Split(Pc, Pc, u32),
-    /// As many characters of a set as there are, then fewer: `x*` for one character. The
-    /// numbers are for entering and for going on; the byte, if known, is what must follow.
+    /// As many characters of a set as there are, then fewer: `x*` for one character. The numbers
+    /// are the targets for entering the loop and for leaving it; the byte, if known, is the one
+    /// that must follow.
     Star {
         set: u32,
         enter: u32,
@@ -258,8 +259,8 @@ impl RegexProgram {
                 self.aim_split(split, body, out);
                 return Ok(());
             }
-            // What can be empty is entered once even for an empty match, so that its
-            // groups are set: x* is (x+)?.
+            // A part that can be empty is entered once even for an empty match, so that its groups
+            // are set: x* is (x+)?.
             let skip = if min == 0 { Some(self.push_split()?) } else { None };
             for _ in 1..min {
                 self.compile_node(node)?;

@@ -1,9 +1,9 @@
-//! Texts of which every match contains one (`ERROR|WARN` in ` [0-9]+ (ERROR|WARN)$`), for those who search lines: a
-//! line without any of them need not be looked at.
+//! Texts of which every match contains one (`ERROR|WARN` in ` [0-9]+ (ERROR|WARN)$`), for callers that search lines: they can
+//! skip a line that contains none of the texts.
 //!
-//! An automaton looks at every byte, in Wasm at a fraction of the speed of `memmem`. `regex-automata` does the same
-//! with one text that matches begin with, end in or have within, but with several only where the processor is one that
-//! its own vector search is written for.
+//! This is faster because an automaton looks at every byte, in Wasm at a fraction of the speed of `memmem`. `regex-automata` does
+//! the same with one text that matches begin with, end in or contain, but with several only on processors for which its own
+//! vector search is written.
 
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ impl RequiredTexts {
     }
 }
 
-/// How much a choice of texts tells: the length of the shortest.
+/// Returns how selective a choice of texts is: the length of the shortest.
 fn texts_worth(texts: &[Vec<u8>]) -> usize {
     texts.iter().map(Vec::len).min().unwrap_or(0)
 }

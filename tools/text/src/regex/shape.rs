@@ -1,5 +1,5 @@
-//! What can be known about a pattern before it is compiled: is it a plain text, and is the
-//! first match in priority order always the longest.
+//! Facts about a pattern that are known before it is compiled: whether it is a plain text, and
+//! whether the first match in priority order is always the longest.
 
 use super::ast::{Look, RegexNode};
 use super::class::{CharSet, decode_char};
@@ -21,7 +21,7 @@ pub(super) fn literal_bytes(node: &RegexNode) -> Option<Vec<u8>> {
     }
 }
 
-/// The texts of which the pattern is a choice, if it is nothing else.
+/// Returns the texts of which the pattern is a choice, if it has no other parts (`abc|de`).
 pub(super) fn literal_choice(node: &RegexNode) -> Option<Vec<Vec<u8>>> {
     match node {
         RegexNode::Group(_, inner) => literal_choice(inner),
@@ -44,12 +44,12 @@ pub(super) fn sort_literals(node: &mut RegexNode) -> bool {
     true
 }
 
-/// Whether leftmost-first search gives the longest match from its start. `false` when in
-/// doubt: then the end is searched for separately.
+/// Returns whether leftmost-first search gives the longest match from its start. Returns `false`
+/// when in doubt: then the end is searched for separately.
 ///
-/// The length is decided by at most one greedy repetition of pieces of one length, when
-/// everything else has a fixed number of characters or stops where it must.
-/// With `ends_given` a `$` at the end leaves one possible end only.
+/// The length is decided by at most one greedy repetition of pieces of one length, when all other
+/// parts have a fixed number of characters or stop where they must. With `ends_given` a `$` at the
+/// end leaves one possible end only.
 pub(super) fn first_is_longest(node: &RegexNode, utf8: bool, ends_given: bool) -> bool {
     let mut flat = Vec::new();
     flatten_node(node, &mut flat);

@@ -1,7 +1,7 @@
 //! The items of a date string and the time they mean (GNU manual, "Date input formats").
 //!
-//! Items may come in any order; each kind but relative ones at most once. What is not
-//! given is taken from now, except that a date alone means midnight.
+//! Items may come in any order; each kind except relative ones at most once. Parts that are not
+//! given are taken from the current time, except that a date alone means midnight.
 
 mod lex;
 mod words;

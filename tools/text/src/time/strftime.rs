@@ -38,7 +38,7 @@ pub fn format_strftime(format: &[u8], t: &CivilTime) -> Vec<u8> {
     out
 }
 
-/// What is written into a format.
+/// A formatter: the time and the dialect of the format.
 struct Formatter<'t> {
     t: &'t CivilTime,
     dialect: StrftimeDialect,
@@ -149,7 +149,7 @@ impl Formatter<'_> {
         true
     }
 
-    /// The value of a conversion that is a number, its digits, and what they are padded with.
+    /// Returns the value of a numeric conversion, its number of digits, and its padding byte.
     fn numeric_value(&self, conv: u8) -> Option<(i64, usize, u8)> {
         let t = self.t;
         let year_digits = if self.is_date() { 4 } else { 1 };

@@ -1,5 +1,5 @@
-//! Time zones from `TZ`: POSIX rules (XBD 8.3), `Area/City` names by file where the image has
-//! a zone data base, else by the rule in force today for the best-known ones.
+//! Time zones from `TZ`: POSIX rules (XBD 8.3), `Area/City` names by file where the image has a
+//! zone database, otherwise by the rule in force today for the best-known ones.
 
 use super::civil;
 
@@ -224,9 +224,9 @@ impl Zone {
         civil::CivilTime::new(epoch, nanos, offset, name)
     }
 
-    /// Seconds since the epoch of a local time given as seconds since 1970 *local*, as
-    /// `mktime(3)` with `tm_isdst` -1. Of two candidates the first is taken; a time that a
-    /// change skips is moved forward by what was skipped.
+    /// Returns the seconds since the epoch of a local time given as seconds since 1970 *local*, as
+    /// `mktime(3)` with `tm_isdst` -1. Of two candidates the first is taken; a time that a change
+    /// skips is moved forward by the length of the gap.
     pub fn to_epoch(&self, local: i64) -> i64 {
         let early = self.offset_at(local.saturating_sub(86_400)).0;
         let late = self.offset_at(local.saturating_add(86_400)).0;

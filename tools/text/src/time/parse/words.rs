@@ -2,7 +2,7 @@
 
 use crate::time::civil::{DAYS, MONTHS};
 
-/// What a word means.
+/// The meaning of a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum DateWord {
     Am,
