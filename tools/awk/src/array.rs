@@ -107,7 +107,8 @@ struct ArrayEntry {
     slot: ElementSlot,
 }
 
-/// How gawk keeps an array, decided by its first subscript; tells the order of elements.
+/// The kind of table in which gawk keeps an array. The first subscript decides it, and it decides
+/// the order of elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ArrayKind {
     #[default]
@@ -268,7 +269,8 @@ impl Array {
         }
         let (counting, others): (Vec<_>, Vec<_>) =
             list.into_iter().partition(|(_, k)| matches!(k, AwkKey::Int(0..=0x7fff_ffff)));
-        // What the map's growth says holds only if it is gawk's table.
+        // `growths` records how gawk's own table grew, so it applies only when the elements are in
+        // such a table.
         let growths: &[u64] = if counting.is_empty() { &self.growths } else { &[] };
         let mut all = order::hashed_order(others, growths);
         let dense = self.dense.iter().enumerate().filter(|(_, slot)| slot.is_some());

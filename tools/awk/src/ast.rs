@@ -122,7 +122,7 @@ pub struct Stmt {
     pub kind: StmtKind,
 }
 
-/// What a statement does.
+/// The kinds of statements.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     Block(Vec<Stmt>),
@@ -154,7 +154,7 @@ pub struct AwkCase {
     pub body: Vec<Stmt>,
 }
 
-/// What a `case` is compared with.
+/// The label of a `case`: the value or the expression that the subject is compared with.
 #[derive(Clone, Debug)]
 pub enum Label {
     Default,

@@ -1,4 +1,4 @@
-//! The built-in functions: names and argument counts. What they do is in `vm/`.
+//! The built-in functions: names and argument counts. Their bodies are in `vm/`.
 
 /// A built-in function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -80,11 +80,11 @@ pub const SPEC: Spec<AwkFlag> = Spec::new(
 .with_footer("The first operand is the program unless -f or -e is given.")
 .posix_order();
 
-/// What the command line asks for.
+/// The parsed command line.
 pub struct AwkJob {
     pub sources: Vec<AwkSource>,
     pub settings: RunSettings,
-    /// `--lint`: warn of what is dubious.
+    /// `--lint`: warn of dubious constructs.
     pub lint: bool,
 }
 
@@ -163,8 +163,8 @@ fn expand_w(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     out
 }
 
-/// Puts `--` before the first word that is no option of awk, if the program was named by then: the program
-/// gets it and what follows (gawk manual, "Options").
+/// Inserts `--` before the first word that is not an option of awk, if an earlier option already gave the program, because that
+/// word and all words after it are then arguments of the program (gawk manual, "Options").
 fn end_options(mut args: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let (mut at, mut named) = (0, false);
     while let Some(word) = args.get(at) {
@@ -280,7 +280,8 @@ enum AwkDirective {
     Namespace(Vec<u8>),
 }
 
-/// Splices `@include "file"` in, each file once, and cuts sources where `@namespace` changes what names mean.
+/// Splices the text of `@include "file"` in, each file once, and splits sources at each `@namespace`, because it changes the
+/// meaning of the names after it.
 fn splice_includes(ctx: &mut Ctx<'_>, sources: Vec<AwkSource>) -> Result<Vec<AwkSource>, Exit> {
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut queue: std::collections::VecDeque<AwkSource> = sources.into();
@@ -290,7 +291,7 @@ fn splice_includes(ctx: &mut Ctx<'_>, sources: Vec<AwkSource>) -> Result<Vec<Awk
             out.push(source);
             continue;
         };
-        // What comes before is free of directives; the rest waits behind the included file.
+        // The text before the directive has no directives; the rest is queued after the included file.
         let before = source.text[..at].to_vec();
         // The rest keeps its line numbers by as many newlines.
         let lines = before.iter().filter(|c| **c == b'\n').count();
@@ -358,7 +359,7 @@ fn find_directive(text: &[u8]) -> Option<(usize, usize, AwkDirective)> {
                         b"@namespace" => AwkDirective::Namespace(name),
                         _ => AwkDirective::Load(name),
                     };
-                    // What follows on the line stays.
+                    // The rest of the line stays.
                     let after = line.len() - line.trim_ascii_start().len() + trimmed.len()
                         - body.len()
                         + (end + 1).min(body.len());

@@ -34,7 +34,7 @@ pub enum AssignableTarget {
     Symbol,
 }
 
-/// What an update leaves on the stack.
+/// The value that an update leaves on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateResult {
     Nothing,

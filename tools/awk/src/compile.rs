@@ -1,6 +1,6 @@
 //! The typed program to instructions.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `compile/stmt` | statements: jumps of loops, conditions |
 //! | `compile/expr` | expressions, assignments |

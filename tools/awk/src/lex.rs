@@ -15,7 +15,7 @@ pub struct AwkSource {
     /// File name; `None` for text of the command line.
     pub name: Option<Vec<u8>>,
     pub text: Vec<u8>,
-    /// What `@namespace` said; empty for `awk`.
+    /// The namespace that the last `@namespace` set; empty for `awk`.
     pub namespace: Vec<u8>,
 }
 
@@ -433,7 +433,7 @@ impl<'a> AwkLexer<'a> {
     }
 }
 
-/// What may follow a backslash in a regular expression.
+/// The bytes that may follow a backslash in a regular expression.
 const REGEX_ESCAPES: &[u8] = b"$'()*+-./0123456789<>?BSW[\\]^`abfnrstuvwxy{|}";
 
 /// Resolves one escape sequence (without the backslash) into `out`; bytes used, and a

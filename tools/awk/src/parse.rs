@@ -1,6 +1,6 @@
 //! Tokens to a typed program: a recursive-descent parser that resolves names as it goes.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `parse/item` | rules, functions |
 //! | `parse/stmt` | statements |
@@ -27,11 +27,11 @@ const MAX_CHAIN: usize = 100;
 
 type Result<T> = std::result::Result<T, AwkSyntaxError>;
 
-/// A parsed program and what should be said about it.
+/// A parsed program and its warnings.
 pub struct ParsedScript {
     pub program: AwkProgram,
     pub warnings: Vec<(Position, String)>,
-    /// What is said under `--lint` only.
+    /// Warnings that are printed under `--lint` only.
     pub lint: Vec<String>,
 }
 
@@ -214,7 +214,7 @@ impl AwkParser<'_> {
         n
     }
 
-    /// What `--lint` says about functions: those defined and never called, and the reverse.
+    /// Returns the warnings of `--lint` about functions: those that are defined and never called, and the reverse.
     fn unmatched_functions(&self) -> Vec<String> {
         let mut out = Vec::new();
         for (n, f) in self.program.functions.iter().enumerate() {

@@ -36,7 +36,7 @@ impl Special {
         matches!(self, Special::Nf | Special::Nr | Special::Fnr | Special::Rt)
     }
 
-    /// Whether writing it tells the machine.
+    /// Returns whether the machine must be notified when the variable is written.
     pub fn is_watched(self) -> bool {
         use Special as S;
         self.is_computed()

@@ -2,7 +2,7 @@
 //!
 //! Most fields fit inline, so that reading and storing them allocates nothing; long strings
 //! grow in place when they are not shared (`s = s x` in a loop stays linear). A long one remembers
-//! where its characters are once somebody asks, because programs walk through texts by `substr`.
+//! the offsets of its characters after the first query, because programs walk through texts by `substr`.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -160,7 +160,7 @@ impl AwkText {
         }
     }
 
-    /// Appends in place if nobody else holds the string.
+    /// Appends in place if the string has no other owner.
     pub fn push(&mut self, more: &[u8]) {
         if let Repr::Shared(rc) = &mut self.0
             && let Some(v) = Rc::get_mut(rc)

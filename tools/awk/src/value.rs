@@ -17,7 +17,7 @@ pub enum AwkValue {
     NoField,
     Num(f64),
     Str(AwkText),
-    /// From input: a number if it looks like one, else a string.
+    /// From input: a number if it looks like one, otherwise a string.
     Input(AwkText),
     /// A strongly typed regular expression, `@/re/` (gawk).
     Regex(AwkText),
@@ -96,7 +96,7 @@ impl AwkValue {
     }
 }
 
-/// Compares as awk does: numerically if both are numbers or look like ones, else as bytes.
+/// Compares as awk does: numerically if both are numbers or look like numbers, otherwise as bytes.
 /// NaN is above all numbers and equal to itself, as in gawk. `icase`: IGNORECASE is set.
 pub fn compare_values(a: &AwkValue, b: &AwkValue, format: &NumberFormat, icase: bool) -> Ordering {
     if let (Some(x), Some(y)) = (a.comparable_number(), b.comparable_number()) {

@@ -1,6 +1,6 @@
 //! The machine: variables, record, streams, and the run from BEGIN to END.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `vm/exec` | the instruction loop |
 //! | `vm/update`, `vm/types` | `+=`, `++`, arithmetic; `typeof` |
@@ -58,14 +58,14 @@ pub use regexes::check_pattern;
 
 type Result<T> = std::result::Result<T, AwkRunError>;
 
-/// What a variable holds.
+/// The content of a variable.
 #[derive(Clone, Debug)]
 enum GlobalCell {
     Value(AwkValue),
     Array(ArrayRef),
 }
 
-/// A call in progress: what to restore.
+/// The state of the caller that a return restores.
 #[derive(Clone, Copy, Debug)]
 struct AwkFrame {
     ret: Pc,

@@ -1,6 +1,6 @@
 //! The order in which gawk 5 visits an array's elements, found by measuring.
 //!
-//! POSIX leaves it open, but scripts' recorded outputs depend on it. What was found:
+//! POSIX leaves it open, but scripts' recorded outputs depend on it. The findings:
 //! - The first subscript since the array was empty decides its kind.
 //! - Not negative 32-bit integer: a *counting* array. All such integers come last, ascending.
 //!   All other subscripts live in a nested array of one of the kinds below and come first.

@@ -231,7 +231,7 @@ impl AwkCompiler {
                 AssignableTarget::Field
             }
             AwkExpr::Group(e) => self.compile_target(e),
-            // The parser makes nothing else assignable; a value to be thrown away.
+            // The parser makes no other expression assignable; the value is discarded.
             other => {
                 self.compile_expr(other);
                 AssignableTarget::Field

@@ -1,5 +1,5 @@
-//! Operands: constants, variables, fields, calls, `getline`, parentheses; and what binds to
-//! them: `++`, `--`, assignment.
+//! Operands: constants, variables, fields, calls, `getline`, parentheses; and the operators that
+//! bind to them: `++`, `--`, assignment.
 
 use super::{AwkParser, Result};
 use crate::ast::{AwkExpr, GetlineSource};
@@ -101,7 +101,8 @@ impl AwkParser<'_> {
         Ok(e)
     }
 
-    /// What follows `$`: an operand without `++` behind it, which would belong to the field.
+    /// Parses the operand after `$`, without a `++` behind it, because that `++` belongs to the
+    /// field.
     fn field_index(&mut self) -> Result<AwkExpr> {
         match self.tok {
             // `$-i++` takes the field of `-(i++)`.

@@ -1,4 +1,5 @@
-//! `-i inplace` (gawk): what the program prints while it reads a file replaces that file.
+//! `-i inplace` (gawk): the output that the program prints while it reads a file replaces that
+//! file.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -39,7 +39,7 @@ impl Default for MainInput {
     }
 }
 
-/// What came of asking for a record.
+/// The result of a request for a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordRead {
     Record,

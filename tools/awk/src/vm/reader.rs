@@ -11,7 +11,7 @@ use memchr::memchr;
 /// Read at once; more if a record is longer.
 const CHUNK: usize = 64 * 1024;
 
-/// What ends a record.
+/// The separator that ends a record.
 #[derive(Clone, Debug)]
 pub enum RecordSeparator {
     Byte(u8),
@@ -20,7 +20,7 @@ pub enum RecordSeparator {
     Regex(Rc<Regex>),
 }
 
-/// A stream and what was read ahead of it.
+/// A stream and its read-ahead buffer.
 #[derive(Debug)]
 pub struct RecordReader {
     /// `None`: the applet's standard input.
@@ -40,7 +40,7 @@ impl RecordReader {
         RecordReader { file, buf: Vec::new(), start: 0, end: 0, eof: false, begun: false }
     }
 
-    /// Reads more behind what is there. `false` at the end of input.
+    /// Reads more bytes into the buffer, after those it holds. Returns `false` at the end of input.
     fn fill_buffer(&mut self, stdin: &mut StdInput) -> io::Result<bool> {
         if self.eof {
             return Ok(false);
@@ -74,7 +74,8 @@ impl RecordReader {
         Ok(n > 0)
     }
 
-    /// Reads the next record into `text` and what ended it into `rt`. `false` at the end.
+    /// Reads the next record into `text` and its terminator into `rt`. Returns `false` at the end
+    /// of input.
     #[inline]
     pub fn next(
         &mut self,

@@ -18,9 +18,9 @@ pub struct AwkRecord {
     resume: Option<usize>,
     /// Values, once a field or NF was assigned; then `spans` is not used.
     owned: Option<Vec<AwkValue>>,
-    /// `$0` as a value, once somebody asked or assigned one, until the text changes.
+    /// `$0` as a value, from its first use or assignment until the text changes.
     whole: Option<AwkValue>,
-    /// `text` must be joined from `owned` anew.
+    /// `text` is out of date and must be joined from `owned` again.
     stale: bool,
     pub splitter: AwkFieldSplitter,
     pub utf8: bool,

@@ -124,9 +124,9 @@ impl AwkMachine<'_, '_> {
         sorted
     }
 
-    /// Sorts by a function of the program's, which may be inconsistent or fail: a merge sort
-    /// ends in any case. Halves are cut and merged as glibc's `qsort` does, so that inconsistent
-    /// functions give what they give in gawk.
+    /// Sorts by a function of the program. The function may be inconsistent or fail, so this is a
+    /// merge sort, which ends in any case. It splits and merges halves as glibc's `qsort` does, so
+    /// that inconsistent functions give the same order as in gawk.
     fn merge_sort(&mut self, mut items: Vec<SortItem>, f: u32) -> Result<Vec<SortItem>> {
         if items.len() < 2 {
             return Ok(items);

@@ -192,7 +192,7 @@ fn by_widths(list: &[(usize, Option<usize>)], text: &[u8], fields: &mut Vec<Span
     };
     let mut at = 0;
     for (skip, width) in list {
-        // A field that begins where the text ends behind what is skipped is there, and empty.
+        // If the text ends right after the skipped separator, the field there exists and is empty.
         if at >= text.len() {
             break;
         }

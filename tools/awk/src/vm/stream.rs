@@ -42,7 +42,7 @@ pub(super) struct Coprocess {
     child: Child,
 }
 
-/// What kind of redirection a name is open as.
+/// The kind of redirection under which a name is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RedirectionKind {
     FileOut,
@@ -118,7 +118,7 @@ impl AwkMachine<'_, '_> {
         self.check_stdout(flushed)
     }
 
-    /// A closed pipe ends the run; other errors are told.
+    /// Ends the run if standard output is a closed pipe; reports any other error.
     pub(super) fn check_stdout(&mut self, r: io::Result<()>) -> Result<()> {
         match r {
             Ok(()) => Ok(()),
@@ -290,7 +290,8 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// `close(name)` and `close(name, how)`: ends what was opened last under the name.
+    /// Runs `close(name)` and `close(name, how)`: closes the most recently opened redirection of
+    /// that name.
     pub(super) fn call_close(&mut self, name: &[u8], how: Option<&[u8]>) -> Result<f64> {
         let Some(at) = self.streams.order.iter().rposition(|(_, n)| n == name) else {
             self.set_errno("close of redirection that was never opened");
@@ -306,7 +307,7 @@ impl AwkMachine<'_, '_> {
                 self.streams.files_out.remove(name).map(|o| self.end_output(o))
             }
             RedirectionKind::PipeOut => {
-                // What was printed before comes before the command's own output.
+                // Earlier output must come before the output of the command.
                 self.flush_stdout()?;
                 self.streams.pipes_out.remove(name).map(|o| self.end_output(o))
             }

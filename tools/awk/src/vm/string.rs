@@ -150,7 +150,7 @@ impl AwkMachine<'_, '_> {
                 Some(re) => AwkFieldSplitter::Regex(re),
                 None => AwkFieldSplitter::Blanks,
             },
-            // By FS, whatever cuts the records.
+            // Splits by FS, even if another variable (FIELDWIDTHS, FPAT) splits the records.
             (2, _) if self.main.field_mode != Special::Fs => {
                 let fs = self.global_value(Special::Fs);
                 self.splitter_of(&fs)?

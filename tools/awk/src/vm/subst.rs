@@ -46,7 +46,8 @@ fn simple_parts(text: &[u8]) -> Vec<ReplacementPart> {
     parts
 }
 
-/// The replacement of `gensub`: also `\0` to `\9`; a backslash before anything else goes.
+/// Parses the replacement of `gensub`, which also has `\0` to `\9`; a backslash before any other
+/// character is dropped.
 fn general_parts(text: &[u8]) -> Vec<ReplacementPart> {
     let mut parts = Vec::new();
     let mut plain = Vec::new();
