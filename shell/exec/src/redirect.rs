@@ -187,7 +187,8 @@ impl Shell<'_> {
         let n = n.unwrap_or(u32::MAX);
         let Some(desc) = self.state.fds.get(n).cloned() else {
             return Err(match r.fd {
-                // For a number that comes from an expansion, bash names the target descriptor in the message.
+                // If the number comes from an expansion, bash names the redirected descriptor in the message, for example 3 in
+                // `3>&$n`.
                 RedirectFd::Number(fd) if *word.raw != *text => {
                     self.report_redirect(&decimal_digits(i64::from(fd)), "Bad file descriptor")
                 }

@@ -2,7 +2,7 @@
 //!
 //! Each construct is a [`CommandContext`], and [`Here::within`] is the one place that defines its effect. Code enters a context
 //! with [`Shell::run_within`], which restores the previous state however the code is left; a subshell enters one permanently, on
-//! its own copy. Nothing more writes these fields, and each of them is at most one word, so that both operations are very cheap.
+//! its own copy. No other code writes these fields, and each of them is at most one word, so that both operations are very cheap.
 
 use serde::{Deserialize, Serialize};
 
@@ -196,7 +196,7 @@ impl ContextSummary {
 }
 
 impl ContextSummary {
-    /// Returns the state that a process spawned for a command begins with, in addition to the skipped fields.
+    /// Returns the state that a process spawned for a command begins with, apart from the skipped fields.
     #[must_use]
     pub fn shipped(self) -> ContextSummary {
         let exit_trap = match self.exit_trap {
