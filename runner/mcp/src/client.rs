@@ -1,8 +1,8 @@
-//! Servers of the Model Context Protocol as a source of host tools: the host is their client, and guests call their
-//! tools as any others ([`wasibox::tools`]).
+//! Servers of the Model Context Protocol as a source of host tools: the host is their client, and guests call their tools like
+//! any other host tools ([`wasibox::tools`]).
 //!
-//! A call's future is a task of a runtime that all servers of a [`ToolServers`] share. Dropping it tells the server that the
-//! request is cancelled.
+//! A call's future is a task of a runtime that all servers of a [`ToolServers`] share. Dropping the future sends the server a
+//! cancellation of the request.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientConfig, ContentBlock, Implementation,
@@ -18,12 +18,12 @@ use tokio::process::Command;
 use tokio::runtime::{Builder, Handle, Runtime};
 use wasibox::{HostTool, ToolDefinitionError, ToolError};
 
-/// How long a server may take to begin, and to tell its tools.
+/// The time limit for a server to start and to list its tools.
 const BEGIN: Duration = Duration::from_secs(30);
-/// How long the servers may take to end.
+/// The time limit for all servers to end.
 const END: Duration = Duration::from_secs(5);
 
-/// Why there are no tools of a server.
+/// The reason why a server's tools are not available.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolServerError {
     #[error(
@@ -38,10 +38,10 @@ pub enum ToolServerError {
     Tool(#[from] ToolDefinitionError),
 }
 
-/// A server, as the command line names it.
+/// A server, as given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolServer {
-    /// What stands before the names of its tools, with a dot.
+    /// The prefix of its tools' names, which a dot follows.
     prefix: Option<String>,
     kind: ServerKind,
     text: String,
@@ -49,9 +49,9 @@ pub struct ToolServer {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ServerKind {
-    /// A program with its arguments, which speaks on its standard streams.
+    /// A program with its arguments, which uses its standard streams.
     Stdio(Vec<String>),
-    /// An address of Streamable HTTP.
+    /// The address of a Streamable HTTP endpoint.
     Http(String),
 }
 
@@ -82,7 +82,7 @@ impl FromStr for ToolServer {
 
 type Service = RunningService<RoleClient, ClientConfig>;
 
-/// Servers that are connected. Their tools fail once this is dropped, which ends their programs.
+/// The connected servers. Dropping this ends their programs, and their tools then fail.
 pub struct ToolServers {
     runtime: Option<Runtime>,
     services: Vec<Service>,
@@ -91,10 +91,10 @@ pub struct ToolServers {
 }
 
 impl ToolServers {
-    /// Connects to servers and asks for their tools. Not to be called on a thread of a runtime, which it blocks.
+    /// Connects to servers and lists their tools. It blocks, so it must not be called on a thread of a runtime.
     ///
     /// # Errors
-    /// If one does not answer; if two tools have one name.
+    /// Returns an error if a server does not answer, or if two tools have the same name.
     pub fn connect(servers: &[ToolServer]) -> Result<ToolServers, ToolServerError> {
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).thread_name("tool servers").enable_all().build();
@@ -124,12 +124,12 @@ impl ToolServers {
         Ok(all)
     }
 
-    /// The tools of all servers.
+    /// Returns the tools of all servers.
     pub fn tools(&self) -> Vec<HostTool> {
         self.tools.clone()
     }
 
-    /// What is said of tools that cannot be offered.
+    /// Returns messages about the tools that cannot be offered.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
@@ -141,12 +141,12 @@ impl Drop for ToolServers {
         else {
             return;
         };
-        // A runtime must not end on a thread of another one.
+        // A runtime must not be dropped on a thread of another one.
         let ending = std::thread::spawn(move || {
             let all = services.into_iter().map(Service::cancel);
             let all = async {
                 for ended in all {
-                    // A server that is gone already has ended, too.
+                    // A server whose task is gone has ended already.
                     let _ = ended.await;
                 }
             };
@@ -157,8 +157,8 @@ impl Drop for ToolServers {
     }
 }
 
-/// Tells the process's HTTP client (`reqwest`, built without a provider) which cryptography its TLS has: it panics if
-/// it is made before anybody said so. What was named first stays.
+/// Sets the cryptography for TLS of the process's HTTP client (`reqwest`, built without a provider), because the client panics if
+/// none is set. A provider that was set before stays.
 pub fn name_cryptography() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
@@ -185,7 +185,7 @@ async fn begin_service(server: &ToolServer) -> Result<(Service, Vec<rmcp::model:
     Ok((service, tools))
 }
 
-/// A server's tool as one of the host's.
+/// Wraps a server's tool as a host tool.
 fn make_host_tool(
     server: &ToolServer,
     peer: &Peer<RoleClient>,
@@ -197,7 +197,7 @@ fn make_host_tool(
         None => tool.name.to_string(),
     };
     let (peer, theirs) = (peer.clone(), tool.name.clone());
-    // Told to the server as what guests are held to.
+    // The server receives the same limits that guests have.
     let has_output = tool.output_schema.is_some();
     let _inside = runtime.enter();
     let description = tool.description.as_deref().unwrap_or_default();
@@ -209,7 +209,7 @@ fn make_host_tool(
             if let Value::Object(arguments) = arguments {
                 call.arguments = Some(arguments);
             }
-            // Dropped, it tells the server of it.
+            // Dropping this sends the server a cancellation.
             tool_result(peer.call_tool(call).await, has_output)
         }
     })?;
@@ -219,7 +219,7 @@ fn make_host_tool(
     }
 }
 
-/// What a guest gets: the structured content, if there is one; else a text, or the blocks of content.
+/// Returns the result for the guest: the structured content, if there is one, otherwise a text or the blocks of content.
 fn tool_result(
     result: Result<CallToolResult, ServiceError>,
     has_output: bool,

@@ -7,11 +7,11 @@ use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde_json::Value;
 use wasibox_actions::{AnswerPart, Refusal, ToolResult};
 
-/// A result: the answer as structured content, and what models read beside it.
+/// Returns a result: the answer as structured content, and the blocks that models read.
 pub fn call_result(done: ToolResult) -> CallToolResult {
     let ToolResult { mut answer, parts, doubled } = done;
     for pointer in doubled {
-        // The bytes stand in a block of their own.
+        // The bytes are in a block of their own.
         if let Some(data) = answer.pointer_mut(pointer) {
             *data = Value::String(String::new());
         }
@@ -21,7 +21,7 @@ pub fn call_result(done: ToolResult) -> CallToolResult {
     result
 }
 
-/// Why there is none.
+/// Returns the result of a refused call.
 pub fn refusal_result(refusal: &Refusal) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(refusal.text.clone())])
 }
@@ -39,7 +39,7 @@ fn content_block(part: AnswerPart) -> ContentBlock {
     }
 }
 
-/// A file's bytes: as text if they are, and its type does not say otherwise.
+/// Returns a file's contents: as text if the bytes and the type permit it, otherwise as data.
 pub fn resource_contents(uri: &str, mime: &str, data: Vec<u8>) -> ResourceContents {
     let is_text = !["image/", "audio/", "video/", "font/"].iter().any(|k| mime.starts_with(k));
     let made = match String::from_utf8(data) {
@@ -50,7 +50,7 @@ pub fn resource_contents(uri: &str, mime: &str, data: Vec<u8>) -> ResourceConten
     made.with_mime_type(mime)
 }
 
-/// A file that can be read.
+/// Returns the resource of a readable file.
 pub fn file_resource(path: &str, mime: Option<String>, size: u64) -> Resource {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut made = Resource::new(file_uri(path), name);

@@ -1,25 +1,26 @@
 //! The Model Context Protocol over the tools of `wasibox-actions`, on the official SDK.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `server` | one client's connection: what it is told, its calls |
+//! | `server` | one client's connection: its requests and its calls |
 //! | `client` | the other side: tools of other servers as host tools |
 //! | `content` | results as blocks of content |
 //! | `resources` | files of the session as resources; which were changed |
 //! | `roots` | folders that a client names, as mounts |
 //! | `progress` | output of a call as notifications of progress |
 //! | `stdio` | the transport over standard streams |
-//! | `streamable` | the transport over HTTP, as a service for whoever has a server |
+//! | `streamable` | the transport over HTTP, as a service for an HTTP server |
 //!
 //! # Invariants
-//! - A connection has one client, bound at its first request, and acts for no other.
-//! - A call runs on a thread of its own; when it is cancelled, or its connection ends, its command ends.
-//! - What a tool refuses is a result with `isError`, so that the model reads why. Protocol errors are for requests that are none.
+//! - A connection has one client, which is bound at the first request, and acts for no other client.
+//! - A call runs on a thread of its own; its command ends when it is cancelled or its connection ends.
+//! - A refusal of a tool is a result with `isError`, so that the model reads the reason. Protocol errors are for invalid
+//!   requests.
 //!
 //! # Deliberately absent
-//! Protocol versions without a handshake (2026-07-28 and later) over HTTP: they have no connection that a session could be of, and
-//! clients are told which versions there are. Over standard streams all versions are spoken. Roots of clients that come by HTTP are
-//! not mounted: what guests see of a server's host is its policy's business, not a client's.
+//! Protocol versions without a handshake (2026-07-28 and later) over HTTP, because they have no connection that a session could
+//! belong to; clients receive the list of supported versions. Over standard streams all versions are supported. Roots of HTTP
+//! clients are not mounted, because the server's policy, not a client, decides which parts of its host guests see.
 #![forbid(unsafe_code)]
 
 mod client;

@@ -1,6 +1,6 @@
-//! Output of a call as notifications of progress, for clients that ask for them.
+//! Output of a call as progress notifications, for clients that ask for them.
 //!
-//! Nothing waits for a client that reads slowly: what it has not read is told in the result.
+//! A call does not wait for a slow client: output that was not sent in time is in the result.
 
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -8,26 +8,26 @@ use rmcp::service::Peer;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use wasibox_actions::CallEvent;
 
-/// Pieces that wait to be told, and bytes of one.
+/// The most pieces that wait to be sent, and the most bytes of one.
 const WAITING: usize = 64;
 const PIECE: usize = 4 << 10;
 
-/// Where a call tells of its output.
+/// A sender of a call's output as progress notifications.
 pub struct ProgressSender(Sender<String>);
 
 impl ProgressSender {
-    /// Begins to tell the client.
+    /// Starts sending notifications to the client.
     pub fn begin(peer: Peer<RoleServer>, token: ProgressToken) -> ProgressSender {
         let (to, from) = channel(WAITING);
         tokio::spawn(send_progress(peer, token, from));
         ProgressSender(to)
     }
 
-    /// Something has happened.
+    /// Sends an event.
     pub fn tell(&self, event: CallEvent<'_>) {
         let CallEvent::Output { bytes, .. } = event;
         for piece in bytes.chunks(PIECE) {
-            // Full: it reads slowly.
+            // If the channel is full, the client reads slowly and the piece is dropped.
             let _ = self.0.try_send(String::from_utf8_lossy(piece).into_owned());
         }
     }

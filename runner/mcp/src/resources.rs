@@ -6,37 +6,37 @@ use wasibox::Session;
 use wasibox::files::{Answer, FileEntryKind, LsOf, Request};
 use wasibox_actions::Refusal;
 
-/// How addresses begin.
+/// The prefix of addresses.
 const SCHEME: &str = "sandbox://";
-/// The template of all of them.
+/// The template of all addresses.
 pub const TEMPLATE: &str = "sandbox://{+path}";
 /// The folder whose files are listed.
 const FOLDER: &str = "/output";
-/// Files that are listed, and how deep.
+/// The most files that are listed, and the most levels.
 const LISTED: u64 = 1000;
 const DEPTH: u32 = 8;
-/// Bytes of a file that is read.
+/// The most bytes of a file that is read.
 const MOST: u64 = 16 << 20;
 
-/// What is not left as it is in an address.
+/// The characters that are escaped in an address.
 const ESCAPED: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'\\');
 
-/// A file's address.
+/// Returns a file's address.
 pub fn file_uri(path: &str) -> String {
     format!("{SCHEME}{}", utf8_percent_encode(path, ESCAPED))
 }
 
-/// The path of an address, absolute.
+/// Returns the absolute path of an address.
 pub fn uri_path(uri: &str) -> Option<String> {
     let path = percent_decode_str(uri.strip_prefix(SCHEME)?).decode_utf8().ok()?.into_owned();
     (path.starts_with('/') && !path.contains('\0')).then_some(path)
 }
 
-/// Results of the session: paths and lengths.
+/// Returns the results of the session: paths and lengths.
 ///
 /// # Errors
-/// What the files say.
+/// Returns the errors of the file operations.
 pub fn list_results(session: &Session) -> Result<Vec<(String, u64)>, Refusal> {
     let request = Request::Ls(LsOf {
         path: FOLDER.into(),
@@ -53,10 +53,10 @@ pub fn list_results(session: &Session) -> Result<Vec<(String, u64)>, Refusal> {
     Ok(files.map(|e| (format!("{FOLDER}/{}", e.path), e.size)).collect())
 }
 
-/// A file's bytes and their type.
+/// Returns a file's bytes and their type.
 ///
 /// # Errors
-/// If there is none, or it is too large.
+/// Returns an error if the file does not exist or is too large.
 pub fn read(session: &Session, path: &str) -> Result<(String, Vec<u8>), Refusal> {
     let request = Request::Download { path: path.into(), offset: 0, limit: Some(MOST) };
     match session.files(&request)? {
@@ -69,17 +69,17 @@ pub fn read(session: &Session, path: &str) -> Result<(String, Vec<u8>), Refusal>
     }
 }
 
-/// What a call has done to the results.
+/// The changes that a call has made to the results.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ResourceChanges {
-    /// Addresses of files that are others now.
+    /// Addresses of changed files.
     pub updated: Vec<String>,
-    /// There are others than before.
+    /// Whether the list of files has changed.
     pub is_list: bool,
 }
 
 impl ResourceChanges {
-    /// Those that a tool's answer tells of: changed files of a command, or the path of a file that was written.
+    /// Returns the changes in a tool's answer: changed files of a command, or the path of a written file.
     pub fn of(answer: &Value) -> ResourceChanges {
         let mut out = ResourceChanges::default();
         for file in answer.get("files").and_then(Value::as_array).into_iter().flatten() {

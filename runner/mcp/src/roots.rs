@@ -1,6 +1,6 @@
-//! Folders that the client names as its roots, as mounts of its sessions, where whoever began the server has allowed that.
+//! Folders that the client names as its roots, as mounts of its sessions, where the server's operator has allowed that.
 //!
-//! The protocol means to part with roots (SEP-2577); clients have them, and will for long.
+//! The protocol plans to remove roots (SEP-2577), but clients support them and will for a long time.
 #![allow(deprecated)]
 
 use rmcp::model::Root;
@@ -22,20 +22,20 @@ pub enum RootsMode {
     Writable,
 }
 
-/// Where they are for guests.
+/// The folder in which guests see them.
 pub const FOLDER: &str = "/roots";
 
-/// How long a client may take to name its roots.
+/// The time limit for a client to name its roots.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl RootsMode {
-    /// Mounts for the roots that a client names, if it answers.
+    /// Asks the client for its roots and returns their mounts, if it answers.
     pub(crate) async fn asked(self, peer: &Peer<RoleServer>) -> Option<Vec<MountSpec>> {
         let list = tokio::time::timeout(PATIENCE, peer.list_roots()).await.ok()?.ok()?;
         Some(self.mounts(&list.roots))
     }
 
-    /// Mounts for roots that are folders of this host; others are left out.
+    /// Returns mounts for the roots that are folders of this host; others are left out.
     fn mounts(self, roots: &[Root]) -> Vec<MountSpec> {
         let mut names = BTreeSet::new();
         let folders = roots.iter().filter_map(|root| Some((root, root_folder(&root.uri)?)));
@@ -51,7 +51,7 @@ impl RootsMode {
     }
 }
 
-/// The folder that a `file:` URI (RFC 8089) names, if it is there.
+/// Returns the folder that a `file:` URI (RFC 8089) names, if it exists.
 fn root_folder(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
@@ -60,7 +60,7 @@ fn root_folder(uri: &str) -> Option<PathBuf> {
     (path.is_absolute() && path.is_dir()).then(|| path.canonicalize().ok())?
 }
 
-/// A name that no other root has, made of the root's or its folder's.
+/// Returns a unique name for a root, made from the root's own name or its folder's.
 fn own_name(taken: &mut BTreeSet<String>, name: Option<&str>, host: &Path) -> String {
     let name = name.or(host.file_name().and_then(|n| n.to_str())).unwrap_or_default();
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

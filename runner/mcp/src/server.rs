@@ -18,15 +18,15 @@ use wasibox_actions::{
     ToolResult, ToolScope,
 };
 
-/// For whom a connection acts.
+/// The client that a connection acts for.
 #[derive(Clone)]
 pub struct ConnectionClient {
     pub client: Arc<Client>,
-    /// Tools of other scopes are not there for it.
+    /// Tools of other scopes are hidden from it.
     pub scopes: Vec<ToolScope>,
 }
 
-/// Finds out who has sent a request: its head, where there is one.
+/// Identifies the client that has sent a request, from the request's head where there is one.
 pub type Bind = Arc<dyn Fn(Option<&Parts>) -> Result<ConnectionClient, Refusal> + Send + Sync>;
 
 /// The protocol's handler for one connection.
@@ -34,7 +34,8 @@ pub struct McpServer {
     registry: Arc<Registry>,
     bind: Bind,
     bound: OnceLock<ConnectionClient>,
-    /// Without a connection to bind a session to, versions that have none are not spoken.
+    /// Whether requests belong to a connection. Without one, a session cannot be bound, so
+    /// connectionless protocol versions are refused.
     has_connection: bool,
     subscribed: Mutex<HashSet<String>>,
     roots: RootsMode,
@@ -42,7 +43,7 @@ pub struct McpServer {
     rooted: AsyncMutex<bool>,
 }
 
-/// Ends a call when nobody waits for it any more.
+/// Stops a call when its client has disconnected.
 struct StopOnDrop(Arc<CallStop>);
 
 impl Drop for StopOnDrop {
@@ -53,7 +54,8 @@ impl Drop for StopOnDrop {
 
 impl Drop for McpServer {
     fn drop(&mut self) {
-        // A client's end may remove its session, which writes to a disk.
+        // On a blocking thread, because the end of a client may remove its session, which writes to
+        // a disk.
         if let (Some(bound), Ok(runtime)) =
             (self.bound.take(), tokio::runtime::Handle::try_current())
         {
@@ -65,7 +67,8 @@ impl Drop for McpServer {
 type Context = RequestContext<RoleServer>;
 
 impl McpServer {
-    /// A connection that is not bound yet. `is_http`: requests may come without one.
+    /// Creates a connection that is not bound yet. With `is_http`, requests may come without a
+    /// connection.
     pub fn new(registry: Arc<Registry>, bind: Bind, is_http: bool) -> McpServer {
         McpServer {
             registry,
@@ -78,14 +81,14 @@ impl McpServer {
         }
     }
 
-    /// The same, whose client's roots become mounts of its sessions.
+    /// Returns the server with mounts for the client's roots in its sessions.
     #[must_use]
     pub fn with_roots(mut self, roots: RootsMode) -> McpServer {
         self.roots = roots;
         self
     }
 
-    /// Asks the client for its roots, once, before anything is done in its session.
+    /// Asks the client for its roots, once, before anything runs in its session.
     async fn root(&self, bound: &ConnectionClient, peer: &Peer<RoleServer>) {
         if self.roots == RootsMode::Refused {
             return;
@@ -111,12 +114,12 @@ impl McpServer {
         Ok(self.bound.get_or_init(|| made))
     }
 
-    /// The tools that this client has.
+    /// Returns the tools that this client may use.
     fn tools<'a>(&'a self, bound: &'a ConnectionClient) -> impl Iterator<Item = &'a ListedTool> {
         self.registry.tools().iter().filter(|t| bound.scopes.contains(&t.tool.scope))
     }
 
-    /// Does something that blocks for the client, as long as it waits.
+    /// Runs a blocking function for the client, as long as the client waits.
     async fn blocking<T: Send + 'static>(
         &self,
         context: &Context,
@@ -172,14 +175,14 @@ impl McpServer {
         }
     }
 
-    /// Tells the client of results that a call has changed.
+    /// Notifies the client of results that a call has changed.
     async fn tell_changes(&self, done: &ToolResult, peer: &Peer<RoleServer>) {
         let changes = ResourceChanges::of(&done.answer);
         let wanted: Vec<String> = {
             let all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
             changes.updated.into_iter().filter(|uri| all.contains(uri)).collect()
         };
-        // One who has gone hears nothing.
+        // A client that has disconnected is not notified.
         for uri in wanted {
             let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
         }
@@ -189,7 +192,7 @@ impl McpServer {
     }
 }
 
-/// A refusal of what is no call of a tool.
+/// Converts a refusal of a request other than a tool call.
 fn protocol_error(refusal: &Refusal) -> ErrorData {
     let text = refusal.text.clone();
     match refusal.kind {
@@ -214,7 +217,7 @@ fn describe_tool(listed: &ListedTool) -> Tool {
     made
 }
 
-/// The prompt that describes the machine.
+/// The name of the prompt that describes the machine.
 const PROMPT: &str = "machine";
 
 impl ServerHandler for McpServer {
@@ -326,7 +329,7 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         _: Context,
     ) -> Result<(), ErrorData> {
-        /// Addresses that one client waits for.
+        /// The most addresses that one client may subscribe to.
         const MOST: usize = 1000;
         let mut all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
         match resources::uri_path(&request.uri) {

@@ -1,4 +1,4 @@
-//! The transport over standard streams: one client, whose end is that of the process.
+//! The transport over standard streams: one client, with which the process ends.
 
 use crate::roots::RootsMode;
 use crate::server::{ConnectionClient, McpServer};
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use wasibox_actions::{Client, Registry, ToolScope};
 
-/// How long what still runs may take to end when the client has gone.
+/// The time limit for running calls to end when the client has disconnected.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Why there was nothing to serve.
+/// The reason why the client could not be served.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
     #[error("no threads to serve with: {0}")]
@@ -24,7 +24,7 @@ pub enum StdioError {
 /// allowed.
 ///
 /// # Errors
-/// If the first message is none of the protocol's.
+/// Returns an error if the first message is not one of the protocol's.
 pub fn serve_stdio(
     registry: Arc<Registry>,
     client: Client,
@@ -38,12 +38,12 @@ pub fn serve_stdio(
     let served = runtime.block_on(async {
         match server.serve(rmcp::transport::io::stdio_pipes()).await {
             Ok(running) => running.waiting().await.map(drop).map_err(|e| e.to_string()),
-            // It has gone before it said anything.
+            // The client has disconnected before its first message.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(e) => Err(e.to_string()),
         }
     });
-    // A thread may still wait for standard input.
+    // A thread may still be reading standard input.
     runtime.shutdown_timeout(GRACE);
     served.map_err(StdioError::Client)
 }

@@ -9,21 +9,21 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wasibox_actions::Registry;
 
-/// The service.
+/// The HTTP service of the protocol.
 pub type Streamable = StreamableHttpService<McpServer, LocalSessionManager>;
 
-/// How it is made.
+/// The options of the service.
 pub struct StreamableOptions {
-    /// After so long without a message a connection has ended.
+    /// A connection ends after this time without a message.
     pub idle: Duration,
-    /// Most bytes of a request.
+    /// The most bytes of a request.
     pub body: usize,
     /// Ends all connections.
     pub end: CancellationToken,
 }
 
-/// A service that makes a [`McpServer`] for each connection. Whoever serves it has judged `Host` and `Origin`, as the
-/// protocol demands, and knows whose connection each is.
+/// Creates a service with a [`McpServer`] for each connection. The HTTP server around it must check `Host` and `Origin`, as the
+/// protocol demands, and identify the owner of each connection.
 pub fn streamable_service(
     registry: Arc<Registry>,
     bind: Bind,
@@ -32,7 +32,7 @@ pub fn streamable_service(
     handler_service(move || McpServer::new(registry.clone(), bind.clone(), true), options)
 }
 
-/// The same transport for any handler of the protocol: that of the conformance suite's fixtures is another one.
+/// Creates the same transport for another handler, for example that of the conformance suite's fixtures.
 pub fn handler_service<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     options: StreamableOptions,
