@@ -1,23 +1,23 @@
-//! Bounds on a worker's memory and processes by the host's kernel: control groups, cgroups(7).
+//! Limits on a worker's memory and processes by the host's kernel: control groups, cgroups(7).
 //!
-//! Both forms are known, the unified hierarchy (version 2) and the controllers of version 1. Where
-//! neither can be written to, as for most unprivileged users, there is no group, and the
-//! parent's own watch over the worker's memory is what bounds it.
+//! Both forms are supported, the unified hierarchy (version 2) and the controllers of version 1.
+//! Where neither is writable, as for most unprivileged users, there is no group, and the memory is
+//! limited only by the parent, which watches it.
 //!
-//! The crate that knows both, `cgroups-rs`, brings a client of the message bus and fifty
-//! more crates with it, for what is five files here.
+//! The crate `cgroups-rs` supports both forms, but depends on a client of the message bus and fifty
+//! more crates, whereas only five files are needed here.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where the host's kernel shows its groups.
+/// The folder in which the host's kernel shows its groups.
 const ROOT: &str = "/sys/fs/cgroup";
-/// Threads and processes of a worker; a guest's processes are threads.
+/// The most threads and processes of a worker, in which a guest's processes are threads.
 const PIDS: u32 = 4096;
 
-/// A group for one process, removed when it is dropped.
+/// A group for one process, which is removed when the handle is dropped.
 #[derive(Debug)]
 pub struct CgroupHandle {
     version: CgroupVersion,
@@ -33,8 +33,8 @@ enum CgroupVersion {
 }
 
 impl CgroupHandle {
-    /// Makes a group below this process's own and moves the process `pid` to it. `None` if this
-    /// process may not.
+    /// Creates a group below this process's own and moves the process `pid` to it. Returns `None`
+    /// if this process lacks the permission.
     pub fn for_process(pid: u32) -> Option<CgroupHandle> {
         CgroupHandle::make_below(Path::new(ROOT), Path::new("/proc/self/cgroup"), pid)
     }
@@ -59,7 +59,7 @@ impl CgroupHandle {
         fs::create_dir(path).ok()?;
         let group =
             CgroupHandle { version: CgroupVersion::Two, memory: path.to_owned(), pids: None };
-        // Without the controller the folder is there, but not this file.
+        // Without the controller the folder exists, but this file does not.
         path.join("memory.max").exists().then_some(group)
     }
 
@@ -75,7 +75,7 @@ impl CgroupHandle {
             CgroupVersion::Two => Some(&self.memory),
         };
         if let Some(pids) = pids {
-            // The controller may be missing; memory is what matters.
+            // The controller may be missing, but only memory is essential.
             let _ = fs::write(pids.join("pids.max"), PIDS.to_string());
         }
         for folder in std::iter::once(&self.memory).chain(&self.pids) {
@@ -84,10 +84,10 @@ impl CgroupHandle {
         Ok(())
     }
 
-    /// Bounds the memory, in bytes; swap does not extend it.
+    /// Limits the memory, in bytes; swap does not extend it.
     ///
     /// # Errors
-    /// If the host's kernel refuses, for example because more is in use.
+    /// Returns an error if the host's kernel refuses, for example because more is in use.
     pub fn limit_memory(&self, bytes: u64) -> io::Result<()> {
         let (limit, swap) = match self.version {
             CgroupVersion::One => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
@@ -95,12 +95,12 @@ impl CgroupHandle {
         };
         fs::write(self.memory.join(limit), bytes.to_string())?;
         let bytes = if self.version == CgroupVersion::One { bytes } else { 0 };
-        // A kernel without accounting of swap lacks the file.
+        // A kernel without swap accounting lacks the file.
         let _ = fs::write(self.memory.join(swap), bytes.to_string());
         Ok(())
     }
 
-    /// Whether the host's kernel has ended the process for its memory.
+    /// Returns whether the host's kernel has killed the process because of its memory.
     pub fn ran_out(&self) -> bool {
         let name = match self.version {
             CgroupVersion::One => "memory.oom_control",
@@ -120,8 +120,8 @@ impl Drop for CgroupHandle {
     }
 }
 
-/// The folder of this process's group in the hierarchy at `root`. A container sees its own group
-/// as the root, whatever its path is outside.
+/// Returns the folder of this process's group in the hierarchy at `root`. A container sees its own
+/// group as the root, whatever its path outside is.
 fn own_folder(root: &Path, controller: &str, own: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');

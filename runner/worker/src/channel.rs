@@ -1,7 +1,8 @@
-//! Typed messages, and descriptors with them, over a socket pair.
+//! Typed messages, with descriptors, over a socket pair.
 //!
-//! A message is a length of four bytes, how many descriptors go with it, and so many bytes of
-//! `postcard`. The receiver takes memory for what has arrived, never for what a length announces.
+//! A message consists of its length in four bytes, the number of descriptors sent with it, and its
+//! `postcard` bytes. The receiver allocates memory only for bytes that have arrived, not for the
+//! announced length.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{
@@ -18,17 +19,17 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Longest message, in bytes. Senders split what may be longer.
+/// Longest message, in bytes. Senders split longer data.
 pub const MAX_MESSAGE: usize = 4 << 20;
 /// Most descriptors with one message.
 pub const MAX_FDS: usize = 8;
-/// Bytes before a message: its length, and how many descriptors it has.
+/// Bytes before a message: its length, and the number of its descriptors.
 const HEAD: usize = 5;
 
-/// Why nothing more can be sent or received.
+/// The reason why the channel cannot send or receive any more.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
-    /// The other end is gone.
+    /// The other end is closed.
     #[error("the other process has ended")]
     Closed,
     #[error("a message of {0} bytes is too long")]
@@ -41,19 +42,19 @@ pub enum ChannelError {
     Descriptors,
 }
 
-/// One end.
+/// One end of a channel.
 #[derive(Debug)]
 pub struct Channel {
     socket: OwnedFd,
-    /// What has arrived and was not taken yet, from `begin` on.
+    /// The bytes that have arrived but were not decoded yet, from `begin` on.
     buffer: Vec<u8>,
     begin: usize,
     fds: VecDeque<OwnedFd>,
-    /// Held while a message is sent: several threads may.
+    /// Held while a message is sent, because several threads may send.
     sending: Arc<Mutex<()>>,
 }
 
-/// Sends on the same socket as a [`Channel`], from another thread.
+/// A sender on the same socket as a [`Channel`], for another thread.
 #[derive(Debug)]
 pub struct ChannelSender {
     socket: OwnedFd,
@@ -61,25 +62,25 @@ pub struct ChannelSender {
 }
 
 impl Channel {
-    /// Two connected ends; the second one is for another process.
+    /// Creates two connected ends; the second one is for another process.
     ///
     /// # Errors
-    /// If the system has no more descriptors.
+    /// Returns an error if the system has no more descriptors.
     pub fn pair() -> std::io::Result<(Channel, OwnedFd)> {
         let (a, b) = UnixStream::pair()?;
         Ok((Channel::new(a.into()), b.into()))
     }
 
-    /// The end that was inherited.
+    /// Creates a channel from an inherited socket.
     pub fn new(socket: OwnedFd) -> Channel {
         let sending = Arc::default();
         Channel { socket, buffer: Vec::new(), begin: 0, fds: VecDeque::new(), sending }
     }
 
-    /// Sends a message; waits while the other end does not read.
+    /// Sends a message; blocks while the other end does not read.
     ///
     /// # Errors
-    /// As [`ChannelError`] says; a message that is too long is not sent.
+    /// Returns a [`ChannelError`]; a message that is too long is not sent.
     pub fn send(
         &self,
         message: &impl Serialize,
@@ -88,18 +89,18 @@ impl Channel {
         send_message(self.socket.as_fd(), &self.sending, message, fds)
     }
 
-    /// A sender for another thread.
+    /// Creates a sender for another thread.
     ///
     /// # Errors
-    /// If the system has no more descriptors.
+    /// Returns an error if the system has no more descriptors.
     pub fn sender(&self) -> std::io::Result<ChannelSender> {
         Ok(ChannelSender { socket: self.socket.try_clone()?, sending: self.sending.clone() })
     }
 
-    /// Receives a message and the descriptors that came with it; `None` after `deadline`.
+    /// Receives a message and the descriptors sent with it; returns `None` after `deadline`.
     ///
     /// # Errors
-    /// As [`ChannelError`] says; nothing can be received afterwards.
+    /// Returns a [`ChannelError`], after which nothing can be received.
     pub fn receive<T: DeserializeOwned>(
         &mut self,
         deadline: Option<Instant>,
@@ -115,7 +116,7 @@ impl Channel {
         }
     }
 
-    /// The next whole message of the buffer.
+    /// Decodes the next whole message of the buffer.
     fn take_message<T: DeserializeOwned>(
         &mut self,
     ) -> Result<Option<(T, Vec<OwnedFd>)>, ChannelError> {
@@ -171,7 +172,7 @@ impl Channel {
                 self.fds.extend(fds);
             }
         }
-        // One message's may be waiting when the next one's arrive.
+        // Descriptors of one message may still be queued when those of the next one arrive.
         if self.fds.len() > 2 * MAX_FDS {
             return Err(ChannelError::Descriptors);
         }
@@ -191,7 +192,7 @@ impl AsFd for Channel {
 }
 
 impl ChannelSender {
-    /// As [`Channel::send`].
+    /// Sends a message, as [`Channel::send`] does.
     ///
     /// # Errors
     /// As [`Channel::send`].
@@ -199,7 +200,7 @@ impl ChannelSender {
         send_message(self.socket.as_fd(), &self.sending, message, &[])
     }
 
-    /// The same with descriptors.
+    /// Sends a message with descriptors.
     ///
     /// # Errors
     /// As [`Channel::send`].

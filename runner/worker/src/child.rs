@@ -1,4 +1,4 @@
-//! A worker's process, as its parent sees it.
+//! A worker's process, from its parent's view.
 
 use crate::cgroup::CgroupHandle;
 use crate::channel::Channel;
@@ -11,33 +11,33 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The argument that makes a program a worker, before its name.
+/// The argument that makes a program a worker; its name follows.
 pub const ARGUMENT: &str = "worker";
 
-/// A started worker. Dropping it ends the process.
+/// A running worker. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Worker {
-    /// A child of this process that nobody else waits for.
+    /// A child of this process that no other code waits for.
     pid: Pid,
-    /// How it ended, once it was waited for: the number is not its own any more then.
+    /// How it ended, once it was waited for, because its number may belong to another process after that.
     ended: Option<WorkerEnd>,
     pidfd: Option<OwnedFd>,
-    /// `None` as long as nobody has asked for one, then what the host's kernel has allowed.
+    /// `None` until a group was requested, then the group if the host's kernel has allowed one.
     group: Option<Option<CgroupHandle>>,
     /// Requests and their answers.
     pub channel: Channel,
-    /// What must reach the worker while it answers.
+    /// Messages that must reach the worker while it handles a request.
     pub control: Channel,
 }
 
 /// How a worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerEnd {
-    /// By itself, with this status.
+    /// It exited with this status.
     Exited(i32),
-    /// By this signal.
+    /// It was killed by this signal.
     Signaled(i32),
-    /// By the host's kernel, for its memory.
+    /// It was killed by the host's kernel because of its memory.
     OutOfMemory,
 }
 
@@ -58,14 +58,14 @@ impl std::fmt::Display for WorkerEnd {
 }
 
 impl Worker {
-    /// Starts `program` as a worker: with an empty environment, in the root directory, with
-    /// two sockets for standard input and output and nothing for standard error.
+    /// Starts `program` as a worker: with an empty environment, in the root directory, with two sockets for standard input and
+    /// output and nothing for standard error.
     ///
-    /// A worker ends with the thread that started it (prctl(2), `PR_SET_PDEATHSIG`), so this must be
-    /// called by a thread that lives as long as the worker may.
+    /// Because a worker ends with the thread that started it (prctl(2), `PR_SET_PDEATHSIG`), this must be called by a thread that
+    /// lives as long as the worker may.
     ///
     /// # Errors
-    /// If the process cannot be started.
+    /// Returns an error if the process cannot be started.
     pub fn start(program: &Path) -> io::Result<Worker> {
         let (channel, theirs) = Channel::pair()?;
         let (control, their_control) = Channel::pair()?;
@@ -80,11 +80,10 @@ impl Worker {
         Ok(Worker::from_parts(Pid::from_child(&child), channel, control))
     }
 
-    /// A worker that another one has made for this process, as its child, and that has the other
-    /// ends of these sockets.
+    /// Adopts a worker that another worker has created as a child of this process, and that has the other ends of these sockets.
     ///
     /// # Errors
-    /// If this process has no such child.
+    /// Returns an error if this process has no such child.
     pub fn adopt(pid: u32, channel: Channel, control: Channel) -> io::Result<Worker> {
         let child = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let child = child.ok_or(io::ErrorKind::InvalidInput)?;
@@ -98,8 +97,8 @@ impl Worker {
         Worker { pid, ended: None, pidfd, group: None, channel, control }
     }
 
-    /// Moves it to a control group of its own, if the host's kernel lets us and it is in none. That takes ten milliseconds
-    /// where nothing was moved lately: the kernel waits until each processor has taken note.
+    /// Moves the worker to a control group of its own, if the host's kernel permits it and it is not in one. The first move after
+    /// a while takes ten milliseconds, because the kernel waits until each processor has taken note.
     pub fn enter_cgroup(&mut self) {
         let pid = self.pid();
         self.group.get_or_insert_with(|| CgroupHandle::for_process(pid));
@@ -109,35 +108,35 @@ impl Worker {
         self.group.as_ref()?.as_ref()
     }
 
-    /// The process's number.
+    /// Returns the process's number.
     pub fn pid(&self) -> u32 {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Bounds its memory by the host's kernel, in a group of its own; whether that is possible.
+    /// Limits the worker's memory by the host's kernel, in a group of its own; returns whether that was possible.
     pub fn limit_memory(&mut self, bytes: u64) -> bool {
         self.enter_cgroup();
         self.own_group().is_some_and(|g| g.limit_memory(bytes).is_ok())
     }
 
-    /// Memory of its own, in bytes: pages that no file backs. `None` if the process has ended.
+    /// Returns the private memory in bytes: pages that no file backs. Returns `None` if the process has ended.
     pub fn memory(&self) -> Option<u64> {
         memory_of(self.pid())
     }
 
-    /// Ends it at once.
+    /// Kills the process at once.
     pub fn kill(&self) {
         match &self.pidfd {
             _ if self.ended.is_some() => {}
             Some(pidfd) => drop(pidfd_send_signal(pidfd, Signal::KILL)),
-            // Not waited for yet, so the number is still its own.
+            // It was not waited for, so the number is still its own.
             None => drop(rustix::process::kill_process(self.pid, Signal::KILL)),
         }
     }
 
-    /// Ends it if it has not ended, waits for it, and says how it ended.
+    /// Ends the process if it is still running, waits for it, and returns how it ended.
     pub fn end(&mut self) -> WorkerEnd {
-        // It may be about to end by itself: how it does is what the caller wants to know.
+        // It may be about to end by itself, and the caller needs that status.
         for _ in 0..50 {
             if let Some(ended) = self.wait_status(WaitOptions::NOHANG) {
                 return ended;
@@ -148,14 +147,14 @@ impl Worker {
         self.wait_status(WaitOptions::empty()).unwrap_or(WorkerEnd::Signaled(libc::SIGKILL))
     }
 
-    /// How it ended; `None` if it has not and the options say not to wait.
+    /// Returns how the process ended; `None` if it is running and the options say not to wait.
     fn wait_status(&mut self, options: WaitOptions) -> Option<WorkerEnd> {
         if self.ended.is_none() {
             let status = loop {
                 match waitpid(Some(self.pid), options) {
                     Ok(found) => break found?.1,
                     Err(rustix::io::Errno::INTR) => {}
-                    // Somebody else has waited for it.
+                    // Other code has waited for it.
                     Err(_) => {
                         self.ended = Some(WorkerEnd::Signaled(libc::SIGKILL));
                         return self.ended;
@@ -185,7 +184,7 @@ impl Drop for Worker {
     }
 }
 
-/// Anonymous and shared memory of a process in bytes, from /proc/PID/status (proc(5)).
+/// Returns the anonymous and shared memory of a process in bytes, from /proc/PID/status (proc(5)).
 pub fn memory_of(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let field = |name: &str| {
@@ -201,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_worker_is_started_and_ended() {
-        // Not a worker, but a process that waits for its standard input's end.
+        // Not a worker, but a process that reads standard input to its end.
         let mut w = Worker::start(Path::new("/bin/cat")).unwrap_or_else(|e| panic!("{e}"));
         // `cat worker`: no such file.
         assert_eq!(w.end(), WorkerEnd::Exited(1));

@@ -1,8 +1,8 @@
-//! Which system calls a closed process may make (seccomp(2)).
+//! The system calls that a jailed process may make (seccomp(2)).
 //!
-//! The list is what the engine, the kernel of the sandbox and the file system use, found by
-//! tracing them and reading their sources. Whatever is not in it ends the process: there is no
-//! innocent reason to make another call, and an error could be taken for an answer.
+//! The list contains the calls of the engine, the sandbox's kernel and the file system, found by tracing them and reading their
+//! sources. Any other call ends the process, because there is no legitimate reason for one, and an error could be mistaken for an
+//! answer.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -10,17 +10,17 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// Whether the process may still make memory executable.
+/// Whether the process may still map executable memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewCode {
-    /// All machine code is mapped. It may be made not executable and executable again, never
-    /// writable, where it is: from the first address of each range to before its second one.
+    /// All machine code is mapped. Its protection may be switched between executable and not executable, but never to writable,
+    /// in place. Each range is from its first address to before its second one.
     Known(Vec<(usize, usize)>),
     /// Machine code of programs that were not needed yet will be mapped from their files.
     Mapped,
 }
 
-/// Why no filter could be made or set.
+/// The reason why a filter could not be made or installed.
 #[derive(Debug, thiserror::Error)]
 pub enum FilterError {
     #[error("this processor's system calls are not known")]
@@ -31,19 +31,19 @@ pub enum FilterError {
     Set(#[from] seccompiler::Error),
 }
 
-/// `fchmodat2`, which has one number on all processors; libc has no name for it on aarch64.
+/// `fchmodat2` has the same number on all processors, but libc has no name for it on aarch64.
 const FCHMODAT2: libc::c_long = 452;
 
-/// Calls with any arguments.
+/// Calls that are allowed with any arguments.
 const ALLOWED: &[libc::c_long] = &[
-    // Memory. Executable mappings are another matter, see `filter`.
+    // Memory. Executable mappings are restricted in `filter`.
     libc::SYS_brk,
     libc::SYS_madvise,
     libc::SYS_mincore,
     libc::SYS_mremap,
     libc::SYS_munmap,
     libc::SYS_membarrier,
-    // Threads. `clone` is bounded in `filter`, `clone3` is answered with ENOSYS.
+    // Threads. `clone` is restricted in `filter`, `clone3` returns ENOSYS.
     libc::SYS_clone3,
     libc::SYS_exit,
     libc::SYS_exit_group,
@@ -73,7 +73,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_timer_delete,
     libc::SYS_timer_settime,
     libc::SYS_times,
-    // Who and where we are; nothing that tells of others.
+    // The process's own identity and place; nothing about others.
     libc::SYS_getcwd,
     libc::SYS_geteuid,
     libc::SYS_getgid,
@@ -124,7 +124,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_sendmsg,
     libc::SYS_sendto,
     libc::SYS_shutdown,
-    // Files by name, below what Landlock leaves.
+    // Files by name, restricted by Landlock.
     libc::SYS_faccessat,
     libc::SYS_faccessat2,
     libc::SYS_fchmodat,
@@ -144,7 +144,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_utimensat,
 ];
 
-/// Older forms of the same calls that only this processor has.
+/// Older forms of the same calls, which only this processor has.
 #[cfg(target_arch = "x86_64")]
 const OLD: &[libc::c_long] = &[
     libc::SYS_access,
@@ -168,26 +168,25 @@ const OLD: &[libc::c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLD: &[libc::c_long] = &[];
 
-/// Answered with ENOSYS instead of ending the process: the C library then uses `clone`, whose
-/// flags a filter can see.
+/// These return ENOSYS instead of ending the process, because the C library then uses `clone`, whose flags a filter can check.
 const MISSING: &[libc::c_long] = &[libc::SYS_clone3];
 
-/// The requests of `ioctl` that streams and terminals are asked, and two that find the pages that an
-/// interpreter has written to (`wasibox_sandbox::track`). These need descriptors that are opened before:
-/// `userfaultfd` itself is missing, and what was opened hears of no fault of the host's kernel.
+/// The requests of `ioctl` for streams and terminals, and two that find the pages that an interpreter has written to
+/// (`wasibox_sandbox::track`). The latter need descriptors that were opened before: `userfaultfd` itself is not allowed, and an
+/// open one receives no faults of the host's kernel.
 const IOCTLS: &[u64] =
     &[libc::FIONREAD, libc::FIONBIO, libc::TCGETS, libc::TIOCGWINSZ, UFFDIO_REGISTER, PAGEMAP_SCAN];
 const UFFDIO_REGISTER: u64 = 0xc020_aa00;
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
 
-/// What `prctl` may set: names of threads and of mappings.
+/// The options that `prctl` may set: names of threads and of mappings.
 const PRCTLS: &[u64] = &[libc::PR_SET_NAME as u64, PR_SET_VMA];
 const PR_SET_VMA: u64 = 0x5356_4d41;
 
-/// Restricts all threads of the process, for good.
+/// Restricts all threads of the process, irrevocably.
 ///
 /// # Errors
-/// If the host's kernel has no filters or this processor is not known.
+/// Returns an error if the host's kernel has no filters or this processor is not supported.
 pub fn close_filter(code: &NewCode) -> Result<(), FilterError> {
     let missing = filter_program(
         MISSING.iter().map(|call| (*call, Vec::new())).collect(),
@@ -196,7 +195,7 @@ pub fn close_filter(code: &NewCode) -> Result<(), FilterError> {
     )?;
     let allowed =
         filter_program(filter_rules(code)?, SeccompAction::KillProcess, SeccompAction::Allow)?;
-    // The strictest answer of all filters counts.
+    // If several filters apply, the strictest action is taken.
     seccompiler::apply_filter_all_threads(&missing)?;
     seccompiler::apply_filter_all_threads(&allowed)?;
     Ok(())
@@ -221,7 +220,7 @@ fn filter_rules(code: &NewCode) -> Result<Rules, FilterError> {
         Ok::<(), FilterError>(())
     };
     when(libc::SYS_clone, vec![vec![arg_has(0, libc::CLONE_THREAD as u64)?]])?;
-    // Signals: to threads of this process only.
+    // Signals: only to threads of this process.
     let own = u64::from(std::process::id());
     when(libc::SYS_tgkill, vec![vec![arg_is(0, own)?]])?;
     when(
@@ -232,7 +231,7 @@ fn filter_rules(code: &NewCode) -> Result<Rules, FilterError> {
         libc::SYS_prctl,
         PRCTLS.iter().map(|o| Ok(vec![arg_is(0, *o)?])).collect::<Result<_, FilterError>>()?,
     )?;
-    // Limits may be read.
+    // Limits may be read, but not set.
     when(libc::SYS_prlimit64, vec![vec![arg_is(2, 0)?]])?;
     match code {
         NewCode::Mapped => {
@@ -257,7 +256,7 @@ fn filter_rules(code: &NewCode) -> Result<Rules, FilterError> {
     Ok(rules)
 }
 
-/// Argument number `n` is `value`.
+/// Matches if argument number `n` is `value`.
 fn arg_is(n: u8, value: u64) -> Result<SeccompCondition, FilterError> {
     arg_compare(n, SeccompCmpOp::Eq, value)
 }
@@ -266,12 +265,12 @@ fn arg_compare(n: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompCondition,
     Ok(SeccompCondition::new(n, SeccompCmpArgLen::Qword, how, value)?)
 }
 
-/// Argument number `n` has this bit.
+/// Matches if argument number `n` has this bit.
 fn arg_has(n: u8, bit: u64) -> Result<SeccompCondition, FilterError> {
     Ok(SeccompCondition::new(n, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(bit), bit)?)
 }
 
-/// Argument number `n` lacks this bit.
+/// Matches if argument number `n` lacks this bit.
 fn arg_lacks(n: u8, bit: u64) -> Result<SeccompCondition, FilterError> {
     Ok(SeccompCondition::new(n, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(bit), 0)?)
 }

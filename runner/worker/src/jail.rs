@@ -1,7 +1,7 @@
-//! Closing a process's jail.
+//! Closes a process's jail.
 //!
-//! The order matters: what may still fail comes first, the filter of system calls last, since the
-//! calls before it are not in its list.
+//! The order matters: steps that may still fail come first, and the filter of system calls comes last, because it does not allow
+//! the calls of the earlier steps.
 
 use crate::filter::{self, FilterError, NewCode};
 use landlock::{
@@ -12,7 +12,7 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What remains reachable behind the jail.
+/// The files that remain accessible in the jail.
 #[derive(Clone, Debug)]
 pub struct Jail {
     /// Files and directories that may be read.
@@ -22,36 +22,36 @@ pub struct Jail {
     pub code: NewCode,
 }
 
-/// The walls that stand.
+/// The walls that are active.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Walls {
     /// The process can gain no privileges (prctl(2), `PR_SET_NO_NEW_PRIVS`).
     pub no_new_privs: bool,
-    /// Other processes of the user cannot look into it, and it leaves no core file.
+    /// Other processes of the user cannot inspect it, and it leaves no core file.
     pub not_dumpable: bool,
     /// Files beyond the given ones cannot be opened.
     pub files: Wall,
-    /// TCP sockets cannot be bound or connected, signals and abstract sockets reach nobody outside.
+    /// TCP sockets cannot be bound or connected; signals and abstract sockets reach no process outside.
     pub network: Wall,
     /// System calls beyond the list end the process (seccomp(2)).
     pub system_calls: bool,
-    /// The host's kernel bounds the process's memory (cgroups(7)).
+    /// The host's kernel limits the process's memory (cgroups(7)).
     pub memory: bool,
 }
 
-/// How far Landlock could be used.
+/// The extent to which Landlock could be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wall {
     #[default]
     Missing,
-    /// The host's kernel knows an older form that leaves something open.
+    /// The host's kernel has an older version that leaves something open.
     Partial,
     Full,
 }
 
 impl Walls {
-    /// Names of the walls that do not stand. The memory wall is not among them: without it the
-    /// parent watches the worker's memory.
+    /// Returns the names of the inactive walls. The memory wall is not among them, because without it the parent watches the
+    /// worker's memory.
     pub fn missing_walls(&self) -> Vec<&'static str> {
         let all = [
             (self.no_new_privs, "no_new_privs"),
@@ -64,7 +64,7 @@ impl Walls {
     }
 }
 
-/// Why a jail could not be closed.
+/// The reason why a jail could not be closed.
 #[derive(Debug, thiserror::Error)]
 pub enum JailError {
     #[error("the process has {0} threads; the jail must close while it has one")]
@@ -79,15 +79,15 @@ pub enum JailError {
     Filter(#[from] FilterError),
 }
 
-/// The newest form of Landlock whose rules are known here.
+/// The newest version of Landlock whose rules are used here.
 const LANDLOCK: ABI = ABI::V6;
 
 impl Jail {
-    /// Closes the jail around the calling process. Walls that the host's kernel does not have are
-    /// missing in the answer.
+    /// Closes the jail around the calling process. Returns the active walls; those that the host's kernel does not support are
+    /// missing.
     ///
     /// # Errors
-    /// If the process has more than one thread, or a wall fails that the host's kernel has.
+    /// Returns an error if the process has more than one thread, or if a supported wall fails.
     pub fn close(&self) -> Result<Walls, JailError> {
         if let Some(threads) = thread_count().filter(|n| *n > 1) {
             return Err(JailError::Threads(threads));
@@ -103,7 +103,7 @@ impl Jail {
         match filter::close_filter(&self.code) {
             Ok(()) => walls.system_calls = true,
             Err(FilterError::Arch) => {}
-            // A kernel without filters answers EINVAL or ENOSYS.
+            // A kernel without filters returns EINVAL or ENOSYS.
             Err(FilterError::Set(
                 seccompiler::Error::Prctl(e) | seccompiler::Error::Seccomp(e),
             )) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {}
@@ -112,8 +112,8 @@ impl Jail {
         Ok(walls)
     }
 
-    /// One set of rules for all: a second one would refuse every move from directory to directory, since
-    /// each set does that does not allow it somewhere (Landlock's manual, `LANDLOCK_ACCESS_FS_REFER`).
+    /// Installs one set of rules for everything. A second one would refuse every move from directory to directory, because each
+    /// set does that unless it allows the move somewhere (Landlock's manual, `LANDLOCK_ACCESS_FS_REFER`).
     fn close_landlock(&self) -> Result<(Wall, Wall), JailError> {
         let all = AccessFs::from_all(LANDLOCK);
         let mut rules = Ruleset::default()
@@ -122,7 +122,7 @@ impl Jail {
             .handle_access(AccessNet::from_all(LANDLOCK))?
             .scope(Scope::from_all(LANDLOCK))?
             .create()?;
-        // Nothing is to be executed, and devices stay what the host's directory has.
+        // Execution is forbidden everywhere, and devices cannot be created.
         let changes = all & !(AccessFs::Execute | AccessFs::MakeChar | AccessFs::MakeBlock);
         let reads = AccessFs::ReadFile | AccessFs::ReadDir;
         for (paths, access) in [(&self.read, reads), (&self.write, changes)] {
@@ -136,7 +136,7 @@ impl Jail {
     }
 }
 
-/// How far files and the network are closed: by the form of Landlock that has the last of what is asked for.
+/// Returns how far files and the network are closed, by the Landlock version that has the newest of the required rights.
 fn landlock_walls(status: &RestrictionStatus) -> (Wall, Wall) {
     let LandlockStatus::Available { effective_abi: abi, .. } = status.landlock else {
         return Default::default();
@@ -146,11 +146,11 @@ fn landlock_walls(status: &RestrictionStatus) -> (Wall, Wall) {
         abi if abi < whole => Wall::Partial,
         _ => Wall::Full,
     };
-    // Files: control of devices is the last that came. Network: TCP, then signals and abstract sockets.
+    // Files: control of devices is the newest right. Network: TCP came first, then signals and abstract sockets.
     (wall(ABI::V1, ABI::V5), wall(ABI::V4, ABI::V6))
 }
 
-/// How many threads the process has; `None` where /proc cannot be read.
+/// Returns the number of the process's threads; `None` if /proc cannot be read.
 fn thread_count() -> Option<usize> {
     Some(Path::new("/proc/self/task").read_dir().ok()?.count())
 }

@@ -1,28 +1,29 @@
-//! The second wall: a process that gives up all it does not need, and how its parent speaks to it.
+//! The second wall: a process that gives up every privilege it does not need, and its communication
+//! with its parent.
 //!
-//! The sandbox is the first wall: a guest is WebAssembly and sees the host only through our
-//! system calls. A fault in those, or in the engine, would be a fault in the process that has
-//! them. So a session runs in a *worker*, a process of its own, and before the first instruction
-//! of a guest the worker closes its [`jail`]: what is left to a guest that has broken out of
-//! the first wall is its own session.
+//! The sandbox is the first wall: a guest is WebAssembly and sees the host only through the
+//! sandbox's system calls. A fault in those, or in the engine, would compromise the process that
+//! contains them. So a session runs in a *worker*, a process of its own, which closes its [`jail`]
+//! before the first instruction of a guest. A guest that has broken out of the first wall can then
+//! reach only its own session.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | [`jail`] | no new privileges, Landlock, limits, the order of closing |
-//! | [`filter`] | which system calls are left, by seccomp |
-//! | [`cgroup`] | memory and processes bounded by the host's kernel, where it lets us |
+//! | [`filter`] | the allowed system calls, by seccomp |
+//! | [`cgroup`] | limits on memory and processes by the host's kernel, where it permits them |
 //! | [`channel`] | typed messages and descriptors over a socket pair |
 //! | [`child`] | starting, watching and ending the worker |
 //!
 //! # Invariants
-//! - The jail closes while the process has one thread: Landlock binds the calling thread and what
-//!   it starts.
-//! - A wall that the host does not have is reported in [`jail::Walls`], never passed over.
-//! - What a worker sends is hostile: lengths are checked before memory is taken for them.
+//! - The jail closes while the process has one thread, because Landlock binds the calling thread
+//!   and the threads it starts.
+//! - A wall that the host does not support is reported in [`jail::Walls`], never ignored.
+//! - A worker's messages are hostile: lengths are checked before memory is allocated for them.
 //!
 //! # Deliberately absent
-//! Name spaces (user, mount, network): many hosts forbid them to unprivileged processes, and
-//! without file system, sockets and exec there is nothing they would hide.
+//! Name spaces (user, mount, network), because many hosts forbid them to unprivileged processes,
+//! and because a process without file system, sockets and exec has nothing that they would hide.
 #![forbid(unsafe_code)]
 
 pub mod cgroup;

@@ -1,7 +1,7 @@
-//! The walls alone: a process that has no sandbox within, closes its jail and then tries everything.
+//! Tests the walls alone: a process without a sandbox closes its jail and then tries to break out.
 //!
-//! It must have one thread, so this is a program: with an argument it is the jailed process, without
-//! one it starts such processes and looks how they end.
+//! The process must have one thread, so this is a program: with an argument it is the jailed
+//! process, without one it starts such processes and checks how they end.
 #![forbid(unsafe_code)]
 
 use rustix::process::{Pid, Resource, Rlimit, setrlimit, test_kill_process};
@@ -49,7 +49,7 @@ const ATTEMPTS: &[Attempt] = &[
     ("start a thread", Must::Succeed, |_| {
         std::thread::Builder::new().spawn(|| {})?.join().map_err(|_| io::Error::other("?"))
     }),
-    // As a hole in the path checks of the sandbox would allow.
+    // As a hole in the sandbox's path checks would allow.
     ("read a file of the host", Must::BeRefused, |_| File::open("/etc/passwd").map(drop)),
     ("read beside the mounts", Must::BeRefused, |dir| fs::read(dir.join("secret")).map(drop)),
     ("climb out of a mount", Must::BeRefused, |dir| fs::read(dir.join("ro/../secret")).map(drop)),
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Closes a jail, makes one attempt, and tells of it by its status.
+/// Closes a jail, makes one attempt, and reports the result by its exit status.
 fn jailed(name: &str, dir: &Path) -> ! {
     let (read, write) = (vec![dir.join("ro")], vec![dir.join("rw")]);
     let jail = Jail { read, write, code: NewCode::Known(Vec::new()) };
@@ -106,9 +106,9 @@ fn jailed(name: &str, dir: &Path) -> ! {
     }
 }
 
-/// Takes memory without end, as a leak of the sandbox would.
+/// Allocates memory without end, as a leak of the sandbox would.
 fn leak() -> ! {
-    // Not before the parent has set the limit.
+    // Waits until the parent has set the limit.
     let _ = io::stdin().read_line(&mut String::new());
     let mut all = Vec::new();
     while all.len() < 4096 {
@@ -156,14 +156,14 @@ fn all() -> io::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failed > 0)))
 }
 
-/// How a worker ends that leaks, if the host's kernel bounds its memory.
+/// Returns how a leaking worker ends, if the host's kernel limits its memory.
 fn contained_leak() -> io::Result<Option<WorkerEnd>> {
     let mut worker = Worker::start(&std::env::current_exe()?)?;
     if !worker.limit_memory(64 << 20) {
         return Ok(None);
     }
     File::from(worker.channel.as_fd().try_clone_to_owned()?).write_all(b"\n")?;
-    // It takes a moment to get there, and `end` would kill it.
+    // The leak takes a moment to reach the limit, and `end` would kill it before.
     for _ in 0..600 {
         if worker.memory().is_none_or(|bytes| bytes == 0) {
             break;
