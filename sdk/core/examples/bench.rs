@@ -1,4 +1,4 @@
-//! How long calls take by the crate: medians in milliseconds, as a line of JSON. `cargo xtask bench sdk`.
+//! Measures calls through the crate and prints medians in milliseconds, as a line of JSON. Used by `cargo xtask bench sdk`.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -24,7 +24,7 @@ fn main() -> Result<(), SdkFailure> {
     Ok(())
 }
 
-/// Milliseconds.
+/// Returns the median time in milliseconds.
 fn median(mut act: impl FnMut() -> Result<(), SdkFailure>) -> Result<f64, SdkFailure> {
     let mut times = Vec::new();
     for _ in 0..RUNS {

@@ -1,4 +1,4 @@
-//! A call: what is asked for, and output as it comes.
+//! A call: its request, and its output as it is written.
 
 use crate::failure::SdkFailure;
 use serde::Deserialize;
@@ -7,12 +7,12 @@ use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::time::Duration;
 use wasibox::{Cancel, Exec, InheritedStreams, Input, Outcome, Output, Session};
 
-/// Bytes of output that a chunk has at most.
+/// The most bytes of output in a chunk.
 const CHUNK: usize = 64 << 10;
-/// What is captured at most if nothing else is said.
+/// The most bytes of output that are captured by default.
 const CAPTURE: u64 = 16 << 20;
 
-/// What runs, and how.
+/// The command of a call, and its options.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CallOptions {
@@ -28,26 +28,26 @@ pub struct CallOptions {
     cwd: Option<String>,
     /// Seconds.
     timeout: Option<f64>,
-    /// Bytes of output that are captured.
+    /// The most bytes of output that are captured.
     max_output: Option<u64>,
-    /// Whether changed files are listed; they are if nothing is said.
+    /// Whether changed files are listed; true by default.
     list_files: Option<bool>,
     keep_background: bool,
 }
 
 impl CallOptions {
-    /// Reads options from JSON.
+    /// Parses options from JSON.
     ///
     /// # Errors
-    /// If they are none.
+    /// Returns an error if they are invalid.
     pub fn parse(text: &str) -> Result<CallOptions, SdkFailure> {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// The call, with its standard input.
+    /// Returns the call, with its standard input.
     ///
     /// # Errors
-    /// A time or a variable that is none; nothing to run, or two things.
+    /// Returns an error for an invalid time or variable, and if there is nothing to run or more than one thing.
     pub fn exec(self, stdin: Vec<u8>) -> Result<Exec, SdkFailure> {
         let mut exec = match (self.script, self.argv, self.python, self.javascript) {
             (Some(script), None, None, None) => Exec::script(script),
@@ -86,23 +86,24 @@ impl CallOptions {
     }
 }
 
-/// Bytes of standard input that go with the command; more goes by a pipe.
+/// The most bytes of standard input that are sent with the command; more is sent through a pipe.
 const INPUT: usize = 256 << 10;
 
-/// Takes output as it comes: whether it is standard error, and bytes.
+/// A receiver of output: whether it is standard error, and its bytes.
 pub type Chunk<'a> = &'a (dyn Fn(bool, &[u8]) + Sync);
 
-/// Runs a call as long as nobody cancels it. With `chunk`, output is given as it comes, and is in the outcome besides.
+/// Runs a call until it ends or is cancelled. With `chunk`, output is passed on as it is written, in addition to the outcome.
 ///
 /// # Errors
-/// If it could not be begun, or was cancelled before; if the session's process died of it. A command that fails is an outcome.
+/// Returns an error if the call could not be started or was cancelled before, or if the session's process died. A command that
+/// fails is an outcome.
 pub fn run(
     session: &Session,
     mut exec: Exec,
     cancel: &Cancel,
     chunk: Option<Chunk<'_>>,
 ) -> Result<Outcome, SdkFailure> {
-    // A call's own time never passes the policy's.
+    // A call's own time limit never exceeds the policy's.
     let most = session.policy().limits.timeout;
     exec.timeout = match (exec.timeout, most) {
         (Some(asked), Some(most)) => Some(asked.min(most)),
@@ -135,7 +136,7 @@ pub fn run(
         scope.spawn(move || write_all(feed, &input));
         let streams = InheritedStreams { stdin: &stdin, stdout: &out_end, stderr: &err_end };
         let result = session.exec_unless(exec, cancel, Some(&streams));
-        // Readers end with the last writer, and whoever writes with the last reader.
+        // A reader ends with the last writer, and a writer with the last reader.
         drop((stdin, out_end, err_end));
         let Some((stdout, stderr)) = readers else { return Ok(result?) };
         let (stdout, is_cut) = stdout.join().unwrap_or_default();
@@ -147,12 +148,12 @@ pub fn run(
     })
 }
 
-/// Writes standard input, as far as somebody reads it.
+/// Writes standard input, as far as it is read.
 fn write_all(mut to: PipeWriter, bytes: &[u8]) {
     let _ = to.write_all(bytes);
 }
 
-/// Reads to the end; keeps the first `limit` bytes, and says whether there were more.
+/// Reads to the end. Returns the first `limit` bytes and whether there were more.
 fn drain_pipe(mut from: PipeReader, limit: u64, tell: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (mut kept, mut is_cut) = (Vec::new(), false);
@@ -172,7 +173,7 @@ fn drain_pipe(mut from: PipeReader, limit: u64, tell: &dyn Fn(&[u8])) -> (Vec<u8
     }
 }
 
-/// An outcome in three: standard output, standard error, and all else as JSON, as `runner exec --json` writes it.
+/// Splits an outcome into standard output, standard error, and the rest as JSON in the format of `runner exec --json`.
 pub fn outcome_parts(mut outcome: Outcome) -> (Vec<u8>, Vec<u8>, String) {
     let stdout = std::mem::take(&mut outcome.stdout);
     let stderr = std::mem::take(&mut outcome.stderr);

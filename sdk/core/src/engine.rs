@@ -1,4 +1,4 @@
-//! Engines and sessions of their options.
+//! Engines, and sessions from options.
 
 use crate::failure::SdkFailure;
 use crate::policy::policy_from;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use wasibox::store::Store;
 use wasibox::{Engine, EngineOptions, Isolation, Session};
 
-/// What an engine is made of.
+/// The options of an engine.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SdkEngineOptions {
@@ -19,7 +19,7 @@ struct SdkEngineOptions {
     /// The program that serves as a worker.
     #[serde(default)]
     program: Option<PathBuf>,
-    /// Where machine code is kept.
+    /// The folder of cached machine code.
     #[serde(default)]
     artifacts: Option<PathBuf>,
     #[serde(default)]
@@ -28,7 +28,7 @@ struct SdkEngineOptions {
     warm: Option<usize>,
     #[serde(default)]
     awake: Option<usize>,
-    /// Seconds; 0: never.
+    /// The idle time in seconds; 0 is for ever.
     #[serde(default)]
     idle: Option<f64>,
     #[serde(default)]
@@ -42,10 +42,10 @@ enum IsolationWord {
     Threads,
 }
 
-/// An engine of options in JSON. `progress` is told of what takes time, one line each, on another thread.
+/// Creates an engine from options in JSON. `progress` receives a line for each slow step, on another thread.
 ///
 /// # Errors
-/// Options that make no sense; a missing or damaged image, no program for workers.
+/// Returns an error for invalid options, a missing or damaged image, or if there is no program for workers.
 pub fn engine_from_options(
     options: &str,
     progress: impl Fn(&str) + Send + Sync + 'static,
@@ -72,38 +72,38 @@ pub fn engine_from_options(
     Ok(Engine::new(options)?)
 }
 
-/// How a session begins.
+/// How a session is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenMode {
-    /// The one of that name if there is one, else a new one.
+    /// The existing session of that name, or otherwise a new one.
     #[default]
     Any,
-    /// A new one.
+    /// A new session.
     Create,
-    /// One that is there.
+    /// An existing session.
     Open,
 }
 
-/// What a session is to be.
+/// The options of a session.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Opener {
-    /// The file that keeps it; in memory without.
+    /// The store's file; without one the session is in memory.
     store: Option<PathBuf>,
     name: Option<String>,
     open: OpenMode,
     /// A policy file.
     policy_file: Option<PathBuf>,
-    /// The words of one.
+    /// A policy in the terms of a policy file.
     policy: Value,
 }
 
 impl Opener {
-    /// Reads one from JSON.
+    /// Parses options from JSON.
     ///
     /// # Errors
-    /// If it is none.
+    /// Returns an error if they are invalid.
     pub fn parse(text: &str) -> Result<Opener, SdkFailure> {
         Ok(serde_json::from_str(text)?)
     }
@@ -121,10 +121,10 @@ impl Opener {
         }
     }
 
-    /// The session.
+    /// Opens or creates the session.
     ///
     /// # Errors
-    /// A policy that makes no sense, a store that cannot be used, a session that is not there or in use.
+    /// Returns an error for an invalid policy, an unusable store, or a session that does not exist or is in use.
     pub fn open(&self, engine: &Engine) -> Result<Session, SdkFailure> {
         let policy = self.granted_policy()?;
         let (store, name) = match (&self.store, &self.name) {
@@ -148,10 +148,10 @@ impl Opener {
         })
     }
 
-    /// A session out of a snapshot (`.wbs`).
+    /// Creates a session from a snapshot (`.wbs`).
     ///
     /// # Errors
-    /// If it is none; as [`Opener::open`].
+    /// Returns an error if it is not a snapshot, and the errors of [`Opener::open`].
     pub fn load_snapshot(
         &self,
         engine: &Engine,
@@ -166,17 +166,17 @@ impl Opener {
     }
 }
 
-/// A second session of what one is; without a name it gets one that is free.
+/// Creates a copy of a session; without a name it gets one that is free.
 ///
 /// # Errors
-/// If the name is taken, or the session works in a workspace.
+/// Returns an error if the name is taken, or the session works in a workspace.
 pub fn fork_session(session: &Session, name: Option<&str>) -> Result<Session, SdkFailure> {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     if let Some(name) = name {
         return Ok(session.fork(name)?);
     }
     let base = session.name()?;
-    // A fork of a fork is not longer for it.
+    // So that the names of forks of forks do not grow.
     let base = base.rsplit_once("-fork").map_or(base.as_str(), |(base, _)| base).to_owned();
     loop {
         let name = format!("{base}-fork{}", COUNT.fetch_add(1, Ordering::Relaxed));

@@ -1,31 +1,31 @@
-//! Why something was not done.
+//! The reasons why an operation fails.
 
 use wasibox::files::FilesError;
 use wasibox::{Error, SandboxError, store};
 
-/// What kind of reason it is. Each has a class of exceptions in the packages.
+/// The kind of a reason. The packages have a class of exceptions for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SdkFailureKind {
-    /// The request makes no sense.
+    /// The request is invalid.
     Invalid,
-    /// It speaks of a session, a commit or a name that is not there.
+    /// The request names a session, a commit or a name that does not exist.
     Missing,
-    /// It does not go together with what is there, such as a name that is taken.
+    /// The request conflicts with the current state; for example, a name is taken.
     Conflict,
-    /// Another process, or another call, has what it needs.
+    /// Another process or another call holds a resource that the request needs.
     Busy,
-    /// A file; which error it was stands in [`Failure::code`].
+    /// An error about a file; [`SdkFailure::code`] names it.
     File,
-    /// Whoever waited for the call has gone.
+    /// The caller has cancelled the call.
     Cancelled,
     /// The session was closed.
     Closed,
-    /// The sandbox, its process, the store or the host.
+    /// A fault of the sandbox, its process, the store or the host.
     Internal,
 }
 
 impl SdkFailureKind {
-    /// Its name, the same in all packages.
+    /// Returns the kind's name, the same in all packages.
     pub fn name(self) -> &'static str {
         match self {
             SdkFailureKind::Invalid => "invalid",
@@ -40,13 +40,13 @@ impl SdkFailureKind {
     }
 }
 
-/// Why something was not done.
+/// The reason why an operation failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct SdkFailure {
     pub kind: SdkFailureKind,
     pub text: String,
-    /// Of a file's error, its name: `not_found`, `ambiguous`, `ENOSPC`.
+    /// The name of a file error: `not_found`, `ambiguous`, `ENOSPC`.
     pub code: Option<String>,
 }
 
@@ -55,12 +55,12 @@ impl SdkFailure {
         SdkFailure { kind, text: text.to_string(), code: None }
     }
 
-    /// A request that makes no sense.
+    /// Creates the failure of an invalid request.
     pub fn invalid(text: impl std::fmt::Display) -> SdkFailure {
         SdkFailure::new(SdkFailureKind::Invalid, text)
     }
 
-    /// What is said of a session that was closed.
+    /// Creates the failure of a request to a closed session.
     pub fn closed() -> SdkFailure {
         SdkFailure::new(SdkFailureKind::Closed, "the session is closed")
     }
@@ -84,7 +84,7 @@ impl From<Error> for SdkFailure {
                     ..SdkFailure::new(SdkFailureKind::File, e)
                 };
             }
-            // The session has removed the directory that it was in, or the caller has named one that is not there.
+            // The session has removed its working directory, or the caller has named one that does not exist.
             Error::Sandbox(SandboxError::Cwd { .. }) => SdkFailureKind::Conflict,
             _ => SdkFailureKind::Internal,
         };
@@ -112,7 +112,7 @@ impl From<FilesError> for SdkFailure {
     fn from(e: FilesError) -> SdkFailure {
         let code = match &e {
             FilesError::System { code, .. } => Some(code.clone()),
-            // The variant's name is the only key of its object, or all of its text.
+            // The variant's name is the only key of its JSON object, or the whole JSON string.
             e => match serde_json::to_value(e) {
                 Ok(serde_json::Value::Object(o)) => o.keys().next().cloned(),
                 Ok(serde_json::Value::String(s)) => Some(s),

@@ -1,4 +1,4 @@
-//! Whole files, and requests about files as JSON.
+//! Whole files, and file requests as JSON.
 
 use crate::failure::{SdkFailure, SdkFailureKind};
 use std::fs::File;
@@ -7,22 +7,22 @@ use std::path::Path;
 use wasibox::Session;
 use wasibox::files::{Answer, FileBytes, Request, UploadOf};
 
-/// Bytes of a file that one request carries.
+/// The most bytes of a file in one request.
 const PART: u64 = 8 << 20;
 
-/// A request and its answer in JSON, as `docs/files.md` has them.
+/// Carries out a request in JSON and returns its answer in JSON, as `docs/files.md` describes them.
 ///
 /// # Errors
-/// A request that is none; what cannot be done.
+/// Returns an error for an invalid request, and the errors of the operation.
 pub fn run_request(session: &Session, text: &str) -> Result<String, SdkFailure> {
     let request: Request = serde_json::from_str(text)?;
     Ok(serde_json::to_string(&session.files(&request)?)?)
 }
 
-/// A file's bytes.
+/// Returns a file's bytes.
 ///
 /// # Errors
-/// If it cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn read_file(session: &Session, path: &str) -> Result<Vec<u8>, SdkFailure> {
     let mut all = Vec::new();
     loop {
@@ -49,10 +49,10 @@ pub fn read_file(session: &Session, path: &str) -> Result<Vec<u8>, SdkFailure> {
     }
 }
 
-/// Makes a file's bytes these. One of up to 8 MiB is replaced at once, a longer one is written part by part.
+/// Replaces a file's contents. Up to 8 MiB are replaced atomically; a longer file is written in parts.
 ///
 /// # Errors
-/// If it cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write_file(
     session: &Session,
     path: &str,
@@ -77,10 +77,10 @@ pub fn write_file(
     }
 }
 
-/// Writes the session as one file (`.wbs`), which is whole or not there.
+/// Writes the session to one file (`.wbs`), completely or not at all.
 ///
 /// # Errors
-/// If the store is damaged, or the file cannot be written.
+/// Returns an error if the store is damaged, or the file cannot be written.
 pub fn export_file(session: &Session, path: &Path, all: bool) -> Result<(), SdkFailure> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.part", std::process::id()));

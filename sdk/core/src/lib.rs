@@ -1,19 +1,19 @@
-//! What packages for other languages share: the crate `wasibox` behind calls that take and give texts of JSON, bytes
-//! and numbers, so that each language has the same words and the same mistakes.
+//! The common core of the packages for other languages: the crate `wasibox` behind calls that take and return JSON texts, bytes
+//! and numbers, so that each language has the same terms and the same errors.
 //!
-//! | what | file |
+//! | topic | file |
 //! |---|---|
-//! | why something was not done, with a kind that becomes an exception's class | `failure` |
-//! | an engine of its options | `engine` |
-//! | a policy of what a program says, and of a policy file | `policy` |
-//! | a call: its options, its streams as they come | `call` |
-//! | whole files, requests about files | `files` |
-//! | a session's past, its log | `past` |
-//! | functions of the program's that guests may call | `tools` |
-//! | threads on which calls wait | `threads` |
+//! | failures, with a kind that becomes an exception's class | `failure` |
+//! | an engine from options | `engine` |
+//! | a policy from data, and from a policy file | `policy` |
+//! | a call: its options, its streams as they are written | `call` |
+//! | whole files, file requests | `files` |
+//! | a session's history, its log | `past` |
+//! | the program's functions that guests may call | `tools` |
+//! | threads on which calls block | `threads` |
 //!
 //! # Deliberately absent
-//! Anything that knows of a language's objects or loops.
+//! Code that depends on a language's objects or event loop.
 #![forbid(unsafe_code)]
 
 mod call;

@@ -1,4 +1,4 @@
-//! A session's past, as JSON.
+//! A session's history, as JSON.
 
 use crate::failure::SdkFailure;
 use serde_json::{Value, json};
@@ -6,13 +6,13 @@ use wasibox::Session;
 use wasibox::store::snapshot::{self, Commit};
 use wasibox::store::{self};
 
-/// Bytes of a command that are shown.
+/// The most bytes of a command that are shown.
 const COMMAND: usize = 64 << 10;
 
-/// All its commits, the oldest first.
+/// Returns all commits, the oldest first.
 ///
 /// # Errors
-/// If the store cannot be read.
+/// Returns an error if the store cannot be read.
 pub fn session_history(session: &Session) -> Result<String, SdkFailure> {
     let tags = session.tags()?;
     let all = session.history()?;
@@ -21,26 +21,26 @@ pub fn session_history(session: &Session) -> Result<String, SdkFailure> {
     Ok(Value::Array(all?).to_string())
 }
 
-/// The number of the commit that it is at.
+/// Returns the number of the current commit.
 ///
 /// # Errors
-/// If it has no history.
+/// Returns an error if the session has no history.
 pub fn head_number(session: &Session) -> Result<u64, SdkFailure> {
     Ok(session.head()?.number)
 }
 
-/// The names of commits, and their numbers.
+/// Returns the tags and the numbers of their commits.
 ///
 /// # Errors
-/// If the store cannot be read.
+/// Returns an error if the store cannot be read.
 pub fn session_tags(session: &Session) -> Result<Vec<(String, u64)>, SdkFailure> {
     Ok(session.tags()?)
 }
 
-/// The log, the oldest entry first: objects with a time in nanoseconds since the epoch.
+/// Returns the log, the oldest entry first: objects with a time in nanoseconds since the epoch.
 ///
 /// # Errors
-/// If the store cannot be read.
+/// Returns an error if the store cannot be read.
 pub fn session_log(session: &Session) -> Result<String, SdkFailure> {
     let mut all = Vec::new();
     session.audit(&mut |time, entry| {
@@ -60,7 +60,7 @@ fn commit_json(
 ) -> Result<Value, SdkFailure> {
     let call = &commit.call;
     let command = session.store()?.with_objects(|o| call.command.load_bytes(o, 1 << 20));
-    // Of a command that is longer than that nothing is shown.
+    // A command that is longer than the limit is not shown.
     let mut command = command.or_else(|e| match e {
         snapshot::SnapshotError::TooLarge(_) => Ok(Vec::new()),
         e => Err(store::StoreError::from(e)),

@@ -1,4 +1,4 @@
-//! Policies as programs say them: a policy file, and the same words as data.
+//! Policies from programs: a policy file, and the same terms as data.
 
 use crate::failure::SdkFailure;
 use serde_json::Value;
@@ -6,12 +6,13 @@ use std::path::Path;
 use wasibox::policy::PolicyFile;
 use wasibox::{HostToolPolicy, Policy};
 
-/// A policy of a file, if there is one, and of an object with the words of a policy file, which come before the file's: it
-/// may name another preset, changes single limits, adds mounts and rules, says all of host tools. Host paths in it begin at `dir` unless they are
-/// absolute, those of the file where it lies. Says besides whether walls are required.
+/// Returns the policy of a file, if given, and of an object with the terms of a policy file, which take precedence: it may name
+/// another preset, change single limits, and add mounts and rules; its host tools replace the file's. Host paths in the object
+/// are relative to `dir` unless they are absolute, those in the file to the file's folder. Also returns whether walls are
+/// required.
 ///
 /// # Errors
-/// A file that cannot be read; words that make no sense.
+/// Returns an error for a file that cannot be read, and for an invalid policy.
 pub fn policy_from(
     file: Option<&Path>,
     said: &Value,
@@ -47,7 +48,7 @@ pub fn policy_from(
     Ok((policy.policy(), policy.require_walls))
 }
 
-/// TOML has no null: what is null was not said.
+/// Removes null values, because TOML has no null and they mean the default.
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(o) => {

@@ -1,15 +1,15 @@
-//! Threads on which calls wait, so that a program's loop does not: a loop's own pool is small, and a call may take as long
-//! as its guest.
+//! Threads for blocking calls, so that a program's event loop does not block: a loop's own pool is small, and a call may take as
+//! long as its guest.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// Most threads; what is more waits for one.
+/// The most threads; further jobs wait for one.
 const MOST: usize = 512;
 /// How long a thread waits for the next job.
 const IDLE: Duration = Duration::from_secs(10);
-/// Jobs mostly wait for another process.
+/// Jobs mostly wait for another process, so a small stack is enough.
 const STACK: usize = 1 << 20;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -29,10 +29,10 @@ fn lock_state() -> MutexGuard<'static, ThreadPoolState> {
     STATE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Does something on another thread. Nobody waits for it when the process ends.
+/// Runs a job on another thread. The process does not wait for it when it ends.
 ///
 /// # Errors
-/// If there can be no thread.
+/// Returns an error if no thread can be started.
 pub fn spawn_job(job: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let mut state = lock_state();
     state.jobs.push_back(Box::new(job));
@@ -46,7 +46,7 @@ pub fn spawn_job(job: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
             state.threads += 1;
             Ok(())
         }
-        // Another thread comes to it.
+        // One of the other threads will run it.
         Err(_) if state.threads > 0 => Ok(()),
         Err(e) => {
             state.jobs.pop_back();
@@ -56,7 +56,7 @@ pub fn spawn_job(job: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
 }
 
 fn work_jobs() {
-    /// Counts a thread out, also if its job panics.
+    /// Decrements the number of threads, even if a job panics.
     struct ThreadCountGuard;
     impl Drop for ThreadCountGuard {
         fn drop(&mut self) {
@@ -97,7 +97,7 @@ mod tests {
         for n in 0..40 {
             let (sender, wait) = (sender.clone(), wait.clone());
             spawn_job(move || {
-                // All but the last wait for it.
+                // All except the last one wait for it.
                 if n < 39 {
                     let _ = wait.lock().unwrap_or_else(|e| e.into_inner()).recv();
                 }

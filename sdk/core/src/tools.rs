@@ -1,4 +1,4 @@
-//! Host tools as packages give them: a description in JSON, and a function of texts.
+//! Host tools from packages: a description in JSON, and a function of texts.
 
 use crate::failure::SdkFailure;
 use serde::Deserialize;
@@ -13,9 +13,9 @@ struct ToolDescription {
     name: String,
     #[serde(default)]
     description: String,
-    /// Of the arguments.
+    /// The schema of the arguments.
     schema: Value,
-    /// Of the results.
+    /// The schema of the results.
     #[serde(default)]
     output: Option<Value>,
     /// Seconds.
@@ -23,11 +23,11 @@ struct ToolDescription {
     timeout: Option<f64>,
 }
 
-/// A tool of a description, and of a function that blocks: it is given arguments and gives a result, both as JSON, or says
-/// why there is none.
+/// Creates a tool from a description and a blocking function. The function receives arguments and returns a result, both as JSON,
+/// or the reason for its failure.
 ///
 /// # Errors
-/// A description that is none.
+/// Returns an error for an invalid description.
 pub fn host_tool(
     told: &str,
     act: impl Fn(&str, &ToolContext) -> Result<String, String> + Send + Sync + 'static,
@@ -40,7 +40,7 @@ pub fn host_tool(
     })
 }
 
-/// The same of a function that gives a future, which is dropped when nobody waits for it any more.
+/// Creates a tool from a function that returns a future, which is dropped when its call is cancelled.
 ///
 /// # Errors
 /// As [`host_tool`].
@@ -56,13 +56,13 @@ where
     describe_tool(told, |name, description, schema| HostTool::new(name, description, schema, act))
 }
 
-/// What a function gave.
+/// Converts the return value of a function.
 fn tool_result(given: Result<String, String>) -> Result<Value, ToolError> {
     serde_json::from_str(&given.map_err(ToolError::new)?)
         .map_err(|e| ToolError::new(format!("its result: {e}")))
 }
 
-/// A tool as its description says, made of name, description and the schema of its arguments.
+/// Creates a tool from its description: name, text and the schema of its arguments.
 fn describe_tool(
     told: &str,
     make: impl FnOnce(String, String, Value) -> Result<HostTool, ToolDefinitionError>,
