@@ -106,7 +106,7 @@ impl Documents {
         false
     }
 
-    /// Forgets what was used and reads on. False at the end of all input.
+    /// Discards the consumed bytes and reads more. Returns false at the end of all input.
     fn fill_buffer(&mut self) -> bool {
         let used = &self.buf[..self.pos];
         self.lines += memchr::memchr_iter(b'\n', used).count() as u64;
@@ -125,7 +125,7 @@ impl Documents {
             }
             let Some(input) = &mut self.current else { return false };
             if matches!(self.name, Value::Null) {
-                // Whoever writes may be waiting for answers.
+                // The writer of the input may be waiting for our answers.
                 self.streams.flush();
             }
             let from = self.buf.len();

@@ -1,6 +1,6 @@
 //! `jq`: the language of jq 1.8 with its command line.
 //!
-//! | folder, file | what |
+//! | folder, file | contents |
 //! |---|---|
 //! | `value` | values: order, paths, objects, numbers |
 //! | `json` | reading JSON text incrementally, writing it |

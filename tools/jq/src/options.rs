@@ -214,7 +214,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<JqOptions, Exit> {
 }
 
 impl JqReader<'_> {
-    /// The filter, or what follows it.
+    /// Takes an operand: the filter, or one after it.
     fn take_operand(&mut self, ctx: &mut Ctx<'_>, arg: &[u8]) -> Result<(), Exit> {
         match self.positional {
             _ if self.filter.is_none() => self.filter = Some(arg.to_vec()),
@@ -232,7 +232,7 @@ impl JqReader<'_> {
         Ok(())
     }
 
-    /// What an option says, which was written as `arg`.
+    /// Applies an option, which was written as `arg`.
     fn take_flag(&mut self, ctx: &mut Ctx<'_>, flag: JqFlag, arg: &[u8]) -> Result<(), Exit> {
         let o = &mut self.options;
         match flag {

@@ -1,5 +1,4 @@
-//! Loading a program with its modules (jq manual, "Modules"), and messages for what does not
-//! compile.
+//! Loading a program with its modules (jq manual, "Modules"), and messages for programs that do not compile.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use crate::lang::{JqSyntaxError, parse_module};
 use crate::machine::{CompileError, JqCompiler, JqProgram, NameBinding, NameScope};
 use crate::value::{Map, Value};
 
-/// What messages call the main program.
+/// The name of the main program in messages.
 const TOP_LEVEL: &str = "<top-level>";
 
 /// Most modules inside one another.
@@ -22,7 +21,7 @@ pub struct ModulePaths {
     pub library: Vec<PathBuf>,
     /// The working directory.
     pub cwd: PathBuf,
-    /// What relative search paths of the main program are relative to.
+    /// The directory to which relative search paths of the main program are relative.
     pub origin: PathBuf,
     /// `~/.jq`: a directory of modules, or a file of definitions that are always there.
     pub home: PathBuf,
@@ -35,7 +34,7 @@ struct LoadedModule {
     /// Values of data imports by name.
     data: Vec<(String, Value)>,
     text: String,
-    /// What messages call it.
+    /// The name of the file in messages.
     file: String,
     /// The name by which its functions are known; none where they are known by their own.
     alias: Option<String>,
@@ -68,8 +67,8 @@ pub fn compile_program(
     compiler.finish_program(body, &scope).map_err(|e| undefined_text(&e, &modules))
 }
 
-/// Compiles a module's definitions and those of its imports. Gives what it defines, and the scope
-/// inside it; `modules` are those seen so far, by number.
+/// Compiles a module's definitions and those of its imports. Returns the names it defines, and the scope inside it; `modules` are
+/// those compiled so far, by number.
 fn compile_module<'a>(
     compiler: &mut JqCompiler<'a>,
     loaded: &'a LoadedModule,
@@ -155,8 +154,8 @@ fn load_module(
     })
 }
 
-/// What `modulemeta` tells of a module: its metadata, `deps` and `defs`. The outer error is jq's text;
-/// the inner one is of a module that does not parse.
+/// Returns the result of `modulemeta` for a module: its metadata, `deps` and `defs`. The outer error is jq's text; the inner one
+/// is of a module that does not parse.
 pub fn describe_module(name: &str, paths: &ModulePaths) -> Result<Result<Value, String>, String> {
     let import = Import { path: name.to_string(), alias: None, is_data: false, meta: None };
     let file =
@@ -260,7 +259,7 @@ fn undefined_text(e: &CompileError, modules: &[&LoadedModule]) -> String {
 mod tests {
     use super::*;
 
-    /// The module `c` of jq 1.8's own tests, and what `modulemeta` says of it there.
+    /// The module `c` of jq 1.8's own tests, with the expected result of `modulemeta` there.
     #[test]
     fn describes_a_module() {
         let text = "module {whatever:null};\nimport \"a\" as foo;\nimport \"d\" as d {search:\"./\"};\n\

@@ -1,6 +1,6 @@
-//! The loop over inputs, and what the exit status says (jq manual, "--exit-status"): 0; with `-e`
-//! 1 for a last output of false or null and 4 for none; 2 for usage and files; 3 for a program
-//! that does not compile; 5 for input that is no JSON and for an error at the last input.
+//! The loop over inputs, and the exit status (jq manual, "--exit-status"): 0; with `-e` 1 for a
+//! last output of false or null and 4 for none; 2 for usage and files; 3 for a program that does
+//! not compile; 5 for input that is not JSON and for an error at the last input.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -231,7 +231,7 @@ impl JqRun<'_> {
         Ok(OutputsEnd::Done(last))
     }
 
-    /// A message, behind what was printed before.
+    /// Prints a message, after flushing standard output.
     fn print_error(&self, ctx: &mut Ctx<'_>, message: impl std::fmt::Display) {
         self.streams.flush();
         ctx.error(message);

@@ -47,7 +47,7 @@ pub fn negate_value(v: Value) -> Result<Value> {
     }
 }
 
-/// `a + b`, appending to `a` where nothing else holds it.
+/// Computes `a + b`. Appends to `a` in place if it has no other owner.
 pub fn add_values(a: Value, b: Value) -> Result<Value> {
     Ok(match (a, b) {
         (Value::Null, v) | (v, Value::Null) => v,

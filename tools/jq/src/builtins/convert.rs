@@ -33,7 +33,7 @@ pub const NATIVES: &[Native] = natives! {
     "abs"/0 => |_, v, _| absolute_value(v),
 };
 
-/// A string as it is, anything else as JSON.
+/// Returns a string as it is, any other value as JSON.
 pub fn to_string(v: Value) -> Value {
     match v {
         Value::Str(_) => v,

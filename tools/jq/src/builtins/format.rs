@@ -78,7 +78,7 @@ pub fn format_into(out: &mut String, v: &Value, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A string itself, anything else as JSON.
+/// Returns the text of a string, the JSON of any other value.
 fn value_text(v: &Value) -> String {
     match v {
         Value::Str(s) => s.to_string(),
@@ -146,7 +146,7 @@ fn format_shell(out: &mut String, v: &Value) -> Result<()> {
 
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// jq stops at the first `=` and takes what is complete before it.
+/// Decodes base64. Like jq it stops at the first `=` and returns the complete bytes before it.
 fn base64_decode(s: &str) -> Result<Vec<u8>, &'static str> {
     let mut out = Vec::with_capacity(s.len() * 3 / 4);
     let (mut bits, mut count, mut digits) = (0u32, 0, 0usize);

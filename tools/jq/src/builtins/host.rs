@@ -1,4 +1,4 @@
-//! What filters see of the world.
+//! The environment that filters can access.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -25,8 +25,8 @@ pub trait JqInputs {
     fn position(&self) -> String;
 }
 
-/// Standard output and error, shared by who writes and who reads: before input is waited for, the
-/// output so far goes out, so that a process at both ends of two pipes gets its answer.
+/// Standard output and error, shared by writers and readers: all output is flushed before the
+/// program blocks on input, so that a process at both ends of two pipes gets its answer.
 pub struct JqStreams {
     pub out: RefCell<OutStream>,
     err: RefCell<OutStream>,
@@ -47,12 +47,12 @@ impl JqStreams {
         std::mem::swap(&mut ctx.stdout, &mut self.out.borrow_mut());
     }
 
-    /// Sends on what was printed. An error is kept for the end.
+    /// Flushes standard output. An error is kept for the end.
     pub fn flush(&self) {
         let _ = self.out.borrow_mut().flush();
     }
 
-    /// Writes to standard error at once, behind what was printed before.
+    /// Writes to standard error at once, after flushing standard output.
     pub fn write_stderr(&self, text: &[u8]) {
         self.flush();
         let _ = self.err.borrow_mut().write_all(text);
@@ -63,7 +63,7 @@ impl JqStreams {
 pub type Modules<'a> =
     dyn Fn(&str) -> std::result::Result<std::result::Result<Value, String>, String> + 'a;
 
-/// What filters see of the world.
+/// The environment that filters can access.
 pub struct JqHost<'h> {
     pub inputs: &'h mut dyn JqInputs,
     /// `env`

@@ -1,7 +1,7 @@
 //! `match`, `test`, `sub` and relatives (jq manual, "Regular expressions").
 //!
 //! jq uses Oniguruma with Perl syntax; `fancy-regex` takes nearly all of it, with look-around and
-//! backreferences. What differs: `$` also matches before a final newline there.
+//! backreferences. One difference: in Oniguruma `$` also matches before a final newline.
 
 use std::rc::Rc;
 
@@ -251,7 +251,8 @@ fn captures_object(m: &Value) -> Value {
     Value::obj(out)
 }
 
-/// What `sub` and `split` need: the text before each match with its named captures, and the rest.
+/// Returns the data for `sub` and `split`: the text before each match with its named captures, and
+/// the rest.
 fn match_edits(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
     let s = prepare_search(h, v, re, flags)?;
     let names: Vec<Option<String>> =

@@ -75,7 +75,7 @@ pub fn split_text(s: &str, by: &str) -> Value {
     s.split(by).map(Value::from).collect()
 }
 
-/// Text from codepoints; what is none is U+FFFD.
+/// Makes text from codepoints; invalid ones become U+FFFD.
 fn implode_codepoints(v: &Value) -> Result<Value> {
     let Value::Arr(codes) = v else {
         return fail_with("implode input must be an array");

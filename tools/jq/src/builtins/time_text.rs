@@ -24,7 +24,7 @@ pub fn format_time(t: &Tm, format_text: &str, zone: (i64, &str)) -> String {
     String::from_utf8_lossy(&format_strftime(format_text.as_bytes(), &broken)).into_owned()
 }
 
-/// What `strptime` is reading.
+/// The state of `strptime`.
 struct StrptimeReader<'s> {
     rest: &'s str,
     t: Tm,

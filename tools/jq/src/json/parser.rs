@@ -11,7 +11,7 @@ use crate::value::{Map, Str, Value};
 /// Deepest nesting of input, as in jq.
 const MAX_DEPTH: usize = 10_000;
 
-/// What the parser hands out.
+/// The kind of items that the parser returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonMode {
     Values,
@@ -28,7 +28,7 @@ enum OpenContainer {
     ObjAt(Option<Str>),
 }
 
-/// What came last inside the current container.
+/// The last token inside the current container.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LastToken {
     /// The container's opening.

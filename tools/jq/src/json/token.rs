@@ -2,7 +2,7 @@
 
 use crate::value::{Value, parse_number, text_from_bytes};
 
-/// What stands at a position.
+/// A token.
 pub enum JsonToken {
     /// One of `[]{},:`.
     Mark(u8),
@@ -16,7 +16,7 @@ pub enum JsonToken {
     Partial,
 }
 
-/// jq's wording of what is wrong.
+/// A syntax error in jq's wording.
 pub type Problem = &'static str;
 
 /// Reads one token from `data` at `at`, which is moved behind it; behind the offending byte

@@ -88,7 +88,7 @@ pub struct ReduceLoop {
     pub extract: Option<JqExpr>,
 }
 
-/// What `as` takes apart.
+/// A destructuring pattern of `as`.
 #[derive(Debug)]
 pub enum JqPattern {
     Var(String),
@@ -96,7 +96,7 @@ pub enum JqPattern {
     Object(Vec<(PatternKey, Option<JqPattern>)>),
 }
 
-/// What `as` takes apart.
+/// A key of an object pattern of `as`.
 #[derive(Debug)]
 pub enum PatternKey {
     /// `$name`, which binds the field as well.
@@ -134,7 +134,7 @@ pub struct Import {
 /// A program or module.
 #[derive(Debug)]
 pub struct JqModule {
-    /// What `module` says, an object.
+    /// The object in the `module` directive.
     pub meta: Option<Value>,
     pub imports: Vec<Import>,
     pub defs: Vec<Rc<Def>>,

@@ -101,7 +101,7 @@ pub fn next_token(code: &str, at: usize) -> Result<(JqToken<'_>, usize, usize), 
     }
     for op in OPS {
         if rest.starts_with(op) {
-            // `?//=` is `?` and `//=`; it is listed only to be told from `?//`.
+            // `?//=` is `?` and `//=`; it is in the list only so that it is not read as `?//`.
             let op = if *op == "?//=" { "?" } else { op };
             return done(JqToken::Op(op), op.len());
         }

@@ -8,7 +8,7 @@ mod postfix;
 
 pub use parser::{parse_defs, parse_module};
 
-/// What is wrong with a program, and where.
+/// A syntax error in a program, and its position.
 #[derive(Debug)]
 pub struct JqSyntaxError {
     pub message: String,

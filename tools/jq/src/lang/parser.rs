@@ -1,8 +1,8 @@
 //! Expressions, definitions, modules.
 //!
-//! Precedence, loosest first: `|`, `,`, `//` (right), assignments (none), `or`, `and`,
-//! comparisons (none), `+ -`, `* / %`. What follows `def`, `label` and `as` is theirs to the end;
-//! before `as` stands what a comma would separate (jq 1.8; a term in 1.7).
+//! Precedence, loosest first: `|`, `,`, `//` (right), assignments (none), `or`, `and`, comparisons
+//! (none), `+ -`, `* / %`. The bodies of `def`, `label` and `as` extend to the end of the pipe; the
+//! expression before `as` is an operand of a comma (jq 1.8; a term in 1.7).
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::ast::{AssignOp, BinOp, Def, Import, JqExpr, JqModule, JqParam, JqPatt
 use super::lexer::{self, JqToken};
 use crate::value::Value;
 
-/// What was parsed, or why not.
+/// The result of a parsing function.
 pub type Result<T> = std::result::Result<T, JqSyntaxError>;
 
 /// Deepest nesting of a program; keeps the parser and the compiler within the stack.
@@ -252,7 +252,7 @@ impl<'a> JqParser<'a> {
         Ok(JqExpr::Comma(all))
     }
 
-    /// What commas separate: operators, or a binding of their result.
+    /// Parses an operand of a comma: operators, or a binding of their result.
     fn parse_item(&mut self) -> Result<JqExpr> {
         let source = self.parse_binary(2)?;
         if !self.take_word("as")? {

@@ -1,4 +1,4 @@
-//! Terms: what operators combine, with what may follow them (`.a`, `[0]`, `?`).
+//! Terms: the operands of operators, with their suffixes (`.a`, `[0]`, `?`).
 
 use super::ast::{JqExpr, ReduceLoop, StringPart};
 use super::lexer::JqToken;
@@ -64,7 +64,7 @@ impl<'a> JqParser<'a> {
         Ok(found)
     }
 
-    /// What follows `t[`.
+    /// Parses the rest of a suffix after `t[`.
     fn parse_bracket(&mut self, t: JqExpr) -> Result<JqExpr> {
         let t = Box::new(t);
         if self.take_op("]")? {
@@ -202,7 +202,7 @@ impl<'a> JqParser<'a> {
         }
     }
 
-    /// What `try` and `catch` apply to: a term, or a negation.
+    /// Parses the operand of `try` or `catch`: a term, or a negation.
     fn try_part(&mut self) -> Result<JqExpr> {
         if self.take_op("-")? {
             let e = self.parse_nested(|p| p.parse_binary(8))?;
@@ -211,7 +211,7 @@ impl<'a> JqParser<'a> {
         self.parse_term()
     }
 
-    /// What follows `if` or `elif`.
+    /// Parses a conditional after its `if` or `elif`.
     fn parse_conditional(&mut self) -> Result<JqExpr> {
         self.parse_nested(|p| {
             let cond = Box::new(p.parse_pipe()?);

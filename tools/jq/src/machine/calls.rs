@@ -10,7 +10,7 @@ use crate::builtins::Native;
 use crate::lang::ast::{Def, JqExpr};
 use crate::value::Value;
 
-/// What a called name stands for.
+/// The meaning of a called name.
 enum NameMeaning<'a, 's> {
     Callee(Callee),
     Inline(&'a JqExpr, &'s NameScope<'a>),
@@ -107,7 +107,7 @@ impl<'a> JqCompiler<'a> {
         })
     }
 
-    /// A call of what has that name in the scope, else of a builtin.
+    /// Compiles a call of the function that has this name in the scope, or otherwise of a builtin.
     pub fn compile_call(
         &mut self,
         name: &str,

@@ -22,7 +22,7 @@ pub enum OpOperand {
     Field(Value),
 }
 
-/// An instruction. What it works on is on the stack unless it says otherwise.
+/// An instruction. Its operands are on the stack unless its comment says otherwise.
 #[derive(Debug)]
 pub enum JqOp {
     /// Replaces the input.
@@ -98,7 +98,7 @@ pub enum JqOp {
     GetPath(OpOperand),
     /// Sets the path in the second variable, in the value of the first, to the third.
     SetPath(VarAddress, VarAddress, VarAddress),
-    /// Pushes what is at the path in the second variable, taken out of the first.
+    /// Pushes the value at the path in the second variable, taken out of the first.
     TakePath(VarAddress, VarAddress),
     /// Puts the input at the path.
     PutPath(VarAddress, VarAddress),
@@ -155,7 +155,7 @@ impl Callee {
     }
 }
 
-/// Who is called, with which arguments.
+/// The callee and the arguments of a call.
 #[derive(Debug)]
 pub struct CallSite {
     pub callee: Callee,

@@ -8,7 +8,7 @@ use crate::builtins::BuiltinLibrary;
 use crate::lang::ast::{JqExpr, JqPattern, PatternKey, ReduceLoop, StringPart};
 use crate::value::{Str, Value, slice_key};
 
-/// What does not compile, and where.
+/// A compile error, and its position.
 #[derive(Debug)]
 pub struct CompileError {
     pub message: String,
@@ -17,7 +17,7 @@ pub struct CompileError {
     pub module: usize,
 }
 
-/// What was compiled, or why not.
+/// The result of a compiling function.
 pub type Result<T = ()> = std::result::Result<T, CompileError>;
 
 /// A name's meaning. `depth` counts the definitions around it.
@@ -236,7 +236,7 @@ impl<'a> JqCompiler<'a> {
         (slot, scope.with_binding(var))
     }
 
-    /// What a variable stands for; `None` if there is none of that name.
+    /// Returns the operand for a variable; `None` if no variable has that name.
     pub fn variable_operand(&self, name: &str, scope: &NameScope<'a>) -> Option<OpOperand> {
         scope.find_binding(|b| match b {
             NameBinding::Var { name: n, depth, at } if n == name => {
@@ -263,7 +263,7 @@ impl<'a> JqCompiler<'a> {
                     NameBinding::Inline { name: n, expr, scope } if n == name => {
                         Some(Some((*expr, scope)))
                     }
-                    // Something else has the name.
+                    // Another kind of binding has the name.
                     NameBinding::Func { name: n, arity: 0, .. }
                     | NameBinding::GlobalFunc { name: n, arity: 0, .. }
                     | NameBinding::Param { name: n, .. }
@@ -279,7 +279,7 @@ impl<'a> JqCompiler<'a> {
         }
     }
 
-    /// Emits what computes arguments, the last one first, as jq does.
+    /// Emits the code that computes arguments, the last one first, as jq does.
     pub fn compile_args(
         &mut self,
         args: impl DoubleEndedIterator<Item = &'a JqExpr>,
@@ -666,8 +666,8 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// Takes the input apart by the first pattern that does it and lets what follows run without
-    /// error. Expects `NestInc` before the input's computation, and undoes it.
+    /// Destructures the input by the first pattern for which the code after it runs without error.
+    /// Expects `NestInc` before the input's computation, and undoes it.
     fn bind_patterns(
         &mut self,
         patterns: &'a [JqPattern],

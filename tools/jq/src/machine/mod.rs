@@ -1,12 +1,12 @@
 //! The machine that runs programs: compiled code with backtracking.
 //!
-//! A filter's outputs are the ways its code can go. Where there is more than one way the code
-//! leaves a *fork*: a record of how to go on, and of the state to go back to. Asking for the next
+//! Each output of a filter is one path through its code. Where there is more than one path the code
+//! leaves a *fork*: a record of where to continue, and of the state to restore. Asking for the next
 //! output backtracks to the latest fork; an error unwinds forks until one catches it. Everything
 //! lives on heap stacks, so recursion in a program is bounded by memory only, and calls in tail
 //! position take no room.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `code` | the instructions |
 //! | `compile` | from syntax tree to instructions: scopes, control flow |
@@ -15,7 +15,7 @@
 //! | `stack` | values, frames and forks |
 //! | `track` | the path of the current value, inside `path(...)` |
 //! | `run` | the loop over instructions |
-//! | `unwind` | going back: the next way, or a handler |
+//! | `unwind` | backtracking: to the next path, or to a handler |
 
 mod calls;
 mod code;

@@ -341,7 +341,7 @@ impl<'p> JqMachine<'p> {
         Ok(())
     }
 
-    /// jq's message for accesses to what is no path.
+    /// Returns jq's message for an access to a value that is not a path.
     fn lost_path(&self, action: &str, key: Option<&Value>, t: &Value) -> JumpReason {
         let of = key.map(|k| format!(" {} of", shown_value(k, 14))).unwrap_or_default();
         JumpReason::Error(Value::str(format!(

@@ -1,9 +1,9 @@
 //! Values, frames and forks.
 //!
-//! Values form a linked stack inside a growing array. What a fork can still need stays where it
-//! is: popping such a value only moves the top, and new values go behind it. Values no fork needs
-//! are moved out when popped, so that they have no second owner and can be changed in place.
-//! Frames work the same way.
+//! Values form a linked stack inside a growing array. A value that a fork can still need stays in
+//! its place: popping it only moves the top, and new values go behind it. Values that no fork needs
+//! are moved out when popped, so that they have no second owner and can be changed in place. Frames
+//! work the same way.
 
 use std::rc::Rc;
 
@@ -127,11 +127,12 @@ impl Stacks {
         self.top = self.values.len() as u32 - 1;
     }
 
-    /// The compiler keeps pushes and pops in balance; null stands for what cannot happen.
+    /// Pops a value. The compiler keeps pushes and pops in balance; null stands for the impossible
+    /// case.
     pub fn pop(&mut self) -> Value {
         let at = self.top;
         if at >= self.value_limit {
-            // Whatever lies above is left from ways that were cut off.
+            // All values above are left over from paths that were cut off.
             self.values.truncate(at as usize + 1);
             return match self.values.pop() {
                 Some((v, below)) => {

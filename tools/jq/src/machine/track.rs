@@ -23,7 +23,7 @@ impl Drop for PathNode {
     }
 }
 
-/// What `path(...)` knows.
+/// The state of `path(...)`.
 #[derive(Clone, Debug)]
 pub struct Track {
     path: Option<Rc<PathNode>>,

@@ -1,4 +1,4 @@
-//! Going back: to the next way there is, or from an error to what handles it.
+//! Backtracking: to the next path, or from an error to its handler.
 
 use super::JqStop;
 use super::run::{JqMachine, JumpReason, is_open};
@@ -6,8 +6,8 @@ use super::stack::{ContainerWalk, ForkKind};
 use crate::value::Value;
 
 impl JqMachine<'_> {
-    /// Goes back to the latest fork that has another way to go, or that handles what was raised.
-    /// Gives the instruction to go on with; `None` where all is done.
+    /// Backtracks to the latest fork that has another path, or that handles the raised error or
+    /// label. Returns the instruction at which to continue; `None` when the program is finished.
     pub fn unwind_to_fork(&mut self, raised: JumpReason) -> Result<Option<u32>, JqStop> {
         let (mut error, mut label) = match raised {
             JumpReason::Error(v) => (Some(v), None),

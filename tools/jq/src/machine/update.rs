@@ -1,8 +1,8 @@
 //! Assignments: all of them visit the paths of their left side and set each.
 //!
-//! The value being changed is in a variable only. A fork keeps what is on the stack when it is
-//! made, and that second owner would make each change copy the whole container; so the value goes
-//! to its variable before the fork, and what the left side begins with is pushed behind it.
+//! The value being changed is in a variable only. A fork keeps the values that are on the stack
+//! when it is made, and that second owner would make each change copy the whole container; so the
+//! value goes to its variable before the fork, and the input of the left side is pushed after it.
 
 use super::code::{JqOp, OpOperand, VarAddress};
 use super::compile::{JqCompiler, NameScope, Result};
@@ -28,7 +28,7 @@ impl<'a> JqCompiler<'a> {
         if op == AssignOp::Update {
             return self.compile_modify(left, scope, |c| c.compile_expr(right, scope));
         }
-        // The right side sees the whole input, not what is at the path.
+        // The right side sees the whole input, not the value at the path.
         let value = self.new_slot();
         self.compile_aside(right, scope)?;
         self.emit_op(JqOp::StoreVar(value));

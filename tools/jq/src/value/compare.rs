@@ -34,7 +34,7 @@ fn compare_numbers(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-/// What is left to compare inside two containers.
+/// The parts of two containers that are still to be compared.
 enum JqPending<'a> {
     Arrays(std::slice::Iter<'a, Value>, std::slice::Iter<'a, Value>),
     Values(std::vec::IntoIter<(&'a Value, &'a Value)>),
@@ -112,8 +112,8 @@ fn is_shared(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Equality as `==` has it; `nan` equals nothing, but, as in jq, what is one thing in memory is
-/// equal whatever is in it.
+/// Returns equality as `==` has it; `nan` equals nothing. As in jq, two references to the same
+/// container in memory are equal regardless of their content, even `nan`.
 pub fn are_equal(a: &Value, b: &Value) -> bool {
     let mut todo = Vec::new();
     let mut pair = Some((a, b));

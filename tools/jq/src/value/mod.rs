@@ -1,7 +1,7 @@
 //! The values of jq: JSON with doubles, number literals kept as written, ordered objects.
 //!
-//! Containers are reference counted and changed in place when nothing else holds them, which is
-//! what makes `reduce` over an array linear. Dropping a deeply nested value does not recurse
+//! Containers are reference counted and changed in place when they have no other owner, so that
+//! `reduce` over an array takes linear time. Dropping a deeply nested value does not recurse
 //! deeply: see [`JqItems`].
 
 mod compare;
@@ -18,7 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// Text; always valid UTF-8, because input replaces what is not.
+/// Text; always valid UTF-8, because input replaces invalid bytes.
 pub type Str = Rc<String>;
 
 /// A jq value.
@@ -34,7 +34,7 @@ pub enum Value {
     Obj(Rc<Map>),
 }
 
-/// What a filter raises; the value is what `catch` sees.
+/// The result of a filter; the error is the value that `catch` receives.
 pub type Result<T, E = Value> = std::result::Result<T, E>;
 
 impl Value {
@@ -105,7 +105,8 @@ impl Value {
         }
     }
 
-    /// The same thing in memory, or equal scalars: what path expressions are checked by.
+    /// Returns whether both are the same object in memory, or equal scalars: path expressions are
+    /// checked by this.
     pub fn is_identical(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
@@ -212,7 +213,7 @@ impl Drop for JqItems {
     }
 }
 
-/// The elements of an array that nothing else may hold.
+/// Returns the elements of an array, without a copy if it has no other owner.
 pub fn into_vec(a: Rc<JqItems>) -> Vec<Value> {
     match Rc::try_unwrap(a) {
         Ok(mut items) => std::mem::take(&mut items.0),
