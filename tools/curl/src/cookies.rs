@@ -1,4 +1,4 @@
-//! The cookie jar: what servers set (RFC 6265), Netscape's files, and which cookies a request gets.
+//! The cookie jar: cookies that servers set (RFC 6265), Netscape's files, and the choice of cookies for a request.
 
 use box_sys::http::Response;
 use box_text::time::civil;
@@ -44,7 +44,7 @@ impl Jar {
         }
     }
 
-    /// What a response says by `Set-Cookie`.
+    /// Stores the cookies of a response's `Set-Cookie` headers.
     pub(crate) fn keep_from(&mut self, response: &Response, url: &Url, now: i64) {
         for (name, value) in &response.headers {
             if name.eq_ignore_ascii_case(b"set-cookie") {
@@ -74,7 +74,7 @@ impl Jar {
         }
     }
 
-    /// What `Cookie` says for this URL: longer paths first, then what is newer.
+    /// Returns the value of the `Cookie` header for this URL: longer paths first, then newer cookies.
     pub(crate) fn cookie_header(&self, url: &Url, now: i64) -> Option<Vec<u8>> {
         let mut fit: Vec<&Cookie> =
             self.all.iter().rev().filter(|c| c.fits_url(url, now)).collect();
@@ -218,7 +218,7 @@ fn set_domain(cookie: &mut Cookie, value: &[u8], url: Option<&Url>) -> Option<()
         return Some(());
     }
     if let Some(url) = url {
-        // A whole top-level domain is nobody's.
+        // A cookie cannot belong to a whole top-level domain.
         let known = value.contains(&b'.') || value.eq_ignore_ascii_case(b"localhost");
         if !known || !is_within_domain(&url.host, value, true) {
             return None;

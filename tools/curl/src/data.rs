@@ -1,4 +1,4 @@
-//! Bodies: what `-d` and its relatives make, and sending any body part by part.
+//! Bodies: those that `-d` and its relatives make, and sending any body part by part.
 
 use std::fs::File;
 use std::io::Read;

@@ -6,7 +6,7 @@ use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use crate::error::CurlError;
 
-/// So much is fed at once: what one piece can grow to stays within a few megabytes.
+/// The size of the input pieces, so that the decoded output of one piece stays within a few megabytes.
 const BITE: usize = 4096;
 const BROKEN: CurlError = CurlError::Encoding("Error while processing content unencoding");
 
@@ -32,7 +32,7 @@ impl ContentDecoder {
         }
     }
 
-    /// Gives what comes out to `sink`.
+    /// Decodes `bytes` and passes the output to `sink`.
     pub(crate) fn feed_bytes(
         &mut self,
         bytes: &[u8],
@@ -78,7 +78,7 @@ impl ContentDecoder {
         if out.is_empty() { Ok(()) } else { sink(&out) }
     }
 
-    /// The end: what has been held back, or an error for what is not whole.
+    /// Ends the body: passes on the output that was held back, or returns an error if the body is incomplete.
     pub(crate) fn end_body(
         &mut self,
         sink: &mut dyn FnMut(&[u8]) -> Result<(), CurlError>,

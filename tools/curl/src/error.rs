@@ -1,4 +1,4 @@
-//! What can go wrong, with the exit status that curl(1) lists for it.
+//! The errors of a transfer, each with the exit status that curl(1) lists for it.
 
 use thiserror::Error;
 
@@ -14,7 +14,7 @@ pub(crate) enum CurlError {
     /// The host takes no requests at all.
     #[error("{0} is not allowed by the sandbox's policy")]
     Denied(String),
-    /// What the host says, and the status it has for it.
+    /// The host's message and its exit status.
     #[error("{why}")]
     Host { code: u8, why: String },
     /// The host's answer is none, or another one than belongs there.
@@ -24,7 +24,7 @@ pub(crate) enum CurlError {
     Status(u16),
     #[error("Failure writing output to destination")]
     Write,
-    /// Whoever read the output has gone: nothing is said.
+    /// The reader of the output has closed it: no message is printed.
     #[error("Failure writing output to destination")]
     Closed,
     #[error("Failed to open/read local data from file/application")]
@@ -79,7 +79,7 @@ pub(crate) enum CurlUsageError {
     Reversed(String),
     #[error("option {0}: error encountered when reading a file")]
     File(String),
-    /// What this curl does not do, and why.
+    /// An option that this curl does not support, and the reason.
     #[error("option {0}: {1}")]
     Refused(String, &'static str),
     #[error("Can't open '{0}'!")]

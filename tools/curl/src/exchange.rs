@@ -8,7 +8,7 @@ use crate::error::CurlError;
 use crate::url::Url;
 use crate::world::{NoAnswer, TransferHost};
 
-/// A response whose body is not read yet. To be closed, whatever happens.
+/// A response whose body is not read yet. It must be closed in every case.
 pub(crate) struct OpenResponse {
     number: u64,
     pub(crate) head: Response,

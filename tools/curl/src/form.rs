@@ -110,7 +110,7 @@ fn base_name(path: &[u8]) -> &[u8] {
     path.rsplit(|b| *b == b'/').next().unwrap_or(path)
 }
 
-/// What curl takes the type for by the name's end.
+/// Returns the media type that curl assumes for the file name's extension.
 fn type_of(name: &[u8]) -> &'static [u8] {
     let lower = name.to_ascii_lowercase();
     let known: [(&str, &[u8]); 10] = [

@@ -37,7 +37,7 @@ impl UrlPart {
     }
 }
 
-/// One of the URLs, and what stood in each place, for `#1` of `-o`.
+/// One of the URLs, and the text chosen for each glob in it, for `#1` of `-o`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Match {
     pub(crate) url: Vec<u8>,
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(all("{a}x"), ["ax"]);
     }
 
-    /// What curl 7.88 prints.
+    /// The expected messages are those of curl 7.88.
     #[test]
     fn mistakes() {
         for (url, message) in [

@@ -1,4 +1,4 @@
-//! A response's head: as text, and what is looked for in it.
+//! A response's head: its text, and lookups of headers in it.
 
 use box_sys::http::Response;
 

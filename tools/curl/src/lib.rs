@@ -1,10 +1,10 @@
 //! `curl`: transfers by HTTP as curl 8 makes them (manual page curl(1)), through the host; and `wget`.
 //!
 //! There is no TLS here. A request is handed to the host by the node `/.box/http` (`box_sys::http`); the host
-//! judges it by the policy's rules and sends it. What is asked of the own machine, and no rule gives to the
+//! judges it by the policy's rules and sends it. A request to the local machine that no rule gives to the
 //! host, goes to the session's own servers, by a socket of its loopback. Stages:
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `options`, `options/table` | the command line, as written: groups of settings, URLs and outputs |
 //! | `config` | the same from config files |
@@ -16,7 +16,7 @@
 //! | `world` | the host, as a trait, so that tests need none |
 //! | `loopback` | requests to the session's own servers |
 //! | `exchange` | one request and its response |
-//! | `transfer` | one URL: redirects, retries, what becomes of the status |
+//! | `transfer` | one URL: redirects, retries, the exit status |
 //! | `output`, `decode`, `head` | where a body goes, decoded; a response's head as text |
 //! | `write_out`, `progress` | `-w`; the meter |
 //! | `run` | all of it |
@@ -26,7 +26,7 @@
 //! - Redirects are followed here and never by the host: so `-i`, `-v`, `-X`, cookies and long bodies are as
 //!   with curl. The host judges each hop as a request of its own.
 //! - A body is never whole in memory on its way in, nor on its way out of a file.
-//! - What the guest decides is never what protects: names, addresses and headers are checked by the host.
+//! - No protection depends on decisions of the guest: the host checks names, addresses and headers.
 //!
 //! Not here: other protocols, proxies, client certificates, digest and NTLM, `-z`, `--limit-rate`.
 #![forbid(unsafe_code)]

@@ -1,8 +1,8 @@
 //! Requests to servers of the session itself: HTTP/1.1 (RFC 9112) over a socket of its loopback.
 //!
-//! It takes the steps that the host's node takes, so that nothing else of curl knows which of both it
-//! talks to. One request has one connection, which the server is asked to close. Lengths are believed as
-//! curl believes them: chunks before `Content-Length`, else all until the end.
+//! It takes the same steps as the host's node, so that the rest of curl does not need to know which of the two it talks to. Each
+//! request has its own connection, which the server is asked to close. Body lengths follow curl: chunks before `Content-Length`,
+//! and without either the body lasts until the connection closes.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -29,7 +29,7 @@ pub(crate) struct Loopback {
     made: u64,
 }
 
-/// What is left of a response's body.
+/// The unread part of a response's body.
 #[derive(Debug)]
 enum BodyRest {
     Nothing,
@@ -46,7 +46,7 @@ struct LoopbackConnection {
     socket: File,
     request: HttpRequest,
     is_chunked: bool,
-    /// What was read and is not used.
+    /// Bytes that were read and are not consumed yet.
     buffer: Vec<u8>,
     rest: BodyRest,
     received: u64,
@@ -151,7 +151,8 @@ impl LoopbackConnection {
         Ok(connection)
     }
 
-    /// A server that has closed already may have answered: its answer is what counts then.
+    /// Writes to the socket. A server that has closed already may have answered, and then its answer counts, so a broken
+    /// connection is not an error here.
     fn write(&mut self, bytes: &[u8]) -> Result<(), CurlError> {
         match self.socket.write_all(bytes) {
             Err(e) if !matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
@@ -318,7 +319,7 @@ fn request_head(request: &HttpRequest, url: &Url) -> Vec<u8> {
         line(b"Host", &url.authority());
     }
     for (name, value) in &request.headers {
-        // How long the body is, is told below; the connection serves one request.
+        // The body's length is sent below; the connection serves one request.
         let ours: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b"connection"];
         if !ours.iter().any(|own| name.eq_ignore_ascii_case(own)) {
             line(name, value);
@@ -394,7 +395,7 @@ mod tests {
     use super::*;
     use std::net::{Ipv4Addr, SocketAddr};
 
-    /// A server that answers one request with these bytes; gives what was asked.
+    /// Starts a server that answers one request with these bytes; its thread returns the request.
     fn server(answer: &'static [u8]) -> (String, std::thread::JoinHandle<String>) {
         let any = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
         let listener = net::listen(any, NetSocketKind::Stream).unwrap();

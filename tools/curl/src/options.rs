@@ -20,7 +20,7 @@ pub(crate) enum BodyOutput {
     Remote,
 }
 
-/// What holds for all groups.
+/// The settings that apply to all groups.
 #[derive(Debug, Default)]
 pub(crate) struct Globals {
     pub(crate) silent: bool,
@@ -79,11 +79,11 @@ pub(crate) struct CurlOperation {
     pub(crate) compressed: bool,
     pub(crate) write_out: Option<Vec<u8>>,
     pub(crate) globs_off: bool,
-    /// What has no meaning here and is taken.
+    /// The target of options that are accepted and have no effect here.
     pub(crate) ignored: bool,
 }
 
-/// What is to be done.
+/// The parsed command line.
 #[derive(Debug, Default)]
 pub(crate) struct CurlRequest {
     pub(crate) globals: Globals,
@@ -274,7 +274,7 @@ impl CurlParser<'_, '_> {
     }
 }
 
-/// What `--help` prints.
+/// Prints the text of `--help`.
 pub(crate) fn print_help(out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "Usage: curl [options...] <url>")?;
     for opt in OPTIONS.iter().filter(|o| !o.help.is_empty()) {

@@ -20,7 +20,7 @@ pub(crate) struct OutputFile {
     file: Option<File>,
     /// Bytes that are there before (`-C`).
     pub(crate) start: u64,
-    /// `-J`: what the server names replaces nothing.
+    /// `-J`: a file named by the server must not replace an existing one.
     fresh: bool,
     explicit: bool,
     /// Why it could not be opened, for a warning.
@@ -61,7 +61,7 @@ impl OutputFile {
         self.name = Some(name);
     }
 
-    /// What `Content-Disposition` says (`-J`).
+    /// Uses the file name in `Content-Disposition` (`-J`).
     pub(crate) fn named_by_server(&mut self, ctx: &Ctx<'_>, op: &CurlOperation, name: Vec<u8>) {
         if self.name.is_some() {
             self.rename_by_header(ctx, op, name);
@@ -137,7 +137,8 @@ impl OutputFile {
         if self.is_stdout() { Ok(()) } else { self.open(op).map(drop) }
     }
 
-    /// A transfer begins again: what it has written is taken back, but for standard output.
+    /// Prepares for a new attempt: truncates the file to its length before the transfer. Standard
+    /// output cannot be undone.
     pub(crate) fn begin_again(&mut self) {
         if let Some(file) = self.file.take() {
             let _ = file.set_len(self.start);
@@ -156,7 +157,7 @@ impl OutputFile {
 pub(crate) fn write_stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> Result<(), CurlError> {
     let written = ctx.stdout.write_all(bytes).and_then(|()| ctx.stdout.flush());
     written.map_err(|e| {
-        // It is told here, not once more at the end.
+        // The error is reported here, not once more at the end.
         ctx.stdout.take_error();
         if e.kind() == io::ErrorKind::BrokenPipe { CurlError::Closed } else { CurlError::Write }
     })

@@ -1,4 +1,4 @@
-//! One hop: its method, its headers in curl's order, and what a redirect makes of it.
+//! One hop: its method, its headers in curl's order, and the hop to which a redirect leads.
 
 use box_sys::http::{Header, HttpRequest};
 use box_text::base64::encode_base64;
@@ -48,7 +48,8 @@ impl<'a> CustomHeader<'a> {
     }
 }
 
-/// What the host writes itself and refuses from guests; curl lets people set these.
+/// Returns whether the host writes this header itself and refuses it from guests; curl lets users
+/// set these headers.
 pub(crate) fn is_the_hosts(name: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
     let names = [
@@ -85,7 +86,8 @@ impl CurlHop {
         CurlHop { method, first: url.clone(), url, body, kind, referer }
     }
 
-    /// What a redirect leads to. curl keeps the method of `-X`, and makes GET of POST only.
+    /// Returns the hop to which a redirect leads. curl keeps the method of `-X`, and changes only
+    /// POST to GET.
     pub(crate) fn follow_redirect(&self, op: &CurlOperation, status: u16, url: Url) -> CurlHop {
         let is_post = op.method.is_none() && self.method == b"POST";
         let (changes, loses) = match status {
@@ -114,7 +116,7 @@ impl CurlHop {
         self.url.same_origin(&self.first)
     }
 
-    /// What goes to the host; time limits are the caller's.
+    /// Returns the request for the host; the caller sets the time limits.
     pub(crate) fn to_request(
         &self,
         op: &CurlOperation,

@@ -177,7 +177,7 @@ fn run_transfer(
     transfer::run(job, &hop)
 }
 
-/// What is told after a transfer.
+/// Prints the reports after a transfer.
 fn report_transfer(job: &mut CurlTransfer<'_, '_>, done: &Result<(), CurlError>) {
     if let Err(e) = done {
         job.stats.error = Some(e.clone());

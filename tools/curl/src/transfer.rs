@@ -1,4 +1,4 @@
-//! One URL: hop after hop, again if that may help, and what becomes of the status.
+//! One URL: its hops, retries, and the exit status that follows from the response's status.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ use crate::world::TransferHost;
 /// curl's own limit without `--max-redirs`.
 const REDIRECTS: u64 = 50;
 
-/// What a transfer works with.
+/// The objects that a transfer uses.
 pub(crate) struct CurlTransfer<'a, 'c> {
     pub(crate) ctx: &'a mut Ctx<'c>,
     pub(crate) world: &'a mut dyn TransferHost,
@@ -36,7 +36,7 @@ pub(crate) struct CurlTransfer<'a, 'c> {
     pub(crate) stats: Stats,
 }
 
-/// What `-w` can tell.
+/// The values that `-w` can print.
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
     pub(crate) given: Vec<u8>,
@@ -60,7 +60,7 @@ pub(crate) struct Stats {
     pub(crate) error: Option<CurlError>,
 }
 
-/// Makes the transfer, again as `--retry` says; errors are told each time.
+/// Runs the transfer, with the retries of `--retry`; reports the error of each attempt.
 pub(crate) fn run(job: &mut CurlTransfer<'_, '_>, first: &CurlHop) -> Result<(), CurlError> {
     let begun = Instant::now();
     let mut left = job.op.retry;

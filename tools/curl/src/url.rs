@@ -1,5 +1,5 @@
-//! URLs: taken apart, put together, joined with a `Location` (RFC 3986, 5.2). The host reads them again by its own
-//! parser and judges what that one finds.
+//! URLs: parsed, assembled, joined with a `Location` (RFC 3986, 5.2). The host parses them again with its own parser and judges
+//! the result of that one.
 
 use crate::error::CurlError;
 
@@ -114,7 +114,7 @@ impl Url {
         query.extend(more);
     }
 
-    /// What is behind the path's last slash.
+    /// Returns the text after the path's last slash.
     pub(crate) fn file_name(&self) -> &[u8] {
         let at = self.path.iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
         &self.path[at..]
@@ -130,7 +130,8 @@ fn has_scheme(text: &[u8]) -> bool {
     scheme_end(text).is_some_and(|end| text[end..].starts_with(b"://"))
 }
 
-/// The scheme, empty where none is, and what is behind its slashes. curl takes one to three of them.
+/// Splits off the scheme, which is empty if there is none, and returns it with the text after its slashes. curl accepts one to
+/// three slashes.
 fn split_scheme(text: &[u8]) -> (&[u8], &[u8]) {
     let Some(end) = scheme_end(text) else { return (b"", text) };
     let rest = &text[end + 1..];
@@ -173,7 +174,7 @@ fn parse_port(digits: &[u8]) -> Option<u16> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Path and query of what is behind the host.
+/// Splits the text after the host into path and query.
 fn split_path(rest: &[u8]) -> (Vec<u8>, Option<Vec<u8>>) {
     let rest = escape_high(rest);
     let (path, query) = split_query(&rest);
@@ -237,7 +238,7 @@ pub(crate) fn percent_encode(text: &[u8]) -> Vec<u8> {
     escape_where(text, |b| !b.is_ascii_alphanumeric() && !b"-._~".contains(&b))
 }
 
-/// Percent signs with two hexadecimal digits as what they stand for.
+/// Decodes percent signs with two hexadecimal digits, for example `%20` to a space.
 pub(crate) fn percent_decode(text: &[u8]) -> Vec<u8> {
     let hex = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
     let mut out = Vec::with_capacity(text.len());

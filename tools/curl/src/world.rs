@@ -9,7 +9,7 @@ use box_sys::http::{HTTP, HttpAnswer, HttpStep};
 use crate::error::CurlError;
 use crate::loopback::{Loopback, is_own};
 
-/// What a transfer needs besides files and streams.
+/// The services that a transfer needs apart from files and streams.
 pub(crate) trait TransferHost {
     /// One step and its answer; `Failed` is an error, and so is a host that takes no requests.
     fn ask(&mut self, step: &HttpStep) -> Result<HttpAnswer, NoAnswer>;
@@ -24,8 +24,8 @@ pub(crate) enum NoAnswer {
     Failed(CurlError),
 }
 
-/// The node, opened when it is needed, and the loopback. What is asked of the own machine goes to the host
-/// if a rule names its address, and to the session's servers otherwise: only the host knows the rules.
+/// The host's node, opened at the first use, and the loopback. A request to the local machine goes to the host if a rule names
+/// its address, and to the session's servers otherwise, because only the host knows the rules.
 #[derive(Default)]
 pub(crate) struct HttpNode {
     file: Option<File>,

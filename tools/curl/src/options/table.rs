@@ -1,4 +1,4 @@
-//! All options, each declared once; what one does is in its kind.
+//! All options, each declared once; an option's kind says how it is applied.
 
 use super::{BodyOutput, CurlOperation, CurlParser, Globals};
 use crate::error::CurlUsageError;
@@ -7,7 +7,7 @@ use crate::{config, data, form};
 type Text = Option<Vec<u8>>;
 type Run = fn(&mut CurlParser<'_, '_>, &[u8]) -> Result<(), CurlUsageError>;
 
-/// What an option does.
+/// The effect of an option.
 #[derive(Clone, Copy)]
 pub(crate) enum CurlOptionKind {
     Global(fn(&mut Globals) -> &mut bool),
@@ -35,7 +35,7 @@ impl CurlOptionKind {
         )
     }
 
-    /// What help calls the value.
+    /// Returns the name of the option's value in the help text.
     pub(crate) fn value(self) -> &'static str {
         match self {
             CurlOptionKind::Global(_)

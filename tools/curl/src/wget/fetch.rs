@@ -1,4 +1,4 @@
-//! One URL: tries, redirects, what becomes of the status, and the document on its way to its place.
+//! One URL: tries, redirects, the treatment of the status, and writing the document to its file.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -33,7 +33,7 @@ pub(super) struct WgetRun<'a, 'c> {
     pub(super) jar: Jar,
     /// The file of `-O`, once it is open.
     shared: Option<Rc<File>>,
-    /// What was fetched in all.
+    /// The number of files fetched in total.
     pub(super) files: u64,
     pub(super) bytes: u64,
     pub(super) time: Duration,
@@ -205,7 +205,8 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         self.say_verbose(&format!("--{now}--  {tries}{url}\n"));
     }
 
-    /// What a try asks for besides the document: a part, or news only.
+    /// Returns the extra conditions of a try: a part of the document, or the document only if it is
+    /// newer.
     fn try_extras(&mut self, doc: &mut WgetDocument) -> TryExtras {
         let mut extra = TryExtras { start: doc.start, ..TryExtras::default() };
         if self.asked.document.is_none() && doc.place.is_none() {
@@ -225,7 +226,7 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         extra
     }
 
-    /// Asks, and tells how it went.
+    /// Sends the request and reports the result.
     fn send_hop(&mut self, hop: &WgetHop, extra: &TryExtras) -> Result<OpenResponse, TryEnd> {
         let place = format!("{}:{}", plain_text(&hop.url.host), hop.url.port());
         self.say_verbose(&format!("Connecting to {place}... "));
@@ -300,7 +301,7 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         }
     }
 
-    /// What a redirect leads to, or a question for a password.
+    /// Returns the next step after a redirect or a request for a password.
     fn follow_response(&mut self, hop: &WgetHop, exchange: &OpenResponse) -> ResponseStep {
         let status = exchange.head.status;
         if status == 401 {
@@ -337,7 +338,7 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         }
     }
 
-    /// What becomes of a response that leads nowhere else.
+    /// Handles a response that is not redirected.
     fn take_response(
         &mut self,
         doc: &mut WgetDocument,
@@ -432,7 +433,8 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         self.say_verbose(&(text + "\n"));
     }
 
-    /// Where the document goes: what was chosen by the first try, or what the response leads to.
+    /// Returns the destination of the document: the one that the first try chose, or the one that
+    /// the response implies.
     fn choose_place(
         &mut self,
         doc: &mut WgetDocument,
@@ -552,7 +554,7 @@ impl<'a, 'c> WgetRun<'a, 'c> {
         Ok(ReadBody { got, whole, took, fault })
     }
 
-    /// Tells how it went.
+    /// Reports the result of the transfer.
     fn report_end(
         &mut self,
         place: &DocumentPlace,

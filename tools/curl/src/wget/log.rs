@@ -1,4 +1,4 @@
-//! What wget says on standard error, or into a file: lines in GNU's words, and rows of dots.
+//! The messages of wget on standard error or in a file: lines in GNU's words, and rows of dots.
 
 use std::fs::File;
 use std::io::Write;
@@ -53,21 +53,21 @@ impl WgetLog {
         };
     }
 
-    /// What is said unless `-q` or `-nv` is given.
+    /// Prints a message unless `-q` or `-nv` is given.
     pub(super) fn say_verbose(&mut self, ctx: &mut Ctx<'_>, text: &str) {
         if self.talk == LogLevelChoice::All {
             self.put_text(ctx, text);
         }
     }
 
-    /// What is said unless `-q` is given.
+    /// Prints a message unless `-q` is given.
     pub(super) fn say_always(&mut self, ctx: &mut Ctx<'_>, text: &str) {
         if self.talk >= LogLevelChoice::Terse {
             self.put_text(ctx, text);
         }
     }
 
-    /// What is said with `-nv` only.
+    /// Prints a message with `-nv` only.
     pub(super) fn say_terse(&mut self, ctx: &mut Ctx<'_>, text: &str) {
         if self.talk == LogLevelChoice::Terse {
             self.put_text(ctx, text);
@@ -82,7 +82,7 @@ impl WgetLog {
     }
 }
 
-/// `‘NAME’`, with what terminals take for more than text written as octal numbers.
+/// Returns `‘NAME’`, with bytes that a terminal could interpret written as octal escapes.
 pub(super) fn quote_name(name: &[u8]) -> String {
     format!("‘{}’", plain_text(name))
 }

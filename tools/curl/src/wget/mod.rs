@@ -1,18 +1,18 @@
 //! `wget`: fetching files by HTTP as GNU's wget does it (manual: wget(1), GNU Wget 1.21), through the host.
 //!
-//! What curl has, wget uses: URLs, bodies, cookies, the exchange with the host. Its own are
+//! It shares URLs, bodies, cookies and the exchange with the host with curl. Its own modules are
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `options` | the command line |
 //! | `request` | method and headers of one hop |
-//! | `fetch` | one URL: tries, redirects, what becomes of the status |
-//! | `save` | the file: its name, where it goes on, its time |
-//! | `log` | what is said, in GNU's words; dots |
+//! | `fetch` | one URL: tries, redirects, the treatment of the status |
+//! | `save` | the file: its name, the offset at which it continues, its time |
+//! | `log` | messages in GNU's words; dots |
 //!
-//! Redirects are followed here, each judged by the host as a request of its own. Deliberately absent: what a page
-//! links to (`-r`, `-m`, `-p`), which is refused with a word on `-i`; `.wgetrc`; FTP; WARC; names of addresses, which
-//! only the host knows.
+//! Redirects are followed here, each judged by the host as a request of its own. Deliberately absent: following the links of a
+//! page (`-r`, `-m`, `-p`), which is refused with a hint to `-i`; `.wgetrc`; FTP; WARC; names of addresses, because only the host
+//! knows them.
 
 mod fetch;
 mod log;
@@ -37,7 +37,7 @@ use options::WgetOptions;
 /// The wget whose manual this follows.
 const VERSION: &str = "1.21.3";
 
-/// What ends a transfer; GNU's exit statuses (wget(1), EXIT STATUS).
+/// The reason why a transfer ended; GNU's exit statuses (wget(1), EXIT STATUS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     Usage = 2,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use thiserror::Error;
 
-/// What is asked for.
+/// The parsed command line.
 #[derive(Debug, Default)]
 pub(super) struct WgetOptions {
     pub(super) urls: Vec<Vec<u8>>,
@@ -52,7 +52,7 @@ pub(super) struct WgetOptions {
     ignored: bool,
 }
 
-/// What an option does.
+/// The effect of an option.
 #[derive(Clone, Copy)]
 enum WgetOptionKind {
     Flag(fn(&mut WgetOptions) -> &mut bool),
@@ -443,7 +443,7 @@ fn apply_option(
 }
 
 impl WgetOptions {
-    /// What GNU's wget does not take together.
+    /// Checks for options that GNU's wget does not accept together.
     fn check(&self) -> Result<(), WgetUsageError> {
         let conflict = |why| Err(WgetUsageError::Conflict(why));
         let posts = self.post.is_some() || self.post_file.is_some();
@@ -476,7 +476,7 @@ impl WgetOptions {
     }
 }
 
-/// What `--help` prints.
+/// Prints the text of `--help`.
 pub(super) fn print_help(out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "Usage: wget [OPTION]... [URL]...\n")?;
     for opt in OPTIONS.iter().filter(|o| !o.help.is_empty()) {

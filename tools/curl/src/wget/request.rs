@@ -23,7 +23,7 @@ pub(super) struct WgetHop {
     first: Url,
 }
 
-/// What varies from try to try.
+/// The parts of a request that differ from try to try.
 #[derive(Debug, Default)]
 pub(super) struct TryExtras {
     pub(super) start: u64,

@@ -57,7 +57,8 @@ pub(super) fn name_of(url: &Url) -> Vec<u8> {
     safe_name(&name)
 }
 
-/// Without what leads to other folders or disturbs terminals (`--restrict-file-names=unix`).
+/// Escapes bytes that would lead to other folders or disturb terminals
+/// (`--restrict-file-names=unix`).
 pub(super) fn safe_name(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for b in name {
@@ -90,7 +91,7 @@ pub(super) fn unused_name(ctx: &Ctx<'_>, name: Vec<u8>) -> Vec<u8> {
     (1..100_000).map(numbered).find(|name| is_free(name)).unwrap_or(name)
 }
 
-/// Opens a document's own file; what is behind `start` goes.
+/// Opens the document's own file and truncates it to `start` bytes.
 pub(super) fn open_document(path: &Path, start: u64) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -133,6 +134,6 @@ pub(super) fn set_time(path: &Path, last_modified: &[u8]) {
 /// Writes to standard output at once.
 pub(super) fn write_stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> io::Result<()> {
     let written = ctx.stdout.write_all(bytes).and_then(|()| ctx.stdout.flush());
-    // It is told here, not once more at the end.
+    // The error is reported here, not once more at the end.
     written.inspect_err(|_| drop(ctx.stdout.take_error()))
 }
