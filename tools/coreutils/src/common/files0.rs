@@ -4,8 +4,8 @@ use box_applet::{Ctx, Exit};
 
 use super::{input, quote};
 
-/// The names, and how many were unusable (messages are given for these).
-/// `Err` holds the status to end with if the list itself cannot be read, or if there are operands, too.
+/// Returns the names, and how many were unusable (each of those got a message). `Err` holds the status
+/// to end with if the list itself cannot be read, or if there are operands, too.
 pub(crate) fn read(
     ctx: &mut Ctx<'_>,
     list: &[u8],

@@ -18,7 +18,7 @@ pub(crate) enum InputFile<'a> {
 }
 
 impl InputFile<'_> {
-    /// The file behind it, if it is one.
+    /// Returns the file behind it, if it is one.
     pub(crate) fn file(&self) -> Option<&File> {
         match self {
             InputFile::Stdin(i) => match i.source() {
@@ -187,7 +187,7 @@ pub(crate) fn for_each_file(
     for_each_file_or(ctx, files, file_error, f)
 }
 
-/// Like [`for_each_file`], with a message of the tool's own about files that cannot be read.
+/// Does the same as [`for_each_file`], with a message of the tool's own about files that cannot be read.
 pub(crate) fn for_each_file_or(
     ctx: &mut Ctx<'_>,
     files: &[Vec<u8>],
@@ -206,48 +206,48 @@ pub(crate) fn for_each_file_or(
     exit
 }
 
-/// The files to read: the operands, or standard input if there are none.
+/// Returns the files to read: the operands, or standard input if there are none.
 pub(crate) fn or_stdin(operands: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     if operands.is_empty() { vec![b"-".to_vec()] } else { operands }
 }
 
-/// `NAME: MESSAGE`, and the status to end with.
+/// Prints `NAME: MESSAGE`; returns the status to end with.
 pub(crate) fn report_failure(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     ctx.error_bytes(parts);
     Exit::FAILURE
 }
 
-/// `NAME: FILE: reason`, the file quoted if it needs to be.
+/// Prints `NAME: FILE: reason`, the file quoted if it needs to be.
 pub(crate) fn file_error(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) -> Exit {
     let shown = quote::quote_with_colon(file);
     report_failure(ctx, &[&shown, b": ", box_sys::error_text(e).as_bytes()])
 }
 
-/// `NAME: WHAT 'FILE': reason`, e.g. `cannot remove 'x': No such file or directory`.
+/// Prints `NAME: WHAT 'FILE': reason`, for example `cannot remove 'x': No such file or directory`.
 pub(crate) fn report_cannot(ctx: &mut Ctx<'_>, what: &str, file: &[u8], e: &io::Error) -> Exit {
     let shown = quote::quote_in_sentence(file);
     let text = box_sys::error_text(e);
     report_failure(ctx, &[what.as_bytes(), b" ", &shown, b": ", text.as_bytes()])
 }
 
-/// `NAME: MESSAGE` and the hint at `--help`.
+/// Prints `NAME: MESSAGE` and the hint at `--help`.
 pub(crate) fn usage_error(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     ctx.error_bytes(parts);
     usage_hint(ctx)
 }
 
-/// The hint at `--help` alone.
+/// Prints the hint at `--help` alone.
 pub(crate) fn usage_hint(ctx: &mut Ctx<'_>) -> Exit {
     ctx.hint();
     Exit::FAILURE
 }
 
-/// GNU's `extra operand`.
+/// Prints GNU's message `extra operand`.
 pub(crate) fn extra_operand(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
     usage_error(ctx, &[b"extra operand ", &quote::quote_in_sentence(operand)])
 }
 
-/// GNU's `missing operand`, with the operand after which one was expected.
+/// Prints GNU's message `missing operand`, with the operand after which one was expected.
 pub(crate) fn missing_operand(ctx: &mut Ctx<'_>, after: Option<&[u8]>) -> Exit {
     match after {
         Some(a) => usage_error(ctx, &[b"missing operand after ", &quote::quote_in_sentence(a)]),

@@ -22,7 +22,7 @@ pub(crate) fn parse_size(text: &[u8]) -> Result<u64, NumberError> {
     u64::try_from(value.saturating_mul(factor)).map_err(|_| NumberError::Overflow)
 }
 
-/// A number as C writes it, decimal, octal or hexadecimal, and a suffix as of [`parse_size`].
+/// Parses a number as C writes it, decimal, octal or hexadecimal, and a suffix as in [`parse_size`].
 pub(crate) fn any_base(text: &[u8]) -> Result<u64, NumberError> {
     let n = box_text::number::parse_integer(text, 0);
     let suffix = text.get(n.len..).unwrap_or_default();
@@ -67,7 +67,7 @@ fn suffix_factor(suffix: &[u8]) -> Option<u128> {
     }
 }
 
-/// A plain decimal number.
+/// Parses a plain decimal number.
 pub(crate) fn parse_decimal(text: &[u8]) -> Option<u64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -116,7 +116,7 @@ pub(crate) fn leading(text: &[u8]) -> Option<(Result<u64, CountError>, &[u8])> {
     Some((value.ok_or(CountError::Overflow), rest))
 }
 
-/// A number without suffix, as [`leading`] reads it.
+/// Parses a number without suffix, as [`leading`] reads it.
 pub(crate) fn count(text: &[u8]) -> Result<u64, CountError> {
     match leading(text) {
         None => Err(CountError::Invalid),
@@ -135,7 +135,7 @@ pub(crate) enum SizeScale {
 }
 
 impl SizeScale {
-    /// A `--block-size` argument: `K`, `1M`, `kB`, `512`, `human-readable`, `si`.
+    /// Parses a `--block-size` argument: `K`, `1M`, `kB`, `512`, `human-readable`, `si`.
     pub(crate) fn parse(text: &[u8]) -> Option<SizeScale> {
         match text {
             b"human-readable" => return Some(SizeScale::Human(1024)),
@@ -160,7 +160,7 @@ impl SizeScale {
         Some(SizeScale::Units(n, shown))
     }
 
-    /// A number of bytes on this scale.
+    /// Formats a number of bytes on this scale.
     pub(crate) fn show(self, bytes: u64) -> String {
         match self {
             SizeScale::Human(base) => box_text::number::human_size(bytes, base),

@@ -23,7 +23,7 @@ pub(crate) enum MissingComponents {
     All,
 }
 
-/// An absolute path without symbolic links, `.` and `..` (as `realpath(3)`, which WASI's
+/// Returns the absolute path without symbolic links, `.` and `..` (as `realpath(3)`, which WASI's
 /// std does not have). `path` is absolute.
 pub(crate) fn canonical_path(path: &Path, missing: MissingComponents) -> io::Result<PathBuf> {
     let text = to_bytes(path);
@@ -120,7 +120,7 @@ impl CanonicalWalk {
     }
 }
 
-/// `to` relative to the directory `from`; both canonical.
+/// Returns `to` relative to the directory `from`; both are canonical.
 pub(crate) fn relative_path(to: &Path, from: &Path) -> Vec<u8> {
     let split = |p: &Path| -> Vec<Vec<u8>> {
         to_bytes(p).split(|c| *c == b'/').filter(|c| !c.is_empty()).map(<[u8]>::to_vec).collect()
@@ -132,7 +132,7 @@ pub(crate) fn relative_path(to: &Path, from: &Path) -> Vec<u8> {
     if parts.is_empty() { b".".to_vec() } else { parts.join(&b'/') }
 }
 
-/// Whether a path leads below a directory, by their names without links.
+/// Returns whether a path leads below a directory, by their names without links.
 pub(crate) fn is_inside(path: &Path, dir: &Path) -> bool {
     match (
         canonical_path(path, MissingComponents::All),
@@ -143,7 +143,7 @@ pub(crate) fn is_inside(path: &Path, dir: &Path) -> bool {
     }
 }
 
-/// Whether two paths are one file.
+/// Returns whether two paths are one file.
 pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     match (meta::stat(a, true), meta::stat(b, true)) {
         (Ok(x), Ok(y)) => {
@@ -156,7 +156,8 @@ pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Whether two results of `stat` are of one file. Inode 0 says nothing: some file systems have none.
+/// Returns whether two results of `stat` are of one file. Inode 0 never counts as equal, because
+/// some file systems have no inodes.
 pub(crate) fn is_same_file(a: &box_sys::Stat, b: &box_sys::Stat) -> bool {
     a.ino != 0 && a.dev == b.dev && a.ino == b.ino
 }
@@ -193,8 +194,8 @@ pub(crate) enum BackupKind {
 }
 
 impl Backup {
-    /// From the options of a command: `--backup`, `-b` and `--suffix`. `Err` is for a control word
-    /// that is none, which is reported.
+    /// Reads a command's options `--backup`, `-b` and `--suffix`. `Err`, after a message, is for an
+    /// unknown control word.
     pub(crate) fn from_options<I: Copy + PartialEq>(
         ctx: &mut Ctx<'_>,
         p: &ParsedOptions<I>,
@@ -210,8 +211,8 @@ impl Backup {
         })
     }
 
-    /// From `--backup[=CONTROL]` (outer `None`: not given) and `--suffix`.
-    /// `Err` holds a control word that is none.
+    /// Reads the values of `--backup[=CONTROL]` (outer `None`: not given) and `--suffix`. `Err`
+    /// holds an unknown control word.
     fn new(
         control: Option<Option<&[u8]>>,
         suffix: Option<&[u8]>,

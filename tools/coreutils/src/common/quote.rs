@@ -18,7 +18,7 @@ pub(crate) enum QuoteStyle {
 }
 
 impl QuoteStyle {
-    /// The style of this name in `--quoting-style`.
+    /// Parses the style of this name in `--quoting-style`.
     pub(crate) fn parse(name: &[u8]) -> Option<QuoteStyle> {
         Some(match name {
             b"literal" => QuoteStyle::Literal,
@@ -33,12 +33,12 @@ impl QuoteStyle {
     }
 }
 
-/// In quotes always: `'x'`. Used where a message names a file inside a sentence.
+/// Quotes a name always: `'x'`. For messages that name a file inside a sentence.
 pub(crate) fn quote_in_sentence(name: &[u8]) -> Vec<u8> {
     quote_name(name, QuoteStyle::ShellEscapeAlways)
 }
 
-/// In quotes where needed, also for a colon: used in `TOOL: FILE: reason`.
+/// Quotes a name where needed, also for a colon. For messages of the form `TOOL: FILE: reason`.
 pub(crate) fn quote_with_colon(name: &[u8]) -> Vec<u8> {
     if name.contains(&b':') {
         quote_in_sentence(name)
@@ -47,7 +47,7 @@ pub(crate) fn quote_with_colon(name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A name in a style.
+/// Quotes a name in a style.
 pub(crate) fn quote_name(name: &[u8], style: QuoteStyle) -> Vec<u8> {
     match style {
         QuoteStyle::Literal => name.to_vec(),
@@ -69,7 +69,7 @@ pub(crate) fn quote_name(name: &[u8], style: QuoteStyle) -> Vec<u8> {
     }
 }
 
-/// Whether a character cannot be shown as it is.
+/// Returns whether a character cannot be shown as it is.
 fn is_control(c: &[u8]) -> bool {
     match c {
         [b] => *b < 0x20 || *b >= 0x7f,
@@ -180,7 +180,7 @@ fn shell_quote(name: &[u8], quote_always: bool, escape: bool) -> Vec<u8> {
     out
 }
 
-/// A text as JSON writes it; invalid bytes become replacement characters.
+/// Returns a text as a JSON string; invalid bytes become replacement characters.
 pub(crate) fn json_text(text: &[u8]) -> String {
     serde_json::Value::from(String::from_utf8_lossy(text)).to_string()
 }

@@ -63,7 +63,7 @@ fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     day + (153 * months + 2) / 5 + 365 * years + years / 4 - 32_083 - 2_440_588
 }
 
-/// The days that a month has.
+/// Returns the days of a month.
 fn days_of(year: i64, month: i64) -> impl Iterator<Item = i64> {
     let leaps = (year, month) < (REFORM.0, REFORM.1) && month == 2 && year % 4 == 0;
     let last = if leaps { 29 } else { civil::month_len(year, month) };
@@ -72,7 +72,7 @@ fn days_of(year: i64, month: i64) -> impl Iterator<Item = i64> {
     (1..=last).filter(move |day| !is_gap(day))
 }
 
-/// Lines of a month: title, days of the week, six weeks.
+/// Returns the lines of a month: title, days of the week, six weeks.
 fn month_lines(year: i64, month: i64, monday: bool, with_year: bool) -> Vec<String> {
     let name = usize::try_from(month - 1)
         .ok()
@@ -185,7 +185,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CalPlan, Exit> {
     Ok(CalPlan { months, year: None, monday })
 }
 
-/// How many months before and after the chosen one are shown.
+/// Returns how many months before and after the chosen one are shown.
 fn neighbour_months(p: &ParsedOptions<CalFlag>) -> (i64, i64) {
     let count = |flag: CalFlag| {
         let n =
@@ -208,7 +208,7 @@ struct CalendarChoice {
 }
 
 impl CalendarChoice {
-    /// `YEAR`, `MONTH`, `MONTH YEAR` or `DAY MONTH YEAR`.
+    /// Reads the operands `YEAR`, `MONTH`, `MONTH YEAR` or `DAY MONTH YEAR`.
     fn read_operands(&mut self, ctx: &mut Ctx<'_>, operands: &[Vec<u8>]) -> Result<(), Exit> {
         match operands {
             [] => {}

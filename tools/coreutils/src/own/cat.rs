@@ -122,7 +122,7 @@ impl CatFormat {
         }
     }
 
-    /// Whether the output is the input as it is.
+    /// Returns whether the output is the input as it is.
     fn is_plain(&self) -> bool {
         !(self.number || self.ends || self.tabs || self.squeeze || self.nonprinting)
     }

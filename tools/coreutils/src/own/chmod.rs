@@ -44,7 +44,7 @@ const SPEC: Spec<ChmodFlag> = Spec::new(
 )
 .with_footer("Each MODE is of the form '[ugoa]*([-+=]([rwxXst]*|[ugo]))+|[-+=]?[0-7]+'.");
 
-/// `-w` or `-x`, `-rwx` are modes, not options: they are set apart with `--`-like care.
+/// Separates modes such as `-w`, `-x` and `-rwx` from the options, because they look alike.
 fn split_modes(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
     let mut rest = Vec::new();
     let mut mode: Option<Vec<u8>> = None;

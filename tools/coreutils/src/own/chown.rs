@@ -81,7 +81,7 @@ pub(crate) fn run_chgrp(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 /// Owner and group; `None` leaves one as it is.
 type Ids = (Option<u32>, Option<u32>);
 
-/// The operand of `chgrp`; an empty one changes nothing.
+/// Parses the operand of `chgrp`; an empty one changes nothing.
 fn group_spec(names: &AccountNames, text: &[u8]) -> Result<Ids, Vec<u8>> {
     if text.is_empty() {
         return Ok((None, None));
@@ -96,7 +96,7 @@ fn group_id(names: &AccountNames, text: &str) -> Option<u32> {
     names.group_id(text).or_else(|| text.strip_prefix('+').unwrap_or(text).parse().ok())
 }
 
-/// `OWNER`, `OWNER:`, `OWNER:GROUP`, `:GROUP`; also with a dot.
+/// Parses `OWNER`, `OWNER:`, `OWNER:GROUP` or `:GROUP`; a dot may replace the colon.
 fn owner_spec(names: &AccountNames, text: &[u8]) -> Result<Ids, Vec<u8>> {
     let s = String::from_utf8_lossy(text);
     let bad = |what: &str| {
@@ -293,7 +293,7 @@ fn change_owner(
     done
 }
 
-/// `OWNER:GROUP` by names, as far as they are to be shown.
+/// Returns `OWNER:GROUP` by names, without the part that is not to be shown.
 fn owner_text(names: &AccountNames, (user, group): Ids) -> String {
     let user = user.map(|u| names.show_user(u));
     let group = group.map(|g| names.show_group(g));

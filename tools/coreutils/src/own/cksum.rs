@@ -88,7 +88,7 @@ fn open_input(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// CRC and number of all bytes.
+/// Returns the CRC and the number of all bytes.
 fn checksum_input(input: &mut dyn Read) -> io::Result<(u32, u64)> {
     let mut left = CrcRemainder { bytes: vec![0; BUFFER], len: 0 };
     let mut size = 0;
@@ -129,7 +129,7 @@ impl CrcRemainder {
         self.len -= at;
     }
 
-    /// The checksum: the number of bytes follows them, its lowest byte first, and the remainder is inverted.
+    /// Returns the checksum: the number of bytes is appended, its lowest byte first, and the remainder is inverted.
     fn crc(mut self, size: u64) -> u32 {
         self.shorten();
         let used = (u64::BITS - size.leading_zeros()).div_ceil(8) as usize;

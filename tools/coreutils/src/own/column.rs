@@ -112,7 +112,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// Plain lists: as many columns as fit, filled with tabs.
+/// Arranges a plain list in as many columns as fit, filled with tabs.
 fn fill_columns(lines: &[&[u8]], width: usize, rows_first: bool) -> Vec<u8> {
     let mut out = Vec::new();
     let longest = lines.iter().map(|l| locale::text_width(l)).max().unwrap_or(0);
@@ -156,7 +156,7 @@ fn fill_columns(lines: &[&[u8]], width: usize, rows_first: bool) -> Vec<u8> {
     out
 }
 
-/// Column numbers or names to indexes; `0` and `-` mean all (the last).
+/// Converts column numbers or names to indexes; `0` and `-` mean all (the last).
 fn column_indexes(list: &[u8], names: &[Vec<u8>], count: usize) -> Vec<usize> {
     let mut out = Vec::new();
     for part in list.split(|c| *c == b',') {
@@ -247,7 +247,7 @@ fn format_table(p: &ParsedOptions<ColumnFlag>, lines: &[&[u8]]) -> Vec<u8> {
     line_up(&rows, &order, &right, p.last_value(ColumnFlag::OutputSeparator).unwrap_or(b"  "))
 }
 
-/// Rows as lines, the columns of `order` lined up, those of `right` at their right.
+/// Formats rows as lines, with the columns of `order` lined up and those of `right` right-aligned.
 fn line_up(rows: &[Vec<Vec<u8>>], order: &[usize], right: &[usize], separator: &[u8]) -> Vec<u8> {
     let width = |i: &usize| {
         rows.iter().filter_map(|r| r.get(*i)).map(|c| locale::text_width(c)).max().unwrap_or(0)

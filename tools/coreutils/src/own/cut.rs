@@ -167,7 +167,8 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
     Ok(merge_ranges(ranges))
 }
 
-/// Overlapping ranges joined. Adjacent ones stay apart: an output delimiter goes between them.
+/// Joins overlapping ranges. Adjacent ones stay apart, because an output delimiter goes between
+/// them.
 fn merge_ranges(ranges: Vec<Range>) -> Vec<Range> {
     let mut out: Vec<Range> = Vec::new();
     for (low, high) in ranges {
@@ -276,7 +277,7 @@ struct LineField<'l> {
 }
 
 impl<'l> LineField<'l> {
-    /// The first field of a line that has several.
+    /// Returns the first field of a line that has several.
     #[inline]
     fn first(line: &'l [u8], delimiter: u8) -> Option<LineField<'l>> {
         let mut delimiters = memchr::memchr_iter(delimiter, line);
@@ -311,7 +312,7 @@ impl<'l> LineField<'l> {
         &self.line[self.start..self.end]
     }
 
-    /// This field up to field `high`, with the delimiters between them.
+    /// Returns this field up to field `high`, with the delimiters between them.
     #[inline]
     fn run_to(&mut self, high: usize) -> &'l [u8] {
         let from = self.start;
@@ -325,7 +326,7 @@ impl<'l> LineField<'l> {
     }
 }
 
-/// `-d $'\n'`: each line is a field of the whole input.
+/// Cuts by `-d $'\n'`: each line is a field of the whole input.
 fn line_fields(
     reader: &mut impl BufRead,
     plan: &CutPlan,

@@ -176,7 +176,7 @@ fn parse_scale(p: &ParsedOptions<DfFlag>) -> Result<(SizeScale, String), Vec<u8>
     Ok(chosen)
 }
 
-/// The columns to show. `Err` holds a name that is none.
+/// Returns the columns to show. `Err` holds an unknown name.
 fn parse_columns(p: &ParsedOptions<DfFlag>) -> Result<Vec<&'static str>, String> {
     if !p.has_option(DfFlag::Output) {
         let mut columns = vec!["source"];
@@ -258,7 +258,7 @@ impl DfPlan {
         self.columns.iter().map(cell).collect()
     }
 
-    /// Rows of cells as lines, columns lined up.
+    /// Formats rows of cells as lines, with columns lined up.
     fn table(&self, rows: &[Vec<String>]) -> String {
         let cell_width = |cell: &str| locale::text_width(cell.as_bytes());
         let width = |(i, column): (usize, &&str)| {

@@ -173,7 +173,7 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<DuOptio
     })
 }
 
-/// How sizes are shown, and whether they are the apparent ones.
+/// Returns how sizes are shown, and whether they are the apparent ones.
 fn parse_scale(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(SizeScale, bool), Exit> {
     let mut scale = env_scale(ctx);
     for (flag, value) in &p.options {
@@ -196,7 +196,7 @@ fn parse_scale(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(SizeScal
     Ok((scale, p.has_option(DuFlag::ApparentSize) || p.has_option(DuFlag::Bytes)))
 }
 
-/// How deep below operands directories are shown.
+/// Returns how deep below operands directories are shown.
 fn parse_depth(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<usize, Exit> {
     let given = match p.last_value(DuFlag::MaxDepth) {
         Some(text) => Some(number::parse_decimal(text).ok_or_else(|| {
@@ -219,7 +219,7 @@ fn parse_depth(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<usize, Ex
     }
 }
 
-/// Names that are left out.
+/// Returns the patterns of names that are left out.
 fn exclude_patterns(
     ctx: &mut Ctx<'_>,
     p: &ParsedOptions<DuFlag>,
@@ -232,7 +232,7 @@ fn exclude_patterns(
     Ok(texts.iter().map(|t| GlobPattern::new(t, GlobOptions::default())).collect())
 }
 
-/// The operands, and the status so far.
+/// Returns the operands, and the status so far.
 fn list_operands(
     ctx: &mut Ctx<'_>,
     p: &ParsedOptions<DuFlag>,
@@ -410,7 +410,7 @@ impl DuWalk<'_> {
         }
     }
 
-    /// A file's size and time; a directory goes onto the stack instead.
+    /// Returns a file's size and time; pushes a directory onto the stack instead.
     fn enter_dir(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) -> Option<(u64, u64)> {
         let o = self.options;
         if o.is_excluded(name) {

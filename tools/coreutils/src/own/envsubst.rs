@@ -82,7 +82,7 @@ fn split_references(mut text: &[u8]) -> impl Iterator<Item = (&[u8], Option<&[u8
     })
 }
 
-/// The name that stands here, and the length of all that belongs to the reference.
+/// Returns the name at the beginning of the text, and the length of the whole reference.
 fn name_at(text: &[u8]) -> Option<(&[u8], usize)> {
     let (body, braces) = match text.strip_prefix(b"{") {
         Some(body) => (body, true),

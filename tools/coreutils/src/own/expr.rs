@@ -75,7 +75,7 @@ enum ExprProblem {
 }
 
 impl ExprProblem {
-    /// The message in parts.
+    /// Returns the message in two parts.
     fn parts(&self) -> (&'static str, Vec<u8>) {
         match self {
             ExprProblem::Missing(word) => {
@@ -144,7 +144,7 @@ impl ExprValue {
         ExprValue::Integer(n.into())
     }
 
-    /// Whether `|` and `&` pass over it: empty, or zero.
+    /// Returns whether `|` and `&` treat the value as false: it is empty, or zero.
     fn is_null(&self) -> bool {
         match self {
             ExprValue::Integer(n) => n.is_zero(),

@@ -66,7 +66,7 @@ fn read_lines(ctx: &Ctx<'_>, file: &str) -> Vec<Vec<u8>> {
     text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
-/// The words of each line, without comments.
+/// Reads the words of each line, without comments.
 fn read_words(ctx: &Ctx<'_>, file: &str) -> Vec<Vec<Vec<u8>>> {
     let words = |l: &Vec<u8>| -> Vec<Vec<u8>> {
         let end = l.iter().position(|c| *c == b'#').unwrap_or(l.len());
@@ -102,7 +102,7 @@ fn look_up_keys(
     exit
 }
 
-/// Files of fields between colons, by name or by number in field `id`.
+/// Searches a file of fields between colons, by name or by number in field `id`.
 fn search_colon_file(ctx: &mut Ctx<'_>, file: &str, keys: &[Vec<u8>], id: Option<usize>) -> Exit {
     let all: Vec<Vec<u8>> =
         read_lines(ctx, file).into_iter().filter(|l| l.contains(&b':')).collect();
@@ -115,7 +115,7 @@ fn search_colon_file(ctx: &mut Ctx<'_>, file: &str, keys: &[Vec<u8>], id: Option
     look_up_keys(ctx, keys, all.clone(), find)
 }
 
-/// A line of the hosts file as it is printed.
+/// Formats a line of the hosts file for output.
 fn host_line(words: &[Vec<u8>]) -> Vec<u8> {
     let address = String::from_utf8_lossy(&words[0]);
     [format!("{address:<15} ").as_bytes(), &words[1..].join(&b' ')].concat()
@@ -196,7 +196,7 @@ fn search_services(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Exit {
     look_up_keys(ctx, keys, table.iter().map(show).collect(), find)
 }
 
-/// `protocols` and `networks`: name, number, aliases.
+/// Searches `protocols` or `networks`, whose fields are name, number, aliases.
 fn search_numbered_file(ctx: &mut Ctx<'_>, file: &str, keys: &[Vec<u8>]) -> Exit {
     let table = read_words(ctx, file);
     let show = |w: &Vec<Vec<u8>>| {

@@ -77,13 +77,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(GetoptParser::new(ctx, &settings, parameters).parse())
 }
 
-/// GNU's message about getopt's own command line.
+/// Prints GNU's message about getopt's own command line.
 fn report_misuse(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     input::usage_error(ctx, parts);
     Exit::USAGE
 }
 
-/// The settings, and the parameters to parse by them.
+/// Parses getopt's own options; returns the settings, and the parameters to parse by them.
 fn parse_settings<'a>(
     ctx: &mut Ctx<'_>,
     args: &'a [Vec<u8>],
@@ -185,7 +185,7 @@ impl GetoptSettings {
         true
     }
 
-    /// `NAME`, `NAME:` and `NAME::`, with commas or white space between them.
+    /// Adds long options: `NAME`, `NAME:` and `NAME::`, with commas or white space between them.
     fn add_long(&mut self, list: &[u8]) {
         let names = list.split(|c| matches!(c, b',' | b' ' | b'\t' | b'\n'));
         for name in names.filter(|name| !name.is_empty()) {
@@ -195,7 +195,7 @@ impl GetoptSettings {
     }
 }
 
-/// The long name of an option of `getopt`.
+/// Returns the full long name of an option of `getopt`.
 fn full_name(name: &[u8]) -> &[u8] {
     match name {
         b"a" => b"alternative",
@@ -327,7 +327,7 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
         }
     }
 
-    /// `NAME` or `NAME=VALUE`
+    /// Parses `NAME` or `NAME=VALUE`.
     fn parse_long(&mut self, text: &'p [u8]) {
         let mut parts = text.splitn(2, |c| *c == b'=');
         let (name, attached) = (parts.next().unwrap_or_default(), parts.next());
@@ -361,7 +361,7 @@ impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
         }
     }
 
-    /// Letters after a dash; the first that takes a value takes the rest.
+    /// Parses the letters after a dash; the first that takes a value takes the rest.
     fn parse_short(&mut self, word: &'p [u8]) {
         for (i, &letter) in word.iter().enumerate().skip(1) {
             let rest = &word[i + 1..];

@@ -58,7 +58,7 @@ impl HeadCount {
     }
 }
 
-/// GNU's message about a number of bytes or lines that is none.
+/// Reports an invalid number of bytes or lines, with GNU's message.
 pub(super) fn invalid_count(ctx: &mut Ctx<'_>, bytes: bool, shown: &[u8], e: NumberError) -> Exit {
     let what: &[u8] = if bytes { b"bytes" } else { b"lines" };
     let shown = quote::quote_in_sentence(shown);
@@ -76,7 +76,7 @@ struct HeadPlan {
     files: Vec<Vec<u8>>,
 }
 
-/// `-5`, `-5c`, `-2kq`: the obsolete form, first argument only, as options.
+/// Converts the obsolete forms `-5`, `-5c`, `-2kq` to options; the first argument only.
 fn translate_obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let first = args.first()?.strip_prefix(b"-")?;
     let digits = first.iter().take_while(|c| c.is_ascii_digit()).count();
@@ -159,7 +159,7 @@ fn print_files(ctx: &mut Ctx<'_>, plan: &HeadPlan) -> Exit {
     exit
 }
 
-/// Whether a file could not be opened because it is a directory.
+/// Returns whether a file could not be opened because it is a directory.
 pub(super) fn is_directory(e: &io::Error) -> bool {
     e.raw_os_error() == Some(box_sys::errno::code::EISDIR)
 }
@@ -174,7 +174,7 @@ pub(super) fn cannot_open(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) -> Exit
     input::report_failure(ctx, &[b"cannot open ", &shown, b" for reading: ", text.as_bytes()])
 }
 
-/// The header before a file (`head` and `tail`).
+/// Writes the header before a file (`head` and `tail`).
 pub(super) fn write_header(out: &mut OutStream, file: &[u8], first: &mut bool) {
     let name: &[u8] = if file == b"-" { b"standard input" } else { file };
     let gap: &[u8] = if *first { b"" } else { b"\n" };

@@ -278,7 +278,7 @@ fn make_link(ctx: &Ctx<'_>, target: &[u8], link: &[u8], o: &LnOptions) -> io::Re
     std::fs::hard_link(target, &path)
 }
 
-/// The target as seen from the link's directory (`-r`).
+/// Returns the target as seen from the link's directory (`-r`).
 fn relative_target(ctx: &Ctx<'_>, target: &[u8], link: &[u8]) -> io::Result<Vec<u8>> {
     let dir =
         paths::canonical_path(&ctx.path(paths::dir_name(link)), paths::MissingComponents::All)?;

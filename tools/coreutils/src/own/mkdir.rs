@@ -90,7 +90,8 @@ fn make_dir(
     Ok(())
 }
 
-/// `mkdir -p`: parents get the default mode, the last one the mode asked for.
+/// Makes directories as `mkdir -p` does: parents get the default mode, the last one the requested
+/// mode.
 fn create_parents(
     ctx: &mut Ctx<'_>,
     dir: &[u8],

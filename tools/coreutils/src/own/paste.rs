@@ -77,7 +77,7 @@ fn parse_delimiters(list: &[u8]) -> Option<Delimiters> {
     Some(out)
 }
 
-/// Each file's lines in one line.
+/// Joins each file's lines to one line.
 fn paste_serial(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8) -> Exit {
     input::for_each_file(ctx, files, |reader, out| {
         let mut next = delimiters.iter().cycle();
@@ -120,7 +120,7 @@ impl PasteInput {
     }
 }
 
-/// Lines side by side, until all files have ended.
+/// Joins the lines of all files side by side, until all files have ended.
 fn paste_parallel(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8) -> Exit {
     let mut sources = VecDeque::new();
     for file in files {

@@ -14,7 +14,7 @@ pub(super) struct ProcessInfo {
     pub args: String,
 }
 
-/// The list that our host gives ([`box_sys::PROCESSES`]).
+/// Parses the list that our host gives ([`box_sys::PROCESSES`]).
 fn parse_processes(mut text: &[u8]) -> Vec<ProcessInfo> {
     let mut list = Vec::new();
     while let Some(end) = text.iter().position(|b| *b == b'\n') {
@@ -42,8 +42,8 @@ fn parse_processes(mut text: &[u8]) -> Vec<ProcessInfo> {
     list
 }
 
-/// The numbers of the processes that have not ended, where our host lists them. Signal 0 also reaches
-/// one that has ended and that its parent has not waited for.
+/// Returns the numbers of the processes that have not ended, where our host lists them. Signal 0 also
+/// reaches one that has ended and that its parent has not waited for.
 pub(super) fn living_pids() -> Option<Vec<u32>> {
     let text = std::fs::read(box_sys::PROCESSES).ok()?;
     let list: Vec<u32> = parse_processes(&text).iter().map(|p| p.pid).collect();

@@ -114,7 +114,7 @@ const REALPATH: Spec<ReadlinkFlag> = Spec::new(
     ],
 );
 
-/// `.`, `..` and doubled slashes removed by text alone.
+/// Removes `.`, `..` and doubled slashes by text alone.
 fn lexical_path(path: &Path) -> PathBuf {
     let mut parts: Vec<&[u8]> = Vec::new();
     for c in to_bytes(path).split(|c| *c == b'/') {

@@ -220,7 +220,7 @@ fn remove_or_enter(
     true
 }
 
-/// GNU's message; never a success.
+/// Prints GNU's message; returns false.
 fn cannot_remove(ctx: &mut Ctx<'_>, name: &[u8], e: &io::Error) -> bool {
     input::report_cannot(ctx, "cannot remove", name, e);
     false

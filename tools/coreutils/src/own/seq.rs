@@ -173,7 +173,7 @@ fn no_number(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
     )
 }
 
-/// Negative numbers are operands, not options.
+/// Parses the arguments. Negative numbers are operands, not options.
 fn parse(
     ctx: &mut Ctx<'_>,
     args: &[Vec<u8>],
@@ -208,7 +208,7 @@ struct Integers {
 }
 
 impl SeqPlan {
-    /// Decimal fixed-point numbers; `None` if they are others, or too large.
+    /// Converts to decimal fixed-point numbers; `None` if they have another form, or are too large.
     fn to_integers(&self) -> Option<Integers> {
         let SeqShow::Fixed(places) = self.show else { return None };
         let SeqPlan { first, step, last, .. } = self;
@@ -251,7 +251,7 @@ struct Large {
 }
 
 impl SeqPlan {
-    /// Decimal fixed-point numbers of any size; `None` if they are others.
+    /// Converts to decimal fixed-point numbers of any size; `None` if they have another form.
     fn large(&self) -> Option<Large> {
         let SeqShow::Fixed(places) = self.show else { return None };
         let SeqPlan { first, step, last, .. } = self;
@@ -299,7 +299,7 @@ impl Large {
     }
 }
 
-/// As [`push_fixed`] for a number of any size.
+/// Appends a number of any size, as [`push_fixed`] does.
 fn push_large(out: &mut Vec<u8>, value: &BigInt, places: usize, width: usize) {
     let is_negative = value.sign() == Sign::Minus;
     let digits = format!("{:0>least$}", value.magnitude().to_string(), least = places + 1);
@@ -353,7 +353,7 @@ impl Integers {
         to.write_all(&out)
     }
 
-    /// Whole numbers from 0 up, as most calls ask for.
+    /// Prints whole numbers from 0 up, which most calls ask for.
     fn print_count_up(&self, step: u32, separator: &[u8], to: &mut OutStream) -> io::Result<()> {
         let mut digits = SeqDigits::new(self.first.unsigned_abs());
         let mut left = (self.last - self.first) / i128::from(step);
@@ -374,7 +374,7 @@ impl Integers {
     }
 }
 
-/// `value` divided by ten to the `places`, padded with zeros to `width`.
+/// Appends `value` divided by ten to the `places`, padded with zeros to `width`.
 fn push_fixed(out: &mut Vec<u8>, value: i128, places: usize, width: usize, negative_zero: bool) {
     let negative = value < 0 || negative_zero;
     let mut buf = [0u8; 48];
@@ -473,7 +473,7 @@ impl SeqFormat {
     }
 }
 
-/// Numbers as floating point.
+/// Prints numbers as floating point.
 fn print_floats(plan: &SeqPlan, to: &mut OutStream) -> io::Result<()> {
     let SeqPlan { first, step, last, .. } = plan;
     // Operands that are decimal stay exact for formats too: 0.3 is reached from 0.1.
@@ -530,7 +530,7 @@ impl SeqShow {
     }
 }
 
-/// All three operands on one decimal scale.
+/// Converts all three operands to one decimal scale.
 fn exact_values(
     first: &SeqNumber,
     step: &SeqNumber,

@@ -56,7 +56,7 @@ pub(crate) fn block_count(s: &Stat) -> u64 {
     }
 }
 
-/// `drwxr-xr-x`
+/// Returns type and mode as text, for example `drwxr-xr-x`.
 pub(crate) fn mode_string(s: &Stat) -> String {
     format!("{}{}", s.kind.letter(), mode::mode_letters(s.mode))
 }
@@ -188,7 +188,7 @@ fn quote_style(ctx: &Ctx<'_>) -> quote::QuoteStyle {
     }
 }
 
-/// The escapes of `--printf`; an unknown one is its letter, with a warning.
+/// Resolves the escapes of `--printf`; an unknown one becomes its letter, with a warning.
 fn unescape_format(ctx: &mut Ctx<'_>, text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;

@@ -94,7 +94,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// `-8` is an old form of `-n 8`.
+/// Converts `-8`, an old form, to `-n 8`.
 fn modern_option(arg: &[u8]) -> Vec<u8> {
     match arg.strip_prefix(b"-") {
         Some(d) if !d.is_empty() && d.iter().all(u8::is_ascii_digit) => [b"-n", d].concat(),
@@ -146,7 +146,7 @@ fn parse_least(text: &[u8]) -> Result<usize, &'static str> {
     }
 }
 
-/// The argument of `-e`.
+/// Parses the argument of `-e`.
 fn parse_encoding(letter: &[u8]) -> Option<StringsEncoding> {
     let (unit, big_endian, high) = match letter {
         b"s" => (1, false, false),
@@ -189,7 +189,7 @@ impl StringsPlan {
         Ok(())
     }
 
-    /// The same where a character has several bytes.
+    /// Emits the runs of characters that have several bytes.
     fn wide_runs(
         &self,
         data: &[u8],

@@ -58,7 +58,7 @@ impl TacSeparator {
         })
     }
 
-    /// Where it stands in a text.
+    /// Returns the places of the separator in a text.
     fn find_places(&self, text: &[u8]) -> Vec<(usize, usize)> {
         let mut places = match self {
             TacSeparator::Regex(regex) => find_separators(regex, text),
@@ -102,7 +102,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// An operand that is a file with an end to begin at.
+/// Opens an operand that is a regular file, so that reading can begin at its end.
 fn open_regular(ctx: &Ctx<'_>, operand: &[u8]) -> Option<std::fs::File> {
     let opened = if operand == b"-" { None } else { std::fs::File::open(ctx.path(operand)).ok() }?;
     opened.metadata().is_ok_and(|m| m.is_file()).then_some(opened)

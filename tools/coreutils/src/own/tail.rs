@@ -56,7 +56,7 @@ const SPEC: Spec<TailFlag> = Spec::new(
 )
 .with_footer("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
 
-/// `+5`, `-5c`, `-3f`: the obsolete form, as options; only with at most one file.
+/// Converts the obsolete forms `+5`, `-5c`, `-3f` to options; only with at most one file.
 fn translate_obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let (first, rest) = args.split_first()?;
     let plus = first.starts_with(b"+");
@@ -264,7 +264,8 @@ fn skip_to(reader: &mut InputFile<'_>, count: HeadCount, delimiter: u8) -> Resul
     })
 }
 
-/// Where the last part begins in a regular file, found from its end; `None` if it cannot seek.
+/// Returns the start of the last part of a regular file, found from its end; `None` if it cannot
+/// seek.
 fn seek_start(file: &mut File, count: HeadCount, delimiter: u8) -> Result<Option<u64>, CopyStop> {
     let regular = file.metadata().is_ok_and(|m| m.is_file());
     let size = match file.seek(SeekFrom::End(0)) {
@@ -318,7 +319,7 @@ fn last_bytes(reader: &mut InputFile<'_>, n: u64, out: &mut OutStream) -> Result
     write_output(out, &held[held.len().saturating_sub(keep)..])
 }
 
-/// The last lines of a stream: whole blocks are kept as long as they can matter.
+/// Writes the last lines of a stream: whole blocks are kept as long as they can matter.
 fn last_lines(
     reader: &mut InputFile<'_>,
     n: u64,

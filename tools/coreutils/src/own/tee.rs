@@ -43,7 +43,7 @@ enum TeeMode {
 }
 
 impl TeeMode {
-    /// Of the word after `--output-error=`.
+    /// Parses the word after `--output-error=`.
     fn parse(word: &[u8]) -> Option<TeeMode> {
         Some(match word {
             b"warn" => TeeMode::Warn,

@@ -93,7 +93,7 @@ impl ConditionHost for Applet<'_, '_> {
 }
 
 impl Applet<'_, '_> {
-    /// A file's status. An empty name is no file.
+    /// Returns a file's status. An empty name is no file.
     fn stat(&self, name: &[u8], follow: bool) -> Option<Stat> {
         if name.is_empty() { None } else { meta::stat(&self.0.path(name), follow).ok() }
     }
@@ -126,7 +126,7 @@ struct Integer<'t> {
     digits: &'t [u8],
 }
 
-/// An integer with a sign and blanks around it.
+/// Parses an integer with a sign and blanks around it.
 fn integer(text: &[u8]) -> Result<Integer<'_>, ConditionProblem> {
     let (negative, digits) = match text.trim_ascii() {
         [b'-', digits @ ..] => (true, digits),

@@ -21,7 +21,7 @@ fn go_on_as(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: ChildStream) -> Exit {
     status_of(ctx, argv, status)
 }
 
-/// The same beside this process.
+/// Runs a command as a child of this process.
 fn run(ctx: &mut Ctx<'_>, argv: &[Vec<u8>]) -> Exit {
     let status = ChildCommand::new(argv.to_vec())
         .start(ctx)
@@ -245,7 +245,7 @@ struct TimeReport<'a> {
 }
 
 impl TimeReport<'_> {
-    /// By a format as `time -f` takes it, and a newline.
+    /// Formats the figures by a format of `time -f`, and appends a newline.
     fn show(&self, format: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut it = format.iter();

@@ -92,7 +92,7 @@ struct TrPlan {
     truncate: bool,
 }
 
-/// Whether there are as many sets as it takes.
+/// Checks the number of sets.
 fn check_operands(ctx: &mut Ctx<'_>, ops: &[Vec<u8>], what: &TrPlan) -> Result<(), Exit> {
     let least = 1 + usize::from(what.delete == what.squeeze);
     let most = if what.delete && !what.squeeze { 1 } else { 2 };
@@ -123,12 +123,12 @@ fn check_operands(ctx: &mut Ctx<'_>, ops: &[Vec<u8>], what: &TrPlan) -> Result<(
     Ok(())
 }
 
-/// A further line of an error, without the name before it.
+/// Prints a further line of an error, without the name before it.
 fn print_note(ctx: &mut Ctx<'_>, text: &[u8]) {
     let _ = std::io::Write::write_all(&mut ctx.stderr, &[text, b"\n"].concat());
 }
 
-/// One byte with escapes resolved: value, whether it was escaped, bytes used.
+/// Reads one byte with escapes resolved: returns its value, whether it was escaped, and the bytes used.
 fn unescape_byte(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
     let c = text[0];
     if c != b'\\' {
@@ -175,7 +175,7 @@ impl ByteSet {
         ByteSet { bytes }.parse_parts()
     }
 
-    /// Whether the operator `c` stands at `i`.
+    /// Returns whether the operator `c` is at `i`.
     fn is_operator(&self, i: usize, c: u8) -> bool {
         self.bytes.get(i) == Some(&(c, false))
     }
@@ -209,7 +209,7 @@ impl ByteSet {
         Ok(parts)
     }
 
-    /// `[:class:]`, `[=c=]`, `[c*n]` at a bracket, and where it ends; `None` for a plain bracket.
+    /// Parses `[:class:]`, `[=c=]` or `[c*n]` at a bracket and returns it with its end; `None` for a plain bracket.
     fn parse_bracket(&self, i: usize) -> Result<Option<(TrPart, usize)>, Vec<u8>> {
         for kind in [b':', b'='] {
             if !self.is_operator(i + 1, kind) {
@@ -238,7 +238,7 @@ impl ByteSet {
     }
 }
 
-/// The characters of `[:name:]`.
+/// Parses the characters of `[:name:]`.
 fn parse_class(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     match CLASSES.iter().find(|(n, _)| n.as_bytes() == name) {
         Some((n, holds)) => Ok(TrPart::Class(n, (0..=255).filter(|c| holds(*c)).collect())),
@@ -247,7 +247,7 @@ fn parse_class(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     }
 }
 
-/// The character of `[=c=]`.
+/// Parses the character of `[=c=]`.
 fn parse_equivalence(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     match name {
         [c] => Ok(TrPart::Equivalence(*c)),
@@ -256,7 +256,7 @@ fn parse_equivalence(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     }
 }
 
-/// GNU's message about a range that goes down.
+/// Returns GNU's message about a range in reverse order.
 fn reversed_range_error(low: u8, high: u8) -> Vec<u8> {
     let show = |c: u8| match c {
         0x20..0x7f => char::from(c).to_string(),
@@ -266,7 +266,7 @@ fn reversed_range_error(low: u8, high: u8) -> Vec<u8> {
     format!("range-endpoints of '{range}' are in reverse collating sequence order").into_bytes()
 }
 
-/// `[c*]`, `[c*n]` at a position: byte, count, where it ends. `Some(Err)`: a bad count.
+/// Parses `[c*]` or `[c*n]` at a position: returns byte, count and end. `Some(Err)` is a bad count.
 #[allow(clippy::type_complexity)]
 fn parse_repeat(
     bytes: &[(u8, bool)],
@@ -292,7 +292,7 @@ fn parse_repeat(
     })
 }
 
-/// The length of a set without its open-ended repeat, and how many of those there are.
+/// Returns the length of a set without its open-ended repeats, and how many of those there are.
 fn set_size(parts: &[TrPart]) -> (usize, usize) {
     let mut n = 0usize;
     let mut open = 0;
@@ -497,7 +497,7 @@ fn check_translation(
     check_case(first, second, what.complement)
 }
 
-/// `[:upper:]` or `[:lower:]` in set 2 needs a case class at the same place in set 1.
+/// Checks that `[:upper:]` or `[:lower:]` in set 2 has a case class at the same place in set 1.
 fn check_case(first: &[TrPart], second: &[TrPart], complement: bool) -> Result<(), &'static str> {
     if complement {
         return Ok(());

@@ -206,19 +206,19 @@ fn parse_options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TreeOptions, Exi
 }
 
 impl TreeOptions {
-    /// Whether sizes are shown.
+    /// Returns whether sizes are shown.
     fn shows_sizes(&self) -> bool {
         let sizes = [TreeFlag::Size, TreeFlag::HumanSize, TreeFlag::ThousandSize, TreeFlag::Du];
         sizes.iter().any(|flag| self.p.has_option(*flag))
     }
 
-    /// The size of all roots with their contents, if that is asked for.
+    /// Returns the size of all roots with their contents, if that is asked for.
     fn total(&self) -> Option<u64> {
         let roots = self.p.operands.iter();
         self.p.has_option(TreeFlag::Du).then(|| roots.filter_map(|root| self.sums.get(root)).sum())
     }
 
-    /// A size as it is shown, and the width that it is given.
+    /// Formats a size, padded to its width.
     fn size(&self, bytes: u64) -> String {
         let base = match () {
             () if self.p.has_option(TreeFlag::ThousandSize) => 1000,
@@ -250,7 +250,8 @@ impl TreeTotals {
         }
     }
 
-    /// A root that cannot be listed; a file is counted as one. Whether there is anything.
+    /// Adds a root that is not a listed directory; a file is counted as one. Returns whether it
+    /// exists.
     fn add_root(&mut self, ctx: &Ctx<'_>, root: &[u8]) -> bool {
         let is_there = meta::stat(&ctx.path(root), true).is_ok();
         self.files += u64::from(is_there);
@@ -258,7 +259,7 @@ impl TreeTotals {
     }
 }
 
-/// The status of a root that is a directory.
+/// Returns the status of a root that is a directory.
 fn directory_stat(ctx: &Ctx<'_>, root: &[u8]) -> Option<box_sys::Stat> {
     meta::stat(&ctx.path(root), true).ok().filter(|s| s.kind == FileKind::Dir)
 }

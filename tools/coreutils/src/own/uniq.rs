@@ -66,7 +66,7 @@ struct UniqOptions {
     delimiter: u8,
 }
 
-/// `-5` and `+5`: the obsolete `-f 5` and `-s 5`.
+/// Converts the obsolete `-5` and `+5` to `-f 5` and `-s 5`.
 fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut ended = false;
     let mut fields: Option<usize> = None;
@@ -238,7 +238,7 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<UniqFlag>) -> Result<UniqO
 }
 
 impl UniqOptions {
-    /// The part of a line that is compared.
+    /// Returns the part of a line that is compared.
     fn line_key<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         let mut at = 0;
         let blank = |c: &u8| matches!(c, b' ' | b'\t' | b'\n');
@@ -300,7 +300,7 @@ fn group_end(
     write_output(out, &[o.delimiter])
 }
 
-/// `-D` and `--group`: all lines, with empty lines around the groups.
+/// Prints all lines, with empty lines around the groups (`-D` and `--group`).
 fn print_groups(
     reader: &mut input::InputFile<'_>,
     out: &mut impl Write,
@@ -345,7 +345,7 @@ fn print_groups(
     Ok(())
 }
 
-/// The first line of a group, with an empty line before it where one belongs.
+/// Writes the first line of a group, with an empty line before it if the groups are separated there.
 fn begin_group(
     out: &mut impl Write,
     separate: GroupSeparation,

@@ -149,7 +149,7 @@ fn count_all(ctx: &mut Ctx<'_>, plan: &WcPlan) -> Ended {
     Ok(exit)
 }
 
-/// Columns are as wide as the sum of the files' sizes needs, or 7 if one is no regular file.
+/// Returns the width of the columns: that of the sum of the files' sizes, or 7 if one is not a regular file.
 fn number_width(ctx: &Ctx<'_>, files: &[Vec<u8>], columns: usize) -> usize {
     if files.len() == 1 && columns == 1 {
         return 1;
@@ -339,7 +339,7 @@ fn count_characters(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut Wc
     }
 }
 
-/// One character. `opaque`: a byte above 127 where bytes are characters.
+/// Counts one character. `opaque`: a byte above 127 where bytes are characters.
 fn count_character(ch: char, opaque: bool, c: &mut WcCounts, state: &mut WcState) {
     match ch {
         '\n' | '\r' | '\x0c' => {

@@ -53,7 +53,7 @@ struct XxdOptions {
     decimal: bool,
 }
 
-/// A number as `strtol` with base 0 reads it.
+/// Parses a number as `strtol` with base 0 reads it.
 fn parse_number(text: &[u8]) -> Option<i64> {
     let n = box_text::number::parse_integer(text, 0);
     (n.len > 0).then(|| n.signed().0)
@@ -143,7 +143,7 @@ impl XxdOptions {
         true
     }
 
-    /// Bytes of a row; 0 for plain dumps in one line.
+    /// Returns the bytes of a row; 0 for plain dumps in one line.
     fn row_len(&self) -> usize {
         let default = if self.include {
             12
@@ -157,7 +157,7 @@ impl XxdOptions {
         self.columns.filter(|c| *c > 0 || self.plain).unwrap_or(default)
     }
 
-    /// Bytes without a space between them.
+    /// Returns the number of bytes without a space between them.
     fn group_len(&self, row: usize) -> usize {
         let default = match (self.binary, self.little) {
             (true, _) => 1,
@@ -307,7 +307,7 @@ impl Zeros {
         Ok(())
     }
 
-    /// Another line follows.
+    /// Interrupts the current line, because another one follows.
     fn interrupt(&mut self, out: &mut impl Write) -> Result<(), CopyStop> {
         match std::mem::take(&mut self.lines) {
             0 | 1 => Ok(()),
@@ -325,7 +325,7 @@ impl Zeros {
     }
 }
 
-/// `-ps`: digits alone.
+/// Dumps digits alone (`-ps`).
 fn dump_plain(
     reader: &mut impl Read,
     o: &XxdOptions,
@@ -418,7 +418,7 @@ fn dump_include(
     write_output(out, &text)
 }
 
-/// `-r`: hexadecimal text back to bytes.
+/// Converts hexadecimal text back to bytes (`-r`).
 fn reverse_dump(
     reader: &mut input::InputFile<'_>,
     o: &XxdOptions,
@@ -467,7 +467,7 @@ fn digit_pairs(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of a row: digits until two spaces in a row, or until the columns are full.
+/// Parses the bytes of a row: digits until two spaces in a row, or until the columns are full.
 fn row_bytes(row: &[u8], columns: usize, binary: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut at = 0;
@@ -489,7 +489,7 @@ fn row_bytes(row: &[u8], columns: usize, binary: bool) -> Vec<u8> {
     bytes
 }
 
-/// Two hexadecimal digits, or eight binary ones.
+/// Parses two hexadecimal digits, or eight binary ones.
 fn row_byte(text: &[u8], binary: bool) -> Option<u8> {
     match text {
         [high, low] if !binary => Some(hex_value(*high)? << 4 | hex_value(*low)?),

@@ -114,7 +114,7 @@ pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8
     Ok(value)
 }
 
-/// The number that a text is as a whole; one with more digits than there is room for is very large.
+/// Parses a whole text as a number; one with too many digits becomes a very large one.
 fn number(text: &[u8]) -> Option<i128> {
     let (sign, digits) = match text {
         [b'-', digits @ ..] => (-1, digits),

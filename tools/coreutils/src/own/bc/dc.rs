@@ -98,7 +98,7 @@ impl DcSource {
         }
     }
 
-    /// The program; `None` if it cannot be read, which is reported.
+    /// Reads the program; `None` if it cannot be read, which is reported.
     fn read_text(self, ctx: &mut Ctx<'_>) -> Option<Vec<u8>> {
         let name = match self {
             DcSource::Expression(text) => return Some(text),
@@ -126,7 +126,7 @@ impl DcMachine {
         }
     }
 
-    /// The next byte of the innermost text; those that are at their end go.
+    /// Takes the next byte of the innermost text; texts at their end are removed.
     fn take_byte(&mut self) -> Option<u8> {
         loop {
             let (text, at) = self.texts.last_mut()?;
@@ -167,7 +167,7 @@ impl DcMachine {
         }
     }
 
-    /// The two upper values, the lower one first; both stay if one is no number.
+    /// Takes the two upper values, the lower one first; both stay if one is not a number.
     fn pop_pair(&mut self) -> Result<(Decimal, Decimal)> {
         match self.stack.as_slice() {
             [.., DcValue::Number(a), DcValue::Number(b)] => {
@@ -296,7 +296,7 @@ impl DcMachine {
         Ok(())
     }
 
-    /// The next byte before the end of the line.
+    /// Takes the next byte before the end of the line.
     fn take_in_line(&mut self) -> Option<u8> {
         let (text, at) = self.texts.last_mut()?;
         let c = *text.get(*at)?;
@@ -334,7 +334,7 @@ impl DcMachine {
         self.push(if negative { n.negate() } else { n });
     }
 
-    /// A text in brackets, which may hold others.
+    /// Reads a text in brackets, which may hold others.
     fn read_text(&mut self) {
         let mut out = Vec::new();
         let mut depth = 1;
@@ -394,7 +394,7 @@ impl DcMachine {
         Ok(())
     }
 
-    /// `base exponent modulus |`, in integers.
+    /// Runs `base exponent modulus |`, in integers.
     fn power_modulo(&mut self) -> Result<()> {
         let [.., DcValue::Number(base), DcValue::Number(exponent), DcValue::Number(modulus)] =
             self.stack.as_slice()
@@ -523,7 +523,7 @@ impl DcMachine {
         ChildCommand::shell(&line).run(ctx);
     }
 
-    /// As it is printed: long numbers go on behind a backslash.
+    /// Returns a value as it is printed: long numbers continue after a backslash.
     fn show_value(&self, v: &DcValue) -> Vec<u8> {
         let text = match v {
             DcValue::Text(t) => return t.as_ref().clone(),

@@ -29,12 +29,12 @@ impl Decimal {
         Decimal { digits: BigInt::from(n), scale: 0 }
     }
 
-    /// As an integer in units of 10^-places, cut.
+    /// Returns the value as an integer in units of 10^-places, truncated.
     pub(super) fn to_fixed(&self, places: usize) -> BigInt {
         self.rescale(places).digits
     }
 
-    /// The number of which `digits` are the units of 10^-places.
+    /// Returns the number that has `digits` units of 10^-places.
     pub(super) fn from_fixed(digits: BigInt, places: usize) -> Decimal {
         Decimal { digits, scale: places }
     }
@@ -57,7 +57,7 @@ impl Decimal {
         if self.digits.is_zero() { self.scale.max(1) } else { n.max(self.scale) }
     }
 
-    /// The integer part, if it is small.
+    /// Returns the integer part, if it is small.
     pub(super) fn to_i64(&self) -> Option<i64> {
         self.whole().to_i64()
     }
@@ -66,12 +66,12 @@ impl Decimal {
         &self.digits / power_of_ten(self.scale)
     }
 
-    /// Whether there is anything but zeros after the point.
+    /// Returns whether there is anything but zeros after the point.
     pub(super) fn has_fraction(&self) -> bool {
         !(&self.digits % power_of_ten(self.scale)).is_zero()
     }
 
-    /// A constant in an input base. Digits too large for the base count as its largest one,
+    /// Parses a constant in an input base. Digits too large for the base count as its largest one,
     /// except in constants of one digit.
     pub(super) fn parse(text: &[u8], base: u32) -> Decimal {
         let value =
@@ -105,7 +105,7 @@ impl Decimal {
         out
     }
 
-    /// The same number with another scale, cut or padded.
+    /// Returns the same number with another scale, truncated or padded.
     pub(super) fn rescale(&self, scale: usize) -> Decimal {
         let digits = match scale.cmp(&self.scale) {
             Ordering::Equal => return self.clone(),
@@ -128,14 +128,15 @@ impl Decimal {
         self.add(&o.negate())
     }
 
-    /// The scale of the product is the sum of both, but at most the largest of `scale` and either.
+    /// Multiplies two numbers. The scale of the product is the sum of both, but at most the largest
+    /// of `scale` and either.
     pub(super) fn multiply(&self, o: &Decimal, scale: usize) -> Decimal {
         let full = self.scale + o.scale;
         let product = Decimal { digits: &self.digits * &o.digits, scale: full };
         product.rescale(full.min(scale.max(self.scale).max(o.scale)))
     }
 
-    /// `None` for a division by zero.
+    /// Divides two numbers; `None` for a division by zero.
     pub(super) fn divide(&self, o: &Decimal, scale: usize) -> Option<Decimal> {
         if o.is_zero() {
             return None;
@@ -149,7 +150,7 @@ impl Decimal {
         Some(Decimal { digits: numerator / &o.digits, scale })
     }
 
-    /// `a - (a/b) * b` with the quotient at the given scale.
+    /// Returns `a - (a/b) * b` with the quotient at the given scale.
     pub(super) fn modulo(&self, o: &Decimal, scale: usize) -> Option<Decimal> {
         let quotient = self.divide(o, scale)?;
         let keep = (scale + o.scale).max(self.scale);
@@ -158,7 +159,8 @@ impl Decimal {
         Some(self.subtract(&product).rescale(keep))
     }
 
-    /// An integer power. `None` for zero to a negative one, or one that is too large.
+    /// Returns an integer power. `None` for zero to a negative power, or an exponent that is too
+    /// large.
     pub(super) fn power(&self, exponent: &Decimal, scale: usize) -> Option<Decimal> {
         let n = exponent.to_i64()?;
         let count = usize::try_from(n.unsigned_abs()).ok()?;
@@ -182,7 +184,7 @@ impl Decimal {
         Some(full.rescale((self.scale * count).min(scale.max(self.scale))))
     }
 
-    /// `None` for a negative number.
+    /// Returns the square root; `None` for a negative number.
     pub(super) fn sqrt(&self, scale: usize) -> Option<Decimal> {
         if self.is_negative() {
             return None;
@@ -197,7 +199,7 @@ impl Decimal {
         self.rescale(scale).digits.cmp(&o.rescale(scale).digits)
     }
 
-    /// As `bc` prints it in an output base: no zero before the point.
+    /// Returns the number as `bc` prints it in an output base: without a zero before the point.
     pub(super) fn show(&self, base: i64) -> String {
         let mut out = String::new();
         if self.is_zero() {

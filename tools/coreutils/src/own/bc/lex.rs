@@ -31,7 +31,7 @@ pub(super) enum LexError {
     Illegal(u8),
 }
 
-/// The token at a position and where it ends. A line joined by a backslash is one line.
+/// Returns the token at a position, and its end. A line joined by a backslash is one line.
 pub(super) fn next(text: &[u8], mut at: usize) -> Result<(BcToken, usize), LexError> {
     loop {
         match text.get(at) {

@@ -41,7 +41,8 @@ impl FixedPoint {
         Decimal::from_fixed(x, self.places).rescale(scale)
     }
 
-    /// e^x for |x| < 1 or so: halved until small, the series, squared back.
+    /// Returns e^x for |x| < 1 or so: x is halved until it is small, then the series is summed and
+    /// squared back.
     fn exp(&self, x: &BigInt) -> BigInt {
         let halvings = 8 + (x.abs() / &self.unit).bits();
         let small = x >> halvings;
@@ -59,7 +60,7 @@ impl FixedPoint {
         sum
     }
 
-    /// artanh(y) by its series; |y| well below 1.
+    /// Returns artanh(y) by its series; |y| must be well below 1.
     fn artanh(&self, y: &BigInt) -> BigInt {
         let square = self.multiply(y, y);
         let mut power = y.clone();
@@ -73,8 +74,8 @@ impl FixedPoint {
         sum
     }
 
-    /// The natural logarithm of a positive number: powers of two taken out, roots drawn until
-    /// it is near 1, then 2 artanh((x-1)/(x+1)).
+    /// Returns the natural logarithm of a positive number: powers of two are taken out and roots
+    /// drawn until it is near 1, then the result is 2 artanh((x-1)/(x+1)).
     fn ln(&self, x: &BigInt) -> BigInt {
         let shift = x.bits() as i64 - self.unit.bits() as i64;
         let mut m = if shift >= 0 { x >> shift } else { x << (-shift) };
@@ -88,7 +89,7 @@ impl FixedPoint {
         (series(&m) << ROOTS) + two * shift
     }
 
-    /// The arc tangent: the argument halved by tan(a/2), then the series.
+    /// Returns the arc tangent: the argument is halved by tan(a/2), then the series is summed.
     fn atan(&self, x: &BigInt) -> BigInt {
         const HALVINGS: usize = 5;
         let mut t = x.clone();
@@ -108,7 +109,7 @@ impl FixedPoint {
         sum << HALVINGS
     }
 
-    /// arctan(1/n) for Machin's formula.
+    /// Returns arctan(1/n) for Machin's formula.
     fn atan_inverse(&self, n: u32) -> BigInt {
         let mut power = &self.unit / n;
         let mut sum = BigInt::zero();
@@ -131,7 +132,7 @@ impl FixedPoint {
         self.atan_inverse(5) * 16 - self.atan_inverse(239) * 4
     }
 
-    /// The sine, with the argument brought near zero by quarter turns.
+    /// Returns the sine; the argument is first brought near zero by quarter turns.
     fn sin(&self, x: &BigInt) -> BigInt {
         let quarter = self.pi() / 2;
         // The nearest multiple of a quarter turn.
@@ -152,12 +153,12 @@ impl FixedPoint {
     }
 }
 
-/// Digits before the point, roughly.
+/// Returns the approximate number of digits before the point.
 fn digit_magnitude(x: &Decimal) -> usize {
     x.length().saturating_sub(x.scale())
 }
 
-/// The function of this name, if there is one.
+/// Calls the function of this name, if there is one.
 pub(super) fn call_function(
     name: &str,
     args: &[Decimal],

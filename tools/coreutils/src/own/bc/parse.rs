@@ -372,7 +372,7 @@ impl BcParser<'_> {
         })
     }
 
-    /// The condition in parentheses behind `if` and `while`.
+    /// Parses the condition in parentheses behind `if` and `while`.
     fn parse_condition(&mut self) -> Result<BcExpr> {
         self.advance_token()?;
         self.expect_operator("(")?;
@@ -382,7 +382,7 @@ impl BcParser<'_> {
         Ok(condition)
     }
 
-    /// `else`, which may follow on the same line only: after a newline the statement is over.
+    /// Parses `else`, which may follow on the same line only, because a newline ends the statement.
     fn parse_otherwise(&mut self) -> Result<Option<Box<Statement>>> {
         let before = (self.at, self.start, self.token.clone());
         if self.take_operator(";")? && !self.is_word("else") {
@@ -413,7 +413,7 @@ impl BcParser<'_> {
         }
     }
 
-    /// `||`, the loosest operator.
+    /// Parses an expression, from the loosest operator `||` on.
     fn parse_expression(&mut self) -> Result<BcExpr> {
         self.parse_nested(|p| {
             p.parse_chain(&["||"], BcParser::parse_and, |_, a, b| BcExpr::Logic(true, a, b))
@@ -577,7 +577,7 @@ impl BcParser<'_> {
         }
     }
 
-    /// A value or `a[]`.
+    /// Parses a value or `a[]`.
     fn parse_argument(&mut self) -> Result<BcArg> {
         if let BcToken::Name(name) = self.token.clone() {
             let saved = (self.at, self.start, self.token.clone());
@@ -591,7 +591,7 @@ impl BcParser<'_> {
     }
 }
 
-/// One of the operators that calculate.
+/// Returns the expression of an arithmetic operator.
 fn binary_expr(op: &'static str, a: Box<BcExpr>, b: Box<BcExpr>) -> BcExpr {
     BcExpr::Binary(op.as_bytes()[0], a, b)
 }

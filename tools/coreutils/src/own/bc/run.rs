@@ -55,7 +55,7 @@ impl BcMachine {
         BcMachine { ibase: 10, obase: 10, line_length, ..BcMachine::default() }
     }
 
-    /// `-l`: the functions, and 20 digits.
+    /// Applies `-l`: defines its functions and sets the scale to 20 digits.
     pub(super) fn use_math(&mut self) {
         self.math = true;
         self.scale = 20;
@@ -425,7 +425,7 @@ impl BcMachine {
         }
     }
 
-    /// A function of `-l`.
+    /// Calls a function of `-l`.
     fn call_library(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[BcArg]) -> Outcome<Decimal> {
         let unknown = || format!("Function {name} not defined.");
         if !self.math {
@@ -453,7 +453,7 @@ impl BcMachine {
         self.print_text(ctx, b"\n")
     }
 
-    /// Long numbers are broken with a backslash, as POSIX says.
+    /// Prints a number. Long ones are broken with a backslash, as POSIX says.
     fn print_number(&mut self, ctx: &mut Ctx<'_>, v: &Decimal) -> Outcome<()> {
         let text = v.show(self.obase);
         if self.line_length < 3 || self.column + text.len() < self.line_length - 1 {

@@ -167,7 +167,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, p: &ParsedOptions<CpFlag>) -> Result<CopyPlan, 
     Ok(plan)
 }
 
-/// A list of attributes to preserve, or not to.
+/// Applies a list of attributes to preserve, or not to.
 fn parse_attributes(
     ctx: &mut Ctx<'_>,
     plan: &mut CopyPlan,
@@ -208,7 +208,7 @@ fn set_preserved(plan: &mut CopyPlan, word: &[u8], on: bool) -> bool {
     true
 }
 
-/// `--parents`: makes the source's directories under the destination.
+/// Makes the source's directories under the destination (`--parents`).
 fn make_parents(ctx: &mut Ctx<'_>, dir: &[u8], source: &[u8], plan: &CopyPlan) -> Option<Vec<u8>> {
     let relative: Vec<u8> =
         paths::strip_slashes(source).iter().copied().skip_while(|c| *c == b'/').collect();

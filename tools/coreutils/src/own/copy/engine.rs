@@ -285,7 +285,8 @@ impl<'p> Copier<'p> {
         Err(false)
     }
 
-    /// A destination that is the source may still be replaced by removing it first.
+    /// Returns whether a destination that is the source may still be replaced, by removing it
+    /// first.
     fn same_allowed(&self, stat: &Stat, old: &Stat, from: &[u8], to: &[u8]) -> bool {
         let p = self.plan;
         let other_name = from != to;
@@ -389,7 +390,7 @@ impl<'p> Copier<'p> {
     }
 }
 
-/// `'a' -> 'b' (backup: 'b~')`, as a line.
+/// Returns the line `'a' -> 'b' (backup: 'b~')`.
 pub(super) fn arrow_line(from: &[u8], to: &[u8], backup: Option<&[u8]>) -> Vec<u8> {
     let mut line =
         [&*quote::quote_in_sentence(from), b" -> ", &*quote::quote_in_sentence(to)].concat();
@@ -416,7 +417,7 @@ fn same_path(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// `overwrite 'x'?`, with the mode of a file that may not be written.
+/// Returns the question `overwrite 'x'?`, with the mode of a file that may not be written.
 pub(super) fn overwrite_question(shown: &[u8], old: Option<&Stat>, verb: &str) -> Vec<u8> {
     match old {
         Some(s) if s.kind != FileKind::Symlink && !meta::may_access(s, 2) => {

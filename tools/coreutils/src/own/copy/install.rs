@@ -106,7 +106,7 @@ fn parse_attributes(
     Ok(InstallAttributes { mode, owner, group })
 }
 
-/// `mkdir -p`, telling of each directory made.
+/// Makes directories as `mkdir -p` does; with `verbose` prints each directory made.
 fn create_directories(ctx: &mut Ctx<'_>, dir: &[u8], verbose: bool) -> bool {
     let mut end = 0;
     while end < dir.len() {

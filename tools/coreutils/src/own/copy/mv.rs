@@ -179,7 +179,7 @@ fn refuse_replacement(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOpti
     Err(false)
 }
 
-/// Whether the file may be replaced: by its age, by the options, by the user.
+/// Decides whether the file may be replaced: by its age, the options and the user's answer.
 fn ask_replacement(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step<()> {
     if o.update && e.stat.kind != FileKind::Dir && old.mtime >= e.stat.mtime {
         return Err(true);
@@ -245,7 +245,7 @@ fn make_way(to: &std::path::Path, kind: FileKind) -> io::Result<()> {
     }
 }
 
-/// To another file system: a copy with everything preserved, then the source is removed.
+/// Moves a file to another file system: makes a copy with all attributes preserved, then removes the source.
 fn move_across(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, o: &MvOptions) -> Step<bool> {
     if let Err(error) = make_way(&ctx.path(e.to), e.stat.kind) {
         let (from, to) = (quote::quote_in_sentence(e.from), quote::quote_in_sentence(e.to));

@@ -83,7 +83,7 @@ pub(super) fn split_operands(
 }
 
 impl Destination {
-    /// The destination of one source.
+    /// Returns the destination of one source.
     pub(super) fn path_for(&self, source: &[u8]) -> Vec<u8> {
         match self {
             Destination::File(f) => f.clone(),

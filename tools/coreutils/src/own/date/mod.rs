@@ -50,7 +50,8 @@ const SPEC: Spec<DateFlag> = Spec::new(
 )
 .with_footer("FORMAT controls the output as strftime does: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z ...\nFlags after %: - (do not pad), _ (spaces), 0 (zeros), + (zeros, and + before future years),\n^ (upper case), # (opposite case); then a width.");
 
-/// The output format that an option stands for; `Err` holds the option whose argument is none.
+/// Returns the output format that an option stands for; `Err` holds the option whose argument is
+/// none.
 fn option_format(
     flag: DateFlag,
     value: Option<&[u8]>,
@@ -170,7 +171,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DatePlan, Exit> {
     Ok(DatePlan { when, zone, format: formats.pop().map(<[u8]>::to_vec) })
 }
 
-/// An operand that is neither a format nor a date to set.
+/// Reports an operand that is neither a format nor a date to set.
 fn no_format(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
     let shown = quote::quote_in_sentence(operand);
     let hint = b" lacks a leading '+';\nwhen using an option to specify date(s), any non-option\nargument must be a format string beginning with '+'";
@@ -229,7 +230,7 @@ fn refuse_to_set(ctx: &mut Ctx<'_>, text: &[u8], zone: &Zone, format: &[u8]) -> 
     Exit::FAILURE
 }
 
-/// `touch -t` times: `[[CC]YY]MMDDhhmm[.ss]`.
+/// Parses a time of `touch -t`: `[[CC]YY]MMDDhhmm[.ss]`, for example `202601311200.30`.
 pub(crate) fn touch_time(text: &[u8], zone: &Zone) -> Option<(i64, u32)> {
     parse::parse_touch(text, clock::current_time(), zone)
 }

@@ -144,7 +144,7 @@ fn open_input(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Box<dyn ReadSeek>, Exi
     }
 }
 
-/// The file to write to; `None` if standard output is none.
+/// Opens the file to write to; `None` if standard output is closed.
 fn open_output(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Option<Rc<File>>, Exit> {
     let Some(name) = &o.output else {
         return Ok(match ctx.stdout.sink() {

@@ -51,7 +51,7 @@ pub(super) enum DdStatus {
     Progress,
 }
 
-/// A number as `dd` reads it: with suffixes and products.
+/// Parses a number as `dd` reads it: with suffixes and products.
 fn parse_size(text: &[u8]) -> Result<(u64, bool), NumberError> {
     if let Some(x) = text.iter().position(|c| *c == b'x') {
         // `0x10` is the product of nothing and ten, not hexadecimal: GNU warns and takes 0.
@@ -87,7 +87,7 @@ struct InBytes {
     count: bool,
 }
 
-/// The operands, or a message.
+/// Parses the operands. The error is a message.
 pub(super) fn parse_options(args: &[Vec<u8>]) -> Result<DdOptions, Vec<u8>> {
     let mut o = DdOptions::new();
     let mut in_bytes = InBytes::default();
@@ -131,18 +131,18 @@ pub(super) fn parse_options(args: &[Vec<u8>]) -> Result<DdOptions, Vec<u8>> {
     Ok(o)
 }
 
-/// GNU's message about a number.
+/// Returns GNU's message about an invalid number.
 fn invalid_number(text: &[u8], e: NumberError) -> Vec<u8> {
     [b"invalid number: ", quote::quote_in_sentence(text).as_slice(), number::error_suffix(e)]
         .concat()
 }
 
-/// A number of blocks, or of bytes if the flag says so.
+/// Parses a number of blocks, or of bytes if the flag says so.
 fn parse_amount(text: &[u8]) -> Result<(u64, bool), Vec<u8>> {
     parse_size(text).map_err(|e| invalid_number(text, e))
 }
 
-/// The size of a block.
+/// Parses the size of a block.
 fn parse_block_size(text: &[u8]) -> Result<usize, Vec<u8>> {
     match parse_amount(text)?.0 {
         0 => Err(invalid_number(text, NumberError::Invalid)),
@@ -168,7 +168,7 @@ fn parse_status(word: &[u8]) -> Result<DdStatus, Vec<u8>> {
 }
 
 impl DdOptions {
-    /// One word of `conv=`.
+    /// Applies one word of `conv=`.
     fn set_conversion(&mut self, word: &[u8]) -> Result<(), Vec<u8>> {
         match word {
             b"ascii" => (self.table, self.unblock) = (Some(&EBCDIC_TO_ASCII), true),
@@ -200,7 +200,7 @@ impl DdOptions {
         Ok(())
     }
 
-    /// One word of `iflag=`.
+    /// Applies one word of `iflag=`.
     fn input_flag(&mut self, word: &[u8], in_bytes: &mut InBytes) -> Result<(), Vec<u8>> {
         match word {
             b"fullblock" => self.fullblock = true,
@@ -216,7 +216,7 @@ impl DdOptions {
         Ok(())
     }
 
-    /// One word of `oflag=`.
+    /// Applies one word of `oflag=`.
     fn output_flag(&mut self, word: &[u8], in_bytes: &mut InBytes) -> Result<(), Vec<u8>> {
         match word {
             b"seek_bytes" => in_bytes.seek = true,

@@ -40,7 +40,7 @@ pub(super) fn format_report(
     text
 }
 
-/// `512 bytes copied, 0.001 s, 512 kB/s`
+/// Returns a line such as `512 bytes copied, 0.001 s, 512 kB/s`.
 pub(super) fn transfer_line(bytes: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let human = |n: u64, base: u64| -> String {

@@ -20,7 +20,7 @@ impl Seek for UnbufferedFile {
 }
 
 pub(super) trait ReadSeek: Read + Seek {
-    /// Whether a regular file's position is past its end.
+    /// Returns whether a regular file's position is past its end.
     fn beyond_end(&mut self) -> bool {
         false
     }

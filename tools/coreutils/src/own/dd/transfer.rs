@@ -68,7 +68,7 @@ impl DdTransfer<'_> {
         self.o.block || self.o.unblock
     }
 
-    /// How much of the next block is wanted.
+    /// Returns how many bytes of the next block are wanted.
     fn wanted_bytes(&self) -> usize {
         let counts = &self.outcome.counts;
         match self.o.count {
@@ -151,7 +151,7 @@ impl DdTransfer<'_> {
         out.put_data(&converted, counts)
     }
 
-    /// Bytes in pairs, each the other way round.
+    /// Swaps the bytes of each pair.
     fn swap_bytes(&mut self, data: &[u8]) -> Vec<u8> {
         let mut swapped = Vec::with_capacity(data.len() + 1);
         swapped.extend(self.odd.take());

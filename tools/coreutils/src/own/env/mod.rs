@@ -46,7 +46,7 @@ const SPEC: Spec<EnvFlag> = Spec::new(
 .with_footer("A mere - implies -i.  If no COMMAND, print the resulting environment.")
 .posix_order();
 
-/// `-S` arguments replaced by the words they hold, wherever they stand among the options.
+/// Replaces `-S` arguments with their words, wherever they stand among the options.
 fn expand_split_strings(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
     let mut out: Vec<Vec<u8>> = Vec::new();
     let mut rest: std::collections::VecDeque<Vec<u8>> = args.iter().cloned().collect();
@@ -128,7 +128,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit::SUCCESS)
 }
 
-/// A message and the hint, and the status.
+/// Prints a message and the hint; returns the status.
 fn report_misuse(ctx: &mut Ctx<'_>, text: &[u8]) -> Exit {
     input::usage_error(ctx, &[text]);
     OWN_ERROR
@@ -175,7 +175,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<EnvPlan, Exit> {
     Ok(EnvPlan { env, cwd, command: words.to_vec(), end: if null { 0 } else { b'\n' } })
 }
 
-/// The directory to run the command in.
+/// Returns the directory to run the command in.
 fn parse_directory(ctx: &mut Ctx<'_>, dir: &[u8]) -> Result<PathBuf, Exit> {
     let path = ctx.path(dir);
     let e = match meta::stat(&path, true) {

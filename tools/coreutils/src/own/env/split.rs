@@ -65,7 +65,7 @@ impl EnvSplitter<'_> {
         self.words.extend(self.word.take());
     }
 
-    /// `${NAME}` after the dollar sign.
+    /// Reads `${NAME}`, after its dollar sign.
     fn read_variable(&mut self, env: &Env) -> Result<(), String> {
         let rest = self.rest;
         let end = rest.iter().position(|c| *c == b'}');

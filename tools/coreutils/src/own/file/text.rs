@@ -2,7 +2,7 @@
 
 use super::{FileDescription, HEAD, file_answer};
 
-/// The name of the interpreter in a `#!` line, as part of a description.
+/// Describes a script by the name of the interpreter in its `#!` line.
 fn describe_script(d: &[u8]) -> Option<(String, &'static str)> {
     let line = d.strip_prefix(b"#!")?.split(|c| *c == b'\n').next()?.trim_ascii();
     let mut words = line.split(|c| matches!(c, b' ' | b'\t')).filter(|w| !w.is_empty());
@@ -67,7 +67,7 @@ const JSON: &str = "JSON text data";
 const SVG: &str = "SVG Scalable Vector Graphics image";
 const CSV: &str = "CSV text";
 
-/// How the characters of a text are stored: in words, and as a name of MIME.
+/// Returns the encoding of a text, in words and as a MIME name.
 fn detect_encoding(d: &[u8]) -> (&'static str, &'static str) {
     let valid = match std::str::from_utf8(d) {
         Ok(_) => true,
@@ -119,7 +119,7 @@ fn detect_text_kind(body: &[u8]) -> Option<(String, &'static str)> {
     Some((kind.to_string(), mime))
 }
 
-/// `, with CRLF line terminators` and the like.
+/// Returns notes about lines, such as `, with CRLF line terminators`.
 fn line_notes(d: &[u8]) -> String {
     let mut notes = String::new();
     let longest = d.split(|c| *c == b'\n').map(<[u8]>::len).max().unwrap_or(0);
@@ -149,7 +149,7 @@ fn line_notes(d: &[u8]) -> String {
     notes
 }
 
-/// Whether brackets and strings of the text fit together, as those of JSON do.
+/// Returns whether the brackets and strings of the text match, as those of JSON do.
 fn is_json(d: &[u8]) -> bool {
     let mut stack = Vec::new();
     let mut at = 0;
@@ -181,7 +181,7 @@ fn is_json(d: &[u8]) -> bool {
     ended
 }
 
-/// At least two lines with the same number of commas, and more than one field.
+/// Returns whether at least two lines have the same number of commas, and more than one field.
 fn is_csv(d: &[u8]) -> bool {
     let lines: Vec<&[u8]> = d.split(|c| *c == b'\n').filter(|l| !l.is_empty()).take(10).collect();
     let fields = |l: &[u8]| {

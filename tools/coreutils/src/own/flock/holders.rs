@@ -28,7 +28,7 @@ impl Drop for HoldersGuard<'_> {
 }
 
 impl Holders {
-    /// For a file, known by its device and inode.
+    /// Opens the holders of a file, which is known by its device and inode.
     pub fn for_file(dir: &Path, stat: &Stat) -> io::Result<Holders> {
         if stat.ino == 0 {
             return Err(io::ErrorKind::Unsupported.into());

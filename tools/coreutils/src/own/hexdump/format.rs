@@ -40,7 +40,7 @@ pub(super) struct HexdumpUnit {
 }
 
 impl HexdumpUnit {
-    /// Bytes one use takes.
+    /// Returns the number of bytes that one use takes.
     pub(super) fn size(&self) -> usize {
         self.parts
             .iter()
@@ -111,7 +111,7 @@ pub(super) fn parse(text: &[u8]) -> Result<HexdumpFormat, String> {
     Ok(HexdumpFormat { units, size })
 }
 
-/// Text and conversions of a format string.
+/// Parses the text and the conversions of a format string.
 fn parse_parts(body: &[u8], size: Option<usize>) -> Result<Vec<HexdumpPart>, String> {
     let mut out = Vec::new();
     let mut text = Vec::new();

@@ -65,7 +65,7 @@ const SPEC: Spec<HexdumpFlag> = Spec::new(
     ],
 );
 
-/// The formats that the letter options stand for, in the language of `-e`.
+/// Returns the formats that the letter options stand for, in the language of `-e`.
 fn letter_formats(flag: HexdumpFlag) -> &'static [&'static [u8]] {
     match flag {
         HexdumpFlag::OneByteOctal => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%03o \" \"\\n\""],
@@ -137,7 +137,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HexdumpPlan, Exit> 
     })
 }
 
-/// The formats that were asked for, in the language of `-e`.
+/// Returns the requested formats, in the language of `-e`.
 fn format_texts(ctx: &mut Ctx<'_>, p: &ParsedOptions<HexdumpFlag>) -> Result<Vec<Vec<u8>>, Exit> {
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for (flag, value) in &p.options {
@@ -313,7 +313,7 @@ impl HexdumpDump<'_> {
     }
 }
 
-/// Columns a conversion takes, for data that is missing.
+/// Returns the columns a conversion takes, to fill them where data is missing.
 fn width_of(what: &ConversionKind, spec: &printf::ConversionSpec) -> usize {
     match what {
         ConversionKind::Printable | ConversionKind::Char => 1,

@@ -77,7 +77,7 @@ pub(super) const NAMES: &[&[&str]] = &[
     &["BIG5", "BIG-5", "CP950", "BIG5-HKSCS"],
 ];
 
-/// The set of a name; suffixes behind slashes aside. No name is the locale's, UTF-8.
+/// Returns the set of a name, without suffixes behind slashes. An empty name is the locale's set, UTF-8.
 pub(super) fn find_charset(name: &str) -> Option<Charset> {
     let name = name.split('/').next().unwrap_or_default().to_ascii_uppercase();
     if name.is_empty() || name == "CHAR" {
@@ -246,7 +246,7 @@ impl CharDecoder<'_> {
         }
     }
 
-    /// One byte after the other, until a character is whole.
+    /// Decodes one byte after the other, until a character is complete.
     fn by_web(&mut self) -> DecodedChar {
         let Some(decoder) = &mut self.web else { return DecodedChar::End };
         let start = self.at;

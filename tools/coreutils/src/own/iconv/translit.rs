@@ -1,6 +1,6 @@
 //! Substitutes for characters that a set lacks, as in glibc's C.UTF-8 locale.
 
-/// The substitute of a character, in ASCII.
+/// Returns the substitute of a character, in ASCII.
 pub(super) fn ascii_substitute(c: char) -> Option<&'static str> {
     let at = TABLE.binary_search_by_key(&c, |row| row.0).ok()?;
     Some(TABLE[at].1)

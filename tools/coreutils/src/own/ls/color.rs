@@ -58,7 +58,7 @@ impl LsColors {
             || self.color_code("ln") == Some(b"target")
     }
 
-    /// The code for an entry, if it is coloured.
+    /// Returns the code for an entry, if it is coloured.
     pub(super) fn entry_color(&self, e: &LsEntry) -> Option<&[u8]> {
         if e.kind == Some(FileKind::Symlink) {
             let (_, target) = e.target.as_ref()?;
@@ -73,7 +73,7 @@ impl LsColors {
         self.of_file(&e.name, e.stat.as_ref())
     }
 
-    /// The code for the target of a link.
+    /// Returns the code for the target of a link.
     pub(super) fn of_target(&self, name: &[u8], stat: Option<&Stat>) -> Option<&[u8]> {
         match stat {
             Some(_) => self.of_file(name, stat),

@@ -20,7 +20,7 @@ pub(super) struct LsEntry {
 }
 
 impl LsEntry {
-    /// `path` is the name to look the file up by.
+    /// Makes an entry. `path` is the name to look the file up by.
     pub(super) fn new(
         plan: &LsPlan,
         ctx: &Ctx<'_>,
@@ -42,12 +42,12 @@ impl LsEntry {
         LsEntry { name, quoted, stat, kind, target }
     }
 
-    /// The character after the name (`-F`, `-p`, `--file-type`).
+    /// Returns the character after the name (`-F`, `-p`, `--file-type`).
     pub(super) fn indicator(&self, how: Indicator) -> Option<u8> {
         indicator_of(self.kind, self.stat.as_ref(), how)
     }
 
-    /// Columns the name takes, indicator included.
+    /// Returns the columns the name takes, indicator included.
     pub(super) fn width(&self, plan: &LsPlan, quotes: bool) -> usize {
         locale::text_width(&self.quoted)
             + usize::from(self.indicator(plan.indicator).is_some())
@@ -59,7 +59,7 @@ impl LsEntry {
     }
 }
 
-/// The indicator of a kind.
+/// Returns the indicator of a kind.
 pub(super) fn indicator_of(
     kind: Option<FileKind>,
     stat: Option<&Stat>,
@@ -125,7 +125,7 @@ impl LsPlan {
         }
     }
 
-    /// A name as it is printed.
+    /// Returns a name as it is printed.
     pub(super) fn display_name(&self, name: &[u8]) -> Vec<u8> {
         let mut shown = quote::quote_name(name, self.quoting);
         if self.hide_control {

@@ -6,7 +6,7 @@ use crate::common::quote::QuoteStyle;
 use crate::own::stat::block_count;
 
 impl LsPlan {
-    /// Whether names without quotes get a space where others have a quote.
+    /// Returns whether names without quotes get a space where others have a quote.
     pub(super) fn aligns_quotes(&self) -> bool {
         let style = matches!(self.quoting, QuoteStyle::Shell | QuoteStyle::ShellEscape);
         style

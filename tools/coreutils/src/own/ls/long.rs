@@ -66,7 +66,7 @@ impl Row {
     }
 }
 
-/// The widest cell of a column.
+/// Returns the widest cell of a column.
 fn widest_cell(rows: &[Row], cell: fn(&Row) -> &String) -> usize {
     rows.iter().map(|row| cell(row).len()).max().unwrap_or(0)
 }

@@ -31,12 +31,12 @@ pub(crate) fn run_ls(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     run(ctx, args, None)
 }
 
-/// `ls -C -b`
+/// Runs `dir`, which is `ls -C -b`.
 pub(crate) fn run_dir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     run(ctx, args, Some(LsFormat::Columns))
 }
 
-/// `ls -l -b`
+/// Runs `vdir`, which is `ls -l -b`.
 pub(crate) fn run_vdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     run(ctx, args, Some(LsFormat::Long))
 }

@@ -237,12 +237,12 @@ fn bad_argument(value: &[u8], option: &str) -> LsUsageError {
     )
 }
 
-/// Another thing that is no value of an option.
+/// Returns the error about an invalid value of an option.
 fn invalid_value(what: &[u8], value: &[u8]) -> LsUsageError {
     LsUsageError::Other([what, &*quote::quote_in_sentence(value)].concat())
 }
 
-/// A number in an option; `what` is said of one that is none.
+/// Parses the number in an option; `what` is the message about an invalid one.
 fn parse_count(
     p: &ParsedOptions<LsFlag>,
     flag: LsFlag,
@@ -332,7 +332,7 @@ impl LsPlan {
         })
     }
 
-    /// Whether an entry of a directory is listed.
+    /// Returns whether an entry of a directory is listed.
     pub(super) fn is_shown(&self, name: &[u8]) -> bool {
         if !self.almost_all && name.starts_with(b".") {
             return false;
@@ -346,7 +346,7 @@ impl LsPlan {
         !self.ignore.iter().any(|p| p.is_match(name))
     }
 
-    /// The time that is shown and sorted by.
+    /// Returns the time that is shown and sorted by.
     pub(super) fn time_of(&self, s: &Stat) -> u64 {
         match self.time {
             b'a' => s.atime,

@@ -90,7 +90,8 @@ fn convert_lines(ctx: &mut Ctx<'_>, o: &NumfmtOptions, failed: &mut bool) -> Lin
     }
 }
 
-/// Where the field at the beginning ends. Without a delimiter blanks before it belong to it.
+/// Returns the end of the field at the beginning. Without a delimiter blanks before it belong to
+/// it.
 fn field_end(text: &[u8], delimiter: Option<u8>) -> usize {
     match delimiter {
         Some(d) => text.iter().position(|c| *c == d).unwrap_or(text.len()),

@@ -100,7 +100,7 @@ fn plain_error<T>(parts: &[&[u8]]) -> Result<T, Wrong> {
     Err((parts.concat(), false))
 }
 
-/// One of a list of words, or an unambiguous beginning.
+/// Returns the value of a word, which may be abbreviated unambiguously.
 fn parse_word<T: Copy + PartialEq>(
     option: &str,
     text: &[u8],
@@ -124,7 +124,7 @@ fn parse_word<T: Copy + PartialEq>(
     }
 }
 
-/// A unit size: `512`, `4K` (thousands), `4Ki`.
+/// Parses a unit size: `512`, `4K` (thousands), `4Ki`.
 fn parse_unit(text: &[u8]) -> Result<u64, Wrong> {
     let wrong = || plain_error(&[b"invalid unit size: ", &quote::quote_in_sentence(text)]);
     let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
@@ -184,7 +184,7 @@ fn parse_fields(text: &[u8]) -> Result<Vec<(usize, usize)>, Wrong> {
     Ok(out)
 }
 
-/// The parts of `--format`: text around one directive.
+/// Parses `--format`: text around one directive.
 fn parse_format(o: &mut NumfmtOptions, text: &[u8]) -> Result<(), Wrong> {
     let shown = quote::quote_in_sentence(text);
     let Some((at, doubled)) = find_directive(text) else {
@@ -237,7 +237,8 @@ fn parse_format(o: &mut NumfmtOptions, text: &[u8]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Where the first `%` that is not doubled stands, and how many doubled ones stand before it.
+/// Returns the position of the first `%` that is not doubled, and how many doubled ones stand
+/// before it.
 fn find_directive(text: &[u8]) -> Option<(usize, usize)> {
     let (mut at, mut doubled) = (0, 0);
     loop {
@@ -301,7 +302,7 @@ const MODES: &[(&str, NumfmtMode)] = &[
     ("ignore", NumfmtMode::Ignore),
 ];
 
-/// An option that takes one of several words.
+/// Parses an option that takes one of several words.
 fn parse_choice<T: Copy + PartialEq>(
     p: &ParsedOptions<NumfmtFlag>,
     flag: NumfmtFlag,
@@ -355,7 +356,7 @@ impl NumfmtOptions {
     }
 }
 
-/// `--padding`: a width, and whether numbers stand at the left.
+/// Parses `--padding`: a width, and whether numbers are left-aligned.
 fn parse_padding(p: &ParsedOptions<NumfmtFlag>) -> Result<(Option<usize>, bool), Wrong> {
     let Some(text) = p.last_value(NumfmtFlag::Padding) else { return Ok((None, false)) };
     let digits = text.strip_prefix(b"-");
@@ -366,7 +367,7 @@ fn parse_padding(p: &ParsedOptions<NumfmtFlag>) -> Result<(Option<usize>, bool),
     }
 }
 
-/// An empty delimiter never occurs: the line is one field.
+/// Parses the delimiter. An empty one never occurs, so that the line is one field.
 fn parse_delimiter(p: &ParsedOptions<NumfmtFlag>) -> Result<Option<u8>, Wrong> {
     match p.last_value(NumfmtFlag::Delimiter) {
         None => Ok(None),
@@ -376,7 +377,7 @@ fn parse_delimiter(p: &ParsedOptions<NumfmtFlag>) -> Result<Option<u8>, Wrong> {
     }
 }
 
-/// How many lines are copied as they are.
+/// Returns how many lines are copied unchanged.
 fn parse_header(p: &ParsedOptions<NumfmtFlag>) -> Result<u64, Wrong> {
     match p.last_value(NumfmtFlag::Header) {
         None => Ok(u64::from(p.has_option(NumfmtFlag::Header))),

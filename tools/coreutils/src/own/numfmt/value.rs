@@ -134,7 +134,7 @@ impl NumfmtValue {
         Ok(value)
     }
 
-    /// Multiplied by one unit size and divided by another.
+    /// Multiplies the value by one unit size and divides it by another.
     pub(super) fn convert_unit(&mut self, from: u64, to: u64) {
         self.numerator *= BigInt::from(from);
         self.denominator *= BigInt::from(to.max(1));
@@ -145,13 +145,13 @@ impl NumfmtValue {
         self.numerator.abs() < limit * &self.denominator
     }
 
-    /// Digits before the point, less one.
+    /// Returns the number of digits before the point, less one.
     fn magnitude(&self) -> usize {
         let whole = (self.numerator.abs() / &self.denominator).to_string();
         whole.len() - 1
     }
 
-    /// About its value, for messages.
+    /// Returns the approximate value, for messages.
     pub(super) fn about_text(&self) -> String {
         let whole = (&self.numerator / &self.denominator).to_string();
         let text = format!("{:.5e}", whole.parse::<f64>().unwrap_or(f64::INFINITY));
@@ -159,7 +159,7 @@ impl NumfmtValue {
         format!("{}e+{exponent:0>2}", mantissa.trim_end_matches('0').trim_end_matches('.'))
     }
 
-    /// Rounded to a whole number of units of 10^-places.
+    /// Rounds to a whole number of units of 10^-places.
     fn round_to(&self, places: usize, how: Round) -> BigInt {
         let n = &self.numerator * integer_power(10, places);
         let (floor, rest) = n.div_mod_floor(&self.denominator);
@@ -180,7 +180,7 @@ impl NumfmtValue {
         if up { floor + BigInt::one() } else { floor }
     }
 
-    /// As `printf %.Nf` writes it, zeros in front up to `width`.
+    /// Formats the value as `printf %.Nf` does, with zeros in front up to `width`.
     fn fixed_text(&self, places: usize, width: usize) -> String {
         let n = self.numerator.abs() * integer_power(10, places);
         let (mut q, rest) = n.div_mod_floor(&self.denominator);

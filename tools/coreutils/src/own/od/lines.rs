@@ -86,7 +86,7 @@ pub(super) struct OdDump {
 }
 
 impl OdDump {
-    /// A dump that begins at byte number `start`.
+    /// Returns a dump that begins at byte number `start`.
     pub(super) fn new(types: &[Type], width: usize, address: OdAddress, start: u64) -> OdDump {
         let columns_of = |t: &Type| (width / t.size) * (t.width() + 1);
         let most = types.iter().map(columns_of).max().unwrap_or(0);
@@ -106,7 +106,7 @@ impl OdDump {
         }
     }
 
-    /// The same with bytes of numbers in the other order, and with all lines in full.
+    /// Sets the order of the bytes of numbers, and whether repeated lines are abbreviated.
     pub(super) fn with_order(self, big_endian: bool, abbreviate: bool) -> OdDump {
         OdDump { big_endian, abbreviate, ..self }
     }
@@ -167,7 +167,8 @@ impl OdDump {
         Ok(())
     }
 
-    /// All formats of a line's bytes, each on a line of its own; a number that is not there whole has zeros behind.
+    /// Appends all formats of a line's bytes, each on a line of its own; a number that is incomplete is padded with
+    /// zero bytes.
     fn show_line(&mut self, bytes: &[u8]) {
         let out = &mut self.out;
         for (number, column) in self.columns.iter().enumerate() {

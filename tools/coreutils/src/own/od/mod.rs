@@ -156,7 +156,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
     })
 }
 
-/// The types asked for, in their order.
+/// Returns the requested types, in their order.
 fn parse_formats(p: &ParsedOptions<OdFlag>) -> Result<Vec<Type>, Vec<u8>> {
     let mut all = Vec::new();
     for (flag, value) in &p.options {
@@ -249,7 +249,8 @@ fn parse_operands(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<Operan
     Ok((files, None, None))
 }
 
-/// `[+]NUMBER[.][b|B]`: octal, decimal before a point, hexadecimal behind `0x`; `b` are 512 bytes, `B` 1024.
+/// Parses `[+]NUMBER[.][b|B]`: octal, decimal before a point, hexadecimal after `0x`; `b` means 512 bytes,
+/// `B` 1024. For example, `+20.b` is 10240.
 fn old_offset(word: &[u8]) -> Option<u64> {
     let word = word.strip_prefix(b"+").unwrap_or(word);
     let hexadecimal = word.starts_with(b"0x") || word.starts_with(b"0X");

@@ -29,7 +29,7 @@ pub(super) struct Type {
     pub characters: bool,
 }
 
-/// The types in the argument of `-t`, or why it is refused.
+/// Parses the types in the argument of `-t`. The error is a message.
 pub(super) fn parse(text: &[u8]) -> Result<Vec<Type>, Vec<u8>> {
     let shown = || quote::quote_in_sentence(text);
     let mut types = Vec::new();
@@ -94,7 +94,7 @@ fn parse_type_size(kind: OdKind, rest: &mut &[u8]) -> Result<usize, Vec<u8>> {
 }
 
 impl Type {
-    /// Columns of one number, without the space before it.
+    /// Returns the columns of one number, without the space before it.
     pub(super) fn width(self) -> usize {
         let widths = match self.kind {
             OdKind::Named | OdKind::Character => return 3,
@@ -135,7 +135,7 @@ impl Type {
     }
 }
 
-/// A number of at least so many digits.
+/// Appends a number of at least `least` digits.
 fn put_digits(
     out: &mut Vec<u8>,
     width: usize,
@@ -161,7 +161,7 @@ fn put_digits(
     }
 }
 
-/// The shortest decimal form of a float of 4, 8 or 16 bytes that is read as the same number.
+/// Returns the shortest decimal form of a float of 4, 8 or 16 bytes that is read as the same number.
 fn float_text(size: usize, bits: u128) -> Vec<u8> {
     let number = match size {
         4 => f64::from(f32::from_bits(bits as u32)),
@@ -197,7 +197,7 @@ fn float_text(size: usize, bits: u128) -> Vec<u8> {
     text
 }
 
-/// The name of a control character, or the character.
+/// Returns the name of a control character, or the character.
 pub(in crate::own) fn control_name(byte: u8) -> String {
     const NAMES: [&str; 33] = [
         "nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel", "bs", "ht", "nl", "vt", "ff", "cr",
@@ -210,7 +210,7 @@ pub(in crate::own) fn control_name(byte: u8) -> String {
     }
 }
 
-/// A character, its escape in C, or its number in octal digits.
+/// Returns a character, its escape in C, or its number in octal digits.
 pub(in crate::own) fn character_text(byte: u8) -> String {
     match byte {
         0 => "\\0".to_string(),

@@ -153,7 +153,7 @@ fn print_together(ctx: &mut Ctx<'_>, job: &mut PrJob<'_>, files: &[Vec<u8>]) -> 
 }
 
 impl PrJob<'_> {
-    /// Number of a line that is read.
+    /// Returns the number of the next line.
     fn next_number(&mut self, page: u64) -> i64 {
         let n = self.rows.number;
         let counts = self.o.numbers.as_ref().is_none_or(|n| n.first.is_none());
@@ -239,7 +239,7 @@ impl PrJob<'_> {
         }
     }
 
-    /// Columns that go down, as equal in length as they can be; the number of rows.
+    /// Prints columns that go down, as equal in length as possible; returns the number of rows.
     fn print_balanced(&mut self, lines: &[Vec<u8>], numbers: &[i64], text: &mut Vec<u8>) -> usize {
         let columns = self.o.columns;
         let (each, more) = (lines.len() / columns, lines.len() % columns);
@@ -325,7 +325,7 @@ impl PrJob<'_> {
         Ok(())
     }
 
-    /// The page's header.
+    /// Prints the page's header.
     fn print_head(&self, page: u64, out: &mut OutStream) -> io::Result<()> {
         if !self.o.extremities {
             return Ok(());

@@ -114,7 +114,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Columns that number and separator take.
+    /// Returns the columns that number and separator take.
     pub(super) fn width(&self) -> usize {
         match self.separator {
             b'\t' => self.digits + 8 - self.digits % 8,
@@ -195,7 +195,7 @@ pub(super) fn modern_options(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     out
 }
 
-/// `FIRST[:LAST]`
+/// Parses `FIRST[:LAST]`, for example `2:5`.
 fn parse_pages(text: &[u8]) -> Option<(u64, u64)> {
     let mut parts = text.splitn(2, |c| *c == b':');
     let first = number::parse_decimal(parts.next()?).filter(|n| (1..u64::MAX).contains(n))?;
@@ -206,7 +206,7 @@ fn parse_pages(text: &[u8]) -> Option<(u64, u64)> {
     (first <= last).then_some((first, last))
 }
 
-/// `[CHAR][NUMBER]` with the defaults.
+/// Parses `[CHAR][NUMBER]` with the defaults.
 fn char_and_number(text: &[u8], default: (u8, usize)) -> Option<(u8, usize)> {
     let (c, digits) = match text.split_first() {
         Some((c, rest)) if !c.is_ascii_digit() => (*c, rest),
@@ -219,7 +219,7 @@ fn char_and_number(text: &[u8], default: (u8, usize)) -> Option<(u8, usize)> {
     Some((c, n.filter(|n| (1..1 << 20).contains(n))?))
 }
 
-/// A number of at least `least`, or `what` is wrong with it.
+/// Parses a number of at least `least`. The error is the message `what` about another one.
 fn parse_count(
     p: &ParsedOptions<PrFlag>,
     flag: PrFlag,
@@ -233,7 +233,7 @@ fn parse_count(
     }
 }
 
-/// `-e`, `-i` and `-n`: a character and a number, both with defaults.
+/// Parses the argument of `-e`, `-i` and `-n`: a character and a number, both with defaults.
 fn parse_extra(
     p: &ParsedOptions<PrFlag>,
     flag: PrFlag,
@@ -340,7 +340,7 @@ fn parse_numbers(p: &ParsedOptions<PrFlag>) -> Result<Option<Numbers>, Vec<u8>> 
 }
 
 impl PrOptions {
-    /// The options for so many operands, or a message.
+    /// Resolves the options for this number of operands. The error is a message.
     pub(super) fn from_options(
         p: &ParsedOptions<PrFlag>,
         operands: usize,
@@ -388,13 +388,13 @@ impl PrOptions {
         })
     }
 
-    /// Lines of text on a page.
+    /// Returns the lines of text on a page.
     pub(super) fn body_lines(&self) -> usize {
         let all = if self.extremities { self.length - 10 } else { self.length };
         if self.double { (all / 2).max(1) } else { all }
     }
 
-    /// Width of a column; `None` if it has none.
+    /// Returns the width of a column; `None` if it has none.
     pub(super) fn column_width(&self) -> Result<usize, Vec<u8>> {
         let numbers = match &self.numbers {
             Some(n) if self.parallel => n.width(),

@@ -65,7 +65,7 @@ impl<'o> Rows<'o> {
         Rows { o, width, number }
     }
 
-    /// Where a column begins; `None` if lines have their own lengths.
+    /// Returns the start of a column; `None` if lines have their own lengths.
     fn column_start(&self, column: usize) -> Option<usize> {
         if column == 0 {
             return Some(self.o.margin);
@@ -105,8 +105,8 @@ impl<'o> Rows<'o> {
         ink.settle_spaces();
     }
 
-    /// The columns of one line, which may end early. A missing cell is that of a file that has
-    /// no line here: it is aligned like an empty one once the line has text.
+    /// Appends the columns of one line, which may end early. A missing cell belongs to a file that has no line
+    /// here: it is aligned like an empty one once the line has text.
     pub(super) fn put_line(&mut self, cells: &[Option<&[u8]>], numbers: &[i64], out: &mut Vec<u8>) {
         let tab = self.o.output_tab;
         let mut ink = OutputRow { bytes: std::mem::take(out), column: 0, spaces: 0, tab };
@@ -132,7 +132,8 @@ impl<'o> Rows<'o> {
         out.push(b'\n');
     }
 
-    /// The text of a cell, of which some columns are taken. As in GNU pr they count from the second character on.
+    /// Appends the text of a cell, some columns of which are taken. As in GNU pr they count from the second
+    /// character on.
     fn put_text(&self, text: &[u8], taken: usize, ink: &mut OutputRow) {
         let mut at = 0;
         for (i, &c) in text.iter().enumerate() {

@@ -35,7 +35,7 @@ impl<'a> PrSource<'a> {
         Ok(())
     }
 
-    /// Whether the line that was read last is known to be the last one of the page.
+    /// Returns whether the line that was read last is known to be the last one of the page.
     pub(super) fn at_end(&self) -> bool {
         self.open_end
     }

@@ -106,7 +106,7 @@ fn find_viewer(ctx: &Ctx<'_>) -> Viewer {
     }
 }
 
-/// A line of the table.
+/// Formats a line of the table.
 fn format_line(columns: &[PsColumn], text: impl Fn(&PsColumn) -> String) -> String {
     let last = columns.len().saturating_sub(1);
     let cells = columns.iter().enumerate();
@@ -114,7 +114,7 @@ fn format_line(columns: &[PsColumn], text: impl Fn(&PsColumn) -> String) -> Stri
 }
 
 impl PsOptions {
-    /// Whether a process is shown.
+    /// Returns whether a process is shown.
     fn selects(&self, process: &ProcessInfo, viewer: &Viewer) -> bool {
         let fits = |selection: &Selection| match selection {
             Selection::All => true,

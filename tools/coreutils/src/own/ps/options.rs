@@ -176,7 +176,7 @@ impl PsReader<'_> {
         Ok(reader.made)
     }
 
-    /// Letters behind a dash.
+    /// Parses the letters behind a dash.
     fn system_v(&mut self, letters: &str) -> Parsed<()> {
         for (at, letter) in letters.char_indices() {
             let attached = &letters[at + letter.len_utf8()..];
@@ -205,7 +205,7 @@ impl PsReader<'_> {
         Ok(())
     }
 
-    /// Letters without a dash.
+    /// Parses letters without a dash.
     fn bsd(&mut self, letters: &str) -> Parsed<()> {
         self.made.is_bsd = true;
         for (at, letter) in letters.char_indices() {
@@ -236,7 +236,7 @@ impl PsReader<'_> {
         Ok(())
     }
 
-    /// A word behind two dashes.
+    /// Parses a word behind two dashes.
     fn long(&mut self, text: &str) -> Parsed<()> {
         let (name, attached) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value.to_string())),
@@ -303,7 +303,7 @@ impl PsReader<'_> {
         Ok(())
     }
 
-    /// The value of an option: the rest of its word or the next word.
+    /// Returns the value of an option: the rest of its word or the next word.
     fn value(&mut self, attached: &str, option: &str) -> Parsed<String> {
         if !attached.is_empty() {
             return Ok(attached.to_string());
@@ -371,7 +371,8 @@ impl PsReader<'_> {
         Ok(())
     }
 
-    /// Sort keys: names of columns, each with a sign before it if it counts backwards.
+    /// Parses sort keys: names of columns, each with a sign before it, which is minus for
+    /// descending order.
     fn sort(&mut self, keys: &str) -> Parsed<()> {
         for key in keys.split(',') {
             let (is_reverse, name) = match key.strip_prefix('-') {
@@ -387,7 +388,7 @@ impl PsReader<'_> {
     }
 }
 
-/// The items of a list, which are parted by commas and blanks.
+/// Splits a list at commas and blanks.
 fn split_items(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ' ', '\t']).filter(|item| !item.is_empty())
 }
@@ -407,7 +408,7 @@ fn parse_session(text: &str) -> Parsed<u32> {
     text.parse().or_else(|_| usage_error("session ID list syntax error"))
 }
 
-/// The columns of a user-defined format.
+/// Parses the columns of a user-defined format.
 fn parse_columns(list: &str) -> Parsed<Vec<PsColumn>> {
     let parse = |item: &str| match PsColumn::parse(item) {
         Some(column) => Ok(column),

@@ -71,7 +71,7 @@ impl Ordering {
         }
     }
 
-    /// Whether no ordering option (`r` aside) was given.
+    /// Returns whether no ordering option (`r` aside) was given.
     pub(super) fn is_default(&self) -> bool {
         self.kind == SortKind::Text
             && !self.dictionary
@@ -81,7 +81,7 @@ impl Ordering {
             && !self.skip_end
     }
 
-    /// Options that contradict each other.
+    /// Checks that no options contradict each other.
     pub(super) fn check_letters(&self) -> Result<(), Vec<u8>> {
         let mut letters = self.kinds.clone();
         let text = self.dictionary || self.printable;
@@ -112,7 +112,7 @@ impl Ordering {
         if self.fold { c.to_ascii_uppercase() } else { c }
     }
 
-    /// Whether text keys compare by their plain bytes.
+    /// Returns whether text keys compare by their plain bytes.
     pub(super) fn is_plain(&self) -> bool {
         !self.dictionary && !self.printable && !self.fold
     }
@@ -151,7 +151,8 @@ impl Ordering {
         h.finish()
     }
 
-    /// A number whose order never contradicts that of the keys: if it differs, it decides.
+    /// Returns a number whose order never contradicts that of the keys: where two numbers differ,
+    /// they decide.
     pub(super) fn key_prefix(&self, key: &[u8]) -> u64 {
         match self.kind {
             SortKind::Text if self.is_plain() => match key.first_chunk::<8>() {
@@ -175,7 +176,7 @@ impl Ordering {
         }
     }
 
-    /// Whether equal prefixes mean equal keys for lines of this kind.
+    /// Returns whether equal prefixes mean equal keys for lines of this kind.
     pub(super) fn prefix_decides(&self) -> bool {
         self.kind == SortKind::Month
     }
@@ -211,7 +212,7 @@ impl LineKey {
         }
     }
 
-    /// The key's bytes: start and end in the line.
+    /// Returns the start and end of the key in the line.
     pub(super) fn range(&self, line: &[u8]) -> (usize, usize) {
         let start = self.start(line);
         let end = self.end(line);

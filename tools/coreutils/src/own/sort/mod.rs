@@ -95,7 +95,7 @@ fn wrong_options(ctx: &mut Ctx<'_>, wrong: SortUsageError) -> Exit {
     }
 }
 
-/// A message, and the status of a sort that was not done.
+/// Prints a message; returns the status of a sort that was not done.
 fn report_refusal(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     ctx.error_bytes(parts);
     Exit::USAGE
@@ -128,7 +128,8 @@ fn input_files(ctx: &mut Ctx<'_>, p: &ParsedOptions<SortFlag>) -> Result<Vec<Vec
     }
 }
 
-/// Where the result goes: the output file is opened only when all input has been read.
+/// Calls `f` with the output. The output file is opened only when all input has been read, because
+/// it may be an input.
 fn with_output(
     ctx: &mut Ctx<'_>,
     o: &SortOptions,
@@ -205,7 +206,7 @@ fn merge_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &SortOptions) -> Result<
     with_output(ctx, o, |out| merge::merge_runs(runs, o, out))
 }
 
-/// `-c` and `-C`: the first line out of order.
+/// Reports the first line out of order (`-c` and `-C`).
 fn check_order(ctx: &mut Ctx<'_>, file: &[u8], o: &SortOptions, kind: Check) -> Exit {
     let mut reader = match input::open_operand(&mut ctx.stdin, &ctx.cwd, file) {
         Ok(r) => r,

@@ -56,13 +56,13 @@ fn compare_parts(a: &SortParts<'_>, b: &SortParts<'_>) -> Ordering {
     }
 }
 
-/// `-n`: the decimal number at the start; none counts as 0.
+/// Compares by `-n`: the decimal number at the start; a missing one counts as 0.
 pub(super) fn compare_numeric(a: &[u8], b: &[u8]) -> Ordering {
     compare_parts(&split_number(a).0, &split_number(b).0)
 }
 
-/// The first 15 significant digits of the number as a float, in an order-keeping form.
-/// Cut, not rounded, so that a larger number never gets a smaller value.
+/// Returns the first 15 significant digits of the number as a float, in an order-keeping form. They
+/// are cut, not rounded, so that a larger number never gets a smaller value.
 pub(super) fn numeric_prefix(key: &[u8]) -> u64 {
     const DIGITS: usize = 15;
     let (p, _) = split_number(key);
@@ -104,7 +104,7 @@ fn order_bits(value: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// `-h`: sign, then the unit, then the number.
+/// Compares by `-h`: sign, then the unit, then the number. For example, `2K` is less than `1M`.
 pub(super) fn compare_human(a: &[u8], b: &[u8]) -> Ordering {
     fn unit_rank(rest: &[u8]) -> i32 {
         let letter = rest.first().copied().unwrap_or_default();
@@ -128,7 +128,7 @@ pub(super) fn compare_human(a: &[u8], b: &[u8]) -> Ordering {
     signed(&x, unit_rank(xr)).cmp(&signed(&y, unit_rank(yr))).then_with(|| compare_parts(&x, &y))
 }
 
-/// `-g`: no number < NaN < numbers in order.
+/// Compares by `-g`: no number < NaN < numbers in order.
 pub(super) fn compare_general(a: &[u8], b: &[u8]) -> Ordering {
     let ((x, xn), (y, yn)) = (parse_float(a), parse_float(b));
     match (xn > 0, yn > 0) {
@@ -144,7 +144,7 @@ pub(super) fn compare_general(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// `-M`: 1 to 12, 0 for no month.
+/// Returns the month for `-M`: 1 to 12, or 0 for any other text.
 pub(super) fn month_number(text: &[u8]) -> usize {
     let Some(name) = skip_blanks(text).get(..3) else { return 0 };
     let name = name.to_ascii_uppercase();
@@ -152,7 +152,7 @@ pub(super) fn month_number(text: &[u8]) -> usize {
     all.chunks_exact(3).position(|m| m == name).map_or(0, |i| i + 1)
 }
 
-/// Version order as `ls -v` and `sort -V` have it (Debian's, with file suffixes set aside).
+/// Compares by version, as `ls -v` and `sort -V` do (Debian's order, with file suffixes set aside).
 pub(crate) fn compare_version(a: &[u8], b: &[u8]) -> Ordering {
     if a == b {
         return Ordering::Equal;
@@ -175,7 +175,7 @@ pub(crate) fn compare_version(a: &[u8], b: &[u8]) -> Ordering {
     order.then_with(|| parts_order(a, b))
 }
 
-/// Length of a trailing `(\.[A-Za-z~][A-Za-z0-9~]*)*`.
+/// Returns the length of a trailing `(\.[A-Za-z~][A-Za-z0-9~]*)*`.
 fn suffix_len(text: &[u8]) -> usize {
     let mut start = text.len();
     let mut at = 0;

@@ -184,7 +184,7 @@ fn check_counts(p: &ParsedOptions<SortFlag>) -> Result<(), Vec<u8>> {
 }
 
 impl SortOptions {
-    /// Whether a key is shuffled.
+    /// Returns whether a key is shuffled.
     pub(super) fn is_random(&self) -> bool {
         self.keys.iter().any(|key| key.order.kind == SortKind::Random)
     }
@@ -203,7 +203,7 @@ pub(super) fn mix(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The letter of an ordering option, as it may also stand in a key.
+/// Returns the letter of an ordering option, as it may also stand in a key.
 fn order_letter(flag: SortFlag) -> Option<u8> {
     Some(match flag {
         SortFlag::IgnoreLeadingBlanks => b'b',
@@ -221,7 +221,7 @@ fn order_letter(flag: SortFlag) -> Option<u8> {
     })
 }
 
-/// The order of keys that have no options of their own.
+/// Returns the order of keys that have no options of their own.
 fn global_order(p: &ParsedOptions<SortFlag>) -> Result<KeyOrdering, SortUsageError> {
     const WORDS: [(&str, u8); 6] = [
         ("general-numeric", b'g'),
@@ -248,7 +248,7 @@ fn global_order(p: &ParsedOptions<SortFlag>) -> Result<KeyOrdering, SortUsageErr
     Ok(global)
 }
 
-/// The keys, or one that is the whole line.
+/// Returns the keys, or one that is the whole line.
 fn parse_keys(p: &ParsedOptions<SortFlag>, global: &KeyOrdering) -> Result<Vec<LineKey>, Vec<u8>> {
     let tab = parse_separator(p)?;
     let mut keys =
@@ -271,7 +271,7 @@ fn parse_keys(p: &ParsedOptions<SortFlag>, global: &KeyOrdering) -> Result<Vec<L
     Ok(keys)
 }
 
-/// `-c`, `-C` and `--check`: whether the input is only checked.
+/// Returns whether the input is only checked, and how (`-c`, `-C` and `--check`).
 fn parse_check(p: &ParsedOptions<SortFlag>) -> Result<Option<Check>, SortUsageError> {
     const WORDS: [(&str, Check); 3] =
         [("quiet", Check::Quiet), ("silent", Check::Quiet), ("diagnose-first", Check::Loud)];
@@ -302,7 +302,8 @@ fn parse_check(p: &ParsedOptions<SortFlag>) -> Result<Option<Check>, SortUsageEr
     }
 }
 
-/// `-S`: a number counts in KiB, `b` in bytes, `%` of an unknown memory as the default.
+/// Parses the argument of `-S`: a number counts in KiB, with `b` in bytes; `%` of an unknown memory means the
+/// default.
 fn parse_memory(text: &[u8]) -> Result<usize, Vec<u8>> {
     const LEAST: usize = 64 << 10;
     let fault = |e: CountError| e.message("-S", text);
@@ -407,7 +408,8 @@ pub(super) fn modern_keys(
     Ok(words)
 }
 
-/// The field, the character and the rest of an obsolete position; `None` where no number is.
+/// Parses the field and the character of an obsolete position, and returns them with the rest; `None` if there is
+/// no number.
 fn position(text: &[u8]) -> Option<(usize, usize, &[u8])> {
     let (field, rest) = count(text)?;
     match rest.strip_prefix(b".") {
@@ -424,7 +426,7 @@ fn count(text: &[u8]) -> Option<(usize, &[u8])> {
     Some((value.unwrap_or(usize::MAX), rest))
 }
 
-/// The message about an end `-F.` with no number behind the point.
+/// Returns the message about an end `-F.` with no number after the point.
 fn bad_count(end: &[u8]) -> Vec<u8> {
     let point = end.iter().position(|c| *c == b'.').map_or(end.len(), |at| at + 1);
     let rest = quote::quote_in_sentence(&end[point..]);
@@ -441,7 +443,7 @@ fn bad_key(text: &[u8], why: &str) -> Vec<u8> {
     [why.as_bytes(), b": invalid field specification ", &quote::quote_in_sentence(text)].concat()
 }
 
-/// `F[.C][OPTS][,F[.C][OPTS]]`
+/// Parses a key `F[.C][OPTS][,F[.C][OPTS]]`, for example `2.3n,4`.
 fn parse_key(text: &[u8]) -> Result<LineKey, Vec<u8>> {
     let bad = |why: &str| bad_key(text, why);
     let mut at = 0;

@@ -140,7 +140,7 @@ fn open(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<SplitReader, Exit> {
     }
 }
 
-/// The number of bytes that are still to be read; an input that does not know it is read whole.
+/// Returns the number of bytes that are still to be read; an input of unknown size is read whole.
 fn size(reader: &mut SplitReader) -> io::Result<u64> {
     let known = |file: &File| -> Option<u64> {
         let meta = file.metadata().ok().filter(|meta| meta.is_file())?;
@@ -252,7 +252,7 @@ fn by_bytes(
     }
 }
 
-/// Lines that fit; one that is longer than a piece is cut.
+/// Fills each piece with the lines that fit; a line that is longer than a piece is cut.
 fn by_line_bytes(
     reader: &mut SplitReader,
     outputs: &mut SplitOutputs<'_, '_>,
@@ -319,7 +319,7 @@ struct SplitMade {
 /// Most bytes that are held back for files that are not open.
 const MOST_HELD: usize = 32 << 20;
 
-/// Lines in turn to as many files; they are open one at a time.
+/// Distributes lines in turn to as many files, of which one is open at a time.
 fn in_turn(
     reader: &mut SplitReader,
     outputs: &mut SplitOutputs<'_, '_>,
@@ -386,7 +386,7 @@ fn write_out(
     Ok(())
 }
 
-/// Each line whose turn it is, to standard output.
+/// Writes each line whose turn it is to standard output.
 fn every(
     reader: &mut SplitReader,
     ctx: &mut Ctx<'_>,
@@ -420,7 +420,7 @@ struct Chunks {
 }
 
 impl Chunks {
-    /// Where the piece of a number from 1 ends.
+    /// Returns the end of the piece of this number, counted from 1.
     fn end(&self, number: u64) -> u64 {
         let step = self.size / self.count;
         match self.cut {
@@ -512,7 +512,7 @@ impl Chunks {
         })
     }
 
-    /// The number of the piece that holds the byte at a place, for lines.
+    /// Returns the number of the piece that holds the byte at an offset, for lines.
     fn of_byte(&self, at: u64) -> u64 {
         match self.size / self.count {
             0 => self.count,

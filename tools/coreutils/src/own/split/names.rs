@@ -34,7 +34,8 @@ pub(super) struct SplitNames {
 }
 
 impl SplitNames {
-    /// Names of suffixes of a length, beginning with the digits `start`, which are not more than that.
+    /// Returns names with suffixes of a length, beginning with the digits `start`, which are not
+    /// longer than that.
     pub(super) fn new(
         prefix: &[u8],
         digits: SplitDigits,

@@ -172,7 +172,7 @@ fn out_of_range(noun: &str, text: &[u8]) -> SplitRefusal {
     invalid(noun, text, ": Numerical result out of range")
 }
 
-/// A number that is at least 1.
+/// Parses a number that is at least 1.
 fn counted(text: &[u8], noun: &str) -> Result<u64, SplitRefusal> {
     match number::count(text) {
         Ok(0) => Err(out_of_range(noun, text)),
@@ -196,7 +196,7 @@ fn sized(text: &[u8]) -> Result<u64, SplitRefusal> {
     }
 }
 
-/// `N`, `K/N`, and both behind `l/` or `r/`.
+/// Parses `N`, `K/N`, and both behind `l/` or `r/`.
 fn chunks(text: &[u8]) -> Result<SplitWay, SplitRefusal> {
     let (cut, rest) = match text {
         [b'l', b'/', rest @ ..] => (SplitCut::Lines, rest),

@@ -50,7 +50,7 @@ impl Types {
         self.0 & kind != 0
     }
 
-    /// For people: `string`, or `string|null`; nothing if it may be all.
+    /// Returns the types in words: `string`, or `string|null`; nothing if all types are allowed.
     pub fn type_words(self) -> String {
         if self.0 == ALL {
             return "JSON".into();
@@ -100,7 +100,7 @@ fn schema_types(root: &Value, schema: &Value, depth: usize) -> u8 {
     all
 }
 
-/// Whether help is asked for.
+/// Returns whether help is asked for.
 pub(super) fn wants_help(words: &[Vec<u8>]) -> bool {
     words.iter().take_while(|w| *w != b"--").any(|w| w == b"--help" || w == b"-h")
 }
@@ -194,7 +194,7 @@ impl ArgumentLine<'_> {
         self.put_value(name, word_value(word, types))
     }
 
-    /// An option that is no argument's name.
+    /// Takes an option that is not the name of an argument.
     fn take_other(
         &mut self,
         name: &str,
@@ -237,7 +237,8 @@ impl ArgumentLine<'_> {
         Ok(())
     }
 
-    /// Words without an option: an object of arguments, or the required ones that are not there yet.
+    /// Takes words without an option: an object of arguments, or the required arguments that are still
+    /// missing.
     fn take_operands(&mut self, words: &[&Vec<u8>]) -> Result<(), String> {
         let words = words.iter().map(|w| word_text(w)).collect::<Result<Vec<_>, _>>()?;
         if let [word] = words.as_slice()

@@ -61,7 +61,7 @@ fn ask_host(node: &mut File, request: &ToolsRequest<'_>) -> Result<ToolsAnswer, 
     }
 }
 
-/// All tools, by their names.
+/// Returns all tools, by their names.
 pub(super) fn list_tools() -> Result<Vec<HostToolInfo>, ToolCallFailure> {
     let (mut node, mut all) = (open_node()?, Vec::new());
     loop {
@@ -81,7 +81,7 @@ pub(super) fn list_tools() -> Result<Vec<HostToolInfo>, ToolCallFailure> {
     }
 }
 
-/// The result of a call, as JSON.
+/// Calls a tool; returns its result as JSON.
 pub(super) fn call_tool(name: &[u8], arguments: &[u8]) -> Result<Vec<u8>, ToolCallFailure> {
     let mut node = open_node()?;
     let mut request = ToolsRequest::Call { name, arguments };

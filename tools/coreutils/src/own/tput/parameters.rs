@@ -1,6 +1,6 @@
 //! Parametrised strings (terminfo(5), "Parameterized Strings"): a small machine with a stack.
 
-/// How many parameters a text takes: the highest of its `%p1` to `%p9`.
+/// Returns how many parameters a text takes: the highest of its `%p1` to `%p9`.
 pub(super) fn count_parameters(text: &[u8]) -> usize {
     let digits = text.windows(3).filter(|w| w[0] == b'%' && w[1] == b'p').map(|w| w[2]);
     digits.filter(u8::is_ascii_digit).map(|d| usize::from(d - b'0')).max().unwrap_or(0)
@@ -95,7 +95,7 @@ impl ParameterMachine<'_> {
         true
     }
 
-    /// `%p1`, `%{12}`, `%'c'`
+    /// Pushes a value: `%p1`, `%{12}`, `%'c'`.
     fn push(&mut self, op: u8) {
         let (value, used) = match op {
             b'p' => {
@@ -113,7 +113,7 @@ impl ParameterMachine<'_> {
         self.rest = self.rest.get(used..).unwrap_or_default();
     }
 
-    /// `%Pa` sets a variable, `%ga` reads it.
+    /// Sets a variable (`%Pa`) or pushes its value (`%ga`).
     fn run_variable(&mut self, op: u8) {
         let slot = match self.next() {
             Some(c @ b'a'..=b'z') => usize::from(c - b'a'),
@@ -146,7 +146,7 @@ fn apply_binary(op: u8, a: i64, b: i64) -> i64 {
     }
 }
 
-/// Behind the end of a branch: its `%;`, or its `%e` if that counts.
+/// Returns the text after the end of a branch: after its `%;`, or its `%e` if `to_else` is set.
 fn skip_branch(mut rest: &[u8], to_else: bool) -> &[u8] {
     let mut depth = 0;
     while let Some(at) = rest.windows(2).position(|w| w[0] == b'%') {

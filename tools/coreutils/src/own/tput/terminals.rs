@@ -31,13 +31,13 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// A capability by its short name (terminfo(5)).
+    /// Returns a capability by its short name (terminfo(5)).
     pub fn get(&self, name: &str) -> Option<&Capability> {
         self.capabilities.get(name)
     }
 }
 
-/// The terminal of this name.
+/// Returns the terminal of this name.
 pub(super) fn find_terminal(name: &str) -> Option<Terminal> {
     let mut found: Option<Terminal> = None;
     for line in SOURCE.lines() {
@@ -117,7 +117,7 @@ fn decode_capability(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether terminfo has a capability of this name.
+/// Returns whether terminfo has a capability of this name.
 pub(super) fn is_known(name: &str) -> bool {
     let listed = |line: &str| {
         let body = line.strip_prefix('\t').unwrap_or_default();

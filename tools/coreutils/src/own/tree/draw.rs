@@ -46,7 +46,7 @@ struct Drawing<'o> {
     out: Vec<u8>,
 }
 
-/// All roots and the report; whether all were there.
+/// Draws all roots and the report; returns the text, and whether all roots exist.
 pub(super) fn draw_trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
     let mut drawing = Drawing {
         options,
@@ -208,7 +208,7 @@ fn too_many(o: &TreeOptions, entries: &[TreeItem]) -> Option<String> {
     exceeds.then(|| format!("  [{n} entries exceeds filelimit, not opening dir]"))
 }
 
-/// `[drwxr-xr-x user 4.0K]` and the like.
+/// Returns the details of an entry, such as `[drwxr-xr-x user 4.0K]`.
 fn entry_details(o: &TreeOptions, names: &AccountNames, s: &Stat) -> Vec<u8> {
     let mut parts: Vec<String> = Vec::new();
     if o.p.has_option(TreeFlag::Protections) {
@@ -237,8 +237,8 @@ fn entry_details(o: &TreeOptions, names: &AccountNames, s: &Stat) -> Vec<u8> {
     if parts.is_empty() { Vec::new() } else { format!("[{}]  ", parts.join(" ")).into_bytes() }
 }
 
-/// A name as it is shown: characters that do not print become escapes or question marks; in a locale that has ASCII
-/// only, spaces, backslashes and all bytes beyond, too.
+/// Returns a name as it is shown: characters that do not print become escapes or question marks; in a locale with
+/// ASCII only, so do spaces, backslashes and all bytes above 127.
 fn name_of(o: &TreeOptions, name: &[u8]) -> Vec<u8> {
     let quoted = o.p.has_option(TreeFlag::Quoted);
     let mut out = Vec::new();

@@ -7,7 +7,7 @@ use super::list::{TreeItem, list_entries};
 use super::{TreeFlag, TreeLevel, TreeOptions, TreeTotals, directory_stat};
 use crate::common::{paths, quote};
 
-/// All roots and the report; whether all were there.
+/// Writes all roots and the report; returns the text, and whether all roots exist.
 pub(super) fn json_trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
     let mut json = Json { options, totals: TreeTotals::default(), out: String::from("[\n") };
     let mut all_found = true;
@@ -82,7 +82,7 @@ impl Json<'_> {
         }
     }
 
-    /// The members of an entry's object, up to its contents.
+    /// Writes the members of an entry's object, up to its contents.
     fn write_item(&mut self, item: &TreeItem, path: &[u8], depth: usize) {
         let p = &self.options.p;
         let kind = match item.stat.kind {

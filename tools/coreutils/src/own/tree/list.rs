@@ -28,7 +28,7 @@ impl TreeItem {
     }
 }
 
-/// The entries of a directory that are shown, sorted.
+/// Returns the entries of a directory that are shown, sorted.
 pub(super) fn list_entries(
     ctx: &Ctx<'_>,
     o: &TreeOptions,
@@ -129,7 +129,7 @@ fn sort_items(o: &TreeOptions, items: &mut [TreeItem]) {
     }
 }
 
-/// Whether anything but directories is shown somewhere below (`--prune`).
+/// Returns whether anything but directories is shown somewhere below (`--prune`).
 fn holds_files(ctx: &Ctx<'_>, o: &TreeOptions, dir: &[u8]) -> bool {
     let mut todo = vec![dir.to_vec()];
     while let Some(d) = todo.pop() {

@@ -12,7 +12,7 @@ use super::{Copier, CopyEntry, ExistingPolicy, Step};
 use crate::common::{input, paths, quote};
 
 impl Copier<'_> {
-    /// Links to the copy of a file that had several names.
+    /// Links to the earlier copy of a file that has several names.
     pub(super) fn link_to_copy(
         &self,
         ctx: &mut Ctx<'_>,
@@ -65,7 +65,7 @@ impl Copier<'_> {
         made.map_err(|e| cannot_link(ctx, "symbolic", to, from, &e)).is_ok()
     }
 
-    /// Metadata only; a file that does not exist is made empty.
+    /// Copies metadata only; a file that does not exist is made empty.
     pub(super) fn copy_attributes(
         &self,
         ctx: &mut Ctx<'_>,
@@ -78,7 +78,7 @@ impl Copier<'_> {
         self.copy_metadata(ctx, e.to, &e.stat, !exists)
     }
 
-    /// The contents and metadata of anything but a directory.
+    /// Copies the contents and metadata of anything but a directory.
     pub(super) fn copy_contents(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> bool {
         let copied = match e.stat.kind {
             FileKind::Symlink => self.link_contents(ctx, e, exists),
@@ -144,7 +144,7 @@ impl Copier<'_> {
         Ok(self.copy_metadata(ctx, e.to, &e.stat, made))
     }
 
-    /// The file to write to, and whether it is a new one.
+    /// Opens the file to write to; returns it with whether it is a new one.
     fn open_destination(&self, ctx: &mut Ctx<'_>, to: &[u8], exists: bool) -> Step<(File, bool)> {
         let path = ctx.path(to);
         let not_there = to.ends_with(b"/") && !exists;

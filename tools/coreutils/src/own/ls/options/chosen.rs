@@ -9,13 +9,13 @@ use super::{
 use crate::common::number::SizeScale;
 use crate::common::quote::QuoteStyle;
 
-/// The argument of an option that takes one of several words.
+/// Parses the argument of an option that takes one of several words.
 fn parse_word<T: Copy>(value: &[u8], option: &str, words: &[(&str, T)]) -> Result<T, LsUsageError> {
     let found = words.iter().find(|(word, _)| word.as_bytes() == value);
     found.map(|(_, meaning)| *meaning).ok_or_else(|| bad_argument(value, option))
 }
 
-/// The argument of `--color` and `--classify`: whether that is on.
+/// Parses the argument of `--color` and `--classify`; returns whether that is on.
 fn parse_when(value: Option<&[u8]>, option: &str, terminal: bool) -> Result<bool, LsUsageError> {
     match value {
         None | Some(b"always" | b"yes" | b"force") => Ok(true),
@@ -84,7 +84,7 @@ impl LsChoices {
         Ok(chosen)
     }
 
-    /// Which entries are listed.
+    /// Reads the options that select the entries to list.
     fn read_entries(&mut self, flag: LsFlag) {
         match flag {
             LsFlag::All | LsFlag::Unordered => self.all = true,
@@ -93,7 +93,7 @@ impl LsChoices {
         }
     }
 
-    /// The layout, and the columns of a long listing.
+    /// Reads the options that set the layout and the columns of a long listing.
     fn read_format(&mut self, flag: LsFlag, value: &[u8]) -> Result<(), LsUsageError> {
         const WORDS: [(&str, LsFormat); 7] = [
             ("long", LsFormat::Long),
@@ -223,7 +223,7 @@ impl LsChoices {
         })
     }
 
-    /// `-c` and `-u` without `-l` sort by that time.
+    /// Returns the sort order: `-c` and `-u` without `-l` sort by that time.
     pub(super) fn sort_order(&self) -> Sort {
         let by_time = self.time.is_some() && self.format != LsFormat::Long;
         self.sort.unwrap_or(if by_time { Sort::Time } else { Sort::Name })
