@@ -122,8 +122,9 @@ pub trait Processes: FileSystem {
     /// Returns whether spawned processes run concurrently with the caller. If not, `spawn` returns after
     /// the child's end.
     fn concurrent(&self) -> bool;
-    /// Returns the caller's process id and its parent's.
+    /// Returns the caller's process id.
     fn pid(&self) -> Pid;
+    /// Returns the process id of the caller's parent.
     fn parent_pid(&self) -> Pid;
 }
 
