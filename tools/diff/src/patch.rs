@@ -512,7 +512,7 @@ fn reverse_patch(p: &mut FilePatch) {
     }
 }
 
-/// Returns the name after stripping: without `-pN`'s components, or without `-p` only the last one.
+/// Returns the name after stripping: without the first components, by `-pN`, or without `-p` only the last one.
 fn strip_name(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
     if name == b"/dev/null" || name.is_empty() {
         return None;
