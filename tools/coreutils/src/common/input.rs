@@ -91,7 +91,8 @@ pub(crate) fn write_output(out: &mut impl Write, data: &[u8]) -> Result<(), Copy
 }
 
 /// Calls `f` with each line, without its delimiter, and whether it had one. Lines are
-/// slices of the read buffer; only those that straddle two buffers are copied. `f` returns whether to go on.
+/// slices of the read buffer; only those that straddle two buffers are copied. `f` returns whether to
+/// continue.
 pub(crate) fn for_each_line(
     reader: &mut impl BufRead,
     delimiter: u8,

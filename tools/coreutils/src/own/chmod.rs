@@ -175,7 +175,7 @@ fn cannot_see(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], visit: &Visit<'_
     false
 }
 
-/// Changes one file and reports it; whether all went well.
+/// Changes one file and reports it; returns whether all went well.
 fn change_mode(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], stat: &Stat) -> bool {
     if stat.kind == FileKind::Symlink {
         if plan.verbose {

@@ -246,7 +246,7 @@ fn visited_stat(
     None
 }
 
-/// Changes one file and reports it; whether all went well.
+/// Changes one file and reports it; returns whether all went well.
 fn change_owner(
     ctx: &mut Ctx<'_>,
     plan: &ChownPlan,

@@ -44,7 +44,7 @@ const TABLE: [u32; 256] = {
 /// The status that a shell reports for SIGPIPE.
 const CLOSED_PIPE: i32 = 141;
 
-/// Prints a line for each file, for standard input without a name if there is none; the exit status.
+/// Prints a line for each file, for standard input without a name if there is none; returns the exit status.
 pub(crate) fn run(files: &[OsString]) -> i32 {
     let mut status = 0;
     let stdin = [OsString::from("-")];

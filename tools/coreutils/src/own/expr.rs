@@ -55,7 +55,7 @@ const LEVELS: &[&[&[u8]]] = &[
     &[b":"],
 ];
 
-/// Why there is no value.
+/// The reason why there is no value.
 #[derive(Debug)]
 enum ExprProblem {
     /// The last word, behind which one is missing.

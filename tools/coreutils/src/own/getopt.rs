@@ -173,7 +173,7 @@ impl GetoptSettings {
         Ok(rest)
     }
 
-    /// Takes a flag by its long name; false if there is no such.
+    /// Takes a flag by its long name; returns false if there is no such name.
     fn set(&mut self, flag: &[u8]) -> bool {
         match flag {
             b"alternative" => self.alternative = true,

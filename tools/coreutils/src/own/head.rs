@@ -44,7 +44,7 @@ pub(super) struct HeadCount {
 }
 
 impl HeadCount {
-    /// Parses a number after an optional sign; the number alone is part of an error.
+    /// Parses a number after an optional sign; an error quotes the number without its sign.
     pub(super) fn parse<'t>(
         text: &'t [u8],
         bytes: bool,

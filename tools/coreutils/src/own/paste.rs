@@ -104,7 +104,7 @@ enum PasteInput {
 }
 
 impl PasteInput {
-    /// Adds the next line to `out` without its end; whether there was one.
+    /// Adds the next line to `out` without its end; returns whether there was one.
     fn line(&mut self, stdin: &mut StdInput, end: u8, out: &mut Vec<u8>) -> io::Result<bool> {
         let n = match self {
             PasteInput::Stdin => stdin.read_until(end, out)?,

@@ -73,7 +73,7 @@ impl PrintfHooks for PrintfApplet<'_, '_> {
                 let why = b"warning: ignoring excess arguments, starting with ";
                 (&[why, &quote::quote_in_sentence(first)], ProblemVerdict::Warned)
             }
-            // `%(` is no conversion here.
+            // `%(` is not a conversion here.
             PrintfProblem::Time(_) => return ProblemVerdict::Ends,
         };
         self.ctx.error_bytes(parts);

@@ -13,7 +13,7 @@ const SPEC: Spec = Spec::new(
     &[],
 );
 
-/// Parses a time in seconds with an optional unit; `None` if it is none.
+/// Parses a time in seconds with an optional unit; `None` if the text is not one.
 pub(crate) fn parse_seconds(text: &[u8]) -> Option<f64> {
     let (number, used) = box_text::number::parse_float(text);
     let factor = match text.get(used..)? {

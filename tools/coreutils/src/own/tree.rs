@@ -250,8 +250,7 @@ impl TreeTotals {
         }
     }
 
-    /// Adds a root that is not a listed directory; a file is counted as one. Returns whether it
-    /// exists.
+    /// Counts a root that cannot be listed as a file if it exists; returns whether it does.
     fn add_root(&mut self, ctx: &Ctx<'_>, root: &[u8]) -> bool {
         let is_there = meta::stat(&ctx.path(root), true).is_ok();
         self.files += u64::from(is_there);

@@ -102,7 +102,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<XxdPlan, Exit> {
 }
 
 impl XxdOptions {
-    /// Takes an option without value; false if the letter is none.
+    /// Takes an option without value; returns false if the letter is not such an option.
     fn set(&mut self, letter: u8) -> bool {
         match letter {
             b'a' => self.autoskip = !self.autoskip,
@@ -120,7 +120,7 @@ impl XxdOptions {
         true
     }
 
-    /// Takes an option with a value; false if the letter is none.
+    /// Takes an option with a value; returns false if the letter is not such an option.
     fn set_value<'v>(&mut self, letter: u8, value: &mut dyn FnMut() -> Option<&'v [u8]>) -> bool {
         match letter {
             b'c' => {
@@ -307,7 +307,7 @@ impl Zeros {
         Ok(())
     }
 
-    /// Interrupts the current line, because another one follows.
+    /// Ends a run of equal lines, because a different one follows.
     fn interrupt(&mut self, out: &mut impl Write) -> Result<(), CopyStop> {
         match std::mem::take(&mut self.lines) {
             0 | 1 => Ok(()),

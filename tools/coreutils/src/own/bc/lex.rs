@@ -23,7 +23,7 @@ const OPS: [&str; 34] = [
     "*", "/", "%", "^", "=", "<", ">", "!", "(", ")", "[", "]", "{", "}", ",", ";", "&", ".",
 ];
 
-/// Why there is no next token.
+/// The reason why there is no next token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LexError {
     /// A string or comment is not closed.

@@ -185,7 +185,7 @@ fn parse_attributes(
     Ok(())
 }
 
-/// Turns an attribute of `--preserve` on or off; false if there is no such.
+/// Turns an attribute of `--preserve` on or off; returns false if there is no such name.
 fn set_preserved(plan: &mut CopyPlan, word: &[u8], on: bool) -> bool {
     match word {
         b"mode" => {

@@ -141,7 +141,7 @@ impl<'p> Copier<'p> {
         }
     }
 
-    /// Copies one operand; whether all went well.
+    /// Copies one operand; returns whether all went well.
     pub(super) fn copy_operand(&mut self, ctx: &mut Ctx<'_>, from: &[u8], to: &[u8]) -> bool {
         let mut ok = true;
         self.roots.clear();
@@ -300,7 +300,7 @@ impl<'p> Copier<'p> {
             && (through_link || old.nlink > 1)
     }
 
-    /// Refuses to replace a file that is no directory with a directory.
+    /// Refuses to replace a non-directory with a directory.
     fn refuse_directory(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, old: &OldEntry) -> Step<()> {
         let p = self.plan;
         let is_dir = old.target.is_some_and(|o| o.kind == FileKind::Dir);

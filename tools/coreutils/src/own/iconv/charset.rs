@@ -290,7 +290,7 @@ pub(super) struct CharEncoder {
 }
 
 impl CharEncoder {
-    /// Writes a character; false if the set lacks it.
+    /// Writes a character; returns false if the set lacks it.
     pub(super) fn put(&mut self, c: char, out: &mut Vec<u8>) -> bool {
         let code = u32::from(c);
         match self.set {

@@ -169,7 +169,7 @@ enum IconvStop {
     Incomplete,
 }
 
-/// Converts all of `data`; whether nothing was ignored.
+/// Converts all of `data`; returns whether nothing was ignored.
 fn convert_data(
     data: &[u8],
     plan: &IconvPlan,

@@ -225,7 +225,7 @@ pub(super) struct LsPlan {
 
 /// An error in the options, as a message.
 pub(super) enum LsUsageError {
-    /// A word that is none of those that an option takes.
+    /// A word that the option does not take.
     Word(Vec<u8>),
     Other(Vec<u8>),
 }

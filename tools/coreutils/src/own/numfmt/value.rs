@@ -36,7 +36,7 @@ pub(super) enum Round {
     Nearest,
 }
 
-/// Why a text is no number, for GNU's message.
+/// The reason why a text is not a number, for GNU's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Invalid {
     Number,

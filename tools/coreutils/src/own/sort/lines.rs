@@ -25,8 +25,8 @@ pub(super) struct SortLines {
 }
 
 impl SortLines {
-    /// Reads on; true if the memory bound is reached before the end of the file. A last line
-    /// without terminator gets one.
+    /// Reads on; returns true if the memory bound is reached before the end of the file. A last
+    /// line without terminator gets one.
     pub(super) fn fill_from(
         &mut self,
         reader: &mut InputFile<'_>,

@@ -40,7 +40,7 @@ impl SortRun {
         Ok(SortRun::from_file(read))
     }
 
-    /// Reads the next line; false at the end.
+    /// Reads the next line; returns false at the end.
     fn advance_line(&mut self, delimiter: u8) -> io::Result<bool> {
         self.line.clear();
         if self.reader.read_until(delimiter, &mut self.line)? == 0 {

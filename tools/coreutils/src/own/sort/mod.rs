@@ -41,7 +41,7 @@ impl SortFatal {
         SortFatal::Message([what.as_bytes(), b": ", &shown, b": ", text.as_bytes()].concat())
     }
 
-    /// Prints the message; the status to end with.
+    /// Prints the message; returns the status to end with.
     fn report(self, ctx: &mut Ctx<'_>) -> Exit {
         match self {
             SortFatal::Message(text) => report_refusal(ctx, &[&text]),

@@ -110,7 +110,7 @@ const DEFAULT_MEMORY: usize = 512 << 20;
 
 /// An error in the options, as a message.
 pub(super) enum SortUsageError {
-    /// A word that is none of those that an option takes.
+    /// A word that the option does not take.
     Word(Vec<u8>),
     Other(Vec<u8>),
 }

@@ -66,7 +66,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// Says why there is no result.
+/// Reports why there is no result.
 fn report_failure(ctx: &mut Ctx<'_>, failed: &ToolCallFailure) -> Exit {
     let (text, exit) = match failed {
         ToolCallFailure::Nowhere => ("this session's host has no tools".into(), UNKNOWN),

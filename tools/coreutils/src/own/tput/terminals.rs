@@ -94,7 +94,7 @@ fn decode_capability(text: &[u8]) -> Vec<u8> {
             (b'\\', [digit @ b'0'..=b'7', ..]) => {
                 let digits = tail.iter().take(3).take_while(|c| (b'0'..=b'7').contains(c)).count();
                 let value = tail[..digits].iter().fold(0u32, |n, c| n * 8 + u32::from(c - b'0'));
-                // `\0` is written as 0x80, since a NUL ends C's strings.
+                // `\0` is written as 0x80, because a NUL ends C's strings.
                 out.push(if value == 0 && *digit == b'0' { 0x80 } else { value as u8 });
                 rest = &tail[digits..];
             }
