@@ -365,7 +365,7 @@ pub(crate) fn ids() -> (u32, u32) {
 /// The thread that waits and reads: a signal must end the blocking calls of this thread.
 static WAITER: AtomicU64 = AtomicU64::new(0);
 
-/// Waits are cut into pieces, since a signal may come just before one begins.
+/// Waits are cut into pieces, because a signal may come just before one begins.
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 extern "C" fn handler(signal: libc::c_int) {

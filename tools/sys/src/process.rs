@@ -76,7 +76,7 @@ pub trait Processes: FileSystem {
     /// Starts a process. `NotFound` if there is no such program, `PermissionDenied` if it may
     /// not run, `Unsupported` if this system has no processes, `WouldBlock` (EAGAIN) at the process limit.
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid>;
-    /// Waits until the child ends. `NotFound` (ECHILD) if it is no unwaited child.
+    /// Waits until the child ends. `NotFound` (ECHILD) if it is not an unwaited child.
     fn wait(&self, pid: Pid) -> io::Result<WaitStatus>;
     /// Does the same as [`Processes::wait`], but returns `None` at once if the child still runs.
     fn try_wait(&self, pid: Pid) -> io::Result<Option<WaitStatus>>;
