@@ -152,7 +152,7 @@ impl ChildCommand {
         Ok((done, pumps))
     }
 
-    /// Starts it and waits; the status a shell would report. A command that cannot be
+    /// Starts it and waits; returns the status a shell would report. A command that cannot be
     /// started is reported as `NAME: COMMAND: reason`.
     pub fn run(&self, ctx: &mut Ctx<'_>) -> u8 {
         match self.start(ctx) {

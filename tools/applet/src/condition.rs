@@ -15,9 +15,9 @@ const MAX_DEPTH: u32 = 200;
 /// An error in an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionProblem {
-    /// Two words of which the first is no operator.
+    /// Two words of which the first is not an operator.
     NotUnary { operator: Vec<u8>, operand: Vec<u8> },
-    /// The second of three words is no operator.
+    /// The second of three words is not an operator.
     NotBinary(Vec<u8>),
     /// An operand is missing behind this word.
     Missing(Vec<u8>),
@@ -25,7 +25,7 @@ pub enum ConditionProblem {
     Unclosed(Option<Vec<u8>>),
     /// The expression ends before this word.
     Extra(Vec<u8>),
-    /// This is no integer.
+    /// This is not an integer.
     Integer(Vec<u8>),
     /// More than 200 parentheses in one another.
     Deep,
@@ -77,7 +77,7 @@ impl BinaryTest {
 
 /// The caller's part of an evaluation: the answers that the expression itself does not hold.
 pub trait ConditionHost {
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     type Error: From<ConditionProblem>;
     /// The letters of the unary operators.
     const UNARY: &'static [u8];

@@ -191,7 +191,7 @@ impl<I: Copy + PartialEq> Spec<I> {
         self.parse(args).map_err(|e| self.answer_usage(ctx, e, usage_status))
     }
 
-    /// Says on the applet's streams why there is nothing to do; the status to end with, as of
+    /// Says on the applet's streams why there is nothing to do; returns the status to end with, as of
     /// [`Spec::parse_or_exit`].
     pub fn answer_usage(&self, ctx: &mut Ctx<'_>, e: UsageError, usage_status: Exit) -> Exit {
         answer_usage(ctx, e, &|name| self.help_text(name), usage_status)
@@ -202,7 +202,7 @@ impl<I: Copy + PartialEq> Spec<I> {
     }
 }
 
-/// Says on the applet's streams why there is nothing to do; the status to end with.
+/// Says on the applet's streams why there is nothing to do; returns the status to end with.
 fn answer_usage(
     ctx: &mut Ctx<'_>,
     e: UsageError,

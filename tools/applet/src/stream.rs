@@ -194,7 +194,7 @@ impl OutStream {
         self.remember_error(result)
     }
 
-    /// Keeps a copy of an error for `finish`, since many callers of `write!` drop errors.
+    /// Keeps a copy of an error for `finish`, because many callers of `write!` drop errors.
     fn remember_error(&mut self, result: io::Result<()>) -> io::Result<()> {
         if let Err(e) = &result {
             self.error = Some(match e.raw_os_error() {

@@ -8,9 +8,9 @@ use super::{OptArg, OptForm};
 pub enum UsageError {
     /// The message about an error.
     Message(String),
-    /// `--help` was asked for.
+    /// `--help` was given.
     Help,
-    /// `--version` was asked for.
+    /// `--version` was given.
     Version,
 }
 
