@@ -42,7 +42,7 @@ pub enum ToolsAnswer {
     Failed(ToolFailure, Vec<u8>),
 }
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ToolFailure {
