@@ -293,7 +293,7 @@ fn target_name(job: &CompressJob, name: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-/// Copies input to output through the codec; the number of decompressed bytes.
+/// Copies input to output through the codec; returns the number of decompressed bytes.
 fn convert_data(
     job: &CompressJob,
     input: &mut dyn BufRead,

@@ -189,7 +189,7 @@ impl TarWriter<'_> {
         Ok(())
     }
 
-    /// Writes one member; whether it was written.
+    /// Writes one member; returns whether it was written.
     fn write_member(
         &mut self,
         ctx: &mut Ctx<'_>,

@@ -120,7 +120,7 @@ fn copy_member(entry: &mut Entry<'_, Box<dyn Read>>, out: &mut dyn Write) -> Res
 }
 
 impl Extraction<'_> {
-    /// Extracts one member; false after a message.
+    /// Extracts one member; returns false after a message.
     fn extract_member(
         &mut self,
         ctx: &mut Ctx<'_>,

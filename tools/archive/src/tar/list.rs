@@ -47,7 +47,7 @@ pub fn wanted_members(options: &TarOptions) -> WantedMembers {
     WantedMembers::new(files, options.names.wildcards)
 }
 
-/// Reports operands without a member; whether there is none.
+/// Reports operands without a member; returns whether there is none.
 pub fn report_missing(ctx: &mut Ctx<'_>, wanted: &WantedMembers) -> bool {
     let mut all = true;
     for name in wanted.missing_operands() {

@@ -14,7 +14,7 @@ pub enum MemberProblem {
     Encrypted,
     /// It needs a newer unzip.
     Version(u16),
-    /// Its directory cannot be made, since this part of its path is no directory.
+    /// Its directory cannot be made, because this part of its path is not a directory.
     Directory(String),
     /// The data's own checksum, where it is not the one that was stored.
     Checksum(u32),

@@ -55,7 +55,7 @@ struct ExtractRun<'r> {
 }
 
 impl Extract {
-    /// Extracts all of `chosen`; the status.
+    /// Extracts all of `chosen`; returns the status.
     pub fn run(&self, ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&ZipEntry], zone: &Zone) -> u8 {
         if let Some(dir) = &self.dir
             && let Err(e) = fs::create_dir_all(ctx.path(dir))
@@ -111,7 +111,7 @@ impl ExtractRun<'_> {
         status
     }
 
-    /// Extracts one member; the status.
+    /// Extracts one member; returns the status.
     fn member(&mut self, ctx: &mut Ctx<'_>, e: &ZipEntry) -> u8 {
         let Some((name, status)) = self.how.target_name(ctx, e) else { return 0 };
         let time = e.modified_epoch(self.zone);

@@ -119,7 +119,7 @@ pub struct Directory {
     pub extra: u64,
 }
 
-/// Reads the directory; `None` if the file is no archive.
+/// Reads the directory; `None` if the file is not an archive.
 pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
     let file_size = file.seek(SeekFrom::End(0))?;
     // The end record is within the last 64 KiB, before its comment.

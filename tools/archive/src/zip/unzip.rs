@@ -191,7 +191,7 @@ fn pipe_members(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&ZipEntry], names:
     status
 }
 
-/// Says why a member cannot be had; the status.
+/// Says why a member cannot be had; returns the status.
 pub(super) fn refuse_member(ctx: &mut Ctx<'_>, e: &ZipEntry, problem: MemberProblem) -> u8 {
     let name = lossy_name(&e.name);
     let (text, status) = match problem {

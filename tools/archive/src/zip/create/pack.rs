@@ -80,7 +80,7 @@ impl<'a> Packer<'a> {
         Ok(())
     }
 
-    /// Adds a file; false if it cannot be read.
+    /// Adds a file; returns false if it cannot be read.
     pub fn add_item(&mut self, ctx: &mut Ctx<'_>, verb: &str, item: &ZipItem) -> io::Result<bool> {
         let (stat, job) = (&item.stat, self.job);
         let from_stdin = item.source == b"-";
