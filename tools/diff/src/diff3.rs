@@ -54,7 +54,7 @@ const SPEC: Spec<Diff3Flag> = Spec::new(
 )
 .with_footer("If a FILE is '-', read standard input.\nExit status is 0 if successful, 1 if conflicts, 2 if trouble.");
 
-/// Kinds of output, of which one can be asked for.
+/// Kinds of output, of which a run has one.
 const KINDS: &[Diff3Flag] = &[
     Diff3Flag::ShowAll,
     Diff3Flag::Ed,

@@ -529,7 +529,7 @@ fn strip_name(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
     Some(rest.to_vec())
 }
 
-/// Applies one file's patch; whether all hunks applied.
+/// Applies one file's patch; returns whether all hunks applied.
 fn patch_file(
     ctx: &mut Ctx<'_>,
     job: &PatchJob,

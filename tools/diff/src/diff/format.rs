@@ -34,7 +34,7 @@ struct DiffPrinter<'a> {
     palette: &'a Palette,
 }
 
-/// Prints the changes in the form asked for.
+/// Prints the changes in the requested form.
 pub fn print_changes(
     out: &mut dyn Write,
     options: &DiffOptions,

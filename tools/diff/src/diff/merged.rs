@@ -44,7 +44,7 @@ pub struct DiffWritten {
 }
 
 impl DiffWritten {
-    /// Adds formats; false if another value stands already at the place of one.
+    /// Adds formats; returns false if another value stands already at the place of one.
     pub fn add(&mut self, more: DiffWritten) -> bool {
         let pairs = [
             (&mut self.old_group, more.old_group),
