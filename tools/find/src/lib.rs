@@ -1,6 +1,6 @@
 //! `find` and `xargs` after POSIX XCU and GNU findutils 4.9.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | `find` | expression parser, tests, actions, the walk |
 //! | `xargs` | splitting of input, building and running of command lines |

@@ -36,7 +36,7 @@ enum XargsFlag {
     Eof,
     Replace,
     MaxLines,
-    /// `-L`, which messages tell from `-l`.
+    /// `-L`. It is separate from `-l` because messages name the option.
     Lines,
     MaxArgs,
     OpenTty,
@@ -77,7 +77,7 @@ const SPEC: Spec<XargsFlag> = Spec::new(
 )
 .posix_order();
 
-/// What the options come to.
+/// The settings that result from the options.
 struct XargsConfig {
     splitting: Splitting,
     eof: Option<Vec<u8>>,
@@ -174,7 +174,7 @@ fn feed_items(
     runner.flush(ctx, run_if_empty)
 }
 
-/// The reader of items, and what commands get as standard input.
+/// Opens the reader of items, and the standard input of the commands.
 fn open_input(
     ctx: &mut Ctx<'_>,
     parsed: &ParsedOptions<XargsFlag>,
@@ -227,7 +227,7 @@ fn parse_config(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<
 }
 
 impl XargsConfig {
-    /// What one option says of how input is cut and how long commands may be.
+    /// Applies one option about splitting the input or the length of commands.
     fn apply_option(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -282,7 +282,7 @@ impl XargsConfig {
         Ok(())
     }
 
-    /// What options say together.
+    /// Applies the rules for combinations of options.
     fn settle_options(&mut self) {
         self.exit_if_large |= self.replace.is_some() || self.lines.is_some();
         if self.replace.is_some() && self.splitting == Splitting::Words {

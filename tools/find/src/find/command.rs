@@ -111,7 +111,7 @@ impl FindExec {
         run(ctx, ChildCommand { argv, cwd: dir, stdin, ..ChildCommand::default() })
     }
 
-    /// Runs what is left of a batch. A command that fails makes find fail.
+    /// Runs the rest of a batch. A command that fails makes find fail.
     pub fn run_rest(&mut self, ctx: &mut Ctx<'_>, failed: &mut bool) {
         if self.pending.is_empty() {
             return;

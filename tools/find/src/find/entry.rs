@@ -17,7 +17,7 @@ pub struct FindEntry {
     pub point_len: usize,
     /// Links are followed here.
     pub follow: bool,
-    /// From the directory, where it tells.
+    /// The kind from the directory entry, where the file system supplies it.
     pub dir_kind: Option<FileKind>,
     stat: OnceCell<Result<Stat, i32>>,
     target: OnceCell<Option<Vec<u8>>>,
@@ -64,7 +64,7 @@ impl FindEntry {
         self.shown.get(start..).unwrap_or_default()
     }
 
-    /// What stands before the base, without the slash; `.` if nothing does.
+    /// Returns the part of the path before the base name, without the slash; `.` if there is none.
     pub fn dir(&self) -> &[u8] {
         let trimmed = trim_slashes(&self.shown);
         match trimmed.iter().rposition(|&b| b == b'/') {
@@ -120,7 +120,7 @@ fn trim_slashes(mut name: &[u8]) -> &[u8] {
     name
 }
 
-/// What a directory says about an entry.
+/// Returns the kind of an entry from the file type in its directory.
 pub fn kind_of(file_type: std::fs::FileType) -> Option<FileKind> {
     if file_type.is_symlink() {
         Some(FileKind::Symlink)
@@ -129,7 +129,7 @@ pub fn kind_of(file_type: std::fs::FileType) -> Option<FileKind> {
     } else if file_type.is_file() {
         Some(FileKind::File)
     } else {
-        // Devices and the like are told apart by their metadata.
+        // Devices and other special files are distinguished by their metadata.
         None
     }
 }

@@ -10,7 +10,7 @@ use super::expr::{FindAction, FindExpr, FindSettings, Test};
 use super::list;
 use super::primary::file_time;
 
-/// What evaluation tells the walk.
+/// The requests of an evaluation to the walk.
 #[derive(Default)]
 pub struct EvalState {
     /// `-prune`: do not go below this entry.
@@ -23,7 +23,7 @@ pub struct EvalState {
 }
 
 impl EvalState {
-    /// Runs what is left of batches.
+    /// Runs the commands of incomplete batches.
     pub fn run_batches(&mut self, ctx: &mut Ctx<'_>, expr: &mut FindExpr) {
         match expr {
             FindExpr::And(all) | FindExpr::Or(all) | FindExpr::List(all) => {

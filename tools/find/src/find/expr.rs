@@ -1,4 +1,4 @@
-//! The expression as a tree, and what holds for the whole run.
+//! The expression as a tree, and the settings of the whole run.
 
 use std::cell::LazyCell;
 use std::rc::Rc;
@@ -54,7 +54,7 @@ pub enum TimeOf {
     Modify,
 }
 
-/// What can be true of a file.
+/// A condition on a file.
 pub enum Test {
     Const(bool),
     Name(GlobPattern),
@@ -88,7 +88,7 @@ pub enum Test {
     FsType(Vec<u8>),
 }
 
-/// What is done with a file.
+/// An action on a file.
 pub enum FindAction {
     Print(SinkId, u8),
     Printf(SinkId, Rc<FindFormat>),
@@ -115,14 +115,14 @@ pub fn split_nanos(nanos: i128) -> (i64, u32) {
     (seconds as i64, nanos.rem_euclid(SECOND) as u32)
 }
 
-/// What is answered when the expression asks for it, before anything is searched.
+/// An option of the expression that is answered before any search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     Help,
     Version,
 }
 
-/// What holds for the whole run: options, and what tests share.
+/// The settings of the whole run: options, and values that tests share.
 pub struct FindSettings {
     /// A question in place of a search.
     pub question: Option<Question>,
@@ -142,7 +142,7 @@ pub struct FindSettings {
 }
 
 impl FindSettings {
-    /// What holds before any option is read.
+    /// Returns the settings before any option is parsed.
     pub fn new(ctx: &Ctx<'_>) -> FindSettings {
         let (seconds, nanos) = clock::current_time();
         FindSettings {

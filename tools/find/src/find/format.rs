@@ -116,7 +116,7 @@ impl FindFormat {
         Ok((FindFormat { pieces }, warnings))
     }
 
-    /// Appends what the format gives for an entry.
+    /// Appends the format's output for an entry.
     pub fn write(&self, entry: &FindEntry, settings: &FindSettings, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
@@ -335,7 +335,8 @@ fn kind_letter(kind: FileKind) -> u8 {
     }
 }
 
-/// `%Y`: the kind of what a link leads to; `N` missing, `L` loop, `?` other trouble.
+/// Returns the letter of `%Y`: the kind of a link's target; `N` missing, `L` loop, `?` another
+/// error.
 fn target_letter(entry: &FindEntry) -> u8 {
     match entry.kind() {
         Ok(FileKind::Symlink) => match meta::stat(&entry.path, true) {

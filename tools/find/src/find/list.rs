@@ -55,7 +55,7 @@ pub fn mode_text(stat: &Stat) -> String {
     format!("{}{}", stat.kind.letter(), mode::mode_letters(stat.mode))
 }
 
-/// A name with C escapes for what is not printable, and quoted spaces.
+/// Appends a name, with C escapes for bytes that are not printable, and with spaces escaped.
 fn put_escaped(name: &[u8], out: &mut Vec<u8>) {
     for &b in name {
         match b {

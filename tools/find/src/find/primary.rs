@@ -25,7 +25,7 @@ const PATTERNS: &[&[u8]] =
 const DAY: i128 = 86400 * 1_000_000_000;
 const MINUTE: i128 = 60 * 1_000_000_000;
 
-/// What parsing of primaries remembers from one to the next.
+/// The parser of primaries, with the state that it keeps from one to the next.
 pub struct Primaries<'p, 'c> {
     ctx: &'p mut Ctx<'c>,
     settings: &'p mut FindSettings,
@@ -268,7 +268,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         }))
     }
 
-    /// What a date says (`-newermt`), in nanoseconds since the epoch.
+    /// Returns the time of a date (`-newermt`), in nanoseconds since the epoch.
     fn point_in_time(&self, arg: &[u8]) -> Result<i128, Message> {
         let now = expr::split_nanos(self.settings.now);
         let at = time::parse::parse(arg, now, &self.settings.zone, clock::read);

@@ -48,7 +48,7 @@ impl Sinks {
         }
     }
 
-    /// Sends on what files have in their buffers; errors are not told, as in GNU find.
+    /// Flushes the buffers of the files; errors are not reported, as in GNU find.
     pub fn flush(&mut self) {
         for (_, f) in &mut self.files {
             let _ = f.flush();

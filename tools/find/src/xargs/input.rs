@@ -125,7 +125,7 @@ impl ItemReader {
             let mut used = 0;
             let mut done = false;
             while let Some(&c) = buffer.get(used) {
-                // What needs no thought is taken in one go.
+                // Ordinary bytes are taken in one go.
                 if matches!(state, ItemState::Within) {
                     let rest = &buffer[used..];
                     let run = rest.iter().position(|&b| is_special(b)).unwrap_or(rest.len());
@@ -218,7 +218,7 @@ mod tests {
         out
     }
 
-    /// Expected: what GNU xargs passes to printf '[%s]\n'.
+    /// Expected: the items that GNU xargs passes to printf '[%s]\n'.
     #[test]
     fn items_as_gnu_splits_them() {
         assert_eq!(

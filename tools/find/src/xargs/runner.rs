@@ -8,7 +8,7 @@ use box_applet::Ctx;
 use box_applet::command::{Child, ChildCommand, ChildStream};
 use box_sys::WaitStatus;
 
-/// What a command line may hold.
+/// The limits of a command line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct XargsLimits {
     pub args: Option<u64>,
@@ -43,7 +43,7 @@ pub struct XargsRunner {
 }
 
 impl XargsRunner {
-    /// Runs one command at a time, and asks nobody.
+    /// Creates a runner that runs one command at a time and does not prompt.
     pub fn new(command: Vec<Vec<u8>>, limits: XargsLimits) -> XargsRunner {
         XargsRunner {
             command,
