@@ -3,8 +3,8 @@
 //! | step | file |
 //! |---|---|
 //! | options as written | `cli/table` |
-//! | what each of them says | `cli/apply` |
-//! | patterns, operands, what options say together | here |
+//! | the effect of each option | `cli/apply` |
+//! | patterns, operands, combinations of options | here |
 
 mod apply;
 mod table;

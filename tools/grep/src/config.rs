@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! The settings from the command line.
 
 use box_text::glob::GlobPattern;
 
@@ -14,7 +14,7 @@ pub enum GrepSyntax {
     Perl,
 }
 
-/// What is done with input that is no text.
+/// The treatment of binary input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BinaryMode {
     /// Say that it matches.
@@ -24,7 +24,7 @@ pub enum BinaryMode {
     WithoutMatch,
 }
 
-/// What is done with a directory named or met.
+/// The treatment of a directory that is an operand or is met in the walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Directories {
     #[default]
@@ -33,7 +33,7 @@ pub enum Directories {
     Recurse,
 }
 
-/// What is printed of an input instead of lines.
+/// The output for an input: lines, or a summary in their place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GrepMode {
     #[default]

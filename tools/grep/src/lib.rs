@@ -6,7 +6,7 @@
 //! | patterns to one matcher | `pattern`, `perl` (-P) |
 //! | operands and directories to inputs | `walk` |
 //! | one input: buffer, lines, context, limits | `search`, `buffer` |
-//! | what is written, colours | `output`, `colors` |
+//! | the output and its colours | `output`, `colors` |
 //!
 //! # Invariants
 //! - The matcher runs over whole buffers, not line by line; line bounds are looked up around

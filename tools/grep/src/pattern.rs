@@ -5,7 +5,7 @@ use box_text::regex::{self, MatchBound, Regex, RegexOptions};
 use crate::config::{GrepConfig, GrepSyntax};
 use crate::perl::Perl;
 
-/// What lines are tested with.
+/// The matcher of lines.
 pub enum GrepMatcher {
     Regex(Box<Regex>),
     Perl(Box<Perl>),
@@ -68,7 +68,7 @@ impl GrepMatcher {
         }
     }
 
-    /// What went wrong in searches since the last call.
+    /// Returns the error in searches since the last call, if there was one.
     pub fn take_trouble(&self) -> Option<&'static str> {
         match self {
             GrepMatcher::Regex(r) => r.gave_up().then_some("back-references take too many steps"),

@@ -1,6 +1,6 @@
 //! `-P`: Perl-compatible patterns by the `fancy-regex` engine, line by line.
 //!
-//! As PCRE2 without its UCP option (what grep 3.8 uses), `\d` and `\w` are ASCII.
+//! As in PCRE2 without its UCP option (the setting of grep 3.8), `\d` and `\w` are ASCII.
 
 use std::cell::Cell;
 

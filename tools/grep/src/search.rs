@@ -1,4 +1,4 @@
-//! One input: which lines are selected, and what is printed of them.
+//! The search of one input: selecting lines and printing them.
 
 use std::io::{self, Read};
 
@@ -15,7 +15,7 @@ pub enum SearchError {
     Write,
 }
 
-/// What was found in one input.
+/// The result of the search of one input.
 #[derive(Debug, Default)]
 pub struct SearchOutcome {
     pub selected: u64,

@@ -1,4 +1,4 @@
-//! What each option says. Which lines match, what is printed of them and which files are searched are apart.
+//! The effect of each option. Options about matching, about output and about the choice of files have separate functions.
 
 use box_applet::{Ctx, Exit};
 use box_text::glob::GlobPattern;
@@ -46,7 +46,7 @@ pub(super) fn apply_option(
     Ok(())
 }
 
-/// Options about what is printed.
+/// Applies an option about the output.
 fn apply_output_option(
     ctx: &mut Ctx<'_>,
     config: &mut GrepConfig,
