@@ -90,7 +90,7 @@ const SPEC: Spec<SedFlag> = Spec::new(
 )
 .with_footer("Without -e or -f the first operand is the script.");
 
-/// A piece of the script with what messages call it.
+/// A piece of the script with its name in messages.
 struct ScriptPiece {
     /// Where it begins in the joined script.
     offset: usize,

@@ -1,6 +1,6 @@
 //! The machine: pattern space, hold space, the cycle.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `machine/select` | whether a command is for the current line |
 //! | `machine/substitute` | `s` |
@@ -36,7 +36,7 @@ pub struct SedSettings {
     pub separate: bool,
     /// `-i`, with the backup suffix.
     pub in_place: Option<Vec<u8>>,
-    /// `-i` edits what a symbolic link leads to instead of taking the link's place.
+    /// `-i` edits the target of a symbolic link instead of replacing the link.
     pub follow: bool,
     pub unbuffered: bool,
     pub null_data: bool,
@@ -336,7 +336,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
         }
     }
 
-    /// Writes what `a`, `r` and `R` left for the end of the cycle.
+    /// Writes the text that `a`, `r` and `R` queued for the end of the cycle.
     fn flush_queue(&mut self) -> Result<()> {
         if self.queue.is_empty() {
             return Ok(());

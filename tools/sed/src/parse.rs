@@ -1,6 +1,6 @@
 //! Script text to commands (POSIX sed; GNU sed manual 3 to 6).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `parse/address` | addresses |
 //! | `parse/regex` | delimited patterns, sed's escapes in them |
@@ -17,7 +17,7 @@ use crate::script::{OutputId, SedAction, SedCommand, SedScript, Select};
 
 type Result<T> = std::result::Result<T, ScriptError>;
 
-/// What the command line says about the dialect.
+/// The dialect that the command line selects.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SedDialect {
     /// `-E`.

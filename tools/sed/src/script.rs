@@ -58,7 +58,7 @@ pub struct SedCommand {
 /// Place of an output file in the machine's list.
 pub type OutputId = usize;
 
-/// What a command does.
+/// The action of a command.
 #[derive(Clone, Debug)]
 pub enum SedAction {
     /// `{`: jump here if not selected.
@@ -155,6 +155,6 @@ pub struct SedScript {
     pub active: Vec<usize>,
     /// Files named by `w`.
     pub outputs: Vec<Vec<u8>>,
-    /// The first line begins with `#n` (GNU sed 4.9 does not look at what follows).
+    /// The first line begins with `#n` (GNU sed 4.9 ignores the rest of that line).
     pub quiet: bool,
 }

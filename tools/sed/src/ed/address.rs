@@ -14,7 +14,7 @@ impl<'a> EdCommandText<'a> {
         self.line.get(self.at).copied()
     }
 
-    /// What is not read yet.
+    /// Returns the unparsed rest of the line.
     pub fn rest_bytes(&self) -> &'a [u8] {
         self.line.get(self.at..).unwrap_or_default()
     }

@@ -150,7 +150,7 @@ impl Editor<'_, '_> {
         self.print_all(EdLines { from, to, given: 2 }, &[b"p", &suffix[..]].concat())
     }
 
-    /// `q`, `Q`, `h`, `H` and `P`: what concerns no line.
+    /// Runs `q`, `Q`, `h`, `H` and `P`: the commands that do not concern lines.
     fn about_session(&mut self, t: &mut EdCommandText<'_>, c: u8, warned: bool) -> Result<RunStep> {
         let suffix = parse_suffix(t)?;
         match c {

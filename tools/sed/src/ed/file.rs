@@ -9,7 +9,7 @@ use box_applet::command::{ChildCommand, ChildStream};
 use super::{Editor, Result, fail_with};
 
 impl Editor<'_, '_> {
-    /// Reads a file, or what `!command` prints, behind line `at`.
+    /// Inserts a file, or the output of `!command`, after line `at`.
     pub(super) fn read(&mut self, name: &[u8], at: usize) -> Result<()> {
         let mut data = Vec::new();
         if let Some(command) = name.strip_prefix(b"!") {

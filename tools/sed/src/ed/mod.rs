@@ -1,6 +1,6 @@
 //! `ed` (POSIX XCU ed; GNU ed 1.19): the line editor of scripts.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `address` | addresses and ranges |
 //! | `command` | the commands |
@@ -68,7 +68,7 @@ struct EdLine {
     text: Rc<Vec<u8>>,
 }
 
-/// What `u` brings back.
+/// The state that `u` restores.
 #[derive(Clone, Default)]
 struct UndoState {
     lines: Vec<EdLine>,
@@ -106,7 +106,7 @@ struct Editor<'c, 'a> {
     window: usize,
 }
 
-/// What a command does to the run.
+/// The effect of a command on the run.
 #[derive(PartialEq)]
 enum RunStep {
     Go,
@@ -215,7 +215,7 @@ impl Editor<'_, '_> {
         EdLine { id: self.next_id, text: Rc::new(text) }
     }
 
-    /// Keeps what is there for `u`; a `g` is one change.
+    /// Saves the current state for `u`; a `g` counts as one change.
     fn remember_undo(&mut self) {
         if self.feed.is_none() {
             let (lines, current) = (self.lines.clone(), self.current);

@@ -233,7 +233,7 @@ impl SedMachine<'_, '_> {
                 return has_data(&mut OpenSedFile::Stdin, self.ctx);
             }
             if let Ok(f) = File::open(self.ctx.path(&name)) {
-                // Opened again when its turn comes; what is read here is thrown away.
+                // The file is opened again when its turn comes; the bytes read here are discarded.
                 let mut open = OpenSedFile::File(BufReader::with_capacity(1, f));
                 if has_data(&mut open, self.ctx) {
                     return true;

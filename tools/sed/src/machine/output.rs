@@ -9,7 +9,7 @@ use box_sys::error_text;
 use super::{Result, SedMachine};
 use crate::error::SedRunError;
 
-/// What a stream is written to.
+/// The destination of a stream.
 #[derive(Default)]
 enum OutputKind {
     #[default]
@@ -37,7 +37,7 @@ impl SedOutput {
         if let OutputKind::File(w) = self.kind { Some(w) } else { None }
     }
 
-    /// What was written last had no newline.
+    /// Records that the last text written had no newline.
     pub fn missing_newline(&mut self) {
         self.missing = true;
     }
@@ -53,7 +53,7 @@ pub(super) struct SedOutputs {
 }
 
 impl SedOutputs {
-    /// What was last written to the main output had no newline.
+    /// Records that the last text written to the main output had no newline.
     pub fn missing_newline(&mut self) {
         self.main.missing_newline();
     }
@@ -172,7 +172,7 @@ impl SedMachine<'_, '_> {
         let Some(out) = self.outputs.files.get_mut(n) else { return Ok(()) };
         let written = match &mut out.kind {
             OutputKind::Stdout => {
-                // Together with what is printed, unless that goes to an edited file.
+                // The file shares the state of the main output, unless that goes to an edited file.
                 let shared = matches!(self.outputs.main.kind, OutputKind::Stdout);
                 let missing =
                     if shared { &mut self.outputs.main.missing } else { &mut out.missing };

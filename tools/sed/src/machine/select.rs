@@ -119,7 +119,7 @@ impl SedMachine<'_, '_> {
         }
     }
 
-    /// A new file, separate from the one before: all ranges begin anew.
+    /// Resets all ranges at the start of a separate file.
     pub(super) fn reset_ranges(&mut self) {
         self.ranges.iter_mut().for_each(|r| *r = None);
         self.started.iter_mut().for_each(|s| *s = false);

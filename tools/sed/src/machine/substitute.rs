@@ -126,7 +126,7 @@ fn with_cases(
             }
             SedPart::Case(c @ (CaseChange::UpperOne | CaseChange::LowerOne)) => once = *c,
             SedPart::Case(c) => {
-                // Also ends what `\u` or `\l` before it began.
+                // It also ends the effect of an earlier `\u` or `\l`.
                 lasting = *c;
                 once = CaseChange::Off;
             }
