@@ -1,9 +1,9 @@
-//! Elliptic curves: the NIST's of 256, 384 and 521 bits and secp256k1 by their crates of RustCrypto, Ed25519 and X25519
-//! by dalek's. Points come and go as SEC 1 encodes them, private keys as numbers of the field's length, signatures as
-//! `r` and `s` one behind the other.
+//! Elliptic curves: the NIST's of 256, 384 and 521 bits and secp256k1 by their crates of RustCrypto, Ed25519 and X25519 by
+//! dalek's. Points are in the encoding of SEC 1, private keys are numbers of the field's length, signatures are `r` followed by
+//! `s`.
 //!
-//! A crate of its own, so that this is made small instead of fast: what is generic in those crates is compiled with
-//! whoever uses it.
+//! This is a crate of its own so that it is compiled for size instead of speed, because the generic code of those crates is
+//! compiled with the crate that uses it.
 
 #![forbid(unsafe_code)]
 
@@ -55,7 +55,7 @@ pub fn convert_point(curve: &str, point: &[u8], compress: bool) -> Option<Vec<u8
     })
 }
 
-/// The first coordinate of what two keys have in common.
+/// Returns the first coordinate of the point that two keys share.
 #[must_use]
 pub fn shared_secret(curve: &str, key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
     with_curve!(curve, c => {

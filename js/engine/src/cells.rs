@@ -5,7 +5,7 @@
 //! returns with an empty stack. The result is the address of five numbers: status, address and length of the
 //! value, address and length of the JSON (`runner/sandbox/src/cell.rs`).
 
-/// What a cell is to run, and what surrounds it.
+/// The code of a cell and its environment.
 #[derive(Clone, Debug, Default)]
 pub struct CellInput {
     pub code: Vec<u8>,
@@ -17,7 +17,7 @@ pub struct CellInput {
     pub is_fork: bool,
 }
 
-/// What it has answered.
+/// The result of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsCellAnswer {
     /// 0 if it went well; as an exit status.
@@ -44,7 +44,7 @@ mod exports {
     }
 
     thread_local! {
-        /// The last answer, and the numbers that tell where it is.
+        /// The last answer, and the numbers by which the host finds it in memory.
         static ANSWER: RefCell<(JsCellAnswer, Box<[u32; 5]>)> = RefCell::default();
     }
 

@@ -37,10 +37,10 @@ mod guest {
         fn __wasilibc_initialize_environ();
     }
 
-    /// Lets libc ask anew; once in a process, since what it has forgotten is not freed.
+    /// Makes libc read the environment again. To be called once in a process, because libc does not free the old copy.
     pub fn refresh_environment() {
-        // JUSTIFICATION: what reads by libc (the descriptors that a process is given, time zones) needs it.
-        // SAFETY: libc's own function, without arguments, while there is one thread and nobody holds a variable.
+        // JUSTIFICATION: code that reads the environment by libc (the descriptors that a process gets, time zones) needs it.
+        // SAFETY: libc's own function, without arguments, called while there is one thread and no references to variables.
         unsafe { __wasilibc_initialize_environ() };
     }
 

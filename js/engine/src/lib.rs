@@ -1,10 +1,10 @@
-//! What the JavaScript program needs of QuickJS that `rquickjs` offers only by raw pointers: bytes of
-//! buffers, strings that are not well-formed, errors that scripts cannot catch ([`interrupt`]), shared buffers ([`shared`]). And the
+//! The functions of QuickJS that the JavaScript program needs and that `rquickjs` offers only by raw pointers: bytes of buffers,
+//! strings that are not well-formed, errors that scripts cannot catch ([`interrupt`]), shared buffers ([`shared`]). Also the
 //! names by which a runtime finds a prepared program ([`stages`]) and its cells ([`cells`]).
 //!
 //! # Invariants
-//! - This is the only crate of the program with `unsafe`. Bytes are copied in both directions, so that no
-//!   reference into the engine's memory outlives a call.
+//! - This is the only crate of the program with `unsafe`. Bytes are copied in both directions, so that no reference into the
+//!   engine's memory outlives a call.
 //! - Nothing here runs JavaScript.
 
 pub mod cells;
@@ -18,14 +18,14 @@ use rquickjs::{ArrayBuffer, Ctx, Error, Result, String as JsString, TypedArray, 
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
-/// The memory of an `ArrayBuffer` or `Uint8Array`; `None` for anything else and for detached ones.
+/// Returns the memory of an `ArrayBuffer` or `Uint8Array`; `None` for any other value and for detached ones.
 fn buffer_memory(value: &Value<'_>) -> Option<NonNull<[u8]>> {
     let object = value.as_object()?;
     if object.is_typed_array::<u8>() {
         return TypedArray::<u8>::from_object(object.clone()).ok()?.as_raw();
     }
-    // SAFETY: a live value, which is only looked at. JUSTIFICATION: rquickjs asks for the memory of what may be
-    // none, which leaves an exception pending.
+    // SAFETY: a live value, which is only read. JUSTIFICATION: rquickjs asks for the memory of a value that may not be a buffer,
+    // which leaves an exception pending.
     if unsafe { qjs::JS_IsArrayBuffer(value.as_raw()) } {
         return ArrayBuffer::from_object(object.clone())?.as_raw();
     }
@@ -81,8 +81,8 @@ fn to_wtf8(string: &JsString<'_>) -> Result<Vec<u8>> {
     let mut length = 0;
     // The bindings' type of a size differs: u32 on the guest.
     #[allow(clippy::unnecessary_cast)]
-    // SAFETY: a live context and one of its strings; what is returned is NUL-terminated memory of `length`
-    // bytes that stays until it is given back below. JUSTIFICATION: rquickjs refuses such strings.
+    // SAFETY: a live context and one of its strings; the result is NUL-terminated memory of `length` bytes that stays valid until
+    // it is freed below. JUSTIFICATION: rquickjs refuses such strings.
     unsafe {
         let text = qjs::JS_ToCStringLen(ctx, &mut length, string.as_value().as_raw());
         if text.is_null() {
@@ -94,7 +94,7 @@ fn to_wtf8(string: &JsString<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// Replaces each encoded surrogate (ED A0..BF xx) and what else is malformed.
+/// Replaces each encoded surrogate (ED A0..BF xx) and all other malformed bytes.
 fn from_wtf8(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -130,7 +130,7 @@ fn wtf8_units(wtf8: &[u8]) -> Vec<u16> {
     out
 }
 
-/// A string of these UTF-16 units, whatever they are.
+/// Makes a string of any UTF-16 units, including lone surrogates.
 pub fn from_utf16<'js>(ctx: &Ctx<'js>, units: &[u16]) -> Result<Value<'js>> {
     // SAFETY: a live context, and as many units as are said. The result is owned by the value made of it.
     // JUSTIFICATION: rquickjs makes strings of UTF-8 only, which has no lone surrogates.
@@ -144,14 +144,13 @@ pub fn from_utf16<'js>(ctx: &Ctx<'js>, units: &[u16]) -> Result<Value<'js>> {
     Ok(value)
 }
 
-/// The engine's number for the kind of an object (one for maps, one for generators ...), whatever its
-/// prototype is; 0 for primitives.
+/// Returns the engine's number for the kind of an object (one for maps, one for generators ...), independent of its prototype; 0
+/// for primitives.
 pub fn class_number(value: &Value<'_>) -> u32 {
     if !value.is_object() {
         return 0;
     }
-    // SAFETY: a live value of a live context, which is only looked at. JUSTIFICATION: rquickjs tells a few
-    // kinds only.
+    // SAFETY: a live value of a live context, which is only read. JUSTIFICATION: rquickjs distinguishes a few kinds only.
     unsafe { qjs::JS_GetClassID(value.as_raw()) }
 }
 
@@ -167,8 +166,8 @@ pub fn undetectable_object<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
 /// Bytes that the engine has of its allocator, and how many of these are in use. All objects are visited.
 pub fn heap_usage(ctx: &Ctx<'_>) -> (u64, u64) {
     let mut usage = std::mem::MaybeUninit::<qjs::JSMemoryUsage>::uninit();
-    // SAFETY: a live runtime, and a structure that the engine fills entirely. JUSTIFICATION: rquickjs tells it of
-    // a runtime only, which functions of scripts do not have.
+    // SAFETY: a live runtime, and a structure that the engine fills entirely. JUSTIFICATION: rquickjs offers this for a runtime
+    // only, which functions of scripts do not have.
     let usage = unsafe {
         qjs::JS_ComputeMemoryUsage(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), usage.as_mut_ptr());
         usage.assume_init()

@@ -1,13 +1,13 @@
-//! `SharedArrayBuffer`s that grow, and `Atomics.wait`: what the engine leaves to its host.
+//! `SharedArrayBuffer`s that grow, and `Atomics.wait`: the parts that the engine leaves to its host.
 //!
-//! Node's main thread may wait. Here it waits for time alone, since a process has one thread.
+//! Node's main thread may wait. Here it only waits for the time limit, because a process has one thread.
 
 use rquickjs::{Ctx, qjs};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-/// What stands before the bytes of a buffer.
+/// The header before the bytes of a buffer.
 #[repr(C, align(16))]
 struct SharedBufferHead {
     /// Objects that have it.
@@ -40,7 +40,7 @@ unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void 
 
 /// One object fewer has it.
 unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
-    // SAFETY: what `allocate` has returned, whose last user has not released it yet. JUSTIFICATION: as there.
+    // SAFETY: a pointer that `allocate` returned and whose last user has not released it yet. JUSTIFICATION: as there.
     unsafe {
         let head = bytes.cast::<SharedBufferHead>().sub(1);
         (*head).users -= 1;
@@ -54,7 +54,7 @@ unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
 
 /// One object more has it.
 unsafe extern "C" fn share(_: *mut c_void, bytes: *mut c_void) {
-    // SAFETY: what `allocate` has returned and somebody has. JUSTIFICATION: as there.
+    // SAFETY: a pointer that `allocate` returned and that still has a user. JUSTIFICATION: as there.
     unsafe { (*bytes.cast::<SharedBufferHead>().sub(1)).users += 1 };
 }
 

@@ -1,14 +1,14 @@
-//! Where a process begins: anew, to be prepared, or from prepared memory.
+//! The starting point of a process: from the beginning, for preparation, or from prepared memory.
 //!
-//! A runtime that keeps prepared memory calls `wasibox_prepare` once and `wasibox_resume` in each later
-//! process; any other calls `_start`. The program is the same function each time and asks [`StartStage`].
+//! A runtime that keeps prepared memory calls `wasibox_prepare` once and `wasibox_resume` in each later process; all other
+//! runtimes call `_start`. The program is the same function each time and asks [`StartStage`].
 
-/// What a start is for.
+/// The purpose of a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartStage {
     /// `_start`: everything at once.
     Whole,
-    /// What does not depend on arguments, environment, time or chance; then return.
+    /// Does the work that does not depend on arguments, environment, time or random numbers; then returns.
     Prepare,
     /// The rest, with memory as it was left.
     Resume,
@@ -41,7 +41,7 @@ mod exports {
         if IS_PREPARED.swap(true, Ordering::Relaxed) {
             return;
         }
-        // SAFETY: the linker's own function, called once and before anything else, as `_start` would.
+        // SAFETY: the linker's own function, called once and before all other code, as `_start` would.
         unsafe { __wasm_call_ctors() };
         if wasibox_js_program(super::StartStage::Prepare) != 0 {
             std::process::exit(1);

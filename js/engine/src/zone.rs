@@ -11,12 +11,12 @@ pub type OffsetAt = fn(i64) -> i64;
 /// The function of [`set_offset`], as an address; null before the first call.
 static OFFSET: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Makes `offset` say what local time is.
+/// Sets the function that defines local time.
 pub fn set_offset(offset: OffsetAt) {
     OFFSET.store(offset as *mut (), Ordering::Relaxed);
 }
 
-/// Returns what [`set_offset`]'s function says; 0 without one.
+/// Returns the offset by [`set_offset`]'s function; 0 without one.
 #[cfg(any(target_os = "wasi", test))]
 fn offset_at(time: i64) -> i64 {
     let address = OFFSET.load(Ordering::Relaxed);
@@ -55,9 +55,8 @@ mod guest {
         time: *const i64,
         out: *mut BrokenTime,
     ) -> *mut BrokenTime {
-        // JUSTIFICATION: the engine has no other hook for its time zone.
-        // SAFETY: what the caller promises; `local` lives for the call, and `out` is filled by libc before
-        // it is changed.
+        // JUSTIFICATION: the engine has no other hook for its time zone. SAFETY: the caller's promise; `local` lives for the
+        // call, and `out` is filled by libc before it is changed.
         unsafe {
             let offset = super::offset_at(*time);
             let local = (*time).saturating_add(offset);

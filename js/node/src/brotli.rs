@@ -1,10 +1,10 @@
-//! Brotli's format (RFC 7932), writing: what `zlib.brotliCompress` is made of. Reading is the crate `brotli-decompressor`.
+//! An encoder of Brotli's format (RFC 7932), for `zlib.brotliCompress`. The crate `brotli-decompressor` reads it.
 //!
-//! The steps are three: [`matches`] finds repetitions in a window, [`write_block`] writes a meta-block of them with prefix codes
-//! that [`prefix`] makes, and [`BrotliEncoder`] cuts the stream into meta-blocks.
+//! There are three steps: [`matches`] finds repetitions in a window, [`write_block`] writes a meta-block of them with prefix
+//! codes that [`prefix`] makes, and [`BrotliEncoder`] cuts the stream into meta-blocks.
 //!
-//! Deliberately absent are the format's own dictionary, contexts of literals and block types. They are what the crate `brotli` is large for: it
-//! would add 0.8 MB to each image, this adds 20 KB (`docs/decisions.md` has how much is saved).
+//! Deliberately absent are the format's own dictionary, contexts of literals and block types, because they make the crate
+//! `brotli` large: it would add 0.8 MB to each image, this adds 20 KB (`docs/decisions.md` has how much is saved).
 
 mod bits;
 mod block;
@@ -14,14 +14,14 @@ mod prefix;
 use bits::Bits;
 use matches::MatchFinder;
 
-/// Most bytes of a meta-block: what is held back before anything is written.
+/// The maximum number of bytes in a meta-block, which is also the most that is buffered before any output.
 const BLOCK: usize = 1 << 19;
 
 /// A stream that is written.
 pub struct BrotliEncoder {
     matcher: MatchFinder,
     out: Bits,
-    /// Where in `out` the bytes begin that nobody has taken.
+    /// The offset in `out` of the first byte that was not taken yet.
     taken: usize,
     wants_header: bool,
     window: u32,
@@ -109,7 +109,7 @@ impl BrotliEncoder {
         }
     }
 
-    /// Writes what is pending as one meta-block.
+    /// Writes the pending bytes as one meta-block.
     fn write_block(&mut self) {
         if self.matcher.pending_len() == 0 {
             return;
@@ -126,7 +126,7 @@ mod tests {
     use super::BrotliEncoder;
     use std::io::Read;
 
-    /// What another implementation reads.
+    /// Decodes the stream by another implementation.
     fn read(stream: &[u8]) -> Vec<u8> {
         let mut text = Vec::new();
         brotli_decompressor::Decompressor::new(stream, 4096).read_to_end(&mut text).unwrap();

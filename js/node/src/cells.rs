@@ -1,6 +1,6 @@
-//! Cells: code for an interpreter that stays (`js_engine::cells`). What they are made of is in `lib/cell.js`.
+//! Cells: code for a long-lived interpreter (`js_engine::cells`). `lib/cell.js` implements them.
 //!
-//! `process.exit` ends the cell, not the interpreter: it throws what scripts cannot catch, up to here.
+//! `process.exit` ends the cell, not the interpreter: it throws an error that scripts cannot catch and that is caught here.
 
 use crate::native::TextArgument;
 use crate::{native, start};
@@ -33,7 +33,7 @@ pub fn end_cell(ctx: &Ctx<'_>, status: i32) -> Option<Error> {
     Some(interrupt::throw_uncatchable(ctx, "exit"))
 }
 
-/// The error anew, for what would lose it on its way.
+/// Returns the ending error again, for callers that would lose it on its way.
 pub fn ending_error(ctx: &Ctx<'_>) -> Option<Error> {
     match STATE.get() {
         CellState::Ending(status) => end_cell(ctx, status),
@@ -83,8 +83,7 @@ fn run<'js>(ctx: &Ctx<'js>, function: &Function<'js>, given: CellInput) -> Resul
     Ok(JsCellAnswer { status, value: text(1)?, json: text(2)? })
 }
 
-/// Runs the cells of a file, each begun by a line `//# cell`, with what they answer: for work on them without an
-/// image.
+/// Runs the cells of a file, each begun by a line `//# cell`, and prints their answers: for work on them without an image.
 #[cfg(not(target_os = "wasi"))]
 pub fn of_file(path: &std::path::Path) -> std::io::Result<u8> {
     let text = std::fs::read_to_string(path)?;

@@ -27,7 +27,7 @@ pub struct NodeLibrary {
     pieces: Vec<(usize, usize)>,
     /// Length of a piece's text; the last may be shorter.
     piece: usize,
-    /// What was unpacked last.
+    /// The piece that was unpacked last.
     last: RefCell<Option<(usize, Vec<u8>)>>,
 }
 
@@ -78,7 +78,7 @@ impl NodeLibrary {
         }
         let piece = from.take_number(4)?.max(1);
         let count = whole.div_ceil(piece);
-        // Who says more allocates more than there is.
+        // A larger count is corrupt and would allocate too much memory.
         if count > bytes.len() || piece > MOST {
             return None;
         }
@@ -124,7 +124,7 @@ impl NodeLibrary {
         (length > 0).then_some(text)
     }
 
-    /// Frees what is kept of the last piece.
+    /// Frees the last unpacked piece.
     pub fn forget_piece(&self) {
         self.last.take();
     }

@@ -1,8 +1,8 @@
 //! ECMAScript modules: the engine asks for names and sources, the JavaScript half answers.
 //!
-//! `lib/esm_loader.js` sets two hooks: one makes a URL of a specifier as Node resolves it, the other the
-//! text of a module of a URL (for CommonJS, JSON and built-in modules a few lines that export what was
-//! loaded another way). So all rules of `package.json` stay in Node's own code.
+//! `lib/esm_loader.js` sets two hooks. One resolves a specifier to a URL as Node does; the other returns the text of the module
+//! at a URL (for CommonJS, JSON and built-in modules a few lines that export a value that was loaded another way). So all rules
+//! of `package.json` stay in Node's own code.
 
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;

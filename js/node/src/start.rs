@@ -63,8 +63,8 @@ impl LibraryParts {
         String::from_utf8(text).map(LibraryParts).map_err(|_| damaged())
     }
 
-    /// A file's text; outside of an image from the folder that this variable names, so that whoever works on one
-    /// need not build.
+    /// Returns a file's text. Outside of an image the file is read from the folder that this variable names, so that developers
+    /// need not rebuild after a change.
     fn text(&self, name: &str) -> String {
         #[cfg(not(target_os = "wasi"))]
         if let Some(folder) = std::env::var_os("WASIBOX_JS_PARTS") {
@@ -93,11 +93,11 @@ fn stack_size() -> usize {
     box_sys::engine_stack().map_or(STACK, |told| STACK.min(told / whole * part))
 }
 
-/// Bytes allocated before the first collection of cycles, in the preparation and in what follows it.
+/// The number of bytes allocated before the first collection of cycles, in the preparation and in later processes.
 const COLLECT: usize = 8 << 20;
 
 thread_local! {
-    /// What was prepared: the engine and the function that goes on.
+    /// The prepared state: the engine and the function that continues.
     static PREPARED: RefCell<Option<PreparedEngine>> = const { RefCell::new(None) };
 }
 
@@ -113,7 +113,7 @@ pub fn run_program(stage: StartStage) -> u8 {
     if stage != StartStage::Resume
         && let Err(error) = prepare_engine()
     {
-        // Nothing else can be told to anyone.
+        // There is no other way to report the error.
         let _ = writeln!(std::io::stderr(), "node: {error}");
         return 1;
     }
@@ -170,7 +170,7 @@ fn prepare_engine() -> std::result::Result<(), JsStartError> {
     })?;
     track_rejections(&runtime, rejected);
     library.forget_piece();
-    // A process that goes on from here would else collect what is prepared as soon as it allocates something.
+    // Without this, a process that continues from here would collect the prepared objects at its first allocation.
     runtime.run_gc();
     let prepared = usize::try_from(runtime.memory_usage().malloc_size).unwrap_or(0);
     runtime.set_gc_threshold(prepared + COLLECT);
@@ -211,7 +211,7 @@ fn boot_library(
     Ok([kept("goOn")?, kept("cell")?, kept("onRejection")?])
 }
 
-/// Tells `host.onRejection(promise, handled, reason)` of promises without a handler.
+/// Calls `host.onRejection(promise, handled, reason)` for promises without a handler.
 fn track_rejections(runtime: &Runtime, told: Kept) {
     runtime.set_host_promise_rejection_tracker(Some(Box::new(
         move |ctx: Ctx<'_>, promise, reason, handled| {

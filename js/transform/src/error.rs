@@ -46,7 +46,7 @@ impl JsSyntaxError {
     }
 }
 
-/// The first error of what a stage has said, warnings aside.
+/// Returns the first error among the diagnostics of a stage, apart from warnings.
 pub(crate) fn first_error(source: &str, said: &Diagnostics) -> Result<(), JsSyntaxError> {
     match said.errors().next() {
         None => Ok(()),

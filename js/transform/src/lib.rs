@@ -1,12 +1,12 @@
 //! TypeScript and JSX to JavaScript, places of syntax errors, and modules as functions for the bundler.
 //!
 //! Everything is a function of a text: no file is read, no option looked up. The program `js` finds files and
-//! `tsconfig.json`, and gives the engine what comes out.
+//! `tsconfig.json`, and gives the engine the result.
 //!
-//! | what | where |
+//! | task | place |
 //! |---|---|
-//! | types and JSX away, decorators and enums to code | [`transform`] |
-//! | the place at which a text is no JavaScript | [`check`](check::check) |
+//! | removing types and JSX, decorators and enums to code | [`transform`] |
+//! | the place of a syntax error | [`check`](check::check) |
 //! | a module as the body of a function | [`module`] |
 //! | small names and dead code | [`minify`] |
 //!
@@ -29,7 +29,7 @@ pub use error::JsSyntaxError;
 pub use helpers::helpers_object as helpers;
 pub use options::{CompilerOptions, Jsx, SourceKind};
 
-/// What came out of a text.
+/// The result of transforming a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     pub code: String,

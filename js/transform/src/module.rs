@@ -1,9 +1,9 @@
-//! A module as the body of a function, for the bundler: what it imports and exports becomes calls of functions
-//! that the bundle has, so that bindings stay live and cycles work as ECMA-262 has them.
+//! A module as the body of a function, for the bundler: its imports and exports become calls of functions of the bundle, so that
+//! bindings stay live and cycles work as ECMA-262 specifies.
 //!
-//! Of an ECMAScript module the body has the free names `__vite_ssr_import__`, `__vite_ssr_exports__`,
-//! `__vite_ssr_exportAll__`, `__vite_ssr_dynamic_import__` and `__vite_ssr_import_meta__` (the names are those of the
-//! transformation in oxc). Of a CommonJS one it is as it was.
+//! The body of an ECMAScript module has the free names `__vite_ssr_import__`, `__vite_ssr_exports__`, `__vite_ssr_exportAll__`,
+//! `__vite_ssr_dynamic_import__` and `__vite_ssr_import_meta__` (the names are those of the transformation in oxc). The body of a
+//! CommonJS module is unchanged.
 
 use crate::options::CompilerOptions;
 use crate::transform::{print_program, strip_types};
@@ -26,9 +26,9 @@ pub struct BundleModule {
     pub module: bool,
     /// It waits outside of functions.
     pub waits: bool,
-    /// What it asks for, in order, each once.
+    /// The modules it requests, in order, each once.
     pub requests: Vec<ImportRequest>,
-    /// What it exports, `export *` aside.
+    /// Its exports, except for `export *`.
     pub exports: Vec<ModuleExport>,
     /// The specifiers of `export * from`.
     pub stars: Vec<String>,
@@ -38,7 +38,7 @@ pub struct BundleModule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleExport {
     pub name: String,
-    /// Specifier and name there (`*` is the namespace) of what is passed on.
+    /// For a re-export, the specifier and the name there (`*` is the namespace).
     pub from: Option<(String, String)>,
 }
 
@@ -47,7 +47,7 @@ pub struct ModuleExport {
 pub struct ImportRequest {
     pub specifier: String,
     pub how: ImportKind,
-    /// What is wanted of it: names that are imported or passed on; `*` is all, nothing is its effects.
+    /// The names that are imported or re-exported; `*` means all, an empty list the side effects only.
     pub names: Vec<String>,
 }
 

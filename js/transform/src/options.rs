@@ -1,8 +1,8 @@
-//! What decides how a text is read and what becomes of it.
+//! The options that determine how a text is parsed and transformed.
 
 use oxc::span::SourceType;
 
-/// What a text may be, by the last part of its file's name.
+/// The kind of a text, by the extension of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceKind {
     /// A module or a script, whichever its syntax says.
@@ -14,7 +14,7 @@ pub enum SourceKind {
 /// `jsx` of `tsconfig.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Jsx {
-    /// `React.createElement`, or what `jsxFactory` names.
+    /// `React.createElement`, or the function in `jsxFactory`.
     #[default]
     Classic,
     /// Functions imported of `jsxImportSource`.
@@ -23,10 +23,10 @@ pub enum Jsx {
     Development,
 }
 
-/// The fields of `compilerOptions` that change what code does.
+/// The fields of `compilerOptions` that change the behaviour of code.
 #[derive(Debug, Clone, Default)]
 pub struct CompilerOptions {
-    /// What the file's package says; `None` leaves it to its name and its syntax.
+    /// The kind in the file's package; `None` leaves the decision to its name and its syntax.
     pub kind: Option<SourceKind>,
     pub jsx: Jsx,
     pub jsx_factory: Option<String>,

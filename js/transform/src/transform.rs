@@ -13,11 +13,11 @@ use oxc::transformer::{
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The JavaScript of a text, and whether it is a module. A line of our own stands before it, empty if nothing is
-/// needed, so that places in it do not depend on what the engine's wrapper has on its first line.
+/// Returns the JavaScript of a text, and whether it is a module. One generated line stands before it, empty if nothing is needed,
+/// so that places in it do not depend on the text that the engine's wrapper has on its first line.
 ///
 /// # Errors
-/// The first thing that is no TypeScript (or JavaScript), or that cannot be made into code.
+/// Returns the first construct that is not TypeScript (or JavaScript), or that cannot be made into code.
 pub fn transform_source(
     source: &str,
     filename: &str,
@@ -40,7 +40,7 @@ fn prepend_line(line: &str, output: Output) -> Output {
     Output { code: format!("{line}\n{code}"), mappings: format!(";{mappings}") }
 }
 
-/// A program without what the engine does not know.
+/// A program without the constructs that the engine does not support.
 pub(crate) struct StrippedProgram<'a> {
     pub program: Program<'a>,
     /// Declarations of the names that only CommonJS has, of those that the program uses without its own.

@@ -1,6 +1,6 @@
 //! Bits in the order of the format: the first is the lowest of the first byte.
 
-/// What is written.
+/// The bits written so far.
 #[derive(Default)]
 pub struct Bits {
     bytes: Vec<u8>,

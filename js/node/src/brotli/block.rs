@@ -15,7 +15,7 @@ const COPIES: [(usize, u32); 24] = [
     (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (8, 0), (9, 0), (10, 1), (12, 1), (14, 2), (18, 2), (22, 3), (30, 3),
     (38, 4), (54, 4), (70, 5), (102, 5), (134, 6), (198, 7), (326, 8), (582, 9), (1094, 10), (2118, 24),
 ];
-/// First symbol of each pair of an eight of insert codes and one of copy codes, with a distance that is told.
+/// The first symbol for each pair of a group of eight insert codes and a group of eight copy codes, with an explicit distance.
 const CELLS: [[usize; 3]; 3] = [[128, 192, 384], [256, 320, 512], [448, 576, 640]];
 
 /// A command as symbols and extra bits.
@@ -58,7 +58,7 @@ fn code_command(command: &CopyCommand, last: &mut usize) -> CommandSymbols {
 
 /// Writes a text that is not empty.
 pub fn write(out: &mut Bits, text: &[u8], commands: &[CopyCommand]) {
-    // A block does not know what the last distance was before it: none is taken for it.
+    // A block does not know the last distance before it, so it begins with none.
     let mut last = 0;
     let coded: Vec<CommandSymbols> = commands.iter().map(|c| code_command(c, &mut last)).collect();
     let (mut literals, mut symbols, mut distances) = ([0; 256], [0; 704], [0; 64]);

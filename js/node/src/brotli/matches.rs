@@ -20,7 +20,7 @@ const CHAIN: u32 = 18;
 /// Positions are numbers of 32 bits; before they end, all is forgotten.
 const LAST: usize = u32::MAX as usize / 2;
 
-/// The text of a stream as far as it is needed: the window, and behind it what is pending.
+/// The part of a stream's text that is still needed: the window, and after it the pending bytes.
 pub struct MatchFinder {
     text: Vec<u8>,
     /// Where the pending part begins.
@@ -83,7 +83,7 @@ impl MatchFinder {
         }
     }
 
-    /// What the pending part consists of.
+    /// Splits the pending bytes into commands.
     pub fn find_commands(&mut self) -> Vec<CopyCommand> {
         let mut out = Vec::new();
         let (mut at, mut literals) = (self.begin, self.begin);

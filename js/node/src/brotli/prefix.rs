@@ -75,7 +75,7 @@ impl PrefixCode {
         let last = ORDER.iter().rposition(|s| counts[*s] > 0).unwrap_or(0);
         let mut space = 32;
         for symbol in &ORDER[..=last] {
-            // One that is alone may have any length here; all are told then.
+            // A single symbol may have any length here, and then all lengths are written.
             let length = if only && counts[*symbol] > 0 { 1 } else { lengths.lengths[*symbol] };
             let (code, bits) = CODE[usize::from(length)];
             out.put(code, bits);
@@ -99,8 +99,8 @@ impl PrefixCode {
     }
 }
 
-/// Lengths up to the last one that is not zero, as symbols with what follows them. Two rows of zeros do not meet: the second would
-/// multiply the first.
+/// Returns the lengths up to the last one that is not zero, as symbols with their extra bits. Two rows of zeros are never
+/// adjacent, because the second would multiply the first.
 fn length_rows(lengths: &[u8]) -> Vec<(usize, u64)> {
     let end = lengths.iter().rposition(|l| *l > 0).map_or(0, |at| at + 1);
     let (mut out, mut at) = (Vec::new(), 0);

@@ -17,7 +17,7 @@ enum ZlibStream {
     Inflate(Decompress),
 }
 
-/// What one step has done.
+/// The result of one step.
 struct ZlibStep {
     read: usize,
     wrote: usize,
@@ -95,7 +95,7 @@ impl ZlibStream {
     }
 }
 
-/// What a stream's function is given: input and output with their ranges, and the mode of flushing.
+/// The arguments of a stream's function: input and output with their ranges, and the mode of flushing.
 type Given<'js> = (Value<'js>, Vec<usize>, Value<'js>, Vec<usize>, u8);
 
 /// Calls a stream with copies of its buffers; the numbers of bytes read and written, and the state.

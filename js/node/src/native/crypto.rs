@@ -1,6 +1,6 @@
-//! Cryptography, of the RustCrypto crates: hashes and what is made of them, ciphers, public keys.
+//! Cryptography by the RustCrypto crates: hashes and functions built on them, ciphers, public keys.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `hash` | hashes, HMAC, and the derivation of keys by them |
 //! | `cipher` | AES in its modes, ChaCha20, both with authentication: states that take bytes piece by piece |

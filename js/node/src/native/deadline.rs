@@ -10,7 +10,7 @@ thread_local! {
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// The engine's question: whether to end what runs.
+/// Returns whether the engine must end the running code.
 pub fn is_over() -> bool {
     DEADLINE.get().is_some_and(|d| Instant::now() >= d)
 }

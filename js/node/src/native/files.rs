@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Most bytes that one call reads or writes: what goes between system and script is copied.
+/// The most bytes that one call reads or writes, because they are copied between system and script.
 const PIECE: usize = 1 << 20;
 
 thread_local! {

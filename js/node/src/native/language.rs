@@ -1,4 +1,4 @@
-//! What the engine tells about its own values, and the compiling of scripts.
+//! The engine's information about its own values, and the compiling of scripts.
 
 use super::TextArgument;
 use rquickjs::function::Func;
@@ -33,7 +33,7 @@ fn promise_result<'js>(ctx: Ctx<'js>, promise: Promise<'js>) -> Result<Value<'js
     }
 }
 
-/// Target and handler of a proxy; nothing for anything else.
+/// Returns the target and handler of a proxy; nothing for any other value.
 fn proxy_details<'js>(ctx: Ctx<'js>, value: Value<'js>) -> Result<Option<Array<'js>>> {
     let Some(proxy) = value.into_proxy() else { return Ok(None) };
     let out = Array::new(ctx)?;
@@ -84,8 +84,9 @@ fn undetectable<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
     js_engine::undetectable_object(&ctx)
 }
 
-/// Whether `eval` and its kin may make code. The sandbox's file system has a node for it, which policies take away
-/// (`Vfs::forbid_code_from_strings`). Whoever is not let look for it may not; other runtimes have no `/.box`.
+/// Returns whether `eval` and its kin may compile code. The sandbox's file system has a node for this, which policies remove
+/// (`Vfs::forbid_code_from_strings`). If the node cannot be looked up, the answer is no, except that other runtimes have no
+/// `/.box`.
 fn strings_allowed() -> bool {
     #[cfg(target_os = "wasi")]
     return std::fs::metadata("/.box/code-from-strings").is_ok()

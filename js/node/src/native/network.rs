@@ -67,7 +67,7 @@ fn open(
     headers: Vec<TextArgument>,
     body: f64,
 ) -> Result<()> {
-    // What the library calls a header is Latin-1.
+    // Headers are Latin-1 in Node's library.
     let latin = |t: &TextArgument| {
         t.0.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect::<Vec<u8>>()
     };
@@ -113,7 +113,7 @@ fn read(mut node: &File) -> Option<HttpAnswer> {
     HttpAnswer::decode(&bytes)
 }
 
-/// The answer to the last step: what it is, and what belongs to it.
+/// Returns the answer to the last step: its kind, and the values of that kind.
 fn answer<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
     let out = Array::new(ctx.clone())?;
     let text = |b: Vec<u8>| String::from_utf8_lossy(&b).into_owned();

@@ -23,7 +23,7 @@ fn args() -> Vec<String> {
     std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect()
 }
 
-/// Names and values in turn, without what only carries descriptors and the like.
+/// Returns names and values alternately, without the variables that only carry descriptors and the like.
 fn environ() -> Vec<String> {
     js_engine::environment::environment_variables()
         .into_iter()
@@ -45,7 +45,7 @@ fn hrtime() -> f64 {
     ORIGIN.get().map_or(0.0, |o| o.elapsed().as_nanos() as f64)
 }
 
-/// The process begins: what was prepared knows another clock.
+/// Starts the clock of the process, because the preparation ran on another clock.
 fn begin_clock() {
     ORIGIN.set(Some(Instant::now()));
 }
@@ -61,7 +61,7 @@ fn cpu() -> Vec<f64> {
     [times.user, times.system].map(|t| t.as_micros() as f64).into()
 }
 
-/// Bytes of memory that the process has; those of the engine's heap and what is in use of it.
+/// Returns in bytes the memory of the process, the size of the engine's heap and the part of it that is in use.
 fn memory(ctx: Ctx<'_>) -> Vec<f64> {
     let (heap, used) = js_engine::heap_usage(&ctx);
     vec![resident() as f64, heap as f64, used as f64]

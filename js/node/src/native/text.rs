@@ -157,7 +157,7 @@ fn update_url(href: TextArgument, part: TextArgument, value: TextArgument) -> Op
     use url::quirks;
     let mut url = url::Url::parse(&href.0).ok()?;
     let value = value.0.as_str();
-    // What is refused leaves the URL as it is; only a whole new one can fail.
+    // A refused part leaves the URL as it is; only a whole new URL can fail.
     match part.0.as_str() {
         "href" => url = url::Url::parse(value).ok()?,
         "protocol" => drop(quirks::set_protocol(&mut url, value)),
@@ -174,7 +174,7 @@ fn update_url(href: TextArgument, part: TextArgument, value: TextArgument) -> Op
     Some(parts(&url))
 }
 
-/// A host as URLs have it, addresses among them; empty for what is none.
+/// Returns a host in the form of URLs, addresses included; empty if it is invalid.
 fn domain_to_ascii(domain: TextArgument) -> String {
     url::Host::parse(&domain.0).map_or_else(|_| String::new(), |host| host.to_string())
 }

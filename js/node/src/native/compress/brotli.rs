@@ -26,7 +26,7 @@ impl Brotli {
     pub fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> ZlibStep {
         match self {
             Brotli::Compress(encoder) => {
-                // What waits goes first, and only then more is taken.
+                // Pending output goes first, and only then more input is taken.
                 if !encoder.has_output() {
                     encoder.write(input);
                     match flush {

@@ -36,7 +36,7 @@ impl Aes {
         })
     }
 
-    /// Whole blocks in place; what is left behind the last is not touched.
+    /// Encrypts whole blocks in place; an incomplete block at the end is not touched.
     fn encrypt(&self, blocks: &mut [u8]) {
         let (blocks, _) = InOutBuf::from(blocks).into_chunks();
         match self {
@@ -65,7 +65,7 @@ struct Counter {
     aes: Aes,
     next: Block,
     only32: bool,
-    /// Of the block begun, what was not used.
+    /// The unused rest of the current block.
     rest: Vec<u8>,
 }
 
@@ -98,7 +98,7 @@ impl Counter {
     }
 }
 
-/// Modes that feed back: what was made before is encrypted to make the next.
+/// Modes with feedback: earlier output is encrypted to make the next key stream.
 #[derive(Clone, Copy, PartialEq)]
 enum Feedback {
     /// CFB of 128 bits.
@@ -178,7 +178,7 @@ impl<U: UniversalHash<BlockSize = aes::cipher::consts::U16>> AuthTag<U> {
     }
 }
 
-/// What a cipher is between two pieces.
+/// The state of a cipher between two pieces.
 enum CipherState {
     Ecb(Aes),
     Cbc(Aes, Block),
@@ -195,7 +195,7 @@ struct Cipher {
     encrypt: bool,
     /// Whether blocks are filled up as PKCS#7 says.
     padding: bool,
-    /// What waits for more, in modes of whole blocks.
+    /// The bytes of an incomplete block, in block modes.
     rest: Vec<u8>,
     has_text: bool,
 }
@@ -302,7 +302,7 @@ impl Cipher {
         }
     }
 
-    /// What a piece becomes; nothing if the key's stream is at its end.
+    /// Processes a piece and returns its output; `None` if the key stream is at its end.
     fn update(&mut self, mut data: Vec<u8>) -> Option<Vec<u8>> {
         self.begin_text();
         match &mut self.kind {
@@ -334,7 +334,7 @@ impl Cipher {
         Some(data)
     }
 
-    /// What can be done of modes of blocks: whole ones, less one that may hold the padding.
+    /// Processes the available data in block modes: whole blocks, less one that may hold the padding.
     fn blocks(&mut self, data: &[u8]) -> Vec<u8> {
         let mut all = std::mem::take(&mut self.rest);
         all.extend_from_slice(data);
@@ -369,7 +369,7 @@ impl Cipher {
         }
     }
 
-    /// What is left at the end, or the reason why it is none.
+    /// Returns the rest of the output at the end. The error says why there is none.
     fn finish(&mut self) -> std::result::Result<Vec<u8>, &'static str> {
         self.begin_text();
         if !matches!(self.kind, CipherState::Ecb(_) | CipherState::Cbc(..)) {

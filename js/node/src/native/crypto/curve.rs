@@ -1,11 +1,11 @@
-//! Elliptic curves, by `js_curves`; the names and forms are told there.
+//! Elliptic curves, by `js_curves`; that crate documents their names and formats.
 
 use super::super::{BufferArgument, TextArgument};
 use super::give;
 use rquickjs::function::Func;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
 
-/// The bytes, or nothing: what is not a key or not a point.
+/// Returns the bytes as a buffer, or nothing for an invalid key or point.
 fn maybe(ctx: Ctx<'_>, made: Option<Vec<u8>>) -> Result<Option<ArrayBuffer<'_>>> {
     made.map(|bytes| ArrayBuffer::new(ctx, bytes)).transpose()
 }

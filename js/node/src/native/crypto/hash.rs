@@ -1,7 +1,7 @@
-//! Hashes, and what is made of them: HMAC, PBKDF2, HKDF, scrypt.
+//! Hashes, and the functions built on them: HMAC, PBKDF2, HKDF, scrypt.
 //!
-//! What is made of hashes works on [`DynDigest`]: one copy of the code for all of them, where the crates of these
-//! names would have one for each.
+//! These functions work on [`DynDigest`], so that there is one copy of the code for all hashes; the crates of these names would
+//! have one copy for each hash.
 
 use super::super::{BufferArgument, TextArgument};
 use super::{bounded, give};
@@ -120,7 +120,7 @@ impl HashState {
         }
     }
 
-    /// The digest of what was taken in; another length than the usual is the extendable ones' only.
+    /// Returns the digest of the input; only extendable functions have lengths other than the usual.
     fn digest(&self, length: usize) -> Option<Vec<u8>> {
         let mut out = vec![0; length];
         match self {

@@ -1,8 +1,8 @@
-//! Large numbers for RSA, Diffie-Hellman and tests of primes, by `num-bigint`, which is here for JavaScript's
-//! constants in any case. Numbers come and go as bytes, the highest first.
+//! Large numbers for RSA, Diffie-Hellman and tests of primes, by `num-bigint`, which is here for JavaScript's constants in any
+//! case. Arguments and results are bytes, the highest first.
 //!
-//! Times of its operations depend on the numbers. What decrypts or signs with a private key of RSA is therefore
-//! blinded: the number that is raised to the secret power is one that nobody else knows.
+//! The time of its operations depends on the numbers. Decryption and signatures with a private key of RSA are therefore blinded,
+//! so that an attacker does not know the number that is raised to the secret power.
 
 use super::super::{BufferArgument, throw_text};
 use super::give;
@@ -62,7 +62,7 @@ fn mod_pow<'js>(
     give(ctx, Some(bytes_of(&power, m.to_bytes_be().len())))
 }
 
-/// Odd primes below 4000: what most numbers fail by.
+/// Returns the odd primes below 4000: most composite numbers have one of them as a factor.
 fn small_primes() -> Vec<u32> {
     let is_prime = |n: u32| (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
     (3..4000).filter(|n| is_prime(*n)).collect()
@@ -111,9 +111,9 @@ fn is_prime(n: &BigUint, small: &[u32], rounds: u32) -> Option<bool> {
     by_small_primes(n, small).map_or_else(|| miller_rabin(n, rounds), Some)
 }
 
-/// Rounds for a number that nobody chose (FIPS 186-5, table B.1, and then some).
+/// Rounds for a random number (FIPS 186-5, table B.1, with a margin).
 const ROUNDS: u32 = 8;
-/// Rounds for a number that somebody may have made to deceive, as OpenSSL has.
+/// Rounds for a number that an attacker may have chosen, as in OpenSSL.
 const CHECK_ROUNDS: u32 = 64;
 
 /// Whether the number is prime; `rounds` are OpenSSL's "checks", 0 for its own choice.
@@ -122,7 +122,7 @@ fn check_prime(ctx: Ctx<'_>, n: BufferArgument, rounds: u32) -> Result<bool> {
     is_prime(&number(&n), &small_primes(), rounds).ok_or_else(|| throw_text(&ctx, "EIO"))
 }
 
-/// What a prime has to be besides prime.
+/// The conditions on a prime that is to be generated.
 struct PrimeRequest {
     bits: u64,
     /// Whether `(p - 1) / 2` is one, too.
@@ -171,7 +171,7 @@ impl PrimeRequest {
         }
         let half = p >> 1u8;
         let rounds = if self.bits < 512 { CHECK_ROUNDS } else { ROUNDS };
-        // One round tells most of both; the others are for the few that are left.
+        // One round rejects most candidates of either kind; the other rounds are for the few that are left.
         for rounds in [1, rounds] {
             if !is_prime(p, small, rounds)? || self.safe && !is_prime(&half, small, rounds)? {
                 return Some(false);
@@ -190,7 +190,7 @@ const SIEVED: u64 = 32;
 
 /// A prime as it is wanted; nothing if there is none.
 fn find_prime(wanted: &PrimeRequest) -> Option<BigUint> {
-    // What `add` and `rem` have in common divides all such numbers.
+    // A common factor of `add` and `rem` divides all such numbers.
     if wanted.add != BigUint::ZERO && wanted.rem.modinv(&wanted.add).is_none() {
         return None;
     }
@@ -306,7 +306,7 @@ fn rsa_power(key: &[BigUint], data: &BigUint) -> Option<Vec<u8>> {
     let (of_p, of_q) = (hidden.modpow(dp, p), hidden.modpow(dq, q));
     let difference = (&of_p + p - &of_q % p) % p;
     let power = (of_q + q * (difference * qi % p)) * back % n;
-    // A key whose parts do not fit together must not tell its primes by a wrong result.
+    // The result of a key with inconsistent parts is withheld, because a wrong result could reveal its primes.
     (power.modpow(e, n) == *data).then(|| bytes_of(&power, n.to_bytes_be().len()))
 }
 
