@@ -1,6 +1,6 @@
 //! Counts and sizes in options, and sizes for people.
 
-/// Why a number in an option is refused.
+/// The reason why a number in an option is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberError {
     Invalid,
@@ -79,7 +79,7 @@ pub(crate) fn parse_decimal(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// Why a number of an option is refused where the suffix counts, too.
+/// The reason why a number of an option is refused where the suffix counts, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CountError {
     Invalid,
@@ -125,7 +125,7 @@ pub(crate) fn count(text: &[u8]) -> Result<u64, CountError> {
     }
 }
 
-/// How `ls`, `du` and `df` print sizes: in units of a block, or for people.
+/// The scale that `ls`, `du` and `df` print sizes on: units of a block, or short forms for people such as `4.0K`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeScale {
     /// `-h` (1024) or `--si` (1000).

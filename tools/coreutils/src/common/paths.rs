@@ -12,7 +12,7 @@ use box_sys::{FileKind, errno::code, meta};
 use super::input::usage_error;
 use super::quote;
 
-/// Which components must exist in [`canonical_path`].
+/// The components that must exist in [`canonical_path`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingComponents {
     /// All must exist (`readlink -e`).
@@ -176,7 +176,7 @@ fn read_answer(stdin: &mut StdInput) -> bool {
     matches!(line.first(), Some(b'y' | b'Y'))
 }
 
-/// How existing files are kept (`cp`, `mv`, `ln`, `install`: `-b`, `--backup`, `-S`).
+/// The way existing files are kept (`cp`, `mv`, `ln`, `install`: `-b`, `--backup`, `-S`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Backup {
     pub kind: BackupKind,

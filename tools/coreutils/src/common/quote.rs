@@ -3,7 +3,7 @@
 use box_text::escape::push_escaped;
 use box_text::number::utf8_len;
 
-/// How names are quoted.
+/// A quoting style of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuoteStyle {
     Literal,

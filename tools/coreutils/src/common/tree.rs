@@ -8,7 +8,7 @@ use box_sys::{FileKind, Stat, meta};
 
 use super::paths;
 
-/// Which symbolic links to directories are entered.
+/// The symbolic links to directories that are entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkPolicy {
     /// `-P`
@@ -23,7 +23,7 @@ pub(crate) enum LinkPolicy {
 pub(crate) enum Visit<'a> {
     /// A file or directory, before the entries of that directory.
     Entry(&'a Stat),
-    /// It cannot be looked at.
+    /// An entry whose status cannot be read.
     Unreadable(&'a io::Error),
     /// A directory whose contents cannot be listed.
     Unlistable(&'a io::Error),

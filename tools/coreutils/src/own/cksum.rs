@@ -18,7 +18,7 @@ use crate::common::quote;
 /// `x^32 + x^26 + x^23 + ...`, without its highest term.
 const POLY: u32 = 0x04c1_1db7;
 const UNIT: usize = 16;
-/// How far on bytes are added when they are removed.
+/// The distances at which removed bytes are added.
 const ON: [usize; 3] = [140 * UNIT, 791 * UNIT, 3006 * UNIT];
 /// Bytes that are removed at once: not more than the nearest is away.
 const PIECE: usize = 2048;

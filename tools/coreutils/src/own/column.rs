@@ -171,7 +171,7 @@ fn column_indexes(list: &[u8], names: &[Vec<u8>], count: usize) -> Vec<usize> {
     out
 }
 
-/// How lines are split into cells: `-s` and `-l`.
+/// The rule that splits lines into cells: `-s` and `-l`.
 struct CellSplitter<'p> {
     /// Blanks, if none are given.
     separators: Option<&'p [u8]>,

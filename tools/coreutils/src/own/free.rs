@@ -66,7 +66,7 @@ const SPEC: Spec<FreeFlag> = Spec::new(
 /// The unit that amounts are shown in.
 #[derive(Clone, Copy)]
 enum FreeUnit {
-    /// So many bytes.
+    /// A unit of this many bytes.
     Bytes(u64),
     /// The largest that leaves at most three digits, each so many times the one before.
     Human(u64),

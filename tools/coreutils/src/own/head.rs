@@ -34,7 +34,8 @@ const SPEC: Spec<HeadFlag> = Spec::new(
 )
 .with_footer("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
 
-/// How much of a file: `-c` or `-n` with a number that may have a sign (`head` and `tail`).
+/// The part of a file to print: `-c` or `-n` with a number that may have a sign (`head` and
+/// `tail`).
 #[derive(Clone, Copy)]
 pub(super) struct HeadCount {
     pub n: u64,

@@ -22,9 +22,9 @@ const SPEC: Spec = Spec::new(
 const MISSING: Exit = Exit(1);
 const FAILED: Exit = Exit(2);
 
-/// Why a request has failed.
+/// The reason why a request has failed.
 enum KvFailure {
-    /// No key-values are kept here.
+    /// The session keeps no key-values.
     Nowhere,
     Node(io::Error),
     /// The host's message about a refusal.

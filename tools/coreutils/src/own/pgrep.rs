@@ -56,7 +56,7 @@ const SPEC: Spec<PgrepFlag> = Spec::new(
     ],
 );
 
-/// Which processes are meant.
+/// The criteria that select processes.
 struct Criteria {
     regex: Regex,
     /// The pattern is about the whole command line.

@@ -128,7 +128,7 @@ fn lexical_path(path: &Path) -> PathBuf {
     PathBuf::from(box_sys::path::os_string(text))
 }
 
-/// How paths are resolved and shown.
+/// The way paths are resolved and shown.
 struct Resolver {
     missing: MissingComponents,
     /// Symbolic links stay.
@@ -154,7 +154,7 @@ impl Resolver {
     }
 }
 
-/// Where relative paths begin, and the directory below which paths are relative.
+/// The directory that relative paths begin at, and the directory below which paths are relative.
 struct RelativeRoot {
     to: Option<PathBuf>,
     base: Option<PathBuf>,

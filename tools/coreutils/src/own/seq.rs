@@ -243,7 +243,7 @@ impl SeqPlan {
 struct Large {
     first: BigInt,
     step: BigInt,
-    /// Nothing if there is no end.
+    /// The last number; `None` if there is no end.
     last: Option<BigInt>,
     unit: BigInt,
     places: usize,

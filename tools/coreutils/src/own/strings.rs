@@ -47,7 +47,7 @@ const SPEC: Spec<StringsFlag> = Spec::new(
     ],
 );
 
-/// How characters are stored: `-e`.
+/// The encoding of characters: `-e`.
 #[derive(Clone, Copy)]
 struct StringsEncoding {
     /// Bytes of each character.

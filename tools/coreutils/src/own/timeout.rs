@@ -46,7 +46,7 @@ fn parse_interval(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Duration, Exit> {
 
 struct TimeoutPlan {
     signal: u8,
-    /// How long after the signal the command is killed.
+    /// The time after the signal at which the command is killed.
     kill_after: Option<Duration>,
     /// Zero for none.
     limit: Duration,

@@ -307,7 +307,7 @@ fn set_size(parts: &[TrPart]) -> (usize, usize) {
     (n, open)
 }
 
-/// No translation needs more: a longer set cannot change the table of 256.
+/// The longest set that a translation needs, because a longer one cannot change the table of 256.
 const LIMIT: usize = 1 << 16;
 
 fn expand_set(parts: &[TrPart], fill: usize) -> Vec<u8> {

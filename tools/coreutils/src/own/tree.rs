@@ -130,7 +130,7 @@ struct TreeOptions {
     ignore: Vec<GlobPattern>,
     unicode: bool,
     zone: Zone,
-    /// Of each directory that is shown, its size with its contents (`--du`).
+    /// The size of each directory that is shown, with its contents (`--du`).
     sums: HashMap<Vec<u8>, u64>,
 }
 

@@ -54,7 +54,7 @@ enum GroupSeparation {
 
 struct UniqOptions {
     count: bool,
-    /// Which groups are printed: of one line, of several.
+    /// Whether groups of one line are printed, and those of several.
     unique: bool,
     repeated: bool,
     /// All lines of a group, with empty lines around groups.

@@ -47,7 +47,7 @@ struct XxdOptions {
     offset: i64,
     plain: bool,
     reverse: bool,
-    /// From the end if negative.
+    /// The offset to seek to; from the end if negative.
     seek: Option<i64>,
     upper: bool,
     decimal: bool,
@@ -500,7 +500,7 @@ fn row_byte(text: &[u8], binary: bool) -> Option<u8> {
     }
 }
 
-/// Where bytes go. Gaps are filled with zeros in a stream and skipped in a file.
+/// The target of bytes. Gaps are filled with zeros in a stream and skipped in a file.
 struct Patch<'o> {
     file: Option<File>,
     stdout: &'o mut box_applet::OutStream,

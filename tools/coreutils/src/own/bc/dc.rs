@@ -84,7 +84,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit::SUCCESS)
 }
 
-/// Where a program comes from.
+/// The source of a program.
 enum DcSource {
     Expression(Vec<u8>),
     File(Vec<u8>),

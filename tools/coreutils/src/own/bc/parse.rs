@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::lex::{self, BcToken, LexError};
 
-/// Where a value is kept.
+/// A place that holds a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum BcPlace {
     Name(String),
@@ -54,7 +54,7 @@ pub(super) enum Statement {
     Print(Vec<PrintItem>),
     Block(Vec<Statement>),
     If(BcExpr, Box<Statement>, Option<Box<Statement>>),
-    /// Also `while`, which has a condition only.
+    /// A `for` loop, or a `while` loop, which has a condition only.
     For(Option<BcExpr>, Option<BcExpr>, Option<BcExpr>, Box<Statement>),
     Break,
     Continue,
@@ -112,7 +112,7 @@ struct BcParser<'a> {
     text: &'a [u8],
     at: usize,
     token: BcToken,
-    /// Where the current token begins.
+    /// The start of the current token.
     start: usize,
     /// Whether no more text will come.
     end: bool,

@@ -15,7 +15,7 @@ use box_sys::{FileKind, Stat, meta};
 use crate::common::paths::{self, Backup, BackupKind};
 use crate::common::{input, quote};
 
-/// Which symbolic links in the source are followed.
+/// The symbolic links in the source that are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CopyFollow {
     Never,
@@ -33,7 +33,7 @@ pub(super) enum ExistingPolicy {
     Keep,
 }
 
-/// How to make the destination.
+/// The method that makes the destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CopyMethod {
     #[default]
@@ -98,7 +98,7 @@ enum CopyTask {
 struct CopyEntry<'t> {
     from: &'t [u8],
     to: &'t [u8],
-    /// It was named on the command line.
+    /// Whether it was named on the command line.
     operand: bool,
     /// Whether a symbolic link stands for its target.
     follow: bool,

@@ -7,7 +7,7 @@ use super::engine::ExistingPolicy;
 use crate::common::paths::{Backup, BackupKind};
 use crate::common::{input, paths, quote};
 
-/// Where things go.
+/// The destination of the sources.
 pub(super) enum Destination {
     /// Into this directory, under their own names.
     Directory(Vec<u8>),

@@ -78,7 +78,7 @@ fn option_format(
     }))
 }
 
-/// Which time is shown.
+/// The time that is shown.
 enum DateWhen {
     Now,
     /// `-d`

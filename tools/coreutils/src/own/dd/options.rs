@@ -79,7 +79,7 @@ fn parse_size(text: &[u8]) -> Result<(u64, bool), NumberError> {
     Ok((n, false))
 }
 
-/// Which counts are bytes although they have no `B`: `iflag=skip_bytes` and the like.
+/// The counts that are in bytes although they have no `B`: by `iflag=skip_bytes`, for example.
 #[derive(Default)]
 struct InBytes {
     skip: bool,

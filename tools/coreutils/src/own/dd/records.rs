@@ -3,7 +3,7 @@
 use super::options::DdOptions;
 use super::report::DdCounts;
 
-/// How far the record has come.
+/// The state of the current record.
 #[derive(Default)]
 pub(super) struct DdRecords {
     column: usize,

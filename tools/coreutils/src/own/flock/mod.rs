@@ -74,7 +74,7 @@ struct FlockPlan {
     want: LockRequest,
     /// The status if the lock is not got.
     conflict: Exit,
-    /// How long to wait; without end if `None`.
+    /// The longest wait; `None` waits without end.
     timeout: Option<Duration>,
     nonblock: bool,
     verbose: bool,
@@ -220,7 +220,7 @@ fn run_command(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Exit {
     }
 }
 
-/// How a lock is held.
+/// The way a lock is held.
 enum HeldLock {
     /// By the system.
     System,

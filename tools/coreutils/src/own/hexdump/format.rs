@@ -56,7 +56,7 @@ pub(super) struct HexdumpFormat {
     pub size: usize,
 }
 
-/// No block is larger than this.
+/// The largest size of a block.
 const LIMIT: usize = 1 << 16;
 
 pub(super) fn parse(text: &[u8]) -> Result<HexdumpFormat, String> {

@@ -172,7 +172,7 @@ pub(super) enum Indicator {
     Classify,
 }
 
-/// Which symbolic links are followed.
+/// The symbolic links that are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LsFollow {
     Never,

@@ -77,7 +77,7 @@ pub(super) struct NumfmtOptions {
     pub(super) to_unit: u64,
     pub(super) style: NumfmtStyle,
     pub(super) delimiter: Option<u8>,
-    /// From 1, both ends included.
+    /// Ranges of fields, which count from 1, both ends included.
     pub(super) fields: Vec<(usize, usize)>,
     pub(super) header: u64,
     pub(super) mode: NumfmtMode,

@@ -197,7 +197,7 @@ impl NumfmtValue {
     }
 }
 
-/// How numbers are written.
+/// The style that numbers are written in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumfmtStyle {
     pub(super) scale: NumfmtScale,

@@ -8,7 +8,7 @@ use crate::common::input::{CopyStop, write_output};
 /// Output is handed on in pieces of this size.
 const PIECE: usize = 32 * 1024;
 
-/// How addresses are shown (`-A`).
+/// The form of addresses (`-A`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Radix {
     Decimal,
@@ -74,7 +74,7 @@ pub(super) struct OdDump {
     big_endian: bool,
     /// Equal lines are shown by a `*`.
     abbreviate: bool,
-    /// Where the dump begins, and where the next line does.
+    /// The offset of the dump's beginning, and that of the next line.
     start: u64,
     at: u64,
     /// The last line shown, and whether a `*` follows it already.

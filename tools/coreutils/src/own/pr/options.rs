@@ -93,7 +93,7 @@ pub(super) const SPEC: Spec<PrFlag> = Spec::new(
     ],
 );
 
-/// How unprintable characters are shown.
+/// The form of unprintable characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PrControl {
     Raw,
@@ -109,7 +109,7 @@ pub(super) type Tab = (u8, usize);
 pub(super) struct Numbers {
     pub(super) separator: u8,
     pub(super) digits: usize,
-    /// Given by `-N`: counts from the first page that is printed.
+    /// The first number, by `-N`: it counts from the first page that is printed.
     pub(super) first: Option<i64>,
 }
 
@@ -268,7 +268,7 @@ fn parse_columns(p: &ParsedOptions<PrFlag>, operands: usize) -> Result<PrColumns
     Ok(PrColumns { count, parallel, explicit: explicit.is_some() })
 }
 
-/// How columns are set apart and how wide a page is.
+/// The gap between columns, and the width of a page.
 struct ColumnGap {
     separator: Option<Vec<u8>>,
     truncate: bool,

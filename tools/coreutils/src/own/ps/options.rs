@@ -4,7 +4,7 @@ use box_sys::AccountNames;
 
 use super::columns::PsColumn;
 
-/// Why a command line is not taken.
+/// The reason why a command line is not run.
 pub(super) enum PsAnswer {
     Help,
     Version,
@@ -25,11 +25,11 @@ pub(super) enum Selection {
     User(u32),
     Group(u32),
     Command(String),
-    /// No process has a terminal here.
+    /// Processes with this terminal: none has one here.
     Terminal,
 }
 
-/// How processes that others have begun are shown beneath them.
+/// The way child processes are shown beneath their parents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Forest {
     Indented,

@@ -9,7 +9,7 @@ const SHORT: usize = 16;
 pub(super) struct SeqDigits {
     /// The digits, and a byte that separates them from the next number's.
     digits: [u8; WIDTH + SHORT],
-    /// Where the first one is.
+    /// The position of the first digit.
     at: usize,
 }
 

@@ -185,10 +185,10 @@ impl Ordering {
 /// A `-k` key.
 #[derive(Clone, Debug)]
 pub(super) struct LineKey {
-    /// From 0.
+    /// The number of the first field, from 0.
     pub start_field: usize,
     pub start_char: usize,
-    /// From 0; `None`: to the end of the line.
+    /// The number of the last field, from 0; `None`: to the end of the line.
     pub end_field: Option<usize>,
     /// 0: to the end of the field.
     pub end_char: usize,

@@ -20,7 +20,7 @@ struct SortLine {
 pub(super) struct SortLines {
     text: Vec<u8>,
     lines: Vec<SortLine>,
-    /// Where the unfinished last line begins.
+    /// The start of the unfinished last line.
     open: usize,
 }
 

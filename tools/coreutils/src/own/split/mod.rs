@@ -59,7 +59,7 @@ impl BufRead for SplitReader {
 /// The reason why a split ends early.
 enum SplitStop {
     Read(io::Error),
-    /// It has been said why.
+    /// An end with this status, after a message.
     Ended(Exit),
 }
 

@@ -18,7 +18,7 @@ impl SplitDigits {
     }
 }
 
-/// There are no more names of this length.
+/// The error that no more names of this length exist.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SplitExhausted;
 

@@ -60,10 +60,10 @@ pub(super) const SPEC: Spec<SplitFlag> = Spec::new(
 /// Most files that a call makes by `-n`.
 const MOST_CHUNKS: u64 = 10_000_000;
 
-/// No name of a file is that long.
+/// The longest suffix: no file name is as long as that.
 const LONGEST_SUFFIX: usize = 5000;
 
-/// How `-n` cuts.
+/// The unit in which `-n` divides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SplitCut {
     Bytes,
@@ -77,7 +77,7 @@ pub(super) enum SplitWay {
     Lines(u64),
     Bytes(u64),
     LineBytes(u64),
-    /// So many pieces; or only the one of a number from 1, which goes to standard output.
+    /// A number of pieces, or only the one of a number from 1, which goes to standard output.
     Chunks {
         cut: SplitCut,
         count: u64,
@@ -94,7 +94,7 @@ pub(super) struct SplitOptions {
     pub names: SplitNames,
 }
 
-/// Why the options are refused.
+/// The reason why the options are refused.
 pub(super) enum SplitRefusal {
     /// With the hint at `--help`.
     Usage(Vec<u8>),

@@ -10,7 +10,7 @@ use box_sys::meta;
 use crate::common::{input, paths, quote};
 use crate::own::head::write_header;
 
-/// How files are followed.
+/// The settings by which files are followed.
 pub(super) struct FollowPlan {
     /// Whether to follow the file that has the name now, not the one that had it at first.
     pub by_name: bool,

@@ -14,7 +14,7 @@ const OBJECT: u8 = 16;
 const NULL: u8 = 32;
 const ALL: u8 = 63;
 
-/// How deep schemas are looked into for types.
+/// The depth to which schemas are searched for types.
 const DEPTH: usize = 8;
 
 impl Types {

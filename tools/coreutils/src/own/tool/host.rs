@@ -5,9 +5,9 @@ use serde_json::Value;
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-/// Why the host has given nothing.
+/// The reason why the host has returned nothing.
 pub(super) enum ToolCallFailure {
-    /// There are no tools here.
+    /// The session has no tools.
     Nowhere,
     Node(io::Error),
     /// A failure that the host reports, with its message.

@@ -39,7 +39,7 @@ struct Drawing<'o> {
     lines: TreeLines,
     names: AccountNames,
     totals: TreeTotals,
-    /// Of the root that is being drawn.
+    /// The device of the root that is being drawn.
     device: u64,
     /// Directories that were entered, to notice loops through links.
     seen: Vec<(u64, u64)>,
