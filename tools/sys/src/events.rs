@@ -110,7 +110,7 @@ pub fn poll_readable(file: &File, time: Duration) -> io::Result<bool> {
 pub struct CpuTimes {
     pub user: Duration,
     pub system: Duration,
-    /// Of children that were waited for, and of theirs.
+    /// The time of the children that were waited for, and of their children.
     pub children_user: Duration,
     pub children_system: Duration,
 }

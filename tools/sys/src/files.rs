@@ -10,7 +10,7 @@ use crate::path;
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderItem {
-    /// Its name, bytes as they are.
+    /// The name, as its bytes are.
     pub name: Vec<u8>,
     /// Whether it is a directory; `None` for a symbolic link and where the system does not report the kind.
     pub is_dir: Option<bool>,

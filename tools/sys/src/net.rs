@@ -29,7 +29,7 @@ pub enum Wait {
 
 /// The file of names that this machine knows without asking a server (hosts(5)).
 const HOSTS: &str = "/etc/hosts";
-/// So much of it is read, because a guest may write any file there.
+/// The most bytes that are read of it, because a guest may write any file there.
 const MAX_HOSTS: u64 = 1 << 20;
 
 /// Returns the addresses of a name that are known without a server: numbers, `localhost` and names below it (RFC 6761,
@@ -126,7 +126,7 @@ pub fn meet(socket: &File) -> io::Result<SocketAddr> {
     backend::net::meet(socket)
 }
 
-/// Sends nothing more: the other side reads an end.
+/// Ends sending: the other side reads an end.
 ///
 /// # Errors
 /// ENOTCONN.
@@ -134,9 +134,8 @@ pub fn finish(socket: &File) -> io::Result<()> {
     backend::net::finish(socket)
 }
 
-/// Waits until one of the files can be read, or written, without waiting; which ones. There is something to
-/// read also at the end of input; a pipe that has room takes `PIPE_BUF` bytes (4096). None of them if the
-/// time is over.
+/// Waits until one of the files can be read, or written, without blocking; returns which ones. A file at the end of
+/// input counts as readable; a pipe with room takes `PIPE_BUF` bytes (4096). Returns none of them if the time is over.
 ///
 /// # Errors
 /// EINTR if a caught signal arrived first.

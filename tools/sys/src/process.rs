@@ -33,12 +33,12 @@ pub struct SpawnSpec<'a> {
 /// The process group of a new process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NewGroup {
-    /// That of its parent.
+    /// The group of its parent.
     #[default]
     Inherit,
-    /// One of its own, which it leads.
+    /// A new group, which it leads.
     New,
-    /// That of a process which leads one.
+    /// The group that this process leads.
     Of(Pid),
 }
 
@@ -53,7 +53,7 @@ impl SpawnSpec<'_> {
     }
 }
 
-/// How a process ended.
+/// The way a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitStatus {
     Exited(u8),
@@ -114,7 +114,7 @@ pub trait Processes: FileSystem {
     fn session_state(&self) -> io::Result<Vec<u8>> {
         std::fs::read(box_abi::session::STATE)
     }
-    /// Leaves that for the next one.
+    /// Leaves a state for the next call of this session.
     fn keep_session_state(&self, state: &[u8]) -> io::Result<()> {
         let node = File::options().write(true).open(box_abi::session::STATE)?;
         (&node).write_all(state)
