@@ -14,7 +14,7 @@ use crate::{Ctx, Env, InputSource, OutputSink};
 /// The file of a child's standard descriptor.
 #[derive(Clone, Debug, Default)]
 pub enum ChildStream {
-    /// The applet's own.
+    /// The stream of the applet itself.
     #[default]
     Inherit,
     Null,
@@ -24,18 +24,18 @@ pub enum ChildStream {
 /// A command to run.
 #[derive(Clone, Debug, Default)]
 pub struct ChildCommand {
-    /// Name and arguments; not empty.
+    /// The name and the arguments; not empty.
     pub argv: Vec<Vec<u8>>,
-    /// `None`: the applet's environment.
+    /// The environment; `None`: the applet's.
     pub env: Option<Env>,
-    /// `None`: the applet's directory.
+    /// The working directory; `None`: the applet's.
     pub cwd: Option<PathBuf>,
     pub stdin: ChildStream,
     pub stdout: ChildStream,
     pub stderr: ChildStream,
 }
 
-/// Why a command could not be started, with the status users know.
+/// The reason why a command could not be started, with the status users know.
 #[derive(Debug)]
 pub struct StartError {
     /// The exit status: 127 if the program was not found, otherwise 126.
@@ -96,7 +96,8 @@ impl ChildCommand {
         }
     }
 
-    /// Calls `act` with all that the new program is to have; its result, and the pipes to be read.
+    /// Calls `act` with all that the new program gets; returns its result, and the pipes to be
+    /// read.
     fn prepared<T>(
         &self,
         ctx: &mut Ctx<'_>,

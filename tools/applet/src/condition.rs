@@ -9,7 +9,7 @@ use std::ops::Deref;
 
 use box_sys::{FileKind, Stat, meta};
 
-/// Parentheses nest no deeper, as each level takes some of the machine's stack.
+/// The deepest nesting of parentheses, because each level takes some of the machine's stack.
 const MAX_DEPTH: u32 = 200;
 
 /// An error in an expression.
@@ -27,16 +27,16 @@ pub enum ConditionProblem {
     Extra(Vec<u8>),
     /// This is not an integer.
     Integer(Vec<u8>),
-    /// More than 200 parentheses in one another.
+    /// More than 200 levels of parentheses.
     Deep,
 }
 
 /// An operator between two operands.
 #[derive(Clone, Copy, Debug)]
 pub enum BinaryTest {
-    /// The operands compare so as byte strings.
+    /// A comparison of the operands as byte strings.
     Text(fn(Ordering) -> bool),
-    /// They compare so as integers.
+    /// A comparison of the operands as integers.
     Number(fn(Ordering) -> bool),
     Files(FileComparison),
 }

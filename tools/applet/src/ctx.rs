@@ -16,9 +16,9 @@ use crate::{AppletTable, Env, OutStream, StdInput, clock};
 pub struct Exit(pub u8);
 
 impl Exit {
-    /// All went well.
+    /// The status of success.
     pub const SUCCESS: Exit = Exit(0);
-    /// Something went wrong.
+    /// The status of a failure.
     pub const FAILURE: Exit = Exit(1);
     /// GNU's usage error of `grep`, `diff`, `sort`, `ls`; the shell's of builtins.
     pub const USAGE: Exit = Exit(2);
@@ -26,12 +26,12 @@ impl Exit {
     pub const SIGPIPE: Exit = Exit(141);
 }
 
-/// How an applet ends: with a status either way. `Err` is an end by `?`, where there is nothing more to do.
+/// The end of an applet, with a status either way. `Err` is an end by `?`, where no work is left.
 pub type Ended = Result<Exit, Exit>;
 
 /// Everything an applet may see and do.
 pub struct Ctx<'a> {
-    /// The name it was called by, for messages (base name of `argv[0]`).
+    /// The name that the applet was called by, for messages (base name of `argv[0]`).
     pub name: String,
     /// The applet's name in the table, independent of the name it was called by.
     pub applet: &'static str,

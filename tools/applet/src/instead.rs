@@ -25,7 +25,7 @@ const fn instead_line(
     CommandAdvice { names, programs, text }
 }
 
-/// All of them; no name stands there twice.
+/// The whole list; each name stands there once.
 pub const LIST: &[CommandAdvice] = &[
     instead_line(
         &["git", "hg", "svn"],

@@ -45,7 +45,7 @@ pub use written::ParsedOptions;
 /// Whether an option takes an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptArg {
-    /// None: `-q`.
+    /// Takes no argument: `-q`.
     No,
     /// Always has an argument, attached or as the next word; the text is its name in `--help`.
     Required(&'static str),
@@ -53,11 +53,11 @@ pub enum OptArg {
     Optional(&'static str),
 }
 
-/// How an option is written and described.
+/// The spelling and the description of an option.
 #[derive(Clone, Copy, Debug)]
 pub struct OptForm<'a> {
     pub short: Option<char>,
-    /// Without dashes; empty for none.
+    /// The long name without dashes; empty for none.
     pub long: &'a str,
     pub arg: OptArg,
     /// For `--help`, which names only options that have one.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 const BUFFER: usize = 64 * 1024;
 
-/// Where input comes from.
+/// The source of input.
 #[derive(Clone, Debug)]
 pub enum InputSource {
     File(Rc<File>),
@@ -121,7 +121,7 @@ impl BufRead for StdInput {
     }
 }
 
-/// Where output goes.
+/// The target of output.
 #[derive(Clone, Debug)]
 pub enum OutputSink {
     File(Rc<File>),

@@ -2,7 +2,7 @@
 
 use crate::{Ctx, Ended};
 
-/// How an applet is run.
+/// The way an applet is run.
 #[derive(Clone, Copy)]
 pub enum AppletRun {
     /// Our contract: everything through [`Ctx`].
