@@ -13,7 +13,7 @@
 
 use alloc::vec::Vec;
 
-/// The node. It is there where a policy allows requests.
+/// The path of the node. It is there where a policy allows requests.
 pub const HTTP: &str = "/.box/http";
 /// Most bytes of a body in one step or answer.
 pub const PART: usize = 256 << 10;
@@ -23,7 +23,7 @@ pub const MAX_HEADERS: usize = 256;
 /// Longest name of a host (RFC 1035, 2.3.4), in bytes.
 const MAX_HOST: usize = 255;
 
-/// A header field.
+/// A header field: its name and value.
 pub type Header = (Vec<u8>, Vec<u8>);
 
 /// A request but for its body.
@@ -33,11 +33,11 @@ pub struct HttpRequest {
     /// Absolute: `https://example.com/x?y`.
     pub url: Vec<u8>,
     pub headers: Vec<Header>,
-    /// Bytes of the body; `None`: as many as come.
+    /// The length of the body in bytes; `None`: unknown.
     pub body: Option<u64>,
     /// Redirects that the host follows, judging each; 0 gives them to the guest.
     pub redirects: u32,
-    /// In milliseconds, for all of it and for connecting; 0 is as the policy says.
+    /// The time limit in milliseconds, for the whole request and for connecting; 0 means the policy's.
     pub time: u64,
     pub connect_time: u64,
 }
@@ -66,7 +66,7 @@ pub enum HttpAnswer {
     /// The host of the request is the machine itself, and no rule says that the host's own is meant: it
     /// is the session's, whose servers the guest reaches by its own sockets.
     Own,
-    /// The exit status that curl(1) has for it, and why, for people. Nothing comes after it.
+    /// The exit status that curl(1) has for the failure, and a message for people. No step follows it.
     Failed {
         code: u8,
         why: Vec<u8>,
@@ -77,15 +77,15 @@ pub enum HttpAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     pub status: u16,
-    /// 10, 11 or 20.
+    /// The HTTP version: 10, 11 or 20.
     pub version: u8,
-    /// Where it came from, after redirects, and how many those were.
+    /// The URL that the response came from, after redirects, and the number of redirects.
     pub url: Vec<u8>,
     pub redirects: u32,
     pub headers: Vec<Header>,
 }
 
-/// Takes fields out of bytes.
+/// A reader of the fields in a message.
 struct HttpFields<'a>(&'a [u8]);
 
 impl<'a> HttpFields<'a> {

@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-/// The node. It is there in calls of a session that keeps values.
+/// The path of the node. It is there in calls of a session that keeps values.
 pub const KV: &str = "/.box/kv";
 /// Most bytes of a key.
 pub const MAX_KEY: usize = 4096;
@@ -40,7 +40,7 @@ pub enum KvRequest<'a> {
 /// An answer of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KvAnswer {
-    /// It is done.
+    /// The request was carried out.
     Done,
     /// There is no such key.
     Missing,
@@ -48,7 +48,7 @@ pub enum KvAnswer {
     Value { len: u64, bytes: Vec<u8> },
     /// Keys in their order; `more` if others follow.
     Keys { keys: Vec<Vec<u8>>, more: bool },
-    /// It cannot be done; why, for people.
+    /// The request was refused; the text is for people.
     Refused(Vec<u8>),
 }
 

@@ -74,10 +74,10 @@ pub const DEFAULT_UMASK: u16 = 0o022;
 /// part of another one's script. The host shows it to people and bases no decision on it.
 pub const TASK_VARIABLE: &str = "BOX_TASK";
 
-/// Environment variable by which a parent says which process group a child belongs to:
-/// [`GROUP_NEW`] or the number of a group of its session. The host takes it out.
+/// The environment variable by which a parent selects a child's process group: [`GROUP_NEW`] or the number of a group
+/// of its session. The host removes it.
 pub const GROUP_VARIABLE: &str = "BOX_GROUP";
-/// A group of its own.
+/// The value for a new group.
 pub const GROUP_NEW: &str = "new";
 
 /// The living processes: for each a line `PID PARENT GROUP SESSION MILLISECONDS LENGTH`, where the
@@ -111,7 +111,7 @@ pub mod clock {
     pub const USER: u32 = 0x100;
     /// The time that the host has computed for it.
     pub const SYSTEM: u32 = 0x101;
-    /// Of the children that were waited for, and of theirs.
+    /// The time of the children that were waited for, and of their children.
     pub const CHILDREN_USER: u32 = 0x102;
     /// The time that the host has computed for them.
     pub const CHILDREN_SYSTEM: u32 = 0x103;

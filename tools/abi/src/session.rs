@@ -22,7 +22,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The node. It is there in a call of a session only; empty before the first call.
+/// The path of the node. It is there in a call of a session only; empty before the first call.
 pub const STATE: &str = "/.box/state";
 /// Most bytes of a state.
 pub const STATE_MAX: usize = 4 << 20;
@@ -32,12 +32,12 @@ pub const VERSION: u16 = 1;
 const MAGIC: [u8; 4] = *b"WBSS";
 const HEADER: usize = 12;
 
-/// Why bytes are no state.
+/// The reason why bytes are no state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateError {
     /// The bytes are no state, or only a part of one.
     Corrupt,
-    /// Made by a later version.
+    /// The state was written by a later version.
     Newer(u16),
 }
 
@@ -57,15 +57,15 @@ impl core::error::Error for StateError {}
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionValue<'a> {
-    /// Declared only.
+    /// The variable is declared and has no value.
     Unset,
     Scalar(&'a [u8]),
     Indexed(Vec<(i64, &'a [u8])>),
-    /// Setting the elements in this order gives an array that lists them as the old one did.
+    /// The elements of an associative array, in an order that makes a new array list them as the old one did.
     Assoc(Vec<(&'a [u8], &'a [u8])>),
 }
 
-/// One thing in which a shell differs from a fresh one.
+/// One difference between a shell and a fresh one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionRecord<'a> {
     /// Working directory as the shell names it, absolute.
@@ -82,7 +82,7 @@ pub enum SessionRecord<'a> {
         attributes: &'a [u8],
         value: SessionValue<'a>,
     },
-    /// One that a fresh shell has.
+    /// The absence of a variable that a fresh shell has.
     NoVariable(&'a [u8]),
     Function(SessionFunction<'a>),
     NoFunction(&'a [u8]),
@@ -107,12 +107,12 @@ pub enum SessionRecord<'a> {
     Positional(Vec<&'a [u8]>),
     /// The stack of `pushd` below the working directory, top first.
     Directories(Vec<&'a [u8]>),
-    /// Where `getopts` stands: the argument's index, the offset in it.
+    /// The position of `getopts`: the argument's index, the offset in it.
     GetOpts {
         index: u32,
         offset: u32,
     },
-    /// When `$SECONDS` was 0, in seconds since the epoch.
+    /// The time at which `$SECONDS` was 0, in seconds since the epoch.
     SecondsZero(i64),
     /// The state from which `$RANDOM` continues, where a script has set it.
     Random(u32),
@@ -130,7 +130,7 @@ pub enum SessionRecord<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionFunction<'a> {
     pub name: &'a [u8],
-    /// Its definition in the shell language.
+    /// The definition in the shell language.
     pub text: &'a [u8],
     /// Letters of `declare -f`: `r`, `t`, `x`.
     pub attributes: &'a [u8],
@@ -143,7 +143,7 @@ pub struct SessionFunction<'a> {
     pub environment: &'a [u8],
 }
 
-/// Makes a state.
+/// A writer of a state.
 #[derive(Debug)]
 pub struct SessionWriter(Vec<u8>);
 
@@ -304,7 +304,7 @@ impl SessionRecord<'_> {
     }
 }
 
-/// Fields from the front of a record.
+/// A reader of the fields at the front of a record.
 struct RecordFields<'a>(&'a [u8]);
 
 impl<'a> RecordFields<'a> {
@@ -470,7 +470,7 @@ pub struct Surroundings {
     pub umask: Option<u16>,
     /// `$?` of the last call.
     pub status: u8,
-    /// Variables of the environment; `None` of those that are not in it.
+    /// Variables of the environment; `None` for a variable that is removed from it.
     pub environment: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
@@ -518,7 +518,7 @@ impl Surroundings {
         }
     }
 
-    /// Changes an environment of `NAME=value` as the session has.
+    /// Applies the session's changes to an environment of `NAME=value` strings.
     pub fn apply_to(&self, environment: &mut Vec<Vec<u8>>) {
         environment.retain(|entry| {
             let name = entry.split(|b| *b == b'=').next().unwrap_or_default();

@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-/// The node. It is there in calls of a session that has host tools, or had some.
+/// The path of the node. It is there in calls of a session that has host tools, or had some.
 pub const TOOLS: &str = "/.box/tools";
 /// Most bytes of a tool's name.
 pub const MAX_NAME: usize = 128;
@@ -38,7 +38,7 @@ pub enum ToolsAnswer {
     Tools { tools: Vec<Vec<u8>>, more: bool },
     /// Bytes of the result of a call, which has `len` in all.
     Value { call: u64, len: u64, bytes: Vec<u8> },
-    /// There is no result; why, for people.
+    /// The call has no result; the text gives the reason for people.
     Failed(ToolFailure, Vec<u8>),
 }
 
