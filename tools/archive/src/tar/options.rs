@@ -12,7 +12,7 @@ use super::select::{Excludes, MemberNames};
 use crate::codec::CompressionFormat;
 use table::{SPEC, TarFlag};
 
-/// Follows a usage error.
+/// The hint that follows a usage error.
 pub const HINT: &[u8] = b"Try 'tar --help' or 'tar --usage' for more information.\n";
 
 /// The operation of a run.
@@ -24,12 +24,12 @@ pub enum TarAction {
     Extract,
 }
 
-/// How the archive is compressed.
+/// The compression of the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     None,
     Is(CompressionFormat),
-    /// By the archive's name (`-a`).
+    /// Chosen by the archive's name (`-a`).
     Auto,
 }
 
@@ -65,7 +65,7 @@ pub struct TarOptions {
     pub overwrite: bool,
     pub numeric_owner: bool,
     pub full_time: bool,
-    /// For the times of a listing.
+    /// The time zone for listings.
     pub zone: Zone,
     /// Seconds since the epoch for every member (`--mtime=@N`).
     pub mtime: Option<u64>,

@@ -33,7 +33,7 @@ impl Excludes {
     }
 }
 
-/// How member names are changed on the way.
+/// The changes of member names.
 #[derive(Default)]
 pub struct MemberNames {
     pub strip: usize,

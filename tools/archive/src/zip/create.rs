@@ -17,16 +17,16 @@ use self::pack::{ArchiveTarget, Packer};
 use super::format::{self, Directory};
 use super::{lossy_name, member_pattern, print_message};
 
-/// "Nothing to do", and an archive that is none.
+/// The status of "Nothing to do", and of a file that is not an archive.
 const NOTHING: u8 = 12;
 const BAD_ARCHIVE: u8 = 3;
-/// Some files could not be read.
+/// The status if some files could not be read.
 const UNREADABLE: u8 = 18;
 
 /// A file that is to be a member.
 #[derive(Clone)]
 struct ZipItem {
-    /// As it is opened, and as it is called in the archive.
+    /// The name to open, and the name in the archive.
     source: Vec<u8>,
     name: Vec<u8>,
     stat: meta::Stat,

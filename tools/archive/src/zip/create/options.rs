@@ -105,14 +105,14 @@ pub struct ZipJob {
     pub recurse: bool,
     pub junk: bool,
     pub no_dirs: bool,
-    /// Symbolic links as links.
+    /// Whether symbolic links are stored as links.
     pub links: bool,
     pub remove: bool,
     pub test: bool,
     pub no_extra: bool,
     pub level: u32,
     pub method: u16,
-    /// Suffixes of files that are stored.
+    /// Suffixes of files that are stored without compression.
     pub store: Vec<Vec<u8>>,
 }
 
@@ -124,7 +124,7 @@ impl ZipJob {
     }
 }
 
-/// Where the words that follow go.
+/// The list that the following words belong to.
 #[derive(Clone, Copy, PartialEq)]
 enum ZipList {
     Names,
@@ -136,7 +136,7 @@ enum ZipList {
 struct ZipReader<'a> {
     job: ZipJob,
     list: ZipList,
-    /// The archive was named.
+    /// Whether the archive was named.
     named: bool,
     rest: std::slice::Iter<'a, Vec<u8>>,
 }

@@ -37,7 +37,7 @@ impl ArchiveTarget for Cursor<Vec<u8>> {
 /// Made by zip 3.0 on Unix.
 const MADE_BY: u16 = 3 << 8 | 30;
 
-/// An archive in the making.
+/// A writer of an archive.
 pub struct Packer<'a> {
     out: &'a mut dyn ArchiveTarget,
     at: u64,
