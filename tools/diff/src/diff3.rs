@@ -67,7 +67,7 @@ const KINDS: &[Diff3Flag] = &[
 /// The settings of a run.
 struct Diff3Options {
     merge: bool,
-    /// An ed script, not a listing.
+    /// Whether an ed script is written, not a listing.
     script: bool,
     /// Conflicts are bracketed.
     brackets: bool,
@@ -80,7 +80,7 @@ struct Diff3Options {
     equality: Equality,
 }
 
-/// Whose lines differ from those of the other two.
+/// The file whose lines differ from those of the other two.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OddFile {
     /// By index: 0 mine, 1 old, 2 yours.
@@ -88,7 +88,7 @@ enum OddFile {
     All,
 }
 
-/// A place where the three files are not all the same: each one's lines.
+/// A place where the three files differ, with the lines of each file.
 struct Block {
     odd: OddFile,
     lines: [Range<usize>; 3],

@@ -89,10 +89,10 @@ struct PatchHunk {
     start: usize,
     old: Vec<Vec<u8>>,
     new: Vec<Vec<u8>>,
-    /// Lines of context at both ends.
+    /// The number of context lines at either end.
     before: usize,
     after: usize,
-    /// Its text, for a reject file.
+    /// The text of the hunk, for a reject file.
     text: Vec<u8>,
 }
 
@@ -620,7 +620,7 @@ fn patch_file(
     Ok(failed.is_empty())
 }
 
-/// Says how many hunks did not go in, and keeps them in a file.
+/// Reports how many hunks did not apply, and saves them in a file.
 fn reject_hunks(
     ctx: &mut Ctx<'_>,
     job: &PatchJob,

@@ -14,11 +14,11 @@ const GUTTER: isize = 3;
 pub struct SideColumns {
     /// Width of each column.
     half: usize,
-    /// Where the right column begins.
+    /// The start of the right column.
     right: usize,
     /// Distance of tab stops.
     tab: usize,
-    /// Write blanks instead of tabs.
+    /// Whether blanks are written instead of tabs.
     expand: bool,
 }
 

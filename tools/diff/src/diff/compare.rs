@@ -68,7 +68,7 @@ impl Equality {
 pub struct LineChange {
     pub old: std::ops::Range<usize>,
     pub new: std::ops::Range<usize>,
-    /// Only blank or matching lines are concerned: not a difference by itself.
+    /// Whether the change is ignored, because only blank or matching lines differ.
     pub ignored: bool,
 }
 

@@ -210,9 +210,9 @@ const FORMS: &[&[DiffFlag]] = &[
     ],
 ];
 
-/// Why the options are refused.
+/// The reason why the options are refused.
 pub(super) enum DiffRefusal {
-    /// With the hint at `--help`.
+    /// A message with the hint at `--help`.
     Usage(String),
     Other(String),
 }

@@ -16,7 +16,7 @@ pub(super) struct SavedFile<'a> {
     pub old: Option<&'a meta::Stat>,
     /// Permission bits that a git patch asks for.
     pub mode: Option<u16>,
-    /// Where the old file goes.
+    /// The path that the old file is moved to.
     pub backup: Option<&'a Path>,
 }
 
