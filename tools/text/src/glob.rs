@@ -118,12 +118,12 @@ impl GlobPattern {
         GlobPattern { nodes, shape, options }
     }
 
-    /// A pattern that matches exactly these bytes.
+    /// Returns a pattern that matches exactly these bytes.
     pub fn literal(text: &[u8], options: GlobOptions) -> GlobPattern {
         GlobPattern::new(&escape_pattern(text), GlobOptions { escape: true, ..options })
     }
 
-    /// The one text this pattern matches, if there is only one.
+    /// Returns the one text this pattern matches, if there is only one.
     pub fn as_literal(&self) -> Option<&[u8]> {
         match self.nodes.as_slice() {
             [] => Some(b""),
@@ -132,12 +132,12 @@ impl GlobPattern {
         }
     }
 
-    /// The options it was compiled with.
+    /// Returns the options it was compiled with.
     pub fn options(&self) -> GlobOptions {
         self.options
     }
 
-    /// Whether the pattern matches the whole text.
+    /// Returns whether the pattern matches the whole text.
     pub fn is_match(&self, text: &[u8]) -> bool {
         match self.shape {
             PatternShape::Groups => self.matches_by_sets(text),
@@ -178,9 +178,8 @@ fn shape_of(nodes: &[GlobNode]) -> PatternShape {
     }
 }
 
-/// Whether the text (with backslash quoting) holds an active pattern character: `*`, `?`, a
-/// bracket that may close before a slash, or with `extglob` a group's opening. Decides if a word is a
-/// pattern at all.
+/// Returns whether the text (with backslash quoting) holds an active pattern character: `*`, `?`, a bracket that may close before
+/// a slash, or with `extglob` a group's opening. Decides if a word is a pattern at all.
 pub fn has_magic(text: &[u8], extglob: bool) -> bool {
     let mut open_bracket = false;
     let mut i = 0;
@@ -247,8 +246,7 @@ pub fn unescape_pattern(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The character at `at` and its length in bytes; an invalid byte is a character of its own
-/// that equals no valid one.
+/// Returns the character at `at` and its length in bytes; an invalid byte is a character of its own that equals no valid one.
 fn char_at(text: &[u8], at: usize, utf8: bool) -> Option<(u32, usize)> {
     let first = *text.get(at)?;
     if first < 0x80 {

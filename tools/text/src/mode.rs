@@ -56,7 +56,7 @@ pub fn parse(text: &[u8]) -> Option<FileModeChange> {
     Some(FileModeChange::Symbolic(clauses))
 }
 
-/// An octal number of at most twelve bits.
+/// Parses an octal number of at most twelve bits.
 fn parse_octal(text: &[u8]) -> Option<u16> {
     let digit = |n: u16, c: &u8| match c {
         b'0'..=b'7' => Some(n.checked_mul(8)? + u16::from(c - b'0')),
@@ -65,7 +65,7 @@ fn parse_octal(text: &[u8]) -> Option<u16> {
     text.iter().try_fold(0, digit).filter(|n| *n <= 0o7777)
 }
 
-/// The bits of those that letters before an operator name.
+/// Parses the letters before an operator (`ugoa`); returns the bits of these users.
 fn parse_who(letters: &[u8]) -> Option<u16> {
     letters.iter().try_fold(0, |who, c| {
         Some(

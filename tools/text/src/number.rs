@@ -57,13 +57,13 @@ pub const fn is_space(c: u8) -> bool {
     matches!(c, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 
-/// Length of leading whitespace.
+/// Returns the length of leading whitespace.
 fn blank_len(text: &[u8]) -> usize {
     text.iter().position(|c| !is_space(*c)).unwrap_or(text.len())
 }
 
-/// Bytes of the UTF-8 character at the start: 1 for an invalid or truncated one, 0 for an
-/// empty text. Surrogates and overlong forms are invalid (RFC 3629).
+/// Returns the length in bytes of the UTF-8 character at the start: 1 for an invalid or truncated
+/// one, 0 for an empty text. Surrogates and overlong forms are invalid (RFC 3629).
 pub fn utf8_len(text: &[u8]) -> usize {
     let Some(&first) = text.first() else { return 0 };
     let len = match first {
@@ -78,7 +78,7 @@ pub fn utf8_len(text: &[u8]) -> usize {
     }
 }
 
-/// The integer at the start of a text, as `strtoimax(3)` reads it. `base` 0 lets `0x` and a
+/// Parses the integer at the start of a text, as `strtoimax(3)` reads it. `base` 0 lets `0x` and a
 /// leading `0` choose; bases 2 to 36 as given; `0x` is allowed with base 16.
 pub fn parse_integer(text: &[u8], base: u32) -> Integer {
     let mut at = blank_len(text);

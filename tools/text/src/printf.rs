@@ -255,7 +255,7 @@ fn put_padding(out: &mut Vec<u8>, byte: u8, count: usize) {
     out.resize(out.len() + count, byte);
 }
 
-/// The sign that the flags ask for.
+/// Returns the sign that the flags ask for.
 fn sign_prefix(spec: &ConversionSpec, negative: bool) -> &'static [u8] {
     match (negative, spec.plus, spec.space) {
         (true, _, _) => b"-",

@@ -98,7 +98,7 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// Start and end of group `n`; 0 is the whole match. `None` if the group took no part.
+    /// Returns the start and end of group `n`; 0 is the whole match. `None` if the group took no part.
     pub fn get(&self, n: usize) -> Option<(usize, usize)> {
         match (self.slots.get(2 * n)?, self.slots.get(2 * n + 1)?) {
             (&NONE, _) | (_, &NONE) => None,
@@ -106,12 +106,12 @@ impl Captures {
         }
     }
 
-    /// The number of groups, the whole match included.
+    /// Returns the number of groups, the whole match included.
     pub fn len(&self) -> usize {
         self.slots.len() / 2
     }
 
-    /// Whether nothing was stored yet.
+    /// Returns whether nothing was stored yet.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -200,12 +200,12 @@ impl Regex {
         })
     }
 
-    /// The number of groups, without the whole match.
+    /// Returns the number of groups, without the whole match.
     pub fn group_count(&self) -> usize {
         self.groups as usize
     }
 
-    /// The text the pattern stands for, if it is free of operators and conditions.
+    /// Returns the text the pattern stands for, if it is free of operators and conditions.
     pub fn as_literal(&self) -> Option<&[u8]> {
         match &self.engine {
             RegexEngine::Literal(finder) if self.options.bound == MatchBound::None => {
@@ -215,13 +215,12 @@ impl Regex {
         }
     }
 
-    /// Whether there is a match anywhere.
+    /// Returns whether there is a match anywhere.
     pub fn is_match(&self, hay: &[u8]) -> bool {
         self.earliest_end(hay, 0).is_some()
     }
 
-    /// The leftmost longest match that starts at `start` or later. `None` also if `start`
-    /// lies beyond the text.
+    /// Returns the leftmost longest match that starts at `start` or later. `None` also if `start` lies beyond the text.
     pub fn find_at(&self, hay: &[u8], start: usize) -> Option<(usize, usize)> {
         if start > hay.len() {
             return None;
@@ -301,8 +300,8 @@ impl Regex {
         true
     }
 
-    /// Whether a search since the last call ended without answer (or without groups): because
-    /// back-references took too many steps, or the text is too long for the pattern.
+    /// Returns whether a search since the last call ended without answer (or without groups): because back-references took too
+    /// many steps, or the text is too long for the pattern.
     pub fn gave_up(&self) -> bool {
         self.gave_up.replace(false)
     }
@@ -368,7 +367,7 @@ impl Regex {
     }
 }
 
-/// The texts, if the pattern is a choice of a few. A text that is not UTF-8 could be found within a character.
+/// Returns the texts, if the pattern is a choice of a few. A text that is not UTF-8 could be found within a character.
 fn few_literals(node: &RegexNode, options: &RegexOptions) -> Option<Literals> {
     let texts = shape::literal_choice(node).filter(|_| options.bound == MatchBound::None)?;
     let whole = !options.utf8 || texts.iter().all(|text| std::str::from_utf8(text).is_ok());

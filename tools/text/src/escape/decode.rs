@@ -18,7 +18,7 @@ pub enum EscapeDialect {
 }
 
 impl EscapeDialect {
-    /// Whether it is that of a `printf` format.
+    /// Returns whether it is that of a `printf` format.
     fn is_format(self) -> bool {
         matches!(self, EscapeDialect::Format | EscapeDialect::GnuFormat)
     }
@@ -65,12 +65,12 @@ pub fn decode_escapes(text: &[u8], dialect: EscapeDialect) -> DecodedText {
     out
 }
 
-/// The bytes of a `$'...'` string, given the text between its quotes.
+/// Returns the bytes of a `$'...'` string, given the text between its quotes.
 pub fn ansi_c(text: &[u8]) -> Vec<u8> {
     decode_escapes(text, EscapeDialect::AnsiC).bytes
 }
 
-/// The control character that C writes as a backslash and this letter (ISO C 6.4.4.4).
+/// Returns the control character that C writes as a backslash and this letter (ISO C 6.4.4.4).
 pub fn control_char(letter: u8) -> Option<u8> {
     Some(match letter {
         b'a' => 7,
@@ -84,7 +84,7 @@ pub fn control_char(letter: u8) -> Option<u8> {
     })
 }
 
-/// The letter that C writes behind a backslash for a control character: the reverse of [`control_char`].
+/// Returns the letter that C writes behind a backslash for a control character: the reverse of [`control_char`].
 pub fn control_letter(control: u8) -> Option<u8> {
     (b'a'..=b'v').find(|l| control_char(*l) == Some(control))
 }

@@ -104,7 +104,7 @@ pub fn ansi_c_quote(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether `'...'` would show control characters or invalid bytes.
+/// Returns whether `'...'` would show control characters or invalid bytes.
 pub fn needs_ansi_c(text: &[u8]) -> bool {
     if text.iter().all(|b| (0x20..0x7f).contains(b)) {
         return false;
@@ -119,7 +119,7 @@ pub fn needs_ansi_c(text: &[u8]) -> bool {
     false
 }
 
-/// Whether the text holds characters special to the shell.
+/// Returns whether the text holds characters special to the shell.
 pub fn needs_quotes(text: &[u8]) -> bool {
     text.iter().enumerate().any(|(at, &byte)| is_special(byte) || special_by_place(text, at))
 }
@@ -161,7 +161,7 @@ fn special_by_place(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Length of the printable character at the start; 0 if it is none.
+/// Returns the length of the printable character at the start; 0 if it is none.
 fn printable_width(text: &[u8]) -> usize {
     let Some(&first) = text.first() else { return 0 };
     if first < 0x80 {

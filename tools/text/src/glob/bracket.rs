@@ -99,7 +99,7 @@ impl Bracket {
         Bracket { negated, ascii: [0; 2], ranges: Vec::new(), classes: Vec::new(), ignore_case }
     }
 
-    /// One that no character matches.
+    /// Returns a bracket expression that no character matches.
     pub(super) fn nothing() -> Bracket {
         Bracket::empty(false, false)
     }
@@ -136,7 +136,7 @@ impl Bracket {
         self.classes.push(class);
     }
 
-    /// Whether the expression matches this character.
+    /// Returns whether the expression matches this character.
     pub(super) fn matches(&self, code: u32) -> bool {
         let found = if code < 0x80 {
             self.ascii[(code >> 6) as usize] & (1 << (code & 63)) != 0
@@ -222,8 +222,8 @@ pub(super) fn parse(
     }
 }
 
-/// Whether the expression that opens at `at` and does not close reaches the end of the text behind
-/// a backslash, or a dash that wants the end of a range.
+/// Returns whether the expression that opens at `at` and does not close reaches the end of the text
+/// behind a backslash, or a dash that wants the end of a range.
 pub(super) fn breaks_off(text: &[u8], at: usize, options: super::GlobOptions) -> bool {
     let mut i = at + 1;
     if matches!(text.get(i), Some(b'!' | b'^')) {
@@ -259,7 +259,8 @@ impl Bracket {
     }
 }
 
-/// One end of a range: a character, `\c`, or `[.name.]`; the code is `None` for an unknown name.
+/// Parses one end of a range: a character, `\c`, or `[.name.]`; the code is `None` for an unknown
+/// name.
 fn parse_element(
     text: &[u8],
     at: usize,
@@ -276,7 +277,7 @@ fn parse_element(
     Some((Some(code), at + width))
 }
 
-/// The text up to `delimiter` and `]`, with the position behind both.
+/// Returns the text up to `delimiter` and `]`, with the position behind both.
 fn split_delimited(text: &[u8], start: usize, delimiter: u8) -> Option<(&[u8], usize)> {
     let rest = text.get(start..)?;
     // A name is short; looking further would make unclosed brackets quadratic.

@@ -23,7 +23,7 @@ pub(super) struct HeldStar {
 }
 
 impl HeldStar {
-    /// A star before the rest of a pattern that begins like `!(..)` and does not end.
+    /// Returns a star before the rest of a pattern that begins like `!(..)` and does not end.
     pub(super) fn unclosed_group(text: &[u8]) -> HeldStar {
         HeldStar { nodes: vec![GlobNode::Literal(text.into())], passed: 0, negated: true }
     }
@@ -53,7 +53,7 @@ fn is_passed_over(node: &GlobNode) -> bool {
     matches!(node, GlobNode::Group(ExtGroup::Optional | ExtGroup::Star, _))
 }
 
-/// Whether the nodes may match nothing at all.
+/// Returns whether the nodes may match nothing at all.
 fn all_empty(nodes: &[GlobNode]) -> bool {
     let any = |alternatives: &[Vec<GlobNode>]| alternatives.iter().any(|nodes| all_empty(nodes));
     nodes.iter().all(|node| match node {
@@ -87,7 +87,7 @@ impl Sim<'_> {
         if held.negated { out.union(set) } else { out }
     }
 
-    /// A star and these nodes, which take something.
+    /// Matches a star and these nodes, which take at least one character.
     fn step_anywhere(
         &mut self,
         nodes: &[GlobNode],

@@ -97,8 +97,9 @@ impl GlobParser<'_> {
         nodes.finish()
     }
 
-    /// The bracket expression at this place and where it ends. One that breaks off behind a
-    /// backslash or a range's dash matches nothing in bash; others that do not end are text.
+    /// Parses the bracket expression at this place; returns it and its end. One that breaks off
+    /// behind a backslash or a range's dash matches nothing in bash; others that do not end are
+    /// text.
     fn parse_bracket(&self, end: usize) -> Option<(Bracket, usize)> {
         let text = &self.text[..end];
         if self.at < self.last_close
@@ -155,7 +156,7 @@ fn group_kind(byte: u8) -> Option<ExtGroup> {
     })
 }
 
-/// Where each parenthesis that may open a group closes: one pass with a stack, so that many
+/// Finds where each parenthesis that may open a group closes: one pass with a stack, so that many
 /// unclosed groups stay linear. Plain parentheses count only inside a group.
 fn group_ends(text: &[u8], options: GlobOptions) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
@@ -222,7 +223,7 @@ impl NodeBuilder {
         }
     }
 
-    /// Whether a star came last.
+    /// Returns whether a star came last.
     fn at_star(&self) -> bool {
         self.text.is_empty() && self.nodes.last() == Some(&GlobNode::Star)
     }

@@ -8,7 +8,7 @@ use super::simple;
 use super::{GlobNode, GlobPattern, PatternShape};
 
 impl GlobPattern {
-    /// Length of the shortest prefix that matches (`${x#p}`).
+    /// Returns the length of the shortest prefix that matches (`${x#p}`).
     pub fn shortest_prefix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
             (PatternShape::Literal | PatternShape::Fixed, nodes) => {
@@ -28,7 +28,7 @@ impl GlobPattern {
         }
     }
 
-    /// Length of the longest prefix that matches (`${x##p}`).
+    /// Returns the length of the longest prefix that matches (`${x##p}`).
     pub fn longest_prefix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
             (PatternShape::Literal | PatternShape::Fixed, nodes) => {
@@ -44,7 +44,7 @@ impl GlobPattern {
         }
     }
 
-    /// Start of the shortest suffix that matches (`${x%p}`).
+    /// Returns the start of the shortest suffix that matches (`${x%p}`).
     pub fn shortest_suffix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
             (PatternShape::Literal | PatternShape::Fixed, _) => self.fixed_suffix(text),
@@ -61,7 +61,7 @@ impl GlobPattern {
         }
     }
 
-    /// Start of the longest suffix that matches (`${x%%p}`).
+    /// Returns the start of the longest suffix that matches (`${x%%p}`).
     pub fn longest_suffix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
             (PatternShape::Literal | PatternShape::Fixed, _) => self.fixed_suffix(text),
@@ -78,9 +78,8 @@ impl GlobPattern {
         }
     }
 
-    /// All matches from left to right, each the longest at its place, none overlapping (`${x//p/r}`).
-    /// A match may be empty, except at the end of a text that is not empty, as in bash. An empty
-    /// pattern has no matches.
+    /// Returns all matches from left to right, each the longest at its place, none overlapping (`${x//p/r}`). A match may be
+    /// empty, except at the end of a text that is not empty, as in bash. An empty pattern has no matches.
     pub fn matches<'p, 't>(&'p self, text: &'t [u8]) -> GlobMatches<'p, 't> {
         GlobMatches { pattern: self, text, at: 0, general: None }
     }
@@ -108,7 +107,7 @@ impl GlobPattern {
         Some(from + at)
     }
 
-    /// Upper bound of the bytes a pattern without star and group takes.
+    /// Returns an upper bound of the bytes a pattern without star and group takes.
     fn longest_fixed(&self) -> usize {
         let width = |node: &GlobNode| match node {
             GlobNode::Literal(text) => text.len(),

@@ -39,7 +39,7 @@ impl IntervalSet {
         self.ranges.get(index).is_some_and(|r| r.0 <= position)
     }
 
-    /// The first member at or after `position`.
+    /// Returns the first member at or after `position`.
     pub(super) fn next_from(&self, position: usize) -> Option<usize> {
         let index = self.ranges.partition_point(|r| r.1 < position);
         self.ranges.get(index).map(|r| r.0.max(position))

@@ -43,7 +43,7 @@ impl<'t> Sim<'t> {
         Sim { text, options, wide, free, memo: HashMap::new(), memo_ranges: 0 }
     }
 
-    /// Whether a character begins (or the text ends) at `at`.
+    /// Returns whether a character begins (or the text ends) at `at`.
     pub(super) fn is_boundary(&self, at: usize) -> bool {
         !self.wide || self.text.get(at).is_none_or(|b| b & 0xC0 != 0x80)
     }
@@ -56,7 +56,7 @@ impl<'t> Sim<'t> {
         Some(previous)
     }
 
-    /// The largest member.
+    /// Returns the largest member.
     pub(super) fn last_member(&self, set: &IntervalSet) -> Option<usize> {
         // Ends of ranges are boundaries except where a difference cut one off.
         let mut limit = set.last()?;
@@ -72,12 +72,12 @@ impl<'t> Sim<'t> {
         }
     }
 
-    /// The smallest member.
+    /// Returns the smallest member.
     pub(super) fn first_member(&self, set: &IntervalSet) -> Option<usize> {
         self.next_from(set, 0)
     }
 
-    /// The smallest member at or after `from`.
+    /// Returns the smallest member at or after `from`.
     pub(super) fn next_from(&self, set: &IntervalSet, from: usize) -> Option<usize> {
         let mut at = set.next_from(from)?;
         while !self.is_boundary(at) {
@@ -86,7 +86,7 @@ impl<'t> Sim<'t> {
         Some(at)
     }
 
-    /// Where a match of the nodes may end (begin), given where it may begin (end).
+    /// Returns where a match of the nodes may end (begin), given where it may begin (end).
     pub(super) fn run(
         &mut self,
         nodes: &[GlobNode],
@@ -254,7 +254,7 @@ impl<'t> Sim<'t> {
         IntervalSet::from_unsorted(out)
     }
 
-    /// The places where `*`, `@(..)`, `+(..)` and `!(..)` may match nothing.
+    /// Returns the places where `*`, `@(..)`, `+(..)` and `!(..)` may match nothing.
     fn without_guarded(&self, set: &IntervalSet) -> IntervalSet {
         if self.free {
             return set.clone();
@@ -290,7 +290,7 @@ impl<'t> Sim<'t> {
         }
     }
 
-    /// One alternative, which may be empty except before a guarded period.
+    /// Matches one alternative, which may be empty except before a guarded period.
     fn step_once(
         &mut self,
         alternatives: &[Vec<GlobNode>],

@@ -4,7 +4,7 @@ use memchr::memmem;
 
 use super::{GlobNode, GlobOptions, char_at, fold_case};
 
-/// Whether the character at `at` may be taken by anything but itself.
+/// Returns whether the character at `at` may be taken by anything but itself.
 pub(super) fn may_wildcard(text: &[u8], at: usize, options: GlobOptions) -> bool {
     match text.get(at) {
         Some(b'.') if options.period => at != 0 && !(options.no_slash && text[at - 1] == b'/'),
@@ -14,13 +14,13 @@ pub(super) fn may_wildcard(text: &[u8], at: usize, options: GlobOptions) -> bool
     }
 }
 
-/// Whether a period stands there that only a period matches: not even an empty `*` may come
+/// Returns whether a period stands there that only a period matches: not even an empty `*` may come
 /// before it (`*.x` does not match `.x`).
 pub(super) fn is_guarded_period(text: &[u8], at: usize, options: GlobOptions) -> bool {
     text.get(at) == Some(&b'.') && !may_wildcard(text, at, options)
 }
 
-/// The end of the match of one node without `*` or group at `at`.
+/// Returns the end of the match of one node without `*` or group at `at`.
 pub(super) fn match_node(
     node: &GlobNode,
     text: &[u8],
@@ -54,7 +54,7 @@ pub(super) fn match_node(
     }
 }
 
-/// The end of a match of nodes without star and group at `at`.
+/// Returns the end of a match of nodes without star and group at `at`.
 pub(super) fn match_fixed(
     nodes: &[GlobNode],
     text: &[u8],

@@ -8,8 +8,8 @@ const POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// The decimal number at the start of a text, after blanks: value and bytes used (0 if there
-/// is none; the value is then 0). No hexadecimal, `inf` or `nan`. Correctly rounded.
+/// Returns the decimal number at the start of a text, after blanks: value and bytes used (0 if
+/// there is none; the value is then 0). No hexadecimal, `inf` or `nan`. Correctly rounded.
 #[inline]
 pub fn decimal_prefix(text: &[u8]) -> (f64, usize) {
     let start = match text.first() {
@@ -71,7 +71,7 @@ pub fn decimal_prefix(text: &[u8]) -> (f64, usize) {
     (value.unwrap_or(0.0), at)
 }
 
-/// The number at the start of a text as `strtod(3)` reads it: value and bytes used.
+/// Parses the number at the start of a text as `strtod(3)` reads it: value and bytes used.
 pub fn parse_float(text: &[u8]) -> (f64, usize) {
     let start = blank_len(text);
     let sign = usize::from(matches!(text.get(start), Some(b'-' | b'+')));

@@ -1,6 +1,6 @@
 //! Sizes for people.
 
-/// A size for people as `ls -h` (`base` 1024) or `ls --si` (1000) print it: rounded up, one
+/// Returns a size for people as `ls -h` (`base` 1024) or `ls --si` (1000) print it: rounded up, one
 /// decimal below ten (`1.1K`, `11K`, `1023`).
 pub fn human_size(value: u64, base: u64) -> String {
     let base = u128::from(base.max(2));

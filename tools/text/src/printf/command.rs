@@ -71,15 +71,15 @@ pub trait PrintfHooks {
     /// The format was used once and will be again.
     fn passed(&mut self, out: &mut Vec<u8>) -> ControlFlow<()>;
 
-    /// An argument as shell input, for `%q` and `%Q`.
+    /// Returns an argument as shell input, for `%q` and `%Q`.
     fn quoted(&self, text: &[u8]) -> Vec<u8>;
 
-    /// Whether floating point is C's `double`, as POSIX has it, instead of `long double`.
+    /// Returns whether floating point is C's `double`, as POSIX has it, instead of `long double`.
     fn has_doubles(&self) -> bool {
         false
     }
 
-    /// A time for `%(format)T`; without an argument it is now.
+    /// Returns a time for `%(format)T`; without an argument it is now.
     fn time(&mut self, _format: &[u8], _seconds: Option<i64>) -> Vec<u8> {
         Vec::new()
     }
@@ -400,7 +400,7 @@ fn char_code(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((decoded.map_or(i64::from(first), |c| i64::from(u32::from(c))), behind))
 }
 
-/// An integer, how many bytes it has, and whether it is out of range.
+/// Parses an integer; returns it, how many bytes it has, and whether it is out of range.
 fn signed_integer(text: &[u8]) -> (i64, usize, bool) {
     let n = parse_integer(text, 0);
     let (value, range) = n.signed();
@@ -414,7 +414,7 @@ fn unsigned_integer(text: &[u8]) -> (u64, usize, bool) {
     (value, n.len, range)
 }
 
-/// A `double`, how many bytes it has, and whether it is too large or too small for one.
+/// Parses a `double`; returns it, how many bytes it has, and whether it is too large or too small for one.
 fn parse_double(text: &[u8]) -> (f64, usize, bool) {
     let (value, used) = parse_float(text);
     let (exact, ..) = LongDouble::parse(text);

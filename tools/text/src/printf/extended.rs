@@ -36,7 +36,7 @@ impl LongDouble {
     const ZERO: LongDouble =
         LongDouble { negative: false, class: FloatClass::Finite, mantissa: 0, exponent: 0 };
 
-    /// A double, exactly.
+    /// Returns a double, exactly.
     pub fn from_f64(value: f64) -> LongDouble {
         let negative = value.is_sign_negative();
         if !value.is_finite() {
@@ -50,7 +50,7 @@ impl LongDouble {
         Self::normal(negative, mantissa, exponent)
     }
 
-    /// A number as it lies in memory: 64 bits of mantissa, and sign and exponent.
+    /// Reads a number in its memory layout: 64 bits of mantissa, and sign and exponent.
     pub fn from_bits(mantissa: u64, sign_exponent: u16) -> LongDouble {
         let negative = sign_exponent >> 15 == 1;
         let field = i32::from(sign_exponent & 0x7fff);
@@ -63,12 +63,12 @@ impl LongDouble {
         LongDouble { negative, class, ..Self::ZERO }
     }
 
-    /// An integer, exactly.
+    /// Returns an integer, exactly.
     pub fn from_u64(value: u64) -> LongDouble {
         Self::normal(false, value, 0)
     }
 
-    /// An integer, exactly.
+    /// Returns an integer, exactly.
     pub fn from_i64(value: i64) -> LongDouble {
         Self::normal(value < 0, value.unsigned_abs(), 0)
     }
@@ -86,7 +86,7 @@ impl LongDouble {
         }
     }
 
-    /// The number at the start of a text as `strtold(3)` reads it: value, bytes used (0 if
+    /// Parses the number at the start of a text as `strtold(3)` reads it: value, bytes used (0 if
     /// there is none) and whether it was out of range (ERANGE).
     pub fn parse(text: &[u8]) -> (LongDouble, usize, bool) {
         let (double, len) = parse_float(text);
@@ -183,17 +183,17 @@ impl LongDouble {
         (Self::normal(negative, mantissa as u64, low as i32), range)
     }
 
-    /// Whether the sign bit is set.
+    /// Returns whether the sign bit is set.
     pub fn is_negative(&self) -> bool {
         self.negative
     }
 
-    /// Whether it is a number, and no infinity.
+    /// Returns whether it is a number, and no infinity.
     pub fn is_finite(&self) -> bool {
         self.class == FloatClass::Finite
     }
 
-    /// Whether it is no number.
+    /// Returns whether it is no number.
     pub fn is_nan(&self) -> bool {
         self.class == FloatClass::Nan
     }
@@ -203,7 +203,8 @@ impl LongDouble {
         (self.mantissa, self.exponent)
     }
 
-    /// All decimal digits, and how many of them stand after the point (may exceed the count).
+    /// Returns all decimal digits, and how many of them stand after the point (may exceed the
+    /// count).
     fn digits(&self) -> (Vec<u8>, usize) {
         let zeros = self.mantissa.trailing_zeros() % 64;
         let mut big = BigUnsigned::from(self.mantissa >> zeros);
@@ -321,7 +322,7 @@ impl BigUnsigned {
             || self.0.get(at / 32).is_some_and(|w| w & ((1u32 << (at % 32)) - 1) != 0)
     }
 
-    /// The 64 bits from bit `at` up.
+    /// Returns the 64 bits from bit `at` up.
     fn window(&self, at: usize) -> u64 {
         let word = |i: usize| u128::from(self.0.get(i).copied().unwrap_or(0));
         let i = at / 32;

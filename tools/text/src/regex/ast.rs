@@ -51,7 +51,7 @@ pub(super) enum Look {
 }
 
 impl RegexNode {
-    /// Whether back-references occur.
+    /// Returns whether back-references occur.
     pub(super) fn has_backref(&self) -> bool {
         match self {
             RegexNode::Backref(_) => true,
@@ -63,7 +63,7 @@ impl RegexNode {
         }
     }
 
-    /// Whether it can match the empty string (back-references may).
+    /// Returns whether it can match the empty string (back-references may).
     pub(super) fn nullable(&self) -> bool {
         match self {
             RegexNode::Empty | RegexNode::Look(_) | RegexNode::Backref(_) => true,
@@ -75,7 +75,7 @@ impl RegexNode {
         }
     }
 
-    /// An estimate of the automaton's states, repetitions unrolled.
+    /// Returns an estimate of the automaton's states, repetitions unrolled.
     pub(super) fn weight(&self) -> u64 {
         match self {
             RegexNode::Empty | RegexNode::Look(_) => 1,

@@ -76,7 +76,7 @@ impl Automata {
         Automaton::new(hir, &self.options, self.first_is_longest)
     }
 
-    /// The automaton for a text. `None` if it would be too big.
+    /// Returns the automaton for a text. `None` if it would be too big.
     pub(super) fn pick(&self, hay: &[u8], start: usize) -> Option<&Automaton> {
         if let Some(ascii) = &self.ascii {
             // The text before the start matters to conditions only, and of it only one character.
@@ -140,14 +140,14 @@ impl Automaton {
         Ok(Automaton { meta, cache, longest, conditional })
     }
 
-    /// The leftmost start of a match from `start` on, with some end.
+    /// Returns the leftmost start of a match from `start` on, with some end.
     pub(super) fn leftmost(&self, hay: &[u8], start: usize) -> Option<(usize, usize)> {
         let input = Input::new(hay).range(start..);
         let found = self.meta.search_with(&mut self.cache.borrow_mut(), &input)?;
         Some((found.start(), found.end()))
     }
 
-    /// The leftmost longest match.
+    /// Returns the leftmost longest match.
     pub(super) fn find(&self, hay: &[u8], start: usize) -> Option<(usize, usize)> {
         let (start, end) = self.leftmost(hay, start)?;
         match &self.longest {
@@ -158,7 +158,7 @@ impl Automaton {
         }
     }
 
-    /// The end of the match that is complete first.
+    /// Returns the end of the match that is complete first.
     pub(super) fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
         let input = Input::new(hay).range(start..);
         if self.conditional {

@@ -222,7 +222,7 @@ impl RegexProgram {
         Ok(best.is_some())
     }
 
-    /// One character or condition: the position after it.
+    /// Matches one character or condition; returns the position after it.
     fn step_inst(&self, inst: &Inst, hay: Haystack<'_>, at: usize) -> Option<usize> {
         match *inst {
             Inst::Byte(b) => (hay.text.get(at) == Some(&b)).then_some(at + 1),
@@ -264,7 +264,7 @@ impl BacktrackMemory {
     }
 }
 
-/// The next shorter end of a star's run `from..to` at which `next` follows.
+/// Returns the next shorter end of a star's run `from..to` at which `next` follows.
 fn shorter_end(text: &[u8], from: usize, to: usize, next: Option<u8>, utf8: bool) -> Option<usize> {
     if to <= from {
         return None;
@@ -284,7 +284,7 @@ fn save_slot(scratch: &mut BacktrackMemory, slot: u32, at: usize) {
     scratch.stack.push(BacktrackJob::Restore(slot, old));
 }
 
-/// The end of a second copy of `text[a..b]` at `at`.
+/// Returns the end of a second copy of `text[a..b]` at `at`.
 fn repeated_end(hay: Haystack<'_>, a: usize, b: usize, at: usize) -> Option<usize> {
     let text = &hay.text[a..b];
     let end = at.checked_add(text.len())?;
@@ -322,7 +322,7 @@ fn fold_char(code: u32) -> Option<char> {
     }
 }
 
-/// Whether a condition holds between the characters at `at`.
+/// Returns whether a condition holds between the characters at `at`.
 fn look_holds(look: Look, hay: Haystack<'_>, at: usize) -> bool {
     let text = hay.text;
     let starts = |byte: Option<u8>| at == 0 || byte.is_some_and(|b| text[at - 1] == b);
@@ -346,7 +346,7 @@ fn look_holds(look: Look, hay: Haystack<'_>, at: usize) -> bool {
     }
 }
 
-/// Whether a word character ends at `at`.
+/// Returns whether a word character ends at `at`.
 pub(super) fn word_before(hay: Haystack<'_>, at: usize) -> bool {
     let Some(&last) = hay.text[..at].last() else { return false };
     if last < 0x80 || !hay.options.utf8 {
@@ -358,7 +358,7 @@ pub(super) fn word_before(hay: Haystack<'_>, at: usize) -> bool {
     })
 }
 
-/// Whether a word character begins at `at`.
+/// Returns whether a word character begins at `at`.
 pub(super) fn word_after(hay: Haystack<'_>, at: usize) -> bool {
     match hay.text.get(at) {
         None => false,

@@ -144,7 +144,7 @@ fn parse_element(
     }
 }
 
-/// The text between `[x` and `x]`.
+/// Returns the text between `[x` and `x]`.
 fn name<'a>(lexer: &mut RegexLexer<'a>, delimiter: u8) -> Result<&'a [u8], RegexError> {
     let rest = lexer.text.get(lexer.at + 2..).unwrap_or_default();
     let close = [delimiter, b']'];
@@ -154,7 +154,7 @@ fn name<'a>(lexer: &mut RegexLexer<'a>, delimiter: u8) -> Result<&'a [u8], Regex
     Ok(&rest[..end])
 }
 
-/// The one character a collating symbol or equivalence class may hold in this locale.
+/// Returns the one character a collating symbol or equivalence class may hold in this locale.
 fn single_char(name: &[u8], options: &RegexOptions) -> Result<u32, RegexError> {
     match (decode_char(name), name) {
         (Some((code, width)), _) if options.utf8 && width == name.len() => Ok(code),

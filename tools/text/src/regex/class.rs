@@ -104,7 +104,7 @@ impl CharSet {
         }
     }
 
-    /// Whether a character is in both.
+    /// Returns whether a character is in both.
     pub(super) fn intersects(&self, other: &CharSet) -> bool {
         match (self, other) {
             (CharSet::Unicode(a), CharSet::Unicode(b)) => {
@@ -121,7 +121,7 @@ impl CharSet {
         }
     }
 
-    /// An estimate of automaton states.
+    /// Returns an estimate of automaton states.
     pub(super) fn weight(&self) -> u64 {
         match self {
             CharSet::Unicode(c) if !c.is_ascii() => 3 + c.ranges().len() as u64,
@@ -129,7 +129,7 @@ impl CharSet {
         }
     }
 
-    /// The set's ASCII members, for texts that are ASCII.
+    /// Returns the set's ASCII members, for texts that are ASCII.
     pub(super) fn to_ascii_hir(&self) -> Hir {
         let class = match self {
             CharSet::Unicode(c) => {
@@ -152,7 +152,7 @@ impl CharSet {
         })
     }
 
-    /// The class of this POSIX name; `None` for an unknown name.
+    /// Returns the class of this POSIX name; `None` for an unknown name.
     pub(super) fn posix_class(name: &[u8], utf8: bool) -> Option<CharSet> {
         let ascii: &[(u8, u8)] = match name {
             b"alpha" => &[(b'A', b'Z'), (b'a', b'z')],
@@ -201,7 +201,7 @@ impl CharSet {
         CharSet::posix_class(b"space", utf8).unwrap_or_else(|| CharSet::empty(utf8))
     }
 
-    /// A class in the notation of the `regex` crate.
+    /// Returns a class in the notation of the `regex` crate.
     fn unicode_property(text: &str) -> CharSet {
         let class = regex_syntax::parse(text).ok().and_then(|hir| match hir.into_kind() {
             HirKind::Class(Class::Unicode(c)) => Some(c),
@@ -211,8 +211,8 @@ impl CharSet {
     }
 }
 
-/// The character at the start of `text` and its length; `None` for bytes that are no
-/// UTF-8 character (and at the end).
+/// Returns the character at the start of `text` and its length; `None` for bytes that are no UTF-8
+/// character (and at the end).
 pub(super) fn decode_char(text: &[u8]) -> Option<(u32, usize)> {
     let first = *text.first()?;
     let width = match first {

@@ -40,7 +40,7 @@ impl RegexLexer<'_> {
         self.text.get(self.at + ahead).copied()
     }
 
-    /// The next token. `caret` says that a `^` here is an anchor wherever it stands (after
+    /// Returns the next token. `caret` says that a `^` here is an anchor wherever it stands (after
     /// `\(`, `\|`).
     pub(super) fn next(&mut self, caret: bool) -> Result<RegexToken, RegexError> {
         let Some(c) = self.peek_byte(0) else { return Ok(RegexToken::End) };

@@ -26,12 +26,12 @@ impl Literals {
         Some(Literals(texts.iter().map(|text| Finder::new(text).into_owned()).collect()))
     }
 
-    /// How many texts there are.
+    /// Returns how many texts there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The leftmost longest match that starts at `start` or later.
+    /// Returns the leftmost longest match that starts at `start` or later.
     pub(super) fn find(&self, hay: &[u8], start: usize) -> Option<(usize, usize)> {
         let (mut from, mut step) = (start, FIRST_STEP);
         while from < hay.len() {
@@ -44,7 +44,7 @@ impl Literals {
         None
     }
 
-    /// The leftmost longest match that begins from `from` on and before `to`.
+    /// Returns the leftmost longest match that begins from `from` on and before `to`.
     fn begins_within(&self, hay: &[u8], from: usize, mut to: usize) -> Option<(usize, usize)> {
         let mut best = None;
         for finder in &self.0 {

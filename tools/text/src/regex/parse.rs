@@ -20,7 +20,7 @@ pub(super) struct RegexParser<'a> {
     closed: u32,
 }
 
-/// A parsed pattern and its number of groups.
+/// Parses a pattern and returns it with its number of groups.
 pub(super) fn parse(text: &[u8], options: &RegexOptions) -> Result<(RegexNode, u32), RegexError> {
     let rules = options.syntax.rules();
     let lexer = RegexLexer { text, at: 0, rules, utf8: options.utf8 };
@@ -205,7 +205,7 @@ impl RegexParser<'_> {
         }
     }
 
-    /// The bounds of an interval whose opening is the current token; leaves its closing as
+    /// Parses the bounds of an interval whose opening is the current token; leaves its closing as
     /// current. `None`: no valid interval, the brace is a character (left as current token).
     fn parse_interval(&mut self) -> Result<Option<(u32, Option<u32>)>, RegexError> {
         let start = self.lexer.at;
@@ -249,7 +249,7 @@ impl RegexParser<'_> {
         Ok(Some((min, max)))
     }
 
-    /// A number up to a comma, the closing brace or the end.
+    /// Parses a number up to a comma, the closing brace or the end.
     fn parse_number(&mut self) -> Result<IntervalNumber, RegexError> {
         let mut n = IntervalNumber::None;
         loop {
@@ -300,7 +300,7 @@ enum IntervalNumber {
     Bad,
 }
 
-/// A character, with `icase` a set of its cases.
+/// Returns a character, with `icase` a set of its cases.
 pub(super) fn char_node(bytes: Vec<u8>, options: &RegexOptions) -> RegexNode {
     if options.lines.is_some_and(|t| bytes == [t]) {
         // Nothing matches a terminator.
@@ -326,7 +326,7 @@ pub(super) fn char_node(bytes: Vec<u8>, options: &RegexOptions) -> RegexNode {
     }
 }
 
-/// A text without operators.
+/// Returns a text without operators.
 pub(super) fn literal_node(text: &[u8], options: &RegexOptions) -> RegexNode {
     if !options.icase && options.lines.is_none_or(|t| !text.contains(&t)) {
         return if text.is_empty() { RegexNode::Empty } else { RegexNode::Char(text.to_vec()) };

@@ -74,7 +74,7 @@ impl SetLookup {
         at
     }
 
-    /// Whether the set has this code point (or byte).
+    /// Returns whether the set has this code point (or byte).
     pub(super) fn contains(&self, code: u32) -> bool {
         if code < 128 {
             return self.ascii >> code & 1 != 0;
@@ -152,7 +152,7 @@ impl RegexProgram {
         self.sets.len() as u32 - 1
     }
 
-    /// The set that a node of exactly one character is.
+    /// Returns the set that a node of exactly one character is.
     fn single_set(&mut self, node: &RegexNode) -> Option<u32> {
         match node {
             RegexNode::Class(set) => Some(self.set(set)),

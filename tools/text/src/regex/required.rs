@@ -33,13 +33,13 @@ impl RequiredTexts {
         Literals::new(texts).map(RequiredTexts)
     }
 
-    /// Whether there is a choice of texts.
+    /// Returns whether there is a choice of texts.
     pub(super) fn has_several(&self) -> bool {
         self.0.len() > 1
     }
 
-    /// The first line that has one of the texts at or after `from`: from its beginning, but not before `from`, to
-    /// the byte `end` or the end of `hay`.
+    /// Returns the first line that has one of the texts at or after `from`: from its beginning, but not before `from`, to the
+    /// byte `end` or the end of `hay`.
     pub fn next_line(&self, hay: &[u8], from: usize, end: u8) -> Option<Range<usize>> {
         let (at, _) = self.0.find(hay, from)?;
         let start = memchr::memrchr(end, &hay[from..at]).map_or(from, |i| from + i + 1);
@@ -53,7 +53,7 @@ fn texts_worth(texts: &[Vec<u8>]) -> usize {
     texts.iter().map(Vec::len).min().unwrap_or(0)
 }
 
-/// The best choice of texts of which every match has one.
+/// Returns the best choice of texts of which every match has one.
 fn required_texts(hir: &Hir) -> Option<Vec<Vec<u8>>> {
     match hir.kind() {
         HirKind::Literal(text) => Some(vec![text.0.to_vec()]),

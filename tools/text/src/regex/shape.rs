@@ -4,7 +4,7 @@
 use super::ast::{Look, RegexNode};
 use super::class::{CharSet, decode_char};
 
-/// The pattern as plain bytes, if it has no operators.
+/// Returns the pattern as plain bytes, if it has no operators.
 pub(super) fn literal_bytes(node: &RegexNode) -> Option<Vec<u8>> {
     match node {
         RegexNode::Empty => Some(Vec::new()),
@@ -86,7 +86,7 @@ fn flatten_node<'a>(node: &'a RegexNode, out: &mut Vec<&'a RegexNode>) {
     }
 }
 
-/// The number of characters every match has.
+/// Returns the number of characters every match has.
 fn char_count(node: &RegexNode) -> Option<u32> {
     match node {
         RegexNode::Empty | RegexNode::Look(_) => Some(0),
@@ -110,7 +110,7 @@ fn char_count(node: &RegexNode) -> Option<u32> {
     }
 }
 
-/// The characters a match can begin with; `None` if unknown.
+/// Returns the characters a match can begin with; `None` if unknown.
 fn first_set(node: &RegexNode, utf8: bool) -> Option<CharSet> {
     match node {
         RegexNode::Class(set) => Some(set.clone()),
@@ -134,7 +134,7 @@ fn first_set(node: &RegexNode, utf8: bool) -> Option<CharSet> {
     }
 }
 
-/// Whether an automaton over ASCII alone is much smaller: big Unicode sets, or word
+/// Returns whether an automaton over ASCII alone is much smaller: big Unicode sets, or word
 /// conditions, which lazy automata decide only beside ASCII.
 pub(super) fn is_heavy(node: &RegexNode) -> bool {
     match node {

@@ -20,7 +20,7 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// The name at a position of one of these lists.
+/// Finds the name at a position of one of these lists.
 pub fn name(list: &'static [&'static str], index: i64) -> &'static str {
     usize::try_from(index).ok().and_then(|i| list.get(i)).copied().unwrap_or("???")
 }
@@ -50,12 +50,12 @@ pub fn date_from_days(days: i64) -> (i64, i64, i64) {
     (yoe + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// Whether the year has 366 days.
+/// Returns whether the year has 366 days.
 pub fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
-/// Length of a month (1..=12).
+/// Returns the length of a month (1..=12).
 pub fn month_len(year: i64, month: i64) -> i64 {
     match month {
         2 => 28 + i64::from(is_leap(year)),
@@ -92,7 +92,7 @@ pub struct CivilTime {
 }
 
 impl CivilTime {
-    /// Seconds since the epoch, seen at an offset.
+    /// Returns the seconds since the epoch, seen at an offset.
     pub fn new(epoch: i64, nanos: u32, offset: i64, zone: &str) -> CivilTime {
         let local = epoch.saturating_add(offset);
         let day = local.div_euclid(86_400);

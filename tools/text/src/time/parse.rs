@@ -59,8 +59,8 @@ struct DateParser<'a> {
     rel: Relative,
 }
 
-/// The time that `text` describes, in seconds and nanoseconds since the epoch; `None` if it is no
-/// date. `read` serves a `TZ="..."` in the text.
+/// Parses the time that `text` describes, in seconds and nanoseconds since the epoch; `None` if it
+/// is no date. `read` serves a `TZ="..."` in the text.
 pub fn parse(text: &[u8], now: (i64, u32), zone: &Zone, read: Read) -> Option<(i64, u32)> {
     let text = text.trim_ascii();
     if let Some(rest) = text.strip_prefix(b"TZ=\"") {
@@ -131,7 +131,7 @@ impl<'a> DateParser<'a> {
         }
     }
 
-    /// An unsigned whole number.
+    /// Returns an unsigned whole number.
     fn peek_unsigned(&self, ahead: usize) -> Option<DateNumber> {
         self.peek_number(ahead).filter(|n| !n.signed && !n.fraction)
     }
@@ -330,7 +330,7 @@ impl<'a> DateParser<'a> {
         Some(())
     }
 
-    /// Whether the number there is the start of a time or an amount.
+    /// Returns whether the number there is the start of a time or an amount.
     fn begins_item(&self, ahead: usize) -> bool {
         self.is_char(ahead + 1, b':')
             || matches!(
@@ -509,7 +509,7 @@ impl<'a> DateParser<'a> {
         }
     }
 
-    /// The time that all items together mean.
+    /// Returns the time that all items together mean.
     fn resolve_time(&self, zone: &Zone, now: &CivilTime) -> Option<(i64, u32)> {
         if self.times > 1 || self.dates > 1 || self.days > 1 || self.zones + self.local_zones > 1 {
             return None;
@@ -638,7 +638,7 @@ fn year_of(digits: &[u8], now: i64) -> Option<i64> {
     })
 }
 
-/// The operand of `date` that sets the clock: `MMDDhhmm[[CC]YY][.ss]`.
+/// Parses the operand of `date` that sets the clock: `MMDDhhmm[[CC]YY][.ss]`.
 pub fn parse_posix(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
     let (digits, second) = split_seconds(text)?;
     let (fixed, year) = digits.split_at_checked(8)?;
@@ -656,7 +656,7 @@ pub fn parse_posix(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u3
     )
 }
 
-/// The argument of `touch -t`: `[[CC]YY]MMDDhhmm[.ss]`.
+/// Parses the argument of `touch -t`: `[[CC]YY]MMDDhhmm[.ss]`.
 pub fn parse_touch(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
     let (digits, second) = split_seconds(text)?;
     let (year, fixed) = digits.split_at_checked(digits.len().checked_sub(8)?)?;

@@ -30,8 +30,8 @@ pub fn format_date(out: &mut Vec<u8>, format: &[u8], t: &CivilTime) {
     Formatter { t, dialect: StrftimeDialect::Date, depth: 0 }.expand_format(out, format);
 }
 
-/// The time in a format of `strftime(3)`, as `printf %(...)T` of bash, gawk and jq give it.
-/// An unknown conversion stays as it is.
+/// Returns the time in a format of `strftime(3)`, as `printf %(...)T` of bash, gawk and jq give it. An unknown conversion stays
+/// as it is.
 pub fn format_strftime(format: &[u8], t: &CivilTime) -> Vec<u8> {
     let mut out = Vec::new();
     Formatter { t, dialect: StrftimeDialect::Libc, depth: 0 }.expand_format(&mut out, format);

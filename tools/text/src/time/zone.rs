@@ -139,7 +139,7 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 
 impl Zone {
-    /// A fixed offset in seconds east of UTC.
+    /// Returns a fixed offset in seconds east of UTC.
     pub fn fixed(offset: i64, name: &str) -> Zone {
         Zone { name: name.to_string(), offset, dst: None, history: Vec::new() }
     }
@@ -149,7 +149,7 @@ impl Zone {
         Zone::fixed(0, "UTC")
     }
 
-    /// The zone that a `TZ` value means; without one, UTC. Values that mean nothing are UTC
+    /// Returns the zone that a `TZ` value means; without one, UTC. Values that mean nothing are UTC
     /// under their own name, as glibc has it.
     ///
     /// `read` reads a file of the zone data base.
@@ -240,7 +240,7 @@ impl Zone {
     }
 }
 
-/// A POSIX `TZ` rule.
+/// Parses a POSIX `TZ` rule.
 fn parse(text: &str) -> Option<Zone> {
     let mut p = TzParser { b: text.as_bytes(), at: 0 };
     let name = p.name()?;
@@ -363,7 +363,7 @@ impl TzParser<'_> {
     }
 }
 
-/// A zone of the data base (`tzfile(5)`, version 2 or later), if the file is there.
+/// Returns a zone of the data base (`tzfile(5)`, version 2 or later), if the file is there.
 fn from_file(name: &str, read: Read) -> Option<Zone> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '-');
     if name.starts_with('/') || !name.chars().all(plain) {

@@ -24,7 +24,7 @@ pub(super) struct DateNumber {
     pub fraction: bool,
 }
 
-/// All tokens; `None` if something cannot be a part of any date.
+/// Returns all tokens; `None` if something cannot be a part of any date.
 pub(super) fn split_tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<DateToken>> {
     let mut out = Vec::new();
     let mut at = 0;

@@ -161,7 +161,7 @@ fn find_unit(word: &str) -> Option<DateWord> {
     UNITS.iter().find(|(n, _)| *n == word).map(|(_, u)| DateWord::Unit(*u))
 }
 
-/// The meaning of an upper-case word. `local` holds the names of the zone in force.
+/// Returns the meaning of an upper-case word. `local` holds the names of the zone in force.
 pub(super) fn find_word(word: &str, local: &[String]) -> Option<DateWord> {
     match word {
         "AM" | "A.M." => return Some(DateWord::Am),
