@@ -25,7 +25,7 @@ pub enum AwkKey {
 const MAX_INT: f64 = 9_007_199_254_740_992.0;
 
 impl AwkKey {
-    /// The subscript that a value means; `convfmt` for numbers that are no integers.
+    /// Returns the subscript that a value means; `convfmt` for numbers that are no integers.
     #[inline]
     pub fn from_value(v: &AwkValue, convfmt: &NumberFormat) -> AwkKey {
         match v {
@@ -38,7 +38,7 @@ impl AwkKey {
         }
     }
 
-    /// The subscript of a string.
+    /// Returns the subscript of a string.
     #[inline]
     pub fn from_text(t: AwkText) -> AwkKey {
         match canonical_int(&t) {
@@ -47,7 +47,7 @@ impl AwkKey {
         }
     }
 
-    /// The key that a subscript of this text is.
+    /// Returns the key that a subscript of this text is.
     pub fn from_bytes(t: &[u8]) -> AwkKey {
         AwkKey::from_text(AwkText::new(t))
     }
@@ -139,17 +139,17 @@ pub struct Array {
 }
 
 impl Array {
-    /// A new empty array, shared.
+    /// Creates a new empty array, shared.
     pub fn new_shared() -> ArrayRef {
         Rc::new(RefCell::new(Array::default()))
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.dense_count + self.map.len()
     }
 
-    /// Where a subscript is in the dense part.
+    /// Returns where a subscript is in the dense part.
     #[inline]
     fn place_in_dense(&self, key: &AwkKey) -> Option<usize> {
         match key {
@@ -158,7 +158,7 @@ impl Array {
         }
     }
 
-    /// The element, if it exists.
+    /// Returns the element, if it exists.
     #[inline]
     pub fn get(&self, key: &AwkKey) -> Option<&ElementSlot> {
         match self.place_in_dense(key) {
@@ -167,13 +167,13 @@ impl Array {
         }
     }
 
-    /// Whether there is such an element.
+    /// Returns whether there is such an element.
     #[inline]
     pub fn contains_key(&self, key: &AwkKey) -> bool {
         self.get(key).is_some()
     }
 
-    /// The element, created unassigned if it does not exist.
+    /// Returns the element, created unassigned if it does not exist.
     #[inline]
     pub fn slot_or_insert(&mut self, key: AwkKey) -> &mut ElementSlot {
         if let Some(n) = self.dense_place(&key) {
@@ -194,7 +194,8 @@ impl Array {
         &mut entry.slot
     }
 
-    /// Where a subscript belongs in the dense part, which is extended for it if it lies near.
+    /// Returns where a subscript belongs in the dense part, which is extended for it if it lies
+    /// near.
     #[inline]
     fn dense_place(&mut self, key: &AwkKey) -> Option<usize> {
         let AwkKey::Int(n) = key else {
@@ -259,7 +260,7 @@ impl Array {
         self.kind = ArrayKind::Empty;
     }
 
-    /// All subscripts in gawk's order.
+    /// Returns all subscripts in gawk's order.
     pub fn keys(&self) -> Vec<AwkKey> {
         let mut list: Vec<(u64, AwkKey)> =
             self.map.iter().map(|(k, e)| (e.born, k.clone())).collect();
@@ -281,7 +282,7 @@ impl Array {
         all
     }
 
-    /// All elements, unordered.
+    /// Returns all elements, unordered.
     pub fn iter(&self) -> impl Iterator<Item = (AwkKey, &ElementSlot)> {
         let dense = self.dense.iter().enumerate();
         let dense = dense.filter_map(|(n, s)| s.as_ref().map(|s| (AwkKey::Int(n as i64), s)));

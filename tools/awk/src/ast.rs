@@ -27,12 +27,12 @@ impl SourceLine {
         SourceLine((source.min(255) as u32) << SourceLine::BITS | line.min(most) as u32)
     }
 
-    /// The number of the source.
+    /// Returns the number of the source.
     pub fn source(self) -> usize {
         (self.0 >> SourceLine::BITS) as usize
     }
 
-    /// The number of the line, from 1.
+    /// Returns the number of the line, from 1.
     pub fn number(self) -> u32 {
         self.0 & ((1 << SourceLine::BITS) - 1)
     }

@@ -99,13 +99,13 @@ pub const TABLE: &[Row] = &[
 ];
 
 impl AwkBuiltin {
-    /// The function of this name.
+    /// Returns the function of this name.
     pub fn by_name(name: &[u8]) -> Option<AwkBuiltin> {
         let at = TABLE.binary_search_by(|row| row.0.as_bytes().cmp(name)).ok()?;
         TABLE.get(at).map(|row| row.1)
     }
 
-    /// Whether POSIX has it: gawk's own functions may share their names with a namespace's.
+    /// Returns whether POSIX has it: gawk's own functions may share their names with a namespace's.
     pub fn standard(self) -> bool {
         self.row().is_some_and(|r| r.4)
     }
@@ -114,7 +114,7 @@ impl AwkBuiltin {
         TABLE.iter().find(|row| row.1 == self)
     }
 
-    /// The name in programs.
+    /// Returns the name in programs.
     pub fn name(self) -> &'static str {
         self.row().map_or("", |r| r.0)
     }

@@ -255,7 +255,7 @@ fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<AwkSource, Exit> {
     Ok(AwkSource { name: Some(name.to_vec()), text, namespace: Vec::new() })
 }
 
-/// An included file: as named, with `.awk`, or in AWKPATH.
+/// Finds and reads an included file: as named, with `.awk`, or in AWKPATH.
 fn find_include(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<AwkSource, Exit> {
     let with = [name, b".awk"].concat();
     let mut candidates: Vec<Vec<u8>> = vec![name.to_vec(), with.clone()];
@@ -343,7 +343,7 @@ fn library_source(name: &[u8]) -> Option<AwkSource> {
     Some(AwkSource { name: Some(name.to_vec()), text: text.to_vec(), namespace: Vec::new() })
 }
 
-/// The first `@include`, `@load` or `@namespace` line, and where it begins and ends.
+/// Returns the first `@include`, `@load` or `@namespace` line, and where it begins and ends.
 fn find_directive(text: &[u8]) -> Option<(usize, usize, AwkDirective)> {
     let mut at = 0;
     for line in text.split_inclusive(|c| *c == b'\n') {

@@ -25,7 +25,7 @@ pub enum AwkRunError {
 }
 
 impl AwkRunError {
-    /// An error that ends the program, with its text.
+    /// Returns an error that ends the program, with its text.
     pub fn fatal(message: impl Into<String>) -> AwkRunError {
         AwkRunError::Fatal(message.into())
     }

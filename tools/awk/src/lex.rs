@@ -67,12 +67,12 @@ impl<'a> AwkLexer<'a> {
         Position { source: self.source, line: self.line, offset: self.at }
     }
 
-    /// An error at the start of the last token.
+    /// Returns an error at the start of the last token.
     pub fn error_here(&self, message: impl Into<String>) -> AwkSyntaxError {
         self.error_at(self.start, message)
     }
 
-    /// An error at a position.
+    /// Returns an error at a position.
     pub fn error_at(&self, p: Position, message: impl Into<String>) -> AwkSyntaxError {
         let text = self.sources.get(p.source).map_or(&[][..], |s| &s.text);
         let before = &text[..p.offset.min(text.len())];
@@ -86,7 +86,7 @@ impl<'a> AwkLexer<'a> {
         }
     }
 
-    /// The next token.
+    /// Returns the next token.
     pub fn next(&mut self) -> Result<AwkTok, AwkSyntaxError> {
         self.skip_blanks();
         self.start = self.current_position();
@@ -242,8 +242,8 @@ impl<'a> AwkLexer<'a> {
         self.sources.get(self.source).map_or(&[], |s| &s.namespace)
     }
 
-    /// Whether the name of one of gawk's own functions is the program's name here: in a
-    /// namespace, for a variable and for a function that the program defines.
+    /// Returns whether the name of one of gawk's own functions is the program's name here: in a namespace, for a variable and for
+    /// a function that the program defines.
     fn shadows_builtin(&self, name: &[u8], call: bool) -> bool {
         let space = self.current_namespace();
         let defines = |s: &AwkSource| {
@@ -256,8 +256,8 @@ impl<'a> AwkLexer<'a> {
         !space.is_empty() && (!call || self.sources.iter().any(defines))
     }
 
-    /// A name with its namespace (gawk manual 17, "Namespaces"): names of capital letters only belong to
-    /// `awk`, whose names go without.
+    /// Returns a name with its namespace (gawk manual 17, "Namespaces"): names of capital letters only belong to `awk`, whose
+    /// names go without.
     fn qualified_name(&self, name: &[u8]) -> Vec<u8> {
         if let Some(plain) = name.strip_prefix(b"awk::") {
             return plain.to_vec();
@@ -285,7 +285,7 @@ impl<'a> AwkLexer<'a> {
         Err(self.error_here("syntax error"))
     }
 
-    /// A number; gawk also reads `0x1F` and octal `017` in program text.
+    /// Lexes a number; gawk also reads `0x1F` and octal `017` in program text.
     fn lex_number(&mut self) -> AwkTok {
         let from = self.at - 1;
         let text = &self.source_text()[from..];
@@ -311,7 +311,7 @@ impl<'a> AwkLexer<'a> {
         AwkTok::Num(n)
     }
 
-    /// A string's content after the opening quote, escapes resolved.
+    /// Lexes a string's content after the opening quote, escapes resolved.
     fn lex_string(&mut self) -> Result<Vec<u8>, AwkSyntaxError> {
         let mut out = Vec::new();
         loop {
@@ -422,7 +422,7 @@ impl<'a> AwkLexer<'a> {
         }
     }
 
-    /// Whether a `]` follows on this line, so that a `/` may be part of the brackets.
+    /// Returns whether a `]` follows on this line, so that a `/` may be part of the brackets.
     fn closes_bracket(&self) -> bool {
         self.closes_bracket_after(0)
     }

@@ -99,7 +99,7 @@ impl AwkParser<'_> {
         Ok(())
     }
 
-    /// The token after the current one.
+    /// Returns the token after the current one.
     fn peek_token(&mut self) -> Result<&AwkTok> {
         if self.ahead.is_none() {
             let start = self.lexer.start;
@@ -182,7 +182,7 @@ impl AwkParser<'_> {
         n
     }
 
-    /// The variable of this name.
+    /// Returns the variable of this name.
     fn resolve_variable(&mut self, name: &[u8]) -> Result<AwkVar> {
         if let Some(i) = self.locals.iter().rposition(|l| l == name) {
             return Ok(AwkVar::Local(i as u32));
@@ -197,7 +197,7 @@ impl AwkParser<'_> {
         Ok(AwkVar::Global(self.declare_global(name)))
     }
 
-    /// The function of this name, declared if it was not seen yet.
+    /// Returns the function of this name, declared if it was not seen yet.
     fn declare_function(&mut self, name: &[u8]) -> u32 {
         if let Some(n) = self.functions.get(name) {
             return *n;

@@ -40,7 +40,7 @@ impl ArrayParams {
         }
     }
 
-    /// Whether parameter `n` of a function is an array.
+    /// Returns whether parameter `n` of a function is an array.
     pub fn is_array(&self, function: u32, n: usize) -> bool {
         self.0.get(function as usize).and_then(|p| p.get(n)).copied().unwrap_or(false)
     }
@@ -201,7 +201,7 @@ impl Walker {
     }
 }
 
-/// Whether a built-in function's argument is an array.
+/// Returns whether a built-in function's argument is an array.
 pub fn array_argument(b: AwkBuiltin, n: usize) -> bool {
     matches!(
         (b, n),

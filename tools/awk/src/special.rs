@@ -24,13 +24,13 @@ specials! {
 }
 
 impl Special {
-    /// The special variable with this global number.
+    /// Returns the special variable with this global number.
     #[inline]
     pub fn from_index(n: u32) -> Option<Special> {
         Special::ALL.get(n as usize).copied()
     }
 
-    /// Whether reading it asks the machine (the others are plain globals).
+    /// Returns whether reading it asks the machine (the others are plain globals).
     #[inline]
     pub fn is_computed(self) -> bool {
         matches!(self, Special::Nf | Special::Nr | Special::Fnr | Special::Rt)

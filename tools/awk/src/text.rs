@@ -96,7 +96,7 @@ impl AwkText {
     /// No bytes.
     pub const EMPTY: AwkText = AwkText(Repr::Inline { len: 0, bytes: [0; INLINE] });
 
-    /// A copy of the bytes.
+    /// Creates a copy of the bytes.
     #[inline]
     pub fn new(text: &[u8]) -> AwkText {
         if text.len() <= INLINE {
@@ -112,7 +112,7 @@ impl AwkText {
         if text.len() <= INLINE { AwkText::new(&text) } else { AwkText(Long::shared_long(text)) }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {

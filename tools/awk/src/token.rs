@@ -98,7 +98,7 @@ pub enum Keyword {
     While,
 }
 
-/// The keyword of this name.
+/// Returns the keyword of this name.
 pub fn find_keyword(name: &[u8]) -> Option<Keyword> {
     use Keyword as K;
     Some(match name {

@@ -32,12 +32,12 @@ impl AwkValue {
         AwkValue::Num(if b { 1.0 } else { 0.0 })
     }
 
-    /// A string; it compares as text.
+    /// Returns a string; it compares as text.
     pub fn str(text: &[u8]) -> AwkValue {
         AwkValue::Str(AwkText::new(text))
     }
 
-    /// The numeric value.
+    /// Returns the numeric value.
     #[inline]
     pub fn num(&self) -> f64 {
         match self {
@@ -61,7 +61,7 @@ impl AwkValue {
         }
     }
 
-    /// The number, if the value counts as one in comparisons.
+    /// Returns the number, if the value counts as one in comparisons.
     #[inline]
     pub fn comparable_number(&self) -> Option<f64> {
         match self {
@@ -82,7 +82,7 @@ impl AwkValue {
         }
     }
 
-    /// The string value.
+    /// Returns the string value.
     pub fn text(&self, format: &NumberFormat) -> AwkText {
         match self {
             AwkValue::Uninit | AwkValue::NoField => AwkText::EMPTY,
@@ -115,7 +115,7 @@ pub fn compare_values(a: &AwkValue, b: &AwkValue, format: &NumberFormat, icase: 
     }
 }
 
-/// The number at the start of a string; `+inf`, `-nan` and the like only with a sign and
+/// Returns the number at the start of a string; `+inf`, `-nan` and the like only with a sign and
 /// alone (gawk manual, "Other Stuff to Know": math definitions).
 #[inline]
 pub fn to_number(text: &[u8]) -> f64 {
@@ -140,7 +140,7 @@ fn special_number(text: &[u8]) -> Option<f64> {
     }
 }
 
-/// The number that the whole string is, blanks around allowed.
+/// Returns the number that the whole string is, blanks around allowed.
 #[inline]
 pub fn looks_numeric(text: &[u8]) -> Option<f64> {
     let first = *text.first()?;
@@ -165,7 +165,8 @@ pub struct NumberFormat {
 }
 
 impl NumberFormat {
-    /// A format such as `%.6g`. One without a floating-point conversion prints as it is.
+    /// Creates a number format from text such as `%.6g`. One without a floating-point conversion
+    /// prints as it is.
     pub fn new(format: &[u8]) -> NumberFormat {
         let plain = NumberFormat {
             before: format.to_vec(),

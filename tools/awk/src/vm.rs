@@ -148,7 +148,7 @@ pub struct AwkMachine<'c, 'a> {
 }
 
 impl<'c, 'a> AwkMachine<'c, 'a> {
-    /// A machine that has not begun to run.
+    /// Creates a machine that has not begun to run.
     pub fn new(ctx: &'c mut Ctx<'a>, code: AwkCode, settings: RunSettings) -> AwkMachine<'c, 'a> {
         let cells = |_| GlobalCell::Value(AwkValue::Uninit);
         let globals = (0..code.globals.len().max(crate::special::NAMES.len())).map(cells).collect();
@@ -326,7 +326,7 @@ impl<'c, 'a> AwkMachine<'c, 'a> {
         self.execute_code(entry)
     }
 
-    /// Where the program stands, for messages: `cmd. line:3: (FILENAME=x FNR=2) `.
+    /// Returns where the program stands, for messages: `cmd. line:3: (FILENAME=x FNR=2) `.
     fn place_text(&self) -> String {
         let line = self.code.lines.get(self.pc).copied().unwrap_or_default();
         let source = match self.code.sources.get(line.source()) {

@@ -14,7 +14,7 @@ use super::AwkKey;
 /// Table sizes as they grow.
 const SIZES: [usize; 8] = [13, 127, 1021, 8191, 131_071, 1_048_573, 8_388_593, 16_777_213];
 
-/// Whether a table of that level must grow before it takes another element.
+/// Returns whether a table of that level must grow before it takes another element.
 pub fn is_outgrown(elements: usize, level: usize) -> bool {
     level + 1 < SIZES.len() && (elements + 1) / SIZES[level] > 2
 }
@@ -111,7 +111,7 @@ fn sdbm_hash(text: &[u8]) -> u32 {
     })
 }
 
-/// The final mix of Hsieh's SuperFastHash.
+/// Applies the final mix of Hsieh's SuperFastHash.
 fn mix_hash(key: &AwkKey) -> u32 {
     let AwkKey::Int(n) = key else { return 0 };
     let mut k = *n as u32;

@@ -298,7 +298,7 @@ impl AwkCompiler {
     }
 }
 
-/// Whether evaluating can neither change variables nor run anything.
+/// Returns whether evaluating can neither change variables nor run anything.
 fn is_simple(e: &AwkExpr) -> bool {
     match e {
         AwkExpr::Num(_) | AwkExpr::Str(_) | AwkExpr::Var(_) => true,

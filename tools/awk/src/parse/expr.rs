@@ -162,7 +162,7 @@ impl AwkParser<'_> {
         }
     }
 
-    /// Whether the token begins an operand that is put next to the one before. (`-` and `+`
+    /// Returns whether the token begins an operand that is put next to the one before. (`-` and `+`
     /// do not: they were taken as operators.)
     fn starts_operand(&self) -> bool {
         matches!(

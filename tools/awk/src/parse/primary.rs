@@ -7,7 +7,7 @@ use crate::builtin::AwkBuiltin;
 use crate::token::{AwkArith, AwkTok, Keyword as K};
 
 impl AwkParser<'_> {
-    /// An operand with `++` or `--` behind it, or an assignment to it.
+    /// Parses an operand with `++` or `--` behind it, or an assignment to it.
     pub(super) fn parse_postfix(&mut self) -> Result<AwkExpr> {
         let operand = self.parse_primary()?;
         if !is_lvalue(&operand) {
@@ -201,7 +201,7 @@ impl AwkParser<'_> {
         Ok(AwkExpr::Builtin(b, args))
     }
 
-    /// The variable after `getline`, if there is one.
+    /// Returns the variable after `getline`, if there is one.
     pub(super) fn getline_target(&mut self) -> Result<Option<Box<AwkExpr>>> {
         if matches!(self.tok, AwkTok::Dollar | AwkTok::Name(_)) {
             let target = self.parse_nested(|p| p.parse_primary())?;

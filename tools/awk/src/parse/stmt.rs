@@ -5,7 +5,7 @@ use crate::ast::{AwkCase, AwkExpr, Label, OutputRedirect, Stmt, StmtKind, Subscr
 use crate::token::{AwkTok, Keyword as K};
 
 impl AwkParser<'_> {
-    /// One statement with its terminator.
+    /// Parses one statement with its terminator.
     pub(super) fn parse_stmt(&mut self) -> Result<Stmt> {
         self.enter_level()?;
         let line = self.parse_line();
@@ -216,7 +216,7 @@ impl AwkParser<'_> {
         Ok(label)
     }
 
-    /// A statement that may stand in the head of a `for`.
+    /// Parses a statement that may stand in the head of a `for`.
     fn parse_simple(&mut self) -> Result<StmtKind> {
         let AwkTok::Key(k) = self.tok else { return Ok(StmtKind::Expr(self.parse_expr()?)) };
         match k {

@@ -9,7 +9,7 @@ use crate::value::to_number;
 const MAX_EXACT: u64 = (1 << 53) - 1;
 
 impl AwkMachine<'_, '_> {
-    /// The operands as unsigned integers; negative ones are fatal as in gawk.
+    /// Returns the operands as unsigned integers; negative ones are fatal as in gawk.
     fn pop_integers(&mut self, b: B, n: usize) -> Result<Vec<u64>> {
         self.pop_all(n)
             .iter()

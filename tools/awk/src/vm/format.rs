@@ -152,7 +152,7 @@ impl AwkMachine<'_, '_> {
     }
 }
 
-/// All digits of a whole number.
+/// Returns all digits of a whole number.
 fn whole_digits(n: f64) -> Vec<u8> {
     let mut digits = Vec::new();
     let spec = ConversionSpec { precision: Some(0), ..ConversionSpec::default() };

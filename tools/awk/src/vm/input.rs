@@ -200,7 +200,7 @@ impl AwkMachine<'_, '_> {
     }
 }
 
-/// Where the `=` of an assignment operand is (`name=value`).
+/// Returns where the `=` of an assignment operand is (`name=value`).
 pub fn assignment_position(arg: &[u8]) -> Option<usize> {
     let eq = arg.iter().position(|c| *c == b'=')?;
     let name = &arg[..eq];

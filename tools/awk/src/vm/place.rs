@@ -31,7 +31,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// The numeric value, with octal and hexadecimal input under `-n`.
+    /// Returns the numeric value, with octal and hexadecimal input under `-n`.
     #[inline]
     pub(super) fn to_number(&self, v: &AwkValue) -> f64 {
         number_of(v, self.settings.non_decimal)
@@ -41,7 +41,7 @@ impl AwkMachine<'_, '_> {
         self.pop().text(&self.convfmt)
     }
 
-    /// The last `n` values, in the order in which they were pushed.
+    /// Returns the last `n` values, in the order in which they were pushed.
     pub(super) fn pop_all(&mut self, n: usize) -> Vec<AwkValue> {
         self.stack.split_off(self.stack.len().saturating_sub(n))
     }
@@ -64,7 +64,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// The array at a place; an unset variable becomes one.
+    /// Returns the array at a place; an unset variable becomes one.
     #[inline]
     pub(super) fn array_at(&mut self, place: ArrayPlace) -> Result<ArrayRef> {
         if place == ArrayPlace::Inner {
@@ -114,7 +114,7 @@ impl AwkMachine<'_, '_> {
         Ok((self.array_at(place)?, key))
     }
 
-    /// An element's value; the element is created if missing.
+    /// Returns an element's value; the element is created if missing.
     #[inline]
     pub(super) fn element_value(&mut self, array: &ArrayRef, key: AwkKey) -> Result<AwkValue> {
         let mut a = array.borrow_mut();
@@ -124,7 +124,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// An inner array; an unset element becomes one.
+    /// Returns an inner array; an unset element becomes one.
     pub(super) fn inner_array(&mut self, array: &ArrayRef, key: AwkKey) -> Result<ArrayRef> {
         let mut a = array.borrow_mut();
         let depth = a.depth + 1;
@@ -146,7 +146,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// A field number from a value.
+    /// Returns a field number from a value.
     pub(super) fn field_number(&self, v: &AwkValue) -> Result<usize> {
         let n = self.to_number(v);
         if n < 0.0 || n.is_nan() {
@@ -170,7 +170,7 @@ impl AwkMachine<'_, '_> {
         self.record.assign(v, &self.convfmt);
     }
 
-    /// The value of a target; `address` if it needs one.
+    /// Returns the value of a target; `address` if it needs one.
     pub(super) fn load_target(
         &mut self,
         t: AssignableTarget,
@@ -218,7 +218,7 @@ impl AwkMachine<'_, '_> {
         })
     }
 
-    /// The variable that SYMTAB's subscript names.
+    /// Returns the variable that SYMTAB's subscript names.
     fn find_symbol(&self, name: &[u8]) -> Result<AssignableTarget> {
         let Some(n) = self.code.globals.iter().position(|g| g == name) else {
             return Err(AwkRunError::fatal("cannot assign to arbitrary elements of SYMTAB"));
@@ -347,7 +347,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// The text of an element of ARGV, ENVIRON or PROCINFO, if there is one.
+    /// Returns the text of an element of ARGV, ENVIRON or PROCINFO, if there is one.
     pub(super) fn special_element(&self, s: Special, key: &AwkKey) -> Option<AwkText> {
         let GlobalCell::Array(array) = &self.globals[s as usize] else { return None };
         match array.borrow().get(key) {
@@ -416,7 +416,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// How FS or `split`'s separator cuts (POSIX awk, "Regular Expressions": FS).
+    /// Returns the splitter for FS or `split`'s separator (POSIX awk, "Regular Expressions": FS).
     pub(super) fn make_splitter(&mut self, fs: &[u8]) -> Result<AwkFieldSplitter> {
         Ok(match fs {
             b" " => AwkFieldSplitter::Blanks,

@@ -21,7 +21,7 @@ pub struct AwkRandom {
 }
 
 impl AwkRandom {
-    /// The generator as it is before any `srand`.
+    /// Creates the generator in its state before any `srand`.
     pub fn new() -> AwkRandom {
         AwkRandom {
             ring: [0; DEGREE],
@@ -74,7 +74,7 @@ impl AwkRandom {
         self.last
     }
 
-    /// A number in [0, 1).
+    /// Returns a number in [0, 1).
     pub fn next(&mut self) -> f64 {
         if !self.seeded {
             self.seed_sequence(1);

@@ -27,7 +27,7 @@ pub struct AwkRecord {
 }
 
 impl AwkRecord {
-    /// An empty record.
+    /// Creates an empty record.
     pub fn new(utf8: bool) -> AwkRecord {
         AwkRecord {
             text: Vec::new(),
@@ -41,7 +41,7 @@ impl AwkRecord {
         }
     }
 
-    /// The buffer to read the next record into; call [`Record::begin`] after.
+    /// Returns the buffer to read the next record into; call [`Record::begin`] after.
     pub fn text_buffer(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }

@@ -22,7 +22,7 @@ pub struct Regexes {
 }
 
 impl Regexes {
-    /// The static patterns of a program, by number; each is compiled when it is first used.
+    /// Stores the static patterns of a program, by number; each is compiled when it is first used.
     pub fn new(texts: Vec<Vec<u8>>, utf8: bool) -> Regexes {
         let fixed = vec![None; texts.len()];
         Regexes { texts, fixed, dynamic: HashMap::new(), last: None, icase: false, utf8 }
@@ -38,12 +38,12 @@ impl Regexes {
         }
     }
 
-    /// Whether IGNORECASE is set.
+    /// Returns whether IGNORECASE is set.
     pub fn ignores_case(&self) -> bool {
         self.icase
     }
 
-    /// A static pattern.
+    /// Returns a static pattern.
     #[inline]
     pub fn static_regex(&mut self, n: u32) -> Result<Rc<Regex>, AwkRunError> {
         if let Some(Some(re)) = self.fixed.get(n as usize) {
@@ -57,7 +57,7 @@ impl Regexes {
         Ok(re)
     }
 
-    /// A pattern given as text.
+    /// Returns a pattern given as text.
     pub fn dynamic_regex(&mut self, text: &[u8]) -> Result<Rc<Regex>, AwkRunError> {
         if let Some((t, re)) = &self.last
             && t == text

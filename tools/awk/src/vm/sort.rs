@@ -56,7 +56,7 @@ fn built_in(name: &[u8]) -> Option<SortOrder> {
     Some(SortOrder { by_index, kind, descending })
 }
 
-/// All elements of an array.
+/// Returns all elements of an array.
 fn sort_items(array: &ArrayRef) -> Vec<SortItem> {
     let a = array.borrow();
     let item = |k: AwkKey| a.get(&k).cloned().map(|slot| SortItem { key: k, slot });

@@ -160,7 +160,7 @@ impl AwkFieldSplitter {
     }
 }
 
-/// The first match that is not empty, or newline, from `at` on.
+/// Returns the first match that is not empty, or newline, from `at` on.
 fn match_or_newline(re: &Regex, text: &[u8], at: usize) -> Option<(usize, usize)> {
     let line = memchr(b'\n', &text[at..]).map(|n| (at + n, at + n + 1));
     let mut from = at;

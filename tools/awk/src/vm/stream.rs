@@ -64,7 +64,7 @@ pub(super) struct AwkStreams {
     pub coprocesses: HashMap<Vec<u8>, Coprocess>,
 }
 
-/// A wait status as gawk reports it: the exit code, or 256 plus the signal.
+/// Returns a wait status as gawk reports it: the exit code, or 256 plus the signal.
 fn status_number(status: WaitStatus) -> f64 {
     match status {
         WaitStatus::Exited(c) => f64::from(c),
@@ -73,7 +73,7 @@ fn status_number(status: WaitStatus) -> f64 {
 }
 
 impl AwkMachine<'_, '_> {
-    /// The environment of commands: ENVIRON as it is now.
+    /// Returns the environment of commands: ENVIRON as it is now.
     fn command_env(&self) -> Env {
         match &self.globals[Special::Environ as usize] {
             GlobalCell::Array(a) => {

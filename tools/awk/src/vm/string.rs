@@ -43,7 +43,7 @@ impl AwkMachine<'_, '_> {
         Ok(())
     }
 
-    /// Byte offset of a character (from 0), at most the text's length.
+    /// Returns the byte offset of a character (from 0), at most the text's length.
     fn char_offset(&self, text: &AwkText, chars: usize) -> usize {
         if self.settings.utf8 { text.offset_of_char(chars) } else { chars.min(text.len()) }
     }

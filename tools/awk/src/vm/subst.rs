@@ -15,8 +15,8 @@ enum ReplacementPart {
     Group(usize),
 }
 
-/// The replacement of `sub` and `gsub`: `&` is the match, `\&` an ampersand; backslashes not
-/// before `&` stay (gawk manual 9.1.4.1).
+/// Returns the replacement of `sub` and `gsub`: `&` is the match, `\&` an ampersand; backslashes
+/// not before `&` stay (gawk manual 9.1.4.1).
 fn simple_parts(text: &[u8]) -> Vec<ReplacementPart> {
     let mut parts = Vec::new();
     let mut plain = Vec::new();

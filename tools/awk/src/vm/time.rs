@@ -14,7 +14,7 @@ use crate::text::AwkText;
 use crate::value::AwkValue;
 
 impl AwkMachine<'_, '_> {
-    /// The zone of `ENVIRON["TZ"]`, or universal time.
+    /// Returns the zone of `ENVIRON["TZ"]`, or universal time.
     fn time_zone(&mut self, utc: bool) -> Rc<Zone> {
         if utc {
             return Rc::new(Zone::fixed(0, "GMT"));
