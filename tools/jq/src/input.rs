@@ -46,7 +46,7 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// The inputs that the options name.
+    /// Creates the inputs that the options name.
     pub fn new(ctx: &mut Ctx<'_>, options: &JqOptions, streams: Rc<JqStreams>) -> Documents {
         let mut waiting: VecDeque<JqInputSource> = options
             .files

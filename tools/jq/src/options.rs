@@ -281,7 +281,7 @@ impl JqReader<'_> {
         Ok(())
     }
 
-    /// The words behind an option.
+    /// Takes the words behind an option.
     fn take_parameters<const N: usize>(
         &mut self,
         ctx: &mut Ctx<'_>,

@@ -194,8 +194,8 @@ pub fn describe_module(name: &str, paths: &ModulePaths) -> Result<Result<Value, 
     Ok(Ok(Value::obj(out)))
 }
 
-/// The directories that an import is looked for in: those it names, from the importing module's
-/// own; without any the working directory and the library's.
+/// Returns the directories that an import is looked for in: those it names, from the importing module's own; without any the
+/// working directory and the library's.
 fn search_dirs(import: &Import, origin: &Path, paths: &ModulePaths) -> Vec<PathBuf> {
     let within = |dir: &str| match dir {
         "." => paths.cwd.clone(),
@@ -213,7 +213,7 @@ fn search_dirs(import: &Import, origin: &Path, paths: &ModulePaths) -> Vec<PathB
     }
 }
 
-/// The file of an import: `a/b.jq` or `a/b/b.jq` in one of the directories.
+/// Finds the file of an import: `a/b.jq` or `a/b/b.jq` in one of the directories.
 fn find_module(import: &Import, dirs: &[PathBuf]) -> Result<PathBuf, String> {
     let relative = Path::new(&import.path);
     let last = relative.file_name().unwrap_or_default();

@@ -67,7 +67,7 @@ fn key_text(b: &[u8]) -> crate::value::Str {
     std::rc::Rc::new(crate::value::text_from_bytes(b.to_vec()))
 }
 
-/// The environment as an object.
+/// Returns the environment as an object.
 fn env_object(ctx: &Ctx<'_>) -> Value {
     Value::obj(ctx.env.iter().map(|(k, v)| (key_text(k), text_value(v))).collect::<Map>())
 }
@@ -192,7 +192,7 @@ impl JqRun<'_> {
         Ok(Exit(status))
     }
 
-    /// All outputs for one input.
+    /// Returns all outputs for one input.
     fn one(
         &mut self,
         ctx: &mut Ctx<'_>,

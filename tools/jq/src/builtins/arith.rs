@@ -139,8 +139,8 @@ fn divide_values(a: Value, b: Value) -> Result<Value> {
     }
 }
 
-/// The remainder of the integer parts, with the sign of the dividend. Conversion saturates, so
-/// that infinities are the largest integers.
+/// Returns the remainder of the integer parts, with the sign of the dividend. Conversion saturates,
+/// so that infinities are the largest integers.
 fn modulo_values(a: Value, b: Value) -> Result<Value> {
     let (Some(x), Some(y)) = (a.as_num(), b.as_num()) else {
         return Err(type_error2(&a, &b, "cannot be divided (remainder)"));

@@ -87,7 +87,7 @@ fn group_values(values: Value, keys: Value) -> Result<Vec<Vec<Value>>> {
     Ok(out)
 }
 
-/// The first value of each group.
+/// Returns the first value of each group.
 fn unique_values(values: Value, keys: Value) -> Result<Value> {
     if !matches!(values, Value::Arr(_)) {
         return Err(type_error(&values, "cannot be sorted, as it is not an array"));
@@ -97,7 +97,7 @@ fn unique_values(values: Value, keys: Value) -> Result<Value> {
     Ok(all.into_iter().map(|(_, v)| v).collect())
 }
 
-/// The first least, or the last greatest, value by key.
+/// Returns the first least, or the last greatest, value by key.
 fn extreme_value(values: Value, keys: Value, wanted: Ordering) -> Result<Value> {
     let (Value::Arr(v), Value::Arr(k)) = (&values, &keys) else {
         return Err(type_error2(&values, &keys, "cannot be iterated over"));

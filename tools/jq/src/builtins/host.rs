@@ -15,13 +15,13 @@ use crate::value::{Value, type_error};
 
 /// The documents a program reads.
 pub trait JqInputs {
-    /// The next one; the error is a message.
+    /// Returns the next input; the error is a message.
     fn next(&mut self) -> Option<std::result::Result<Value, String>>;
     /// Name of the file that the last one came from, or null.
     fn filename(&self) -> Value;
-    /// Number of lines read.
+    /// Returns the number of lines read.
     fn line(&self) -> u64;
-    /// Where the last one ended, for messages.
+    /// Returns where the last input ended, for messages.
     fn position(&self) -> String;
 }
 

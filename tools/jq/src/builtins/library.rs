@@ -71,13 +71,13 @@ impl BuiltinLibrary {
         BuiltinLibrary { defs }
     }
 
-    /// The native function of that name.
+    /// Returns the native function of that name.
     pub fn find_native(&self, name: &str, arity: usize) -> Option<Native> {
         let found = |n: &&Native| n.arity == arity && n.name == name;
         NATIVES.iter().find_map(|all| all.iter().find(found)).copied()
     }
 
-    /// The definition of that name, of those in jq's own language.
+    /// Returns the definition of that name, of those in jq's own language.
     pub fn find_def(&self, name: &str, arity: usize) -> Option<&Def> {
         // The keys are static, but looking one up takes any text.
         self.defs.iter().find(|(k, _)| **k == (name, arity)).map(|(_, d)| &**d)
@@ -95,7 +95,7 @@ impl BuiltinLibrary {
     }
 }
 
-/// The definitions, without their `def`.
+/// Returns the definitions, without their `def`.
 fn definition_chunks() -> impl Iterator<Item = &'static str> {
     DEFS.split("\ndef ").skip(1)
 }
@@ -114,7 +114,7 @@ fn definition_head(chunk: &'static str) -> (&'static str, usize) {
     (&chunk[..end], params)
 }
 
-/// The names in a program's text.
+/// Returns the names in a program's text.
 fn program_names(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|w| !w.is_empty())
 }

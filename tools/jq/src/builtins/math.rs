@@ -109,7 +109,7 @@ pub const NATIVES: &[Native] = natives! {
     "yn"/2 => two!(|n, x| libm::yn(n as i32, x)),
 };
 
-/// The exponent of `x` as a power of two.
+/// Returns the exponent of `x` as a power of two.
 fn binary_exponent(x: f64) -> f64 {
     if x == 0.0 {
         f64::NEG_INFINITY

@@ -47,7 +47,7 @@ pub fn take_argument(args: &mut [Value], i: usize) -> Value {
     args.get_mut(i).map_or(Value::Null, |v| std::mem::replace(v, Value::Null))
 }
 
-/// An error with a text.
+/// Returns an error with a text.
 pub fn fail_with<T>(text: impl Into<String>) -> Result<T> {
     Err(Value::str(text))
 }

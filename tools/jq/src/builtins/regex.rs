@@ -111,7 +111,7 @@ fn prepare_search<'t>(
     Ok(JqSearch { text, regex, global, skip_empty })
 }
 
-/// A pattern whose `$` matches before a final newline too.
+/// Returns a pattern whose `$` matches before a final newline too.
 fn translate_dollars(re: &str) -> String {
     let mut out = String::with_capacity(re.len() + 8);
     let (mut class, mut chars) = (0, re.chars());
@@ -236,7 +236,7 @@ fn find_matches(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Res
     Ok(Value::arr(out))
 }
 
-/// The named captures of a match as an object.
+/// Returns the named captures of a match as an object.
 fn captures_object(m: &Value) -> Value {
     let mut out = Map::default();
     if let Value::Obj(m) = m {

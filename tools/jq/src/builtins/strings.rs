@@ -64,7 +64,7 @@ fn trim_text(v: &Value, f: fn(&str) -> &str) -> Result<Value> {
     }
 }
 
-/// The parts of a text; without a separator its characters.
+/// Splits a text into its parts; without a separator into its characters.
 pub fn split_text(s: &str, by: &str) -> Value {
     if s.is_empty() {
         return Value::arr(Vec::new());
@@ -101,7 +101,7 @@ fn find_indices(v: &Value, what: &Value) -> Result<Value> {
     }
 }
 
-/// Where a text occurs, overlaps too, counted in codepoints.
+/// Returns where a text occurs, overlaps too, counted in codepoints.
 fn text_indices(s: &str, part: &str) -> Value {
     let mut out = Vec::new();
     let Some(first) = part.chars().next() else { return Value::arr(out) };

@@ -63,7 +63,7 @@ pub struct Tm {
 }
 
 impl Tm {
-    /// The time of a number of seconds since 1970.
+    /// Returns the time of a number of seconds since 1970.
     pub fn from_seconds(seconds: i64) -> Tm {
         let b = CivilTime::new(seconds, 0, 0, "UTC");
         Tm {
@@ -78,7 +78,7 @@ impl Tm {
         }
     }
 
-    /// Seconds since 1970, fields out of their ranges carried over, as `timegm` does.
+    /// Returns the seconds since 1970, fields out of their ranges carried over, as `timegm` does.
     pub fn seconds(&self) -> i64 {
         let year = self.year.saturating_add(self.month.div_euclid(12)).clamp(-1 << 40, 1 << 40);
         let days = civil::days_from_date(year, self.month.rem_euclid(12) + 1, 1)

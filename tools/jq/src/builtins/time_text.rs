@@ -5,7 +5,7 @@ use box_text::time::strftime::format_strftime;
 
 use super::time::Tm;
 
-/// A time in a format; `zone` is its offset in seconds and its name.
+/// Returns a time in a format; `zone` is its offset in seconds and its name.
 pub fn format_time(t: &Tm, format_text: &str, zone: (i64, &str)) -> String {
     let broken = CivilTime {
         year: t.year,
@@ -52,7 +52,7 @@ impl StrptimeReader<'_> {
         Some(())
     }
 
-    /// A full or three-letter name; its position.
+    /// Reads a full or three-letter name; returns its index.
     fn name(&mut self, names: &[&str]) -> Option<i64> {
         for (i, n) in names.iter().enumerate() {
             for n in [*n, &n[..3]] {
@@ -101,7 +101,7 @@ impl StrptimeReader<'_> {
         Some(())
     }
 
-    /// Whether a time is of the afternoon (`%p`): `PM` in any case.
+    /// Returns whether a time is of the afternoon (`%p`): `PM` in any case.
     fn half_of_day(&mut self) -> Option<bool> {
         if let Some(n) = self.name(&["AM ", "PM "]) {
             return Some(n == 1);

@@ -9,7 +9,7 @@ pub use write::{Indent, JsonColors, JsonStyle, to_text, write, write_compact};
 
 use crate::value::Value;
 
-/// The only value of a text; the error is jq's, without a position.
+/// Parses the only value of a text; the error is jq's, without a position.
 pub fn parse_one(text: &[u8]) -> Result<Value, String> {
     match parse_many(text)?.as_mut_slice() {
         [one] => Ok(std::mem::replace(one, Value::Null)),
@@ -18,7 +18,7 @@ pub fn parse_one(text: &[u8]) -> Result<Value, String> {
     }
 }
 
-/// All values of a text. The error names its position as jq does.
+/// Parses all values of a text. The error names its position as jq does.
 pub fn parse_many(text: &[u8]) -> Result<Vec<Value>, String> {
     let mut parser = JsonParser::new(JsonMode::Values, false);
     let mut at = 0;

@@ -52,7 +52,8 @@ pub struct JsonParser {
 }
 
 impl JsonParser {
-    /// A parser that has read nothing; with `seq` of texts that are separated as in RFC 7464.
+    /// Creates a parser that has read nothing; with `seq` of texts that are separated as in RFC
+    /// 7464.
     pub fn new(mode: JsonMode, seq: bool) -> JsonParser {
         JsonParser {
             mode,
@@ -64,7 +65,7 @@ impl JsonParser {
         }
     }
 
-    /// Whether the last problem was the end of the input.
+    /// Returns whether the last problem was the end of the input.
     pub fn at_end(&self) -> bool {
         self.ended
     }
@@ -74,7 +75,7 @@ impl JsonParser {
         *self = JsonParser::new(self.mode, self.seq);
     }
 
-    /// The next value or event from `data` at `at`, which moves on; `None` where the buffer
+    /// Returns the next value or event from `data` at `at`, which moves on; `None` where the buffer
     /// does not hold one (all of it is used but a partial token), or the input ended.
     pub fn next(
         &mut self,
@@ -268,7 +269,7 @@ impl JsonParser {
         None
     }
 
-    /// Where the parser is, as a path.
+    /// Returns where the parser is, as a path.
     pub fn current_path(&self) -> Value {
         self.stack
             .iter()

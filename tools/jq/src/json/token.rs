@@ -130,7 +130,7 @@ fn unescape_string(raw: &[u8]) -> Result<Vec<u8>, Problem> {
     Ok(out)
 }
 
-/// The character of `XXXX` and maybe `\uXXXX` behind it; a lone surrogate is U+FFFD.
+/// Returns the character of `XXXX` and maybe `\uXXXX` behind it; a lone surrogate is U+FFFD.
 fn unescape_unicode(rest: &mut &[u8]) -> Result<char, Problem> {
     let high = parse_hex4(rest.get(..4).ok_or("Invalid \\uXXXX escape")?)
         .ok_or("Invalid characters in \\uXXXX escape")?;

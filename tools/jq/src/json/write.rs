@@ -72,7 +72,7 @@ const MAX_DEPTH: usize = 10_000;
 const COMPACT: JsonStyle =
     JsonStyle { indent: Indent::None, sort_keys: false, ascii: false, colors: None };
 
-/// A value as compact JSON text.
+/// Returns a value as compact JSON text.
 pub fn to_text(v: &Value) -> String {
     let mut out = Vec::new();
     write_compact(&mut out, v);

@@ -142,7 +142,7 @@ pub struct JqModule {
 }
 
 impl JqExpr {
-    /// The value of an expression that is one without running it.
+    /// Returns the value of an expression that is a constant.
     pub fn constant(&self) -> Option<Value> {
         match self {
             JqExpr::Const(v) => Some(v.clone()),

@@ -34,7 +34,7 @@ fn is_name(c: u8) -> bool {
     c.is_ascii_alphanumeric() || c == b'_'
 }
 
-/// Length of the name at the start of `b`.
+/// Returns the length of the name at the start of `b`.
 fn name_len(b: &[u8]) -> usize {
     if !b.first().is_some_and(|c| is_start(*c)) {
         return 0;
@@ -42,8 +42,8 @@ fn name_len(b: &[u8]) -> usize {
     b.iter().position(|c| !is_name(*c)).unwrap_or(b.len())
 }
 
-/// Length of the white space and comments at the start of `b`. A comment goes on where its line
-/// ends in an odd number of backslashes.
+/// Returns the length of the white space and comments at the start of `b`. A comment goes on where
+/// its line ends in an odd number of backslashes.
 fn blank_len(b: &[u8]) -> usize {
     let mut i = 0;
     while let Some(&c) = b.get(i) {
@@ -68,7 +68,7 @@ fn blank_len(b: &[u8]) -> usize {
     i
 }
 
-/// The token at `at` and the offsets where it begins and ends.
+/// Returns the token at `at` and the offsets where it begins and ends.
 pub fn next_token(code: &str, at: usize) -> Result<(JqToken<'_>, usize, usize), JqSyntaxError> {
     let start = at + blank_len(code.as_bytes().get(at..).unwrap_or_default());
     let rest = &code[start..];

@@ -6,7 +6,7 @@ use super::parser::{JqParser, Result, join_stages};
 use crate::value::{Value, shown_value};
 
 impl JqParser<'_> {
-    /// An object, behind its `{`.
+    /// Parses an object, behind its `{`.
     pub fn parse_object(&mut self) -> Result<JqExpr> {
         self.expect_operator("{")?;
         let mut pairs = Vec::new();
@@ -102,7 +102,7 @@ impl JqParser<'_> {
         }
     }
 
-    /// A value in an object: operators, joined by `|`; commas separate fields.
+    /// Returns a value in an object: operators, joined by `|`; commas separate fields.
     fn object_value(&mut self) -> Result<JqExpr> {
         self.parse_nested(|p| {
             let mut stages = vec![p.parse_binary(2)?];

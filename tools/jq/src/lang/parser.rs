@@ -58,7 +58,7 @@ pub fn parse_defs(code: &str) -> Result<Vec<Rc<Def>>> {
 }
 
 impl<'a> JqParser<'a> {
-    /// The next token, which stays.
+    /// Returns the next token without consuming it.
     pub fn peek_token(&self) -> Result<JqToken<'a>> {
         Ok(lexer::next_token(self.code, self.at)?.0)
     }
@@ -70,12 +70,12 @@ impl<'a> JqParser<'a> {
         Ok(t)
     }
 
-    /// Where the next token begins.
+    /// Returns where the next token begins.
     pub fn token_start(&self) -> Result<usize> {
         Ok(lexer::next_token(self.code, self.at)?.1)
     }
 
-    /// Whether this operator is next.
+    /// Returns whether this operator is next.
     pub fn is_op(&self, op: &str) -> Result<bool> {
         Ok(matches!(self.peek_token()?, JqToken::Op(o) if o == op))
     }
@@ -89,7 +89,7 @@ impl<'a> JqParser<'a> {
         Ok(found)
     }
 
-    /// Whether this word is next.
+    /// Returns whether this word is next.
     pub fn is_word(&self, word: &str) -> Result<bool> {
         Ok(matches!(self.peek_token()?, JqToken::Ident(w) if w == word))
     }
@@ -113,12 +113,12 @@ impl<'a> JqParser<'a> {
         if self.take_word(word)? { Ok(()) } else { Err(self.unexpected_token()) }
     }
 
-    /// An error at a place of the text.
+    /// Returns an error at an offset of the text.
     pub fn error_at(&self, message: impl Into<String>, at: usize) -> JqSyntaxError {
         JqSyntaxError { message: message.into(), at }
     }
 
-    /// The error for the next token, in the words of jq's parser.
+    /// Returns the error for the next token, in the words of jq's parser.
     pub fn unexpected_token(&self) -> JqSyntaxError {
         let (token, at) = match lexer::next_token(self.code, self.at) {
             Ok((t, at, _)) => (t, at),
@@ -174,7 +174,7 @@ impl<'a> JqParser<'a> {
         Ok(Some(Import { path: path.to_string(), alias, is_data, meta }))
     }
 
-    /// A name that is no keyword.
+    /// Parses a name that is no keyword.
     fn parse_ident(&mut self) -> Result<&'a str> {
         match self.peek_token()? {
             JqToken::Ident(w) if !is_keyword(w) => {
@@ -185,7 +185,7 @@ impl<'a> JqParser<'a> {
         }
     }
 
-    /// A name after `$`, where keywords are names too.
+    /// Returns a name after `$`, where keywords are names too.
     pub fn any_name(&mut self) -> Result<&'a str> {
         match self.peek_token()? {
             JqToken::Ident(w) => {
@@ -196,7 +196,7 @@ impl<'a> JqParser<'a> {
         }
     }
 
-    /// A definition.
+    /// Parses a definition.
     pub fn parse_def(&mut self) -> Result<Def> {
         self.expect_word("def")?;
         let name = self.parse_ident()?.to_string();
@@ -229,7 +229,7 @@ impl<'a> JqParser<'a> {
         out
     }
 
-    /// A whole expression.
+    /// Parses a whole expression.
     pub fn parse_pipe(&mut self) -> Result<JqExpr> {
         self.parse_nested(|p| {
             let mut stages = vec![p.parse_comma()?];
@@ -459,7 +459,7 @@ pub fn negate_expr(e: JqExpr) -> JqExpr {
     }
 }
 
-/// Whether a word is reserved.
+/// Returns whether a word is reserved.
 pub fn is_keyword(word: &str) -> bool {
     matches!(
         word,

@@ -9,7 +9,7 @@ use crate::value::{Map, Value, parse_number};
 const MAX_SUFFIXES: usize = 1000;
 
 impl<'a> JqParser<'a> {
-    /// A term with all that is behind it: fields, subscripts, `?`, `as`.
+    /// Parses a term with all that is behind it: fields, subscripts, `?`, `as`.
     pub fn parse_term(&mut self) -> Result<JqExpr> {
         let mut t = self.parse_nested(JqParser::parse_primary)?;
         for _ in 0..MAX_SUFFIXES {
@@ -243,7 +243,7 @@ impl<'a> JqParser<'a> {
         Ok(if foreach { JqExpr::Foreach(all) } else { JqExpr::Reduce(all) })
     }
 
-    /// A string, from its quote on. Interpolations are formatted by `format`.
+    /// Parses a string, from its quote on. Interpolations are formatted by `format`.
     pub fn parse_string(&mut self, format: Option<&str>) -> Result<JqExpr> {
         self.next()?;
         let open = self.at;

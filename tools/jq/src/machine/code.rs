@@ -112,7 +112,7 @@ pub enum JqOp {
 }
 
 impl JqOp {
-    /// Where it may jump to.
+    /// Returns the possible jump targets.
     pub fn target(&mut self) -> Option<&mut u32> {
         match self {
             JqOp::Jump(t)
@@ -146,7 +146,7 @@ pub enum Callee {
 }
 
 impl Callee {
-    /// The function's number, if it is known.
+    /// Returns the function's number, if it is known.
     pub fn id(&self) -> Option<u32> {
         match self {
             Callee::Func { id, .. } | Callee::Global { id } => Some(*id),
@@ -163,7 +163,7 @@ pub struct CallSite {
 }
 
 impl CallSite {
-    /// Whether the call needs nothing of the frame it is made in.
+    /// Returns whether the call needs nothing of the frame it is made in.
     pub fn leaves_frame(&self) -> bool {
         let free = |c: &Callee| !matches!(c, Callee::Func { level: 0, .. });
         free(&self.callee) && self.args.iter().all(free)
@@ -227,7 +227,7 @@ impl JqProgram {
     }
 }
 
-/// Whether the code at `at` only returns.
+/// Returns whether the code at `at` only returns.
 fn only_returns(code: &[JqOp], mut at: usize) -> bool {
     // Jumps go forward only, so this ends.
     loop {

@@ -67,12 +67,12 @@ pub enum NameBinding<'a> {
 pub struct NameScope<'a>(Option<Rc<(NameBinding<'a>, NameScope<'a>)>>);
 
 impl<'a> NameScope<'a> {
-    /// The scope with a name more.
+    /// Returns the scope extended by a name.
     pub fn with_binding(&self, binding: NameBinding<'a>) -> NameScope<'a> {
         NameScope(Some(Rc::new((binding, self.clone()))))
     }
 
-    /// The innermost binding of which `f` makes something.
+    /// Returns the result of `f` for the innermost binding for which it has one.
     pub fn find_binding<'s, T>(
         &'s self,
         mut f: impl FnMut(&'s NameBinding<'a>) -> Option<T>,
@@ -116,7 +116,7 @@ pub struct JqCompiler<'a> {
 }
 
 impl<'a> JqCompiler<'a> {
-    /// A compiler with an empty main program.
+    /// Creates a compiler with an empty main program.
     pub fn new(library: &'a BuiltinLibrary) -> JqCompiler<'a> {
         let mut program = JqProgram::default();
         program.funcs.push(Func::default());
@@ -195,7 +195,7 @@ impl<'a> JqCompiler<'a> {
         self.next_pc() as usize - 1
     }
 
-    /// Where the next instruction will be.
+    /// Returns where the next instruction will be.
     pub fn next_pc(&self) -> u32 {
         self.buffers.last().map_or(0, |b| b.code.len() as u32)
     }
@@ -209,7 +209,7 @@ impl<'a> JqCompiler<'a> {
         }
     }
 
-    /// A new variable of the current function.
+    /// Creates a new variable of the current function.
     pub fn new_slot(&mut self) -> VarAddress {
         let at = self.buffers.last_mut().map_or(0, |b| {
             // A program would have to have 65,535 binders in one function.
@@ -219,7 +219,7 @@ impl<'a> JqCompiler<'a> {
         VarAddress { level: 0, at }
     }
 
-    /// How many definitions out one of that depth is.
+    /// Returns how many definitions lie between the current one and one of that depth.
     pub fn level_of(&self, depth: usize) -> u16 {
         (self.current_depth() - depth) as u16
     }
@@ -249,7 +249,7 @@ impl<'a> JqCompiler<'a> {
         })
     }
 
-    /// An expression that needs no code of its own.
+    /// Returns an expression that needs no code of its own.
     pub fn simple_operand(&self, e: &'a JqExpr, scope: &NameScope<'a>) -> Option<OpOperand> {
         match e {
             JqExpr::Id => Some(OpOperand::Input),

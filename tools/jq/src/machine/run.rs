@@ -48,7 +48,7 @@ pub struct JqMachine<'p> {
 }
 
 impl<'p> JqMachine<'p> {
-    /// A machine that will give the program's outputs for `input`.
+    /// Creates a machine that will give the program's outputs for `input`.
     pub fn new(program: &'p JqProgram, input: Value) -> JqMachine<'p> {
         let mut stacks = Stacks::new();
         let locals = program.funcs.first().map_or(0, |f| f.locals);
@@ -58,7 +58,7 @@ impl<'p> JqMachine<'p> {
         JqMachine { program, stacks, next_label: 0, outside: 0, started: false }
     }
 
-    /// The next output; `None` at the end, which is also reached after an error.
+    /// Returns the next output; `None` at the end, which is also reached after an error.
     pub fn next(&mut self, host: &mut JqHost<'_>) -> Option<Result<Value, JqStop>> {
         let mut pc = self.program.funcs.first()?.entry;
         let mut leave = std::mem::replace(&mut self.started, true).then_some(JumpReason::Back);
@@ -498,7 +498,7 @@ impl<'p> JqMachine<'p> {
     }
 }
 
-/// Whether a recursion goes on into the value.
+/// Returns whether a recursion goes on into the value.
 pub fn is_open(v: &Value) -> bool {
     match v {
         Value::Arr(a) => !a.is_empty(),

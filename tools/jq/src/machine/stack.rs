@@ -151,12 +151,12 @@ impl Stacks {
         }
     }
 
-    /// The value on top; null if there is none.
+    /// Returns the value on top; null if there is none.
     pub fn peek_value(&self) -> &Value {
         self.values.get(self.top as usize).map_or(&Value::Null, |(v, _)| v)
     }
 
-    /// The frame `level` definitions out.
+    /// Returns the frame `level` definitions out.
     pub fn env_frame(&self, level: u16) -> u32 {
         let mut at = self.frame;
         for _ in 0..level {
@@ -165,19 +165,19 @@ impl Stacks {
         at
     }
 
-    /// A variable's place among all variables.
+    /// Returns a variable's place among all variables.
     pub fn variable_place(&self, slot: super::code::VarAddress) -> usize {
         let frame = self.env_frame(slot.level) as usize;
         self.frames.get(frame).map_or(0, |f| f.locals as usize) + slot.at as usize
     }
 
-    /// A variable.
+    /// Returns a variable.
     pub fn variable_value(&mut self, slot: super::code::VarAddress) -> &mut Value {
         let at = self.variable_place(slot);
         &mut self.locals[at]
     }
 
-    /// Whether no fork needs the current frame.
+    /// Returns whether no fork needs the current frame.
     pub fn frame_is_free(&self) -> bool {
         self.frame >= self.frame_limit
     }
@@ -251,7 +251,7 @@ impl Stacks {
         self.drop_fork();
     }
 
-    /// Whether `v` may be accessed as far as `path(...)` is concerned.
+    /// Returns whether `v` may be accessed as far as `path(...)` is concerned.
     pub fn is_intact(&self, v: &Value) -> bool {
         match &self.track {
             Some(t) if t.nest == 0 => t.at.is_identical(v),
@@ -259,7 +259,7 @@ impl Stacks {
         }
     }
 
-    /// Whether paths are being followed.
+    /// Returns whether paths are being followed.
     pub fn is_tracking(&self) -> bool {
         self.track.as_ref().is_some_and(|t| t.nest == 0)
     }

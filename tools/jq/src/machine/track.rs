@@ -36,7 +36,7 @@ pub struct Track {
 }
 
 impl Track {
-    /// The empty path, at this value.
+    /// Creates the empty path, at this value.
     pub fn new(at: Value, outer: Option<Rc<Track>>) -> Track {
         Track { path: None, at, nest: 0, outer }
     }
@@ -47,7 +47,7 @@ impl Track {
         self.at = at;
     }
 
-    /// The path as an array.
+    /// Returns the path as an array.
     pub fn to_value(&self) -> Value {
         let mut keys = Vec::new();
         let mut node = &self.path;

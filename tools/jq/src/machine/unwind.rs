@@ -145,7 +145,7 @@ impl JqMachine<'_> {
     }
 }
 
-/// The next value of a recursion.
+/// Returns the next value of a recursion.
 fn descend_walk(walk: &mut ContainerWalk) -> Option<Value> {
     if let Some(v) = walk.last.take()
         && is_open(&v)

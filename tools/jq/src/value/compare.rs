@@ -45,7 +45,7 @@ pub fn compare_values(a: &Value, b: &Value) -> Ordering {
     compare_by(a, b, Ordering::Less)
 }
 
-/// A total order for sorting: `nan` equals `nan`.
+/// Returns a total order for sorting: `nan` equals `nan`.
 pub fn compare_total(a: &Value, b: &Value) -> Ordering {
     compare_by(a, b, Ordering::Equal)
 }
@@ -100,8 +100,9 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
     }
 }
 
-/// Whether both are one thing in memory. Programs that keep their state in objects share most of
-/// it between old and new: looking into it would take time exponential in how often it was shared.
+/// Returns whether both are one thing in memory. Programs that keep their state in objects share
+/// most of it between old and new: looking into it would take time exponential in how often it was
+/// shared.
 fn is_shared(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Str(a), Value::Str(b)) => Rc::ptr_eq(a, b),

@@ -48,17 +48,17 @@ impl Hasher for KeyHasher {
 }
 
 impl Map {
-    /// An empty object with room for `n` entries.
+    /// Returns an empty object with room for `n` entries.
     pub fn with_capacity(n: usize) -> Map {
         Map { slots: Vec::with_capacity(n), live: 0, index: None }
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.live
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.live == 0
     }
@@ -81,7 +81,7 @@ impl Map {
         }
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         let at = self.find_index(key)?;
         self.slots.get(at)?.as_ref().map(|(_, v)| v)
@@ -93,7 +93,7 @@ impl Map {
         self.slots.get(at)?.as_ref().map(|(_, v)| v)
     }
 
-    /// The value of a key, to be changed.
+    /// Returns the value of a key, to be changed.
     pub fn get_mut(&mut self, key: &Str) -> Option<&mut Value> {
         let at = self.find_shared(key)?;
         self.slots.get_mut(at)?.as_mut().map(|(_, v)| v)
@@ -143,12 +143,12 @@ impl Map {
         });
     }
 
-    /// All entries, in the order in which they were set.
+    /// Returns all entries, in the order in which they were set.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Str, &Value)> {
         self.slots.iter().flatten().map(|(k, v)| (k, v))
     }
 
-    /// The first entry at or after `slot`, with its slot; for iterations that pause.
+    /// Returns the first entry at or after `slot`, with its slot; for iterations that pause.
     pub fn entry_from(&self, slot: usize) -> Option<(usize, &Str, &Value)> {
         self.slots
             .get(slot..)?

@@ -38,7 +38,7 @@ pub enum Value {
 pub type Result<T, E = Value> = std::result::Result<T, E>;
 
 impl Value {
-    /// A string.
+    /// Returns a string.
     pub fn str(s: impl Into<String>) -> Value {
         Value::Str(Rc::new(s.into()))
     }
@@ -48,17 +48,17 @@ impl Value {
         Value::str(text_from_bytes(b.into()))
     }
 
-    /// An array.
+    /// Returns an array.
     pub fn arr(v: Vec<Value>) -> Value {
         Value::Arr(Rc::new(JqItems(v)))
     }
 
-    /// An object.
+    /// Returns an object.
     pub fn obj(m: Map) -> Value {
         Value::Obj(Rc::new(m))
     }
 
-    /// A number.
+    /// Returns a number.
     pub fn int(i: usize) -> Value {
         Value::Num(i as f64)
     }
@@ -68,7 +68,7 @@ impl Value {
         !matches!(self, Value::Null | Value::Bool(false))
     }
 
-    /// The double of a number.
+    /// Returns the double of a number.
     pub fn as_num(&self) -> Option<f64> {
         match self {
             Value::Num(n) => Some(*n),
@@ -77,7 +77,7 @@ impl Value {
         }
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::Str(s) => Some(s),
@@ -85,7 +85,7 @@ impl Value {
         }
     }
 
-    /// The elements of an array.
+    /// Returns the elements of an array.
     pub fn as_arr(&self) -> Option<&[Value]> {
         match self {
             Value::Arr(a) => Some(a),
@@ -93,7 +93,7 @@ impl Value {
         }
     }
 
-    /// The name `type` gives.
+    /// Returns the name `type` gives.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -151,7 +151,7 @@ impl FromIterator<Value> for Value {
     }
 }
 
-/// Bytes as text; invalid UTF-8 becomes U+FFFD, without a copy where all is valid.
+/// Returns the bytes as text; invalid UTF-8 becomes U+FFFD, without a copy where all is valid.
 pub fn text_from_bytes(b: Vec<u8>) -> String {
     String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
@@ -221,7 +221,7 @@ pub fn into_vec(a: Rc<JqItems>) -> Vec<Value> {
     }
 }
 
-/// The elements of an array or the values of an object.
+/// Returns the elements of an array or the values of an object.
 pub fn value_elements(v: Value) -> Result<Vec<Value>> {
     match v {
         Value::Arr(a) => Ok(into_vec(a)),

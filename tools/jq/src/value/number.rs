@@ -105,7 +105,7 @@ fn special_number(word: &str, negative: bool) -> Option<Value> {
 }
 
 impl Literal {
-    /// The literal with the opposite sign.
+    /// Returns the literal with the opposite sign.
     pub fn negate_literal(&self) -> Literal {
         Literal {
             value: -self.value,
@@ -166,7 +166,7 @@ impl std::fmt::Display for Literal {
     }
 }
 
-/// A double in the shortest form that reads back equal, in jq's notation; NaN is null and
+/// Returns a double in the shortest form that reads back equal, in jq's notation; NaN is null and
 /// infinities are the largest finite numbers, since JSON has neither.
 pub fn float_text(f: f64) -> String {
     if f.is_nan() {

@@ -16,7 +16,7 @@ fn fail_with<T>(text: impl Into<String>) -> Result<T> {
     Err(Value::str(text))
 }
 
-/// The key object of a slice.
+/// Returns the key object of a slice.
 pub fn slice_key(start: Value, end: Value) -> Value {
     let mut m = Map::with_capacity(2);
     m.insert(Rc::new("start".to_string()), start);
@@ -32,7 +32,7 @@ pub struct SliceBounds {
 }
 
 impl SliceBounds {
-    /// The bounds that a slice key gives for a length: starts round down, ends up; negative
+    /// Returns the bounds that a slice key gives for a length: starts round down, ends up; negative
     /// ones count from the end; `nan` is no bound. `None` if a bound is no number.
     pub fn from_key(key: &Map, len: usize) -> Option<SliceBounds> {
         let bound = |name: &str| match key.get(name) {
@@ -49,7 +49,7 @@ impl SliceBounds {
 
 const BAD_SLICE: &str = "Start and end indices of an array slice must be numbers";
 
-/// The part of a text between two codepoint positions.
+/// Returns the part of a text between two codepoint positions.
 fn text_slice(s: &str, key: &Map) -> Option<String> {
     if s.is_ascii() {
         let b = SliceBounds::from_key(key, s.len())?;
@@ -60,7 +60,7 @@ fn text_slice(s: &str, key: &Map) -> Option<String> {
     Some(s[at(b.start)..at(b.end)].to_string())
 }
 
-/// An array position from an index; `None` before the start or for `nan`.
+/// Returns an array position from an index; `None` before the start or for `nan`.
 fn index_position(n: f64, len: usize) -> Option<usize> {
     if n.is_nan() {
         return None;
@@ -102,7 +102,7 @@ fn index_error(t: &Value, k: &Value) -> Value {
     })
 }
 
-/// Where an array occurs in another; null for the empty one.
+/// Returns where an array occurs in another; null for the empty one.
 fn subarray_positions(a: &[Value], part: &[Value]) -> Value {
     if part.is_empty() {
         return Value::Null;
@@ -134,7 +134,7 @@ pub fn has_key(t: &Value, k: &Value) -> Result<Value> {
     }
 }
 
-/// The value at a path; null below null.
+/// Returns the value at a path; null below null.
 pub fn get_path(t: &Value, path: &[Value]) -> Result<Value> {
     let mut at = t.clone();
     for k in path {
