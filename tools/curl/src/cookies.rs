@@ -85,7 +85,7 @@ impl Jar {
         (!pairs.is_empty()).then(|| pairs.join(&b"; "[..]))
     }
 
-    /// All of it as a file.
+    /// Returns the whole jar as the text of a file.
     pub(crate) fn file_text(&self) -> Vec<u8> {
         let mut out = b"# Netscape HTTP Cookie File\n\
             # https://curl.se/docs/http-cookies.html\n\
@@ -173,7 +173,7 @@ fn parse_netscape_line(line: &[u8]) -> Option<Cookie> {
     })
 }
 
-/// A `Set-Cookie`; `None` for one that is refused. Without a URL it must name its domain.
+/// Parses a `Set-Cookie`; `None` for one that is refused. Without a URL it must name its domain.
 fn parse(text: &[u8], url: Option<&Url>, now: i64) -> Option<Cookie> {
     let mut parts = text.split(|b| *b == b';').map(<[u8]>::trim_ascii);
     let (name, value) = split_pair(parts.next()?);
@@ -244,7 +244,7 @@ fn default_path(path: &[u8]) -> &[u8] {
     }
 }
 
-/// The time in so many seconds; one that has passed if there are none.
+/// Returns the time in so many seconds; one that has passed if there are none.
 fn expiry_from_age(value: &[u8], now: i64) -> i64 {
     let text = value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\"")).unwrap_or(value);
     let seconds = std::str::from_utf8(text).ok().and_then(|v| v.parse::<i64>().ok()).unwrap_or(0);

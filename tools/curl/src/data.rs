@@ -58,7 +58,7 @@ pub(crate) enum RequestBody {
 }
 
 impl RequestBody {
-    /// The file of `-T`.
+    /// Returns the file of `-T`.
     pub(crate) fn from_file(ctx: &Ctx<'_>, name: &[u8]) -> Result<RequestBody, CurlUsageError> {
         if name == b"-" || name == b"." {
             return Ok(RequestBody::Stdin);

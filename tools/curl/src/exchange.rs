@@ -70,7 +70,7 @@ fn send_body(
 }
 
 impl OpenResponse {
-    /// The next part of the body; `None` at its end.
+    /// Reads the next part of the body; `None` at its end.
     pub(crate) fn read(
         &self,
         world: &mut dyn TransferHost,

@@ -70,7 +70,7 @@ impl Match {
 }
 
 impl UrlGlob {
-    /// A URL as it is (`-g`).
+    /// Returns a glob of one literal URL (`-g`).
     pub(crate) fn literal(url: &[u8]) -> UrlGlob {
         UrlGlob(vec![UrlPart::Text(url.to_vec())])
     }
@@ -83,7 +83,7 @@ impl UrlGlob {
         })
     }
 
-    /// All URLs one after another; the last place changes first.
+    /// Returns all URLs one after another; the last place changes first.
     pub(crate) fn all_matches(&self) -> impl Iterator<Item = Match> + '_ {
         let total = self.0.iter().fold(1_u64, |n, part| n.saturating_mul(part.count()));
         (0..total).map(|n| self.nth_match(n))

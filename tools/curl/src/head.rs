@@ -2,7 +2,7 @@
 
 use box_sys::http::Response;
 
-/// The last value of a header.
+/// Returns the last value of a header.
 pub(crate) fn header_value<'a>(response: &'a Response, name: &str) -> Option<&'a [u8]> {
     let mut fields = response.headers.iter().rev();
     fields.find(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v.as_slice())
@@ -25,7 +25,7 @@ pub(crate) fn head_text(response: &Response) -> Vec<u8> {
     out
 }
 
-/// The version as `%{http_version}` has it.
+/// Returns the version as `%{http_version}` has it.
 pub(crate) fn version_text(response: &Response) -> &'static str {
     match response.version {
         10 => "1.0",
@@ -34,7 +34,7 @@ pub(crate) fn version_text(response: &Response) -> &'static str {
     }
 }
 
-/// The name that `Content-Disposition` gives a file, without folders.
+/// Returns the name that `Content-Disposition` gives a file, without folders.
 pub(crate) fn file_name(response: &Response) -> Option<Vec<u8>> {
     let value = header_value(response, "content-disposition")?;
     let lower = value.to_ascii_lowercase();

@@ -61,7 +61,7 @@ fn broken_connection(e: &std::io::Error) -> CurlError {
     failure_error(56, format!("Recv failure: {}", box_sys::error_text(e)))
 }
 
-/// Whether the URL's host is the own machine.
+/// Returns whether the URL's host is the own machine.
 pub(crate) fn is_own(url: &[u8]) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     let own = |ip: &std::net::IpAddr| ip.to_canonical().is_loopback() || ip.is_unspecified();
@@ -72,7 +72,7 @@ pub(crate) fn is_own(url: &[u8]) -> bool {
 }
 
 impl Loopback {
-    /// Whether a step is about a request of ours.
+    /// Returns whether a step is about a request of ours.
     pub(crate) fn has_request(&self, step: &HttpStep) -> bool {
         match step {
             HttpStep::Open(_) | HttpStep::Names(..) => false,
@@ -240,7 +240,7 @@ impl LoopbackConnection {
         Ok(self.buffer.drain(..n).collect())
     }
 
-    /// The next part of the body; an empty one at its end.
+    /// Reads the next part of the body; an empty one at its end.
     fn read(&mut self) -> Result<Vec<u8>, CurlError> {
         match self.rest {
             BodyRest::Nothing | BodyRest::Bytes(0) => Ok(Vec::new()),
@@ -277,7 +277,7 @@ impl LoopbackConnection {
         }
     }
 
-    /// The next chunk's length.
+    /// Returns the next chunk's length.
     fn next_chunk_len(&mut self, is_first: bool) -> Result<u64, CurlError> {
         let bad = || failure_error(56, "chunk hex-length char not a hex digit");
         // A chunk's line end comes before the next one's length.
@@ -308,7 +308,7 @@ impl LoopbackConnection {
     }
 }
 
-/// A request's head as it is sent.
+/// Returns a request's head as it is sent.
 fn request_head(request: &HttpRequest, url: &Url) -> Vec<u8> {
     let has = |name: &[u8]| request.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
     let mut out = [&request.method, &b" "[..], &url.target(), b" HTTP/1.1\r\n"].concat();
@@ -336,7 +336,7 @@ fn request_head(request: &HttpRequest, url: &Url) -> Vec<u8> {
     out
 }
 
-/// The head at the beginning of these bytes, and its length; `None` if it is not all there.
+/// Parses the head at the beginning of these bytes and returns it with its length; `None` if it is incomplete.
 fn parse(bytes: &[u8]) -> Result<Option<(usize, Response)>, CurlError> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut headers);
@@ -364,7 +364,7 @@ fn parse_status(bytes: &[u8]) -> u16 {
     code.and_then(|code| code.parse().ok()).unwrap_or(0)
 }
 
-/// How the response's body is delimited (RFC 9112, 6.3).
+/// Returns how the response's body is delimited (RFC 9112, 6.3).
 fn body_rest(request: &HttpRequest, response: &Response) -> Result<BodyRest, CurlError> {
     let all = |name: &str| {
         let name = name.to_owned();

@@ -248,7 +248,7 @@ impl CurlParser<'_, '_> {
         CurlUsageError::File(self.shown.clone())
     }
 
-    /// All of a file, or of standard input for `-`.
+    /// Reads all of a file, or of standard input for `-`.
     pub(crate) fn read(&mut self, name: &[u8]) -> Result<Vec<u8>, CurlUsageError> {
         self.ctx.read(name).map_err(|_| self.no_file())
     }

@@ -111,7 +111,7 @@ impl CurlHop {
         next
     }
 
-    /// Whether it goes where the command line has sent it.
+    /// Returns whether it goes where the command line has sent it.
     pub(crate) fn is_at_home(&self) -> bool {
         self.url.same_origin(&self.first)
     }
@@ -175,7 +175,7 @@ impl CurlHop {
         Some([&b"Basic "[..], encode_base64(&user).as_bytes()].concat())
     }
 
-    /// The head as it goes over the wire, for people (`-v`).
+    /// Returns the head as it goes over the wire, for people (`-v`).
     pub(crate) fn head_text(&self, request: &HttpRequest) -> Vec<u8> {
         let mut out =
             [&request.method, &b" "[..], &self.url.target(), b" HTTP/1.1\r\nHost: "].concat();

@@ -191,7 +191,7 @@ fn report_transfer(job: &mut CurlTransfer<'_, '_>, done: &Result<(), CurlError>)
     }
 }
 
-/// The first request for a URL.
+/// Returns the first request for a URL.
 fn first_hop(
     ctx: &Ctx<'_>,
     op: &CurlOperation,

@@ -248,7 +248,7 @@ fn time_left(job: &CurlTransfer<'_, '_>, begun: Instant) -> Result<u64, CurlErro
     Ok((left.as_millis() as u64).max(1))
 }
 
-/// A head has come: shown, its cookies kept; gives where it leads.
+/// Handles a head: shows it, stores its cookies, and returns the redirect's target.
 fn receive_head(
     job: &mut CurlTransfer<'_, '_>,
     hop: &CurlHop,
@@ -373,7 +373,7 @@ fn print_head_lines(job: &mut CurlTransfer<'_, '_>, sign: &str, text: &[u8]) {
     let _ = job.ctx.stderr.write_all(&out);
 }
 
-/// The first hop of a URL.
+/// Returns the first hop of a URL.
 pub(crate) fn make_first_hop(
     op: &CurlOperation,
     mut url: Url,

@@ -40,7 +40,7 @@ impl Url {
         Ok(Url { https, user, host, port, path, query })
     }
 
-    /// Where a `Location` leads.
+    /// Resolves a `Location` against this URL.
     pub(crate) fn join(&self, location: &[u8]) -> Result<Url, CurlError> {
         let to: Vec<u8> = escape_blanks(location.trim_ascii());
         if has_scheme(&to) {
@@ -66,7 +66,7 @@ impl Url {
         if self.https { "https" } else { "http" }
     }
 
-    /// The port that is connected to.
+    /// Returns the port of the connection.
     pub(crate) fn port(&self) -> u16 {
         self.port.unwrap_or(if self.https { 443 } else { 80 })
     }
@@ -90,7 +90,7 @@ impl Url {
         out
     }
 
-    /// The text that the host gets: without user and password.
+    /// Returns the text for the host: without user and password.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut out = format!("{}://", self.scheme()).into_bytes();
         out.extend(self.authority());
@@ -98,7 +98,7 @@ impl Url {
         out
     }
 
-    /// Whether the other has the same scheme, host and port.
+    /// Returns whether the other has the same scheme, host and port.
     pub(crate) fn same_origin(&self, other: &Url) -> bool {
         self.https == other.https
             && self.host.eq_ignore_ascii_case(&other.host)

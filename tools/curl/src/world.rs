@@ -11,7 +11,7 @@ use crate::loopback::{Loopback, is_own};
 
 /// The services that a transfer needs apart from files and streams.
 pub(crate) trait TransferHost {
-    /// One step and its answer; `Failed` is an error, and so is a host that takes no requests.
+    /// Performs one step and returns its answer; `Failed` is an error, and so is a host that takes no requests.
     fn ask(&mut self, step: &HttpStep) -> Result<HttpAnswer, NoAnswer>;
     fn sleep(&mut self, time: Duration);
 }

@@ -87,7 +87,7 @@ pub(super) fn quote_name(name: &[u8]) -> String {
     format!("‘{}’", plain_text(name))
 }
 
-/// A text of a server's without control characters.
+/// Returns a server's text without control characters.
 pub(super) fn plain_text(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let sign = |c: char| match c {
@@ -243,7 +243,7 @@ impl Dots {
         log.say_verbose(ctx, &text);
     }
 
-    /// The body has ended; how long it took.
+    /// Ends the meter after the body, and returns how long the body took.
     pub(super) fn end(mut self, log: &mut WgetLog, ctx: &mut Ctx<'_>) -> Duration {
         let took = self.begun.elapsed();
         let empty: u64 =

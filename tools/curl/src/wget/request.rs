@@ -60,7 +60,7 @@ impl WgetHop {
         Ok(WgetHop { first: url.clone(), url, method, body, authorized })
     }
 
-    /// Where a redirect leads. Only 307 and 308 keep method and body.
+    /// Returns where a redirect leads. Only 307 and 308 keep method and body.
     pub(super) fn follow_redirect(&self, status: u16, url: Url) -> WgetHop {
         let mut next = WgetHop { url, ..self.clone() };
         if !matches!(status, 307 | 308) && self.method != b"HEAD" {
@@ -73,7 +73,7 @@ impl WgetHop {
         next
     }
 
-    /// Whether it goes where the command line has sent it.
+    /// Returns whether it goes where the command line has sent it.
     pub(super) fn is_at_home(&self) -> bool {
         self.url.same_origin(&self.first)
     }

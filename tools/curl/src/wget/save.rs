@@ -25,7 +25,7 @@ pub(super) enum DocumentPlace {
 }
 
 impl DocumentPlace {
-    /// How messages call it.
+    /// Returns the file's name in messages.
     pub(super) fn shown_name(&self) -> &[u8] {
         match self {
             DocumentPlace::Stdout => b"STDOUT",
@@ -33,7 +33,7 @@ impl DocumentPlace {
         }
     }
 
-    /// Bytes that are there.
+    /// Returns the number of bytes in the existing file.
     pub(super) fn len(&self, ctx: &Ctx<'_>) -> u64 {
         let path = match self {
             DocumentPlace::Stdout => return 0,
@@ -44,7 +44,7 @@ impl DocumentPlace {
     }
 }
 
-/// A name of the server's, or of the URL's path and query, without folders.
+/// Returns a name of the server's, or of the URL's path and query, without folders.
 pub(super) fn name_of(url: &Url) -> Vec<u8> {
     let mut name = url::percent_decode(url.file_name());
     if name.is_empty() {
@@ -102,7 +102,7 @@ pub(super) fn open_document(path: &Path, start: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// The file of `-O`, empty.
+/// Opens the file of `-O`, empty.
 pub(super) fn open_shared(ctx: &Ctx<'_>, name: &[u8], resume: bool) -> io::Result<File> {
     let path = ctx.path(name);
     let mut options = File::options();
@@ -115,7 +115,7 @@ pub(super) fn open_shared(ctx: &Ctx<'_>, name: &[u8], resume: bool) -> io::Resul
     options.open(path)
 }
 
-/// The file's time as `If-Modified-Since` has it (RFC 9110, 5.6.7).
+/// Returns the file's time as `If-Modified-Since` has it (RFC 9110, 5.6.7).
 pub(super) fn since_header(path: &Path) -> Option<String> {
     let time = fs::metadata(path).ok()?.modified().ok()?;
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
