@@ -111,7 +111,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if state.failed { Exit::FAILURE } else { Exit::SUCCESS })
 }
 
-/// Whether a word belongs to the expression rather than to the starting points.
+/// Returns whether a word belongs to the expression rather than to the starting points.
 fn begins_expression(word: &[u8]) -> bool {
     matches!(word, [b'-', _, ..] | b"(" | b"!" | b")")
 }

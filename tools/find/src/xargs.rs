@@ -303,12 +303,12 @@ fn exclude_option<T>(ctx: &mut Ctx<'_>, earlier: &mut Option<T>, old: &str, new:
     }
 }
 
-/// How many commands run at once; 0 for as many as possible.
+/// Returns how many commands run at once; 0 for as many as possible.
 fn parse_procs(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<u64, Exit> {
     parsed.last_value(XargsFlag::MaxProcs).map_or(Ok(1), |text| at_least(ctx, text, 'P', 0))
 }
 
-/// The number that an option has.
+/// Parses the number of an option.
 fn at_least(ctx: &mut Ctx<'_>, text: &[u8], option: char, least: u64) -> Result<u64, Exit> {
     let shown = String::from_utf8_lossy(text);
     let message = match shown.trim_start().parse::<i64>() {
@@ -323,7 +323,7 @@ fn at_least(ctx: &mut Ctx<'_>, text: &[u8], option: char, least: u64) -> Result<
     Err(Exit::FAILURE)
 }
 
-/// A character or an escape.
+/// Parses a character or an escape.
 fn parse_delimiter(text: &[u8]) -> Result<u8, String> {
     let shown = String::from_utf8_lossy(text);
     let escape = |digits: &[u8], radix: u32| {

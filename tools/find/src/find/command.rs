@@ -27,7 +27,7 @@ pub struct FindExec {
 }
 
 impl FindExec {
-    /// The words up to `;` or `{} +`.
+    /// Parses the words up to `;` or `{} +`.
     pub fn parse(word: &[u8], words: &mut WordCursor<'_>) -> Result<FindExec, Message> {
         let missing = || [b"missing argument to `".as_slice(), word, b"'"].concat();
         let ask = word.starts_with(b"-ok");

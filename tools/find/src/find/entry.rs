@@ -24,7 +24,8 @@ pub struct FindEntry {
 }
 
 impl FindEntry {
-    /// A file that was met; its metadata are read when they are asked for.
+    /// Creates the entry of a file that the walk met; its metadata are read when they are asked
+    /// for.
     pub fn new(
         shown: Vec<u8>,
         path: PathBuf,
@@ -45,7 +46,7 @@ impl FindEntry {
         }
     }
 
-    /// The last component; trailing slashes do not count.
+    /// Returns the last component; trailing slashes do not count.
     pub fn base(&self) -> &[u8] {
         let trimmed = trim_slashes(&self.shown);
         match trimmed.iter().rposition(|&b| b == b'/') {
@@ -74,7 +75,7 @@ impl FindEntry {
         }
     }
 
-    /// The path below the starting point.
+    /// Returns the path below the starting point.
     pub fn below(&self) -> &[u8] {
         let rest = self.shown.get(self.point_len..).unwrap_or_default();
         rest.strip_prefix(b"/").unwrap_or(rest)
@@ -93,7 +94,7 @@ impl FindEntry {
         result.as_ref().map_err(|code| io::Error::from_raw_os_error(*code))
     }
 
-    /// The kind, from the directory if that suffices.
+    /// Returns the kind, from the directory if that suffices.
     pub fn kind(&self) -> io::Result<FileKind> {
         match self.dir_kind {
             Some(kind) if kind != FileKind::Symlink || !self.follow => Ok(kind),
@@ -101,7 +102,7 @@ impl FindEntry {
         }
     }
 
-    /// The text of a symbolic link.
+    /// Returns the text of a symbolic link.
     pub fn target(&self) -> Option<&[u8]> {
         let read = || {
             let target = std::fs::read_link(&self.path).ok()?;
@@ -134,7 +135,7 @@ pub fn kind_of(file_type: std::fs::FileType) -> Option<FileKind> {
     }
 }
 
-/// A name in the quotes of messages.
+/// Returns a name in the quotes of messages.
 pub fn quote_name(name: &[u8]) -> Vec<u8> {
     ["\u{2018}".as_bytes(), name, "\u{2019}".as_bytes()].concat()
 }

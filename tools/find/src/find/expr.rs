@@ -36,7 +36,7 @@ pub enum NumberTest<T> {
 }
 
 impl<T: PartialOrd> NumberTest<T> {
-    /// Whether a value compares so.
+    /// Returns whether a value compares so.
     pub fn holds(&self, value: T) -> bool {
         match self {
             NumberTest::Less(n) => value < *n,
@@ -161,7 +161,7 @@ impl FindSettings {
         }
     }
 
-    /// An instant in nanoseconds since the epoch, broken down in the local zone.
+    /// Returns an instant in nanoseconds since the epoch, broken down in the local zone.
     pub fn local_time(&self, nanos: i128) -> CivilTime {
         let (seconds, nanos) = split_nanos(nanos);
         self.zone.to_civil(seconds, nanos)
@@ -176,7 +176,7 @@ impl FindSettings {
         };
     }
 
-    /// Whether a link at this depth is followed.
+    /// Returns whether a link at this depth is followed.
     pub fn follows_at(&self, depth: usize) -> bool {
         match self.follow {
             FindFollow::Always => true,

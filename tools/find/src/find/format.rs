@@ -236,7 +236,7 @@ impl Layout {
     }
 }
 
-/// The text of a field and whether it is a number.
+/// Returns the text of a field and whether it is a number.
 fn field_value(
     field: &FindField,
     entry: &FindEntry,
@@ -327,7 +327,7 @@ fn general_number(value: f64) -> String {
     }
 }
 
-/// The letter of `-type` and `%y`.
+/// Returns the letter of `-type` and `%y`.
 fn kind_letter(kind: FileKind) -> u8 {
     match kind {
         FileKind::File => b'f',
@@ -367,12 +367,12 @@ fn ctime_text(c: &CivilTime) -> String {
     )
 }
 
-/// Seconds with the ten decimals findutils prints.
+/// Returns the seconds with the ten decimals findutils prints.
 fn seconds_text(c: &CivilTime) -> String {
     format!("{:02}.{:09}0", c.second, c.nanos)
 }
 
-/// A time in the form of one letter of `%Tk`: strftime's, with fractions of seconds where
+/// Returns a time in the form of one letter of `%Tk`: strftime's, with fractions of seconds where
 /// findutils has them.
 fn time_stamp(t: &CivilTime, k: u8) -> Vec<u8> {
     match k {

@@ -2,7 +2,7 @@
 
 use super::expr::NumberTest;
 
-/// A non-negative integer with its sign as comparison.
+/// Parses a non-negative integer with its sign as comparison.
 pub fn parse_integer(text: &[u8]) -> Option<NumberTest<u64>> {
     let (wrap, digits): (fn(u64) -> NumberTest<u64>, _) = match text {
         [b'+', rest @ ..] => (NumberTest::More, rest),

@@ -19,7 +19,7 @@ pub struct WordCursor<'w> {
 }
 
 impl<'w> WordCursor<'w> {
-    /// The next word, which stays.
+    /// Returns the next word without consuming it.
     pub fn peek(&self) -> Option<&'w [u8]> {
         self.list.get(self.at).map(Vec::as_slice)
     }

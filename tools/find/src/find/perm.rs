@@ -13,7 +13,7 @@ pub enum PermTest {
 }
 
 impl PermTest {
-    /// Whether permission bits pass.
+    /// Returns whether permission bits pass.
     pub fn holds(self, mode: u16) -> bool {
         match self {
             PermTest::Exact(bits) => mode == bits,
@@ -23,7 +23,7 @@ impl PermTest {
     }
 }
 
-/// The argument of `-perm`.
+/// Parses the argument of `-perm`.
 pub fn parse(text: &[u8]) -> Option<PermTest> {
     match text {
         [b'-', rest @ ..] => parse_bits(rest).map(PermTest::All),

@@ -67,7 +67,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         }
     }
 
-    /// The primary `word`; takes its arguments off `words`.
+    /// Parses the primary `word`; takes its arguments off `words`.
     pub fn parse(&mut self, word: &[u8], words: &mut WordCursor<'_>) -> Result<FindExpr, Message> {
         let Some(name) = word.strip_prefix(b"-").filter(|n| !n.is_empty()) else {
             let mut message = [b"paths must precede expression: `".as_slice(), word, b"'"].concat();
@@ -148,7 +148,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         Ok(Some(FindExpr::Test(Test::Const(true))))
     }
 
-    /// A test, or `None` if no test has that name.
+    /// Parses a test, or `None` if no test has that name.
     fn parse_test(
         &mut self,
         name: &[u8],
@@ -200,7 +200,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         }))
     }
 
-    /// A test of names, by patterns and regular expressions.
+    /// Returns a test of names, by patterns and regular expressions.
     fn of_name(
         &mut self,
         name: &[u8],
@@ -227,7 +227,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         }))
     }
 
-    /// A test of times.
+    /// Returns a test of times.
     fn of_time(
         &mut self,
         name: &[u8],
@@ -426,7 +426,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
     }
 }
 
-/// The argument of a primary.
+/// Takes the argument of a primary.
 pub fn take_argument<'w>(word: &[u8], words: &mut WordCursor<'w>) -> Result<&'w [u8], Message> {
     words.next().ok_or_else(|| [b"missing argument to `".as_slice(), word, b"'"].concat())
 }
@@ -540,7 +540,7 @@ fn time_of(letter: u8) -> Option<TimeOf> {
     }
 }
 
-/// A time of a file in nanoseconds.
+/// Returns a time of a file in nanoseconds.
 pub fn file_time(stat: &Stat, of: TimeOf) -> i128 {
     i128::from(match of {
         TimeOf::Access => stat.atime,

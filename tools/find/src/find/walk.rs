@@ -147,7 +147,7 @@ impl FindWalk<'_, '_> {
         !self.settings.one_device || entry.stat().is_ok_and(|s| s.dev == self.device)
     }
 
-    /// Whether a followed link leads to a directory we are in.
+    /// Returns whether a followed link leads to a directory we are in.
     fn is_loop(&mut self, entry: &FindEntry) -> bool {
         if entry.dir_kind == Some(FileKind::Dir) {
             return false;

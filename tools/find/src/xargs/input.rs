@@ -34,7 +34,7 @@ pub struct ItemReader {
 }
 
 impl ItemReader {
-    /// The items of an input, up to a line that is `eof`.
+    /// Creates a reader of an input's items, up to a line that is `eof`.
     pub fn new(reader: Box<dyn BufRead>, splitting: Splitting, eof: Option<Vec<u8>>) -> ItemReader {
         ItemReader {
             reader,
@@ -53,14 +53,14 @@ impl ItemReader {
         self.lines
     }
 
-    /// Whether a NUL was met that has not been reported yet.
+    /// Returns whether a NUL was met that has not been reported yet.
     pub fn take_nul_warning(&mut self) -> bool {
         let warn = self.nul && !self.nul_warned;
         self.nul_warned |= warn;
         warn
     }
 
-    /// The next item.
+    /// Returns the next item.
     pub fn next(&mut self) -> Result<Option<Vec<u8>>, InputError> {
         if self.ended {
             return Ok(None);
@@ -99,7 +99,8 @@ impl ItemReader {
         Ok(Some(item))
     }
 
-    /// An item in which quotes and backslashes protect. With `whole_lines` only newlines end it.
+    /// Reads an item in which quotes and backslashes protect. With `whole_lines` only newlines end
+    /// it.
     fn read_protected(&mut self, whole_lines: bool) -> Result<Option<Vec<u8>>, InputError> {
         let mut item = Vec::new();
         let mut state = ItemState::Before;

@@ -198,7 +198,7 @@ impl XargsRunner {
     }
 }
 
-/// A word as a shell would read it back, in GNU's `shell` quoting style.
+/// Returns a word as a shell would read it back, in GNU's `shell` quoting style.
 fn quote_word(word: &[u8]) -> Vec<u8> {
     let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./:=+@%,{}]#~".contains(b) || *b >= 0x80;
     let first_plain = !matches!(word.first(), Some(b'#' | b'~'));
