@@ -21,27 +21,27 @@ pub struct LineBuffer {
 }
 
 impl LineBuffer {
-    /// An empty window that uses memory again, for an input of which `limit` bytes are read at most.
+    /// Creates an empty window that uses memory again, for an input of which `limit` bytes are read at most.
     pub fn new(reuse: Vec<u8>, limit: u64) -> LineBuffer {
         LineBuffer { data: reuse, filled: 0, lines_end: 0, base: 0, ended: false, limit }
     }
 
-    /// All complete lines in the window.
+    /// Returns all complete lines in the window.
     pub fn lines(&self) -> &[u8] {
         &self.data[..self.lines_end]
     }
 
-    /// Position in the input of the window's start.
+    /// Returns the position in the input of the window's start.
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// How many bytes were read beyond this position in the input.
+    /// Returns how many bytes were read beyond this position in the input.
     pub fn unread_since(&self, at: u64) -> u64 {
         (self.base + self.filled as u64).saturating_sub(at)
     }
 
-    /// The memory, for the next input.
+    /// Returns the memory, for the next input.
     pub fn into_memory(self) -> Vec<u8> {
         self.data
     }

@@ -188,7 +188,7 @@ fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Vec<u8>, Exit> {
     })
 }
 
-/// A decimal number, as large as fits.
+/// Parses a decimal number, as large as fits.
 fn parse_number(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -203,7 +203,7 @@ fn parse_number(text: &[u8]) -> Option<i64> {
     Some(if negative { -n } else { n })
 }
 
-/// The one word that begins with `value`.
+/// Returns the one word that begins with `value`.
 fn find_abbreviated(value: &[u8], words: &[&'static str]) -> Option<&'static str> {
     let mut found = words.iter().filter(|w| w.as_bytes().starts_with(value));
     let first = found.next().copied();

@@ -20,7 +20,8 @@ pub struct GrepColors {
 }
 
 impl GrepColors {
-    /// The defaults, changed by the values of `GREP_COLOR` (deprecated) and `GREP_COLORS`.
+    /// Creates the default colours, changed by the values of `GREP_COLOR` (deprecated) and
+    /// `GREP_COLORS`.
     pub fn new(color: Option<&[u8]>, colors: Option<&[u8]>) -> GrepColors {
         let mut c = GrepColors {
             matched: b"01;31".to_vec(),

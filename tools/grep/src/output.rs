@@ -44,7 +44,7 @@ pub struct SelectedLine<'t> {
 }
 
 impl GrepPrinter<'_> {
-    /// Whether lines are printed as they are, so that several can be written at once.
+    /// Returns whether lines are printed as they are, so that several can be written at once.
     pub fn is_plain(&self) -> bool {
         let c = self.config;
         self.name.is_none()

@@ -47,7 +47,7 @@ impl GrepMatcher {
         regex.map(|r| GrepMatcher::Regex(Box::new(r))).map_err(|e| e.to_string())
     }
 
-    /// The first line at or after `from` that has a match. `from` is a line's start; `text` lacks its last line's
+    /// Returns the first line at or after `from` that has a match. `from` is a line's start; `text` lacks its last line's
     /// terminator. `shown`: matches are going to be shown, so that it is better to find the whole of one at once.
     pub fn find_line(&self, text: &[u8], from: usize, end: u8, shown: bool) -> Option<LineHit> {
         let on = |at| LineHit { at, first: None };
@@ -60,7 +60,7 @@ impl GrepMatcher {
         }
     }
 
-    /// The leftmost match at or after `at` in one line (without terminator).
+    /// Returns the leftmost match at or after `at` in one line (without terminator).
     pub fn find(&self, line: &[u8], at: usize) -> Option<(usize, usize)> {
         match self {
             GrepMatcher::Regex(r) => r.find_at(line, at),

@@ -61,7 +61,7 @@ impl Perl {
         Ok(Perl { regex, behind, required, gave_up: Cell::new(false) })
     }
 
-    /// The first match in a line at or after `at`.
+    /// Returns the first match in a line at or after `at`.
     pub fn find(&self, line: &[u8], at: usize) -> Option<(usize, usize)> {
         match self.regex.find_from_pos(line, at.saturating_sub(self.behind)) {
             Ok(found) => found.map(|m| (m.start(), m.end())),
@@ -72,7 +72,7 @@ impl Perl {
         }
     }
 
-    /// The beginning of the first line at or after `from` that has a match.
+    /// Returns the beginning of the first line at or after `from` that has a match.
     pub fn hit(&self, text: &[u8], from: usize, end: u8) -> Option<usize> {
         let mut at = from;
         while at <= text.len() {
@@ -89,7 +89,7 @@ impl Perl {
         None
     }
 
-    /// Whether a search since the last call took too many steps.
+    /// Returns whether a search since the last call took too many steps.
     pub fn gave_up(&self) -> bool {
         self.gave_up.replace(false)
     }
@@ -150,7 +150,7 @@ fn leading_look_behind(text: &str) -> Option<(&str, &str)> {
     (!rest.starts_with(['*', '+', '?', '{'])).then_some((literal, rest))
 }
 
-/// Bytes that an escaped literal stands for.
+/// Returns the number of bytes that an escaped literal stands for.
 fn unescaped_len(literal: &str) -> usize {
     let mut chars = literal.chars();
     let mut n = 0;

@@ -63,7 +63,7 @@ struct SearchState<'p, 'a> {
 }
 
 impl Searcher {
-    /// A searcher that has printed nothing yet.
+    /// Creates a searcher that has printed nothing yet.
     pub fn new() -> Searcher {
         Searcher { memory: Vec::new(), printed: false }
     }
@@ -317,7 +317,7 @@ impl SearchState<'_, '_> {
         self.printer.print_line(SelectedLine { text, number, offset, selected, first })
     }
 
-    /// The number of the line that starts at `at`.
+    /// Returns the number of the line that starts at `at`.
     fn line_number(&mut self, lines: &[u8], at: usize) -> u64 {
         self.count_to(lines, at);
         self.counted + 1
@@ -332,7 +332,8 @@ impl SearchState<'_, '_> {
         }
     }
 
-    /// How much of the window may be dropped: all but lines that may become leading context.
+    /// Returns how much of the window may be dropped: all but lines that may become leading
+    /// context.
     fn keep_from(&mut self, lines: &[u8]) -> usize {
         let end = self.config.end;
         let floor = (self.last_printed.saturating_sub(self.base) as usize).min(lines.len());

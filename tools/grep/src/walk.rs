@@ -377,7 +377,7 @@ impl GrepWalk<'_, '_> {
     }
 }
 
-/// The whole name and every part after a slash.
+/// Returns the whole name and every part after a slash.
 fn name_suffixes(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     let parts = memchr::memchr_iter(b'/', name).map(|i| &name[i + 1..]);
     std::iter::once(name).chain(parts.filter(|p| !p.is_empty() && p[0] != b'/'))

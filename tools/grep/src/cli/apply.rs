@@ -159,7 +159,7 @@ fn parse_directories(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<Directories, Exi
     }
 }
 
-/// A number of lines.
+/// Parses a number of lines.
 fn parse_context(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<u64, Exit> {
     parse_number(value).and_then(|n| u64::try_from(n).ok()).ok_or_else(|| {
         let shown = String::from_utf8_lossy(value);
@@ -167,7 +167,7 @@ fn parse_context(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<u64, Exit> {
     })
 }
 
-/// The colours, if there are to be any.
+/// Parses the option about colours; `None` if there are to be no colours.
 fn parse_colors(ctx: &mut Ctx<'_>, when: &[u8]) -> Result<Option<GrepColors>, Exit> {
     let on = match when {
         b"always" | b"yes" | b"force" => true,
