@@ -147,7 +147,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit(machine::SedMachine::new(ctx, script, settings).run()))
 }
 
-/// Where `l` breaks lines (`-l`).
+/// Returns where `l` breaks lines (`-l`).
 fn line_length(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<SedFlag>) -> Result<usize, Exit> {
     let Some(text) = parsed.last_value(SedFlag::LineLength) else { return Ok(70) };
     std::str::from_utf8(text).ok().and_then(|t| t.parse().ok()).ok_or_else(|| {

@@ -94,7 +94,7 @@ pub struct SedMachine<'c, 'a> {
 }
 
 impl<'c, 'a> SedMachine<'c, 'a> {
-    /// A machine before its first cycle.
+    /// Creates a machine before its first cycle.
     pub fn new(
         ctx: &'c mut Ctx<'a>,
         script: SedScript,
@@ -404,7 +404,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
     }
 }
 
-/// The unambiguous form of `l`: escapes, those of `also` behind a backslash, `$` at the end, folded at `width` (0 and 1:
+/// Returns the unambiguous form of `l`: escapes, those of `also` behind a backslash, `$` at the end, folded at `width` (0 and 1:
 /// not) or before each character.
 pub(crate) fn unambiguous_text(text: &[u8], also: &[u8], width: usize, each: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);

@@ -90,7 +90,7 @@ impl SedParser<'_> {
         }
     }
 
-    /// A decimal number, if one is here.
+    /// Parses a decimal number, if one is here.
     fn parse_number(&mut self) -> Option<u64> {
         let from = self.at;
         let mut n = 0u64;

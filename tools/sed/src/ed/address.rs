@@ -9,7 +9,7 @@ pub(super) struct EdCommandText<'a> {
 }
 
 impl<'a> EdCommandText<'a> {
-    /// The next byte, which stays.
+    /// Returns the next byte without consuming it.
     pub fn peek_byte(&self) -> Option<u8> {
         self.line.get(self.at).copied()
     }
@@ -194,7 +194,7 @@ impl Editor<'_, '_> {
         }
     }
 
-    /// The next line that matches, around the end.
+    /// Returns the next line that matches, around the end.
     fn search_line(&mut self, text: &[u8], forward: bool) -> Result<usize> {
         let regex = self.compile_regex(text, false)?;
         let n = self.lines.len();

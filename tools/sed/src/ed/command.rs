@@ -384,7 +384,7 @@ impl Editor<'_, '_> {
     }
 }
 
-/// The letters `p`, `l` and `n` behind a command.
+/// Parses the letters `p`, `l` and `n` behind a command.
 fn parse_suffix(t: &mut EdCommandText<'_>) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     while let Some(c) = t.peek_byte() {
@@ -397,7 +397,7 @@ fn parse_suffix(t: &mut EdCommandText<'_>) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The first line of a range that must not be 0.
+/// Returns the first line of a range that must not be 0.
 fn require_line(range: EdLines) -> Result<usize> {
     if range.from == 0 { fail_with("Invalid address") } else { Ok(range.from) }
 }

@@ -197,7 +197,7 @@ impl Editor<'_, '_> {
         }
     }
 
-    /// The next line of commands or text, without its newline.
+    /// Returns the next line of commands or text, without its newline.
     fn next_line(&mut self) -> Option<Vec<u8>> {
         if let Some(feed) = &mut self.feed {
             return feed.pop_front();

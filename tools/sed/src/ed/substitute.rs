@@ -104,8 +104,7 @@ impl Editor<'_, '_> {
         self.print_suffix(&print)
     }
 
-    /// The text to put in, and the flags behind it; a backslash at the end of the line goes on in the
-    /// next one.
+    /// Parses the text to put in, and the flags behind it; a backslash at the end of the line goes on in the next one.
     fn parse_replacement(
         &mut self,
         text: &[u8],
@@ -154,7 +153,7 @@ impl Editor<'_, '_> {
     }
 }
 
-/// The line with its matches replaced; `None` if there are none.
+/// Returns the line with its matches replaced; `None` if there are none.
 fn replace_matches(s: &EdSubstitute, text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut captures = Captures::default();

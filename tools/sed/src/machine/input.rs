@@ -14,7 +14,8 @@ use crate::error::SedRunError;
 
 const BUFFER: usize = 64 * 1024;
 
-/// Where a symbolic link leads, through further ones. That it leads to a file is known.
+/// Returns the target of a symbolic link, through further links. The caller knows that it leads to
+/// a file.
 fn follow_link(mut path: PathBuf) -> PathBuf {
     const LINKS: usize = 40;
     for _ in 0..LINKS {
@@ -44,7 +45,7 @@ pub(super) struct SedInput {
 }
 
 impl SedInput {
-    /// The lines of these files.
+    /// Creates an input of the lines of these files.
     pub fn new(files: Vec<Vec<u8>>) -> SedInput {
         let files: VecDeque<Vec<u8>> =
             if files.is_empty() { [b"-".to_vec()].into() } else { files.into() };
@@ -52,7 +53,7 @@ impl SedInput {
     }
 }
 
-/// The buffered stream of an open file.
+/// Returns the buffered stream of an open file.
 fn open_stream<'s>(open: &'s mut OpenSedFile, ctx: &'s mut Ctx<'_>) -> Option<&'s mut dyn BufRead> {
     match open {
         OpenSedFile::None => None,
@@ -61,7 +62,7 @@ fn open_stream<'s>(open: &'s mut OpenSedFile, ctx: &'s mut Ctx<'_>) -> Option<&'
     }
 }
 
-/// Whether there is more to read; `false` also for errors, which reading then reports.
+/// Returns whether there is more to read; `false` also for errors, which reading then reports.
 fn has_data(open: &mut OpenSedFile, ctx: &mut Ctx<'_>) -> bool {
     match open_stream(open, ctx) {
         None => false,
@@ -210,7 +211,7 @@ impl SedMachine<'_, '_> {
         fs::rename(&temporary, &path).map_err(fail)
     }
 
-    /// Whether the current line is the last one (of its file if files are separate).
+    /// Returns whether the current line is the last one (of its file if files are separate).
     pub(super) fn is_last(&mut self) -> Result<bool> {
         if has_data(&mut self.input.open, self.ctx) {
             return Ok(false);
@@ -218,7 +219,7 @@ impl SedMachine<'_, '_> {
         Ok(self.is_separate() || !self.more_files())
     }
 
-    /// Whether `n` and `N` find another line.
+    /// Returns whether `n` and `N` find another line.
     pub(super) fn has_next(&mut self) -> Result<bool> {
         if has_data(&mut self.input.open, self.ctx) {
             return Ok(true);
@@ -226,7 +227,7 @@ impl SedMachine<'_, '_> {
         Ok(!self.is_separate() && self.more_files())
     }
 
-    /// Whether a later file has data. Files are looked at, not consumed.
+    /// Returns whether a later file has data. Files are looked at, not consumed.
     fn more_files(&mut self) -> bool {
         for name in self.input.files.clone() {
             if name == b"-" && self.settings.in_place.is_none() {
@@ -244,7 +245,7 @@ impl SedMachine<'_, '_> {
     }
 }
 
-/// The name of a backup: `*` in the suffix stands for the base name; without one the suffix
+/// Returns the name of a backup: `*` in the suffix stands for the base name; without one the suffix
 /// is appended. A `/` in it names another directory.
 fn backup_name(name: &[u8], suffix: &[u8]) -> Vec<u8> {
     let slash = name.iter().rposition(|c| *c == b'/').map_or(0, |n| n + 1);

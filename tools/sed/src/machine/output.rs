@@ -27,12 +27,12 @@ pub(super) struct SedOutput {
 }
 
 impl SedOutput {
-    /// An output that is a file.
+    /// Returns an output that is a file.
     pub fn file(w: BufWriter<File>) -> SedOutput {
         SedOutput { kind: OutputKind::File(w), missing: false }
     }
 
-    /// The file, if it is one.
+    /// Returns the file, if it is one.
     pub fn into_file(self) -> Option<BufWriter<File>> {
         if let OutputKind::File(w) = self.kind { Some(w) } else { None }
     }

@@ -32,7 +32,7 @@ impl SedMachine<'_, '_> {
         })
     }
 
-    /// The pattern, the last one used if it is empty.
+    /// Returns the pattern, the last one used if it is empty.
     pub(super) fn pattern_regex(&mut self, p: &SedPattern) -> Result<Rc<Regex>> {
         match p {
             SedPattern::Regex(re) => {

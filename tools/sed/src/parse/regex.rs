@@ -103,8 +103,8 @@ impl SedParser<'_> {
     }
 }
 
-/// A character by one of sed's escapes (without the backslash): the byte, and the bytes of
-/// the escape. `\n` is not among them.
+/// Parses a character by one of sed's escapes (without the backslash): the byte, and the bytes of the escape. `\n` is not among
+/// them.
 pub(super) fn parse_escape(text: &[u8]) -> Option<(u8, usize)> {
     let number = |base: u32, most: usize| -> Option<(u8, usize)> {
         let digits = text[1..].iter().take(most).map_while(|c| char::from(*c).to_digit(base));

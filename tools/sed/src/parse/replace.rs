@@ -142,7 +142,7 @@ impl SedParser<'_> {
         Ok(SedAction::Translate(Box::new(table)))
     }
 
-    /// One side of `y`, escapes resolved.
+    /// Parses one side of `y` and resolves its escapes.
     fn translate_side(&mut self, delimiter: u8) -> Option<Vec<u8>> {
         let raw = self.read_delimited(delimiter, false)?;
         let mut out = Vec::with_capacity(raw.len());

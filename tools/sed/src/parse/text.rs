@@ -5,8 +5,8 @@ use super::{Result, SedParser};
 use crate::script::SedAction;
 
 impl SedParser<'_> {
-    /// The text of `a`, `i`, `c`: after `\` and a newline (POSIX) or on the line itself (GNU).
-    /// Ends at a newline that has no backslash before it; the newline is part of it.
+    /// Parses the text of `a`, `i`, `c`: after `\` and a newline (POSIX) or on the line itself
+    /// (GNU). Ends at a newline that has no backslash before it; the newline is part of it.
     pub(super) fn text_argument(&mut self) -> Result<Vec<u8>> {
         self.skip_blanks();
         if self.peek_byte().is_none() {
@@ -60,7 +60,7 @@ impl SedParser<'_> {
         Ok(out)
     }
 
-    /// The rest of the line, taken with its newline.
+    /// Returns the rest of the line, taken with its newline.
     pub(super) fn rest_of_line(&mut self) -> Vec<u8> {
         let from = self.at;
         while self.peek_byte().is_some_and(|c| c != b'\n') {
@@ -101,7 +101,7 @@ impl SedParser<'_> {
         Ok(label)
     }
 
-    /// The label of a branch, empty for none.
+    /// Returns the label of a branch, empty for none.
     pub(super) fn label_use(&mut self) -> Vec<u8> {
         self.skip_blanks();
         let from = self.at;
