@@ -37,7 +37,7 @@ macro_rules! with_curve {
     };
 }
 
-/// The public point of a private number, not compressed; nothing if the number is not a key of the curve.
+/// Returns the public point of a private number, not compressed; nothing if the number is not a key of the curve.
 #[must_use]
 pub fn public_point(curve: &str, key: &[u8]) -> Option<Vec<u8>> {
     with_curve!(curve, c => {
@@ -46,7 +46,7 @@ pub fn public_point(curve: &str, key: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// A point in the other form; nothing if it is not one of the curve.
+/// Returns a point in the other form; nothing if it is not one of the curve.
 #[must_use]
 pub fn convert_point(curve: &str, point: &[u8], compress: bool) -> Option<Vec<u8>> {
     with_curve!(curve, c => {
@@ -67,7 +67,7 @@ pub fn shared_secret(curve: &str, key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// A digest as long as ECDSA's crates want it, half of the field at least; zeros in front do not change the number.
+/// Returns a digest as long as ECDSA's crates want it, half of the field at least; zeros in front do not change the number.
 fn long_enough(mut digest: Vec<u8>, field: usize) -> Vec<u8> {
     let half = field.div_ceil(2);
     if digest.len() < half {
@@ -111,7 +111,7 @@ pub fn sign_digest(curve: &str, key: &[u8], digest: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Whether a digest was signed so.
+/// Returns whether a digest was signed so.
 #[must_use]
 pub fn verify_signature(curve: &str, point: &[u8], digest: &[u8], signature: &[u8]) -> bool {
     let digest = long_enough(digest.to_vec(), signature.len() / 2);
@@ -127,21 +127,21 @@ pub fn verify_signature(curve: &str, point: &[u8], digest: &[u8], signature: &[u
     came == Some(true)
 }
 
-/// The public key of a seed of Ed25519 (RFC 8032).
+/// Returns the public key of a seed of Ed25519 (RFC 8032).
 #[must_use]
 pub fn ed_public(seed: &[u8]) -> Option<Vec<u8>> {
     let key = seed.try_into().ok().map(|seed| ed25519_dalek::SigningKey::from_bytes(&seed));
     key.map(|k| k.verifying_key().to_bytes().to_vec())
 }
 
-/// A signature by Ed25519.
+/// Returns a signature by Ed25519.
 #[must_use]
 pub fn ed_sign(seed: &[u8], data: &[u8]) -> Option<Vec<u8>> {
     let key = seed.try_into().ok().map(|seed| ed25519_dalek::SigningKey::from_bytes(&seed));
     key.map(|k| k.sign(data).to_bytes().to_vec())
 }
 
-/// Whether data was signed so.
+/// Returns whether data was signed so.
 #[must_use]
 pub fn ed_verify(public: &[u8], data: &[u8], signature: &[u8]) -> bool {
     let key = public.try_into().ok().and_then(|p| ed25519_dalek::VerifyingKey::from_bytes(p).ok());

@@ -13,7 +13,7 @@ pub fn throw_uncatchable(ctx: &Ctx<'_>, text: &str) -> Error {
     ctx.throw(value)
 }
 
-/// The error that is being thrown if it is one that scripts cannot catch; it is thrown no more.
+/// Takes the error that is being thrown if it is one that scripts cannot catch; the context is then without a pending error.
 pub fn take_uncatchable<'js>(ctx: &Ctx<'js>) -> Option<Value<'js>> {
     let value = ctx.catch();
     if value.is_uncatchable_error() {

@@ -32,12 +32,12 @@ fn buffer_memory(value: &Value<'_>) -> Option<NonNull<[u8]>> {
     None
 }
 
-/// The number of bytes of a buffer.
+/// Returns the number of bytes of a buffer.
 pub fn byte_length(value: &Value<'_>) -> Option<usize> {
     buffer_memory(value).map(|m| m.len())
 }
 
-/// A copy of `start..end` of a buffer, both clamped to its length.
+/// Returns a copy of `start..end` of a buffer, both clamped to its length.
 pub fn copy_bytes(value: &Value<'_>, start: usize, end: usize) -> Option<Vec<u8>> {
     let memory = buffer_memory(value)?;
     if memory.is_empty() {
@@ -50,7 +50,7 @@ pub fn copy_bytes(value: &Value<'_>, start: usize, end: usize) -> Option<Vec<u8>
     Some(all[start.min(end)..end].to_vec())
 }
 
-/// All bytes of a buffer.
+/// Returns all bytes of a buffer.
 pub fn all_bytes(value: &Value<'_>) -> Option<Vec<u8>> {
     copy_bytes(value, 0, usize::MAX)
 }
@@ -70,12 +70,12 @@ pub fn write(value: &Value<'_>, at: usize, from: &[u8]) -> Option<usize> {
     Some(n)
 }
 
-/// A string as UTF-8, with U+FFFD for each surrogate that stands alone (`USVString` of Web IDL).
+/// Returns a string as UTF-8, with U+FFFD for each surrogate that stands alone (`USVString` of Web IDL).
 pub fn to_utf8(string: &JsString<'_>) -> Result<String> {
     string.to_string().or_else(|_| Ok(from_wtf8(&to_wtf8(string)?)))
 }
 
-/// The engine's own encoding of a string: UTF-8 that encodes lone surrogates like other code points.
+/// Returns the engine's own encoding of a string: UTF-8 that encodes lone surrogates like other code points.
 fn to_wtf8(string: &JsString<'_>) -> Result<Vec<u8>> {
     let ctx = string.ctx().as_raw().as_ptr();
     let mut length = 0;
@@ -108,7 +108,7 @@ fn from_wtf8(bytes: &[u8]) -> String {
     out
 }
 
-/// A string's UTF-16 units.
+/// Returns a string's UTF-16 units.
 pub fn to_utf16(string: &JsString<'_>) -> Result<Vec<u16>> {
     match string.to_string() {
         Ok(text) => Ok(text.encode_utf16().collect()),
@@ -116,7 +116,7 @@ pub fn to_utf16(string: &JsString<'_>) -> Result<Vec<u16>> {
     }
 }
 
-/// The units that such an encoding stands for.
+/// Decodes the UTF-16 units of such an encoding.
 fn wtf8_units(wtf8: &[u8]) -> Vec<u16> {
     let mut out = Vec::new();
     let mut rest = wtf8;
@@ -154,8 +154,8 @@ pub fn class_number(value: &Value<'_>) -> u32 {
     unsafe { qjs::JS_GetClassID(value.as_raw()) }
 }
 
-/// An object that is `undefined` to `typeof`, `==` and conditions, as `document.all` of browsers is (Annex B.3.6 of ECMA-262).
-/// It is a function that returns null.
+/// Returns an object that is `undefined` to `typeof`, `==` and conditions, as `document.all` of browsers is (Annex B.3.6 of
+/// ECMA-262). It is a function that returns null.
 pub fn undetectable_object<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
     let function = rquickjs::Function::new(ctx.clone(), || None::<bool>)?.into_value();
     // SAFETY: a live context and one of its objects, of which one flag is set. JUSTIFICATION: rquickjs offers it not.
@@ -163,7 +163,7 @@ pub fn undetectable_object<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
     Ok(function)
 }
 
-/// Bytes that the engine has of its allocator, and how many of these are in use. All objects are visited.
+/// Returns the number of bytes that the engine has allocated, and how many of these are in use. All objects are visited.
 pub fn heap_usage(ctx: &Ctx<'_>) -> (u64, u64) {
     let mut usage = std::mem::MaybeUninit::<qjs::JSMemoryUsage>::uninit();
     // SAFETY: a live runtime, and a structure that the engine fills entirely. JUSTIFICATION: rquickjs offers this for a runtime
@@ -175,7 +175,7 @@ pub fn heap_usage(ctx: &Ctx<'_>) -> (u64, u64) {
     (usage.malloc_size.unsigned_abs(), usage.memory_used_size.unsigned_abs())
 }
 
-/// A text as the engine reads one: with a zero byte behind it. Zero bytes within are text like any other.
+/// Returns a text as the engine reads one: with a zero byte behind it. Zero bytes within are text like any other.
 fn nul_terminated(source: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(source.len() + 1);
     bytes.extend_from_slice(source.as_bytes());

@@ -92,7 +92,7 @@ impl BrotliEncoder {
         n
     }
 
-    /// Whether bytes wait for [`Encoder::take`].
+    /// Returns whether bytes wait for [`Encoder::take`].
     pub fn has_output(&self) -> bool {
         self.taken < self.out.bytes().len()
     }

@@ -24,7 +24,7 @@ thread_local! {
     static STATE: Cell<CellState> = const { Cell::new(CellState::Process) };
 }
 
-/// The error that ends a cell which exits; `None` in a process of its own.
+/// Returns the error that ends a cell which exits; `None` in a process of its own.
 pub fn end_cell(ctx: &Ctx<'_>, status: i32) -> Option<Error> {
     if STATE.get() == CellState::Process {
         return None;

@@ -92,12 +92,12 @@ impl NodeLibrary {
         Some(NodeLibrary { bytes, files, pieces, piece, last: RefCell::default() })
     }
 
-    /// The names of all modules, sorted.
+    /// Returns the names of all modules, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
 
-    /// A module's source.
+    /// Returns a module's source.
     pub fn module_source(&self, name: &str) -> Option<String> {
         let (start, length) = *self.files.get(name)?;
         let (mut text, end) = (Vec::with_capacity(length), start + length);
@@ -115,7 +115,7 @@ impl NodeLibrary {
         String::from_utf8(text).ok()
     }
 
-    /// A piece's text, which is not empty.
+    /// Returns a piece's text, which is not empty.
     fn unpack_piece(&self, number: usize) -> Option<Vec<u8>> {
         let (start, end) = *self.pieces.get(number)?;
         let mut text = vec![0; self.piece];

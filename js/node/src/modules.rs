@@ -111,7 +111,7 @@ pub fn run_module<'js>(
     Ok(vec![module.namespace()?.into_value(), promise.into_value()])
 }
 
-/// The promise of a module's namespace, imported by its URL.
+/// Returns the promise of a module's namespace, imported by its URL.
 pub fn import_module<'js>(ctx: Ctx<'js>, url: String) -> Result<rquickjs::Promise<'js>> {
     Module::import(&ctx, url)
 }

@@ -37,7 +37,7 @@ impl<'js> FromJs<'js> for BufferArgument {
     }
 }
 
-/// The error to return for a failed system call: its name is thrown.
+/// Returns the error to return for a failed system call: its name is thrown.
 pub fn throw_io_error(ctx: &Ctx<'_>, error: &io::Error) -> Error {
     throw_text(ctx, errno_name(error))
 }
@@ -50,7 +50,7 @@ pub fn throw_text(ctx: &Ctx<'_>, text: &str) -> Error {
     }
 }
 
-/// The symbolic name of an error (`errno(3)`).
+/// Returns the symbolic name of an error (`errno(3)`).
 fn errno_name(error: &io::Error) -> &'static str {
     use io::ErrorKind as K;
     if let Some(name) = error.raw_os_error().and_then(raw_name) {

@@ -87,7 +87,7 @@ const STACK: usize = 1 << 20;
 /// The part of the sandbox's stack that it is where that is smaller, as in a page (docs/decisions.md, "Stacks of workers").
 const SHARE: (usize, usize) = (11, 16);
 
-/// Bytes of the stack that scripts of this process may use.
+/// Returns the number of bytes of stack that scripts of this process may use.
 fn stack_size() -> usize {
     let (part, whole) = SHARE;
     box_sys::engine_stack().map_or(STACK, |told| STACK.min(told / whole * part))

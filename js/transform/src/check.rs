@@ -25,7 +25,7 @@ pub fn check_syntax(
     error::first_error(source, &meant.diagnostics)
 }
 
-/// Whether a text that no script can be is a module: by `import`, `export`, `import.meta`, or `await` outside of
+/// Returns whether a text that no script can be is a module: by `import`, `export`, `import.meta`, or `await` outside of
 /// functions (Node's syntax detection).
 pub fn is_module(source: &str, filename: &str) -> bool {
     let allocator = Allocator::default();

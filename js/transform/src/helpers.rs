@@ -76,7 +76,7 @@ const HELPERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The declaration of the object with the helpers that a text uses.
+/// Returns the declaration of the object with the helpers that a text uses.
 pub fn helpers_object(code: &str) -> Option<String> {
     let used = |name: &str| code.contains(&format!("{OBJECT}{name}("));
     let texts: Vec<String> = HELPERS

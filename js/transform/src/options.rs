@@ -40,7 +40,7 @@ pub struct CompilerOptions {
     pub verbatim_module_syntax: bool,
 }
 
-/// How the parser reads a file of this name.
+/// Returns how the parser reads a file of this name.
 pub(crate) fn source_type(filename: &str, kind: Option<SourceKind>) -> SourceType {
     let name = filename.rsplit('/').next().unwrap_or(filename);
     let extension = name.rsplit_once('.').map_or("", |(_, e)| e);

@@ -34,7 +34,7 @@ pub fn transform_source(
     Ok((prepend_line(&line, output), module))
 }
 
-/// A line before a text.
+/// Returns a line before a text.
 fn prepend_line(line: &str, output: Output) -> Output {
     let Output { code, mappings } = output;
     Output { code: format!("{line}\n{code}"), mappings: format!(";{mappings}") }
@@ -108,7 +108,7 @@ const COMMONJS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The settings of the transformer: nothing is made older than it has to be.
+/// Returns the settings of the transformer: nothing is made older than it has to be.
 fn transformer_settings(options: &CompilerOptions, common: bool) -> TransformOptions {
     let mut out = TransformOptions::default();
     out.typescript.only_remove_type_imports = options.verbatim_module_syntax;

@@ -39,7 +39,7 @@ impl Bits {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The bytes that are full.
+    /// Returns the bytes that are full.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -26,7 +26,7 @@ struct CommandSymbols {
     distance: Option<(usize, u64, u32)>,
 }
 
-/// The code of a length, and its extra bits.
+/// Returns the code of a length, and its extra bits.
 fn length_code(table: &[(usize, u32)], length: usize) -> (usize, (u64, u32)) {
     let code = table.partition_point(|(base, _)| *base <= length).saturating_sub(1);
     let (base, bits) = table[code];

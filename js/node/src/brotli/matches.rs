@@ -57,7 +57,7 @@ impl MatchFinder {
         self.text.extend_from_slice(text);
     }
 
-    /// The number of bytes that wait to be written.
+    /// Returns the number of bytes that wait to be written.
     pub fn pending_len(&self) -> usize {
         self.text.len() - self.begin
     }
@@ -134,7 +134,7 @@ impl MatchFinder {
         self.heads[hash] = position as u32;
     }
 
-    /// Length and distance of the longest repetition at a place.
+    /// Returns the length and distance of the longest repetition at a place.
     fn longest(&self, at: usize) -> Option<(usize, usize)> {
         let hash = self.hash(at)?;
         let position = self.base + at;

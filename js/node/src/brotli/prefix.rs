@@ -15,7 +15,7 @@ pub struct PrefixCode {
 }
 
 impl PrefixCode {
-    /// The code for symbols that occur so often.
+    /// Returns the code for symbols that occur so often.
     pub fn from_counts(counts: &[u32]) -> PrefixCode {
         PrefixCode::with_longest(counts, LONGEST)
     }

@@ -111,7 +111,7 @@ fn stepped(
     vec![step.read, step.wrote, step.state]
 }
 
-/// A stream of Brotli: quality (negative to read) and the logarithm of the window.
+/// Returns a stream of Brotli: quality (negative to read) and the logarithm of the window.
 fn brotli_stream(ctx: Ctx<'_>, quality: i32, window: u32) -> Result<Function<'_>> {
     let stream = u32::try_from(quality);
     let stream = stream.map_or_else(|_| Brotli::decompress(), |q| Brotli::compress(q, window));
@@ -121,7 +121,7 @@ fn brotli_stream(ctx: Ctx<'_>, quality: i32, window: u32) -> Result<Function<'_>
     })
 }
 
-/// A stream of Zstandard; nothing if a parameter is refused.
+/// Returns a stream of Zstandard; nothing if a parameter is refused.
 fn zstd_stream<'js>(
     ctx: Ctx<'js>,
     compress: bool,
@@ -140,8 +140,8 @@ fn zstd_stream<'js>(
     made.map(Some)
 }
 
-/// A stream as a function of input (with its range), output (with its range) and flush mode, which gives
-/// the numbers of bytes read and written and the state of [`ZlibStep`]; with a buffer only, that is the dictionary.
+/// Returns a stream as a function of input (with its range), output (with its range) and flush mode, which gives the numbers of
+/// bytes read and written and the state of [`ZlibStep`]; with a buffer only, that is the dictionary.
 fn deflate_stream<'js>(
     ctx: Ctx<'js>,
     deflate: bool,

@@ -17,13 +17,13 @@ mod number;
 use super::throw_text;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
 
-/// A length that a script asks for, if memory may be taken for it.
+/// Returns a length that a script requests, if memory may be taken for it.
 fn bounded(ctx: &Ctx<'_>, length: usize) -> Result<usize> {
     const MOST: usize = 1 << 26;
     if length <= MOST { Ok(length) } else { Err(throw_text(ctx, "ENOMEM")) }
 }
 
-/// The result, or `EINVAL`.
+/// Returns the result, or `EINVAL`.
 fn give(ctx: Ctx<'_>, made: Option<Vec<u8>>) -> Result<ArrayBuffer<'_>> {
     match made {
         Some(bytes) => ArrayBuffer::new(ctx, bytes),

@@ -35,7 +35,7 @@ pub fn adopt(inherited: box_sys::InheritedDescriptors) {
     }
 }
 
-/// The file of a number, `EBADF` if there is none.
+/// Returns the file of a number, `EBADF` if there is none.
 pub fn file(ctx: &Ctx<'_>, fd: i32) -> Result<Rc<File>> {
     FILES.with_borrow(|f| f.get(&fd).cloned()).ok_or_else(|| super::throw_text(ctx, "EBADF"))
 }
@@ -143,7 +143,7 @@ fn write(
     or_fail(&ctx, positioned(&file, at, |mut f| f.write(&piece)))
 }
 
-/// All of a file from its position on.
+/// Reads all of a file from its position on.
 fn read_all<'js>(ctx: Ctx<'js>, fd: i32) -> Result<rquickjs::ArrayBuffer<'js>> {
     let mut all = Vec::new();
     let file = file(&ctx, fd)?;
@@ -151,12 +151,12 @@ fn read_all<'js>(ctx: Ctx<'js>, fd: i32) -> Result<rquickjs::ArrayBuffer<'js>> {
     rquickjs::ArrayBuffer::new(ctx, all)
 }
 
-/// The type bits of `st_mode`.
+/// Returns the type bits of `st_mode`.
 fn kind_bits(kind: FileKind) -> u32 {
     (kind as u32) << 12
 }
 
-/// The fields in the order of Node's array of a stat; times as seconds and nanoseconds.
+/// Returns the fields in the order of Node's array of a stat; times as seconds and nanoseconds.
 fn numbers(s: &Stat) -> Vec<f64> {
     let split = |ns: u64| [(ns / 1_000_000_000) as f64, (ns % 1_000_000_000) as f64];
     let mut out = vec![
@@ -311,7 +311,7 @@ fn isatty(fd: i32) -> bool {
     FILES.with_borrow(|f| f.get(&fd).is_some_and(|f| box_sys::is_terminal(f)))
 }
 
-/// The kind of an open descriptor by libuv's names.
+/// Returns the kind of an open descriptor by libuv's names.
 fn handle_type(fd: i32) -> &'static str {
     let Some(file) = FILES.with_borrow(|f| f.get(&fd).cloned()) else { return "UNKNOWN" };
     if box_sys::is_terminal(&file) {

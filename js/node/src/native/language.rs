@@ -24,7 +24,7 @@ fn promise_state(promise: Promise<'_>) -> u8 {
     }
 }
 
-/// The value or reason of a settled promise.
+/// Returns the value or reason of a settled promise.
 fn promise_result<'js>(ctx: Ctx<'js>, promise: Promise<'js>) -> Result<Value<'js>> {
     match promise.result::<Value>() {
         None => Ok(Value::new_undefined(ctx)),

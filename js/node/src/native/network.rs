@@ -28,7 +28,7 @@ fn listen(ctx: Ctx<'_>, ip: TextArgument, port: u16) -> Result<i32> {
     net::listen(at, NetSocketKind::Stream).map(files::keep).map_err(|e| throw_io_error(&ctx, &e))
 }
 
-/// The next connection: its descriptor, and from where it comes.
+/// Accepts the next connection; returns its descriptor and its peer's address.
 fn accept<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
     let listener = files::file(&ctx, fd)?;
     let (socket, from) = net::accept(&listener).map_err(|e| throw_io_error(&ctx, &e))?;
@@ -101,7 +101,7 @@ fn step(
     tell(&ctx, fd, &step)
 }
 
-/// Whether a rule names a host and port.
+/// Returns whether a rule names a host and port.
 fn names(ctx: Ctx<'_>, fd: i32, host: TextArgument, port: u16) -> Result<bool> {
     tell(&ctx, fd, &HttpStep::Names(port, host.0.into_bytes()))?;
     Ok(matches!(read(&*files::file(&ctx, fd)?), Some(HttpAnswer::Done)))

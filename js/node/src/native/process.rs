@@ -14,7 +14,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The system; its value holds nothing on the guest.
+/// Returns the system; its value holds nothing on the guest.
 fn os() -> Os {
     Os::with_applets(|_| false)
 }
@@ -67,13 +67,13 @@ fn memory(ctx: Ctx<'_>) -> Vec<f64> {
     vec![resident() as f64, heap as f64, used as f64]
 }
 
-/// Bytes of linear memory.
+/// Returns the size of linear memory in bytes.
 #[cfg(target_arch = "wasm32")]
 fn resident() -> usize {
     std::arch::wasm32::memory_size::<0>() << 16
 }
 
-/// Bytes that the host has in memory for the process.
+/// Returns the number of bytes that the host has in memory for the process.
 #[cfg(not(target_arch = "wasm32"))]
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -195,7 +195,7 @@ fn catch_signals(numbers: Vec<u8>) {
     events::catch_signals(caught, ignored & !caught);
 }
 
-/// The caught signals that arrived.
+/// Returns the caught signals that arrived.
 fn signals() -> Vec<u8> {
     let set = events::take_pending();
     (1..64).filter(|n| set & events::signal_bit(*n) != 0).collect()

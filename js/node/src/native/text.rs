@@ -30,7 +30,7 @@ fn decode<'js>(
     }
 }
 
-/// A string as bytes.
+/// Returns a string as bytes.
 fn encode<'js>(
     ctx: Ctx<'js>,
     text: rquickjs::String<'js>,
@@ -55,7 +55,7 @@ fn is_utf8(bytes: BufferArgument) -> bool {
     std::str::from_utf8(&bytes.0).is_ok()
 }
 
-/// The first place of `needle` at or after `from`; -1.
+/// Returns the first place of `needle` at or after `from`; -1.
 fn find(bytes: BufferArgument, needle: Value<'_>, from: usize) -> f64 {
     let needle = match js_engine::all_bytes(&needle) {
         Some(needle) => needle,
@@ -123,8 +123,8 @@ fn from_base64(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The parts of a URL for Node's `URL`: its text, then the offsets that ada counts, as Node's class
-/// reads them; nothing if it is none.
+/// Parses the parts of a URL for Node's `URL`: its text, then the offsets that ada counts, as
+/// Node's class reads them; nothing if it is none.
 fn parse_url(text: TextArgument, base: Option<TextArgument>) -> Option<Vec<String>> {
     let base = match base {
         Some(base) => Some(url::Url::parse(&base.0).ok()?),
@@ -152,7 +152,8 @@ fn parts(url: &url::Url) -> Vec<String> {
     .into()
 }
 
-/// A URL with one of its parts set (URL Standard, API of the class); nothing if that is refused.
+/// Returns a URL with one of its parts set (URL Standard, API of the class); nothing if that is
+/// refused.
 fn update_url(href: TextArgument, part: TextArgument, value: TextArgument) -> Option<Vec<String>> {
     use url::quirks;
     let mut url = url::Url::parse(&href.0).ok()?;

@@ -66,7 +66,7 @@ impl Zstd {
     }
 }
 
-/// A parameter by its number in `zstd.h`.
+/// Returns a parameter by its number in `zstd.h`.
 fn find_parameter(number: i32, value: i32) -> Option<CParameter> {
     use CParameter as P;
     let (size, flag) = (u32::try_from(value), value != 0);

@@ -200,7 +200,7 @@ struct Cipher {
     has_text: bool,
 }
 
-/// Where the counter of GCM begins (SP 800-38D, 7.1).
+/// Returns where the counter of GCM begins (SP 800-38D, 7.1).
 fn gcm_begin(
     key: &aes::cipher::generic_array::GenericArray<u8, aes::cipher::consts::U16>,
     iv: &[u8],
@@ -398,7 +398,7 @@ impl Cipher {
         Ok(rest)
     }
 
-    /// The tag of all that was seen, once.
+    /// Returns the tag of all input; it can be taken once.
     fn tag(&mut self) -> Option<Vec<u8>> {
         match &mut self.kind {
             CipherState::Gcm(_, tag, mask) => {
@@ -414,7 +414,7 @@ impl Cipher {
     }
 }
 
-/// A cipher as a function of an operation and bytes. Nothing if a length does not fit.
+/// Returns a cipher as a function of an operation and bytes. Nothing if a length does not fit.
 fn cipher<'js>(
     ctx: Ctx<'js>,
     mode: TextArgument,

@@ -11,7 +11,7 @@ use rquickjs::function::{Func, Opt};
 use rquickjs::{ArrayBuffer, Ctx, Function, Object, Result, Value};
 use std::cell::RefCell;
 
-/// A hash of a fixed length with its block size, by the name that [`plain`] gives.
+/// Returns a hash of a fixed length with its block size, by the name that [`plain`] gives.
 fn fixed(name: &str) -> Option<(Box<dyn DynDigest>, usize)> {
     fn of<H: Digest + BlockSizeUser + DynDigest + 'static>() -> (Box<dyn DynDigest>, usize) {
         (Box::new(<H as Digest>::new()), H::block_size())
@@ -69,7 +69,7 @@ impl digest::FixedOutputReset for Md5Sha1 {
     }
 }
 
-/// The one name of a hash that OpenSSL knows by many: `RSA-SHA256`, `SHA-256` and `sha256WithRSAEncryption` are `sha256`.
+/// Returns the one name of a hash that OpenSSL knows by many: `RSA-SHA256`, `SHA-256` and `sha256WithRSAEncryption` are `sha256`.
 fn plain(name: &str) -> String {
     let name = name.to_ascii_lowercase();
     if name == "rsa-sha1-2" {
@@ -103,7 +103,7 @@ impl HashState {
         })
     }
 
-    /// The digest's length in bytes if none is asked for.
+    /// Returns the digest's default length in bytes.
     fn size(&self) -> usize {
         match self {
             HashState::Fixed(digest) => digest.output_size(),
@@ -135,8 +135,8 @@ impl HashState {
     }
 }
 
-/// A hash as a function: bytes are taken in, a number is the length of the digest that is asked for, and `true`
-/// asks for a copy, another such function. Nothing for an unknown name.
+/// Returns a hash as a function: bytes are taken in, a number is the length of the digest that is asked for, and `true` asks for
+/// a copy, another such function. Nothing for an unknown name.
 fn hash<'js>(ctx: Ctx<'js>, name: TextArgument) -> Result<Option<Function<'js>>> {
     HashState::by_name(&plain(&name.0)).map(|state| hash_function(&ctx, state)).transpose()
 }
@@ -158,12 +158,12 @@ fn hash_function<'js>(ctx: &Ctx<'js>, state: HashState) -> Result<Function<'js>>
     })
 }
 
-/// The digest's length in bytes; nothing for an unknown name.
+/// Returns the digest's length in bytes; nothing for an unknown name.
 fn hash_size(name: TextArgument) -> Option<usize> {
     HashState::by_name(&plain(&name.0)).map(|state| state.size())
 }
 
-/// The name that a hash has in standards' texts; nothing for an unknown name.
+/// Returns the name that a hash has in standards' texts; nothing for an unknown name.
 fn hash_name(name: TextArgument) -> Option<String> {
     let name = plain(&name.0);
     HashState::by_name(&name).map(|_| name)
@@ -199,7 +199,7 @@ impl Hmac {
         self.inner.output_size()
     }
 
-    /// The code of some parts, one after the other; the state is as before.
+    /// Authenticates the parts in order and returns the code; the state is as before.
     fn code_of(&self, parts: &[&[u8]]) -> Box<[u8]> {
         let mut inner = self.inner.clone();
         parts.iter().for_each(|part| inner.update(part));

@@ -17,7 +17,7 @@ fn number(bytes: &BufferArgument) -> BigUint {
     BigUint::from_bytes_be(&bytes.0)
 }
 
-/// A number in so many bytes.
+/// Returns a number in the given count of bytes.
 fn bytes_of(n: &BigUint, length: usize) -> Vec<u8> {
     let short = n.to_bytes_be();
     let mut out = vec![0; length.saturating_sub(short.len())];
@@ -25,7 +25,7 @@ fn bytes_of(n: &BigUint, length: usize) -> Vec<u8> {
     out
 }
 
-/// A random number below `2^bits`.
+/// Returns a random number below `2^bits`.
 fn random(bits: u64) -> Option<BigUint> {
     let mut bytes = vec![0; usize::try_from(bits.div_ceil(8)).ok()?];
     getrandom::fill(&mut bytes).ok()?;
@@ -37,7 +37,7 @@ fn random(bits: u64) -> Option<BigUint> {
     Some(BigUint::from_bytes_be(&bytes))
 }
 
-/// A random number of `2..n`.
+/// Returns a random number of `2..n`.
 fn random_below(n: &BigUint) -> Option<BigUint> {
     loop {
         let r = random(n.bits())?;
@@ -68,7 +68,7 @@ fn small_primes() -> Vec<u32> {
     (3..4000).filter(|n| is_prime(*n)).collect()
 }
 
-/// Whether no small prime divides the number; `None` if it is one itself, or a small number.
+/// Returns whether no small prime divides the number; `None` if it is one itself, or a small number.
 fn by_small_primes(n: &BigUint, small: &[u32]) -> Option<bool> {
     let two = BigUint::from(2u8);
     if *n < two {
@@ -116,7 +116,7 @@ const ROUNDS: u32 = 8;
 /// Rounds for a number that an attacker may have chosen, as in OpenSSL.
 const CHECK_ROUNDS: u32 = 64;
 
-/// Whether the number is prime; `rounds` are OpenSSL's "checks", 0 for its own choice.
+/// Returns whether the number is prime; `rounds` are OpenSSL's "checks", 0 for its own choice.
 fn check_prime(ctx: Ctx<'_>, n: BufferArgument, rounds: u32) -> Result<bool> {
     let rounds = if rounds == 0 { CHECK_ROUNDS } else { rounds.min(1024) };
     is_prime(&number(&n), &small_primes(), rounds).ok_or_else(|| throw_text(&ctx, "EIO"))
@@ -135,8 +135,8 @@ struct PrimeRequest {
 }
 
 impl PrimeRequest {
-    /// A random number from which a search begins; it fits all that is wanted but being prime. Nothing if there is
-    /// none of that length.
+    /// Returns a random number from which a search begins; it fits all that is wanted but being prime. Nothing if there is none
+    /// of that length.
     fn begin(&self) -> Option<BigUint> {
         for _ in 0..BEGINNINGS {
             let mut p = random(self.bits)?;
@@ -156,7 +156,7 @@ impl PrimeRequest {
         None
     }
 
-    /// How far the next number that fits is.
+    /// Returns the distance to the next number that fits.
     fn step(&self) -> BigUint {
         if self.add == BigUint::ZERO {
             BigUint::from(if self.safe { 4u8 } else { 2 })
@@ -188,7 +188,7 @@ const SPAN: u32 = 1 << 14;
 /// Bits from which on a search goes step by step: below that the small primes are numbers of that size themselves.
 const SIEVED: u64 = 32;
 
-/// A prime as it is wanted; nothing if there is none.
+/// Returns a prime that meets the request; nothing if there is none.
 fn find_prime(wanted: &PrimeRequest) -> Option<BigUint> {
     // A common factor of `add` and `rem` divides all such numbers.
     if wanted.add != BigUint::ZERO && wanted.rem.modinv(&wanted.add).is_none() {
@@ -223,7 +223,7 @@ fn find_prime(wanted: &PrimeRequest) -> Option<BigUint> {
     None
 }
 
-/// A random prime of so many bits.
+/// Returns a random prime of so many bits.
 fn prime<'js>(
     ctx: Ctx<'js>,
     bits: u32,
@@ -241,7 +241,7 @@ fn prime<'js>(
     give(ctx, found.map(|p| bytes_of(&p, bits.div_ceil(8) as usize)))
 }
 
-/// A key pair of RSA (RFC 8017): `n, e, d, p, q, d mod p-1, d mod q-1, 1/q mod p`.
+/// Returns a key pair of RSA (RFC 8017): `n, e, d, p, q, d mod p-1, d mod q-1, 1/q mod p`.
 fn rsa_pair<'js>(ctx: Ctx<'js>, bits: u32, exponent: u32) -> Result<Vec<ArrayBuffer<'js>>> {
     let made = rsa_numbers(u64::from(bits), exponent).ok_or_else(|| throw_text(&ctx, "EINVAL"))?;
     made.into_iter().map(|n| ArrayBuffer::new(ctx.clone(), n.to_bytes_be())).collect()
@@ -279,8 +279,8 @@ fn rsa_numbers(bits: u64, exponent: u32) -> Option<[BigUint; 8]> {
     }
 }
 
-/// The private operation of RSA with the numbers of [`rsa_pair`], blinded, by the Chinese remainder theorem.
-/// `EINVAL` for numbers that are not a key's.
+/// Performs the private operation of RSA with the numbers of [`rsa_pair`], blinded, by the Chinese remainder theorem. `EINVAL`
+/// for numbers that are not a key's.
 fn rsa_private<'js>(
     ctx: Ctx<'js>,
     key: Vec<BufferArgument>,
