@@ -81,7 +81,7 @@ pub(crate) fn open_operand<'a>(
 #[derive(Debug)]
 pub(crate) enum CopyStop {
     Read(io::Error),
-    /// The output remembers why; [`Ctx::finish`] reports it.
+    /// The write failed. The output remembers the cause, and [`Ctx::finish`] reports it.
     Write,
 }
 

@@ -7,7 +7,8 @@ pub(crate) enum NumberError {
     Overflow,
 }
 
-/// Suffixes of `head -c`, `split -b`, `dd`, `truncate`: `b` 512, `kB` 1000, `K`/`KiB` 1024, ... ; overflow saturates for callers that allow it.
+/// Parses a number with a suffix of `head -c`, `split -b`, `dd` or `truncate`: `b` 512, `kB` 1000, `K`/`KiB` 1024, and
+/// so on; overflow saturates for callers that allow it. For example, `2K` is 2048.
 pub(crate) fn parse_size(text: &[u8]) -> Result<u64, NumberError> {
     let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
     let (number, suffix) = text.split_at(digits);

@@ -61,7 +61,7 @@ struct CanonicalWalk {
     rest: Vec<Vec<u8>>,
     /// Links followed so far.
     links: usize,
-    /// The path ends with a slash, so that it must be a directory's.
+    /// Whether the path ends with a slash, so that it must be a directory's.
     wants_dir: bool,
     /// Whether lookups have ended because a component does not exist or is not a directory.
     gone: bool,
@@ -236,7 +236,7 @@ impl Backup {
         Ok(Backup { kind, suffix: suffix.unwrap_or(b"~").to_vec() })
     }
 
-    /// Moves an existing file out of the way; its new name as shown to the user.
+    /// Moves an existing file out of the way; returns its new name as shown to the user.
     pub(crate) fn make(&self, ctx: &Ctx<'_>, file: &[u8]) -> io::Result<Option<Vec<u8>>> {
         if self.kind == BackupKind::None || meta::stat(&ctx.path(file), false).is_err() {
             return Ok(None);

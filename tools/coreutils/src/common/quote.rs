@@ -79,7 +79,7 @@ fn is_control(c: &[u8]) -> bool {
     }
 }
 
-/// Characters as slices; invalid bytes alone.
+/// Splits a text into characters as slices; invalid bytes are slices of their own.
 fn split_characters(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let n = utf8_len(text);

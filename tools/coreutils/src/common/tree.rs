@@ -11,11 +11,11 @@ use super::paths;
 /// The symbolic links to directories that are entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkPolicy {
-    /// `-P`
+    /// `-P`: none.
     Never,
     /// `-H`: those given as operands.
     Operands,
-    /// `-L`
+    /// `-L`: all.
     Always,
 }
 

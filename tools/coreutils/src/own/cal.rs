@@ -52,7 +52,7 @@ const WIDTH: usize = 20;
 /// The first day of the Gregorian calendar in Britain and its colonies; the day before it was the 2nd (cal(1)).
 const REFORM: (i64, i64, i64) = (1752, 9, 14);
 
-/// Days since 1970-01-01 of a date in the calendar that was in force.
+/// Returns the days since 1970-01-01 of a date in the calendar that was in force.
 fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     if (year, month, day) >= REFORM {
         return civil::days_from_date(year, month, day);
@@ -110,7 +110,7 @@ fn month_lines(year: i64, month: i64, monday: bool, with_year: bool) -> Vec<Stri
     lines
 }
 
-/// Months side by side.
+/// Returns the lines of months side by side.
 fn months_row(months: &[(i64, i64)], monday: bool, with_year: bool) -> String {
     let blocks: Vec<Vec<String>> =
         months.iter().map(|(y, m)| month_lines(*y, *m, monday, with_year)).collect();
@@ -137,7 +137,7 @@ fn month_number(text: &[u8]) -> Option<i64> {
 /// Months to show, as years and months from 1.
 struct CalPlan {
     months: Vec<(i64, i64)>,
-    /// The title stands above all months, not with each.
+    /// The year, if its title stands above all months, not with each.
     year: Option<i64>,
     monday: bool,
 }

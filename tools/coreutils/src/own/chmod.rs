@@ -74,7 +74,7 @@ fn split_modes(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
 /// The changes to make, and the files to change.
 struct ChmodPlan {
     mode: FileModeChange,
-    /// The mode was written like an option (`-w`).
+    /// Whether the mode was written like an option (`-w`).
     dashed: bool,
     recursive: bool,
     preserve_root: bool,
@@ -156,7 +156,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ChmodPlan, Exit> {
     })
 }
 
-/// Says why a file or directory cannot be looked at; never all right.
+/// Reports why a file or directory cannot be read; returns false.
 fn cannot_see(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], visit: &Visit<'_>) -> bool {
     match visit {
         _ if plan.quiet => {}

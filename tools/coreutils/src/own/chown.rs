@@ -129,7 +129,7 @@ fn owner_spec(names: &AccountNames, text: &[u8]) -> Result<Ids, Vec<u8>> {
 /// The changes to make, and the files to change.
 struct ChownPlan {
     ids: Ids,
-    /// Files of others are left alone.
+    /// The required owner: files of other owners are left alone.
     from: Ids,
     group_only: bool,
     recursive: bool,

@@ -20,9 +20,9 @@ const POLY: u32 = 0x04c1_1db7;
 const UNIT: usize = 16;
 /// The distances at which removed bytes are added.
 const ON: [usize; 3] = [140 * UNIT, 791 * UNIT, 3006 * UNIT];
-/// Bytes that are removed at once: not more than the nearest is away.
+/// The most bytes that are removed at once: no more than the distance of the nearest added ones.
 const PIECE: usize = 2048;
-/// Bytes that are read at once at the most.
+/// The most bytes that are read at once.
 const BUFFER: usize = 256 << 10;
 
 const TABLE: [u32; 256] = {
@@ -107,7 +107,7 @@ fn checksum_input(input: &mut dyn Read) -> io::Result<(u32, u64)> {
     }
 }
 
-/// Bytes with the same remainder as all that was read; `len` of them count.
+/// Bytes with the same remainder as all the input read so far; `len` of them are in use.
 struct CrcRemainder {
     bytes: Vec<u8>,
     len: usize,

@@ -187,7 +187,7 @@ impl CellSplitter<'_> {
         }
     }
 
-    /// Blanks count once however many there are; given separators each count.
+    /// Skips blanks, however many there are; each given separator counts on its own.
     fn skip_blanks<'l>(&self, text: &'l [u8]) -> &'l [u8] {
         match self.separators {
             Some(_) => text,

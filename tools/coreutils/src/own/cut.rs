@@ -265,7 +265,7 @@ fn cut_fields(
     })
 }
 
-/// The field that a walk along a line has come to.
+/// The current field of a walk along a line.
 struct LineField<'l> {
     line: &'l [u8],
     delimiters: memchr::Memchr<'l>,

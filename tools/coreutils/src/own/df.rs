@@ -111,11 +111,11 @@ struct DfPlan {
     /// The heading of the column of sizes.
     heading: String,
     columns: Vec<&'static str>,
-    /// The columns were named by `--output`.
+    /// Whether the columns were named by `--output`.
     chosen: bool,
     portable: bool,
     total: bool,
-    /// Types were named that the file system is not of.
+    /// Whether all the types given differ from that of the file system.
     other_type: bool,
     files: Vec<Vec<u8>>,
 }

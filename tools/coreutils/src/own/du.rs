@@ -353,7 +353,7 @@ fn print_line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &DuOption
 /// A walk through the operands.
 struct DuWalk<'o> {
     options: &'o DuOptions,
-    /// A file may be met again under the same name, because there are several operands.
+    /// Whether a file may be met again under the same name, because there are several operands.
     may_repeat: bool,
     /// Files that were counted, by identity.
     seen: HashSet<(u64, u64)>,

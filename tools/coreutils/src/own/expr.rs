@@ -42,7 +42,7 @@ valid; 3: another error.
 /// The status when the value cannot be written, or takes too long to compute.
 const ERROR: Exit = Exit(3);
 
-/// Levels that operands may be nested; each takes some of the stack.
+/// The most levels that operands may be nested, because each takes some of the stack.
 const MAX_DEPTH: usize = 400;
 
 /// The binary operators, from the weakest level to the strongest.
@@ -70,7 +70,7 @@ enum ExprProblem {
     NoInteger,
     DivisionByZero,
     Pattern(RegexError),
-    /// The match was given up because it takes too long.
+    /// The match was ended because it takes too long.
     Endless,
 }
 
@@ -248,7 +248,7 @@ impl ExprParser<'_> {
 
     /// Parses a word, a parenthesis, or a function with its operands.
     fn operand(&mut self, is_live: bool) -> Result<ExprValue, ExprProblem> {
-        // The strongest level: an operand of a function is no operation.
+        // The strongest level, because an operand of a function is not an operation.
         let level = LEVELS.len();
         let function = self.take_one_of(&[b"+", b"length", b"match", b"index", b"substr"]);
         let value = match function {

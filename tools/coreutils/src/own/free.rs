@@ -68,7 +68,8 @@ const SPEC: Spec<FreeFlag> = Spec::new(
 enum FreeUnit {
     /// A unit of this many bytes.
     Bytes(u64),
-    /// The largest that leaves at most three digits, each so many times the one before.
+    /// The largest unit that leaves at most three digits; each unit is this many times the one
+    /// before.
     Human(u64),
 }
 

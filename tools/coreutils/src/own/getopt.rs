@@ -220,9 +220,9 @@ struct GetoptParser<'a, 'c, 'p> {
     settings: &'a GetoptSettings,
     /// The letters that are options, without the prefix that selects the mode.
     letters: &'a [u8],
-    /// Options end at the first operand.
+    /// Whether options end at the first operand.
     stop: bool,
-    /// Operands stay where they are.
+    /// Whether operands stay where they are.
     in_place: bool,
     quiet: bool,
     rest: std::slice::Iter<'p, Vec<u8>>,

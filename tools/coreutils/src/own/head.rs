@@ -40,7 +40,7 @@ const SPEC: Spec<HeadFlag> = Spec::new(
 pub(super) struct HeadCount {
     pub n: u64,
     pub bytes: bool,
-    /// The sign that changes the meaning was given: `-` for `head`, `+` for `tail`.
+    /// Whether the sign that changes the meaning was given: `-` for `head`, `+` for `tail`.
     pub signed: bool,
 }
 
@@ -165,7 +165,7 @@ pub(super) fn is_directory(e: &io::Error) -> bool {
     e.raw_os_error() == Some(box_sys::errno::code::EISDIR)
 }
 
-/// Says that a file cannot be opened, or read if it is a directory (`head` and `tail`).
+/// Reports that a file cannot be opened, or read if it is a directory (`head` and `tail`).
 pub(super) fn cannot_open(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) -> Exit {
     if is_directory(e) {
         return input::report_cannot(ctx, "error reading", file, e);

@@ -32,7 +32,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-/// Reads the command line, which `getopt` could not: `-9`, `-KILL` and `-1 -5`, a group.
+/// Parses the command line, which `getopt` cannot do: `-9`, `-KILL` and `-1 -5`, where `-5` is a
+/// group.
 fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<KillPlan, Exit> {
     let mut chosen: Option<u8> = None;
     let mut as_table: Option<bool> = None;

@@ -133,7 +133,7 @@ impl PagerPrinter {
     }
 }
 
-/// Says why a file is not shown, as `more` or `less` do.
+/// Reports why a file is not shown, as `more` or `less` do.
 fn cannot_show(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) {
     let _ = ctx.stdout.flush();
     let text = box_sys::error_text(e);

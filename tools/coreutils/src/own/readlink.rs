@@ -131,9 +131,9 @@ fn lexical_path(path: &Path) -> PathBuf {
 /// The way paths are resolved and shown.
 struct Resolver {
     missing: MissingComponents,
-    /// Symbolic links stay.
+    /// Whether symbolic links are kept.
     literal: bool,
-    /// `..` goes before symbolic links.
+    /// Whether `..` is resolved before symbolic links.
     logical: bool,
 }
 

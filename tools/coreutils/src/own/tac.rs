@@ -121,7 +121,7 @@ fn read_error(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) -> Exit {
     input::report_failure(ctx, &[&shown, b": read error: ", text.as_bytes()])
 }
 
-/// Matches found from the end of the text, each ending where the one after it begins.
+/// Returns matches from the end of the text backwards, each ending where the one after it begins.
 fn find_separators(regex: &Regex, text: &[u8]) -> Vec<(usize, usize)> {
     // GNU searches backwards: a match is the latest start that matches before the previous one.
     let mut out = Vec::new();
@@ -154,7 +154,7 @@ fn find_separators(regex: &Regex, text: &[u8]) -> Vec<(usize, usize)> {
     out
 }
 
-/// Places of a fixed separator, the last ones first, without overlap.
+/// Returns the places of a fixed separator, the last ones first, without overlap.
 fn from_end(separator: &[u8], text: &[u8]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let finder = memchr::memmem::FinderRev::new(separator);

@@ -169,8 +169,8 @@ fn parse_follow(
     Ok(wanted.then_some(FollowPlan { by_name, retry, interval, pid }))
 }
 
-/// Prints the end of each file; those that may be followed, and the status so far. `Err` if
-/// nothing can be written.
+/// Prints the end of each file; returns the files that may be followed, and the status so far.
+/// `Err` if standard output cannot be written.
 fn print_ends(ctx: &mut Ctx<'_>, plan: &TailPlan) -> Result<(Vec<FollowedFile>, Exit), Exit> {
     let retry = plan.follow.as_ref().is_some_and(|f| f.retry);
     let mut exit = Exit::SUCCESS;

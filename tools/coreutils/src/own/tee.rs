@@ -96,7 +96,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TeePlan, Exit> {
     Ok(TeePlan { mode, append: p.has_option(TeeFlag::Append), files: p.operands })
 }
 
-/// Opens the files; those that could be, and the status so far.
+/// Opens the files; returns those that could be opened, and the status so far.
 fn open_outputs(ctx: &mut Ctx<'_>, plan: &TeePlan) -> Result<(Outputs, Exit), Exit> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).append(plan.append).truncate(!plan.append);

@@ -65,7 +65,7 @@ struct TouchPlan {
     access: bool,
     modify: bool,
     times: (u64, u64),
-    /// The times are not just the current ones.
+    /// Whether times other than the current ones were given.
     given: bool,
     create: bool,
     follow: bool,
@@ -126,7 +126,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TouchPlan, Exit> {
     })
 }
 
-/// Access and modification time as they are given.
+/// Parses the access and modification times given by the options.
 fn parse_times(
     ctx: &mut Ctx<'_>,
     p: &ParsedOptions<TouchFlag>,

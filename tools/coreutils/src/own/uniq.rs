@@ -54,7 +54,7 @@ enum GroupSeparation {
 
 struct UniqOptions {
     count: bool,
-    /// Whether groups of one line are printed, and those of several.
+    /// Whether groups of one line are printed; `repeated`: groups of several.
     unique: bool,
     repeated: bool,
     /// All lines of a group, with empty lines around groups.

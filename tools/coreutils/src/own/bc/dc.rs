@@ -29,7 +29,7 @@ const SPEC: Spec<DcFlag> = Spec::new(
     ],
 );
 
-/// Most texts inside one another.
+/// The most texts that may run inside one another.
 const MAX_DEPTH: usize = 100_000;
 
 #[derive(Clone)]
@@ -49,7 +49,7 @@ struct DcMachine {
     stack: Vec<DcValue>,
     registers: HashMap<u8, Vec<DcValue>>,
     arrays: HashMap<(u8, i64), DcValue>,
-    /// Running texts and where they stand, the innermost last.
+    /// Running texts with their positions, the innermost last.
     texts: Vec<(Rc<Vec<u8>>, usize)>,
     scale: usize,
     input_base: i64,
@@ -508,7 +508,7 @@ impl DcMachine {
         Ok(())
     }
 
-    /// Leaves so many texts; the outermost one ends all.
+    /// Leaves this many levels of texts; leaving the outermost one ends the program.
     fn leave_levels(&mut self, levels: usize) {
         let left = self.texts.len().saturating_sub(levels);
         self.texts.truncate(left);

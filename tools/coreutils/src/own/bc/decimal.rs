@@ -7,7 +7,7 @@ use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// Digits after the point are at most this many, and so are exponents.
+/// The largest number of digits after the point, and the largest exponent.
 pub(super) const MAX: usize = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

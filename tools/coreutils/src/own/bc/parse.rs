@@ -43,7 +43,7 @@ pub(super) enum BcExpr {
     Scale(Box<BcExpr>),
     Sqrt(Box<BcExpr>),
     Read,
-    /// In parentheses: an assignment in them is printed.
+    /// An expression in parentheses: an assignment in them is printed.
     Group(Box<BcExpr>),
 }
 
@@ -91,7 +91,7 @@ pub(super) struct BcFunction {
 pub(super) enum BcItem {
     Statement(Statement),
     Define(Rc<BcFunction>),
-    /// `quit`: acts when it is read.
+    /// `quit`, which takes effect when it is read.
     Quit,
 }
 
@@ -114,12 +114,12 @@ struct BcParser<'a> {
     token: BcToken,
     /// The start of the current token.
     start: usize,
-    /// Whether no more text will come.
+    /// Whether the text is complete.
     end: bool,
     depth: usize,
 }
 
-/// Expressions and blocks nest no deeper: the stack is not the user's.
+/// The deepest nesting of expressions and blocks, because the stack is limited.
 const MAX_DEPTH: usize = 200;
 
 type Result<T> = std::result::Result<T, BcFail>;
@@ -197,7 +197,7 @@ impl BcParser<'_> {
         Ok(found)
     }
 
-    /// Reads something one level deeper.
+    /// Parses a construct one level deeper.
     fn parse_nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= MAX_DEPTH {
             return Err(BcFail::Syntax("nested too deeply".to_string()));
@@ -208,7 +208,7 @@ impl BcParser<'_> {
         Ok(out)
     }
 
-    /// Statements up to the end of the line.
+    /// Parses statements up to the end of the line.
     fn parse_line(&mut self) -> Result<Vec<BcItem>> {
         let mut items = Vec::new();
         loop {
@@ -290,7 +290,7 @@ impl BcParser<'_> {
         }
     }
 
-    /// Statements up to the closing brace, which is used.
+    /// Parses statements up to and including the closing brace.
     fn block_rest(&mut self) -> Result<Vec<Statement>> {
         let mut out = Vec::new();
         loop {
@@ -463,7 +463,7 @@ impl BcParser<'_> {
         Ok(binary_expr("^", Box::new(base), Box::new(self.parse_nested(BcParser::parse_power)?)))
     }
 
-    /// Operators of one level, which group to the left.
+    /// Parses operators of one level, which group to the left.
     fn parse_chain(
         &mut self,
         ops: &[&'static str],

@@ -22,7 +22,7 @@ pub(super) enum BcFlow {
 
 type Array = Rc<RefCell<BTreeMap<u64, Decimal>>>;
 
-/// Calls nest no deeper: the stack is not the user's.
+/// The deepest nesting of calls, because the stack is limited.
 const MAX_CALLS: usize = 400;
 /// Largest array index, as in GNU bc.
 const MAX_INDEX: u64 = 16_777_215;
@@ -38,7 +38,7 @@ pub(super) struct BcMachine {
     last: Decimal,
     result: Option<Decimal>,
     calls: usize,
-    /// Whether the functions of `-l` are there.
+    /// Whether the functions of `-l` are defined.
     math: bool,
     line_length: usize,
     /// Column on the output line, for breaking long numbers.
@@ -478,7 +478,7 @@ fn print_warning(ctx: &mut Ctx<'_>, text: &str) {
         ctx.stderr.write_all(format!("Runtime warning (func=(main), adr=0): {text}\n").as_bytes());
 }
 
-/// Escapes of `print`.
+/// Resolves the escapes of `print`.
 fn expand_escapes(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut it = text.iter();

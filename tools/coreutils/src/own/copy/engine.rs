@@ -59,7 +59,7 @@ pub(super) struct CopyPlan {
     /// Removes a destination that cannot be opened for writing (`-f`).
     pub force: bool,
     pub remove_destination: bool,
-    /// Only newer files replace older ones.
+    /// Whether only newer files replace older ones.
     pub update: bool,
     pub verbose: bool,
     pub backup: Backup,
@@ -79,7 +79,7 @@ impl CopyPlan {
     }
 }
 
-/// One step.
+/// A step of the copy.
 enum CopyTask {
     Copy {
         from: Vec<u8>,
@@ -112,7 +112,7 @@ struct OldEntry {
     target: Option<Stat>,
 }
 
-/// A result that is known before the end: whether all went well.
+/// A result that is known before the end: the error says whether the copy succeeded.
 type Step<T> = Result<T, bool>;
 
 /// A copier of operands, one after another, with a record of the files it made.
@@ -316,7 +316,7 @@ impl<'p> Copier<'p> {
         Err(false)
     }
 
-    /// Asks whether a file may be overwritten, and keeps it; the backup's name.
+    /// Asks whether a file may be overwritten, and keeps it; returns the backup's name.
     fn make_way(
         &self,
         ctx: &mut Ctx<'_>,

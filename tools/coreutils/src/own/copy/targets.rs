@@ -9,9 +9,9 @@ use crate::common::{input, paths, quote};
 
 /// The destination of the sources.
 pub(super) enum Destination {
-    /// Into this directory, under their own names.
+    /// Into this directory, under the sources' own names.
     Directory(Vec<u8>),
-    /// To this very name.
+    /// To exactly this name.
     File(Vec<u8>),
 }
 

@@ -160,7 +160,7 @@ fn open_output(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Option<Rc<File>>, Exi
     Ok(Some(Rc::new(opened.map_err(|e| open_error(ctx, name, &e))?)))
 }
 
-/// Makes the output so long and goes there.
+/// Sets the length of the output and seeks to its end.
 fn seek_output(
     ctx: &mut Ctx<'_>,
     o: &DdOptions,

@@ -17,7 +17,7 @@ pub(super) struct DdOptions {
     pub(super) ibs: usize,
     pub(super) obs: usize,
     pub(super) cbs: usize,
-    /// `bs` was given: short reads are written as they come.
+    /// Whether `bs` was given: short reads are written as they come.
     pub(super) direct: bool,
     pub(super) input: Option<Vec<u8>>,
     pub(super) output: Option<Vec<u8>>,
@@ -247,7 +247,7 @@ impl DdOptions {
     }
 }
 
-/// Flags that make no difference here.
+/// Returns whether a flag has no effect here.
 fn is_ignored_flag(word: &[u8]) -> bool {
     let names: [&[u8]; 13] = [
         b"append",

@@ -81,7 +81,7 @@ impl DdTransfer<'_> {
         }
     }
 
-    /// Reads a block; `None` at the end. A block that cannot be read is passed over with `noerror`.
+    /// Reads a block; `None` at the end. With `noerror` a block that cannot be read is skipped.
     fn read(&mut self, reader: &mut dyn ReadSeek, buf: &mut [u8]) -> Option<usize> {
         let want = self.wanted_bytes();
         if want == 0 {

@@ -109,7 +109,7 @@ const OWN_ERROR: Exit = Exit(125);
 struct EnvPlan {
     env: Env,
     cwd: Option<PathBuf>,
-    /// Empty: the environment is printed.
+    /// The command and its arguments; if it is empty, the environment is printed.
     command: Vec<Vec<u8>>,
     /// The byte that ends each line.
     end: u8,

@@ -56,7 +56,7 @@ impl Holders {
         Ok(true)
     }
 
-    /// Gives back the lock of a process.
+    /// Removes the lock of a process.
     pub fn remove_holder(&self, pid: u32) -> io::Result<()> {
         let _guard = self.lock_list()?;
         let mut holders = self.read();

@@ -72,7 +72,7 @@ enum LockRequest {
 
 struct FlockPlan {
     want: LockRequest,
-    /// The status if the lock is not got.
+    /// The status if the lock is not acquired.
     conflict: Exit,
     /// The longest wait; `None` waits without end.
     timeout: Option<Duration>,
@@ -168,7 +168,7 @@ fn take_late_command(ctx: &mut Ctx<'_>, p: &mut ParsedOptions<FlockFlag>) -> Res
     Ok(())
 }
 
-/// Tries until the lock is got or the time is up.
+/// Tries until the lock is acquired or the time is up.
 fn wait_for_lock(
     ctx: &mut Ctx<'_>,
     plan: &FlockPlan,

@@ -117,7 +117,7 @@ pub(super) enum DecodedChar {
     End,
 }
 
-/// Characters out of bytes.
+/// A decoder of bytes to characters.
 pub(super) struct CharDecoder<'a> {
     data: &'a [u8],
     at: usize,
@@ -283,7 +283,7 @@ impl CharDecoder<'_> {
     }
 }
 
-/// Bytes out of characters.
+/// An encoder of characters to bytes.
 pub(super) struct CharEncoder {
     set: Charset,
     web: Option<encoding_rs::Encoder>,

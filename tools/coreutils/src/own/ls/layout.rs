@@ -227,7 +227,7 @@ fn layout_grid(
     }
 }
 
-/// Moves on to a column, with tabs where they fit.
+/// Advances to a column, with tabs where they fit.
 fn indent_to(out: &mut Vec<u8>, mut from: usize, to: usize, tab: usize) {
     while from < to {
         if tab != 0 && to / tab > (from + 1) / tab {

@@ -296,13 +296,13 @@ fn dump_files(ctx: &mut Ctx<'_>, plan: &OdPlan) -> Ended {
     Ok(exit)
 }
 
-/// The part of all files together that is looked at.
+/// The part of all files together that is dumped.
 struct OdWindow {
     /// Bytes that are still to be left out.
     skip: u64,
     /// Bytes that are still wanted.
     left: u64,
-    /// Whether there was a file at all.
+    /// Whether any file was opened.
     opened: bool,
 }
 

@@ -249,9 +249,9 @@ fn parse_extra(
 
 struct PrColumns {
     count: usize,
-    /// One file in each.
+    /// Whether each column shows one file.
     parallel: bool,
-    /// Their number was given.
+    /// Whether the number of columns was given.
     explicit: bool,
 }
 

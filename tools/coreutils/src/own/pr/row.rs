@@ -2,7 +2,7 @@
 
 use super::options::{Numbers, PrControl, PrOptions, Tab};
 
-/// Bytes of an output line. Spaces wait until something comes after them, if they may become tabs.
+/// The bytes of an output line. Spaces are held back until text follows them, because they may become tabs.
 struct OutputRow {
     bytes: Vec<u8>,
     column: usize,
@@ -27,7 +27,7 @@ impl OutputRow {
         self.bytes.push(c);
     }
 
-    /// Writes the spaces that wait.
+    /// Writes the spaces that are held back.
     fn settle_spaces(&mut self) {
         let goal = self.column + std::mem::take(&mut self.spaces);
         if let Some((tab, stop)) = self.tab {

@@ -26,7 +26,7 @@ impl<'a> PrSource<'a> {
         PrSource { reader, feed: false, open_end: false, ahead: None }
     }
 
-    /// Passes over a form feed that would end a page that is full anyway.
+    /// Skips a form feed that would end a page that is full anyway.
     pub(super) fn skip_feed(&mut self) -> io::Result<()> {
         let item = self.next()?;
         if item != PrItem::PageEnd {

@@ -150,8 +150,7 @@ pub(super) struct PsColumn {
 }
 
 impl PsColumn {
-    /// Returns the column of a name in a user-defined format, which may have a width and a title:
-    /// `args:40=WHAT`.
+    /// Parses a column of a user-defined format, which may have a width and a title: `args:40=WHAT`.
     pub(super) fn parse(text: &str) -> Option<PsColumn> {
         const WIDEST: usize = 10_000;
         let (name, title) = match text.split_once('=') {

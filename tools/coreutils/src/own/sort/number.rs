@@ -98,7 +98,7 @@ pub(super) fn numeric_prefix(key: &[u8]) -> u64 {
     order_bits(if p.negative { -value } else { value })
 }
 
-/// Bits of a float that compare as the float does.
+/// Returns the bits of a float in a form that compares as the float does.
 fn order_bits(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
@@ -213,7 +213,7 @@ fn char_weight(c: Option<u8>) -> i32 {
     }
 }
 
-/// Runs of non-digits by character, runs of digits by value, in turn.
+/// Compares runs of non-digits by character and runs of digits by value, in turn.
 fn parts_order(a: &[u8], b: &[u8]) -> Ordering {
     let (mut i, mut j) = (0, 0);
     let digit = |t: &[u8], at: usize| t.get(at).is_some_and(u8::is_ascii_digit);

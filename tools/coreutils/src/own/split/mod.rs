@@ -168,7 +168,7 @@ fn size(reader: &mut SplitReader) -> io::Result<u64> {
     Ok(size)
 }
 
-/// Hands on at most `most` bytes of the input as they come; returns how many there were.
+/// Passes on at most `most` bytes of the input as they come; returns how many there were.
 fn pass(
     reader: &mut SplitReader,
     most: u64,
@@ -191,7 +191,7 @@ fn pass(
     Ok(most - left)
 }
 
-/// Hands on the parts of lines; the second argument says whether the line ends there.
+/// Passes on the parts of lines; the second argument says whether the line ends there.
 fn for_each_part(
     reader: &mut SplitReader,
     separator: u8,
@@ -405,12 +405,13 @@ fn every(
     })
 }
 
-/// Writes to standard output; a failure is said at the end, as that of every tool.
+/// Writes to standard output; a failure is reported at the end, as in every tool.
 fn put(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<(), Exit> {
     ctx.stdout.write_all(text).map_err(|_| Exit::FAILURE)
 }
 
-/// Pieces of about the same size, which is that of the whole divided; the last one has the rest.
+/// Pieces of about the same size, which is the whole size divided by their number; the last one has
+/// the remainder.
 struct Chunks {
     cut: SplitCut,
     size: u64,

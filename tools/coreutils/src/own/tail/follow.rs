@@ -14,10 +14,10 @@ use crate::own::head::write_header;
 pub(super) struct FollowPlan {
     /// Whether to follow the file that has the name now, not the one that had it at first.
     pub by_name: bool,
-    /// Files that are not there may come.
+    /// Whether files that do not exist may appear later.
     pub retry: bool,
     pub interval: Duration,
-    /// The end comes when this process has ended.
+    /// The process whose end also ends the following.
     pub pid: Option<u32>,
 }
 

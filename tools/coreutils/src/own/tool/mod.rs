@@ -150,7 +150,7 @@ fn run_tool(
     Ok(Exit::SUCCESS)
 }
 
-/// Messages name the tool, as those of commands do.
+/// Adds the tool's name to a message, as commands do.
 fn name_failure(failed: ToolCallFailure, tool: &HostToolInfo) -> ToolCallFailure {
     match failed {
         ToolCallFailure::Host(

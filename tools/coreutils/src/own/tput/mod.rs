@@ -100,7 +100,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-/// Prints one capability: the status, and how many parameters it took.
+/// Prints one capability; returns the status, and how many parameters it took.
 fn print_capability(
     ctx: &mut Ctx<'_>,
     terminal: &Terminal,

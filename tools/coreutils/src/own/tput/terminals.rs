@@ -72,7 +72,7 @@ fn add_capability(body: &'static str, terminal: &mut Terminal) {
     }
 }
 
-/// Resolves `\E`, `^X`, `\0` and the like; padding goes.
+/// Resolves `\E`, `^X`, `\0` and the like, and removes padding.
 fn decode_capability(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;

@@ -184,7 +184,7 @@ impl Copier<'_> {
         let path = ctx.path(to);
         let mut ok = true;
         if p.preserve_owner {
-            // Only root may give files away; that others cannot is no error.
+            // Only root may give files away, so that a failure of other users is not an error.
             if meta::stat(&path, true).is_ok_and(|s| s.uid != stat.uid || s.gid != stat.gid) {
                 let _ = meta::chown(&path, Some(stat.uid), Some(stat.gid), true);
             }
