@@ -187,7 +187,7 @@ impl CellSplitter<'_> {
         }
     }
 
-    /// Skips blanks, however many there are; each given separator counts on its own.
+    /// Skips any number of blanks, unless separators are given, because each of those counts.
     fn skip_blanks<'l>(&self, text: &'l [u8]) -> &'l [u8] {
         match self.separators {
             Some(_) => text,

@@ -115,7 +115,7 @@ struct DfPlan {
     chosen: bool,
     portable: bool,
     total: bool,
-    /// Whether all the types given differ from that of the file system.
+    /// Whether an option selects or excludes types so that the file system is not shown.
     other_type: bool,
     files: Vec<Vec<u8>>,
 }

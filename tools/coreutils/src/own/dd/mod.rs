@@ -160,7 +160,7 @@ fn open_output(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Option<Rc<File>>, Exi
     Ok(Some(Rc::new(opened.map_err(|e| open_error(ctx, name, &e))?)))
 }
 
-/// Sets the length of the output and seeks to its end.
+/// Sets the length of the output to `seek`, unless that is off, and seeks there.
 fn seek_output(
     ctx: &mut Ctx<'_>,
     o: &DdOptions,

@@ -12,7 +12,7 @@ use super::{Copier, CopyEntry, ExistingPolicy, Step};
 use crate::common::{input, paths, quote};
 
 impl Copier<'_> {
-    /// Links to the earlier copy of a file that has several names.
+    /// Makes a link to the earlier copy of a file that has several names.
     pub(super) fn link_to_copy(
         &self,
         ctx: &mut Ctx<'_>,
