@@ -597,7 +597,7 @@ mod tests {
         assert_eq!(SessionRecords::from_state(&state).unwrap().collect::<Vec<_>>(), all());
     }
 
-    /// What a state of now is, for all time.
+    /// The encoding of a state of this version, which must never change.
     #[test]
     fn the_bytes_are_these() {
         let state =
