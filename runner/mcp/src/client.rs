@@ -197,7 +197,7 @@ fn make_host_tool(
         None => tool.name.to_string(),
     };
     let (peer, theirs) = (peer.clone(), tool.name.clone());
-    // The server receives the same limits that guests have.
+    // A server that declares an output schema has to return structured content that fits it.
     let has_output = tool.output_schema.is_some();
     let _inside = runtime.enter();
     let description = tool.description.as_deref().unwrap_or_default();

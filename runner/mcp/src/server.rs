@@ -34,8 +34,8 @@ pub struct McpServer {
     registry: Arc<Registry>,
     bind: Bind,
     bound: OnceLock<ConnectionClient>,
-    /// Whether requests belong to a connection. Without one, a session cannot be bound, so
-    /// connectionless protocol versions are refused.
+    /// Whether all requests come over one connection. Over HTTP they do not, so protocol versions
+    /// without a handshake are refused, because there would be no connection to bind a session to.
     has_connection: bool,
     subscribed: Mutex<HashSet<String>>,
     roots: RootsMode,
