@@ -1,7 +1,7 @@
-//! `cargo xtask book`: the pages of `docs/` as a book, into `dist/book/`.
+//! `cargo xtask book`: builds a book from the pages of `docs/`, in `dist/book/`.
 //!
-//! That every page is in it, that links lead somewhere, and that the commands run, is tested without it
-//! (`tests/harness/tests/documents.rs`).
+//! `tests/harness/tests/documents.rs` tests without it that every page is in the book, that links have targets, and that the
+//! commands run.
 
 use std::process::{Command, ExitCode};
 
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::{env, sdk};
 
-/// Makes the book.
+/// Builds the book.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     if !args.is_empty() {
         eprintln!("usage: cargo xtask book");

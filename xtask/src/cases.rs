@@ -1,5 +1,5 @@
-//! `cargo xtask cases`: the harness's cases and the tasks of several steps through the doors that users have, each script in a
-//! session of its own; and lists of them for Node and pages (`cargo xtask web --cases`).
+//! `cargo xtask cases`: runs the harness's cases and the tasks of several steps through all interfaces for users, each script in
+//! a session of its own; also writes lists of them for Node and pages (`cargo xtask web --cases`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{env, sdk};
 
-/// The doors that `tests/doors/cases.py` knows. Pages have a task of their own.
+/// The interfaces that `tests/doors/cases.py` supports. Pages have a task of their own.
 const DOORS: &[&str] = &["session", "mcp", "http", "python", "threads", "node"];
-/// Cases about a shell that reads a file. A session's shell reads its script as `bash -c` does: `$-` has `c`, an error that
-/// ends the script is status 127, messages within functions begin with `environment`, and the last line needs no newline.
-/// The last case is about a machine without a session's key-values.
+/// Cases about a shell that reads a file. A session's shell reads its script as `bash -c` does: `$-` has `c`, an error that ends
+/// the script is status 127, messages within functions begin with `environment`, and the last line needs no newline. The last
+/// case is about a machine without a session's key-values.
 const OTHERWISE_IN_SESSIONS: &[&str] = &[
     "a backslash at the end of a script",
     "a nameref that cannot be leaves no variable",
@@ -30,10 +30,10 @@ const OTHERWISE_IN_SESSIONS: &[&str] = &[
     "the RETURN and DEBUG traps of a sourced file",
     "without a session's history; what makes no sense",
 ];
-/// How many cases stand for all in the test command; a door takes them in 5 to 15 seconds.
+/// The size of the sample in the test command; an interface takes 5 to 15 seconds for it.
 const SAMPLE: usize = 60;
 
-/// `cargo xtask cases [DOOR...] [--sample N] [--only TEXT]`; all doors if none is named.
+/// Runs `cargo xtask cases [DOOR...] [--sample N] [--only TEXT]`; all interfaces by default.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let mut doors = Vec::new();
     let (mut sample, mut only) = (None, None);
@@ -64,7 +64,7 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// A sample of all cases through all doors; the packages must be installed (`sdk::test`).
+/// Runs a sample of the cases through all interfaces; the packages must be installed (`sdk::test`).
 pub fn sample() -> Result<()> {
     through_doors(DOORS, Some(SAMPLE), "")
 }
@@ -98,23 +98,24 @@ fn through_doors(doors: &[&str], sample: Option<usize>, only: &str) -> Result<()
     Ok(())
 }
 
-/// They need more stack than browsers give a worker. The shell says so, at another level than bash (docs/deviations.md).
+/// Cases that need more stack than browsers give a worker. The shell reports this, at another depth than bash
+/// (docs/deviations.md).
 const DEEP: &[&str] = &[
     "an expression may refer to itself many times",
     "the variable that a chain of expressions ends at",
 ];
 
-/// A file with the list of what Node runs: all that the image must pass.
+/// Writes the list of cases for Node, which are all that the image must pass, and returns its path.
 pub fn for_node() -> Result<PathBuf> {
     written("web-cases.json", &[])
 }
 
-/// The same for a page of a browser.
+/// Writes the list of cases for a page of a browser, and returns its path.
 pub fn for_pages() -> Result<PathBuf> {
     written("web-cases-pages.json", DEEP)
 }
 
-/// The part of `tests/harness/src/case.rs` that a case's run takes.
+/// The fields of `tests/harness/src/case.rs` that are needed to run a case.
 #[derive(Deserialize)]
 struct Cases {
     case: Vec<HarnessCase>,
@@ -142,7 +143,7 @@ fn every_target() -> Vec<String> {
     vec!["wasm".into()]
 }
 
-/// All but those of some names, as a file of JSON.
+/// Writes all cases except the named ones to a file of JSON.
 fn written(name: &str, but: &[&str]) -> Result<PathBuf> {
     let mut list = all()?;
     list.retain(|case| !but.contains(&case.name.as_str()));
@@ -170,7 +171,7 @@ fn harness() -> Result<Vec<HarnessCase>> {
     Ok(list)
 }
 
-/// Their output and status are in the file beside them (`tests/harness/tests/tasks.rs`).
+/// Returns the tasks, whose output and status are in the files beside them (`tests/harness/tests/tasks.rs`).
 fn tasks() -> Result<Vec<HarnessCase>> {
     let mut list = Vec::new();
     for file in files(&env::root().join("tests/tasks"), "sh")? {
@@ -199,7 +200,7 @@ fn read<T: serde::de::DeserializeOwned>(file: &Path) -> Result<T> {
     toml::from_str(&text(file)?).with_context(|| file.display().to_string())
 }
 
-/// Those with an ending, below a folder.
+/// Returns the files with an extension below a folder.
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {

@@ -8,9 +8,9 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{env, sdk, web};
 
-/// `cargo xtask conformance [DIR] [--web | --sessions] [ARG...]`: further arguments go to the scorer. The
-/// table is printed and written to `dist/conformance.json`; with `--web` it is that of `dist/web` in Node, with `--sessions` that of
-/// the native runner under the same conditions: a case's files are written into a session, not mounted.
+/// Runs `cargo xtask conformance [DIR] [--web | --sessions] [ARG...]`; further arguments are passed to the scorer. The table is
+/// printed and written to `dist/conformance.json`. With `--web` it is that of `dist/web` in Node, with `--sessions` that of the
+/// native runner under the same conditions: a case's files are written into a session, not mounted.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let (dir, rest) = match args.split_first() {
         Some((first, rest)) if !first.starts_with('-') => (Some(PathBuf::from(first)), rest),
@@ -33,7 +33,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whose sessions run the cases.
+/// The package whose sessions run the cases.
 #[derive(Clone, Copy)]
 enum ConformanceHost {
     /// `dist/web`.
@@ -42,7 +42,7 @@ enum ConformanceHost {
     Native,
 }
 
-/// The same with a package in Node, as a target of our own: the scorer looks for those beside itself.
+/// Runs the scorer with a package in Node, as an additional target beside the scorer's own ones.
 fn in_node(dir: &Path, package: ConformanceHost, args: &[String]) -> Result<ExitCode> {
     let own = env::cache()?.join("conformance-web");
     std::fs::create_dir_all(&own).with_context(|| own.display().to_string())?;

@@ -1,4 +1,4 @@
-//! Licences and advisories of dependencies, by cargo-deny with the rules in `deny.toml`.
+//! Checks licences and advisories of dependencies, with cargo-deny and the rules in `deny.toml`.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -7,11 +7,11 @@ use anyhow::Result;
 
 use crate::env;
 
-/// The version that is installed where none is found.
+/// The version that is installed if none is found.
 const VERSION: &str = "^0.18";
 
-/// Runs the checks. The advisory database is fetched from its public repository; where that cannot be
-/// reached the other checks still count and a warning says so.
+/// Runs the checks. The advisory database is fetched from its public repository; if that cannot be
+/// reached, the other checks still count and a warning is printed.
 pub fn run() -> Result<ExitCode> {
     let tool = install_deny()?;
     let check = |what: &[&str]| {
@@ -35,7 +35,8 @@ pub fn run() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// cargo-deny from PATH or our cache folder, built there if it is missing.
+/// Returns the path of cargo-deny, from PATH or the cache folder, where it is built if it is
+/// missing.
 fn install_deny() -> Result<PathBuf> {
     let in_path = Command::new("cargo-deny").arg("--version").output();
     if in_path.is_ok_and(|o| o.status.success()) {

@@ -1,9 +1,9 @@
-//! `cargo xtask dist`: everything a user needs, from source, into `dist/`.
+//! `cargo xtask dist`: builds everything a user needs from source into `dist/`.
 //!
 //! Steps: guest target, CPython, `box.wasm`, `js.wasm`, root file system, `image.webc`, preview 1
-//! flavours, `runner`, AOT artifacts, checksums. Each is skipped when nothing it depends on
-//! changed: the programs and CPython are kept by the content of their sources, the image is
-//! keyed by the digests of its parts.
+//! flavours, `runner`, AOT artifacts, checksums. A step is skipped if its inputs are unchanged: the
+//! programs and CPython are cached by the content of their sources, the image by the digests of its
+//! parts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -39,7 +39,7 @@ pub const RUNNER: GuestProgram = GuestProgram {
     with: &[],
 };
 
-/// Files of `dist/` in the order of SHA256SUMS.
+/// The files of `dist/`, in the order of SHA256SUMS.
 const FILES: &[&str] = &["box.wasm", "image.webc", "python.wasm", "runner"];
 
 /// Builds `dist/`.
@@ -91,7 +91,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     if fresh {
         steps.end_step("unchanged");
     } else {
-        // Builds of several checkouts may share the cache at the same time.
+        // Because builds of several checkouts may share the cache at the same time.
         let root = env::cache()?.join(format!("rootfs-{}", std::process::id()));
         let licenses = [&py.licenses[..], &js.licenses[..]].concat();
         rootfs::assemble_rootfs(&root, &[&py.root, &js.root], &licenses)?;
@@ -131,7 +131,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `cargo xtask run [--] CMD...`: a command in the image, with the checkout mounted at /src.
+/// Runs `cargo xtask run [--] CMD...`: a command in the image, with the checkout mounted at /src.
 pub fn exec_in_image(args: &[String]) -> Result<ExitCode> {
     let args = args.strip_prefix(&["--".to_string()]).unwrap_or(args);
     let dist = env::dist();
@@ -142,7 +142,7 @@ pub fn exec_in_image(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)))
 }
 
-/// `cargo xtask python`.
+/// Runs `cargo xtask python`.
 pub fn python_only(args: &[String]) -> Result<ExitCode> {
     let mut args = args.to_vec();
     let mut flag = |name| args.iter().position(|arg| arg == name).map(|at| args.remove(at));
@@ -166,8 +166,8 @@ pub fn python_only(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `--profile NAME`: which Python packages there are. `--from-source`: without the archive of
-/// the recipe's result.
+/// Parses `--profile NAME`, which selects the Python packages, and `--from-source`, which ignores
+/// the archive of the recipe's result.
 fn parse_order(args: &[String]) -> Result<Order> {
     let mut order = Order { profile: python::usual_profile()?, prebuilt: true };
     let mut args = args.iter();
@@ -187,19 +187,19 @@ fn parse_order(args: &[String]) -> Result<Order> {
     Ok(order)
 }
 
-/// Puts the runner into `dist/`; whether it was built before.
+/// Puts the runner into `dist/`; returns whether it was built before.
 fn build_runner(dist: &Path) -> Result<bool> {
     let built = kept::build_program(&RUNNER)?;
     let target = dist.join("runner");
     if std::fs::read(&target).unwrap_or_default() != built.bytes {
-        // A new file, not a rewrite: the old one may be running.
+        // A new file rather than a rewrite, because the old one may be running.
         env::write(&target, &built.bytes)?;
         std::fs::set_permissions(&target, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     }
     Ok(built.kept)
 }
 
-/// What the image depends on, as one digest.
+/// Returns one digest of everything that the image depends on.
 fn image_key(box_wasm: &[u8], python: &str, js: &JsDist) -> Result<String> {
     let mut key = Key::new("image");
     key.text(&sha256(box_wasm));
@@ -218,7 +218,8 @@ struct ImageModules<'a> {
     js: &'a JsDist,
 }
 
-/// The image of these modules and the tree at `root`; `dist` has the runner.
+/// Returns the specification of the image with these modules and the tree at `root`; `dist` has the
+/// runner.
 fn image_spec(
     root: PathBuf,
     modules: &ImageModules,
@@ -263,7 +264,7 @@ fn image_spec(
     })
 }
 
-/// The names of all applets, asked from the module itself in an image that has only `box`.
+/// Returns the names of all applets, which the module prints in an image that has only `box`.
 fn applet_names(dist: &Path, box_wasm: &[u8]) -> Result<Vec<String>> {
     let image = env::cache()?.join("box-only.webc");
     let spec = ImageSpec {

@@ -1,5 +1,5 @@
-//! Runs what others have written against the doors: the protocol's conformance suite, its official clients for Python and
-//! TypeScript, schemathesis, which makes requests up from the OpenAPI document, Chromium; and a load of our own.
+//! Runs independent tests of the protocols: the MCP conformance suite, its official clients for Python and TypeScript,
+//! schemathesis, which generates requests from the OpenAPI document, and Chromium; also a load test of this project.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::env;
 
-/// Scenarios of the suite that speak of any server; the others want a server with the suite's own fixtures.
+/// Scenarios of the suite for any server; the others need a server with the suite's own fixtures.
 const SCENARIOS: &[&str] = &[
     "server-initialize",
     "ping",
@@ -26,11 +26,11 @@ const MCP: u16 = 8931;
 const HTTP: u16 = 8930;
 const TOKEN: &str = "a-token-of-the-doors-task";
 
-/// Where the server with the suite's fixtures listens.
+/// The port of the server with the suite's fixtures.
 const FIXTURES: u16 = 8932;
 const CHROMIUM: &str = "/usr/bin/chromium";
 
-/// `cargo xtask doors [--load]`: against `dist/`.
+/// Runs `cargo xtask doors [--load]` against `dist/`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let tools = DoorTools::prepare()?;
     match args {
@@ -58,7 +58,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is run, in the cache folder.
+/// The installed test programs, in the cache folder.
 struct DoorTools {
     venv: PathBuf,
     modules: PathBuf,
@@ -96,7 +96,7 @@ impl DoorTools {
         node
     }
 
-    /// A script of `tests/doors`, with the runner and the image.
+    /// Runs a script of `tests/doors`, with the runner and the image.
     fn run_script(&self, name: &str) -> Result<()> {
         let mut node = self.node_command();
         node.arg(env::root().join("tests/doors").join(name));
@@ -115,7 +115,7 @@ impl DoorTools {
         SCENARIOS.iter().try_for_each(|scenario| self.run_suite(MCP, &["--scenario", scenario]))
     }
 
-    /// Every scenario, against the server that has the suite's fixtures.
+    /// Runs every scenario against the server that has the suite's fixtures.
     fn run_fixtures(&self) -> Result<()> {
         let mut build = env::cached_cargo()?;
         build.args(["build", "--locked", "--release", "-p", "wasibox-sessions"]);
@@ -159,7 +159,7 @@ impl DoorTools {
             &format!("http://{listen}/openapi.json"),
             "--checks",
             "not_a_server_error",
-            // What is made up is for one session, which must stay.
+            // The generated requests use one session, which must not be deleted.
             "--exclude-method",
             "DELETE",
         ]);
@@ -168,7 +168,7 @@ impl DoorTools {
     }
 }
 
-/// Makes the session that `schemathesis.toml` names.
+/// Creates the session that `schemathesis.toml` names.
 fn make_session(address: &str) -> Result<()> {
     let mut stream = TcpStream::connect(address)?;
     write!(
@@ -182,7 +182,7 @@ fn make_session(address: &str) -> Result<()> {
     Ok(())
 }
 
-/// A server, ended with this.
+/// A server process, which is ended when this is dropped.
 struct ServerProcess(Child);
 
 impl ServerProcess {
@@ -212,7 +212,7 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

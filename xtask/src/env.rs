@@ -1,4 +1,4 @@
-//! Where things are, and running programs.
+//! Paths, and running programs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,8 @@ use sha2::{Digest, Sha256};
 
 /// Returns the root of the checkout that `cargo xtask` was called in.
 ///
-/// `cargo run` names the package's folder at run time. The path known at compile time comes second
-/// because a checkout can be copied or moved together with its target folder: then cargo takes the
-/// program of the old place for built.
+/// `cargo run` sets the package's folder at run time. The path from compile time comes second, because a checkout can be copied
+/// or moved together with its target folder, and cargo then considers the program of the old place up to date.
 pub fn root() -> PathBuf {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
         let package = std::env::var_os("CARGO_MANIFEST_DIR")
@@ -24,7 +23,7 @@ pub fn root() -> PathBuf {
     ROOT.clone()
 }
 
-/// Our cache folder: `${XDG_CACHE_HOME:-~/.cache}/wasibox`.
+/// Returns the cache folder: `${XDG_CACHE_HOME:-~/.cache}/wasibox`.
 pub fn cache() -> Result<PathBuf> {
     let base = match std::env::var_os("XDG_CACHE_HOME").filter(|v| !v.is_empty()) {
         Some(dir) => PathBuf::from(dir),
@@ -35,7 +34,7 @@ pub fn cache() -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// The workspace's crates, as `cargo metadata` lists them.
+/// Returns the workspace's crates, as `cargo metadata` lists them.
 pub fn workspace_crates() -> Result<Vec<WorkspaceCrate>> {
     let text = command_output(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
     let metadata: WorkspaceMetadata = serde_json::from_str(&text).context("cargo metadata")?;
@@ -47,7 +46,7 @@ struct WorkspaceMetadata {
     packages: Vec<WorkspaceCrate>,
 }
 
-/// One crate of the workspace.
+/// A crate of the workspace.
 #[derive(Deserialize)]
 pub struct WorkspaceCrate {
     pub name: String,
@@ -56,30 +55,30 @@ pub struct WorkspaceCrate {
 }
 
 impl WorkspaceCrate {
-    /// The crate's folder.
+    /// Returns the crate's folder.
     pub fn dir(&self) -> &Path {
         self.manifest_path.parent().unwrap_or(Path::new("/"))
     }
 }
 
-/// A dependency of a crate; `kind` is absent for ordinary ones, else `dev` or `build`.
+/// A dependency of a crate; `kind` is absent for ordinary ones, otherwise `dev` or `build`.
 #[derive(Deserialize)]
 pub struct CrateDependency {
     pub name: String,
     pub kind: Option<String>,
 }
 
-/// The finished files.
+/// Returns the folder of the finished files.
 pub fn dist() -> PathBuf {
     root().join("dist")
 }
 
-/// Cargo for the crates that are built once, Wasmer among them: in the cache folder.
+/// Returns cargo for the crates that are built once, such as Wasmer, in the cache folder.
 pub fn cached_cargo() -> Result<Command> {
     cargo_in("target")
 }
 
-/// Cargo in a target folder of the cache folder, which checkouts share.
+/// Returns cargo with a target folder in the cache folder, which checkouts share.
 pub fn cargo_in(folder: &str) -> Result<Command> {
     let target = cache()?.join(folder);
     crate::shared::claim_target(&target, &root(), || {
@@ -90,7 +89,7 @@ pub fn cargo_in(folder: &str) -> Result<Command> {
     Ok(cmd)
 }
 
-/// Has the standard library of a target installed; what was done.
+/// Installs the standard library of a target if needed; returns a note about it.
 pub fn ensure_target(target: &str) -> Result<&'static str> {
     let sysroot =
         command_output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(root()))?;
@@ -101,8 +100,8 @@ pub fn ensure_target(target: &str) -> Result<&'static str> {
     Ok("added")
 }
 
-/// Cargo in the checkout's own target folder. Signals have their default effect for it and the tests it
-/// starts, whatever we were started under (`nohup`, a background job), where `env` can do that.
+/// Returns cargo with the checkout's own target folder. Signals have their default effect for it and for the tests it starts,
+/// even if this program was started with others ignored (`nohup`, a background job), where `env` can do that.
 pub fn cargo() -> Command {
     static RESETS: LazyLock<bool> = LazyLock::new(|| {
         Command::new("env")
@@ -119,14 +118,14 @@ pub fn cargo() -> Command {
         Command::new(cargo)
     };
     cmd.current_dir(root());
-    // Set by the outer `cargo run`; they would redirect the inner one.
+    // The outer `cargo run` sets these; they would redirect the inner one.
     for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_MANIFEST_PATH"] {
         cmd.env_remove(name);
     }
     cmd
 }
 
-/// Runs a command; fails with its name if it cannot start or ends with another status than 0.
+/// Runs a command; returns an error with its name if it cannot start or its status is not 0.
 pub fn run(cmd: &mut Command) -> Result<()> {
     let name = display_command(cmd);
     let status = cmd.status().with_context(|| format!("cannot start {name}"))?;
@@ -136,8 +135,8 @@ pub fn run(cmd: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command as `run` does, with a limit: then it gets SIGTERM, and after ten more seconds SIGKILL. What it has begun
-/// itself is its own to end.
+/// Runs a command as `run` does, with a time limit: at the limit it gets SIGTERM, and ten seconds later SIGKILL. The command has
+/// to end its own child processes.
 pub fn run_within(cmd: &Command, limit: Duration) -> Result<()> {
     // The library has no way to send SIGTERM.
     let mut timeout = Command::new("timeout");
@@ -175,17 +174,17 @@ fn display_command(cmd: &Command) -> String {
     format!("{} {}", cmd.get_program().to_string_lossy(), args.join(" "))
 }
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 in hexadecimal.
 pub fn sha256(data: &[u8]) -> String {
     crate::key::hex(&Sha256::digest(data))
 }
 
-/// Reads a file, naming it in the error.
+/// Reads a file; an error names it.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| path.display().to_string())
 }
 
-/// Writes a file so that it is either whole or absent, naming it in the error.
+/// Writes a file completely or not at all; an error names it.
 pub fn write(path: &Path, data: &[u8]) -> Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");

@@ -1,6 +1,6 @@
-//! `cargo xtask escape [--seconds N] [--seed N] [--target NAME]`: hostile programs made at random, until the
-//! time is over (20 minutes) or one is not contained. `cargo xtask escape PART-OF-A-NAME...` runs those of
-//! `tests/escape` whose names match: `cargo xtask escape /` runs all of them.
+//! `cargo xtask escape [--seconds N] [--seed N] [--target NAME]`: runs random hostile programs until the time is over (20
+//! minutes) or one is not contained. `cargo xtask escape PART-OF-A-NAME...` runs those of `tests/escape` whose names match; for
+//! example, `cargo xtask escape /` runs all of them.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     ensure!(dist::run(&[])? == ExitCode::SUCCESS, "dist failed");
     let mut values = false;
     let named = args.iter().any(|a| {
-        // What follows an option is its value.
+        // The argument after an option is its value.
         let name = !values && !a.starts_with("--");
         values = !values && a.starts_with("--");
         name
@@ -25,8 +25,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the suite with its own arguments; without any, all of its files. It embeds the library and so is built
-/// where Wasmer is.
+/// Runs the suite with its own arguments; without any, all of its files. It is built where Wasmer is, because it embeds the
+/// library.
 pub fn run_suite(args: &[String]) -> Result<()> {
     let mut cmd = env::cached_cargo()?;
     cmd.args(["test", "--locked", "--release", "-p", "wasibox-escape"]);
@@ -34,7 +34,7 @@ pub fn run_suite(args: &[String]) -> Result<()> {
     env::run(cmd.env("WASIBOX_DIST", env::dist()))
 }
 
-/// The short form, for the test command: each file on one of the targets, and the walls behind a kernel with holes.
+/// Runs the short form, for the test command: each file on one of the targets, and the walls behind a kernel with holes.
 pub fn run_short() -> Result<()> {
     let mut cmd = env::cached_cargo()?;
     cmd.args(["test", "--locked", "--release", "-p", "wasibox-escape", "--test", "holes"]);

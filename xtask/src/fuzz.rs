@@ -1,10 +1,9 @@
 //! `cargo xtask fuzz [TARGET] [--seconds N] [--seed N]`: the fuzzers of `tests/fuzz`.
 //!
-//! `shell`, the default, runs scripts at random with bash and with ours (stable Rust), with `--image` those of the
-//! image in `dist`; its further options are those of `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with values
-//! at random (`tests/fuzz/javascript.cjs`). The other targets are libFuzzer's, by
-//! cargo-fuzz, and need a nightly toolchain: `parser expand arith glob regex printf
-//! snapshot store zip files request policy`, or `all` for one after another.
+//! `shell`, the default, runs random scripts with bash and with this shell (stable Rust), with `--image` with that of the image
+//! in `dist`; its further options are those of `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with
+//! random values (`tests/fuzz/javascript.cjs`). The other targets use libFuzzer through cargo-fuzz, and need a nightly toolchain:
+//! `parser expand arith glob regex printf snapshot store zip files request policy`, or `all` for one after another.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -20,10 +19,10 @@ const TARGETS: &[&str] = &[
     "request", "policy",
 ];
 
-/// Installed into the cache folder when it is first needed.
+/// The version that is installed into the cache folder on first use.
 const CARGO_FUZZ: &str = "0.13.1";
 
-/// Longest time for one input, in seconds, and most memory, in MiB.
+/// The longest time for one input, in seconds, and the most memory, in MiB.
 const INPUT_SECONDS: u32 = 10;
 const MEMORY: u32 = 2048;
 
@@ -61,13 +60,13 @@ fn fuzz_shell(rest: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(2)).unwrap_or(2)))
 }
 
-/// Seconds of each run of [`compare_places`].
+/// The seconds of each run of [`compare_places`].
 const PLACES_SECONDS: u64 = 15;
 
-/// Compares constructs in places with bash, natively and in the image, from a fixed seed and a fresh one.
+/// Compares constructs in various places with bash, natively and in the image, from a fixed seed and a fresh one.
 ///
 /// # Errors
-/// A difference, with its script and seed on standard output. Where there is no bash 5.2 nothing is compared.
+/// Returns an error for a difference, after printing its script and seed. Without bash 5.2 nothing is compared.
 pub fn compare_places() -> Result<()> {
     let version =
         env::command_output(Command::new("/bin/bash").args(["-c", "echo $BASH_VERSION"]))?;
@@ -88,12 +87,12 @@ pub fn compare_places() -> Result<()> {
     Ok(())
 }
 
-/// Calls of one guest, and seconds that they may take.
+/// The calls of one guest, and the seconds that they may take.
 const CALLS: u32 = 4000;
 const GUEST_SECONDS: &str = "120";
 
-/// Guests one after another, each with a seed of its own, until the time is over or one does not end well: a
-/// trap or a panic of the program, of the runner's process, or calls that do not end.
+/// Runs guests one after another, each with a seed of its own, until the time is over or one fails: a trap or a panic of the
+/// program or of the runner, or calls that do not return.
 fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
     let (seconds, seed) = time_and_seed("javascript", rest)?;
     let (begun, first) = (Instant::now(), seed.unwrap_or(1));
@@ -125,7 +124,7 @@ fn fuzz_javascript(rest: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The options `--seconds` (default 60) and `--seed`.
+/// Parses the options `--seconds` (default 60) and `--seed`.
 fn time_and_seed(target: &str, rest: &[String]) -> Result<(u32, Option<u32>)> {
     let (mut seconds, mut seed) = (60_u32, None);
     let mut options = rest.iter();
@@ -140,8 +139,8 @@ fn time_and_seed(target: &str, rest: &[String]) -> Result<(u32, Option<u32>)> {
     Ok((seconds, seed))
 }
 
-/// One target for `--seconds` (default 60), from the corpus in `tests/fuzz/seeds` and what
-/// earlier runs found.
+/// Runs one target for `--seconds` (default 60), starting from the corpus in `tests/fuzz/seeds` and the inputs found by earlier
+/// runs.
 fn run_libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
     let (seconds, seed) = time_and_seed(target, rest)?;
     let nightly = Command::new("rustup").args(["run", "nightly", "rustc", "--version"]).output();
@@ -172,7 +171,7 @@ fn run_libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same environment and folder for another program, under nightly.
+/// Returns a command for another program under nightly, with the same environment and folder.
 fn replace_program(like: &Command, program: PathBuf) -> Command {
     let mut cmd = Command::new(program);
     cmd.current_dir(env::root()).env("RUSTUP_TOOLCHAIN", "nightly");
@@ -186,7 +185,7 @@ fn replace_program(like: &Command, program: PathBuf) -> Command {
     cmd
 }
 
-/// The program `cargo-fuzz`, installed if it is not there yet.
+/// Returns the path of `cargo-fuzz`, which is installed if needed.
 fn cargo_fuzz() -> Result<PathBuf> {
     let root = env::cache()?.join(format!("cargo-fuzz-{CARGO_FUZZ}"));
     let program = root.join("bin/cargo-fuzz");

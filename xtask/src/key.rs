@@ -1,4 +1,4 @@
-//! Hashes of what results depend on, and of results.
+//! Hashes of the inputs of results, and of results.
 
 use std::fs;
 use std::io::Read;
@@ -7,11 +7,12 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-/// A hash under construction; parts are length-prefixed, so they cannot run together.
+/// A hash under construction. Parts are length-prefixed, so that different parts cannot have the
+/// same concatenation.
 pub struct Key(Sha256);
 
 impl Key {
-    /// A key for the step of this name.
+    /// Creates a key for the step of this name.
     pub fn new(name: &str) -> Key {
         let mut key = Key(Sha256::new());
         key.text(name);
@@ -46,18 +47,18 @@ impl Key {
         Ok(())
     }
 
-    /// The key as hexadecimal.
+    /// Returns the key in hexadecimal.
     pub fn finish(self) -> String {
         hex(&self.0.finalize())
     }
 }
 
-/// Bytes as hexadecimal.
+/// Returns bytes in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// SHA-256 of a file, read in pieces.
+/// Returns the SHA-256 of a file, which is read in pieces.
 pub fn sha256_file(path: &Path) -> Result<String> {
     let mut file = fs::File::open(path).with_context(|| path.display().to_string())?;
     let mut sha = Sha256::new();
@@ -70,7 +71,7 @@ pub fn sha256_file(path: &Path) -> Result<String> {
     }
 }
 
-/// Names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 pub fn sorted(dir: &Path) -> Result<Vec<String>> {
     let entries = fs::read_dir(dir).with_context(|| dir.display().to_string())?;
     let mut names = Vec::new();

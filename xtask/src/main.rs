@@ -34,7 +34,7 @@ mod web;
 
 use std::process::ExitCode;
 
-/// Name, arguments, what it does.
+/// Name, arguments and description of each task.
 const TASKS: &[(&str, &str, &str)] = &[
     (
         "dist",

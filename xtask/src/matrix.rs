@@ -1,8 +1,8 @@
-//! `cargo xtask matrix`: writes `tests/cases/shell/places.toml`, the product of constructs, places and first
-//! commands, with what bash prints for each.
+//! `cargo xtask matrix`: writes `tests/cases/shell/places.toml`, the product of constructs, places and first commands, with
+//! bash's output for each.
 //!
-//! A function whose first command has a redirection was right alone and right in a pipeline of groups, and lost its
-//! output as a stage of a pipeline: no case had both. So each construct stands in each place here.
+//! A function whose first command has a redirection was right alone and right in a pipeline of groups, and lost its output as a
+//! stage of a pipeline, because no case had both. So here each construct is tested in each place.
 
 use std::fmt::Write as _;
 use std::process::{Command, ExitCode, Stdio};
@@ -11,10 +11,10 @@ use anyhow::{Context, Result, ensure};
 
 use crate::env;
 
-/// The version whose answers are recorded.
+/// The version whose output is recorded.
 const BASH: &str = "5.2";
 
-/// Constructs: a name, what stands before, and the command. `BODY` is a list of commands.
+/// Constructs: a name, the text before, and the command. `BODY` is a list of commands.
 const CONSTRUCTS: &[(&str, &str, &str)] = &[
     ("function", "f() { BODY; }", "f"),
     ("eval", "", "eval 'BODY'"),
@@ -36,7 +36,7 @@ const PLACES: &[(&str, &str)] = &[
     ("background", "COMMAND & wait $!"),
     ("command substitution", "x=$(COMMAND); echo \"$? $x\""),
     ("process substitution", "cat <(COMMAND; echo sub)"),
-    // It waits, because bash forgets the descriptors of a coprocess that has ended.
+    // With `wait`, because bash forgets the descriptors of a coprocess that has ended.
     (
         "coproc",
         "coproc { read -r go; COMMAND; }; exec 5<&\"${COPROC[0]}\"; echo >&\"${COPROC[1]}\"; cat <&5",
@@ -106,7 +106,7 @@ fn matrix_script(construct: &str, before: &str, line: &str) -> String {
     script
 }
 
-/// Returns what bash prints for a script in a folder of its own.
+/// Returns bash's output for a script in a folder of its own.
 fn run_bash(script: &str) -> Result<String> {
     let dir = std::env::temp_dir().join(format!("wasibox-matrix-{}", std::process::id()));
     std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;

@@ -1,8 +1,8 @@
-//! `cargo xtask metrics`: what the code weighs, counted over the source.
+//! `cargo xtask metrics`: prints figures about the code, counted over the source.
 //!
-//! The source is read as text without comments and literals, in the form that `cargo fmt` gives it: a function ends at
-//! the first `}` as far in as its head. That is exact for formatted code and needs no parser. Calls are matched by name,
-//! and only where one function of the crate has the name, so that circles of calls are never too large.
+//! The source is read as text without comments and literals, in the form that `cargo fmt` produces: a function ends at the first
+//! `}` with the indentation of its head. That is exact for formatted code and needs no parser. Calls are matched by name, and
+//! only if one function of the crate has the name, so that circles of calls are never overestimated.
 
 mod source;
 
@@ -17,11 +17,11 @@ use crate::env;
 /// The areas, each the name of its folder.
 const AREAS: &[&str] = &["shell", "tools", "runner", "xtask"];
 
-/// Longest function that counts as short, and fewest parameters that count as many.
+/// The most lines of a short function, and the least number of parameters that counts as many.
 const LONG: usize = 60;
 const MANY: usize = 6;
 
-/// Asking a text that a message was made of, in the parts of an expression that begins with one.
+/// Methods that examine the text of a message, as the parts of an expression that begins with one.
 const SNIFFING: &[&str] = &[
     ".starts_with(",
     ".ends_with(",
@@ -33,7 +33,7 @@ const SNIFFING: &[&str] = &[
     " == \"",
     " == b",
 ];
-/// What texts of messages are called in the shell.
+/// The names for texts of messages in the shell.
 const MESSAGES: &[&str] = &[".message", ".message()", "error_text", " message"];
 
 struct FunctionMetrics {
@@ -109,7 +109,7 @@ pub fn run() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every function with a body.
+/// Returns every function with a body.
 fn find_functions(code: &str) -> Vec<FunctionMetrics> {
     let lines: Vec<&str> = code.lines().collect();
     let mut out = Vec::new();
@@ -132,7 +132,7 @@ fn find_functions(code: &str) -> Vec<FunctionMetrics> {
     out
 }
 
-/// The name of the function whose head begins on this line.
+/// Returns the name of the function whose head begins on this line.
 fn function_head(line: &str) -> Option<String> {
     let (before, rest) = line.trim_start().split_once("fn ")?;
     let words = |w: &str| {
@@ -145,7 +145,7 @@ fn function_head(line: &str) -> Option<String> {
     (!name.is_empty() && rest[name.len()..].starts_with(['(', '<'])).then_some(name)
 }
 
-/// How many parameters a head has, `self` among them.
+/// Returns the number of parameters in a head, including `self`.
 fn count_parameters(body: &str) -> usize {
     let Some(from) = body.find("fn ") else { return 0 };
     let (mut round, mut angle, mut commas, mut any) = (0, 0, 0, false);
@@ -173,7 +173,7 @@ fn count_parameters(body: &str) -> usize {
     commas + usize::from(any)
 }
 
-/// Public items without a comment above them, and all of them.
+/// Returns the number of public items without a comment above them, and of all public items.
 fn count_documented(text: &str) -> (usize, usize) {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let items = [
@@ -209,7 +209,7 @@ fn is_field(line: &str) -> bool {
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// The fields of a struct, or of all.
+/// Returns the fields of a struct, or of all structs.
 fn struct_fields(code: &str, name: Option<&str>) -> Vec<String> {
     let mut out = Vec::new();
     let mut within: Option<String> = None;
@@ -231,7 +231,7 @@ fn struct_fields(code: &str, name: Option<&str>) -> Vec<String> {
     out
 }
 
-/// Places that decide by what a message says.
+/// Returns the places that decide by the text of a message.
 fn find_sniffing(sources: &[&SourceFile]) -> Vec<String> {
     let mut out = Vec::new();
     for source in sources {
@@ -249,7 +249,7 @@ fn find_sniffing(sources: &[&SourceFile]) -> Vec<String> {
     out
 }
 
-/// The size of the largest set of functions that can all reach each other (Tarjan, without recursion).
+/// Returns the size of the largest set of functions that can all reach each other (Tarjan, without recursion).
 fn largest_circle(functions: &[FunctionMetrics]) -> usize {
     let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, f) in functions.iter().enumerate() {

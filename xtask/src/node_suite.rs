@@ -1,9 +1,8 @@
-//! `cargo xtask node-suite DIR`: Node's own `test/parallel`, in the image.
+//! `cargo xtask node-suite DIR`: runs Node's own `test/parallel` in the image.
 //!
-//! DIR is a checkout of Node's sources, or of its folder `test` in one. Each file runs in a guest of its own. A test
-//! that asks for what cannot apply (Node's C++ internals, addons, V8's flags, threads) is left out and counted with
-//! the reason, as is one that says itself that it does not run. Nothing of this is part of the image; results
-//! are in `docs/javascript.md`.
+//! DIR is a checkout of Node's sources, or the folder `test` of one. Each file runs in a guest of its own. A test of features
+//! that cannot apply (Node's C++ internals, addons, V8's flags, threads) is skipped and counted with the reason, as is a test
+//! that skips itself. The tests are not part of the image; results are in `docs/javascript.md`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::env;
 
-/// Modules by what their tests' names begin with, behind `test-`.
+/// Modules by the prefixes of their tests' names, after `test-`.
 const MODULES: &[(&str, &[&str])] = &[
     ("assert", &["assert"]),
     ("buffer", &["buffer"]),
@@ -44,7 +43,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("zlib", &["zlib"]),
 ];
 
-/// Why a test cannot apply: what its text has.
+/// The reasons why a test cannot apply, with the strings in its text that show it.
 const LEFT_OUT: &[(&str, &[&str])] = &[
     (
         "internals",
@@ -99,18 +98,18 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What tests of servers of TLS begin with; those of `crypto` read the same keys.
+/// Strings at the start of tests of TLS servers; those of `crypto` read the same keys.
 const SERVERS_KEYS: &[&str] = &["fixtures.readKey", "agent1-key"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum NodeTestResult {
     Passed,
-    /// The last line that it wrote.
+    /// The last line that the test printed.
     Failed(String),
     LeftOut(String),
 }
 
-/// `cargo xtask node-suite DIR [PATTERN...] [--jobs N] [--timeout S]`.
+/// Runs `cargo xtask node-suite DIR [PATTERN...] [--jobs N] [--timeout S]`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let (mut jobs, mut timeout, mut words) = (2, 30, Vec::new());
     let mut args = args.iter();
@@ -135,7 +134,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     print_report(&files, &came)
 }
 
-/// Tests of the modules, with the module's name.
+/// Returns the tests of the modules, with the module's name.
 fn test_files(dir: &Path, patterns: &[String]) -> Result<Vec<(String, &'static str)>> {
     let mut out = Vec::new();
     for entry in std::fs::read_dir(dir).with_context(|| dir.display().to_string())? {
@@ -232,7 +231,7 @@ fn run_test(tests: &Path, file: &str, timeout: usize) -> Result<NodeTestResult> 
     Ok(NodeTestResult::Failed(format!("[{}] {}", done.status.code().unwrap_or(-1), why.trim())))
 }
 
-/// A table by module, and a list of what did not pass.
+/// Prints a table by module, and a list of the tests that did not pass.
 fn print_report(
     files: &[(String, &'static str)],
     came: &BTreeMap<String, NodeTestResult>,

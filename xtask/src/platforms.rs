@@ -1,14 +1,15 @@
-//! `cargo xtask platforms`: checks that our crates compile for platforms that nothing here can run. `--run` builds the command line
-//! for Linux on aarch64 by Debian's cross compiler and runs the tests of what is portable under `qemu-user`.
+//! `cargo xtask platforms`: checks that the crates compile for platforms whose programs cannot run here. `--run` builds the
+//! command line for Linux on aarch64 with Debian's cross compiler and runs the tests of the portable crates under `qemu-user`.
 //!
-//! qemu-user has no timers that signal a thread, which the sandbox interrupts guests by: the command line says its version there, and
-//! runs no guest.
+//! qemu-user lacks the timers that signal a thread, which the sandbox needs to interrupt guests. So the command line only prints
+//! its version there, and runs no guest.
 //!
-//! `cargo check` types everything and links nothing. Build scripts of crates with C in them run all the same; `ci/cc-for-checks` stands for
-//! the C compiler that they ask for, since nobody reads what it would make. So a check says nothing of foreign C, of linking, nor of what
-//! a program does there: `docs/platforms.md` tells checked and run apart.
+//! `cargo check` checks types and links nothing. Build scripts of crates with C in them run nevertheless; `ci/cc-for-checks`
+//! replaces the C compiler that they call, because its output is not used. So a check does not cover foreign C, linking, or the
+//! behaviour of a program: `docs/platforms.md` distinguishes checked from tested platforms.
 //!
-//! Its target folder is its own, as other profiles' and targets' artifacts are; what is foreign is checked once.
+//! The task has a target folder of its own, because its profiles and targets differ from others'; foreign crates are checked
+//! once.
 
 use std::process::{Command, ExitCode};
 
@@ -16,7 +17,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::env;
 
-/// What has no need of Linux: image, file system, kernel, snapshots and their store, files, requests out.
+/// The crates that do not need Linux: image, file system, kernel, snapshots and their store, files, outgoing requests.
 const PORTABLE: &[&str] = &[
     "wasibox-image",
     "wasibox-vfs",
@@ -28,34 +29,35 @@ const PORTABLE: &[&str] = &[
     "wasibox-bridge",
 ];
 
-/// With the jail, the engine and all that rests on them: the command line and the packages.
+/// The crates with the jail, the engine and everything based on them: the command line and the packages.
 const HOST: &[&str] = &["wasibox-cli", "wasibox-sdk", "wasibox-python", "wasibox-node"];
 
-/// Targets, and what is checked for them.
+/// Targets, with the crates that are checked for them.
 const CHECKED: &[(&str, &[&[&str]])] = &[
     ("aarch64-unknown-linux-gnu", &[PORTABLE, HOST]),
     ("aarch64-apple-darwin", &[PORTABLE]),
     ("x86_64-apple-darwin", &[PORTABLE]),
 ];
 
-/// What `cargo xtask test` checks: of macOS one processor, since nothing of ours tells them apart.
+/// The targets that `cargo xtask test` checks. One processor is enough for macOS, because the code does not distinguish them.
 pub const USUAL: [&str; 2] = ["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
 
-/// What is built and run, by which compilers, and the folder of its C library.
+/// The target that is built and run, its compilers, and the folder of its C library.
 const FOREIGN: &str = "aarch64-unknown-linux-gnu";
 const COMPILERS: [&str; 2] = ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++"];
 const EMULATOR: &str = "qemu-aarch64-static";
 const SYSROOT: &str = "/usr/aarch64-linux-gnu";
 
-/// Starts itself as another process, which the kernel here cannot run; mounts `/`, for which qemu gives it [`SYSROOT`]; wants
-/// `openat2`'s error for a link on the way, where qemu has none and the walk in its place says ENOTDIR.
+/// Tests that cannot run under qemu: one starts itself as another process, which the kernel here cannot run; one mounts `/`, for
+/// which qemu uses [`SYSROOT`]; one expects `openat2`'s error for a link on the way, whereas qemu lacks that call and the path
+/// walk that replaces it returns ENOTDIR.
 const NOT_EMULATED: [&str; 3] = [
     "a_killed_process_loses_the_call_that_ran",
     "the_kernels_file_systems_are_refused",
     "nothing_is_written_elsewhere",
 ];
 
-/// Checks all of them, or those that are named.
+/// Checks all targets, or the given ones.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     if args == ["--run"] {
         run_emulated()?;
@@ -81,10 +83,10 @@ fn check_target(target: &str, crates: &[&[&str]]) -> Result<()> {
     for name in crates.iter().copied().flatten() {
         cargo.args(["-p", name]);
     }
-    // Nobody runs or changes what is foreign: 1.1 GB less.
+    // Foreign crates are neither debugged nor changed, so this saves 1.1 GB.
     cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
     let compiler = env::root().join("ci/cc-for-checks");
-    // Not `CC`: build scripts themselves may want C of this machine.
+    // Not `CC`, because build scripts themselves may need C of this machine.
     env::run(cargo.env("TARGET_CC", &compiler).env("TARGET_CXX", &compiler))
 }
 

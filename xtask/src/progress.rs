@@ -1,4 +1,4 @@
-//! Progress lines: what runs, how long it took, what came from the cache.
+//! Progress lines: the current step, its duration, and the use of the cache.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// A task of `total` steps.
+    /// Creates a task of `total` steps.
     pub fn new(total: usize) -> Steps {
         Steps { started: Instant::now(), step: Instant::now(), done: 0, total }
     }
@@ -23,7 +23,7 @@ impl Steps {
         eprintln!("[{}/{}] {what}", self.done, self.total);
     }
 
-    /// Ends the step; `note` says what came of it.
+    /// Ends the step; `note` describes its result.
     pub fn end_step(&self, note: &str) {
         eprintln!("      {note} ({:.1} s)", self.step.elapsed().as_secs_f64());
     }

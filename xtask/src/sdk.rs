@@ -1,17 +1,19 @@
-//! `cargo xtask dist --sdk`: the packages for Python and Node, and their image, into `dist/sdk/`.
+//! `cargo xtask dist --sdk`: builds the packages for Python and Node, and their image, in `dist/sdk/`.
 //!
-//! | package | what is in it | made by |
+//! | package | contents | built by |
 //! |---|---|---|
 //! | `wasibox` for Python | the engine as a native module for all versions of CPython from 3.10 on, `runner` for sessions' processes | hatchling |
-//! | `wasibox` for Node | the engine as a native module for Node from 20 on, `runner`, JavaScript and types that tsc makes (`node.rs`) | npm |
+//! | `wasibox` for Node | the engine as a native module for Node from 20 on, `runner`, JavaScript and types that tsc generates
+//! (`node.rs`) | npm |
 //! | `wasibox-image` for both | the image and its machine code, compressed | hatchling, npm |
 //!
-//! Cargo is run by us, not by maturin or napi's program: they build a crate alone, with other features than the command line's,
-//! and Wasmer would be compiled once more.
+//! This task runs cargo itself rather than maturin or napi's program, because those build a crate alone, with other features than
+//! the command line's, so that Wasmer would be compiled once more.
 //!
-//! Which Linux a package is for is what auditwheel reads in its files: the wheel's tag, and `config.glibc` of the package for Node.
+//! The Linux version that a package requires is the one that auditwheel finds in its files: the wheel's tag, and `config.glibc`
+//! of the package for Node.
 //!
-//! The image's packages are kept by the digests of image and runner: compressing takes longer than all else.
+//! The image's packages are cached by the digests of image and runner, because compression takes longer than all other steps.
 //! `cargo xtask sdk` installs the packages into an environment and a folder and runs their tests there.
 
 pub mod node;
@@ -25,7 +27,7 @@ use crate::key::{Key, sorted};
 use crate::progress::Steps;
 use crate::{dist, env, kept};
 
-/// The native half of the package for Python.
+/// The native module of the package for Python.
 const PYTHON: kept::GuestProgram = kept::GuestProgram {
     package: "wasibox-python",
     profile: "release",
@@ -34,10 +36,10 @@ const PYTHON: kept::GuestProgram = kept::GuestProgram {
     with: &["wasibox-cli"],
 };
 
-/// How many bundles are kept.
+/// The number of cached bundles.
 const BUNDLES: usize = 2;
 
-/// Builds the packages; `dist/` must be there.
+/// Builds the packages; `dist/` must exist.
 pub fn build_packages() -> Result<()> {
     let out = env::dist().join("sdk");
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
@@ -47,7 +49,7 @@ pub fn build_packages() -> Result<()> {
     steps.begin_step("wasibox-image: wheel and npm package");
     let packed = image_packages(&python)?;
     for name in sorted(&packed)? {
-        // Links: the packages are large, and the same file system has both.
+        // Links, because the packages are large and both folders are on the same file system.
         let to = out.join(&name);
         let _ = std::fs::remove_file(&to);
         std::fs::hard_link(packed.join(&name), &to)
@@ -66,7 +68,7 @@ pub fn build_packages() -> Result<()> {
     Ok(())
 }
 
-/// The image's packages, in a folder of the cache.
+/// Builds the image's packages in a folder of the cache.
 fn image_packages(python: &Path) -> Result<PathBuf> {
     let dist = env::dist();
     let mut key = Key::new("sdk-image");
@@ -95,7 +97,7 @@ fn image_packages(python: &Path) -> Result<PathBuf> {
     Ok(packed)
 }
 
-/// Removes all bundles but the newest.
+/// Removes all bundles except the newest.
 fn forget_bundles(shelf: &Path) -> Result<()> {
     let mut all = Vec::new();
     for name in sorted(shelf)? {
@@ -109,7 +111,7 @@ fn forget_bundles(shelf: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The wheel of the package for Python.
+/// Builds the wheel of the package for Python.
 fn build_wheel(python: &Path, out: &Path) -> Result<()> {
     let built = kept::build_program(&PYTHON)?;
     let stage = env::cache()?.join(format!("sdk-python-{}", std::process::id()));
@@ -120,7 +122,7 @@ fn build_wheel(python: &Path, out: &Path) -> Result<()> {
     let (native, runner) = (package.join("_native.abi3.so"), package.join("bin/runner"));
     std::fs::copy(env::dist().join("runner"), &runner).context("dist/runner")?;
     std::fs::write(&native, &built.bytes)?;
-    // One that was built elsewhere may have another tag, and pip would be given both.
+    // A wheel that was built elsewhere may have another tag, and pip would get both.
     for name in sorted(out)?.iter().filter(|n| n.starts_with("wasibox-") && n.ends_with(".whl")) {
         std::fs::remove_file(out.join(name))?;
     }
@@ -129,7 +131,8 @@ fn build_wheel(python: &Path, out: &Path) -> Result<()> {
     Ok(std::fs::remove_dir_all(&stage)?)
 }
 
-/// The oldest Linux that all of these files run on, as a wheel's tag (`manylinux_2_34_x86_64`); for a wheel, that of its files.
+/// Returns the oldest Linux that all of these files run on, as a wheel's tag (for example `manylinux_2_34_x86_64`); for a wheel,
+/// that of its files.
 fn oldest_platform(python: &Path, files: &[&Path]) -> Result<String> {
     let mut asked = Command::new(python);
     asked.arg(env::root().join("sdk/manylinux.py")).args(files);
@@ -150,7 +153,7 @@ fn copy_licences(to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Copies a folder's files; folders that builds and tests leave are passed over.
+/// Copies a folder's files, except the folders that builds and tests leave.
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for name in sorted(from)? {
@@ -166,7 +169,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Names and sizes of some of the packages.
+/// Returns names and sizes of some of the packages.
 fn package_sizes(out: &Path, is_meant: impl Fn(&str) -> bool) -> Result<String> {
     let mut told = Vec::new();
     for name in sorted(out)?.iter().filter(|name| is_meant(name)) {
@@ -176,7 +179,7 @@ fn package_sizes(out: &Path, is_meant: impl Fn(&str) -> bool) -> Result<String> 
     Ok(told.join(", "))
 }
 
-/// The Python of an environment with the packages that a file pins, in the cache folder.
+/// Returns the Python of an environment in the cache folder with the packages that a file pins.
 pub fn make_venv(requirements: &str) -> Result<PathBuf> {
     let pins = env::root().join(requirements);
     let key = env::sha256(&env::read(&pins)?);
@@ -192,7 +195,7 @@ pub fn make_venv(requirements: &str) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// `cargo xtask sdk`: builds the packages and runs their tests where they are installed.
+/// Runs `cargo xtask sdk`: builds the packages and runs their tests where they are installed.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     if !args.is_empty() {
         eprintln!("usage: cargo xtask sdk");
@@ -203,7 +206,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The files of `dist/sdk` whose names end so.
+/// Returns the files of `dist/sdk` whose names have this end.
 fn find_packages(end: &str) -> Result<Vec<PathBuf>> {
     let out = env::dist().join("sdk");
     let all = sorted(&out)?.into_iter().filter(|name| name.ends_with(end));
@@ -212,12 +215,12 @@ fn find_packages(end: &str) -> Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// The Python in which the package is installed for its tests.
+/// Returns the Python in which the package is installed for its tests.
 pub fn installed_python() -> Result<PathBuf> {
     make_venv("sdk/python/requirements.txt")
 }
 
-/// Runs the packages' tests where nothing else of ours is.
+/// Runs the packages' tests in an environment without other files of this project.
 pub fn test_packages() -> Result<()> {
     let mut steps = Steps::new(2);
     steps.begin_step("the package for Python, installed");
@@ -229,7 +232,7 @@ pub fn test_packages() -> Result<()> {
     Ok(())
 }
 
-/// Asks auditwheel about the wheel as it is: its tag is neither more nor less than its files need.
+/// Checks with auditwheel that the wheel's tag is exactly the one that its files need.
 fn check_tag() -> Result<()> {
     let python = make_venv("sdk/build-requirements.txt")?;
     for wheel in
@@ -253,7 +256,7 @@ fn test_python() -> Result<()> {
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
     env::run(pip.args(["--no-index", "--force-reinstall"]).args(find_packages(".whl")?))?;
-    // Nothing of the checkout is on the path: the tests find what was installed.
+    // The checkout is not on the path, so the tests import the installed package.
     let mut types = Command::new(&python);
     env::run(types.args(["-m", "mypy", "--strict", "--no-error-summary", "-p", "wasibox"]))?;
     let mut tests = Command::new(&python);
@@ -275,7 +278,7 @@ fn test_python() -> Result<()> {
     )
 }
 
-/// A folder with the packages that a file pins, in the cache, to stand before those of an environment.
+/// Returns a folder in the cache with the packages that a file pins, which precede those of an environment.
 fn overlay_packages(python: &Path, requirements: &str) -> Result<PathBuf> {
     let pins = env::root().join(requirements);
     let key = env::sha256(&env::read(&pins)?);

@@ -1,9 +1,9 @@
 //! The target folder in the cache, which checkouts share so that Wasmer is compiled once.
 //!
-//! Cargo takes a crate of the workspace for built when its files are older than what was built
-//! from a crate of that name and place within its workspace, though that was in another checkout
-//! with other sources; and tests have the path of the checkout compiled into them. So what was
-//! built of the workspace's own crates is forgotten as soon as another checkout comes.
+//! Cargo considers a crate of the workspace up to date if its files are older than the build of a
+//! crate with that name and place in its workspace, even if that build was of another checkout with
+//! other sources. Tests also have the path of the checkout compiled into them. So the builds of the
+//! workspace's own crates are discarded as soon as another checkout uses the folder.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,17 +12,17 @@ use anyhow::{Context, Result};
 
 use crate::env;
 
-/// Names the checkout that built last.
+/// The file with the name of the checkout that built last.
 const OWNER: &str = "checkout";
 
-/// Crates of ours that are no members of the workspace: the guest that tests build.
+/// Crates of this project that are not members of the workspace: the guest that tests build.
 const OUTSIDE: &[&str] = &["guest"];
 
-/// Makes `target` the folder of the checkout at `root`: what another one has built of the crates
-/// that `own` names will be built again.
+/// Makes `target` the folder of the checkout at `root`: crates named by `own` that another checkout
+/// has built will be rebuilt.
 ///
 /// # Errors
-/// A folder that cannot be read or written, and what `own` fails with.
+/// Returns an error if the folder cannot be read or written, and the errors of `own`.
 pub fn claim_target(
     target: &Path,
     root: &Path,
@@ -49,7 +49,7 @@ fn forget_fingerprints(dir: &Path, own: &BTreeSet<String>) -> Result<()> {
         }
         let (name, path) = (entry.file_name(), entry.path());
         match name.to_str() {
-            // Large, and without folders of ours.
+            // Large folders without fingerprints.
             Some("deps" | "build" | "incremental" | "examples") => {}
             // `NAME-HASH`
             Some(".fingerprint") => {

@@ -1,9 +1,10 @@
-//! `cargo xtask python-suite`: CPython's own tests and its packages', in the image.
+//! `cargo xtask python-suite`: runs CPython's own tests, and those of its packages, in the image.
 //!
-//! Each test file runs in a guest of its own. What runs there is in `python-dist/suites`, with
-//! lists of tests that are not run and why; the tests are the pinned sources', mounted over
-//! the image's library, which has none. A test that ends the guest (a trap, a timeout) counts
-//! as failed, and the file is run again without it. Nothing of this is part of the image.
+//! Each test file runs in a guest of its own. The scripts for the guest are in
+//! `python-dist/suites`, with lists of excluded tests and the reasons; the tests are the pinned
+//! sources', mounted over the image's library, which has none. A test that ends the guest (a trap,
+//! a timeout) counts as failed, and the file is run again without it. The tests are not part of the
+//! image.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,10 +18,11 @@ use crate::{env, python};
 
 const LIBRARY: &str = "/usr/lib/python3.13";
 
-/// Tests that may end their guest before the file is given up.
+/// The most tests that may end their guest before the file is given up.
 const MOST_CRASHES: usize = 12;
 
-/// A package that can be tested: its name in the pins, its folder, the parts whose tests are run.
+/// A package that can be tested: its name in the pins, its folder, and the parts whose tests are
+/// run.
 struct TestedPackage {
     name: &'static str,
     folder: &'static str,
@@ -53,7 +55,7 @@ const SCIPY: &[&str] = &[
     "stats",
 ];
 
-/// Without those that need a network or take each estimator through all checks.
+/// Without the parts that need a network or run all checks for each estimator.
 const SKLEARN: &[&str] = &[
     "cluster",
     "decomposition",
@@ -70,7 +72,7 @@ const SKLEARN: &[&str] = &[
     "utils",
 ];
 
-/// pandas' folders, all below one.
+/// pandas' folders, which are all below one.
 const PANDAS: &[&str] = &[
     "frame",
     "series",
@@ -85,23 +87,23 @@ const PANDAS: &[&str] = &[
     "resample",
 ];
 
-/// A suite, ready to be run.
+/// A suite that is ready to run.
 struct PythonSuite {
-    /// Script in `python-dist/suites`, and the list of tests that are not run.
+    /// The script in `python-dist/suites`, and the list of excluded tests.
     script: &'static str,
     skips: PathBuf,
     mounts: Vec<(PathBuf, String)>,
-    /// Test files, as the script wants them named.
+    /// Test files, with the names that the script expects.
     files: Vec<String>,
 }
 
-/// How long one file may take, in seconds.
+/// The time limits for one file, in seconds.
 struct FileTimeLimits {
     timeout: usize,
     budget: Option<usize>,
 }
 
-/// What came of one file.
+/// The result of one file.
 #[derive(Default)]
 struct FileOutcome {
     /// `passed`, `failed`, `skipped`, `expected`, `seconds` and `cut`.
@@ -110,10 +112,11 @@ struct FileOutcome {
     lines: Vec<String>,
 }
 
-/// `cargo xtask python-suite NAME [PATTERN...] [--jobs N] [--timeout SECONDS] [--budget SECONDS]`.
+/// Runs `cargo xtask python-suite NAME [PATTERN...] [--jobs N] [--timeout SECONDS] [--budget
+/// SECONDS]`.
 ///
-/// A guest ends after `--timeout` (the test it was at has failed then). After `--budget` no
-/// further test of a file of pytest's begins; these are counted apart, as the last figure.
+/// A guest ends after `--timeout`, and its current test has failed then. After `--budget` no
+/// further test of a pytest file starts; these are counted separately, as the last figure.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let (mut jobs, mut words) = (2, Vec::new());
     let mut limits = FileTimeLimits { timeout: 900, budget: None };
@@ -179,7 +182,7 @@ fn lock_mutex<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A row of a Markdown table.
+/// Returns a row of a Markdown table.
 fn table_row(file: &str, counts: &BTreeMap<String, f64>) -> String {
     let count = |kind: &str| counts.get(kind).copied().unwrap_or_default();
     format!(
@@ -230,7 +233,7 @@ fn find_suite(name: &str) -> Result<PythonSuite> {
             test_files(&source, &format!("pandas/tests/{part}"), &mut files)?;
         }
     } else {
-        // All of them: some tests read data of another part's.
+        // All folders, because some tests read data of other parts.
         test_folders(&source, folder, &mut folders)?;
         for part in *parts {
             let part = format!("{folder}/{part}/");
@@ -248,7 +251,7 @@ fn names_of_suites() -> String {
     format!("cpython, {}", packages.join(", "))
 }
 
-/// The folders named `tests` in a package and its subpackages, as paths from `root`.
+/// Adds the folders named `tests` in a package and its subpackages, as paths from `root`.
 fn test_folders(root: &Path, below: &str, folders: &mut Vec<String>) -> Result<()> {
     for name in test_names(&root.join(below))? {
         let path = format!("{below}/{name}");
@@ -261,7 +264,7 @@ fn test_folders(root: &Path, below: &str, folders: &mut Vec<String>) -> Result<(
     Ok(())
 }
 
-/// The test files in and below a folder, as paths from `root`.
+/// Adds the test files in and below a folder, as paths from `root`.
 fn test_files(root: &Path, below: &str, files: &mut Vec<String>) -> Result<()> {
     for name in test_names(&root.join(below))? {
         let path = format!("{below}/{name}");
@@ -283,7 +286,7 @@ fn test_names(dir: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Runs one file until it gets to its end.
+/// Runs one file until a run completes.
 fn file_outcome(
     suite: &PythonSuite,
     file: &str,
@@ -340,7 +343,7 @@ fn file_outcome(
     }
 }
 
-/// One guest: its standard output and its status. Standard error goes into a file.
+/// Runs one guest; returns its standard output and status. Standard error is written to a file.
 fn run_guest(
     suite: &PythonSuite,
     file: &str,

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every check, in the order in which they are cheap.
+//! `cargo xtask test`: runs every check, the cheapest first.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 use crate::progress::Steps;
 use crate::{cases, deny, dist, env, escape, fuzz, platforms, sdk, tidy, web};
 
-/// Crates that pull in Wasmer: built in the cache folder, in the profile of `dist`, so that
-/// Wasmer is compiled once.
+/// Crates that depend on Wasmer. They are built in the cache folder, in the profile of `dist`, so
+/// that Wasmer is compiled once.
 const HOST: &[&str] = &[
     "wasibox-vfs",
     "wasibox-kernel",
@@ -25,7 +25,7 @@ const HOST: &[&str] = &[
     "wasibox-node",
 ];
 
-/// Runs all tests. With `--fast` without lints and without the host's crates.
+/// Runs all tests; with `--fast` without lints and without the host's crates.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let fast = match args {
         [] => false,
@@ -70,7 +70,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     steps.end_step("ok");
     if !fast {
         steps.begin_step("unit tests: host");
-        // With what is off in the runner, too.
+        // Includes features that are off in the runner.
         let spans = ["test", "--locked", "--release", "--features", "wasibox-http/opentelemetry"];
         env::run(host(&mut env::cached_cargo()?, &spans))?;
         steps.end_step("ok");
@@ -136,7 +136,7 @@ fn clippy() -> Result<()> {
     env::run(cmd.args(["-p", "wasibox-escape", "-p", "wasibox-sessions"]).args(strict))
 }
 
-/// The multicall binary for this machine.
+/// Returns the multicall binary for this machine.
 fn native_box() -> Result<PathBuf> {
     env::run(env::cargo().args(["build", "--quiet", "--locked", "-p", "box"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR")
@@ -144,7 +144,8 @@ fn native_box() -> Result<PathBuf> {
     Ok(target.join("debug/box"))
 }
 
-/// A Python with the packages that `requirements.txt` of that folder pins, in the cache folder.
+/// Returns a Python in the cache folder with the packages that `requirements.txt` of that folder
+/// pins.
 pub fn peers_python(folder: &str) -> Result<PathBuf> {
     let pins = env::root().join(folder).join("requirements.txt");
     let key = env::sha256(&env::read(&pins)?);
@@ -160,17 +161,18 @@ pub fn peers_python(folder: &str) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// A `node_modules` with the packages that tests use as foreign runtimes, in the cache folder.
+/// Returns a `node_modules` in the cache folder with the packages that tests use as foreign
+/// runtimes.
 pub fn peers_node() -> Result<PathBuf> {
     node_modules("tests/harness/peers", "node")
 }
 
-/// The packages that run in the image and, for comparison, in Node.
+/// Returns the packages that run in the image and, for comparison, in Node.
 pub fn packages() -> Result<PathBuf> {
     node_modules("tests/javascript/packages", "packages")
 }
 
-/// A `node_modules` of what the lock file in that folder pins.
+/// Returns a `node_modules` with the packages that the lock file in that folder pins.
 pub fn node_modules(folder: &str, name: &str) -> Result<PathBuf> {
     let pins = env::root().join(folder);
     let lock = env::read(&pins.join("package-lock.json"))?;

@@ -1,10 +1,10 @@
-//! `cargo xtask test262 DIR [PATTERN...]`: the language's own tests, by our `node` and by QuickJS-NG itself.
+//! `cargo xtask test262 DIR [PATTERN...]`: runs the language's own tests, by the image's `node` and by QuickJS-NG itself.
 //!
-//! DIR is a checkout of tc39/test262. Which of its tests are for the engine is told by QuickJS-NG's `test262.conf`;
-//! its program `run-test262`, of the same sources and built for this machine, says which of them it passes
-//! (`engine`). Ours are run by `test262/host.cjs` in the image, or with `--native` by the program built for this machine,
-//! many to a process; what fails there is run again among fewer, at last in a process of its own, which counts. PATTERNs are
-//! beginnings of paths below `test/`. `--sample N` takes each Nth case. Results are in `docs/javascript.md`.
+//! DIR is a checkout of tc39/test262. QuickJS-NG's `test262.conf` selects the tests for the engine; its program `run-test262`,
+//! built for this machine from the same sources, determines which of them it passes (`engine`). The tests of `node` are run by
+//! `test262/host.cjs` in the image, or with `--native` by the program built for this machine, many to a process. Failed tests are
+//! repeated in smaller groups, at last in a process of their own, which counts. PATTERNs are beginnings of paths below `test/`.
+//! `--sample N` takes every Nth case. Results are in `docs/javascript.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ mod suite;
 
 use suite::{Configuration, TestMode, TestRun};
 
-/// Cases of one process: of all, of those that failed so, and of those that failed again. What another case has spoiled, or
-/// taken along when it ended the process, mostly passes among few.
+/// The cases of one process: in the first run, for those that failed it, and for those that failed again. A case that another one
+/// has affected, or that was lost when another one ended the process, mostly passes in a small group.
 const TOGETHER: [usize; 3] = [48, 6, 1];
 
-/// Processes of one guest.
+/// The number of processes of one guest.
 const PROCESSES: usize = 64;
 
-/// Runs each list in a process of its own, which has four minutes.
+/// Runs each list in a process of its own, with a limit of four minutes.
 const LOOP: &str = "for list in \"$3\"/*; do timeout 240 \"$1\" --expose-internals --preserve-symlinks --no-warnings \"$2\" \"$list\" \"$4\"; done; :";
 
 struct Test262Options {
@@ -67,7 +67,7 @@ fn parse_options(args: &[String]) -> Result<Test262Options> {
     Ok(made)
 }
 
-/// `cargo xtask test262 DIR [PATTERN...] [--native] [--sample N] [--jobs N]`.
+/// Runs `cargo xtask test262 DIR [PATTERN...] [--native] [--sample N] [--jobs N]`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let options = parse_options(args)?;
     ensure!(options.dir.join("harness").is_dir(), "{}: no test262", options.dir.display());
@@ -91,7 +91,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     print_report(&cases, &failed, &theirs, &left_out, &out)
 }
 
-/// How lists of cases are run.
+/// The way in which lists of cases are run.
 struct Test262Runner<'a> {
     suite: PathBuf,
     out: &'a Path,
@@ -102,7 +102,7 @@ struct Test262Runner<'a> {
 impl<'a> Test262Runner<'a> {
     fn new(options: &'a Test262Options, out: &'a Path) -> Result<Test262Runner<'a>> {
         env::write(&out.join("host.cjs"), include_bytes!("test262/host.cjs"))?;
-        // Modules of test262 are called `.js`: beside the folders of the suite lies a file that says so.
+        // Modules of test262 have the extension `.js`, so a file beside the suite's folders declares them as modules.
         let suite = out.join("suite");
         std::fs::create_dir_all(&suite).with_context(|| suite.display().to_string())?;
         env::write(&suite.join("package.json"), b"{\"type\":\"module\"}")?;
@@ -123,9 +123,9 @@ impl<'a> Test262Runner<'a> {
         Ok(Test262Runner { suite, out, jobs: options.jobs, native })
     }
 
-    /// Runs cases, so many to a process; those that failed, with why.
+    /// Runs cases, so many to a process; returns the failed ones with the reasons.
     fn run_all(&self, cases: &[TestRun], together: usize) -> Result<BTreeMap<TestRun, String>> {
-        // A guest has many processes: it takes longer to make than they do.
+        // A guest has many processes, because its start takes longer than theirs.
         let guests: Vec<&[TestRun]> = cases.chunks(together * PROCESSES).collect();
         let (next, came) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
         std::thread::scope(|scope| {
@@ -207,7 +207,7 @@ impl<'a> Test262Runner<'a> {
     }
 }
 
-/// Counts, and what we pass and the engine fails, and the other way round.
+/// Prints counts, and the cases that only one of both passes.
 fn print_report(
     cases: &[TestRun],
     failed: &BTreeMap<TestRun, String>,

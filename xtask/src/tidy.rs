@@ -1,5 +1,5 @@
-//! Rules of the structure that a compiler does not check: who may use whom, where `unsafe`
-//! may stand, what every applet must have, names of types, and that ARCHITECTURE.md and the glossary are true.
+//! Structural rules that a compiler does not check: which crates may depend on which, where `unsafe` may be used, the
+//! requirements of every applet, names of types, and the truth of ARCHITECTURE.md and the glossary.
 
 mod architecture;
 mod documents;
@@ -123,26 +123,26 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 const TOOL: &[&str] = &["box-applet", "box-sys", "box-text"];
 
-/// The crates in which `unsafe` may stand. In `runner/web` it is `ffi.rs`, what JavaScript calls and is
-/// called by, and `heap.rs`, the allocator.
+/// The crates that may use `unsafe`. In `runner/web` these are `ffi.rs`, the interface to JavaScript, and `heap.rs`, the
+/// allocator.
 const UNSAFE: &[&str] = &["tools/sys", "js/engine", "runner/sandbox", "runner/web"];
 
-/// The crates in which macros of others write it: bindings, which `forbid` would not let them allow. `deny` holds for what
-/// we write.
+/// The crates in which foreign macros generate `unsafe`: bindings, which `forbid` would not let them allow. `deny` covers the
+/// code written here.
 const MACROS: &[&str] = &["sdk/node", "sdk/python"];
 
-/// The browser's kernel. With it go the crates that are the server's as well: image, file system, kernel.
+/// The browser's kernel. The crates that the server uses, too, are included: image, file system, kernel.
 const PORTABLE: &[&str] = &["wasibox-web"];
-/// What the browser's kernel is compiled for.
+/// The target of the browser's kernel.
 const BROWSER: &str = "wasm32-wasip1-threads";
 
-/// Longest line of a file of cases, in characters: what a reader can still compare.
+/// The longest line of a file of cases, in characters, that a reader can still compare.
 const WIDE: usize = 400;
 
-/// Longest source file that passes without a remark, in lines.
+/// The longest source file without a remark, in lines.
 const LONG: usize = 700;
 
-/// Prints every breach; fails if there is one.
+/// Prints every violation; returns a failure if there is one.
 pub fn run() -> Result<ExitCode> {
     let crates = env::workspace_crates()?;
     let mut breaches = check_arrows(&crates);
@@ -165,7 +165,8 @@ pub fn run() -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Arrows that the list does not allow, and crates that it does not name. Dev-dependencies may point anywhere below.
+/// Returns dependencies that the list does not allow, and crates that it does not name. Dev-dependencies may point to any lower
+/// crate.
 fn check_arrows(packages: &[WorkspaceCrate]) -> Vec<String> {
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
     let ours: BTreeSet<&str> = packages.iter().map(|p| p.name.as_str()).collect();
@@ -185,7 +186,7 @@ fn check_arrows(packages: &[WorkspaceCrate]) -> Vec<String> {
     out
 }
 
-/// `unsafe` outside its crates, a missing `forbid`, a comment-less unsafe block.
+/// Finds `unsafe` outside its crates, a missing `forbid`, and an unsafe block without a comment.
 fn check_sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
     let rel = dir.strip_prefix(env::root()).unwrap_or(dir).to_path_buf();
     let may = UNSAFE.iter().any(|u| rel == Path::new(u));
@@ -224,7 +225,7 @@ fn check_sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Lines of cases that are too long to be read.
+/// Finds lines of cases that are too long to read.
 fn check_cases(dir: &Path, out: &mut Vec<String>) -> Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
@@ -254,9 +255,9 @@ fn find_unexplained(path: &Path, text: &str, out: &mut Vec<String>) {
     }
 }
 
-/// Builds what must build for a browser, too.
+/// Builds the crates that must also build for a browser.
 fn check_portable(out: &mut Vec<String>) -> Result<()> {
-    // In the profile of the kernel's module (`web`), so that what is compiled here is so there, too.
+    // In the profile of the kernel's module (`web`), so that its build can reuse the results.
     let mut build = env::cached_cargo()?;
     build.args(["build", "--quiet", "--locked", "--profile", "guest", "--target", BROWSER]);
     for name in PORTABLE {
@@ -275,8 +276,8 @@ fn path_text(path: &Path) -> String {
     path.strip_prefix(env::root()).unwrap_or(path).display().to_string()
 }
 
-/// Runs `--help` of every applet of the native binary: each must answer on stdout with status 0,
-/// except those whose standard forbids options. Each has a file of cases, the shell a folder.
+/// Runs `--help` of every applet of the native binary: each must print to stdout with status 0, except those whose standard
+/// forbids options. Also checks that each has a file of cases, and the shell a folder.
 fn check_applets(out: &mut Vec<String>) -> Result<()> {
     /// `true`, `false`, `echo`, `test` take no options by POSIX or bash's builtin.
     const NO_OPTIONS: &[&str] = &["[", "echo", "false", "test", "true", ":", "yes"];

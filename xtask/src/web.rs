@@ -1,6 +1,7 @@
-//! `cargo xtask dist --web`: the package for pages and Node and the playground, into `dist/web/`; `cargo xtask web` runs its tests, too.
+//! `cargo xtask dist --web`: builds the package for pages and Node and the playground, in `dist/web/`; `cargo xtask web` runs its
+//! tests, too.
 //!
-//! The image is there in parts, made of `dist/image.webc` (`web/image.rs`).
+//! The package has the image in parts, which are made from `dist/image.webc` (`web/image.rs`).
 
 mod guest;
 mod image;
@@ -28,7 +29,7 @@ const KERNEL: kept::GuestProgram = kept::GuestProgram {
     with: &[],
 };
 
-/// What the package holds beside the kernel: what its `package.json` says.
+/// Returns the files of the package in addition to the kernel, as its `package.json` lists them.
 fn package_files() -> Result<Vec<String>> {
     #[derive(serde::Deserialize)]
     struct PackageJson {
@@ -41,8 +42,8 @@ fn package_files() -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Has esbuild put all that a module imports into it: a page that fetches a file for each, one after the one that needs it,
-/// has its shell later by some 20 ms even from this machine.
+/// Bundles a module with its imports by esbuild, because a page that fetches a file for each import, one after another, starts
+/// its shell some 20 ms later even from this machine.
 fn bundle_module(out: &Path, modules: &[String]) -> Result<()> {
     let mut esbuild = Command::new(page::page_modules()?.join(".bin/esbuild"));
     esbuild.current_dir(env::root().join("sdk/web")).args(modules);
@@ -51,7 +52,7 @@ fn bundle_module(out: &Path, modules: &[String]) -> Result<()> {
     env::run(&mut esbuild)
 }
 
-/// Whether a module makes its memory larger by itself.
+/// Returns whether a module grows its memory by itself.
 fn grows_memory(wasm: &[u8]) -> Result<bool> {
     for payload in Parser::new(0).parse_all(wasm) {
         let Payload::CodeSectionEntry(body) = payload.context("not a WebAssembly module")? else {
@@ -66,7 +67,7 @@ fn grows_memory(wasm: &[u8]) -> Result<bool> {
     Ok(false)
 }
 
-/// Builds the package; `dist/` must be there.
+/// Builds the package; `dist/` must exist.
 pub fn build_package() -> Result<()> {
     let out = env::dist().join("web");
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
@@ -95,7 +96,7 @@ pub fn test_package() -> Result<()> {
     WebSuite::Node.run()
 }
 
-/// The suites that the arguments ask for.
+/// Returns the suites that the arguments select.
 fn asked_suites(args: &[&str]) -> Option<Vec<WebSuite>> {
     let suites = match *args {
         [] => vec![WebSuite::Node],

@@ -1,5 +1,5 @@
-//! What a request over the bridge costs beside the same program's on the host: one script, run by `runner exec`
-//! and natively in turn, against one server on the host's loopback that answers at once.
+//! The cost of a request over the bridge compared with the same program on the host: each script runs by `runner exec` and
+//! natively in turn, against one server on the host's loopback that responds at once.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,10 +10,10 @@ use anyhow::{Context, Result};
 use super::median_of;
 use crate::env;
 
-/// Turns that each script takes here and there.
+/// The number of rounds of each script on each side.
 const TURNS: usize = 7;
 
-/// Name and script, which says how many microseconds one request of many took.
+/// The name, and a script that prints the microseconds per request.
 const SCRIPTS: [(&str, &str); 3] = [
     (
         "curl, a process for each",
@@ -38,7 +38,7 @@ print(round((time.perf_counter() - s) * 5000))'",
 pub fn run() -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").context("the server")?;
     let url = format!("http://{}/", listener.local_addr()?);
-    // Ends with this program.
+    // The thread ends with this program.
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             std::thread::spawn(move || answer_requests(stream));
@@ -67,7 +67,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Answers all requests of a connection, none of which has a body; each answer is one segment.
+/// Answers all requests of a connection, which have no bodies; each response is one segment.
 fn answer_requests(stream: TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut to = stream.try_clone()?;

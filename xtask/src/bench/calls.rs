@@ -1,4 +1,4 @@
-//! What scripts and examples tell of a session's calls, and peers' calls.
+//! Times of calls that scripts and examples print, for sessions here and for other sandboxes.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -9,21 +9,21 @@ use serde::Deserialize;
 use super::median_of;
 use crate::env;
 
-/// A line that a script of `tests/bench/peers` writes, or a benchmark of ours: milliseconds by call.
+/// A line printed by a script of `tests/bench/peers`, or by a benchmark of this project: milliseconds by call.
 #[derive(Deserialize)]
 pub struct CallTimes {
     pub peer: String,
     times: BTreeMap<String, f64>,
 }
 
-/// The lines that a command writes.
+/// Returns the lines that a command prints.
 pub fn read_times(command: &mut Command) -> Result<Vec<CallTimes>> {
     let said = env::command_output(command)?;
     said.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
 }
 
-/// Other sandboxes, each through its own library: just-bash and bashkit interpret within the caller's process and keep
-/// nothing of a call but files; the Wasmer SDK runs this image, a process for each call.
+/// Measures other sandboxes, each through its own library: just-bash and bashkit interpret within the caller's process and keep
+/// only the files of a call; the Wasmer SDK runs this image, with a process for each call.
 pub fn peer_times() -> Result<Vec<CallTimes>> {
     let scripts = env::root().join("tests/bench/peers");
     let mut node = Command::new("node");
@@ -34,7 +34,7 @@ pub fn peer_times() -> Result<Vec<CallTimes>> {
     Ok(all)
 }
 
-/// One of several runs: the medians.
+/// Combines several runs into one, with the medians.
 pub fn median_times(runs: Vec<CallTimes>) -> Result<CallTimes> {
     let first = runs.first().context("no run")?;
     let of = |key: &String| {
@@ -44,7 +44,7 @@ pub fn median_times(runs: Vec<CallTimes>) -> Result<CallTimes> {
     Ok(CallTimes { peer: first.peer.clone(), times: first.times.keys().map(of).collect() })
 }
 
-/// A table of calls (as the lines name them, and what is said of them) and those who were timed.
+/// Prints a table of calls (their names in the lines, and their descriptions) for all measured sandboxes.
 pub fn print_table(title: &str, calls: &[(&str, &str)], all: &[CallTimes]) {
     let row = |what: &str, cells: Vec<String>| println!("{what:<44} {}", cells.join(" "));
     row(title, all.iter().map(|p| format!("{:>12}", p.peer)).collect());

@@ -1,6 +1,6 @@
-//! Time per item over growing sizes, ours and native bash: `tests/bench/curves/*.sh`, run with
-//! `N` set. What is linear keeps its time per item; what is quadratic takes ten times as much
-//! per item at each step.
+//! Time per item over growing sizes, here and in native bash: `tests/bench/curves/*.sh`, run with
+//! `N` set. A linear script keeps its time per item; a quadratic one takes ten times as much per
+//! item at each step.
 
 use std::process::{Command, Stdio};
 
@@ -11,10 +11,10 @@ use super::{exec_argv, median_of, to_words};
 
 const SIZES: &[u64] = &[1_000, 10_000, 100_000, 1_000_000];
 const RUNS: usize = 3;
-/// A size is left out once the one before took longer (microseconds).
+/// A size is skipped if the previous one took longer than this (microseconds).
 const TOO_LONG: f64 = 4e6;
 
-/// `cargo xtask bench curves`.
+/// Runs `cargo xtask bench curves`.
 pub fn run() -> Result<()> {
     println!("Nanoseconds per item for N items, measured inside of the shell.\n");
     println!("| script | shell | 10^3 | 10^4 | 10^5 | 10^6 | last / 10^4 |");
@@ -45,7 +45,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Microseconds that the script takes with `N` items.
+/// Returns the microseconds that the script takes with `N` items.
 fn measure_script(argv: &[String], text: &str, n: u64) -> Result<f64> {
     let script = format!(
         "cd \"$(mktemp -d)\"\nN={n}\nbegin=${{EPOCHREALTIME/./}}\n{text}\n\

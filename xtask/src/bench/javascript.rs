@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use super::{BenchSubject, compare_subjects, exec_argv, median_of, to_words};
 use crate::{env, js, test, test262};
 
-/// Rounds of the scripts; one program after another in each.
+/// Rounds of the scripts; in each the programs run one after another.
 const ROUNDS: usize = 3;
 
 pub fn run() -> Result<()> {
@@ -47,14 +47,14 @@ pub fn run() -> Result<()> {
     ])
 }
 
-/// A script of that folder in the image.
+/// Returns the command that runs a script of that folder in the image.
 fn our_command(scripts: &Path, name: &str) -> Vec<String> {
     let mut argv = exec_argv(&["node", &format!("/scripts/{name}")]);
     argv.splice(2..2, to_words(&["--mount", &format!("{}:/scripts", scripts.display())]));
     argv
 }
 
-/// Runs the programs in turn; medians of what they print, and ratios of the first one to each other.
+/// Runs the programs in turn; prints medians of their figures, and ratios of the first program to each other one.
 fn print_table(programs: &[(&str, Vec<String>)]) -> Result<()> {
     let mut times: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); programs.len()];
     let mut order: Vec<String> = Vec::new();

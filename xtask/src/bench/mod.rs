@@ -1,11 +1,11 @@
-//! Measurements against peers, always as ratios within one run: machines are noisy, so the
-//! commands take turns and medians are compared.
+//! Measurements against peers, always as ratios within one run, because machines are noisy: the commands take turns and medians
+//! are compared.
 //!
-//! | benchmark | what |
+//! | benchmark | contents |
 //! |---|---|
 //! | `startup` | one command as a whole process |
 //! | `session` | processes within one session |
-//! | `sandbox` | sessions by threads and by processes, and what the jail costs |
+//! | `sandbox` | sessions by threads and by processes, and the cost of the jail |
 //! | `bridge` | requests to a server of the host against native programs' |
 //! | `doors` | one call by the crate, by MCP, by HTTP |
 //! | `sdk` | a call and a file by the crate, by the packages for Python and Node, and by peers |
@@ -15,7 +15,7 @@
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
 //! | `web` | the machine in a page against just-bash, Pyodide and the Wasmer SDK, in Chromium |
-//! | `curves` | time per item from 10^3 to 10^6 items: what is quadratic shows |
+//! | `curves` | time per item from 10^3 to 10^6 items, which reveals quadratic behaviour |
 
 mod bridge;
 mod calls;
@@ -38,13 +38,13 @@ use anyhow::{Context, Result, bail};
 
 use crate::env;
 
-/// Counted runs of each command; one more warms up.
+/// Counted runs of each command, after one to warm up.
 const RUNS: usize = 20;
 
 /// A benchmark by name.
 type Bench = (&'static str, fn() -> Result<()>);
 
-/// `cargo xtask bench [NAME...]`: all benchmarks, or those named.
+/// Runs `cargo xtask bench [NAME...]`: all benchmarks, or the given ones.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let all: &[Bench] = &[
         ("startup", bench_startup),
@@ -77,13 +77,13 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A command with the name it is listed under.
+/// A command and its name in tables.
 struct BenchSubject {
     name: &'static str,
     argv: Vec<String>,
 }
 
-/// Sorts the values; the middle one.
+/// Sorts the values and returns the median.
 fn median_of(t: &mut [f64]) -> f64 {
     t.sort_by(f64::total_cmp);
     t.get(t.len() / 2).copied().unwrap_or(f64::NAN)
@@ -122,7 +122,7 @@ fn to_words(items: &[&str]) -> Vec<String> {
     items.iter().map(|s| (*s).to_string()).collect()
 }
 
-/// `runner exec` with a command, as one line of a user's shell.
+/// Returns the arguments of `runner exec` with a command, as a user would type it.
 fn exec_argv(command: &[&str]) -> Vec<String> {
     let dist = env::dist();
     let mut argv = vec![dist.join("runner").display().to_string(), "exec".to_string()];
@@ -132,7 +132,7 @@ fn exec_argv(command: &[&str]) -> Vec<String> {
     argv
 }
 
-/// One command, whole process, warm file cache.
+/// Measures one command as a whole process, with a warm file cache.
 fn bench_startup() -> Result<()> {
     let mut subjects = vec![
         BenchSubject {
@@ -152,7 +152,7 @@ fn bench_startup() -> Result<()> {
     compare_subjects(&subjects)
 }
 
-/// A shell that runs a pipeline, 100 times within one session; milliseconds per run.
+/// Measures a shell that runs a pipeline 100 times within one session, in milliseconds per run.
 fn bench_session() -> Result<()> {
     const SCRIPT: &str = "s=${EPOCHREALTIME/./}; for i in {1..100}; do bash -c 'echo hi | wc -c' >/dev/null; done; \
                           e=${EPOCHREALTIME/./}; echo $(((e - s) / 100))";

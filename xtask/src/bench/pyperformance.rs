@@ -1,5 +1,5 @@
-//! CPython's own benchmarks (pyperformance) in the guest and natively: how fast the interpreter is
-//! once it runs.
+//! CPython's own benchmarks (pyperformance) in the guest and natively: the speed of the interpreter
+//! after its start.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,8 +9,7 @@ use anyhow::{Context, Result};
 use super::python::{NativePython, native_peer};
 use crate::env;
 
-/// Benchmarks that need nothing but the standard library, no network and no threads, and their
-/// arguments.
+/// Benchmarks that need only the standard library, no network and no threads, with their arguments.
 const BENCHMARKS: &[(&str, &[&str])] = &[
     ("async_generators", &[]),
     ("barnes_hut", &[]),
@@ -58,11 +57,11 @@ const BENCHMARKS: &[(&str, &[&str])] = &[
     ("xml_etree", &[]),
 ];
 
-/// Seconds that one measurement should take at least.
+/// The shortest time of one measurement, in seconds.
 const LONG_ENOUGH: f64 = 0.1;
-/// Seconds of one loop beyond which one round is enough.
+/// If one loop takes more seconds than this, one round is enough.
 const LONG: f64 = 1.0;
-/// Rounds; each side's best counts.
+/// The number of rounds; each side's best one counts.
 const ROUNDS: usize = 2;
 
 pub fn run() -> Result<()> {
@@ -91,7 +90,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// The benchmark's name, and seconds here and there.
+/// Returns the benchmark's name, and its seconds in the guest and natively.
 fn measure_benchmark(
     peer: &NativePython,
     site: &Path,
@@ -118,7 +117,7 @@ fn measure_benchmark(
     let (label, once) = native(1)?;
     let loops = (LONG_ENOUGH / once).ceil().clamp(1.0, 1e6) as u64;
     let (mut best, mut peers) = (f64::INFINITY, f64::INFINITY);
-    // A long one differs little from run to run.
+    // Because a long one differs little from run to run.
     for _ in 0..if once > LONG { 1 } else { ROUNDS } {
         best = best.min(ours(loops)?.1);
         peers = peers.min(native(loops)?.1);
@@ -126,7 +125,7 @@ fn measure_benchmark(
     Ok((label, best, peers))
 }
 
-/// Runs `cmd`; the last line of what it prints is a name and seconds.
+/// Runs `cmd`; the last line of its output is a name and seconds.
 fn read_result(cmd: &mut Command) -> Result<(String, f64)> {
     let text = env::command_output(cmd)?;
     let line = text.trim().lines().next_back().context("no result")?;
@@ -134,7 +133,7 @@ fn read_result(cmd: &mut Command) -> Result<(String, f64)> {
     Ok((name.to_string(), seconds.parse().context("seconds")?))
 }
 
-/// A folder with pyperf and pyperformance, of pinned versions.
+/// Returns a folder with pyperf and pyperformance, of pinned versions.
 fn pyperf_site() -> Result<PathBuf> {
     let wanted = env::root().join("tests/bench/python/requirements.txt");
     let text = std::fs::read(&wanted)?;

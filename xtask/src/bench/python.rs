@@ -1,4 +1,4 @@
-//! Python against CPython of the same version, built for this machine from the same sources.
+//! Python compared with CPython of the same version, built for this machine from the same sources.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +49,7 @@ fn has_packages() -> Result<bool> {
     Ok(Command::new(program).args(args).stderr(std::process::Stdio::null()).status()?.success())
 }
 
-/// `tests/bench/python/arrays.py` on both sides, in turn.
+/// Runs `tests/bench/python/arrays.py` on both sides, in turn.
 fn bench_arrays(peer: &NativePython) -> Result<()> {
     let data = env::cache()?.join("bench-python");
     std::fs::create_dir_all(&data)?;
@@ -85,7 +85,8 @@ fn bench_arrays(peer: &NativePython) -> Result<()> {
     Ok(())
 }
 
-/// A table with columns date, region, product, amount, quantity; the same every time.
+/// Writes a table with columns date, region, product, amount, quantity, which is the same every
+/// time.
 fn write_sales(path: &Path) -> Result<()> {
     if path.exists() {
         return Ok(());
@@ -99,11 +100,12 @@ fn write_sales(path: &Path) -> Result<()> {
 /// CPython for this machine.
 pub struct NativePython {
     pub python: PathBuf,
-    /// A folder of packages.
+    /// The folder of its packages.
     site: PathBuf,
 }
 
-/// CPython of the image's version with its default optimisation, and the packages' own wheels.
+/// Builds CPython of the image's version with its default optimisation, and installs the packages'
+/// own wheels.
 pub fn native_peer() -> Result<NativePython> {
     let cache = env::cache()?;
     let mut say = |line: &str| eprintln!("      {line}");
@@ -132,13 +134,13 @@ pub fn native_peer() -> Result<NativePython> {
         "--python-version",
         "3.13",
     ]);
-    // The pip that runs is of the machine's Python, whose version does not matter here.
+    // This pip belongs to the machine's Python, whose version does not matter here.
     env::run(
         pip.args(["--ignore-requires-python", "--upgrade", "--target"])
             .arg(&peer.site)
             .args(&packages),
     )?;
-    // Compiled ahead, as an installation has them; a few files of other versions do not compile.
+    // Compiled ahead, as in an installation; a few files for other versions do not compile.
     let mut compile = Command::new(&peer.python);
     compile.args(["-m", "compileall", "-q"]).arg(&peer.site).stdout(std::process::Stdio::null());
     let _ = compile.status()?;

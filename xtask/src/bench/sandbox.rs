@@ -1,4 +1,4 @@
-//! What the second wall costs: the library's own example, peers' calls, and `runner exec` as a whole process.
+//! The cost of the second wall: the library's own example, calls of other sandboxes, and `runner exec` as a whole process.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::{BenchSubject, calls, compare_subjects};
 use crate::env;
 
-/// What peers are timed at, as `tests/bench/peers` names it, and what is said of it.
+/// The calls that other sandboxes are timed at: the name in `tests/bench/peers`, and the description.
 const CALLS: [(&str, &str); 4] = [
     ("true", "warm `true`"),
     ("echo hi | wc -c", "warm `echo hi | wc -c`"),

@@ -1,6 +1,6 @@
 //! One call and a megabyte of a file by the crate (`sdk/core/examples/bench.rs`), by the packages for Python
-//! (`sdk/python/tests/bench.py`) and Node (`sdk/node/tests/bench.mjs`), and by peers; how long importing a package and the
-//! first call take. The packages must be installed: `cargo xtask sdk`.
+//! (`sdk/python/tests/bench.py`) and Node (`sdk/node/tests/bench.mjs`), and by peers; also the time to import a package and of
+//! the first call. The packages must be installed: `cargo xtask sdk`.
 
 use crate::{env, sdk};
 use anyhow::Result;
@@ -8,10 +8,10 @@ use std::process::Command;
 
 use super::calls::{self, CallTimes};
 
-/// How often crate and packages take turns.
+/// The number of turns of crate and packages.
 const ROUNDS: usize = 3;
 
-/// What is timed, and what is said of it.
+/// The timed calls, with their descriptions.
 const CALLS: [(&str, &str); 6] = [
     ("true", "exec(\"true\")"),
     ("command", "exec([\"true\"]), without the shell"),
@@ -23,7 +23,7 @@ const CALLS: [(&str, &str); 6] = [
 
 pub fn run() -> Result<()> {
     let mut build = env::cached_cargo()?;
-    // With the command line's crate, and so with its features.
+    // Together with the command line's crate, so that both have the same features.
     build.args(["build", "--quiet", "--locked", "--release", "-p", "wasibox-cli"]);
     env::run(build.args(["-p", "wasibox-sdk", "--example", "bench"]))?;
     let (dist, work) = (env::dist(), sdk::node::installed_folder()?);

@@ -1,9 +1,9 @@
-//! The shell's constructs, ours in WebAssembly through `runner exec` against native bash and dash.
+//! The shell's constructs in WebAssembly, through `runner exec`, against native bash and dash.
 //!
-//! The scripts are `tests/bench/shell/*.sh`: comments, a set-up, the line `#-- measured`, what is
-//! measured. Each round runs every shell twice, with the whole script and with the set-up
-//! alone; the difference of the medians is what the measured part takes. All shells
-//! must print the same.
+//! The scripts are `tests/bench/shell/*.sh`: comments, a set-up, the line `#-- measured`, and the
+//! measured part. Each round runs every shell twice, with the whole script and with the set-up
+//! alone; the difference of the medians is the time of the measured part. All shells must print the
+//! same.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -15,9 +15,9 @@ use super::{exec_argv, median_of, to_words};
 use crate::env;
 
 const MARK: &str = "#-- measured\n";
-/// Rounds of each script: at least and at most.
+/// The least and the most rounds of each script.
 const ROUNDS: (usize, usize) = (3, 15);
-/// No further round of a script begins after this time.
+/// No further round of a script starts after this time.
 const ENOUGH: Duration = Duration::from_secs(12);
 
 struct BenchScript {
@@ -44,7 +44,7 @@ impl BenchScript {
     }
 }
 
-/// Every script of a folder below `tests/bench`, by name.
+/// Returns every script of a folder below `tests/bench`, sorted by name.
 pub fn read_scripts(folder: &str) -> Result<Vec<(String, String)>> {
     let dir = env::root().join("tests/bench").join(folder);
     let mut out = Vec::new();
@@ -57,7 +57,7 @@ pub fn read_scripts(folder: &str) -> Result<Vec<(String, String)>> {
     Ok(out)
 }
 
-/// A shell, and the times of the script and of its set-up.
+/// A shell, with the times of the script and of its set-up.
 struct ShellSubject {
     name: &'static str,
     argv: Vec<String>,
@@ -71,7 +71,7 @@ impl ShellSubject {
     }
 }
 
-/// Where native shells run: a folder that is made anew for each run.
+/// The folder in which native shells run, created for each run and removed afterwards.
 struct ScratchDir(PathBuf);
 
 impl ScratchDir {
@@ -87,7 +87,7 @@ impl Drop for ScratchDir {
     }
 }
 
-/// Runs a script; milliseconds and what it printed.
+/// Runs a script; returns milliseconds and its output.
 fn run_once(argv: &[String], script: &str, scratch: &ScratchDir) -> Result<(f64, Vec<u8>)> {
     scratch.renew_folder()?;
     let (program, args) = argv.split_first().context("empty command")?;
@@ -102,7 +102,7 @@ fn run_once(argv: &[String], script: &str, scratch: &ScratchDir) -> Result<(f64,
     Ok((took, out.stdout))
 }
 
-/// `cargo xtask bench shell`.
+/// Runs `cargo xtask bench shell`.
 pub fn run() -> Result<()> {
     let scratch =
         ScratchDir(std::env::temp_dir().join(format!("bench-shell-{}", std::process::id())));
@@ -155,7 +155,7 @@ fn measure_script(script: &BenchScript, scratch: &ScratchDir) -> Result<[Option<
             if expected.get_or_insert_with(|| printed.clone()) != &printed {
                 bail!("{} prints {:?}", s.name, String::from_utf8_lossy(&printed));
             }
-            // The first round warms up.
+            // The first round only warms up.
             if round > 0 {
                 s.setup.push(setup);
                 s.whole.push(whole);

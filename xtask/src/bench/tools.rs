@@ -1,9 +1,9 @@
-//! Tools over a log, a CSV and JSON lines: ours in WebAssembly through `runner exec`, beside GNU's and jq of this
+//! Tools over a log, a CSV and JSON lines: those of the image in WebAssembly through `runner exec`, against GNU's and jq of this
 //! machine, in turns.
 //!
-//! The commands are `tests/bench/tools/commands`. The data are made here, the same each time, and mounted
-//! read-only into our machine. Both sides write to a pipe: GNU's grep stops at its first match where its output is
-//! `/dev/null`. What an empty command takes is subtracted. Both must print the same.
+//! The commands are `tests/bench/tools/commands`. The data are generated here, the same each time, and mounted read-only in the
+//! sandbox. Both sides write to a pipe, because GNU's grep stops at its first match if its output is `/dev/null`. The time of an
+//! empty command is subtracted. Both sides must print the same.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,28 +17,28 @@ use super::tools_data::BenchData;
 use super::{exec_argv, median_of, to_words};
 use crate::env;
 
-/// Counted rounds of each command: at least and at most.
+/// The least and the most counted rounds of each command.
 const ROUNDS: (usize, usize) = (3, 9);
-/// No further round of a command begins after this time.
+/// No further round of a command starts after this time.
 const ENOUGH: Duration = Duration::from_secs(5);
-/// Milliseconds below which a time is only noise of the start that was subtracted.
+/// Milliseconds below which a time is only noise of the subtracted start.
 const NOISE: f64 = 0.2;
-/// So many of the slowest are named again at the end.
+/// The number of the slowest commands that are repeated at the end.
 const WORST: usize = 8;
 
-/// One of the two machines that take turns.
+/// One of the two sides that take turns.
 struct BenchSide {
     argv: Vec<String>,
-    /// Where the command starts; ours has it as `--cwd`.
+    /// The command's working directory; for the sandbox it is passed as `--cwd`.
     cwd: PathBuf,
-    /// What comes first on the `PATH`: `awk` is GNU's whatever this machine's default is.
+    /// The first folders of `PATH`, so that `awk` is GNU's regardless of this machine's default.
     path: String,
-    /// Milliseconds of a command that does nothing.
+    /// Milliseconds of an empty command.
     empty: f64,
 }
 
 impl BenchSide {
-    /// Runs the command by bash; milliseconds, and the digest of what it printed if that is wanted.
+    /// Runs the command by bash; returns milliseconds, and the digest of its output if requested.
     fn run_once(&self, command: &str, digest: bool) -> Result<(f64, Option<Vec<u8>>)> {
         let (program, args) = self.argv.split_first().context("empty command")?;
         let start = Instant::now();
@@ -70,7 +70,7 @@ impl BenchSide {
     }
 }
 
-/// `cargo xtask bench tools`.
+/// Runs `cargo xtask bench tools`.
 pub fn run() -> Result<()> {
     let data = BenchData::make(&env::root().join("target/bench-tools"))?;
     let mut sides = [our_side(&data.dir), gnu_side(&data)?];
@@ -111,7 +111,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Our machine, with the data mounted.
+/// Returns the side of the sandbox, with the data mounted.
 fn our_side(data: &Path) -> BenchSide {
     let mut argv = exec_argv(&["bash", "-c"]);
     let options = to_words(&["--mount", &format!("{}:/data", data.display()), "--cwd", "/data"]);
@@ -124,7 +124,7 @@ fn our_side(data: &Path) -> BenchSide {
     }
 }
 
-/// This machine's tools, with GNU's awk by the name `awk`.
+/// Returns the side of this machine's tools, with GNU's awk by the name `awk`.
 fn gnu_side(data: &BenchData) -> Result<BenchSide> {
     let path = std::env::var("PATH").unwrap_or_default();
     let found =
@@ -139,9 +139,9 @@ fn gnu_side(data: &BenchData) -> Result<BenchSide> {
     Ok(BenchSide { argv: to_words(&["bash", "-c"]), cwd: data.dir.clone(), path, empty: 0.0 })
 }
 
-/// Medians of both sides.
+/// Returns the medians of both sides.
 fn measure_command(command: &str, sides: &[BenchSide; 2]) -> Result<[f64; 2]> {
-    // The first round warms up and compares.
+    // The first round warms up and compares the outputs.
     let printed = [sides[0].run_once(command, true)?.1, sides[1].run_once(command, true)?.1];
     if printed[0] != printed[1] {
         bail!("the two print different things");

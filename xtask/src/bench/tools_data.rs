@@ -1,11 +1,11 @@
-//! What the tools' benchmark reads: a log, a CSV and JSON lines, the same bytes each time.
+//! The input of the tools' benchmark: a log, a CSV and JSON lines, the same bytes each time.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Bytes of the log.
+/// The size of the log in bytes.
 const LOG: usize = 60 << 20;
 const ORDERS: usize = 300_000;
 const EVENTS: usize = 100_000;
@@ -15,14 +15,14 @@ const PATHS: &[&str] = &["/api/users/", "/api/orders/", "/static/img/", "/search
 const CITIES: &[&str] = &["Berlin", "Paris", "Oslo", "Rome", "Lisbon", "Vienna", "Madrid"];
 const GOODS: &[&str] = &["lamp", "chair", "desk", "shelf", "sofa", "table", "rug", "clock"];
 
-/// Folders of the data, and of links that come first on GNU's `PATH`.
+/// The folders of the data, and of links that come first on GNU's `PATH`.
 pub struct BenchData {
     pub dir: PathBuf,
     pub bin: PathBuf,
 }
 
 impl BenchData {
-    /// Writes what is not there yet below the folder.
+    /// Writes the missing files below the folder.
     pub fn make(root: &Path) -> Result<BenchData> {
         let data = BenchData { dir: root.join("data"), bin: root.join("bin") };
         for dir in [&data.dir, &data.bin] {
@@ -50,7 +50,7 @@ impl BenchData {
     }
 }
 
-/// Numbers that look like chance (Knuth's MMIX generator), from the same seed each time.
+/// Pseudo-random numbers (Knuth's MMIX generator), from the same seed each time.
 struct SeededRandom(u64);
 
 impl SeededRandom {
@@ -65,7 +65,8 @@ impl SeededRandom {
     }
 }
 
-/// Lines of a web server, each with a level at its end: one in ten a warning, one in twenty an error.
+/// Returns lines of a web server, each with a level at its end: one in ten is a warning, one in
+/// twenty an error.
 fn log_lines() -> String {
     let mut chance = SeededRandom(1);
     let mut out = String::with_capacity(LOG + 256);
@@ -100,7 +101,7 @@ fn log_lines() -> String {
     out
 }
 
-/// Numbered rows: goods, city, amount, day.
+/// Returns numbered rows: goods, city, amount, day.
 fn order_rows() -> String {
     let mut chance = SeededRandom(2);
     let mut out = String::new();
@@ -122,7 +123,7 @@ fn order_rows() -> String {
     out
 }
 
-/// One object a line.
+/// Returns one JSON object a line.
 fn event_lines() -> String {
     let mut chance = SeededRandom(3);
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! The machine in a page beside others, in Chromium.
+//! The sandbox in a page, compared with others in Chromium.
 
 use anyhow::Result;
 

@@ -1,4 +1,4 @@
-//! The source that is counted: without tests, comments and literals.
+//! The counted source, without tests, comments and literals.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::env;
 
-/// A source file without tests, comments and literals, and the same with them.
+/// A source file without tests, comments and literals, and its full text.
 pub struct SourceFile {
     pub path: PathBuf,
     pub area: &'static str,
@@ -16,7 +16,7 @@ pub struct SourceFile {
     pub text: String,
 }
 
-/// Every Rust file of an area, tests left out.
+/// Adds every Rust file of an area, except tests.
 pub fn read(area: &'static str, dir: &Path, out: &mut Vec<SourceFile>) -> Result<()> {
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(dir)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
@@ -36,10 +36,10 @@ pub fn read(area: &'static str, dir: &Path, out: &mut Vec<SourceFile>) -> Result
     Ok(())
 }
 
-/// The text up to the tests at its end.
+/// Returns the text up to the tests at its end.
 fn without_tests(text: &str) -> String {
     match text.find("\n#[cfg(test)]\nmod ") {
-        // A module in a file of its own is but two lines; code may follow.
+        // A module in a file of its own takes only two lines; code may follow.
         Some(at) if !text[at..].lines().nth(2).unwrap_or_default().ends_with(';') => {
             text[..=at].to_string()
         }
@@ -47,7 +47,7 @@ fn without_tests(text: &str) -> String {
     }
 }
 
-/// The text with comments and the insides of literals taken out; lines stay.
+/// Removes comments and the contents of literals from the text; line breaks stay.
 pub fn strip_source(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -93,7 +93,8 @@ pub fn strip_source(text: &str) -> String {
                 out.push('"');
             }
             '\'' => {
-                // A character, not a lifetime: the quote closes behind one of them or an escape.
+                // A character literal has its closing quote after one character or an escape; a
+                // lifetime has none.
                 let mut ahead = chars.clone();
                 let first = ahead.next();
                 if first == Some('\\') || ahead.next() == Some('\'') {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::results::ResultsFormat;
 use crate::env;
 
-/// The list, from the checkout's root.
+/// The path of the list, from the checkout's root.
 pub const PATH: &str = "tests/programs/suites.toml";
 
 #[derive(Deserialize)]
@@ -18,31 +18,29 @@ struct SuiteList {
     suite: Vec<ProgramSuite>,
 }
 
-/// One suite.
+/// A suite.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramSuite {
     pub name: String,
-    /// Its folder, if not the name.
+    /// Its folder, if that differs from the name.
     folder: Option<String>,
-    /// Shell text that prepares a copy on the host before anything runs; `$SUITES` is the folder of
-    /// all suites.
+    /// Shell text that prepares a copy on the host before the tests run; `$SUITES` is the folder of all suites.
     pub setup: Option<String>,
-    /// Test files: paths with `*` in the last part. Each is run for itself, as `$FILE`. None: one run.
+    /// Test files: paths with `*` in the last part. Each runs separately, as `$FILE`. Without any there is one run.
     #[serde(default)]
     files: Vec<String>,
-    /// Test files that are not run, with the reason.
+    /// Test files that are skipped, with the reason.
     #[serde(default)]
     pub without: BTreeMap<String, String>,
-    /// Shell text that runs `$FILE` in a copy; pytest's usual one if absent. `$DEPS` has the Python
-    /// packages that tests need.
+    /// Shell text that runs `$FILE` in a copy; by default that of pytest. `$DEPS` has the Python packages that tests need.
     run: Option<String>,
-    /// How results are written.
+    /// The format of the results.
     pub results: ResultsFormat,
-    /// Environment of both sides.
+    /// The environment on both sides.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Seconds for one file.
+    /// The time limit for one file in seconds.
     #[serde(default = "usual_timeout")]
     pub timeout: u64,
 }
@@ -51,11 +49,11 @@ fn usual_timeout() -> u64 {
     600
 }
 
-/// Runs one test file under pytest, every test named as it ends.
+/// Runs one test file under pytest, which prints every test as it ends.
 const PYTEST: &str = r#"PYTHONPATH="$DEPS:$PWD/src:$PWD" python3 -m pytest -v --tb=short -rfE -p no:cacheprovider -p no:randomly "$FILE" 2>&1"#;
 
 impl ProgramSuite {
-    /// Its folder in the folder of suites.
+    /// Returns its folder in the folder of suites.
     pub fn home(&self) -> &str {
         self.folder.as_deref().unwrap_or(&self.name)
     }
@@ -64,7 +62,7 @@ impl ProgramSuite {
         self.run.as_deref().unwrap_or(PYTEST)
     }
 
-    /// The test files of a copy, sorted. A suite that has no list is one run, named `all`.
+    /// Returns the test files of a copy, sorted. A suite without a list is one run, named `all`.
     pub fn files(&self, copy: &Path) -> Result<Vec<String>> {
         if self.files.is_empty() {
             return Ok(vec!["all".to_string()]);
@@ -87,14 +85,14 @@ impl ProgramSuite {
     }
 }
 
-/// A pattern with any number of `*`.
+/// Returns whether a name matches a pattern with any number of `*`.
 fn pattern_matches(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(tail) = name.strip_prefix(head) else { return false };
     (0..=tail.len()).any(|at| tail.get(at..).is_some_and(|tail| pattern_matches(rest, tail)))
 }
 
-/// All suites, in the list's order.
+/// Returns all suites, in the list's order.
 pub fn read() -> Result<Vec<ProgramSuite>> {
     let path = env::root().join(PATH);
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;

@@ -1,10 +1,9 @@
-//! `cargo xtask programs FOLDER`: test suites of real programs, natively and in the image.
+//! `cargo xtask programs FOLDER`: runs test suites of real programs, natively and in the image.
 //!
-//! The suites lie in a folder that is not part of the project; `tests/programs/suites.toml` says what is in it,
-//! how a suite is begun and how its results are read. Each run has a fresh copy of its suite.
-//! What passes natively has to pass in the guest, test by test; what a suite fails natively, or
-//! leaves out, does not count. CPython's, NumPy's and pandas' tests, which need no native run,
-//! are another task (`suite.rs`).
+//! The suites are in a folder outside of the project; `tests/programs/suites.toml` lists them, with the commands that run them
+//! and the formats of their results. Each run has a fresh copy of its suite. A test that passes natively has to pass in the
+//! guest; a test that fails or is skipped natively does not count. The tests of CPython, NumPy and pandas, which need no native
+//! run, are another task (`suite.rs`).
 
 mod list;
 mod report;
@@ -21,23 +20,23 @@ use list::ProgramSuite;
 use report::Score;
 use side::{SuiteFolders, SuiteRun, SuiteSide};
 
-/// What the arguments ask for.
+/// The parsed arguments.
 struct ProgramOptions {
-    /// Where the suites lie.
+    /// The folder of the suites.
     folder: PathBuf,
-    /// Names of suites; all if none.
+    /// Names of suites; empty for all.
     names: Vec<String>,
-    /// Only files whose path has this in it.
+    /// A part of the paths of the files to run.
     file: Option<String>,
-    /// Take the native results of an earlier run.
+    /// Whether to use the native results of an earlier run.
     guest_only: bool,
-    /// What a native run finds first in its PATH.
+    /// The first folders in the PATH of native runs.
     path: Option<String>,
-    /// Another image than `dist/image.webc`.
+    /// The image, by default `dist/image.webc`.
     image: PathBuf,
 }
 
-/// `cargo xtask programs FOLDER [NAME...] [--file PART] [--guest] [--path DIR[:DIR...]] [--image FILE]`.
+/// Runs `cargo xtask programs FOLDER [NAME...] [--file PART] [--guest] [--path DIR[:DIR...]] [--image FILE]`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let options = parse_options(args)?;
     let mut suites = list::read()?;

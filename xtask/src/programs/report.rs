@@ -1,14 +1,14 @@
-//! Both sides compared: the table, and the list of what differs.
+//! The comparison of both sides: the table, and the list of differences.
 
 use super::results::{Tests, Verdict};
 use super::side::SuiteRun;
 
-/// Head of the table.
+/// The head of the table.
 pub const HEAD: &str = "\
 | suite | passed natively | of these here | % | s natively | s here |
 |---|---|---|---|---|---|";
 
-/// How many tests.
+/// Numbers of tests.
 #[derive(Default)]
 pub struct Score {
     native: usize,
@@ -39,12 +39,12 @@ impl Score {
         self.seconds[1] += other.seconds[1];
     }
 
-    /// Tests that pass natively and not here.
+    /// Returns the number of tests that pass natively but not in the guest.
     pub fn lost_tests(&self) -> usize {
         self.native - self.here
     }
 
-    /// A row of the table.
+    /// Returns a row of the table.
     pub fn table_row(&self, name: &str) -> String {
         let percent = 100.0 * self.here as f64 / (self.native.max(1)) as f64;
         format!(
@@ -54,7 +54,7 @@ impl Score {
     }
 }
 
-/// A line for each test that passes natively only: file, test, reason.
+/// Returns a line for each test that passes natively only: file, test, reason.
 pub fn list_differences(file: &str, native: &Tests, here: &Tests, run: &SuiteRun) -> String {
     let mut lines = String::new();
     for (name, wanted) in native.iter().filter(|(_, verdict)| verdict.is_counted()) {

@@ -1,10 +1,10 @@
-//! What suites print, read as names of tests and what came of each.
+//! Parses the output of suites into the names of tests and their results.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// How a suite writes its results.
+/// The format of a suite's results.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum ResultsFormat {
@@ -16,36 +16,36 @@ pub enum ResultsFormat {
     Jqjq,
     /// shunit2: a test's name, then `ASSERT:` lines if it failed.
     Shunit2,
-    /// No verdicts: what stands behind each line with `## NAME` has to be the same natively.
+    /// No verdicts: the text after each line with `## NAME` has to be the same as natively.
     Same,
 }
 
-/// What came of one test.
+/// The result of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Passed,
     Skipped,
-    /// With the first lines of the suite's explanation.
+    /// Failed, with the first lines of the suite's explanation.
     Failed(String),
-    /// What it printed: to be compared with the other side's.
+    /// The test's output, which is compared with the other side's.
     Printed(String),
 }
 
 impl Verdict {
-    /// Whether this, natively, is something that the guest has to reach.
+    /// Returns whether this native result is one that the guest has to match.
     pub fn is_counted(&self) -> bool {
         matches!(self, Verdict::Passed | Verdict::Printed(_))
     }
 }
 
-/// Tests by name. A name that comes again gets a number.
+/// Tests by name. A repeated name gets a number.
 pub type Tests = BTreeMap<String, Verdict>;
 
-/// Lines of an explanation that are kept.
+/// The most lines of an explanation that are kept.
 const REASON: usize = 12;
 
 impl ResultsFormat {
-    /// Reads a suite's whole output.
+    /// Parses the whole output of a suite.
     pub fn read(self, text: &str) -> Tests {
         let mut tests = Reading::default();
         for line in text.lines() {
@@ -62,7 +62,7 @@ impl ResultsFormat {
     }
 }
 
-/// Tests so far, and the one that lines may still belong to.
+/// The tests so far, and the test that the next lines may belong to.
 #[derive(Default)]
 struct Reading {
     all: Tests,
@@ -86,7 +86,7 @@ impl Reading {
         self.all.insert(unique, verdict);
     }
 
-    /// A line that belongs to the test that is open.
+    /// Adds a line to the open test.
     fn add_line(&mut self, line: &str) {
         match &mut self.open {
             Some((_, Verdict::Failed(why))) if why.lines().count() < REASON => {
@@ -118,7 +118,7 @@ fn read_tap(line: &str, tests: &mut Reading) {
     let name = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     let name = name.trim_start_matches(" -").trim();
     let (name, note) = name.split_once(" # ").unwrap_or((name, ""));
-    // Bats can print how long a test took.
+    // Bats can append a test's duration, so only the beginning of the note counts.
     let note = note.to_ascii_lowercase();
     let verdict = if note.starts_with("skip") || note.starts_with("todo") {
         Verdict::Skipped
@@ -131,7 +131,7 @@ fn read_tap(line: &str, tests: &mut Reading) {
 }
 
 fn read_pytest(line: &str, tests: &mut Reading) {
-    // The summary names what failed, and why; an error in a fixture is a second verdict.
+    // The summary lists the failures with their reasons; an error in a fixture is a second verdict.
     for word in ["FAILED ", "ERROR "] {
         if let Some(rest) = line.strip_prefix(word) {
             tests.close_test();
@@ -191,7 +191,7 @@ fn read_shunit2(line: &str, tests: &mut Reading) {
 
 fn read_same(line: &str, tests: &mut Reading) {
     if let Some((before, name)) = line.split_once("## ") {
-        // An interpreter that prints a string shows its quotes.
+        // An interpreter that prints a string adds quotes.
         let name_alone = name.strip_suffix('"');
         let before = name_alone.and_then(|_| before.strip_suffix('"')).unwrap_or(before);
         if !before.is_empty() {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use super::list::ProgramSuite;
 use crate::env;
 
-/// Where a suite runs.
+/// The side that runs a suite.
 pub enum SuiteSide<'a> {
     /// On this machine, with these folders first in PATH.
     Native { path: Option<&'a str> },
@@ -17,27 +17,27 @@ pub enum SuiteSide<'a> {
     Guest { image: &'a Path },
 }
 
-/// Folders of a suite's runs.
+/// The folders of a suite's runs.
 pub struct SuiteFolders<'a> {
-    /// All suites.
+    /// The folder of all suites.
     pub folder: &'a Path,
-    /// The suite, prepared; never run in.
+    /// The prepared suite, which is only copied.
     pub prepared: &'a Path,
-    /// Results.
+    /// The folder of the results.
     pub out: &'a Path,
 }
 
-/// What came of a run.
+/// The result of a run.
 pub struct SuiteRun {
-    /// What it printed.
+    /// The output.
     pub text: String,
-    /// How it ended.
+    /// The way the run ended.
     pub end: String,
     pub seconds: f64,
 }
 
 impl SuiteRun {
-    /// A result that an earlier run wrote.
+    /// Reads the result of an earlier run.
     pub fn read_kept(place: &SuiteFolders, side: &SuiteSide, file: &str) -> Result<SuiteRun> {
         let path = output_file(place, side, file);
         let text =
@@ -67,7 +67,7 @@ pub fn prepare_suite(
     Ok(prepared)
 }
 
-/// Makes `to` a copy of `from`; GNU cp, as it keeps modes, times and links.
+/// Copies `from` to `to` with GNU cp, because it keeps modes, times and links.
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     if to.exists() {
         std::fs::remove_dir_all(to).with_context(|| to.display().to_string())?;
@@ -83,7 +83,7 @@ fn native_path(first: Option<&str>) -> String {
     first.map_or_else(|| rest.to_string(), |dirs| format!("{dirs}:{rest}"))
 }
 
-/// Runs a test file and keeps what it printed.
+/// Runs a test file and stores its output.
 pub fn run(
     suite: &ProgramSuite,
     place: &SuiteFolders,
@@ -106,7 +106,7 @@ pub fn run(
         };
     }
     if let SuiteSide::Guest { image } = side {
-        // The guest's own file system, not the host's, is what scripts live in.
+        // In the guest's own file system rather than the host's, because that is where scripts run.
         let text = format!("cp -a /suite suite && cd suite && {}", suite.command());
         command.arg(image).args(["--", "bash", "-c", &text]);
     }
@@ -124,7 +124,7 @@ pub fn run(
     Ok(SuiteRun { text, end, seconds })
 }
 
-/// The file that has what a run printed.
+/// Returns the file with the output of a run.
 fn output_file(place: &SuiteFolders, side: &SuiteSide, file: &str) -> PathBuf {
     let side = match side {
         SuiteSide::Native { .. } => "native",

@@ -1,4 +1,4 @@
-//! The package for Node: native module, `runner`, and what TypeScript's compiler makes of `sdk/node/lib`.
+//! The package for Node: its native module, `runner`, and the output of TypeScript's compiler for `sdk/node/lib`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{env, kept, test};
 
-/// The native half.
+/// The native module.
 const NATIVE: kept::GuestProgram = kept::GuestProgram {
     package: "wasibox-node",
     profile: "release",
@@ -16,10 +16,10 @@ const NATIVE: kept::GuestProgram = kept::GuestProgram {
     with: &["wasibox-cli"],
 };
 
-/// What the native half is called in the package, whose TypeScript loads it by platform and architecture.
+/// The file name of the native module in the package, whose TypeScript loads it by platform and architecture.
 const MODULE: &str = "wasibox.linux-x64.node";
 
-/// Compiler, types, and the frameworks that adapters are for.
+/// Installs the compiler, types, and the frameworks that have adapters.
 pub fn node_tools() -> Result<PathBuf> {
     test::node_modules("sdk/node/tests", "sdk-node")
 }
@@ -31,7 +31,7 @@ pub fn tsc_command(tools: &Path, project: &Path) -> Command {
     tsc
 }
 
-/// Makes the package's file in `out`; `python` has auditwheel.
+/// Builds the package's file in `out`; `python` has auditwheel.
 pub fn build_package(python: &Path, out: &Path) -> Result<()> {
     let built = kept::build_program(&NATIVE)?;
     let stage = env::cache()?.join(format!("sdk-node-stage-{}", std::process::id()));
@@ -48,7 +48,8 @@ pub fn build_package(python: &Path, out: &Path) -> Result<()> {
     Ok(std::fs::remove_dir_all(&stage)?)
 }
 
-/// Writes into a package's description which C library it is for: what `lib/native.cts` says when the module does not load.
+/// Writes into a package's description the C library that it requires, which `lib/native.cts` reports if the module does not
+/// load.
 fn write_libc(description: &Path, platform: &str) -> Result<()> {
     let version = glibc_version(platform)
         .with_context(|| format!("{platform}: the package for Node would be for no known Linux"))?;
@@ -57,7 +58,7 @@ fn write_libc(description: &Path, platform: &str) -> Result<()> {
     env::write(description, format!("{}\n", serde_json::to_string_pretty(&json)?).as_bytes())
 }
 
-/// The version in a tag: `2.34` of `manylinux_2_34_x86_64`.
+/// Returns the version in a tag, for example `2.34` of `manylinux_2_34_x86_64`.
 fn glibc_version(platform: &str) -> Option<String> {
     let mut words = platform.strip_prefix("manylinux_")?.splitn(3, '_');
     let (major, minor) = (words.next()?, words.next()?);
@@ -65,14 +66,14 @@ fn glibc_version(platform: &str) -> Option<String> {
     (is_number(major) && is_number(minor)).then(|| format!("{major}.{minor}"))
 }
 
-/// `npm pack`.
+/// Runs `npm pack`.
 pub fn npm_pack(from: &Path, to: &Path) -> Result<()> {
     let mut npm = Command::new("npm");
     npm.args(["pack", "--silent", "--pack-destination"]).arg(to).current_dir(from);
     env::command_output(&mut npm).map(drop)
 }
 
-/// The folder in which the packages are installed for their tests.
+/// Returns the folder in which the packages are installed for their tests.
 pub fn installed_folder() -> Result<PathBuf> {
     let work = env::cache()?.join("sdk-node-test/work");
     ensure!(
@@ -82,7 +83,7 @@ pub fn installed_folder() -> Result<PathBuf> {
     Ok(work)
 }
 
-/// Installs the packages in a folder that has nothing else of ours, as a user would; frameworks and compiler are found in
+/// Installs the packages in a folder without other files of this project, as a user would; frameworks and compiler are found in
 /// the folder above it.
 fn install_packages() -> Result<PathBuf> {
     let above = env::cache()?.join("sdk-node-test");
@@ -93,13 +94,13 @@ fn install_packages() -> Result<PathBuf> {
     std::fs::write(work.join("package.json"), "{\"private\": true, \"type\": \"module\"}\n")?;
     std::os::unix::fs::symlink(node_tools()?, above.join("node_modules"))?;
     let mut npm = Command::new("npm");
-    // Offline: the packages need nothing but each other.
+    // Offline, because the packages depend only on each other.
     npm.args(["install", "--silent", "--offline", "--no-audit", "--no-fund"]);
     env::run(npm.args(super::find_packages(".tgz")?).current_dir(&work))?;
     Ok(work)
 }
 
-/// Checks types as a strict program sees them, then runs the tests.
+/// Checks types as a strict program would, then runs the tests.
 pub fn test_package() -> Result<()> {
     let work = install_packages()?;
     for project in ["tsconfig.json", "tsconfig.adapters.json"] {

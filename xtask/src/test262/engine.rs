@@ -1,4 +1,4 @@
-//! QuickJS-NG itself, of the sources that `rquickjs` brings, built for this machine: what it passes.
+//! QuickJS-NG itself, built for this machine from the sources that `rquickjs` contains, and the tests that it passes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::suite::{TestMode, TestRun};
 use crate::env;
 use crate::key::Key;
 
-/// Folder of the C sources.
+/// Returns the folder of the C sources.
 pub fn engine_sources() -> Result<PathBuf> {
     #[derive(Deserialize)]
     struct CargoMetadata {
@@ -30,7 +30,7 @@ pub fn engine_sources() -> Result<PathBuf> {
     Ok(manifest.with_file_name("quickjs"))
 }
 
-/// A program of QuickJS-NG, `qjs` or `run-test262`, with the optimisation that its authors build it with.
+/// Builds a program of QuickJS-NG, `qjs` or `run-test262`, with the optimisation that its authors use.
 pub fn engine_program(name: &str) -> Result<PathBuf> {
     let sources = engine_sources()?;
     let mut key = Key::new("quickjs-native");
@@ -56,22 +56,22 @@ pub fn engine_program(name: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The cases that it fails, of those below the folders or files that are named.
+/// Returns the cases below the given folders or files that the engine fails.
 pub fn engine_failures(suite: &Path, patterns: &[String], out: &Path) -> Result<BTreeSet<TestRun>> {
     let run = engine_program("run-test262")?;
-    // Its configuration names the suite from where it is started.
+    // Its configuration names the suite relative to the working directory.
     let link = out.join("test262");
     let _ = std::fs::remove_file(&link);
     let suite = suite.canonicalize().with_context(|| suite.display().to_string())?;
     std::os::unix::fs::symlink(&suite, &link).with_context(|| link.display().to_string())?;
-    // Nothing is an error that is known: all are told.
+    // No error is declared as known, so that all are reported.
     let conf = String::from_utf8(env::read(&engine_sources()?.join("test262.conf"))?)?;
-    // A remark behind a setting is part of its value to `run-test262`, which then skips what it allows.
+    // To `run-test262`, a comment after a setting is part of its value, and it then skips cases of an allowed feature.
     let conf: String = conf
         .lines()
         .map(|line| line.split(" #").next().unwrap_or_default().trim_end().to_string() + "\n")
         .collect();
-    // Strict and sloppy, as ours: by default it runs most tests in one mode only.
+    // Strict and sloppy, as for `node`: by default it runs most tests in one mode only.
     let conf = conf.replace("\nmode=default\n", "\nmode=all\n");
     let conf = conf.replace("errorfile=test262_errors.txt", "errorfile=none.txt");
     env::write(&out.join("test262.conf"), conf.as_bytes())?;
@@ -79,7 +79,7 @@ pub fn engine_failures(suite: &Path, patterns: &[String], out: &Path) -> Result<
     let mut command = Command::new(run);
     command.current_dir(out).args(["-c", "test262.conf"]);
     let named: Vec<String> = patterns.iter().map(|p| format!("test262/test/{p}")).collect();
-    // It takes folders, or a list of files.
+    // The program accepts folders, or a list of files.
     if named.iter().all(|path| out.join(path).is_dir()) {
         for path in &named {
             command.args(["-d", path]);
@@ -93,7 +93,7 @@ pub fn engine_failures(suite: &Path, patterns: &[String], out: &Path) -> Result<
     Ok(text.lines().filter_map(|line| parse_failure(line, &suite)).collect())
 }
 
-/// The case that a line of its output is about: `test262/test/FILE:LINE: [strict mode: ]MESSAGE`.
+/// Returns the case of an output line: `test262/test/FILE:LINE: [strict mode: ]MESSAGE`.
 fn parse_failure(line: &str, suite: &Path) -> Option<TestRun> {
     let (file, rest) = line.strip_prefix("test262/")?.split_once(".js:")?;
     let file = format!("{file}.js");

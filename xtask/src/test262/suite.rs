@@ -1,4 +1,4 @@
-//! Which tests there are, and which of them the engine's own configuration asks for.
+//! The tests, and the selection by the engine's own configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::env;
 /// One run of a test's file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TestRun {
-    /// Below the suite's folder: `test/language/...`.
+    /// The path below the suite's folder: `test/language/...`.
     pub file: String,
     pub mode: TestMode,
 }
@@ -40,8 +40,8 @@ impl TestMode {
     }
 }
 
-/// What `test262.conf` of QuickJS-NG leaves out: features of no edition of the language yet, and files that
-/// its authors give reasons for there.
+/// The exclusions in `test262.conf` of QuickJS-NG: features that are in no edition of the language yet, and files for which its
+/// authors give reasons.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
     skipped: BTreeSet<String>,
@@ -80,8 +80,7 @@ impl Configuration {
     }
 }
 
-/// The cases below the folders or files that are named (all of `test` if none is), and how many files are
-/// left out, by why.
+/// Returns the cases below the given folders or files (all of `test` by default), and the number of excluded files by reason.
 pub fn find_cases(
     suite: &Path,
     patterns: &[String],
@@ -118,7 +117,7 @@ pub fn find_cases(
     Ok((cases, left_out))
 }
 
-/// What a test asks of its host that a process with one thread is not.
+/// Returns the feature that a test requires of its host and that a process with one thread lacks.
 fn cannot_run(text: &str) -> Option<&'static str> {
     if text.contains("$262.agent.start(") {
         return Some("asks for other agents, which are threads");
@@ -144,20 +143,20 @@ fn walk_dir(dir: &Path, out: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The text between `/*---` and `---*/`.
+/// Returns the text between `/*---` and `---*/`.
 fn frontmatter(text: &str) -> &str {
     let Some((_, rest)) = text.split_once("/*---") else { return "" };
     rest.split_once("---*/").map_or("", |(head, _)| head)
 }
 
-/// A key's list, `[a, b]` or a line for each.
+/// Returns a key's list, which is `[a, b]` or one line for each item.
 fn key_list<'t>(head: &'t str, key: &str) -> Vec<&'t str> {
     let mut lines = head.lines();
     for line in lines.by_ref() {
         let Some(rest) = line.strip_prefix(key).and_then(|r| r.strip_prefix(':')) else { continue };
         let rest = rest.trim();
         if let Some(list) = rest.strip_prefix('[') {
-            // A list may go on for several lines.
+            // A list may extend over several lines.
             let begin = list.as_ptr() as usize - head.as_ptr() as usize;
             let list = head[begin..].split(']').next().unwrap_or_default();
             return list.split(',').map(str::trim).filter(|w| !w.is_empty()).collect();
@@ -167,12 +166,12 @@ fn key_list<'t>(head: &'t str, key: &str) -> Vec<&'t str> {
     Vec::new()
 }
 
-/// The modes in which a test of this text is to be run.
+/// Returns the modes in which a test of this text is to be run.
 pub fn modes_of(text: &str) -> &'static [TestMode] {
     test_modes(&key_list(frontmatter(text), "flags"))
 }
 
-/// test262's `INTERPRETING.md`, "Strict Mode".
+/// Returns the modes by test262's `INTERPRETING.md`, "Strict Mode".
 fn test_modes(flags: &[&str]) -> &'static [TestMode] {
     let has = |flag| flags.contains(&flag);
     if has("raw") {

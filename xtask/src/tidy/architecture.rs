@@ -1,5 +1,5 @@
-//! ARCHITECTURE.md says where things are. What of that can be looked up is looked up here: files that it names exist,
-//! words in parentheses behind a file stand in it, crates are where its table has them, no row stands twice.
+//! Checks the statements of ARCHITECTURE.md that can be checked: its files exist, the words in parentheses after a file occur in
+//! it, crates are in the folders of its table, and no row occurs twice.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use anyhow::Result;
 
 use crate::env::{self, WorkspaceCrate};
 
-/// Folders of packages that the table of crates does not name: tests and tasks, which the text below it lists.
+/// Folders of packages that are not in the table of crates: tests and tasks, which the text below it lists.
 const NOT_IN_TABLE: &[&str] = &["tests", "xtask"];
 
-/// Every breach of the document.
+/// Adds every violation in the document.
 pub fn check_architecture(packages: &[WorkspaceCrate], out: &mut Vec<String>) -> Result<()> {
     let text =
         String::from_utf8_lossy(&env::read(&env::root().join("ARCHITECTURE.md"))?).into_owned();
@@ -30,13 +30,13 @@ pub fn check_architecture(packages: &[WorkspaceCrate], out: &mut Vec<String>) ->
     Ok(())
 }
 
-/// The cells of a table's row.
+/// Returns the cells of a table's row.
 fn table_cells(line: &str) -> Option<Vec<&str>> {
     let inside = line.strip_prefix("| ")?.strip_suffix('|')?;
     Some(inside.split(" | ").map(str::trim).collect())
 }
 
-/// Crates of the workspace that no row names with their folder.
+/// Finds crates of the workspace that no row names with their folder.
 fn find_unnamed_crates(packages: &[WorkspaceCrate], rows: &[Vec<&str>], out: &mut Vec<String>) {
     for package in packages {
         let dir = package.dir();
@@ -49,8 +49,8 @@ fn find_unnamed_crates(packages: &[WorkspaceCrate], rows: &[Vec<&str>], out: &mu
     }
 }
 
-/// Files of a text that are not there, and words that are not in them. A path may begin at the root, or in the folder of
-/// the path before it or one above that; `NAME` stands for anything, `{a,b}` for both.
+/// Returns files of a text that do not exist, and words that do not occur in them. A path may begin at the root, in the folder of
+/// the previous path, or in a folder above that; `NAME` matches anything, `{a,b}` means both.
 fn wrong_places(root: &Path, text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut last = PathBuf::new();
@@ -82,7 +82,7 @@ pub(super) fn is_name(word: &str) -> bool {
     word.chars().all(|c| c.is_alphanumeric() || c == '_') && word.starts_with(char::is_uppercase)
 }
 
-/// Whether there is a file of that name, or one for each choice in braces; `NAME` and `*` stand for anything.
+/// Returns whether a file of that name exists, or one for each choice in braces; `NAME` and `*` match anything.
 pub(super) fn path_exists(root: &Path, path: &str) -> bool {
     if let Some((before, rest)) = path.split_once('{')
         && let Some((choices, after)) = rest.split_once('}')

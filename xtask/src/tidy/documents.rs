@@ -1,5 +1,5 @@
-//! Paths of the checkout that the documents name exist, and names in parentheses behind a file stand in it:
-//! `docs/*.md` and the READMEs, as ARCHITECTURE.md by [`super::architecture`].
+//! Checks that the paths of the checkout which `docs/*.md` and the READMEs mention exist, and that names in parentheses after a
+//! file occur in it, as [`super::architecture`] does for ARCHITECTURE.md.
 
 use std::path::{Path, PathBuf};
 
@@ -9,16 +9,16 @@ use super::architecture::{is_name, path_exists};
 use crate::env;
 use crate::key::sorted;
 
-/// Folders with READMEs besides the checkout's own.
+/// Folders with READMEs, in addition to the checkout's own.
 const READMES: &[&str] = &["python-dist", "sdk/web", "tests/escape"];
 
-/// Folders of the checkout that are made by building, so that a clean one does not have them.
+/// Folders of the checkout that are created by building, so that a clean checkout lacks them.
 const BUILT: &[&str] = &["dist", "target"];
 
-/// Adds every breach of the documents to `out`.
+/// Adds every violation in the documents to `out`.
 ///
 /// # Errors
-/// A document that cannot be read.
+/// Returns an error if a document cannot be read.
 pub fn check_documents(out: &mut Vec<String>) -> Result<()> {
     let root = env::root();
     let mut files: Vec<PathBuf> = vec!["README.md".into()];
@@ -39,8 +39,8 @@ pub fn check_documents(out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Returns what a document names and what is not there, with the number of its line. Blocks of code are not read,
-/// because their paths are those of a guest or of a reader's own folder.
+/// Returns the names in a document that do not exist, with their line numbers. Blocks of code are skipped, because their paths
+/// are those of a guest or of a reader's own folder.
 fn wrong_paths(root: &Path, folders: &[String], text: &str) -> Vec<(usize, String)> {
     let mut out = Vec::new();
     let mut is_code = false;
@@ -70,7 +70,7 @@ fn wrong_paths(root: &Path, folders: &[String], text: &str) -> Vec<(usize, Strin
     out
 }
 
-/// Whether a word is a path that begins with a folder of the checkout.
+/// Returns whether a word is a path that begins with a folder of the checkout.
 fn is_of_checkout(folders: &[String], word: &str) -> bool {
     let Some((first, rest)) = word.split_once('/') else { return false };
     let is_plain = !word.contains([' ', '$', '<', '=', ':', '(']);

@@ -35,7 +35,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 /// Adds to `out` every type of these crates whose name is no noun, and every type that docs/glossary.md names and that
 /// none of them declares. Tests may name their types as they like.
 ///
-/// # Errors
+/// Returns an error if a file cannot be read.
 /// A file that cannot be read.
 pub fn check_names(crates: &[WorkspaceCrate], out: &mut Vec<String>) -> Result<()> {
     let root = env::root();

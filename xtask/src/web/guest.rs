@@ -1,29 +1,31 @@
-//! Guests' modules as pages run them (`sdk/web/worker.js`): the stack pointer is shown, so that an instance can be put back, and
-//! the memory has an end.
+//! Guests' modules for pages (`sdk/web/worker.js`): the stack pointer is exported, so that an instance can be restored, and the
+//! memory has a maximum.
 
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail, ensure};
 use wasmparser::{ExternalKind, Parser, Payload};
 
-/// Bytes that a process may have: the session's limit. Engines tell a page nothing of growth, so the module has to say it.
+/// The most bytes of a process, which is the session's limit. Engines do not notify a page of growth, so the module has to
+/// declare the maximum.
 const MEMORY: u64 = 2 << 30;
-/// Bytes of a page.
+/// The size of a page in bytes.
 const PAGE: u64 = 65536;
 
-/// The name under which the linker exports it.
+/// The name under which the linker exports the stack pointer.
 const NAME: &str = "__stack_pointer";
 /// Sections and kinds of the binary format.
 const MEMORIES: u8 = 5;
 const EXPORTS: u8 = 7;
 const GLOBAL: u8 = 3;
 
-/// A module as pages run it.
+/// Converts a module for pages.
 pub fn for_pages(wasm: &[u8]) -> Result<Vec<u8>> {
     bound_memory(&export_global(wasm)?)
 }
 
-/// The module with an end of the memory that it defines; as it was if it defines none, or one that ends before.
+/// Sets the maximum of the memory that the module defines. A module without a memory of its own, or with a lower maximum, is
+/// unchanged.
 fn bound_memory(wasm: &[u8]) -> Result<Vec<u8>> {
     for payload in Parser::new(0).parse_all(wasm) {
         let Payload::MemorySection(section) = payload.context("not a WebAssembly module")? else {
@@ -47,7 +49,7 @@ fn bound_memory(wasm: &[u8]) -> Result<Vec<u8>> {
     Ok(wasm.to_vec())
 }
 
-/// The module with another body of a section, whose old one is that part.
+/// Replaces the body of a section; `old` is the range of the old body.
 fn replace_section(wasm: &[u8], section: u8, old: Range<u64>, body: &[u8]) -> Result<Vec<u8>> {
     let old = usize::try_from(old.start)?..usize::try_from(old.end)?;
     let old_len = leb128_bytes(u32::try_from(old.len())?);
@@ -62,8 +64,7 @@ fn replace_section(wasm: &[u8], section: u8, old: Range<u64>, body: &[u8]) -> Re
     Ok(out)
 }
 
-/// The module with an export of the only global of it that can change; as it was if there are several or none, or the export is
-/// there.
+/// Exports the module's only mutable global. A module with several or none, or with that export, is unchanged.
 fn export_global(wasm: &[u8]) -> Result<Vec<u8>> {
     let (mut imported, mut own) = (0, Vec::new());
     let mut exports = None;
@@ -108,7 +109,7 @@ fn export_global(wasm: &[u8]) -> Result<Vec<u8>> {
     replace_section(wasm, EXPORTS, range, &body)
 }
 
-/// A number in LEB128.
+/// Returns a number in LEB128.
 fn leb128_bytes(mut number: u32) -> Vec<u8> {
     let mut out = Vec::new();
     loop {
@@ -126,8 +127,8 @@ fn leb128_bytes(mut number: u32) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// `(module (global (mut i32) (i32.const 8)) (global i32 (i32.const 9)) (func) (export "f" (func 0)))`, and with
-    /// `changing` the second global can change, too.
+    /// Returns `(module (global (mut i32) (i32.const 8)) (global i32 (i32.const 9)) (func) (export "f" (func 0)))`; with
+    /// `changing` the second global is mutable, too.
     fn module(changing: bool) -> Vec<u8> {
         let mut wasm = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0".to_vec();
         wasm.extend([6, 11, 2, 0x7f, 1, 0x41, 8, 0x0b, 0x7f, changing.into(), 0x41, 9, 0x0b]);

@@ -1,6 +1,7 @@
 //! The image in parts, for pages: `dist/web/image/`, see `runner/image/src/parts.rs` and `sdk/web/parts.js`.
 //!
-//! Files are packed by gzip, which all browsers unpack; their names hold their digests, so that they may be cached for ever.
+//! Files are compressed by gzip, which all browsers support; their names contain their digests, so that they may be cached for
+//! ever.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,11 +19,11 @@ use super::guest;
 use crate::env;
 use crate::key::Key;
 
-/// Where Python's packages lie.
+/// The folder of Python's packages.
 const PACKAGES: &str = "/usr/lib/python3.13/site-packages/";
 const LIBRARY: &str = "/usr/lib/python3.13/";
 
-/// Packages that are fetched together, since whoever imports one imports the others.
+/// Packages that are fetched together, because importing one of them imports the others.
 const TOGETHER: &[(&str, &[&str])] = &[
     ("pandas", &["pandas", "pytz", "tzdata", "dateutil", "six"]),
     (
@@ -41,7 +42,7 @@ const TOGETHER: &[(&str, &[&str])] = &[
         ],
     ),
     ("pip", &["pip", "setuptools", "pkg_resources"]),
-    // `.pth` files and what they import: every start of Python reads them.
+    // `.pth` files and their imports, because every start of Python reads them.
     (
         "stdlib",
         &[
@@ -56,38 +57,38 @@ const TOGETHER: &[(&str, &[&str])] = &[
     ),
     ("sympy", &["sympy", "mpmath"]),
 ];
-/// Packages with fewer bytes are fetched with all others that are small.
+/// Packages with fewer bytes are fetched together with all other small ones.
 const SMALL: usize = 2 << 20;
 
-/// The sources that decide what the parts hold: a change of any other leaves the folder as it is.
+/// The sources that determine the contents of the parts; other changes do not rebuild the folder.
 const MADE_BY: &[&str] =
     &["runner/image/src/parts.rs", "xtask/src/web/image.rs", "xtask/src/web/guest.rs"];
 
-/// What a program needs soon after it has begun: fetched with it.
+/// The parts that a program needs soon after its start, which are fetched with it.
 const THEN: &[(&str, &str)] = &[("python", "stdlib"), ("js", "js-library")];
 
-/// A file of the folder, as `image.json` tells of it.
+/// A file of the folder, as `image.json` describes it.
 #[derive(Serialize)]
 struct ImageJsonFile {
     name: String,
     file: String,
-    /// Bytes, and how many as they are sent.
+    /// The length in bytes, and the compressed length.
     length: usize,
     packed: usize,
-    /// Of the packed bytes, as browsers take it.
+    /// The integrity value of the compressed bytes, in the format of browsers.
     integrity: String,
-    /// The program that it is.
+    /// The program in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<String>,
     /// Parts that are needed soon after it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     then: Vec<usize>,
-    /// The memory that it begins with once it is prepared, as `runner/web/src/prepare.rs` reads it.
+    /// The prepared initial memory, in the format of `runner/web/src/prepare.rs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<Box<ImageJsonFile>>,
 }
 
-/// All of it.
+/// The whole `image.json`.
 #[derive(Serialize)]
 struct ImageJson {
     kernel: ImageJsonFile,
@@ -95,9 +96,9 @@ struct ImageJson {
     parts: Vec<ImageJsonFile>,
 }
 
-/// Which part each file is of.
+/// The assignment of files to parts.
 struct Grouping {
-    /// Sources of which there is compiled code beside them: read for tracebacks only.
+    /// Sources with compiled code beside them, which are only read for tracebacks.
     sources: BTreeSet<String>,
     sizes: BTreeMap<String, usize>,
 }
@@ -149,16 +150,16 @@ impl Grouping {
     }
 }
 
-/// The package that a file belongs to: what is before the first `-`, `.` or `/` below the folder of packages.
+/// Returns the package of a file: the text before the first `-`, `.` or `/` below the folder of packages.
 fn file_package(path: &str) -> Option<&str> {
     let name = path.strip_prefix(PACKAGES)?.split('/').next()?;
-    // Compiled modules that are a file each.
+    // Compiled modules that consist of a single file.
     let name = if name == "__pycache__" { path.rsplit('/').next()? } else { name };
     let name = name.split(['-', '.']).next()?;
     Some(name)
 }
 
-/// Packs by gzip, as small as that can.
+/// Compresses by gzip, at the highest level.
 fn pack_bytes(bytes: &[u8]) -> Result<Vec<u8>> {
     use std::io::Write;
     let mut gzip = Command::new("gzip")
@@ -237,7 +238,7 @@ fn write_all(folder: &Path, parts: &[ImagePart], programs: usize) -> Result<Vec<
     Ok(files.into_iter().map(|(_, file)| file).collect())
 }
 
-/// Has the native runner prepare the image's programs, and writes the memories beside them.
+/// Runs the native runner to prepare the image's programs, and writes the memories beside them.
 fn write_memories(folder: &Path, programs: &mut [ImageJsonFile]) -> Result<()> {
     let own = folder.join("memories");
     let (runner, image) = (env::dist().join("runner"), env::dist().join("image.webc"));
@@ -253,8 +254,9 @@ fn write_memories(folder: &Path, programs: &mut [ImageJsonFile]) -> Result<()> {
     std::fs::remove_dir_all(&own).with_context(|| own.display().to_string())
 }
 
-/// A prepared memory's file of the native runner (`runner/kernel/src/parked.rs`, `Prepared`: a page with the head, then the content)
-/// as pages have it (`runner/web/src/prepare.rs`): the content, where it begins, bytes of the memory, digest.
+/// Converts a prepared memory's file of the native runner (`runner/kernel/src/parked.rs`, `Prepared`: a page with the head, then
+/// the content) to the format for pages (`runner/web/src/prepare.rs`): the content, its start, the memory's size in bytes,
+/// digest.
 fn memory_for_pages(file: &[u8]) -> Result<Vec<u8>> {
     const PAGE: usize = 64 << 10;
     let head = file.strip_prefix(b"wasibox memory 1").filter(|_| file.len() >= PAGE);
@@ -265,7 +267,7 @@ fn memory_for_pages(file: &[u8]) -> Result<Vec<u8>> {
     Ok([content, start, size, digest].concat())
 }
 
-/// Makes the folder beside the kernel, unless it is there and of the same image and kernel. Gives its bytes.
+/// Builds the folder beside the kernel, unless it exists for the same image and kernel. Returns its size in bytes.
 pub fn build_image(out: &Path, kernel: &[u8]) -> Result<u64> {
     let source = env::dist().join("image.webc");
     let folder = out.join("image");
@@ -281,7 +283,7 @@ pub fn build_image(out: &Path, kernel: &[u8]) -> Result<u64> {
         let image = Arc::new(Image::open(&source)?);
         let grouping = Grouping::for_image(&image)?;
         let (mut catalog, mut parts) = split_image(&image, &|path| grouping.part_of(path))?;
-        // A program's digest stays the one that it has everywhere.
+        // A program's digest stays that of the original module, which is the same everywhere.
         for (part, length) in parts.iter_mut().zip(&mut catalog.parts).take(catalog.programs.len())
         {
             part.bytes = guest::for_pages(&part.bytes)?;

