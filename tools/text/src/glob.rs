@@ -148,7 +148,7 @@ impl GlobPattern {
         }
     }
 
-    /// A literal prefix keeps most texts away from the set machinery.
+    /// Matches by sets of positions. A literal prefix is compared first, because that rejects most texts cheaply.
     fn matches_by_sets(&self, text: &[u8]) -> bool {
         if let Some(GlobNode::Literal(first)) = self.nodes.first()
             && !text.starts_with(first)
@@ -206,7 +206,7 @@ pub fn escape_pattern(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// As [`escape_pattern`], appended to `out`.
+/// Escapes as [`escape_pattern`] does, appending to `out`.
 pub fn escape_into(text: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         if matches!(
@@ -273,7 +273,7 @@ fn char_at(text: &[u8], at: usize, utf8: bool) -> Option<(u32, usize)> {
 /// Bytes that are no character get code points above Unicode's.
 const INVALID: u32 = 0x11_0000;
 
-/// Simple case folding of a code point.
+/// Folds the case of a code point (simple case folding).
 fn fold_case(code: u32) -> u32 {
     match char::from_u32(code) {
         Some(c) if c.is_ascii() => u32::from(c.to_ascii_lowercase()),

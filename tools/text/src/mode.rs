@@ -159,7 +159,7 @@ impl FileModeChange {
     }
 }
 
-/// Nine letters as in `ls -l`.
+/// Returns nine letters as in `ls -l`.
 pub fn mode_letters(mode: u16) -> String {
     let mut s = String::with_capacity(9);
     for (shift, special, yes, no) in

@@ -27,7 +27,8 @@ pub struct Integer {
 }
 
 impl Integer {
-    /// As `strtoimax` returns it: saturated, with `true` if it was out of range (ERANGE).
+    /// Returns the value as `strtoimax` does: saturated, with `true` if it was out of range
+    /// (ERANGE).
     pub fn signed(self) -> (i64, bool) {
         let limit = if self.negative { 1 << 63 } else { i64::MAX as u64 };
         if self.overflow || self.magnitude > limit {
@@ -43,7 +44,7 @@ impl Integer {
         )
     }
 
-    /// As `strtoumax` returns it: a minus sign negates in 64 bits.
+    /// Returns the value as `strtoumax` does: a minus sign negates in 64 bits.
     pub fn unsigned(self) -> (u64, bool) {
         if self.overflow {
             return (u64::MAX, true);
@@ -52,7 +53,7 @@ impl Integer {
     }
 }
 
-/// Whitespace of the C locale (`isspace`).
+/// Returns whether the byte is whitespace of the C locale (`isspace`).
 pub const fn is_space(c: u8) -> bool {
     matches!(c, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }

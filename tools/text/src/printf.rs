@@ -52,13 +52,13 @@ pub struct ConversionSpec {
 }
 
 impl ConversionSpec {
-    /// A width from an argument: a negative one means `-` and its absolute value.
+    /// Sets a width from an argument: a negative one means `-` and its absolute value.
     pub fn set_width(&mut self, n: i64) {
         self.minus |= n < 0;
         self.width = usize::try_from(n.unsigned_abs()).unwrap_or(MAX_COUNT).min(MAX_COUNT);
     }
 
-    /// A precision from an argument: a negative one counts as absent.
+    /// Sets a precision from an argument: a negative one counts as absent.
     pub fn set_precision(&mut self, n: i64) {
         self.precision = (n >= 0).then(|| usize::try_from(n).unwrap_or(MAX_COUNT).min(MAX_COUNT));
     }
@@ -158,14 +158,14 @@ pub fn parse(text: &[u8]) -> Option<PrintfDirective> {
     Some(PrintfDirective { spec, width, precision, position, conversion, len: at + 1 })
 }
 
-/// `%d`, `%i`.
+/// Formats `%d`, `%i`.
 pub fn put_signed(out: &mut Vec<u8>, spec: &ConversionSpec, value: i64) {
     let mut buf = [0; 64];
     let digits = radix_digits(&mut buf, value.unsigned_abs(), 10, false);
     put_integer(out, spec, sign_prefix(spec, value < 0), digits);
 }
 
-/// `%u`, `%o`, `%x`, `%X`, `%b`, `%B`; any other letter counts as `u`.
+/// Formats `%u`, `%o`, `%x`, `%X`, `%b`, `%B`; any other letter counts as `u`.
 pub fn put_unsigned(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: u64) {
     let (base, prefix): (u64, &[u8]) = match conversion {
         b'o' => (8, b""),
@@ -214,14 +214,14 @@ pub fn put_integer(out: &mut Vec<u8>, spec: &ConversionSpec, prefix: &[u8], digi
     }
 }
 
-/// `%s`: width and precision count bytes (C, POSIX, bash).
+/// Formats `%s`: width and precision count bytes (C, POSIX, bash).
 pub fn put_string(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
     let value = &value[..spec.precision.unwrap_or(value.len()).min(value.len())];
     put_padded(out, spec, value, value.len());
 }
 
-/// `%s` where width and precision count UTF-8 characters (gawk in a UTF-8 locale). A byte
-/// that is no part of a character counts as one.
+/// Formats `%s` where width and precision count UTF-8 characters (gawk in a UTF-8 locale). A byte that is not part of a character
+/// counts as one.
 pub fn string_chars(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
     if spec.width == 0 && spec.precision.is_none() {
         out.extend_from_slice(value);
@@ -235,7 +235,7 @@ pub fn string_chars(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
     put_padded(out, spec, &value[..end], count);
 }
 
-/// `%c` of a byte or an encoded character: one column wide; precision is ignored.
+/// Formats `%c` of a byte or an encoded character: one column wide; precision is ignored.
 pub fn put_character(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
     put_padded(out, spec, value, 1);
 }

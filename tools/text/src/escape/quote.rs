@@ -2,8 +2,8 @@
 
 use super::push_escaped;
 
-/// `printf %q`: backslashes, `$'...'` where control characters or invalid bytes occur, `''` for
-/// the empty string.
+/// Quotes as `printf %q`: backslashes, `$'...'` where control characters or invalid bytes occur,
+/// `''` for the empty string.
 pub fn printf_q(text: &[u8]) -> Vec<u8> {
     if text.is_empty() {
         return b"''".to_vec();
@@ -21,17 +21,17 @@ pub fn printf_q(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `${x@Q}`: always quoted, `'...'` or `$'...'`.
+/// Quotes as `${x@Q}`: always quoted, `'...'` or `$'...'`.
 pub fn at_q(text: &[u8]) -> Vec<u8> {
     if needs_ansi_c(text) { ansi_c_quote(text) } else { single_quote(text) }
 }
 
-/// `declare -p` and `export -p`: `"..."` or `$'...'`.
+/// Quotes as `declare -p` and `export -p`: `"..."` or `$'...'`.
 pub fn declare_quote(text: &[u8]) -> Vec<u8> {
     if needs_ansi_c(text) { ansi_c_quote(text) } else { double_quote(text) }
 }
 
-/// `set` without operands: quoted only where needed.
+/// Quotes as `set` without operands: only where needed.
 pub fn set_quote(text: &[u8]) -> Vec<u8> {
     if needs_ansi_c(text) {
         ansi_c_quote(text)
@@ -42,12 +42,12 @@ pub fn set_quote(text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// `alias` and `trap`: always `'...'`, control characters as they are.
+/// Quotes as `alias` and `trap`: always `'...'`, control characters as they are.
 pub fn alias_quote(text: &[u8]) -> Vec<u8> {
     single_quote(text)
 }
 
-/// `'...'`, where an inner quote becomes `'\''`; a lone quote is `\'`.
+/// Quotes as `'...'`, where an inner quote becomes `'\''`; a lone quote is `\'`.
 pub fn single_quote(text: &[u8]) -> Vec<u8> {
     if text == b"'" {
         return b"\\'".to_vec();
@@ -65,7 +65,7 @@ pub fn single_quote(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `"..."` with `$`, backquote, `"` and backslash escaped.
+/// Quotes as `"..."` with `$`, backquote, `"` and backslash escaped.
 pub fn double_quote(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     out.push(b'"');
@@ -79,7 +79,7 @@ pub fn double_quote(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `$'...'`: printable characters as they are, other bytes as escapes.
+/// Quotes as `$'...'`: printable characters as they are, other bytes as escapes.
 pub fn ansi_c_quote(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 8);
     out.extend_from_slice(b"$'");
@@ -152,7 +152,8 @@ fn is_special(byte: u8) -> bool {
     )
 }
 
-/// `#` at the start; `~` at the start or behind `:` or `=`.
+/// Returns whether a byte is special because of its place: `#` at the start; `~` at the start or
+/// after `:` or `=`.
 fn special_by_place(text: &[u8], at: usize) -> bool {
     match text[at] {
         b'#' => at == 0,

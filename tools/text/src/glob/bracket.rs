@@ -293,7 +293,7 @@ fn single_char(name: &[u8], utf8: bool) -> Option<u32> {
     }
 }
 
-/// POSIX names of characters (XBD 6.1, portable character set).
+/// Returns the character of a POSIX name (XBD 6.1, portable character set).
 fn collating_char(name: &[u8], utf8: bool) -> Option<u32> {
     if let Some(code) = single_char(name, utf8) {
         return Some(code);

@@ -106,7 +106,7 @@ impl Sim<'_> {
         }
     }
 
-    /// As [`Sim::run`] without the empty match.
+    /// Works as [`Sim::run`] without the empty match.
     fn taking_something(
         &mut self,
         nodes: &[GlobNode],

@@ -155,7 +155,7 @@ impl<'t> Sim<'t> {
         IntervalSet::from_unsorted(out)
     }
 
-    /// `?` where every byte is a character.
+    /// Matches `?` where every byte is a character.
     fn shift_set(&self, set: &IntervalSet, direction: Direction) -> IntervalSet {
         let size = self.text.len();
         let shifted = set.ranges().iter().filter_map(|&(first, last)| match direction {
@@ -336,7 +336,7 @@ impl<'t> Sim<'t> {
         seen
     }
 
-    /// `!(..)`: from each place by itself, everywhere the alternatives do not lead.
+    /// Matches `!(..)`: from each place by itself, everywhere the alternatives do not lead.
     fn none_of(
         &mut self,
         alternatives: &[Vec<GlobNode>],

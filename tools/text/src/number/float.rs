@@ -106,7 +106,7 @@ pub fn parse_float(text: &[u8]) -> (f64, usize) {
     decimal_prefix(text)
 }
 
-/// Hexadecimal digits, point and binary exponent after `0x`.
+/// Parses hexadecimal digits, point and binary exponent after `0x`.
 fn parse_hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
     let (mut mantissa, mut sticky, mut exponent) = (0u64, false, 0i64);
     let (mut at, mut digits, mut point) = (0, 0, false);
@@ -142,7 +142,7 @@ fn parse_hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
     Some((scale_mantissa(mantissa, sticky, exponent), at))
 }
 
-/// `mantissa * 2^exponent`, rounded once to nearest even. `sticky`: lower bits were lost.
+/// Returns `mantissa * 2^exponent`, rounded once to nearest even. `sticky`: lower bits were lost.
 pub(crate) fn scale_mantissa(mantissa: u64, sticky: bool, exponent: i64) -> f64 {
     if mantissa == 0 {
         return 0.0;

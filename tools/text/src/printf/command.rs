@@ -68,7 +68,7 @@ pub trait PrintfHooks {
     /// Reports a problem.
     fn complain(&mut self, out: &mut Vec<u8>, problem: PrintfProblem<'_>) -> ProblemVerdict;
 
-    /// The format was used once and will be again.
+    /// Called when the format was used once and will be used again.
     fn passed(&mut self, out: &mut Vec<u8>) -> ControlFlow<()>;
 
     /// Returns an argument as shell input, for `%q` and `%Q`.
@@ -144,7 +144,7 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         Some(arg)
     }
 
-    /// The whole format once.
+    /// Prints the whole format once.
     fn print_pass(&mut self, format: &[u8]) -> ControlFlow<()> {
         let mut rest = format;
         while let Some(at) = memchr::memchr2(b'%', b'\\', rest) {
@@ -269,7 +269,7 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         Continue(spec)
     }
 
-    /// The argument of a `*`, which should be at least `least` and C's `int`.
+    /// Reads the argument of a `*`, which should be at least `least` and fit C's `int`.
     fn read_star(&mut self, what: &'static str, least: i64) -> ControlFlow<(), i64> {
         let n = self.next_signed()?;
         if n < least || n > i64::from(i32::MAX) {
@@ -303,7 +303,7 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
         Continue(value)
     }
 
-    /// `%s`, `%c`, `%b`, `%q` and `%Q`
+    /// Prints `%s`, `%c`, `%b`, `%q` and `%Q`.
     fn put_text(&mut self, letter: u8, spec: ConversionSpec) -> ControlFlow<()> {
         let text = self.next_arg().unwrap_or_default();
         let whole = ConversionSpec { precision: None, ..spec };
