@@ -52,7 +52,7 @@ impl AwkKey {
         AwkKey::from_text(AwkText::new(t))
     }
 
-    /// As a string.
+    /// Returns the subscript as a string.
     pub fn text(&self) -> AwkText {
         match self {
             AwkKey::Str(t) => t.clone(),
@@ -65,7 +65,7 @@ impl AwkKey {
     }
 }
 
-/// `0`, `7`, `-12`: the text that an integer prints as.
+/// Parses `0`, `7`, `-12`: the text that an integer prints as.
 #[inline]
 fn canonical_int(t: &[u8]) -> Option<i64> {
     let digits = match t {

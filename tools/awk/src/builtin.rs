@@ -119,7 +119,7 @@ impl AwkBuiltin {
         self.row().map_or("", |r| r.0)
     }
 
-    /// Least and most number of arguments.
+    /// Returns the least and the most number of arguments.
     pub fn arity(self) -> (usize, usize) {
         self.row().map_or((0, 0), |r| (r.2, r.3))
     }

@@ -135,7 +135,7 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<AwkJob, Exit> {
     Ok(job)
 }
 
-/// `-W posix` is `--posix`.
+/// Replaces `-W posix` by `--posix`.
 fn expand_w(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut out = Vec::with_capacity(args.len());
     let mut args = args.iter();

@@ -270,7 +270,7 @@ impl<'a> AwkLexer<'a> {
         [space, b"::", name].concat()
     }
 
-    /// `@/re/` and `@name(...)`.
+    /// Reads `@/re/` and `@name(...)`.
     fn at_sign(&mut self) -> Result<AwkTok, AwkSyntaxError> {
         if self.peek_byte(0) == b'/' {
             self.at += 1;

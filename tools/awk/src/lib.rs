@@ -79,7 +79,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit(vm::AwkMachine::new(ctx, code, job.settings).run()))
 }
 
-/// `cmd. line:3: ` or `FILE:3: `.
+/// Returns `cmd. line:3: ` or `FILE:3: `.
 fn place_text(sources: &[lex::AwkSource], source: usize, line: usize) -> String {
     match sources.get(source).and_then(|s| s.name.as_ref()) {
         Some(name) => format!("{}:{line}: ", String::from_utf8_lossy(name)),

@@ -27,7 +27,7 @@ impl AwkValue {
     /// The empty string.
     pub const EMPTY: AwkValue = AwkValue::Str(AwkText::EMPTY);
 
-    /// 1 or 0.
+    /// Returns 1 or 0.
     pub fn bool(b: bool) -> AwkValue {
         AwkValue::Num(if b { 1.0 } else { 0.0 })
     }
@@ -47,7 +47,7 @@ impl AwkValue {
         }
     }
 
-    /// The truth value: a number is true if not 0, a string if not empty.
+    /// Returns the truth value: a number is true if not 0, a string if not empty.
     #[inline]
     pub fn is_true(&self) -> bool {
         match self {
@@ -123,7 +123,7 @@ pub fn to_number(text: &[u8]) -> f64 {
     if len == 0 { special_number(text).unwrap_or(0.0) } else { n }
 }
 
-/// `+inf -inf +nan -nan`, any case, blanks around.
+/// Parses `+inf -inf +nan -nan`, in any case, with blanks around.
 #[cold]
 fn special_number(text: &[u8]) -> Option<f64> {
     let text = text.trim_ascii();
@@ -213,7 +213,7 @@ impl NumberFormat {
     }
 }
 
-/// `+inf`, `-inf`, `+nan`, `-nan`, as gawk prints them.
+/// Appends `+inf`, `-inf`, `+nan`, `-nan`, as gawk prints them.
 pub fn append_special(out: &mut Vec<u8>, n: f64) {
     out.extend_from_slice(match (n.is_nan(), n.is_sign_negative()) {
         (true, true) => b"-nan",

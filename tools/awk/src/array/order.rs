@@ -104,7 +104,7 @@ fn sdbm_of(key: &AwkKey) -> u32 {
     sdbm_hash(&key.text())
 }
 
-/// sdbm's string hash in 32 bits, characters signed.
+/// Computes sdbm's string hash in 32 bits, with signed characters.
 fn sdbm_hash(text: &[u8]) -> u32 {
     text.iter().fold(0u32, |h, c| {
         (*c as i8 as u32).wrapping_add(h << 6).wrapping_add(h << 16).wrapping_sub(h)

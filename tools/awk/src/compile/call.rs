@@ -31,7 +31,7 @@ impl AwkCompiler {
         self.emit_op(AwkOp::CallIndirect(args.len() as u32));
     }
 
-    /// An argument that is an array only if the variable is one already.
+    /// Compiles an argument that is an array only if the variable is one already.
     fn dynamic_argument(&mut self, arg: &AwkExpr) {
         match arg {
             AwkExpr::Var(v) if !self.special_variable(*v).is_some_and(|s| s.is_computed()) => {
@@ -153,7 +153,7 @@ impl AwkCompiler {
         }
     }
 
-    /// A regular expression: compiled beforehand if it is written as one.
+    /// Compiles a regular expression, beforehand if it is written as one.
     fn pattern_argument(&mut self, e: &AwkExpr) {
         match strip_groups(e) {
             AwkExpr::Regex(r) => {

@@ -184,7 +184,7 @@ impl AwkCompiler {
         }
     }
 
-    /// One subscript from a list.
+    /// Compiles a list of subscripts to one.
     fn compile_subscript(&mut self, list: &[AwkExpr]) {
         list.iter().for_each(|e| self.compile_expr(e));
         if list.len() > 1 {
@@ -316,7 +316,7 @@ fn is_simple(e: &AwkExpr) -> bool {
     }
 }
 
-/// `$3`: the number, if it is a small constant.
+/// Returns the number in `$3`, if it is a small constant.
 pub(super) fn constant_field(e: &AwkExpr) -> Option<u32> {
     match e {
         AwkExpr::Num(n) if n.fract() == 0.0 && (0.0..1e6).contains(n) => Some(*n as u32),
@@ -324,12 +324,12 @@ pub(super) fn constant_field(e: &AwkExpr) -> Option<u32> {
     }
 }
 
-/// `SYMTAB[name]`.
+/// Returns whether the element is `SYMTAB[name]`.
 fn is_symtab(v: AwkVar, subs: &Subscripts) -> bool {
     v == AwkVar::Global(Special::Symtab as u32) && subs.len() == 1
 }
 
-/// Without parentheses around it.
+/// Returns the expression without the parentheses around it.
 pub(super) fn strip_groups(e: &AwkExpr) -> &AwkExpr {
     let mut e = e;
     while let AwkExpr::Group(inner) = e {

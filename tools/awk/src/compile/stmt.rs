@@ -131,7 +131,7 @@ impl AwkCompiler {
         ends.into_iter().for_each(|j| self.patch_jump(j));
     }
 
-    /// The subject stays on the stack while the labels are tried.
+    /// Compiles a `switch`. The subject stays on the stack while the labels are tried.
     fn compile_switch(&mut self, subject: &AwkExpr, cases: &[AwkCase]) {
         self.compile_expr(subject);
         let mut entries = Vec::new();

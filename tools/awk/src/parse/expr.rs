@@ -15,7 +15,7 @@ impl AwkParser<'_> {
         Ok(list)
     }
 
-    /// Any expression: conditions and assignments (the latter are found in `primary`).
+    /// Parses any expression: conditions and assignments (the latter are found in `primary`).
     pub(super) fn parse_expr(&mut self) -> Result<AwkExpr> {
         self.enter_level()?;
         let result = self.parse_conditional();
@@ -64,7 +64,7 @@ impl AwkParser<'_> {
         Ok(AwkExpr::And(list))
     }
 
-    /// `x in a`, `(i, j) in a`.
+    /// Parses `x in a`, `(i, j) in a`.
     fn parse_membership(&mut self) -> Result<AwkExpr> {
         let mut left = self.parse_matching()?;
         let mut chain = 0;
@@ -127,7 +127,7 @@ impl AwkParser<'_> {
         Ok(())
     }
 
-    /// Juxtaposition, and `command | getline`, which binds as tightly.
+    /// Parses juxtaposition, and `command | getline`, which binds as tightly.
     pub(super) fn parse_concat(&mut self) -> Result<AwkExpr> {
         let mut parts = vec![self.parse_additive()?];
         let mut chain = 0;
@@ -244,7 +244,7 @@ impl AwkParser<'_> {
         Ok(wrap(Box::new(operand)))
     }
 
-    /// `x ^ y`, right-associative, above unary minus on its left only.
+    /// Parses `x ^ y`, right-associative, above unary minus on its left only.
     fn parse_power(&mut self) -> Result<AwkExpr> {
         let base = self.parse_postfix()?;
         if self.tok != AwkTok::Caret {

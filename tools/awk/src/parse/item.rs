@@ -66,7 +66,7 @@ impl AwkParser<'_> {
         Ok(())
     }
 
-    /// `{ ... }`.
+    /// Parses `{ ... }`.
     pub(super) fn parse_braces(&mut self) -> Result<Vec<Stmt>> {
         self.expect_token(&AwkTok::LBrace)?;
         let body = self.parse_nested(|p| p.stmts_until_brace())?;

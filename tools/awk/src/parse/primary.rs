@@ -146,7 +146,7 @@ impl AwkParser<'_> {
         }
     }
 
-    /// `(a, b, ...)` of a call.
+    /// Parses `(a, b, ...)` of a call.
     fn parse_arguments(&mut self) -> Result<Vec<AwkExpr>> {
         self.expect_token(&AwkTok::LParen)?;
         let args = self.in_parens(|p| {

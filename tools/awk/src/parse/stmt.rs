@@ -60,7 +60,7 @@ impl AwkParser<'_> {
         }
     }
 
-    /// `(expr)` and the newlines after it.
+    /// Parses `(expr)` and the newlines after it.
     fn parse_condition(&mut self) -> Result<AwkExpr> {
         self.expect_token(&AwkTok::LParen)?;
         let cond = self.in_parens(|p| p.parse_expr())?;
@@ -335,7 +335,7 @@ impl AwkParser<'_> {
         Ok(if subs.is_empty() { StmtKind::DeleteAll(v) } else { StmtKind::Delete(v, subs) })
     }
 
-    /// `[i, j][k]...`, perhaps none.
+    /// Parses `[i, j][k]...`, perhaps none.
     pub(super) fn parse_subscripts(&mut self) -> Result<Subscripts> {
         let mut subs = Vec::new();
         while self.take_token(&AwkTok::LBracket)? {

@@ -52,7 +52,7 @@ fn exact_bits(n: u64) -> u64 {
     if spread <= 53 { n } else { n & MAX_EXACT }
 }
 
-/// `strtonum`: decimal, `0x` hexadecimal, leading-`0` octal.
+/// Parses a number for `strtonum`: decimal, `0x` hexadecimal, leading-`0` octal.
 pub(super) fn parse_strtonum(text: &[u8]) -> f64 {
     let text = text.trim_ascii_start();
     let (negative, body) = match text {

@@ -123,7 +123,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// `@name(...)` where the name is a built-in function's.
+    /// Calls `@name(...)` where the name is a built-in function's.
     pub(super) fn indirect_builtin(&mut self, name: &[u8], n: usize) -> Result<()> {
         let from = self.locals.len().saturating_sub(n);
         let args = self.locals.split_off(from);

@@ -85,7 +85,7 @@ impl AwkMachine<'_, '_> {
         })
     }
 
-    /// `%c`: a number is a character's code, a string its first character.
+    /// Formats `%c`: a number is a character's code, a string its first character.
     fn format_character(&self, out: &mut Vec<u8>, spec: &ConversionSpec, v: &AwkValue) {
         let number = match v {
             AwkValue::Num(n) => Some(*n),

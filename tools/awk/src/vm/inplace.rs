@@ -20,7 +20,7 @@ pub(super) struct InplaceEdit {
 }
 
 impl AwkMachine<'_, '_> {
-    /// Output goes to a temporary file beside the input file from here on.
+    /// Redirects output to a temporary file beside the input file from here on.
     pub(super) fn begin_edit(&mut self, name: &[u8]) -> Result<()> {
         let path = self.ctx.path(name);
         let shown = String::from_utf8_lossy(name).into_owned();

@@ -55,7 +55,7 @@ impl AwkMachine<'_, '_> {
         self.next_main(None)
     }
 
-    /// The same into a buffer of the caller's (`getline var`).
+    /// Reads the next record of the main input into a buffer of the caller's (`getline var`).
     pub(super) fn next_main_text(&mut self, text: &mut Vec<u8>) -> Result<bool> {
         Ok(self.next_main(Some(text))? == RecordRead::Record)
     }
@@ -114,7 +114,7 @@ impl AwkMachine<'_, '_> {
         ));
     }
 
-    /// The current file is at its end, or left by `nextfile`.
+    /// Ends the current file, at its end or by `nextfile`.
     pub(super) fn end_file(&mut self) -> Result<AwkFlow> {
         self.main.reader = None;
         let flow = match self.code.end_file {

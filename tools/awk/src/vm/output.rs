@@ -11,7 +11,7 @@ use crate::error::AwkRunError;
 use crate::text::AwkText;
 
 impl AwkMachine<'_, '_> {
-    /// `print` of n values, redirected to the name on top.
+    /// Runs `print` of n values, redirected to the name on top.
     pub(super) fn print_values(
         &mut self,
         n: usize,
@@ -36,7 +36,7 @@ impl AwkMachine<'_, '_> {
         self.write(redirect, line)
     }
 
-    /// `printf` of n values, the format first.
+    /// Runs `printf` of n values, the format first.
     pub(super) fn print_formatted(
         &mut self,
         n: usize,

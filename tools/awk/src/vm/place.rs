@@ -230,7 +230,7 @@ impl AwkMachine<'_, '_> {
         })
     }
 
-    /// Assigns.
+    /// Assigns a value to a target.
     #[inline]
     pub(super) fn store_target(
         &mut self,
@@ -434,7 +434,7 @@ impl AwkMachine<'_, '_> {
         })
     }
 
-    /// An assignment of the command line: escapes are resolved, numbers recognized.
+    /// Runs an assignment of the command line: escapes are resolved, numbers recognized.
     pub(super) fn assign_by_name(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         let mut text = Vec::with_capacity(value.len());
         let mut at = 0;
@@ -494,7 +494,7 @@ pub(super) fn inner_as_scalar() -> AwkRunError {
     AwkRunError::fatal("attempt to use array in a scalar context")
 }
 
-/// FIELDWIDTHS: `3 2:4 *`.
+/// Parses FIELDWIDTHS, for example `3 2:4 *`.
 fn parse_widths(text: &[u8]) -> Result<Vec<(usize, Option<usize>)>> {
     let bad = || {
         let shown = String::from_utf8_lossy(text);

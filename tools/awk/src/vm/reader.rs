@@ -122,7 +122,7 @@ impl RecordReader {
         }
     }
 
-    /// The last record, which nothing ends.
+    /// Reads the last record, which has no terminator.
     fn read_rest(&mut self, text: &mut Vec<u8>, rt: &mut Vec<u8>) -> bool {
         let len = self.end - self.start;
         if len == 0 {

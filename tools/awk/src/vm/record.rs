@@ -74,7 +74,7 @@ impl AwkRecord {
         };
     }
 
-    /// `$0` as a value.
+    /// Returns `$0` as a value.
     #[inline]
     pub fn value(&mut self, ofs: &[u8], convfmt: &NumberFormat) -> AwkValue {
         if self.stale {
@@ -91,7 +91,7 @@ impl AwkRecord {
         }
     }
 
-    /// `$0`, joined by OFS if fields were assigned.
+    /// Returns `$0`, joined by OFS if fields were assigned.
     #[inline]
     pub fn text(&mut self, ofs: &[u8], convfmt: &NumberFormat) -> &[u8] {
         if self.stale {
@@ -133,13 +133,13 @@ impl AwkRecord {
         }
     }
 
-    /// NF.
+    /// Returns NF.
     pub fn field_count(&mut self) -> usize {
         self.cut_all();
         self.owned.as_ref().map_or(self.spans.len(), Vec::len)
     }
 
-    /// `$n`, n from 1. Unset beyond NF.
+    /// Returns `$n`, n from 1. Unset beyond NF.
     #[inline]
     pub fn field(&mut self, n: usize) -> AwkValue {
         if let Some(owned) = &self.owned {

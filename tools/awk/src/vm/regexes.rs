@@ -28,7 +28,7 @@ impl Regexes {
         Regexes { texts, fixed, dynamic: HashMap::new(), last: None, icase: false, utf8 }
     }
 
-    /// IGNORECASE was set.
+    /// Sets IGNORECASE.
     pub fn set_icase(&mut self, icase: bool) {
         if icase != self.icase {
             self.icase = icase;
@@ -84,7 +84,7 @@ impl Regexes {
     }
 }
 
-/// Whether a static pattern is valid; compiling it for use is left until it is used.
+/// Checks that a static pattern is valid; it is compiled at its first use.
 pub fn check_pattern(text: &[u8], utf8: bool) -> Result<(), AwkRunError> {
     // Without operators there is nothing to be wrong.
     if text.iter().all(|c| c.is_ascii_alphanumeric() || b" _-,;:/\"'<>=!~@#%&".contains(c)) {

@@ -75,7 +75,7 @@ impl AwkMachine<'_, '_> {
         Ok(sorted.into_iter().map(|i| i.key).collect())
     }
 
-    /// `asort(source [, destination [, how]])`, `asorti` if `indices`.
+    /// Runs `asort(source [, destination [, how]])`, or `asorti` if `indices`.
     pub(super) fn call_asort(&mut self, args: usize, indices: bool) -> Result<()> {
         let how = if args > 2 { Some(self.pop_text()) } else { None };
         let dest = if args > 1 { self.arrays.pop() } else { None };

@@ -347,7 +347,7 @@ impl AwkMachine<'_, '_> {
         Err(AwkRunError::fatal("close: second argument must be \"to\" or \"from\""))
     }
 
-    /// `fflush()`, `fflush(name)`.
+    /// Runs `fflush()` and `fflush(name)`.
     pub(super) fn call_fflush(&mut self, name: Option<&[u8]>) -> Result<f64> {
         let Some(name) = name.filter(|n| !n.is_empty()) else {
             self.flush_all()?;

@@ -27,7 +27,7 @@ impl AwkMachine<'_, '_> {
         }
     }
 
-    /// `length(x)` of a variable that may be an array.
+    /// Runs `length(x)` of a variable that may be an array.
     pub(super) fn length_of(&mut self, place: ArrayPlace) -> Result<()> {
         let cell = match place {
             ArrayPlace::Global(n) => self.globals.get(n as usize),
@@ -48,7 +48,7 @@ impl AwkMachine<'_, '_> {
         if self.settings.utf8 { text.offset_of_char(chars) } else { chars.min(text.len()) }
     }
 
-    /// `substr(text, start, length)`: whole parts count; a start below 1 is 1 (gawk manual 9.1.4).
+    /// Runs `substr(text, start, length)`: whole parts count; a start below 1 is 1 (gawk manual 9.1.4).
     pub(super) fn call_substr(&self, text: &AwkText, start: f64, length: Option<f64>) -> AwkText {
         let length = length.map_or(f64::INFINITY, f64::trunc);
         if start.is_nan() || length.is_nan() || length < 1.0 {
@@ -62,7 +62,7 @@ impl AwkMachine<'_, '_> {
         AwkText::new(&text[from..to])
     }
 
-    /// `index(text, part)`: the character position from 1, 0 if it is not there.
+    /// Runs `index(text, part)`: the character position from 1, 0 if it is not there.
     pub(super) fn index(&self, text: &AwkText, part: &[u8]) -> f64 {
         if part.is_empty() {
             // gawk's answer, though its manual says 0.
@@ -76,7 +76,7 @@ impl AwkMachine<'_, '_> {
         memchr::memmem::find(text, part).map_or(0.0, |n| self.chars_before(text, n) + 1.0)
     }
 
-    /// `toupper`, `tolower`.
+    /// Runs `toupper` and `tolower`.
     pub(super) fn change_case(&self, text: &[u8], upper: bool) -> AwkText {
         if !self.settings.utf8 || text.is_ascii() {
             let changed = if upper { text.to_ascii_uppercase() } else { text.to_ascii_lowercase() };
@@ -98,7 +98,7 @@ impl AwkMachine<'_, '_> {
         AwkText::from_vec(out)
     }
 
-    /// `match(text, re [, array])`.
+    /// Runs `match(text, re [, array])`.
     pub(super) fn match_function(&mut self, array: bool) -> Result<()> {
         let Some(re) = self.patterns.pop() else { return Ok(()) };
         let array = if array { self.arrays.pop() } else { None };
@@ -141,8 +141,7 @@ impl AwkMachine<'_, '_> {
         Ok(())
     }
 
-    /// `split(text, array [, separator [, separators]])`; with `pattern` the separator waits
-    /// as a compiled one.
+    /// Runs `split(text, array [, separator [, separators]])`; with `pattern` the separator is on the stack as a compiled one.
     pub(super) fn call_split(&mut self, args: usize, pattern: bool) -> Result<()> {
         let splitter = match (args, pattern) {
             (_, true) => match self.patterns.pop() {
@@ -194,7 +193,7 @@ impl AwkMachine<'_, '_> {
         Ok(())
     }
 
-    /// `patsplit(text, array [, pattern [, separators]])`.
+    /// Runs `patsplit(text, array [, pattern [, separators]])`.
     pub(super) fn call_patsplit(&mut self, args: usize) -> Result<()> {
         let splitter = if args > 2 {
             match self.patterns.pop() {

@@ -147,7 +147,7 @@ fn replace_matches(
 }
 
 impl AwkMachine<'_, '_> {
-    /// `sub` (or `gsub` if `global`) on a target; leaves the count.
+    /// Runs `sub` (or `gsub` if `global`) on a target; leaves the count.
     pub(super) fn call_substitute(&mut self, global: bool, t: AssignableTarget) -> Result<()> {
         let address = self.pop_address(t)?;
         let old = self.load_target(t, &address)?;
@@ -157,7 +157,7 @@ impl AwkMachine<'_, '_> {
         Ok(())
     }
 
-    /// The same where the result cannot be stored.
+    /// Runs `sub` or `gsub` where the result cannot be stored.
     pub(super) fn substitute_value(&mut self, global: bool) {
         let value = self.pop();
         self.replaced_text(global, &value);
@@ -175,7 +175,7 @@ impl AwkMachine<'_, '_> {
         (count > 0).then(|| AwkText::from_vec(out))
     }
 
-    /// `gensub(re, replacement, how, text)`.
+    /// Runs `gensub(re, replacement, how, text)`.
     pub(super) fn call_gensub(&mut self) -> Result<()> {
         let text = self.pop_text();
         let how = self.pop();

@@ -34,7 +34,7 @@ impl AwkMachine<'_, '_> {
         clock::current_time().0 as f64
     }
 
-    /// `mktime("YYYY MM DD HH MM SS [DST]" [, utc])`; -1 if that is no time.
+    /// Runs `mktime("YYYY MM DD HH MM SS [DST]" [, utc])`; returns -1 if that is not a time.
     pub(super) fn call_mktime(&mut self, args: usize) -> Result<f64> {
         let utc = args > 1 && self.pop().is_true();
         let text = self.pop_text();
@@ -49,7 +49,7 @@ impl AwkMachine<'_, '_> {
         Ok(self.time_zone(utc).to_epoch(local) as f64)
     }
 
-    /// `strftime([format [, time [, utc]]])`.
+    /// Runs `strftime([format [, time [, utc]]])`.
     pub(super) fn call_strftime(&mut self, args: usize) -> Result<AwkText> {
         let utc = args > 2 && self.pop().is_true();
         let seconds = if args > 1 {

@@ -112,7 +112,7 @@ impl AwkMachine<'_, '_> {
         Ok(())
     }
 
-    /// `v = v x`.
+    /// Runs `v = v x`.
     pub(super) fn append_to_target(
         &mut self,
         t: AssignableTarget,
@@ -149,7 +149,7 @@ impl AwkMachine<'_, '_> {
     }
 }
 
-/// One arithmetic operation.
+/// Performs one arithmetic operation.
 #[inline]
 pub(super) fn apply_arith(op: AwkArith, a: f64, b: f64) -> Result<f64> {
     Ok(match op {
@@ -166,7 +166,7 @@ pub(super) fn apply_arith(op: AwkArith, a: f64, b: f64) -> Result<f64> {
     })
 }
 
-/// Whole exponents by multiplication, as gawk does.
+/// Raises to whole exponents by multiplication, as gawk does.
 fn number_power(base: f64, exponent: f64) -> f64 {
     if exponent.fract() == 0.0 && exponent.abs() <= 1024.0 {
         return base.powi(exponent as i32);
