@@ -9,7 +9,7 @@ use crate::options::CurlParser;
 /// Files that name each other end here.
 const DEEPEST: usize = 16;
 
-/// `-K FILE`.
+/// Reads the file of `-K FILE`.
 pub(crate) fn read_config(p: &mut CurlParser<'_, '_>, name: &[u8]) -> Result<(), CurlUsageError> {
     if p.depth == DEEPEST {
         return Err(p.no_file());
@@ -21,7 +21,7 @@ pub(crate) fn read_config(p: &mut CurlParser<'_, '_>, name: &[u8]) -> Result<(),
     done
 }
 
-/// The user's own: the first that is there.
+/// Reads the user's own file: the first that exists.
 pub(crate) fn default(p: &mut CurlParser<'_, '_>) -> Result<(), CurlUsageError> {
     for (variable, name) in
         [("CURL_HOME", ".curlrc"), ("XDG_CONFIG_HOME", "curlrc"), ("HOME", ".curlrc")]

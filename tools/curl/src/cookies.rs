@@ -147,7 +147,7 @@ fn strip_name<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     first.eq_ignore_ascii_case(name).then_some(rest)
 }
 
-/// `domain tail path secure expires name value`, with tabs.
+/// Parses `domain tail path secure expires name value`, with tabs.
 fn parse_netscape_line(line: &[u8]) -> Option<Cookie> {
     let http_only = line.starts_with(b"#HttpOnly_");
     let line = line.strip_prefix(b"#HttpOnly_").unwrap_or(line);
@@ -236,7 +236,7 @@ fn split_pair(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// RFC 6265, 5.1.4.
+/// Returns the default path of a cookie (RFC 6265, 5.1.4).
 fn default_path(path: &[u8]) -> &[u8] {
     match path.iter().rposition(|b| *b == b'/') {
         None | Some(0) => b"/",
@@ -251,7 +251,7 @@ fn expiry_from_age(value: &[u8], now: i64) -> i64 {
     if seconds <= 0 { 1 } else { now.saturating_add(seconds) }
 }
 
-/// `Wdy, DD Mon YYYY HH:MM:SS GMT` and its older relatives.
+/// Parses `Wdy, DD Mon YYYY HH:MM:SS GMT` and its older relatives.
 pub(crate) fn parse_date(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
     let (mut day, mut month, mut year, mut time) = (None, None, None, None);

@@ -11,13 +11,13 @@ use crate::error::{CurlError, CurlUsageError};
 use crate::options::CurlParser;
 use crate::url::percent_encode;
 
-/// `-d @FILE` takes these out.
+/// Removes line ends, as `-d @FILE` does.
 pub(crate) fn without_line_ends(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.retain(|b| !b"\r\n\0".contains(b));
     bytes
 }
 
-/// `--data-urlencode`: `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE`, `NAME@FILE`.
+/// Encodes `--data-urlencode`: `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE`, `NAME@FILE`.
 pub(crate) fn urlencode_data(
     p: &mut CurlParser<'_, '_>,
     value: &[u8],

@@ -25,7 +25,7 @@ enum FormContent {
     File(Vec<u8>),
 }
 
-/// `--form-string NAME=TEXT`.
+/// Parses `--form-string NAME=TEXT`.
 pub(crate) fn literal_field(value: &[u8]) -> Option<FormField> {
     let at = value.iter().position(|b| *b == b'=')?;
     let content = FormContent::Bytes(value[at + 1..].to_vec());
@@ -33,7 +33,7 @@ pub(crate) fn literal_field(value: &[u8]) -> Option<FormField> {
     Some(FormField { name, content, kind: None, file_name: None, headers: Vec::new() })
 }
 
-/// `-F NAME=TEXT`, `NAME=@FILE`, `NAME=<FILE`, with `;type=`, `;filename=`, `;headers=`.
+/// Parses `-F NAME=TEXT`, `NAME=@FILE`, `NAME=<FILE`, with `;type=`, `;filename=`, `;headers=`.
 pub(crate) fn parse_field(
     p: &mut CurlParser<'_, '_>,
     value: &[u8],

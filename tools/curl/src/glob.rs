@@ -45,7 +45,7 @@ pub(crate) struct Match {
 }
 
 impl Match {
-    /// `#N` of an output's name.
+    /// Replaces `#N` in an output's name.
     pub(crate) fn fill_numbers(&self, name: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut rest = name;
@@ -149,7 +149,7 @@ impl UrlGlobReader<'_> {
         Some(*b)
     }
 
-    /// `[::1]` is no range.
+    /// Returns whether a bracket is an address: `[::1]` is not a range.
     fn is_address(&self) -> bool {
         let rest = &self.url[self.at..];
         let Some(end) = rest.iter().position(|b| *b == b']') else { return false };

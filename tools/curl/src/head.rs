@@ -8,7 +8,7 @@ pub(crate) fn header_value<'a>(response: &'a Response, name: &str) -> Option<&'a
     fields.find(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v.as_slice())
 }
 
-/// As it came over the wire, or as curl shows one of HTTP/2.
+/// Returns the head as it came over the wire, or as curl shows one of HTTP/2.
 pub(crate) fn head_text(response: &Response) -> Vec<u8> {
     let status = response.status;
     let first = match response.version {
@@ -50,7 +50,7 @@ pub(crate) fn file_name(response: &Response) -> Option<Vec<u8>> {
     plain.then(|| name.to_vec())
 }
 
-/// RFC 9110, 15.
+/// Returns the reason phrase of a status (RFC 9110, 15).
 pub(crate) fn reason_phrase(status: u16) -> &'static str {
     match status {
         100 => "Continue",

@@ -153,7 +153,7 @@ impl CurlParser<'_, '_> {
         Ok(())
     }
 
-    /// One argument that begins with `-`; whether it has taken the next one as well.
+    /// Parses one argument that begins with `-`; returns whether it has taken the next one as well.
     pub(crate) fn parse_parameter(
         &mut self,
         arg: &[u8],
@@ -253,7 +253,7 @@ impl CurlParser<'_, '_> {
         self.ctx.read(name).map_err(|_| self.no_file())
     }
 
-    /// More of `-d`, with `&` between.
+    /// Adds more data of `-d`, with `&` between.
     pub(crate) fn add_data(&mut self, more: &[u8], separated: bool) {
         let data = self.current_op().data.get_or_insert_default();
         if separated && !data.is_empty() {

@@ -132,7 +132,7 @@ impl OutputFile {
         CurlError::Write
     }
 
-    /// An empty body makes an empty file.
+    /// Ends the output. An empty body makes an empty file.
     pub(crate) fn end(&mut self, op: &CurlOperation) -> Result<(), CurlError> {
         if self.is_stdout() { Ok(()) } else { self.open(op).map(drop) }
     }
@@ -145,7 +145,7 @@ impl OutputFile {
         }
     }
 
-    /// `--remove-on-error`.
+    /// Removes the file (`--remove-on-error`).
     pub(crate) fn remove(&mut self) {
         if self.file.take().is_some() {
             let _ = fs::remove_file(&self.path);

@@ -31,7 +31,7 @@ impl CurlMeter {
         CurlMeter { off, bar: globals.bar, whole, begun: Instant::now(), shown: None }
     }
 
-    /// So many bytes are there: shown twice a second at most.
+    /// Shows the number of bytes received, twice a second at most.
     pub(crate) fn show_bytes(&mut self, ctx: &mut Ctx<'_>, bytes: u64) {
         let due = self.shown.is_none_or(|at| at.elapsed() > Duration::from_millis(500));
         if !self.off && due {

@@ -26,7 +26,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(run_with(ctx, args, &mut HttpNode::default()))
 }
 
-/// The same with any host.
+/// Runs curl with any host.
 pub(crate) fn run_with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn TransferHost) -> Exit {
     if args.is_empty() {
         return report_usage(ctx, None);
@@ -217,7 +217,7 @@ fn first_hop(
     Ok(transfer::make_first_hop(op, url, body, kind))
 }
 
-/// `-T FILE` to a folder gives the file its own name there.
+/// Appends the file's name to the URL of a folder, for `-T FILE`.
 fn name_upload(url: &mut Url, file: &[u8]) {
     if url.path.ends_with(b"/") && url.query.is_none() && file != b"-" && file != b"." {
         let name = file.rsplit(|b| *b == b'/').next().unwrap_or(file);

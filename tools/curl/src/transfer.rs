@@ -128,7 +128,7 @@ fn tell_retry(
     );
 }
 
-/// `curl: (CODE) TEXT`, unless `-s` without `-S`.
+/// Prints `curl: (CODE) TEXT`, unless `-s` is given without `-S`.
 pub(crate) fn report_error(ctx: &mut Ctx<'_>, globals: &Globals, e: &CurlError) {
     if *e != CurlError::Closed && (!globals.silent || globals.show_error) {
         ctx.error(format_args!("({}) {e}", e.code()));
@@ -360,7 +360,7 @@ fn print_note(job: &mut CurlTransfer<'_, '_>, text: &str) {
     }
 }
 
-/// A head, line by line (`-v`).
+/// Prints a head line by line (`-v`).
 fn print_head_lines(job: &mut CurlTransfer<'_, '_>, sign: &str, text: &[u8]) {
     if !job.globals.verbose {
         return;

@@ -18,7 +18,7 @@ pub(crate) struct Url {
 }
 
 impl Url {
-    /// As given by people: `http://` may be missing.
+    /// Parses a URL as users type it: `http://` may be missing.
     pub(crate) fn parse(text: &[u8]) -> Result<Url, CurlError> {
         if text.iter().any(|b| *b <= b' ' || *b == 0x7f) {
             return Err(CurlError::Url);
@@ -71,7 +71,7 @@ impl Url {
         self.port.unwrap_or(if self.https { 443 } else { 80 })
     }
 
-    /// `HOST`, or `HOST:PORT` for another port than the scheme's.
+    /// Returns `HOST`, or `HOST:PORT` if the port is not the scheme's.
     pub(crate) fn authority(&self) -> Vec<u8> {
         let mut out = self.host.clone();
         if let Some(port) = self.port.filter(|p| *p != if self.https { 443 } else { 80 }) {
@@ -80,7 +80,7 @@ impl Url {
         out
     }
 
-    /// Path and query, as a request line has them.
+    /// Returns path and query, as a request line has them.
     pub(crate) fn target(&self) -> Vec<u8> {
         let mut out = self.path.clone();
         if let Some(query) = &self.query {
@@ -190,7 +190,7 @@ fn split_query(text: &[u8]) -> (&[u8], Option<Vec<u8>>) {
     }
 }
 
-/// RFC 3986, 5.2.4; always with a slash before it.
+/// Removes dot segments (RFC 3986, 5.2.4); the result always begins with a slash.
 fn without_dots(path: &[u8]) -> Vec<u8> {
     let mut out: Vec<&[u8]> = Vec::new();
     let mut parts = path.strip_prefix(b"/").unwrap_or(path).split(|b| *b == b'/').peekable();

@@ -74,7 +74,7 @@ impl WgetLog {
         }
     }
 
-    /// `2026-11-23 07:52:10`
+    /// Returns the time, for example `2026-11-23 07:52:10`.
     pub(super) fn time_stamp(&self) -> String {
         let broken = self.zone.to_civil(clock::current_time().0, 0);
         String::from_utf8_lossy(&strftime::format_strftime(b"%Y-%m-%d %H:%M:%S", &broken))
@@ -97,7 +97,7 @@ pub(super) fn plain_text(text: &[u8]) -> String {
     text.chars().map(sign).collect()
 }
 
-/// `121K`, `3.0M`: as wget shows lengths.
+/// Returns a length as wget shows it, for example `121K`, `3.0M`.
 pub(super) fn human_size(n: u64) -> String {
     if n < 1024 {
         return n.to_string();
@@ -132,13 +132,13 @@ fn transfer_rate(bytes: u64, time: Duration) -> (f64, usize) {
     (value, unit)
 }
 
-/// `212 MB/s`
+/// Returns a speed, for example `212 MB/s`.
 pub(super) fn speed_text(bytes: u64, time: Duration) -> String {
     let (value, unit) = transfer_rate(bytes, time);
     format!("{value:.*} {}", shown_digits(value), ["B/s", "KB/s", "MB/s", "GB/s"][unit])
 }
 
-/// `0.02s`, `1m 5s`
+/// Returns a duration, for example `0.02s`, `1m 5s`.
 pub(super) fn span_text(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds >= 10.0 {

@@ -62,7 +62,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(with(ctx, args, &mut HttpNode::default()))
 }
 
-/// The same with any host.
+/// Runs wget with any host.
 pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn TransferHost) -> Exit {
     let asked = match options::parse(args) {
         Ok(asked) => asked,

@@ -73,7 +73,7 @@ pub(super) fn safe_name(name: &[u8]) -> Vec<u8> {
     if out == b"." || out == b".." { b"index.html".to_vec() } else { out }
 }
 
-/// With the folder of `-P`.
+/// Returns the name in the folder of `-P`.
 pub(super) fn placed_name(asked: &WgetOptions, name: &[u8]) -> Vec<u8> {
     match asked.prefix.as_deref().filter(|p| !p.is_empty() && *p != b".") {
         Some(prefix) => [prefix.strip_suffix(b"/").unwrap_or(prefix), b"/", name].concat(),
@@ -81,7 +81,7 @@ pub(super) fn placed_name(asked: &WgetOptions, name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// `NAME`, or `NAME.1`, `NAME.2` if it is there.
+/// Returns `NAME`, or `NAME.1`, `NAME.2` if it exists.
 pub(super) fn unused_name(ctx: &Ctx<'_>, name: Vec<u8>) -> Vec<u8> {
     let is_free = |name: &[u8]| fs::symlink_metadata(ctx.path(name)).is_err();
     if is_free(&name) {
