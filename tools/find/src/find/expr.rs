@@ -167,7 +167,7 @@ impl FindSettings {
         self.zone.to_civil(seconds, nanos)
     }
 
-    /// `-H`, `-L`, `-P` by letter.
+    /// Applies `-H`, `-L`, `-P` by letter.
     pub fn set_follow(&mut self, letter: u8) {
         self.follow = match letter {
             b'H' => FindFollow::Points,

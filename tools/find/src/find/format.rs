@@ -317,7 +317,7 @@ fn field_value(
     }
 }
 
-/// C's `%g` for ratios.
+/// Formats a ratio as C's `%g`.
 fn general_number(value: f64) -> String {
     let digits = if value >= 1.0 { value.log10().floor() as usize + 1 } else { 1 };
     let text = format!("{value:.*}", 6usize.saturating_sub(digits));
@@ -353,7 +353,7 @@ fn target_letter(entry: &FindEntry) -> u8 {
     }
 }
 
-/// `Thu Jan  2 03:04:05.1230000000 2020`
+/// Returns a time, for example `Thu Jan  2 03:04:05.1230000000 2020`.
 fn ctime_text(c: &CivilTime) -> String {
     format!(
         "{} {} {:2} {:02}:{:02}:{} {}",

@@ -50,7 +50,7 @@ pub fn block_count(stat: &Stat) -> u64 {
     }
 }
 
-/// `drwxr-xr-x`
+/// Returns the mode, for example `drwxr-xr-x`.
 pub fn mode_text(stat: &Stat) -> String {
     format!("{}{}", stat.kind.letter(), mode::mode_letters(stat.mode))
 }
