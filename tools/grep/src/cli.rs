@@ -127,7 +127,7 @@ fn is_terminal(ctx: &Ctx<'_>) -> bool {
     }
 }
 
-/// `-NUM` anywhere among the short options becomes `-C NUM`.
+/// Replaces `-NUM` anywhere among the short options by `-C NUM`.
 fn context_digits(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut out = Vec::with_capacity(args.len());
     let mut rest = args.iter();

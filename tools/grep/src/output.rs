@@ -88,7 +88,7 @@ impl GrepPrinter<'_> {
         Ok(())
     }
 
-    /// The line between groups of context.
+    /// Prints the line between groups of context.
     pub fn print_separator(&mut self) -> io::Result<()> {
         let Some(text) = &self.config.separator else { return Ok(()) };
         self.buffer.clear();
@@ -100,7 +100,7 @@ impl GrepPrinter<'_> {
         self.out.write_all(&self.buffer)
     }
 
-    /// The count of an input.
+    /// Prints the count of an input.
     pub fn print_count(&mut self, count: u64) -> io::Result<()> {
         self.buffer.clear();
         self.push_name(b':');
@@ -109,7 +109,7 @@ impl GrepPrinter<'_> {
         self.out.write_all(&self.buffer)
     }
 
-    /// The name of an input (`-l`, `-L`).
+    /// Prints the name of an input (`-l`, `-L`).
     pub fn print_file(&mut self, name: &[u8]) -> io::Result<()> {
         self.buffer.clear();
         match &self.config.colors {
@@ -172,7 +172,7 @@ impl GrepPrinter<'_> {
         }
     }
 
-    /// File name, line number, byte offset.
+    /// Prints file name, line number and byte offset.
     fn print_head(&mut self, sep: u8, number: u64, offset: u64, text_follows: bool) {
         self.push_name(sep);
         let numbers = [

@@ -243,7 +243,7 @@ impl SearchState<'_, '_> {
         Ok(false)
     }
 
-    /// Leading context of a selected line, and the group separator.
+    /// Prints the leading context of a selected line, and the group separator.
     fn print_before(&mut self, lines: &[u8], start: usize) -> io::Result<()> {
         let end = self.config.end;
         let floor = self.last_printed.saturating_sub(self.base) as usize;

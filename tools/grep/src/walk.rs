@@ -143,7 +143,7 @@ impl GrepWalk<'_, '_> {
         self.search_file(operand, &path);
     }
 
-    /// All files below a directory. `name` is its shown name, empty for `.` implied.
+    /// Searches all files below a directory. `name` is its shown name, empty for `.` implied.
     fn search_directory(&mut self, name: Vec<u8>, path: PathBuf) {
         let mut levels: Vec<GrepLevel> = Vec::new();
         self.enter_dir(&name, &path, &mut levels);
