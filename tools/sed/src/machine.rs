@@ -376,7 +376,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
         Ok(())
     }
 
-    /// `R`: the next line of a file, if there is one.
+    /// Runs `R`: queues the next line of a file, if there is one.
     fn queue_line(&mut self, name: &[u8]) -> Result<()> {
         let delimiter = self.line_delimiter();
         if !self.line_files.iter().any(|(n, _)| n == name) {

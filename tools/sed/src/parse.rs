@@ -291,7 +291,7 @@ impl SedParser<'_> {
         self.script.outputs.len() - 1
     }
 
-    /// `v [version]`.
+    /// Parses `v [version]`.
     fn parse_version(&mut self) -> Result<()> {
         self.skip_blanks();
         let word = self.parse_word();

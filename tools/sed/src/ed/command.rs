@@ -70,7 +70,7 @@ impl Editor<'_, '_> {
         }
     }
 
-    /// `k`: the line keeps the mark wherever it goes.
+    /// Runs `k`: the line keeps the mark wherever it moves.
     fn run_mark(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
         let mark = t.peek_byte().filter(u8::is_ascii_lowercase).ok_or("Invalid mark character")?;
         t.at += 1;
@@ -80,7 +80,7 @@ impl Editor<'_, '_> {
         self.print_suffix(&suffix)
     }
 
-    /// `a`, `i` and `c`: lines up to a single dot.
+    /// Runs `a`, `i` and `c`: reads lines up to a single dot.
     fn add_text(&mut self, t: &mut EdCommandText<'_>, range: EdLines, c: u8) -> Result<RunStep> {
         let suffix = parse_suffix(t)?;
         self.remember_undo();
@@ -106,7 +106,7 @@ impl Editor<'_, '_> {
         self.print_suffix(&suffix)
     }
 
-    /// `j`: by default, the current line and the next one become one.
+    /// Runs `j`: by default, joins the current line and the next one.
     fn run_join(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
         let suffix = parse_suffix(t)?;
         let to = if range.given == 0 { self.current + 1 } else { range.to };
@@ -124,7 +124,7 @@ impl Editor<'_, '_> {
         self.print_suffix(&suffix)
     }
 
-    /// `u`, which itself can be undone.
+    /// Runs `u`, which itself can be undone.
     fn run_undo(&mut self, t: &mut EdCommandText<'_>) -> Result<RunStep> {
         let suffix = parse_suffix(t)?;
         let before = self.undo.take().ok_or("Nothing to undo")?;
@@ -259,7 +259,7 @@ impl Editor<'_, '_> {
         self.modified = true;
     }
 
-    /// `m` and `t`.
+    /// Runs `m` and `t`.
     fn run_transfer(
         &mut self,
         t: &mut EdCommandText<'_>,
@@ -291,7 +291,7 @@ impl Editor<'_, '_> {
         self.print_suffix(&suffix)
     }
 
-    /// `g` and `v`: a list of commands for each line that matches, or that does not.
+    /// Runs `g` and `v`: a list of commands for each line that matches, or that does not.
     fn run_global(
         &mut self,
         t: &mut EdCommandText<'_>,

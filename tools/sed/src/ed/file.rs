@@ -91,7 +91,7 @@ impl Editor<'_, '_> {
         Ok(())
     }
 
-    /// `!command`.
+    /// Runs `!command`.
     pub(super) fn run_shell(&mut self, command: &[u8]) -> Result<()> {
         let mut text = Vec::new();
         let mut changed = false;

@@ -160,7 +160,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 impl Editor<'_, '_> {
-    /// All commands of standard input.
+    /// Runs all commands of standard input.
     fn run_all(&mut self) -> u8 {
         loop {
             if self.prompting {

@@ -90,7 +90,7 @@ impl SedParser<'_> {
         }
     }
 
-    /// `/re/flags` or `\cREc` and flags.
+    /// Parses `/re/flags` or `\cREc` and flags.
     fn address_pattern(&mut self) -> Result<SedPattern> {
         if self.take_byte() == Some(b'\\') {
             self.at += 1;

@@ -91,7 +91,7 @@ impl SedParser<'_> {
         })
     }
 
-    /// `:label`: up to a blank, `;` or `}`.
+    /// Parses `:label`: up to a blank, `;` or `}`.
     pub(super) fn label_definition(&mut self) -> Result<Vec<u8>> {
         self.skip_blanks();
         let label = self.label_use();
