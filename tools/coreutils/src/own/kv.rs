@@ -1,5 +1,5 @@
 //! `kv`: the session's key-values, which outlive calls, undo and restore. The host has the same table
-//! (`runner kv`); there is none outside of sessions that keep one.
+//! (`runner kv`). Only sessions that keep key-values have it.
 
 use box_applet::opts::Spec;
 use box_applet::{Ctx, Ended, Exit};

@@ -1,4 +1,4 @@
-//! Processes, as far as the guest knows of them.
+//! Processes that the guest knows of.
 
 use box_applet::Ctx;
 

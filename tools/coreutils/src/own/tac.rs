@@ -1,4 +1,4 @@
-//! `tac` (GNU): records in reverse order. `-r` takes the separator as a regular expression of Emacs' kind.
+//! `tac` (GNU): records in reverse order. `-r` makes the separator a regular expression of Emacs' kind.
 
 mod backwards;
 

@@ -1,4 +1,5 @@
-//! `true` and `false` (POSIX XCU). Only `--help` and `--version` alone are looked at.
+//! `true` and `false` (POSIX XCU). They read only `--help` and `--version`, and only if that is the
+//! sole argument.
 
 use box_applet::{Ctx, Ended, Exit};
 

@@ -1,4 +1,4 @@
-//! `which` (Debian's): the files in PATH that commands mean.
+//! `which` (Debian's): the files in PATH that command names refer to.
 
 use std::io::Write;
 

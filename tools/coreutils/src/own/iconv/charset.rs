@@ -1,7 +1,7 @@
-//! Character sets: their names, characters out of bytes, bytes out of characters.
+//! Character sets: names, decoding of bytes to characters, encoding of characters to bytes.
 //!
-//! `encoding_rs` follows the web, which takes ISO-8859-1 for windows-1252: bytes 80 to 9F of the ISO sets are
-//! put right here.
+//! `encoding_rs` follows the web, which uses windows-1252 for ISO-8859-1: this module corrects bytes 80 to 9F
+//! of the ISO sets.
 
 use encoding_rs::{DecoderResult, Encoding};
 

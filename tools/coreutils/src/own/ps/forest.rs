@@ -1,4 +1,4 @@
-//! Processes beneath those that have begun them.
+//! Processes beneath their parents (`ps --forest`).
 
 use super::super::processes::ProcessInfo;
 use super::options::Forest;

@@ -1,4 +1,5 @@
-//! Whole numbers that are counted up as digits: a division for each digit of each number took most of `seq`'s time.
+//! Whole numbers that are counted up as digits, because a division for each digit of each number took most of
+//! `seq`'s time.
 
 /// Digits of the largest number (`i128::MAX`), and one more.
 const WIDTH: usize = 40;

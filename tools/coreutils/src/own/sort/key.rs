@@ -1,4 +1,4 @@
-//! Where a key lies in a line, and how two keys compare.
+//! Positions of keys in a line, and comparison of two keys.
 
 use std::cmp::Ordering as Order;
 

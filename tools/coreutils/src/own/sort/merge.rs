@@ -1,4 +1,4 @@
-//! Sorted runs merged: files of `-m`, and parts of inputs larger than the memory bound.
+//! Merging of sorted runs: files of `-m`, and parts of inputs larger than the memory bound.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Seek, SeekFrom, Write};

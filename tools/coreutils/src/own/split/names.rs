@@ -1,4 +1,4 @@
-//! Names of the pieces: the prefix, a suffix that counts up, and one that is always the same.
+//! Names of the pieces: the prefix, a suffix that counts up, and a fixed suffix.
 
 /// The digits of suffixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Where pieces go: files, or commands that read them.
+//! Outputs of pieces: files, or commands that read them.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};

@@ -1,4 +1,4 @@
-//! Words of a command line as an object of JSON.
+//! Conversion of a command line's words to a JSON object.
 
 use serde_json::{Map, Value};
 

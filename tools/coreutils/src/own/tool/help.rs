@@ -1,4 +1,4 @@
-//! Texts that are made of schemas.
+//! Help texts that are made of schemas.
 
 use super::arguments::Types;
 use super::host::HostToolInfo;

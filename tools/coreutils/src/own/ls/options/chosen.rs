@@ -1,4 +1,4 @@
-//! Options that may overrule each other, the later ones the earlier ones.
+//! Options that overrule each other: the last one holds.
 
 use box_applet::Ctx;
 use box_applet::opts::ParsedOptions;
