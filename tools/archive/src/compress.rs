@@ -80,7 +80,7 @@ fn process_operands(ctx: &mut Ctx<'_>, job: &CompressJob, operands: &[Vec<u8>]) 
     Exit(status)
 }
 
-/// Errors (1) outweigh warnings (2), which outweigh success.
+/// Returns the worse of two statuses: errors (1) outweigh warnings (2), which outweigh success.
 fn worse_status(a: u8, b: u8) -> u8 {
     match (a, b) {
         (1, _) | (_, 1) => 1,

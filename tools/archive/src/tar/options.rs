@@ -285,7 +285,7 @@ fn parse_number(
 const VERSION_CONTROL: &[&str] =
     &[".git", ".svn", ".hg", ".bzr", "CVS", ".gitignore", ".gitmodules", ".gitattributes"];
 
-/// Patterns of files that are left out, in the order in which they were given.
+/// Returns the patterns of files that are left out, in the order in which they were given.
 fn parse_excludes(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Excludes, Exit> {
     let mut excludes = Excludes::default();
     for (flag, value) in &given.options {
