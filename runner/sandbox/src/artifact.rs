@@ -6,25 +6,25 @@
 //! (device, inode, size, modification and change times) that each had when it was last hashed,
 //! all authenticated for this `KEY` by a key that lies elsewhere ([`crate::artifact_key`]).
 //!
-//! A *snapshot* (`crate::snapshot`) is kept likewise, as `KEY.snap` beside `KEY.snapsum`; one that
-//! cannot be made leaves `KEY.nosnap` with the reason. The programs and snapshots that were used
-//! last are kept, the others removed when one is added.
+//! A *snapshot* (`crate::snapshot`) is stored in the same way, as `KEY.snap` and `KEY.snapsum`; if it
+//! cannot be made, `KEY.nosnap` holds the reason. Adding a program or a snapshot removes all but
+//! the most recently used ones.
 //!
 //! # Why a stamp
-//! Code that is mapped and run must be what we wrote: the engine accepts a flipped byte.
-//! Hashing 28 MB at every start costs milliseconds, so it is
-//! hashed only when the stamp differs. Any write through the file system changes the
-//! stamp; nobody else can write here; and against a failing disk, which changes
-//! bytes alone, hashing a file that is then paged in lazily would not help either.
+//! The code that is mapped and run must be the code that we wrote, because the engine accepts a
+//! flipped byte. The file is hashed only when its stamp differs, because hashing 28 MB at every
+//! start costs milliseconds. Any write through the file system changes the stamp, and no other
+//! user can write here. A failing disk changes bytes without the stamp, but hashing would not help
+//! there either, because the file is paged in lazily afterwards.
 //!
-//! A file with another stamp was copied, or someone writes to it and may go on doing so after it
-//! was hashed. So it is read once, and the very bytes that were hashed are written anew under
-//! its name (or, where nothing can be written, kept in memory): that file is then mapped.
+//! A file with a different stamp was copied, or another process writes to it and may still write
+//! after the hash. So the file is read once, and the very bytes that were hashed are written to a
+//! new file under its name, which is then mapped. Where nothing can be written, they stay in memory.
 //!
 //! # Why a key
-//! A digest tells damage, not who wrote: a guest with a writable mount over this directory could
-//! replace code and digest. Mounts do not show the directory ([`protected_paths`]); should one do after
-//! all, what was written there does not bear our mark.
+//! A digest detects damage but not forgery: a guest with a writable mount over this directory could
+//! replace both code and digest. Mounts hide the directory ([`protected_paths`]); if one showed it
+//! after all, files that a guest wrote there would lack our signature.
 //!
 //! # Invariants
 //! - A file is opened once; its stamp and its mapping are of that descriptor.
@@ -51,11 +51,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wasmer::{Engine, Module};
 
-/// Where artifacts are kept and how progress is told.
+/// The store of compiled programs and snapshots, with its progress callback.
 pub struct ArtifactStore<'a> {
     /// The directory; `None` compiles in memory each time.
     pub dir: Option<PathBuf>,
-    /// Told before and after something slow, one line each.
+    /// The callback that gets a line before and after each slow step.
     pub progress: &'a (dyn Fn(&str) + Sync),
 }
 
@@ -117,7 +117,7 @@ const SUMS: &str = "wasibox sums 2";
 const MAX_SUMS: u64 = 4096;
 
 impl<const N: usize> ChecksummedFiles<N> {
-    /// Writes the files and what is known about them.
+    /// Writes the files and their signed record.
     fn put(&self, key: &ArtifactKey, contents: [&[u8]; N]) -> std::io::Result<()> {
         let mut seen = Vec::with_capacity(N);
         for (path, bytes) in self.parts.iter().zip(contents) {
@@ -137,12 +137,12 @@ impl<const N: usize> ChecksummedFiles<N> {
         trusted::put_file(&self.sum, format!("{text}{signature}\n").as_bytes(), false).map(drop)
     }
 
-    /// What the signature is about besides the sums: they are these files' alone.
+    /// Returns the name that is signed along with the sums, so that they hold for these files only.
     fn name(&self) -> String {
         self.sum.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The files, opened, if all are there and what we wrote; `tell` hears of damage.
+    /// Opens the files if all exist and are as we wrote them; reports damage to `tell`.
     fn open(&self, key: &ArtifactKey, tell: &dyn Fn(&str)) -> Option<[File; N]> {
         let mut recorded = String::new();
         trusted::open_trusted(&self.sum).ok()?.take(MAX_SUMS).read_to_string(&mut recorded).ok()?;
@@ -225,7 +225,7 @@ impl ArtifactStore<'_> {
         }
         let _ = std::fs::remove_file(&lock);
         forget_old(dir, PROGRAMS, "aot", &["sum", "mem"]);
-        // The mapped form is what every later start uses; use it now as well.
+        // Use the mapped form at once, because every later start uses it.
         match self.open(engine, &files, &secret, &tell) {
             Some(l) => Ok(l),
             None => Ok(compiled.in_memory(engine, name)?),
@@ -266,8 +266,8 @@ impl ArtifactStore<'_> {
         }
     }
 
-    /// Waits for another process that does the same, for a while. Without the lock the work is
-    /// done twice, which harms nobody.
+    /// Waits a limited time for another process that does the same work. Without the lock the work
+    /// is done twice, which is harmless.
     fn hold(&self, lock: &Path, does: &str) -> Option<File> {
         // Behind a jail nothing can be made, and one that is there can be waited for.
         let file = trusted::open_lock(lock).or_else(|_| trusted::open_trusted(lock)).ok()?;
@@ -300,7 +300,7 @@ impl ArtifactStore<'_> {
         ));
         let start = Instant::now();
         let compiled = compile_module(name, wasm)?;
-        // The compiler's memory is several times what it leaves.
+        // Trim the heap, because the compiler uses several times the memory of its result.
         heap::trim_heap();
         (self.progress)(&format!("compiled {name} in {:.1} s", start.elapsed().as_secs_f64()));
         Ok(compiled)
@@ -325,9 +325,10 @@ impl ArtifactStore<'_> {
         }
     }
 
-    /// The snapshot with that key: from the store, or made (in so much `memory`) and stored. `None`
-    /// if there is no store to keep it in, or if it cannot be made: its program then begins at its
-    /// beginning. Where making it must wait, `later` is told that there is none yet.
+    /// Returns the snapshot with that key, from the store or made (in so much `memory`) and stored.
+    /// Returns `None` if there is no store or if the snapshot cannot be made: the program then starts
+    /// from its beginning. If `later` is given and the store has
+    /// none yet, sets it to true and makes nothing.
     pub fn snapshot(
         &self,
         name: &str,
@@ -396,10 +397,11 @@ fn is_hopeless(failed: &Path, memory: u64) -> bool {
 
 /// Maps machine code.
 fn map_code(engine: &Engine, code: &File) -> Result<Module, wasmer::DeserializeError> {
-    // The engine takes a path; this one names the descriptor, whatever has become of its file's.
+    // The engine takes a path. This path names the descriptor, so it stays valid if the file is
+    // renamed or removed.
     let path = format!("/proc/self/fd/{}", code.as_raw_fd());
     // JUSTIFICATION: machine code can only be loaded by the engine's unsafe call.
-    // SAFETY: the file is what this program wrote for this engine, target and CPU: the stamp
+    // SAFETY: this program wrote the file for this engine, target and CPU: the stamp
     // that was compared on this descriptor is authenticated with our key, or we have just written
     // the file from bytes whose digest is. It lies in a directory that only its owner can write
     // (or in memory alone), has no second name, and is replaced by rename only, never written in
@@ -418,20 +420,21 @@ fn map_code(engine: &Engine, code: &File) -> Result<Module, wasmer::DeserializeE
 /// Loads machine code that was compiled here, or comes from a file as [`map_code`] has it.
 fn load_bytes(engine: &Engine, code: Vec<u8>) -> Result<Module, wasmer::DeserializeError> {
     // JUSTIFICATION: as in `map`.
-    // SAFETY: the bytes are the compiler's own, or what was read from a file of which `map` says the same.
+    // SAFETY: the bytes come from the compiler itself, or from a file of which `map` says the same.
     unsafe { Module::deserialize(engine, code) }
 }
 
 /// How long another process that does the same work is waited for.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Snapshots and programs that are kept. Each is as large as a process's memory, or several times
-/// its module: whoever builds images often would fill the disk.
+/// The numbers of snapshots and programs that are kept. They are limited because a snapshot is as
+/// large as a process's memory and a program several times its module, so that frequent builds of
+/// images would fill the disk.
 const SNAPSHOTS: usize = 4;
 const PROGRAMS: usize = 16;
 
-/// Removes all but the `kept` files with the extension `what` that were used or made last, and
-/// what has the same name and the extensions `with`. One in use stays mapped.
+/// Removes all but the `kept` most recently used or made files with the extension `what`, together
+/// with the files of the same name and the extensions `with`. A file in use stays mapped.
 fn forget_old(dir: &Path, kept: usize, what: &str, with: &[&str]) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     let last_use = |path: &Path| {
@@ -481,7 +484,7 @@ fn read_whole(file: &File, digest: &str, recorded: &str) -> Option<Vec<u8>> {
     (blake3::hash(&bytes).to_string() == digest).then_some(bytes)
 }
 
-/// The file with these bytes, made anew.
+/// Writes these bytes to a new file in place of the old one and returns it.
 fn rewrite_file(path: &Path, bytes: &[u8]) -> std::io::Result<File> {
     let written = trusted::put_file(path, bytes, false)?;
     let file = trusted::open_trusted(path)?;

@@ -2,7 +2,7 @@
 //!
 //! # Ways, best first
 //! 1. *Written*: the range is registered with `userfaultfd(2)` in its asynchronous write-protect mode, in
-//!    which the host's kernel notes writes by itself and nobody is ever told; `PAGEMAP_SCAN` lists the pages
+//!    which the host's kernel records writes without any message; `PAGEMAP_SCAN` lists the pages
 //!    and protects them again (Linux 6.7). Measured for 160 MiB: a scan 0.1 ms, the first write to a
 //!    page afterwards 1 us.
 //! 2. *Copied*: `/proc/self/pagemap` says which pages are no longer the template's file. That is all that were
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
 
-/// Hosts whose pages are larger tell of all parts of one.
+/// The size of a part. Hosts with larger pages report all parts of a page.
 pub use wasibox_kernel::layer::PART;
 
 /// What a process needs for the first two ways, as far as it is to be had.
@@ -34,7 +34,7 @@ struct PageWatch {
 /// For the process of that number: a copy of it must open its own.
 static WATCH: Mutex<Option<(u32, Arc<PageWatch>)>> = Mutex::new(None);
 
-/// Opens what later cells need, unless this process has done so.
+/// Opens the page watch that later cells need, unless this process has done so.
 pub fn open_tracking() {
     page_watch();
 }
@@ -56,7 +56,7 @@ fn page_watch() -> Arc<PageWatch> {
 
 const UFFD_USER_MODE_ONLY: libc::c_int = 1;
 const UFFD_API: u64 = 0xaa;
-/// Write protection without messages, also of pages that nobody has touched (Linux 6.7).
+/// Write protection without messages, also of untouched pages (Linux 6.7).
 const UFFD_FEATURES: u64 = 1 << 15 | 1 << 13;
 const REGISTER_MODE_WP: u64 = 2;
 const UFFDIO_API: libc::c_ulong = 0xc018_aa3f;
@@ -73,7 +73,7 @@ const PAGE_IS_PRESENT: u64 = 1 << 3;
 const PAGE_IS_SWAPPED: u64 = 1 << 4;
 const PAGE_IS_PFNZERO: u64 = 1 << 5;
 
-/// Regions that one scan tells at most.
+/// The maximum number of regions that one scan reports.
 const REGIONS: usize = 512;
 
 #[repr(C)]
@@ -119,7 +119,7 @@ struct PagemapScan {
 fn open_uffd() -> Option<OwnedFd> {
     let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | UFFD_USER_MODE_ONLY;
     // JUSTIFICATION: rustix's call does not know the flag without which only root may make it.
-    // SAFETY: the call takes a number; the descriptor that it gives is nobody else's.
+    // SAFETY: the call takes a number; no other owner has the descriptor that it returns.
     let fd = unsafe {
         let fd = libc::syscall(libc::SYS_userfaultfd, flags);
         if fd < 0 {
@@ -128,7 +128,7 @@ fn open_uffd() -> Option<OwnedFd> {
         OwnedFd::from_raw_fd(fd as libc::c_int)
     };
     let mut api = UffdApi { api: UFFD_API, features: UFFD_FEATURES, ioctls: 0 };
-    // JUSTIFICATION: a request that nobody wraps.
+    // JUSTIFICATION: no crate wraps this request.
     // SAFETY: the request reads and writes one such value, which lives for the call.
     let made = unsafe { libc::ioctl(fd.as_raw_fd(), UFFDIO_API, &raw mut api) };
     (made == 0).then_some(fd)
@@ -146,7 +146,7 @@ enum TrackingWay {
 #[derive(Debug)]
 pub struct Tracker {
     way: TrackingWay,
-    /// For the other ways: what each part was when it was last looked at.
+    /// The hash of each part at the last look, for the other ways.
     seen: HashMap<u32, u64>,
     hasher: RandomState,
 }
@@ -182,7 +182,7 @@ impl Tracker {
         let parts = match &self.way {
             TrackingWay::Written(watch) => match written_parts(watch, base, size) {
                 Some(parts) => return parts,
-                // All from now on: what was written to is not known any more.
+                // Report all parts from now on, because the record of writes is lost.
                 None => {
                     self.way = TrackingWay::All;
                     None
@@ -211,9 +211,9 @@ fn part_number(bytes: usize) -> u32 {
 fn register_uffd(uffd: &OwnedFd, base: usize, reserved: usize) -> bool {
     let (start, len) = (base as u64, reserved as u64);
     let mut r = UffdRegister { start, len, mode: REGISTER_MODE_WP, ioctls: 0 };
-    // JUSTIFICATION: a request that nobody wraps.
-    // SAFETY: the request reads and writes one such value, which lives for the call. What it does to
-    // the range changes neither its content nor who may access it.
+    // JUSTIFICATION: no crate wraps this request.
+    // SAFETY: the request reads and writes one such value, which lives for the call. It changes neither
+    // the content of the range nor the access rights to it.
     unsafe { libc::ioctl(uffd.as_raw_fd(), UFFDIO_REGISTER, &raw mut r) == 0 }
 }
 
@@ -233,13 +233,13 @@ fn written_parts(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>
             vec: regions.as_mut_ptr() as u64,
             vec_len: REGIONS as u64,
             max_pages: 0,
-            // What was never touched counts as written to, and so does what was only read.
+            // Untouched pages count as written to, and so do pages that were only read.
             category_inverted: PAGE_IS_FILE | PAGE_IS_PFNZERO,
             category_mask: PAGE_IS_WRITTEN | PAGE_IS_FILE | PAGE_IS_PFNZERO,
             category_anyof_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
             return_mask: PAGE_IS_WRITTEN,
         };
-        // JUSTIFICATION: a request that nobody wraps.
+        // JUSTIFICATION: no crate wraps this request.
         // SAFETY: the request reads and writes `scan` and writes at most REGIONS regions, both of which
         // live for the call.
         let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN, &raw mut scan) };
@@ -322,7 +322,7 @@ mod tests {
         let part = |n: u32| {
             let at = n as usize * PART;
             assert!(at + PART <= m.size());
-            // SAFETY: within the accessible part of a memory that nobody writes to meanwhile.
+            // SAFETY: the slice is within the accessible part of a memory that has no writer meanwhile.
             Some(unsafe { std::slice::from_raw_parts(m.base().as_ptr().add(at), PART) })
         };
         t.changed_parts(m.base().as_ptr() as usize, m.size(), part)
