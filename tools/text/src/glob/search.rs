@@ -144,7 +144,7 @@ impl Iterator for GlobMatches<'_, '_> {
         }?;
         self.at = found.1;
         if found.0 == found.1 {
-            // Behind an empty match the search goes on one character later.
+            // Behind an empty match the search continues one character later.
             let width = super::char_at(self.text, found.1, self.pattern.options.utf8)
                 .map_or(1, |(_, width)| width);
             self.at += width;

@@ -144,7 +144,7 @@ impl<'t> Sim<'t> {
                 }
                 continue;
             }
-            // Overlapping occurrences count, so the search goes on one byte later.
+            // Overlapping occurrences count, so the search continues one byte later.
             let finder = memmem::Finder::new(literal);
             let mut from = 0;
             while let Some(offset) = window.get(from..).and_then(|w| finder.find(w)) {

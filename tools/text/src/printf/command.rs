@@ -49,9 +49,9 @@ pub enum PrintfProblem<'p> {
 /// The consequence of a [`PrintfProblem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemVerdict {
-    /// It goes on, and nothing has failed.
+    /// The command continues, and nothing has failed.
     Warned,
-    /// It goes on, but the command has failed.
+    /// The command continues, but has failed.
     Failed,
     /// The command has failed and ends.
     Ends,
