@@ -14,7 +14,7 @@ pub struct AwkRecord {
     text: Vec<u8>,
     /// Fields cut so far.
     spans: Vec<Span>,
-    /// Where cutting goes on; `None` when done.
+    /// Where cutting continues; `None` when done.
     resume: Option<usize>,
     /// Values, once a field or NF was assigned; then `spans` is not used.
     owned: Option<Vec<AwkValue>>,
