@@ -337,7 +337,7 @@ fn finish_options(
     Ok(o)
 }
 
-/// Later bindings of a name do not replace earlier ones, as in jq.
+/// Binds a variable. Later bindings of a name do not replace earlier ones, as in jq.
 fn bind_variable(o: &mut JqOptions, name: &[u8], value: Value) {
     if !o.named.iter().any(|(n, _)| n == name) {
         o.named.push((name.to_vec(), value));
@@ -373,7 +373,7 @@ fn report_unknown(ctx: &mut Ctx<'_>, arg: &[u8]) -> Exit {
     report_usage(ctx, &text)
 }
 
-/// A usage error in jq's form, status 2.
+/// Reports a usage error in jq's form; returns status 2.
 fn report_usage(ctx: &mut Ctx<'_>, message: &str) -> Exit {
     ctx.error(format_args!("{message}\nUse jq --help for help with command-line options,\nor see the jq manpage, or online docs  at https://jqlang.org"));
     Exit::USAGE

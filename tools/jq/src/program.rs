@@ -234,7 +234,7 @@ fn find_module(import: &Import, dirs: &[PathBuf]) -> Result<PathBuf, String> {
     Err(format!("module not found: {}\n(search paths: {})", import.path, searched.join(", ")))
 }
 
-/// Line, column and text of the line at an offset.
+/// Returns line, column and text of the line at an offset.
 fn locate_offset(code: &str, at: usize) -> (usize, usize, &str) {
     let before = code.get(..at.min(code.len())).unwrap_or(code);
     let line = before.matches('\n').count() + 1;

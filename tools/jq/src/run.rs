@@ -72,7 +72,7 @@ fn env_object(ctx: &Ctx<'_>) -> Value {
     Value::obj(ctx.env.iter().map(|(k, v)| (key_text(k), text_value(v))).collect::<Map>())
 }
 
-/// `$ENV`, `$ARGS` and the variables of the command line.
+/// Returns `$ENV`, `$ARGS` and the variables of the command line.
 fn global_variables(options: &JqOptions, env: &Value) -> Vec<(String, Value)> {
     let named: Map = options.named.iter().map(|(k, v)| (key_text(k), v.clone())).collect();
     let args: Map = [

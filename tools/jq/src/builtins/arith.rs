@@ -38,7 +38,7 @@ pub fn apply_binary(op: BinOp, a: Value, b: Value) -> Result<Value> {
     })
 }
 
-/// Unary minus; a literal keeps its digits.
+/// Negates a number; a literal keeps its digits.
 pub fn negate_value(v: Value) -> Result<Value> {
     match v {
         Value::Num(n) => Ok(Value::Num(-n)),
@@ -159,7 +159,7 @@ fn modulo_values(a: Value, b: Value) -> Result<Value> {
     Ok(Value::Num(x.wrapping_rem(y) as f64))
 }
 
-/// `add`
+/// Runs `add`.
 fn sum_values(v: Value) -> Result<Value> {
     value_elements(v)?.into_iter().try_fold(Value::Null, add_values)
 }

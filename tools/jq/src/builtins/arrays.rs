@@ -149,7 +149,7 @@ fn transpose_array(v: Value) -> Result<Value> {
         .collect()
 }
 
-/// `bsearch`: the position, or `-1 - p` where `p` is where it would go.
+/// Runs `bsearch`: returns the position, or `-1 - p` where `p` is where the target would go.
 fn binary_search(v: Value, target: Value) -> Result<Value> {
     let Value::Arr(a) = &v else {
         return Err(type_error(&v, "cannot be searched from"));

@@ -41,7 +41,7 @@ pub fn to_string(v: Value) -> Value {
     }
 }
 
-/// `if . < 0 then -. else . end`, as the manual defines it.
+/// Returns `if . < 0 then -. else . end`, as the manual defines it.
 fn absolute_value(v: Value) -> Result<Value> {
     if compare_values(&v, &Value::Num(0.0)).is_lt() { super::negate_value(v) } else { Ok(v) }
 }

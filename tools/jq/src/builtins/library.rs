@@ -83,7 +83,7 @@ impl BuiltinLibrary {
         self.defs.iter().find(|(k, _)| **k == (name, arity)).map(|(_, d)| &**d)
     }
 
-    /// `name/arity` of all, without internal ones.
+    /// Returns `name/arity` of all functions, without internal ones.
     pub fn function_names(&self) -> Vec<String> {
         let natives = NATIVES.iter().flat_map(|all| all.iter()).map(|n| (n.name, n.arity));
         natives
@@ -104,7 +104,7 @@ fn parse(chunk: &str) -> Result<Vec<Rc<Def>>, JqSyntaxError> {
     parse_defs(&format!("def {chunk}"))
 }
 
-/// Name and number of parameters of a definition.
+/// Returns name and number of parameters of a definition.
 fn definition_head(chunk: &'static str) -> (&'static str, usize) {
     let end = chunk.find([':', '(']).unwrap_or(chunk.len());
     let params = match chunk[end..].strip_prefix('(').and_then(|p| p.split_once(')')) {

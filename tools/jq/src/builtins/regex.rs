@@ -42,7 +42,7 @@ pub const NATIVES: &[Native] = natives! {
     },
 };
 
-/// Pattern and flags from a single argument: a pattern, or an array of both.
+/// Returns pattern and flags from a single argument: a pattern, or an array of both.
 fn pattern_and_flags(v: Value) -> Result<(Value, Value)> {
     match &v {
         Value::Str(_) => Ok((v, Value::Null)),
@@ -136,7 +136,7 @@ fn translate_dollars(re: &str) -> String {
 }
 
 impl JqSearch<'_> {
-    /// Calls `f` for each match. After a match the search goes on at its end, after an empty one
+    /// Calls `f` for each match. After a match the search continues at its end, after an empty one
     /// a character further.
     fn for_each_match(&self, mut f: impl FnMut(&fancy_regex::Captures<'_, str>)) -> Result<()> {
         let mut at = 0;

@@ -115,7 +115,7 @@ fn text_indices(s: &str, part: &str) -> Value {
     Value::arr(out)
 }
 
-/// Percent-decoding; `None` if an escape is broken or the result is no UTF-8.
+/// Decodes percent signs; `None` if an escape is broken or the result is not UTF-8.
 pub fn percent_decode(s: &str) -> Option<String> {
     let mut out = Vec::with_capacity(s.len());
     let mut rest = s.as_bytes();

@@ -111,7 +111,7 @@ impl Tm {
         Ok(t)
     }
 
-    /// As an array; `fraction` is added to the seconds.
+    /// Returns the time as an array; `fraction` is added to the seconds.
     fn to_value(self, fraction: f64) -> Value {
         let n = |i: i64| Value::Num(i as f64);
         Value::arr(vec![

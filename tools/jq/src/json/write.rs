@@ -223,7 +223,7 @@ fn write_newline<W: Write>(out: &mut W, style: &JsonStyle, depth: usize) -> io::
     Ok(())
 }
 
-/// A JSON string.
+/// Writes a JSON string.
 pub fn write_quoted<W: Write>(out: &mut W, s: &str, ascii: bool) -> io::Result<()> {
     out.write_all(b"\"")?;
     let b = s.as_bytes();

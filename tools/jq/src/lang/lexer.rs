@@ -42,7 +42,7 @@ fn name_len(b: &[u8]) -> usize {
     b.iter().position(|c| !is_name(*c)).unwrap_or(b.len())
 }
 
-/// Returns the length of the white space and comments at the start of `b`. A comment goes on where
+/// Returns the length of the white space and comments at the start of `b`. A comment continues where
 /// its line ends in an odd number of backslashes.
 fn blank_len(b: &[u8]) -> usize {
     let mut i = 0;

@@ -450,7 +450,7 @@ impl InfixOp {
     }
 }
 
-/// `-e`, at once for number literals.
+/// Returns `-e`, at once for number literals.
 pub fn negate_expr(e: JqExpr) -> JqExpr {
     match e {
         JqExpr::Const(Value::Num(n)) => JqExpr::Const(Value::Num(-n)),

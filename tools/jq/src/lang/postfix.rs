@@ -148,7 +148,7 @@ impl<'a> JqParser<'a> {
         })
     }
 
-    /// `$__loc__` at an offset.
+    /// Returns `$__loc__` at an offset.
     pub fn location_expr(&self, at: usize) -> JqExpr {
         let line = self.code.as_bytes()[..at].iter().filter(|c| **c == b'\n').count() + 1;
         let mut m = Map::default();
@@ -277,7 +277,7 @@ impl<'a> JqParser<'a> {
                         parts.push(StringPart::Text(std::mem::take(&mut text)));
                     }
                     parts.push(StringPart::Expr(self.parse_pipe()?));
-                    // The string goes on right behind the parenthesis.
+                    // The string continues right behind the parenthesis.
                     self.expect_operator(")")?;
                 }
                 _ => return Err(self.error_at("syntax error, invalid escape", self.at)),
@@ -292,7 +292,7 @@ impl<'a> JqParser<'a> {
         Ok(JqExpr::Text(format.map(str::to_string), parts))
     }
 
-    /// `XXXX` and maybe a second escape for the low surrogate.
+    /// Parses `XXXX` and maybe a second escape for the low surrogate.
     fn unicode_escape(&mut self) -> Result<char> {
         let hex = |at: usize| {
             let digits = self.code.as_bytes().get(at..at + 4)?;

@@ -130,7 +130,7 @@ impl<'a> JqCompiler<'a> {
         }
     }
 
-    /// An argument that is passed unevaluated.
+    /// Compiles an argument that is passed unevaluated.
     fn compile_closure(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result<Callee> {
         if let JqExpr::Call(name, args, _) = e
             && args.is_empty()

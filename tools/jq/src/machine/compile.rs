@@ -177,7 +177,7 @@ impl<'a> JqCompiler<'a> {
         }
     }
 
-    /// Depth of the function that is being compiled.
+    /// Returns the depth of the function that is being compiled.
     pub fn current_depth(&self) -> usize {
         self.buffers.len().saturating_sub(1)
     }
@@ -400,7 +400,7 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// `t[k]`.
+    /// Compiles `t[k]`.
     fn index(&mut self, t: &'a JqExpr, k: &'a JqExpr, opt: bool, scope: &NameScope<'a>) -> Result {
         match self.simple_operand(k, scope) {
             Some(k @ (OpOperand::Const(_) | OpOperand::Var(_))) => {
@@ -416,7 +416,7 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// `if cond then then else otherwise end`.
+    /// Compiles `if cond then then else otherwise end`.
     fn compile_conditional(
         &mut self,
         cond: &'a JqExpr,
@@ -439,7 +439,7 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// `try body catch handler`.
+    /// Compiles `try body catch handler`.
     fn compile_attempt(
         &mut self,
         body: &'a JqExpr,
@@ -460,7 +460,7 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// `break $name`.
+    /// Compiles `break $name`.
     fn break_to(&mut self, name: &'a str, at: usize, scope: &NameScope<'a>) -> Result {
         let slot = scope.find_binding(|b| match b {
             NameBinding::Label { name: n, depth, at } if n == name => {
@@ -532,7 +532,7 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// `[e]`
+    /// Compiles `[e]`.
     pub fn compile_collect(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
         let slot = self.new_slot();
         self.emit_op(JqOp::InitArray(slot));
@@ -575,7 +575,7 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// `and` and `or`: the second operand counts where the first one is `decides`.
+    /// Compiles `and` and `or`: the second operand counts where the first one is `decides`.
     fn compile_logic(
         &mut self,
         a: &'a JqExpr,
@@ -745,7 +745,7 @@ impl<'a> JqCompiler<'a> {
     }
 }
 
-/// The variables of a pattern, each once.
+/// Collects the variables of a pattern, each once.
 fn pattern_variables<'p>(p: &'p JqPattern, out: &mut Vec<&'p str>) {
     let mut add = |name: &'p str| {
         if !out.contains(&name) {

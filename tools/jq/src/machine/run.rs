@@ -498,7 +498,7 @@ impl<'p> JqMachine<'p> {
     }
 }
 
-/// Returns whether a recursion goes on into the value.
+/// Returns whether a recursion continues into the value.
 pub fn is_open(v: &Value) -> bool {
     match v {
         Value::Arr(a) => !a.is_empty(),

@@ -9,7 +9,7 @@ use super::compile::{JqCompiler, NameScope, Result};
 use crate::lang::ast::{AssignOp, JqExpr};
 
 impl<'a> JqCompiler<'a> {
-    /// `path(e)`
+    /// Compiles `path(e)`.
     pub fn compile_path(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
         self.emit_op(JqOp::PathBegin);
         self.compile_expr(e, scope)?;
@@ -17,7 +17,7 @@ impl<'a> JqCompiler<'a> {
         Ok(())
     }
 
-    /// An assignment.
+    /// Compiles an assignment.
     pub fn compile_assign(
         &mut self,
         op: AssignOp,

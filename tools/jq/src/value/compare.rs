@@ -40,7 +40,7 @@ enum JqPending<'a> {
     Values(std::vec::IntoIter<(&'a Value, &'a Value)>),
 }
 
-/// jq's order; `nan` is less than `nan`.
+/// Compares in jq's order; `nan` is less than `nan`.
 pub fn compare_values(a: &Value, b: &Value) -> Ordering {
     compare_by(a, b, Ordering::Less)
 }

@@ -43,7 +43,7 @@ impl Value {
         Value::Str(Rc::new(s.into()))
     }
 
-    /// Text from bytes; invalid UTF-8 becomes U+FFFD.
+    /// Makes text from bytes; invalid UTF-8 becomes U+FFFD.
     pub fn bytes(b: impl Into<Vec<u8>>) -> Value {
         Value::str(text_from_bytes(b.into()))
     }
@@ -63,7 +63,7 @@ impl Value {
         Value::Num(i as f64)
     }
 
-    /// Everything but `null` and `false`.
+    /// Returns true for all values except `null` and `false`.
     pub fn is_truthy(&self) -> bool {
         !matches!(self, Value::Null | Value::Bool(false))
     }
@@ -171,12 +171,12 @@ pub fn shown_value(v: &Value, limit: usize) -> String {
     text
 }
 
-/// `TYPE (VALUE) MESSAGE`.
+/// Returns the error `TYPE (VALUE) MESSAGE`.
 pub fn type_error(v: &Value, message: &str) -> Value {
     Value::str(format!("{} ({}) {message}", v.type_name(), shown_value(v, 14)))
 }
 
-/// `TYPE (VALUE) and TYPE (VALUE) MESSAGE`.
+/// Returns the error `TYPE (VALUE) and TYPE (VALUE) MESSAGE`.
 pub fn type_error2(a: &Value, b: &Value, message: &str) -> Value {
     Value::str(format!(
         "{} ({}) and {} ({}) {message}",
@@ -230,7 +230,7 @@ pub fn value_elements(v: Value) -> Result<Vec<Value>> {
     }
 }
 
-/// jq's error about a value that has no elements.
+/// Returns jq's error about a value that has no elements.
 pub fn not_iterable(v: &Value) -> Value {
     Value::str(format!("Cannot iterate over {} ({})", v.type_name(), shown_value(v, 14)))
 }

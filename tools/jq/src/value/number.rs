@@ -115,7 +115,7 @@ impl Literal {
         }
     }
 
-    /// Exact comparison of decimal values.
+    /// Compares the exact decimal values.
     pub fn compare_exact(&self, other: &Literal) -> Ordering {
         let by_double = self.value.partial_cmp(&other.value).unwrap_or(Ordering::Equal);
         if by_double != Ordering::Equal {

@@ -70,7 +70,7 @@ fn index_position(n: f64, len: usize) -> Option<usize> {
     (at >= 0.0).then_some(at as usize)
 }
 
-/// `t[k]`.
+/// Returns `t[k]`.
 pub fn index(t: &Value, k: &Value) -> Result<Value> {
     Ok(match (t, k) {
         (Value::Obj(o), Value::Str(k)) => o.get_shared(k).cloned().unwrap_or(Value::Null),
@@ -114,7 +114,7 @@ fn subarray_positions(a: &[Value], part: &[Value]) -> Value {
         .collect()
 }
 
-/// `has`.
+/// Runs `has`.
 pub fn has_key(t: &Value, k: &Value) -> Result<Value> {
     match (t, k) {
         (Value::Null, _) => Ok(false.into()),
@@ -170,7 +170,7 @@ pub fn take_path(root: &mut Value, path: &[Value]) -> Result<Value> {
     Ok(std::mem::replace(at, Value::Null))
 }
 
-/// `setpath`: containers that are missing are made, arrays padded with null.
+/// Runs `setpath`: containers that are missing are made, arrays padded with null.
 pub fn set_path(mut root: Value, path: &[Value], value: Value) -> Result<Value> {
     set_at(&mut root, path, value, 0)?;
     Ok(root)
@@ -244,7 +244,7 @@ fn item_mut(a: &mut JqItems, n: f64) -> Result<&mut Value> {
     Ok(&mut a[at])
 }
 
-/// `delpaths`: the longest paths go first, so that earlier deletions move nothing.
+/// Runs `delpaths`: the longest paths go first, so that earlier deletions move nothing.
 pub fn delete_paths(t: Value, paths: &Value) -> Result<Value> {
     let Value::Arr(list) = paths else {
         return fail_with("Paths must be specified as an array");
