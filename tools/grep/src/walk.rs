@@ -281,7 +281,7 @@ impl GrepWalk<'_, '_> {
         };
         let result = self.searcher.search_input(&mut input, u64::MAX, &mut printer);
         self.line = std::mem::take(&mut printer.buffer);
-        // With -m the next reader of the descriptor goes on after the last selected line.
+        // With -m the next reader of the descriptor continues after the last selected line.
         if let Ok(SearchOutcome { unread: Some(n), .. }) = &result
             && let InputSource::File(f) = input.source()
             && let Ok(n) = i64::try_from(*n)
