@@ -99,7 +99,7 @@ impl rand_core::RngCore for CurveRandom {
     }
 }
 
-/// ECDSA of a digest, by a random number.
+/// Signs a digest by ECDSA with a random number.
 #[must_use]
 pub fn sign_digest(curve: &str, key: &[u8], digest: &[u8]) -> Option<Vec<u8>> {
     let digest = long_enough(digest.to_vec(), key.len());
@@ -149,7 +149,7 @@ pub fn ed_verify(public: &[u8], data: &[u8], signature: &[u8]) -> bool {
     both.is_some_and(|(k, s)| ed25519_dalek::Verifier::verify(&k, data, &s).is_ok())
 }
 
-/// X25519 (RFC 7748) of a private number and another side's point; nothing if it came out zero.
+/// Computes X25519 (RFC 7748) of a private number and the other side's point; nothing if the result is zero.
 #[must_use]
 pub fn x25519_shared(key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
     let point = curve25519_dalek::MontgomeryPoint(point.try_into().ok()?);

@@ -219,7 +219,7 @@ fn eval_in<'js>(
     }
 }
 
-/// Whether a text is a script: its error of syntax is thrown. It is not run.
+/// Checks that a text is a script; throws its syntax error. The script is not run.
 pub fn check_script(ctx: &Ctx<'_>, source: &str, name: &str) -> Result<()> {
     eval_script(ctx, source, name, qjs::JS_EVAL_FLAG_COMPILE_ONLY).map(drop)
 }

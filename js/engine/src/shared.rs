@@ -22,7 +22,7 @@ fn buffer_layout(size: usize) -> Option<Layout> {
     Layout::from_size_align(size, align_of::<SharedBufferHead>()).ok()
 }
 
-/// Memory for a buffer's largest size; the engine moves none when a buffer grows.
+/// Allocates memory for a buffer's largest size, because the engine does not move it when a buffer grows.
 unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void {
     #[allow(clippy::unnecessary_cast)] // The bindings' type of a size differs: u32 on the guest.
     let Some(size) = (size as usize).checked_add(HEAD) else { return null_mut() };
@@ -38,7 +38,7 @@ unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void 
     }
 }
 
-/// One object fewer has it.
+/// Releases the buffer for one object.
 unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
     // SAFETY: a pointer that `allocate` returned and whose last user has not released it yet. JUSTIFICATION: as there.
     unsafe {
@@ -52,7 +52,7 @@ unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
     }
 }
 
-/// One object more has it.
+/// Shares the buffer with one more object.
 unsafe extern "C" fn share(_: *mut c_void, bytes: *mut c_void) {
     // SAFETY: a pointer that `allocate` returned and that still has a user. JUSTIFICATION: as there.
     unsafe { (*bytes.cast::<SharedBufferHead>().sub(1)).users += 1 };

@@ -29,7 +29,7 @@ pub struct BrotliEncoder {
 }
 
 impl BrotliEncoder {
-    /// `quality` is 0 to 11, `window` the binary logarithm of the window's size, 10 to 24.
+    /// Creates an encoder. `quality` is 0 to 11, `window` the binary logarithm of the window's size, 10 to 24.
     pub fn new(quality: u32, window: u32) -> BrotliEncoder {
         let window = window.clamp(10, 24);
         BrotliEncoder {

@@ -41,7 +41,7 @@ pub fn ending_error(ctx: &Ctx<'_>) -> Option<Error> {
     }
 }
 
-/// The program's cells, for [`js_engine::program`].
+/// Runs the program's cells, for [`js_engine::program`].
 pub fn run_cell(given: CellInput) -> JsCellAnswer {
     if given.is_first {
         native::files::adopt(box_sys::take_inherited());

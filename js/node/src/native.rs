@@ -74,7 +74,7 @@ fn errno_name(error: &io::Error) -> &'static str {
     }
 }
 
-/// Names by number: of WASI preview 1 (`wasi/api.h`) on the guest, of Linux elsewhere.
+/// Returns the name of an error number: of WASI preview 1 (`wasi/api.h`) on the guest, of Linux elsewhere.
 #[rustfmt::skip]
 fn raw_name(code: i32) -> Option<&'static str> {
     #[cfg(target_os = "wasi")]
@@ -102,7 +102,7 @@ fn raw_name(code: i32) -> Option<&'static str> {
     NAMES.iter().find(|(n, _)| *n == code).map(|(_, name)| *name)
 }
 
-/// All of them.
+/// Returns the object with all native functions.
 pub fn native_object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     language::install(ctx, &native)?;

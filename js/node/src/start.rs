@@ -108,7 +108,7 @@ struct PreparedEngine {
     cell: Kept,
 }
 
-/// The program, for [`js_engine::run_program`].
+/// Runs the program, for [`js_engine::run_program`].
 pub fn run_program(stage: StartStage) -> u8 {
     if stage != StartStage::Resume
         && let Err(error) = prepare_engine()
@@ -153,7 +153,7 @@ enum JsStartError {
     Thrown(String),
 }
 
-/// Engine and library up to where arguments matter.
+/// Prepares engine and library up to where arguments matter.
 fn prepare_engine() -> std::result::Result<(), JsStartError> {
     let library = Rc::new(NodeLibrary::open()?);
     let parts = LibraryParts::unpack()?;

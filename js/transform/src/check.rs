@@ -9,10 +9,10 @@ use oxc::parser::Parser;
 use oxc::semantic::SemanticBuilder;
 use oxc::span::GetSpan;
 
-/// The first error, if there is one.
+/// Checks the syntax of a text.
 ///
 /// # Errors
-/// It.
+/// Returns the first syntax error.
 pub fn check_syntax(
     source: &str,
     filename: &str,

@@ -6,10 +6,10 @@ use oxc::codegen::{Codegen, CodegenOptions};
 use oxc::minifier::{CompressOptions, MangleOptions, Minifier, MinifierOptions};
 use oxc::parser::Parser;
 
-/// The same program in fewer bytes. Names of functions and classes stay as they are only where `keep_names` says so.
+/// Returns the same program in fewer bytes. Names of functions and classes stay as they are only where `keep_names` says so.
 ///
 /// # Errors
-/// It is no JavaScript.
+/// Returns a syntax error if the text is not JavaScript.
 pub fn minify_program(
     source: &str,
     filename: &str,

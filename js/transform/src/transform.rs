@@ -145,7 +145,7 @@ fn transformer_settings(options: &CompilerOptions, common: bool) -> TransformOpt
     out
 }
 
-/// The text of a program, with its map.
+/// Returns the text of a program, with its map.
 pub(crate) fn print_program(program: &mut Program<'_>, filename: &str) -> Output {
     let options = CodegenOptions {
         source_map_path: Some(filename.into()),

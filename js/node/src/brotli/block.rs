@@ -33,7 +33,7 @@ fn length_code(table: &[(usize, u32)], length: usize) -> (usize, (u64, u32)) {
     (code, (length.saturating_sub(base) as u64, bits))
 }
 
-/// Code and extra bits of a distance; code 0 is the last one again.
+/// Returns code and extra bits of a distance; code 0 repeats the last one.
 fn distance_code(distance: usize, last: usize) -> (usize, u64, u32) {
     if distance == last {
         return (0, 0, 0);
@@ -105,7 +105,7 @@ pub fn write(out: &mut Bits, text: &[u8], commands: &[CopyCommand]) {
     }
 }
 
-/// The length, of a block that is not the last, and whether its bytes are as they are.
+/// Writes the length of a block that is not the last, and whether its bytes are uncompressed.
 fn write_head(out: &mut Bits, length: usize, is_plain: bool) {
     let nibbles = (usize::BITS - (length - 1).leading_zeros()).div_ceil(4).clamp(4, 6);
     out.put(0, 1);

@@ -34,7 +34,7 @@ pub struct MatchFinder {
 }
 
 impl MatchFinder {
-    /// `window` is the largest distance.
+    /// Creates a finder; `window` is the largest distance.
     pub fn new(quality: u32, window: usize) -> MatchFinder {
         let depth = match quality {
             0..=1 => 2,
@@ -62,12 +62,12 @@ impl MatchFinder {
         self.text.len() - self.begin
     }
 
-    /// These.
+    /// Returns the pending bytes.
     pub fn pending_text(&self) -> &[u8] {
         &self.text[self.begin..]
     }
 
-    /// They are written.
+    /// Marks the pending bytes as written.
     pub fn mark_written(&mut self) {
         self.begin = self.text.len();
         if self.begin > 2 * self.window {

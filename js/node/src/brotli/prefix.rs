@@ -26,7 +26,7 @@ impl PrefixCode {
         PrefixCode { lengths, codes }
     }
 
-    /// The same, with no bits for a symbol that is alone.
+    /// Returns the same code, with no bits for a symbol that is alone.
     pub fn without_bits(mut self) -> PrefixCode {
         if self.lengths.iter().filter(|l| **l > 0).count() == 1 {
             self.lengths.fill(0);
@@ -62,7 +62,7 @@ impl PrefixCode {
         }
     }
 
-    /// The form for three symbols and more.
+    /// Writes the lengths in the form for three symbols and more.
     fn describe_lengths(&self, out: &mut Bits) {
         const ORDER: [usize; 18] = [1, 2, 3, 4, 0, 5, 17, 6, 16, 7, 8, 9, 10, 11, 12, 13, 14, 15];
         const CODE: [(u64, u32); 6] = [(0, 2), (7, 4), (3, 3), (2, 2), (1, 2), (15, 4)];

@@ -26,7 +26,7 @@ struct ZlibStep {
 }
 
 impl ZlibStream {
-    /// `wrap`: `raw`, `zlib` or `gzip`.
+    /// Creates a stream; `wrap` is `raw`, `zlib` or `gzip`.
     fn new(deflate: bool, wrap: &str, level: i32, bits: u8) -> Option<ZlibStream> {
         let level = match u32::try_from(level) {
             Ok(level) => Compression::new(level.min(9)),

@@ -60,7 +60,7 @@ fn named(path: &TextArgument) -> io::Result<&Path> {
     }
 }
 
-/// `open(2)` with Linux's flags.
+/// Runs `open(2)` with Linux's flags.
 fn open(ctx: Ctx<'_>, path: TextArgument, flags: i32, mode: u32) -> Result<i32> {
     const WRITE: i32 = 1;
     const READ_WRITE: i32 = 2;
@@ -181,7 +181,7 @@ fn stat(ctx: Ctx<'_>, path: TextArgument, follow: bool) -> Result<Vec<f64>> {
     or_fail(&ctx, named(&path).and_then(|path| meta::stat(path, follow))).map(|s| numbers(&s))
 }
 
-/// Like `stat`, without an error: nothing if there is no such file.
+/// Works like `stat`, without an error: returns nothing if there is no such file.
 fn try_stat(path: TextArgument, follow: bool) -> Option<Vec<f64>> {
     named(&path).and_then(|path| meta::stat(path, follow)).ok().map(|s| numbers(&s))
 }
@@ -191,8 +191,8 @@ fn fstat(ctx: Ctx<'_>, fd: i32) -> Result<Vec<f64>> {
     or_fail(&ctx, meta::of_file(&file)).map(|s| numbers(&s))
 }
 
-/// Names and kinds (libuv's `uv_dirent_type_t`) in turn, sorted by name as Node's are not, but equal runs
-/// shall be equal.
+/// Returns names and kinds (libuv's `uv_dirent_type_t`) alternately. They are sorted by name, unlike Node's, so that equal runs
+/// give equal results.
 fn readdir<'js>(ctx: Ctx<'js>, path: TextArgument) -> Result<Array<'js>> {
     let mut entries = Vec::new();
     for entry in or_fail(&ctx, named(&path).and_then(fs::read_dir))? {
@@ -253,7 +253,7 @@ fn chmod(ctx: Ctx<'_>, path: TextArgument, mode: u32) -> Result<()> {
     or_fail(&ctx, named(&path).and_then(|path| meta::chmod(path, (mode & 0o7777) as u16)))
 }
 
-/// A negative id leaves it is.
+/// Changes the owner. A negative id leaves it as it is.
 fn chown(ctx: Ctx<'_>, path: TextArgument, uid: i64, gid: i64, follow: bool) -> Result<()> {
     let id = |n: i64| u32::try_from(n).ok();
     or_fail(&ctx, named(&path).and_then(|path| meta::chown(path, id(uid), id(gid), follow)))
@@ -280,7 +280,7 @@ fn fsync(ctx: Ctx<'_>, fd: i32) -> Result<()> {
     or_fail(&ctx, file(&ctx, fd)?.sync_all())
 }
 
-/// `access(2)`: bits of `R_OK` and the like.
+/// Runs `access(2)` with bits of `R_OK` and the like.
 fn access(ctx: Ctx<'_>, path: TextArgument, want: u16) -> Result<()> {
     let stat = or_fail(&ctx, named(&path).and_then(|path| meta::stat(path, true)))?;
     if meta::may_access(&stat, want & 7) { Ok(()) } else { Err(super::throw_text(&ctx, "EACCES")) }

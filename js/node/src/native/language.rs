@@ -15,7 +15,7 @@ fn evaluate<'js>(
     js_engine::run_script(&ctx, &source.0, &name.0, strict)
 }
 
-/// 0 pending, 1 fulfilled, 2 rejected, as V8 numbers them.
+/// Returns 0 pending, 1 fulfilled, 2 rejected, as V8 numbers them.
 fn promise_state(promise: Promise<'_>) -> u8 {
     match promise.state() {
         PromiseState::Pending => 0,
@@ -79,7 +79,7 @@ fn evaluate_in<'js>(
     js_engine::run_in_realm(&ctx, realm, &source.0, &name.0)
 }
 
-/// For hosts of test262, whose tests ask for one.
+/// Returns an undetectable object, for hosts of test262, because its tests ask for one.
 fn undetectable<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
     js_engine::undetectable_object(&ctx)
 }

@@ -82,7 +82,7 @@ fn open(
     )
 }
 
-/// Another step of the request `number`: `body`, `end`, `read` or `close`.
+/// Runs another step of the request `number`: `body`, `end`, `read` or `close`.
 fn step(
     ctx: Ctx<'_>,
     fd: i32,

@@ -55,7 +55,7 @@ fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_nanos() as f64 / 1e6)
 }
 
-/// User and system CPU time, in microseconds.
+/// Returns user and system CPU time, in microseconds.
 fn cpu() -> Vec<f64> {
     let times = events::cpu_times();
     [times.user, times.system].map(|t| t.as_micros() as f64).into()
@@ -147,7 +147,7 @@ fn reap(ctx: Ctx<'_>, pid: u32, wait: bool) -> Result<Option<Vec<u8>>> {
     }))
 }
 
-/// A negative pid is a process group.
+/// Sends a signal. A negative pid is a process group.
 fn kill(ctx: Ctx<'_>, pid: i32, signal: u8) -> Result<()> {
     let done = match pid {
         0 => os().kill_group(0, signal),
@@ -157,7 +157,7 @@ fn kill(ctx: Ctx<'_>, pid: i32, signal: u8) -> Result<()> {
     done.map_err(|e| throw_io_error(&ctx, &e))
 }
 
-/// Reading and writing end.
+/// Creates a pipe; returns its reading and its writing end.
 fn pipe(ctx: Ctx<'_>) -> Result<Vec<i32>> {
     let (reader, writer) = os().pipe().map_err(|e| throw_io_error(&ctx, &e))?;
     Ok(vec![files::keep(reader), files::keep(writer)])

@@ -4,7 +4,7 @@ use super::{BufferArgument, TextArgument};
 use rquickjs::function::Func;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result, Value};
 
-/// `buffer[start..end]` as a string.
+/// Returns `buffer[start..end]` as a string.
 fn decode<'js>(
     ctx: Ctx<'js>,
     buffer: Value<'js>,
@@ -65,7 +65,7 @@ fn find(bytes: BufferArgument, needle: Value<'_>, from: usize) -> f64 {
     memchr::memmem::find(rest, &needle).map_or(-1.0, |at| (at + from) as f64)
 }
 
-/// -1, 0 or 1.
+/// Returns -1, 0 or 1.
 fn compare(a: BufferArgument, b: BufferArgument) -> i32 {
     a.0.cmp(&b.0) as i32
 }
@@ -100,7 +100,7 @@ fn base64(bytes: &[u8], alphabet: &[u8; 64], padded: bool) -> String {
     out
 }
 
-/// Both alphabets; other characters are skipped, and `=` ends it, as Node documents it.
+/// Decodes both alphabets; other characters are skipped, and `=` ends it, as Node documents it.
 fn from_base64(text: &[u8]) -> Vec<u8> {
     let (mut out, mut group, mut bits) = (Vec::with_capacity(text.len() / 4 * 3), 0u32, 0);
     for &c in text {
@@ -134,7 +134,7 @@ fn parse_url(text: TextArgument, base: Option<TextArgument>) -> Option<Vec<Strin
     Some(parts(&url))
 }
 
-/// Protocol, user, password, hostname, port, path, search, hash; first the whole text.
+/// Returns the whole text, then protocol, user, password, hostname, port, path, search, hash.
 fn parts(url: &url::Url) -> Vec<String> {
     use url::quirks;
     [

@@ -57,7 +57,7 @@ fn made<'js>(ctx: &Ctx<'js>, output: &Output) -> Result<Object<'js>> {
     Ok(out)
 }
 
-/// `{ code, mappings, module }` of a text.
+/// Returns `{ code, mappings, module }` of a text.
 fn transform<'js>(
     ctx: Ctx<'js>,
     source: TextArgument,
@@ -74,7 +74,7 @@ fn transform<'js>(
     }
 }
 
-/// `{ error }` of a text that is none; nothing of any other.
+/// Returns `{ error }` of a text with a syntax error; nothing of a valid one.
 fn check<'js>(
     ctx: Ctx<'js>,
     source: TextArgument,
@@ -91,7 +91,7 @@ fn is_module(source: TextArgument, filename: TextArgument) -> bool {
     js_transform::check::is_module(&source.0, &filename.0)
 }
 
-/// `{ code, mappings }` of a text that is finished.
+/// Returns `{ code, mappings }` of a text that is finished.
 fn minify<'js>(
     ctx: Ctx<'js>,
     source: TextArgument,
@@ -105,7 +105,7 @@ fn minify<'js>(
     }
 }
 
-/// `{ code, mappings, module, waits, requests, exports, stars }` of a module for a bundle.
+/// Returns `{ code, mappings, module, waits, requests, exports, stars }` of a module for a bundle.
 fn module_body<'js>(
     ctx: Ctx<'js>,
     source: TextArgument,

@@ -22,7 +22,7 @@ impl Brotli {
         Brotli::Decompress(Box::new(BrotliState::new(alloc(), alloc(), alloc())))
     }
 
-    /// `flush`: 0 go on, 1 write all, 2 end the stream.
+    /// Runs one step; `flush`: 0 continue, 1 write all, 2 end the stream.
     pub fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> ZlibStep {
         match self {
             Brotli::Compress(encoder) => {

@@ -13,7 +13,7 @@ pub enum Zstd {
 }
 
 impl Zstd {
-    /// `parameters` are numbers and values in turn; `None` if one is refused.
+    /// Creates a stream; `parameters` are numbers and values alternately; `None` if one is refused.
     pub fn new(
         compress: bool,
         parameters: &[i32],
@@ -41,7 +41,7 @@ impl Zstd {
         Some(Zstd::Decompress(context))
     }
 
-    /// `flush`: 0 go on, 1 write all, 2 end the frame.
+    /// Runs one step; `flush`: 0 continue, 1 write all, 2 end the frame.
     pub fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> ZlibStep {
         let (mut from, mut to) = (InBuffer::around(input), OutBuffer::around(out));
         let done = match self {

@@ -217,7 +217,7 @@ fn gcm_begin(
 }
 
 impl CipherState {
-    /// Nothing if the mode is unknown, or a length does not fit.
+    /// Creates the state; nothing if the mode is unknown, or a length does not fit.
     fn new(mode: &str, key: &[u8], iv: &[u8]) -> Option<CipherState> {
         let chacha = |nonce: &[u8]| chacha20::ChaCha20::new_from_slices(key, nonce).ok();
         let feedback = |kind| {
@@ -280,7 +280,7 @@ impl CipherState {
 }
 
 impl Cipher {
-    /// Additional data; `false` behind the first text, and for ciphers without.
+    /// Adds additional data; returns `false` after the first text, and for ciphers that have none.
     fn additional(&mut self, data: &[u8]) -> bool {
         match &mut self.kind {
             _ if self.has_text => return false,

@@ -177,7 +177,7 @@ struct Hmac {
 }
 
 impl Hmac {
-    /// Nothing for an unknown name, and for the extendable hashes, which have no HMAC.
+    /// Creates an HMAC; nothing for an unknown name, and for the extendable hashes, which have no HMAC.
     fn new(name: &str, key: &[u8]) -> Option<Hmac> {
         let (mut inner, block) = fixed(name)?;
         let mut outer = inner.box_clone();
@@ -209,7 +209,7 @@ impl Hmac {
     }
 }
 
-/// HMAC as a function: with bytes it takes them in, without it gives the code. Nothing for an unknown hash.
+/// Returns HMAC as a function: with bytes it takes them in, without it returns the code. Nothing for an unknown hash.
 fn hmac<'js>(
     ctx: Ctx<'js>,
     name: TextArgument,
@@ -232,7 +232,7 @@ fn hmac<'js>(
     .map(Some)
 }
 
-/// PBKDF2 (RFC 8018).
+/// Computes PBKDF2 (RFC 8018).
 fn pbkdf2<'js>(
     ctx: Ctx<'js>,
     name: TextArgument,
@@ -255,7 +255,7 @@ fn pbkdf2<'js>(
     give(ctx, Some(out))
 }
 
-/// HKDF (RFC 5869).
+/// Computes HKDF (RFC 5869).
 fn hkdf<'js>(
     ctx: Ctx<'js>,
     name: TextArgument,
@@ -277,7 +277,7 @@ fn hkdf<'js>(
     give(ctx, Some(out))
 }
 
-/// scrypt (RFC 7914); `log_n` is the binary logarithm of its cost.
+/// Computes scrypt (RFC 7914); `log_n` is the binary logarithm of its cost.
 fn scrypt<'js>(
     ctx: Ctx<'js>,
     password: BufferArgument,

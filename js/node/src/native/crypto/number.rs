@@ -47,7 +47,7 @@ fn random_below(n: &BigUint) -> Option<BigUint> {
     }
 }
 
-/// `base` to the power `exponent`, modulo `modulus`, in as many bytes as the modulus has.
+/// Returns `base` to the power `exponent`, modulo `modulus`, in as many bytes as the modulus has.
 fn mod_pow<'js>(
     ctx: Ctx<'js>,
     base: BufferArgument,
@@ -85,7 +85,7 @@ fn by_small_primes(n: &BigUint, small: &[u32]) -> Option<bool> {
     None
 }
 
-/// Miller and Rabin's test by random bases: a composite number passes a round with a chance of a quarter at most.
+/// Runs Miller and Rabin's test with random bases: a composite number passes a round with a chance of a quarter at most.
 fn miller_rabin(n: &BigUint, rounds: u32) -> Option<bool> {
     let one = BigUint::from(1u8);
     let last = n - &one;
