@@ -21,7 +21,7 @@ use super::{hir, shape};
 const SIZE_LIMIT: usize = 32 << 20;
 
 /// Texts up to this long are looked at beforehand: if they are ASCII, a smaller automaton
-/// serves. Longer ones are not, since the same text may be searched many times from
+/// serves. Longer ones are not, because the same text may be searched many times from
 /// different starts.
 const LOOK_MAX: usize = 2048;
 
