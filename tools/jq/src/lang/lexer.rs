@@ -1,4 +1,4 @@
-//! Tokens of a program, read on demand; strings are the parser's, since they hold programs.
+//! Tokens of a program, read on demand; strings are the parser's, because they hold programs.
 
 use super::JqSyntaxError;
 

@@ -167,7 +167,7 @@ impl std::fmt::Display for Literal {
 }
 
 /// Returns a double in the shortest form that reads back equal, in jq's notation; NaN is null and
-/// infinities are the largest finite numbers, since JSON has neither.
+/// infinities are the largest finite numbers, because JSON has neither.
 pub fn float_text(f: f64) -> String {
     if f.is_nan() {
         return "null".to_string();
