@@ -47,7 +47,7 @@ pub(crate) enum Fault {
     Auth = 6,
     Protocol = 7,
     Server = 8,
-    /// The last, since any other says more.
+    /// The last variant, because any other fault is more specific.
     Other = 9,
 }
 
