@@ -21,7 +21,8 @@ enum ZlibStream {
 struct ZlibStep {
     read: usize,
     wrote: usize,
-    /// 0 go on, 1 the stream's end, 2 no progress (Zstandard: nothing more to write), 3 a dictionary is needed, 4 damaged; from [`zstd::ERRORS`] on errors.
+    /// 0 continue, 1 the end of the stream, 2 no progress (Zstandard: nothing more to write), 3 a dictionary is needed,
+    /// 4 damaged; from [`zstd::ERRORS`] on errors.
     state: usize,
 }
 
