@@ -1,6 +1,6 @@
 //! Interpreters that stay: cells, parking, coming back.
 //!
-//! A *program with cells* exports [`crate::snapshot`]'s `wasibox_cell` beside what every program has.
+//! A *program with cells* exports [`crate::snapshot`]'s `wasibox_cell` in addition to the exports of every program.
 //! [`Sandbox::cell`] begins it once under a name, on the memory that was prepared for all processes, and
 //! calls the function for each piece of code. It returns with an empty stack; so between two calls the
 //! interpreter is its linear memory, its globals and its table of descriptors, in a store that no
@@ -16,16 +16,16 @@
 //! ```
 //!
 //! # What is parked
-//! What has changed in the memory since it was last asked for, as a layer upon those before; [`crate::track`] finds
-//! it. What else, and how it comes back: [`wasibox_kernel::parked`]. Each cell's process begins in the session's directory;
-//! what the guest makes of that is its own business.
+//! The changes of the memory since they were last requested, as a layer upon the earlier ones; [`crate::track`] finds
+//! them. The rest, and how it comes back: [`wasibox_kernel::parked`]. Each cell's process begins in the session's directory;
+//! how the guest uses that is its own business.
 //!
 //! It belongs to one program and one content of the memory that it begins with: [`CellChange::module`].
 //!
 //! # What comes back how
 //! A plain return keeps seeds, secrets of hashes and generators: it is the same interpreter. Its monotonic clock
-//! goes on where it was, so that no time limit within it runs out meanwhile. A fork has the guest told so before
-//! its next cell; what it makes anew is its own business.
+//! continues where it was, so that no time limit within it runs out meanwhile. A fork is reported to the guest before
+//! its next cell; which state the guest then renews is its own business.
 //!
 //! # Invariants
 //! - Memory of living interpreters counts against the session's limit, as that of processes.
@@ -58,7 +58,7 @@ use wasibox_vfs::{Errno, Loc, ProgramMark};
 
 /// Most interpreters of a session.
 pub const MAX_CELLS: usize = 16;
-/// Most bytes of a value as text; what is longer is cut.
+/// Most bytes of a value as text; longer text is cut.
 pub const MAX_VALUE: usize = 64 << 10;
 /// Most bytes of a value as JSON; there is none that would be longer.
 pub const MAX_JSON: usize = 1 << 20;
@@ -92,9 +92,9 @@ pub struct CellRun {
 /// What has changed in a cell since it was last asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellChange {
-    /// What the layers are of use with.
+    /// The digest of the program and initial memory that the layers belong to.
     pub module: [u8; 32],
-    /// How many of the layers that were told before stay, from the first one on. The others are replaced.
+    /// The number of earlier layers that stay, from the first one on. The others are replaced.
     pub keep: usize,
     /// The layer upon them; empty if there is none.
     pub layer: Vec<u8>,
@@ -128,10 +128,10 @@ pub struct ParkedInterpreter {
     monotonic: u64,
     since: Instant,
     is_forked: bool,
-    /// What its memory began as.
+    /// The initial content of its memory.
     template: Arc<MemoryTemplate>,
     tracker: Tracker,
-    /// The parts of each layer that was told; `None` if it was never asked.
+    /// The parts of each reported layer; `None` if no layers were requested yet.
     told: Option<Layers>,
 }
 
@@ -183,8 +183,8 @@ impl SessionSandbox {
     /// Runs a cell in the interpreter of that name: `spec` as of a command whose first argument is the program;
     /// other arguments are not looked at. If there is no interpreter of that name, one begins.
     ///
-    /// The environment and directory of `spec` are what the guest is told when it asks. Python takes over
-    /// what is others than at the last cell, and keeps what it has changed itself.
+    /// The environment and directory of `spec` are reported to the guest when it asks. Python adopts
+    /// the values that differ from the last cell's, and keeps those that it has changed itself.
     ///
     /// # Errors
     /// As of [`Sandbox::run`]; a program without cells.

@@ -4,15 +4,15 @@
 //! Compiled code calls functions of the engine (to allocate and throw an exception, to fill memory,
 //! for table operations) on the guest's own stack. Wasmer's `experimental-host-interrupt` abandons
 //! that stack wherever the signal finds it, also within `malloc` or with a borrow taken: then the
-//! whole process waited for a lock that nobody would give back, and no time limit helped. A
+//! whole process waited for a lock that was never released, and no time limit helped. A
 //! stack that runs out within such a function was abandoned the same way, with no kill involved.
 //! It also keeps a list of running stores behind locks, and a stray signal trips an assertion.
 //! (docs/upstream/wasmer-exceptions-and-interrupt.md.)
 //!
 //! # How it is done instead
-//! 1. A process with a fatal signal gets SIGUSR1 on its thread. Our handler looks whether the
-//!    interrupted instruction is a guest's ([`CodeMap`]). If so, the engine's fault handler is told
-//!    that a memory access failed there, which abandons the guest's stack.
+//! 1. A process with a fatal signal gets SIGUSR1 on its thread. Our handler checks whether
+//!    the interrupted instruction is a guest's ([`CodeMap`]). If so, it reports a failed memory access
+//!    there to the engine's fault handler, which abandons the guest's stack.
 //! 2. Otherwise nothing happens, and `Watch::end` is called again by the kernel every few
 //!    milliseconds, until the process has ended.
 //! 3. A process that is not met in its own code for long has the session's code stopped
@@ -23,7 +23,7 @@
 //! # Invariants
 //! - Handlers read atomics and thread-local cells without destructors; they neither allocate nor
 //!   lock. The system calls they make are mprotect(2) and nanosleep(2).
-//! - A signal that is not ours is passed to whoever handled it before, or ignored.
+//! - A signal that is not ours is passed to the previous handler, or ignored.
 
 use crate::codemap::CodeMap;
 use crate::host::Process;
@@ -39,7 +39,7 @@ use wasibox_kernel::HostWatch as _;
 pub struct ProcessWatch {
     /// The signal that ends it; 0 for none.
     fatal: AtomicU8,
-    /// How often it was told to end since.
+    /// The number of requests to end since then.
     told: AtomicU32,
     /// The threads that run it.
     threads: Mutex<Vec<libc::pthread_t>>,
@@ -165,14 +165,14 @@ pub fn has_thrown_here() -> bool {
     THROWN_HERE.with(|t| t.load(Ordering::Relaxed)) > 0
 }
 
-/// Gives back what exceptions in the store of this thread took, which is gone while its process goes on.
+/// Gives back the memory of exceptions in this thread's store, which is gone while its process runs on.
 pub fn forget_thrown_here(process: &Process) {
     let bytes = THROWN_HERE.with(|t| t.swap(0, Ordering::Relaxed));
     process.watch.thrown.fetch_sub(bytes, Ordering::Relaxed);
     process.kernel.budget.give_bytes(bytes);
 }
 
-/// Gives back what exceptions took: their store is gone.
+/// Gives back the memory that exceptions took, because their store is gone.
 pub fn forget_thrown(process: &Process) {
     process.kernel.budget.give_bytes(take_thrown(process));
 }
@@ -212,7 +212,7 @@ pub fn install_handlers() {
     });
 }
 
-/// Lets the signals through to this thread, whatever its creator had blocked.
+/// Unblocks the signals in this thread, even if its creator had blocked them.
 pub fn unblock_signals() {
     // JUSTIFICATION: signal masks can only be changed so.
     // SAFETY: the set is initialised by sigemptyset before it is used, and lives for the calls.
@@ -227,8 +227,8 @@ pub fn unblock_signals() {
 
 fn set_handler(signal: c_int, handler: Handler, flags: c_int) -> libc::sigaction {
     // JUSTIFICATION: handlers can only be installed so.
-    // SAFETY: all-zero is a valid sigaction; both live for the calls. The handler keeps to what
-    // a handler may do, see the invariants above.
+    // SAFETY: all-zero is a valid sigaction; both live for the calls. The handler does only
+    // things that are allowed in a handler, see the invariants above.
     unsafe {
         let mut new: libc::sigaction = std::mem::zeroed();
         let mut old: libc::sigaction = std::mem::zeroed();
@@ -241,7 +241,7 @@ fn set_handler(signal: c_int, handler: Handler, flags: c_int) -> libc::sigaction
     }
 }
 
-/// Calls what was installed before us, as far as that is a function.
+/// Calls the handler that was installed before ours, if it is a function.
 fn pass_on(
     before: &OnceLock<libc::sigaction>,
     signal: c_int,
@@ -345,7 +345,7 @@ fn pause_thread() {
 /// The interrupted instruction.
 ///
 /// # Safety
-/// `context` is what the system passed to a handler.
+/// `context` must be the pointer that the system passed to a handler.
 unsafe fn program_counter(context: *mut c_void) -> usize {
     // SAFETY: the caller's promise: it is a ucontext_t.
     let context = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };

@@ -1,7 +1,7 @@
 //! A linear memory over an address range of its own.
 //!
 //! The whole range that compiled code can address (4 GiB and the guard behind) is reserved
-//! without access; what the guest has is opened to it. The program's [`MemoryTemplate`] lies
+//! without access; the part that the guest owns is made accessible. The program's [`MemoryTemplate`] lies
 //! in it as a private mapping of its file: a page is copied when it is first written to.
 //!
 //! The engine's own memories ask for huge pages everywhere and copy all data at each start;
@@ -10,8 +10,8 @@
 //! # Invariants
 //! - Between `base + size` and the end of the reservation nothing is accessible: compiled code
 //!   does not check bounds, the host's page protection does.
-//! - [`Linear::renew`] leaves nothing of what the guest wrote: private pages are dropped by the
-//!   host's kernel, so that the next touch finds the template or zeros.
+//! - [`Linear::renew`] removes everything that the guest wrote: the host's kernel drops private
+//!   pages, so that the next touch finds the template or zeros.
 
 use crate::template::MemoryTemplate;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
@@ -120,8 +120,8 @@ impl AddressRange {
         let Some(t) = &self.template else { return Ok(()) };
         // JUSTIFICATION: copy-on-write pages can only be had from the system.
         // SAFETY: `new` checked that the range lies within the accessible part of our own
-        // reservation, where nobody holds references yet. The file is replaced by rename only,
-        // never written in place or shortened, so that its pages stay what they are.
+        // reservation, to which no references exist yet. The file is replaced by rename only,
+        // never written in place or shortened, so that its pages do not change.
         unsafe {
             mm::mmap(
                 self.at(t.start),
@@ -135,13 +135,13 @@ impl AddressRange {
         Ok(())
     }
 
-    /// Puts the memory back to its beginning, whatever was written to it.
+    /// Resets the memory to its initial content.
     ///
     /// # Safety
-    /// No guest code may run on it, and nobody may hold references into it.
+    /// No guest code may run on it, and no references into it may exist.
     pub unsafe fn renew(&mut self) -> io::Result<()> {
         // JUSTIFICATION: only the system can drop private pages.
-        // SAFETY: the range is our own, and the caller promises that nobody looks at it. For
+        // SAFETY: the range is our own, and the caller promises that nothing accesses it. For
         // private mappings the next access sees zeros or the file's content again (madvise(2)).
         unsafe { mm::madvise(self.base.as_ptr().cast(), self.size, Advice::LinuxDontNeed)? };
         if self.size > self.initial {
@@ -183,7 +183,7 @@ mod tests {
 
     fn bytes(l: &AddressRange, at: usize, n: usize) -> Vec<u8> {
         assert!(at + n <= l.size());
-        // SAFETY: within the accessible part, and nobody writes meanwhile.
+        // SAFETY: within the accessible part, which has no writer meanwhile.
         unsafe { std::slice::from_raw_parts(l.base().as_ptr().add(at), n).to_vec() }
     }
 
@@ -210,7 +210,7 @@ mod tests {
         }
         assert_eq!(bytes(&b, 70_000, 9), b"constants");
         write(&mut b, 70_003, b"XX");
-        // SAFETY: nobody else knows it.
+        // SAFETY: no other references to it exist.
         unsafe { a.renew().unwrap() };
         assert_eq!(a.size(), 2 * ALIGN);
         a.open_to(4 * ALIGN).unwrap();

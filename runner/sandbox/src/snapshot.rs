@@ -1,12 +1,12 @@
-//! Programs that are prepared once, so that each start goes on from there.
+//! Programs that are prepared once, so that each start continues from there.
 //!
 //! An interpreter spends its first second on reading its library. A module may offer two exports
-//! for that: [`PREPARE`] does what does not depend on arguments, environment, time or chance, and
-//! returns; [`RESUME`] is called instead of `_start` in every later process, whose memory begins as
+//! for that: [`PREPARE`] does the work that does not depend on arguments, environment, time or chance,
+//! and returns; [`RESUME`] is called instead of `_start` in every later process, whose memory begins as
 //! the first one's ended. Where the arguments ask for something else than was prepared, it returns 1
 //! before it does anything, and the process begins with `_start` after all.
 //!
-//! This is what Wizer does to a module; here the memory stays beside the module as a
+//! Wizer does the same to a module; here the memory stays beside the module as a
 //! [`crate::template`], mapped copy-on-write: machine code is compiled once for both, the image
 //! holds neither snapshot nor a second module, and a process pays for the pages it touches.
 //!
@@ -15,7 +15,7 @@
 //!   and empty input, within a time and a memory that are bounded, and kept under the digests of module and root file system, which are
 //!   checked before.
 //! - It holds no secret of a later process, but every process on the machine sees the same
-//!   memory: what must be unique (seeds, keys) is for [`RESUME`] to make anew.
+//!   memory: [`RESUME`] must renew everything that has to be unique (for example seeds and keys).
 //! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
 //! - Preparing the same image gives the same memory everywhere, in a page (`runner/web/src/prepare.rs`) too: clocks, times of
 //!   files and random bytes are the same each time (`wasibox_kernel::Fixed`). So what an interpreter has changed in it
@@ -42,25 +42,25 @@ use wasmer::Module;
 
 /// The export that prepares: no arguments, no results.
 pub const PREPARE: &str = "wasibox_prepare";
-/// The export that goes on: no arguments; the result is 0 when the process has ended, 1 if it has
-/// done nothing and wants to begin anew.
+/// The export that continues: no arguments; the result is 0 when the process has ended, and 1 if it
+/// has done nothing and the process must begin with `_start`.
 pub const RESUME: &str = "wasibox_resume";
 
 /// The export of a program with cells: runs one and returns with an empty stack, see
-/// [`crate::CellRun`]. The argument says what comes before it: one of the numbers below. The result
+/// [`crate::CellRun`]. The argument is one of the numbers below and says which state precedes it. The result
 /// is the address of an answer (`crate::cell::Answer`), or 0 if it has done nothing and its memory must not
 /// be the prepared one.
 pub const CELL: &str = "wasibox_cell";
-/// Raised when what surrounds a prepared process changes.
+/// The version of the format, raised when the surroundings of a prepared process change.
 const FORMAT: &str = "snapshot 3";
-/// What preparing may take at most: wall-clock time on a busy machine, CPU time, and besides the policy's memory
-/// so many bytes. The policy's time is for commands, and this is done once. CPython with its packages
+/// The limits of preparing: wall-clock time on a busy machine, CPU time, and so many bytes in addition to the
+/// policy's memory. The policy's time is for commands, and this is done once. CPython with its packages
 /// takes 5 s and 110 MiB.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const CPU: Duration = Duration::from_secs(30);
 /// Bytes that a program may take while it is prepared.
 pub const MEMORY: u64 = 256 << 20;
-/// Error output that is told.
+/// The maximum length of reported error output.
 const TOLD: usize = 300;
 
 /// Why a snapshot cannot be made.
