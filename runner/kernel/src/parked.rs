@@ -1,14 +1,15 @@
-//! Interpreters between two cells as bytes: what of them is written down beside their memory, and the form of that.
+//! Interpreters between two cells as bytes: the state that is written beside their memory, and its format.
 //!
-//! Every host parks alike, so that what one has parked another one takes up: the memory as layers ([`crate::layer`])
-//! upon what it began as, and a [`ParkedProcess`]. How a host finds what has changed in a memory is its own business.
+//! Every host parks in the same way, so that one host can resume a process that another has parked: the
+//! memory as layers ([`crate::layer`])
+//! upon its initial content, and a [`ParkedProcess`]. How a host finds the changes of a memory is its own business.
 //!
-//! | what | comes back as |
+//! | state | comes back as |
 //! |---|---|
-//! | globals, the size of the memory | what they were |
+//! | globals, the size of the memory | unchanged |
 //! | descriptors of files: path, offset, how they were opened | opened again, at their offsets |
 //! | all else that a number stood for: pipes, a file that was renamed or removed | *closed*: the number stays taken, and every use of it is EBADF |
-//! | signals that are handled or ignored, clocks | what they were |
+//! | signals that are handled or ignored, clocks | unchanged |
 //!
 //! # Invariants
 //! - It belongs to one program and one content of the memory that it begins with: [`module_of`].
@@ -37,7 +38,7 @@ pub enum Unreadable {
 /// Numbers of parts, ascending, layer by layer.
 pub type Layers = Vec<Vec<u32>>;
 
-/// So many layers are told before some are joined: coming back takes them all.
+/// The number of layers before some are joined, because coming back reads them all.
 const LAYERS: usize = 16;
 
 /// How many layers stay beneath one that has these parts, and which parts that has then besides. Those on top
@@ -64,7 +65,7 @@ const VERSION: u8 = 1;
 /// It is shorter.
 const MAX_REST: usize = 16 << 20;
 
-/// What is parked besides pages.
+/// The parked state of a process other than its pages.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkedProcess {
     /// The program's name in the image.
@@ -171,7 +172,7 @@ pub fn park_descriptors(fds: &Descriptors, vfs: &Vfs) -> Vec<ParkedDescriptor> {
     all.into_iter().map(|(.., parked)| parked).collect()
 }
 
-/// A table with what was parked.
+/// Returns a table with the parked descriptors.
 ///
 /// # Errors
 /// If there is no room for it.
@@ -243,8 +244,8 @@ pub fn module_of(module: &[u8; 32], memory: &[u8; 32]) -> [u8; 32] {
 /// Alignment of a prepared memory's content: WebAssembly's page.
 pub const ALIGN: usize = 64 << 10;
 
-/// Whether bytes of a memory are zeros only. By words: what compiles without optimisation, as a browser does at first, has
-/// time for no more.
+/// Whether bytes of a memory are zeros only. It compares words, because code compiled
+/// without optimisation, as in a browser at first, would be too slow otherwise.
 pub fn is_zero(bytes: &[u8]) -> bool {
     let is_zero = |line: &[u8; 64]| {
         let words = line.as_chunks().0.iter();
@@ -254,7 +255,7 @@ pub fn is_zero(bytes: &[u8]) -> bool {
     lines.iter().all(is_zero) && rest.iter().all(|byte| *byte == 0)
 }
 
-/// Where the content of a memory of so many pages lies, in bytes: `is_zero` tells of a page whether it holds zeros only.
+/// Where the content of a memory of so many pages lies, in bytes: `is_zero` returns whether a page holds only zeros.
 /// Pages between those with content are not looked at.
 pub fn content_range(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Range<usize> {
     let Some(first) = (0..pages).find(|n| !is_zero(*n)) else { return 0..0 };
@@ -262,12 +263,12 @@ pub fn content_range(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Ra
     first * ALIGN..(last + 1) * ALIGN
 }
 
-/// What a prepared memory is, beside its content: the first bytes of the file that has it, and of what its digest is about.
+/// The description of a prepared memory without its content: the first bytes of its file and of the digested data.
 #[derive(Clone, Copy, Debug)]
 pub struct PreparedHeader {
     /// Where the content begins; a multiple of [`ALIGN`].
     pub start: usize,
-    /// Its length, likewise: what lies around it is zeros.
+    /// Its length, also a multiple of [`ALIGN`]; all around it is zeros.
     pub len: usize,
     /// An instance may be used again once memory and globals are reset.
     pub is_reusable: bool,

@@ -15,21 +15,21 @@
 //!                      +-------------------------------------------+
 //! ```
 //!
-//! A thread that computes is asked by nobody: it offers the baton by `sched_yield`. Calls that may wait but need not
+//! No thread asks a computing thread for the baton: it offers the baton by `sched_yield`. Calls that may wait but need not
 //! offer it, too: `poll_oneoff` always, reads and writes of pipes and sockets after a while ([`Threads::share_baton`]).
 //! Others never do, so that guests may rely on them.
 //!
 //! # Ends
-//! Whatever ends a process ends all of its threads. Who finds it out has the baton, so that all others wait: they
-//! are woken, see [`Threads::is_over`] and leave their guest code one after another. The first thread,
-//! which is the one that began with the process, leaves last and tells the end ([`Threads::end_all`]).
+//! The end of a process ends all of its threads. The thread that detects it has the baton, so that all others
+//! wait: they are woken, see [`Threads::is_over`] and leave their guest code one after another. The first thread,
+//! which is the one that began with the process, leaves last and reports the end ([`Threads::end_all`]).
 //!
 //! # What belongs to a thread
 //! Guests are compiled without thread-local storage. So a guest's export [`LOCALS`] says which of its
 //! variables every thread has for itself; they change hands with the baton.
 //!
 //! # Invariants
-//! - If nobody has the baton, nobody queues for it.
+//! - If no thread has the baton, the queue for it is empty.
 //! - The state's lock is the last one that is taken: nothing else is locked, and no guest memory is allocated,
 //!   while it is held.
 //! - The first thread has number 0, is never taken out, and holds the baton while there are no others.
@@ -48,15 +48,15 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 use wasibox_vfs::Errno;
 
-/// The exported variable that lists what each thread has for itself: a number of pairs, and as many pairs of address and
-/// length. A new thread finds zeros.
+/// The exported variable that lists the variables of which each thread has its own copy: a number of
+/// pairs, and as many pairs of address and length. A new thread finds zeros.
 pub const LOCALS: &str = "wasibox_thread_locals";
 /// Most pairs, and most bytes in all.
 const MAX_LOCALS: u32 = 64;
 const MAX_LOCAL_BYTES: usize = 4096;
 /// Threads of the host that wait, with an instance each, for the process's next thread.
 const MAX_IDLE: usize = 4;
-/// How often threads that are to leave are told so again.
+/// The interval at which threads that must leave are woken again.
 const AGAIN: Duration = Duration::from_millis(10);
 /// How long a thread that reads and writes without waiting keeps others from running; CPython's
 /// own switch interval.
@@ -77,7 +77,7 @@ pub fn set_current(number: u32) {
     NUMBER.set(number);
 }
 
-/// What somebody sleeps for.
+/// The event that a thread sleeps for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SleepEvent {
     /// A wake-up of that address.
@@ -103,7 +103,7 @@ struct ThreadState<H: Host> {
     sleeps: Option<SleepEvent>,
     /// The event it sleeps for has come.
     woken: bool,
-    /// The clock of its CPU time, and what that showed when it began.
+    /// The clock of its CPU time, and its reading when the thread began.
     clock: Option<(H::Clock, u64)>,
 }
 
@@ -175,7 +175,7 @@ impl<H: Host> Default for Threads<H> {
 }
 
 impl<H: Host> ThreadGroupState<H> {
-    /// Takes the baton from its holder, who waits or ends from now on.
+    /// Takes the baton from its holder, which waits or ends from now on.
     fn lay_down(&mut self) {
         if let Some(me) = self.holder.take()
             && let (Some(locals), Some(member)) = (&self.locals, self.members.get_mut(&me))
@@ -185,7 +185,7 @@ impl<H: Host> ThreadGroupState<H> {
         self.pass_baton();
     }
 
-    /// Gives the baton, which nobody has, to the next one.
+    /// Gives the free baton to the next thread in the queue.
     fn pass_baton(&mut self) {
         while self.holder.is_none()
             && let Some(next) = self.queue.pop_front()
@@ -196,7 +196,7 @@ impl<H: Host> ThreadGroupState<H> {
         }
     }
 
-    /// Makes a thread the holder of the baton that nobody has.
+    /// Makes a thread the holder of the free baton.
     fn take_baton(&mut self, number: u32) {
         self.holder = Some(number);
         self.since = Some(Instant::now());
@@ -225,7 +225,7 @@ impl<H: Host> ThreadGroupState<H> {
         self.queue_up(number);
     }
 
-    /// Rouses those who sleep for an event, at most so many; how many there were.
+    /// Wakes at most `most` threads that sleep for an event and returns their number.
     fn wake_sleepers(&mut self, event: SleepEvent, most: usize) -> usize {
         let list = self.sleepers.get(&event).into_iter().flatten().take(most);
         let all: Vec<u32> = list.copied().collect();
@@ -234,7 +234,7 @@ impl<H: Host> ThreadGroupState<H> {
     }
 }
 
-/// Reads the list at `at` of what each thread has for itself.
+/// Reads the list at `at` of the variables of which each thread has its own copy.
 fn find_locals<H: Host>(
     mem: &mut H::Memory<'_>,
     at: Option<u32>,
@@ -268,7 +268,7 @@ impl<H: Host> Threads<H> {
         lock_mutex(&self.state)
     }
 
-    /// Says what threads are made of.
+    /// Sets the pattern from which threads are made.
     pub fn may_be(&self, pattern: Option<Arc<H::Pattern>>) {
         *lock_mutex(&self.pattern) = pattern;
     }
@@ -349,8 +349,8 @@ impl<H: Host> Threads<H> {
         }
     }
 
-    /// Sleeps until the event comes, or until then; whether it came. Also ends when the thread is to
-    /// look for signals. `None` if the process has only one thread: nobody would bring the event.
+    /// Sleeps until the event or the time `until`, and returns whether the event came. Also ends when the thread must
+    /// look for signals. Returns `None` if the process has only one thread, because no other could cause the event.
     pub fn sleep_for(&self, event: SleepEvent, until: Option<Instant>) -> Option<bool> {
         if !self.is_many() {
             return None;
@@ -383,12 +383,12 @@ impl<H: Host> Threads<H> {
         s.members.get(&me).map(|m| m.woken)
     }
 
-    /// Rouses those who sleep for the event, at most so many; how many there were.
+    /// Wakes at most `most` threads that sleep for the event and returns their number.
     pub fn wake_sleepers(&self, event: SleepEvent, most: usize) -> usize {
         if self.is_many() { self.lock_state().wake_sleepers(event, most) } else { 0 }
     }
 
-    /// Has threads look again what they wait for: all of them, or the first one alone.
+    /// Makes threads check again what they wait for: all of them, or the first one alone.
     pub fn look(&self, all: bool) {
         if !self.is_many() {
             return;
@@ -401,8 +401,8 @@ impl<H: Host> Threads<H> {
         s.members.values().filter_map(|m| m.thread.as_ref()).for_each(Thread::unpark);
     }
 
-    /// Adds a thread, which queues for the baton; its number, and who serves it: a thread of the host that waits, or
-    /// a new one. `locals` is the address of the guest's list.
+    /// Adds a thread, which queues for the baton; returns its number and the host's thread that runs it, either
+    /// an idle one or a new one. `locals` is the address of the guest's list.
     pub fn add(
         &self,
         mem: &mut H::Memory<'_>,
@@ -450,7 +450,7 @@ impl<H: Host> Threads<H> {
         drop(self.come_back(s, number));
     }
 
-    /// Ends a thread, which has the baton. `end` is what it does to its process.
+    /// Ends a thread, which has the baton. `end` is its effect on the process.
     pub fn leave(&self, number: u32, end: Option<ProgramEnd>) {
         let mut s = self.lock_state();
         if let Some(m) = s.members.remove(&number) {
@@ -523,7 +523,7 @@ impl<H: Host> Threads<H> {
         s.end.take()
     }
 
-    /// Puts back what [`Threads::end_all`] has told.
+    /// Puts back the end that [`Threads::end_all`] has reported.
     pub fn put_end(&self, end: ProgramEnd) {
         self.lock_state().end = Some(end);
     }
