@@ -192,10 +192,10 @@ export function define(sdk, at, test, native, world) {
     assert.equal(failed.exitCode, 1);
     const trace = [
       'Traceback (most recent call last):',
-      '  File "<cell 4>", line 3, in <module>',
+      '  File "<cell 5>", line 3, in <module>',
       '    f()',
       '    ~^^',
-      '  File "<cell 4>", line 2, in f',
+      '  File "<cell 5>", line 2, in f',
       '    return 1 / 0',
       '           ~~^~~',
       'ZeroDivisionError: division by zero',
