@@ -17,7 +17,7 @@
 //! # Invariants
 //! - Every function blocks the calling thread; servers with a runtime give each call a thread.
 //! - A tool acts only on sessions of its [`SessionSpace`], because names of other sessions cannot be expressed.
-//! - The size of an answer is limited, whatever guests print or write.
+//! - The size of an answer is limited, even if guests print or write without end.
 //!
 //! # Deliberately absent
 //! Protocols, sockets and tokens, which belong to the servers.
