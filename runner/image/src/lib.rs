@@ -6,7 +6,7 @@
 //! - *commands*: names with the atom that implements them; the name is `argv[0]`,
 //! - *volumes*: directories of the root file system, one per mount path,
 //! - a manifest with versions, SHA-256 digests, licences and our own annotation
-//!   ([`manifest::ManifestExtra`]) for what the format lacks, such as execute bits.
+//!   ([`manifest::ManifestExtra`]) for facts that the format lacks, such as execute bits.
 //!
 //! # Invariants
 //! - [`Image::open`] maps the file and reads only the manifest and the directory of each part: about 1 ms for any size. Hashes

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// An image in a file that others can write does not change, whatever happens to the file.
+    /// An image in a file that others can write does not change, even if the file does.
     #[test]
     fn a_file_that_others_may_write_is_copied() {
         let file = tempfile::NamedTempFile::new().unwrap();
