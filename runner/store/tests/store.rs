@@ -344,7 +344,7 @@ fn another_database_or_another_version_is_refused() {
     assert!(matches!(Store::open(&path), Err(StoreError::NotAStore)));
 }
 
-/// Calls every operation of a store, whatever it returns.
+/// Calls every operation of a store and ignores its result.
 fn use_all(path: &Path) -> Result<(), StoreError> {
     let store = Store::open(path)?;
     for info in store.sessions()? {
