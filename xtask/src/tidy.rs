@@ -242,7 +242,7 @@ fn check_cases(dir: &Path, out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Every `unsafe {` needs a `SAFETY:` comment in the lines above it.
+/// Finds every `unsafe {` without a `SAFETY:` comment in the lines above it.
 fn find_unexplained(path: &Path, text: &str, out: &mut Vec<String>) {
     const ABOVE: usize = 12;
     let lines: Vec<&str> = text.lines().collect();
