@@ -27,22 +27,22 @@ pub enum LimitHit {
     Timeout,
     /// The run was ended.
     Cpu,
-    /// Something that the memory limit counts was refused to a process that has failed then, or was ended because it could
-    /// not be told. One that was told and has coped is not told of.
+    /// Something that the memory limit counts was refused to a process that has failed then, or was ended because the
+    /// refusal could not be reported to it. A process that has handled the refusal is not counted.
     Memory,
     /// The run was ended.
     Output,
-    /// A process could not be started; its parent was told.
+    /// A process could not be started; its parent got an error.
     Processes,
-    /// A process was told that the session's files may hold no more bytes (ENOSPC).
+    /// A process got ENOSPC because the session's files may hold no more bytes.
     Disk,
-    /// A process was told that there may be no more files and folders (ENOSPC).
+    /// A process got ENOSPC because there may be no more files and folders.
     Inodes,
-    /// A process was told that a file may not be longer (EFBIG).
+    /// A process got EFBIG because a file may not be longer.
     FileSize,
-    /// A process was told that a mount may be added no more (ENOSPC).
+    /// A process got ENOSPC because no more may be added to a mount.
     MountQuota,
-    /// A process was told that there may be no more pipes (ENFILE).
+    /// A process got ENFILE because there may be no more pipes.
     Pipes,
 }
 

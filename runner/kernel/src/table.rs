@@ -23,7 +23,7 @@ use wasibox_vfs::{Errno, Vfs};
 
 /// Number of the first process; its parent is said to be 1.
 pub const FIRST_PID: u32 = 2;
-/// Most ended processes that nobody has waited for yet.
+/// Most ended processes that have not been waited for yet.
 const MAX_ZOMBIES: usize = 32768;
 /// How long ended processes are waited for before they are given up; their threads
 /// then end with the host process.
@@ -37,14 +37,14 @@ const ZOMBIE_COST: u64 = 128;
 /// The shortest time between two looks at the CPU time of processes: how far beyond its limit a
 /// run gets on each processor. A run that waits, just below its limit, is looked at this often.
 const CPU_LOOK: Duration = Duration::from_millis(10);
-/// How often a process that is to end is told so again.
+/// The interval at which a process that must end is signalled again.
 const AGAIN: Duration = Duration::from_millis(2);
 /// How often the table is looked at in any case.
 const PULSE: Duration = Duration::from_millis(250);
 /// How long processes that still run when the first one has ended may go on: those that are about to
-/// end by themselves, such as `<(sort file)` after all was read, are no news to anybody.
+/// end by themselves, such as `<(sort file)` after all was read, are not reported.
 const GRACE: Duration = Duration::from_millis(5);
-/// A process that was told so often spends its time in long functions of the engine.
+/// A process that was signalled this many times spends its time in long functions of the engine.
 const STUBBORN: u32 = 8;
 /// A snapshot is used if its memory is at most this part of the limit.
 pub const SNAPSHOT_SHARE: u64 = 4;
@@ -116,7 +116,7 @@ impl<H: Host> ProcessTable<H> {
         }
     }
 
-    /// Whether the run is over, except for ending what is left of it.
+    /// Returns whether the run is over, except for ending its remaining processes.
     fn is_over(&self) -> bool {
         (self.root.is_some() && !self.keeps) || self.limit.is_some() || self.interrupted
     }
@@ -139,7 +139,7 @@ pub struct RunEnd {
     pub ended: Vec<String>,
     /// Those that go on.
     pub left: Vec<String>,
-    /// Processes that did not end though they were told to.
+    /// The number of processes that did not end although they were signalled.
     pub stuck: usize,
 }
 
@@ -176,7 +176,8 @@ struct ChildCode<H: Host> {
 }
 
 impl<H: Host> Kernel<H> {
-    /// A kernel without processes. `before` is what an earlier run of the same cell has used, `background` runs what it leaves.
+    /// Returns a kernel without processes. `before` is the usage of an earlier run of the same cell, `background` runs the
+    /// processes that it leaves.
     pub fn new(
         vfs: Vfs,
         host: Arc<H>,
@@ -264,7 +265,7 @@ impl<H: Host> Kernel<H> {
 
     /// Where a process of that program begins, and its memory, if that can be had.
     pub fn entry_of(&self, loaded: &H::Loaded) -> (EntryPoint, Option<Reservation>) {
-        // Where memory is short, a snapshot must not take what the work needs.
+        // Where memory is short, a snapshot must not take the memory that the work needs.
         let roomy = |n: u64| n <= self.budget.limit() / SNAPSHOT_SHARE && self.budget.has_room(n);
         let resumes = self.host.has_snapshot(loaded)
             && roomy(self.host.memory_needs(loaded, EntryPoint::Resume));
@@ -368,7 +369,7 @@ impl<H: Host> Kernel<H> {
         let is_starved = (take_refused_here() || process.threads.starved.load(Ordering::Relaxed))
             && status != ProcessStatus::Exited(0);
         let mut t = lock_mutex(&self.table);
-        // Under the lock: whoever sums up counts it as running or as ended, never as both.
+        // Under the lock, so that a sum counts the process as running or as ended, never as both.
         self.cpu_ns.fetch_add(process.own_cpu_ns(), Ordering::Relaxed);
         t.out_of_memory |= is_starved;
         t.live.remove(&process.pid);
@@ -478,7 +479,7 @@ impl<H: Host> Kernel<H> {
         Ok(())
     }
 
-    /// What the guest is told of the living processes ([`box_abi::PROCESSES`]), at most `room` bytes.
+    /// Returns the list of living processes for the guest ([`box_abi::PROCESSES`]), at most `room` bytes.
     pub fn list_processes(&self, room: usize) -> Vec<u8> {
         let mut all = self.living_processes();
         for p in self.background.processes() {
@@ -494,7 +495,7 @@ impl<H: Host> Kernel<H> {
         lock_mutex(&self.table).live.values().cloned().collect()
     }
 
-    /// Whether its first process has ended, and what that left goes on.
+    /// Returns whether its first process has ended while the processes that it left still run.
     pub fn is_kept(&self) -> bool {
         lock_mutex(&self.table).is_kept
     }
@@ -563,12 +564,12 @@ impl<H: Host> Kernel<H> {
         }
     }
 
-    /// Watches what is left of a run until all of it has ended.
+    /// Watches the remaining processes of a run until all have ended.
     pub fn watch_kept(&self) {
         drop(self.end_all(self.wait_over(None)));
     }
 
-    /// Waits until the run is over, but for ending what is left of it.
+    /// Waits until the run is over, except for ending its remaining processes.
     fn wait_over(&self, deadline: Option<Instant>) -> MutexGuard<'_, ProcessTable<H>> {
         let processors = match self.limits.cpu {
             Some(_) => std::thread::available_parallelism().map_or(1, |n| n.get()),
@@ -576,7 +577,7 @@ impl<H: Host> Kernel<H> {
         };
         let mut t = lock_mutex(&self.table);
         while !(t.is_over() || if t.is_kept { t.live.is_empty() } else { t.root.is_some() }) {
-            // What ends is told so from here until it has ended, whoever told it first.
+            // From here on, each ending process is signalled until it has ended, regardless of the first sender.
             let ending: Vec<_> =
                 t.live.values().filter(|p| p.fatal_signal().is_some()).cloned().collect();
             let stopped = self.interrupt_again(&ending);
@@ -659,8 +660,8 @@ impl<H: Host> Kernel<H> {
         Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed).saturating_add(running))
     }
 
-    /// Interrupts processes that are to end. Where one was told so often in vain, all code of the
-    /// session is stopped for a moment, unless that was done just before: others need it.
+    /// Interrupts processes that must end. If one was signalled too often in vain, stops all code of the
+    /// session for a moment, unless that was done just before, because other processes need to run.
     fn interrupt_again(&self, ending: &[Arc<Process<H>>]) -> Option<H::Stopped> {
         for p in ending {
             p.end();
