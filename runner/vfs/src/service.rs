@@ -1,16 +1,16 @@
 //! Nodes of the bridge by which guests ask the host for something: `/.box/kv`, `/.box/http`, `/.box/tools`.
 //!
-//! An opening is a row of *exchanges*: what is written is a request; the first read after it sends it and
-//! waits for the answer, which reads then give until its end. A further write begins the next
+//! An open file is a sequence of *exchanges*: the written bytes are a request; the first read after them sends
+//! it and waits for the answer, which reads then return until its end. A further write begins the next
 //! exchange. What requests mean is a matter between the guest and the [`Service`].
 //!
 //! # Invariants
 //! - A request and its answer count against the session's memory limit, and neither is longer than
 //!   [`MAX_MESSAGE`].
-//! - Nobody waits in here: a read without an answer is EAGAIN, as of a pipe, and the kernel's waiting applies.
+//! - No call blocks in here: a read without an answer is EAGAIN, as of a pipe, and the kernel's waiting applies.
 //! - A service that drops an [`AnswerSlot`] has failed: the read is EIO.
-//! - Who gives up before the answer has come (its descriptors are closed, or it asks something else) is told of by the
-//!   answer's [`Asker`].
+//! - The answer's [`Asker`] reports a guest that gives up before the answer has come (because its descriptors are
+//!   closed, or because it sends another request).
 
 use crate::Vfs;
 use crate::budget::{Budget, Reservation};
@@ -36,7 +36,7 @@ pub trait Service: Send + Sync {
 
 type Give = Box<dyn FnOnce(Result<Vec<u8>, Errno>) + Send>;
 
-/// Whether somebody still waits for an answer. Clones are of the same one.
+/// The state of an answer's recipient: still waiting or gone. Clones share it.
 #[derive(Clone, Default)]
 pub struct Asker(Arc<Mutex<ServiceCall>>);
 
@@ -59,7 +59,7 @@ impl Asker {
         }
     }
 
-    /// Calls `tell` once nobody waits any more, which may be after the answer was given; at once if that is so.
+    /// Calls `tell` once the recipient is gone, which may be after the answer was given; at once if it is gone already.
     pub fn when_gone(&self, tell: impl FnOnce() + Send + 'static) {
         {
             let mut waits = lock_mutex(&self.0);
@@ -84,7 +84,7 @@ impl AnswerSlot {
         AnswerSlot::from_sender(give, Asker::default())
     }
 
-    /// One that somebody may give up waiting for.
+    /// Returns a slot whose recipient may give up waiting.
     pub fn from_sender(
         give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static,
         asker: Asker,
@@ -92,7 +92,7 @@ impl AnswerSlot {
         AnswerSlot { give: Some(Box::new(give)), asker }
     }
 
-    /// Who waits for it.
+    /// Returns the state of its recipient.
     pub fn asker(&self) -> &Asker {
         &self.asker
     }
@@ -203,7 +203,7 @@ impl Drop for AnswerWait {
 #[derive(Default)]
 struct PendingAnswer {
     answer: Option<Result<(Vec<u8>, Reservation), Errno>>,
-    /// Who is to be told.
+    /// The threads to wake when the answer comes.
     waiting: Vec<Thread>,
 }
 
@@ -215,7 +215,7 @@ impl ServiceFile {
     pub(crate) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
         let mut state = lock_mutex(&self.state);
         if !matches!(state.stage, CallStage::Asks(_)) {
-            // The next exchange; nobody wants what is left of this one.
+            // Begin the next exchange; the rest of this one is dropped.
             state.stage = CallStage::Asks(Vec::new());
             state.held.shrink_to(0);
         }
@@ -279,7 +279,7 @@ impl ServiceFile {
 
     pub(crate) fn watch(&self, who: &Thread) {
         let mut state = lock_mutex(&self.state);
-        // Before there is a question nobody can be told of its answer.
+        // Send the request first, because a thread cannot be woken for an answer without one.
         self.go_on(&mut state);
         if let CallStage::Waits(AnswerWait { slot, .. }) = &state.stage {
             let mut slot = lock_mutex(slot);
