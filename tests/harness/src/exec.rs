@@ -15,7 +15,7 @@ pub struct Exec {
 
 /// What it did.
 #[derive(Debug)]
-pub struct Done {
+pub struct ExecResult {
     pub stdout: String,
     pub stderr: String,
     pub status: i32,
@@ -59,7 +59,7 @@ impl Exec {
     }
 
     /// Runs it to the end.
-    pub fn run(&self) -> Done {
+    pub fn run(&self) -> ExecResult {
         let mut cmd = Command::new(crate::runner());
         cmd.arg("exec").args(&self.options).arg(crate::image()).arg("--").args(&self.command);
         cmd.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -71,7 +71,7 @@ impl Exec {
         let out = child.wait_with_output().expect("output");
         let wall = start.elapsed();
         writer.join().expect("writer");
-        Done {
+        ExecResult {
             stdout: String::from_utf8_lossy(&out.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&out.stderr).into_owned(),
             status: out.status.code().unwrap_or(-1),

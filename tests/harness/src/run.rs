@@ -20,14 +20,14 @@ pub enum Subject {
 
 /// What a script did.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Got {
+pub struct CaseResult {
     pub stdout: String,
     pub stderr: String,
     pub status: i32,
 }
 
 /// Runs the case in a fresh directory.
-pub fn run(subject: Subject, case: &Case) -> Got {
+pub fn run(subject: Subject, case: &Case) -> CaseResult {
     let dir = tempfile::tempdir().expect("temporary directory");
     let (work, meta) = (dir.path().join("work"), dir.path().join("meta"));
     std::fs::create_dir_all(&work).expect("work folder");
@@ -51,7 +51,7 @@ pub fn run(subject: Subject, case: &Case) -> Got {
     let out = child.wait_with_output().expect("output");
     writer.join().expect("writer");
     let text = |b: Vec<u8>| String::from_utf8_lossy(&b).into_owned();
-    Got {
+    CaseResult {
         stdout: text(out.stdout),
         stderr: text(out.stderr),
         status: out.status.code().unwrap_or(-1),
@@ -124,7 +124,7 @@ static APPLETS: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// `None` if what came is what the case expects, else a report.
-pub fn check(subject: Subject, case: &Case, got: &Got) -> Option<String> {
+pub fn check(subject: Subject, case: &Case, got: &CaseResult) -> Option<String> {
     let stderr_ok = case.stderr.as_ref().is_none_or(|e| *e == got.stderr);
     if got.stdout == case.stdout && got.status == case.status && stderr_ok {
         return None;

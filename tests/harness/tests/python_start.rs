@@ -4,11 +4,11 @@
 //! asks for: every invocation must do the same both ways.
 
 use std::process::Command;
-use wasibox_tests::exec::{Done, Exec};
+use wasibox_tests::exec::{Exec, ExecResult};
 use wasibox_tests::{image, runner};
 
 /// Runs a bash script, with python begun from its prepared memory and from the beginning.
-fn both(script: &str) -> [Done; 2] {
+fn both(script: &str) -> [ExecResult; 2] {
     let run = |start: &str| {
         let script = format!("export HOME=/home/user {start}; cd /tmp; {script}");
         Exec::sh(&script).opt(&["--env", "TERM=dumb"]).run()
@@ -28,9 +28,10 @@ fn without_addresses(text: &str) -> String {
 }
 
 /// The common result.
-fn same(script: &str) -> Done {
+fn same(script: &str) -> ExecResult {
     let [warm, cold] = both(script);
-    let seen = |d: &Done| (d.status, without_addresses(&d.stdout), without_addresses(&d.stderr));
+    let seen =
+        |d: &ExecResult| (d.status, without_addresses(&d.stdout), without_addresses(&d.stderr));
     assert_eq!(seen(&warm), seen(&cold), "{script}");
     warm
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use wasibox::policy::ToolSettings;
 use wasibox::{Isolation, Session};
 use wasibox_actions::{Machine, MachineOptions, calculate};
-use wasibox_sessions::http::{Served, serve};
+use wasibox_sessions::http::{TestServer, serve};
 use wasibox_sessions::mcp::{Connection, Stdio};
 use wasibox_sessions::{LONG, engine, policy};
 
@@ -81,7 +81,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn open(server: &Served, path: &str, headers: &str, body: String) -> Kept {
+    fn open(server: &TestServer, path: &str, headers: &str, body: String) -> Kept {
         let stream = TcpStream::connect(server.address).expect("a connection");
         stream.set_nodelay(true).expect("a connection");
         let request = format!(

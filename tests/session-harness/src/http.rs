@@ -16,14 +16,14 @@ use wasibox_http::{Door, HttpServer, Serve, Tokens};
 const WAIT: Duration = Duration::from_secs(120);
 
 /// A server; it ends with this.
-pub struct Served {
+pub struct TestServer {
     pub address: SocketAddr,
     end: Box<dyn Fn() + Send + Sync>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 /// Serves sessions with these tokens (TOML), or the Model Context Protocol for anybody.
-pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) -> Served {
+pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) -> TestServer {
     let engine = Engine::new(options(Isolation::Process)).expect("an engine");
     let machine = MachineOptions { policy: policy(), store, timeout: WAIT, tools };
     let machine = Machine::new(&engine, machine).expect("a machine");
@@ -46,10 +46,10 @@ pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) ->
         });
     });
     let (address, ending) = told.recv().expect("a server");
-    Served { address, end: Box::new(move || ending.cancel()), thread: Some(thread) }
+    TestServer { address, end: Box::new(move || ending.cancel()), thread: Some(thread) }
 }
 
-impl Served {
+impl TestServer {
     /// Tells the server to end, and waits for that.
     pub fn end(mut self) {
         self.finish();
@@ -105,7 +105,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for TestServer {
     fn drop(&mut self) {
         self.finish();
     }

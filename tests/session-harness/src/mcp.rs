@@ -1,7 +1,7 @@
 //! A client of the Model Context Protocol, message by message.
 
 use crate::dist;
-use crate::http::{Answer, Served};
+use crate::http::{Answer, TestServer};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command};
@@ -146,7 +146,7 @@ impl Drop for Stdio {
 
 /// One connection by HTTP.
 pub struct Connection<'a> {
-    pub server: &'a Served,
+    pub server: &'a TestServer,
     pub token: String,
     pub id: String,
     /// Path and query.
@@ -157,12 +157,16 @@ pub struct Connection<'a> {
 
 impl Connection<'_> {
     /// Says hello.
-    pub fn begin<'a>(server: &'a Served, token: &str, path: &str) -> Connection<'a> {
+    pub fn begin<'a>(server: &'a TestServer, token: &str, path: &str) -> Connection<'a> {
         Connection::begin_any(server, token, path).expect("a connection")
     }
 
     /// The same, if the server wants one.
-    pub fn begin_any<'a>(server: &'a Served, token: &str, path: &str) -> Option<Connection<'a>> {
+    pub fn begin_any<'a>(
+        server: &'a TestServer,
+        token: &str,
+        path: &str,
+    ) -> Option<Connection<'a>> {
         let (token, path) = (token.to_owned(), path.to_owned());
         let mut made = Connection { server, token, id: String::new(), path, next: 0 };
         let answer = made.send(&made.message("initialize", hello()));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wasibox::policy::ToolSettings;
-use wasibox_sessions::http::{Served, serve};
+use wasibox_sessions::http::{TestServer, serve};
 use wasibox_sessions::mcp::Connection;
 
 const A: &str = "alice-alice-alice";
@@ -27,7 +27,7 @@ scopes = ['read', 'write']
 /// What only the owner of the session may see.
 const SECRET: &str = "kept-for-alice-only";
 
-fn served() -> Served {
+fn served() -> TestServer {
     let s = serve(Some(TOKENS), None, ToolSettings::default());
     for (token, name) in [(A, "w"), (A, "b.w"), (B, "mine")] {
         assert_eq!(s.json(token, "PUT", &format!("/v1/sessions/{name}"), &Value::Null).status, 201);

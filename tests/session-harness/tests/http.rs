@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use wasibox::policy::ToolSettings;
-use wasibox_sessions::http::{Served, serve};
+use wasibox_sessions::http::{TestServer, serve};
 use wasibox_sessions::mcp::Connection;
 
 const A: &str = "alice-alice-alice";
@@ -22,7 +22,7 @@ token = 'reader-reader-reader'
 scopes = ['read']
 ";
 
-fn served() -> Served {
+fn served() -> TestServer {
     let server = serve(Some(TOKENS), None, ToolSettings::default());
     assert_eq!(server.json(A, "PUT", "/v1/sessions/w", &Value::Null).status, 201);
     server
@@ -225,7 +225,7 @@ fn a_terminal_speaks_while_a_script_runs() {
 struct Terminal(TcpStream);
 
 impl Terminal {
-    fn open(s: &Served, token: &str) -> Terminal {
+    fn open(s: &TestServer, token: &str) -> Terminal {
         let mut stream = TcpStream::connect(s.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         // A browser cannot set the header: the token is among the protocols.
