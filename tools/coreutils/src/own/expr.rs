@@ -306,8 +306,8 @@ impl ExprParser<'_> {
         }))
     }
 
-    /// Returns the characters from a position, which counts from 1, and so many; nothing if either is no number or
-    /// less than one.
+    /// Returns `length` characters from a position, which counts from 1; nothing if either is not a number of at least
+    /// one.
     fn part(&self, text: &[u8], from: &ExprValue, length: &ExprValue) -> Vec<u8> {
         let one_up = |value: &ExprValue| {
             let n = value.integer().filter(|n| *n > BigInt::zero())?;

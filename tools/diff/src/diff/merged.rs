@@ -342,7 +342,7 @@ fn common(text: &[u8]) -> (Common<'_>, &[u8]) {
     }
 }
 
-/// Parses a decimal number, at most [`WIDEST`] where it is one of columns.
+/// Parses a decimal number; one that is too large becomes the largest.
 fn decimal(digits: &[u8]) -> usize {
     digits.iter().fold(0usize, |n, d| n.saturating_mul(10).saturating_add(usize::from(d - b'0')))
 }

@@ -175,7 +175,7 @@ impl<'c, 'a> SplitOutputs<'c, 'a> {
         let Some(child) = child else { return Ok(()) };
         let status = child.wait(self.ctx).map_err(|e| input::file_error(self.ctx, &name, &e))?;
         let (status, how) = match status {
-            WaitStatus::Exited(0) | WaitStatus::Signaled(13) => return Ok(()),
+            WaitStatus::Exited(0) | WaitStatus::Signaled(signal::PIPE) => return Ok(()),
             WaitStatus::Exited(code) => (code, format!("exit {code}")),
             WaitStatus::Signaled(number) => {
                 let name = signal::name(number).unwrap_or_else(|| number.to_string());
