@@ -3,6 +3,6 @@
 #: streams = terminal
 #: targets = exec
 #: runner = exec --mount \e[2J:/w:ro \e]0;title\a -- true
-#: status = 125
+#: status = 2
 #: never = \e]0;
 #: never = \e[2J
