@@ -1,6 +1,18 @@
 //! Compressed streams behind one reader and one writer.
+//!
+//! Whatever is wrong with the data reaches the caller as a [`CodecFault`] inside an `io::Error`, so that
+//! each program can say it in its own words.
 
-use std::io::{self, Read, Write};
+mod bzip2;
+mod fault;
+mod gzip;
+mod xz;
+mod zstd;
+
+use std::io::{self, BufReader, Read, Write};
+
+pub use fault::CodecFault;
+pub use gzip::{GzipMember, GzipReader};
 
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
@@ -13,8 +25,15 @@ pub enum CompressionFormat {
     Zstd,
 }
 
-/// The most memory that an xz stream may use, in KiB: the need of its highest preset.
-const XZ_MEMORY: u32 = 128 * 1024;
+/// The bytes that [`CompressionFormat::detect`] looks at, at most.
+const MAGIC: u64 = 6;
+
+/// Returns the first bytes of a stream, by which its format is known, and the stream from its beginning.
+pub fn peek_head<'a>(mut raw: impl Read + 'a) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
+    let mut head = Vec::new();
+    raw.by_ref().take(MAGIC).read_to_end(&mut head)?;
+    Ok((head.clone(), Box::new(io::Cursor::new(head).chain(raw))))
+}
 
 impl CompressionFormat {
     /// Returns the format whose magic number the data starts with.
@@ -55,15 +74,29 @@ impl CompressionFormat {
         }
     }
 
+    /// Returns the level of compression that the format's own tool uses when none is given.
+    pub fn default_level(self) -> u32 {
+        if self == CompressionFormat::Bzip2 { 9 } else { 6 }
+    }
+
+    /// Returns the name that the format's own tool gives to standard input in messages.
+    pub fn stdin_name(self) -> &'static [u8] {
+        match self {
+            CompressionFormat::Gzip => b"stdin",
+            CompressionFormat::Bzip2 | CompressionFormat::Xz => b"(stdin)",
+            CompressionFormat::Zstd => b"/*stdin*\\",
+        }
+    }
+
     /// Returns a reader of the decompressed data; concatenated streams are read one after another.
     pub fn reader<'a>(self, from: Box<dyn Read + 'a>) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
-            CompressionFormat::Gzip => Box::new(flate2::read::MultiGzDecoder::new(from)),
-            CompressionFormat::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(from)),
-            CompressionFormat::Xz => {
-                Box::new(lzma_rust2::XzReader::new_mem_limit(from, true, XZ_MEMORY))
+            CompressionFormat::Gzip => Box::new(GzipReader::new(BufReader::new(from))),
+            CompressionFormat::Bzip2 => {
+                Box::new(self::bzip2::Bzip2Reader::new(BufReader::new(from)))
             }
-            CompressionFormat::Zstd => Box::new(ZstdReader { from, frame: None }),
+            CompressionFormat::Xz => Box::new(xz::XzReader::new(from)),
+            CompressionFormat::Zstd => Box::new(zstd::ZstdReader::new(from)),
         })
     }
 
@@ -80,9 +113,9 @@ impl CompressionFormat {
                     .operating_system(3)
                     .write(to, flate2::Compression::new(level)),
             ),
-            CompressionFormat::Bzip2 => CompressionEncoder::Bzip2(bzip2::write::BzEncoder::new(
+            CompressionFormat::Bzip2 => CompressionEncoder::Bzip2(::bzip2::write::BzEncoder::new(
                 to,
-                bzip2::Compression::new(level),
+                ::bzip2::Compression::new(level),
             )),
             CompressionFormat::Xz => CompressionEncoder::Xz(Box::new(lzma_rust2::XzWriter::new(
                 to,
@@ -93,47 +126,10 @@ impl CompressionFormat {
     }
 }
 
-/// Frames of a zstd stream, one after another.
-struct ZstdReader<'a> {
-    from: Box<dyn Read + 'a>,
-    frame: Option<Box<ruzstd::decoding::FrameDecoder>>,
-}
-
-impl Read for ZstdReader<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-        let bad =
-            |e: &dyn std::fmt::Display| io::Error::new(io::ErrorKind::InvalidData, e.to_string());
-        loop {
-            if self.frame.is_none() {
-                let mut magic = Vec::new();
-                if self.from.by_ref().take(4).read_to_end(&mut magic)? < 4 {
-                    return Ok(0);
-                }
-                let mut frame = Box::new(FrameDecoder::new());
-                frame.init((&magic[..]).chain(&mut self.from)).map_err(|e| bad(&e))?;
-                self.frame = Some(frame);
-            }
-            let Some(frame) = self.frame.as_mut() else { return Ok(0) };
-            if frame.can_collect() == 0 && !frame.is_finished() {
-                let more = BlockDecodingStrategy::UptoBytes(out.len().max(1));
-                frame.decode_blocks(&mut self.from, more).map_err(|e| bad(&e))?;
-            }
-            let n = frame.read(out)?;
-            if n > 0 || out.is_empty() {
-                return Ok(n);
-            }
-            if frame.is_finished() && frame.can_collect() == 0 {
-                self.frame = None;
-            }
-        }
-    }
-}
-
 /// A compressing writer.
 pub enum CompressionEncoder<'a> {
     Gzip(flate2::write::GzEncoder<Box<dyn Write + 'a>>),
-    Bzip2(bzip2::write::BzEncoder<Box<dyn Write + 'a>>),
+    Bzip2(::bzip2::write::BzEncoder<Box<dyn Write + 'a>>),
     Xz(Box<lzma_rust2::XzWriter<Box<dyn Write + 'a>>>),
     /// The library compresses from a reader, so the data is gathered first.
     Zstd {
@@ -221,12 +217,52 @@ mod tests {
         }
     }
 
+    fn fault_of(format: CompressionFormat, data: &[u8]) -> Option<CodecFault> {
+        unpacked(format, data).err().and_then(|e| CodecFault::of(&e))
+    }
+
     #[test]
-    fn damage_is_an_error() {
+    fn a_short_stream_is_truncated_wherever_it_ends() {
         for format in ALL {
-            let mut data = packed(format, &[7; 100_000]);
-            data.truncate(data.len() / 2);
-            assert!(unpacked(format, &data).is_err(), "{format:?}");
+            let data = packed(format, &[7; 5_000]);
+            for end in 1..data.len() {
+                let fault = fault_of(format, &data[..end]);
+                assert_eq!(fault, Some(CodecFault::Truncated), "{format:?} {end}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_stream_is_no_archive() {
+        for format in ALL {
+            assert_eq!(fault_of(format, b""), Some(CodecFault::Truncated), "{format:?}");
+        }
+    }
+
+    #[test]
+    fn garbage_behind_the_last_member_is_reported_once_all_data_is_read() {
+        for format in [CompressionFormat::Gzip, CompressionFormat::Bzip2] {
+            let data = [&packed(format, b"data")[..], b"junk\n"].concat();
+            let mut out = Vec::new();
+            let mut reader = format.reader(Box::new(&data[..])).expect("reader");
+            let e = reader.read_to_end(&mut out).expect_err("garbage");
+            assert_eq!(CodecFault::of(&e), Some(CodecFault::TrailingGarbage), "{format:?}");
+            assert_eq!(out, b"data");
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_is_damage() {
+        let plain: Vec<u8> = (0..60_000u32).map(|i| ((i * i) >> 7) as u8).collect();
+        for format in ALL {
+            let mut data = packed(format, &plain);
+            let middle = data.len() / 2;
+            data[middle] ^= 0x55;
+            let fault = fault_of(format, &data);
+            assert!(
+                matches!(fault, Some(CodecFault::Damaged | CodecFault::Checksum)),
+                "{format:?} {fault:?}"
+            );
         }
     }
 

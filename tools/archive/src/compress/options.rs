@@ -26,6 +26,10 @@ enum CompressFlag {
     Output,
     /// zstd's `--rm`.
     Remove,
+    /// gzip's `-n`.
+    NoName,
+    /// gzip's `-N`.
+    Name,
     /// Accepted, without effect.
     Ignored,
 }
@@ -44,11 +48,11 @@ macro_rules! spec {
                 Opt::new(CompressFlag::Compress, 'z', "compress").with_help("compress"),
                 Opt::new(CompressFlag::Force, 'f', "force").with_help("overwrite existing output, compress links"),
                 Opt::new(CompressFlag::Keep, 'k', "keep").with_help("keep input files"),
-                Opt::new(CompressFlag::List, 'l', "list").with_help("list compressed file contents"),
+                Opt::new(CompressFlag::List, 'l', "list").with_help("print the sizes of compressed files"),
                 Opt::new(CompressFlag::Quiet, 'q', "quiet").with_help("suppress warnings"),
-                Opt::new(CompressFlag::Recursive, 'r', "recursive").with_help("operate recursively on directories"),
-                Opt::new(CompressFlag::Suffix, 'S', "suffix").with_argument("SUF", "use suffix SUF on compressed files"),
-                Opt::new(CompressFlag::Test, 't', "test").with_help("test compressed file integrity"),
+                Opt::new(CompressFlag::Recursive, 'r', "recursive").with_help("work on all files in directories"),
+                Opt::new(CompressFlag::Suffix, 'S', "suffix").with_argument("SUF", "let the names of compressed files end with SUF"),
+                Opt::new(CompressFlag::Test, 't', "test").with_help("check whether compressed files are whole"),
                 Opt::new(CompressFlag::Verbose, 'v', "verbose").with_help("say what is done"),
                 Opt::new(CompressFlag::Level(2), '2', ""),
                 Opt::new(CompressFlag::Level(3), '3', ""),
@@ -60,16 +64,16 @@ macro_rules! spec {
                 $($own),*
             ],
         )
-        .with_footer("With no FILE, or when FILE is -, read standard input.")
+        .with_footer("Without FILE, or where FILE is -, standard input is read.")
     };
 }
 
 const GZIP: Spec<CompressFlag> = spec![
     Opt::new(CompressFlag::Level(1), '1', "fast").with_help("compress faster"),
     Opt::new(CompressFlag::Level(9), '9', "best").with_help("compress better; -6 is the default"),
-    Opt::new(CompressFlag::Ignored, 'n', "no-name")
-        .with_help("do not save or restore name and time stamp"),
-    Opt::new(CompressFlag::Ignored, 'N', "name").with_help("accepted and ignored"),
+    Opt::new(CompressFlag::NoName, 'n', "no-name")
+        .with_help("neither store nor use a name and a time (always, but for -l)"),
+    Opt::new(CompressFlag::Name, 'N', "name").with_help("with -l, show the stored name and time"),
     Opt::long(CompressFlag::Ignored, "rsyncable").with_help("accepted and ignored"),
 ];
 const BZIP2: Spec<CompressFlag> = spec![
@@ -102,6 +106,9 @@ const ZSTD: Spec<CompressFlag> = spec![
     Opt::long(CompressFlag::Ignored, "no-progress").with_help("accepted and ignored"),
 ];
 
+/// The length of `(stdin)`, the least width of names in bzip2's messages.
+const BZIP2_STDIN: usize = 7;
+
 /// The work to do, from the command's name and options.
 pub(super) struct CompressJob {
     pub format: CompressionFormat,
@@ -116,8 +123,28 @@ pub(super) struct CompressJob {
     pub recursive: bool,
     pub level: u32,
     pub suffix: Vec<u8>,
+    /// Whether `gzip -l` shows the stored name and time.
+    pub use_name: bool,
+    pub operands: usize,
+    /// The width of the longest operand, to which bzip2 fills up the names that `-v` prints.
+    pub name_width: usize,
     /// Where everything goes, instead of a file for each.
     pub output: Option<Vec<u8>>,
+}
+
+impl CompressJob {
+    /// Returns whether zstd prints the sizes of what it decompresses, `-v` or not.
+    pub fn is_zstd_summary(&self) -> bool {
+        self.format == CompressionFormat::Zstd
+            && self.decompress
+            && !self.quiet
+            && !(self.to_stdout || self.list)
+    }
+
+    /// Returns whether the sizes of each file are printed without `-v`.
+    pub fn has_summary(&self) -> bool {
+        self.is_zstd_summary() && self.operands == 1
+    }
 }
 
 /// Returns the work that the command's name and options ask for, and the operands, at least `-`; `Err` after a
@@ -152,6 +179,8 @@ pub(super) fn parse(
         CompressFlag::Level(level) => Some(*level),
         _ => None,
     });
+    let operands =
+        if given.operands.is_empty() { vec![b"-".to_vec()] } else { given.operands.clone() };
     let job = CompressJob {
         format,
         decompress: test || list || direction.unwrap_or(cat || name.contains("un")),
@@ -165,12 +194,16 @@ pub(super) fn parse(
         quiet: given.has_option(CompressFlag::Quiet),
         verbose: given.has_option(CompressFlag::Verbose),
         recursive: given.has_option(CompressFlag::Recursive),
-        level: levels.into_iter().next().unwrap_or(6),
+        level: levels.into_iter().next().unwrap_or(format.default_level()),
         output: given.last_value(CompressFlag::Output).map(<[u8]>::to_vec),
+        use_name: given
+            .last_choice(&[(CompressFlag::Name, true), (CompressFlag::NoName, false)])
+            .unwrap_or(false),
+        operands: operands.len(),
+        name_width: operands.iter().map(Vec::len).max().unwrap_or(0).max(BZIP2_STDIN),
         suffix: given
             .last_value(CompressFlag::Suffix)
             .map_or_else(|| format.suffix().into(), <[u8]>::to_vec),
     };
-    let operands = if given.operands.is_empty() { vec![b"-".to_vec()] } else { given.operands };
     Ok((job, operands))
 }

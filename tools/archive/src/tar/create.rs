@@ -43,7 +43,7 @@ pub fn create_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
         Compression::Auto => CompressionFormat::by_name(&options.archive),
     };
     let encoder = match format {
-        Some(f) => f.writer(target, 6)?,
+        Some(f) => f.writer(target, f.default_level())?,
         None => CompressionEncoder::Plain(target),
     };
     fill_archive(ctx, options, encoder, 0)

@@ -15,7 +15,7 @@ use std::io::{self, BufReader, Read, Write};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::error_text;
 
-use crate::codec::CompressionFormat;
+use crate::codec::{CompressionFormat, peek_head};
 use options::{Compression, TarAction, TarOptions};
 
 /// Status of a run that had errors (GNU tar manual, "Synopsis").
@@ -70,19 +70,17 @@ type Reader = fn(&mut Ctx<'_>, &TarOptions, &mut tar::Archive<Box<dyn Read>>) ->
 
 /// Opens the archive in any compression and passes it to `action`.
 fn read(ctx: &mut Ctx<'_>, options: &TarOptions, action: Reader) -> Outcome {
-    let mut raw: Box<dyn Read> = if options.archive == b"-" {
+    let raw: Box<dyn Read> = if options.archive == b"-" {
         Box::new(ctx.stdin.detach_stream())
     } else {
         let file = File::open(ctx.path(&options.archive)).map_err(|e| cannot_open(options, &e))?;
         Box::new(BufReader::with_capacity(1 << 16, file))
     };
-    let mut head = Vec::new();
-    raw.by_ref().take(6).read_to_end(&mut head).map_err(|e| {
+    let (head, raw) = peek_head(raw).map_err(|e| {
         let name = String::from_utf8_lossy(&options.archive);
         TarFatal::Message(format!("{name}: Cannot read: {}", error_text(&e)))
     })?;
     let got = head.len();
-    let raw: Box<dyn Read> = Box::new(io::Cursor::new(head.clone()).chain(raw));
     let format = match (CompressionFormat::detect(&head), options.compression) {
         (Some(f), _) => Some(f),
         (None, Compression::Is(f)) => {

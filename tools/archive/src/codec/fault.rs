@@ -1,0 +1,51 @@
+//! The faults of compressed data.
+
+use std::io;
+
+/// The reason why a stream cannot be decompressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CodecFault {
+    /// There is no data at all.
+    #[error("no data")]
+    NoData,
+    /// The stream ends too early.
+    #[error("unexpected end of data")]
+    Truncated,
+    /// The stream does not begin as its format asks.
+    #[error("another format")]
+    OtherFormat,
+    /// The data breaks the rules of its format.
+    #[error("damaged data")]
+    Damaged,
+    /// The data is well formed, but is not the data that was compressed.
+    #[error("the checksum differs")]
+    Checksum,
+    /// All data was read, but something follows it that is no other member.
+    #[error("garbage behind the data")]
+    TrailingGarbage,
+}
+
+impl CodecFault {
+    /// Returns the fault that an error holds; `None` for an error of the input or the output.
+    pub fn of(e: &io::Error) -> Option<CodecFault> {
+        e.get_ref()?.downcast_ref::<CodecFault>().copied()
+    }
+
+    /// Returns the error that a decoding library's error is for our callers: a fault of the data, or the input's own
+    /// error unchanged.
+    pub(super) fn classify_error(e: io::Error) -> io::Error {
+        match e.kind() {
+            io::ErrorKind::UnexpectedEof => CodecFault::Truncated.into(),
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other => {
+                CodecFault::Damaged.into()
+            }
+            _ => e,
+        }
+    }
+}
+
+impl From<CodecFault> for io::Error {
+    fn from(fault: CodecFault) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, fault)
+    }
+}

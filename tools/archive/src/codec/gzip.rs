@@ -1,0 +1,202 @@
+//! gzip streams (RFC 1952): members one after another. The container is read here and not by the
+//! compression library, because `gzip -l` prints what is in it and because garbage behind the last
+//! member is a warning to gzip, not an error.
+
+use std::io::{self, BufRead, Read};
+
+use flate2::Crc;
+use flate2::bufread::DeflateDecoder;
+
+use super::CodecFault;
+
+/// The fixed part of a member's header.
+const HEADER: usize = 10;
+/// The checksum and the length behind a member's data.
+const TRAILER: usize = 8;
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// The bits of a header's flags.
+const HEADER_CRC: u8 = 2;
+const EXTRA: u8 = 4;
+const NAME: u8 = 8;
+const COMMENT: u8 = 16;
+
+/// A longer name or comment is damage: nothing of it is kept, but it must not be read for ever.
+const LONGEST_TEXT: u64 = 1 << 20;
+
+/// What is known of a member.
+#[derive(Clone, Debug, Default)]
+pub struct GzipMember {
+    /// The name of the file that was compressed, if it is stored.
+    pub name: Option<Vec<u8>>,
+    /// The stored time in seconds since the epoch; 0 for none.
+    pub mtime: u32,
+    /// The bytes that are not compressed data: the header and the trailer.
+    pub overhead: u64,
+    /// The length of the data.
+    pub size: u64,
+    /// The checksum of the data.
+    pub crc: u32,
+}
+
+/// A reader of the data of all members.
+pub struct GzipReader<R: BufRead> {
+    state: GzipState<R>,
+    /// The member that is being read, or the last one.
+    member: GzipMember,
+    crc: Crc,
+}
+
+enum GzipState<R: BufRead> {
+    /// Before a member; the flag is whether it is the first.
+    Between(R, bool),
+    Data(DeflateDecoder<R>),
+    End,
+}
+
+impl<R: BufRead> GzipReader<R> {
+    /// Opens a stream at its first byte.
+    pub fn new(from: R) -> GzipReader<R> {
+        GzipReader {
+            state: GzipState::Between(from, true),
+            member: GzipMember::default(),
+            crc: Crc::new(),
+        }
+    }
+
+    /// Returns the last member, once all data is read.
+    pub fn last_member(&self) -> &GzipMember {
+        &self.member
+    }
+
+    /// Compares a member's trailer with its data.
+    fn check_trailer(&mut self, from: &mut R) -> io::Result<()> {
+        let mut trailer = [0; TRAILER];
+        from.read_exact(&mut trailer).map_err(CodecFault::classify_error)?;
+        let [a, b, c, d, size @ ..] = trailer;
+        self.member.crc = self.crc.sum();
+        let whole = u32::from_le_bytes([a, b, c, d]) == self.crc.sum()
+            && u32::from_le_bytes(size) == self.crc.amount();
+        if whole { Ok(()) } else { Err(CodecFault::Checksum.into()) }
+    }
+}
+
+impl<R: BufRead> Read for GzipReader<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            match std::mem::replace(&mut self.state, GzipState::End) {
+                GzipState::End => return Ok(0),
+                GzipState::Between(mut from, is_first) => {
+                    if !is_first && !has_another_member(&mut from)? {
+                        return Ok(0);
+                    }
+                    self.member = match read_header(&mut from) {
+                        // Two bytes of a magic number may be garbage, too.
+                        Err(e)
+                            if !is_first && CodecFault::of(&e) == Some(CodecFault::OtherFormat) =>
+                        {
+                            return Err(CodecFault::TrailingGarbage.into());
+                        }
+                        header => header?,
+                    };
+                    self.crc = Crc::new();
+                    self.state = GzipState::Data(DeflateDecoder::new(from));
+                }
+                GzipState::Data(mut data) => {
+                    match data.read(out).map_err(CodecFault::classify_error)? {
+                        0 => {
+                            let mut from = data.into_inner();
+                            self.check_trailer(&mut from)?;
+                            self.state = GzipState::Between(from, false);
+                        }
+                        n => {
+                            self.crc.update(&out[..n]);
+                            self.member.size += n as u64;
+                            self.state = GzipState::Data(data);
+                            return Ok(n);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether another member follows. Zeros, with which a tape is filled up, are skipped; anything else is
+/// garbage.
+fn has_another_member<R: BufRead>(from: &mut R) -> io::Result<bool> {
+    loop {
+        let bytes = from.fill_buf()?;
+        match bytes.iter().position(|c| *c != 0) {
+            None if bytes.is_empty() => return Ok(false),
+            None => {
+                let n = bytes.len();
+                from.consume(n);
+            }
+            Some(0) if bytes[0] == MAGIC[0] => return Ok(true),
+            Some(_) => return Err(CodecFault::TrailingGarbage.into()),
+        }
+    }
+}
+
+/// Reads a member's header.
+fn read_header<R: BufRead>(from: &mut R) -> io::Result<GzipMember> {
+    let mut header = [0; HEADER];
+    let (magic, rest) = header.split_at_mut(MAGIC.len());
+    from.read_exact(magic).map_err(CodecFault::classify_error)?;
+    if magic != MAGIC {
+        return Err(CodecFault::OtherFormat.into());
+    }
+    from.read_exact(rest).map_err(CodecFault::classify_error)?;
+    let [_, _, method, flags, t0, t1, t2, t3, ..] = header;
+    if method != 8 {
+        return Err(CodecFault::Damaged.into());
+    }
+    let mut member = GzipMember {
+        mtime: u32::from_le_bytes([t0, t1, t2, t3]),
+        overhead: (HEADER + TRAILER) as u64,
+        ..GzipMember::default()
+    };
+    if flags & EXTRA != 0 {
+        let mut length = [0; 2];
+        from.read_exact(&mut length).map_err(CodecFault::classify_error)?;
+        let length = u64::from(u16::from_le_bytes(length));
+        skip_bytes(from, length)?;
+        member.overhead += length + 2;
+    }
+    if flags & NAME != 0 {
+        let name = read_text(from)?;
+        member.overhead += name.len() as u64 + 1;
+        member.name = Some(name);
+    }
+    if flags & COMMENT != 0 {
+        member.overhead += read_text(from)?.len() as u64 + 1;
+    }
+    if flags & HEADER_CRC != 0 {
+        skip_bytes(from, 2)?;
+        member.overhead += 2;
+    }
+    Ok(member)
+}
+
+/// Skips bytes of a header.
+fn skip_bytes<R: BufRead>(from: &mut R, count: u64) -> io::Result<()> {
+    if io::copy(&mut from.by_ref().take(count), &mut io::sink())? < count {
+        return Err(CodecFault::Truncated.into());
+    }
+    Ok(())
+}
+
+/// Reads a text of a header up to its NUL.
+fn read_text<R: BufRead>(from: &mut R) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let limit = from.by_ref().take(LONGEST_TEXT).read_until(0, &mut text)? as u64;
+    match text.pop() {
+        Some(0) => Ok(text),
+        _ if limit == LONGEST_TEXT => Err(CodecFault::Damaged.into()),
+        _ => Err(CodecFault::Truncated.into()),
+    }
+}

@@ -1,0 +1,160 @@
+//! One stream through the codec.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+
+use super::options::CompressJob;
+use crate::codec::{CodecFault, CompressionFormat, GzipMember, GzipReader, peek_head};
+
+/// The sizes of a conversion, for messages and lists.
+#[derive(Default)]
+pub(super) struct Conversion {
+    /// The bytes of the compressed side.
+    pub packed: u64,
+    /// The bytes of the other side.
+    pub plain: u64,
+    /// The last member of a gzip stream.
+    pub member: GzipMember,
+    /// Whether something that is no compressed data follows the data.
+    pub has_garbage: bool,
+}
+
+/// The bytes around the data of a gzip member without a name, as we write it.
+const GZIP_OVERHEAD: u64 = 18;
+
+/// Copies input to output through the codec. A fault of the data is a [`CodecFault`] inside the error.
+pub(super) fn convert_data(
+    job: &CompressJob,
+    input: &mut dyn Read,
+    out: &mut dyn Write,
+) -> io::Result<Conversion> {
+    let mut input = ReadCount { from: input, count: 0 };
+    if !job.decompress {
+        let mut out = WriteCount { to: out, count: 0 };
+        let mut encoder = job.format.writer(Box::new(&mut out), job.level)?;
+        let plain = io::copy(&mut input, &mut encoder)?;
+        encoder.finish()?;
+        let member = GzipMember { overhead: GZIP_OVERHEAD, ..GzipMember::default() };
+        return Ok(Conversion { packed: out.count, plain, member, has_garbage: false });
+    }
+    let (head, mut stream) = peek_head(&mut input)?;
+    if !is_readable(job.format, CompressionFormat::detect(&head)) {
+        if job.force && job.to_stdout && !is_magic_needed(job.format, &head) {
+            let plain = io::copy(&mut stream, out)?;
+            return Ok(Conversion { plain, ..Conversion::default() });
+        }
+        return Err(missing_magic(job.format, &head).into());
+    }
+    let mut conversion = Conversion::default();
+    if job.format == CompressionFormat::Gzip {
+        let mut reader = GzipReader::new(BufReader::new(&mut stream));
+        copy_data(&mut reader, out, &mut conversion)?;
+        conversion.member = reader.last_member().clone();
+    } else {
+        let format = CompressionFormat::detect(&head).unwrap_or(job.format);
+        let mut reader = format.reader(Box::new(&mut stream))?;
+        copy_data(&mut *reader, out, &mut conversion)?;
+    }
+    if conversion.has_garbage {
+        io::copy(&mut stream, &mut io::sink())?;
+    }
+    drop(stream);
+    conversion.packed = input.count;
+    Ok(conversion)
+}
+
+/// Returns the fault of a file that does not begin as its format does, before a file is made for its data.
+pub(super) fn check_head(job: &CompressJob, input: &mut dyn BufRead) -> io::Result<()> {
+    if !job.decompress {
+        return Ok(());
+    }
+    let head = input.fill_buf()?;
+    if is_readable(job.format, CompressionFormat::detect(head)) {
+        return Ok(());
+    }
+    Err(missing_magic(job.format, head).into())
+}
+
+/// Returns whether a program reads data that has this format: zstd reads those of gzip and xz, too.
+fn is_readable(program: CompressionFormat, data: Option<CompressionFormat>) -> bool {
+    data == Some(program)
+        || program == CompressionFormat::Zstd
+            && matches!(data, Some(CompressionFormat::Gzip | CompressionFormat::Xz))
+}
+
+/// Returns whether `-f` does not let a program copy data of another format: bzip2 and zstd need some data to see
+/// that it is another one.
+fn is_magic_needed(program: CompressionFormat, head: &[u8]) -> bool {
+    head.is_empty() && matches!(program, CompressionFormat::Bzip2 | CompressionFormat::Zstd)
+}
+
+/// Returns the fault of data without the magic number of its format.
+fn missing_magic(format: CompressionFormat, head: &[u8]) -> CodecFault {
+    if head.is_empty() && format != CompressionFormat::Xz {
+        return CodecFault::NoData;
+    }
+    let magic: &[u8] = match format {
+        CompressionFormat::Gzip => &[0x1f, 0x8b],
+        CompressionFormat::Bzip2 => b"BZh",
+        // xz does not say that a file ends in the middle of the number.
+        CompressionFormat::Xz => return CodecFault::OtherFormat,
+        CompressionFormat::Zstd if head.len() < 4 => return CodecFault::Truncated,
+        CompressionFormat::Zstd => return CodecFault::OtherFormat,
+    };
+    if magic.starts_with(head) { CodecFault::Truncated } else { CodecFault::OtherFormat }
+}
+
+/// Copies decompressed data and counts it.
+fn copy_data(
+    from: &mut dyn Read,
+    out: &mut dyn Write,
+    conversion: &mut Conversion,
+) -> io::Result<()> {
+    let mut buf = vec![0u8; 1 << 16];
+    loop {
+        match from.read(&mut buf) {
+            Ok(0) => return Ok(()),
+            Ok(n) => {
+                out.write_all(&buf[..n])?;
+                conversion.plain += n as u64;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if CodecFault::of(&e) == Some(CodecFault::TrailingGarbage) => {
+                conversion.has_garbage = true;
+                return Ok(());
+            }
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// A reader that counts.
+struct ReadCount<'a> {
+    from: &'a mut dyn Read,
+    count: u64,
+}
+
+impl Read for ReadCount<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.from.read(out)?;
+        self.count += n as u64;
+        Ok(n)
+    }
+}
+
+/// A writer that counts.
+struct WriteCount<'a> {
+    to: &'a mut dyn Write,
+    count: u64,
+}
+
+impl Write for WriteCount<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let n = self.to.write(data)?;
+        self.count += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
