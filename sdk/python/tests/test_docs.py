@@ -10,9 +10,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
+DOCUMENTS = [
+    "README.md",
+    "docs/sdk-python.md",
+    "docs/host-tools.md",
+    "docs/start.md",
+    "docs/recipes.md",
+    "sdk/python/README.md",
+]
 BLOCKS = [
     pytest.param(block, id=f"{name}-{n}")
-    for name in ("docs/sdk-python.md", "docs/host-tools.md", "docs/start.md", "docs/recipes.md", "sdk/python/README.md")
+    for name in DOCUMENTS
     for n, block in enumerate(re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S))
 ]
 
