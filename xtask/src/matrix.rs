@@ -19,6 +19,7 @@ const CONSTRUCTS: &[(&str, &str, &str)] = &[
     ("function", "f() { BODY; }", "f"),
     ("eval", "", "eval 'BODY'"),
     ("source", "printf '%s\\n' 'BODY' > s.sh", ". ./s.sh"),
+    ("source in a function", "printf '%s\\n' 'BODY' > s.sh; f() { . ./s.sh; echo f; }", "f"),
     ("group", "", "{ BODY; }"),
     ("subshell", "", "( BODY )"),
     ("loop", "", "for i in 1 2; do BODY; done"),
@@ -28,20 +29,29 @@ const CONSTRUCTS: &[(&str, &str, &str)] = &[
     ("condition", "", "if BODY; then echo yes; fi"),
 ];
 
-/// Places: a name and the text around `COMMAND`.
+/// Places: a name and the text around `COMMAND`, which is `QUOTED` where it stands in single quotes.
 const PLACES: &[(&str, &str)] = &[
     ("first stage", "COMMAND | cat"),
     ("middle stage", "echo in | COMMAND | cat"),
     ("last stage", "echo in | COMMAND"),
     ("background", "COMMAND & wait $!"),
+    ("background and wait for all", "COMMAND & wait"),
     ("command substitution", "x=$(COMMAND); echo \"$? $x\""),
     ("process substitution", "cat <(COMMAND; echo sub)"),
+    ("all of a process substitution", "cat <(COMMAND)"),
+    // With `:`, which writes nothing: a program would get SIGPIPE now and then.
+    ("output process substitution", ": > >(COMMAND; echo sub); wait $!"),
+    ("all of an output process substitution", ": > >(COMMAND); wait $!"),
     // With `wait`, because bash forgets the descriptors of a coprocess that has ended.
     (
         "coproc",
         "coproc { read -r go; COMMAND; }; exec 5<&\"${COPROC[0]}\"; echo >&\"${COPROC[1]}\"; cat <&5",
     ),
-    ("EXIT trap", "trap 'trap - EXIT\nCOMMAND' EXIT; echo main"),
+    ("EXIT trap", "trap 'trap - EXIT\nQUOTED' EXIT; echo main"),
+    ("ERR trap", "trap 'QUOTED' ERR; false; echo \"main $?\""),
+    ("DEBUG trap", "trap 'trap - DEBUG\nQUOTED' DEBUG; echo main"),
+    ("RETURN trap", "h() { echo h; }; declare -ft h; trap 'QUOTED' RETURN; h"),
+    ("signal trap", "trap 'QUOTED' USR1; kill -USR1 $$; echo \"main $?\""),
     ("plain", "COMMAND"),
 ];
 
@@ -59,7 +69,21 @@ const FIRST: &[(&str, &str)] = &[
 ];
 
 /// Constructs that `return` leaves.
-const RETURNING: &[&str] = &["function", "source", "function in a function"];
+const RETURNING: &[&str] =
+    &["function", "source", "source in a function", "function in a function"];
+
+/// Constructs and places with which bash 5.2 dumps core at `return`.
+const CRASHES: &[(&str, &str)] = &[("source", "ERR trap"), ("source", "RETURN trap")];
+
+/// The number of first commands on one line of a script.
+const WORDS: usize = 4;
+
+/// Runs the text of each first command in a shell of its own, and prints what it wrote as one line.
+const RUN: &str = r#"do
+  out=$(bash -c "${text//BODY/"$first; echo on"}" 2> /dev/null)
+  echo "${out//$'\n'/ } = $?"
+done
+"#;
 
 /// Writes the cases.
 pub fn run(args: &[String]) -> Result<ExitCode> {
@@ -76,7 +100,10 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let mut count = 0;
     for (construct, before, command) in CONSTRUCTS {
         for (place, around) in PLACES {
-            let script = matrix_script(construct, before, &around.replace("COMMAND", command));
+            let quoted = command.replace('\'', "'\\''");
+            let line = around.replace("COMMAND", command).replace("QUOTED", &quoted);
+            let returns = RETURNING.contains(construct) && !CRASHES.contains(&(construct, place));
+            let script = matrix_script(before, &line, returns);
             let stdout = run_bash(&script)?;
             write!(
                 out,
@@ -92,18 +119,26 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns a script that runs a command line with each first command in a shell of its own.
-fn matrix_script(construct: &str, before: &str, line: &str) -> String {
-    let mut script = String::from("r() { bash -c \"$1\" 2> /dev/null; echo \"= $?\"; }\n");
-    for (name, first) in FIRST {
-        if *name == "return" && !RETURNING.contains(&construct) {
-            continue;
-        }
-        let body = format!("{first}; echo on");
-        let text = format!("{before}\n{line}\necho \"end $?\"").replace("BODY", &body);
-        let _ = writeln!(script, "r '{}'", text.trim_start().replace('\'', "'\\''"));
+/// Returns a script that runs a command line with each first command in a shell of its own, with `return` if it `returns`.
+fn matrix_script(before: &str, line: &str, returns: bool) -> String {
+    let text = format!("{before}\n{line}\necho \"end $?\"");
+    let mut script = format!("text={}\nfor first in", quote_word(text.trim_start()));
+    let first: Vec<String> = FIRST
+        .iter()
+        .filter(|(name, _)| *name != "return" || returns)
+        .map(|(_, first)| quote_word(first))
+        .collect();
+    for words in first.chunks(WORDS) {
+        let _ = write!(script, " \\\n  {}", words.join(" "));
     }
+    script.push('\n');
+    script.push_str(RUN);
     script
+}
+
+/// Returns a text as a word of the shell.
+fn quote_word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Returns bash's output for a script in a folder of its own.
@@ -132,9 +167,12 @@ mod tests {
 
     #[test]
     fn scripts_have_each_first_command_once() {
-        let script = matrix_script("group", "", "{ BODY; } | cat");
-        assert_eq!(script.lines().filter(|l| l.starts_with("r '")).count(), FIRST.len() - 1);
-        assert!(script.contains("r '{ ls > /dev/null; echo on; } | cat\necho \"end $?\"'\n"));
+        let script = matrix_script("", "{ BODY; } | cat", false);
+        assert_eq!(script.matches("' \\\n").count(), (FIRST.len() - 1).div_ceil(WORDS) - 1);
+        assert!(
+            script.starts_with("text='{ BODY; } | cat\necho \"end $?\"'\nfor first in \\\n  'ls")
+        );
+        assert_eq!(quote_word("a'b"), "'a'\\''b'");
         assert_eq!(quote_text("a\"\\\n"), "\"\"\"\na\"\\\\\n\"\"\"");
     }
 }
