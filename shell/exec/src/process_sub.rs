@@ -107,6 +107,7 @@ impl Shell<'_> {
         let started = self.start_detached(
             |s| {
                 s.enter_context(CommandContext::Substitution { action });
+                s.state.traps.forget_inherited();
                 s.state.options.switch_set(SetOpt::Verbose, false);
                 for (n, desc) in stand_ins {
                     s.state.fds.set(n, Some(desc));

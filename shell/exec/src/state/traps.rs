@@ -184,6 +184,11 @@ impl Traps {
         self.sync_sets();
     }
 
+    /// Makes `trap` list only what is in force: a process substitution does not show the traps around it.
+    pub fn forget_inherited(&mut self) {
+        self.inherited = None;
+    }
+
     /// Ignores keyboard signals, which belong to the other shell from then on (POSIX XCU 2.11). As in bash, only INT is listed.
     pub fn enter_background(&mut self) {
         self.background = true;

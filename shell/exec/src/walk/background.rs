@@ -372,6 +372,9 @@ impl Shell<'_> {
         let started = self.start_detached(
             |s| {
                 s.enter_context(CommandContext::Detached);
+                if !s.state.options.has_set(SetOpt::Monitor) {
+                    s.state.traps.enter_background();
+                }
                 s.state.fds.set(0, Some(desc(their_in)));
                 s.state.fds.set(1, Some(desc(their_out)));
             },

@@ -231,10 +231,10 @@ impl Shell<'_> {
                 s.write_err(&ps3);
                 let mut line = Vec::new();
                 let read = s.read_until(0, Some(b'\n'), usize::MAX, &mut line);
-                if !matches!(read, Ok(true)) && line.is_empty() {
+                if !matches!(read, Ok(true)) {
                     let _ = s.write_fd(1, b"\n");
-                    s.set_quietly(b"REPLY", b"");
-                    return Ok(if status == 0 { 1 } else { status });
+                    s.set_quietly(b"REPLY", &line);
+                    return Ok(1);
                 }
                 let reply = line.strip_suffix(b"\n").unwrap_or(&line).to_vec();
                 s.set_quietly(b"REPLY", &reply);
