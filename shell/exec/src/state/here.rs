@@ -45,8 +45,6 @@ pub(crate) enum CommandContext {
     SilentStage,
     /// A subshell that consists of one command.
     Alone,
-    /// A process that exists for one simple command.
-    AllOfProcess,
 }
 
 /// The time at which a subshell's EXIT trap runs.
@@ -96,21 +94,12 @@ pub(crate) struct ContextSummary {
     pub running: TrapSet,
     /// Whether this subshell consists of the next command alone.
     pub alone: bool,
-    /// Whether this process exists for the next simple command alone. Every context on the way to a command clears it, and the
-    /// command takes the value when it begins.
-    #[serde(skip)]
-    pub is_all_of_process: bool,
 }
 
 impl ContextSummary {
     /// Returns the effect within one more context.
     #[must_use]
     pub fn within_context(self, context: CommandContext) -> ContextSummary {
-        let here = ContextSummary { is_all_of_process: false, ..self };
-        here.of_context(context)
-    }
-
-    fn of_context(self, context: CommandContext) -> ContextSummary {
         match context {
             CommandContext::Condition => ContextSummary { condition: true, ..self },
             CommandContext::Loop => ContextSummary { loops: self.loops + 1, ..self },
@@ -147,7 +136,6 @@ impl ContextSummary {
             }
             CommandContext::SilentStage => ContextSummary { exit_trap: ExitTrap::Never, ..self },
             CommandContext::Alone => ContextSummary { alone: true, ..self },
-            CommandContext::AllOfProcess => ContextSummary { is_all_of_process: true, ..self },
         }
     }
 
@@ -173,7 +161,6 @@ impl ContextSummary {
             own_scope: _,
             running,
             alone: _,
-            is_all_of_process: _,
         } = self;
         ContextSummary {
             condition,
@@ -190,7 +177,6 @@ impl ContextSummary {
             own_scope: None,
             running: running.without_trap(Trap::Exit),
             alone: false,
-            is_all_of_process: false,
         }
     }
 }

@@ -40,6 +40,7 @@ use crate::shell::{Flow, Unwind};
 use crate::state::FunctionDef;
 use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
+use simple::RedirectReach;
 
 pub(crate) use background::{DetachedCode, StartResult};
 pub(crate) use before::SCOPED;
@@ -97,13 +98,18 @@ impl Shell<'_> {
 
     /// Runs one command with its redirections.
     pub(crate) fn run_command(&mut self, c: &Command) -> Flow {
-        self.command_of(c, false).map(|ran| ran.status)
+        self.command_of(c, false, RedirectReach::Command).map(|ran| ran.status)
     }
 
-    /// Runs the command of a pipeline; `negated`: by `!`.
-    fn command_of(&mut self, c: &Command, negated: bool) -> Result<CommandEnd, Unwind> {
+    /// Runs the command of a pipeline; `negated`: by `!`. `reach` is that of a simple command.
+    fn command_of(
+        &mut self,
+        c: &Command,
+        negated: bool,
+        reach: RedirectReach,
+    ) -> Result<CommandEnd, Unwind> {
         if let CommandKind::Simple(s) = &c.kind {
-            return self.run_simple(s, c).map(CommandEnd::begun_with);
+            return self.run_simple(s, c, reach).map(CommandEnd::begun_with);
         }
         self.check_budgets()?;
         self.check_depth()?;
@@ -150,7 +156,7 @@ impl Shell<'_> {
 
     fn run_compound(&mut self, c: &Command) -> Flow {
         match &c.kind {
-            CommandKind::Simple(s) => self.run_simple(s, c),
+            CommandKind::Simple(s) => self.run_simple(s, c, RedirectReach::Command),
             CommandKind::Brace(list) => self.run_list(list),
             CommandKind::Subshell(list) => self.run_subshell(list),
             CommandKind::If(i) => self.if_command(i),

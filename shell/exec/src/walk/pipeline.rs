@@ -11,6 +11,7 @@ use crate::state::PipeStatus;
 use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::state::traps::Trap;
+use crate::walk::simple::RedirectReach;
 
 /// Returns whether a failure of this command counts for `set -e`. For compound commands, the
 /// failure of the command inside them has already counted.
@@ -44,10 +45,11 @@ impl Shell<'_> {
         if p.timed.is_some() {
             return self.run_timed(p);
         }
-        self.run_untimed(p)
+        self.run_untimed(p, RedirectReach::Command)
     }
 
-    pub(crate) fn run_untimed(&mut self, p: &Pipeline) -> Flow {
+    /// Runs a pipeline without `time`. `reach` is that of a simple command that is all of it.
+    pub(crate) fn run_untimed(&mut self, p: &Pipeline, reach: RedirectReach) -> Flow {
         if self.state.options.has_set(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(0);
         }
@@ -59,8 +61,8 @@ impl Shell<'_> {
         let alone = self.state.here.alone;
         let ignoring = p.negated && self.state.options.has_set(SetOpt::ErrExit);
         let ran = match ignoring {
-            true => self.run_within(CommandContext::Condition, |s| s.stages_of(p)),
-            false => self.stages_of(p),
+            true => self.run_within(CommandContext::Condition, |s| s.stages_of(p, reach)),
+            false => self.stages_of(p, reach),
         }?;
         if p.stages.len() > 1 {
             self.note_last_subshell(p, ran.status, trapped)?;
@@ -93,7 +95,7 @@ impl Shell<'_> {
     /// Runs the stages and returns the pipeline's status, and all statuses if there are several
     /// stages.
     #[inline]
-    fn stages_of(&mut self, p: &Pipeline) -> Result<RanStages, Unwind> {
+    fn stages_of(&mut self, p: &Pipeline, reach: RedirectReach) -> Result<RanStages, Unwind> {
         let [stage] = p.stages.as_slice() else {
             let statuses = self.run_stages(&p.stages)?;
             let last = match self.state.options.has_set(SetOpt::PipeFail) {
@@ -103,7 +105,7 @@ impl Shell<'_> {
             let status = last.copied().unwrap_or(0);
             return Ok(RanStages { status, begun: true, statuses: Some(Rc::new(statuses)) });
         };
-        let r = self.one_stage(&stage.command, p.negated);
+        let r = self.one_stage(&stage.command, p.negated, reach);
         if p.negated && matches!(r, Err(Unwind::Break(_) | Unwind::Continue(_))) {
             // `! break` fails.
             self.state.status = i32::from(self.state.status == 0);
@@ -134,8 +136,13 @@ impl Shell<'_> {
         }
     }
 
-    fn one_stage(&mut self, c: &Command, negated: bool) -> Result<CommandEnd, Unwind> {
-        let ran = match self.command_of(c, negated) {
+    fn one_stage(
+        &mut self,
+        c: &Command,
+        negated: bool,
+        reach: RedirectReach,
+    ) -> Result<CommandEnd, Unwind> {
+        let ran = match self.command_of(c, negated, reach) {
             Err(unwind @ (Unwind::Break(_) | Unwind::Continue(_))) => {
                 self.state.pipe_status = PipeStatus::One(0);
                 return Err(unwind);
@@ -172,7 +179,9 @@ impl Shell<'_> {
     /// subshell's failure is reported with the pipeline's.
     pub(crate) fn last_stage(&mut self, c: &Command) -> Flow {
         let counts = fails_by_itself(c) && !matches!(c.kind, CommandKind::Subshell(_));
-        self.run_counting(c, counts, |s, c| s.one_stage(c, false).map(|ran| ran.status))
+        self.run_counting(c, counts, |s, c| {
+            s.one_stage(c, false, RedirectReach::Command).map(|ran| ran.status)
+        })
     }
 
     /// Runs a command; if its failure `counts`, the ERR trap that was set before sees it.

@@ -8,12 +8,13 @@
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{Command, CommandKind, CommandList, ListItem, PipelineStage};
+use sh_syntax::ast::{CommandKind, CommandList, ListItem, Pipeline};
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::here::CommandContext;
 use crate::state::ship;
+use crate::walk::simple::RedirectReach;
 
 impl Shell<'_> {
     /// Runs code that another shell sent along with its state and returns the status to exit with.
@@ -29,10 +30,14 @@ impl Shell<'_> {
 
     /// Runs the code of this process.
     fn process_list(&mut self, mut list: CommandList) -> Flow {
-        let Some(stage) = only_stage(&mut list) else { return self.run_list(&list) };
-        if is_simple(&stage.command) {
-            self.enter_context(CommandContext::AllOfProcess);
-        } else if !stage.command.redirects.is_empty() {
+        let Some(pipeline) = only_command(&mut list) else { return self.run_list(&list) };
+        let [stage] = pipeline.stages.as_mut_slice() else { return self.run_list(&list) };
+        if let CommandKind::Simple(_) = stage.command.kind {
+            let r = self.run_untimed(pipeline, RedirectReach::Process);
+            self.end_process_subs(0);
+            return r;
+        }
+        if !stage.command.redirects.is_empty() {
             let redirects = std::mem::take(&mut stage.command.redirects);
             match self.apply_redirects(&redirects) {
                 Ok(saved) => self.forget_saved(saved),
@@ -58,7 +63,7 @@ impl Shell<'_> {
         self.enter_subshell();
         self.state.ids = self.state.ids.in_process(self.sys.pid());
         self.enter_context(CommandContext::Detached);
-        let kind = only_stage(&mut inner).map(|stage| &stage.command.kind);
+        let kind = only_command(&mut inner).map(|pipeline| &pipeline.stages[0].command.kind);
         let r = match kind {
             Some(CommandKind::Simple(_) | CommandKind::Subshell(_)) => self.process_list(inner),
             _ => self.run_list(&inner),
@@ -75,18 +80,12 @@ impl Shell<'_> {
     }
 }
 
-fn is_simple(c: &Command) -> bool {
-    matches!(c.kind, CommandKind::Simple(_))
-}
-
-/// Returns the one stage that a list consists of, if its status is used for nothing more.
-fn only_stage(list: &mut CommandList) -> Option<&mut PipelineStage> {
+/// Returns the pipeline of one command that a list consists of, if its status is used for nothing more.
+fn only_command(list: &mut CommandList) -> Option<&mut Pipeline> {
     let [ListItem { and_or, background: false, .. }] = list.items.as_mut_slice() else {
         return None;
     };
-    let plain = and_or.rest.is_empty() && !and_or.first.negated && and_or.first.timed.is_none();
-    match and_or.first.stages.as_mut_slice() {
-        [stage] if plain => Some(stage),
-        _ => None,
-    }
+    let pipeline = &mut and_or.first;
+    let plain = and_or.rest.is_empty() && !pipeline.negated && pipeline.timed.is_none();
+    (plain && pipeline.stages.len() == 1).then_some(pipeline)
 }

@@ -34,8 +34,15 @@ pub struct DeclarationOperand<'c> {
 pub struct ExpandedWords<'c> {
     pub argv: Vec<Str>,
     pub operands: Vec<DeclarationOperand<'c>>,
-    /// The process exists for this command alone, so the descriptors that its redirections replace are not needed again.
-    pub is_all_of_process: bool,
+}
+
+/// How long the redirections of a simple command last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RedirectReach {
+    /// For the command.
+    Command,
+    /// For the process, which exists for this command alone: the descriptors that they replace are not needed again.
+    Process,
 }
 
 /// Applies `set -k`: assignments behind the command's name also go to its environment.
@@ -87,10 +94,12 @@ fn keyword_assignment(word: &Word, line: u32) -> Option<Assignment> {
 }
 
 impl Shell<'_> {
-    pub(crate) fn run_simple(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
-        // Taken before anything more can run, because it applies to this command alone: a trap's action, a substitution and the
-        // body of a function have commands behind them.
-        let is_all_of_process = std::mem::take(&mut self.state.here.is_all_of_process);
+    pub(crate) fn run_simple(
+        &mut self,
+        s: &SimpleCommand,
+        c: &Command,
+        reach: RedirectReach,
+    ) -> Flow {
         self.check_budgets()?;
         if self.state.options.has_set(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(0);
@@ -113,11 +122,11 @@ impl Shell<'_> {
             if s.words.is_empty() {
                 return shell.assignments_only(s, c);
             }
-            let words = ExpandedWords { is_all_of_process, ..shell.expand_words(s)? };
+            let words = shell.expand_words(s)?;
             if words.argv.is_empty() {
                 shell.assignments_only(s, c)
             } else {
-                shell.dispatch_command(&words, s, c)
+                shell.dispatch_command(&words, s, c, reach)
             }
         })
     }
@@ -247,6 +256,7 @@ impl Shell<'_> {
         words: &ExpandedWords<'_>,
         s: &SimpleCommand,
         c: &Command,
+        reach: RedirectReach,
     ) -> Flow {
         let argv = &words.argv;
         if argv[0].starts_with(b"%") {
@@ -271,10 +281,10 @@ impl Shell<'_> {
             ResolvedCommand::Builtin(b) if scoped && !SCOPED.contains(&b.name) => {
                 let scope = self.state.vars.scope_level();
                 self.run_within(CommandContext::Builtin { scope }, |s| {
-                    s.with_redirects(&found, words, c, scoped)
+                    s.with_redirects(&found, words, (c, reach), scoped)
                 })
             }
-            _ => self.with_redirects(&found, words, c, scoped),
+            _ => self.with_redirects(&found, words, (c, reach), scoped),
         };
         if scoped {
             if persist {
@@ -317,7 +327,7 @@ impl Shell<'_> {
         &mut self,
         found: &ResolvedCommand,
         words: &ExpandedWords<'_>,
-        c: &Command,
+        (c, reach): (&Command, RedirectReach),
         scoped: bool,
     ) -> Flow {
         if c.redirects.is_empty() {
@@ -327,7 +337,7 @@ impl Shell<'_> {
         }
         let redirected = self.redirect_found(found, c, scoped);
         let saved = match redirected {
-            Ok(saved) if words.is_all_of_process => {
+            Ok(saved) if reach == RedirectReach::Process => {
                 self.forget_saved(saved);
                 Vec::new()
             }

@@ -7,11 +7,12 @@ use sh_syntax::ast::{Pipeline, TimeFormat};
 
 use crate::Shell;
 use crate::shell::Flow;
+use crate::walk::simple::RedirectReach;
 
 impl Shell<'_> {
     pub(crate) fn run_timed(&mut self, p: &Pipeline) -> Flow {
         let (start, cpu) = (Instant::now(), events::cpu_times());
-        let r = self.run_untimed(p);
+        let r = self.run_untimed(p, RedirectReach::Command);
         let real = start.elapsed();
         let used = TimeUsage::between(real, cpu, events::cpu_times());
         self.sync_output();
