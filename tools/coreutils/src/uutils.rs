@@ -143,7 +143,6 @@ adapters! {
     BASE64 uu_base64 "base64" "base64" "encode or decode base64 data";
     BASENC uu_basenc "basenc" "basenc" "encode or decode data in several bases";
     COMM uu_comm "comm" "comm" "compare two sorted files line by line";
-    CSPLIT uu_csplit "csplit" "csplit" "split a file at context lines";
     DIRCOLORS uu_dircolors "dircolors" "dircolors" "print commands that set LS_COLORS";
     EXPAND uu_expand "expand" "expand" "convert tabs to spaces";
     FACTOR uu_factor "factor" "factor" "print prime factors";
@@ -151,7 +150,6 @@ adapters! {
     FOLD uu_fold "fold" "fold" "wrap lines to a width";
     JOIN uu_join "join" "join" "join lines of two files on a common field";
     MD5SUM uu_md5sum "md5sum" "md5sum" "print or check MD5 message digests";
-    NL uu_nl "nl" "nl" "number lines";
     PATHCHK uu_pathchk "pathchk" "pathchk" "check whether file names are valid or portable";
     PTX uu_ptx "ptx" "ptx" "print a permuted index of file contents";
     SHA1SUM uu_sha1sum "sha1sum" "sha1sum" "print or check SHA1 message digests";

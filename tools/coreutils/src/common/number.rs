@@ -126,6 +126,44 @@ pub(crate) fn count(text: &[u8]) -> Result<u64, CountError> {
     }
 }
 
+/// The reason why a number is refused that has bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BoundError {
+    Invalid,
+    /// It is out of its bounds, yet not by far.
+    OutOfRange,
+    TooLarge,
+}
+
+impl BoundError {
+    /// Returns the text that follows the number in an error message.
+    pub(crate) fn suffix(self) -> &'static [u8] {
+        match self {
+            BoundError::Invalid => b"",
+            BoundError::OutOfRange => b": Numerical result out of range",
+            BoundError::TooLarge => b": Value too large for defined data type",
+        }
+    }
+}
+
+/// Parses a whole text as a signed number, as `strtoimax(3)` reads it, that lies within bounds, both included.
+///
+/// # Errors
+/// A text that is no number, or a number out of bounds. As in GNU's tools it is too large if it lies beyond half of C's `int`.
+pub(crate) fn parse_bounded(text: &[u8], (least, most): (i64, i64)) -> Result<i64, BoundError> {
+    const NEAR_LEAST: i64 = (i32::MIN / 2) as i64;
+    const NEAR_MOST: i64 = (i32::MAX / 2) as i64;
+    let parsed = box_text::number::parse_integer(text, 10);
+    if parsed.len == 0 || parsed.len != text.len() {
+        return Err(BoundError::Invalid);
+    }
+    match parsed.signed() {
+        (n, false) if (least..=most).contains(&n) => Ok(n),
+        (n, false) if (NEAR_LEAST..=NEAR_MOST).contains(&n) => Err(BoundError::OutOfRange),
+        _ => Err(BoundError::TooLarge),
+    }
+}
+
 /// The scale that `ls`, `du` and `df` print sizes on: units of a block, or short forms for people such as `4.0K`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeScale {

@@ -47,6 +47,14 @@ pub(crate) fn quote_with_colon(name: &[u8]) -> Vec<u8> {
     }
 }
 
+/// Quotes a text that is no name: `'x'` with the escapes of C.
+pub(crate) fn quote_as_text(text: &[u8]) -> Vec<u8> {
+    let mut out = vec![b'\''];
+    c_escape(text, Some(b'\''), &mut out);
+    out.push(b'\'');
+    out
+}
+
 /// Quotes a name in a style.
 pub(crate) fn quote_name(name: &[u8], style: QuoteStyle) -> Vec<u8> {
     match style {

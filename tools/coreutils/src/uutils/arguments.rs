@@ -119,9 +119,6 @@ pub(super) fn rewrite_arguments(
         Ok(words) => words,
     };
     check_operands(&command, &operands)?;
-    if util == "csplit" {
-        numbers::check_patterns(&operands)?;
-    }
 
     let mut line: Vec<OsString> = name.into_iter().collect();
     for (at, (row, value)) in options.iter().enumerate() {

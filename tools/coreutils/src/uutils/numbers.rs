@@ -45,14 +45,9 @@ const BOUNDS: &[NumberBound] = &[
     bound("base64", "wrap", "wrap size", (i128::MIN, I64), Meaning("0")),
     bound("basenc", "wrap", "wrap size", (i128::MIN, I64), Meaning("0")),
     bound("cksum", "length", "length", (i128::MIN, U64), Refused),
-    bound("csplit", "digits", "number", (0, I32), Refused),
     bound("fmt", "goal", "width", (i128::MIN, I32), Refused),
     bound("fmt", "width", "width", (i128::MIN, I32), Refused),
     bound("fold", "width", "number of columns", (1, U64 - 9), Refused),
-    bound("nl", "join-blank-lines", "line number of blank lines", (1, I64), Refused),
-    bound("nl", "line-increment", "line number increment", (-I64 - 1, I64), Refused),
-    bound("nl", "number-width", "line number field width", (1, I32), Refused),
-    bound("nl", "starting-line-number", "starting line number", (-I64 - 1, I64), Refused),
     bound("ptx", "gap-size", "gap width", (i128::MIN, I64), Refused),
     bound("ptx", "width", "line width", (i128::MIN, I64), Refused),
     bound("shred", "size", "file size", (i128::MIN, I64), Refused),
@@ -60,12 +55,8 @@ const BOUNDS: &[NumberBound] = &[
 ];
 
 /// Numbers that the libraries write out as columns, of which they can only have so many.
-const COLUMNS: &[(&str, &str, i128)] = &[
-    ("csplit", "digits", 65_535),
-    ("nl", "number-width", 65_535),
-    ("ptx", "gap-size", 1_000_000),
-    ("ptx", "width", 1_000_000),
-];
+const COLUMNS: &[(&str, &str, i128)] =
+    &[("ptx", "gap-size", 1_000_000), ("ptx", "width", 1_000_000)];
 
 const TOO_LARGE: &str = "Value too large for defined data type";
 
@@ -74,16 +65,6 @@ const TOO_LARGE: &str = "Value too large for defined data type";
 /// # Errors
 /// A number that is out of its bounds.
 pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8>, UsageRefusal> {
-    if (util, option) == ("csplit", "suffix-format") {
-        let is_wide = value
-            .split(|byte| !byte.is_ascii_digit())
-            .any(|digits| number(digits).is_some_and(|n| n > 65_535));
-        return if is_wide {
-            Err(UsageRefusal::Value("memory exhausted".into()))
-        } else {
-            Ok(value)
-        };
-    }
     let Some(bound) = BOUNDS.iter().find(|b| b.util == util && b.option == option) else {
         return Ok(value);
     };
@@ -130,44 +111,9 @@ fn number(text: &[u8]) -> Option<i128> {
     Some(sign * value)
 }
 
-/// Checks the patterns of `csplit`, which stand behind its file.
-///
-/// # Errors
-/// A number that is none, or is too large.
-pub(super) fn check_patterns(operands: &[Vec<u8>]) -> Result<(), UsageRefusal> {
-    for pattern in operands.iter().skip(1) {
-        let refused = |why: &str| {
-            let shown = String::from_utf8_lossy(pattern);
-            Err(UsageRefusal::Value(format!("'{shown}': {why}")))
-        };
-        match pattern.as_slice() {
-            [b'{', count @ .., b'}'] => {
-                let is_count = |n: i128| (0..=I64).contains(&n) && count[0].is_ascii_digit();
-                if count != b"*" && !number(count).is_some_and(is_count) {
-                    return refused("integer required between '{' and '}'");
-                }
-            }
-            [delimiter @ (b'/' | b'%'), rest @ ..] => {
-                let Some(end) = rest.iter().rposition(|byte| byte == delimiter) else { continue };
-                let offset = &rest[end + 1..];
-                if offset.is_empty() {
-                    continue;
-                }
-                match number(offset) {
-                    Some(n) if n.abs() <= I32 => {}
-                    Some(n) if n.abs() <= I64 => return refused("line number out of range"),
-                    _ => return refused("integer expected after delimiter"),
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{UsageRefusal, check_patterns, checked};
+    use super::{UsageRefusal, checked};
 
     // As GNU coreutils 9.1 answers.
     #[test]
@@ -176,24 +122,11 @@ mod tests {
             checked(util, option, value.into()).map(|v| String::from_utf8(v).unwrap())
         };
         let refused = |text: &str| Err(UsageRefusal::Value(text.to_string()));
-        assert_eq!(check("nl", "line-increment", "-5"), Ok("-5".into()));
         assert_eq!(check("shuf", "head-count", &"9".repeat(40)), Ok(u64::MAX.to_string()));
-        let text = "invalid line number field width: '0': Numerical result out of range";
-        assert_eq!(check("nl", "number-width", "0"), refused(text));
-        let text = "invalid number: '2147483648': Value too large for defined data type";
-        assert_eq!(check("csplit", "digits", "2147483648"), refused(text));
-        assert_eq!(check("csplit", "suffix-format", "%99999d"), refused("memory exhausted"));
-        assert_eq!(check("csplit", "suffix-format", "%03d"), Ok("%03d".into()));
-    }
-
-    #[test]
-    fn patterns() {
-        let check = |pattern: &str| check_patterns(&["f".into(), pattern.into()]);
-        for good in ["5", "/a/", "/a/+1", "%a/b%-3", "{*}", "{3}"] {
-            assert_eq!(check(good), Ok(()), "{good}");
-        }
-        for bad in ["/a/+x", "/a/+", "{}", "{-1}", "{99999999999999999999}", "/a/+2147483648"] {
-            assert!(check(bad).is_err(), "{bad}");
-        }
+        let text = "invalid number of columns: '0': Numerical result out of range";
+        assert_eq!(check("fold", "width", "0"), refused(text));
+        let text = "invalid width: '2147483648': Value too large for defined data type";
+        assert_eq!(check("fmt", "width", "2147483648"), refused(text));
+        assert_eq!(check("fmt", "width", "20"), Ok("20".into()));
     }
 }
