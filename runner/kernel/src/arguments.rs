@@ -1,25 +1,26 @@
 //! The strings that a process begins with, copied from the guest's memory.
 //!
-//! They are bounded as `execve(2)` bounds them on Linux, and charged to the memory limit before
-//! they are copied: a list of empty strings costs the host thirty times what it costs the guest.
+//! They are bounded as `execve(2)` bounds them on Linux. They are charged to the memory limit
+//! before they are copied, because a list of empty strings costs the host thirty times as much as
+//! the guest.
 
 use super::border::GuestList;
 use super::memory::CallMemory;
 use std::sync::Arc;
 use wasibox_vfs::{Budget, Errno, Reservation};
 
-/// Most bytes of arguments and environment together, each string with its terminator and a pointer
-/// (what `getconf ARG_MAX` says on Linux).
+/// Most bytes of arguments and environment together; each string counts with its terminator and a
+/// pointer (Linux's `getconf ARG_MAX`).
 pub const ARG_MAX: usize = 2 << 20;
-/// Longest `PATH` that is searched: Linux's longest string of an environment.
+/// Longest `PATH` that is searched, in bytes: Linux's longest string of an environment.
 pub const PATH_LIST_MAX: usize = 128 << 10;
 
-/// What a string costs the host beyond its bytes.
+/// Bytes that a string costs the host beyond its content.
 const STRING: u64 = 64;
-/// By how much the reservation grows at once: most lists fit into the first step.
+/// Bytes by which the reservation grows at a time; most lists fit into the first step.
 const STEP: u64 = 16 << 10;
 
-/// What copies of these strings take of the memory limit.
+/// Computes the bytes that copies of these strings take of the memory limit.
 pub fn strings_cost<'a>(strings: impl Iterator<Item = &'a Vec<u8>>) -> u64 {
     strings.map(|s| s.len() as u64 + STRING).sum()
 }
@@ -32,7 +33,7 @@ pub struct ArgumentLists {
 }
 
 impl ArgumentLists {
-    /// Lists that are charged to `budget`, with `besides` bytes more.
+    /// Creates lists that are charged to `budget`, with `besides` bytes more.
     pub fn new(budget: &Arc<Budget>, besides: u64) -> Result<ArgumentLists, Errno> {
         let held = budget.reserve_bytes(besides + STEP).ok_or(Errno::NOMEM)?;
         Ok(ArgumentLists { held, spare: STEP, room: ARG_MAX })
@@ -58,7 +59,7 @@ impl ArgumentLists {
         Ok(s.to_vec())
     }
 
-    /// NUL-terminated strings behind an array of `n` pointers.
+    /// Reads NUL-terminated strings from an array of `n` pointers.
     pub fn read_pointers<M: CallMemory>(
         &mut self,
         mem: &M,
@@ -67,7 +68,7 @@ impl ArgumentLists {
         let mut out = Vec::new();
         for i in 0..n {
             let at = i.checked_mul(4).and_then(|k| list.checked_add(k)).ok_or(Errno::FAULT)?;
-            // Of the lists no more than one string, which is bounded, is there before it is charged.
+            // Only one string, which is bounded, is copied before it is charged.
             let s = mem.c_string(mem.read_u32(at)?, self.room)?;
             self.charge_string(&s)?;
             out.push(s);
@@ -75,8 +76,8 @@ impl ArgumentLists {
         Ok(out)
     }
 
-    /// Strings separated by line feeds, as WASIX has them, or each ended by a NUL: so our own programs pass
-    /// what has line feeds in it.
+    /// Reads strings that are separated by line feeds, as in WASIX, or that each end with a NUL.
+    /// Our own programs use NULs, because their strings may contain line feeds.
     pub fn read_lines<M: CallMemory>(
         &mut self,
         mem: &M,
@@ -91,12 +92,13 @@ impl ArgumentLists {
         })
     }
 
-    /// Copies of strings that the host has already.
+    /// Copies strings that the host already has.
     pub fn copy_again(&mut self, strings: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Errno> {
         strings.iter().map(|s| self.copy_string(s)).collect()
     }
 
-    /// What the copies take, and what was asked for besides.
+    /// Returns the reservation for the copies and for the additional bytes of
+    /// [`ArgumentLists::new`].
     pub fn finish_charge(mut self) -> Reservation {
         let used = self.held.bytes() - self.spare;
         self.held.shrink_to(used);

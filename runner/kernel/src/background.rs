@@ -1,10 +1,11 @@
-//! Processes that go on when the run that began them is over, until they end, their session is parked
-//! or closed, or it is moved to another of its states.
+//! Processes that continue after the run that began them, until they end, their session is parked
+//! or closed, or the session moves to another of its states.
 //!
-//! Each run has a [`Kernel`] with a table of processes. One whose first process has ended and that is to
-//! be kept stays here with a thread that watches it: limits of CPU time go on to hold, and who is told to
-//! end is ended as at the end of a run. The session's next runs see these processes: `ps` lists them,
-//! `kill` reaches them, their numbers are not given again. They wait for none of them: their parent is gone.
+//! Each run has a [`Kernel`] with a table of processes. If a run's first process has ended and the
+//! others are to be kept, the kernel stays here with a thread that watches it: limits of CPU time
+//! still hold, and processes that must end are ended as at the end of a run. Later runs of the
+//! session see these processes: `ps` lists them, `kill` reaches them, and their numbers are not
+//! reused. No later run waits for them, because their parent is gone.
 
 use super::host::Host;
 use super::process::Process;
@@ -13,13 +14,13 @@ use crate::lock_mutex;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// Runs with processes that were left, of a session.
+/// The runs of a session that have left processes.
 pub struct Background<H: Host> {
     kept: Mutex<Vec<Arc<Kernel<H>>>>,
     fewer: Condvar,
 }
 
-/// How long those that are told to end are waited for.
+/// The time that processes have to end once they were interrupted.
 const END: Duration = Duration::from_secs(3);
 
 impl<H: Host> Default for Background<H> {
@@ -42,14 +43,14 @@ impl<H: Host> Background<H> {
             }
         };
         if std::thread::Builder::new().stack_size(128 << 10).spawn(watch).is_err() {
-            // Nobody would watch them.
+            // Without a thread no limit would be checked, so the run is ended here.
             kernel.interrupt_run();
             kernel.watch_kept();
             lock_mutex(&self.kept).retain(|k| !Arc::ptr_eq(k, &kernel));
         }
     }
 
-    /// Ends all of them; false if some do not end.
+    /// Ends all runs; returns whether they ended in time.
     pub fn end_all(&self) -> bool {
         let until = Instant::now() + END;
         let mut kept = lock_mutex(&self.kept);
@@ -68,17 +69,17 @@ impl<H: Host> Background<H> {
         lock_mutex(&self.kept).clone()
     }
 
-    /// The living processes.
+    /// Returns the living processes.
     pub fn processes(&self) -> Vec<Arc<Process<H>>> {
         self.all_runs().iter().flat_map(|k| k.living_processes()).collect()
     }
 
-    /// How many there are.
+    /// Returns the number of living processes, with their further threads.
     pub fn alive_count(&self) -> usize {
         self.all_runs().iter().map(|k| k.alive_count()).sum()
     }
 
-    /// The lowest number that a new process may have.
+    /// Returns the lowest number that a new process may have.
     pub fn next_pid(&self) -> u32 {
         self.all_runs().iter().map(|k| k.next_pid()).max().unwrap_or(0)
     }

@@ -1,9 +1,10 @@
-//! What the numbers of a call mean. The table of calls ([`with_calls`](crate::with_calls)) makes these of a guest's
-//! integers, and nothing behind it takes two numbers that belong together or flags as bare bits.
+//! The types of a call's arguments. The table of calls ([`with_calls`](crate::with_calls)) makes
+//! them from a guest's integers; no function behind the table takes two numbers that belong
+//! together, or flags as bare bits.
 //!
-//! None of them is checked here: a descriptor may not be open, a string may lie outside of the memory. The first
-//! function that uses them says so (EBADF, EFAULT). Numbers are those of preview 1 and of WASIX (`wasi/api.h` and
-//! `wasi/api_wasix.h` of wasix-libc).
+//! Nothing is checked here: a descriptor may be closed, and a string may lie outside of the memory.
+//! The first function that uses them reports that (EBADF, EFAULT). Numbers are those of preview 1
+//! and of WASIX (`wasi/api.h` and `wasi/api_wasix.h` of wasix-libc).
 
 use super::memory::CallMemory;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ pub struct GuestStr {
 }
 
 impl GuestStr {
-    /// The string of `len` bytes at `at`.
+    /// Returns the string of `len` bytes at `at`.
     pub fn from_raw(at: u32, len: u32) -> GuestStr {
         GuestStr { at, len }
     }
@@ -35,7 +36,7 @@ impl GuestStr {
     }
 }
 
-/// Room in the guest's memory, for what a call answers.
+/// A buffer in the guest's memory for the results of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct GuestBuf {
     pub at: u32,
@@ -43,14 +44,14 @@ pub struct GuestBuf {
 }
 
 impl GuestBuf {
-    /// The room of `len` bytes at `at`.
+    /// Returns the buffer of `len` bytes at `at`.
     pub fn from_raw(at: u32, len: u32) -> GuestBuf {
         GuestBuf { at, len }
     }
 }
 
-/// A list in the guest's memory: where it begins, and the number of its entries (or bytes, where a call has a text
-/// of lines). At 0 there is none.
+/// A list in the guest's memory: its address, and the number of its entries (or of its bytes, where
+/// a call takes lines of text). Address 0 means that there is no list.
 #[derive(Clone, Copy, Debug)]
 pub struct GuestList {
     pub at: u32,
@@ -58,7 +59,7 @@ pub struct GuestList {
 }
 
 impl GuestList {
-    /// The list of `n` entries at `at`.
+    /// Returns the list of `n` entries at `at`.
     pub fn from_raw(at: u32, n: u32) -> GuestList {
         GuestList { at, n }
     }
@@ -72,7 +73,7 @@ pub struct PathAt {
 }
 
 impl PathAt {
-    /// The path of `len` bytes at `path`, from the directory `fd`.
+    /// Returns the path of `len` bytes at `path`, from the directory `fd`.
     pub fn from_raw(fd: u32, path: u32, len: u32) -> PathAt {
         PathAt { fd: Fd(fd), path: GuestStr::from_raw(path, len) }
     }
@@ -83,39 +84,39 @@ impl PathAt {
 pub struct LookupFlags(pub u32);
 
 impl LookupFlags {
-    /// Whether a symbolic link at the end stands for what it leads to.
+    /// Returns whether a symbolic link at the end is followed.
     pub fn follows_links(self) -> bool {
         self.0 & 1 != 0
     }
 }
 
-/// What becomes of a file when it is opened (`oflags`).
+/// How opening affects a file (`oflags`).
 #[derive(Clone, Copy, Debug)]
 pub struct OFlags(pub u32);
 
 impl OFlags {
-    /// Whether a file that is not there is made (`creat`).
+    /// Returns whether a missing file is created (`creat`).
     pub fn creates_file(self) -> bool {
         self.0 & 1 != 0
     }
 
-    /// Whether anything but a directory is an error (`directory`).
+    /// Returns whether anything but a directory is an error (`directory`).
     pub fn is_directory(self) -> bool {
         self.0 & 2 != 0
     }
 
-    /// Whether a file that is there is an error (`excl`).
+    /// Returns whether an existing file is an error (`excl`).
     pub fn is_exclusive(self) -> bool {
         self.0 & 4 != 0
     }
 
-    /// Whether the file is emptied (`trunc`).
+    /// Returns whether the file is emptied (`trunc`).
     pub fn truncates_file(self) -> bool {
         self.0 & 8 != 0
     }
 }
 
-/// What a descriptor may be used for (`rights`). Of these the kernel goes by two.
+/// The permitted uses of a descriptor (`rights`). The kernel uses two of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights(pub u64);
 
@@ -124,21 +125,21 @@ impl Rights {
     const SEEK: u64 = 1 << 2;
     const TELL: u64 = 1 << 5;
     const WRITE: u64 = 1 << 6;
-    /// All that preview 1 names.
+    /// All rights of preview 1.
     pub const ALL: Rights = Rights((1 << 30) - 1);
 
-    /// Whether there is the right `fd_read`.
+    /// Returns whether the right `fd_read` is set.
     pub fn can_read(self) -> bool {
         self.0 & Rights::READ != 0
     }
 
-    /// Whether there is the right `fd_write`.
+    /// Returns whether the right `fd_write` is set.
     pub fn can_write(self) -> bool {
         self.0 & Rights::WRITE != 0
     }
 
-    /// All but those that a file does not have. libc takes a character device that can neither seek nor tell for a
-    /// terminal.
+    /// Returns all rights except those that a file lacks. libc takes a character device that can
+    /// neither seek nor tell for a terminal.
     pub fn for_file(read: bool, write: bool, seekable: bool) -> Rights {
         let mut bits = Rights::ALL.0;
         for (has, of) in
@@ -160,25 +161,26 @@ impl FdFlags {
     const APPEND: u16 = 1;
     const NONBLOCK: u16 = 4;
 
-    /// The flags of a descriptor that writes at the end of the file (`append`), or does not wait (`nonblock`).
+    /// Returns the flags of a descriptor that writes at the end of the file (`append`), or does not
+    /// wait (`nonblock`).
     pub fn from_modes(append: bool, nonblock: bool) -> FdFlags {
         let bit = |is: bool, bit: u16| if is { bit } else { 0 };
         FdFlags(bit(append, FdFlags::APPEND) | bit(nonblock, FdFlags::NONBLOCK))
     }
 
-    /// Whether each write goes to the end of the file.
+    /// Returns whether each write goes to the end of the file.
     pub fn is_append(self) -> bool {
         self.0 & FdFlags::APPEND != 0
     }
 
-    /// Whether a read or write that would wait is EAGAIN.
+    /// Returns whether a read or write that would wait is EAGAIN.
     pub fn is_nonblock(self) -> bool {
         self.0 & FdFlags::NONBLOCK != 0
     }
 }
 
 impl From<u32> for FdFlags {
-    /// Flags as a call has them; bits that preview 1 does not have are left out.
+    /// Converts the flags of a call; bits that preview 1 does not define are dropped.
     fn from(bits: u32) -> FdFlags {
         FdFlags(bits as u16)
     }
@@ -204,7 +206,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// What the four numbers of `path_open` mean.
+    /// Converts the four numbers of `path_open`.
     pub fn from_raw(lookup: u32, oflags: u32, rights: u64, fdflags: u32) -> Opening {
         Opening {
             lookup: LookupFlags(lookup),
@@ -215,7 +217,8 @@ impl Opening {
     }
 }
 
-/// The times of a `set_times` call, in nanoseconds since the epoch; `flags` say which of them are set, and to what.
+/// The times of a `set_times` call, in nanoseconds since the epoch; `flags` say which of them are
+/// set, and to which value.
 #[derive(Clone, Copy, Debug)]
 pub struct SetTimes {
     pub atime: u64,
@@ -224,8 +227,9 @@ pub struct SetTimes {
 }
 
 impl SetTimes {
-    /// Access and modification time, of those that are set: bits 1, 2, 4, 8 of the flags are the given access time,
-    /// the present one, and the same for modification.
+    /// Returns the access and the modification time, each only if it is to be set. Bits 1 and 2 of
+    /// the flags set the access time to the given or the present time, bits 4 and 8 the
+    /// modification time.
     ///
     /// # Errors
     /// EINVAL if both a given and the present time are asked for.
@@ -243,20 +247,20 @@ impl SetTimes {
     }
 }
 
-/// A program to begin: by what name, with which strings, and where it is looked for.
+/// A program to begin: its name, its strings, and the directories to search.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramRequest {
     pub name: GuestStr,
     pub args: GuestList,
-    /// At 0 the caller's own.
+    /// At address 0 the caller's own environment.
     pub env: GuestList,
-    /// Whether a name without a slash is looked for along `path`.
+    /// Whether a name without a slash is searched for along `path`.
     pub search: bool,
-    /// Directories with colons between them; at 0 the usual ones.
+    /// Directories separated by colons; at address 0 the default ones.
     pub path: GuestStr,
 }
 
-/// What a new process has other than its parent.
+/// The differences of a new process from its parent.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessChanges {
     /// Operations on descriptors and the directory.
@@ -265,7 +269,7 @@ pub struct ProcessChanges {
     pub signals: GuestList,
 }
 
-/// What kind of socket is made (`socket(2)`).
+/// The kind of socket to create (`socket(2)`).
 #[derive(Clone, Copy, Debug)]
 pub struct Domain {
     pub family: u32,
@@ -281,13 +285,13 @@ pub struct SocketTransfer {
 }
 
 impl SocketTransfer {
-    /// The `n` buffers that are listed at `iovs`, and the flags of the call.
+    /// Returns the `n` buffers that are listed at `iovs`, and the flags of the call.
     pub fn from_raw(iovs: u32, n: u32, flags: u32) -> SocketTransfer {
         SocketTransfer { vectors: GuestList::from_raw(iovs, n), flags }
     }
 }
 
-/// Where a receiving call tells how much came, and flags of that.
+/// The addresses at which a receiving call stores the number of bytes and its flags.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveResult {
     pub count: u32,

@@ -17,12 +17,12 @@ use wasibox_vfs::{DirEntry, Errno, FileKind, Loc, Stat, VfsFile};
 
 const MAX_IOVS: u32 = 1024;
 
-/// The open file of a descriptor.
+/// Returns the open file description of a descriptor.
 pub fn open_file<H: Host>(c: &GuestCall<'_, H>, fd: Fd) -> Result<Arc<OpenDescription>, Errno> {
     Ok(lock_mutex(&c.process.fds).get(fd)?.open.clone())
 }
 
-/// The list of buffers that a call gives.
+/// Reads the list of buffers of a call.
 pub fn read_iovs<H: Host>(
     c: &GuestCall<'_, H>,
     GuestList { at, n }: GuestList,
@@ -36,7 +36,7 @@ pub fn read_iovs<H: Host>(
     })
 }
 
-/// Reads until the list is full, the file has no more for now, or [`MAX_MOVED`].
+/// Reads until the list is full, the file has no more for now, or [`MAX_MOVED`] bytes are read.
 fn read<H: Host>(
     c: &mut GuestCall<'_, H>,
     open: &OpenDescription,
@@ -79,8 +79,8 @@ fn read<H: Host>(
     Ok(total)
 }
 
-/// Writes everything unless an error comes in between, at most [`MAX_MOVED`]; returns the bytes
-/// written and the offset after them.
+/// Writes everything unless an error occurs before the end, at most [`MAX_MOVED`] bytes; returns
+/// the bytes written and the offset after them.
 fn write<H: Host>(
     c: &mut GuestCall<'_, H>,
     open: &OpenDescription,
@@ -141,13 +141,13 @@ fn write<H: Host>(
     Ok((total, at))
 }
 
-/// Tells how many bytes were moved.
+/// Stores the number of bytes that were moved.
 pub fn put_count<H: Host>(c: &mut GuestCall<'_, H>, out: u32, n: u64) -> Sys {
     Ok(c.mem.put_u32(out, u32::try_from(n).unwrap_or(u32::MAX))?)
 }
 
-/// `read(2)` into a list of buffers, from the descriptor's offset on; at `out` the number of bytes, 0 at the end. Waits for a
-/// first byte unless the descriptor does not wait.
+/// `read(2)` into a list of buffers, from the descriptor's offset; stores at `out` the number of
+/// bytes, 0 at the end. Waits for a first byte unless the descriptor is non-blocking.
 ///
 /// # Errors
 /// EBADF if it is not open for reading, EAGAIN, EINVAL for more than 1024 buffers.
@@ -184,8 +184,9 @@ pub fn fd_pread<H: Host>(
     put_count(c, out, n)
 }
 
-/// `write(2)` of a list of buffers, at the descriptor's offset or the file's end; at `out` the number of bytes. Fewer than asked
-/// for are written only if an error comes in between. A stream whose limit is used up ends the process.
+/// `write(2)` of a list of buffers, at the descriptor's offset or the file's end; stores at `out`
+/// the number of bytes. Writes fewer than asked for only if an error occurs before the end. A
+/// stream whose limit is used up ends the process.
 ///
 /// # Errors
 /// EBADF if it is not open for writing, EAGAIN, EPIPE, ENOSPC, EINVAL for more than 1024 buffers.
@@ -227,7 +228,7 @@ pub fn fd_pwrite<H: Host>(
 /// # Errors
 /// EBADF.
 pub fn fd_close<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
-    // Dropped after the lock is released: closing may wake others.
+    // Dropped after the lock is released, because closing may wake other threads.
     let closed = lock_mutex(&c.process.fds).remove(fd)?;
     drop(closed);
     Ok(())
@@ -257,7 +258,7 @@ pub fn fd_sync<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
     Ok(open_file(c, fd)?.file.sync()?)
 }
 
-/// `posix_fadvise(2)`: advice is not taken.
+/// `posix_fadvise(2)`: ignores the advice.
 ///
 /// # Errors
 /// EBADF.
@@ -265,7 +266,8 @@ pub fn fd_advise<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
     open_file(c, fd).map(drop).map_err(Halt::from)
 }
 
-/// `posix_fallocate(3)`: a file that ends before `off + len` bytes is made longer. Room is not set aside.
+/// `posix_fallocate(3)`: lengthens a file that ends before `off + len` bytes. Does not reserve disk
+/// space.
 ///
 /// # Errors
 /// EBADF if it is not open for writing, EFBIG, ENOSPC.
@@ -284,7 +286,7 @@ pub fn fd_allocate<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, off: u64, len: u64
 /// The file type of a datagram socket.
 const DATAGRAM_SOCKET: u8 = 5;
 
-/// File types of preview 1; FIFOs have none.
+/// Returns the file type of preview 1; a FIFO has none.
 pub fn wasi_type(kind: FileKind) -> u8 {
     match kind {
         FileKind::Fifo => 0,
@@ -297,7 +299,8 @@ pub fn wasi_type(kind: FileKind) -> u8 {
     }
 }
 
-/// The `fdstat` of a descriptor: file type, flags and rights. Rights that are inherited are all that there are.
+/// Stores the `fdstat` of a descriptor: file type, flags and rights. The inherited rights are all
+/// rights.
 pub fn fd_fdstat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     let kind = open.file.stat()?.kind;
@@ -314,7 +317,8 @@ pub fn fd_fdstat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys
     Ok(c.mem.put_bytes(out, &b)?)
 }
 
-/// `fcntl(F_SETFL)`: appending and waiting; other flags are left out. Those who share the open file share them.
+/// `fcntl(F_SETFL)`: sets appending and waiting; ignores other flags. All descriptors of an open
+/// file description share them.
 pub fn fd_fdstat_set_flags<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, flags: FdFlags) -> Sys {
     let open = open_file(c, fd)?;
     open.append.store(flags.is_append(), Ordering::Relaxed);
@@ -322,7 +326,7 @@ pub fn fd_fdstat_set_flags<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, flags: FdF
     Ok(())
 }
 
-/// Rights cannot be given away: nothing is changed.
+/// Changes nothing, because rights cannot be given away.
 ///
 /// # Errors
 /// EBADF.
@@ -330,10 +334,10 @@ pub fn fd_fdstat_set_rights<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
     open_file(c, fd).map(drop).map_err(Halt::from)
 }
 
-/// `filestat` of preview 1.
+/// Stores the `filestat` of preview 1.
 pub fn put_stat<H: Host>(c: &mut GuestCall<'_, H>, out: u32, s: &Stat) -> Sys {
     let mut b = [0u8; 64];
-    // What a session has made itself, as `/tmp`, is of now.
+    // Files that a session has created itself, such as `/tmp`, have the present time.
     let most = c.process.kernel.fixed.get().map_or(u64::MAX, |_| PREPARED_AT);
     let longs = [
         (0, s.dev),
@@ -383,10 +387,11 @@ fn is_preopen(open: &OpenDescription, fd: Fd) -> bool {
     fd == ROOT_FD && open.file.loc() == Some(&root)
 }
 
-/// What libc asks at its start of each number from 3 up: 3 is the root directory, the only one that is preopened.
+/// Describes a preopened directory. At its start libc asks for each number from 3 up; 3 is the root
+/// directory, the only one that is preopened.
 ///
 /// # Errors
-/// EBADF for every other number, which is where libc stops asking.
+/// EBADF for every other number, at which libc stops asking.
 pub fn fd_prestat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());
@@ -396,7 +401,7 @@ pub fn fd_prestat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sy
     Ok(c.mem.put_u32(len, 1)?)
 }
 
-/// The name of the preopened directory: `/`.
+/// Stores the name of the preopened directory: `/`.
 ///
 /// # Errors
 /// EBADF, ENAMETOOLONG for no room.
@@ -410,7 +415,7 @@ pub fn fd_prestat_dir_name<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, buf: Guest
     Ok(c.mem.put_bytes(buf.at, b"/")?)
 }
 
-/// The entries of `/dev/fd`.
+/// Returns the entries of `/dev/fd`.
 fn own_names<H: Host>(c: &GuestCall<'_, H>) -> Vec<DirEntry> {
     let names = lock_mutex(&c.process.fds).fd_names();
     let entry = |n: Fd| {
@@ -420,8 +425,9 @@ fn own_names<H: Host>(c: &GuestCall<'_, H>) -> Vec<DirEntry> {
     names.into_iter().map(entry).collect()
 }
 
-/// `getdents(2)`: entries from the number `cookie` on, as many as there is room for, the last one cut; at `out` the bytes that were
-/// written, fewer than the room only at the end. A cookie of 0 reads the directory anew, others go on in what was read then.
+/// `getdents(2)`: writes entries from the number `cookie` on, as many as fit, the last one cut.
+/// Stores at `out` the number of bytes, which is less than the room only at the end. A cookie of 0
+/// reads the directory again; others continue in that listing.
 ///
 /// # Errors
 /// ENOTDIR, ENOMEM for a listing that exceeds the memory limit.
@@ -460,7 +466,7 @@ pub fn fd_readdir<H: Host>(
         rec[8..16].copy_from_slice(&e.ino.to_le_bytes());
         rec[16..20].copy_from_slice(&(e.name.len() as u32).to_le_bytes());
         rec[20] = wasi_type(e.kind);
-        // An entry that does not fit is cut; a full buffer tells the guest to come again.
+        // An entry that does not fit is cut; after a full buffer the guest calls again.
         for part in [&rec[..], &e.name] {
             let n = part.len().min(left);
             c.mem.put_bytes(at, &part[..n])?;
@@ -474,10 +480,12 @@ pub fn fd_readdir<H: Host>(
     put_count(c, out, (buf.len as usize - left) as u64)
 }
 
-/// `lseek(2)`: `whence` is 0 from the start, 1 from the offset, 2 from the end; at `out` the new offset in bytes.
+/// `lseek(2)`: `whence` is 0 from the start, 1 from the offset, 2 from the end; stores at `out` the
+/// new offset in bytes.
 ///
 /// # Errors
-/// ESPIPE where there are no offsets, EINVAL for a place before the start or beyond 2<sup>63</sup> - 1.
+/// ESPIPE where there are no offsets, EINVAL for a place before the start or beyond 2<sup>63</sup>
+/// - 1.
 pub fn fd_seek<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,
@@ -501,12 +509,12 @@ pub fn fd_seek<H: Host>(
     Ok(c.mem.put_u64(out, to)?)
 }
 
-/// The descriptor's offset: [`fd_seek`] by nothing.
+/// Stores the descriptor's offset: [`fd_seek`] by 0.
 pub fn fd_tell<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     fd_seek(c, fd, 0, 1, out)
 }
 
-/// Gives the process a descriptor for `file`.
+/// Gives the process a descriptor for `open`.
 pub fn install_file<H: Host>(
     c: &GuestCall<'_, H>,
     open: Arc<OpenDescription>,

@@ -7,7 +7,7 @@ use super::memory::CallMemory;
 use box_abi::clock;
 use wasibox_vfs::Errno;
 
-/// Lays strings out as WASI wants them: pointers at `list`, NUL-terminated bytes at `buf`.
+/// Stores strings in WASI's layout: pointers at `list`, NUL-terminated bytes at `buf`.
 fn put_strings<M: CallMemory>(mem: &mut M, strings: &[Vec<u8>], list: u32, buf: u32) -> Sys {
     let mut at = buf;
     for (s, i) in strings.iter().zip(0u32..) {
@@ -29,31 +29,33 @@ fn put_sizes<M: CallMemory>(mem: &mut M, strings: &[Vec<u8>], count: u32, size: 
     Ok(())
 }
 
-/// The arguments: pointers at `argv`, and the strings with their NULs at `buf`, both as large as [`args_sizes_get`] told.
+/// Stores the arguments: pointers at `argv`, and the strings with their NULs at `buf`.
+/// [`args_sizes_get`] reports the room that both need.
 pub fn args_get<H: Host>(c: &mut GuestCall<'_, H>, argv: u32, buf: u32) -> Sys {
     let start = crate::lock_mutex(&c.process.start);
     put_strings(&mut c.mem, &start.argv, argv, buf)
 }
 
-/// The number of arguments at `count`, and the bytes of all with their NULs at `size`.
+/// Stores the number of arguments at `count`, and the bytes of all with their NULs at `size`.
 pub fn args_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32, size: u32) -> Sys {
     let start = crate::lock_mutex(&c.process.start);
     put_sizes(&mut c.mem, &start.argv, count, size)
 }
 
-/// The environment as `NAME=value`: pointers at `env`, and the strings with their NULs at `buf`.
+/// Stores the environment as `NAME=value`: pointers at `env`, and the strings with their NULs at
+/// `buf`.
 pub fn environ_get<H: Host>(c: &mut GuestCall<'_, H>, env: u32, buf: u32) -> Sys {
     let start = crate::lock_mutex(&c.process.start);
     put_strings(&mut c.mem, &start.env, env, buf)
 }
 
-/// The number of variables at `count`, and the bytes of all with their NULs at `size`.
+/// Stores the number of variables at `count`, and the bytes of all with their NULs at `size`.
 pub fn environ_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32, size: u32) -> Sys {
     let start = crate::lock_mutex(&c.process.start);
     put_sizes(&mut c.mem, &start.env, count, size)
 }
 
-/// The time of a WASI clock in nanoseconds; EINVAL for an unknown one.
+/// Returns the time of a WASI clock in nanoseconds; EINVAL for an unknown one.
 pub fn now<H: Host>(c: &GuestCall<'_, H>, id: u32) -> Result<u64, Errno> {
     if let Some(fixed) = c.process.kernel.fixed.get() {
         return Ok(fixed.fixed_time(id == 0));
@@ -80,7 +82,7 @@ pub fn clock_res_get<H: Host>(c: &mut GuestCall<'_, H>, id: u32, out: u32) -> Sy
     Ok(c.mem.put_u64(out, 1)?)
 }
 
-/// `clock_gettime(2)` in nanoseconds, of the clocks that [`fixed_time`] knows.
+/// `clock_gettime(2)` in nanoseconds, of the clocks of [`now`].
 ///
 /// # Errors
 /// EINVAL for an unknown clock.
@@ -89,8 +91,8 @@ pub fn clock_time_get<H: Host>(c: &mut GuestCall<'_, H>, id: u32, out: u32) -> S
     Ok(c.mem.put_u64(out, t)?)
 }
 
-/// Fills the room with random bytes: of the host's source, but for a process
-/// that is prepared (see [`FixedClock`](super::cells::Fixed)).
+/// Fills the buffer with random bytes from the host's source, or with fixed ones for a process that
+/// is prepared (see [`FixedClock`](super::cells::FixedClock)).
 pub fn random_get<H: Host>(c: &mut GuestCall<'_, H>, buf: GuestBuf) -> Sys {
     let GuestBuf { at: buf, len } = buf;
     let mut done = 0;

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{Errno, Loc, OpenFlags, OpenResult, Stat, StatResult, VfsFile};
 
-/// Modes of what is made, before the process's umask.
+/// Modes of new files and directories, before the process's umask.
 const NEW_FILE: u16 = 0o666;
 const NEW_DIR: u16 = 0o777;
 
-/// The directory that a descriptor is, and the path.
+/// Returns the directory of a descriptor, and the path.
 fn resolve_at<H: Host>(c: &GuestCall<'_, H>, path: PathAt) -> Result<(Loc, Vec<u8>), Errno> {
     let open = open_file(c, path.fd)?;
     let path = path.path.read_path(&c.mem)?;
@@ -26,7 +26,8 @@ fn resolve_at<H: Host>(c: &GuestCall<'_, H>, path: PathAt) -> Result<(Loc, Vec<u
     Ok((open.file.loc().ok_or(Errno::NOTDIR)?.clone(), path))
 }
 
-/// `open(2)` on behalf of a process; descriptors of its own come back as they are.
+/// `open(2)` on behalf of a process. A path that stands for one of its own descriptors may return
+/// that descriptor's open file description.
 pub fn open_at<H: Host>(
     c: &GuestCall<'_, H>,
     base: &Loc,
@@ -58,7 +59,8 @@ pub fn open_at<H: Host>(
         }
         OpenResult::Descriptor(n) => {
             let own = own_file(c, Fd(n))?;
-            // As on Linux: a file or directory is opened anew, anything else (a pipe, a terminal) is shared.
+            // As on Linux: a file or directory is opened again, any other file (a pipe, a terminal)
+            // is shared.
             match c.process.kernel.vfs.reopen(&own.file, how, own.write)? {
                 Some(f) => OpenDescription::new_charged(f, read, write, &c.process.kernel.budget)?,
                 None => return Ok(own),
@@ -73,7 +75,7 @@ pub fn open_at<H: Host>(
     Ok(open)
 }
 
-/// Notes where a file was found, so that it can be opened again when the process was parked.
+/// Records the path of an open file, so that it can be opened again after the process was parked.
 fn remember_path<H: Host>(
     c: &GuestCall<'_, H>,
     base: &Loc,
@@ -98,24 +100,25 @@ fn is_node(base: &Loc, path: &[u8], node: &str) -> bool {
     absolute || root && node.as_bytes().strip_prefix(b"/") == Some(path)
 }
 
-/// A text as it is now, in a pipe that nobody writes to any more.
+/// Opens a pipe that holds the present text and has no writer left.
 fn text_pipe<H: Host>(c: &GuestCall<'_, H>, text: &[u8]) -> Result<Arc<OpenDescription>, Errno> {
     let (read, write) = c.process.kernel.vfs.pipe()?;
     write.try_write(text)?;
     Ok(OpenDescription::new(VfsFile::PipeRead(read), true, false))
 }
 
-/// What `/dev/fd/N` stands for.
+/// Returns the open file description that `/dev/fd/N` stands for.
 fn own_file<H: Host>(c: &GuestCall<'_, H>, n: Fd) -> Result<Arc<OpenDescription>, Errno> {
     Ok(lock_mutex(&c.process.fds).resolve_name(n).map_err(|_| Errno::NOENT)?.open.clone())
 }
 
-/// Metadata of what `/dev/fd/N` stands for.
+/// Returns the metadata of the file that `/dev/fd/N` stands for.
 pub fn own_stat<H: Host>(c: &GuestCall<'_, H>, n: Fd) -> Result<Stat, Errno> {
     own_file(c, n)?.file.stat()
 }
 
-/// `openat(2)`: the lowest free descriptor, at `out`. A new file has mode 0666 without the umask.
+/// `openat(2)`: stores the lowest free descriptor at `out`. A new file has mode 0666 without the
+/// umask.
 ///
 /// # Errors
 /// Those of `open(2)`; EMFILE, ENOMEM.
@@ -138,7 +141,7 @@ pub fn create_directory<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys 
     Ok(c.process.kernel.vfs.mkdir(&dir, &path, NEW_DIR & !c.process.umask())?)
 }
 
-/// `fstatat(2)`, as a `filestat` at `out`. `/dev/fd/N` is what the descriptor N is.
+/// `fstatat(2)`, as a `filestat` at `out`. `/dev/fd/N` stands for the file of descriptor N.
 pub fn filestat_get<H: Host>(
     c: &mut GuestCall<'_, H>,
     path: PathAt,
@@ -183,10 +186,11 @@ pub fn link<H: Host>(
     Ok(c.process.kernel.vfs.link(&dir, &path, lookup.follows_links(), &to_dir, &to)?)
 }
 
-/// `readlinkat(2)`: as much of the target as there is room for, without NUL; at `out` its bytes.
+/// `readlinkat(2)`: stores as much of the target as there is room for, without NUL; stores at `out`
+/// the number of bytes.
 ///
 /// # Errors
-/// EINVAL if it is no symbolic link.
+/// EINVAL if it is not a symbolic link.
 pub fn readlink<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt, buf: GuestBuf, out: u32) -> Sys {
     let (dir, path) = resolve_at(c, path)?;
     let target = c.process.kernel.vfs.read_link(&dir, &path)?;
@@ -204,7 +208,7 @@ pub fn remove_directory<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys 
     Ok(c.process.kernel.vfs.remove(&dir, &path, true)?)
 }
 
-/// `unlinkat(2)`: takes a name away that is no directory's.
+/// `unlinkat(2)`: removes a name that is not a directory's.
 ///
 /// # Errors
 /// EISDIR.
@@ -223,7 +227,7 @@ pub fn rename<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt, to: PathAt) -> Sy
     Ok(c.process.kernel.vfs.rename(&dir, &path, &to_dir, &to)?)
 }
 
-/// `symlinkat(2)`: a link to `target`, which need not be there.
+/// `symlinkat(2)`: creates a link to `target`, which need not exist.
 pub fn symlink<H: Host>(c: &mut GuestCall<'_, H>, target: GuestStr, path: PathAt) -> Sys {
     let target = target.read_path(&c.mem)?;
     let (dir, path) = resolve_at(c, path)?;

@@ -1,7 +1,7 @@
 //! WASI preview 1 `poll_oneoff`, and sleeping.
 //!
-//! Clock subscriptions with timeout 0 return at once, absolute ones are measured on
-//! their own clock, and of several the earliest decides.
+//! Clock subscriptions with timeout 0 return at once, absolute ones are measured on their own
+//! clock, and of several the earliest decides.
 
 use super::border::{Fd, GuestList};
 use super::call_misc::now;
@@ -85,8 +85,9 @@ fn check_subscription(s: &PollSubscription) -> Option<[u8; EVENT as usize]> {
     }
 }
 
-/// `poll(2)` and timers: waits until one of the `n` subscriptions has come about, and writes the events of all that have, their
-/// number at `count`. A descriptor that is not open is an event, with the error. Offers the other threads their turn.
+/// `poll(2)` and timers: waits until at least one of the `n` subscriptions has an event. Writes the
+/// events of all that have one, and their number at `count`. A descriptor that is not open is an
+/// event with the error. Offers the baton to other threads.
 ///
 /// # Errors
 /// EINVAL for none or too many, EINTR for a signal that is handled.
@@ -110,10 +111,10 @@ pub fn poll_oneoff<H: Host>(
     });
     let deadline = deadline.min();
     let me = std::thread::current();
-    // Who looks again and again for what is there already must not be the only one that runs.
+    // A thread that polls in a loop must let the other threads run.
     c.process.threads.offer_baton();
     loop {
-        // Registering comes first, so that nothing is missed between looking and parking.
+        // Registering comes first, so that no event between the check and the wait is missed.
         let mut look_again = false;
         for s in &list {
             if let PollTarget::File { open, .. } = &s.what {
@@ -127,7 +128,7 @@ pub fn poll_oneoff<H: Host>(
             }
             return Ok(c.mem.put_u32(count, events.len() as u32)?);
         }
-        // Streams of the host cannot wake us; 5 ms is not felt by a reader.
+        // Streams of the host cannot wake this thread; a reader does not notice 5 ms.
         let soon = look_again.then(|| Instant::now() + Duration::from_millis(5));
         c.process.park_thread([deadline, soon].into_iter().flatten().min())?;
     }

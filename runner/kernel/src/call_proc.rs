@@ -19,7 +19,7 @@ use crate::lock_mutex;
 use box_abi::signal;
 use wasibox_vfs::{Errno, Loc, VfsFile};
 
-/// Longest path of a working directory. Linux knows no bound there, but keeps no path either.
+/// Longest path of a working directory. Linux has no bound there, but does not store a path either.
 const CWD_MAX: usize = 64 << 10;
 const MAX_OPS: u32 = 16384;
 const OP_SIZE: u32 = 56;
@@ -30,7 +30,7 @@ pub fn proc_id<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.pid)?)
 }
 
-/// The parent of a process; 1 for the host, and for one that an earlier run has left.
+/// Stores the parent of a process: 1 for the host, and for a process that an earlier run has left.
 ///
 /// # Errors
 /// ESRCH.
@@ -39,7 +39,7 @@ pub fn proc_parent<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, out: u32) -> Sys
     Ok(c.mem.put_u32(out, parent)?)
 }
 
-/// A signal, or what [`box_abi::control`] has in place of one.
+/// Sends a signal, or executes a request of [`box_abi::control`].
 pub fn proc_signal<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, sig: u32) -> Sys {
     let sig = match sig {
         box_abi::control::IGNORE => {
@@ -72,13 +72,14 @@ pub fn proc_raise<H: Host>(c: &mut GuestCall<'_, H>, sig: u32) -> Sys {
     proc_signal(c, pid, sig)
 }
 
-/// Says which export handles signals; an empty name says that none does. Here it can be `__wasm_signal` only.
+/// Sets the export that handles signals; an empty name removes the handler. The only valid name is
+/// `__wasm_signal`.
 ///
 /// # Errors
 /// EINVAL for another name.
 pub fn callback_signal<H: Host>(c: &mut GuestCall<'_, H>, name: GuestStr) -> Sys {
     let name = name.read_path(&c.mem)?;
-    // An empty name takes the handler away, as one that is no export does in Wasmer.
+    // In Wasmer a name that is not an export also removes the handler.
     if !name.is_empty() && name != b"__wasm_signal" {
         return Err(Errno::INVAL.into());
     }
@@ -86,13 +87,13 @@ pub fn callback_signal<H: Host>(c: &mut GuestCall<'_, H>, name: GuestStr) -> Sys
     Ok(())
 }
 
-/// How many signals the process does not treat by default from its start on.
+/// Stores the number of signals that the process ignores from its start on.
 pub fn proc_signals_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32) -> Sys {
     let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     Ok(c.mem.put_u32(count, ignored.count_ones())?)
 }
 
-/// Pairs of signal and disposition (1: ignored).
+/// Stores pairs of signal and disposition (1: ignored).
 pub fn proc_signals_get<H: Host>(c: &mut GuestCall<'_, H>, mut out: u32) -> Sys {
     let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     for n in (0..64u8).filter(|n| ignored & 1 << n != 0) {
@@ -115,13 +116,14 @@ pub fn chdir<H: Host>(c: &mut GuestCall<'_, H>, path: GuestStr) -> Sys {
     Ok(())
 }
 
-/// The directory that `path` leads to from `base`, as a working directory.
+/// Opens the directory that `path` leads to from `base`, as a working directory.
 fn open_cwd<H: Host>(c: &GuestCall<'_, H>, base: &Loc, path: &[u8]) -> Result<Cwd, Errno> {
     let (loc, path) = c.process.kernel.vfs.chdir(base, path)?;
     if path.len() > CWD_MAX { Err(Errno::NAMETOOLONG) } else { Ok(Cwd::new(loc, path)) }
 }
 
-/// Writes the directory's path and its length at `len`, which held the room.
+/// Writes the directory's path, and its length at `len`, which first held the room. ERANGE if the
+/// path does not fit.
 pub fn getcwd<H: Host>(c: &mut GuestCall<'_, H>, buf: u32, len: u32) -> Sys {
     let path = lock_mutex(&c.process.cwd).path.clone();
     let room = c.mem.read_u32(len)? as usize;
@@ -137,7 +139,7 @@ pub fn getcwd<H: Host>(c: &mut GuestCall<'_, H>, buf: u32, len: u32) -> Sys {
     Ok(())
 }
 
-/// `fcntl(F_DUPFD)`: the lowest free number from `min` up.
+/// `fcntl(F_DUPFD)`: takes the lowest free number from `min` up.
 pub fn fd_dup2<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,
@@ -151,7 +153,7 @@ pub fn fd_dup2<H: Host>(
     Ok(c.mem.put_u32(out, new.0)?)
 }
 
-/// `fcntl(F_GETFD)`: 1 if the descriptor is closed by an exec, in two bytes at `out`.
+/// `fcntl(F_GETFD)`: stores 1 if the descriptor is closed by an exec, in two bytes at `out`.
 pub fn fd_fdflags_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     let cloexec = lock_mutex(&c.process.fds).get(fd)?.cloexec;
     Ok(c.mem.put_bytes(out, &u16::from(cloexec).to_le_bytes())?)
@@ -163,7 +165,7 @@ pub fn fd_fdflags_set<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, cloexec: CloseO
     Ok(())
 }
 
-/// `pipe(2)`: the number of the end that is read at `read`, and of the other one at `write`.
+/// `pipe(2)`: stores the number of the reading end at `read`, and of the writing end at `write`.
 ///
 /// # Errors
 /// EMFILE, ENOMEM.
@@ -188,7 +190,8 @@ pub fn fd_pipe<H: Host>(c: &mut GuestCall<'_, H>, read: u32, write: u32) -> Sys 
     Ok(c.mem.put_u32(write, w.0)?)
 }
 
-/// `tty` of WASIX: 80 columns, 25 rows, and which standard stream is a terminal.
+/// Stores the `tty` of WASIX: 80 columns, 25 rows, and for each standard stream whether it is a
+/// terminal.
 pub fn tty_get<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     let mut b = [0u8; 24];
     for (at, v) in [(0, 80u32), (4, 25), (8, 800), (12, 600)] {
@@ -203,13 +206,13 @@ pub fn tty_get<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     Ok(c.mem.put_bytes(out, &b)?)
 }
 
-/// A path from the guest for an operation of its own working directory.
+/// Reads a path that is relative to the process's working directory; ENOENT for an empty one.
 fn guest_path<H: Host>(c: &GuestCall<'_, H>, path: GuestStr) -> Result<Vec<u8>, Errno> {
     let p = path.read_path(&c.mem)?;
     if p.is_empty() { Err(Errno::NOENT) } else { Ok(p) }
 }
 
-/// A child in the making: what its fd-operations act on.
+/// The parts of a new child that its file operations change.
 struct ChildBuilder {
     fds: Descriptors,
     cwd: Cwd,
@@ -225,7 +228,7 @@ fn apply_changes<H: Host>(
     let (fd, src) = (Fd(u32_at(4)), Fd(u32_at(8)));
     let path = GuestStr { at: u32_at(12), len: u32_at(16) };
     match op[0] {
-        // The preopened root stays, as in Wasmer: libc would lose every path.
+        // The preopened root stays, as in Wasmer, because without it libc would lose every path.
         0 if fd == ROOT_FD => Ok(()),
         0 => child.fds.remove(fd).map(drop),
         1 => {
@@ -263,7 +266,8 @@ fn apply_changes<H: Host>(
     }
 }
 
-/// Which signals the child ignores: pairs of signal and disposition (0 default, 1 ignore).
+/// Returns the signals that the child ignores, from pairs of signal and disposition (0 default, 1
+/// ignore).
 fn ignored_signals<H: Host>(
     c: &GuestCall<'_, H>,
     GuestList { at, n }: GuestList,
@@ -281,11 +285,12 @@ fn ignored_signals<H: Host>(
     })
 }
 
-/// `posix_spawn(3)` and `posix_spawnp(3)`: a child with the caller's descriptors, directory and ignored signals, as `changes` alter
-/// them; its number at `out`.
+/// `posix_spawn(3)` and `posix_spawnp(3)`: starts a child with the caller's descriptors, directory
+/// and ignored signals, altered by `changes`; stores its number at `out`.
 ///
 /// # Errors
-/// ENOENT, EACCES, ENOEXEC for what is no program, EAGAIN for too many processes, ENOMEM; E2BIG for too many changes or arguments.
+/// ENOENT, EACCES, ENOEXEC for a file that is not a program, EAGAIN for too many processes, ENOMEM;
+/// E2BIG for too many changes or arguments.
 pub fn proc_spawn3<H: Host>(
     c: &mut GuestCall<'_, H>,
     program: ProgramRequest,
@@ -341,8 +346,8 @@ pub fn proc_spawn3<H: Host>(
     Ok(c.mem.put_u32(out, pid)?)
 }
 
-/// Replaces the program. Lists are separated by line feeds, or their strings end in NULs; a null list
-/// of the environment keeps it.
+/// Replaces the program. The strings of a list are separated by line feeds, or each ends with a
+/// NUL; without a list the environment is kept.
 pub fn proc_exec3<H: Host>(c: &mut GuestCall<'_, H>, program: ProgramRequest) -> Sys {
     let name = guest_path(c, program.name)?;
     let mut lists = ArgumentLists::new(&c.process.kernel.budget, 0)?;
@@ -367,9 +372,9 @@ pub fn proc_exec3<H: Host>(c: &mut GuestCall<'_, H>, program: ProgramRequest) ->
     Err(Halt::Exec)
 }
 
-/// `waitpid(2)`. `pid` points to an optional number (tag, number), where the number of
-/// the child that ended is written; `status` gets a tag (0 nothing, 1 exited,
-/// 2 signalled), the code a shell reports, and the signal.
+/// `waitpid(2)`. `pid` points to an optional number (tag, number), where the number of the child
+/// that ended is written; `status` gets a tag (0 nothing, 1 exited, 2 signalled), the code that a
+/// shell reports, and the signal.
 pub fn proc_join<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, flags: u32, status: u32) -> Sys {
     let number = pid.checked_add(4).ok_or(Errno::FAULT)?;
     let which = match c.mem.read_u8(pid)? {

@@ -1,11 +1,10 @@
 //! Sockets: WASIX, and the four calls of preview 1.
 //!
 //! All of them lie in the session's own network (`wasibox_vfs::net`). Layouts are WASIX's
-//! (`wasi/api_wasix.h` of wasix-libc): an address is 110 bytes, the family at 0, behind it at 2 the
-//! port in the machine's order and the address in the network's, or a path; times are options of 64 bits.
-//!
-//! One thing is ours: `sock_get_opt_size` of `LAST_ERROR` tells what `SO_ERROR` tells, which
-//! WASIX leaves to libc.
+//! (`wasi/api_wasix.h` of wasix-libc): an address has 110 bytes: the family at 0; from 2 on the
+//! port in the machine's byte order and the address in the network's, or a path. Times are options
+//! of 64 bits. One extension: `sock_get_opt_size` of `LAST_ERROR` returns `SO_ERROR`, which WASIX
+//! leaves to libc.
 
 use super::border::{
     CloseOnExec, Domain, Fd, FdFlags, GuestList, GuestStr, ReceiveResult, SocketTransfer,
@@ -28,7 +27,7 @@ use wasibox_vfs::{Errno, VfsFile};
 
 /// Bytes of `__wasi_addr_port_t`.
 const ADDRESS: usize = 110;
-/// Of `__wasi_addr_ip_t`.
+/// Bytes of `__wasi_addr_ip_t`.
 const IP: u32 = 18;
 const STREAM: u32 = 1;
 const DATAGRAM: u32 = 2;
@@ -36,13 +35,13 @@ const TCP: u32 = 6;
 const UDP: u32 = 17;
 const PEEK: u32 = 1;
 const WAIT_ALL: u32 = 2;
-/// Tell a datagram's whole length, though less was asked for.
+/// Reports a datagram's whole length, even if less was asked for.
 const TRUNCATED: u32 = 4;
 const DONT_WAIT: u32 = 8;
 const SEND_DONT_WAIT: u32 = 1;
 const SHUT_READ: u32 = 1;
 const SHUT_WRITE: u32 = 2;
-/// Options that are told as numbers.
+/// Options whose values are numbers.
 const LAST_ERROR: u32 = 11;
 const LISTENING: u32 = 10;
 const TYPE: u32 = 25;
@@ -80,7 +79,8 @@ fn parse_family(n: u32) -> Result<Family, Errno> {
     }
 }
 
-/// What wasix-libc makes of `socket(2)`: the kind's own protocol, or none.
+/// Converts the kind and protocol of `socket(2)` as wasix-libc passes them: the kind's own
+/// protocol, or none.
 fn parse_kind(kind: u32, protocol: u32) -> Result<SocketKind, Errno> {
     match (kind, protocol) {
         (STREAM, 0 | TCP) => Ok(SocketKind::Stream),
@@ -102,8 +102,8 @@ fn read_address<H: Host>(c: &GuestCall<'_, H>, at: u32) -> Result<SocketAddress,
     Ok(SocketAddress::Ip(SocketAddr::new(ip, port)))
 }
 
-/// A name as WASIX has it: one that begins with a NUL is the session's and ends where only NULs follow;
-/// all others are paths, which sockets cannot have here.
+/// Converts a name in WASIX's layout. A name that begins with a NUL belongs to the session and ends
+/// before its trailing NULs; all others are paths, which sockets cannot have here.
 fn unix_name(bytes: &[u8]) -> Result<Vec<u8>, Errno> {
     match bytes.split_first() {
         Some((0, name)) => {
@@ -160,7 +160,7 @@ pub fn sock_open<H: Host>(c: &mut GuestCall<'_, H>, domain: Domain, out: u32) ->
     Ok(c.mem.put_u32(out, fd.0)?)
 }
 
-/// `socketpair(2)`: the two numbers at `a` and `b`.
+/// `socketpair(2)`: stores the two numbers at `a` and `b`.
 ///
 /// # Errors
 /// Those of [`sock_open`].
@@ -184,7 +184,8 @@ pub fn sock_pair<H: Host>(c: &mut GuestCall<'_, H>, domain: Domain, a: u32, b: u
 /// `bind(2)`.
 ///
 /// # Errors
-/// EADDRINUSE, EADDRNOTAVAIL outside of the loopback, EINVAL if it is bound, ENOTSUP for a path in the file system.
+/// EADDRINUSE, EADDRNOTAVAIL outside of the loopback, EINVAL if it is bound, ENOTSUP for a path in
+/// the file system.
 pub fn sock_bind<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys {
     let open = OpenSocket::socket_of(c, fd)?;
     Ok(open.socket()?.bind(read_address(c, address)?)?)
@@ -196,15 +197,15 @@ pub fn sock_bind<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys
 /// ENOTSUP for datagrams, EINVAL for a connection.
 pub fn sock_listen<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, backlog: u32) -> Sys {
     let open = OpenSocket::socket_of(c, fd)?;
-    // A negative number is the most, as in Linux.
+    // A negative number means the maximum, as in Linux.
     Ok(open.socket()?.listen(backlog as usize)?)
 }
 
 /// `connect(2)`: only to sockets of this session.
 ///
 /// # Errors
-/// ECONNREFUSED where nobody listens, ENETUNREACH outside of the loopback, EINPROGRESS if the descriptor does not wait or the
-/// time for connecting is over.
+/// ECONNREFUSED without a listener, ENETUNREACH outside of the loopback, EINPROGRESS if the
+/// descriptor is non-blocking or the time for connecting is over.
 pub fn sock_connect<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys {
     let open = OpenSocket::socket_of(c, fd)?;
     let to = read_address(c, address)?;
@@ -227,7 +228,7 @@ fn accept_socket<H: Host>(
     out: u32,
 ) -> Result<SocketAddress, Halt> {
     let open = OpenSocket::socket_of(c, fd)?;
-    // Otherwise a connection would be lost that nobody has seen.
+    // Checked first, because otherwise a connection would be accepted and lost.
     lock_mutex(&c.process.fds).check_room()?;
     let socket = loop {
         match open.socket()?.accept() {
@@ -240,19 +241,19 @@ fn accept_socket<H: Host>(
     let peer = socket.peer_address();
     let fd = give_socket(c, socket, flags.is_nonblock())?;
     c.mem.put_u32(out, fd.0)?;
-    // It may be gone already.
+    // The peer may be gone already.
     Ok(peer.unwrap_or_else(|_| SocketAddress::unbound_address(Family::V4)))
 }
 
-/// `accept(2)`; the new descriptor at `out`.
+/// `accept(2)`; stores the new descriptor at `out`.
 ///
 /// # Errors
-/// EAGAIN, EINVAL if it does not listen, ENOTSUP for datagrams, EMFILE, for which no connection is lost.
+/// EAGAIN, EINVAL if it does not listen, ENOTSUP for datagrams; EMFILE, which loses no connection.
 pub fn sock_accept<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, flags: FdFlags, out: u32) -> Sys {
     accept_socket(c, fd, flags, out).map(drop)
 }
 
-/// [`sock_accept`], and the address of who has connected at `from`.
+/// [`sock_accept`]; also stores the peer's address at `from`.
 pub fn sock_accept_v2<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,
@@ -279,7 +280,7 @@ pub fn sock_addr_peer<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sy
     put_address(c, out, &address)
 }
 
-/// How far a connection is (`sockstatus`): 0 not yet, 1 there, 2 over, 3 failed.
+/// Stores the state of a connection (`sockstatus`): 0 opening, 1 open, 2 closed, 3 failed.
 pub fn sock_status<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     let status = match OpenSocket::socket_of(c, fd)?.socket()?.status() {
         SocketStatus::Opening => 0,
@@ -302,7 +303,7 @@ pub fn sock_shutdown<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, how: u32) -> Sys
     Ok(open.socket()?.shutdown(how & SHUT_READ != 0, how & SHUT_WRITE != 0)?)
 }
 
-/// Receives into a list of buffers; the number of bytes, and who has sent them.
+/// Receives into a list of buffers; returns the number of bytes and the sender's address.
 pub fn receive<H: Host>(
     c: &mut GuestCall<'_, H>,
     open: &OpenDescription,
@@ -351,14 +352,14 @@ pub fn receive<H: Host>(
 }
 
 fn receive_bytes(socket: &Socket, total: u64) -> Result<(u64, SocketAddress), Halt> {
-    // Of a connection that is over nobody asks who it was.
+    // Callers do not use the peer's address once a connection is over.
     Ok((
         total,
         socket.peer_address().unwrap_or_else(|_| SocketAddress::unbound_address(socket.family())),
     ))
 }
 
-/// One datagram, spread over the buffers.
+/// Receives one datagram and spreads it over the buffers.
 fn receive_message<H: Host>(
     c: &mut GuestCall<'_, H>,
     open: &OpenDescription,
@@ -387,7 +388,7 @@ fn receive_message<H: Host>(
     Ok((told as u64, message.from))
 }
 
-/// Sends a list of buffers; the number of bytes.
+/// Sends a list of buffers; returns the number of bytes.
 pub fn send<H: Host>(
     c: &mut GuestCall<'_, H>,
     open: &OpenDescription,
@@ -441,7 +442,7 @@ pub fn send<H: Host>(
     Ok(total)
 }
 
-/// `recv(2)`. The flags that WASIX tells of are none here.
+/// `recv(2)`. Always stores 0 for WASIX's output flags.
 ///
 /// # Errors
 /// ENOTSUP for a flag that is unknown; EAGAIN, ECONNRESET, ENOTCONN.
@@ -457,7 +458,7 @@ pub fn sock_recv<H: Host>(
     put_count(c, told.count, n)
 }
 
-/// `recvfrom(2)`: [`sock_recv`], and the sender's address at `from`.
+/// `recvfrom(2)`: [`sock_recv`]; also stores the sender's address at `from`.
 pub fn sock_recv_from<H: Host>(
     c: &mut GuestCall<'_, H>,
     fd: Fd,
@@ -491,7 +492,7 @@ pub fn sock_send_to<H: Host>(
     out: u32,
 ) -> Sys {
     let (open, list) = (OpenSocket::socket_of(c, fd)?, read_iovs(c, what.vectors)?);
-    // A connection's bytes go where it leads, whatever address is given.
+    // The bytes of a connection go to its peer; the given address is ignored.
     let to = match open.socket()?.kind() {
         SocketKind::Stream => None,
         SocketKind::Datagram => Some(read_address(c, to)?),
@@ -516,7 +517,8 @@ fn parse_flag(option: u32) -> Result<SocketFlag, Errno> {
     })
 }
 
-/// `setsockopt(2)` of a switch. What has no meaning within a session is remembered and told again.
+/// `setsockopt(2)` of a switch. Stores options that have no effect within a session, so that
+/// [`sock_get_opt_flag`] can return them.
 ///
 /// # Errors
 /// ENOPROTOOPT.
@@ -569,7 +571,7 @@ pub fn sock_set_opt_time<H: Host>(
     Ok(())
 }
 
-/// `getsockopt(2)` of a time, as [`sock_set_opt_time`] takes it.
+/// `getsockopt(2)` of a time, in the layout of [`sock_set_opt_time`].
 ///
 /// # Errors
 /// ENOPROTOOPT.
@@ -629,7 +631,7 @@ pub fn sock_get_opt_size<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32,
     Ok(c.mem.put_u64(out, value)?)
 }
 
-/// The addresses of `localhost` and of numbers; ENOENT for other names.
+/// Stores the addresses of `localhost` and of numeric names; ENOENT for other names.
 pub fn resolve<H: Host>(
     c: &mut GuestCall<'_, H>,
     name: GuestStr,

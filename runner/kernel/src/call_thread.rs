@@ -1,7 +1,8 @@
 //! WASIX: threads and futexes, with WASIX's layouts.
 //!
-//! Addresses of futexes are the guest's own memory, so that a wait and a wake-up concern one process only. What
-//! they compare is read with the baton held: nothing comes between a look and the sleep.
+//! Addresses of futexes are in the guest's own memory, so that a wait and a wake-up concern one
+//! process only. The compared value is read with the baton held, so that no other thread can run
+//! between the comparison and the sleep.
 
 use super::guest::{GuestCall, Halt, Sys};
 use super::host::Host;
@@ -11,13 +12,15 @@ use super::threads::{SleepEvent, current_thread};
 use std::time::{Duration, Instant};
 use wasibox_vfs::Errno;
 
-/// What a thread begins with: its number and the address that `thread_spawn_v2` was given.
+/// The export that a thread begins at, with its number and the address that `thread_spawn_v2` was
+/// given.
 pub const START: &str = "wasi_thread_start";
-/// Bytes of WASIX's `thread_start`: stack, thread-local base, function, argument, ten reserved words, sizes of the stack and
-/// of its guard. All of it is between the guest and itself.
+/// Bytes of WASIX's `thread_start`: stack, thread-local base, function, argument, ten reserved
+/// words, sizes of the stack and of its guard. The kernel reads none of it.
 const START_SIZE: usize = 64;
 
-/// Begins a thread at the export [`START`] with its number and the address `start`; the number goes to `out`, too.
+/// Begins a thread at the export [`START`] with its number and the address `start`; also stores the
+/// number at `out`.
 ///
 /// # Errors
 /// ENOTSUP if the program cannot have threads, EAGAIN for too many, ENOMEM.
@@ -33,14 +36,15 @@ pub fn thread_id<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.thread_id(current_thread()))?)
 }
 
-/// How many processors there are.
+/// Stores the number of processors.
 pub fn thread_parallelism<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
-    // Of a process's threads one runs at a time; who asks wants to know how many processes to start.
+    // Only one thread of a process runs at a time; callers ask to find out how many processes to
+    // start.
     let n = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     Ok(c.mem.put_u32(out, n)?)
 }
 
-/// Waits for the end of another thread; one that is no more has ended.
+/// Waits for the end of another thread; an unknown thread counts as ended.
 pub fn thread_join<H: Host>(c: &mut GuestCall<'_, H>, tid: u32) -> Sys {
     let number = tid.wrapping_sub(c.process.pid);
     if number == 0 || number == current_thread() {
@@ -54,8 +58,8 @@ pub fn thread_join<H: Host>(c: &mut GuestCall<'_, H>, tid: u32) -> Sys {
     }
 }
 
-/// Sleeps until a wake-up of that address, if it holds `expected`. `timeout` points to an optional time (tag,
-/// nanoseconds); `woken` is 0 after that time.
+/// Sleeps until a wake-up of that address, if it holds `expected`. `timeout` points to an optional
+/// time (tag, nanoseconds); `woken` is 0 after that time.
 pub fn futex_wait<H: Host>(
     c: &mut GuestCall<'_, H>,
     at: u32,
@@ -85,7 +89,7 @@ pub fn futex_wait<H: Host>(
     loop {
         let slept = match c.process.threads.sleep_for(SleepEvent::Futex(at), until) {
             Some(woken) => woken,
-            // Alone: only time or a signal ends it.
+            // This is the only thread, so only time or a signal ends the wait.
             None if is_late() => false,
             None => {
                 c.process.park_thread(until)?;
@@ -100,22 +104,23 @@ pub fn futex_wait<H: Host>(
         if is_late() {
             return Ok(());
         }
-        // Roused for nothing. Whether a wake-up came meanwhile is for the guest to see.
+        // Woken without an event. The guest checks whether a wake-up happened in the meantime.
         if c.mem.read_u32(at)? != expected {
             return Ok(c.mem.put_bytes(woken, &[1])?);
         }
     }
 }
 
-/// Wakes who has slept longest at that address, if anybody sleeps there; at `woken` whether somebody did.
+/// Wakes the thread that has slept longest at that address; stores at `woken` whether there was
+/// one.
 ///
 /// # Errors
-/// EINVAL for an address that is no multiple of 4.
+/// EINVAL for an address that is not a multiple of 4.
 pub fn futex_wake<H: Host>(c: &mut GuestCall<'_, H>, at: u32, woken: u32) -> Sys {
     wake_sleepers(c, at, 1, woken)
 }
 
-/// Wakes all that sleep at that address; otherwise as [`futex_wake`].
+/// Wakes all threads that sleep at that address; otherwise as [`futex_wake`].
 pub fn futex_wake_all<H: Host>(c: &mut GuestCall<'_, H>, at: u32, woken: u32) -> Sys {
     wake_sleepers(c, at, usize::MAX, woken)
 }

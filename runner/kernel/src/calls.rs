@@ -1,52 +1,56 @@
 //! The calls by name: the table from which each host makes its imports.
 //!
-//! # What bounds each call
+//! # Bounds of each call
 //!
-//! No call may take longer than a kill can wait, nor make the host keep what nobody counts. So each
-//! one is short, or waits where a kill wakes it ([`Process::park`](crate::Process::park)), or looks
-//! for the kill between parts; and what it keeps is charged to the [`wasibox_vfs::Budget`] or the
-//! disk's quota. All buffers and lists lie within the guest's memory, or the call gives EFAULT.
+//! No call may take longer than a kill can wait, nor make the host keep memory that is not counted.
+//! So each one is short, or waits where a kill wakes it
+//! ([`Process::park_thread`](crate::Process::park_thread)), or checks for the kill between parts;
+//! kept memory is charged to the [`wasibox_vfs::Budget`] or the disk's quota. All buffers and lists
+//! lie within the guest's memory, or the call returns EFAULT.
 //!
-//! | call | work | what the host keeps |
+//! | call | work | kept by the host |
 //! |---|---|---|
 //! | `args_*`, `environ_*` | the lists: `ARG_MAX`, 2 MiB together | - |
-//! | `clock_*`, `sched_yield`, `proc_id`, `proc_parent`, `thread_*`, `tty_get` | constant | - |
-//! | `random_get` | parts of 1 MiB, a look between them | - |
-//! | `fd_read`, `fd_pread` | 1,024 vectors, 2 GiB; parts of 1 MiB, a look between them; waits | - |
+//! | `clock_*`, `sched_yield`, `thread_*`, `tty_get` | constant | - |
+//! | `proc_id`, `proc_parent` | constant | - |
+//! | `random_get` | parts of 1 MiB, a check between them | - |
+//! | `fd_read`, `fd_pread` | 1,024 vectors, 2 GiB; parts of 1 MiB, a check between them; waits | - |
 //! | `fd_write`, `fd_pwrite` | the same | files: quota and budget; pipes: 64 KiB each |
-//! | `fd_readdir` | one pass over the listing, a look each 4,096 entries | the listing: budget |
-//! | `fd_sync`, `fd_datasync` | of a mount's file: as long as the host's disk takes, beyond any kill | - |
+//! | `fd_readdir` | one pass over the listing, a check each 4,096 entries | the listing: budget |
+//! | `fd_sync`, `fd_datasync` | of a mount's file: the host's disk, not ended by a kill | - |
 //! | `fd_close` | constant; the last one of an unlinked file frees it | - |
-//! | `fd_dup`, `fd_dup2`, `fd_renumber` | one pass over the table: its limit, at most 8,192 numbers | the table: budget |
+//! | `fd_dup`, `fd_dup2`, `fd_renumber` | one pass over at most 8,192 numbers | the table: budget |
 //! | `fd_pipe` | constant | open files: budget; 1,024 pipes |
-//! | `fd_advise`, `fd_fdflags_*`, `fd_fdstat_*`, `fd_prestat_*`, `fd_seek`, `fd_tell` | constant | - |
+//! | `fd_advise`, `fd_fdflags_*`, `fd_fdstat_*` | constant | - |
+//! | `fd_prestat_*`, `fd_seek`, `fd_tell` | constant | - |
 //! | `fd_allocate`, `fd_filestat_*` | one operation of the file layer | holes cost nothing |
-//! | `path_*` | paths of 4,096 bytes, 40 links: a lookup's bounds are `wasibox_vfs::walk`'s | names: quota; open files: budget |
+//! | `path_*` | paths of 4,096 bytes, 40 links: `wasibox_vfs::walk` | names: quota; open files: budget |
 //! | `path_readlink` | a target of 4,096 bytes | - |
 //! | `chdir`, `getcwd` | a lookup; a path of 64 KiB | the path: budget |
-//! | `poll_oneoff` | 4,096 subscriptions; waits, looks again each 5 ms if a host's stream is among them | - |
+//! | `poll_oneoff` | 4,096 subscriptions; waits, with host streams checks each 5 ms | - |
 //! | `thread_sleep`, `thread_join` | waits | - |
-//! | `thread_spawn_v2` | constant; an instance is made on the new thread | thread, tables, stack: budget, and the limit of processes |
+//! | `thread_spawn_v2` | constant; the new thread makes an instance | thread, tables, stack: budget, processes |
 //! | `futex_wait` | waits | an entry of the sleepers |
 //! | `futex_wake`, `futex_wake_all` | one pass over the threads | - |
-//! | `proc_spawn3` | `ARG_MAX`; 16,384 file actions and a `PATH` of 128 KiB, a look between two lookups | strings, table, directory, process: budget; processes and spawns: their limits |
+//! | `proc_spawn3` | `ARG_MAX`; 16,384 file actions; `PATH` of 128 KiB, a check between two lookups | strings, table, directory, process: budget; processes and spawns: their limits |
 //! | `proc_exec3` | the same without file actions | strings: budget |
 //! | `proc_join` | waits; one pass over the children | 32,768 ended processes: budget |
 //! | `proc_signal`, `proc_raise` | one pass over the processes | one bit for each signal |
 //! | `callback_signal`, `proc_signals_*` | constant | - |
 //! | `sock_open`, `sock_pair`, `sock_accept*` | constant; waits | 4,096 sockets: budget |
-//! | `sock_connect`, `sock_bind`, `sock_listen` | one pass over the ports at most; waits | backlogs: sockets |
-//! | `sock_recv*`, `sock_send*` | as `fd_read` and `fd_write`; a datagram: 64 KiB | 256 KiB each way: budget |
+//! | `sock_connect`, `sock_bind`, `sock_listen` | at most one pass over the ports; waits | backlogs: sockets |
+//! | `sock_recv*`, `sock_send*` | as `fd_read`, `fd_write`; a datagram: 64 KiB | 256 KiB each way: budget |
 //! | other `sock_*`, `resolve` | constant | - |
 //!
-//! After each call of a process's first thread the guest's signal handler may run: it is guest code, and at most four of them
-//! run within each other (`Process::take_pending`).
+//! After each call of a process's first thread the guest's signal handler may run: it is guest
+//! code, and at most four of them are nested (`Process::take_pending`).
 
-/// Hands the table of calls to the macro `$then`: modules, and in each of them names, functions that implement
-/// them, the parameters that a guest gives, and what they mean ([`border`](crate::border), whose names must be in
-/// scope where the macro is used): the arguments behind the call. All return an error number.
+/// Passes the table of calls to the macro `$then`. The table has modules; a call in a module has a
+/// name, the function that implements it, the parameters that a guest passes, and the arguments
+/// that these become. The types of [`border`](crate::border) must be in scope where the macro is
+/// used. All calls return an error number.
 ///
-/// Besides these, guests end by `proc_exit`, `proc_exit2` and `thread_exit` of either module, which
+/// In addition, guests end by `proc_exit`, `proc_exit2` and `thread_exit` of either module, which
 /// return nothing.
 #[macro_export]
 macro_rules! with_calls {
@@ -242,7 +246,7 @@ macro_rules! with_calls {
 
 macro_rules! names {
     ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*) => ($($arg:expr),*);)* })*) => {
-        /// Module, name and Rust's types of the parameters of each call, for tests that go through all of them.
+        /// Module, name and Rust's types of the parameters of each call, for tests of all calls.
         pub const CALLS: &[(&str, &str, &[&str])] =
             &[$($(($module, $name, &[$(stringify!($t)),*]),)*)*];
     };

@@ -1,8 +1,8 @@
-//! Processes that run a cell and stay: what they begin with, what they leave.
+//! Processes that run a cell and stay: how they begin and end.
 //!
-//! Such a process is an interpreter whose memory, descriptors and signals are those that the
-//! last one of it left. To the guest it is one process all the time: it has the same number, its clocks
-//! go on, the numbers of its children do not come again.
+//! Such a process is an interpreter with the memory, descriptors and signals that its last cell
+//! left. To the guest it is one process all the time: it keeps its number, its clocks continue, and
+//! the numbers of its children are not reused.
 
 use super::descriptors::Descriptors;
 use super::host::Host;
@@ -13,41 +13,43 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use wasibox_vfs::VfsFile;
 
-/// Before a cell: nothing, the interpreter goes on.
+/// Before a cell: nothing to do, the interpreter continues.
 pub const GO_ON: i32 = 0;
 /// Before a cell: the interpreter begins.
 pub const BEGIN: i32 = 1;
 
-/// Beside these: it goes on as a copy of another one, so that what must be unique is made anew.
+/// Added to these: the interpreter continues as a copy of another one, so that unique values must
+/// be made again.
 pub const FORK: i32 = 2;
 
-/// What a run goes on from.
+/// The state that a run continues from.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CellOrigin {
-    /// What its monotonic clock shows at its beginning, in nanoseconds.
+    /// The monotonic clock's time at the beginning of the run, in nanoseconds.
     pub monotonic: u64,
     /// CPU time of the first process by kind.
     pub cpu: CpuUsage,
-    /// The same in sum, in nanoseconds.
+    /// The sum of that time, in nanoseconds.
     pub cpu_ns: u64,
-    /// The lowest number that its next processes may have.
+    /// The lowest number that the next processes may have.
     pub next_pid: u32,
 }
 
-/// What the first process has besides the usual.
+/// Additional state with which the first process begins.
 pub struct CellStart<H: Host> {
     /// The interpreter; `None` if it begins.
     pub ready: Option<H::Ready>,
-    /// What comes before the cell: [`GO_ON`] or [`BEGIN`], or what else host and guest know.
+    /// The step before the cell: [`GO_ON`] or [`BEGIN`], or another value that host and guest agree
+    /// on.
     pub kind: i32,
     pub handles: bool,
     pub ignored: u64,
 }
 
-/// What it leaves if it stays.
+/// The state that a staying process leaves.
 pub struct CellRemains<H: Host> {
     pub ready: H::Ready,
-    /// What the cell has answered.
+    /// The answer of the cell.
     pub answer: H::Answer,
     pub fds: Descriptors,
     pub handles: bool,
@@ -56,9 +58,9 @@ pub struct CellRemains<H: Host> {
     pub cpu_ns: u64,
 }
 
-/// The part of a run that is for cells.
+/// The part of a run that concerns cells.
 pub struct Cells<H: Host> {
-    /// What comes before the cell, or [`NONE`].
+    /// The step before the cell, or [`NONE`].
     kind: AtomicI32,
     /// Set before the first process is reported as ended.
     pub left: Mutex<Option<CellRemains<H>>>,
@@ -74,27 +76,27 @@ impl<H: Host> Default for Cells<H> {
 }
 
 impl<H: Host> Cells<H> {
-    /// Whether the process is one that stays.
+    /// Returns whether the process is one that stays.
     pub fn has_process(&self, process: &Process<H>) -> bool {
         process.pid == FIRST_PID && self.origin_kind() != NONE
     }
 
-    /// What comes before the cell, as [`Cells::set_kind`] was told.
+    /// Returns the step before the cell, as set by [`Cells::set_kind`].
     pub fn origin_kind(&self) -> i32 {
         self.kind.load(Ordering::Relaxed)
     }
 
-    /// Says that the first process runs a cell, and what comes before it.
+    /// Declares that the first process runs a cell, and the step before it.
     pub fn set_kind(&self, kind: i32) {
         self.kind.store(kind, Ordering::Relaxed);
     }
 
-    /// Whether the interpreter that has declined may begin on the module's own memory.
+    /// Returns whether an interpreter that did not resume may begin on the module's own memory.
     pub fn may_begin_anew(&self) -> bool {
         self.origin_kind() == BEGIN
     }
 
-    /// Keeps what a process leaves, which has run its cell to the end.
+    /// Keeps the state of a process that has run its cell to the end.
     pub fn keep_process(&self, process: &Process<H>, ready: H::Ready, answer: H::Answer) {
         let fds = std::mem::replace(&mut *lock_mutex(&process.fds), Descriptors::new(8));
         let left = CellRemains {
@@ -110,32 +112,34 @@ impl<H: Host> Cells<H> {
     }
 }
 
-/// Whether a path is all that it takes to have a file again.
+/// Returns whether a file can be opened again by its path alone.
 pub fn can_be_named(file: &VfsFile) -> bool {
     matches!(file, VfsFile::Tree(_) | VfsFile::Host { .. } | VfsFile::Device(..) | VfsFile::Meta(_))
 }
 
-/// Clocks and chance of a process that is prepared, and times of files ([`PREPARED_AT`] at most): the same in each, so that its memory is the same
-/// on all machines. Not secret, therefore; what must be is made by the processes that go on from there.
+/// The clocks and random bytes of a process that is prepared. Its files have times of at most
+/// [`PREPARED_AT`]. They are the same in each run, so that its memory is the same on all machines.
+/// They are therefore not secret; processes that continue from there make their own secret values.
 #[derive(Debug, Default)]
 pub struct FixedClock {
     ticks: AtomicU64,
     random: AtomicU64,
 }
 
-/// When programs are prepared, in nanoseconds: the first of January 2026.
+/// The time at which programs are prepared, in nanoseconds: the first of January 2026.
 pub const PREPARED_AT: u64 = 1_767_225_600 * 1_000_000_000;
-/// What a look at a clock takes. Whoever waits by looking waits for as many looks.
+/// Nanoseconds that pass with each reading of a clock. A process that waits by polling waits for as
+/// many readings.
 const TICK: u64 = 1_000_000;
 
 impl FixedClock {
-    /// The time of a clock.
+    /// Returns the time of a clock in nanoseconds.
     pub fn fixed_time(&self, is_real: bool) -> u64 {
         let passed = TICK.wrapping_mul(self.ticks.fetch_add(1, Ordering::Relaxed));
         if is_real { PREPARED_AT + passed } else { passed }
     }
 
-    /// Bytes as of chance (splitmix64).
+    /// Fills `out` with pseudo-random bytes (splitmix64).
     pub fn fill_random(&self, out: &mut [u8]) {
         for part in out.chunks_mut(8) {
             let n = self.random.fetch_add(1, Ordering::Relaxed).wrapping_add(1);

@@ -10,12 +10,12 @@ use wasibox_vfs::{Budget, Errno, Loc, Reservation, Vfs, VfsFile};
 /// Number of the preopened root directory.
 pub const ROOT_FD: Fd = Fd(3);
 
-/// What an open file description takes of the memory limit: what the host has for it, here and in
-/// its own kernel.
+/// Bytes that an open file description takes of the memory limit: the memory of the host, here and
+/// in its own kernel.
 const OPEN_COST: u64 = 512;
-/// What a directory's entry takes beyond its name.
+/// Bytes that a directory's entry takes beyond its name.
 const ENTRY_COST: u64 = 64;
-/// By how many numbers the charge for a table grows at once.
+/// The number of slots by which the charge for a table grows at a time.
 const SLOTS: usize = 64;
 
 /// A directory's entries, charged while they are held.
@@ -26,7 +26,7 @@ pub struct DirListing {
 }
 
 impl DirListing {
-    /// Charges `entries`; ENOMEM if that would be too many.
+    /// Charges `entries`; ENOMEM if the memory limit is reached.
     pub fn new(entries: Vec<DirEntry>, budget: &Arc<Budget>) -> Result<Arc<DirListing>, Errno> {
         let bytes = entries.iter().map(|e| e.name.len() as u64 + ENTRY_COST).sum();
         let held = budget.reserve_bytes(bytes).ok_or(Errno::NOMEM)?;
@@ -34,7 +34,7 @@ impl DirListing {
     }
 }
 
-/// What descriptors point to; duplicates share it, and its offset.
+/// The object that descriptors point to; duplicates share it and its offset.
 #[derive(Debug)]
 pub struct OpenDescription {
     pub file: VfsFile,
@@ -45,18 +45,18 @@ pub struct OpenDescription {
     pub offset: AtomicU64,
     /// A directory's listing as it was when reading it began.
     pub listing: Mutex<Option<Arc<DirListing>>>,
-    /// Where it was found, if a process that stays between cells has opened it.
+    /// The path, if a process that stays between cells has opened it.
     name: OnceLock<(Vec<u8>, Reservation)>,
     _held: Option<Reservation>,
 }
 
 impl OpenDescription {
-    /// One that the host gives to a process.
+    /// Creates a description that the host gives to a process, without a charge.
     pub fn new(file: VfsFile, read: bool, write: bool) -> Arc<OpenDescription> {
         OpenDescription::with_reservation(file, read, write, None)
     }
 
-    /// One that a guest asked for; ENOMEM if the memory limit is reached.
+    /// Creates a description for a guest; ENOMEM if the memory limit is reached.
     pub fn new_charged(
         file: VfsFile,
         read: bool,
@@ -86,19 +86,19 @@ impl OpenDescription {
         })
     }
 
-    /// Remembers the absolute path where it was found; ENOMEM if the memory limit is reached.
+    /// Records the absolute path of the file; ENOMEM if the memory limit is reached.
     pub fn set_name(&self, path: Vec<u8>, budget: &Arc<Budget>) -> Result<(), Errno> {
         let held = budget.reserve_bytes(path.len() as u64).ok_or(Errno::NOMEM)?;
         let _ = self.name.set((path, held));
         Ok(())
     }
 
-    /// The path, if it was remembered.
+    /// Returns the path, if it was recorded.
     pub fn name(&self) -> Option<&[u8]> {
         self.name.get().map(|(path, _)| path.as_slice())
     }
 
-    /// The root directory, as every process has it preopened.
+    /// Opens the root directory, as it is preopened for every process.
     pub fn root(vfs: &Vfs) -> Result<Arc<OpenDescription>, Errno> {
         let how = wasibox_vfs::OpenFlags { read: true, directory: true, ..Default::default() };
         match vfs.open(&Loc::Tree(wasibox_vfs::tree::ROOT), b"/", how, 0)? {
@@ -107,23 +107,23 @@ impl OpenDescription {
         }
     }
 
-    /// Where the next read or write begins, in bytes.
+    /// Returns the offset of the next read or write, in bytes.
     pub fn offset(&self) -> u64 {
         self.offset.load(Ordering::Relaxed)
     }
 
-    /// Has the next read or write begin at `to` bytes.
+    /// Sets the offset of the next read or write, in bytes.
     pub fn set_offset(&self, to: u64) {
         self.offset.store(to, Ordering::Relaxed);
     }
 
-    /// Whether reads and writes that would wait are EAGAIN.
+    /// Returns whether reads and writes that would wait are EAGAIN.
     pub fn is_nonblocking(&self) -> bool {
         self.nonblock.load(Ordering::Relaxed)
     }
 }
 
-/// A number's meaning.
+/// An entry of a process's table.
 #[derive(Clone, Debug)]
 pub struct Descriptor {
     pub open: Arc<OpenDescription>,
@@ -138,12 +138,12 @@ pub struct Descriptors {
     /// Slots above the low numbers that the program had from its start, and still has.
     given: Vec<Fd>,
     held: Charge,
-    /// How many numbers the charge is for.
+    /// The number of slots that the charge covers.
     paid: usize,
 }
 
 impl Descriptors {
-    /// An empty table for at most `limit` descriptors.
+    /// Creates an empty table for at most `limit` descriptors.
     pub fn new(limit: usize) -> Descriptors {
         Descriptors {
             slots: Vec::new(),
@@ -154,18 +154,18 @@ impl Descriptors {
         }
     }
 
-    /// What the table takes of the memory limit.
+    /// Computes the bytes that the table takes of the memory limit.
     pub fn memory_cost(&self) -> u64 {
         (self.slots.len().next_multiple_of(SLOTS) * size_of::<Option<Descriptor>>()) as u64
     }
 
-    /// Says what has been taken for it: [`Descriptors::memory_cost`].
+    /// Holds the reservation that was made for the table: [`Descriptors::memory_cost`].
     pub fn hold_reservation(&mut self, held: Reservation) {
         self.paid = self.slots.len().next_multiple_of(SLOTS);
         self.held = held.into();
     }
 
-    /// Pays for numbers up to `at`.
+    /// Charges the slots up to number `at`.
     fn pay_for(&mut self, at: usize) -> Result<(), Errno> {
         if at >= self.paid {
             let paid = (at + 1).next_multiple_of(SLOTS);
@@ -176,8 +176,8 @@ impl Descriptors {
         Ok(())
     }
 
-    /// Highest number plus one that exact placement may use: like Linux, numbers up
-    /// to the limit, but never so few that a shell's high numbers do not fit.
+    /// Returns the highest number plus one that exact placement may use: as in Linux, numbers up to
+    /// the limit, but always enough for a shell's high numbers.
     fn number_ceiling(&self) -> usize {
         self.limit.max(8192)
     }
@@ -186,7 +186,7 @@ impl Descriptors {
         self.slots.iter().flatten().count()
     }
 
-    /// What a number stands for.
+    /// Returns the descriptor of a number.
     ///
     /// # Errors
     /// EBADF.
@@ -194,7 +194,7 @@ impl Descriptors {
         self.slots.get(fd.0 as usize).and_then(|s| s.as_ref()).ok_or(Errno::BADF)
     }
 
-    /// [`Descriptors::get`], to be changed.
+    /// As [`Descriptors::get`], but mutable.
     ///
     /// # Errors
     /// EBADF.
@@ -202,12 +202,12 @@ impl Descriptors {
         self.slots.get_mut(fd.0 as usize).and_then(|s| s.as_mut()).ok_or(Errno::BADF)
     }
 
-    /// EMFILE if there is no room for a descriptor more.
+    /// EMFILE if there is no room for another descriptor.
     pub fn check_room(&self) -> Result<(), Errno> {
         if self.used_count() >= self.limit { Err(Errno::MFILE) } else { Ok(()) }
     }
 
-    /// Takes the lowest free number from `min` up.
+    /// Adds a descriptor at the lowest free number from `min` up.
     pub fn add_descriptor(&mut self, d: Descriptor, min: Fd) -> Result<Fd, Errno> {
         let min = min.0 as usize;
         if min >= self.number_ceiling() {
@@ -231,7 +231,7 @@ impl Descriptors {
         self.slots[at].replace(d)
     }
 
-    /// Puts `d` at exactly `fd`; returns what was there, to be dropped by the caller
+    /// Puts `d` at exactly `fd`; returns the previous descriptor, which the caller must drop
     /// outside the lock.
     pub fn set(&mut self, fd: Fd, d: Descriptor) -> Result<Option<Descriptor>, Errno> {
         let at = fd.0 as usize;
@@ -245,7 +245,7 @@ impl Descriptors {
         Ok(self.put_descriptor(at, d))
     }
 
-    /// Takes `fd` out of the table.
+    /// Removes `fd` from the table.
     pub fn remove(&mut self, fd: Fd) -> Result<Descriptor, Errno> {
         let d = self.slots.get_mut(fd.0 as usize).and_then(Option::take).ok_or(Errno::BADF)?;
         self.given.retain(|n| *n != fd);
@@ -255,12 +255,12 @@ impl Descriptors {
         Ok(d)
     }
 
-    /// All that are open, with their numbers.
+    /// Returns all open descriptors with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (Fd, &Descriptor)> {
         (0..).zip(&self.slots).filter_map(|(n, slot)| slot.as_ref().map(|d| (Fd(n), d)))
     }
 
-    /// A program begins with these: takes out everything marked close-on-exec.
+    /// Prepares the table for a new program: removes and returns everything marked close-on-exec.
     pub fn begin_program(&mut self) -> Vec<Descriptor> {
         let closed = self.slots.iter_mut().filter_map(|s| s.take_if(|d| d.cloexec)).collect();
         let first = ROOT_FD.0 + box_abi::FD_SHIFT;
@@ -271,8 +271,8 @@ impl Descriptors {
         closed
     }
 
-    /// What `/dev/fd/N` means: a standard stream, what the program was given as its N
-    /// ([`box_abi::FD_SHIFT`]), or else the descriptor that really has this number.
+    /// Finds the descriptor of `/dev/fd/N`: a standard stream, the descriptor that the program was
+    /// given as its N ([`box_abi::FD_SHIFT`]), or the descriptor with this number.
     pub fn resolve_name(&self, n: Fd) -> Result<&Descriptor, Errno> {
         let given =
             n.0.checked_add(box_abi::FD_SHIFT)
@@ -285,7 +285,7 @@ impl Descriptors {
         }
     }
 
-    /// The names in `/dev/fd`.
+    /// Returns the names in `/dev/fd`.
     pub fn fd_names(&self) -> Vec<Fd> {
         let low = (0..ROOT_FD.0).map(Fd).filter(|n| self.get(*n).is_ok());
         low.chain(self.given.iter().map(|n| Fd(n.0 - box_abi::FD_SHIFT))).collect()

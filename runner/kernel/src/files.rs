@@ -4,8 +4,9 @@ use std::sync::Arc;
 use wasibox_image::{EntryKind, Image, ImageEntry, ImageError};
 use wasibox_vfs::{BaseFile, BaseKind, Folder, FolderEntry, ProgramMark};
 
-/// The image's files, listed as they are needed, and its commands as executable files. `number` tells the program that
-/// an atom is, so that a command without one is left out; without it nothing is to run.
+/// Returns the image's files, whose folders are listed on demand, and its commands as executable
+/// files. `number` returns the program of an atom; a command without one is left out. If `number`
+/// is `None`, no file can be run.
 ///
 /// # Errors
 /// A damaged image.

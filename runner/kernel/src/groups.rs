@@ -1,8 +1,8 @@
 //! Process groups and sessions, and the list of processes that `ps` reads.
 //!
-//! A process begins in its parent's group and session, unless its parent wishes otherwise
-//! ([`box_abi::GROUP_VARIABLE`]); so a child is in its group before it runs. There is no terminal, hence no
-//! foreground group.
+//! A process begins in its parent's group and session, unless its parent requests another group
+//! ([`box_abi::GROUP_VARIABLE`]); so a child is in its group before it runs. There is no terminal,
+//! hence no foreground group.
 
 use super::host::Host;
 use super::process::{Membership, Process, ProcessStart};
@@ -13,13 +13,13 @@ use std::sync::Arc;
 /// Most bytes of a process's arguments that the list shows.
 const SHOWN_ARGS: usize = 1024;
 
-/// Most processes whose names the outcome has, and most bytes of each.
+/// Most processes that the outcome names, and most bytes of each name.
 const NAMED: usize = 20;
 const NAME: usize = 200;
 
 type Live<H> = HashMap<u32, Arc<Process<H>>>;
 
-/// The group a parent wants its child to be in.
+/// The group that a parent requests for its child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupRequest {
     Inherit,
@@ -28,7 +28,7 @@ pub enum GroupRequest {
 }
 
 impl GroupRequest {
-    /// Takes the wish out of the environment of what is to be started.
+    /// Takes the request out of the environment of the process to be started.
     pub fn take(mut start: ProcessStart) -> (GroupRequest, ProcessStart) {
         let mut wish = GroupRequest::Inherit;
         start.env.retain(|text| {
@@ -46,7 +46,8 @@ impl GroupRequest {
         (wish, start)
     }
 
-    /// Where process `pid` begins. A group can be joined while it has members in the same session.
+    /// Returns the group and session of process `pid`. A group can be joined while it has members
+    /// in the same session.
     pub fn membership<H: Host>(self, pid: u32, parent: u32, live: &Live<H>) -> Membership {
         let Some(parent) = live.get(&parent).map(|p| *lock_mutex(&p.membership)) else {
             return Membership { group: pid, session: pid };
@@ -58,7 +59,8 @@ impl GroupRequest {
                 let there = Membership { group, ..parent };
                 match live.values().any(|p| *lock_mutex(&p.membership) == there) {
                     true => there,
-                    // Its last member has ended meanwhile: the number stays the job's.
+                    // The group's last member has ended in the meantime: the number stays the
+                    // job's.
                     false => Membership { group: pid, ..parent },
                 }
             }
@@ -66,12 +68,12 @@ impl GroupRequest {
     }
 }
 
-/// The processes of a group.
+/// Returns the processes of a group.
 pub fn group_members<H: Host>(live: &Live<H>, group: u32) -> Vec<Arc<Process<H>>> {
     live.values().filter(|p| lock_mutex(&p.membership).group == group).cloned().collect()
 }
 
-/// A process and what descends from it.
+/// Returns a process and its descendants.
 pub fn descendants_of<H: Host>(live: &Live<H>, leader: u32) -> Vec<Arc<Process<H>>> {
     let mut found: Vec<Arc<Process<H>>> = live.get(&leader).cloned().into_iter().collect();
     let mut at = 0;
@@ -82,7 +84,8 @@ pub fn descendants_of<H: Host>(live: &Live<H>, leader: u32) -> Vec<Arc<Process<H
     found
 }
 
-/// The processes in the form of [`box_abi::PROCESSES`], in order, as many as fit.
+/// Formats the processes as [`box_abi::PROCESSES`] requires, by number, as many as fit in `room`
+/// bytes.
 pub fn list_processes<H: Host>(mut all: Vec<Arc<Process<H>>>, room: usize) -> Vec<u8> {
     all.sort_unstable_by_key(|p| p.pid);
     let mut out = Vec::new();
@@ -107,7 +110,8 @@ pub fn list_processes<H: Host>(mut all: Vec<Arc<Process<H>>>, room: usize) -> Ve
     out
 }
 
-/// What the first of the processes run, for people: arguments, joined by spaces.
+/// Returns the command lines of the first processes for people to read: arguments, joined by
+/// spaces.
 pub fn process_names<H: Host>(live: &Live<H>) -> Vec<String> {
     let mut all: Vec<&Arc<Process<H>>> =
         live.values().filter(|p| p.fatal_signal().is_none()).collect();
@@ -137,7 +141,7 @@ fn name(start: &ProcessStart) -> String {
         }
     }
     bytes.truncate(NAME);
-    // What is no text becomes longer.
+    // Bytes that are not UTF-8 become longer.
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
     text.truncate(text.floor_char_boundary(NAME));
     text

@@ -1,4 +1,4 @@
-//! What surrounds every call from a guest.
+//! The steps before and after every call from a guest.
 
 use super::host::{Guest, Host};
 use super::process::Process;
@@ -18,7 +18,7 @@ pub enum Halt {
     Exit(u8),
     /// The process has a fatal signal.
     Killed,
-    /// The process goes on as another program: its `start` was replaced.
+    /// The process continues as another program: its `start` was replaced.
     Exec,
     /// The thread ends; it is not the process's first.
     ThreadExit,
@@ -45,14 +45,14 @@ impl std::error::Error for Halt {}
 /// Result of a call.
 pub type Sys = Result<(), Halt>;
 
-/// What a call works with.
+/// The process and the memory that a call works with.
 pub struct GuestCall<'a, H: Host> {
     pub process: &'a Arc<Process<H>>,
     pub mem: H::Memory<'a>,
 }
 
-/// Runs one call: stops here if the process was ended, runs the guest's signal handler
-/// if a signal waits, and turns the result into what the guest expects.
+/// Runs one call: stops if the process was ended, runs the guest's signal handler if a signal is
+/// pending, and converts the result into the number that the guest expects.
 pub fn enter_call<H: Host>(
     guest: &mut impl Guest<H>,
     call: impl FnOnce(&mut GuestCall<'_, H>) -> Sys,
@@ -64,7 +64,7 @@ pub fn enter_call<H: Host>(
         call(&mut GuestCall { process: &process, mem })
     };
     process.check_alive()?;
-    // Signals are the first thread's.
+    // Only the first thread handles signals.
     if process.handles.load(Ordering::SeqCst) && current_thread() == 0 {
         run_handler(guest, &process)?;
     }
@@ -75,8 +75,8 @@ pub fn enter_call<H: Host>(
     }
 }
 
-/// Calls the guest's handler for each signal that waits. A signal is blocked while its handler
-/// runs, so that one that raises itself waits instead of calling the handler within itself for ever.
+/// Calls the guest's handler for each pending signal. A signal is blocked while its handler runs,
+/// so that a handler that raises its own signal does not call itself without end.
 fn run_handler<H: Host>(guest: &mut impl Guest<H>, process: &Arc<Process<H>>) -> Result<(), Halt> {
     while let Some((signal, before)) = process.take_pending() {
         let done = guest.handle(process, signal);

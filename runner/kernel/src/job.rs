@@ -1,4 +1,4 @@
-//! What a host is given to run, and how that ends.
+//! The jobs that a host runs, and how they end.
 
 use super::border::Fd;
 use super::host::Host;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{ProgramMark, Reservation};
 
-/// Where a process begins: the function that is called, and what its memory holds.
+/// Where a process begins: the function that is called, and the content of its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPoint {
     /// At its beginning.
@@ -19,7 +19,7 @@ pub enum EntryPoint {
     Resume,
     /// At its beginning, to make the snapshot.
     Prepare,
-    /// To run a cell; the memory begins as the snapshot, or as the module says.
+    /// At a cell; the memory begins with the content of the snapshot, or of the module.
     Cell { is_prepared: bool },
 }
 
@@ -39,28 +39,28 @@ pub struct ProcessJob<H: Host> {
 pub enum ProgramEnd {
     Status(ProcessStatus),
     Exec,
-    /// It did not go on from its snapshot: it begins at the beginning.
+    /// It did not resume from its snapshot, and begins at the beginning.
     Anew,
 }
 
 /// A thread of a process to run.
 pub struct ThreadTask {
     pub number: u32,
-    /// What the guest gave to be passed on.
+    /// The guest's argument, which is passed on.
     pub argument: u32,
 }
 
-/// What a thread of the host has that runs threads of a process, until it ends.
+/// The data of a thread of the host, which runs threads of a process until it ends.
 pub struct ThreadJob<H: Host> {
     pub process: Arc<Process<H>>,
     pub pattern: Arc<H::Pattern>,
-    /// The first one.
+    /// The first task.
     pub task: ThreadTask,
     pub(crate) _held: Reservation,
     pub(crate) _admitted: ThreadAdmission<H>,
 }
 
-/// Writes a line to the process's standard error, if that takes it at once.
+/// Writes a line to the process's standard error, if that does not block.
 pub fn complain_to_process<H: Host>(process: &Process<H>, text: &str) {
     let name = lock_mutex(&process.start).argv.first().cloned().unwrap_or_default();
     let name = name.rsplit(|b| *b == b'/').next().unwrap_or(&[]).to_vec();

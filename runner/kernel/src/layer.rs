@@ -1,15 +1,16 @@
-//! What a memory differs in from the one that it began as, as bytes: a *layer*.
+//! The differences between a memory and its initial content, as bytes: a *layer*.
 //!
-//! A guest that has run for a millisecond has written to a hundred parts of 4 KiB, and in each of them
-//! to a few counters of references. So a layer has, part by part: its number (four bytes), which of its
-//! 64 lines of 64 bytes differ from the template (eight bytes, a bit for each, the lowest for the first), and
-//! those lines, each as its exclusive or with the template's. All numbers are little-endian. A part
-//! without lines is as the template has it. Measured for `x += 1` in Python: 350 KiB of parts are 35 KiB of
-//! lines, 14 KiB compressed, which takes 0.2 ms instead of 1.2.
+//! A guest that has run for a millisecond has written to a hundred parts of 4 KiB, and in each of
+//! them to a few counters of references. So a layer lists for each part: its number (four bytes),
+//! which of its 64 lines of 64 bytes differ from the template (eight bytes, a bit for each, the
+//! lowest for the first), and those lines, each as the exclusive or with the template's line. All
+//! numbers are little-endian. A part without lines equals the template's. Measured for `x += 1` in
+//! Python: 350 KiB of parts are 35 KiB of lines, 14 KiB compressed, which takes 0.2 ms instead of
+//! 1.2.
 //!
-//! Layers lie upon each other: a part is as the topmost one says that has it.
+//! Layers lie upon each other: the topmost layer that lists a part decides its content.
 
-/// Bytes of a part, the unit in which changes are told.
+/// Bytes of a part, the unit in which changes are reported.
 pub const PART: usize = 4096;
 /// Bytes of a line.
 const LINE: usize = 64;
@@ -30,7 +31,7 @@ pub fn add_part(layer: &mut Vec<u8>, number: u32, part: &[u8], template: &[u8]) 
     layer[at + 4..at + HEAD].copy_from_slice(&mask.to_le_bytes());
 }
 
-/// A part as a layer has it.
+/// A part as a layer stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayerPart<'a> {
     pub number: u32,
@@ -39,7 +40,7 @@ pub struct LayerPart<'a> {
 }
 
 impl LayerPart<'_> {
-    /// Makes a part that is as the template what it was.
+    /// Restores a part; on entry it equals the template's.
     pub fn apply_to(&self, part: &mut [u8]) {
         let mut lines = self.lines.chunks_exact(LINE);
         for (n, line) in part.chunks_exact_mut(LINE).enumerate() {
@@ -52,7 +53,7 @@ impl LayerPart<'_> {
     }
 }
 
-/// The parts of a layer, which may be any bytes; `None` for what is none.
+/// Returns the parts of a layer, which may be any bytes; `None` for bytes that are not a part.
 pub fn layer_parts(mut layer: &[u8]) -> impl Iterator<Item = Option<LayerPart<'_>>> {
     const { assert!(PART / LINE == u64::BITS as usize) };
     std::iter::from_fn(move || {
@@ -78,7 +79,7 @@ pub fn layer_parts(mut layer: &[u8]) -> impl Iterator<Item = Option<LayerPart<'_
 mod tests {
     use super::*;
 
-    /// Bytes of chance (splitmix64).
+    /// Pseudo-random bytes (splitmix64).
     fn noise(seed: u64) -> impl Iterator<Item = u64> {
         (1..).map(move |n: u64| {
             let mut z = (seed ^ n << 20).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -134,7 +135,8 @@ mod tests {
             for bit in 0..8 {
                 let mut other = layer.clone();
                 other[at] ^= 1 << bit;
-                // Whatever it says now, it ends and writes to no more than the part.
+                // Whatever the damaged bytes mean, the iterator ends and writes to no more than the
+                // part.
                 for differs in layer_parts(&other).flatten() {
                     differs.apply_to(&mut part);
                 }

@@ -1,38 +1,38 @@
 //! The kernel: processes, descriptors and system calls of a run's guests.
 //!
-//! WASI preview 1 and those calls of WASIX that a shell needs, over the session's file system (`wasibox_vfs`).
-//! What runs the guests' code is a [`Host`]: the kernel knows neither an engine nor an operating system, has no
-//! `unsafe`, and builds for Linux and for wasm32-wasip1-threads.
+//! WASI preview 1, and those calls of WASIX that a shell needs, over the session's file system
+//! (`wasibox_vfs`). A [`Host`] runs the guests' code: the kernel knows neither an engine nor an
+//! operating system, has no `unsafe`, and builds for Linux and for wasm32-wasip1-threads.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `host` | what a kernel needs of the host |
+//! | `host` | the interface to the host |
 //! | `memory` | a guest's memory, as calls see it |
-//! | `job` | what a host is given to run, and how that ends |
+//! | `job` | the jobs that a host runs, and how they end |
 //! | `table` | the process table: starting, ending, waiting, signals |
 //! | `groups` | process groups, sessions, the list of processes |
 //! | `process` | one process: arguments, descriptors, directory, pending signals |
 //! | `descriptors` | open file descriptions and the table of numbers |
 //! | `files` | the files that a session begins with |
 //! | `cells` | processes that stay between two cells |
-//! | `parked`, `layer` | they as bytes: what is written down beside memory, and memory |
-//! | `threads` | the threads of a process: who may run, who waits |
+//! | `parked`, `layer` | the same as bytes: their state, and their memory |
+//! | `threads` | the threads of a process: which one runs, which ones wait |
 //! | `second` | how they begin |
-//! | `guest` | what surrounds every call |
+//! | `guest` | the steps before and after every call |
 //! | `calls` | the table of calls by name |
-//! | `border` | what the numbers of a call mean: descriptors, strings, flags |
+//! | `border` | the types of a call's arguments: descriptors, strings, flags |
 //! | `call_fd`, `call_path`, `call_poll`, `call_misc` | WASI preview 1 |
 //! | `call_proc` | WASIX: spawn, wait, signal, pipe, dup, directory |
 //! | `call_sock` | sockets of the session's own loopback |
 //! | `call_thread` | WASIX: threads, futexes |
-//! | `background` | processes that go on from run to run |
-//! | `arguments`, `search` | what a program begins with, and where it is found |
-//! | `limits`, `outcome` | how much a run may use, and what ended it |
+//! | `background` | processes that continue from run to run |
+//! | `arguments`, `search` | a program's strings, and how its file is found |
+//! | `limits`, `outcome` | how much a run may use, and how it ended |
 //!
-//! Blocking calls all have one shape: register the thread with what can change, try,
-//! and park. A kill or a signal unparks the thread, which looks again. The process's other threads run
-//! meanwhile ([`Process::park_thread`], [`Process::wait_for`]); guest memory is seen within closures that do not
-//! wait ([`CallMemory`]).
+//! Blocking calls all have one shape: register the thread with the object that can change, try, and
+//! park. A kill or a signal unparks the thread, which tries again. The process's other threads run
+//! meanwhile ([`Process::park_thread`], [`Process::wait_for`]); guest memory is only seen within
+//! closures that do not wait ([`CallMemory`]).
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -83,8 +83,8 @@ pub use threads::{LOCALS, Threads, current_thread};
 
 use std::sync::{Mutex, MutexGuard};
 
-/// Locks, whatever a panicking thread left: every critical section here leaves its
-/// data consistent between statements.
+/// Locks a mutex even if a thread has panicked with it, because every critical section here leaves
+/// its data consistent between statements.
 fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -4,38 +4,38 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use wasibox_vfs::DiskLimits;
 
-/// Ceilings for one run and all its processes together, unless said otherwise.
+/// Upper bounds for one run and all its processes together, unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Wall-clock time; `None` is no limit.
     pub timeout: Option<Duration>,
     /// CPU time of all processes; `None` is no limit.
     pub cpu: Option<Duration>,
-    /// Bytes of host memory: all linear memories, whether touched or not, and what else the host
-    /// keeps because a guest asked for it ([`wasibox_vfs::Budget`]): files and names, bytes in
-    /// pipes, processes with their tables, exceptions, stacks as far as they were used, arguments,
-    /// directories and descriptors, listings of open directories.
+    /// Bytes of host memory: all linear memories, whether touched or not, and all other memory that
+    /// the host keeps because a guest asked for it ([`wasibox_vfs::Budget`]): files and names,
+    /// bytes in pipes, processes with their tables, exceptions, stacks as far as they were used,
+    /// arguments, directories and descriptors, listings of open directories.
     pub memory: u64,
-    /// What the session's own file layer may hold.
+    /// The size of the session's own file layer.
     pub disk: DiskLimits,
     /// Bytes written to standard output and error together; `None` is no limit.
     pub output: Option<u64>,
-    /// Processes alive at once, and threads that they have besides their first ones. Each has one thread of the
-    /// host's, and eight more may wait for processes to come.
+    /// Processes alive at once, and their threads beyond the first. Each has one thread of the
+    /// host, and eight more may wait for future processes.
     pub processes: usize,
     /// Programs started in all: by new processes, and by `exec` in one.
     pub spawns: u64,
-    /// Open descriptors of one process. Those of the tree, of pipes and of devices are none of
-    /// the host's.
+    /// Open descriptors of one process. Descriptors of the tree, of pipes and of devices use none
+    /// of the host's.
     pub descriptors: usize,
-    /// Bytes of a process's call stack. 4 MiB is the least at which CPython's own
-    /// recursion checks win; what is used counts as memory. At least 1 MiB is given.
+    /// Bytes of a process's call stack. 4 MiB is the least at which CPython's own recursion checks
+    /// win; the used part counts as memory. At least 1 MiB is given.
     pub stack: usize,
 }
 
 impl Default for Limits {
-    /// One hour, any CPU time, 2 GiB of memory, [`DiskLimits::default`], any output, 128 processes
-    /// at once and 1,000,000 in all, 1024 descriptors each, 16 MiB of stack each.
+    /// Returns one hour, any CPU time, 2 GiB of memory, [`DiskLimits::default`], any output, 128
+    /// processes at once and 1,000,000 in all, 1024 descriptors each, 16 MiB of stack each.
     fn default() -> Limits {
         Limits {
             timeout: Some(Duration::from_secs(3600)),

@@ -1,25 +1,26 @@
 //! A guest's linear memory, as calls see it.
 //!
-//! Bytes are lent to a closure, or filled by one, so that no slice of guest memory outlives a step of a call: a host
-//! whose own memory the guest's is (native code) lends the guest's bytes themselves, one that cannot see them (a
-//! browser: another `WebAssembly.Memory`) copies them. Calls are generic over this trait and compiled for each host.
+//! Bytes are lent to a closure, or filled by one, so that no slice of guest memory outlives a step
+//! of a call. A host whose own memory contains the guest's (native code) lends the guest's bytes
+//! themselves; a host that cannot see them (a browser: another `WebAssembly.Memory`) copies them.
+//! Calls are generic over this trait and compiled for each host.
 
 use wasibox_vfs::Errno;
 
-/// Bytes that a call moves before it looks whether its process was ended: a few milliseconds of
+/// Bytes that a call moves before it checks whether its process was ended: a few milliseconds of
 /// work for the slowest file, the random device.
 pub const PART: usize = 1 << 20;
-/// Most bytes that one read or write moves, whatever it is asked for (Linux's `MAX_RW_COUNT`).
+/// Most bytes that one read or write moves, even if more are requested (Linux's `MAX_RW_COUNT`).
 pub const MAX_MOVED: u64 = 0x7fff_f000;
-/// Bytes in which the end of a string is looked for at once.
+/// Bytes that are searched for the end of a string at a time.
 const STRING_STEP: usize = 256;
 
 /// The linear memory of the calling guest, during one call.
 pub trait CallMemory {
-    /// Its bytes, as of the call's beginning.
+    /// Returns its bytes, as of the call's beginning.
     fn size(&self) -> usize;
 
-    /// Shows `len` bytes at `at`, or EFAULT.
+    /// Lends `len` bytes at `at`, or EFAULT.
     fn lend_bytes<T>(
         &self,
         at: u32,
@@ -27,8 +28,8 @@ pub trait CallMemory {
         look: impl FnOnce(&[u8]) -> Result<T, Errno>,
     ) -> Result<T, Errno>;
 
-    /// Has the first of `len` bytes at `at` written, or EFAULT. `make` tells how many it has written, from
-    /// the front on; what it finds there is anything.
+    /// Fills the first of `len` bytes at `at`, or EFAULT. `make` returns how many bytes it has
+    /// written from the front; their previous content is unspecified.
     fn fill_bytes(
         &mut self,
         at: u32,
@@ -81,15 +82,16 @@ pub trait CallMemory {
         self.put_bytes(at, &v.to_le_bytes())
     }
 
-    /// The next part of a buffer of `len` bytes at `at`, behind its first `done`, which are fewer: address and
-    /// length, at most [`PART`]. EFAULT unless the whole buffer lies in the memory.
+    /// Returns the next part of a buffer of `len` bytes at `at` after its first `done` bytes, as
+    /// address and length. `done` is less than `len`, and the part has at most [`PART`] bytes.
+    /// EFAULT unless the whole buffer lies in the memory.
     fn buffer_part(&self, at: u32, len: usize, done: usize) -> Result<(u32, usize), Errno> {
         self.check_range(at, len)?;
         let from = (at as usize).checked_add(done).and_then(|from| u32::try_from(from).ok());
         Ok((from.ok_or(Errno::FAULT)?, len.saturating_sub(done).min(PART)))
     }
 
-    /// A path: bytes without NUL, at most 4096 of them plus a terminator.
+    /// Copies a path: bytes without NUL, at most 4096 of them plus a terminator.
     fn read_path(&self, at: u32, len: u32) -> Result<Vec<u8>, Errno> {
         if len > 4097 {
             return Err(Errno::NAMETOOLONG);
@@ -100,7 +102,7 @@ pub trait CallMemory {
         })
     }
 
-    /// A NUL-terminated string of at most `max` bytes; E2BIG if it is longer.
+    /// Copies a NUL-terminated string of at most `max` bytes; E2BIG if it is longer.
     fn c_string(&self, at: u32, max: usize) -> Result<Vec<u8>, Errno> {
         self.check_range(at, 0)?;
         let mut out = Vec::new();

@@ -10,8 +10,8 @@ pub enum ProcessStatus {
 }
 
 impl ProcessStatus {
-    /// The number a shell reports: the exit code, or 128 plus the signal
-    /// (POSIX XCU 2.8.2).
+    /// Returns the number that a shell reports: the exit code, or 128 plus the signal (POSIX XCU
+    /// 2.8.2).
     pub fn code(self) -> u8 {
         match self {
             ProcessStatus::Exited(c) => c,
@@ -27,8 +27,8 @@ pub enum LimitHit {
     Timeout,
     /// The run was ended.
     Cpu,
-    /// Something that the memory limit counts was refused to a process that has failed then, or was ended because the
-    /// refusal could not be reported to it. A process that has handled the refusal is not counted.
+    /// A process was refused memory and then failed, or was ended because the refusal could not be
+    /// reported to it. A process that handles the refusal is not counted.
     Memory,
     /// The run was ended.
     Output,
@@ -59,7 +59,7 @@ impl From<wasibox_vfs::QuotaHit> for LimitHit {
 }
 
 impl LimitHit {
-    /// A word for it.
+    /// Returns a word for it.
     pub fn name(self) -> &'static str {
         match self {
             LimitHit::Timeout => "timeout",

@@ -1,19 +1,22 @@
-//! Interpreters between two cells as bytes: the state that is written beside their memory, and its format.
+//! Interpreters between two cells as bytes: the state that is written beside their memory, and its
+//! format.
 //!
-//! Every host parks in the same way, so that one host can resume a process that another has parked: the
-//! memory as layers ([`crate::layer`])
-//! upon its initial content, and a [`ParkedProcess`]. How a host finds the changes of a memory is its own business.
+//! Every host parks in the same way, so that one host can resume a process that another has parked:
+//! the memory as layers ([`crate::layer`]) upon its initial content, and a [`ParkedProcess`]. Each
+//! host finds the changes of a memory in its own way.
 //!
 //! | state | comes back as |
 //! |---|---|
 //! | globals, the size of the memory | unchanged |
-//! | descriptors of files: path, offset, how they were opened | opened again, at their offsets |
-//! | all else that a number stood for: pipes, a file that was renamed or removed | *closed*: the number stays taken, and every use of it is EBADF |
+//! | descriptors of files: path, offset, flags | opened again, at their offsets |
+//! | other descriptors: pipes, a file that was renamed or removed | *closed*: every use is EBADF |
 //! | signals that are handled or ignored, clocks | unchanged |
+//!
+//! The number of a closed descriptor stays taken.
 //!
 //! # Invariants
 //! - It belongs to one program and one content of the memory that it begins with: [`module_of`].
-//! - What is read back is as hostile as a guest: files are opened as the guest would.
+//! - Parked data is as hostile as a guest: files are opened as the guest would open them.
 
 use super::border::Fd;
 use super::cells::can_be_named;
@@ -26,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{Budget, Errno, FileKind, Loc, OpenFlags, OpenResult, Vfs, VfsFile};
 
-/// What is no [`ParkedProcess`].
+/// Why bytes are not a valid [`ParkedProcess`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     #[error("it was parked by another version")]
@@ -41,9 +44,10 @@ pub type Layers = Vec<Vec<u32>>;
 /// The number of layers before some are joined, because coming back reads them all.
 const LAYERS: usize = 16;
 
-/// How many layers stay beneath one that has these parts, and which parts that has then besides. Those on top
-/// are replaced by it that are not much larger: so each part is told again a number of times that grows
-/// with the logarithm of all, and there are about twice [`LAYERS`] at most.
+/// Returns how many layers stay beneath a new one with `parts`, and adds the parts of the layers
+/// that it replaces. It replaces layers at the top that are not much larger. So the number of times
+/// that a part is written grows with the logarithm of all parts, and there are at most about twice
+/// [`LAYERS`].
 fn join_layers(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
     let mut keep = layers.len();
     if keep < LAYERS {
@@ -62,7 +66,7 @@ fn join_layers(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
 
 /// The first byte of a [`ParkedProcess`].
 const VERSION: u8 = 1;
-/// It is shorter.
+/// The encoded body is shorter than this.
 const MAX_REST: usize = 16 << 20;
 
 /// The parked state of a process other than its pages.
@@ -92,7 +96,7 @@ pub struct ParkedDescriptor {
     pub what: ParkedFile,
 }
 
-/// What it stands for.
+/// The file of a parked descriptor.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParkedFile {
     Closed,
@@ -108,20 +112,20 @@ pub enum ParkedFile {
     },
 }
 
-/// Standard streams, and the root directory behind them, are each cell's own.
+/// Each cell has its own standard streams, and its own root directory, whose number follows them.
 const FIRST_FD: Fd = Fd(ROOT_FD.0 + 1);
 
 impl ParkedProcess {
-    /// In bytes.
+    /// Encodes the state as bytes.
     pub fn encode(&self) -> Vec<u8> {
         // Writing into a vector does not fail.
         postcard::to_extend(self, vec![VERSION]).unwrap_or_default()
     }
 
-    /// From bytes, which may be any.
+    /// Decodes bytes, which may be any.
     ///
     /// # Errors
-    /// If they are none.
+    /// If they are not a parked process of this version.
     pub fn decode(bytes: &[u8]) -> Result<ParkedProcess, Unreadable> {
         let (version, body) = bytes.split_first().ok_or(Unreadable::Malformed)?;
         if *version != VERSION {
@@ -137,7 +141,7 @@ impl ParkedProcess {
     }
 }
 
-/// What is parked of a table.
+/// Returns the parked form of a table.
 pub fn park_descriptors(fds: &Descriptors, vfs: &Vfs) -> Vec<ParkedDescriptor> {
     let root = Loc::Tree(wasibox_vfs::tree::ROOT);
     let of = |open: &Arc<OpenDescription>| {
@@ -146,7 +150,7 @@ pub fn park_descriptors(fds: &Descriptors, vfs: &Vfs) -> Vec<ParkedDescriptor> {
         if !can_be_named(&open.file) {
             return closed;
         }
-        // The path may lead elsewhere by now.
+        // The path may lead to another file by now.
         let there = vfs.stat(&root, path, true).ok().zip(open.file.stat().ok());
         let is_same = |(a, b): (wasibox_vfs::Stat, wasibox_vfs::Stat)| {
             a.kind == b.kind && (a.dev, a.ino) == (b.dev, b.ino)
@@ -195,7 +199,7 @@ pub fn unpark_descriptors(
             follow: true,
             ..OpenFlags::default()
         };
-        // Nothing that would wait, as a FIFO does.
+        // Nothing that would wait, such as a FIFO.
         let kind = vfs.stat(&root, path, true).ok()?.kind;
         if !matches!(kind, FileKind::File | FileKind::CharDevice) {
             return None;
@@ -219,7 +223,8 @@ pub fn unpark_descriptors(
             }
             what => open(what),
         };
-        // What is closed for good keeps its number: another file must not be taken for it.
+        // A descriptor that is closed for good keeps its number, so that another file is not taken
+        // for it.
         let found = match found {
             Some(found) => found,
             None => {
@@ -232,8 +237,8 @@ pub fn unpark_descriptors(
     Ok(fds)
 }
 
-/// What the layers of a program's interpreters are of use with: the digests of the module, and of the memory that they
-/// begin with, zeros if that is the module's own.
+/// Computes the key of layers from the digests of the module and of the memory that the
+/// interpreters begin with (zeros for the module's own). Layers can be used only with the same key.
 pub fn module_of(module: &[u8; 32], memory: &[u8; 32]) -> [u8; 32] {
     let mut h = Sha256::new_with_prefix("wasibox cell 1");
     h.update(module);
@@ -244,7 +249,7 @@ pub fn module_of(module: &[u8; 32], memory: &[u8; 32]) -> [u8; 32] {
 /// Alignment of a prepared memory's content: WebAssembly's page.
 pub const ALIGN: usize = 64 << 10;
 
-/// Whether bytes of a memory are zeros only. It compares words, because code compiled
+/// Returns whether bytes of a memory are zeros only. It compares words, because code compiled
 /// without optimisation, as in a browser at first, would be too slow otherwise.
 pub fn is_zero(bytes: &[u8]) -> bool {
     let is_zero = |line: &[u8; 64]| {
@@ -255,8 +260,8 @@ pub fn is_zero(bytes: &[u8]) -> bool {
     lines.iter().all(is_zero) && rest.iter().all(|byte| *byte == 0)
 }
 
-/// Where the content of a memory of so many pages lies, in bytes: `is_zero` returns whether a page holds only zeros.
-/// Pages between those with content are not looked at.
+/// Returns the range of a memory's content in bytes; `pages` is the number of pages. `is_zero`
+/// returns whether a page holds only zeros. Pages between those with content are not examined.
 pub fn content_range(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Range<usize> {
     let Some(first) = (0..pages).find(|n| !is_zero(*n)) else { return 0..0 };
     let last = (first + 1..pages).rfind(|n| !is_zero(*n)).unwrap_or(first);
@@ -279,14 +284,14 @@ pub struct PreparedHeader {
 }
 
 impl PreparedHeader {
-    /// Of a whole memory.
+    /// Describes a whole memory.
     pub fn from_memory(memory: &[u8], is_reusable: bool, is_plain: bool) -> PreparedHeader {
         let page = |n| &memory[n * ALIGN..(n + 1) * ALIGN];
         let Range { start, end } = content_range(memory.len() / ALIGN, |n| is_zero(page(n)));
         PreparedHeader { start, len: end - start, is_reusable, is_plain, size: memory.len() }
     }
 
-    /// In bytes.
+    /// Encodes the header as bytes.
     pub fn header_bytes(&self) -> [u8; 41] {
         let mut out = [0; 41];
         out[..16].copy_from_slice(b"wasibox memory 1");
@@ -297,7 +302,7 @@ impl PreparedHeader {
         out
     }
 
-    /// The digest for [`module_of`]. The content is of `len` bytes.
+    /// Computes the digest for [`module_of`]. The content is of `len` bytes.
     pub fn content_digest(&self, content: &[u8]) -> [u8; 32] {
         let mut digest = blake3::Hasher::new();
         digest.update(&self.header_bytes()).update(content);
@@ -305,7 +310,7 @@ impl PreparedHeader {
     }
 }
 
-/// The parts of each layer; `None` if one is none.
+/// Returns the parts of each layer; `None` if one is not a valid layer.
 pub fn layer_numbers(layers: &[impl AsRef<[u8]>]) -> Option<Layers> {
     let of = |layer: &[u8]| {
         let all: Option<Vec<u32>> = layer::layer_parts(layer).map(|p| Some(p?.number)).collect();
@@ -314,8 +319,9 @@ pub fn layer_numbers(layers: &[impl AsRef<[u8]>]) -> Option<Layers> {
     layers.iter().map(|l| of(l.as_ref())).collect()
 }
 
-/// The layer of `parts`, which have changed since `told` was, and how many of those layers stay beneath it; with `whole`
-/// none. `told` becomes what is told then. `look` hands a part on as it is and as it was in the beginning, if it can.
+/// Returns the layer of `parts`, which have changed since the layers `told`, and how many of those
+/// layers stay beneath it; with `whole` none. Updates `told` to the new layers. `look` passes a
+/// part on as it is now and as it was in the beginning, if it can.
 pub fn layer_change(
     told: &mut Layers,
     mut parts: Vec<u32>,
@@ -335,7 +341,7 @@ pub fn layer_change(
     parts.retain(|n| {
         let mut says = false;
         look(*n, &mut |now, then| {
-            // Beneath all others it needs not be said that a part is as in the beginning.
+            // In the lowest layer, parts that equal the beginning are left out.
             says = keep > 0 || now != then;
             if says {
                 layer::add_part(&mut out, *n, now, then);
@@ -427,7 +433,7 @@ mod tests {
             }
         }
         assert!(again == memory);
-        // Beneath all others nothing is said of what is as in the beginning.
+        // In the lowest layer, parts that equal the beginning are left out.
         let (keep, layer) =
             layer_change(&mut told, vec![], true, |_, add| add(&first[0], &first[0]));
         assert_eq!((keep, layer, told), (0, vec![], Layers::new()));

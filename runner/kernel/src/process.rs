@@ -23,7 +23,7 @@ pub struct CpuUsage {
 }
 
 impl CpuUsage {
-    /// The sum; at most `u64::MAX`.
+    /// Returns the sum; at most `u64::MAX`.
     pub fn add_usage(self, other: CpuUsage) -> CpuUsage {
         CpuUsage {
             user: self.user.saturating_add(other.user),
@@ -31,7 +31,7 @@ impl CpuUsage {
         }
     }
 
-    /// What is left without `other`; at least nothing.
+    /// Returns the difference; at least 0.
     pub fn subtract_usage(self, other: CpuUsage) -> CpuUsage {
         CpuUsage {
             user: self.user.saturating_sub(other.user),
@@ -40,7 +40,7 @@ impl CpuUsage {
     }
 }
 
-/// What a process runs: set when it starts, replaced by exec.
+/// The program that a process runs: set when it starts, replaced by exec.
 #[derive(Clone, Debug)]
 pub struct ProcessStart {
     pub program: ProgramMark,
@@ -49,7 +49,7 @@ pub struct ProcessStart {
     pub env: Vec<Vec<u8>>,
 }
 
-/// Bytes of the memory limit that belong to a value; a copy of the value has none until it takes
+/// Bytes of the memory limit that belong to a value. A copy of the value has none until it takes
 /// its own.
 #[derive(Debug, Default)]
 pub struct Charge(Option<Reservation>);
@@ -72,7 +72,7 @@ impl Charge {
         budget.reserve_bytes(bytes).map(Charge::from).ok_or(Errno::NOMEM)
     }
 
-    /// Takes `bytes` more, or ENOMEM. A charge that nobody has made pays for nothing.
+    /// Takes `bytes` more, or ENOMEM. A charge without a reservation pays for nothing.
     pub fn grow_by(&mut self, bytes: u64) -> Result<(), Errno> {
         let had = self.0.as_mut().is_none_or(|r| r.grow_by(bytes));
         if had { Ok(()) } else { Err(Errno::NOMEM) }
@@ -89,25 +89,26 @@ pub struct Cwd {
 }
 
 impl Cwd {
-    /// A directory that nobody has been charged for.
+    /// Creates a directory without a charge.
     pub fn new(loc: Loc, path: Vec<u8>) -> Cwd {
         Cwd { loc, path, held: Charge::default() }
     }
 
-    /// What it takes of the memory limit: the place is a path, too, below a mount.
+    /// Returns the bytes that it takes of the memory limit: below a mount the location is also a
+    /// path.
     pub fn memory_cost(&self) -> u64 {
         2 * self.path.len() as u64
     }
 }
 
-/// The process group and session a process is in, each by the number of the process that began it.
+/// The group and session of a process, each by the number of the process that began it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Membership {
     pub group: u32,
     pub session: u32,
 }
 
-/// Signals that end nobody where they are neither handled nor ignored. Stopping is not done here.
+/// Signals that end no process by default. Stopping is not supported.
 const IGNORED_BY_DEFAULT: &[u8] = &[
     signal::CHLD,
     signal::CONT,
@@ -118,8 +119,8 @@ const IGNORED_BY_DEFAULT: &[u8] = &[
     signal::URG,
     signal::WINCH,
 ];
-/// Most calls of the signal handler within each other. Each has a stack of the guest's and a
-/// piece of the host's to itself, so that their number must not be the guest's choice.
+/// Most nested calls of the signal handler. Each uses its own part of the guest's stack and of the
+/// host's, so that the guest must not choose their number.
 pub const MAX_HANDLERS: usize = 4;
 
 /// A process, alive until its thread has ended.
@@ -135,16 +136,16 @@ pub struct Process<H: Host> {
     pub handles: AtomicBool,
     /// Bit N: signal N is ignored.
     pub ignored: AtomicU64,
-    /// A write to a pipe that nobody reads is a SIGPIPE, besides the error.
+    /// A write to a pipe without a reader raises SIGPIPE in addition to the error.
     pub dies_of_pipe: AtomicBool,
-    /// Bit N: signal N waits for the handler.
+    /// Bit N: signal N is pending for the handler.
     pending: AtomicU64,
-    /// Bit N: the handler runs for signal N, which waits meanwhile (`sa_mask` of
+    /// Bit N: the handler runs for signal N, which stays pending meanwhile (`sa_mask` of
     /// `sigaction(2)`). Only the process's own thread changes it.
     blocked: AtomicU64,
-    /// The signal that ends the process, and how it is made to notice.
+    /// The signal that ends the process, and the way to notify it.
     pub watch: H::Watch,
-    /// Its threads, where it has others than the first one.
+    /// Its threads, if it has others than the first one.
     pub threads: Threads<H>,
     thread: OnceLock<Thread>,
     /// CPU time of its thread when it began.
@@ -154,13 +155,13 @@ pub struct Process<H: Host> {
     usage_begin: Mutex<CpuUsage>,
     /// CPU time of the children it waited for, and of theirs.
     pub children_cpu: Mutex<CpuUsage>,
-    /// What its arguments and environment take of the memory limit.
+    /// Charge for its arguments and environment.
     pub args: Mutex<Reservation>,
-    /// What the host keeps for it besides, and of it when it has ended.
+    /// Charge for its other memory in the host, and for its remains when it has ended.
     pub held: Mutex<Reservation>,
 }
 
-/// What a process begins with.
+/// The parts that a process begins with.
 pub struct ProcessBirth {
     pub pid: u32,
     pub parent: u32,
@@ -169,14 +170,14 @@ pub struct ProcessBirth {
     pub cwd: Cwd,
     /// The set of signals that it ignores, bit N for signal N.
     pub ignored: u64,
-    /// What its arguments and environment take of the memory limit.
+    /// Charge for its arguments and environment.
     pub args: Reservation,
-    /// What the host keeps for it besides.
+    /// Charge for its other memory in the host.
     pub held: Reservation,
 }
 
 impl<H: Host> Process<H> {
-    /// A process that does not run yet.
+    /// Creates a process that does not run yet.
     pub fn new(kernel: Arc<Kernel<H>>, birth: ProcessBirth) -> Process<H> {
         let ProcessBirth { pid, parent, start, fds, cwd, ignored, args, held } = birth;
         Process {
@@ -204,7 +205,7 @@ impl<H: Host> Process<H> {
         }
     }
 
-    /// Called first on the thread that runs the process.
+    /// Registers the thread that runs the process; must be called first on it.
     pub fn begin_thread(&self) {
         let _ = self.thread.set(std::thread::current());
         self.cpu_begin.store(H::cpu_ns(), Ordering::Relaxed);
@@ -214,8 +215,9 @@ impl<H: Host> Process<H> {
         }
     }
 
-    /// CPU time in nanoseconds so far, asked from another thread. Only while the process is in the
-    /// table: afterwards its thread may be gone, and its clock another's.
+    /// Returns the CPU time so far in nanoseconds; called from another thread. Only valid while the
+    /// process is in the table: afterwards its thread may be gone, and its clock may be another
+    /// thread's.
     pub fn running_cpu_ns(&self) -> u64 {
         if self.kernel.limits.cpu.is_none() {
             return 0;
@@ -223,13 +225,14 @@ impl<H: Host> Process<H> {
         self.first_cpu_ns().saturating_add(self.threads.cpu_ns())
     }
 
-    /// CPU time of its first thread, asked from another one.
+    /// Returns the CPU time of its first thread; called from another one.
     fn first_cpu_ns(&self) -> u64 {
         let now = self.clock.get().and_then(|clock| H::time_of(*clock)).unwrap_or(0);
         now.saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
     }
 
-    /// CPU time of the calling thread, which is one of its, in nanoseconds.
+    /// Returns the CPU time of the calling thread, which must belong to the process, in
+    /// nanoseconds.
     pub fn thread_cpu_ns(&self) -> u64 {
         if current_thread() == 0 {
             let first = H::cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed));
@@ -238,12 +241,13 @@ impl<H: Host> Process<H> {
         self.threads.own_cpu_ns()
     }
 
-    /// CPU time of the process in nanoseconds, with that of the cells before; called on a thread of it.
+    /// Returns the CPU time of the process and of the cells before, in nanoseconds; called on one
+    /// of its threads.
     pub fn cpu_ns(&self) -> u64 {
         self.own_cpu_ns().saturating_add(self.cell_origin().cpu_ns)
     }
 
-    /// The same without the cells before.
+    /// Returns the same without the cells before.
     pub fn own_cpu_ns(&self) -> u64 {
         let first = match current_thread() {
             0 => H::cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed)),
@@ -258,26 +262,26 @@ impl<H: Host> Process<H> {
             0 => H::thread_usage().subtract_usage(*lock_mutex(&self.usage_begin)),
             _ => CpuUsage { user: self.first_cpu_ns(), system: 0 },
         };
-        // Of the others the kind is not asked.
+        // The other threads' time is not divided by kind.
         let others = CpuUsage { user: self.threads.cpu_ns(), system: 0 };
         first.add_usage(others).add_usage(self.cell_origin().cpu)
     }
 
-    /// What it goes on from.
+    /// Returns the state that it continues from.
     fn cell_origin(&self) -> CellOrigin {
         if self.pid == FIRST_PID { self.kernel.before } else { CellOrigin::default() }
     }
 
-    /// Has the process look for signals, and for its end, if it waits.
+    /// Makes a waiting process check for signals, and for its end.
     pub fn wake_up(&self) {
         if let Some(t) = self.thread.get() {
             t.unpark();
         }
-        // The first thread looks for signals; an end concerns all.
+        // The first thread checks for signals; an end concerns all.
         self.threads.look(self.fatal_signal().is_some());
     }
 
-    /// The number of one of its threads, as the guest knows it.
+    /// Returns the number of one of its threads, as the guest knows it.
     pub fn thread_id(&self, number: u32) -> u32 {
         self.pid.wrapping_add(number)
     }
@@ -297,12 +301,12 @@ impl<H: Host> Process<H> {
         }
     }
 
-    /// The signal that ends the process, if one does.
+    /// Returns the signal that ends the process, if there is one.
     pub fn fatal_signal(&self) -> Option<u8> {
         self.watch.fatal_signal()
     }
 
-    /// The mask of permission bits for what it creates: told by its environment.
+    /// Returns the mask of permission bits for new files, which its environment sets.
     pub fn umask(&self) -> u16 {
         let prefix = [box_abi::UMASK_VARIABLE.as_bytes(), b"="].concat();
         let start = lock_mutex(&self.start);
@@ -314,8 +318,8 @@ impl<H: Host> Process<H> {
 
     /// Delivers a signal (POSIX 2.4.3 default actions; stopping is not supported).
     pub fn deliver_signal(&self, sig: u8) {
-        // A handler is for all signals; these would only interrupt calls of programs that
-        // do not expect it. Who has children notices their ends by waiting.
+        // A handler receives all signals; these would only interrupt calls of programs that do not
+        // expect it. A process with children learns of their ends by waiting.
         const NEVER_HANDLED: &[u8] = &[signal::CHLD, signal::STOP];
         let bit = signal::signal_bit(sig);
         if sig != signal::KILL {
@@ -324,7 +328,8 @@ impl<H: Host> Process<H> {
             }
             if self.handles.load(Ordering::SeqCst) && !NEVER_HANDLED.contains(&sig) {
                 self.pending.fetch_or(bit, Ordering::SeqCst);
-                // It may have lost its handler meanwhile; then nobody else looks at the bit.
+                // The handler may have been removed in the meantime; then no other code checks the
+                // bit.
                 let lost = !self.handles.load(Ordering::SeqCst)
                     && self.pending.fetch_and(!bit, Ordering::SeqCst) & bit != 0;
                 if !lost {
@@ -343,25 +348,25 @@ impl<H: Host> Process<H> {
         }
     }
 
-    /// Makes a process with a fatal signal notice it: wakes it if it waits, interrupts
-    /// it if it computes. An interrupt may meet it within the engine, so the kernel repeats this.
+    /// Makes a process notice its fatal signal: wakes it if it waits, interrupts it if it computes.
+    /// An interrupt may reach it within the engine, so the kernel repeats this.
     pub fn end(&self) {
         self.wake_up();
         self.watch.end_computation();
     }
 
-    /// Whether a thread runs it.
+    /// Returns whether a thread runs it.
     pub fn is_running(&self) -> bool {
         self.watch.is_running()
     }
 
-    /// Whether a signal waits that the handler may be called for now.
+    /// Returns whether a signal is pending for which the handler may be called now.
     fn has_deliverable(&self) -> bool {
         self.pending.load(Ordering::SeqCst) & !self.blocked.load(Ordering::SeqCst) != 0
     }
 
-    /// Takes one signal that the handler is to be called for, and blocks it. The second number
-    /// is for [`Process::restore_blocked`] when the handler is done.
+    /// Takes one pending signal for the handler, and blocks it. The second number is for
+    /// [`Process::restore_blocked`] when the handler is done.
     pub fn take_pending(&self) -> Option<(u8, u64)> {
         let blocked = self.blocked.load(Ordering::SeqCst);
         let waiting = self.pending.load(Ordering::SeqCst) & !blocked;
@@ -376,13 +381,12 @@ impl<H: Host> Process<H> {
         Some((sig, blocked))
     }
 
-    /// Puts back the signals that were blocked before a handler ran.
+    /// Restores the signals that were blocked before a handler ran.
     pub fn restore_blocked(&self, before: u64) {
         self.blocked.store(before, Ordering::SeqCst);
     }
 
-    /// The guest has a handler from now on, or none. Without one, signals that waited for it
-    /// do what they do by default.
+    /// Sets or removes the guest's handler. Without one, pending signals have their default effect.
     pub fn set_handler(&self, on: bool) {
         self.handles.store(on, Ordering::SeqCst);
         if !on {
@@ -395,7 +399,7 @@ impl<H: Host> Process<H> {
         }
     }
 
-    /// The process goes on only if no signal has ended it.
+    /// Fails if the process was ended by a signal or by another thread.
     pub fn check_alive(&self) -> Result<(), Halt> {
         if self.fatal_signal().is_some() {
             Err(Halt::Killed)
@@ -406,8 +410,8 @@ impl<H: Host> Process<H> {
         }
     }
 
-    /// Whether a call that waits must stop waiting: it ends the process, or returns
-    /// EINTR so that the handler runs.
+    /// Fails if a call that waits must stop waiting: the error ends the process, or is EINTR so
+    /// that the handler runs.
     pub fn check_wait(&self) -> Result<(), Halt> {
         self.check_alive()?;
         if current_thread() == 0 && self.has_deliverable() {
@@ -416,8 +420,9 @@ impl<H: Host> Process<H> {
         Ok(())
     }
 
-    /// Parks until woken, at most until `deadline`; other threads of the process run meanwhile. The caller has registered the
-    /// current thread with whatever it waits for and looks again afterwards.
+    /// Parks until woken, at most until `deadline`; other threads of the process run meanwhile. The
+    /// caller has registered the current thread with the objects that it waits for, and checks them
+    /// again afterwards.
     pub fn park_thread(&self, deadline: Option<Instant>) -> Result<(), Halt> {
         self.check_wait()?;
         let away = self.threads.run_others();
@@ -429,10 +434,11 @@ impl<H: Host> Process<H> {
         self.check_wait()
     }
 
-    /// Waits until `file` may be read (or written); EAGAIN if a socket has waited as long as it may.
+    /// Waits until `file` may be read (or written); EAGAIN if a socket has waited as long as it
+    /// may.
     pub fn wait_for(&self, file: &VfsFile, write: bool) -> Result<(), Halt> {
         if let VfsFile::Stream(s) = file {
-            // A kill interrupts the wait by a signal, or it ends soon by itself.
+            // A kill interrupts the wait by a signal, or the wait ends soon by itself.
             let away = self.threads.run_others();
             s.wait_ready(write, Duration::from_millis(50));
             drop(away);
@@ -450,7 +456,7 @@ impl<H: Host> Process<H> {
             }
             self.park_thread(deadline)?;
             match deadline {
-                // Who waits without a limit looks again by itself.
+                // A caller without a limit checks again by itself.
                 None => return Ok(()),
                 Some(end) if Instant::now() >= end && file.ready(write).is_none() => {
                     return Err(Errno::AGAIN.into());

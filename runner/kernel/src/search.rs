@@ -1,4 +1,4 @@
-//! Which program an executable file is, and where a name is found.
+//! Finds the program of an executable file, and the file of a name.
 
 use super::arguments::PATH_LIST_MAX;
 use super::border::GuestStr;
@@ -8,7 +8,7 @@ use super::memory::CallMemory;
 use super::process::ProcessStart;
 use wasibox_vfs::{Errno, Loc, ProgramMark, Vfs};
 
-/// First bytes of a script that are looked at for its interpreter (Linux's BINPRM_BUF_SIZE).
+/// First bytes of a script in which its interpreter is searched for (Linux's BINPRM_BUF_SIZE).
 const SCRIPT_HEAD: usize = 256;
 /// Scripts whose interpreters are scripts.
 const MAX_SCRIPTS: usize = 5;
@@ -18,17 +18,17 @@ const SHELL: &[u8] = b"/bin/sh";
 
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/bin:/usr/bin";
 
-/// A program and what it gets before the caller's arguments.
+/// A program and the arguments that precede the caller's.
 pub struct ProgramMatch {
     pub program: ProgramMark,
-    /// The program file's own name, where links led.
+    /// The program file's own name, after following links.
     name: Vec<u8>,
-    /// What stands for the first argument if it is a script's.
+    /// The strings that replace the first argument if it is a script's.
     before: Option<Vec<Vec<u8>>>,
 }
 
 impl ProgramMatch {
-    /// Finds what to run for an executable file, through any `#!` lines (`execve(2)`).
+    /// Finds the program of an executable file, through any `#!` lines (`execve(2)`).
     pub fn resolve_executable(vfs: &Vfs, cwd: &Loc, name: &[u8]) -> Result<ProgramMatch, Errno> {
         let mut name = name.to_vec();
         let mut before: Option<Vec<Vec<u8>>> = None;
@@ -56,8 +56,9 @@ impl ProgramMatch {
         Err(Errno::LOOP)
     }
 
-    /// Returns what a process begins with: the program, its arguments, and its environment. The multicall program is
-    /// told by a variable which applet it is if `argv[0]` does not say so, because a link has led to it.
+    /// Returns the program, arguments and environment that a process begins with. If a link has led
+    /// to the multicall program and `argv[0]` is not the applet's name, a variable names the
+    /// applet.
     pub fn to_start(self, vfs: &Vfs, argv: Vec<Vec<u8>>, mut env: Vec<Vec<u8>>) -> ProcessStart {
         let ProgramMatch { program, name, before } = self;
         let argv = match before {
@@ -86,16 +87,17 @@ fn is_multicall(vfs: &Vfs, program: ProgramMark) -> bool {
     shell.is_ok_and(|shell| shell.program == Some(program))
 }
 
-/// Finds what to run for an executable file.
+/// Finds the program of an executable file.
 ///
 /// # Errors
-/// As `execve`: ENOEXEC for anything that is neither a program of the image nor a script.
+/// As `execve`: ENOEXEC for a file that is neither a program of the image nor a script.
 pub fn find_program(vfs: &Vfs, cwd: &Loc, name: &[u8]) -> Result<ProgramMatch, Errno> {
     ProgramMatch::resolve_executable(vfs, cwd, name)
 }
 
-/// Finds what `name` means to a caller in `cwd`; along the list if there is one and the name has
-/// no slash: directories with colons between them, at 0 the usual ones. A kill is noticed between two directories.
+/// Finds the program that `name` means to a caller in `cwd`. A name without a slash is searched for
+/// along the list, if there is one: directories separated by colons, at address 0 the default ones.
+/// A kill is noticed between two directories.
 pub fn search_program<H: Host>(
     c: &GuestCall<'_, H>,
     cwd: &Loc,
@@ -172,7 +174,7 @@ mod tests {
             ("/bin/sed", "anything", told("sed")),
             ("/bin/sed", "-sed", told("old")),
             ("/bin/sed", "/bin/sed", told("old")),
-            // A program that is one only needs no such word.
+            // A program that is only one applet needs no such variable.
             ("/bin/py", "py", told("old")),
         ] {
             assert_eq!(

@@ -1,5 +1,7 @@
-//! The beginning of a guest's second and further threads. What runs them is the host's: it has an instance of the
-//! process's module, whose memory is the process's, and waits with it for the process's next thread.
+//! The beginning of a guest's second and further threads.
+//!
+//! The host runs them: it has an instance of the process's module, whose memory is the process's,
+//! and waits with it for the process's next thread.
 
 use super::guest::GuestCall;
 use super::host::Host;
@@ -7,11 +9,11 @@ use super::job::{ThreadJob, ThreadTask};
 use super::table::PROCESS_COST;
 use wasibox_vfs::Errno;
 
-/// Begins a thread of a process; its number. The caller has the baton.
+/// Begins a thread of a process; returns its number. The caller has the baton.
 pub fn spawn_thread<H: Host>(c: &mut GuestCall<'_, H>, argument: u32) -> Result<u32, Errno> {
     let process = c.process;
     let threads = &process.threads;
-    // Tells whether it can be done before anything is.
+    // Checked first, so that nothing has to be undone.
     let pattern = threads.thread_pattern().ok_or(Errno::NOTSUP)?;
     let (number, idle) = threads.add(&mut c.mem, H::locals_at(&pattern))?;
     let task = ThreadTask { number, argument };

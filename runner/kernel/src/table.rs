@@ -28,18 +28,18 @@ const MAX_ZOMBIES: usize = 32768;
 /// How long ended processes are waited for before they are given up; their threads
 /// then end with the host process.
 const REAP: Duration = Duration::from_secs(2);
-/// What the host keeps for a process: the touched part of its thread's stack, its entry here.
+/// Bytes that the host keeps for a process: the touched part of its thread's stack, its entry here.
 pub const PROCESS_COST: u64 = 32 << 10;
-/// What a table with the standard streams takes at least.
+/// Least bytes of a table with the standard streams.
 const TABLE_COST: u64 = 4 << 10;
-/// What it keeps of one that ended, until its parent asks.
+/// Bytes that the host keeps of an ended process until its parent waits for it.
 const ZOMBIE_COST: u64 = 128;
-/// The shortest time between two looks at the CPU time of processes: how far beyond its limit a
-/// run gets on each processor. A run that waits, just below its limit, is looked at this often.
+/// The shortest time between two checks of the CPU time of processes: a run exceeds its limit by at
+/// most this on each processor. A run that waits just below its limit is checked this often.
 const CPU_LOOK: Duration = Duration::from_millis(10);
 /// The interval at which a process that must end is signalled again.
 const AGAIN: Duration = Duration::from_millis(2);
-/// How often the table is looked at in any case.
+/// The longest time between two checks of the table.
 const PULSE: Duration = Duration::from_millis(250);
 /// How long processes that still run when the first one has ended may go on: those that are about to
 /// end by themselves, such as `<(sort file)` after all was read, are not reported.
@@ -49,7 +49,7 @@ const STUBBORN: u32 = 8;
 /// A snapshot is used if its memory is at most this part of the limit.
 pub const SNAPSHOT_SHARE: u64 = 4;
 
-/// What the processes of a run share.
+/// The state that the processes of a run share.
 pub struct Kernel<H: Host> {
     pub vfs: Vfs,
     pub host: Arc<H>,
@@ -57,16 +57,17 @@ pub struct Kernel<H: Host> {
     pub budget: Arc<Budget>,
     /// When it began.
     epoch: Instant,
-    /// What it goes on from.
+    /// The state that it continues from.
     pub before: CellOrigin,
     pub cells: Cells<H>,
-    /// Of a run that prepares.
+    /// The clocks of a run that prepares.
     pub fixed: IsFixed,
     /// CPU time of processes that have ended.
     cpu_ns: AtomicU64,
-    /// The memory of a process that was prepared ([`Entry::Prepare`]).
+    /// The memory of a process that was prepared
+    /// ([`EntryPoint::Prepare`](crate::EntryPoint::Prepare)).
     pub prepared: Mutex<Option<Vec<u8>>>,
-    /// What earlier runs of the session have left.
+    /// The processes that earlier runs of the session have left.
     background: Arc<Background<H>>,
     table: Mutex<ProcessTable<H>>,
     changed: Condvar,
@@ -80,12 +81,12 @@ struct ProcessTable<H: Host> {
     next: u32,
     spawned: u64,
     root: Option<ProcessStatus>,
-    /// What the first process leaves is to go on, and does.
+    /// Processes that the first one leaves are to continue (`keeps`), and do (`is_kept`).
     keeps: bool,
     is_kept: bool,
     limit: Option<LimitHit>,
     process_limit: bool,
-    /// A process has failed to which memory was refused.
+    /// A process has failed after it was refused memory.
     out_of_memory: bool,
     interrupted: bool,
 }
@@ -121,7 +122,7 @@ impl<H: Host> ProcessTable<H> {
         (self.root.is_some() && !self.keeps) || self.limit.is_some() || self.interrupted
     }
 
-    /// Whether it is over because the first process has ended by itself.
+    /// Returns whether it is over because the first process has ended by itself.
     fn is_done(&self) -> bool {
         self.root.is_some() && self.limit.is_none() && !self.interrupted
     }
@@ -135,9 +136,9 @@ pub struct RunEnd {
     pub interrupted: bool,
     /// CPU time of all processes.
     pub cpu: Duration,
-    /// Those that still ran when the first process had ended, and were ended.
+    /// Processes that still ran when the first process had ended, and were ended.
     pub ended: Vec<String>,
-    /// Those that go on.
+    /// Processes that continue.
     pub left: Vec<String>,
     /// The number of processes that did not end although they were signalled.
     pub stuck: usize,
@@ -162,12 +163,12 @@ pub struct ChildStart {
     pub cwd: Cwd,
     /// The set of signals that it ignores, bit N for signal N.
     pub ignored: u64,
-    /// What has been taken for it: [`PROCESS_COST`], its strings, its directory, and the table as it was before its
-    /// file actions. Without it all of that is taken at the start.
+    /// The reservation that was made for it: [`PROCESS_COST`], its strings, its directory, and the
+    /// table as it was before its file actions. Without it all of that is reserved at the start.
     pub held: Option<Reservation>,
 }
 
-/// What it runs, and where that begins.
+/// The code that it runs, and where that begins.
 struct ChildCode<H: Host> {
     loaded: H::Loaded,
     entry: EntryPoint,
@@ -176,8 +177,8 @@ struct ChildCode<H: Host> {
 }
 
 impl<H: Host> Kernel<H> {
-    /// Returns a kernel without processes. `before` is the usage of an earlier run of the same cell, `background` runs the
-    /// processes that it leaves.
+    /// Returns a kernel without processes. `before` is the usage of earlier runs of the same
+    /// interpreter, `background` runs the processes that this run leaves.
     pub fn new(
         vfs: Vfs,
         host: Arc<H>,
@@ -209,13 +210,14 @@ impl<H: Host> Kernel<H> {
         child: ChildStart,
     ) -> Result<u32, SpawnError<H::Error>> {
         let loaded = self.host.load_program(child.start.program).map_err(SpawnError::Program)?;
-        // Taken now, so that the caller learns of a refusal.
+        // Reserved now, so that the caller learns of a refusal.
         let (entry, memory) = self.entry_of(&loaded);
         let memory = memory.ok_or(Errno::NOMEM)?;
         self.begin_process(child, ChildCode { loaded, entry, memory, cell: None })
     }
 
-    /// Starts the process of a cell, which ignores what the cell before it did; what it leaves is in `cells` afterwards.
+    /// Starts the process of a cell, which ignores the same signals as the cell before it; its
+    /// remains are in `cells` afterwards.
     pub fn run_cell(
         self: &Arc<Kernel<H>>,
         child: ChildStart,
@@ -235,7 +237,7 @@ impl<H: Host> Kernel<H> {
         self.begin_process(child, ChildCode { loaded, entry, memory, cell: Some(cell) })
     }
 
-    /// Takes what [`Kernel::begin_process`] needs besides memory for a process with a table of that cost.
+    /// Reserves the memory of a process with a table of that cost, except its linear memory.
     pub fn reserve_start(
         &self,
         start: &ProcessStart,
@@ -247,25 +249,26 @@ impl<H: Host> Kernel<H> {
             .reserve_bytes(PROCESS_COST + table.max(TABLE_COST) + cwd.memory_cost() + strings)
     }
 
-    /// What the monotonic clock shows, in nanoseconds.
+    /// Returns the time of the monotonic clock, in nanoseconds.
     pub fn monotonic_now(&self) -> u64 {
         let passed = u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.before.monotonic.saturating_add(passed)
     }
 
-    /// What comes before the cell.
+    /// Returns the step before the cell.
     pub fn cell_kind(&self) -> i32 {
         self.cells.origin_kind()
     }
 
-    /// The number that the next process would have.
+    /// Returns the number that the next process would have.
     pub fn next_pid(&self) -> u32 {
         lock_mutex(&self.table).next
     }
 
-    /// Where a process of that program begins, and its memory, if that can be had.
+    /// Returns the entry point of a process of that program, and the reservation of its memory, if
+    /// there is room.
     pub fn entry_of(&self, loaded: &H::Loaded) -> (EntryPoint, Option<Reservation>) {
-        // Where memory is short, a snapshot must not take the memory that the work needs.
+        // If memory is short, a snapshot must not take the memory that the work needs.
         let roomy = |n: u64| n <= self.budget.limit() / SNAPSHOT_SHARE && self.budget.has_room(n);
         let resumes = self.host.has_snapshot(loaded)
             && roomy(self.host.memory_needs(loaded, EntryPoint::Resume));
@@ -306,7 +309,7 @@ impl<H: Host> Kernel<H> {
         let mut args =
             held.map_or_else(|| self.budget.reserve_bytes(0), Some).ok_or(Errno::NOMEM)?;
         let strings = arguments::strings_cost(start.argv.iter().chain(&start.env));
-        // A script's interpreter may have added arguments, file actions numbers.
+        // A script's interpreter may have added arguments, file actions descriptors.
         let all = PROCESS_COST + table + path + strings;
         if all > args.bytes() && !args.grow_by(all - args.bytes()) {
             return Err(Errno::NOMEM.into());
@@ -315,7 +318,7 @@ impl<H: Host> Kernel<H> {
         let own = part(PROCESS_COST)?;
         fds.hold_reservation(part(table)?);
         cwd.held = part(path)?.into();
-        // Counted before the lock: theirs have the same.
+        // Counted before the lock, because their kernels have the same lock.
         let others = if self.is_kept() { 0 } else { self.background.alive_count() };
         let process = {
             let mut t = lock_mutex(&self.table);
@@ -362,8 +365,7 @@ impl<H: Host> Kernel<H> {
         Ok(())
     }
 
-    /// Takes note that a process has ended; called on its thread, after its
-    /// descriptors were closed.
+    /// Records the end of a process; called on its thread, after its descriptors were closed.
     pub fn process_ended(&self, process: &Process<H>, status: ProcessStatus) {
         let cpu = process.cpu().add_usage(*lock_mutex(&process.children_cpu));
         let is_starved = (take_refused_here() || process.threads.starved.load(Ordering::Relaxed))
@@ -423,13 +425,14 @@ impl<H: Host> Kernel<H> {
         }
     }
 
-    /// `kill(2)` by process `me`: 0 means its process group, -1 all others, and any other
-    /// negative number a group. One that leads no group stands for itself and its descendants.
+    /// `kill(2)` by process `me`: 0 means its process group, -1 all others, and any other negative
+    /// number a group. The number of a process that leads no group stands for it and its
+    /// descendants.
     pub fn send_signal(&self, me: &Process<H>, pid: u32, sig: u8) -> Result<(), Errno> {
         if sig > 63 {
             return Err(Errno::INVAL);
         }
-        // The lock is not held while the members are looked at: the caller is one of them.
+        // The lock is not held while the members are examined, because the caller is one of them.
         let own = lock_mutex(&me.membership).group;
         let others = match pid as i32 {
             0 => Vec::new(),
@@ -459,8 +462,8 @@ impl<H: Host> Kernel<H> {
                 }
                 _ => match t.live.get(&pid) {
                     Some(p) => vec![p.clone()],
-                    // Its parent may not have looked yet, as shells do between commands. To others it is gone,
-                    // as it is where children are collected when SIGCHLD comes.
+                    // Its parent may not have waited for it yet, as shells do between commands. To
+                    // other processes it is gone, as in a shell that collects children on SIGCHLD.
                     None if t.zombies.get(&pid).is_some_and(|z| z.parent == me.pid) => Vec::new(),
                     None => match others.clone().find(|p| p.pid == pid) {
                         Some(p) => vec![p.clone()],
@@ -470,7 +473,8 @@ impl<H: Host> Kernel<H> {
             }
         };
         if sig != 0 {
-            // Parents first: one whose child dies of the signal must not run on before it has come to it, too.
+            // Parents first: a parent whose child dies of the signal must receive it before it
+            // continues.
             targets.sort_by_key(|p| p.pid);
             for p in targets {
                 p.deliver_signal(sig);
@@ -490,7 +494,7 @@ impl<H: Host> Kernel<H> {
         groups::list_processes(all, room)
     }
 
-    /// The living processes.
+    /// Returns the living processes.
     pub fn living_processes(&self) -> Vec<Arc<Process<H>>> {
         lock_mutex(&self.table).live.values().cloned().collect()
     }
@@ -504,12 +508,12 @@ impl<H: Host> Kernel<H> {
         lock_mutex(&self.table).live.contains_key(&pid)
     }
 
-    /// The parent that others see of one of its processes: 1 for those that a run has left.
+    /// Returns the parent that others see of one of its processes: 1 for those that a run has left.
     pub fn parent_seen(&self, parent: u32) -> u32 {
         if self.is_kept() && !self.has_process(parent) { 1 } else { parent }
     }
 
-    /// The parent of a living process.
+    /// Returns the parent of a living process.
     pub fn parent_of(&self, pid: u32) -> Option<u32> {
         let others = || self.background.processes().into_iter().find(|p| p.pid == pid);
         let found = lock_mutex(&self.table).live.get(&pid).cloned();
@@ -528,14 +532,14 @@ impl<H: Host> Kernel<H> {
         self.changed.notify_all();
     }
 
-    /// Has processes that the first one leaves go on when it has ended by itself. Called before it begins: they may
-    /// start others at any time.
+    /// Lets processes that the first one leaves continue when it has ended by itself. Called before
+    /// it begins, because they may start others at any time.
     pub fn keep_background(&self) {
         lock_mutex(&self.table).keeps = true;
     }
 
-    /// Waits for the first process to end or be ended, then ends all others, unless they are to go on
-    /// ([`Background::keep_run`] is to be called for those).
+    /// Waits for the first process to end or be ended, then ends all others, unless they are to
+    /// continue (the caller then calls [`Background::keep_run`]).
     pub fn finish_run(&self) -> RunEnd {
         let deadline = self.limits.timeout.and_then(|t| self.epoch.checked_add(t));
         let mut t = self.wait_over(deadline);
@@ -596,7 +600,7 @@ impl<H: Host> Kernel<H> {
                     t.limit = Some(LimitHit::Cpu);
                     break;
                 }
-                // It cannot be used up sooner.
+                // The limit cannot be reached sooner.
                 let busy = processors.min(self.limits.processes).max(1);
                 pause = pause.min((left / u32::try_from(busy).unwrap_or(u32::MAX)).max(CPU_LOOK));
             }
@@ -611,7 +615,7 @@ impl<H: Host> Kernel<H> {
         &'a self,
         mut t: MutexGuard<'a, ProcessTable<H>>,
     ) -> MutexGuard<'a, ProcessTable<H>> {
-        // Nothing is started any more, so that those alive can only become fewer.
+        // No process is started any more, so that their number can only fall.
         t.keeps = false;
         let give_up = Instant::now() + REAP;
         let mut stopped = None;
@@ -621,7 +625,7 @@ impl<H: Host> Kernel<H> {
             for p in &all {
                 p.deliver_signal(signal::KILL);
             }
-            // Nobody has to wait for the code: it stays stopped until all have ended.
+            // No process has to run: the code stays stopped until all have ended.
             stopped = stopped.or(self.interrupt_again(&all));
             t = lock_mutex(&self.table);
             if !t.live.is_empty() {
@@ -635,7 +639,7 @@ impl<H: Host> Kernel<H> {
         t
     }
 
-    /// How many processes are alive, with their further threads.
+    /// Returns how many processes are alive, with their further threads.
     pub fn alive_count(&self) -> usize {
         let t = lock_mutex(&self.table);
         t.live.len() + t.threads
@@ -653,9 +657,9 @@ impl<H: Host> Kernel<H> {
         Ok(ThreadAdmission(self.clone()))
     }
 
-    /// CPU time of all processes, of those that run, too.
+    /// Returns the CPU time of all processes, including those that run.
     fn cpu_time(&self, t: &ProcessTable<H>) -> Duration {
-        // A process in the table has its thread: `ended` takes it out there.
+        // A process in the table has its thread: `process_ended` removes it on that thread.
         let running: u64 = t.live.values().map(|p| p.running_cpu_ns()).sum();
         Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed).saturating_add(running))
     }
@@ -671,7 +675,7 @@ impl<H: Host> Kernel<H> {
         stop.then(|| self.host.stop_guests())
     }
 
-    /// Goes on telling processes to end that did not in time; some wait for the host itself.
+    /// Continues to interrupt processes that did not end in time; some wait for the host itself.
     fn insist_elsewhere(&self, mut left: Vec<Arc<Process<H>>>) {
         // Without such a thread they end at their next call.
         let _ = std::thread::Builder::new().stack_size(128 << 10).spawn(move || {
@@ -685,13 +689,14 @@ impl<H: Host> Kernel<H> {
         });
     }
 
-    /// Takes note that a process is to end.
+    /// Records that a process is to end.
     pub fn is_ending(&self) {
         drop(lock_mutex(&self.table));
         self.changed.notify_all();
     }
 
-    /// The same for a signal handler, which must not lock: it may go unnoticed for a [`PULSE`].
+    /// Does the same for a signal handler, which must not lock: it may go unnoticed for a
+    /// [`PULSE`].
     pub fn look_again(&self) {
         self.changed.notify_all();
     }

@@ -1,10 +1,11 @@
 //! The threads of one process.
 //!
-//! Each has a stack, globals and a table of functions to itself (an instance in a store, on a thread of the
-//! host: `second`), and all have one linear memory. **Only one of them runs guest code at a time**: the one
-//! with the *baton*. Who waits for anything of the host lays it down first and takes it up again
-//! before the guest's memory is touched ([`Threads::run_others`]), so that neither guests nor this kernel need
-//! atomic operations: between two waits a thread is alone with the memory, as a process without others is.
+//! Each has its own stack, globals and table of functions (an instance in a store, on a thread of
+//! the host: `second`), and all share one linear memory. **Only one of them runs guest code at a
+//! time**: the one with the *baton*. A thread that waits for the host lays it down first, and takes
+//! it up again before the guest's memory is touched ([`Threads::run_others`]). So neither guests
+//! nor this kernel need atomic operations: between two waits a thread is alone with the memory,
+//! like a process with one thread.
 //!
 //! ```text
 //!            spawn                         wait of the host: park
@@ -15,24 +16,26 @@
 //!                      +-------------------------------------------+
 //! ```
 //!
-//! No thread asks a computing thread for the baton: it offers the baton by `sched_yield`. Calls that may wait but need not
-//! offer it, too: `poll_oneoff` always, reads and writes of pipes and sockets after a while ([`Threads::share_baton`]).
-//! Others never do, so that guests may rely on them.
+//! No thread asks a computing thread for the baton: it offers the baton by `sched_yield`. Calls
+//! that sometimes wait also offer it: `poll_oneoff` always, reads and writes of pipes and sockets
+//! after a while ([`Threads::share_baton`]). Others never do, so that guests may rely on them.
 //!
 //! # Ends
-//! The end of a process ends all of its threads. The thread that detects it has the baton, so that all others
-//! wait: they are woken, see [`Threads::is_over`] and leave their guest code one after another. The first thread,
-//! which is the one that began with the process, leaves last and reports the end ([`Threads::end_all`]).
+//! The end of a process ends all of its threads. The thread that detects it has the baton, so that
+//! all others wait: they are woken, see [`Threads::is_over`] and leave their guest code one after
+//! another. The first thread, which is the one that began with the process, leaves last and reports
+//! the end ([`Threads::end_all`]).
 //!
-//! # What belongs to a thread
-//! Guests are compiled without thread-local storage. So a guest's export [`LOCALS`] says which of its
-//! variables every thread has for itself; they change hands with the baton.
+//! # Variables of a thread
+//! Guests are compiled without thread-local storage. So a guest's export [`LOCALS`] lists the
+//! variables of which every thread has its own copy; they are exchanged with the baton.
 //!
 //! # Invariants
 //! - If no thread has the baton, the queue for it is empty.
-//! - The state's lock is the last one that is taken: nothing else is locked, and no guest memory is allocated,
-//!   while it is held.
-//! - The first thread has number 0, is never taken out, and holds the baton while there are no others.
+//! - The state's lock is the last one that is taken: nothing else is locked, and no guest memory is
+//!   allocated, while it is held.
+//! - The first thread has number 0, is never taken out, and holds the baton while there are no
+//!   others.
 
 use super::host::Host;
 use super::job::{ProgramEnd, ThreadTask};
@@ -86,7 +89,7 @@ pub enum SleepEvent {
     End(u32),
 }
 
-/// A guest's variables that each thread has for itself.
+/// A guest's variables of which each thread has its own copy.
 struct ThreadLocals<H: Host> {
     found: H::Locals,
     /// Bytes of all of them.
@@ -94,11 +97,11 @@ struct ThreadLocals<H: Host> {
 }
 
 struct ThreadState<H: Host> {
-    /// Signalled when the baton is its.
+    /// Signalled when the thread gets the baton.
     turn: Arc<Condvar>,
     /// For waits that are parks.
     thread: Option<Thread>,
-    /// What its variables hold while it does not run.
+    /// The values of its variables while it does not run.
     locals: Vec<u8>,
     sleeps: Option<SleepEvent>,
     /// The event it sleeps for has come.
@@ -117,7 +120,7 @@ struct ThreadGroupState<H: Host> {
     locals: Option<Arc<ThreadLocals<H>>>,
     /// The number of the thread that began last.
     last: u32,
-    /// What has ended the process, if that was not its first thread.
+    /// How the process ended, if its first thread did not end it.
     end: Option<ProgramEnd>,
     /// Threads of the host that wait for work.
     idle: Vec<Sender<ThreadTask>>,
@@ -133,12 +136,13 @@ pub struct Threads<H: Host> {
     many: AtomicBool,
     /// All but the first one are to leave.
     over: AtomicBool,
-    /// A thread has failed to which memory was refused.
+    /// A thread has failed after it was refused memory.
     pub starved: AtomicBool,
     past_ns: AtomicU64,
     state: Mutex<ThreadGroupState<H>>,
     fewer: Condvar,
-    /// What threads are made of; `None` before the process runs, and if its program cannot have any.
+    /// The pattern that threads are made from; `None` before the process runs, and if its program
+    /// cannot have any.
     pattern: Mutex<Option<Arc<H::Pattern>>>,
 }
 
@@ -282,7 +286,7 @@ impl<H: Host> Threads<H> {
         self.many.load(Ordering::SeqCst)
     }
 
-    /// Whether all threads but the first one are to leave, and it as well unless it has said so.
+    /// Returns whether all threads are to leave; the first one only if it has not set this itself.
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::SeqCst)
     }
@@ -336,8 +340,8 @@ impl<H: Host> Threads<H> {
         true
     }
 
-    /// Lets others run first if they have waited for long: a thread none of whose calls waits, since there is always
-    /// something to read, would keep them from it for ever.
+    /// Lets others run first if they have waited for long, because a thread whose calls never wait
+    /// (there is always something to read) would keep the baton for ever.
     pub fn share_baton(&self) {
         if !self.is_many() {
             return;
@@ -388,7 +392,7 @@ impl<H: Host> Threads<H> {
         if self.is_many() { self.lock_state().wake_sleepers(event, most) } else { 0 }
     }
 
-    /// Makes threads check again what they wait for: all of them, or the first one alone.
+    /// Makes threads check again for their events: all of them, or the first one alone.
     pub fn look(&self, all: bool) {
         if !self.is_many() {
             return;
@@ -431,7 +435,7 @@ impl<H: Host> Threads<H> {
         Ok((number, idle))
     }
 
-    /// Takes a thread back that could not be begun, with the thread of the host that was to be its.
+    /// Takes back a thread that could not be started, and its thread of the host.
     pub fn take_back(&self, number: u32) {
         let mut s = self.lock_state();
         s.members.remove(&number);
@@ -476,7 +480,8 @@ impl<H: Host> Threads<H> {
         }
     }
 
-    /// Where the next task of this thread of the host will come from, unless enough of them wait already.
+    /// Registers the source of the next task of this thread of the host; returns false if enough
+    /// threads wait already.
     pub fn wait_here(&self, sender: Sender<ThreadTask>) -> bool {
         let mut s = self.lock_state();
         let waits = s.idle.len() < MAX_IDLE && !self.is_over();
@@ -486,19 +491,19 @@ impl<H: Host> Threads<H> {
         waits
     }
 
-    /// Takes note of one more thread of the host.
+    /// Records one more thread of the host.
     pub fn host_comes(&self) {
         self.lock_state().hosts += 1;
     }
 
-    /// Takes note that a thread of the host has ended, with all that it had.
+    /// Records that a thread of the host has ended and released its resources.
     pub fn host_gone(&self) {
         self.lock_state().hosts -= 1;
         self.fewer.notify_all();
     }
 
-    /// Ends all threads but the first one, which calls this and waits until they have left. What has ended the
-    /// process, if that was one of them.
+    /// Ends all threads but the first one, which calls this and waits until they have left. Returns
+    /// how the process ended, if one of them ended it.
     pub fn end_all(&self) -> Option<ProgramEnd> {
         if !self.is_many() {
             return None;

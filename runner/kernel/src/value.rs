@@ -1,9 +1,11 @@
 //! The value of a cell's last expression, within bounds.
 //!
-//! A text that is too long has its beginning and end, and a line between them that says how much is left out. JSON that
-//! is too long is left out whole, because a part of it would be another value.
+//! Text that is too long is reduced to its beginning and end, with a line between them that says
+//! how much is left out. JSON that is too long is left out whole, because a part of it would be
+//! another value.
 
-/// Bytes of the text that an interpreter writes at most. A longer one is cut there, and ends with `...`.
+/// Most bytes of the text that an interpreter writes. Longer text is cut there, and ends with
+/// `...`.
 const MAX_TEXT: usize = 64 << 10;
 
 /// The value of a cell's last expression.
@@ -13,12 +15,12 @@ pub struct CellValue {
     pub text: Option<String>,
     /// As JSON, if it is plain data.
     pub json: Option<String>,
-    /// How long it is at least, if it is not here whole.
+    /// Its least length in bytes, if it is not complete.
     pub bytes: Option<u64>,
 }
 
 impl CellValue {
-    /// Returns a value as the interpreter has given it.
+    /// Creates a value from the interpreter's answer.
     pub fn new(text: Option<String>, json: Option<String>) -> CellValue {
         let is_cut = |t: &&String| t.len() >= MAX_TEXT - 6 && t.ends_with("...");
         let cut = text.as_ref().filter(|t| json.is_none() && is_cut(t));
@@ -26,7 +28,7 @@ impl CellValue {
         CellValue { text, json, bytes }
     }
 
-    /// Returns the value with at most `most` bytes of text, and of JSON.
+    /// Shortens text and JSON to at most `most` bytes each.
     #[must_use]
     pub fn bounded(self, most: u64) -> CellValue {
         let len = |s: &Option<String>| s.as_ref().map_or(0, |s| s.len() as u64);
@@ -42,7 +44,8 @@ impl CellValue {
     }
 }
 
-/// Returns text of at most so many bytes, and whether it is cut: of more, the beginning and the end.
+/// Returns the text and whether it is cut: of more than `most` bytes only the beginning and the
+/// end.
 pub fn shorten_text(bytes: &[u8], most: u64) -> (String, bool) {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     if bytes.len() <= most {
@@ -85,7 +88,7 @@ mod tests {
         // Its size stays when it is cut once more.
         let again = CellValue::new(Some("abcdefgh".into()), None).bounded(4).bounded(0);
         assert_eq!(again.bytes, Some(8));
-        // What the interpreter has cut.
+        // Text that the interpreter has cut.
         let long = "x".repeat(MAX_TEXT - 3) + "...";
         assert_eq!(CellValue::new(Some(long.clone()), None).bytes, Some(MAX_TEXT as u64));
         assert_eq!(CellValue::new(Some(long), Some("1".into())).bytes, None);
