@@ -1,5 +1,5 @@
-//! What surrounds a command of a session: directory and environment, as they are at first and as the session's shell has
-//! left them.
+//! The directory and environment of a session's commands, as they are at first and as the session's
+//! shell has left them.
 
 use box_abi::session::{SessionRecord, SessionValue, SessionWriter, Surroundings};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The home of a session's user, and the directory in which commands begin.
 pub const HOME: &str = "/home/user";
 
-/// What every command finds in its environment, besides `PWD`.
+/// The environment of every command, without `PWD`.
 pub const ENVIRONMENT: &[(&str, &str)] = &[
     ("HOME", HOME),
     ("HOSTNAME", "box"),
@@ -20,8 +20,8 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ("USER", "user"),
 ];
 
-/// The shell of a session's scripts. Called as `sh` it would be in POSIX mode, where a failing `.`, a redirection of
-/// `:` or a function named `my-func` ends the script.
+/// The shell of a session's scripts. Called as `sh` it would be in POSIX mode, where a failing `.`,
+/// a redirection of `:` or a function named `my-func` ends the script.
 pub const SESSION_SHELL: &str = "bash";
 /// The option by which it takes part in a session.
 pub const SESSION_OPTION: &str = "--session";
@@ -29,25 +29,25 @@ pub const SESSION_OPTION: &str = "--session";
 /// A variable: name and value.
 pub type Variable = (Vec<u8>, Vec<u8>);
 
-/// What of the shell's state a command has that runs without the session's shell.
+/// The part of the shell's state that applies to a command that runs without the session's shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellSurroundings {
     pub cwd: Option<Vec<u8>>,
     pub umask: Option<u16>,
-    /// Variables of the environment that are others than at first; none: they are gone.
+    /// Variables of the environment that differ from the initial ones; `None` if they were unset.
     pub environment: Vec<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
 impl ShellSurroundings {
-    /// That of a shell's state.
+    /// Reads it from a shell's state.
     pub fn from_state(state: &[u8]) -> Option<ShellSurroundings> {
         let Surroundings { cwd, umask, environment, .. } = Surroundings::from_state(state).ok()?;
         Some(ShellSurroundings { cwd, umask, environment: environment.into_iter().collect() })
     }
 }
 
-/// The environment of a command that begins in `cwd`, as `NAME=value`: what all have, as the shell has changed it, and
-/// `given`, which replaces names that are there.
+/// Returns the environment of a command that begins in `cwd`, as `NAME=value`: the initial
+/// variables with the shell's changes, and `given`, which replaces variables of the same name.
 pub fn command_environment(
     place: Option<&ShellSurroundings>,
     cwd: &[u8],
@@ -71,7 +71,7 @@ pub fn command_environment(
     all.into_iter().map(|(k, v)| [&k, b"=".as_slice(), &v].concat()).collect()
 }
 
-/// A shell's state after `cd` and `export` of what is given; `None` if that is nothing.
+/// Returns a shell's state after `cd` to `cwd` and `export` of `given`; `None` if there is neither.
 pub fn state_after(state: &[u8], cwd: Option<&[u8]>, given: &[Variable]) -> Option<Vec<u8>> {
     if cwd.is_none() && given.is_empty() {
         return None;
@@ -91,7 +91,7 @@ pub fn state_after(state: &[u8], cwd: Option<&[u8]>, given: &[Variable]) -> Opti
     Some(w.finish())
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word so that a shell reads it back.
 pub fn quote_word(word: &[u8]) -> Vec<u8> {
     let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(b);
     if !word.is_empty() && word.iter().all(is_plain) {

@@ -1,9 +1,9 @@
-//! The base layer: the image's directories, each read when it is first looked into.
+//! The base layer: the image's directories, each read when it is first accessed.
 //!
-//! An image has thousands of files and a process looks at a few dozen. So a directory of the
-//! image becomes a node with its entries when somebody asks for it, and what was made stays for
-//! the session. The layer itself never changes: what a guest changes is kept beside it, by
-//! [`crate::tree::Tree`], so that all clones of a tree share one base.
+//! An image has thousands of files, and a process reads a few dozen. So a directory of the image
+//! becomes a node with its entries on first access, and these nodes stay for the session. The layer
+//! itself never changes: [`crate::tree::NodeTree`] keeps a guest's changes beside it, so that all
+//! clones of a tree share one base.
 
 use crate::budget::{Budget, HeldBytes};
 use crate::content::{Blob, FileContent, LazyBytes};
@@ -13,16 +13,16 @@ use std::sync::{Arc, OnceLock};
 
 /// Number of the base layer's first node; a session's own nodes are below.
 pub const FIRST: Ino = 1 << 32;
-/// Most nodes that the layer makes: directories of a damaged image may contain themselves.
+/// Most nodes of the layer, because directories of a damaged image may contain themselves.
 const MAX_NODES: usize = 1_000_000;
 
-/// A directory that is not listed before it must be.
+/// A directory that is listed only when necessary.
 pub trait Folder: Send + Sync {
-    /// Its entries, in any order; a name that comes twice counts as its last one.
+    /// Returns its entries, in any order; of equal names the last one counts.
     ///
     /// # Errors
-    /// Why it cannot be read. The session sees an empty directory that nobody may read, and
-    /// [`crate::Vfs::damage`] tells.
+    /// Why it cannot be read. The session then sees an empty directory without permissions, and
+    /// [`crate::Vfs::damage`] returns the reason.
     fn list_entries(&self) -> Result<Vec<FolderEntry>, String>;
 }
 
@@ -36,7 +36,7 @@ pub struct FolderEntry {
     pub kind: BaseKind,
 }
 
-/// What an entry of the base layer is.
+/// The kind of an entry of the base layer.
 pub enum BaseKind {
     Dir(Arc<dyn Folder>),
     File {
@@ -45,20 +45,20 @@ pub enum BaseKind {
     },
     /// A file whose bytes are fetched when it is opened.
     Lazy(Arc<dyn LazyBytes>),
-    /// The same of a program.
+    /// A program whose bytes are fetched when it is opened.
     LazyProgram(Arc<dyn LazyBytes>, ProgramMark),
     Symlink(Vec<u8>),
 }
 
 impl FolderEntry {
-    /// Whether its name can be one of a directory's entries.
+    /// Returns whether its name can be one of a directory's entries.
     pub fn is_plain(&self) -> bool {
         let n = self.name.as_slice();
         !matches!(n, b"" | b"." | b"..") && n.len() <= MAX_NAME && !n.contains(&b'/')
     }
 }
 
-/// The node of a file or symbolic link; a directory's folder if it is one.
+/// Returns the node of a file or symbolic link, or a directory's folder.
 pub fn leaf_inode(kind: BaseKind, mode: u16, time: u64) -> Result<Inode, Arc<dyn Folder>> {
     let kind = match kind {
         BaseKind::Dir(folder) => return Err(folder),
@@ -76,19 +76,19 @@ pub fn leaf_inode(kind: BaseKind, mode: u16, time: u64) -> Result<Inode, Arc<dyn
     Ok(Inode::new_at(kind, mode, time))
 }
 
-/// A node, and where it lies in the image.
+/// A node, and its place in the image.
 struct BaseNode {
     parent: Ino,
     mode: u16,
     time: u64,
-    /// What a directory's entries come from.
+    /// The source of a directory's entries.
     folder: Option<Arc<dyn Folder>>,
     made: OnceLock<Arc<Inode>>,
-    /// What a directory's entries occupy.
+    /// Host memory of a directory's entries.
     held: OnceLock<HeldBytes>,
 }
 
-/// All nodes of the layer that somebody has come upon, by number.
+/// All nodes of the layer that were found so far, by number.
 #[derive(Default)]
 pub struct BaseLayer {
     nodes: boxcar::Vec<BaseNode>,
@@ -96,7 +96,7 @@ pub struct BaseLayer {
     budget: Arc<Budget>,
 }
 
-/// What a node of the layer occupies, with its name.
+/// Host memory of a node of the layer, with its name.
 const COST: u64 = size_of::<BaseNode>() as u64 + Inode::COST + 128;
 
 impl std::fmt::Debug for BaseLayer {
@@ -106,7 +106,7 @@ impl std::fmt::Debug for BaseLayer {
 }
 
 impl BaseLayer {
-    /// An empty layer whose memory is counted in `budget`.
+    /// Creates an empty layer whose memory is counted in `budget`.
     pub fn new(budget: Arc<Budget>) -> BaseLayer {
         BaseLayer { budget, ..BaseLayer::default() }
     }
@@ -115,28 +115,28 @@ impl BaseLayer {
         self.nodes.get(usize::try_from(ino.checked_sub(FIRST)?).ok()?)
     }
 
-    /// The node of that number; a directory is listed now if it never was.
+    /// Returns the node of that number; lists a directory on first access.
     pub fn get(&self, ino: Ino) -> Option<&Arc<Inode>> {
         let n = self.node_at(ino)?;
         Some(n.made.get_or_init(|| Arc::new(self.make_inode(ino, n))))
     }
 
-    /// Whether it is a directory that nobody has looked into.
+    /// Returns whether it is a directory that was not accessed yet.
     pub fn is_unlisted(&self, ino: Ino) -> bool {
         self.node_at(ino).is_some_and(|n| n.folder.is_some() && n.made.get().is_none())
     }
 
-    /// The directory of the image that the node lies in.
+    /// Returns the directory of the image that contains the node.
     pub fn parent_of(&self, ino: Ino) -> Option<Ino> {
         self.node_at(ino).map(|n| n.parent)
     }
 
-    /// What was found to be damaged first.
+    /// Returns the first damage that was found.
     pub fn first_damage(&self) -> Option<&str> {
         self.damage.get().map(String::as_str)
     }
 
-    /// Remembers what is damaged.
+    /// Records damage, unless some was recorded before.
     pub fn note_damage(&self, why: String) {
         let _ = self.damage.set(why);
     }
@@ -169,7 +169,7 @@ impl BaseLayer {
                 (Vec::new(), 0)
             }
         };
-        // A guest that looks cannot be refused; the image bounds how much there is.
+        // A guest's access cannot be refused here; the image bounds the number of entries.
         let _ = n.held.set(HeldBytes::force_hold(&self.budget, listed.len() as u64 * COST));
         let mut entries = BTreeMap::new();
         let mut folders = 0;

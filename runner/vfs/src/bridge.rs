@@ -23,7 +23,7 @@ impl MetaExchange {
         MetaExchange { vfs: vfs.clone(), reply: Mutex::default() }
     }
 
-    /// Takes one request and answers it; `own` tells about the caller's descriptors.
+    /// Takes one request and answers it; `own` returns the metadata of the caller's descriptors.
     pub fn take_request(
         &self,
         request: &[u8],
@@ -70,7 +70,7 @@ impl MetaExchange {
         }
     }
 
-    /// Gives the rest of the reply; 0 at its end.
+    /// Reads from the rest of the reply; 0 at its end.
     pub(crate) fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
         let mut reply = self.reply.lock().unwrap_or_else(|e| e.into_inner());
         let (bytes, pos) = &mut *reply;

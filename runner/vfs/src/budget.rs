@@ -1,24 +1,25 @@
-//! One ceiling on the host memory that a session may occupy, whatever occupies it.
+//! One limit on the host memory that a session may occupy for any purpose.
 //!
-//! Linear memories, file contents, bytes in pipes, arguments of processes and whatever else the
-//! host keeps because a guest asked for it take from the same [`Budget`] before it is kept, and
-//! give back when it is freed. The kernel and this crate share it.
+//! Linear memories, file contents, bytes in pipes, arguments of processes and all other memory that
+//! the host keeps because a guest asked for it are taken from the same [`Budget`] before they are
+//! kept, and given back when they are freed. The kernel and this crate share it.
 
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 thread_local! {
-    /// Something was refused to this thread. Without a destructor: stacks grow in a handler of a signal.
+    /// A request of this thread was refused. Without a destructor, because stacks grow in a signal
+    /// handler.
     static REFUSED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether something was refused to this thread since it last asked.
+/// Returns whether a request of this thread was refused since the last call.
 pub fn take_refused_here() -> bool {
     REFUSED.try_with(|refused| refused.replace(false)).unwrap_or(false)
 }
 
-/// Bytes of host memory: a ceiling, what is in use, the most that was.
+/// Bytes of host memory: the limit, the bytes in use, and their maximum.
 #[derive(Debug)]
 pub struct Budget {
     limit: AtomicU64,
@@ -29,28 +30,28 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of `limit` bytes.
+    /// Creates a budget of `limit` bytes.
     pub fn new(limit: u64) -> Arc<Budget> {
         Budget::with_host_check(limit, || true)
     }
 
-    /// A budget of `limit` bytes that gives nothing either while `host_has_room` says no: for a host whose own memory ends
-    /// somewhere, of which the budget does not count all.
+    /// Creates a budget of `limit` bytes that also refuses while `host_has_room` returns false: for
+    /// a host with limited memory that the budget does not fully count.
     pub fn with_host_check(limit: u64, host_has_room: fn() -> bool) -> Arc<Budget> {
         Arc::new(Budget { limit: AtomicU64::new(limit), host_has_room, ..Budget::default() })
     }
 
-    /// The ceiling.
+    /// Returns the limit.
     pub fn limit(&self) -> u64 {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Moves the ceiling. What is in use beyond it stays, and nothing more is given.
+    /// Changes the limit. Bytes in use beyond it stay, and no more are given.
     pub fn set_limit(&self, limit: u64) {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// Takes `n` bytes, or says no and remembers that it did.
+    /// Takes `n` bytes, or refuses and records the refusal.
     pub fn take_bytes(&self, n: u64) -> bool {
         let limit = self.limit();
         let took = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
@@ -69,15 +70,15 @@ impl Budget {
         }
     }
 
-    /// Takes `n` bytes even past the ceiling, where saying no is not possible: for copies of
-    /// what was counted already, whose number is bounded. Nothing more is given until there
-    /// is room again.
+    /// Takes `n` bytes even past the limit, where a refusal is not possible: for copies of memory
+    /// that was counted already, whose number is bounded. No more is given until there is room
+    /// again.
     pub fn take_anyway(&self, n: u64) {
         let before = self.used.fetch_add(n, Ordering::Relaxed);
         self.peak.fetch_max(before.saturating_add(n), Ordering::Relaxed);
     }
 
-    /// [`Budget::take_anyway`], given back when the reservation is dropped.
+    /// As [`Budget::take_anyway`]; the bytes are given back when the reservation is dropped.
     pub fn reserve_anyway(self: &Arc<Budget>, n: u64) -> Reservation {
         self.take_anyway(n);
         Reservation { bytes: n, budget: self.clone() }
@@ -93,32 +94,32 @@ impl Budget {
         self.take_bytes(n).then(|| Reservation { bytes: n, budget: self.clone() })
     }
 
-    /// Whether `n` bytes more would be had now.
+    /// Returns whether `n` more bytes would be given now.
     pub fn has_room(&self, n: u64) -> bool {
         let fits = |total| total <= self.limit() && (self.host_has_room)();
         self.used.load(Ordering::Relaxed).checked_add(n).is_some_and(fits)
     }
 
-    /// Bytes in use.
+    /// Returns the bytes in use.
     pub fn used_bytes(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The most that was in use since the last call, and whether a request was
-    /// refused since then.
+    /// Returns the most bytes in use since the last call, and whether a request was refused since
+    /// then.
     pub fn take_report(&self) -> (u64, bool) {
         let peak = self.peak.swap(self.used_bytes(), Ordering::Relaxed);
         (peak, self.refused.swap(false, Ordering::Relaxed))
     }
 
-    /// Whether a request was refused since the last report.
+    /// Returns whether a request was refused since the last report.
     pub fn has_refused(&self) -> bool {
         self.refused.load(Ordering::Relaxed)
     }
 }
 
 impl Default for Budget {
-    /// Without a ceiling.
+    /// Creates a budget without a limit.
     fn default() -> Budget {
         Budget {
             limit: AtomicU64::new(u64::MAX),
@@ -138,33 +139,33 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Bytes it holds.
+    /// Returns the bytes that it holds.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// As many bytes again, whether there is room or not.
+    /// Reserves as many bytes again, even past the limit.
     pub fn reserve_again(&self) -> Reservation {
         self.budget.reserve_anyway(self.bytes)
     }
 
-    /// Whether its bytes are of that budget.
+    /// Returns whether its bytes belong to that budget.
     pub fn is_of(&self, budget: &Arc<Budget>) -> bool {
         Arc::ptr_eq(&self.budget, budget)
     }
 
-    /// Whether both are of one budget.
+    /// Returns whether both belong to one budget.
     pub fn shares_budget(&self, other: &Reservation) -> bool {
         Arc::ptr_eq(&self.budget, &other.budget)
     }
 
-    /// Makes `n` of its bytes a reservation of their own; `None` if it has fewer.
+    /// Splits off `n` of its bytes as a separate reservation; `None` if it has fewer.
     pub fn split_off(&mut self, n: u64) -> Option<Reservation> {
         self.bytes = self.bytes.checked_sub(n)?;
         Some(Reservation { bytes: n, budget: self.budget.clone() })
     }
 
-    /// Takes `n` bytes more; false, and nothing taken, if the budget has no room.
+    /// Takes `n` more bytes; returns false, and takes none, if the budget has no room.
     pub fn grow_by(&mut self, n: u64) -> bool {
         let took = self.budget.take_bytes(n);
         if took {
@@ -193,18 +194,17 @@ impl Drop for Reservation {
     }
 }
 
-/// What a value that can be copied keeps of a budget; nothing at first. A copy keeps as much
-/// again.
+/// The bytes that a cloneable value holds of a budget; none at first. A clone holds as many again.
 #[derive(Debug, Default)]
 pub struct HeldBytes(Option<Reservation>);
 
 impl HeldBytes {
-    /// `n` bytes of the budget, whether there is room or not.
+    /// Holds `n` bytes of the budget, even past the limit.
     pub fn force_hold(budget: &Arc<Budget>, n: u64) -> HeldBytes {
         HeldBytes(Some(budget.reserve_anyway(n)))
     }
 
-    /// Takes `n` bytes more; false, and nothing taken, if the budget has no room.
+    /// Takes `n` more bytes; returns false, and takes none, if the budget has no room.
     pub fn grow_by(&mut self, budget: &Arc<Budget>, n: u64) -> bool {
         match &mut self.0 {
             Some(held) => held.grow_by(n),

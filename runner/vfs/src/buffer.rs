@@ -1,4 +1,4 @@
-//! What pipes and sockets are made of: bytes that wait to be read, and threads that wait.
+//! The parts of pipes and sockets: bytes to be read, and threads that wait.
 
 use crate::budget::{Budget, HeldBytes};
 use crate::errno::Errno;
@@ -6,14 +6,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::Thread;
 
-/// The least that a buffer grows to.
+/// Least capacity of a buffer after it grows.
 const STEP: usize = 4096;
 
-/// Most threads that wait for one thing. A thread that has ended stays registered until the next
-/// change, so that processes which only look and end would make the list grow for ever.
+/// Most threads that wait for one event. A thread that has ended stays registered until the next
+/// change, so that without this limit processes that only register and end would make the list grow
+/// for ever.
 pub(crate) const MAX_WAITING: usize = 1024;
 
-/// Bytes in the order they came, charged to a budget.
+/// Bytes in the order in which they arrived, charged to a budget.
 #[derive(Debug, Default)]
 pub(crate) struct ByteQueue {
     bytes: VecDeque<u8>,
@@ -30,7 +31,7 @@ impl ByteQueue {
     }
 
     /// Adds `data`; ENOMEM if the budget has no room. The memory kept is at most `most` bytes,
-    /// which the caller has seen to be enough.
+    /// which the caller has checked to be enough.
     pub(crate) fn push(
         &mut self,
         data: &[u8],
@@ -49,7 +50,7 @@ impl ByteQueue {
         Ok(())
     }
 
-    /// Copies what comes after the first `skip` bytes; they stay.
+    /// Copies the bytes after the first `skip` without removing them.
     pub(crate) fn peek_bytes(&self, skip: usize, buf: &mut [u8]) -> usize {
         let (a, b) = self.bytes.as_slices();
         let a_rest = a.get(skip..).unwrap_or(&[]);
@@ -61,14 +62,14 @@ impl ByteQueue {
         n + m
     }
 
-    /// Takes bytes out.
+    /// Removes bytes into `buf`.
     pub(crate) fn take_bytes(&mut self, buf: &mut [u8]) -> usize {
         let n = self.peek_bytes(0, buf);
         self.bytes.drain(..n);
         n
     }
 
-    /// Forgets all, and gives the memory back.
+    /// Removes all bytes, and gives the memory back.
     pub(crate) fn clear_all(&mut self) {
         *self = ByteQueue::default();
     }

@@ -1,5 +1,5 @@
-//! What a command changed: the difference of two snapshots, and a journal of what
-//! was touched in writable host mounts.
+//! The changes of a command: the difference of two snapshots, and a journal of changes in writable
+//! host mounts.
 
 use crate::Vfs;
 use crate::base;
@@ -30,36 +30,36 @@ pub struct TreeChange {
     pub size: u64,
 }
 
-/// How much of a list of changes is made.
+/// Bounds of a list of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangeBounds {
-    /// Changes.
+    /// Number of changes.
     pub count: usize,
     /// Bytes of their paths together.
     pub bytes: usize,
-    /// When to stop looking; `None` is never.
+    /// When to stop comparing; `None` is never.
     pub deadline: Option<Instant>,
 }
 
 impl Default for ChangeBounds {
-    /// 10,000 changes, 4 MiB of paths, no deadline.
+    /// Returns 10,000 changes, 4 MiB of paths, no deadline.
     fn default() -> ChangeBounds {
         ChangeBounds { count: 10_000, bytes: 4 << 20, deadline: None }
     }
 }
 
-/// What changed, by path.
+/// Changes by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeChanges {
     pub list: Vec<TreeChange>,
-    /// There may be more: a bound was met, or a path is longer than any call takes.
+    /// The list may be incomplete: a bound was reached, or a path is longer than any call takes.
     pub truncated: bool,
 }
 
-/// How many names are compared between two looks at the clock.
+/// The number of names that are compared between two checks of the clock.
 const LOOK: usize = 256;
 
-/// A list that is being made within its bounds.
+/// A list under construction, with its bounds.
 struct ChangeListing<'a> {
     bounds: &'a ChangeBounds,
     out: TreeChanges,
@@ -73,7 +73,7 @@ impl<'a> ChangeListing<'a> {
         ChangeListing { bounds, out: TreeChanges::default(), bytes: 0, steps: 0, full: false }
     }
 
-    /// Whether a bound was met; counts a step.
+    /// Returns whether a bound was reached; counts a step.
     fn is_over(&mut self) -> bool {
         self.steps += 1;
         if self.steps.is_multiple_of(LOOK) {
@@ -82,7 +82,7 @@ impl<'a> ChangeListing<'a> {
         self.full
     }
 
-    /// Looks at the clock.
+    /// Checks the deadline.
     fn check_clock(&mut self) {
         if self.bounds.deadline.is_some_and(|d| Instant::now() >= d) {
             self.cut_list();
@@ -103,12 +103,12 @@ impl<'a> ChangeListing<'a> {
     }
 }
 
-/// A point to compare with. It keeps what the session's files were, and holds that from the
+/// A point to compare with. It keeps the session's files of that time, and holds them from the
 /// budget.
 #[derive(Clone, Debug)]
 pub struct ChangeMark(NodeTree);
 
-/// Paths touched below writable mounts since the last [`Vfs::mark_state`].
+/// Paths changed below writable mounts since the last [`Vfs::mark_state`].
 #[derive(Debug, Default)]
 pub(crate) struct HostJournal(Mutex<ChangeJournal>);
 
@@ -120,7 +120,7 @@ struct ChangeJournal {
 }
 
 impl ChangeJournal {
-    /// What a note occupies.
+    /// Computes the bytes that an entry occupies.
     fn note_cost(rel: &[u8]) -> u64 {
         rel.len() as u64 + 96
     }
@@ -165,14 +165,14 @@ impl HostJournal {
 }
 
 impl Vfs {
-    /// Remembers the present state.
+    /// Records the present state.
     pub fn mark_state(&self) -> ChangeMark {
         *self.shared.host_changes.lock() = ChangeJournal::default();
         ChangeMark(self.read().tree.clone())
     }
 
-    /// Files and symbolic links that differ from `mark`, by path, within the bounds. The time
-    /// and memory it takes do not depend on what a guest has made beyond them.
+    /// Returns the files and symbolic links that differ from `mark`, by path, within the bounds.
+    /// Its time and memory do not depend on files that a guest has made beyond the bounds.
     pub fn changes_since(&self, mark: &ChangeMark, bounds: &ChangeBounds) -> TreeChanges {
         let new = self.read().tree.clone();
         let mut found = ChangeListing::new(bounds);
@@ -186,7 +186,8 @@ impl Vfs {
         out
     }
 
-    /// What the journal tells. The host is asked without a lock: it may take its time.
+    /// Adds the journal's changes. The tree is not locked during host calls, because they may take
+    /// long.
     fn host_changes(&self, found: &mut ChangeListing<'_>) {
         let (touched, cut) = {
             let j = self.shared.host_changes.lock();
@@ -216,12 +217,12 @@ impl Vfs {
 struct Comparison<'a> {
     old: &'a NodeTree,
     new: &'a NodeTree,
-    /// The image's directories that must be looked into.
+    /// The image's directories that must be compared.
     touched: HashSet<Ino>,
 }
 
-/// A directory that is being compared: what is left of both sides' entries, and the length of
-/// its path.
+/// A directory that is being compared: the remaining entries of both sides, and the length of its
+/// path.
 struct CompareFrame<'a> {
     old: Side<'a>,
     new: Side<'a>,
@@ -231,7 +232,7 @@ struct CompareFrame<'a> {
 type Side<'a> = Peekable<btree_map::Iter<'a, Name, Ino>>;
 
 impl<'a> CompareFrame<'a> {
-    /// The next name and its nodes.
+    /// Returns the next name and its nodes.
     fn next(&mut self) -> Option<(&'a Name, Option<Ino>, Option<Ino>)> {
         let order = match (self.old.peek(), self.new.peek()) {
             (None, None) => return None,
@@ -256,8 +257,8 @@ impl<'a> Comparison<'a> {
         CompareFrame { old: side_entries(self.old, old), new: side_entries(self.new, new), path }
     }
 
-    /// One path is kept and a frame per directory above the present one, so memory is bounded
-    /// by the longest path that a call takes, whatever the depth of the trees.
+    /// Keeps one path and a frame per directory above the present one, so memory is bounded by the
+    /// longest path that a call takes, not by the depth of the trees.
     fn run(&self, found: &mut ChangeListing<'_>) {
         let mut path = Vec::new();
         let mut frames = vec![self.new_frame(Some(ROOT), Some(ROOT), 0)];
@@ -311,12 +312,12 @@ fn is_dir(tree: &NodeTree, ino: Ino) -> bool {
     tree.get(ino).is_some_and(|n| matches!(n.kind, NodeKind::Dir { .. }))
 }
 
-/// The node if it is a file or symbolic link.
+/// Returns the node if it is a file or symbolic link.
 fn leaf_inode(tree: &NodeTree, ino: Ino) -> Option<&Arc<Inode>> {
     tree.get(ino).filter(|n| matches!(n.kind, NodeKind::File { .. } | NodeKind::Symlink(_)))
 }
 
-/// Whether the bytes may differ: a changed mode or time alone does not count.
+/// Returns whether the bytes may differ: a changed mode or time alone does not count.
 fn content_differs(old: &Arc<Inode>, new: &Arc<Inode>) -> bool {
     if Arc::ptr_eq(old, new) {
         return false;

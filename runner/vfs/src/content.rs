@@ -1,11 +1,11 @@
 //! A file's bytes: a base that is shared with the image, and chunks written over it.
 //!
-//! A chunk is copied when it is first written; a hole costs nothing. Cloning a
-//! [`FileContent`] shares every chunk, which is what makes snapshots cheap.
+//! A chunk is copied when it is first written; a hole costs nothing. Cloning a [`FileContent`]
+//! shares every chunk, so that snapshots are cheap.
 //!
-//! Two accounts are kept. The disk quota counts what the file is seen to hold. The memory
-//! budget counts what a chunk occupies, its spare capacity too, for as long as the file or any
-//! snapshot has it; a chunk that is cut gives its memory back.
+//! Two accounts are kept. The disk quota counts the visible bytes of the file. The memory budget
+//! counts the memory of a chunk, with its spare capacity, for as long as the file or any snapshot
+//! has it; a truncated chunk gives its memory back.
 
 use crate::budget::{Budget, Reservation};
 use crate::errno::Errno;
@@ -16,30 +16,29 @@ use std::sync::Arc;
 /// Immutable bytes owned elsewhere, such as a slice of the mapped image.
 pub type Blob = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Immutable bytes that are fetched when somebody wants them: those of a file in an archive, or in
-/// a folder of the host. They are read without the tree locked, but for the parts that a write
-/// keeps of a chunk.
+/// Immutable bytes that are fetched on demand: those of a file in an archive, or in a folder of the
+/// host. They are read without the tree locked, except for the parts that a write keeps of a chunk.
 pub trait LazyBytes: Any + Send + Sync {
-    /// How many there are, as a directory tells it.
+    /// Returns their number, as a directory lists it.
     fn len(&self) -> u64;
-    /// Whether there are none.
+    /// Returns whether there are none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Called when the file is opened, `whole` if it is to be written to: makes sure that they can be had.
-    /// Memory that is kept for them is reserved from the budget.
+    /// Prepares reading; called when the file is opened, with `whole` if it is to be written to.
+    /// Memory for the bytes is reserved from the budget.
     ///
     /// # Errors
-    /// EIO for what is damaged, ESTALE for what has changed, ENOMEM if the budget has no room.
+    /// EIO for damaged bytes, ESTALE for changed ones, ENOMEM if the budget has no room.
     fn make_ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno>;
-    /// Reads at an offset, at least a byte unless it is the end.
+    /// Reads at an offset, at least one byte before the end.
     ///
     /// # Errors
-    /// As [`Lazy::ready`].
+    /// As [`LazyBytes::make_ready`].
     fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno>;
 }
 
-/// What lies beneath the chunks.
+/// The bytes beneath the chunks.
 #[derive(Clone)]
 enum ContentBase {
     Blob(Blob),
@@ -66,14 +65,14 @@ impl ContentBase {
 /// Bytes of one chunk. A chunk is the unit of copying: 64 KiB costs about 5 us.
 pub const CHUNK: u64 = 64 * 1024;
 
-/// Bytes that are copied at once over others.
+/// Bytes that are copied over others at a time.
 const PIECE: usize = 2048;
 
-/// What one written chunk is charged beyond its bytes, so that a file of
-/// scattered single bytes cannot hold much more host memory than its quota.
+/// Bytes that a written chunk is charged beyond its content, so that a file of scattered single
+/// bytes cannot hold much more host memory than its quota.
 const CHUNK_OVERHEAD: u64 = 96;
 
-/// Largest offset a file can have, as Linux's `loff_t`.
+/// Largest offset of a file, as in Linux's `loff_t`.
 const MAX_LEN: u64 = i64::MAX as u64;
 
 /// The bytes of a regular file.
@@ -81,13 +80,13 @@ const MAX_LEN: u64 = i64::MAX as u64;
 pub struct FileContent {
     len: u64,
     base: Option<ContentBase>,
-    /// How much of `base` is still visible: truncation hides its tail for good.
+    /// The visible length of `base`: truncation hides its tail for good.
     base_len: u64,
     chunks: BTreeMap<u64, Arc<Chunk>>,
     charged: u64,
 }
 
-/// Written bytes, and what they take of the memory budget.
+/// Written bytes, and their share of the memory budget.
 struct Chunk {
     bytes: Vec<u8>,
     held: Reservation,
@@ -100,8 +99,8 @@ impl Clone for Chunk {
 }
 
 impl Chunk {
-    /// The capacity to have for `need` bytes where there are `now`: a file that grows bit by bit
-    /// is not copied each time, one that fills half of a chunk will likely fill it.
+    /// Computes the capacity for `need` bytes in place of `now`. A file that grows in small steps
+    /// is not copied each time; a chunk that is more than half full will likely fill up.
     fn room(now: usize, need: usize) -> usize {
         match need {
             _ if need <= now => now,
@@ -110,17 +109,17 @@ impl Chunk {
         }
     }
 
-    /// What a new chunk for `need` bytes takes.
+    /// Computes the bytes that a new chunk for `need` bytes takes.
     fn cost(need: u64) -> u64 {
         Chunk::room(0, need as usize) as u64 + CHUNK_OVERHEAD
     }
 
-    /// What it takes to have `need` bytes in this one.
+    /// Computes the additional bytes for `need` bytes in this chunk.
     fn growth_cost(&self, need: u64) -> u64 {
         (Chunk::room(self.bytes.capacity(), need as usize) - self.bytes.capacity()) as u64
     }
 
-    /// A chunk that begins with `bytes` and has room for `need`.
+    /// Creates a chunk that begins with `bytes` and has room for `need`.
     fn new(bytes: &[u8], need: u64, held: Reservation) -> Chunk {
         let mut own = Vec::with_capacity(Chunk::room(0, need as usize));
         own.extend_from_slice(bytes);
@@ -135,7 +134,7 @@ impl std::fmt::Debug for FileContent {
 }
 
 impl FileContent {
-    /// A file whose bytes are `blob`'s.
+    /// Creates a file with the bytes of `blob`.
     pub fn from_blob(blob: Blob) -> FileContent {
         let len = (*blob).as_ref().len() as u64;
         FileContent {
@@ -146,7 +145,7 @@ impl FileContent {
         }
     }
 
-    /// A file whose bytes are fetched when they are wanted.
+    /// Creates a file whose bytes are fetched on demand.
     pub fn from_lazy(lazy: Arc<dyn LazyBytes>) -> FileContent {
         let len = lazy.len().min(MAX_LEN);
         FileContent {
@@ -157,7 +156,7 @@ impl FileContent {
         }
     }
 
-    /// What is fetched when it is wanted, if any of it is visible.
+    /// Returns the bytes that are fetched on demand, if any of them are visible.
     pub(crate) fn lazy_bytes(&self) -> Option<&Arc<dyn LazyBytes>> {
         match &self.base {
             Some(ContentBase::Lazy(l)) if self.base_len > 0 => Some(l),
@@ -165,7 +164,7 @@ impl FileContent {
         }
     }
 
-    /// The same, if nothing was ever changed.
+    /// Returns the same, if the file was never changed.
     pub(crate) fn untouched_bytes(&self) -> Option<&Arc<dyn LazyBytes>> {
         let whole = self.chunks.is_empty() && self.len == self.base_len;
         match &self.base {
@@ -174,23 +173,23 @@ impl FileContent {
         }
     }
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether the file has no bytes.
+    /// Returns whether the file has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes charged to the quota.
+    /// Returns the bytes charged to the quota.
     pub fn charged_bytes(&self) -> u64 {
         self.charged
     }
 
-    /// Whether both are known to hold the same bytes: the same chunks over the same
-    /// base. False may mean equal bytes that were written anew.
+    /// Returns whether both are known to hold the same bytes: the same chunks over the same base.
+    /// Equal bytes that were written twice may differ.
     pub fn is_same(&self, other: &FileContent) -> bool {
         let base = match (&self.base, &other.base) {
             (Some(a), Some(b)) => a.is_same(b),
@@ -206,7 +205,7 @@ impl FileContent {
                 .all(|(a, b)| a.0 == b.0 && Arc::ptr_eq(a.1, b.1))
     }
 
-    /// How many of the base's bytes are visible from `from` to before `to`.
+    /// Returns how many of the base's bytes are visible from `from` to before `to`.
     fn base_between(&self, from: u64, to: u64) -> u64 {
         let most = self.base.as_ref().map_or(0, ContentBase::len);
         self.base_len.min(most).min(to).saturating_sub(from)
@@ -234,10 +233,10 @@ impl FileContent {
         Ok(())
     }
 
-    /// Reads at `off`; returns how many bytes were there.
+    /// Reads at `off`; returns the number of bytes.
     ///
     /// # Errors
-    /// What is said by whoever has the bytes.
+    /// Those of the source of the bytes.
     pub fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
         let want = (buf.len() as u64).min(self.len.saturating_sub(off));
         let mut done = 0u64;
@@ -265,10 +264,11 @@ impl FileContent {
         Ok(want as usize)
     }
 
-    /// Every byte, for callers that need it whole (digests, exec headers).
+    /// Reads every byte up to `limit`, for callers that need them in one piece (digests, exec
+    /// headers).
     ///
     /// # Errors
-    /// As [`Content::read`].
+    /// As [`FileContent::read`].
     pub fn read_all(&self, limit: u64) -> Result<Vec<u8>, Errno> {
         let mut out = vec![0; self.len.min(limit) as usize];
         let n = self.read(0, &mut out)?;
@@ -276,11 +276,11 @@ impl FileContent {
         Ok(out)
     }
 
-    /// Writes at `off`. `charge` is asked for the growth before anything changes.
+    /// Writes at `off`. `charge` is called with the growth before anything changes.
     ///
     /// # Errors
-    /// What `charge` says; ENOSPC if the budget has no room; what is said by whoever has the bytes
-    /// that are kept. Nothing is changed then.
+    /// Those of `charge`; ENOSPC if the budget has no room; those of the source of the bytes that
+    /// are kept. After an error nothing has changed.
     pub fn write(
         &mut self,
         off: u64,
@@ -309,8 +309,8 @@ impl FileContent {
                 None => {
                     growth += base.max(upto) + CHUNK_OVERHEAD;
                     memory += Chunk::cost(base.max(upto));
-                    // Fetching may fail, so it comes before anything is changed. At most the first
-                    // and the last chunk are not written over whole.
+                    // Fetching may fail, so it comes before any change. Only the first and the last
+                    // chunk can be overwritten in part.
                     let from = off.saturating_sub(index * CHUNK);
                     if self.lazy_bytes().is_some() && base > 0 && (from > 0 || upto < base) {
                         let mut bytes = vec![0; base as usize];
@@ -326,8 +326,8 @@ impl FileContent {
         };
         charge(growth)?;
         self.charged += growth;
-        // What was reserved is enough: no snapshot is taken meanwhile, so no more chunks are
-        // shared now than were above.
+        // The reservation is enough: no snapshot is taken meanwhile, so no more chunks are shared
+        // now than above.
         let mut part = |n| {
             held.as_mut().and_then(|h| h.split_off(n)).unwrap_or_else(|| budget.reserve_anyway(n))
         };
@@ -344,8 +344,9 @@ impl FileContent {
                 bytes.resize(start, 0);
                 bytes.extend_from_slice(src);
             } else {
-                // In pieces that stay below the C library's string instruction, which takes forty
-                // times as long where both sides lie alike within their pages.
+                // In pieces below the size at which the C library uses a string instruction,
+                // because that takes forty times as long if both sides have similar offsets in
+                // their pages.
                 for (to, from) in bytes[start..stop].chunks_mut(PIECE).zip(src.chunks(PIECE)) {
                     to.copy_from_slice(from);
                 }
@@ -360,7 +361,7 @@ impl FileContent {
         self.base_between(index * CHUNK, (index + 1) * CHUNK)
     }
 
-    /// The chunk, owned by this file alone, with room for `upto` bytes.
+    /// Returns the chunk, owned by this file alone, with room for `upto` bytes.
     fn own_chunk(
         &mut self,
         index: u64,
@@ -376,7 +377,7 @@ impl FileContent {
                     let from = (index * CHUNK) as usize;
                     if n > 0 { &(**b).as_ref()[from..from + n] } else { &[] }
                 }
-                // All of it is written over.
+                // All of it is overwritten.
                 _ => &[],
             };
             let need = upto.max(base.len() as u64);
@@ -402,8 +403,7 @@ impl FileContent {
         own
     }
 
-    /// Sets the length; a longer file gets a hole. Returns the bytes to give back
-    /// to the quota.
+    /// Sets the length; a longer file gets a hole. Returns the bytes to give back to the quota.
     pub fn set_len(&mut self, len: u64, budget: &Arc<Budget>) -> Result<u64, Errno> {
         if len > MAX_LEN {
             return Err(Errno::FBIG);
@@ -430,9 +430,10 @@ impl FileContent {
     }
 }
 
-/// The parts of a content, for those who write it down ([`crate::delta`]).
+/// The parts of a content, for serialization ([`crate::delta`]).
 impl FileContent {
-    /// Numbers of the chunks that `old` has not, or not so; and of those that it has besides.
+    /// Returns the numbers of the chunks that differ from `old`'s, and of those that only `old`
+    /// has.
     pub(crate) fn chunks_since(&self, old: &FileContent) -> (Vec<u64>, Vec<u64>) {
         let new = self.chunks.iter().filter(|(index, chunk)| {
             old.chunks.get(*index).is_none_or(|known| !Arc::ptr_eq(known, chunk))
@@ -441,17 +442,17 @@ impl FileContent {
         (new.map(|(index, _)| *index).collect(), gone.copied().collect())
     }
 
-    /// The bytes of a written chunk.
+    /// Returns the bytes of a written chunk.
     pub(crate) fn written_chunk(&self, index: u64) -> Option<&[u8]> {
         self.chunks.get(&index).map(|c| c.bytes.as_slice())
     }
 
-    /// How many of the image's bytes are visible; `None` if it has none of the image's.
+    /// Returns how many of the image's bytes are visible; `None` if it has none of the image's.
     pub(crate) fn base_visible(&self) -> Option<u64> {
         self.base.as_ref().map(|_| self.base_len)
     }
 
-    /// Sets length and visible part of the image's bytes; `None` if that cannot be.
+    /// Sets the length and the visible part of the image's bytes; `None` if that is not possible.
     pub(crate) fn reshape(&mut self, len: u64, base: Option<u64>) -> Option<()> {
         let most = self.base.as_ref().map(ContentBase::len);
         if len > MAX_LEN || base.is_some_and(|n| most.is_none_or(|most| n > most)) {
@@ -465,17 +466,17 @@ impl FileContent {
         Some(())
     }
 
-    /// Takes a chunk away.
+    /// Removes a chunk.
     pub(crate) fn drop_chunk(&mut self, index: u64) {
         if let Some(c) = self.chunks.remove(&index) {
             self.charged -= c.bytes.len() as u64 + CHUNK_OVERHEAD;
         }
     }
 
-    /// Puts a chunk where it is to be.
+    /// Stores a chunk at its index.
     ///
     /// # Errors
-    /// INVAL for one that is too long or lies behind the end, NOSPC if the budget has no room.
+    /// INVAL for a chunk that is too long or lies after the end, NOSPC if the budget has no room.
     pub(crate) fn put_chunk(
         &mut self,
         index: u64,
@@ -495,11 +496,11 @@ impl FileContent {
     }
 }
 
-/// Cuts a chunk to `keep` bytes, and frees the memory behind them unless it is little.
+/// Cuts a chunk to `keep` bytes, and frees the memory after them unless it is little.
 fn cut_chunk(chunk: &mut Arc<Chunk>, keep: usize, budget: &Arc<Budget>) {
     match Arc::get_mut(chunk) {
         Some(own) if own.bytes.capacity() <= (2 * keep).max(64) => own.bytes.truncate(keep),
-        // The part that is kept must be had whether there is room or not: cutting frees.
+        // The part that is kept is reserved even past the limit, because cutting frees memory.
         _ => {
             let held = budget.reserve_anyway(Chunk::cost(keep as u64));
             *chunk = Arc::new(Chunk::new(&chunk.bytes[..keep], keep as u64, held));

@@ -1,16 +1,16 @@
-//! What a session has changed, as data: so that it can be kept without the process that has it,
-//! and taken up by another one.
+//! The changes of a session as data, so that they can be kept without the process of the session,
+//! and restored in another one.
 //!
-//! A [`Delta`] lists the nodes that differ between two [`TreeVersion`]s of one session: those that it has
-//! made by number, what it began with by where that lay. [`emit_between`] finds them by the shared parts
-//! of the two tables, so it costs what was changed, whatever the session holds. A [`Layer`] adds
-//! deltas up: it is all that differs from a new session of the same image, and [`Vfs::restore_delta`]
-//! makes such a one the same again.
+//! A [`Delta`] lists the nodes that differ between two [`TreeVersion`]s of one session. New nodes
+//! are identified by number, initial ones by their original place. [`emit_between`] finds them by
+//! the shared parts of the two tables, so its cost depends on the changes, not on the size of the
+//! session. A [`Layer`] adds deltas up: it holds all differences from a new session of the same
+//! image, and [`Vfs::restore_delta`] applies them to such a session.
 //!
 //! # Deliberately absent
-//! What lives with processes only: open files without a name, bytes in pipes, named pipes on host
-//! mounts. Between two calls of a session there are no processes. Times of directories that every
-//! session begins with are when this one began, until the guest changes them.
+//! State that exists only while processes run: open files without a name, bytes in pipes, named
+//! pipes on host mounts. Between two calls of a session there are no processes. The times of
+//! initial directories are when this session began, until the guest changes them.
 
 mod layer;
 mod restore;
@@ -27,7 +27,7 @@ use serde_bytes::ByteBuf;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of content and names after which a delta goes on in another one.
+/// Bytes of content and names after which a new delta begins.
 const PART: usize = 1 << 20;
 
 /// The files of a session at one time. Making one costs next to nothing.
@@ -40,14 +40,14 @@ pub struct TreeVersion {
 }
 
 impl TreeVersion {
-    /// Bytes and entries that the disk quota has counted.
+    /// Returns the bytes and entries that the disk quota has counted.
     pub fn quota(&self) -> (u64, u64) {
         (self.bytes, self.entries)
     }
 }
 
 impl Vfs {
-    /// The present files.
+    /// Returns the present files.
     pub fn tree_version(&self) -> TreeVersion {
         let st = self.read();
         TreeVersion {
@@ -59,10 +59,10 @@ impl Vfs {
     }
 }
 
-/// Tells `emit` of all that differs, in parts that are to be applied in their order.
+/// Calls `emit` with all differences, in parts that must be applied in order.
 ///
 /// # Errors
-/// What `emit` says first.
+/// The first error of `emit`.
 pub fn emit_between<E>(
     old: &TreeVersion,
     new: &TreeVersion,
@@ -89,7 +89,7 @@ struct DeltaParts<'a, E> {
 
 impl<E> DeltaParts<'_, E> {
     fn add_node(&mut self, ino: Ino) -> Result<(), E> {
-        // What cannot be named is not reachable by name either.
+        // A node without an id is not reachable by name either.
         let Some(id) = self.new.origin.id_of(ino) else { return Ok(()) };
         let Some(node) = self.new.tree.get(ino).cloned() else {
             return self.push(id, NodeChange::Gone, 16);
@@ -204,11 +204,11 @@ fn describe_inode(n: &Inode, what: NodeContent) -> TreeNode {
     TreeNode { mode: n.mode, nlink: n.nlink, atime: n.atime, mtime: n.mtime, ctime: n.ctime, what }
 }
 
-/// The tree as a session began, and how its nodes are named.
+/// The tree as a session began, and the names of its nodes.
 #[derive(Debug)]
 pub(crate) struct TreeOrigin {
     pub(crate) tree: NodeTree,
-    /// Where its nodes lie that are not of the image's layer.
+    /// The places of its nodes that are not of the image's layer.
     places: OnceLock<HashMap<Ino, (Ino, ByteBuf)>>,
 }
 
@@ -232,7 +232,7 @@ impl TreeOrigin {
         })
     }
 
-    /// A node's name; `None` if the session began with it and no names lead to it.
+    /// Returns a node's id; `None` if the session began with it and no names lead to it.
     fn id_of(&self, ino: Ino) -> Option<Id> {
         let first = self.tree.next_number();
         if (first..base::FIRST).contains(&ino) {
@@ -254,7 +254,7 @@ impl TreeOrigin {
         Some(Id::Given(names))
     }
 
-    /// The node of that name.
+    /// Returns the node of that id.
     fn ino_of(&self, id: &Id) -> Option<Ino> {
         match id {
             Id::Made(n) => self.tree.next_number().checked_add(*n).filter(|ino| *ino < base::FIRST),
@@ -268,12 +268,12 @@ impl TreeOrigin {
         }
     }
 
-    /// What the directory of that name held as the session began.
+    /// Returns the initial entries of the directory of that id.
     fn entries_of(&self, id: &Id) -> Option<&crate::tree::DirEntries> {
         if matches!(id, Id::Made(_)) { None } else { self.original_entries(self.ino_of(id)?) }
     }
 
-    /// A node that the session began with.
+    /// Returns a node that the session began with.
     fn original_node(&self, ino: Ino) -> Option<&Arc<Inode>> {
         if ino >= base::FIRST { self.tree.base().get(ino) } else { self.tree.get(ino) }
     }

@@ -1,5 +1,4 @@
-//! Character devices of `/dev`, with the meanings of Linux's `null(4)`, `full(4)`
-//! and `random(4)`.
+//! Character devices of `/dev`, as in Linux's `null(4)`, `full(4)` and `random(4)`.
 
 use crate::errno::Errno;
 
@@ -35,7 +34,7 @@ impl Device {
         }
     }
 
-    /// Takes `len` bytes.
+    /// Accepts `len` bytes.
     pub fn write(self, len: usize) -> Result<usize, Errno> {
         match self {
             Device::Null | Device::Zero | Device::Random => Ok(len),

@@ -1,5 +1,4 @@
-//! Making, moving and removing names: each operation as POSIX defines the function of
-//! its name.
+//! Creating, moving and removing names: each operation as POSIX defines the function of its name.
 
 use crate::changes::ChangeKind;
 use crate::errno::Errno;
@@ -12,7 +11,7 @@ use box_abi::FileKind;
 use std::sync::Arc;
 
 impl Vfs {
-    /// The directory and name of something new; EEXIST if it is there.
+    /// Returns the directory and name of a new entry; EEXIST if it exists.
     fn new_entry(&self, base: &Loc, path: &[u8], dir: bool) -> Result<(Loc, Vec<u8>), Errno> {
         let ResolvedPath { parent, found, slash } =
             self.resolve_path(base, path, LastComponent::Entry)?;
@@ -25,7 +24,8 @@ impl Vfs {
         parent.ok_or(Errno::EXIST)
     }
 
-    /// Adds `node` as `name` to a directory of the tree; `None` if the name is taken by now.
+    /// Adds `node` as `name` to a directory of the tree; `None` if the name was taken in the
+    /// meantime.
     fn add_node(
         &self,
         dir: Ino,
@@ -118,7 +118,7 @@ impl Vfs {
                     if node.file_kind() == FileKind::Dir || *ino < 16 {
                         return Err(Errno::PERM);
                     }
-                    // A file whose last name is gone, though open, gets no new one.
+                    // An open file whose last name is gone gets no new one.
                     if node.nlink == 0 || !st.is_current(*d, &name, None) {
                         return Ok(None);
                     }
@@ -241,7 +241,7 @@ impl Vfs {
                 let current = st.is_current(*d, &from_name, Some(*ino))
                     && st.is_current(*e, &to_name, target);
                 if !current {
-                    // The bridge is found, though no directory has it.
+                    // The bridge is found, though it is in no directory.
                     return if *ino < 16 { Err(Errno::BUSY) } else { Ok(None) };
                 }
                 rename_nodes(&mut st, (*d, &from_name, *ino), (*e, &to_name, target)).map(Some)
@@ -258,7 +258,7 @@ impl Vfs {
                 self.mount(*m).rename((d, &from_name), (e, &to_name))?;
                 let mut st = self.write();
                 if matches!(b.found, Some(Loc::Tree(_))) {
-                    // Another process may have removed it meanwhile.
+                    // Another process may have removed it in the meantime.
                     let _ = st.remove_fifo(*m, &new);
                 }
                 st.fifos.rename_paths(*m, old, &new);
@@ -274,7 +274,7 @@ impl Vfs {
         }
     }
 
-    /// Moves a named pipe of a mount over whatever is there.
+    /// Moves a named pipe of a mount over an existing file, if there is one.
     fn rename_fifo(
         &self,
         m: usize,
@@ -309,7 +309,8 @@ impl Vfs {
 }
 
 impl TreeState {
-    /// Makes a pipe at a path of a mount that has nothing there; `None` if it has one by now.
+    /// Creates a pipe at a path of a mount that has no file there; `None` if it got a pipe in the
+    /// meantime.
     pub(crate) fn make_fifo(
         &mut self,
         mount: usize,
@@ -333,7 +334,7 @@ impl TreeState {
         }
     }
 
-    /// Takes a pipe's name away; who has it open keeps it.
+    /// Removes a pipe's name; open ends of the pipe stay valid.
     pub(crate) fn remove_fifo(&mut self, mount: usize, rel: &[u8]) -> Result<(), Errno> {
         let ino = self.fifos.remove_path(mount, rel).ok_or(Errno::NOENT)?;
         self.quota.give_entry(&fifos::NAME);
@@ -341,7 +342,7 @@ impl TreeState {
     }
 }
 
-/// EACCES unless entries of the directory may be made and removed.
+/// EACCES unless entries of the directory may be created and removed.
 pub(crate) fn can_change(st: &TreeState, dir: Ino) -> Result<(), Errno> {
     if (BRIDGE..16).contains(&dir) {
         return Err(Errno::ACCES);
@@ -401,8 +402,8 @@ fn rename_nodes(
         }
     }
     match target {
-        // The name is there already and is only given to another node: that takes nothing, so
-        // what it named is never lost to a refusal.
+        // The name exists already and is only given to another node. That needs no memory, so its
+        // old node is never lost to a refusal.
         Some(t) => {
             st.tree.entries_mut(to_dir)?.put_entry(to, ino);
             st.drop_link(t, to_dir)?;

@@ -9,7 +9,7 @@ macro_rules! errnos {
         impl Errno {
             $(#[doc = $text] pub const $name: Errno = Errno($num);)*
 
-            /// The message in the words of glibc's `strerror`.
+            /// Returns the message in the words of glibc's `strerror`.
             pub fn text(self) -> &'static str {
                 match self { $(Errno::$name => $text,)* _ => "Unknown error" }
             }

@@ -1,14 +1,16 @@
 //! Named pipes on host mounts (`mkfifo(3)`).
 //!
-//! The host's directory never gets one: opening it there would block the host's threads, and the
-//! guest could talk to processes of the host. Instead a pipe exists for the session only, as a node
-//! of the tree that no directory of the tree names; the path below the mount leads to it. A host file
-//! that appears under the same name stays hidden as long as the pipe exists.
+//! They are never created in the host's directory, because opening one there would block the host's
+//! threads, and the guest could talk to processes of the host. Instead a pipe exists for the
+//! session only, as a node of the tree that no directory of the tree lists; the path below the
+//! mount leads to it. A host file that appears under the same name stays hidden as long as the pipe
+//! exists.
 
 use crate::node::Ino;
 use std::collections::BTreeMap;
 
-/// What a pipe's path is charged as: it may become longer when a directory above is renamed.
+/// The name for which a pipe's path is charged: the path may become longer when a directory above
+/// is renamed.
 pub(crate) const NAME: [u8; 4096] = [0; 4096];
 
 /// The pipes by mount and path below it.
@@ -16,7 +18,7 @@ pub(crate) const NAME: [u8; 4096] = [0; 4096];
 pub struct Fifos(BTreeMap<(usize, Vec<u8>), Ino>);
 
 impl Fifos {
-    /// The pipe of that path.
+    /// Returns the pipe of that path.
     pub(crate) fn get(&self, mount: usize, rel: &[u8]) -> Option<Ino> {
         if self.0.is_empty() {
             return None;
@@ -24,12 +26,12 @@ impl Fifos {
         self.0.get(&(mount, rel.to_vec())).copied()
     }
 
-    /// Gives a path to a pipe's node.
+    /// Assigns a path to a pipe's node.
     pub(crate) fn insert_path(&mut self, mount: usize, rel: Vec<u8>, ino: Ino) {
         self.0.insert((mount, rel), ino);
     }
 
-    /// Takes a pipe's path away; its node.
+    /// Removes a pipe's path; returns its node.
     pub(crate) fn remove_path(&mut self, mount: usize, rel: &[u8]) -> Option<Ino> {
         self.0.remove(&(mount, rel.to_vec()))
     }
@@ -38,7 +40,7 @@ impl Fifos {
         self.0.is_empty()
     }
 
-    /// Paths and nodes below a directory, whatever their depth.
+    /// Returns the paths and nodes below a directory at any depth.
     fn paths_below<'a>(
         &'a self,
         mount: usize,
@@ -52,7 +54,7 @@ impl Fifos {
             .map(|((_, rel), ino)| (rel.as_slice(), *ino))
     }
 
-    /// Names and nodes in a directory.
+    /// Returns the names and nodes in a directory.
     pub(crate) fn list_dir(&self, mount: usize, dir: &[u8]) -> Vec<(Vec<u8>, Ino)> {
         let skip = join_path(dir, b"").len();
         self.paths_below(mount, dir)
@@ -61,12 +63,12 @@ impl Fifos {
             .collect()
     }
 
-    /// Whether a directory cannot be removed for a pipe in it.
+    /// Returns whether a directory cannot be removed because it contains a pipe.
     pub(crate) fn any_below(&self, mount: usize, dir: &[u8]) -> bool {
         self.paths_below(mount, dir).next().is_some()
     }
 
-    /// A directory or pipe has a new name.
+    /// Renames a directory or pipe.
     pub(crate) fn rename_paths(&mut self, mount: usize, from: &[u8], to: &[u8]) {
         let mut moved: Vec<Vec<u8>> =
             self.paths_below(mount, from).map(|(rel, _)| rel.to_vec()).collect();
@@ -80,7 +82,7 @@ impl Fifos {
     }
 }
 
-/// `dir/name`, where an empty `dir` is the mount's root.
+/// Returns `dir/name`, where an empty `dir` is the mount's root.
 pub(crate) fn join_path(dir: &[u8], name: &[u8]) -> Vec<u8> {
     if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() }
 }

@@ -1,4 +1,4 @@
-//! What an opened path gives: reads and writes by offset, never blocking.
+//! Open files: reads and writes by offset, never blocking.
 
 use crate::Vfs;
 use crate::bridge::MetaExchange;
@@ -23,26 +23,26 @@ use std::thread::Thread;
 pub struct Readiness {
     /// Bytes that can be moved at once.
     pub bytes: u64,
-    /// The other side is gone: reads give end of file, writes fail.
+    /// The other side is gone: reads return end of file, writes fail.
     pub hangup: bool,
 }
 
-/// The session's standard streams: whatever the host connects them to.
+/// A standard stream of the session, connected by the host.
 pub trait StdStream: Send + Sync + std::fmt::Debug {
-    /// Reads what is there; 0 is end of file, [`Errno::AGAIN`] means wait.
+    /// Reads the available bytes; 0 is end of file, [`Errno::AGAIN`] means wait.
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno>;
     /// Writes; [`Errno::AGAIN`] means wait.
     fn write(&self, data: &[u8]) -> Result<usize, Errno>;
-    /// Whether a read (or write) can proceed now.
+    /// Returns whether a read (or write) can proceed now.
     fn readiness_of(&self, write: bool) -> Option<Readiness>;
-    /// Waits at most `timeout` for a read (or write) to be able to proceed; may
-    /// return early. Only called if [`Stream::ready`] said no.
+    /// Waits at most `timeout` for a read (or write) to be able to proceed; may return early. Only
+    /// called if [`StdStream::readiness_of`] returned `None`.
     fn wait_ready(&self, write: bool, timeout: std::time::Duration);
-    /// Whether a write was refused because the stream has taken all it may.
+    /// Returns whether a write was refused because the stream has reached its limit.
     fn is_full(&self) -> bool {
         false
     }
-    /// Whether a terminal is at the other end.
+    /// Returns whether a terminal is at the other end.
     fn is_terminal(&self) -> bool {
         false
     }
@@ -79,7 +79,7 @@ pub enum VfsFile {
     Dir {
         loc: Loc,
         vfs: Vfs,
-        /// What it takes of the budget.
+        /// Bytes that it takes of the budget.
         held: Reservation,
     },
     Device(Device, Ino, Vfs),
@@ -100,7 +100,7 @@ impl VfsFile {
         VfsFile::Tree(TreeFile { vfs: vfs.clone(), ino })
     }
 
-    /// Whether offsets mean something; otherwise reads and writes ignore them.
+    /// Returns whether offsets are meaningful; otherwise reads and writes ignore them.
     pub fn seekable(&self) -> bool {
         matches!(
             self,
@@ -122,7 +122,7 @@ impl VfsFile {
                 if content.lazy_bytes().is_none() {
                     return content.read(off, buf);
                 }
-                // The bytes may have to be fetched, and nobody is to wait for that.
+                // The bytes may have to be fetched, and the tree must not be locked meanwhile.
                 let node = node.clone();
                 drop(st);
                 match &node.kind {
@@ -143,8 +143,8 @@ impl VfsFile {
         }
     }
 
-    /// Writes at `off`, or at the end if `append`; returns the bytes written and
-    /// the offset after them.
+    /// Writes at `off`, or at the end if `append`; returns the bytes written and the offset after
+    /// them.
     pub fn write(&self, off: u64, append: bool, data: &[u8]) -> Result<(usize, u64), Errno> {
         let plain = |n: usize| Ok((n, off));
         match self {
@@ -172,7 +172,7 @@ impl VfsFile {
             VfsFile::Device(d, ..) => plain(d.write(data.len())?),
             VfsFile::PipeRead(_) => Err(Errno::BADF),
             VfsFile::PipeWrite(w) | VfsFile::PipeBoth(_, w) => plain(w.try_write(data)?),
-            // Requests about descriptors need the kernel, which calls `exchange` itself.
+            // Requests about descriptors need the kernel, which calls `take_request` itself.
             VfsFile::Meta(m) => plain(m.take_request(data, &|_| Err(Errno::NOENT))?),
             VfsFile::State(s) => Ok((s.write(data)?, off + data.len() as u64)),
             VfsFile::Service(s) => plain(s.write(data)?),
@@ -181,7 +181,7 @@ impl VfsFile {
         }
     }
 
-    /// Metadata.
+    /// Returns the metadata.
     pub fn stat(&self) -> Result<Stat, Errno> {
         let special = |kind| Stat {
             kind,
@@ -258,7 +258,7 @@ impl VfsFile {
         }
     }
 
-    /// Whether a read (or a write) would not wait.
+    /// Returns whether a read (or a write) would not wait.
     pub fn ready(&self, write: bool) -> Option<Readiness> {
         let some = |bytes: usize, hangup| Some(Readiness { bytes: bytes as u64, hangup });
         match self {
@@ -275,8 +275,8 @@ impl VfsFile {
         }
     }
 
-    /// Has `who` unparked when readiness may have changed. Returns true if it cannot
-    /// promise that and `who` must look again by itself now and then.
+    /// Unparks `who` when readiness may have changed. Returns true if it cannot promise that and
+    /// `who` must check again by itself from time to time.
     pub fn watch(&self, who: &Thread) -> bool {
         match self {
             VfsFile::PipeRead(r) => r.pipe().watch(who),
@@ -290,7 +290,7 @@ impl VfsFile {
         false
     }
 
-    /// The directory that this file is, as a base for relative paths.
+    /// Returns the location of an open directory, as a base for relative paths.
     pub fn loc(&self) -> Option<&Loc> {
         match self {
             VfsFile::Dir { loc, .. } => Some(loc),

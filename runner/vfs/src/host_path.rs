@@ -1,4 +1,4 @@
-//! Paths of the host in messages: bytes, since they need not be text.
+//! Paths of the host in messages, as bytes because they need not be UTF-8.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::wasi::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Writes a path as bytes: it need not be UTF-8.
+/// Writes a path as bytes, because it need not be UTF-8.
 pub fn serialize<S: Serializer>(path: &Path, s: S) -> Result<S::Ok, S::Error> {
     path.as_os_str().as_bytes().serialize(s)
 }

@@ -1,37 +1,38 @@
-//! The session's file system: everything a guest can name by a path.
+//! The session's file system: everything that a guest can name by a path.
 //!
 //! # Stages
-//! 1. [`Vfs::new`] builds the tree: the image's files (zero-copy from the mapped
-//!    image, directory by directory as they are looked into: [`base`]), `/dev`, the writable homes, and one directory per host mount.
-//! 2. A path operation resolves its path once ([`walk`]) to a [`Loc`]: a node of
-//!    the tree, a place below a host mount, or a bridge node. Symbolic links are
-//!    always followed in the *guest's* name space, by this crate, never by the host.
-//! 3. The operation acts on the [`Loc`] ([`ops`], `entries`); opening gives a [`VfsFile`], whose
-//!    reads and writes never block: a pipe that is not ready answers
-//!    [`Errno::AGAIN`] and the caller waits by [`File::watch`].
+//! 1. [`Vfs::new`] builds the tree: the image's files (zero-copy from the mapped image, each
+//!    directory on first access: [`base`]), `/dev`, the writable homes, and one directory per host
+//!    mount.
+//! 2. A path operation resolves its path once ([`walk`]) to a [`Loc`]: a node of the tree, a place
+//!    below a host mount, or a bridge node. Symbolic links are always followed in the *guest's*
+//!    name space, by this crate, never by the host.
+//! 3. The operation acts on the [`Loc`] ([`ops`], `entries`); opening returns a [`VfsFile`], whose
+//!    reads and writes never block: a pipe that is not ready returns [`Errno::AGAIN`] and the
+//!    caller waits by [`VfsFile::watch`].
 //!
 //! # Invariants
-//! - Nodes are immutable and reference-counted; a write copies what it changes
-//!   ([`tree`], [`content`]). A clone of the [`tree::Tree`] is a snapshot, and
-//!   [`changes`] compares two of them.
-//! - Every byte and every name the guest stores is charged to the quota before it
-//!   is stored ([`quota`]); past it the guest sees ENOSPC. What it occupies of the host's
-//!   memory, snapshots included, is held from the session's [`budget`].
-//! - A host path is only ever reached from an open descriptor of its mount,
-//!   with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS` or an equivalent walk
-//!   ([`host`]): `..`, symbolic links and races cannot leave the mount.
-//! - The host is never asked with the tree locked: a mount that hangs holds up who asked, and
-//!   nobody else. A process that was killed leaves a long walk ([`stop`]).
+//! - Nodes are immutable and reference-counted; a write copies the parts that it changes ([`tree`],
+//!   [`content`]). A clone of the [`tree::NodeTree`] is a snapshot, and [`changes`] compares two of
+//!   them.
+//! - Every byte and every name that the guest stores is charged to the quota before it is stored
+//!   ([`quota`]); past it the guest sees ENOSPC. The host memory for them, snapshots included, is
+//!   held from the session's [`budget`].
+//! - A host path is only ever reached from an open descriptor of its mount, with `RESOLVE_BENEATH |
+//!   RESOLVE_NO_SYMLINKS` or an equivalent walk ([`host`]): `..`, symbolic links and races cannot
+//!   leave the mount.
+//! - The tree is never locked during a host call: a mount that hangs delays only its callers. A
+//!   process that was killed leaves a long walk ([`stop`]).
 //! - No operation panics on guest input.
 //!
 //! # Hosts
-//! The crate builds for Linux and for wasm32-wasip1-threads (a browser's kernel). Where there are no files of a
-//! host, [`host::HostMount`] is a type without values: no code below can be reached, and
+//! The crate builds for Linux and for wasm32-wasip1-threads (a browser's kernel). Without a host
+//! file system, [`host::HostMount`] is a type without values: its code cannot be reached, and
 //! [`Vfs::new`] refuses mounts ([`MountError::Absent`]).
 //!
 //! # Deliberately absent
-//! Access times are not updated by reads (as `noatime`); ownership is single-user:
-//! every node belongs to uid and gid 1000 and only the owner's mode bits count.
+//! Access times are not updated by reads (as with `noatime`). Ownership is single-user: every node
+//! belongs to uid and gid 1000 and only the owner's mode bits count.
 #![forbid(unsafe_code)]
 
 pub mod around;
@@ -114,15 +115,16 @@ pub(crate) struct VfsInner {
 }
 
 impl Vfs {
-    /// The lock's poison is ignored: a panic while holding it is a bug of ours,
-    /// the tree is consistent between statements, and a second panic in every
-    /// other guest process would only hide the first.
+    /// The lock's poison is ignored: a panic while holding it is a bug of ours, the tree is
+    /// consistent between statements, and a second panic in every other guest process would only
+    /// hide the first.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, tree::TreeState> {
         self.shared.state.read().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Takes the node `/.box/code-from-strings` away, without which the image's JavaScript makes no code of strings. Guests
-    /// can make nothing in its directory, and a guest that cannot look there is refused as well.
+    /// Removes the node `/.box/code-from-strings`, without which the image's JavaScript makes no
+    /// code of strings. Guests can create no file in its directory, and a guest that cannot access
+    /// the directory is refused as well.
     pub fn forbid_code_from_strings(&self) {
         self.shared.forbids_code.store(true, Ordering::Relaxed);
     }
@@ -131,16 +133,16 @@ impl Vfs {
         !self.shared.forbids_code.load(Ordering::Relaxed)
     }
 
-    /// What of the image was found to be damaged, if anything.
+    /// Returns the first damage of the image that was found.
     pub fn damage(&self) -> Option<String> {
         self.read().tree.base().first_damage().map(str::to_owned)
     }
 
-    /// The limit of files that something was refused by since this was last asked.
+    /// Returns the file limit by which an operation was refused since the last call.
     pub fn take_hit(&self) -> Option<QuotaHit> {
         let own = self.write().quota.hit.take();
         let mounts = self.shared.mounts.iter().filter_map(host::HostMount::hit);
-        // All are asked, so that nothing is left for the next time.
+        // All are asked, because each call resets the state.
         let mount = mounts.fold(None, |first: Option<QuotaHit>, hit| first.or(Some(hit)));
         let pipes = self.shared.pipes.was_full().then_some(QuotaHit::Pipes);
         own.or(mount).or(pipes)
@@ -151,7 +153,7 @@ impl Vfs {
     }
 }
 
-/// Nanoseconds since the epoch.
+/// Returns nanoseconds since the epoch.
 pub fn now_ns() -> u64 {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! A node of the tree, and what a directory's node holds.
+//! The nodes of the tree, and the entries of a directory.
 
 use crate::budget::{Budget, HeldBytes};
 use crate::content::FileContent;
@@ -16,19 +16,19 @@ pub type Ino = u64;
 /// Longest name of a directory's entry in bytes (Linux's `NAME_MAX`).
 pub const MAX_NAME: usize = 255;
 
-/// Says that a file is one of the image's programs; what the number means is the
-/// host's business. Writing to the file takes the mark away.
+/// Marks a file as one of the image's programs; the host assigns the number. Writing to the file
+/// removes the mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramMark(pub u32);
 
-/// An executable file, as the kernel must know it to run it.
+/// The properties of an executable file that the kernel needs to run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executable {
     /// Its mark, if it is one of the image's programs.
     pub program: Option<ProgramMark>,
-    /// Its first bytes, for `#!`; none of a program whose bytes were not fetched.
+    /// Its first bytes, for `#!`; empty for a program whose bytes were not fetched.
     pub head: Vec<u8>,
-    /// Its own name in its directory, where links lead.
+    /// Its own name in its directory, after following links.
     pub name: Vec<u8>,
 }
 
@@ -43,7 +43,7 @@ pub struct DirEntries {
 }
 
 impl DirEntries {
-    /// What a name occupies: itself, its counters, its part of a map's node.
+    /// Computes the bytes that a name occupies: itself, its counters, its part of a map's node.
     fn entry_cost(name: &[u8]) -> u64 {
         name.len() as u64 + 80
     }
@@ -62,7 +62,7 @@ impl DirEntries {
         self.map.insert(name.into(), ino);
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     pub fn remove_entry(&mut self, name: &[u8]) -> Option<Ino> {
         let ino = self.map.remove(name)?;
         self.held.shrink_by(DirEntries::entry_cost(name));
@@ -84,7 +84,7 @@ impl std::ops::Deref for DirEntries {
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
     Dir {
@@ -98,12 +98,12 @@ pub enum NodeKind {
     Symlink(Arc<[u8]>),
     Device(Device),
     Fifo(Arc<Pipe>),
-    /// Where host mount number N is attached; `parent` is the directory above.
+    /// The attachment point of host mount number N; `parent` is the directory above.
     Mount {
         index: usize,
         parent: Ino,
     },
-    /// Another name for a descriptor of the caller: `/dev/stdin` and its like.
+    /// Another name for a descriptor of the caller, such as `/dev/stdin`.
     Descriptor(u32),
     /// The bridge's metadata node.
     BridgeMeta,
@@ -125,12 +125,12 @@ pub struct Inode {
 }
 
 impl Inode {
-    /// A node with one link, made now.
+    /// Creates a node with one link and the present time.
     pub fn new(kind: NodeKind, mode: u16) -> Inode {
         Inode::new_at(kind, mode, now_ns())
     }
 
-    /// A node with one link and the given time.
+    /// Creates a node with one link and the given time.
     pub fn new_at(kind: NodeKind, mode: u16, time: u64) -> Inode {
         let nlink = if matches!(kind, NodeKind::Dir { .. }) { 2 } else { 1 };
         Inode {
@@ -144,7 +144,7 @@ impl Inode {
         }
     }
 
-    /// Host memory of a node, beside what it points to.
+    /// Host memory of a node, without the data that it points to.
     pub(crate) const COST: u64 = size_of::<Inode>() as u64 + 32;
 
     /// Counts it in the budget; ENOMEM if there is no room.
@@ -156,7 +156,7 @@ impl Inode {
         if self.held.grow_by(budget, Inode::COST + more) { Ok(()) } else { Err(Errno::NOMEM) }
     }
 
-    /// The type as `stat` tells it.
+    /// Returns the file type for `stat`.
     pub fn file_kind(&self) -> FileKind {
         match &self.kind {
             NodeKind::Dir { .. } | NodeKind::Mount { .. } | NodeKind::BridgePipes => FileKind::Dir,
@@ -169,7 +169,7 @@ impl Inode {
         }
     }
 
-    /// Size in bytes as `stat` tells it.
+    /// Returns the size in bytes for `stat`.
     pub fn size(&self) -> u64 {
         match &self.kind {
             NodeKind::File { content, .. } => content.len(),
@@ -179,7 +179,7 @@ impl Inode {
         }
     }
 
-    /// Everything `stat(2)` tells.
+    /// Returns the metadata of `stat(2)`.
     pub fn stat(&self, ino: Ino) -> Stat {
         Stat {
             kind: self.file_kind(),

@@ -1,6 +1,5 @@
-//! Opening, and what files and directories tell and are told: each operation as
-//! POSIX defines the function of its name. Making and removing names is in
-//! [`crate::entries_of`].
+//! Opening, metadata and directory listings: each operation as POSIX defines the function of its
+//! name. The module `entries` creates and removes names.
 
 use crate::bridge::MetaExchange;
 use crate::changes::ChangeKind;
@@ -33,19 +32,19 @@ pub struct OpenFlags {
     pub follow: bool,
 }
 
-/// What opening gave.
+/// The result of opening.
 #[derive(Debug)]
 pub enum OpenResult {
     File(VfsFile),
-    /// The caller's own descriptor of that number is meant.
+    /// The path stands for the caller's own descriptor of that number.
     Descriptor(u32),
 }
 
-/// What asking for metadata gave.
+/// The result of a request for metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatResult {
     Stat(Stat),
-    /// The caller's own descriptor of that number is meant.
+    /// The path stands for the caller's own descriptor of that number.
     Descriptor(u32),
 }
 
@@ -67,13 +66,13 @@ impl Vfs {
         self.shared.pipes.pair()
     }
 
-    /// The session's loopback network.
+    /// Returns the session's loopback network.
     pub fn network(&self) -> &crate::net::LoopbackNetwork {
         &self.shared.network
     }
 
-    /// Takes note that a command has ended with all its processes: pipes of the bridge that
-    /// they have left half open are forgotten.
+    /// Cleans up after a command whose processes have all ended: removes pipes of the bridge that
+    /// they have left half open.
     pub fn command_ended(&self) {
         self.shared.pipes.release_unused();
     }
@@ -98,7 +97,7 @@ impl Vfs {
     ) -> Result<Option<OpenResult>, Errno> {
         let follow = how.follow && !(how.create && how.excl);
         if how.create && path.ends_with(b"/") {
-            // Linux refuses this before looking at the last component.
+            // Linux refuses this before it examines the last component.
             if self.resolve_path(base, path, LastComponent::Entry)?.parent.is_some() {
                 return Err(Errno::ISDIR);
             }
@@ -142,14 +141,14 @@ impl Vfs {
         Ok(Some(OpenResult::File(file)))
     }
 
-    /// Sees to it that a file's bytes can be had, if that is not known. The tree must not be locked by
-    /// the caller: it may take its time.
+    /// Makes a file's bytes available, if they may not be. The caller must not have the tree
+    /// locked, because this may take long.
     fn fetch_bytes(&self, ino: Ino, how: OpenFlags) -> Result<(), Errno> {
         let keeps = how.write && !how.truncate;
         let lazy = {
             let st = self.read();
             match st.tree.get(ino).map(|n| (n, &n.kind)) {
-                // Whoever may not open it is told so afterwards.
+                // A caller without permission is refused afterwards.
                 Some((n, NodeKind::File { content, .. }))
                     if n.require_access(4).is_ok() || keeps =>
                 {
@@ -213,7 +212,7 @@ impl Vfs {
         }
     }
 
-    /// Makes and opens a file; `None` if the name is taken by now.
+    /// Creates and opens a file; `None` if the name was taken in the meantime.
     fn create_file(
         &self,
         dir: &Loc,
@@ -278,7 +277,7 @@ impl Vfs {
         })
     }
 
-    /// [`Vfs::stat`] for a caller that has descriptors.
+    /// As [`Vfs::stat`], for a caller that has descriptors.
     pub fn stat_or_descriptor(
         &self,
         base: &Loc,
@@ -293,10 +292,10 @@ impl Vfs {
         })
     }
 
-    /// Opens the file or directory behind an open one again, with an offset of its own, as
-    /// opening `/proc/self/fd/N` does on Linux; `None` for what can only be shared. A file of
-    /// a mount that is not open for writing (`writes`) cannot become so: its name is not known any more,
-    /// and changes of mounts are told by name.
+    /// Opens an open file or directory again, with an offset of its own, as opening
+    /// `/proc/self/fd/N` does on Linux; `None` for a file that can only be shared. A file of a
+    /// mount that is not open for writing (`writes`) cannot become writable, because its name is
+    /// not known any more, and changes of mounts are recorded by name.
     pub fn reopen(
         &self,
         file: &VfsFile,
@@ -364,7 +363,7 @@ impl Vfs {
         })
     }
 
-    /// `chown(2)`: only to oneself, as for any user who is not root.
+    /// `chown(2)`: only to oneself, as for any user except root.
     pub fn chown(
         &self,
         base: &Loc,
@@ -409,7 +408,7 @@ impl Vfs {
         }
     }
 
-    /// The entries of an open directory, `.` and `..` first.
+    /// Returns the entries of an open directory, `.` and `..` first.
     pub fn list(&self, dir: &Loc) -> Result<Vec<DirEntry>, Errno> {
         let dot = |name: &[u8], loc: &Loc| -> Result<DirEntry, Errno> {
             let ino = self.loc_stat(loc)?.ino;
@@ -452,7 +451,7 @@ impl Vfs {
         Ok(out)
     }
 
-    /// Returns what an executable file is.
+    /// Returns the program or the first `head` bytes of an executable file.
     ///
     /// # Errors
     /// EACCES unless it is a regular file with an execute bit.
@@ -477,7 +476,8 @@ impl Vfs {
                         node.as_deref().map(|n| &n.kind)
                         && content.lazy_bytes().is_some()
                     {
-                        // Its bytes need not be there: whoever runs it has it elsewhere.
+                        // Its bytes need not be fetched, because the host runs its own copy of the
+                        // program.
                         return Ok(Some(Executable {
                             program: Some(*program),
                             head: Vec::new(),

@@ -1,11 +1,11 @@
 //! Bounded pipes: anonymous ones, the bridge's named ones and FIFOs.
 //!
-//! No call blocks. A reader or writer that must wait registers its thread
-//! ([`Pipe::watch`]), tries again, and parks; every change of state unparks all
-//! registered threads. Wake-ups may be spurious, never lost.
+//! No call blocks. A reader or writer that must wait registers its thread ([`Pipe::watch`]), tries
+//! again, and parks; every change of state unparks all registered threads. Wake-ups may be
+//! spurious, never lost.
 //!
-//! A pipe holds its buffer from the session's budget as long as it exists, a FIFO without a
-//! name too; a write that finds no room there fails with ENOMEM.
+//! A pipe holds its buffer from the session's budget as long as it exists, as does a FIFO without a
+//! name; a write that finds no room there fails with ENOMEM.
 
 use crate::budget::{Budget, Reservation};
 use crate::buffer::{ByteQueue, WaitingThreads};
@@ -20,15 +20,15 @@ pub use box_abi::PIPE_CAPACITY;
 /// Writes up to this many bytes are atomic (POSIX `PIPE_BUF`, Linux's value).
 pub const PIPE_BUF: usize = 4096;
 
-/// How many pipes may exist at once in a session, unless its limits say so; bounds host memory to
-/// this times [`PIPE_CAPACITY`].
+/// Most pipes at once in a session, unless its limits say otherwise; bounds host memory to this
+/// times [`PIPE_CAPACITY`].
 pub const MAX_PIPES: usize = 1024;
 
-/// How many of them may be the bridge's: those that a command has opened halfway must not keep
-/// everybody from making pipes.
+/// Most pipes of the bridge among them: pipes that a command has opened halfway must not keep other
+/// processes from making pipes.
 pub const MAX_NAMED: usize = MAX_PIPES / 2;
 
-/// Host memory of a pipe beside its buffer.
+/// Host memory of a pipe without its buffer.
 const COST: u64 = size_of::<Pipe>() as u64 + 64;
 
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ pub struct Pipe {
     budget: Arc<Budget>,
     _held: Option<Reservation>,
     _counted: Option<PipeCountGuard>,
-    /// A FIFO starts afresh when everyone has closed it (POSIX `mkfifo`).
+    /// A FIFO is reset when all ends are closed (POSIX `mkfifo`).
     reusable: bool,
 }
 
@@ -67,18 +67,18 @@ pub struct WriteEnd {
 }
 
 impl Pipe {
-    /// A pipe whose memory is counted; ENOMEM if there is no room.
+    /// Creates a pipe whose memory is counted; ENOMEM if there is no room.
     fn new(budget: &Arc<Budget>) -> Result<Pipe, Errno> {
         let held = budget.reserve_bytes(COST).ok_or(Errno::NOMEM)?;
         Ok(Pipe { budget: budget.clone(), _held: Some(held), ..Pipe::default() })
     }
 
-    /// A pipe that starts afresh after use, for a FIFO node.
+    /// Creates a pipe that is reset after use, for a FIFO node.
     pub fn new_fifo(budget: &Arc<Budget>) -> Result<Arc<Pipe>, Errno> {
         Ok(Arc::new(Pipe { reusable: true, ..Pipe::new(budget)? }))
     }
 
-    /// Both ends of a new pipe that is not counted.
+    /// Returns both ends of a new pipe that is not counted.
     pub fn pair() -> (ReadEnd, WriteEnd) {
         let p = Arc::new(Pipe::default());
         (p.reader(None), p.writer(None))
@@ -106,30 +106,30 @@ impl Pipe {
 
     fn end_closed(&self, p: &mut PipeInner) {
         p.waiting.wake_all();
-        // Before the first reader came, what was written waits for it.
+        // Written bytes wait for the first reader.
         if p.readers == 0 && p.had_reader {
             p.buf.clear_all();
         }
-        // A writer that came and went before the first reader (who would have held it up on Linux) is
-        // remembered, so that the reader finds an end.
+        // On Linux a writer would wait for the first reader. A writer that came and went before it
+        // is remembered, so that the reader finds an end.
         if self.reusable && p.readers == 0 && p.writers == 0 && p.had_reader {
             (p.had_reader, p.had_writer) = (false, false);
         }
     }
 
-    /// Has `who` unparked at the next change of state.
+    /// Unparks `who` at the next change of state.
     pub fn watch(&self, who: &Thread) {
         self.lock_inner().waiting.add_thread(who);
     }
 }
 
 impl ReadEnd {
-    /// The pipe.
+    /// Returns the pipe.
     pub fn pipe(&self) -> &Arc<Pipe> {
         &self.pipe
     }
 
-    /// Reads what is there; 0 is end of file, AGAIN means wait.
+    /// Reads the available bytes; 0 is end of file, AGAIN means wait.
     pub fn try_read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
         let mut p = self.pipe.lock_inner();
         if buf.is_empty() {
@@ -143,7 +143,7 @@ impl ReadEnd {
         Ok(n)
     }
 
-    /// Bytes that a read would give now; `Some(0)` is end of file.
+    /// Returns the bytes that a read would give now; `Some(0)` is end of file.
     pub fn readable_bytes(&self) -> Option<usize> {
         let p = self.pipe.lock_inner();
         (!p.buf.is_empty() || p.writers == 0 && p.had_writer).then(|| p.buf.len())
@@ -151,12 +151,12 @@ impl ReadEnd {
 }
 
 impl WriteEnd {
-    /// The pipe.
+    /// Returns the pipe.
     pub fn pipe(&self) -> &Arc<Pipe> {
         &self.pipe
     }
 
-    /// Writes what fits; AGAIN means wait, PIPE that nobody reads any more.
+    /// Writes as many bytes as fit; AGAIN means wait, PIPE that there is no reader any more.
     pub fn try_write(&self, data: &[u8]) -> Result<usize, Errno> {
         let mut p = self.pipe.lock_inner();
         if p.readers == 0 && p.had_reader {
@@ -172,7 +172,7 @@ impl WriteEnd {
         Ok(n)
     }
 
-    /// Room for a write now; `Some(0)` means that it would fail with EPIPE.
+    /// Returns the room for a write now; `Some(0)` means that it would fail with EPIPE.
     pub fn writable_room(&self) -> Option<usize> {
         let p = self.pipe.lock_inner();
         if p.readers == 0 && p.had_reader {
@@ -241,12 +241,13 @@ impl Drop for FifoGuard {
 }
 
 impl Pipes {
-    /// No pipes yet, and `most` at once; what they hold is counted in `budget`.
+    /// Creates a set without pipes, and at most `most` at once; their memory is counted in
+    /// `budget`.
     pub fn new(budget: Arc<Budget>, most: usize) -> Pipes {
         Pipes { budget, most, ..Pipes::default() }
     }
 
-    /// Whether a pipe was refused since this was last asked.
+    /// Returns whether a pipe was refused since the last call.
     pub fn was_full(&self) -> bool {
         self.was_full.swap(false, Ordering::Relaxed)
     }
@@ -264,14 +265,14 @@ impl Pipes {
         Ok(Arc::new(Pipe { _counted: Some(counted), ..Pipe::new(&self.budget)? }))
     }
 
-    /// Both ends of a new pipe without name; ENFILE if there are too many pipes.
+    /// Returns both ends of a new pipe without name; ENFILE if there are too many pipes.
     pub fn pair(&self) -> Result<(ReadEnd, WriteEnd), Errno> {
         let p = self.make_pipe()?;
         Ok((p.reader(None), p.writer(None)))
     }
 
-    /// Opens an end while the table is locked, so that a closing end cannot remove
-    /// the name between finding the pipe and counting the new end.
+    /// Opens an end while the table is locked, so that a closing end cannot remove the name between
+    /// finding the pipe and counting the new end.
     fn open_named<T>(
         &self,
         name: &[u8],
@@ -304,8 +305,8 @@ impl Pipes {
         self.open_named(name, |pipe, guard| pipe.writer(Some(guard)))
     }
 
-    /// Forgets the named pipes that nobody has open: one of which only one kind of end was ever
-    /// opened waits for the other, and after the command that used it none will come.
+    /// Forgets the named pipes without open ends. A pipe with only one kind of end ever opened
+    /// waits for the other kind, which does not come after the command that used it.
     pub fn release_unused(&self) {
         let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
         names.retain(|_, pipe| {
@@ -314,12 +315,12 @@ impl Pipes {
         });
     }
 
-    /// How many named pipes exist.
+    /// Returns how many named pipes exist.
     pub fn len(&self) -> usize {
         self.names.lock().unwrap_or_else(|e| e.into_inner()).len()
     }
 
-    /// Whether no named pipe exists.
+    /// Returns whether no named pipe exists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -479,7 +480,7 @@ mod tests {
         assert_eq!(budget.used_bytes(), before + PIPE_BUF as u64);
         assert_eq!(w.try_write(&[1; 100_000]), Ok(PIPE_CAPACITY - 1));
         assert_eq!(budget.used_bytes(), before + PIPE_CAPACITY as u64);
-        // A FIFO counts for as long as anybody has it.
+        // A FIFO counts as long as it has an owner.
         let fifo = Pipe::new_fifo(&budget).unwrap();
         let (fr, fw) = (fifo.reader(None), fifo.writer(None));
         drop(fifo);

@@ -1,26 +1,27 @@
-//! Limits on what a session may store, counted before it is stored.
+//! Limits on a session's stored data, counted before it is stored.
 
 use crate::errno::Errno;
 
-/// How much a session's own layer may hold. The image's files count only where
-/// they were written over.
+/// Limits of a session's own layer. The image's files count only where they were overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DiskLimits {
     /// Bytes of file content, link targets and names.
     pub bytes: u64,
     /// Directory entries.
     pub entries: u64,
-    /// Files of host mounts that are open at once; a quarter of what the host process may have
-    /// open is the most.
+    /// Files of host mounts that are open at once; at most a quarter of the files that the host
+    /// process may have open.
     pub host_descriptors: usize,
-    /// Bytes of one file, of mounts too; `u64::MAX` is no limit.
+    /// Bytes of one file, also on mounts; `u64::MAX` is no limit.
     pub file: u64,
-    /// Pipes at once, of 64 KiB each; half of them may be the shell's for process substitution and the like.
+    /// Pipes at once, of 64 KiB each; half of them may be the shell's, for process substitution and
+    /// similar uses.
     pub pipes: usize,
 }
 
 impl Default for DiskLimits {
-    /// 512 MiB in 200,000 entries, 4096 open files of mounts, files of any length, 1024 pipes.
+    /// Returns 512 MiB in 200,000 entries, 4096 open files of mounts, files of any length, 1024
+    /// pipes.
     fn default() -> DiskLimits {
         DiskLimits {
             bytes: 512 << 20,
@@ -32,7 +33,7 @@ impl Default for DiskLimits {
     }
 }
 
-/// A limit of files that something was refused by.
+/// The file limit by which an operation was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotaHit {
     /// Bytes of the session's files.
@@ -41,7 +42,7 @@ pub enum QuotaHit {
     Entries,
     /// Bytes of one file.
     File,
-    /// What a mount may be added.
+    /// Bytes added to a mount.
     Mount,
     Pipes,
 }
@@ -49,17 +50,17 @@ pub enum QuotaHit {
 /// The running account.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quota {
-    /// What may be used.
+    /// The limits.
     pub limits: DiskLimits,
     /// Bytes in use.
     pub bytes: u64,
     /// Entries in use.
     pub entries: u64,
-    /// What something was refused by first.
+    /// The first limit by which an operation was refused.
     pub hit: Option<QuotaHit>,
 }
 
-/// What a directory entry and its node cost beyond the name.
+/// Bytes of a directory entry and its node beyond the name.
 const ENTRY_BYTES: u64 = 256;
 
 impl Quota {
@@ -70,7 +71,7 @@ impl Quota {
         Ok(())
     }
 
-    /// Remembers what something is refused by.
+    /// Records the limit of a refusal.
     pub fn note_refusal(&mut self, hit: QuotaHit, errno: Errno) -> Errno {
         self.hit.get_or_insert(hit);
         errno

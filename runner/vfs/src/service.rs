@@ -1,16 +1,18 @@
-//! Nodes of the bridge by which guests ask the host for something: `/.box/kv`, `/.box/http`, `/.box/tools`.
+//! Nodes of the bridge by which guests send requests to the host: `/.box/kv`, `/.box/http`,
+//! `/.box/tools`.
 //!
-//! An open file is a sequence of *exchanges*: the written bytes are a request; the first read after them sends
-//! it and waits for the answer, which reads then return until its end. A further write begins the next
-//! exchange. What requests mean is a matter between the guest and the [`Service`].
+//! An open file is a sequence of *exchanges*: the written bytes are a request; the first read after
+//! them sends it and waits for the answer, which reads then return until its end. A further write
+//! begins the next exchange. Only the guest and the [`Service`] interpret requests.
 //!
 //! # Invariants
 //! - A request and its answer count against the session's memory limit, and neither is longer than
 //!   [`MAX_MESSAGE`].
-//! - No call blocks in here: a read without an answer is EAGAIN, as of a pipe, and the kernel's waiting applies.
+//! - No call blocks in here: a read without an answer is EAGAIN, as of a pipe, and the kernel's
+//!   waiting applies.
 //! - A service that drops an [`AnswerSlot`] has failed: the read is EIO.
-//! - The answer's [`Asker`] reports a guest that gives up before the answer has come (because its descriptors are
-//!   closed, or because it sends another request).
+//! - The answer's [`Asker`] reports a guest that gives up before the answer has come (because its
+//!   descriptors are closed, or because it sends another request).
 
 use crate::Vfs;
 use crate::budget::{Budget, Reservation};
@@ -26,9 +28,9 @@ pub const MAX_MESSAGE: usize = (1 << 20) + (64 << 10);
 /// The names of nodes that there can be.
 pub const SERVICES: [&str; 3] = ["kv", "http", "tools"];
 
-/// What serves guests' requests.
+/// Serves guests' requests.
 pub trait Service: Send + Sync {
-    /// Whether it serves that node: without, the node is not there.
+    /// Returns whether it serves that node; otherwise the node does not exist.
     fn serves_node(&self, name: &str) -> bool;
     /// Takes a request, which may be any bytes, and answers it now or later, on any thread.
     fn take_request(&self, name: &str, request: Vec<u8>, answer: AnswerSlot);
@@ -47,7 +49,7 @@ struct ServiceCall {
 }
 
 impl Asker {
-    /// Nobody waits any more.
+    /// Records that the recipient no longer waits.
     pub fn is_gone(&self) {
         let tell = {
             let mut waits = lock_mutex(&self.0);
@@ -59,7 +61,8 @@ impl Asker {
         }
     }
 
-    /// Calls `tell` once the recipient is gone, which may be after the answer was given; at once if it is gone already.
+    /// Calls `tell` once the recipient is gone, which may be after the answer was given; at once if
+    /// it is gone already.
     pub fn when_gone(&self, tell: impl FnOnce() + Send + 'static) {
         {
             let mut waits = lock_mutex(&self.0);
@@ -79,7 +82,7 @@ pub struct AnswerSlot {
 }
 
 impl AnswerSlot {
-    /// One that is taken by `give`.
+    /// Creates a slot whose answer goes to `give`.
     pub fn new(give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static) -> AnswerSlot {
         AnswerSlot::from_sender(give, Asker::default())
     }
@@ -174,7 +177,7 @@ impl fmt::Debug for ServiceFile {
 
 struct CallState {
     stage: CallStage,
-    /// What the request takes of the memory limit.
+    /// The request's share of the memory limit.
     held: Reservation,
 }
 
@@ -199,7 +202,7 @@ impl Drop for AnswerWait {
     }
 }
 
-/// Where the answer arrives.
+/// The place of a pending answer.
 #[derive(Default)]
 struct PendingAnswer {
     answer: Option<Result<(Vec<u8>, Reservation), Errno>>,
@@ -322,7 +325,7 @@ mod tests {
     use crate::{DiskLimits, Loc, OpenFlags, OpenResult, ProtectedPaths, VfsFile};
     use std::sync::mpsc::{Sender, channel};
 
-    /// Gives the answers to whoever asks for them.
+    /// Keeps the answer slots for the test.
     struct Later(Mutex<Sender<(Vec<u8>, AnswerSlot)>>);
 
     impl Service for Later {
@@ -366,14 +369,14 @@ mod tests {
         };
         let first = ask(1);
         assert!(told.try_recv().is_err());
-        // It asks something else.
+        // The guest sends another request.
         let second = ask(2);
         assert_eq!(told.try_recv(), Ok(1));
         first.give(Ok(b"late".to_vec()));
         assert_eq!(file.read(0, &mut [0]), Err(Errno::AGAIN));
         drop(file);
         assert_eq!(told.try_recv(), Ok(2));
-        // Who asks after that is told at once.
+        // A callback that is registered after that is called at once.
         let tell = tell.clone();
         second.asker().when_gone(move || tell.send(3).unwrap());
         assert_eq!(told.try_recv(), Ok(3));
@@ -399,7 +402,7 @@ mod tests {
             std::thread::park();
             file
         });
-        // It is told by the answer, at whatever time.
+        // The answer calls it, at whatever time.
         answer.give(Ok(b"answer".to_vec()));
         waiter.thread().unpark();
         let file = waiter.join().unwrap();
@@ -407,7 +410,7 @@ mod tests {
         assert_eq!((file.read(0, &mut buf), &buf), (Ok(4), b"answ"));
         assert_eq!((file.read(0, &mut buf), &buf[..2]), (Ok(2), &b"er"[..]));
         assert_eq!(file.read(0, &mut buf), Ok(0));
-        // An answer that nobody waits for any more changes nothing; one that is dropped is a failure.
+        // An answer without a recipient changes nothing; a dropped one is a failure.
         file.write(0, false, b"next").unwrap();
         assert_eq!(file.read(0, &mut buf), Err(Errno::AGAIN));
         let (_, late) = asked.try_recv().unwrap();
@@ -418,7 +421,7 @@ mod tests {
         drop(asked.try_recv().unwrap());
         assert_eq!(file.read(0, &mut buf), Err(Errno::IO));
         assert_eq!(file.read(0, &mut buf), Ok(0));
-        // Who watches first and looks then, as polls do, is told, too.
+        // A thread that watches first and reads then, as polls do, is woken, too.
         file.write(0, false, b"polled").unwrap();
         file.watch(&std::thread::current());
         assert!(file.ready(false).is_none());

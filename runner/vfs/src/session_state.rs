@@ -1,5 +1,5 @@
-//! The node `/.box/state`: what the shell of one call of a session leaves for that of the next
-//! (`box_abi::session` has the format). Only its frame is looked at here.
+//! The node `/.box/state`: the state that the shell of one call of a session leaves for the next
+//! (`box_abi::session` has the format). Only its frame is checked here.
 
 use crate::Vfs;
 use crate::budget::Reservation;
@@ -14,7 +14,7 @@ pub(crate) struct SessionState(Mutex<Option<StateBytes>>);
 #[derive(Debug)]
 struct StateBytes {
     bytes: Arc<[u8]>,
-    /// What it takes of the memory limit.
+    /// Its share of the memory limit.
     _held: Reservation,
 }
 
@@ -33,8 +33,8 @@ impl SessionState {
 }
 
 impl Vfs {
-    /// Makes the node of the state, with these bytes: those of the last call, or none at first. `None`
-    /// takes it away.
+    /// Creates the node of the state with the bytes of the last call, which are empty at first.
+    /// `None` removes it.
     pub fn set_state(&self, state: Option<Arc<[u8]>>) {
         let kept = state.map(|bytes| {
             let held = self.shared.budget.reserve_anyway(bytes.len() as u64);
@@ -43,7 +43,7 @@ impl Vfs {
         *self.shared.session_state.lock_bytes() = kept;
     }
 
-    /// The state as it is now, if there is a node of it.
+    /// Returns the present state, if its node exists.
     pub fn session_state(&self) -> Option<Arc<[u8]>> {
         self.shared.session_state.get()
     }
@@ -66,7 +66,7 @@ impl Vfs {
 pub struct StateFile {
     vfs: Vfs,
     before: Arc<[u8]>,
-    /// What is written, of one that is open for that.
+    /// The written bytes, if it is open for writing.
     new: Option<Mutex<StateBuffer>>,
 }
 
@@ -77,7 +77,7 @@ struct StateBuffer {
 }
 
 impl StateFile {
-    /// The state as it was at the opening.
+    /// Reads the state as it was at the opening.
     pub(crate) fn read(&self, off: u64, buf: &mut [u8]) -> usize {
         let rest = usize::try_from(off).ok().and_then(|off| self.before.get(off..));
         let rest = rest.unwrap_or_default();
@@ -86,7 +86,7 @@ impl StateFile {
         n
     }
 
-    /// Adds to what takes the state's place at the close.
+    /// Adds to the bytes that replace the state at the close.
     pub(crate) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
         let mut new =
             self.new.as_ref().ok_or(Errno::BADF)?.lock().unwrap_or_else(|e| e.into_inner());

@@ -30,12 +30,12 @@ pub struct MountSpec {
     /// Absolute path in the guest.
     pub guest: String,
     pub writable: bool,
-    /// Bytes that the guest may add to the host's files by this mount, 256 for a new name among
-    /// them; `None` is no limit. What a file is cut by comes back, what is removed does not.
+    /// Bytes that the guest may add to the host's files through this mount, including 256 for each
+    /// new name; `None` is no limit. Truncation gives bytes back, removal does not.
     pub quota: Option<u64>,
 }
 
-/// Directories every session has, writable, with their modes.
+/// Directories that every session has, writable, with their modes.
 pub const HOMES: &[(&str, u16)] = &[
     ("/bin", 0o755),
     ("/dev", 0o755),
@@ -50,14 +50,14 @@ pub const HOMES: &[(&str, u16)] = &[
 ];
 
 impl Vfs {
-    /// A file system of `base` (later entries replace earlier ones of the same
-    /// path; directories are merged), devices, the bridge and `mounts`. Whatever memory it
-    /// keeps because of a guest is counted in `budget`. No mount shows what is `protected`.
+    /// Builds a file system of `base` (later entries replace earlier ones of the same path;
+    /// directories are merged), devices, the bridge and `mounts`. All memory that it keeps because
+    /// of a guest is counted in `budget`. No mount shows a path of `protected`.
     ///
     /// # Errors
-    /// A mount whose host path cannot be opened or whose guest path is not
-    /// absolute, is `/`, contains dots, or lies in `/dev`, in another mount or above one; one of the
-    /// kernel's file systems; one that is or lies in what is protected.
+    /// A mount whose host path cannot be opened or whose guest path is not absolute, is `/`,
+    /// contains dots, or lies in `/dev`, in another mount or above one; one of the kernel's file
+    /// systems; a mount that is or lies in a protected path.
     pub fn new(
         base: impl IntoIterator<Item = BaseFile>,
         mounts: &[MountSpec],
@@ -152,8 +152,8 @@ fn link_entry(st: &mut TreeState, dir: Ino, name: &[u8], ino: Ino) {
     }
 }
 
-/// The directory at `path`, made with all above it. A file in the way is replaced:
-/// only base entries of one image meet here.
+/// Returns the directory at `path`, and creates it with all directories above. A file in its place
+/// is replaced, because only base entries of one image meet here.
 fn make_dirs(st: &mut TreeState, path: &[u8]) -> Ino {
     let mut at = ROOT;
     for name in path.split(|b| *b == b'/').filter(|n| !n.is_empty() && *n != b"." && *n != b"..") {
@@ -193,8 +193,8 @@ fn add_base(st: &mut TreeState, f: BaseFile) {
     }
 }
 
-/// Puts a folder's entries into the directory `at`, which is there already: so it goes with the
-/// few directories that the session has by itself, while all others are listed when needed.
+/// Merges a folder's entries into the directory `at`, which exists already: one of the few
+/// directories that every session has. All others are listed on demand.
 fn merge_folder(st: &mut TreeState, at: Ino, folder: &dyn Folder, mode: u16, time: u64) {
     let listed = match folder.list_entries() {
         Ok(listed) => listed,
@@ -219,7 +219,7 @@ fn merge_folder(st: &mut TreeState, at: Ino, folder: &dyn Folder, mode: u16, tim
     }
 }
 
-/// Refuses a mount in or above another: the outer one would hide the inner one.
+/// Refuses a mount in or above another, because the outer one would hide the inner one.
 fn refuse_nested(m: &MountSpec, others: &[MountSpec]) -> Result<(), MountError> {
     let parts = |m: &'_ MountSpec| -> Vec<String> {
         m.guest.split('/').filter(|p| !p.is_empty()).map(str::to_owned).collect()

@@ -1,8 +1,8 @@
-//! Whether the calling thread is to leave an operation that takes long.
+//! Whether the calling thread must leave a long operation.
 //!
-//! A guest process has a thread of its own, and may be killed while it is in here. The kernel
-//! says once per thread how to find that out, instead of with each of the calls, none of which
-//! has anything else to do with processes.
+//! A guest process has a thread of its own, and may be killed while it is in this crate. The kernel
+//! sets a test once per thread instead of passing one to each call, because the calls have nothing
+//! else to do with processes.
 
 use crate::errno::Errno;
 use std::cell::RefCell;
@@ -13,12 +13,12 @@ thread_local! {
     static STOP: RefCell<Option<Test>> = const { RefCell::new(None) };
 }
 
-/// As long as it lives, the thread's operations end with EINTR once the test says so.
+/// As long as it lives, the thread's operations end with EINTR once the test returns true.
 #[derive(Debug)]
 #[must_use]
 pub struct StopGuard(());
 
-/// Makes the calling thread's operations end with EINTR once `test` says so.
+/// Makes the calling thread's operations end with EINTR once `test` returns true.
 pub fn stop_when(test: impl Fn() -> bool + 'static) -> StopGuard {
     STOP.with_borrow_mut(|stop| *stop = Some(Box::new(test)));
     StopGuard(())
@@ -31,7 +31,7 @@ impl Drop for StopGuard {
     }
 }
 
-/// EINTR if the thread is to leave.
+/// EINTR if the thread must leave.
 pub(crate) fn check_stop() -> Result<(), Errno> {
     let stop = STOP.try_with(|stop| stop.borrow().as_ref().is_some_and(|test| test()));
     if stop.unwrap_or(false) { Err(Errno::INTR) } else { Ok(()) }

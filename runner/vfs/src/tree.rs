@@ -1,17 +1,16 @@
 //! The tree: a table of immutable nodes, cheap to clone.
 //!
-//! The table is groups of pages of reference-counted slots. A clone copies one pointer per
-//! group; a write copies the group, the page and the node it changes, if a clone still holds
-//! them. Directories are maps from names to node numbers, so hard links and
-//! renames are exact and a node keeps its number for life. Numbers are not used again; pages
-//! and groups whose nodes are all gone are freed, so that making and removing files costs
-//! two bytes a thousand.
+//! The table is groups of pages of reference-counted slots. A clone copies one pointer per group; a
+//! write copies the group, the page and the node it changes, if a clone still holds them.
+//! Directories are maps from names to node numbers, so hard links and renames are exact and a node
+//! keeps its number for life. Numbers are not used again; pages and groups whose nodes are all gone
+//! are freed, so that making and removing files costs two bytes a thousand.
 //!
-//! Nodes, names and pages hold what they occupy of the session's memory [`Budget`] as long
-//! as any clone has them.
+//! Nodes, names and pages hold their memory from the session's [`Budget`] as long as any clone has
+//! them.
 //!
-//! Nodes of the image are in a layer of their own ([`crate::base`]) that all clones share; those
-//! that were changed are in a map before it.
+//! Nodes of the image are in a layer of their own ([`crate::base`]) that all clones share; changed
+//! ones are in a map before it.
 
 use crate::base::{self, BaseLayer};
 use crate::budget::{Budget, HeldBytes};
@@ -30,7 +29,8 @@ pub const ROOT: Ino = 1;
 pub const BRIDGE: Ino = 2;
 /// `/dev/fd`, whose entries are the caller's descriptors.
 pub const DEV_FD: Ino = 3;
-/// `/.box/code-from-strings`, not listed there; missing if [`crate::Vfs::forbid_code_from_strings`] was called.
+/// `/.box/code-from-strings`, not listed there; missing if [`crate::Vfs::forbid_code_from_strings`]
+/// was called.
 pub const CODE_FROM_STRINGS: Ino = 4;
 /// First number for ordinary nodes.
 const FIRST: Ino = 16;
@@ -50,7 +50,7 @@ type Page = TablePart<Inode>;
 type Group = TablePart<Page>;
 
 impl<T> TablePart<T> {
-    /// An empty one. Nodes are counted before their pages, so their number is bounded.
+    /// Creates an empty part. Nodes are counted before their pages, so their number is bounded.
     fn new(budget: &Arc<Budget>) -> TablePart<T> {
         let held = HeldBytes::force_hold(budget, size_of::<TablePart<T>>() as u64 + 32);
         TablePart { slots: [const { None }; FAN], live: 0, _held: held }
@@ -75,7 +75,7 @@ pub struct NodeTree {
     budget: Arc<Budget>,
 }
 
-/// Where a number's node is: group, page, slot.
+/// Returns the place of a number's node: group, page, slot.
 fn node_place(ino: Ino) -> (usize, usize, usize) {
     let n = ino as usize;
     (n / FAN / FAN, n / FAN % FAN, n % FAN)
@@ -106,22 +106,22 @@ fn visit_unshared<T>(
 }
 
 impl NodeTree {
-    /// An empty tree whose memory is counted in `budget`.
+    /// Creates an empty tree whose memory is counted in `budget`.
     pub fn new(budget: Arc<Budget>) -> NodeTree {
         NodeTree { base: Arc::new(BaseLayer::new(budget.clone())), budget, ..NodeTree::default() }
     }
 
-    /// The session's memory budget.
+    /// Returns the session's memory budget.
     pub(crate) fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// The image's layer.
+    /// Returns the image's layer.
     pub fn base(&self) -> &BaseLayer {
         &self.base
     }
 
-    /// The node, if it exists.
+    /// Returns the node, if it exists.
     pub fn get(&self, ino: Ino) -> Option<&Arc<Inode>> {
         if ino >= base::FIRST {
             return match self.changed.get(&ino) {
@@ -133,17 +133,17 @@ impl NodeTree {
         self.groups.get(g)?.as_ref()?.slots[p].as_ref()?.slots[s].as_ref()
     }
 
-    /// Whether it is a directory of the image, found out without listing it.
+    /// Returns whether it is a directory of the image that was not listed yet, without listing it.
     pub fn is_unlisted(&self, ino: Ino) -> bool {
         !self.changed.contains_key(&ino) && self.base.is_unlisted(ino)
     }
 
-    /// The node, or ESTALE.
+    /// Returns the node, or ESTALE.
     pub fn node_at(&self, ino: Ino) -> Result<&Arc<Inode>, Errno> {
         self.get(ino).ok_or(Errno::STALE)
     }
 
-    /// The node to change, copied first if a snapshot shares it.
+    /// Returns the node to change, copied first if a snapshot shares it.
     pub fn node_mut(&mut self, ino: Ino) -> Result<&mut Inode, Errno> {
         if ino >= base::FIRST {
             let changed = Arc::make_mut(&mut self.changed);
@@ -159,7 +159,7 @@ impl NodeTree {
         Arc::make_mut(page).slots[s].as_mut().map(Arc::make_mut).ok_or(Errno::STALE)
     }
 
-    /// Puts a node at a given number.
+    /// Stores a node at a given number.
     pub fn set(&mut self, ino: Ino, node: Inode) {
         let (g, p, s) = node_place(ino);
         if self.groups.len() <= g {
@@ -190,7 +190,7 @@ impl NodeTree {
         ino
     }
 
-    /// Forgets a node; returns it.
+    /// Removes and returns a node.
     pub fn remove(&mut self, ino: Ino) -> Option<Arc<Inode>> {
         if ino >= base::FIRST {
             let node = self.get(ino).cloned();
@@ -203,7 +203,7 @@ impl NodeTree {
         let group = Arc::make_mut(slot.as_mut()?);
         let page = Arc::make_mut(group.slots[p].as_mut()?);
         let node = page.put_child(s, None);
-        // The page that numbers are being given from stays.
+        // The page from which numbers are being given stays.
         if page.live == 0 && ino / FAN as u64 != self.next / FAN as u64 {
             group.put_child(p, None);
             if group.live == 0 {
@@ -213,7 +213,7 @@ impl NodeTree {
         node
     }
 
-    /// The entries of a directory, or ENOTDIR.
+    /// Returns the entries of a directory, or ENOTDIR.
     pub fn entries_of(&self, dir: Ino) -> Result<&Arc<DirEntries>, Errno> {
         match &self.node_at(dir)?.kind {
             NodeKind::Dir { entries, .. } => Ok(entries),
@@ -221,7 +221,7 @@ impl NodeTree {
         }
     }
 
-    /// The entries of a directory to change; its times become now.
+    /// Returns the entries of a directory to change; sets its times to now.
     pub fn entries_mut(&mut self, dir: Ino) -> Result<&mut DirEntries, Errno> {
         let now = now_ns();
         let node = self.node_mut(dir)?;
@@ -232,7 +232,7 @@ impl NodeTree {
         }
     }
 
-    /// Whether nothing was changed between the two.
+    /// Returns whether nothing was changed between the two.
     pub fn is_same(&self, other: &NodeTree) -> bool {
         let same = |(a, b): (&Option<Arc<Group>>, &Option<Arc<Group>>)| match (a, b) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
@@ -244,7 +244,7 @@ impl NodeTree {
             && Arc::ptr_eq(&self.changed, &other.changed)
     }
 
-    /// Numbers of nodes that are not shared with `old`, those that are gone included.
+    /// Returns the numbers of nodes that are not shared with `old`, including removed ones.
     pub fn differing_nodes(&self, old: &NodeTree) -> Vec<Ino> {
         let mut out = Vec::new();
         for g in 0..self.groups.len().max(old.groups.len()) {
@@ -268,12 +268,12 @@ impl NodeTree {
         out
     }
 
-    /// The number that the next node gets.
+    /// Returns the number that the next node gets.
     pub fn next_number(&self) -> Ino {
         self.next.max(FIRST)
     }
 
-    /// Makes a node that the session began with what it was then.
+    /// Restores the original of a node that the session began with.
     pub(crate) fn put_back(&mut self, ino: Ino, node: Arc<Inode>) {
         if ino >= base::FIRST {
             if self.changed.contains_key(&ino) {
@@ -284,19 +284,19 @@ impl NodeTree {
         }
     }
 
-    /// Says from where on numbers are given.
+    /// Sets the number that the next node gets.
     pub fn set_next_number(&mut self, next: Ino) {
         self.next = next;
     }
 
-    /// Nodes of the image that were changed or lie above such a node. Whatever else is of the image
-    /// is as it was, with all that lies in it.
+    /// Returns the nodes of the image that were changed or lie above such a node. All other nodes
+    /// of the image are unchanged, with everything in them.
     pub fn touched_nodes(&self) -> HashSet<Ino> {
         let mut out = HashSet::new();
         for ino in self.changed.keys() {
             let mut at = *ino;
-            // A directory that was moved has its own parent; anything else that is not where it
-            // was in the image is in a directory that was changed.
+            // A moved directory has its own parent; any other moved node is in a directory that was
+            // changed.
             while out.insert(at) {
                 let parent = match self.get(at).map(|n| &n.kind) {
                     Some(NodeKind::Dir { parent, .. } | NodeKind::Mount { parent, .. }) => {
@@ -314,7 +314,7 @@ impl NodeTree {
     }
 }
 
-/// The tree with what only the living session has.
+/// The tree with the state that only the living session has.
 #[derive(Debug, Default)]
 pub struct TreeState {
     pub tree: NodeTree,
@@ -326,14 +326,14 @@ pub struct TreeState {
 }
 
 impl TreeState {
-    /// An empty tree with its accounts.
+    /// Creates an empty tree with its accounts.
     pub fn new(limits: DiskLimits, budget: Arc<Budget>) -> TreeState {
         let quota = Quota { limits, ..Quota::default() };
         TreeState { tree: NodeTree::new(budget), quota, ..TreeState::default() }
     }
 
-    /// Charges the quota for and links `node` as `name` in `dir`, which must not
-    /// have that name. The caller has checked permissions.
+    /// Charges the quota for and links `node` as `name` in `dir`, which must not have that name.
+    /// The caller has checked permissions.
     pub fn link_new(&mut self, dir: Ino, name: &[u8], node: Inode) -> Result<Ino, Errno> {
         let is_dir = matches!(node.kind, NodeKind::Dir { .. });
         let ino = self.new_node(node)?;
@@ -354,8 +354,8 @@ impl TreeState {
         Ok(self.tree.add(node))
     }
 
-    /// Charges quota and budget for the name and adds it to a directory; the node's count of
-    /// links stays as it is.
+    /// Charges quota and budget for the name and adds it to a directory; does not change the node's
+    /// count of links.
     pub fn link_node(&mut self, dir: Ino, name: &[u8], ino: Ino) -> Result<(), Errno> {
         self.quota.take_entry(name)?;
         let budget = self.tree.budget.clone();
@@ -366,12 +366,12 @@ impl TreeState {
         added
     }
 
-    /// The session's memory budget.
+    /// Returns the session's memory budget.
     pub(crate) fn budget(&self) -> &Arc<Budget> {
         &self.tree.budget
     }
 
-    /// Puts a node at a number, counted in the budget, whatever is there.
+    /// Stores a node at a number, counted in the budget, and replaces any node there.
     pub(crate) fn replace_node(&mut self, ino: Ino, mut node: Inode) -> Result<(), Errno> {
         node.count_in(&self.tree.budget)?;
         if ino >= base::FIRST {
@@ -382,12 +382,12 @@ impl TreeState {
         Ok(())
     }
 
-    /// Whether `name` in `dir` still is what a walk has found there.
+    /// Returns whether `name` in `dir` is still the node that a walk has found there.
     pub fn is_current(&self, dir: Ino, name: &[u8], found: Option<Ino>) -> bool {
         self.tree.entries_of(dir).is_ok_and(|e| e.get(name).copied() == found)
     }
 
-    /// Takes `name` out of `dir` and drops one link of what it named.
+    /// Removes `name` from `dir` and drops one link of its node.
     pub fn unlink_name(&mut self, dir: Ino, name: &[u8]) -> Result<(), Errno> {
         let ino = self.tree.entries_mut(dir)?.remove_entry(name).ok_or(Errno::NOENT)?;
         self.quota.give_entry(name);
@@ -409,7 +409,7 @@ impl TreeState {
         Ok(())
     }
 
-    /// Forgets `ino` if nothing links to it and nobody has it open.
+    /// Removes `ino` if it has no links and is not open.
     pub fn collect_node(&mut self, ino: Ino) {
         let dead = self.tree.get(ino).is_some_and(|n| n.nlink == 0);
         if !dead || self.open.contains_key(&ino) {

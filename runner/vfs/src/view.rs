@@ -1,6 +1,7 @@
-//! A snapshot's files as they are found by names: for whoever writes a folder down, or tells what has become of it.
+//! Views of a snapshot's files by name, for code that exports a folder or compares it.
 //!
-//! Nothing is locked: a snapshot does not change. What mounts and devices show is no part of it.
+//! Nothing is locked, because a snapshot does not change. The content of mounts and devices is not
+//! part of it.
 
 use crate::base;
 use crate::budget::Budget;
@@ -14,14 +15,14 @@ use std::collections::{BTreeMap, HashSet, btree_map};
 use std::iter::Peekable;
 use std::sync::Arc;
 
-/// What is found at a path.
+/// The file at a path.
 #[derive(Clone, Debug)]
 pub struct PathView<'a> {
     pub stat: Stat,
     pub shape: ViewShape<'a>,
 }
 
-/// What it is.
+/// Its kind and content.
 #[derive(Clone, Debug)]
 pub enum ViewShape<'a> {
     Dir,
@@ -39,12 +40,12 @@ pub struct FileView<'a> {
 }
 
 impl<'a> FileView<'a> {
-    /// How many there are.
+    /// Returns their number.
     pub fn len(&self) -> u64 {
         self.content.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -52,7 +53,7 @@ impl<'a> FileView<'a> {
     /// Reads at an offset; 0 is the end.
     ///
     /// # Errors
-    /// If bytes that were never looked at cannot be had.
+    /// If bytes that were not read before cannot be fetched.
     pub fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
         if let Some(lazy) = self.content.lazy_bytes().filter(|_| off == 0) {
             lazy.make_ready(self.budget, false)?;
@@ -60,18 +61,19 @@ impl<'a> FileView<'a> {
         self.content.read(off, buf)
     }
 
-    /// What the session began with, if it has changed none of it and it is fetched when wanted.
+    /// Returns the original bytes of the session's beginning, if they are unchanged and fetched on
+    /// demand.
     pub fn untouched_bytes(&self) -> Option<&'a Arc<dyn LazyBytes>> {
         self.content.untouched_bytes()
     }
 
-    /// Whether both are known to be the same bytes.
+    /// Returns whether both are known to be the same bytes.
     pub fn is_same(&self, other: &FileView<'_>) -> bool {
         self.content.is_same(other.content)
     }
 }
 
-/// A name that leads to other things than as the session began.
+/// A name whose file differs from the one at the beginning of the session.
 #[derive(Clone, Debug)]
 pub struct ViewDifference<'a> {
     pub old: Option<PathView<'a>>,
@@ -79,11 +81,11 @@ pub struct ViewDifference<'a> {
 }
 
 impl TreeVersion {
-    /// Calls `each` with all that is below the directory `dir`, which has an absolute plain path: with the path from
-    /// there, what is above first, in the order of names.
+    /// Calls `each` with everything below the directory `dir`, an absolute plain path: with the
+    /// path from there, parents before children, in the order of names.
     ///
     /// # Errors
-    /// NOENT or NOTDIR for `dir`; what `each` says first.
+    /// NOENT or NOTDIR for `dir`; the first error of `each`.
     pub fn each_below<E: From<Errno>>(
         &self,
         dir: &[u8],
@@ -108,11 +110,11 @@ impl TreeVersion {
         Ok(())
     }
 
-    /// Calls `each` with every name below `dir` that is not what it was as the session began; permission bits count.
-    /// What costs is what has changed.
+    /// Calls `each` with every name below `dir` that differs from the beginning of the session;
+    /// permission bits count. The cost depends on the changes only.
     ///
     /// # Errors
-    /// What `each` says first.
+    /// The first error of `each`.
     pub fn for_each_difference<E: From<Errno>>(
         &self,
         dir: &[u8],
@@ -151,7 +153,7 @@ impl TreeVersion {
         Ok(())
     }
 
-    /// What was at a path as the session began.
+    /// Returns the original file at a path.
     pub fn original_view(&self, path: &[u8]) -> Option<PathView<'_>> {
         let tree = &self.origin.tree;
         let mut at = ROOT;
@@ -181,7 +183,7 @@ fn push(path: &mut Vec<u8>, name: &[u8]) {
     path.extend_from_slice(name);
 }
 
-/// Whether a node of the image, with all below, is as it was.
+/// Returns whether a node of the image is unchanged, with everything below it.
 fn is_untouched(ino: Ino, touched: &HashSet<Ino>) -> bool {
     ino >= base::FIRST && !touched.contains(&ino)
 }
@@ -199,7 +201,8 @@ fn dir_entries(tree: &NodeTree, dir: Option<Ino>) -> btree_map::Iter<'_, Name, I
     dir.and_then(|d| tree.entries_of(d).ok()).map_or(&NONE, |e| e).iter()
 }
 
-/// Whether a name means something else. Of directories only the bits count: what is in them is looked at by itself.
+/// Returns whether a name has another meaning. Of directories only the bits count, because their
+/// entries are compared separately.
 fn nodes_differ(old: Option<&Inode>, new: Option<&Inode>) -> bool {
     let (Some(old), Some(new)) = (old, new) else { return true };
     let same = match (&old.kind, &new.kind) {
@@ -211,7 +214,7 @@ fn nodes_differ(old: Option<&Inode>, new: Option<&Inode>) -> bool {
     !same || old.mode != new.mode
 }
 
-/// A directory that is compared: what is left of both sides, and the length of its path.
+/// A directory that is compared: the remaining entries of both sides, and the length of its path.
 struct ViewFrame<'a> {
     old: Peekable<btree_map::Iter<'a, Name, Ino>>,
     new: Peekable<btree_map::Iter<'a, Name, Ino>>,

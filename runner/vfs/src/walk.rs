@@ -1,15 +1,15 @@
 //! Path resolution (POSIX XBD 4.13), in the guest's name space only.
 //!
-//! A path below a host mount is first tried in one host call, which refuses every
-//! symbolic link; if that fails the components are walked one by one, and a link
-//! found on the way is read and resolved *here*, so an absolute target means the
-//! guest's root. Whatever changes on the host meanwhile, the final host call
-//! refuses links again.
+//! A path below a host mount is first tried in one host call, which refuses every symbolic link; if
+//! that fails the components are walked one by one, and a link found on the way is read and
+//! resolved *here*, so an absolute target means the guest's root. If files of the host change
+//! meanwhile, the final host call still refuses links.
 //!
-//! The host may take its time (a network, a FUSE server that hangs), so it is never asked with
-//! the tree locked ([`Lock`]). What a walk has found can be gone when it is acted upon;
-//! the operations look again under the lock and walk anew if it is ([`Vfs::retry_until_settled`]). The number of
-//! components, those of links included, is bounded, and a killed process leaves between two of them.
+//! A call of the host may take long (a network, a FUSE server that hangs), so the tree is never
+//! locked meanwhile ([`Lock`]). The file that a walk has found can be gone when it is used;
+//! operations check it again under the lock and repeat the walk if it is
+//! ([`Vfs::retry_until_settled`]). The number of components, including those of links, is bounded,
+//! and a killed process leaves between two of them.
 
 use crate::errno::Errno;
 use crate::fifos::join_path;
@@ -23,20 +23,20 @@ use std::sync::RwLockReadGuard;
 const MAX_LINKS: usize = 40;
 /// Components of a path and of all links in it. A path of `PATH_MAX` has at most 2048.
 const MAX_STEPS: usize = 8192;
-/// How often an operation is begun anew because other processes have changed the tree meanwhile.
+/// Most attempts of an operation when other processes change the tree in between.
 const MAX_TRIES: usize = 100;
-/// Longest path of a working directory: every process keeps its own.
+/// Longest path of a working directory, because every process keeps its own.
 const MAX_CWD: usize = 64 << 10;
-/// Linux's `PATH_MAX` and `NAME_MAX`.
+/// Linux's `PATH_MAX`.
 pub(crate) const MAX_PATH: usize = 4096;
 
-/// Where a path leads.
+/// The location of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loc {
     /// A node of the tree.
     Tree(Ino),
-    /// A path below host mount N, without leading slash, symbolic links or dots;
-    /// empty for the mount's root.
+    /// A path below host mount N, without leading slash, symbolic links or dots; empty for the
+    /// mount's root.
     Host(usize, Vec<u8>),
     /// A bridge pipe's directory.
     PipeDir(Vec<u8>),
@@ -44,25 +44,25 @@ pub enum Loc {
     PipeEnd(Vec<u8>, bool),
     /// The bridge's node with the state of a session.
     State,
-    /// A node by which guests ask the host, by its number.
+    /// A node by which guests send requests to the host, by its number.
     Service(usize),
     /// The caller's descriptor of that number.
     Descriptor(u32),
 }
 
-/// What to do with the last component.
+/// The treatment of the last component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastComponent {
     /// Follow it if it is a symbolic link.
     Follow,
     /// Follow it only if a slash comes after it.
     Keep,
-    /// The directory entry itself is meant, as for making and removing: never follow
-    /// it, and leave the meaning of a slash to the operation.
+    /// The directory entry itself is meant, as for creating and removing: never follow it, and
+    /// leave the meaning of a slash to the operation.
     Entry,
 }
 
-/// `Follow` or `Keep`.
+/// Returns `Follow` or `Keep`.
 pub(crate) fn follow_if(follow: bool) -> LastComponent {
     if follow { LastComponent::Follow } else { LastComponent::Keep }
 }
@@ -70,24 +70,23 @@ pub(crate) fn follow_if(follow: bool) -> LastComponent {
 /// A resolved path.
 #[derive(Clone, Debug)]
 pub struct ResolvedPath {
-    /// The directory of the last component and its name; `None` when the path
-    /// ends in `/`-root, `.` or `..`.
+    /// The directory of the last component and its name; `None` when the path ends in `/`-root, `.`
+    /// or `..`.
     pub parent: Option<(Loc, Vec<u8>)>,
-    /// What is there; `None` when only the last component is missing.
+    /// The location of the file; `None` when only the last component is missing.
     pub found: Option<Loc>,
     /// The path ended in a slash, so it must be a directory.
     pub slash: bool,
 }
 
 impl ResolvedPath {
-    /// What is there, or ENOENT.
+    /// Returns the location of the file, or ENOENT.
     pub fn existing_loc(self) -> Result<Loc, Errno> {
         self.found.ok_or(Errno::NOENT)
     }
 }
 
-/// The tree's lock during a walk: taken when a node is looked at, given up before the host is
-/// asked.
+/// The tree's lock during a walk: taken for access to a node, released before a call of the host.
 struct Lock<'a> {
     vfs: &'a Vfs,
     guard: Option<RwLockReadGuard<'a, TreeState>>,
@@ -98,7 +97,7 @@ impl Lock<'_> {
         self.guard.get_or_insert_with(|| self.vfs.read())
     }
 
-    /// Gives the lock up, since the host is asked next; EINTR if the process was killed.
+    /// Releases the lock before a call of the host; EINTR if the process was killed.
     fn free(&mut self) -> Result<(), Errno> {
         self.guard = None;
         stop::check_stop()
@@ -106,7 +105,7 @@ impl Lock<'_> {
 }
 
 impl Vfs {
-    /// Does an operation: resolves paths and acts on what they lead to, until nothing has changed in
+    /// Runs an operation: resolves paths and acts on the files found, until nothing has changed in
     /// between (`Some`).
     pub(crate) fn retry_until_settled<T>(
         &self,
@@ -121,7 +120,7 @@ impl Vfs {
         Err(Errno::BUSY)
     }
 
-    /// Resolves `path` from `base`. The tree must not be locked by the caller.
+    /// Resolves `path` from `base`. The caller must not have the tree locked.
     pub fn resolve_path(
         &self,
         base: &Loc,
@@ -140,7 +139,7 @@ impl Vfs {
         let mut todo: Vec<Vec<u8>> = Vec::new();
         push_components(&mut todo, path);
         let (mut links, mut steps) = (0, 0);
-        // Whether a mount may be asked for the rest of the path at once: if it was in vain, not
+        // Whether the rest of the path may be tried in one call of a mount: after a failure, not
         // again before a link was followed.
         let mut at_once = true;
         while let Some(name) = todo.pop() {
@@ -215,7 +214,7 @@ impl Vfs {
         Ok(ResolvedPath { parent: None, found: Some(cur), slash })
     }
 
-    /// One host call for the rest of a path below a mount, when it is plain.
+    /// Resolves the rest of a path below a mount in one host call, when it is plain.
     fn host_shortcut(
         &self,
         cur: &Loc,
@@ -259,7 +258,7 @@ impl Vfs {
         if kind == FileKind::Dir { Ok(()) } else { Err(Errno::NOTDIR) }
     }
 
-    /// The directory above; the root's is the root.
+    /// Returns the directory above; the root's is the root.
     pub(crate) fn parent_of(&self, st: &TreeState, loc: &Loc) -> Result<Loc, Errno> {
         Ok(match loc {
             Loc::Tree(ino) => match &st.tree.node_at(*ino)?.kind {
@@ -282,7 +281,7 @@ impl Vfs {
         })
     }
 
-    /// What `name` is in the directory `dir`.
+    /// Finds the file `name` in the directory `dir`.
     fn child_of(
         &self,
         lock: &mut Lock<'_>,
@@ -353,7 +352,7 @@ impl Vfs {
         }
     }
 
-    /// The target of a symbolic link. The tree must not be locked by the caller.
+    /// Returns the target of a symbolic link. The caller must not have the tree locked.
     pub(crate) fn link_target(&self, loc: &Loc) -> Result<Vec<u8>, Errno> {
         match loc {
             Loc::Host(m, rel) => self.shared.mounts[*m].read_link(rel),
@@ -361,7 +360,7 @@ impl Vfs {
         }
     }
 
-    /// [`Vfs::loc_stat`] of what a walk has found; `None` if it is gone.
+    /// As [`Vfs::loc_stat`], for a file that a walk has found; `None` if it is gone.
     pub(crate) fn found_stat(&self, loc: &Loc) -> Result<Option<Stat>, Errno> {
         match self.loc_stat(loc) {
             Err(Errno::STALE) if matches!(loc, Loc::Tree(_)) => Ok(None),
@@ -369,7 +368,7 @@ impl Vfs {
         }
     }
 
-    /// Metadata. The tree must not be locked by the caller.
+    /// Returns metadata. The caller must not have the tree locked.
     pub(crate) fn loc_stat(&self, loc: &Loc) -> Result<Stat, Errno> {
         let special = |kind, mode, ino| Stat {
             kind,
@@ -395,7 +394,7 @@ impl Vfs {
         }
     }
 
-    /// The absolute path of a directory, for the working directory; ENAMETOOLONG past
+    /// Returns the absolute path of a directory, for the working directory; ENAMETOOLONG past
     /// [`MAX_CWD`].
     pub(crate) fn path_of(&self, st: &TreeState, loc: &Loc) -> Result<Vec<u8>, Errno> {
         let mut parts: Vec<Vec<u8>> = Vec::new();

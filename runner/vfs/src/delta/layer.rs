@@ -4,9 +4,9 @@ use super::{Delta, FileTotals, Id, NodeChange, NodeContent, PART, TreeNode};
 use serde_bytes::ByteBuf;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All that differs from a new session. It is kept by whoever keeps the session, and understands
-/// no more of the deltas than it takes to add them up: they come from a process that guests may
-/// have broken out to.
+/// All differences from a new session. It belongs to the process that keeps the session, and
+/// interprets the deltas only as far as adding them up requires, because they come from a process
+/// that guests may have broken out to.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
     totals: FileTotals,
@@ -24,22 +24,22 @@ struct NodeSum {
     chunks: BTreeMap<u64, ByteBuf>,
 }
 
-/// What a node and its name take, besides names and contents.
+/// Bytes of a node and its name, in addition to names and contents.
 const NODE: u64 = 256;
 
 impl Layer {
-    /// Bytes of memory that it takes, about.
+    /// Returns the approximate bytes of memory that it takes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Whether nothing differs.
+    /// Returns whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Adds a delta. False if the layer would take more than `limit` bytes; what it holds is
-    /// then of no use.
+    /// Adds a delta. Returns false if the layer would take more than `limit` bytes; it must then be
+    /// discarded.
     pub fn add_delta(&mut self, delta: Delta, limit: u64) -> bool {
         self.totals = delta.totals;
         for (id, change) in delta.nodes {
@@ -55,10 +55,10 @@ impl Layer {
         self.size <= limit
     }
 
-    /// Tells `emit` of everything, in parts that [`crate::Vfs::restore_delta`] takes.
+    /// Calls `emit` with everything, in parts that [`crate::Vfs::restore_delta`] takes.
     ///
     /// # Errors
-    /// What `emit` says first.
+    /// The first error of `emit`.
     pub fn emit_parts<E>(&self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
         let mut nodes = Vec::new();
         let mut size = 0;
@@ -93,7 +93,7 @@ fn sum_cost(sum: &Option<NodeSum>) -> u64 {
 }
 
 impl NodeSum {
-    /// A node after what was known of it.
+    /// Applies a change to the known state of a node.
     fn sum_node(mut node: TreeNode, known: Option<NodeSum>) -> NodeSum {
         let same_kind = |k: &NodeSum| {
             std::mem::discriminant(&k.node.what) == std::mem::discriminant(&node.what)
@@ -124,7 +124,7 @@ impl NodeSum {
         NodeSum { node, entries, gone_entries, chunks }
     }
 
-    /// The node in parts of bounded weight.
+    /// Returns the node in parts of bounded weight.
     fn parts(&self) -> Vec<TreeNode> {
         let with = |what| TreeNode { what, ..self.node.clone() };
         let mut out = Vec::new();

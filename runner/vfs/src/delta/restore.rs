@@ -1,4 +1,4 @@
-//! Making a session what one was, from data.
+//! Restores a session's files from data.
 
 use super::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode, TreeOrigin};
 use crate::content::FileContent;
@@ -9,25 +9,26 @@ use crate::{Vfs, base};
 use std::sync::Arc;
 use wasibox_snapshot::delta::{MAX_TARGET, is_name};
 
-/// Paths of what could not be taken up because another image is beneath: it is as this image has it.
+/// Paths that could not be restored because another image is beneath: they are as in this image.
 pub type Lost = Vec<Vec<u8>>;
 
-/// Paths that are told; more are left out.
+/// Most paths that are reported; more are left out.
 const MOST_LOST: usize = 1000;
 
 impl Vfs {
-    /// Applies a part, while nothing runs. The session is of the image that the part was
-    /// made with, and what it was then, or new if the parts tell of everything.
+    /// Applies a part, while nothing runs. The session must be of the same image and in the state
+    /// in which the part was made, or new if the parts describe everything.
     ///
     /// # Errors
-    /// INVAL for what is not of such a session or makes no sense, NOSPC and NOMEM past the
-    /// limits. The session is of no use then.
+    /// INVAL for a part of another session or one that makes no sense, NOSPC and NOMEM past the
+    /// limits. The session must then be discarded.
     pub fn restore_delta(&self, delta: Delta) -> Result<(), Errno> {
         self.restorer(None).apply_delta(delta)
     }
 
-    /// The same for a new session of another image: leaves out what refers to files that this
-    /// image has not, or to bytes of files that may be others here, and tells where.
+    /// Does the same for a new session of another image: leaves out changes that refer to files
+    /// that this image lacks, or to bytes of files that may differ here, and adds their paths to
+    /// `lost`.
     ///
     /// # Errors
     /// As [`Vfs::restore_delta`].
@@ -60,8 +61,8 @@ impl Restorer<'_> {
         (st.quota.bytes, st.quota.entries) = (bytes, entries);
         for (id, change) in delta.nodes {
             let Some(at) = self.ino_of(&id)? else { continue };
-            // A number that was never given would make the table grow without end. What is gone may
-            // have had one that will be given again.
+            // A number that was never given would make the table grow without end. A removed node
+            // may have a number that will be given again.
             if at < base::FIRST && at >= next && change != NodeChange::Gone {
                 return Err(Errno::INVAL);
             }
@@ -77,7 +78,7 @@ impl Restorer<'_> {
         Ok(())
     }
 
-    /// The node of that name; `None` if another image has none there.
+    /// Returns the node of that id; `None` if another image has none there.
     fn ino_of(&mut self, id: &Id) -> Result<Option<Ino>, Errno> {
         match self.origin.ino_of(id) {
             Some(ino) => Ok(Some(ino)),
@@ -85,7 +86,7 @@ impl Restorer<'_> {
         }
     }
 
-    /// Remembers what was left out.
+    /// Records a path that was left out.
     fn leave_out(&mut self, id: &Id) -> Result<(), Errno> {
         let (Some(lost), Id::Given(names)) = (&mut self.lost, id) else {
             return Err(Errno::INVAL);
@@ -152,7 +153,7 @@ impl Restorer<'_> {
     }
 }
 
-/// A content after its changes.
+/// Applies the changes to a content.
 fn write_content(
     mut content: FileContent,
     len: u64,

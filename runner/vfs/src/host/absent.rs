@@ -1,5 +1,5 @@
-//! Where there are no files of a host, there are no mounts: these types have no values, so that no function
-//! of theirs is ever called.
+//! Without a host file system there are no mounts: these types have no values, so none of their
+//! functions is ever called.
 
 use super::{MountError, ProtectedPaths};
 use crate::errno::Errno;
@@ -16,9 +16,9 @@ pub enum Handle {}
 /// A host directory or file in the guest's name space: none.
 #[derive(Debug)]
 pub struct HostMount {
-    /// What the mount's root is.
+    /// The file type of the mount's root.
     pub kind: FileKind,
-    /// Whether the guest may change what is below.
+    /// Whether the guest may change files below it.
     pub writable: bool,
     /// The node that the mount is attached to.
     pub at: Ino,
@@ -27,7 +27,7 @@ pub struct HostMount {
 
 type Done<T> = Result<T, Errno>;
 
-/// How many files this process may have open.
+/// Returns how many files this process may have open.
 pub(crate) fn most_open() -> Option<u64> {
     Some(0)
 }
@@ -56,7 +56,7 @@ impl HostMount {
     }
 }
 
-/// Methods of a value that cannot be.
+/// Methods of a type without values.
 macro_rules! never {
     ($($name:ident($($arg:ty),*) -> $result:ty;)*) => {
         impl HostMount {

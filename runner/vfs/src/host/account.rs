@@ -1,4 +1,4 @@
-//! What may be added to the host's files.
+//! Limits on additions to the host's files.
 
 use super::mount::{Handle, HostMount};
 use super::system;
@@ -26,7 +26,7 @@ impl MountAccount {
     }
 }
 
-/// What a new name is charged.
+/// Bytes that a new name is charged.
 const ENTRY: u64 = 256;
 
 impl HostMount {
@@ -40,7 +40,7 @@ impl HostMount {
         Errno::FBIG
     }
 
-    /// What something was refused by since this was last asked.
+    /// Returns the limit by which an operation was refused since the last call.
     pub(crate) fn hit(&self) -> Option<QuotaHit> {
         let full = self.was_full.swap(false, Ordering::Relaxed).then_some(QuotaHit::Mount);
         full.or(self.was_long.swap(false, Ordering::Relaxed).then_some(QuotaHit::File))
@@ -50,7 +50,7 @@ impl HostMount {
         self.left.as_ref().map(|left| left.lock().unwrap_or_else(|e| e.into_inner()))
     }
 
-    /// Makes a new name, which is charged; ENOSPC past the mount's quota.
+    /// Creates a new name, which is charged; ENOSPC past the mount's quota.
     pub(crate) fn entry<T>(
         &self,
         more: usize,
@@ -67,9 +67,9 @@ impl HostMount {
         Ok(made?)
     }
 
-    /// Writes at `off`, or at the end if `append`; returns the bytes written and the offset
-    /// after them. Appending does not depend on how the file was opened: the flag may have
-    /// been changed since.
+    /// Writes at `off`, or at the end if `append`; returns the bytes written and the offset after
+    /// them. Appending does not depend on how the file was opened, because the flag may have
+    /// changed since.
     pub fn write(
         &self,
         fd: &Handle,

@@ -1,13 +1,13 @@
-//! What a mount must not lead to, whatever the host has put below it.
+//! The parts of the host that a mount must not lead to, even if the host has placed them below it.
 //!
-//! Two things: files of the runner itself ([`ProtectedPaths`]: the image, and the folder of machine
-//! code, which the host runs as it finds it), and file systems whose files act on the host
-//! when they are read or written (`/proc`, `/sys`, `/dev`).
+//! There are two kinds: files of the runner itself ([`ProtectedPaths`]: the image, and the folder
+//! of machine code, which the host runs without further checks), and file systems whose files act
+//! on the host when they are read or written (`/proc`, `/sys`, `/dev`).
 //!
-//! A directory can be reached under several names. So what is protected is known by device and
-//! number, and a walk looks at each directory on its way. That is only needed where such a
-//! directory can be: below a mount that holds it in the same file system, which the kernel's
-//! table of mounts tells, or behind another mount, which one call can refuse to enter.
+//! A directory can be reached under several names. So protected files are identified by device and
+//! number, and a walk checks each directory on its way. That is necessary only where such a
+//! directory can be: below a mount that contains it in the same file system, which the kernel's
+//! table of mounts shows, or behind another mount, which one call can refuse to enter.
 
 use super::{ProtectedPaths, system};
 use rustix::fs::{self, Mode, OFlags};
@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// A file or directory, whatever its name.
+/// A file or directory, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ident {
     pub dev: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Ident {
 }
 
 impl Ident {
-    /// The identity of the file that was looked at.
+    /// Returns the identity of a file from its metadata.
     #[allow(clippy::unnecessary_cast)]
     pub fn from_stat(s: &fs::Stat) -> Ident {
         // Signed on some systems; it is only compared.
@@ -35,21 +35,21 @@ impl Ident {
     }
 }
 
-/// What one mount hides.
+/// The files that one mount hides.
 #[derive(Debug, Default)]
 pub(crate) struct MountGuard {
     hidden: Vec<Ident>,
-    /// The same by name, in directories of this mount: it may be made later.
+    /// The same by name, in directories of this mount, because they may be created later.
     named: Vec<(Ident, Vec<u8>)>,
     /// Directories above them, which must keep their names.
     pinned: Vec<Ident>,
-    /// Something protected may be below, so every directory on the way must be looked at.
+    /// A protected file may be below, so every directory on the way must be checked.
     pub every_step: bool,
 }
 
 impl MountGuard {
-    /// What of `protected` a mount of the host path `host`, opened as `root`, must hide; the
-    /// protected path if it is that or lies in it.
+    /// Finds the files of `protected` that a mount of the host path `host`, opened as `root`, must
+    /// hide. Fails with the protected path if the mount is that path or lies in it.
     pub fn new(
         host: &Path,
         root: &OwnedFd,
@@ -74,8 +74,8 @@ impl MountGuard {
             guard.hidden.extend(ident);
             let Some(below) = path_inside(&table, &path, &host) else { continue };
             guard.every_step = true;
-            // The mount may have other names for the directories above; their numbers are the
-            // same. Of those that do not exist yet, the first is hidden.
+            // The mount may have other names for the directories above; their numbers are the same.
+            // Of those that do not exist yet, the first is hidden.
             let mut at = path.as_path();
             let mut named = false;
             for _ in below.components() {
@@ -93,23 +93,23 @@ impl MountGuard {
         Ok(guard)
     }
 
-    /// Whether the file or directory is protected.
+    /// Returns whether the file or directory is protected.
     pub fn is_hidden(&self, ident: Ident) -> bool {
         self.hidden.contains(&ident)
     }
 
-    /// Whether that name in that directory is protected, be it there or not.
+    /// Returns whether that name in that directory is protected, even if it does not exist.
     pub fn hides_name(&self, dir: Ident, name: &[u8]) -> bool {
         self.named.iter().any(|(d, n)| *d == dir && system::same_name(n, name))
     }
 
-    /// Whether the directory must keep its name.
+    /// Returns whether the directory must keep its name.
     pub fn is_pinned(&self, ident: Ident) -> bool {
         self.pinned.contains(&ident)
     }
 }
 
-/// The directories from `root` upwards, itself included.
+/// Returns the directories from `root` upwards, itself included.
 fn root_ancestors(root: &OwnedFd) -> Vec<Ident> {
     let mut out = Vec::new();
     let Ok(stat) = fs::fstat(root) else { return out };
@@ -128,7 +128,7 @@ fn root_ancestors(root: &OwnedFd) -> Vec<Ident> {
     out
 }
 
-/// The path without links and dots, as far as it exists.
+/// Returns the path without links and dots, as far as it exists.
 fn real_path(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
     let mut rest = Vec::new();
@@ -143,7 +143,7 @@ fn real_path(path: &Path) -> PathBuf {
     }
 }
 
-/// The kernel's table of mounts: device, path within it, and where it is attached.
+/// The kernel's table of mounts: device, path within it, and the path where it is attached.
 struct Mounts(Vec<(Vec<u8>, PathBuf, PathBuf)>);
 
 impl Mounts {
@@ -157,7 +157,7 @@ impl Mounts {
         Some(Mounts(text.split(|b| *b == b'\n').filter_map(line).collect()))
     }
 
-    /// A path's device and its path there.
+    /// Returns a path's device and its path there.
     fn mount_origin(&self, path: &Path) -> Option<(&[u8], PathBuf)> {
         let found = self.0.iter().enumerate().filter(|(_, (.., at))| path.starts_with(at));
         let (_, (dev, root, at)) =
@@ -166,7 +166,7 @@ impl Mounts {
     }
 }
 
-/// `\040` and its like.
+/// Decodes `\040` and similar escapes.
 fn unescape_mount(word: &[u8]) -> PathBuf {
     let mut out = Vec::new();
     let mut rest = word;
@@ -181,7 +181,8 @@ fn unescape_mount(word: &[u8]) -> PathBuf {
     std::ffi::OsString::from_vec(out).into()
 }
 
-/// The way from directory `dir` to `path` if it lies there, or is it, by any name.
+/// Returns the path from directory `dir` to `path` if `path` is in it or equal to it, under any
+/// name.
 fn path_inside(table: &Option<Mounts>, path: &Path, dir: &Path) -> Option<PathBuf> {
     if let Ok(rest) = path.strip_prefix(dir) {
         return Some(rest.into());
@@ -191,19 +192,20 @@ fn path_inside(table: &Option<Mounts>, path: &Path, dir: &Path) -> Option<PathBu
     (a == b).then(|| path.strip_prefix(&dir).ok().map(Path::to_path_buf)).flatten()
 }
 
-/// The same where there is no table: the first directory above `path` that is `dir`, whatever its name.
+/// Does the same without a table: finds the first directory above `path` that is `dir`, under any
+/// name.
 fn by_number(path: &Path, dir: &Path) -> Option<PathBuf> {
     let wanted = Ident::from_path(dir)?;
     let found = path.ancestors().find(|above| Ident::from_path(above) == Some(wanted))?;
     path.strip_prefix(found).ok().map(Path::to_path_buf)
 }
 
-/// Whether the file system that an open file of device `dev` is on belongs to the kernel.
+/// Returns whether the file system of an open file of device `dev` belongs to the kernel.
 pub(crate) fn is_kernels(fd: impl AsFd, dev: u64) -> bool {
     system::is_kernels(fd) || is_kernels_device(dev)
 }
 
-/// Whether that is the device of `/dev`: on Linux it says that it is a tmpfs.
+/// Returns whether that is the device of `/dev`, which on Linux has the type of a tmpfs.
 pub(crate) fn is_kernels_device(dev: u64) -> bool {
     let device = |path: &str| Ident::from_path(Path::new(path)).map(|ident| ident.dev);
     device("/dev").is_some_and(|d| d == dev && device("/").is_some_and(|root| root != d))

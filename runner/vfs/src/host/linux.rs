@@ -1,7 +1,8 @@
-//! What mounts use of Linux alone.
+//! The part of mounts that is specific to Linux.
 //!
-//! `O_PATH` gives descriptors that stand for a file without opening it, `openat2` goes down a whole path in one call that follows no
-//! link, and `/proc/self/fd` opens once more what a descriptor stands for. `macos.rs` has the same functions.
+//! `O_PATH` gives descriptors that stand for a file without opening it, `openat2` resolves a whole
+//! path in one call that follows no link, and `/proc/self/fd` opens the file of a descriptor again.
+//! `macos.rs` has the same functions.
 
 use super::mount::HostMount;
 use crate::errno::Errno;
@@ -10,23 +11,23 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Opens a directory to reach what is in it.
+/// Opens a directory to reach its entries.
 pub(super) const REACH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 
-/// Whether a descriptor that is opened so only stands for its file.
+/// Returns whether a descriptor that is opened with these flags only stands for its file.
 pub(super) fn is_path(flags: OFlags) -> bool {
     flags.contains(OFlags::PATH)
 }
 
-/// The root of a mount, whose path may have links: the user named it.
+/// Opens the root of a mount. Its path may have links, because the user named it.
 pub(super) fn root(path: &Path) -> rustix::io::Result<OwnedFd> {
     fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
 }
 
 static NO_OPENAT2: AtomicBool = AtomicBool::new(false);
 
-/// Opens what is below a directory in one call. `None` where that has to be done step by step: an older kernel, another mount on the
-/// way, or a rename that raced with us.
+/// Opens a path below a directory in one call. `None` where that must be done step by step: an
+/// older kernel, another mount on the way, or a concurrent rename.
 pub(super) fn beneath(
     dir: BorrowedFd<'_>,
     rel: &[u8],
@@ -48,30 +49,30 @@ pub(super) fn beneath(
     Some(opened).filter(|opened| !matches!(opened, Err(Host::NOSYS | Host::XDEV)))
 }
 
-/// Opens once more what a descriptor stands for.
+/// Opens the file of a descriptor again.
 pub(super) fn reopen(fd: BorrowedFd<'_>, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     fs::open(proc_path(fd), flags - OFlags::NOFOLLOW, Mode::empty())
 }
 
-/// A file that is there, not opened.
+/// An existing file that is not opened.
 pub(super) struct Node(OwnedFd);
 
 impl Node {
-    /// The one at `rel`, which may be empty; never follows a symbolic link.
+    /// Returns the file at `rel`, which may be empty; never follows a symbolic link.
     pub fn at(mount: &HostMount, rel: &[u8]) -> Result<Node, Errno> {
         mount.open_raw(rel, OFlags::PATH, Mode::empty()).map(Node)
     }
 
-    /// Its metadata; a symbolic link's own.
+    /// Returns its metadata; a symbolic link's own.
     pub fn stat(&self) -> rustix::io::Result<fs::Stat> {
         fs::fstat(&self.0)
     }
 
-    /// The target of a symbolic link; EINVAL if it is none.
+    /// Returns the target of a symbolic link; EINVAL if it is not one.
     pub fn read_link(&self) -> rustix::io::Result<Vec<u8>> {
         match fs::readlinkat(&self.0, "", Vec::new()) {
             Ok(target) => Ok(target.into_bytes()),
-            // So it says for anything that is not a link when given a descriptor.
+            // The call's error for a descriptor of a file that is not a link.
             Err(rustix::io::Errno::NOENT) => Err(rustix::io::Errno::INVAL),
             Err(e) => Err(e),
         }
@@ -92,7 +93,7 @@ fn proc_path(fd: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", fd.as_raw_fd())
 }
 
-/// Writes at the end of a file wherever that is by then; `end` is where it was, for kernels that cannot.
+/// Writes at the present end of a file. `end` is its earlier end, for kernels that cannot append.
 pub(super) fn append(fd: &OwnedFd, data: &[u8], end: u64) -> rustix::io::Result<usize> {
     let part = [std::io::IoSlice::new(data)];
     match rustix::io::pwritev2(fd, &part, end, rustix::io::ReadWriteFlags::APPEND) {
@@ -103,8 +104,8 @@ pub(super) fn append(fd: &OwnedFd, data: &[u8], end: u64) -> rustix::io::Result<
     }
 }
 
-/// File systems whose files are the kernel's, by `statfs(2)`: proc, sysfs, devpts, cgroup 1 and
-/// 2, debugfs, tracefs, securityfs, bpf, configfs, efivarfs, selinuxfs, nsfs, binfmt_misc, fusectl,
+/// File systems whose files are the kernel's, by `statfs(2)`: proc, sysfs, devpts, cgroup 1 and 2,
+/// debugfs, tracefs, securityfs, bpf, configfs, efivarfs, selinuxfs, nsfs, binfmt_misc, fusectl,
 /// mqueue, pstore.
 const KERNELS: &[u64] = &[
     0x9fa0,
@@ -126,15 +127,16 @@ const KERNELS: &[u64] = &[
     0x6165_676c,
 ];
 
-/// Whether the file system of an open file is one of the kernel's.
+/// Returns whether the file system of an open file is one of the kernel's.
 pub(super) fn is_kernels(fd: impl AsFd) -> bool {
     fs::fstatfs(fd).is_ok_and(|s| KERNELS.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
 
-/// Whether two names in a directory are the same one.
+/// Returns whether two names in a directory are the same one.
 pub(super) fn same_name(a: &[u8], b: &[u8]) -> bool {
     a == b
 }
 
-/// Whether every directory on the way to a file must be looked at because something is protected, wherever that is.
+/// Whether every directory on the way to a file must be checked as soon as any file is protected,
+/// even outside of the mount.
 pub(super) const LOOK_ALWAYS: bool = false;

@@ -1,10 +1,11 @@
-//! What mounts use of macOS instead of Linux's calls (`linux.rs`).
+//! The part of mounts that is specific to macOS (`linux.rs` is the other one).
 //!
-//! There is no descriptor that stands for a file without opening it: a [`Node`] is a directory and a name in it, whose calls follow no
-//! link. There is no call that goes down a path safely, so each step is one call, as on kernels without `openat2`; directories on the way
-//! must be readable. A file is opened once more by its path, if the same file is found there.
+//! No descriptor stands for a file without opening it: a [`Node`] is a directory and a name in it,
+//! whose calls follow no link. No call resolves a whole path safely, so each step is one call, as
+//! on kernels without `openat2`; directories on the way must be readable. A file is opened again by
+//! its path, if the same file is found there.
 //!
-//! Nothing here has run yet, as `docs/platforms.md` says: it is compiled for the target only.
+//! This code has not run yet, as `docs/platforms.md` says: it is only compiled for the target.
 
 use super::guard::Ident;
 use super::mount::HostMount;
@@ -13,15 +14,16 @@ use rustix::fs::{self, AtFlags, Mode, OFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// Opens a directory to reach what is in it.
+/// Opens a directory to reach its entries.
 pub(super) const REACH: OFlags = OFlags::DIRECTORY;
 
-/// Whether a descriptor that is opened so only stands for its file: there are none.
+/// Returns whether a descriptor that is opened with these flags only stands for its file: never.
 pub(super) fn is_path(_: OFlags) -> bool {
     false
 }
 
-/// The root of a mount, whose path may have links: the user named it. Only a file or directory is opened: a device could act.
+/// Opens the root of a mount. Its path may have links, because the user named it. Opens only a file
+/// or directory, because opening a device could act.
 pub(super) fn root(path: &Path) -> rustix::io::Result<OwnedFd> {
     let before = fs::stat(path)?;
     let is_fit = matches!(
@@ -48,8 +50,8 @@ pub(super) fn beneath(
     None
 }
 
-/// Opens the file of a descriptor once more, by its path; ESTALE if another one is there by now. `/dev/fd` would give the same open
-/// file, with its mode and offset.
+/// Opens the file of a descriptor again, by its path; ESTALE if another file is there by now.
+/// `/dev/fd` would give the same open file, with its mode and offset.
 pub(super) fn reopen(fd: BorrowedFd<'_>, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let path = fs::getpath(fd)?;
     let again = fs::open(&path, flags | OFlags::NOFOLLOW | OFlags::NONBLOCK, Mode::empty())?;
@@ -59,7 +61,7 @@ pub(super) fn reopen(fd: BorrowedFd<'_>, flags: OFlags) -> rustix::io::Result<Ow
     }
 }
 
-/// A file that is there, not opened.
+/// An existing file that is not opened.
 pub(super) enum Node {
     /// A mount's root.
     Root(OwnedFd),
@@ -68,7 +70,7 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// The one at `rel`, which may be empty; never follows a symbolic link.
+    /// Returns the file at `rel`, which may be empty; never follows a symbolic link.
     pub fn at(mount: &HostMount, rel: &[u8]) -> Result<Node, Errno> {
         if rel.is_empty() {
             return Ok(Node::Root(rustix::io::fcntl_dupfd_cloexec(mount.root(), 3)?));
@@ -85,7 +87,7 @@ impl Node {
         }
     }
 
-    /// Its metadata; a symbolic link's own.
+    /// Returns its metadata; a symbolic link's own.
     pub fn stat(&self) -> rustix::io::Result<fs::Stat> {
         match self {
             Node::Root(fd) => fs::fstat(fd),
@@ -93,7 +95,7 @@ impl Node {
         }
     }
 
-    /// The target of a symbolic link; EINVAL if it is none.
+    /// Returns the target of a symbolic link; EINVAL if it is not one.
     pub fn read_link(&self) -> rustix::io::Result<Vec<u8>> {
         match self {
             Node::Root(_) => Err(rustix::io::Errno::INVAL),
@@ -124,13 +126,13 @@ impl Node {
     }
 }
 
-/// Writes at `end`, which is where the file ended: no call appends wherever the end is by then, so that another program's bytes of the
-/// same moment can be overwritten.
+/// Writes at `end`, which is where the file ended. No call appends at the present end, so the bytes
+/// that another program writes at the same moment can be overwritten.
 pub(super) fn append(fd: &OwnedFd, data: &[u8], end: u64) -> rustix::io::Result<usize> {
     rustix::io::pwrite(fd, data, end)
 }
 
-/// Whether the file system of an open file is one of the kernel's: devices and descriptors.
+/// Returns whether the file system of an open file is one of the kernel's: devices and descriptors.
 pub(super) fn is_kernels(fd: impl AsFd) -> bool {
     const KERNELS: &[&[u8]] = &[b"devfs", b"fdesc"];
     fs::fstatfs(fd).is_ok_and(|s| {
@@ -140,13 +142,14 @@ pub(super) fn is_kernels(fd: impl AsFd) -> bool {
     })
 }
 
-/// Whether two names in a directory are the same one: file systems here tell no case apart. Names that other characters make equal
-/// (the sign for Kelvin) are so here, too.
+/// Returns whether two names in a directory are the same one, because file systems here ignore
+/// case. Names that are equal through other characters (the Kelvin sign) count as the same, too.
 pub(super) fn same_name(a: &[u8], b: &[u8]) -> bool {
     let folded = |name: &[u8]| String::from_utf8_lossy(name).to_uppercase().to_lowercase();
     folded(a) == folded(b)
 }
 
-/// Whether every directory on the way to a file must be looked at because something is protected, wherever that is: there are more
-/// names for one directory than links (firmlinks), and every way is gone step by step anyhow.
+/// Whether every directory on the way to a file must be checked as soon as any file is protected,
+/// even outside of the mount: a directory has more names than by links (firmlinks), and every path
+/// is resolved step by step in any case.
 pub(super) const LOOK_ALWAYS: bool = true;

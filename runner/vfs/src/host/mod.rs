@@ -1,15 +1,16 @@
 //! Files of the host in the guest's name space.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `mount` | a mount, reached from its own descriptor downwards |
-//! | `linux`, `macos` | what that uses of one system alone, the same functions in both |
-//! | `guard` | what a mount must not lead to |
-//! | `account` | what may be added to the host's files |
-//! | `open` | open files, and how many there may be |
-//! | `absent` | the same interface where there are no files of a host: a browser |
+//! | `linux`, `macos` | the part of it that is specific to one system, the same functions in both |
+//! | `guard` | the parts of the host that a mount must not lead to |
+//! | `account` | limits on additions to the host's files |
+//! | `open` | open files, and their limit |
+//! | `absent` | the same interface without files of a host: a browser |
 //!
-//! No type of the system's interface leaves this module, but for the open file itself ([`Handle`]).
+//! No type of the system's interface leaves this module, except for the open file itself
+//! ([`Handle`]).
 
 #[cfg(not(unix))]
 mod absent;
@@ -55,7 +56,7 @@ pub enum MountError {
     Absent { host: PathBuf },
 }
 
-/// Host files and folders that no guest may see, though a mount may hold them.
+/// Host files and folders that no guest may see, though a mount may contain them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProtectedPaths {
     /// They need not exist yet.

@@ -1,16 +1,14 @@
 //! Host mounts: every access goes from the mount's own descriptor downwards.
 //!
 //! On Linux `openat2(2)` with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS`
-//! refuses `..`, symbolic links and magic links at every component, atomically, so
-//! a file that another process swaps for a link while we look is refused as well.
-//! Where the kernel has no `openat2`, and on macOS, each component is opened with `O_NOFOLLOW`
-//! from the one before, which gives the same guarantee in more calls.
+//! refuses `..`, symbolic links and magic links at every component, atomically, so a file that
+//! another process swaps for a link meanwhile is refused as well. On kernels without `openat2`, and
+//! on macOS, each component is opened with `O_NOFOLLOW` from the one before, which gives the same
+//! guarantee in more calls. Only regular files and directories are opened, because a FIFO or device
+//! in a mount could block this process or act on the host.
 //!
-//! Only regular files and directories are opened: a FIFO or device in a mount could
-//! block us or act on the host.
-//!
-//! The one call does not enter another mount of the host. Where a path does, and in a mount that holds
-//! something of the runner, each directory on the way is looked at ([`super::guard`]).
+//! The one call does not enter another mount of the host. If a path does, or if the mount contains
+//! files of the runner, each directory on the way is checked ([`super::guard`]).
 
 use super::account::MountAccount;
 use super::guard::{self, Ident, MountGuard};
@@ -29,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 /// An open file of the host.
 pub type Handle = OwnedFd;
 
-/// How many files this process may have open.
+/// Returns how many files this process may have open.
 pub(crate) fn most_open() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current
 }
@@ -48,9 +46,9 @@ pub(crate) fn sync(file: &Handle) -> Result<(), Errno> {
 #[derive(Debug)]
 pub struct HostMount {
     root: OwnedFd,
-    /// What the mount's root is: directory or file.
+    /// The file type of the mount's root: directory or file.
     pub kind: FileKind,
-    /// Whether the guest may change what is below.
+    /// Whether the guest may change files below it.
     pub writable: bool,
     /// The node that the mount is attached to.
     pub at: Ino,
@@ -59,18 +57,18 @@ pub struct HostMount {
     /// The root's own number.
     ident: Ident,
     guard: MountGuard,
-    /// Bytes that may still be added, if there is a limit. Locked while a file's length is
-    /// changed, so that what is counted is what is added.
+    /// Bytes that may still be added, if there is a limit. Locked while a file's length is changed,
+    /// so that exactly the added bytes are counted.
     pub(super) left: Option<Mutex<MountAccount>>,
-    /// Longest file of this process: the signal that the host would send is for us.
+    /// Longest file of this process: past it the host would send a signal to this process.
     pub(super) longest: u64,
-    /// Something was refused by its account, or by the length.
+    /// An operation was refused by its account, or by the length.
     pub(super) was_full: AtomicBool,
     pub(super) was_long: AtomicBool,
 }
 
 impl HostMount {
-    /// Opens `spec.host`, following symbolic links in that path: the user named it.
+    /// Opens `spec.host`, following symbolic links in that path, because the user named it.
     pub fn open(
         spec: &MountSpec,
         at: Ino,
@@ -110,12 +108,12 @@ impl HostMount {
         })
     }
 
-    /// Has no file become longer than this by it.
+    /// Limits the length of files that are written through this mount.
     pub(crate) fn cap_length(&mut self, longest: u64) {
         self.longest = self.longest.min(longest);
     }
 
-    /// The descriptor that all accesses begin at.
+    /// Returns the descriptor that all accesses begin at.
     #[cfg(target_vendor = "apple")]
     pub(super) fn root(&self) -> BorrowedFd<'_> {
         self.root.as_fd()
@@ -123,7 +121,7 @@ impl HostMount {
 
     pub(super) fn open_raw(&self, rel: &[u8], flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let mut flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        // `openat2` refuses flags that mean nothing beside O_PATH.
+        // `openat2` refuses flags that have no meaning with O_PATH.
         if !system::is_path(flags) {
             flags |= OFlags::NOCTTY;
         }
@@ -178,7 +176,7 @@ impl HostMount {
         Err(Errno::NOENT)
     }
 
-    /// Opens with [`HostMount::open_raw`] what is not hidden; its metadata.
+    /// Opens a file that is not hidden with [`HostMount::open_raw`]; returns its metadata, too.
     fn open_seen(&self, rel: &[u8], flags: OFlags) -> Result<(OwnedFd, fs::Stat), Errno> {
         let fd = self.open_raw(rel, flags, Mode::empty())?;
         let stat = fs::fstat(&fd)?;
@@ -190,7 +188,7 @@ impl HostMount {
         }
     }
 
-    /// A node that is not hidden, and its metadata.
+    /// Returns a node that is not hidden, and its metadata.
     fn seen(&self, rel: &[u8]) -> Result<(Node, fs::Stat), Errno> {
         let node = Node::at(self, rel)?;
         let stat = node.stat()?;
@@ -201,7 +199,7 @@ impl HostMount {
         }
     }
 
-    /// The directory of a node that is not to be opened; ENOENT if its name is hidden.
+    /// Returns the directory of a node that is not to be opened; ENOENT if its name is hidden.
     #[cfg(target_vendor = "apple")]
     pub(super) fn named_dir(&self, rel: &[u8], name: &[u8]) -> Result<OwnedFd, Errno> {
         let dir = self.dir(rel)?;
@@ -211,8 +209,8 @@ impl HostMount {
         }
     }
 
-    /// The directory, to do something to `name` in it. ENOENT if that is hidden, EBUSY if it must
-    /// stay (`moves`).
+    /// Opens the directory for an operation on `name` in it. ENOENT if that is hidden, EBUSY if it
+    /// must stay (`moves`).
     fn dir_of(&self, rel: &[u8], name: &[u8], moves: bool) -> Result<OwnedFd, Errno> {
         let dir = self.dir(rel)?;
         if self.guard.every_step {
@@ -256,7 +254,7 @@ impl HostMount {
         }
     }
 
-    /// Metadata; never follows a symbolic link.
+    /// Returns the metadata; never follows a symbolic link.
     pub fn stat(&self, rel: &[u8]) -> Result<Stat, Errno> {
         if rel.is_empty() {
             return Ok(self.to_stat(&fs::fstat(&self.root)?));
@@ -264,12 +262,12 @@ impl HostMount {
         Ok(self.to_stat(&self.seen(rel)?.1))
     }
 
-    /// Metadata of an open file of this mount.
+    /// Returns the metadata of an open file of this mount.
     pub fn fd_stat(&self, fd: &Handle) -> Result<Stat, Errno> {
         Ok(self.to_stat(&fs::fstat(fd)?))
     }
 
-    /// The target of a symbolic link.
+    /// Returns the target of a symbolic link.
     pub fn read_link(&self, rel: &[u8]) -> Result<Vec<u8>, Errno> {
         Ok(Node::at(self, rel)?.read_link()?)
     }
@@ -303,7 +301,7 @@ impl HostMount {
         }
     }
 
-    /// Opens a regular file that is open once more.
+    /// Opens an open regular file again.
     pub fn reopen(&self, fd: &Handle, how: OpenFlags) -> Result<Handle, Errno> {
         let flags = flags_of(how);
         if flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC) {
@@ -317,8 +315,7 @@ impl HostMount {
         Ok(fd)
     }
 
-    /// Makes and opens a regular file with mode 0644 (or as given), whatever the
-    /// host's umask.
+    /// Creates and opens a regular file with mode `mode`, independent of the host's umask.
     pub fn create(
         &self,
         dir: &[u8],
@@ -335,7 +332,7 @@ impl HostMount {
         Ok(fd)
     }
 
-    /// Makes a directory with that mode, whatever the host's umask.
+    /// Creates a directory with that mode, independent of the host's umask.
     pub fn mkdir(&self, dir: &[u8], name: &[u8], mode: u16) -> Result<(), Errno> {
         self.need_writable()?;
         let parent = self.dir_of(dir, name, false)?;
@@ -363,26 +360,26 @@ impl HostMount {
         Ok(fs::renameat(a, from.1, b, to.1)?)
     }
 
-    /// Makes a hard link within the mount; a symbolic link is linked itself.
+    /// Creates a hard link within the mount; a symbolic link is linked itself.
     pub fn link(&self, from: (&[u8], &[u8]), to: (&[u8], &[u8])) -> Result<(), Errno> {
         self.need_writable()?;
         let (a, b) = (self.dir_of(from.0, from.1, false)?, self.dir_of(to.0, to.1, false)?);
         self.entry(0, || fs::linkat(a, from.1, b, to.1, AtFlags::empty()))
     }
 
-    /// Makes a symbolic link.
+    /// Creates a symbolic link.
     pub fn symlink(&self, target: &[u8], dir: &[u8], name: &[u8]) -> Result<(), Errno> {
         self.need_writable()?;
         let parent = self.dir_of(dir, name, false)?;
         self.entry(target.len(), || fs::symlinkat(target, parent, name))
     }
 
-    /// Sets permission bits. Set-id bits are dropped: the file belongs to the
-    /// host's user, whose power a guest must not hand out.
+    /// Sets permission bits. Set-id bits are dropped, because the file belongs to the host's user,
+    /// whose power a guest must not hand out.
     pub fn chmod(&self, rel: &[u8], mode: u16) -> Result<(), Errno> {
         self.need_writable()?;
         if rel.is_empty() {
-            // The mount's root is what the host has granted: its mode is not the guest's.
+            // The host has granted the mount's root; its mode is not the guest's.
             return Err(Errno::PERM);
         }
         let (node, stat) = self.seen(rel)?;
@@ -430,7 +427,7 @@ impl HostMount {
         Ok(fs::futimens(fd, &times)?)
     }
 
-    /// The names in a directory with their numbers and kinds, without the dots.
+    /// Returns the names in a directory with their numbers and kinds, without the dots.
     pub fn list(&self, rel: &[u8]) -> Result<Vec<(Vec<u8>, u64, FileKind)>, Errno> {
         let (fd, stat) = self.open_seen(rel, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let here = Ident::from_stat(&stat);
@@ -489,8 +486,8 @@ fn to_timespec(t: Option<u64>) -> fs::Timespec {
     }
 }
 
-/// What a host call failed with, as the guest may see it. Numbers that have no
-/// business in the sandbox become EIO.
+/// Converts the error of a host call for the guest. Errors that do not concern the sandbox become
+/// EIO.
 impl From<rustix::io::Errno> for Errno {
     fn from(e: rustix::io::Errno) -> Errno {
         use rustix::io::Errno as H;
@@ -539,7 +536,7 @@ impl From<std::io::Error> for Errno {
 mod tests {
     use super::*;
 
-    /// The way without `openat2` gives the same guarantee.
+    /// Without `openat2` the guarantee is the same.
     #[test]
     fn steps_follow_no_link_and_no_dots() {
         let tmp = tempfile::tempdir().unwrap();

@@ -1,11 +1,11 @@
-//! Open files of mounts, and how many there may be.
+//! Open files of mounts, and their limit.
 
 use super::{Handle, most_open};
 use crate::errno::Errno;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An open file of a mount, counted among its session's.
+/// An open file of a mount, counted in its session.
 #[derive(Debug)]
 pub struct OpenHostFile {
     fd: Handle,
@@ -26,7 +26,7 @@ impl Drop for OpenHostFile {
     }
 }
 
-/// How many files of mounts a session has open, and how many it may.
+/// The number of open mount files of a session, and its limit.
 #[derive(Debug)]
 pub(crate) struct OpenFiles {
     open: Arc<AtomicUsize>,
@@ -34,7 +34,7 @@ pub(crate) struct OpenFiles {
 }
 
 impl OpenFiles {
-    /// At most `most`, and a quarter of what this process may have open.
+    /// Allows at most `most`, and a quarter of the files that this process may have open.
     pub fn new(most: usize) -> OpenFiles {
         let share = most_open().map_or(usize::MAX, |n| n as usize / 4);
         OpenFiles { open: Arc::default(), most: most.min(share) }
@@ -55,7 +55,7 @@ impl OpenFiles {
     }
 }
 
-/// Gives a place back that came to no file.
+/// Gives a place back if no file was opened.
 struct OpenFileGuard<'a>(&'a AtomicUsize);
 
 impl Drop for OpenFileGuard<'_> {

@@ -1,9 +1,9 @@
-//! Where sockets are.
+//! Addresses of sockets.
 
 use crate::errno::Errno;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// What kind of addresses a socket has.
+/// The family of a socket's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     V4,
@@ -11,7 +11,8 @@ pub enum Family {
     Unix,
 }
 
-/// An address. One of IPv4 is never written in its form for IPv6 sockets; [`Address::shown`] does that.
+/// An address. An IPv4 address is never stored in its form for IPv6 sockets;
+/// [`SocketAddress::shown_to`] converts it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SocketAddress {
     Ip(SocketAddr),
@@ -20,7 +21,7 @@ pub enum SocketAddress {
 }
 
 impl SocketAddress {
-    /// That of a socket which has none yet.
+    /// Returns the address of a socket that is not bound.
     pub fn unbound_address(family: Family) -> SocketAddress {
         match family {
             Family::V4 => ip_address(Ipv4Addr::UNSPECIFIED.into(), 0),
@@ -29,7 +30,8 @@ impl SocketAddress {
         }
     }
 
-    /// As a socket of that family shows it: IPv4 addresses as `::ffff:a.b.c.d` by IPv6 sockets.
+    /// Converts it for display by a socket of that family: IPv6 sockets show IPv4 addresses as
+    /// `::ffff:a.b.c.d`.
     pub fn shown_to(&self, family: Family) -> SocketAddress {
         match self {
             SocketAddress::Ip(SocketAddr::V4(at)) if family == Family::V6 => {
@@ -39,7 +41,8 @@ impl SocketAddress {
         }
     }
 
-    /// The same for a socket of `family`, an IPv4 address plain; EAFNOSUPPORT if it is of another.
+    /// Converts it for a socket of `family`, an IPv4 address to its plain form; EAFNOSUPPORT for
+    /// another family.
     pub(super) fn for_family(self, family: Family) -> Result<SocketAddress, Errno> {
         match (self, family) {
             (SocketAddress::Ip(at @ SocketAddr::V4(_)), Family::V4) => Ok(SocketAddress::Ip(at)),
@@ -51,8 +54,8 @@ impl SocketAddress {
         }
     }
 
-    /// Where a packet to this address goes: one to no address in particular goes to the own
-    /// machine, and to others there is no way (ENETUNREACH).
+    /// Returns the destination of a packet to this address: an unspecified address means the own
+    /// machine, and others are unreachable (ENETUNREACH).
     pub(super) fn packet_destination(self) -> Result<SocketAddress, Errno> {
         match self {
             SocketAddress::Ip(at) if at.ip().is_unspecified() => {
@@ -63,7 +66,7 @@ impl SocketAddress {
         }
     }
 
-    /// From where a packet to this destination comes, if nobody has said it.
+    /// Returns the default source of a packet to this destination.
     pub(super) fn source_for(&self) -> SocketAddress {
         match self {
             SocketAddress::Ip(at) => ip_address(loopback_like(at.ip()), 0),
@@ -71,7 +74,7 @@ impl SocketAddress {
         }
     }
 
-    /// Whether the session has it: EADDRNOTAVAIL, if not.
+    /// EADDRNOTAVAIL unless the session has this address.
     pub(super) fn check_exists(&self) -> Result<(), Errno> {
         match self {
             SocketAddress::Ip(at) if !at.ip().is_unspecified() && !at.ip().is_loopback() => {
@@ -81,13 +84,13 @@ impl SocketAddress {
         }
     }
 
-    /// Whether it is an IP address that stands for all of the machine's.
+    /// Returns whether it is an IP address that stands for all of the machine's.
     pub(super) fn is_unspecified(&self) -> bool {
         matches!(self, SocketAddress::Ip(at) if at.ip().is_unspecified())
     }
 }
 
-/// The address of that kind that the own machine has for itself.
+/// Returns the loopback address of that family.
 fn loopback_like(like: IpAddr) -> IpAddr {
     match like {
         IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
@@ -95,13 +98,13 @@ fn loopback_like(like: IpAddr) -> IpAddr {
     }
 }
 
-/// An IP address and a port.
+/// Returns an IP address and a port.
 pub(super) fn ip_address(at: IpAddr, port: u16) -> SocketAddress {
     SocketAddress::Ip(SocketAddr::new(at, port))
 }
 
-/// The addresses of a host's name, as far as a session knows names: `localhost` and what ends so
-/// (RFC 6761, section 6.3), and addresses written as numbers.
+/// Returns the addresses of a host's name. A session knows `localhost` and names that end with it
+/// (RFC 6761, section 6.3), and numeric addresses.
 pub fn resolve_name(name: &str) -> Option<Vec<IpAddr>> {
     let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     if bare == "localhost" || bare.ends_with(".localhost") {

@@ -9,23 +9,23 @@ use crate::errno::Errno;
 /// How to receive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiveOptions {
-    /// What is received stays (`MSG_PEEK`): look at what comes after this many bytes.
+    /// Leaves the received bytes in place (`MSG_PEEK`) and skips this many.
     pub peek: Option<usize>,
 }
 
 /// A datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// As much of it as was asked for.
+    /// Its first bytes, as many as requested.
     pub bytes: Vec<u8>,
-    /// How long it is.
+    /// Its whole length.
     pub length: usize,
     pub from: SocketAddress,
 }
 
 impl Socket {
-    /// Receives bytes of a connection; 0 is its end, EAGAIN means wait. Of datagrams it is the
-    /// next one's beginning, whose rest is lost.
+    /// Receives bytes of a connection; 0 is its end, EAGAIN means wait. On a datagram socket it
+    /// receives the beginning of the next datagram, whose rest is lost.
     pub fn receive(&self, buf: &mut [u8], how: ReceiveOptions) -> Result<usize, Errno> {
         if self.kind == SocketKind::Datagram {
             let message = self.receive_message(buf.len(), how)?;
@@ -39,7 +39,7 @@ impl Socket {
         }
     }
 
-    /// The next datagram, at most `most` bytes of it.
+    /// Receives the next datagram, at most `most` bytes of it.
     pub fn receive_message(&self, most: usize, how: ReceiveOptions) -> Result<Message, Errno> {
         let inbox = match &self.lock_inner().state {
             SocketState::Datagram { inbox, .. } => inbox.clone(),
@@ -49,8 +49,8 @@ impl Socket {
         Ok(Message { bytes, length, from: from.shown_to(self.family) })
     }
 
-    /// Sends bytes, as many as fit; EAGAIN means wait. A datagram goes to `to`, or to whom the socket is
-    /// connected with; it arrives, or is lost without a word.
+    /// Sends bytes, as many as fit; EAGAIN means wait. A datagram goes to `to`, or to the peer that
+    /// the socket is connected with; it arrives, or is lost without an error.
     pub fn send(&self, data: &[u8], to: Option<SocketAddress>) -> Result<usize, Errno> {
         let mut inner = self.lock_inner();
         let (inbox, peer) = match &inner.state {
@@ -85,7 +85,7 @@ impl Socket {
                 _ => false,
             },
         };
-        // A connected socket learns of it as by ICMP's "port unreachable".
+        // A connected socket is notified as by ICMP's "port unreachable".
         if !delivered && is_connected {
             inbox.fail_next(Errno::CONNREFUSED);
         }

@@ -1,8 +1,9 @@
-//! A connection: two buffers, one for what each side has to read.
+//! A connection: two buffers with the unread bytes of each side.
 //!
-//! Closing is TCP's (RFC 9293, as Linux has it): a side that sends no more gives the other an end of
-//! file; one that closes with bytes unread, or lingering for no time, resets the connection, which the
-//! other side learns once as ECONNRESET. Who writes to a side that is gone is told so by the second write.
+//! Closing follows TCP (RFC 9293, as in Linux): a side that sends no more gives the other an end of
+//! file. A side that closes with bytes unread, or with a linger time of 0, resets the connection;
+//! the other side gets ECONNRESET once. A write to a closed side succeeds the first time and fails
+//! the second time.
 
 use super::{BUFFER, LoopbackNetwork};
 use crate::buffer::{ByteQueue, WaitingThreads};
@@ -11,21 +12,21 @@ use crate::file::Readiness;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::Thread;
 
-/// What one side has received, and how it is closed.
+/// The received bytes and the state of one side.
 #[derive(Debug)]
 struct LinkSide {
     inbox: ByteQueue,
     /// Most bytes of the inbox.
     room: usize,
     open: bool,
-    /// It reads no more, it sends no more.
+    /// It reads no more (`shut_read`), or sends no more (`shut_write`).
     shut_read: bool,
     shut_write: bool,
-    /// The connection was reset: nothing goes through any more.
+    /// The connection was reset: nothing is transferred any more.
     is_reset: bool,
-    /// It has sent something to a peer that was gone.
+    /// It has sent bytes to a peer that was gone.
     sent_in_vain: bool,
-    /// What its next operation fails with.
+    /// The error of its next operation.
     error: Option<Errno>,
     waiting: WaitingThreads,
 }
@@ -45,13 +46,13 @@ impl LinkSide {
         }
     }
 
-    /// Whether it will send nothing more.
+    /// Returns whether it will send nothing more.
     fn is_finished(&self) -> bool {
         self.shut_write || !self.open
     }
 
-    /// Room in its inbox for a writer that has waited: one that is woken for each byte makes no
-    /// progress.
+    /// Returns whether its inbox has room for a waiting writer. A small amount does not count,
+    /// because a writer that is woken for each byte makes no progress.
     fn has_room(&self) -> bool {
         self.inbox.len() <= self.room - self.room / 4
     }
@@ -60,7 +61,7 @@ impl LinkSide {
 #[derive(Debug)]
 struct SocketLink {
     sides: Mutex<[LinkSide; 2]>,
-    /// A side learns only by a packet that comes back that the other one is gone: TCP, not pairs.
+    /// A side only notices that the other one is gone when a packet returns: TCP, not pairs.
     is_remote: bool,
     network: LoopbackNetwork,
 }
@@ -72,7 +73,7 @@ pub(super) struct LinkEnd {
     side: usize,
 }
 
-/// A connection's two ends, with so much room each for what they have not read yet.
+/// Returns a connection's two ends; `room` bounds the unread bytes of each.
 pub(super) fn connection_pair(
     network: &LoopbackNetwork,
     room: [usize; 2],
@@ -92,7 +93,7 @@ impl LinkEnd {
         if self.side == 0 { what(a, b) } else { what(b, a) }
     }
 
-    /// Reads what is there, or looks at what comes after `peek` bytes; 0 is the end.
+    /// Reads available bytes, or copies those after `peek` bytes; 0 is the end.
     pub(super) fn read(&self, buf: &mut [u8], peek: Option<usize>) -> Result<usize, Errno> {
         self.with_sides(|own, other| {
             if own.inbox.len() > peek.unwrap_or(0) {
@@ -116,7 +117,7 @@ impl LinkEnd {
         })
     }
 
-    /// Writes what fits.
+    /// Writes as many bytes as fit.
     pub(super) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
         self.with_sides(|own, other| {
             if let Some(error) = own.error.take() {
@@ -144,7 +145,7 @@ impl LinkEnd {
         })
     }
 
-    /// Whether a read (or a write) would not wait.
+    /// Returns whether a read (or a write) would not wait.
     pub(super) fn ready(&self, write: bool) -> Option<Readiness> {
         self.with_sides(|own, other| {
             let broken = own.is_reset || own.error.is_some();
@@ -165,12 +166,12 @@ impl LinkEnd {
         self.with_sides(|own, _| own.waiting.add_thread(who));
     }
 
-    /// What its next operation would fail with, which it then does not.
+    /// Takes the error of its next operation, which then does not fail.
     pub(super) fn take_error(&self) -> Option<Errno> {
         self.with_sides(|own, _| own.error.take())
     }
 
-    /// Whether nothing goes through it any more.
+    /// Returns whether nothing can be transferred any more.
     pub(super) fn is_over(&self) -> bool {
         self.with_sides(|own, other| own.is_reset || own.is_finished() && other.is_finished())
     }
@@ -189,7 +190,7 @@ impl LinkEnd {
         })
     }
 
-    /// Sets how much may wait to be read.
+    /// Sets the limit of unread bytes.
     pub(super) fn set_room(&self, room: usize) {
         self.with_sides(|own, other| {
             own.room = room.clamp(1, BUFFER);

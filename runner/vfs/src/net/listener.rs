@@ -16,7 +16,7 @@ struct Queue {
     waiting: WaitingThreads,
 }
 
-/// What stands behind a listening socket.
+/// The backlog of a listening socket.
 #[derive(Debug, Default)]
 pub(super) struct Listener(Mutex<Queue>);
 
@@ -31,15 +31,15 @@ impl Listener {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// How many may wait; Linux takes one more.
+    /// Sets the length of the backlog; Linux takes one more.
     pub(super) fn set_backlog(&self, backlog: usize) {
         let mut q = self.lock_queue();
         q.backlog = backlog.min(MAX_BACKLOG - 1) + 1;
         q.waiting.wake_all();
     }
 
-    /// Adds a connection's other end: EAGAIN if too many wait, ECONNREFUSED if nobody listens
-    /// any more.
+    /// Adds a connection's other end: EAGAIN if too many wait, ECONNREFUSED if the socket listens
+    /// no more.
     pub(super) fn offer_connection(
         &self,
         make: impl FnOnce() -> Result<Socket, Errno>,
@@ -57,7 +57,7 @@ impl Listener {
         Ok(())
     }
 
-    /// The connection that has waited longest: EAGAIN if none does, EINVAL if none will.
+    /// Takes the connection that has waited longest: EAGAIN if none waits, EINVAL if none will.
     pub(super) fn accept_connection(&self) -> Result<Socket, Errno> {
         let mut q = self.lock_queue();
         match q.sockets.pop_front() {
@@ -70,13 +70,13 @@ impl Listener {
         }
     }
 
-    /// How many wait; `None` if an `accept` would wait, too.
+    /// Returns how many wait; `None` if an `accept` would wait.
     pub(super) fn waiting_count(&self) -> Option<usize> {
         let q = self.lock_queue();
         (q.closed || !q.sockets.is_empty()).then_some(q.sockets.len())
     }
 
-    /// Whether a connection would be taken, or refused at once.
+    /// Returns whether a connection would be taken, or refused at once.
     pub(super) fn has_room(&self) -> bool {
         let q = self.lock_queue();
         q.closed || q.sockets.len() < q.backlog
@@ -86,7 +86,7 @@ impl Listener {
         self.lock_queue().waiting.add_thread(who);
     }
 
-    /// Refuses all from now on, and resets those that wait.
+    /// Refuses all connections from now on, and resets those that wait.
     pub(super) fn close(&self) {
         let waited = {
             let mut q = self.lock_queue();

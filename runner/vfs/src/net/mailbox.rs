@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 use std::thread::Thread;
 
-/// Longest datagram: what UDP over IPv4 can carry (RFC 768).
+/// Longest datagram: the maximum of UDP over IPv4 (RFC 768).
 pub const MAX_DATAGRAM: usize = 65507;
-/// What one takes beyond its bytes.
+/// Bytes that a datagram takes beyond its content.
 const EACH: usize = 128;
 
 #[derive(Debug)]
@@ -22,16 +22,16 @@ struct Datagram {
 #[derive(Debug, Default)]
 struct Inbox {
     datagrams: VecDeque<Datagram>,
-    /// Bytes of them, with what each takes besides.
+    /// Bytes of the datagrams, with the additional bytes of each.
     size: usize,
     held: HeldBytes,
-    /// A datagram that was sent from here has met nobody.
+    /// A datagram that was sent from here had no recipient.
     error: Option<Errno>,
     closed: bool,
     waiting: WaitingThreads,
 }
 
-/// What a datagram socket has received.
+/// The received datagrams of a socket.
 #[derive(Debug)]
 pub(super) struct Mailbox {
     inbox: Mutex<Inbox>,
@@ -47,7 +47,7 @@ impl Mailbox {
         self.inbox.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Puts a datagram in; one that has no room is lost. False if nobody will read it.
+    /// Adds a datagram; one that does not fit is lost. Returns false if the socket is closed.
     pub(super) fn put_datagram(&self, from: SocketAddress, data: &[u8]) -> bool {
         let mut inbox = self.lock_inbox();
         if inbox.closed {
@@ -63,7 +63,7 @@ impl Mailbox {
         true
     }
 
-    /// The first datagram, at most `most` bytes of it, its whole length and its sender.
+    /// Takes the first datagram: at most `most` bytes of it, its whole length and its sender.
     pub(super) fn take_datagram(
         &self,
         most: usize,
@@ -92,7 +92,7 @@ impl Mailbox {
         Ok((first.bytes, length, first.from))
     }
 
-    /// What the next operation fails with: nobody has received what was sent.
+    /// Sets the error of the next operation: a sent datagram had no recipient.
     pub(super) fn fail_next(&self, error: Errno) {
         let mut inbox = self.lock_inbox();
         inbox.error = Some(error);
@@ -103,7 +103,7 @@ impl Mailbox {
         self.lock_inbox().error.take()
     }
 
-    /// Bytes of the first datagram, if there is one or an error.
+    /// Returns the bytes of the first datagram; 0 if there is only an error.
     pub(super) fn ready_bytes(&self) -> Option<usize> {
         let inbox = self.lock_inbox();
         let first = inbox.datagrams.front().map(|d| d.bytes.len());
@@ -114,7 +114,7 @@ impl Mailbox {
         self.lock_inbox().waiting.add_thread(who);
     }
 
-    /// Nothing is received any more.
+    /// Stops receiving.
     pub(super) fn close(&self) {
         let mut inbox = self.lock_inbox();
         inbox.closed = true;

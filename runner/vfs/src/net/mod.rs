@@ -1,31 +1,31 @@
-//! The session's network: a loopback interface, and nothing else.
+//! The session's network: only a loopback interface.
 //!
-//! A session has one [`LoopbackNetwork`], in its [`Vfs`](crate::Vfs), so that servers which stay between
-//! two calls keep their ports, and two sessions have nothing in common. Nothing in here knows the
-//! host's sockets: what is sent goes from one buffer in memory to another.
+//! A session has one [`LoopbackNetwork`], in its [`Vfs`](crate::Vfs), so that servers that stay
+//! between two calls keep their ports, and two sessions have nothing in common. This module knows
+//! no sockets of the host: bytes go from one buffer in memory to another.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `address` | addresses, and which of them exist: 127.0.0.0/8, ::1, and the unspecified ones |
-//! | `ports` | who has which port |
-//! | `link` | a connection: two buffers, and what each side has closed |
+//! | `address` | addresses that exist: 127.0.0.0/8, ::1, and the unspecified ones |
+//! | `ports` | the sockets that have ports and names |
+//! | `link` | a connection: two buffers, and the closed directions of each side |
 //! | `listener` | connections that wait to be accepted |
 //! | `mailbox` | datagrams that wait to be received |
-//! | `options` | what `setsockopt` sets |
+//! | `options` | the options of `setsockopt` |
 //! | `socket` | the socket as programs see it, in all its states |
-//! | `exchange` | what goes through it |
+//! | `exchange` | receiving and sending |
 //!
-//! No call blocks, as in [`pipe`](crate::pipe): what must wait says [`Errno::AGAIN`], and the
-//! caller waits by [`Socket::watch`] and [`Socket::ready`]. Errors are those of Linux.
+//! No call blocks, as in [`pipe`](crate::pipe): a call that must wait returns [`Errno::AGAIN`], and
+//! the caller waits by [`Socket::watch`] and [`Socket::ready`]. Errors are those of Linux.
 //!
-//! # What bounds it
+//! # Bounds
 //! [`MAX_SOCKETS`] at once, those in backlogs included; [`BUFFER`] bytes each way of a connection,
 //! and as many of datagrams, from the session's budget as they are needed; [`MAX_BACKLOG`]
 //! connections that wait for one listener.
 //!
 //! # Deliberately absent
 //! TIME_WAIT (a port is free when its last socket is closed), urgent data, broadcast and multicast,
-//! Unix-domain sockets with a path: abstract names and pairs are there.
+//! Unix-domain sockets with a path (abstract names and pairs are supported).
 
 mod address;
 mod exchange;
@@ -50,12 +50,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Sockets at once in a session.
 pub const MAX_SOCKETS: usize = 4096;
-/// Bytes that are on their way in one direction of a connection, unless its options say less.
+/// Most unread bytes in one direction of a connection, unless its options say less.
 pub const BUFFER: usize = 256 << 10;
 /// Most connections that wait for one listener (Linux's `net.core.somaxconn`).
 pub const MAX_BACKLOG: usize = 4096;
 
-/// What the host keeps for a socket beside its buffers.
+/// Bytes that the host keeps for a socket in addition to its buffers.
 const COST: u64 = 1024;
 
 /// A session's loopback network. Clones share it.
@@ -83,18 +83,18 @@ impl Drop for SocketPlace {
 }
 
 impl LoopbackNetwork {
-    /// One without sockets, whose buffers are counted in `budget`.
+    /// Creates a network without sockets, whose buffers are counted in `budget`.
     pub fn new(budget: Arc<Budget>) -> LoopbackNetwork {
         let (ports, sockets) = (Mutex::default(), AtomicUsize::new(0));
         LoopbackNetwork(Arc::new(LoopbackInner { budget, ports, sockets }))
     }
 
-    /// How many sockets there are.
+    /// Returns the number of sockets.
     pub fn len(&self) -> usize {
         self.0.sockets.load(Ordering::Relaxed)
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no socket.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -107,10 +107,10 @@ impl LoopbackNetwork {
         self.0.ports.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Counts a socket more: ENFILE if there are too many, ENOBUFS if the budget has no room.
+    /// Counts another socket: ENFILE if there are too many, ENOBUFS if the budget has no room.
     fn take_place(&self) -> Result<SocketPlace, Errno> {
         let held = self.0.budget.reserve_bytes(COST).ok_or(Errno::NOBUFS)?;
-        // From here on the place's end counts it off again.
+        // From here on dropping the place decrements the count.
         let before = self.0.sockets.fetch_add(1, Ordering::Relaxed);
         let place = SocketPlace { network: self.clone(), _held: held };
         if before >= MAX_SOCKETS { Err(Errno::NFILE) } else { Ok(place) }

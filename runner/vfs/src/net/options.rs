@@ -1,4 +1,5 @@
-//! What `setsockopt` sets, of what a loopback knows; the rest is kept and told again.
+//! The options of `setsockopt`. Options without a meaning on a loopback are only stored and
+//! returned.
 
 use super::BUFFER;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -40,7 +41,7 @@ pub enum SocketTime {
     Linger,
 }
 
-/// The least buffer (`SOCK_MIN_RCVBUF` of Linux, about).
+/// The least buffer (about Linux's `SOCK_MIN_RCVBUF`).
 const LEAST: u64 = 2304;
 /// No time is set.
 const NONE: u64 = u64::MAX;
@@ -61,7 +62,7 @@ impl Default for SocketOptions {
 }
 
 impl SocketOptions {
-    /// Whether it is set.
+    /// Returns whether a switch is on.
     pub fn flag(&self, flag: SocketFlag) -> bool {
         self.flags.load(Relaxed) & 1 << flag as u32 != 0
     }
@@ -76,12 +77,12 @@ impl SocketOptions {
         }
     }
 
-    /// The number, as it was set, or as it is at first.
+    /// Returns a number, or its default.
     pub fn size(&self, size: SocketSize) -> u64 {
         self.sizes[size as usize].load(Relaxed)
     }
 
-    /// Sets a number. Buffers are twice what is asked for, as in Linux, within bounds.
+    /// Sets a number. Buffers become twice as large as requested, as in Linux, within bounds.
     pub fn set_size(&self, size: SocketSize, value: u64) {
         let value = match size {
             SocketSize::Receive | SocketSize::Send => {
@@ -92,7 +93,7 @@ impl SocketOptions {
         self.sizes[size as usize].store(value, Relaxed);
     }
 
-    /// The time, if one is set.
+    /// Returns a time, if it is set.
     pub fn time(&self, time: SocketTime) -> Option<Duration> {
         let ns = self.times[time as usize].load(Relaxed);
         (ns != NONE).then(|| Duration::from_nanos(ns))
@@ -104,7 +105,7 @@ impl SocketOptions {
         self.times[time as usize].store(value.map_or(NONE, ns), Relaxed);
     }
 
-    /// What an accepted socket has of its listener's.
+    /// Copies the options of a listener for an accepted socket.
     pub(super) fn inherit(&self) -> SocketOptions {
         let copy = |all: &AtomicU64| AtomicU64::new(all.load(Relaxed));
         SocketOptions {

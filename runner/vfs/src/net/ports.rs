@@ -1,4 +1,4 @@
-//! Who has which port, and which name.
+//! The owners of ports and names.
 
 use super::LoopbackNetwork;
 use super::address::{SocketAddress, ip_address};
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// Ports for those who ask for any (Linux's `ip_local_port_range`).
+/// Ports for sockets that ask for any (Linux's `ip_local_port_range`).
 const FIRST: u16 = 32768;
 const LAST: u16 = 60999;
 /// Longest name of a Unix-domain socket: `sun_path` without its first NUL.
@@ -25,13 +25,13 @@ pub(super) struct Ports {
     ids: u64,
 }
 
-/// What a socket asks for with its address.
+/// The sharing that a socket allows for its address.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PortSharing {
     pub(super) only_v6: bool,
-    /// `SO_REUSEADDR`: beside others who said so, none of which listens.
+    /// `SO_REUSEADDR`: shares the address with sockets that set it, none of which listens.
     pub(super) address: bool,
-    /// `SO_REUSEPORT`: beside others who said so.
+    /// `SO_REUSEPORT`: shares the address with sockets that set it.
     pub(super) port: bool,
 }
 
@@ -43,7 +43,7 @@ struct PortClaim {
     target: PortTarget,
 }
 
-/// Where what is sent to an address goes.
+/// The destination of packets to an address.
 #[derive(Clone, Debug)]
 pub(super) enum PortTarget {
     Nobody,
@@ -65,7 +65,7 @@ impl PortClaim {
         matches!(self.target, PortTarget::Listener(_))
     }
 
-    /// Whether somebody else's claim of that address must not be.
+    /// Returns whether another claim of that address is in conflict with this one.
     fn excludes(&self, at: IpAddr, sharing: PortSharing) -> bool {
         let SocketAddress::Ip(own) = &self.address else { return true };
         let both = |a: bool, b: bool| a && b;
@@ -74,7 +74,7 @@ impl PortClaim {
             && (!both(self.sharing.address, sharing.address) || self.is_listening())
     }
 
-    /// How well it fits a packet to `to`; the smaller the better.
+    /// Returns how well it fits a packet to `to`; smaller is better.
     fn fit_rank(&self, to: IpAddr) -> Option<u8> {
         let SocketAddress::Ip(own) = &self.address else { return None };
         match own.ip() {
@@ -86,7 +86,7 @@ impl PortClaim {
     }
 }
 
-/// Whether two addresses at one port are in each other's way.
+/// Returns whether two addresses at one port are in conflict.
 fn addresses_overlap(a: IpAddr, a_only: bool, b: IpAddr, b_only: bool) -> bool {
     let all = |at: IpAddr, only: bool, other: IpAddr| {
         at.is_unspecified() && (at.is_ipv4() == other.is_ipv4() || at.is_ipv6() && !only)
@@ -100,7 +100,7 @@ impl Ports {
         there.is_none_or(|all| !all.iter().any(|c| c.excludes(at.ip(), sharing)))
     }
 
-    /// A port that nobody has.
+    /// Finds a port that is free.
     fn any_port(&mut self, kind: SocketKind) -> Option<u16> {
         let all = LAST - FIRST + 1;
         let mut ports = (0..all).map(|i| FIRST + (self.next % all + i) % all);
@@ -143,7 +143,7 @@ impl LoopbackNetwork {
         let id = ports.next_id();
         let address = match address {
             SocketAddress::Ip(at) if at.port() == 0 => {
-                // What any port is given to is not shared.
+                // An automatically assigned port is not shared.
                 ip_address(at.ip(), ports.any_port(kind).ok_or(Errno::ADDRINUSE)?)
             }
             SocketAddress::Ip(at) if !ports.is_free(kind, at, sharing) => {
@@ -168,7 +168,7 @@ impl LoopbackNetwork {
         Ok(PortBinding { network: self.clone(), kind, address, id })
     }
 
-    /// Where a packet to this destination goes.
+    /// Returns the destination of a packet to this address.
     pub(super) fn find_target(&self, kind: SocketKind, to: &SocketAddress) -> PortTarget {
         let ports = self.lock_ports();
         let claim = match to {
@@ -184,7 +184,7 @@ impl LoopbackNetwork {
 }
 
 impl PortBinding {
-    /// Says who gets what is sent to it: EADDRINUSE if somebody else listens there.
+    /// Sets the listener of the address: EADDRINUSE if another socket listens there.
     pub(super) fn listen(&self, listener: &Arc<Listener>) -> Result<(), Errno> {
         let mut ports = self.network.lock_ports();
         let others = |c: &&PortClaim| c.id != self.id && c.is_listening();
@@ -201,7 +201,7 @@ impl PortBinding {
         Ok(())
     }
 
-    /// What is sent to it goes nowhere from now on.
+    /// Drops packets to the address from now on.
     pub(super) fn close(&self) {
         let mut ports = self.network.lock_ports();
         if let Some(own) = ports.find_claim(self.kind, &self.address, self.id) {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread::Thread;
 use std::time::Duration;
 
-/// What a socket carries.
+/// The type of a socket's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SocketKind {
     /// Bytes (TCP).
@@ -22,7 +22,7 @@ pub enum SocketKind {
     Datagram,
 }
 
-/// How far a socket is.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketStatus {
     Opening,
@@ -37,7 +37,7 @@ pub struct Socket {
     pub(super) network: LoopbackNetwork,
     pub(super) family: Family,
     pub(super) kind: SocketKind,
-    /// What `setsockopt` has set.
+    /// The options of `setsockopt`.
     options: SocketOptions,
     inner: Mutex<SocketInner>,
     _place: SocketPlace,
@@ -47,7 +47,7 @@ pub struct Socket {
 pub(super) struct SocketInner {
     bound: Option<PortBinding>,
     pub(super) state: SocketState,
-    /// What a `connect` that nobody waited for has failed with.
+    /// The error of a `connect` that did not wait.
     error: Option<Errno>,
 }
 
@@ -72,20 +72,20 @@ pub(super) struct SocketConnection {
     pub(super) end: LinkEnd,
     local: SocketAddress,
     peer: SocketAddress,
-    /// A `connect` that did not wait has not been asked for its result yet.
+    /// A `connect` that did not wait has not reported its result yet.
     is_news: bool,
 }
 
-/// With whom a datagram socket is connected.
+/// The peer that a datagram socket is connected with.
 #[derive(Clone, Debug)]
 pub(super) struct DatagramPeer {
     pub(super) address: SocketAddress,
-    /// The other one of a pair.
+    /// The other socket of a pair.
     pub(super) direct: Option<Weak<Mailbox>>,
 }
 
 impl Socket {
-    /// A new one, neither bound nor connected.
+    /// Creates a socket that is neither bound nor connected.
     pub fn new(
         network: &LoopbackNetwork,
         family: Family,
@@ -112,7 +112,7 @@ impl Socket {
         Ok(Socket { network: network.clone(), family, kind, options, inner, _place: place })
     }
 
-    /// Two that are connected with each other and have no names.
+    /// Creates two sockets that are connected with each other and have no names.
     pub fn pair(
         network: &LoopbackNetwork,
         family: Family,
@@ -158,22 +158,22 @@ impl Socket {
         }
     }
 
-    /// The family of its addresses.
+    /// Returns the family of its addresses.
     pub fn family(&self) -> Family {
         self.family
     }
 
-    /// What it carries.
+    /// Returns the type of its data.
     pub fn kind(&self) -> SocketKind {
         self.kind
     }
 
-    /// What `setsockopt` has set; [`Socket::set_size`] sets the sizes.
+    /// Returns the options of `setsockopt`; [`Socket::set_size`] sets the sizes.
     pub fn options(&self) -> &SocketOptions {
         &self.options
     }
 
-    /// Sets a number, and the room for what has not been read.
+    /// Sets a number, and with it the limit of unread bytes.
     pub fn set_size(&self, size: SocketSize, value: u64) {
         self.options.set_size(size, value);
         if size == SocketSize::Receive
@@ -206,7 +206,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Gives it an address (`bind`).
+    /// Gives the socket an address (`bind`).
     pub fn bind(&self, address: SocketAddress) -> Result<(), Errno> {
         let address = address.for_family(self.family)?;
         let mut inner = self.lock_inner();
@@ -242,7 +242,7 @@ impl Socket {
         Ok(())
     }
 
-    /// The next connection (`accept`): EAGAIN if none waits.
+    /// Takes the next connection (`accept`): EAGAIN if none waits.
     pub fn accept(&self) -> Result<Socket, Errno> {
         let listener = match &self.lock_inner().state {
             SocketState::Listening(listener) => listener.clone(),
@@ -254,9 +254,9 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Connects it (`connect`). EAGAIN means wait: the listener's backlog is full. With `at_once`
-    /// it never waits: as in Linux, EINPROGRESS is told first, and the result by the next call, by
-    /// [`Socket::take_error`] and by [`Socket::ready`].
+    /// Connects the socket (`connect`). EAGAIN means wait: the listener's backlog is full. With
+    /// `at_once` it never waits: as in Linux, it first returns EINPROGRESS, and the next call,
+    /// [`Socket::take_error`] or [`Socket::ready`] reports the result.
     pub fn connect(&self, to: SocketAddress, at_once: bool) -> Result<(), Errno> {
         let to = to.for_family(self.family)?;
         let mut inner = self.lock_inner();
@@ -362,7 +362,7 @@ impl Socket {
         }
     }
 
-    /// Goes on with a `connect` that met a full backlog.
+    /// Continues a `connect` that met a full backlog.
     fn try_again(&self, inner: &mut SocketInner) {
         if let SocketState::Connecting { to, listener } = &inner.state
             && listener.has_room()
@@ -377,7 +377,7 @@ impl Socket {
         }
     }
 
-    /// Whom it sends to and hears from now on; an unspecified address without a port is nobody.
+    /// Sets the only peer of the socket; an unspecified address without a port removes it.
     fn connect_datagrams(&self, inner: &mut SocketInner, to: SocketAddress) -> Result<(), Errno> {
         let is_nobody = matches!(&to, SocketAddress::Ip(at) if at.port() == 0);
         let to = to.packet_destination()?;
@@ -390,7 +390,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Gives a datagram socket that sends for the first time a port.
+    /// Assigns a port to a datagram socket before its first packet.
     pub(super) fn bind_for(
         &self,
         inner: &mut SocketInner,
@@ -406,7 +406,7 @@ impl Socket {
         })
     }
 
-    /// Its own address (`getsockname`).
+    /// Returns its own address (`getsockname`).
     pub fn local_address(&self) -> SocketAddress {
         let inner = self.lock_inner();
         let address = match (&inner.state, &inner.bound) {
@@ -417,7 +417,7 @@ impl Socket {
         address.shown_to(self.family)
     }
 
-    /// The other side's address (`getpeername`).
+    /// Returns the other side's address (`getpeername`).
     pub fn peer_address(&self) -> Result<SocketAddress, Errno> {
         let inner = self.lock_inner();
         match &inner.state {
@@ -453,7 +453,7 @@ impl Socket {
         }
     }
 
-    /// What has gone wrong unseen (`SO_ERROR`): told once.
+    /// Takes the error that was not reported yet (`SO_ERROR`).
     pub fn take_error(&self) -> Option<Errno> {
         let mut inner = self.lock_inner();
         self.try_again(&mut inner);
@@ -464,12 +464,12 @@ impl Socket {
         }
     }
 
-    /// Whether it takes connections.
+    /// Returns whether it takes connections.
     pub fn is_listening(&self) -> bool {
         matches!(self.lock_inner().state, SocketState::Listening(_))
     }
 
-    /// How far it is.
+    /// Returns the state of its connection.
     pub fn status(&self) -> SocketStatus {
         let inner = self.lock_inner();
         match &inner.state {
@@ -480,13 +480,13 @@ impl Socket {
         }
     }
 
-    /// Whether a read (or a write) would not wait.
+    /// Returns whether a read (or a write) would not wait.
     pub fn ready(&self, write: bool) -> Option<Readiness> {
         let mut inner = self.lock_inner();
         self.try_again(&mut inner);
         let some = |n: usize, hangup| Some(Readiness { bytes: n as u64, hangup });
         match &inner.state {
-            // As in Linux: nothing will ever come.
+            // As in Linux: nothing will ever arrive.
             SocketState::Idle => some(0, true),
             SocketState::Connecting { .. } => None,
             SocketState::Listening(listener) if !write => {
@@ -499,7 +499,7 @@ impl Socket {
         }
     }
 
-    /// Has `who` unparked when that may have changed.
+    /// Unparks `who` when that may have changed.
     pub fn watch(&self, who: &Thread) {
         match &self.lock_inner().state {
             SocketState::Idle => {}
@@ -511,7 +511,7 @@ impl Socket {
         }
     }
 
-    /// How long a read (or a write) may wait (`SO_RCVTIMEO`, `SO_SNDTIMEO`).
+    /// Returns how long a read (or a write) may wait (`SO_RCVTIMEO`, `SO_SNDTIMEO`).
     pub fn wait_limit(&self, write: bool) -> Option<Duration> {
         let inner = self.lock_inner();
         let time = match (&inner.state, write) {
@@ -524,7 +524,7 @@ impl Socket {
         self.options.time(time).or(self.options.time(general))
     }
 
-    /// What an accepted socket takes over from its listener.
+    /// Applies the listener's options to an accepted socket.
     fn inherit_options(&mut self, from: &Socket) {
         self.options = from.options.inherit();
         self.family = from.family;
@@ -541,7 +541,7 @@ impl Socket {
     }
 }
 
-/// An IP address with the port of another.
+/// Returns an IP address with the port of another.
 fn with_port(at: &SocketAddress, port_of: &SocketAddress) -> SocketAddress {
     match (at, port_of) {
         (SocketAddress::Ip(at), SocketAddress::Ip(port)) => {
