@@ -59,7 +59,7 @@ pub struct ArtifactStore<'a> {
     pub progress: &'a (dyn Fn(&str) + Sync),
 }
 
-/// Why a program's code cannot be had.
+/// Why a program's code is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
     #[error("{path}: {source}")]
@@ -68,19 +68,19 @@ pub enum ArtifactError {
     Compile(#[from] CannotCompile),
 }
 
-/// The default directory: `$XDG_CACHE_HOME/wasibox/aot` or `~/.cache/wasibox/aot`.
+/// Returns the default directory: `$XDG_CACHE_HOME/wasibox/aot` or `~/.cache/wasibox/aot`.
 pub fn default_dir() -> Option<PathBuf> {
     let absolute = |v: &str| std::env::var_os(v).map(PathBuf::from).filter(|p| p.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(cache.join("wasibox").join("aot"))
 }
 
-/// Host paths that no mount may show: a kept directory and the key's.
+/// Returns the host paths that no mount may show: a store's directory and the key's.
 pub fn protected_paths(dir: Option<&Path>) -> Vec<PathBuf> {
     dir.map(Path::to_path_buf).into_iter().chain(key::default_dir()).collect()
 }
 
-/// The key of a module's code on this machine.
+/// Computes the key of a module's code on this machine.
 pub fn artifact_key(module_sha256: &[u8; 32]) -> String {
     let mut h = Sha256::new();
     h.update(module_sha256);
@@ -94,26 +94,26 @@ struct ChecksummedFiles<const N: usize> {
     sum: PathBuf,
 }
 
-/// A program's code and its memory's template.
+/// Returns the files of a program's code and its memory's template.
 fn program_files(dir: &Path, key: &str) -> ChecksummedFiles<2> {
     let file = |ext: &str| dir.join(format!("{key}.{ext}"));
     ChecksummedFiles { parts: [file("aot"), file("mem")], sum: file("sum") }
 }
 
-/// A snapshot.
+/// Returns the file of a snapshot.
 fn snapshot_files(dir: &Path, key: &str) -> ChecksummedFiles<1> {
     let file = |ext: &str| dir.join(format!("{key}.{ext}"));
     ChecksummedFiles { parts: [file("snap")], sum: file("snapsum") }
 }
 
-/// Tells that there can be none.
+/// Returns the file that records why there is no snapshot.
 fn no_snapshot(dir: &Path, key: &str) -> PathBuf {
     dir.join(format!("{key}.nosnap"))
 }
 
 /// The first line of a file with sums.
 const SUMS: &str = "wasibox sums 2";
-/// Such a file is shorter.
+/// A file with sums is shorter than this.
 const MAX_SUMS: u64 = 4096;
 
 impl<const N: usize> ChecksummedFiles<N> {
@@ -127,7 +127,7 @@ impl<const N: usize> ChecksummedFiles<N> {
         self.record(key, &seen)
     }
 
-    /// Writes down digests and stamps.
+    /// Writes digests and stamps.
     fn record(&self, key: &ArtifactKey, seen: &[(String, String)]) -> std::io::Result<()> {
         let mut text = format!("{SUMS}\n");
         for (digest, stamp) in seen {
@@ -194,8 +194,8 @@ impl CompiledModule {
 }
 
 impl ArtifactStore<'_> {
-    /// The program whose digest is `digest`: from the store, or compiled and stored.
-    /// `wasm` gives its bytes, checked against the digest.
+    /// Returns the program whose digest is `digest`: from the store, or compiled and stored. `wasm`
+    /// returns its bytes, checked against the digest.
     pub fn load<E: From<ArtifactError>>(
         &self,
         engine: &Engine,
@@ -232,22 +232,22 @@ impl ArtifactStore<'_> {
         }
     }
 
-    /// Whether the machine code of all these modules is kept, as we wrote it; `None` if nothing can
-    /// be kept.
+    /// Returns whether the machine code of all these modules is stored and unchanged; `None` if
+    /// nothing can be stored.
     pub fn has<'d>(&self, digests: impl IntoIterator<Item = &'d [u8; 32]>) -> Option<bool> {
         let (dir, secret) = self.place(false)?;
         let is_there = |d| program_files(dir, &artifact_key(d)).open(&secret, &|_| {}).is_some();
         Some(digests.into_iter().all(is_there))
     }
 
-    /// Whether the snapshot with that key is kept, or is known not to be had.
+    /// Returns whether the snapshot with that key is stored, or is known to be impossible.
     pub fn knows_snapshot(&self, key: &str) -> bool {
         let Some((dir, _)) = self.place(false) else { return false };
         let [snapshot] = &snapshot_files(dir, key).parts;
         snapshot.exists() || no_snapshot(dir, key).exists()
     }
 
-    /// The directory and the key, if there is one that can be trusted.
+    /// Returns the directory and the key, if there is a directory that can be trusted.
     fn place(&self, is_told: bool) -> Option<(&Path, ArtifactKey)> {
         let dir = self.dir.as_deref()?;
         let tell = |what: &str| {
@@ -269,7 +269,7 @@ impl ArtifactStore<'_> {
     /// Waits a limited time for another process that does the same work. Without the lock the work
     /// is done twice, which is harmless.
     fn hold(&self, lock: &Path, does: &str) -> Option<File> {
-        // Behind a jail nothing can be made, and one that is there can be waited for.
+        // In a jail no file can be created, but an existing one can be waited for.
         let file = trusted::open_lock(lock).or_else(|_| trusted::open_trusted(lock)).ok()?;
         let begin = Instant::now();
         let mut is_told = false;
@@ -306,7 +306,7 @@ impl ArtifactStore<'_> {
         Ok(compiled)
     }
 
-    /// The stored program if it is there, whole and usable.
+    /// Opens the stored program if it exists, is complete and usable.
     fn open(
         &self,
         engine: &Engine,
@@ -368,7 +368,7 @@ impl ArtifactStore<'_> {
             Ok(content) => content,
             Err(why) => {
                 (self.progress)(&format!("{name} cannot be prepared and starts slowly: {why}"));
-                // Not tried again before there is more memory or something in the key changes.
+                // Not tried again before there is more memory or a part of the key changes.
                 let _ = trusted::put_file(&failed, format!("{memory}\n{why}\n").as_bytes(), false);
                 let _ = std::fs::remove_file(&lock);
                 return None;
@@ -386,7 +386,7 @@ impl ArtifactStore<'_> {
     }
 }
 
-/// Whether preparing failed with no less memory than there is now.
+/// Returns whether preparing failed with at least as much memory as there is now.
 fn is_hopeless(failed: &Path, memory: u64) -> bool {
     let mut text = String::new();
     let read =
@@ -400,12 +400,11 @@ fn map_code(engine: &Engine, code: &File) -> Result<Module, wasmer::DeserializeE
     // The engine takes a path. This path names the descriptor, so it stays valid if the file is
     // renamed or removed.
     let path = format!("/proc/self/fd/{}", code.as_raw_fd());
-    // JUSTIFICATION: machine code can only be loaded by the engine's unsafe call.
-    // SAFETY: this program wrote the file for this engine, target and CPU: the stamp
-    // that was compared on this descriptor is authenticated with our key, or we have just written
-    // the file from bytes whose digest is. It lies in a directory that only its owner can write
-    // (or in memory alone), has no second name, and is replaced by rename only, never written in
-    // place.
+    // JUSTIFICATION: machine code can only be loaded by the engine's unsafe call. SAFETY: this
+    // program wrote the file for this engine, target and CPU: the stamp that was compared on this
+    // descriptor is authenticated with our key, or we have just written the file from bytes with
+    // the authenticated digest. It lies in a directory that only its owner can write (or in memory
+    // alone), has no second name, and is replaced by rename only, never written in place.
     match unsafe { Module::deserialize_from_file(engine, &path) } {
         Err(_) if !Path::new(&path).exists() => {}
         done => return done,
@@ -417,14 +416,14 @@ fn map_code(engine: &Engine, code: &File) -> Result<Module, wasmer::DeserializeE
     load_bytes(engine, bytes)
 }
 
-/// Loads machine code that was compiled here, or comes from a file as [`map_code`] has it.
+/// Loads machine code that was compiled here, or comes from a file as in [`map_code`].
 fn load_bytes(engine: &Engine, code: Vec<u8>) -> Result<Module, wasmer::DeserializeError> {
-    // JUSTIFICATION: as in `map`.
-    // SAFETY: the bytes come from the compiler itself, or from a file of which `map` says the same.
+    // JUSTIFICATION: as in `map_code`. SAFETY: the bytes come from the compiler itself, or from a
+    // file to which the argument in `map_code` applies.
     unsafe { Module::deserialize(engine, code) }
 }
 
-/// How long another process that does the same work is waited for.
+/// The longest wait for another process that does the same work.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The numbers of snapshots and programs that are kept. They are limited because a snapshot is as
@@ -457,7 +456,7 @@ fn forget_old(dir: &Path, kept: usize, what: &str, with: &[&str]) {
     }
 }
 
-/// What changes with every change of a file.
+/// Returns a value that changes with every change of a file.
 fn stamp_of(file: &File) -> std::io::Result<String> {
     let m = file.metadata()?;
     Ok(format!(
@@ -472,8 +471,8 @@ fn stamp_of(file: &File) -> std::io::Result<String> {
     ))
 }
 
-/// The bytes of a file that was written to or moved since its stamp was `recorded`, if they have
-/// the digest still.
+/// Reads a file that was written to or moved since its stamp was `recorded`; `None` unless it still
+/// has the digest.
 fn read_whole(file: &File, digest: &str, recorded: &str) -> Option<Vec<u8>> {
     let len: u64 = recorded.split(' ').nth(2)?.parse().ok()?;
     if file.metadata().ok()?.len() != len {
@@ -495,7 +494,7 @@ fn rewrite_file(path: &Path, bytes: &[u8]) -> std::io::Result<File> {
     }
 }
 
-/// A file without a name that has these bytes, for good.
+/// Creates a sealed file without a name that has these bytes.
 fn in_memory(bytes: &[u8]) -> std::io::Result<File> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let mut file = File::from(memfd_create("wasibox", flags)?);
@@ -522,7 +521,7 @@ mod tests {
         for n in 0..5 {
             for extension in ["aot", "sum", "mem"] {
                 let file = std::fs::File::create(dir.join(format!("{n}.{extension}")))?;
-                // Made in the order of their names, but the first was used since.
+                // Created in the order of their names, but the first was used since.
                 let used = if n == 0 { 1 } else { 9 - n };
                 let times = std::fs::FileTimes::new()
                     .set_modified(hours_ago(9 - n))

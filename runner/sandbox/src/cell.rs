@@ -1,10 +1,10 @@
 //! Interpreters that stay: cells, parking, coming back.
 //!
-//! A *program with cells* exports [`crate::snapshot`]'s `wasibox_cell` in addition to the exports of every program.
-//! [`Sandbox::cell`] begins it once under a name, on the memory that was prepared for all processes, and
-//! calls the function for each piece of code. It returns with an empty stack; so between two calls the
-//! interpreter is its linear memory, its globals and its table of descriptors, in a store that no
-//! thread runs.
+//! A *program with cells* exports [`crate::snapshot`]'s `wasibox_cell` in addition to the exports
+//! of every program. [`SessionSandbox::cell`] begins it once under a name, on the memory that was
+//! prepared for all processes, and calls the function for each piece of code. It returns with an
+//! empty stack; so between two calls the interpreter is its linear memory, its globals and its
+//! table of descriptors, in a store that no thread runs.
 //!
 //! ```text
 //!             cell(code)                    cell_changes            (a store, another machine)
@@ -15,24 +15,26 @@
 //!                  +------------------------------- restore_cell <------+
 //! ```
 //!
-//! # What is parked
-//! The changes of the memory since they were last requested, as a layer upon the earlier ones; [`crate::track`] finds
-//! them. The rest, and how it comes back: [`wasibox_kernel::parked`]. Each cell's process begins in the session's directory;
-//! how the guest uses that is its own business.
+//! # The parked state
+//! The changes of the memory since they were last requested, as a layer upon the earlier ones;
+//! [`crate::track`] finds them. The rest, and how it comes back: [`wasibox_kernel::parked`]. Each
+//! cell's process begins in the session's directory; the guest decides how to use it.
 //!
-//! It belongs to one program and one content of the memory that it begins with: [`CellChange::module`].
+//! It belongs to one program and one content of the memory that it begins with:
+//! [`CellChange::module`].
 //!
-//! # What comes back how
-//! A plain return keeps seeds, secrets of hashes and generators: it is the same interpreter. Its monotonic clock
-//! continues where it was, so that no time limit within it runs out meanwhile. A fork is reported to the guest before
-//! its next cell; which state the guest then renews is its own business.
+//! # The restored state
+//! A plain return keeps seeds, secrets of hashes and generators: it is the same interpreter. Its
+//! monotonic clock continues where it was, so that no time limit within it runs out meanwhile. A
+//! fork is reported to the guest before its next cell; the guest decides which state it then
+//! renews.
 //!
 //! # Invariants
 //! - Memory of living interpreters counts against the session's limit, as that of processes.
-//! - Everything read back is as hostile as a guest: parts fall into its memory or are refused, globals
-//!   are numbers, files are opened as the guest would.
-//! - After a trap, a kill or a limit the memory is in the middle of something: the interpreter is
-//!   gone, and [`CellRun::is_gone`] says so. What was parked last can be restored.
+//! - Everything read back is as hostile as a guest: parts fall into its memory or are refused,
+//!   globals are numbers, files are opened as the guest would open them.
+//! - After a trap, a kill or a limit the memory is in the middle of an operation: the interpreter
+//!   is gone, and [`CellRun::is_gone`] says so. The last parked state can be restored.
 
 use crate::host::{CellStart, Kernel, Left, Process, ReadyInstance};
 use crate::loaded::LoadedProgram;
@@ -60,24 +62,24 @@ use wasibox_vfs::{Errno, Loc, ProgramMark};
 pub const MAX_CELLS: usize = 16;
 /// Most bytes of a value as text; longer text is cut.
 pub const MAX_VALUE: usize = 64 << 10;
-/// Most bytes of a value as JSON; there is none that would be longer.
+/// Most bytes of a value as JSON; a longer one is left out.
 pub const MAX_JSON: usize = 1 << 20;
 /// An answer in the guest's memory: five numbers of four bytes, little-endian. Status, address and length of the
 /// value, address and length of the JSON; address 0 stands for nothing.
 pub const ANSWER_LEN: usize = 20;
 
-/// What a cell has answered.
+/// The answer of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CellAnswer {
     /// 0 if it went well; as an exit status.
     pub status: u8,
     /// The last expression's value as text, at most [`MAX_VALUE`] bytes.
     pub value: Option<Vec<u8>>,
-    /// The same as JSON, where it is plain data.
+    /// The same as JSON, if it is plain data.
     pub json: Option<Vec<u8>>,
 }
 
-/// What became of a cell.
+/// The result of a cell.
 #[derive(Clone, Debug)]
 pub struct CellRun {
     /// As of a command; the status is the cell's answer's.
@@ -89,7 +91,7 @@ pub struct CellRun {
     pub is_gone: bool,
 }
 
-/// What has changed in a cell since it was last asked for.
+/// The changes of an interpreter since they were last requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellChange {
     /// The digest of the program and initial memory that the layers belong to.
@@ -98,7 +100,7 @@ pub struct CellChange {
     pub keep: usize,
     /// The layer upon them; empty if there is none.
     pub layer: Vec<u8>,
-    /// All else; for [`Sandbox::restore_cell`].
+    /// The rest of the state; for [`SessionSandbox::restore_cell`].
     pub rest: Vec<u8>,
 }
 
@@ -124,7 +126,7 @@ pub struct ParkedInterpreter {
     program: ProgramMark,
     left: Left,
     next_pid: u32,
-    /// What its monotonic clock showed, and when.
+    /// Its monotonic clock at `since`.
     monotonic: u64,
     since: Instant,
     is_forked: bool,
@@ -136,7 +138,7 @@ pub struct ParkedInterpreter {
 }
 
 impl ParkedInterpreter {
-    /// See [`Sandbox::cell_changes`].
+    /// See [`SessionSandbox::cell_changes`].
     fn take_changes(&mut self, whole: bool) -> (usize, Vec<u8>) {
         let ready = &self.left.ready;
         let parts = match ready.memory_place() {
@@ -152,7 +154,7 @@ impl ParkedInterpreter {
         })
     }
 
-    /// All but the memory.
+    /// Returns the state except the memory.
     fn rest(&mut self, sandbox: &SessionSandbox) -> Option<ParkedProcess> {
         let (atom, _) = sandbox.programs.program_identity(self.program)?;
         let (_, _, size) = self.left.ready.memory_place()?;
@@ -172,7 +174,7 @@ impl ParkedInterpreter {
         })
     }
 
-    /// What its monotonic clock shows now.
+    /// Returns the present time of its monotonic clock.
     fn monotonic(&self) -> u64 {
         let passed = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.monotonic.saturating_add(passed)
@@ -180,14 +182,14 @@ impl ParkedInterpreter {
 }
 
 impl SessionSandbox {
-    /// Runs a cell in the interpreter of that name: `spec` as of a command whose first argument is the program;
-    /// other arguments are not looked at. If there is no interpreter of that name, one begins.
-    ///
-    /// The environment and directory of `spec` are reported to the guest when it asks. Python adopts
-    /// the values that differ from the last cell's, and keeps those that it has changed itself.
+    /// Runs a cell in the interpreter of that name: `spec` as for a command whose first argument is
+    /// the program; other arguments are ignored. If there is no interpreter of that name, one
+    /// begins. The environment and directory of `spec` are reported to the guest when it asks.
+    /// Python adopts the values that differ from the last cell's, and keeps those that it has
+    /// changed itself.
     ///
     /// # Errors
-    /// As of [`Sandbox::run`]; a program without cells.
+    /// As of [`SessionSandbox::run`]; a program without cells.
     pub fn cell(&self, name: &str, spec: RunSpec, code: &[u8]) -> Result<CellRun, SandboxError> {
         let taken = lock_mutex(&self.cells).remove(name);
         let is_new = taken.is_none();
@@ -200,7 +202,7 @@ impl SessionSandbox {
         let mut going = CellToRun { code, name, taken, before: None };
         let ran = self.run_to_end(spec, Some(&mut going));
         let CellToRun { taken, before, .. } = going;
-        // What was not begun stays as it was.
+        // An interpreter that was not begun stays as it was.
         if let Some(untouched) = taken {
             lock_mutex(&self.cells).insert(name.into(), untouched);
         }
@@ -236,8 +238,8 @@ impl SessionSandbox {
         Ok(CellRun { run, value, json, is_gone: false })
     }
 
-    /// What has changed in an interpreter since this was last asked for, and all else that it is; with
-    /// `whole`, all that differs from its beginning. `None` if there is none of that name.
+    /// Returns the changes of an interpreter since the last call, and the rest of its state; with
+    /// `whole`, all differences from its beginning. `None` if there is none of that name.
     pub fn cell_changes(&self, name: &str, whole: bool) -> Option<CellChange> {
         let mut cells = lock_mutex(&self.cells);
         let cell = cells.get_mut(name)?;
@@ -249,8 +251,8 @@ impl SessionSandbox {
         Some(CellChange { module, keep, layer, rest })
     }
 
-    /// Brings an interpreter back from all its layers, the undermost first, and the rest; one of that name ends.
-    /// With `fork` it is a copy of one that may still be there.
+    /// Restores an interpreter from all its layers, the lowest first, and the rest; ends an
+    /// interpreter of that name. With `fork` it is a copy of one that may still exist.
     ///
     /// # Errors
     /// If it was parked with another image, is damaged, or has no room.
@@ -289,7 +291,7 @@ impl SessionSandbox {
         if !ready.set_globals(&rest.globals) {
             return Err(CellError::Unreadable(Unreadable::Malformed));
         }
-        // What was put is no change.
+        // The restored content is not a change.
         tracker.changed_parts(base, size, |n| ready.memory_part(n));
         let cannot = |why: Errno| match why {
             Errno::NOMEM => CellError::Memory,
@@ -323,18 +325,18 @@ impl SessionSandbox {
         Ok(())
     }
 
-    /// Ends an interpreter; says whether there was one. Nothing of it runs any more, no handlers of its end
-    /// either.
+    /// Ends an interpreter; returns whether there was one. No code of it runs any more, not even
+    /// its exit handlers.
     pub fn forget_cell(&self, name: &str) -> bool {
         lock_mutex(&self.cells).remove(name).is_some()
     }
 
-    /// The names of the interpreters that live.
+    /// Returns the names of the interpreters that live.
     pub fn cells(&self) -> Vec<String> {
         lock_mutex(&self.cells).keys().cloned().collect()
     }
 
-    /// An instance for an interpreter that is to be restored. No code of the guest runs.
+    /// Creates an instance for an interpreter that is to be restored. No code of the guest runs.
     fn make(
         &self,
         program: ProgramMark,
@@ -364,7 +366,7 @@ impl SessionSandbox {
     }
 }
 
-/// Puts layers into a memory that is as it began. Gives the parts of each.
+/// Applies layers to a memory with its initial content. Returns the parts of each.
 fn lay_layers(ready: &mut ReadyInstance, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellError> {
     let told = parked::layer_numbers(layers).ok_or(CellError::Unreadable(Unreadable::Malformed))?;
     let mut all: Vec<u32> = told.iter().flatten().copied().collect();
@@ -397,17 +399,17 @@ pub struct CellToRun<'a> {
     name: &'a str,
     /// The interpreter, until it is begun.
     taken: Option<ParkedInterpreter>,
-    /// What is kept of it while it runs.
+    /// The parts of it that are kept while it runs.
     before: Option<(Arc<MemoryTemplate>, Tracker, Option<Layers>)>,
 }
 
 impl CellToRun<'_> {
-    /// The arguments of its process.
+    /// Returns the arguments of its process.
     pub fn argv(&self, argv: &[Vec<u8>]) -> Vec<Vec<u8>> {
         argv.first().into_iter().cloned().chain([self.code.to_vec()]).collect()
     }
 
-    /// Whether the program is the interpreter's.
+    /// Checks that the program is the interpreter's.
     pub fn check(&self, program: ProgramMark, loaded: &LoadedProgram) -> Result<(), SandboxError> {
         let no = |why| Err(SandboxError::Cell { name: self.name.into(), why });
         if !has_cells(&loaded.module) || !loaded.template.plain {
@@ -419,7 +421,7 @@ impl CellToRun<'_> {
         Ok(())
     }
 
-    /// What the run goes on from.
+    /// Returns the state that the run continues from.
     pub fn before(&self) -> CellOrigin {
         let before = |t: &ParkedInterpreter| CellOrigin {
             monotonic: t.monotonic(),
@@ -430,12 +432,12 @@ impl CellToRun<'_> {
         self.taken.as_ref().map(before).unwrap_or_default()
     }
 
-    /// What its table of descriptors takes of the memory limit.
+    /// Returns the bytes that its table of descriptors takes of the memory limit.
     pub fn table_cost(&self) -> u64 {
         self.taken.as_ref().map_or(0, |t| t.left.fds.memory_cost())
     }
 
-    /// Its descriptors with these in place of the standard streams and the root directory.
+    /// Returns its descriptors with these in place of the standard streams and the root directory.
     pub fn descriptors(
         &mut self,
         limit: usize,
@@ -452,7 +454,7 @@ impl CellToRun<'_> {
         Ok(fds)
     }
 
-    /// What its process begins with; from here on it is the run's.
+    /// Returns the state that its process begins with; from here on it belongs to the run.
     pub fn start(&mut self) -> CellStart {
         let Some(t) = self.taken.take() else {
             return CellStart { ready: None, kind: BEGIN, handles: false, ignored: 0 };

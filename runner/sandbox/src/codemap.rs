@@ -1,18 +1,18 @@
-//! Where a session's machine code lies, and stopping all of it at once.
+//! The place of a session's machine code, and stopping all of it at once.
 //!
 //! Guests may be ended between two instructions of their own code only: within the engine's
 //! functions that such code calls, the allocator's lock or the unwinder's state may be held
 //! (`interrupt`). So a signal handler asks here whether the interrupted instruction is a guest's.
 //!
 //! Code that spends all its time in one long function of the engine (`memory.fill` over gigabytes)
-//! would hardly ever be met in its own. For it, all code of the session can be *stopped*: it is
-//! made not executable, and whoever returns to it faults there. Who is to end, ends; the others
-//! wait in the handler until the code goes on.
+//! would hardly ever be interrupted in its own code. For this case, all code of the session can be
+//! *stopped*: it is made not executable, and a thread that returns to it faults there. A process
+//! that must end then ends; the others wait in the handler until the code runs again.
 //!
 //! # Invariants
 //! - Handlers call [`CodeMap::has`], [`CodeMap::stop`] and [`CodeMap::let_run`]: these neither
 //!   allocate nor lock.
-//! - The code stays readable while it is stopped: the unwinder may look at it.
+//! - The code stays readable while it is stopped: the unwinder may read it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasmer::Module;
@@ -20,7 +20,7 @@ use wasmer::Module;
 /// The code of each program of a session.
 pub struct CodeMap {
     programs: Box<[CodeRange]>,
-    /// How many want it stopped.
+    /// The number of stops in effect.
     stops: AtomicUsize,
     page: usize,
 }
@@ -39,7 +39,7 @@ impl CodeRange {
 }
 
 impl CodeMap {
-    /// A map for so many programs, none of which is loaded yet.
+    /// Creates a map for `programs` programs, none of which is loaded yet.
     pub fn new(programs: usize) -> CodeMap {
         let empty = || CodeRange { start: AtomicUsize::new(usize::MAX), end: AtomicUsize::new(0) };
         CodeMap {
@@ -49,9 +49,9 @@ impl CodeMap {
         }
     }
 
-    /// Takes note of a loaded module. The engine's list of the module's functions tells where
-    /// they are; the mappings of the process would, too, but reading them takes longer
-    /// the more sessions there are.
+    /// Adds a loaded module. The addresses come from the engine's list of the module's functions.
+    /// The mappings of the process would show them, too, but reading them takes longer the more
+    /// sessions there are.
     pub fn add(&self, program: usize, module: &Module) {
         let (Some(range), Some(artifact)) = (self.programs.get(program), module.sys_artifact())
         else {
@@ -76,7 +76,7 @@ impl CodeMap {
         range.start.store(first, Ordering::Release);
     }
 
-    /// Forgets everything: the code is about to be unmapped.
+    /// Forgets everything, because the code is about to be unmapped.
     pub fn clear(&self) {
         for r in &self.programs {
             r.start.store(usize::MAX, Ordering::Release);
@@ -84,7 +84,7 @@ impl CodeMap {
         }
     }
 
-    /// Whether an address lies in the code of a guest.
+    /// Returns whether an address lies in the code of a guest.
     pub fn has(&self, address: usize) -> bool {
         self.programs.iter().any(|r| {
             let (start, end) = r.get();
@@ -92,8 +92,8 @@ impl CodeMap {
         })
     }
 
-    /// Stops all code until [`CodeMap::let_run`] was called as often. To be called again by whoever
-    /// waits for an effect: a `let_run` elsewhere may overtake it.
+    /// Stops all code until [`CodeMap::let_run`] was called as often. A caller that waits for the
+    /// effect must call it repeatedly, because a concurrent `let_run` may overtake it.
     pub fn stop(&self) {
         self.stops.fetch_add(1, Ordering::SeqCst);
         self.enforce();
@@ -106,12 +106,12 @@ impl CodeMap {
         }
     }
 
-    /// Whether somebody has the code stopped.
+    /// Returns whether the code is stopped.
     pub fn is_stopped(&self) -> bool {
         self.stops.load(Ordering::SeqCst) > 0
     }
 
-    /// The pages of the code loaded so far: from an address to before another one.
+    /// Returns the pages of the code loaded so far: from an address to before another one.
     pub fn pages(&self) -> Vec<(usize, usize)> {
         self.ranges().collect()
     }
@@ -121,16 +121,16 @@ impl CodeMap {
         loaded.map(|(start, end)| (start / self.page * self.page, end.next_multiple_of(self.page)))
     }
 
-    /// Makes the pages what they should be now.
+    /// Sets the protection of the pages to the present state.
     pub fn enforce(&self) {
         let run = if self.is_stopped() { 0 } else { libc::PROT_EXEC };
         for (from, to) in self.ranges() {
             let length = to - from;
-            // JUSTIFICATION: page protection is the system's, and rustix has no such constants in
-            // a form that is free of checks; this may run in a signal handler.
-            // SAFETY: the pages hold code of this session's modules, which the engine mapped as
-            // readable and executable and keeps while they are listed here. They never become
-            // writable. Who executes them meanwhile faults and is dealt with in `interrupt`.
+            // JUSTIFICATION: page protection is the system's, and rustix has no such constants in a
+            // form that is free of checks; this may run in a signal handler. SAFETY: the pages hold
+            // code of this session's modules, which the engine mapped as readable and executable
+            // and keeps while they are listed here. They never become writable. A thread that
+            // executes them meanwhile faults and is handled in `interrupt`.
             unsafe { libc::mprotect(from as *mut _, length, libc::PROT_READ | run) };
         }
     }

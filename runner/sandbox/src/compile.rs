@@ -1,13 +1,13 @@
 //! Compiling, within bounds: an image is as little trusted as the programs in it.
 //!
 //! The compiler works in this process, function by function, and asks after each whether it may
-//! go on. So a module has a largest size, a function has one (the compiler's time and memory grow
-//! faster than it), and the whole has a time and an amount of memory by its size, several times
-//! what real programs take. Measured on CPython with its packages, 38 MB in 42,000 functions, the
-//! largest of 144 KB: 25 s of one core.
+//! continue. So a module has a largest size, a function has one (the compiler's time and memory
+//! grow faster than it), and the whole has a time and an amount of memory by its size, several
+//! times those of real programs. Measured on CPython with its packages, 38 MB in 42,000 functions,
+//! the largest of 144 KB: 25 s of one core.
 //!
-//! Deliberately absent: a process of its own with limits by the system. The library's embedder
-//! has no program of ours to start; the worker of a session is one.
+//! Deliberately absent: a separate process with limits by the system. The library's embedder has no
+//! program of ours to start; the worker of a session is one.
 
 use crate::template::{self, SplitModule};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,17 +17,18 @@ use wasmer::{Engine, Module};
 use wasmer_types::{CompilationProgressCallback, UserAbort};
 use wasmparser::{Chunk, Parser, Payload};
 
-/// Bytes of a module, of a function, and functions.
+/// Most bytes of a module, bytes of a function, and functions.
 const MAX_MODULE: usize = 256 << 20;
 const MAX_FUNCTION: usize = 1 << 20;
 const MAX_FUNCTIONS: u32 = 400_000;
-/// Wall-clock time of a compilation: what any has, and what it has for each megabyte.
+/// Wall-clock time of a compilation: for any module, and in addition for each megabyte.
 const TIME: Duration = Duration::from_secs(30);
 const TIME_PER_MB: Duration = Duration::from_secs(20);
-/// Bytes by which this process may grow: what any has, and what it has for each of the module's.
+/// Bytes by which this process may grow: for any module, and in addition for each byte of the
+/// module.
 const MEMORY: usize = 512 << 20;
 const MEMORY_PER_BYTE: usize = 64;
-/// The process's size is asked for after each so many functions.
+/// The number of functions between two checks of the process's size.
 const LOOK: u32 = 32;
 
 /// Why there is no code of a module.
@@ -38,7 +39,8 @@ pub struct CannotCompile {
     pub why: String,
 }
 
-/// Separates a module from its data and compiles the rest, with an engine of its own ([`crate::engine::compiling_engine`]).
+/// Separates a module from its data and compiles the rest, with an engine of its own
+/// ([`crate::engine::compiling_engine`]).
 pub fn compile_module(name: &str, wasm: Vec<u8>) -> Result<CompiledModule, CannotCompile> {
     compile_for(crate::engine::baseline_target(), name, wasm)
 }
@@ -59,13 +61,13 @@ pub fn compile_for(
     Ok(CompiledModule { code, template: split.template })
 }
 
-/// A module's machine code and the memory it begins with, as they are kept.
+/// A module's machine code and the initial content of its memory, as they are stored.
 pub struct CompiledModule {
     pub code: Vec<u8>,
     pub template: Vec<u8>,
 }
 
-/// What a compilation may take.
+/// The resources that a compilation may take.
 #[derive(Clone, Copy)]
 struct CompileBounds {
     time: Duration,
@@ -79,7 +81,7 @@ impl CompileBounds {
     }
 }
 
-/// `held` tells the bytes that this process holds.
+/// Compiles within bounds. `held` returns the bytes that this process holds.
 fn compile_bounded(
     engine: &Engine,
     split: &SplitModule,
@@ -105,12 +107,12 @@ fn compile_bounded(
     engine.new_module_with_progress(&split.wasm, callback).map_err(|e| one_line(&e))
 }
 
-/// A message on one line.
+/// Returns a message on one line.
 pub(crate) fn one_line(e: &dyn std::fmt::Display) -> String {
     e.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Looks at sizes only; what does not parse is the engine's to complain about.
+/// Checks sizes only; the engine reports modules that do not parse.
 fn check_sizes(wasm: &[u8]) -> Result<(), String> {
     if wasm.len() > MAX_MODULE {
         return Err(format!("it is larger than {} MiB", MAX_MODULE >> 20));
@@ -133,7 +135,7 @@ fn check_sizes(wasm: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Bytes of this process in memory; 0 if the system does not say.
+/// Returns the bytes of this process in memory; 0 if the system does not report them.
 fn resident_bytes() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: usize = text.split(' ').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
@@ -185,7 +187,8 @@ mod tests {
     #[test]
     fn time_and_memory_are_bounded() {
         let split = template::split_module(module(2000, 100));
-        // The process's own size also falls while other tests end: a size that grows stands in.
+        // The process's own size also falls while other tests end, so a growing size stands in for
+        // it.
         let bounds = |time, memory| {
             let size = AtomicUsize::new(0);
             let grows = move || size.fetch_add(1 << 20, Ordering::Relaxed);

@@ -1,22 +1,23 @@
-//! The engine's configuration: everything that decides what machine code looks like.
+//! The engine's configuration: everything that determines the machine code.
 //!
-//! # Which CPU code is for
-//! Code is compiled for x86-64-v2, which every x86 CPU since 2009 has, not for the CPU that compiles: so code in a
-//! package runs wherever the package is installed, and the same program computes the same bits everywhere. It costs
-//! little. Median of three on a CPU with AVX-512, code for v2, v3 and for all of its features: NumPy (products of
-//! matrices, sorting, sines) 1.31, 1.24 and 1.21 s; a loop of Python 0.93, 0.98 and 0.91; of JavaScript 1.54, 1.53 and
-//! 1.56; of awk 1.06, 1.05 and 1.04. A CPU that lacks some of v2 gets code without that.
+//! # The CPU that code is for
+//! Code is compiled for x86-64-v2, which every x86 CPU since 2009 has, not for the CPU that
+//! compiles: so code in a package runs wherever the package is installed, and the same program
+//! computes the same bits everywhere. It costs little. Median of three on a CPU with AVX-512, code
+//! for v2, v3 and for all of its features: NumPy (products of matrices, sorting, sines) 1.31, 1.24
+//! and 1.21 s; a loop of Python 0.93, 0.98 and 0.91; of JavaScript 1.54, 1.53 and 1.56; of awk
+//! 1.06, 1.05 and 1.04. A CPU that lacks some of v2 gets code without those features.
 //!
-//! What is loaded may use more: any code whose features this CPU has ([`missing_features`]).
+//! Loaded code may use more: any code whose features this CPU has ([`missing_features`]).
 
 use crate::memory::BudgetTunables;
 use wasmer::Engine;
 use wasmer::sys::{CpuFeature, Cranelift, CraneliftOptLevel, EngineBuilder, Target};
 
-/// The engine's version and the form of what is stored; part of every artifact's key.
+/// The engine's version and the format of stored code; part of every artifact's key.
 const ENGINE: &str = "wasmer-7.5.0 cranelift speed elf-3";
 
-/// What x86-64-v2 has of what the compiler makes use of; NEON is what every aarch64 has.
+/// The features of x86-64-v2 that the compiler uses; NEON is the one that every aarch64 has.
 const BASELINE: &[CpuFeature] = &[
     CpuFeature::SSE2,
     CpuFeature::SSE3,
@@ -27,19 +28,19 @@ const BASELINE: &[CpuFeature] = &[
     CpuFeature::NEON,
 ];
 
-/// An engine that loads code, and whose processes have such a stack.
+/// Creates an engine that loads code, with the stack size of its processes in bytes.
 pub fn new(stack: usize) -> Engine {
     crate::interrupt::install_handlers();
     // Code with any feature of this CPU may be loaded.
     with_target(stack, Target::default())
 }
 
-/// The CPU that code is compiled for here.
+/// Returns the CPU that code is compiled for here.
 pub fn baseline_target() -> Target {
     Target::new(Target::default().triple().clone(), cpu_features().collect())
 }
 
-/// An engine that compiles for such a CPU. What it makes is loaded by [`new`]'s.
+/// Creates an engine that compiles for such a CPU. The engine of [`new`] loads its code.
 pub fn compiling_engine(target: Target) -> Engine {
     // Code does not depend on the stack.
     with_target(crate::stack::LEAST, target)
@@ -62,30 +63,31 @@ fn cranelift_compiler() -> Cranelift {
     c
 }
 
-/// The features that code compiled here uses.
+/// Returns the features that code compiled here uses.
 fn cpu_features() -> impl Iterator<Item = CpuFeature> {
     let host = CpuFeature::for_host();
     BASELINE.iter().copied().filter(move |f| host.contains(*f))
 }
 
-/// The names of the features that code compiled here uses, as `sse4.1`.
+/// Returns the names of the features that code compiled here uses, such as `sse4.1`.
 pub fn feature_names() -> Vec<String> {
     cpu_features().map(|f| f.to_string()).collect()
 }
 
-/// Returns those of the named features that this CPU lacks, or that nothing is known of.
+/// Returns those of the named features that this CPU lacks, or that are unknown.
 pub fn missing_features(names: &[String]) -> Vec<String> {
     let host = CpuFeature::for_host();
     let has = |name: &String| name.parse().is_ok_and(|f: CpuFeature| host.contains(f));
     names.iter().filter(|name| !has(name)).cloned().collect()
 }
 
-/// The engine, and the kind of machine that it makes code for.
+/// Returns the engine, and the kind of machine that it makes code for.
 pub fn engine_kind() -> String {
     format!("{ENGINE} {}", Target::default().triple())
 }
 
-/// What besides the module decides the machine code: engine, target, CPU features.
+/// Returns everything except the module that determines the machine code: engine, target, CPU
+/// features.
 pub fn engine_identity() -> String {
     format!("{} {}", engine_kind(), feature_names().join(" "))
 }
@@ -99,7 +101,7 @@ mod tests {
         let all: Vec<String> = CpuFeature::for_host().iter().map(|f| f.to_string()).collect();
         assert!(missing_features(&all).is_empty(), "{all:?}");
         assert!(missing_features(&feature_names()).is_empty());
-        // No machine has those of two architectures, or one of the future.
+        // No machine has the features of two architectures, or one of the future.
         let foreign = if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" };
         let names = [foreign, "sse9"].map(str::to_owned);
         assert_eq!(missing_features(&names), names);

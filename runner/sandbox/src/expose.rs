@@ -1,8 +1,8 @@
-//! Connections from outside to a port of the session's loopback: only by who holds the session.
+//! Connections from outside to a port of the session's loopback: only for the owner of the session.
 //!
-//! The outside is a stream whose other end somebody else has: the embedder, or the parent of a worker, which
-//! passes it by its control socket. The first byte that comes back says whether somebody listens
-//! ([`ACCEPTED`], [`REFUSED`]); then bytes go both ways until both sides have ended.
+//! The outside is a stream whose other end belongs to the embedder, or to the parent of a worker,
+//! which passes it by its control socket. The first byte that comes back says whether there is a
+//! listener ([`ACCEPTED`], [`REFUSED`]); then bytes go both ways until both sides have ended.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr};
@@ -15,16 +15,16 @@ use wasibox_vfs::net::{
     Family, LoopbackNetwork, ReceiveOptions, Socket, SocketAddress, SocketKind,
 };
 
-/// Somebody listens at the port.
+/// There is a listener at the port.
 pub const ACCEPTED: u8 = 1;
-/// Nobody does, or there are too many connections.
+/// There is no listener, or there are too many connections.
 pub const REFUSED: u8 = 0;
 
-/// Most connections at once: each has two threads.
+/// Most connections at once; each has two threads.
 const MOST: usize = 256;
-/// How long a listener with a full backlog is waited for.
+/// The longest wait for a listener with a full backlog.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a thread waits before it looks again; it is woken before.
+/// The longest wait of a thread before it checks again; a change wakes it earlier.
 const LOOK: Duration = Duration::from_secs(60);
 const PART: usize = 64 << 10;
 
@@ -35,7 +35,7 @@ pub struct LoopbackGate {
     open: Arc<AtomicUsize>,
 }
 
-/// A connection's place among those at once.
+/// A connection's place in the count.
 #[derive(Debug)]
 struct ConnectionPlace(Arc<AtomicUsize>);
 
@@ -46,7 +46,7 @@ impl Drop for ConnectionPlace {
 }
 
 impl LoopbackGate {
-    /// To that network.
+    /// Creates a gate to that network.
     pub fn new(network: &LoopbackNetwork) -> LoopbackGate {
         LoopbackGate { network: network.clone(), open: Arc::default() }
     }
@@ -56,13 +56,13 @@ impl LoopbackGate {
         let before = self.open.fetch_add(1, Ordering::Relaxed);
         let place = ConnectionPlace(self.open.clone());
         if before >= MOST {
-            // Whoever has gone already need not be told.
+            // The other end may be gone already.
             let _ = stream.write_all(&[REFUSED]);
             return;
         }
         let network = self.network.clone();
         let serve = move || serve_connection(&network, port, stream, place);
-        // Without a thread the stream is dropped, which is a refusal, too.
+        // Without a thread the stream is dropped, which is also a refusal.
         drop(std::thread::Builder::new().stack_size(256 << 10).spawn(serve));
     }
 }
@@ -75,7 +75,7 @@ fn wait_socket(socket: &Socket, write: bool, time: Duration) {
     }
 }
 
-/// A connection to the port, of whatever kind of address it listens at.
+/// Connects to the port, over IPv4 or IPv6.
 fn reach_port(network: &LoopbackNetwork, port: u16) -> Result<Socket, Errno> {
     let mut refused = Errno::CONNREFUSED;
     let both = [
@@ -129,7 +129,7 @@ fn serve_connection(
     drop(place);
 }
 
-/// From outside into the session.
+/// Copies bytes from outside into the session.
 fn push(mut from: UnixStream, to: &Socket) {
     let mut part = vec![0; PART];
     loop {
@@ -149,7 +149,7 @@ fn push(mut from: UnixStream, to: &Socket) {
                 Ok(sent) => rest = &rest[sent..],
                 Err(Errno::AGAIN) => wait_socket(to, true, LOOK),
                 Err(_) => {
-                    // Nobody reads any more; nothing more is taken.
+                    // There is no reader any more, so nothing more is taken.
                     let _ = from.shutdown(Shutdown::Read);
                     return;
                 }
@@ -158,7 +158,7 @@ fn push(mut from: UnixStream, to: &Socket) {
     }
 }
 
-/// Out of the session.
+/// Copies bytes out of the session.
 fn pull_bytes(mut to: UnixStream, from: &Socket) {
     let mut part = vec![0; PART];
     loop {

@@ -1,20 +1,20 @@
-//! A copy of this process: how a worker that has everything loaded makes others like it.
+//! A copy of this process: a worker that has everything loaded makes others like it.
 //!
-//! The copy is a child of this process's *parent* (clone(2), `CLONE_PARENT`), who waits for it and
-//! ends it as one that it started itself. What was loaded before is shared until it is written to.
+//! The copy is a child of this process's *parent* (clone(2), `CLONE_PARENT`), which waits for it
+//! and ends it like a child that it started itself. Loaded memory is shared until it is written to.
 
 use std::io;
 
-/// Which of the two processes returned.
+/// The side of a fork on which the call returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForkSide {
-    /// The one that asked; with the copy's number.
+    /// The calling process; with the copy's number.
     Original(u32),
     Copy,
 }
 
-/// Copies this process, which must have one thread: others would be missing in the copy, with
-/// whatever they held locked.
+/// Copies this process, which must have one thread, because others would be missing in the copy
+/// while their locks stay held.
 ///
 /// The copy has the original's descriptors; its parent-death signal is unset and its session is the
 /// original's (fork(2)).
@@ -27,13 +27,14 @@ pub fn fork_sibling() -> io::Result<ForkSide> {
         return Err(io::Error::other("a process with threads cannot be copied"));
     }
     let mut id: *mut libc::c_void = std::ptr::null_mut();
-    // JUSTIFICATION: C's fork makes children of its own only, and the kernel's call has no safe face.
-    // SAFETY: with one thread, which is this one, no lock is held by anyone else and no other thread is
-    // missed by the copy. No memory is shared (no CLONE_VM), no stack is given: both go on here. C's
-    // library keeps the thread's number where PR_GET_TID_ADDRESS says (its set_tid_address(2)); as in its
-    // own fork the kernel writes the copy's number there, in the copy's memory. Where the kernel
-    // does not tell, the number stays the original's, which the library uses for nothing that this
-    // process does to its first thread.
+    // JUSTIFICATION: C's fork makes children of its own only, and the kernel's call has no safe
+    // face. SAFETY: with one thread, which is this one, no lock is held by another thread and no
+    // other thread is missing in the copy. No memory is shared (no CLONE_VM), no stack is given:
+    // both continue here. C's library keeps the thread's number at the address that
+    // PR_GET_TID_ADDRESS returns (its set_tid_address(2)); as in its own fork the kernel writes the
+    // copy's number there, in the copy's memory. If the kernel does not report the address, the
+    // number stays the original's, which the library uses for nothing that this process does to its
+    // first thread.
     let made = unsafe {
         libc::prctl(libc::PR_GET_TID_ADDRESS, &raw mut id);
         let known = libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID;

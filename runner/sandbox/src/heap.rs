@@ -1,24 +1,24 @@
-//! The host's heap: of a program that ends soon, and of one that goes on after a large session.
+//! The host's heap: in a process that ends soon, and in one that continues after a large session.
 //!
 //! Loading a program's machine code fills a few megabytes of tables, and each page of a fresh heap
-//! costs a page fault: 3,000 of them were a third of what `python3 -c pass` took (2.4 us each on
-//! the virtual machine it was measured on: 24 ms with them, 17 ms without). Where the kernel gives huge
-//! pages on request, the first megabytes of the heap ask for them; a fault then brings 2 MiB.
+//! costs a page fault: 3,000 of them were a third of the time of `python3 -c pass` (2.4 us each on
+//! the virtual machine of the measurement: 24 ms with them, 17 ms without). If the kernel gives
+//! huge pages on request, the first megabytes of the heap ask for them; a fault then brings 2 MiB.
 
-/// Bytes by which the heap grows at once, and which are not given back to the system.
+/// Bytes by which the heap grows at a time, and which are not given back to the system.
 const STEP: usize = 32 << 20;
 
-/// Lets the allocator take memory in large steps and asks for huge pages for the first of them.
-/// A process calls this before anything else, if it is short-lived; the price is up to 2 MiB of
-/// memory that is zeroed for nothing. Without effect where the C library is not glibc.
+/// Lets the allocator take memory in large steps and asks for huge pages for the first of them. A
+/// short-lived process calls this before anything else; the price is up to 2 MiB of memory that is
+/// zeroed for nothing. Has no effect if the C library is not glibc.
 pub fn use_huge_pages() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     glibc::use_huge_pages();
 }
 
-/// Gives the system what the allocator keeps of freed memory: it holds on to whole heaps of threads that have
-/// ended, for a session of 100 MB about as much. Takes milliseconds where the heap is large.
-/// Without effect where the C library is not glibc.
+/// Gives freed memory back to the system, because the allocator keeps whole heaps of threads that
+/// have ended: after a session of 100 MB about as much. Takes milliseconds if the heap is large.
+/// Has no effect if the C library is not glibc.
 pub fn trim_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // JUSTIFICATION: the allocator has no other interface for this than C's.
@@ -36,7 +36,7 @@ mod glibc {
 
     /// A huge page of x86-64 and, with pages of 4 KiB, of ARM64.
     const HUGE: usize = 2 << 20;
-    /// Larger than what is left of the heap that the process began with, smaller than what the
+    /// Larger than the rest of the heap that the process began with, smaller than a size that the
     /// allocator would map separately.
     const PROBE: usize = 1 << 20;
     const SEPARATE: i32 = 16 << 20;
@@ -60,14 +60,15 @@ mod glibc {
         let begin = at(&probe).next_multiple_of(HUGE);
         let gap = begin - at(&probe);
         drop(probe);
-        // What lies before the first boundary is taken and never touched, so that the tables come
-        // behind it. The black box keeps the compiler from leaving out an allocation without use.
+        // The bytes before the first boundary are allocated and never touched, so that the tables
+        // come after it. The black box keeps the compiler from leaving out an allocation without
+        // use.
         let before = Vec::<u8>::with_capacity(gap.saturating_sub(64));
         std::mem::forget(std::hint::black_box(before));
-        // JUSTIFICATION: where the heap ends is known to the kernel alone.
-        // SAFETY: sbrk(0) changes nothing.
+        // JUSTIFICATION: only the kernel knows where the heap ends. SAFETY: sbrk(0) changes
+        // nothing.
         let end = unsafe { libc::sbrk(0) } as usize / HUGE * HUGE;
-        // Elsewhere if the heap could not grow in place; then there is nothing to advise.
+        // If the heap could not grow in place, it is elsewhere; then there is nothing to advise.
         if begin < end && end - begin <= 2 * STEP {
             // JUSTIFICATION: advice about addresses is a system call on raw memory.
             // SAFETY: MADV_HUGEPAGE changes no content and no mapping, only how the kernel backs

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wasibox_vfs::{BaseFile, BaseKind, Folder, FolderEntry};
 
-/// Names by directory, down to what is not there: a name with none below it.
+/// Names by directory, down to the hidden ones: a name without names below it is hidden.
 #[derive(Debug, Default)]
 pub struct HiddenPaths(BTreeMap<Vec<u8>, Arc<HiddenPaths>>);
 
 impl HiddenPaths {
-    /// Those paths.
+    /// Builds the tree of these paths.
     pub fn new(paths: &[String]) -> Arc<HiddenPaths> {
         let mut root = HiddenPaths::default();
         for path in paths {
             let mut at = &mut root;
             for name in path.split('/').filter(|name| !name.is_empty()) {
                 let next = at.0.entry(name.as_bytes().to_vec()).or_default();
-                // Nobody else has it while it is made.
+                // There is no other reference while it is built.
                 let Some(next) = Arc::get_mut(next) else { break };
                 at = next;
             }
@@ -24,7 +24,7 @@ impl HiddenPaths {
         Arc::new(root)
     }
 
-    /// The file, without what is hidden in it; none if it is hidden itself.
+    /// Returns the file without its hidden parts; `None` if it is hidden itself.
     pub fn of(self: &Arc<HiddenPaths>, file: BaseFile) -> Option<BaseFile> {
         let mut at = self.clone();
         for name in file.path.split(|b| *b == b'/').filter(|name| !name.is_empty()) {
@@ -68,7 +68,7 @@ impl Folder for FilteredFolder {
 mod tests {
     use super::*;
 
-    /// A folder of the folders `a` and `b`, each of which has itself in it.
+    /// A folder of the folders `a` and `b`, each of which contains itself.
     struct Same;
 
     impl Folder for Same {

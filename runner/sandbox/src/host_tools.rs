@@ -1,21 +1,23 @@
-//! What is granted of the embedder's functions that guests may call: host tools.
+//! The policy for host tools: functions of the embedder that guests may call.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Which of the registered host tools a guest may call, and how much. What nobody has registered is not there
-/// whatever this says. A sandbox by itself calls none: who has one serves them ([`wasibox_vfs::Service`]).
+/// Which of the registered host tools a guest may call, and how often. It does not create tools
+/// that are not registered. A sandbox by itself calls none; its owner serves them
+/// ([`wasibox_vfs::Service`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostToolPolicy {
-    /// Names that may be called; `*` in one stands for any characters. `None`: all that are registered.
+    /// Names that may be called; `*` in one stands for any characters. `None`: all registered ones.
     pub allow: Option<Vec<String>>,
-    /// Names that may not, before those.
+    /// Names that may not be called; these take precedence.
     pub deny: Vec<String>,
     /// Calls of tools in one call of the session.
     pub calls: u64,
     /// Tools that run at the same time; others wait for their turn.
     pub at_once: usize,
-    /// How long one may take, unless the tool has a time of its own; `None`: as long as the session's call.
+    /// How long one may take, unless the tool has a time of its own; `None`: as long as the
+    /// session's call.
     pub timeout: Option<Duration>,
     /// Bytes of the arguments of a call, at most 1 MiB.
     pub arguments: u64,
@@ -26,7 +28,8 @@ pub struct HostToolPolicy {
 }
 
 impl Default for HostToolPolicy {
-    /// All that are registered: 1000 calls of five minutes at most, 16 at once, 16 MiB of a result, 256 MiB in all.
+    /// Allows all registered tools: 1000 calls of at most five minutes, 16 at once, 16 MiB per
+    /// result, 256 MiB in all.
     fn default() -> HostToolPolicy {
         HostToolPolicy {
             allow: None,
@@ -42,19 +45,19 @@ impl Default for HostToolPolicy {
 }
 
 impl HostToolPolicy {
-    /// No tool at all.
+    /// Allows no tool.
     pub fn none() -> HostToolPolicy {
         HostToolPolicy { allow: Some(Vec::new()), ..HostToolPolicy::default() }
     }
 
-    /// Whether a tool of that name may be called, if there is one.
+    /// Returns whether a tool of that name may be called, if there is one.
     pub fn allows(&self, name: &str) -> bool {
         let is_in = |list: &[String]| list.iter().any(|pattern| name_fits(pattern, name));
         !is_in(&self.deny) && self.allow.as_deref().is_none_or(is_in)
     }
 }
 
-/// Whether a name fits a pattern, in which `*` stands for any characters.
+/// Returns whether a name fits a pattern, in which `*` stands for any characters.
 fn name_fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

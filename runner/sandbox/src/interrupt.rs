@@ -35,7 +35,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, O
 use std::sync::{Mutex, Once, OnceLock};
 use wasibox_kernel::HostWatch as _;
 
-/// What handlers need to know of a process.
+/// The data of a process that handlers need.
 pub struct ProcessWatch {
     /// The signal that ends it; 0 for none.
     fatal: AtomicU8,
@@ -60,7 +60,7 @@ thread_local! {
 }
 
 impl ProcessWatch {
-    /// Whether the memory limit ended it.
+    /// Returns whether the memory limit ended it.
     pub fn is_short(&self) -> bool {
         self.short.load(Ordering::Relaxed)
     }
@@ -108,8 +108,8 @@ impl wasibox_kernel::HostWatch for ProcessWatch {
     }
 }
 
-/// Says that the calling thread runs `process` from now on, until the value is dropped. What its
-/// program throws is charged with `each` bytes per exception.
+/// Registers that the calling thread runs `process`, until the value is dropped. Exceptions of its
+/// program are charged with `each` bytes.
 pub fn watch_process(process: &std::sync::Arc<Process>, each: u64) -> InterruptGuard<'_> {
     process.watch.each.store(each, Ordering::Relaxed);
     // JUSTIFICATION and SAFETY: the call has no preconditions.
@@ -160,7 +160,7 @@ fn on_throw() {
     }
 }
 
-/// Whether there were exceptions in the store of this thread.
+/// Returns whether there were exceptions in the store of this thread.
 pub fn has_thrown_here() -> bool {
     THROWN_HERE.with(|t| t.load(Ordering::Relaxed)) > 0
 }
@@ -177,7 +177,8 @@ pub fn forget_thrown(process: &Process) {
     process.kernel.budget.give_bytes(take_thrown(process));
 }
 
-/// What exceptions took of the budget; it is the caller's from now on, whose store has them.
+/// Takes the bytes that exceptions took of the budget. From now on they belong to the caller, whose
+/// store has the exceptions.
 pub fn take_thrown(process: &Process) -> u64 {
     THROWN_HERE.with(|t| t.store(0, Ordering::Relaxed));
     process.watch.thrown.swap(0, Ordering::Relaxed)
@@ -188,15 +189,15 @@ fn out_of_memory(process: &Process) {
     if process.watch.set_fatal(signal::KILL) {
         process.watch.short.store(true, Ordering::Relaxed);
     }
-    // A wake-up that is lost is made good by the next exception, or by the waiter's pulse.
+    // A lost wake-up is made good by the next exception, or by the waiter's pulse.
     process.kernel.look_again();
 }
 
-// What follows runs in signal handlers.
+// The following code runs in signal handlers.
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// What handled the signals before us: for SIGSEGV the engine.
+/// The earlier handlers of the signals: for SIGSEGV the engine's.
 static SEGV_BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 static USR1_BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
@@ -286,7 +287,8 @@ extern "C" fn on_interrupt(signal: c_int, info: *mut libc::siginfo_t, context: *
     }
 }
 
-/// SIGSEGV: opens more of the guest's stack, deals with stopped code, or leaves it to the engine.
+/// SIGSEGV: opens more of the guest's stack, handles stopped code, or leaves the fault to the
+/// engine.
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     if let Some(process) = current_process() {
         // SAFETY: the system passes the fault's address and the interrupted context.
@@ -296,7 +298,7 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
             // The guest came back to stopped code.
             while process.fatal_signal().is_none() {
                 if !code.is_stopped() {
-                    // Whoever let it run last may have been overtaken.
+                    // The thread that let it run last may have been overtaken.
                     code.enforce();
                     return;
                 }
@@ -308,14 +310,15 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
                 stack::StackFault::Refused => {
                     out_of_memory(process);
                     if !code.has(pc) {
-                        // Not here: it ends when it is back in its own code.
+                        // Not here: the process ends when it is back in its own code.
                         stack::open_all();
                         stop_until_end(process);
                         return;
                     }
                 }
                 stack::StackFault::Reserve if !code.has(pc) => {
-                    // A function of the engine needs it. The guest has gone too deep all the same.
+                    // A function of the engine needs it. The guest's stack has overflowed
+                    // nevertheless.
                     process.watch.set_fatal(signal::SEGV);
                     stack::open_all();
                     stop_until_end(process);
@@ -342,7 +345,7 @@ fn pause_thread() {
     unsafe { libc::nanosleep(&t, null_mut()) };
 }
 
-/// The interrupted instruction.
+/// Returns the interrupted instruction.
 ///
 /// # Safety
 /// `context` must be the pointer that the system passed to a handler.

@@ -1,11 +1,11 @@
-//! The key by which kept machine code is known to be ours.
+//! The key that authenticates kept machine code as ours.
 //!
-//! A digest beside the code says that the code is whole, not who wrote it: whoever can write one
-//! can write the other, be it a guest whose writable mount holds the cache, or a program that
-//! unpacks an archive there. So what is written down about kept files is authenticated with a key
-//! that lies in another place, made once per user: `$XDG_STATE_HOME/wasibox/key` or
+//! A digest beside the code shows that the code is complete, not its author: a process that can
+//! write one can write the other, such as a guest whose writable mount holds the cache, or a
+//! program that unpacks an archive there. So the records about kept files are authenticated with a
+//! key that lies in another place, made once per user: `$XDG_STATE_HOME/wasibox/key` or
 //! `~/.local/state/wasibox/key`. Without it (a new machine with an old cache) code is compiled
-//! anew. Where no such place can be had, the key lies in the cache, and that is told.
+//! again. If no such place is available, the key lies in the cache, and that is reported.
 
 use crate::trusted;
 use std::io::{self, Read};
@@ -19,15 +19,16 @@ pub struct ArtifactKey([u8; LEN]);
 const LEN: usize = 32;
 const NAME: &str = "key";
 
-/// Where the key is, if not where the environment says.
+/// The place of the key, if it is not the one of the environment.
 static PLACE: OnceLock<Option<PathBuf>> = OnceLock::new();
 
-/// Says where the key is kept, to a process without the user's environment. Before any other use.
+/// Sets the place of the key, for a process without the user's environment. Must be called before
+/// any other use.
 pub fn use_dir(dir: Option<PathBuf>) {
     let _ = PLACE.set(dir);
 }
 
-/// Where the key is kept: `$XDG_STATE_HOME/wasibox` or `~/.local/state/wasibox`.
+/// Returns the place of the key: `$XDG_STATE_HOME/wasibox` or `~/.local/state/wasibox`.
 pub fn default_dir() -> Option<PathBuf> {
     if let Some(place) = PLACE.get() {
         return place.clone();
@@ -38,8 +39,8 @@ pub fn default_dir() -> Option<PathBuf> {
 }
 
 impl ArtifactKey {
-    /// The key of `place`, or of `cache` if that cannot be; made if there is none. `tell` hears if
-    /// one is made in the cache.
+    /// Loads the key of `place`, or of `cache` if that is not possible; creates it if there is
+    /// none. Calls `tell` if one is created in the cache.
     pub fn load(
         place: Option<&Path>,
         cache: &Path,
@@ -62,14 +63,14 @@ impl ArtifactKey {
         Ok(key)
     }
 
-    /// The key in a private directory, and whether it was made just now.
+    /// Returns the key in a private directory, and whether it was created just now.
     fn of(dir: &Path) -> io::Result<(ArtifactKey, bool)> {
         let path = dir.join(NAME);
         let mut fresh = true;
         match ArtifactKey::read(&path) {
             Ok(key) => return Ok((key, false)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            // Cut short or once readable by others: no key any more.
+            // Cut short or once readable by others: not a valid key any more.
             Err(_) => fresh = false,
         }
         let mut bytes = [0; LEN];
@@ -95,8 +96,8 @@ impl ArtifactKey {
         Ok(ArtifactKey(bytes))
     }
 
-    /// The code that authenticates `text` as said about `what`. Two are to be compared as
-    /// [`blake3::Hash`], which takes the same time wherever they differ.
+    /// Returns the code that authenticates `text` as a statement about `what`. Two codes must be
+    /// compared as [`blake3::Hash`], which takes the same time wherever they differ.
     pub fn sign(&self, what: &str, text: &str) -> blake3::Hash {
         let mut h = blake3::Hasher::new_keyed(&self.0);
         h.update(&(what.len() as u64).to_le_bytes());
@@ -141,7 +142,7 @@ mod tests {
         let said = RefCell::new(Vec::new());
         let tell = |t: &str| said.borrow_mut().push(t.to_owned());
         let a = ArtifactKey::load(None, &cache, &tell).unwrap().0;
-        // A file where the folder should be.
+        // A file in the place of the folder.
         std::fs::write(tmp.path().join("state"), "").unwrap();
         let b = ArtifactKey::load(Some(&tmp.path().join("state")), &cache, &tell).unwrap().0;
         assert_eq!((a, said.borrow().len()), (b, 1));

@@ -2,46 +2,43 @@
 //!
 //! # Stages
 //! 1. A [`Policy`] says what the guest may have; [`Policy::default`] grants nothing.
-//! 2. [`Sandbox::new`] builds the session's file system from the image and the
-//!    policy's mounts, and an engine with the policy's memory limit. No program is
-//!    loaded yet.
-//! 3. [`Sandbox::run`] starts a command. Its program's machine code comes from the
-//!    artifact store ([`artifact`]), compiled there if this is the first time on this
-//!    machine. The command and everything it spawns run under the kernel (`wasibox_kernel`).
-//! 4. The run ends when the first process ends, or when a limit ends it; every other
-//!    process is ended with it. [`RunResult`] says what happened.
+//! 2. [`SessionSandbox::new`] builds the session's file system from the image and the policy's
+//!    mounts, and an engine with the policy's memory limit. No program is loaded yet.
+//! 3. [`SessionSandbox::run`] starts a command. Its program's machine code comes from the artifact
+//!    store ([`artifact`]), compiled there if this is the first time on this machine. The command
+//!    and everything that it spawns run under the kernel (`wasibox_kernel`).
+//! 4. The run ends when the first process ends, or when a limit ends it; every other process is
+//!    ended with it. [`RunResult`] is the result.
 //!
 //! # Snapshots
-//! A program that takes long to begin may export a function that prepares its memory, and one
-//! that goes on from there ([`snapshot`](crate::ProgramError)). It is prepared once per machine.
+//! A program that takes long to begin may export a function that prepares its memory, and one that
+//! continues from there (`snapshot`). It is prepared once per machine.
 //!
 //! # Cells
-//! A program may also export a function that runs a piece of code and returns with an empty stack: an
-//! interpreter that stays ([`Sandbox::cell`]). Between two calls it is memory, globals and descriptors, which
-//! can be written down and brought back, here or elsewhere.
+//! A program may also export a function that runs a piece of code and returns with an empty stack:
+//! an interpreter that stays ([`SessionSandbox::cell`]). Between two calls it is memory, globals
+//! and descriptors, which can be stored and restored, here or elsewhere.
 //!
 //! # The kernel
-//! WASI preview 1 and the calls of WASIX that a shell needs are implemented by `wasibox_kernel`, whose host is this
-//! crate (`host`), over the engine's plain host functions, instead of using the `wasmer-wasix` crate.
-//! Measured and read on wasmer-wasix 0.705, the reasons are: its descriptors share
-//! one cached handle per *path* (two opens of one device are one object, a file that is
-//! unlinked and made again keeps the old one's size), names must be UTF-8, its pipes
-//! are unbounded, guest input reaches `unimplemented!` and `assert!`, exec of an
-//! image re-hashes it. Measured against it on the same small guest: spawn and join
-//! 0.07 ms (there 0.33-0.5), 500 MB through three stages 0.34 s (there 1.2), a file made
-//! in 4 us (there 36), `echo` as a whole process 4 ms. The imports and their layout are
-//! WASIX's, so the same modules run under Wasmer too.
+//! WASI preview 1 and the calls of WASIX that a shell needs are implemented by `wasibox_kernel`,
+//! whose host is this crate (`host`), over the engine's plain host functions, instead of using the
+//! `wasmer-wasix` crate. Measured and read on wasmer-wasix 0.705, the reasons are: its descriptors
+//! share one cached handle per *path* (two opens of one device are one object, a file that is
+//! unlinked and made again keeps the old one's size), names must be UTF-8, its pipes are unbounded,
+//! guest input reaches `unimplemented!` and `assert!`, exec of an image re-hashes it. Measured
+//! against it on the same small guest: spawn and join 0.07 ms (there 0.33-0.5), 500 MB through
+//! three stages 0.34 s (there 1.2), a file made in 4 us (there 36), `echo` as a whole process 4 ms.
+//! The imports and their layout are WASIX's, so the same modules run under Wasmer too.
 //!
 //! # Invariants
-//! - This is the only crate that names the engine's types, and the only host crate
-//!   with `unsafe`.
-//! - Each guest process has a memory to itself while it lives, and each of its threads a thread of the host and a
-//!   store; of a process's threads one runs guest code at a time (`wasibox_kernel`); all
-//!   memories of a run, and what else it makes the host keep, share one budget ([`memory`],
-//!   [`stack`]). Thread, store and memory may serve
-//!   another process of the same program later, put back to their beginning.
+//! - This is the only crate that names the engine's types, and the only host crate with `unsafe`.
+//! - Each guest process has its own memory while it lives, and each of its threads a thread of the
+//!   host and a store; of a process's threads one runs guest code at a time (`wasibox_kernel`). All
+//!   memories of a run, and all other memory that it makes the host keep, share one budget
+//!   (`memory`, `stack`). Thread, store and memory may serve another process of the same program
+//!   later, after a reset.
 //! - A guest is ended between two instructions of its own code, never within a function of the
-//!   engine or of the host ([`interrupt`]); whoever is to end is told again until it has ended.
+//!   engine or of the host (`interrupt`); the interrupt is repeated until the process has ended.
 //! - Every wait of a guest is a park of its thread that a kill ends.
 //! - A trap ends its process only, as the signal that a native program would get.
 
@@ -90,8 +87,8 @@ pub use wasibox_vfs::{
 
 use std::sync::{Mutex, MutexGuard};
 
-/// Locks, whatever a panicking thread left: every critical section here leaves its
-/// data consistent between statements.
+/// Locks a mutex even if a thread has panicked with it, because every critical section here leaves
+/// its data consistent between statements.
 fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }

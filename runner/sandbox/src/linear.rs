@@ -1,17 +1,16 @@
 //! A linear memory over an address range of its own.
 //!
-//! The whole range that compiled code can address (4 GiB and the guard behind) is reserved
-//! without access; the part that the guest owns is made accessible. The program's [`MemoryTemplate`] lies
-//! in it as a private mapping of its file: a page is copied when it is first written to.
-//!
-//! The engine's own memories ask for huge pages everywhere and copy all data at each start;
-//! the figures are in `host/instance.rs`.
+//! The whole range that compiled code can address (4 GiB and the guard behind) is reserved without
+//! access; the part that the guest owns is made accessible. The program's [`MemoryTemplate`] lies
+//! in it as a private mapping of its file: a page is copied when it is first written to. The
+//! engine's own memories ask for huge pages everywhere and copy all data at each start; the figures
+//! are in `host/instance.rs`.
 //!
 //! # Invariants
-//! - Between `base + size` and the end of the reservation nothing is accessible: compiled code
-//!   does not check bounds, the host's page protection does.
-//! - [`Linear::renew`] removes everything that the guest wrote: the host's kernel drops private
-//!   pages, so that the next touch finds the template or zeros.
+//! - Between `base + size` and the end of the reservation nothing is accessible: compiled code does
+//!   not check bounds, the host's page protection does.
+//! - [`AddressRange::renew`] removes everything that the guest wrote: the host's kernel drops
+//!   private pages, so that the next touch finds the template or zeros.
 
 use crate::template::MemoryTemplate;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
@@ -21,7 +20,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Beyond this size memory is asked for in huge pages. Small processes would pay for zeroing two
-/// megabytes where they touch some kilobytes.
+/// megabytes although they touch only some kilobytes.
 const HUGE_FROM: usize = 32 << 20;
 
 /// The address range.
@@ -44,7 +43,8 @@ unsafe impl Send for AddressRange {}
 unsafe impl Sync for AddressRange {}
 
 impl AddressRange {
-    /// Reserves `reserved` bytes, of which `initial` are accessible and begin as `template` says.
+    /// Reserves `reserved` bytes, of which `initial` are accessible and begin with the content of
+    /// `template`.
     pub fn new(
         reserved: usize,
         initial: usize,
@@ -73,17 +73,17 @@ impl AddressRange {
         Ok(linear)
     }
 
-    /// Where it begins in this process.
+    /// Returns its address in this process.
     pub fn base(&self) -> NonNull<u8> {
         self.base
     }
 
-    /// Bytes of address space that it has, and can grow to.
+    /// Returns the bytes of address space that it has, and can grow to.
     pub fn reserved(&self) -> usize {
         self.reserved
     }
 
-    /// Bytes that the guest may use.
+    /// Returns the bytes that the guest may use.
     pub fn size(&self) -> usize {
         self.size
     }

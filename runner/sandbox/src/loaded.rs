@@ -15,11 +15,12 @@ pub struct LoadedProgram {
     pub snapshot: Option<Arc<MemoryTemplate>>,
 }
 
-/// What the engine keeps of an exception besides its values: 24 bytes, in a list that doubles.
+/// Bytes that the engine keeps of an exception in addition to its values: 24 bytes, in a list that
+/// doubles.
 const RECORD: u64 = 48;
 
 impl LoadedProgram {
-    /// What the memory of a process holds that begins there.
+    /// Returns the initial memory of a process with this entry point.
     pub fn memory_of(&self, entry: EntryPoint) -> &Arc<MemoryTemplate> {
         match (entry, &self.snapshot) {
             (EntryPoint::Resume | EntryPoint::Cell { is_prepared: true }, Some(s)) => s,
@@ -27,23 +28,24 @@ impl LoadedProgram {
         }
     }
 
-    /// Bytes that such a process has from the beginning.
+    /// Returns the bytes that such a process needs at its beginning.
     pub fn needs(&self, entry: EntryPoint) -> u64 {
         let info = self.module.info();
         let memory: usize = info.memories.values().map(|m| m.minimum.bytes().0).sum();
         memory.max(self.memory_of(entry).size) as u64 + self.besides_memory()
     }
 
-    /// Bytes that each of its threads has besides memory: tables and the first part of a stack.
+    /// Returns the bytes that each of its threads needs in addition to memory: tables and the first
+    /// part of a stack.
     pub fn besides_memory(&self) -> u64 {
         let tables: u64 = self.module.info().tables.values().map(memory::table_bytes).sum();
         tables + stack::FIRST as u64
     }
 
-    /// Bytes that the host keeps for each exception that the program throws, until the process has
-    /// ended: the engine's record with the slack of a growing list, and what is thrown, of 16
-    /// bytes each, as the allocator rounds it. Programs with several kinds pay for the largest.
-    /// Measured in `tests/engine.rs`.
+    /// Returns the bytes that the host keeps for each exception that the program throws, until the
+    /// process has ended: the engine's record with the slack of a growing list, and the thrown
+    /// values, of 16 bytes each, rounded as the allocator does. Programs with several kinds pay for
+    /// the largest. Measured in `tests/engine.rs`.
     pub fn exception(&self) -> u64 {
         let info = self.module.info();
         let values = |s: &_| info.signatures.get(*s).map_or(0, |s| s.params().len());

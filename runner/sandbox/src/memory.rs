@@ -1,8 +1,8 @@
 //! The linear memories of processes, charged to the session's budget.
 //!
-//! The engine asks its `Tunables` for every memory; ours makes each one so that
-//! creation and growth are charged before they happen, and dropping or renewing refunds. An engine serves many
-//! sessions, so whoever makes an instance says on its thread whose it is.
+//! The engine asks its `Tunables` for every memory; ours makes each one so that creation and growth
+//! are charged before they happen, and dropping or renewing refunds. An engine serves many
+//! sessions, so the code that makes an instance first sets the owner of the memory for its thread.
 
 use crate::linear::AddressRange;
 use crate::template::MemoryTemplate;
@@ -17,7 +17,7 @@ use wasmer::sys::vm::{
 use wasmer::sys::{BaseTunables, Tunables};
 use wasmer::{MemoryType, Pages, TableType};
 
-/// What the next memory that is made on this thread uses, and where it is left.
+/// The parts of the next memory that is made on this thread, and its place afterwards.
 #[derive(Default)]
 struct NextMemory {
     budget: Option<Arc<Budget>>,
@@ -35,8 +35,8 @@ thread_local! {
 /// While it lives, memories made on this thread use the reserved bytes and the template.
 pub struct NextMemoryGuard(());
 
-/// Charges memories that are made on this thread to a budget, those bytes first, and lets them begin as this
-/// template.
+/// Charges memories that are made on this thread to a budget, those bytes first, and lets them
+/// begin with this template.
 pub fn put_here(
     budget: &Arc<Budget>,
     prepaid: Option<Reservation>,
@@ -47,20 +47,20 @@ pub fn put_here(
     NextMemoryGuard(())
 }
 
-/// Lets the next instance that is made on this thread have a memory that is there already: it is one more
-/// thread of the process that has it.
+/// Lets the next instance that is made on this thread use an existing memory: the instance is a
+/// further thread of the process that has it.
 pub fn share_here(memory: &RenewableMemory) -> NextMemoryGuard {
     HERE.set(NextMemory { shared: Some(memory.share()), ..NextMemory::default() });
     NextMemoryGuard(())
 }
 
 impl NextMemoryGuard {
-    /// What is left of the reserved bytes.
+    /// Takes the rest of the reserved bytes.
     pub fn left(&self) -> Option<Reservation> {
         HERE.with_borrow_mut(|h| h.prepaid.take())
     }
 
-    /// The memory that was made meanwhile.
+    /// Takes the memory that was made meanwhile.
     pub fn made(&self) -> Option<RenewableMemory> {
         HERE.with_borrow_mut(|h| h.made.take())
     }
@@ -72,7 +72,7 @@ impl Drop for NextMemoryGuard {
     }
 }
 
-/// Takes bytes from what this thread has reserved, or from the budget.
+/// Takes bytes from the reservation of this thread, or from the budget.
 fn charge_bytes(n: u64) -> Option<Reservation> {
     HERE.with_borrow_mut(|h| {
         let prepaid = h.prepaid.as_mut().and_then(|r| r.split_off(n));
@@ -80,14 +80,15 @@ fn charge_bytes(n: u64) -> Option<Reservation> {
     })
 }
 
-/// The engine's default tables, and memories of ours, charged as [`put_here`] says, with a stack size.
+/// The engine's default tables, and memories of ours, charged as [`put_here`] says, with a stack
+/// size.
 pub struct BudgetTunables {
     base: BaseTunables,
     config: VMConfig,
 }
 
 impl BudgetTunables {
-    /// Tunables for guests with `stack` bytes of stack.
+    /// Creates tunables for guests with `stack` bytes of stack.
     pub fn new(stack: usize) -> BudgetTunables {
         let config = VMConfig { wasm_stack_size: Some(stack) };
         BudgetTunables { base: BaseTunables::new(), config }
@@ -172,25 +173,26 @@ impl Tunables for BudgetTunables {
     }
 }
 
-/// Elements that a table may get beyond those that it begins with.
+/// Elements that a table may get beyond its initial ones.
 const TABLE_GROWTH: u32 = 1 << 16;
 
-/// The table as it is made: the engine does not ask before one grows, so that it can only grow as far
-/// as was charged from the beginning ([`table_bytes`]).
+/// Returns the type with a maximum. The engine does not ask before a table grows, so it can only
+/// grow as far as was charged from the beginning ([`table_bytes`]).
 fn bounded_table(ty: &TableType) -> TableType {
     let most = ty.minimum.saturating_add(TABLE_GROWTH);
     TableType { maximum: Some(ty.maximum.map_or(most, |m| m.min(most))), ..*ty }
 }
 
-/// Bytes that a table may take: a pointer per element, twice that if it may grow, since the list
-/// doubles; elements of a table that is never written to are kept a second time, in 32 bytes.
+/// Returns the bytes that a table may take: a pointer per element, twice that if it may grow,
+/// because the list doubles; elements of a table that is never written to are kept a second time,
+/// in 32 bytes.
 pub fn table_bytes(ty: &TableType) -> u64 {
     let bounded = bounded_table(ty);
     let most = u64::from(bounded.maximum.unwrap_or(ty.minimum).max(ty.minimum));
     if most > u64::from(ty.minimum) { 16 * most } else { 40 * most }
 }
 
-/// Where compiled code finds a memory's address and size.
+/// The place where compiled code finds a memory's address and size.
 #[derive(Debug)]
 enum MemoryDefinition {
     /// In the instance that the memory belongs to.
@@ -198,9 +200,9 @@ enum MemoryDefinition {
     Own(Box<UnsafeCell<VMMemoryDefinition>>),
 }
 
-// JUSTIFICATION: the definition is reached by address only, as the engine wants it.
-// SAFETY: it is written under the mutex of `MemoryInner` while no code of the instance runs: in a host
-// call of the one thread of its process that runs guest code (`grow`), or between two processes (`renew`).
+// JUSTIFICATION: the definition is reached by address only, as the engine requires. SAFETY: it is
+// written under the mutex of `MemoryInner` while no code of the instance runs: in a host call of
+// the one thread of its process that runs guest code (`grow`), or between two processes (`renew`).
 unsafe impl Send for MemoryDefinition {}
 
 impl MemoryDefinition {
@@ -243,7 +245,7 @@ struct MemoryInner {
 }
 
 impl MemoryInner {
-    /// Tells all instances where the memory lies and how large it is.
+    /// Updates the memory's address and size in all instances.
     fn tell(&self) {
         self.definitions.iter().for_each(|(_, d)| d.put(&self.linear));
     }
@@ -254,10 +256,10 @@ impl MemoryInner {
 pub struct RenewableMemory(Arc<Mutex<MemoryInner>>);
 
 impl RenewableMemory {
-    /// Puts the memory back to its beginning and gives its bytes back.
+    /// Resets the memory to its beginning and gives its bytes back.
     ///
     /// # Safety
-    /// The instance it belongs to does not run, and nobody holds references into the memory.
+    /// The instance that it belongs to does not run, and there are no references into the memory.
     pub unsafe fn renew(&self) -> std::io::Result<()> {
         let mut s = crate::lock_mutex(&self.0);
         // SAFETY: the caller's promise.
@@ -267,7 +269,8 @@ impl RenewableMemory {
         Ok(())
     }
 
-    /// Charges the renewed memory to a reservation, which keeps the rest; false if it is too small.
+    /// Charges the renewed memory to a reservation, which keeps the rest; returns false if it is
+    /// too small.
     pub fn charge(&self, reservation: &mut Reservation) -> bool {
         let mut s = crate::lock_mutex(&self.0);
         if !reservation.shares_budget(&s.held) || s.held.bytes() > 0 {
@@ -280,18 +283,18 @@ impl RenewableMemory {
         true
     }
 
-    /// The same memory once more.
+    /// Returns another handle to the same memory.
     pub fn share(&self) -> RenewableMemory {
         RenewableMemory(self.0.clone())
     }
 
-    /// Where it lies: its address, and how many bytes are reserved there.
+    /// Returns its address, and the number of bytes that are reserved there.
     pub fn place(&self) -> (usize, usize) {
         let s = crate::lock_mutex(&self.0);
         (s.linear.base().as_ptr() as usize, s.linear.reserved())
     }
 
-    /// Its present size in bytes.
+    /// Returns its present size in bytes.
     pub fn size(&self) -> usize {
         crate::lock_mutex(&self.0).linear.size()
     }
@@ -301,7 +304,7 @@ impl RenewableMemory {
 #[derive(Debug)]
 struct BudgetedMemory {
     shared: Arc<Mutex<MemoryInner>>,
-    /// Which definition is its own.
+    /// The number of its own definition.
     number: u64,
     ty: MemoryType,
     style: MemoryStyle,
@@ -362,7 +365,7 @@ impl LinearMemory for BudgetedMemory {
     }
 
     fn vmmemory(&self) -> NonNull<VMMemoryDefinition> {
-        // It is taken out when this value is dropped.
+        // It is removed when this value is dropped.
         let s = crate::lock_mutex(&self.shared);
         let own = s.definitions.iter().find(|(n, _)| *n == self.number);
         own.and_then(|(_, d)| d.pointer()).unwrap_or(NonNull::dangling())

@@ -1,16 +1,16 @@
-//! What became of a run.
+//! The result of a run.
 
 use std::time::Duration;
 pub use wasibox_kernel::{LimitHit, ProcessStatus};
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunResult {
     /// How the first process ended.
     pub status: ProcessStatus,
-    /// The first limit that ended the run, else the first that was hit at all.
+    /// The limit that ended the run, or the first one that was hit.
     pub limit: Option<LimitHit>,
-    /// Whether the run was ended from outside ([`crate::Interrupt`]).
+    /// Whether the run was ended from outside ([`crate::SandboxInterrupt`]).
     pub interrupted: bool,
     /// Wall-clock time.
     pub duration: Duration,
@@ -19,13 +19,14 @@ pub struct RunResult {
     /// Most bytes of the memory limit ([`crate::Limits::memory`]) that were taken at once.
     pub peak_memory: u64,
     /// The processes that still ran when the first one had ended, and were ended by the host: the
-    /// arguments of each, joined by spaces, 200 bytes at most, of the 20 that began first. Nothing if
+    /// arguments of each, joined by spaces, 200 bytes at most, of the 20 that began first. Empty if
     /// a limit or an interrupt ended the run.
     pub ended: Vec<String>,
-    /// Those that go on, likewise.
+    /// The processes that continue, in the same form.
     pub left: Vec<String>,
     /// Processes that could not be ended: each is a thread in a call of the host's that does not
     /// return. If there are any, the sandbox runs nothing more until they are gone
-    /// ([`crate::SandboxError::Stuck`]), and only the end of the host's process ends them for sure.
+    /// ([`crate::SandboxError::Stuck`]), and only the end of the host's process certainly ends
+    /// them.
     pub stuck: usize,
 }

@@ -1,4 +1,4 @@
-//! What a guest may have.
+//! The grants and limits of a guest.
 
 use crate::host_tools::HostToolPolicy;
 use serde::{Deserialize, Serialize};
@@ -10,30 +10,33 @@ pub use wasibox_kernel::Limits;
 /// Everything that is granted to a guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    /// Host paths the guest can see; none by default.
+    /// Host paths that the guest can see; none by default.
     pub mounts: Vec<MountSpec>,
-    /// The folder that it works in, if that is a zip or is not to be changed. A sandbox by itself has no use for
-    /// this: who makes one opens it and gives its files ([`crate::Prepared::open_over`]).
+    /// The folder that it works in, if that is a zip or must not be changed. A sandbox by itself
+    /// does not use this; its owner opens the workspace and passes its files
+    /// ([`crate::PreparedImage::open_over`]).
     pub workspace: Option<Workspace>,
-    /// Requests to the world outside; none by default. A sandbox by itself makes none: who has one serves them
-    /// ([`wasibox_vfs::Service`]).
+    /// Requests to hosts outside; none by default. A sandbox by itself makes none; its owner serves
+    /// them ([`wasibox_vfs::Service`]).
     pub network: NetworkPolicy,
-    /// The embedder's functions; those that are registered by default.
+    /// The embedder's functions; all registered ones by default.
     pub host_tools: HostToolPolicy,
     /// How much of each resource it may use.
     pub limits: Limits,
-    /// Programs begin at their beginning, never from a snapshot: slower, but with nothing in their
-    /// memory that another process has, too. `docs/python-start.md` tells what that is in Python.
+    /// Programs begin at their beginning, never from a snapshot: slower, but their memory has
+    /// nothing in common with other processes. `docs/python-start.md` lists the shared state in
+    /// Python.
     pub fresh_programs: bool,
-    /// The image's JavaScript makes no code of strings: neither by `eval` and constructors of functions nor by `vm` and modules of
-    /// `data:` URLs. Guests cannot change it ([`wasibox_vfs::Vfs::forbid_code_from_strings`]).
+    /// The image's JavaScript makes no code of strings: neither by `eval` and constructors of
+    /// functions nor by `vm` and modules of `data:` URLs. Guests cannot change it
+    /// ([`wasibox_vfs::Vfs::forbid_code_from_strings`]).
     pub no_javascript_eval: bool,
-    /// Absolute paths of the image that are not there.
+    /// Absolute paths of the image that guests do not see.
     pub hidden: Vec<String>,
 }
 
 impl Default for Policy {
-    /// No mounts, [`Limits::default`], snapshots where there are any.
+    /// Grants no mounts, [`Limits::default`], snapshots if there are any.
     fn default() -> Policy {
         Policy {
             mounts: Vec::new(),
@@ -48,19 +51,20 @@ impl Default for Policy {
     }
 }
 
-/// What may be asked of hosts outside, in the words of the command line (`docs/network.md`). Texts, since only the
-/// bridge knows what they mean; whoever runs guests never gets them.
+/// Permitted requests to hosts outside, in the syntax of the command line (`docs/network.md`). They
+/// are strings, because only the bridge interprets them; the process that runs guests never gets
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkPolicy {
     /// Rules, such as `GET,POST https://*.example.com/api/`. Without one nothing is allowed.
     pub allow: Vec<String>,
-    /// The same, before those.
+    /// Rules that deny; these take precedence.
     pub deny: Vec<String>,
     /// Headers that guests do not see: `HOST: NAME=VALUE`, with `${env:KEY}` and `${file:PATH}`.
     pub secrets: Vec<String>,
 }
 
-/// A folder of the session that begins as something of the host's, which the guest does not write to.
+/// A folder of the session that begins with files of the host, to which the guest does not write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workspace {
     pub kind: WorkspaceKind,
@@ -71,20 +75,21 @@ pub struct Workspace {
     pub guest: String,
 }
 
-/// What a [`Workspace`] is on the host.
+/// The kind of a [`Workspace`] on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WorkspaceKind {
-    /// A zip, which is replaced after each call that has changed files. It is made if it is not there.
+    /// A zip, which is replaced after each call that has changed files. It is created if it does
+    /// not exist.
     Zip,
-    /// A folder, which stays as it is until changes are brought back.
+    /// A folder, which stays as it is until changes are applied.
     Overlay,
 }
 
 impl Workspace {
-    /// Where a workspace is in the guest unless it is said.
+    /// The default path of a workspace in the guest.
     pub const GUEST: &str = "/work";
 
-    /// A folder if the path is one now, else a zip; at [`Workspace::GUEST`].
+    /// Returns an overlay if the path is a folder now, otherwise a zip; at [`Workspace::GUEST`].
     pub fn of(path: impl Into<PathBuf>) -> Workspace {
         let path = path.into();
         let kind = if path.is_dir() { WorkspaceKind::Overlay } else { WorkspaceKind::Zip };

@@ -24,7 +24,7 @@ pub enum ProgramError {
     Image(#[from] ImageError),
 }
 
-/// The export that is called where a process begins.
+/// Returns the export that is called at an entry point.
 pub fn function_of(entry: EntryPoint) -> &'static str {
     match entry {
         EntryPoint::Start => "_start",
@@ -42,12 +42,12 @@ pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 /// at the same address in between would find it taken.
 static MAPPING: Mutex<()> = Mutex::new(());
 
-/// An engine and its modules. Whoever uses them keeps this, too, and lets go of it last, so that
-/// the code is unmapped here.
+/// An engine and its modules. Users of them also keep this, and let go of it last, so that the code
+/// is unmapped here.
 pub struct CodeHolder {
     engine: Option<Engine>,
     modules: Mutex<Vec<Module>>,
-    /// Where the machine code lies.
+    /// The place of the machine code.
     pub map: CodeMap,
 }
 
@@ -68,24 +68,24 @@ pub struct ProgramLibrary {
     loaded: Vec<Mutex<ProgramSlot>>,
     artifacts: Option<PathBuf>,
     progress: Progress,
-    /// No snapshots are made here, and whether one was missing.
+    /// No snapshots are made here (`waits`), and one was missing (`lacks`).
     waits: AtomicBool,
     lacks: AtomicBool,
-    /// The last field, since fields are dropped in order.
+    /// The last field, because fields are dropped in order.
     code: Arc<CodeHolder>,
 }
 
-/// What is known of a program.
+/// The state of a program in the library.
 #[derive(Default)]
 struct ProgramSlot {
     /// With its snapshot, if there is one.
     loaded: Option<LoadedProgram>,
-    /// With so much memory a snapshot was looked for.
+    /// The bytes of memory with which a snapshot was last tried.
     tried: Option<u64>,
 }
 
 impl ProgramLibrary {
-    /// One that has loaded nothing yet. `stack` is that of all processes.
+    /// Creates a library that has loaded nothing yet. `stack` is the stack size of all processes.
     pub fn new(
         image: Arc<Image>,
         stack: usize,
@@ -110,31 +110,32 @@ impl ProgramLibrary {
         }
     }
 
-    /// The image.
+    /// Returns the image.
     pub fn image(&self) -> &Arc<Image> {
         &self.image
     }
 
-    /// Where machine code lies.
+    /// Returns the place of the machine code.
     pub fn code_map(&self) -> &CodeMap {
         &self.code.map
     }
 
-    /// Files and folders that are the host's side of them: the image, the machine code and the key
-    /// that authenticates it.
+    /// Returns files and folders of the host's side: the image, the machine code and the key that
+    /// authenticates it.
     pub fn own_files(&self) -> ProtectedPaths {
         let mut paths = artifact::protected_paths(self.artifacts.as_deref());
         paths.push(self.image.path().to_path_buf());
         ProtectedPaths { paths }
     }
 
-    /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
+    /// Returns whether the machine code of all programs is stored already; `None` if nothing can be
+    /// stored.
     pub fn are_kept(&self) -> Option<bool> {
         self.artifact_store().has(self.image.atoms().values())
     }
 
-    /// Names of programs whose machine code is not kept, or whose prepared memory, if they can be prepared; `None` if
-    /// nothing can be kept.
+    /// Returns the names of programs whose machine code is not stored, or whose prepared memory is
+    /// not, if they can be prepared; `None` if nothing can be stored.
     pub fn unready(&self) -> Option<Vec<String>> {
         let is_prepared = |(name, digest): (&String, &[u8; 32])| {
             let facts = self.image.atom(name).and_then(wasibox_image::module::module_facts);
@@ -151,7 +152,8 @@ impl ProgramLibrary {
         Some(unready.map(|(name, _)| name.clone()).collect())
     }
 
-    /// Loads all programs without running or compiling anything; false if something is not kept yet.
+    /// Loads all programs without running or compiling anything; returns false if some part is not
+    /// stored yet.
     pub fn get_kept(&self) -> Result<bool, ProgramError> {
         if self.are_kept() != Some(true) {
             return Ok(false);
@@ -166,7 +168,7 @@ impl ProgramLibrary {
         (0..self.names.len()).try_for_each(|i| self.get_prepared(i))
     }
 
-    /// Loads or compiles the program at that place among the names.
+    /// Loads or compiles the program at that index of the names.
     fn get_prepared(&self, place: usize) -> Result<(), ProgramError> {
         self.get(ProgramMark(place as u32), Some(Limits::default().memory)).map(drop)
     }
@@ -175,9 +177,10 @@ impl ProgramLibrary {
         ArtifactStore { dir: self.artifacts.clone(), progress: &*self.progress }
     }
 
-    /// The program's code, loaded or compiled at the first call. With its snapshot, which is made if need be,
-    /// for who has so many bytes of memory: it is prepared in the part of them in which its snapshot would be
-    /// used, see [`wasibox_kernel::Kernel::entry_of`].
+    /// Returns the program's code, loaded or compiled at the first call. Given `memory`, the bytes
+    /// of a session's memory, also returns its snapshot, and makes it if necessary. The program is
+    /// prepared in that part of the memory in which its snapshot would be used, see
+    /// [`wasibox_kernel::Kernel::entry_of`].
     fn get(&self, p: ProgramMark, memory: Option<u64>) -> Result<LoadedProgram, ProgramError> {
         let (Some(name), Some(slot)) =
             (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))
@@ -225,53 +228,54 @@ impl ProgramLibrary {
     }
 }
 
-/// What a session knows of its image's programs, by the number that [`ProgramMark`] holds.
+/// A session's view of its image's programs, by the number in [`ProgramMark`].
 pub struct Programs {
     library: Arc<ProgramLibrary>,
-    /// Bytes of memory that they have at most, and whether they begin without snapshots.
+    /// Most bytes of memory of a process, and whether processes begin without snapshots.
     memory: u64,
     fresh: bool,
     /// Threads with instances that wait for another process.
     pub idle: IdleThreads,
-    /// The last field, since fields are dropped in order.
+    /// The last field, because fields are dropped in order.
     pub code: Arc<CodeHolder>,
 }
 
 impl Programs {
-    /// A session's programs, with at most `memory` bytes for each process; with `fresh` none begins from a prepared memory.
+    /// Returns a session's programs, with at most `memory` bytes for each process; with `fresh`
+    /// none begins from a prepared memory.
     pub fn new(library: Arc<ProgramLibrary>, memory: u64, fresh: bool) -> Programs {
         let code = library.code.clone();
         Programs { library, memory, fresh, idle: IdleThreads::default(), code }
     }
 
-    /// What it shares with other sessions.
+    /// Returns the part that it shares with other sessions.
     pub fn library(&self) -> &ProgramLibrary {
         &self.library
     }
 
-    /// Whether every process begins at its program's beginning.
+    /// Returns whether every process begins at its program's beginning.
     pub fn are_fresh(&self) -> bool {
         self.fresh
     }
 
-    /// The name of a program's atom, and its digest.
+    /// Returns the name of a program's atom, and its digest.
     pub fn program_identity(&self, p: ProgramMark) -> Option<(&str, [u8; 32])> {
         let name = self.library.names.get(p.0 as usize)?;
         Some((name, *self.library.image.atoms().get(name)?))
     }
 
-    /// The number of the atom of that name.
+    /// Returns the number of the atom of that name.
     pub fn program_number(&self, atom: &str) -> Option<ProgramMark> {
         let found = self.library.names.iter().position(|n| n == atom)?;
         Some(ProgramMark(u32::try_from(found).ok()?))
     }
 
-    /// The engine that the code was compiled by.
+    /// Returns the engine that compiled the code.
     pub fn engine(&self) -> &Engine {
         &self.library.engine
     }
 
-    /// The program's code, loaded or compiled at the first call.
+    /// Returns the program's code, loaded or compiled at the first call.
     pub fn get(&self, p: ProgramMark) -> Result<LoadedProgram, ProgramError> {
         self.library.get(p, (!self.fresh).then_some(self.memory))
     }
@@ -307,7 +311,7 @@ pub fn compile_program(
     library.get_prepared(place)
 }
 
-/// The image's files, and its commands as executable files of these programs.
+/// Returns the image's files, and its commands as executable files of these programs.
 pub fn base_files(image: &Arc<Image>, programs: &Programs) -> Result<Vec<BaseFile>, ImageError> {
     wasibox_kernel::image_files(image, Some(&|atom| programs.program_number(atom)))
 }

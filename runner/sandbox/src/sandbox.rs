@@ -36,13 +36,13 @@ pub enum SandboxError {
     Mount(#[from] MountError),
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// No such command: what a shell reports with status 127.
+    /// No such command: a shell reports status 127.
     #[error("{0}: command not found")]
     NotFound(String),
-    /// A command that cannot be run: what a shell reports with status 126.
+    /// A command that cannot be run: a shell reports status 126.
     #[error("{name}: {why}")]
     NotExecutable { name: String, why: String },
-    /// Found while the guest looked at its files.
+    /// Found while the guest accessed its files.
     #[error("{0}")]
     Damaged(String),
     #[error("{path}: {why}")]
@@ -68,7 +68,8 @@ pub struct RunSpec {
     pub stderr: Arc<dyn StdStream>,
     /// Limit of wall-clock time, instead of the policy's.
     pub timeout: Option<Duration>,
-    /// Processes that still run when the command has ended go on, until [`Sandbox::end_background`].
+    /// Processes that still run when the command has ended continue, until
+    /// [`SessionSandbox::end_background`].
     pub keep: bool,
 }
 
@@ -83,7 +84,7 @@ struct InterruptState {
 }
 
 impl SandboxInterrupt {
-    /// Ends the run, or the next one if none is under way.
+    /// Ends the run, or the next one if none is in progress.
     pub fn interrupt(&self) {
         let mut s = lock_mutex(&self.0);
         s.requested = true;
@@ -93,8 +94,8 @@ impl SandboxInterrupt {
     }
 }
 
-/// An image made ready, before it is known for whom: an engine and programs, and nothing of a
-/// session. Clones are the same.
+/// An image made ready before its session is known: an engine and programs, without any state of a
+/// session. Clones share it.
 #[derive(Clone)]
 pub struct PreparedImage {
     library: Arc<ProgramLibrary>,
@@ -103,9 +104,9 @@ pub struct PreparedImage {
 }
 
 impl PreparedImage {
-    /// Makes an engine. `artifacts` is where machine code is kept, see
-    /// [`crate::artifact::default_dir`]; `progress` is told about slow steps. `stack` is that of the
-    /// policies to come.
+    /// Makes an engine. `artifacts` is the directory of machine code, see
+    /// [`crate::artifact::default_dir`]; `progress` is called at slow steps. `stack` is the stack
+    /// size of the policies to come.
     pub fn new(
         image: Arc<Image>,
         artifacts: Option<PathBuf>,
@@ -118,13 +119,13 @@ impl PreparedImage {
         }
     }
 
-    /// Bytes of stack that its processes will have.
+    /// Returns the bytes of stack that its processes will have.
     pub fn stack(&self) -> usize {
         self.stack
     }
 
-    /// Where the machine code of loaded programs lies: from an address to before another one,
-    /// both of whole pages.
+    /// Returns the place of the machine code of loaded programs: from an address to before another
+    /// one, both of whole pages.
     pub fn code(&self) -> Vec<(usize, usize)> {
         self.library.code_map().pages()
     }
@@ -137,31 +138,32 @@ impl PreparedImage {
         Ok(self.library.get_all()?)
     }
 
-    /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
+    /// Returns whether the machine code of all programs is stored already; `None` if nothing can be
+    /// stored.
     pub fn is_compiled(&self) -> Option<bool> {
         self.library.are_kept()
     }
 
-    /// Loads all programs, but compiles none and prepares none: no code of a guest runs. False if
-    /// one would have to be.
+    /// Loads all programs, but compiles none and prepares none: no code of a guest runs. Returns
+    /// false if that would be necessary.
     ///
     /// # Errors
-    /// As [`Prepared::load_all`].
+    /// As [`PreparedImage::load_all`].
     pub fn load_kept(&self) -> Result<bool, SandboxError> {
         Ok(self.library.get_kept()?)
     }
 
-    /// Host files and folders that loading reads.
+    /// Returns the host files and folders that loading reads.
     pub fn own_files(&self) -> Vec<PathBuf> {
         self.library.own_files().paths
     }
 
-    /// Host paths that no mount may show.
+    /// Returns the host paths that no mount may show.
     pub fn protected_paths(&self) -> ProtectedPaths {
         self.library.own_files()
     }
 
-    /// Makes the sandbox of a session. The policy's stack must be that of [`Prepared::stack`].
+    /// Makes the sandbox of a session. The policy's stack must be that of [`PreparedImage::stack`].
     ///
     /// # Errors
     /// A damaged image or a mount that cannot be made.
@@ -169,17 +171,17 @@ impl PreparedImage {
         self.open_over(policy, None)
     }
 
-    /// The same, with one more folder that the session begins with.
+    /// Makes the same sandbox, with one more folder that the session begins with.
     ///
     /// # Errors
-    /// As [`Prepared::open`].
+    /// As [`PreparedImage::open_sandbox`].
     pub fn open_over(
         &self,
         policy: Policy,
         more: Option<BaseFile>,
     ) -> Result<SessionSandbox, SandboxError> {
         debug_assert_eq!(self.stack, policy.limits.stack);
-        // What cells need cannot be opened in a jail.
+        // The files that cells need cannot be opened in a jail.
         crate::track::open_tracking();
         let budget = Budget::new(policy.limits.memory);
         let library = self.library.clone();
@@ -213,7 +215,7 @@ impl PreparedImage {
     }
 }
 
-/// How long changed files are looked for.
+/// How long changed files are searched for.
 const COMPARING: Duration = Duration::from_secs(1);
 
 /// A session's sandbox.
@@ -228,7 +230,7 @@ pub struct SessionSandbox {
     /// The run whose processes did not end.
     stuck: Mutex<Option<Arc<Kernel>>>,
     background: Arc<Background>,
-    /// The last field, since fields are dropped in order.
+    /// The last field, because fields are dropped in order.
     used: PeakMemory,
 }
 
@@ -244,19 +246,19 @@ struct PeakMemory(AtomicU64);
 
 impl Drop for PeakMemory {
     fn drop(&mut self) {
-        // Nothing is left of the session by now but what the allocator keeps, which can be as much as it had:
-        // each of its threads had a heap.
+        // By now only the allocator's memory is left of the session, which can be as much as the
+        // session had, because each of its threads had a heap.
         if *self.0.get_mut() > LARGE {
             crate::heap::trim_heap();
         }
     }
 }
 
-/// From here on the allocator is told to give memory back, which takes a millisecond.
+/// From this size on the allocator is asked to give memory back, which takes a millisecond.
 const LARGE: u64 = 64 << 20;
 
 impl SessionSandbox {
-    /// Makes the sandbox of a session: [`Prepared::new`] and [`Prepared::open`].
+    /// Makes the sandbox of a session: [`PreparedImage::new`] and [`PreparedImage::open_sandbox`].
     ///
     /// # Errors
     /// A damaged image or a mount that cannot be made.
@@ -269,55 +271,55 @@ impl SessionSandbox {
         PreparedImage::new(image, artifacts, progress, policy.limits.stack).open_sandbox(policy)
     }
 
-    /// Whether the machine code of all programs is kept already, and the prepared memory of those that can be
-    /// prepared; `None` if nothing can be kept.
+    /// Returns whether the machine code of all programs is stored already, and the prepared memory
+    /// of those that can be prepared; `None` if nothing can be stored.
     pub fn is_compiled(&self) -> Option<bool> {
         Some(self.unready_programs()?.is_empty())
     }
 
-    /// Names of the image's programs of which that is not so.
+    /// Returns the names of the image's programs that are not ready in this sense.
     pub fn unready_programs(&self) -> Option<Vec<String>> {
         self.programs.library().unready()
     }
 
-    /// Host files and folders that running programs for the first time reads.
+    /// Returns the host files and folders that running programs for the first time reads.
     pub fn own_files(&self) -> Vec<PathBuf> {
         self.programs.library().own_files().paths
     }
 
-    /// What it may have.
+    /// Returns its policy.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// A handle that ends runs.
+    /// Returns a handle that ends runs.
     pub fn interrupt_handle(&self) -> SandboxInterrupt {
         self.interrupt.clone()
     }
 
-    /// The way into the session's loopback, from outside.
+    /// Returns the way into the session's loopback from outside.
     pub fn doors(&self) -> LoopbackGate {
         LoopbackGate::new(self.vfs.network())
     }
 
-    /// The session's files.
+    /// Returns the session's files.
     pub fn vfs(&self) -> &Vfs {
         &self.vfs
     }
 
-    /// Remembers the present files, for [`Sandbox::changes`].
+    /// Records the present files, for [`SessionSandbox::changes_since`].
     pub fn mark_files(&self) -> ChangeMark {
         self.vfs.mark_state()
     }
 
-    /// Files that differ from `mark`: at most as many as [`ChangeBounds`] has by default, and what is
-    /// found within a second.
+    /// Returns the files that differ from `mark`: at most as many as [`ChangeBounds`] allows by
+    /// default, and only those that are found within a second.
     pub fn changes_since(&self, mark: &ChangeMark) -> TreeChanges {
         let deadline = Some(std::time::Instant::now() + COMPARING);
         self.vfs.changes_since(mark, &ChangeBounds { deadline, ..ChangeBounds::default() })
     }
 
-    /// The first bytes of a regular file, for digests and types.
+    /// Reads the first bytes of a regular file, for digests and types.
     pub fn read_file(&self, path: &[u8], limit: u64) -> Result<Vec<u8>, Errno> {
         let how = wasibox_vfs::OpenFlags { read: true, ..Default::default() };
         let root = Loc::Tree(wasibox_vfs::tree::ROOT);
@@ -375,12 +377,12 @@ impl SessionSandbox {
     /// Runs a command to its end.
     ///
     /// # Errors
-    /// If it could not be started, or if it came upon a damaged part of the image.
+    /// If it could not be started, or if it accessed a damaged part of the image.
     pub fn run(&self, spec: RunSpec) -> Result<RunResult, SandboxError> {
         Ok(self.run_to_end(spec, None)?.0)
     }
 
-    /// Runs a command, or a cell, to its end. Also gives what has run it, and the program.
+    /// Runs a command, or a cell, to its end. Also returns its kernel, and the program.
     pub(crate) fn run_to_end(
         &self,
         spec: RunSpec,
@@ -414,7 +416,7 @@ impl SessionSandbox {
             OpenDescription::new(VfsFile::Stream(spec.stderr), false, true),
             OpenDescription::root(&self.vfs).map_err(cannot)?,
         ];
-        // Loading, and perhaps compiling, is not the guest's time.
+        // Loading, and perhaps compiling, does not count as the guest's time.
         let loaded = self.programs.get(program)?;
         if let Some(cell) = &cell {
             cell.check(program, &loaded)?;
@@ -454,7 +456,7 @@ impl SessionSandbox {
             }
             Some(cell) => {
                 let start = ProcessStart { argv: cell.argv(&argv), ..start };
-                // Taken now: an interpreter that is begun is not given back.
+                // Reserved now, because a started interpreter is not given back.
                 let held =
                     kernel.reserve_start(&start, &cwd, cell.table_cost()).ok_or(Errno::NOMEM);
                 let held = held.map_err(cannot)?;
@@ -502,10 +504,10 @@ impl SessionSandbox {
         Ok((result, kernel, program))
     }
 
-    /// Ends what earlier runs have left.
+    /// Ends the processes that earlier runs have left.
     ///
     /// # Errors
-    /// [`SandboxError::Stuck`] if some of it does not end.
+    /// [`SandboxError::Stuck`] if some of them do not end.
     pub fn end_background(&self) -> Result<(), SandboxError> {
         match self.background.end_all() {
             true => Ok(()),
@@ -523,7 +525,7 @@ impl SessionSandbox {
     }
 }
 
-/// An image's files, for a tree in which nothing is to run.
+/// Returns an image's files, for a tree in which nothing is to run.
 ///
 /// # Errors
 /// A damaged image.
@@ -531,7 +533,8 @@ pub fn image_files(image: &Arc<Image>) -> Result<Vec<BaseFile>, ImageError> {
     wasibox_kernel::image_files(image, None)
 }
 
-/// Host paths of an image and of the machine code in `artifacts` that no mount may show.
+/// Returns the host paths of an image and of the machine code in `artifacts` that no mount may
+/// show.
 pub fn protected_paths(image: &Image, artifacts: Option<&Path>) -> ProtectedPaths {
     let mut paths = crate::artifact::protected_paths(artifacts);
     paths.push(image.path().to_path_buf());

@@ -82,19 +82,19 @@ pub enum PreparedMemoryError {
     Unfit,
 }
 
-/// Whether a module offers both exports.
+/// Returns whether a module offers both exports.
 pub fn can_be_made(module: &Module) -> bool {
     let has = |name: &str| module.exports().functions().any(|e| e.name() == name);
     has(PREPARE) && has(RESUME)
 }
 
-/// Whether a module offers cells.
+/// Returns whether a module offers cells.
 pub fn has_cells(module: &Module) -> bool {
     module.exports().functions().any(|e| e.name() == CELL)
 }
 
-/// The name under which the snapshot of a module is kept: its digest and that of the root file
-/// system beside it.
+/// Returns the name under which the snapshot of a module is stored, from its digest and that of the
+/// root file system beside it.
 pub fn snapshot_key(module: &[u8; 32], tree: &str) -> String {
     let mut h = Sha256::new_with_prefix(FORMAT);
     h.update(engine::engine_identity());
@@ -103,8 +103,8 @@ pub fn snapshot_key(module: &[u8; 32], tree: &str) -> String {
     h.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Prepares a program of the image in so many bytes of memory; the snapshot as a template file's
-/// content.
+/// Prepares a program of the image in so many bytes of memory; returns the snapshot as the content
+/// of a template file.
 ///
 /// # Errors
 /// A damaged image, or a program that does not end well.

@@ -1,9 +1,9 @@
 //! The stacks that guests' compiled code runs on, opened and charged as they are used.
 //!
 //! The engine gives each running call a stack of the policy's size and keeps it for later calls of
-//! the same thread. All of it would be the guest's to touch, uncounted: 128 processes times
-//! 16 MiB. So a thread that is to run a guest closes most of its stack; what is opened again, in a
-//! fault handler, is charged to the session's budget first.
+//! the same thread. The guest could touch all of it, uncounted: 128 processes times 16 MiB. So a
+//! thread that is to run a guest closes most of its stack; parts that are opened again, in a fault
+//! handler, are charged to the session's budget first.
 //!
 //! ```text
 //! low       low + RESERVE                 open              top
@@ -13,31 +13,31 @@
 //! ```
 //!
 //! Functions of the engine that compiled code calls run on this stack, too, and hold the
-//! allocator's lock at times: they must not run out of it. The lowest part is theirs; a process
-//! whose guest code gets there has a stack overflow, and one whose calls of the engine do ends
-//! once these have returned (`interrupt`).
+//! allocator's lock at times: they must not run out of it. The lowest part is theirs. A process
+//! whose guest code gets there has a stack overflow; a process whose calls of the engine get there
+//! ends once these have returned (`interrupt`).
 //!
 //! # Invariants
-//! - [`handle_fault`] and [`open_all`] run in signal handlers: cells without destructors, atomics and
-//!   mprotect(2) only.
-//! - A stack with closed parts is used by its own thread only: before it can come to another one,
-//!   and be it one of the embedder's, it is as the engine made it ([`release_stack`]).
+//! - [`handle_fault`] and [`open_all`] run in signal handlers: cells without destructors, atomics
+//!   and mprotect(2) only.
+//! - A stack with closed parts is used by its own thread only: before another thread can get it,
+//!   even one of the embedder's, it is as the engine made it ([`release_stack`]).
 
 use std::cell::Cell;
 use std::sync::Arc;
 use wasibox_vfs::{Budget, Reservation};
 use wasmer::sys::vm::{VMConfig, catch_traps, drain_stack_pool};
 
-/// Accessible from the start, and charged as a part of what each process needs.
+/// Bytes that are accessible from the start, and charged as a part of each process's needs.
 pub const FIRST: usize = 256 << 10;
-/// What is opened at once.
+/// Bytes that are opened at a time.
 const STEP: usize = 256 << 10;
-/// For the engine's functions: the deepest of them, throwing through compiled frames, needs
+/// Bytes for the engine's functions: the deepest of them, throwing through compiled frames, needs
 /// less than 16 KiB.
 const RESERVE: usize = 128 << 10;
 /// The smallest stack that is given.
 pub const LEAST: usize = 1 << 20;
-/// Calls into the guest that are under way at once on a thread: a process and its signal handlers.
+/// Nested calls into the guest on a thread: a process and its signal handlers.
 const CALLS: usize = 1 + wasibox_kernel::MAX_HANDLERS;
 
 #[derive(Clone, Copy)]
@@ -55,13 +55,13 @@ thread_local! {
     static STACKS: [Cell<Stack>; CALLS] = const { [const { Cell::new(NONE) }; CALLS] };
 }
 
-/// What a fault on a stack means.
+/// The meaning of a fault on a stack.
 pub enum StackFault {
-    /// It may go on.
+    /// The guest may continue.
     Opened,
     /// The budget has no room.
     Refused,
-    /// It is in the part that is for the engine.
+    /// The fault is in the part for the engine.
     Reserve,
 }
 
@@ -75,7 +75,7 @@ pub fn prepare_stack(size: usize) {
     });
 }
 
-/// Prepares one more stack, for a call into the guest within a call from it. `None`: too many.
+/// Prepares another stack, for a call into the guest within a call from it. `None`: too many.
 pub fn nested_stack(budget: &Arc<Budget>, size: usize) -> Option<StackGuard> {
     let level = STACKS.with(|s| s.iter().position(|s| s.get().top == 0))?;
     let held = budget.reserve_bytes(FIRST as u64)?;
@@ -106,9 +106,9 @@ fn close_most(size: usize) -> Stack {
         let here = 0u8;
         std::hint::black_box(&here) as *const u8 as usize
     };
-    // JUSTIFICATION: the engine tells nobody where its stacks are. It keeps a thread's last
-    // one for the thread's next call, so a call that asks for the address of a local finds it.
-    // SAFETY: the closure has nothing to drop and does not trap.
+    // JUSTIFICATION: the engine does not report where its stacks are. It keeps a thread's last one
+    // for the thread's next call, so a call that asks for the address of a local finds it. SAFETY:
+    // the closure has nothing to drop and does not trap.
     let Ok(within) = (unsafe { catch_traps(None, &config, probe) }) else { return NONE };
     // The closure's frames take less than a page, so this is where the stack begins; if they ever
     // took more, `low` would still lie above the guard page.
@@ -124,13 +124,13 @@ fn close_most(size: usize) -> Stack {
 
 fn protect_pages(from: usize, to: usize, open: bool) -> bool {
     let access = if open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
-    // JUSTIFICATION: page protection is the system's; this may run in a signal handler.
-    // SAFETY: the range lies within a stack of this thread, above its guard page. What is closed is
-    // not in use: it lies below all frames.
+    // JUSTIFICATION: page protection is the system's; this may run in a signal handler. SAFETY: the
+    // range lies within a stack of this thread, above its guard page. The closed part is not in
+    // use: it lies below all frames.
     unsafe { libc::mprotect(from as *mut _, to - from, access) == 0 }
 }
 
-/// Looks whether `address` is a closed part of a stack of this thread, and opens it if the budget
+/// Checks whether `address` is a closed part of a stack of this thread, and opens it if the budget
 /// has room. Called in a signal handler.
 pub fn handle_fault(address: usize, budget: &Budget) -> Option<StackFault> {
     STACKS.with(|s| {
@@ -170,12 +170,12 @@ pub fn open_all() {
     });
 }
 
-/// Gives back what a process has opened. Its thread may run another one.
+/// Gives back the parts that a process has opened. Its thread may run another one.
 pub fn close_stack(budget: &Budget) {
     STACKS.with(|s| s[0].set(closed_stack(s[0].get(), budget)));
 }
 
-/// The stack with nothing but its first part open.
+/// Returns the stack with only its first part open.
 fn closed_stack(mut stack: Stack, budget: &Budget) -> Stack {
     let first = stack.top - FIRST.min(stack.top);
     if stack.open < first {
@@ -190,7 +190,7 @@ fn closed_stack(mut stack: Stack, budget: &Budget) -> Stack {
     stack
 }
 
-/// Leaves a stack to the engine as the engine made it, with what was opened dropped.
+/// Restores a stack to the state in which the engine made it, with the opened parts dropped.
 fn give_back(level: usize, budget: &Budget) {
     let stack = closed_stack(STACKS.with(|s| s[level].replace(NONE)), budget);
     if stack.low < stack.open {
@@ -198,13 +198,13 @@ fn give_back(level: usize, budget: &Budget) {
     }
 }
 
-/// Called by a thread that runs no more guests: others will get its stack.
+/// Must be called by a thread that runs no more guests, because others will get its stack.
 pub fn release_stack(budget: &Budget) {
     give_back(0, budget);
 }
 
-/// Unmaps the stacks that no thread has at present: the engine would keep them for ever. Called
-/// after each run. (After each process it cost a start of Python a tenth: 0.5 ms.)
+/// Unmaps the stacks that no thread has at present, because the engine would keep them for ever.
+/// Called after each run. (After each process it cost a start of Python a tenth: 0.5 ms.)
 pub fn drop_unused() {
     drain_stack_pool();
 }

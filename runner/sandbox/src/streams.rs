@@ -11,25 +11,25 @@ use std::time::Duration;
 use wasibox_vfs::pipe::PIPE_BUF;
 use wasibox_vfs::{Errno, Readiness, StdStream};
 
-/// The offset of `preadv2` that stands for none.
+/// The offset of `preadv2` that means no offset.
 #[cfg(target_os = "linux")]
 const NO_OFFSET: u64 = u64::MAX;
 #[cfg(target_os = "linux")]
 const UNKNOWN: rustix::io::Errno = rustix::io::Errno::OPNOTSUPP;
 
-/// An open descriptor of the host, passed through. It may be shared with other programs, so that it
-/// stays in blocking mode; the thread of a guest must not block in it all the same, since nothing
-/// ends such a wait for sure. See [`HostStream::put_some`].
+/// An open descriptor of the host, passed through. It may be shared with other programs, so it
+/// stays in blocking mode. The thread of a guest must not block in it nevertheless, because there
+/// is no reliable way to end such a wait. See [`HostStream::put_some`].
 #[derive(Debug)]
 pub struct HostStream {
     fd: OwnedFd,
     terminal: bool,
-    /// Reads and writes may wait for somebody else: not in files.
+    /// Reads and writes may wait for another process: not in files.
     waits: bool,
-    /// Requests that do not wait are unknown to what it is: terminals, and old kernels' pipes.
+    /// The descriptor does not know non-waiting requests: terminals, and old kernels' pipes.
     no_nowait: AtomicBool,
     meter: Option<Arc<OutputMeter>>,
-    /// Of a terminal's output: what it may be told.
+    /// The filter of a terminal's output.
     filter: Option<Mutex<FilteredStream>>,
 }
 
@@ -42,13 +42,13 @@ pub struct OutputMeter {
 }
 
 impl OutputMeter {
-    /// A meter for `limit` bytes; `None` is no limit.
+    /// Creates a meter for `limit` bytes; `None` is no limit.
     pub fn new(limit: Option<u64>) -> Arc<OutputMeter> {
         let limit = limit.unwrap_or(u64::MAX);
         Arc::new(OutputMeter { limit, used: AtomicU64::new(0), over: AtomicBool::new(false) })
     }
 
-    /// How many of `n` bytes may still be written; takes them.
+    /// Takes the bytes of `n` that may still be written, and returns their number.
     fn take_room(&self, n: usize) -> usize {
         let to = |used: u64| Some(used.saturating_add(n as u64).min(self.limit));
         let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, to);
@@ -64,7 +64,7 @@ impl OutputMeter {
         self.used.fetch_sub(n as u64, Ordering::Relaxed);
     }
 
-    /// Whether something was cut off.
+    /// Returns whether output was cut off.
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
@@ -77,7 +77,7 @@ impl HostStream {
     }
 
     /// Writes to a duplicate of `fd`, metered. A terminal gets text and colours only, unless `raw`
-    /// (the module `terminal` has the rules); everything else gets the bytes as they are.
+    /// (the module `terminal` has the rules); every other descriptor gets the bytes as they are.
     pub fn output(
         fd: impl AsFd,
         meter: Arc<OutputMeter>,
@@ -97,7 +97,7 @@ impl HostStream {
         Ok(HostStream { terminal, waits, no_nowait, fd, meter, filter: None })
     }
 
-    /// Reads what is there; EAGAIN if that is nothing.
+    /// Reads available bytes; EAGAIN if there are none.
     fn get(&self, buf: &mut [u8]) -> rustix::io::Result<usize> {
         #[cfg(target_os = "linux")]
         if self.waits && !self.no_nowait.load(Ordering::Relaxed) {
@@ -116,7 +116,7 @@ impl HostStream {
         rustix::io::read(&self.fd, buf)
     }
 
-    /// Writes what can be written without waiting for a reader, perhaps not all; EAGAIN if that is
+    /// Writes as much as possible without waiting for a reader, perhaps not all; EAGAIN if that is
     /// nothing.
     fn put_some(&self, data: &[u8]) -> rustix::io::Result<usize> {
         if !self.waits {
@@ -137,7 +137,7 @@ impl HostStream {
             return Err(rustix::io::Errno::AGAIN);
         }
         // A pipe that is ready takes this much (POSIX `poll` and `PIPE_BUF`); so does a terminal,
-        // unless its user stops it just then.
+        // unless its user stops it at that moment.
         rustix::io::write(&self.fd, &data[..data.len().min(PIPE_BUF)])
     }
 
@@ -154,7 +154,7 @@ impl HostStream {
 }
 
 impl Drop for HostStream {
-    /// Gives a slow terminal a little time for the end of what was written.
+    /// Gives a slow terminal a little time for the end of the output.
     fn drop(&mut self) {
         let Some(filter) = self.filter.take() else { return };
         let mut shown = filter.into_inner().unwrap_or_else(|e| e.into_inner());
@@ -217,7 +217,7 @@ impl StdStream for HostStream {
 pub struct BytesInput(Mutex<(Vec<u8>, usize)>);
 
 impl BytesInput {
-    /// A stream of these bytes, then end of file.
+    /// Creates a stream of these bytes, then end of file.
     pub fn new(bytes: Vec<u8>) -> Arc<BytesInput> {
         Arc::new(BytesInput(Mutex::new((bytes, 0))))
     }
@@ -255,17 +255,17 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// An empty capture on that meter.
+    /// Creates an empty capture on that meter.
     pub fn new(meter: Arc<OutputMeter>) -> Arc<Capture> {
         Arc::new(Capture { bytes: Mutex::new(Some(Vec::new())), meter })
     }
 
-    /// What was written; leaves nothing.
+    /// Takes the output so far.
     pub fn take_output(&self) -> Vec<u8> {
         crate::lock_mutex(&self.bytes).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// What was written; what comes now goes nowhere, as to `/dev/null`.
+    /// Takes the output so far; later output is discarded, as by `/dev/null`.
     pub fn close(&self) -> Vec<u8> {
         crate::lock_mutex(&self.bytes).take().unwrap_or_default()
     }

@@ -1,18 +1,18 @@
 //! A program's memory as it is before its first instruction, apart from its code.
 //!
-//! A module's active data segments say what its memory holds at the start. The engine copies
-//! them into each new memory: for a program with megabytes of constants that is
-//! most of what starting a process costs. Here they are cut out of the module, before it is
-//! compiled, and written down as one *template* file, which [`crate::memory`] maps copy-on-write
-//! into each process: pages are shared until one is written to.
+//! A module's active data segments are the initial content of its memory. The engine copies them
+//! into each new memory: for a program with megabytes of constants that is most of the cost of
+//! starting a process. Here they are cut out of the module, before it is compiled, and written as
+//! one *template* file, which [`crate::memory`] maps copy-on-write into each process: pages are
+//! shared until one is written to.
 //!
-//! The same pass finds out whether an instance may serve one process after another: everything
-//! the guest can change must then be put back. Memory and numeric globals can be (the latter are
+//! The same pass determines whether an instance may serve one process after another: everything
+//! that the guest can change must then be reset. Memory and numeric globals can be (the latter are
 //! exported for it, as [`global_name`]); a module with instructions that change tables or drop
 //! segments, with exceptions or with a start function is not reused.
 //!
-//! A module that does not fit (no memory of its own, segments at computed places or far apart) is left as it
-//! is and has an empty template.
+//! A module that does not fit (no memory of its own, segments at computed places or far apart) is
+//! left as it is and has an empty template.
 
 use crate::track::PART;
 use std::fs::File;
@@ -26,8 +26,8 @@ use wasmparser::{
     ValType,
 };
 
-/// A template that would be larger is not made, nor one of which little is data: two segments far
-/// apart would be a file of hundreds of megabytes out of a module of some bytes.
+/// A larger template is not made, nor one that is mostly gaps, because two segments far apart would
+/// turn a module of some bytes into a file of hundreds of megabytes.
 const MAX_SIZE: usize = 1 << 30;
 const MAX_GAPS: usize = 16 << 20;
 const MAGIC: &[u8; 16] = b"wasibox memory 1";
@@ -40,11 +40,11 @@ pub struct SplitModule {
     pub template: Vec<u8>,
 }
 
-/// The template as mapped: open file and what is where.
+/// The template as mapped: the open file and its layout.
 #[derive(Debug)]
 pub struct MemoryTemplate {
     pub file: File,
-    /// Where in the guest's memory it begins; a multiple of [`ALIGN`].
+    /// Its address in the guest's memory; a multiple of [`ALIGN`].
     pub start: usize,
     /// Its length, a multiple of [`ALIGN`]; 0 if the module keeps its segments.
     pub len: usize,
@@ -52,11 +52,11 @@ pub struct MemoryTemplate {
     pub reusable: bool,
     /// Memory and globals are all that its processes can change.
     pub plain: bool,
-    /// Bytes that the memory has at the start, a multiple of [`ALIGN`]; 0 if the module says it.
+    /// Bytes of the memory at the start, a multiple of [`ALIGN`]; 0 if the module determines them.
     pub size: usize,
     /// The digest of a snapshot's memory; zeros if the template is the module's.
     pub digest: [u8; 32],
-    /// The file, mapped when it is first compared with.
+    /// The file, mapped at the first comparison.
     map: OnceLock<Option<memmap2::Mmap>>,
 }
 
@@ -90,7 +90,7 @@ impl MemoryTemplate {
         }
     }
 
-    /// A template that lives in memory only.
+    /// Creates a template that lives in memory only.
     pub fn in_memory(content: &[u8]) -> io::Result<MemoryTemplate> {
         use rustix::fs::{MemfdFlags, memfd_create};
         let mut file = File::from(memfd_create("wasibox-template", MemfdFlags::CLOEXEC)?);
@@ -99,7 +99,7 @@ impl MemoryTemplate {
         MemoryTemplate::open(file)
     }
 
-    /// Offset of the first mapped byte in the file.
+    /// Returns the offset of the first mapped byte in the file.
     pub fn offset(&self) -> u64 {
         ALIGN as u64
     }
@@ -109,7 +109,7 @@ impl MemoryTemplate {
         self.file.read_exact_at(out, self.offset() + at as u64)
     }
 
-    /// Maps the content for [`Template::part`]; false if that cannot be done.
+    /// Maps the content for [`MemoryTemplate::part`]; returns false if that is not possible.
     pub fn map_content(&self) -> bool {
         self.mapped_content().is_some()
     }
@@ -121,7 +121,8 @@ impl MemoryTemplate {
         map.as_deref()
     }
 
-    /// The part of that number of a memory that begins so; `None` if it cannot be mapped.
+    /// Returns the part of that number of a memory that begins with this template; `None` if it
+    /// cannot be mapped.
     pub fn part(&self, number: usize) -> Option<&[u8]> {
         static ZEROS: [u8; PART] = [0; PART];
         let at = number.checked_mul(PART)?;
@@ -135,12 +136,12 @@ impl MemoryTemplate {
     }
 }
 
-/// The name under which the mutable global number `n` is exported for being reset.
+/// Returns the name under which the mutable global number `n` is exported for being reset.
 pub fn global_name(n: impl std::fmt::Display) -> String {
     format!("wasibox.global.{n}")
 }
 
-/// The file's content for a memory that begins as `memory` is now.
+/// Returns the file's content for a memory that begins with the content of `memory`.
 pub fn of_memory(memory: &[u8], of: &MemoryTemplate) -> Option<Vec<u8>> {
     let what = PreparedHeader::from_memory(memory, of.reusable, of.plain);
     if what.len > MAX_SIZE || !memory.len().is_multiple_of(ALIGN) {
@@ -153,13 +154,14 @@ pub fn of_memory(memory: &[u8], of: &MemoryTemplate) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The file's content for a template of a module, which says itself how large its memory is.
+/// Returns the file's content for a template of a module, which itself determines the size of its
+/// memory.
 fn of_module(start: usize, bytes: &[u8], is_reusable: bool, is_plain: bool) -> Vec<u8> {
     let len = bytes.len().next_multiple_of(ALIGN);
     template_content(PreparedHeader { start, len, is_reusable, is_plain, size: 0 }, bytes)
 }
 
-/// Head and content.
+/// Returns head and content.
 fn template_content(what: PreparedHeader, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(ALIGN + what.len);
     out.extend_from_slice(&what.header_bytes());
@@ -171,7 +173,7 @@ fn template_content(what: PreparedHeader, bytes: &[u8]) -> Vec<u8> {
 
 /// Separates a module from its data.
 pub fn split_module(wasm: Vec<u8>) -> SplitModule {
-    // What does not parse is the engine's to complain about.
+    // The engine reports modules that do not parse.
     match ModuleSurvey::survey_module(&wasm).ok().flatten().and_then(|s| s.rewrite(&wasm)) {
         Some(split) => split,
         None => SplitModule { template: of_module(0, &[], false, false), wasm },
@@ -184,7 +186,7 @@ struct Segment<'a> {
     data: &'a [u8],
 }
 
-/// What the module has that matters here.
+/// The parts of a module that matter here.
 #[derive(Default)]
 struct ModuleSurvey<'a> {
     segments: Vec<Segment<'a>>,
@@ -205,7 +207,7 @@ impl<'a> ModuleSurvey<'a> {
             match payload? {
                 Payload::ImportSection(r) => {
                     for import in r.into_imports() {
-                        // A memory, table or global of somebody else's.
+                        // An imported memory, table or global.
                         let TypeRef::Func(_) = import?.ty else { return Ok(None) };
                     }
                 }
@@ -292,7 +294,7 @@ impl<'a> ModuleSurvey<'a> {
         })
     }
 
-    /// The module with empty active segments and exported globals.
+    /// Returns the module with empty active segments and exported globals.
     fn without_data(&self, wasm: &[u8]) -> Option<Vec<u8>> {
         let mut out = wasm.get(..8)?.to_vec();
         let mut rest = wasm.get(8..)?;
@@ -352,7 +354,7 @@ impl<'a> ModuleSurvey<'a> {
     }
 }
 
-/// Whether an instruction changes what only a new instance could put back.
+/// Returns whether an instruction changes state that only a new instance could reset.
 fn keeps_state(op: &Operator<'_>) -> bool {
     matches!(
         op,
@@ -366,7 +368,7 @@ fn keeps_state(op: &Operator<'_>) -> bool {
     )
 }
 
-/// The value of `i32.const N`.
+/// Returns the value of `i32.const N`.
 fn constant_value(e: &ConstExpr<'_>) -> Result<Option<u32>, BinaryReaderError> {
     let mut ops = e.get_operators_reader();
     let first = ops.read()?;
@@ -390,7 +392,7 @@ fn put_leb(out: &mut Vec<u8>, mut n: u32) {
     out.push(n as u8);
 }
 
-/// A number and how many bytes it takes.
+/// Returns a number and how many bytes it takes.
 fn leb_u32(bytes: &[u8]) -> Option<(u32, usize)> {
     let mut n = 0u64;
     for (i, b) in bytes.iter().take(5).enumerate() {
@@ -461,7 +463,7 @@ mod tests {
         // A start function.
         let s = split_module(module(b"\x08\x01\0"));
         assert!(!MemoryTemplate::in_memory(&s.template).unwrap().reusable);
-        // Not a module at all: as it is, with an empty template.
+        // Not a module at all: unchanged, with an empty template.
         let s = split_module(Vec::from(b"not wasm"));
         assert_eq!(s.wasm, b"not wasm");
         assert_eq!(MemoryTemplate::in_memory(&s.template).unwrap().len, 0);

@@ -1,18 +1,18 @@
-//! What a guest's output may tell a terminal.
+//! Filters a guest's output to a terminal.
 //!
-//! A terminal obeys what it shows: sequences move the cursor over earlier lines, set the window's
-//! title, fill the clipboard, make some terminals type. What a guest writes is therefore shown as
-//! text, with colours and with what erases the rest of a line (`grep --color` does after each
-//! match); every other control character becomes `?`, as in a listing of GNU `ls`. Output that
-//! goes elsewhere is not touched, and `--raw` turns this off.
+//! A terminal obeys the bytes that it shows: sequences move the cursor over earlier lines, set the
+//! window's title, fill the clipboard, make some terminals type. So a guest's output is shown as
+//! text, with colours and with the sequence that erases the rest of a line (`grep --color` uses it
+//! after each match); every other control character becomes `?`, as in a listing of GNU `ls`.
+//! Output to other descriptors is not touched, and `--raw` turns the filter off.
 //!
 //! # Invariants
-//! - What comes out holds no byte below 0x20 but backspace, tab, newline, carriage return and the
-//!   escape characters of `ESC [ digits and ; and : m` and of `ESC [ K`; no DEL; no C1 control,
-//!   neither as a byte nor as U+0080 to U+009F.
+//! - The filtered bytes contain no byte below 0x20 except backspace, tab, newline, carriage return
+//!   and the escape characters of `ESC [ digits and ; and : m` and of `ESC [ K`; no DEL; no C1
+//!   control, neither as a byte nor as U+0080 to U+009F.
 //! - Sequences and characters that are cut by the end of a write are held until the next one.
 
-/// The longest sequence that is recognised, and what a control character is shown as.
+/// The longest recognised sequence, and the replacement of a control character.
 const LONGEST: usize = 64;
 const SHOWN: u8 = b'?';
 const ESCAPE: u8 = 0x1b;
@@ -25,7 +25,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// What is to be shown of the next bytes.
+    /// Returns the visible part of the next bytes.
     pub fn filter_bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut all = std::mem::take(&mut self.held);
         all.extend_from_slice(bytes);
@@ -58,19 +58,19 @@ impl Filter {
     }
 }
 
-/// A filtered stream to a terminal, which may take less than it is offered.
+/// A filtered stream to a terminal, which may take fewer bytes than it is offered.
 #[derive(Debug, Default)]
 pub struct FilteredStream {
     filter: Filter,
-    /// What the terminal has not taken yet.
+    /// The bytes that the terminal has not taken yet.
     left: Vec<u8>,
 }
 
 impl FilteredStream {
-    /// Most bytes of one write, so that little is left for later.
+    /// Most bytes of one write, so that few are left for later.
     const PART: usize = 4096;
 
-    /// Offers a part of `bytes`, after what is left of the ones before; how long the part is.
+    /// Offers the rest of earlier bytes, then a part of `bytes`; returns the length of the part.
     pub fn put<E>(
         &mut self,
         bytes: &[u8],
@@ -79,12 +79,12 @@ impl FilteredStream {
         self.flush(&write)?;
         let part = &bytes[..bytes.len().min(FilteredStream::PART)];
         self.left = self.filter.filter_bytes(part);
-        // These bytes are taken. An error is told with the next ones.
+        // These bytes are taken. An error is reported with the next ones.
         let _ = self.flush(&write);
         Ok(part.len())
     }
 
-    /// Offers what is left.
+    /// Offers the rest.
     pub fn flush<E>(&mut self, write: &impl Fn(&[u8]) -> Result<usize, E>) -> Result<(), E> {
         while !self.left.is_empty() {
             let n = write(&self.left)?;
@@ -97,13 +97,13 @@ impl FilteredStream {
 enum FilteredSequence {
     /// So many bytes may be shown.
     Good(usize),
-    /// The first byte may not.
+    /// The first byte may not be shown.
     Bad,
-    /// That is not known yet.
+    /// More bytes are needed to decide.
     Cut,
 }
 
-/// An escape sequence.
+/// Scans an escape sequence.
 fn scan_sequence(bytes: &[u8]) -> FilteredSequence {
     match bytes.get(1) {
         None => return FilteredSequence::Cut,
@@ -123,7 +123,7 @@ fn scan_sequence(bytes: &[u8]) -> FilteredSequence {
     }
 }
 
-/// A character that is no ASCII.
+/// Scans a character that is not ASCII.
 fn scan_character(bytes: &[u8]) -> FilteredSequence {
     let head = &bytes[..bytes.len().min(4)];
     let text = match std::str::from_utf8(head) {
@@ -141,7 +141,7 @@ fn scan_character(bytes: &[u8]) -> FilteredSequence {
     };
     match text.chars().next() {
         Some(c) if !c.is_control() => FilteredSequence::Good(c.len_utf8()),
-        // U+0080 to U+009F: both bytes go, the second one as a stray.
+        // U+0080 to U+009F: both bytes are replaced, the second one as a stray.
         _ => FilteredSequence::Bad,
     }
 }
@@ -152,7 +152,7 @@ mod tests {
 
     fn passed(text: &[u8]) -> Vec<u8> {
         let whole = Filter::default().filter_bytes(text);
-        // However it is cut, the same comes out.
+        // The output does not depend on how the input is cut.
         let mut filter = Filter::default();
         let pieces: Vec<u8> = text.iter().flat_map(|b| filter.filter_bytes(&[*b])).collect();
         assert_eq!(whole, pieces);

@@ -1,18 +1,18 @@
-//! Which parts of a linear memory a guest has written to since they were last asked for.
+//! Finds the parts of a linear memory that a guest has written to since the last call.
 //!
 //! # Ways, best first
-//! 1. *Written*: the range is registered with `userfaultfd(2)` in its asynchronous write-protect mode, in
-//!    which the host's kernel records writes without any message; `PAGEMAP_SCAN` lists the pages
-//!    and protects them again (Linux 6.7). Measured for 160 MiB: a scan 0.1 ms, the first write to a
-//!    page afterwards 1 us.
-//! 2. *Copied*: `/proc/self/pagemap` says which pages are no longer the template's file. That is all that were
-//!    ever written to, so a hash of each tells those that differ from the last time. 0.5 ms for 160 MiB,
-//!    and 2.5 us for each such part.
-//! 3. *All*: neither is to be had. Every part is hashed.
+//! 1. *Written*: the range is registered with `userfaultfd(2)` in its asynchronous write-protect
+//!    mode, in which the host's kernel records writes without any message; `PAGEMAP_SCAN` lists the
+//!    pages and protects them again (Linux 6.7). Measured for 160 MiB: a scan 0.1 ms, the first
+//!    write to a page afterwards 1 us.
+//! 2. *Copied*: `/proc/self/pagemap` lists the pages that are no longer the template's file. These
+//!    are all pages that were ever written to, so a hash of each finds those that differ from the
+//!    last call. 0.5 ms for 160 MiB, and 2.5 us for each such part.
+//! 3. *All*: neither is available. Every part is hashed.
 //!
-//! Not taken: soft-dirty bits, which are cleared for the whole process at once, under the feet of other
-//! sandboxes in it; write faults that a handler of ours answers, since the host's kernel writes into guest
-//! memory, too, and then fails with EFAULT instead.
+//! Not taken: soft-dirty bits, because they are cleared for the whole process at once, with its
+//! other sandboxes; write faults in a handler of ours, because the host's kernel writes into guest
+//! memory, too, and would then fail with EFAULT.
 //!
 //! A closed process can open neither, so [`open_tracking`] is called before a jail closes.
 
@@ -24,14 +24,14 @@ use std::sync::{Arc, Mutex};
 /// The size of a part. Hosts with larger pages report all parts of a page.
 pub use wasibox_kernel::layer::PART;
 
-/// What a process needs for the first two ways, as far as it is to be had.
+/// The descriptors of the first two ways, as far as they are available.
 #[derive(Debug)]
 struct PageWatch {
     uffd: Option<OwnedFd>,
     pagemap: Option<OwnedFd>,
 }
 
-/// For the process of that number: a copy of it must open its own.
+/// For the process of that number, because a copy of it must open its own.
 static WATCH: Mutex<Option<(u32, Arc<PageWatch>)>> = Mutex::new(None);
 
 /// Opens the page watch that later cells need, unless this process has done so.
@@ -115,7 +115,7 @@ struct PagemapScan {
     return_mask: u64,
 }
 
-/// A descriptor for write protection; `None` where the host has none that is asynchronous.
+/// Opens a descriptor for write protection; `None` if the host has no asynchronous one.
 fn open_uffd() -> Option<OwnedFd> {
     let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | UFFD_USER_MODE_ONLY;
     // JUSTIFICATION: rustix's call does not know the flag without which only root may make it.
@@ -134,7 +134,7 @@ fn open_uffd() -> Option<OwnedFd> {
     (made == 0).then_some(fd)
 }
 
-/// How pages are found.
+/// The way in which pages are found.
 #[derive(Debug)]
 enum TrackingWay {
     Written(Arc<PageWatch>),
@@ -152,7 +152,7 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// For the memory of which `reserved` bytes at `base` are reserved.
+    /// Creates a tracker for the memory of which `reserved` bytes at `base` are reserved.
     pub fn new(base: usize, reserved: usize) -> Tracker {
         Tracker::with_watch(page_watch(), base, reserved)
     }
@@ -170,9 +170,9 @@ impl Tracker {
         Tracker { way, seen: HashMap::new(), hasher: RandomState::new() }
     }
 
-    /// Numbers of parts, ascending, among which are all that were written to since the last call; at first
-    /// since the memory was made. `size` bytes are accessible at `base`; `part` gives one of them. Nobody
-    /// writes meanwhile.
+    /// Returns the numbers of parts, ascending, including all that were written to since the last
+    /// call; at first since the memory was made. `size` bytes are accessible at `base`; `part`
+    /// returns one part. The memory must not be written to meanwhile.
     pub fn changed_parts<'a>(
         &mut self,
         base: usize,
@@ -203,7 +203,7 @@ impl Tracker {
     }
 }
 
-/// How many parts so many bytes are. A memory has 4 GiB at most.
+/// Returns the number of parts of so many bytes. A memory has 4 GiB at most.
 fn part_number(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(PART)).unwrap_or(u32::MAX)
 }
@@ -217,7 +217,7 @@ fn register_uffd(uffd: &OwnedFd, base: usize, reserved: usize) -> bool {
     unsafe { libc::ioctl(uffd.as_raw_fd(), UFFDIO_REGISTER, &raw mut r) == 0 }
 }
 
-/// Parts written to since the last scan, which are protected again.
+/// Returns the parts written to since the last scan, and protects them again.
 fn written_parts(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
     let pagemap = watch.pagemap.as_ref()?;
     let (mut at, end) = (base as u64, (base + size) as u64);
@@ -257,7 +257,7 @@ fn written_parts(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>
     Some(parts)
 }
 
-/// Parts of pages that are no longer the template's file, nor untouched.
+/// Returns the parts of pages that are neither the template's file nor untouched.
 fn copied_parts(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
     const PRESENT: u64 = 1 << 63;
     const SWAPPED: u64 = 1 << 62;
@@ -293,7 +293,7 @@ mod tests {
     use crate::linear::AddressRange;
     use crate::template::{MemoryTemplate, split_module};
 
-    /// Of WebAssembly.
+    /// The page size of WebAssembly.
     const PAGE: usize = crate::template::ALIGN;
 
     /// Eight pages, of which the second begins with constants.
@@ -328,7 +328,7 @@ mod tests {
         t.changed_parts(m.base().as_ptr() as usize, m.size(), part)
     }
 
-    /// All parts of the host's page in which so many bytes end.
+    /// Returns all parts of the host's page in which so many bytes end.
     fn parts(at: usize) -> std::ops::Range<u32> {
         let page = rustix::param::page_size().max(PART);
         part_number(at / page * page)..part_number((at / page + 1) * page)
@@ -339,7 +339,8 @@ mod tests {
         let mut t = Tracker::with_watch(watch, m.base().as_ptr() as usize, 64 * PAGE);
         read(&m, 3 * PAGE);
         assert_eq!(read(&m, PAGE), b'a');
-        // What was only read counts where the host's kernel cannot tell; the template's file does not.
+        // Pages that were only read count if the host's kernel cannot distinguish them; the
+        // template's file does not count.
         let first = changed(&mut t, &m);
         let expected: &[Vec<u32>] = match t.way {
             TrackingWay::Written(_) => &[vec![]],
@@ -350,7 +351,7 @@ mod tests {
         write(&m, PAGE + 5000, 1);
         write(&m, 5 * PAGE, 2);
         write(&m, 6 * PAGE - 1, 3);
-        // Where the guest has not written, a way that hashes sees no change.
+        // Without writes of the guest, a way that hashes sees no change.
         let is_exact = |found: &[u32], written: &[usize]| {
             let all: Vec<u32> = written.iter().flat_map(|at| parts(*at)).collect();
             let own = written.iter().map(|at| (at / PART) as u32);

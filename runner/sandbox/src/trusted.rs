@@ -1,13 +1,13 @@
 //! Files that only this user can have written.
 //!
-//! Machine code is run as it is found, so whoever can write where it is kept can run code as us.
-//! What is needed for that, and checked here:
-//! - no directory on the way can be written by others; in one with the sticky bit (`/tmp`) nobody
-//!   can move what is ours;
-//! - the directory itself and its files are ours, the latter with one name each: a second one
-//!   could lie where a guest may write;
-//! - a name is opened once, and what was opened is looked at: a link, a FIFO or a device is
-//!   refused without waiting for it.
+//! Machine code is run without further checks, so a user with write access to its directory could
+//! run code as us. The requirements, which are checked here:
+//! - no directory on the way can be written by others; in one with the sticky bit (`/tmp`) other
+//!   users cannot move our entries;
+//! - the directory itself and its files are ours, the latter with one name each, because a second
+//!   name could be in a place where a guest may write;
+//! - a name is opened once, and the opened file is checked: a link, a FIFO or a device is refused
+//!   without waiting for it.
 
 use rustix::fs::{AtFlags, CWD, OFlags, RenameFlags, renameat_with, unlinkat};
 use rustix::process::{getegid, geteuid};
@@ -21,7 +21,7 @@ use std::path::{Component, Path, PathBuf};
 /// Symbolic links on one way; more are a circle (as in Linux).
 const MAX_LINKS: usize = 40;
 
-/// Makes the directory if needed; says why it cannot be trusted.
+/// Creates the directory if necessary. The error says why it cannot be trusted.
 pub fn private_dir(dir: &Path) -> Result<(), String> {
     if dir.symlink_metadata().is_err() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
@@ -40,15 +40,16 @@ pub fn private_dir(dir: &Path) -> Result<(), String> {
     way_to(dir)
 }
 
-/// Whether someone but the owner can write. A group of the same number as the user is the user's
-/// own, as most systems set it up (with 002 as the mask of new files).
+/// Returns whether another user than the owner can write. A group with the user's own number is the
+/// user's own, as most systems set it up (with 002 as the mask of new files).
 fn others_write(m: &Metadata) -> bool {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let own_group = user == group && m.gid() == group;
     m.mode() & if own_group { 0o002 } else { 0o022 } != 0
 }
 
-/// Looks at every directory and link on the way to `path`, as the system follows it.
+/// Checks every directory and link on the way to `path`, in the order in which the system follows
+/// it.
 fn way_to(path: &Path) -> Result<(), String> {
     let path = std::path::absolute(path).map_err(|e| e.to_string())?;
     let parts = |p: &Path| -> VecDeque<OsString> {
@@ -97,8 +98,8 @@ fn check_path(at: &Path) -> Result<Metadata, String> {
     Ok(m)
 }
 
-/// Whether this is how a user namespace shows root, who has no number in it. Nobody within it can
-/// have that number.
+/// Returns whether this is the number under which a user namespace shows root, which has no number
+/// in it. No user within it can have that number.
 fn is_nobody_here(user: u32) -> bool {
     let read = |p: &str| std::fs::read_to_string(p).unwrap_or_default();
     let all: Vec<u64> = read("/proc/self/uid_map")
@@ -110,7 +111,7 @@ fn is_nobody_here(user: u32) -> bool {
     is_part && read("/proc/sys/kernel/overflowuid").trim().parse() == Ok(user)
 }
 
-/// Opens a file of a directory that [`private_dir`] found good.
+/// Opens a file of a directory that [`private_dir`] has accepted.
 pub fn open_trusted(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)?;
@@ -134,7 +135,7 @@ fn check_file(file: &File) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
-/// Opens a file to be locked, made if needed. What is no file of ours is replaced.
+/// Opens a file for locking, and creates it if necessary. Replaces a file that is not ours.
 pub fn open_lock(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let open = || {
@@ -146,7 +147,7 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
             .mode(0o600)
             .custom_flags(flags.bits() as i32)
             .open(path)?;
-        // Without a name, it was just given up by its last holder: as good as another.
+        // Without a name, its last holder has just released it: as good as another.
         if file.metadata()?.nlink() > 0 { check_file(&file).map(|()| file) } else { Ok(file) }
     };
     open().or_else(|_| {
@@ -155,8 +156,8 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Writes a file of mode 0600 that is whole or not there, also if the machine stops; the file as
-/// it now is. With `fresh` one that is there already stays, and the error says so.
+/// Writes a file of mode 0600 that is complete or does not exist, even if the machine stops;
+/// returns the file as it now is. With `fresh` an existing file stays, and the error says so.
 pub fn put_file(path: &Path, bytes: &[u8], fresh: bool) -> io::Result<File> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
@@ -171,7 +172,7 @@ pub fn put_file(path: &Path, bytes: &[u8], fresh: bool) -> io::Result<File> {
         file.sync_all()?;
         if fresh {
             match renameat_with(CWD, &part, CWD, path, RenameFlags::NOREPLACE) {
-                // Not every file system can do that; then the last of two wins.
+                // Not every file system supports that; then the last of two writers wins.
                 Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {}
                 done => return done.map(|()| file).map_err(Into::into),
             }
@@ -240,7 +241,7 @@ mod tests {
         std::fs::remove_file(at("second")).unwrap();
         set_mode(&at("good"), 0o606);
         assert!(open_trusted(&at("good")).is_err());
-        // A lock is made anew from whatever it is.
+        // A lock is created again from any kind of file.
         open_lock(&at("fifo")).unwrap();
         assert!(at("fifo").symlink_metadata().unwrap().is_file());
     }

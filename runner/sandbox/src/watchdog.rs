@@ -1,17 +1,16 @@
-//! A deadline that nothing can hold up: it ends the process, whatever its threads are doing.
+//! A deadline that nothing can hold up: it ends the process in any state of its threads.
 //!
-//! The sandbox ends a run at its deadline by itself. Should a fault of ours or of the engine keep
-//! it from that (a lock that is never given back, a thread that no signal reaches), the process
-//! must not stay. So the host's kernel counts the time, and the handler of its signal allocates
-//! nothing and takes no lock: it writes what was prepared and leaves by `_exit`.
+//! The sandbox ends a run at its deadline by itself. If a fault of ours or of the engine prevents
+//! that (a lock that is never released, a thread that no signal reaches), the process must still
+//! end. So the host's kernel counts the time, and the handler of its signal allocates nothing and
+//! takes no lock: it writes prepared bytes and leaves by `_exit`.
 //!
-//! This is for processes that are one sandbox's own. In a worker's place, its parent does the same
-//! by SIGKILL.
+//! This is for processes that are one sandbox's own. A worker's parent does the same by SIGKILL.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 
-/// What the process says when it is ended, and its exit status.
+/// The output of the process when it is ended, and its exit status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastWords {
     /// For standard output.
@@ -21,20 +20,20 @@ pub struct LastWords {
     pub status: i32,
 }
 
-/// The signal of the timer: the last but one, which programs leave alone.
+/// Returns the signal of the timer: the last but one, which programs do not use.
 fn timer_signal() -> i32 {
     libc::SIGRTMAX() - 1
 }
 
 static WORDS: AtomicPtr<LastWords> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Ends the process with these words when so much time has passed. There is one watchdog in a
-/// process; another call replaces the words and adds a deadline.
+/// Ends the process with these words after so much time. There is one watchdog in a process;
+/// another call replaces the words and adds a deadline.
 ///
 /// # Errors
 /// If the system has no timer left.
 pub fn arm_watchdog(after: Duration, words: LastWords) -> std::io::Result<()> {
-    // Leaked: the handler may look at it at any time.
+    // Leaked, because the handler may read it at any time.
     WORDS.store(Box::into_raw(Box::new(words)), Ordering::SeqCst);
     // JUSTIFICATION: a handler and a timer of the host's kernel can only be had from C's library.
     // SAFETY: sigaction and sigevent are plain data for which zero is valid; the handler has the
@@ -82,9 +81,8 @@ extern "C" fn end(_: i32, _: *mut libc::siginfo_t, _: *mut libc::c_void) {
     }
 }
 
-/// Closes all descriptors of the process from number `first` on.
-///
-/// A process calls this before anything else: whoever started it may have left some open.
+/// Closes all descriptors of the process from number `first` on. A process calls this before
+/// anything else, because its parent may have left some open.
 pub fn close_inherited(first: u32) {
     // JUSTIFICATION: descriptors without an owner can only be closed by number.
     // SAFETY: called when nothing of this process has been opened, so that no owner loses its own.
@@ -97,7 +95,7 @@ mod tests {
     use std::io::Read;
     use std::process::{Command, Stdio};
 
-    /// A process of its own, which holds a lock for ever.
+    /// A separate process, which holds a lock for ever.
     #[test]
     fn ends_a_process_that_hangs() {
         const MARK: &str = "WASIBOX_TEST_WATCHDOG";

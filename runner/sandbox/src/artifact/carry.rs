@@ -1,15 +1,16 @@
-//! Machine code that was made elsewhere: what a package carries beside its image, so that the first start compiles
-//! nothing.
+//! Machine code that was made elsewhere: a package carries it beside its image, so that the first
+//! start compiles nothing.
 //!
-//! It is as trusted as the program that takes it in: whoever installs a package runs its native code. Here it is
-//! written into the store and signed with this user's key, like code that was compiled here; from then on all that
-//! `artifact` says holds for it.
+//! It is as trusted as the program that takes it in, because an installed package runs its native
+//! code anyway. Here it is written into the store and signed with this user's key, like code that
+//! was compiled here; from then on all rules of `artifact` apply to it.
 //!
 //! # Invariants
-//! - Code counts only for the engine and the kind of machine that it was made for, and where the CPU has all features
-//!   that it uses ([`CodeRequirements`]); the engine looks at the features once more when it loads it.
-//! - It is kept under this machine's key for the module: that other code uses fewer features, or more than code that is
-//!   compiled here, does not matter once it is known to run here.
+//! - Code counts only for the engine and the kind of machine that it was made for, and where the
+//!   CPU has all features that it uses ([`CodeRequirements`]); the engine checks the features once
+//!   more when it loads it.
+//! - It is kept under this machine's key for the module. It may use fewer or more features than
+//!   code that is compiled here; that does not matter once it is known to run here.
 
 use super::{ArtifactKey, ArtifactStore, ChecksummedFiles, program_files, snapshot_files};
 use crate::{engine, key, snapshot, trusted};
@@ -19,17 +20,17 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use wasibox_image::Image;
 
-/// What machine code needs of the engine and the CPU that run it.
+/// The engine and CPU that machine code requires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeRequirements {
     /// Engine, its version, and the kind of machine.
     pub engine: String,
-    /// Names of CPU features, as `sse4.1`.
+    /// Names of CPU features, such as `sse4.1`.
     pub features: Vec<String>,
 }
 
 impl CodeRequirements {
-    /// Returns what code needs that is compiled here.
+    /// Returns the requirements of code that is compiled here.
     pub fn of_own() -> CodeRequirements {
         CodeRequirements { engine: engine::engine_kind(), features: engine::feature_names() }
     }
@@ -37,7 +38,7 @@ impl CodeRequirements {
     /// Checks that such code can run here.
     ///
     /// # Errors
-    /// Why it cannot, as `it was made for another CPU: this one has no avx2`.
+    /// Why it cannot, such as `it was made for another CPU: this one has no avx2`.
     pub fn check_host(&self) -> Result<(), String> {
         if self.engine != engine::engine_kind() {
             return Err("it was made for another version, or another kind of machine".to_owned());
@@ -55,12 +56,12 @@ impl CodeRequirements {
 pub struct CodeSubject {
     /// Digest of its module, in hexadecimal.
     pub module: String,
-    /// Of a snapshot: the digest of the root file system beside it.
+    /// For a snapshot: the digest of the root file system beside it.
     pub tree: Option<String>,
 }
 
 impl CodeSubject {
-    /// Returns the key under which this machine keeps it; `None` if the digest is none.
+    /// Returns the key under which this machine keeps it; `None` if the digest is invalid.
     fn artifact_key(&self) -> Option<String> {
         let is_digest = self.module.len() == 64 && self.module.is_ascii();
         let byte = |i: usize| u8::from_str_radix(self.module.get(2 * i..2 * i + 2)?, 16).ok();
@@ -80,7 +81,7 @@ pub enum CarriedCode {
     Snapshot { subject: CodeSubject, memory: Vec<u8> },
 }
 
-/// All code that is kept in a folder for an image; `None` if some is not there or not as it was written.
+/// Reads all code of an image from a store; `None` if some is missing or not as it was written.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -106,8 +107,9 @@ pub fn take_code(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<Carrie
     Ok(Some(all))
 }
 
-/// The memory of each program of an image that is kept prepared in a folder, by the program's name, as
-/// [`wasibox_kernel::parked::Prepared`] describes it: a head that fills a page, then the content.
+/// Reads the prepared memory of each program of an image from a store, by the program's name, as
+/// [`wasibox_kernel::parked::PreparedHeader`] describes it: a head that fills a page, then the
+/// content.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -130,14 +132,14 @@ fn read(mut file: File) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A folder that takes code in.
+/// A store's folder that takes code in.
 pub struct ArtifactFolder {
     dir: PathBuf,
     key: ArtifactKey,
 }
 
 impl ArtifactFolder {
-    /// The folder of that name, made if need be.
+    /// Opens the folder of that name, and creates it if necessary.
     ///
     /// # Errors
     /// Why it cannot be trusted.
@@ -147,11 +149,11 @@ impl ArtifactFolder {
         Ok(ArtifactFolder { dir: dir.to_owned(), key })
     }
 
-    /// Keeps something, unless it is there already. Whether its code runs here is the caller's to check
-    /// ([`Needs::check`]).
+    /// Stores code, unless it is there already. The caller checks whether it runs here
+    /// ([`CodeRequirements::check_host`]).
     ///
     /// # Errors
-    /// If its digest is none, or it cannot be written.
+    /// If its digest is invalid, or it cannot be written.
     pub fn put_carried(&self, carried: &CarriedCode) -> std::io::Result<()> {
         match carried {
             CarriedCode::Program { subject, code, template } => {
@@ -250,8 +252,8 @@ mod tests {
         assert!(why.contains("another version"), "{why}");
     }
 
-    /// Code that uses fewer features than what is compiled here, and code that uses all that this CPU has, is loaded
-    /// and not compiled again.
+    /// Loads code that uses fewer features than code compiled here, and code that uses all features
+    /// of this CPU.
     #[test]
     fn code_with_other_features_is_used() {
         // (func (export "f") (result i32) i32.const 7)

@@ -2,10 +2,10 @@
 
 use wasibox_kernel::CpuUsage;
 
-/// What the calling thread has used so far.
+/// Returns the CPU time of the calling thread so far.
 pub fn thread_usage() -> CpuUsage {
-    // JUSTIFICATION: rustix tells no user and system time of a thread.
-    // SAFETY: rusage is plain data, for which zero is valid, and live for the call.
+    // JUSTIFICATION: rustix does not report a thread's user and system time. SAFETY: rusage is
+    // plain data, for which zero is valid, and live for the call.
     let u = unsafe {
         let mut u: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_THREAD, &mut u);
@@ -15,13 +15,13 @@ pub fn thread_usage() -> CpuUsage {
     CpuUsage { user: ns(u.ru_utime), system: ns(u.ru_stime) }
 }
 
-/// CPU time of the calling thread in nanoseconds.
+/// Returns the CPU time of the calling thread in nanoseconds.
 pub fn cpu_ns() -> u64 {
     let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// The clock of the calling thread's CPU time, as other threads may ask it.
+/// Returns the clock of the calling thread's CPU time, which other threads can read.
 pub fn of_thread() -> Option<libc::clockid_t> {
     let mut clock = 0;
     // JUSTIFICATION: rustix does not have the call.
@@ -30,11 +30,11 @@ pub fn of_thread() -> Option<libc::clockid_t> {
     (failed == 0).then_some(clock)
 }
 
-/// What such a clock shows, in nanoseconds; `None` if its thread is no more.
+/// Returns the time of such a clock in nanoseconds; `None` if its thread has ended.
 pub fn time_of(clock: libc::clockid_t) -> Option<u64> {
-    // JUSTIFICATION: rustix tells the time of clocks that it knows by name.
-    // SAFETY: timespec is plain data, for which zero is valid, and live for the call; a clock that is no
-    // more is an error.
+    // JUSTIFICATION: rustix only reads clocks that it knows by name. SAFETY: timespec is plain
+    // data, for which zero is valid, and live for the call; a clock whose thread has ended is an
+    // error.
     let t = unsafe {
         let mut t: libc::timespec = std::mem::zeroed();
         if libc::clock_gettime(clock, &mut t) != 0 {

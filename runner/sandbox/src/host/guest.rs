@@ -8,7 +8,7 @@ use wasibox_kernel::{CallMemory, Guest, Halt, HostWatch};
 use wasibox_vfs::Errno;
 use wasmer::{AsStoreMut, FunctionEnvMut, TypedFunction};
 
-/// What a store holds for the process that runs in it.
+/// The data of a store for the process that runs in it.
 pub struct StoreEnv {
     /// `None` between two processes.
     pub process: Option<Arc<Process>>,
@@ -24,7 +24,7 @@ pub struct CallMemoryView<'a> {
 }
 
 impl CallMemoryView<'_> {
-    /// Where the byte at `at` lies on the host.
+    /// Returns the address of the byte at `at` on the host.
     pub fn host_address(&self, at: u32) -> usize {
         self.base as usize + at as usize
     }
@@ -43,12 +43,12 @@ impl CallMemory for CallMemoryView<'_> {
         look: impl FnOnce(&[u8]) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         self.check_range(at, len)?;
-        // JUSTIFICATION: copying every buffer in and out through the engine's safe view costs
-        // a pass over the data in each read and write.
-        // SAFETY: `check` saw that the bytes lie in the memory, which `FunctionEnvMut` keeps
-        // borrowed: it can neither grow nor run guest code meanwhile. It may be the memory of other
-        // threads of the process, which run while this one waits only, when nobody is within such a closure
-        // (`wasibox_kernel`'s `threads`); afterwards it may be larger than `len`, never smaller or elsewhere.
+        // JUSTIFICATION: copying every buffer in and out through the engine's safe view costs a
+        // pass over the data in each read and write. SAFETY: `check_range` has checked that the
+        // bytes lie in the memory, which `FunctionEnvMut` keeps borrowed: it can neither grow nor
+        // run guest code meanwhile. It may be the memory of other threads of the process, which run
+        // only while this one waits, when no thread is within such a closure (`wasibox_kernel`'s
+        // `threads`); afterwards it may be larger than `len`, never smaller or elsewhere.
         look(unsafe { std::slice::from_raw_parts(self.base.add(at as usize), len) })
     }
 
@@ -60,7 +60,7 @@ impl CallMemory for CallMemoryView<'_> {
         make: impl FnOnce(&mut [u8]) -> Result<usize, Errno>,
     ) -> Result<usize, Errno> {
         self.check_range(at, len)?;
-        // JUSTIFICATION and SAFETY: as for `lend`; `&mut self` makes the slice the only one.
+        // JUSTIFICATION and SAFETY: as for `lend_bytes`; `&mut self` makes the slice the only one.
         make(unsafe { std::slice::from_raw_parts_mut(self.base.add(at as usize), len) })
     }
 }

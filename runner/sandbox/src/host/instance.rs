@@ -2,17 +2,17 @@
 //!
 //! # Why instances are used again
 //! Making an instance of a 12 MB program costs far more than running a small command in it: its
-//! table of function references alone is a megabyte that the engine fills anew. What a process
-//! can change is its memory and its globals, and both can be put back (`template` decides for
-//! which modules that is true). So a thread whose process ended well resets its instance and
-//! waits, with it, for the next process of the same program. Measured on a busy machine, three
-//! alternating runs each, engine's memories and an instance per process against this: a program
-//! spawned and waited for 3.2 ms against 0.25, `bash -c 'echo hi | wc -c'` 7.3 ms against 0.32.
+//! table of function references alone is a megabyte that the engine fills each time. A process can
+//! change its memory and its globals, and both can be reset (`template` decides for which modules
+//! that is true). So a thread whose process ended well resets its instance and waits, with it, for
+//! the next process of the same program. Measured on a busy machine, three alternating runs each,
+//! engine's memories and an instance per process against this: a program spawned and waited for 3.2
+//! ms against 0.25, `bash -c 'echo hi | wc -c'` 7.3 ms against 0.32.
 //!
 //! # Invariants
 //! - An instance is used again only after a normal end: no trap, no signal, no interrupt.
-//! - Between two processes nothing of the first one stays reachable: its memory is dropped by
-//!   the host's kernel, globals get their first values, and the store lets go of the process.
+//! - Between two processes nothing of the first one stays reachable: its memory is dropped by the
+//!   host's kernel, globals get their first values, and the store lets go of the process.
 
 use super::guest::StoreEnv;
 use super::second::ThreadPattern;
@@ -40,46 +40,46 @@ use wasmer::{
     Value,
 };
 
-/// A renewed memory that had grown beyond this is given back before its process is
-/// reported as ended, so that memory in use stays within the limit.
+/// A renewed memory that had grown beyond this size is given back before its process is reported as
+/// ended, so that memory in use stays within the limit.
 const SMALL: usize = 16 << 20;
 
 /// An instance with its store.
 pub struct ReadyInstance {
-    /// Which program it is an instance of.
+    /// The program of the instance.
     pub program: ProgramMark,
-    /// Where its processes begin.
+    /// The entry point of its processes.
     pub entry: EntryPoint,
     store: Store,
     env: FunctionEnv<StoreEnv>,
     function: EntryFunction,
-    /// Exported globals with their first values; `None` if that is not all that can change.
+    /// Exported globals with their first values; `None` if processes can change more than these.
     globals: Option<Vec<(Global, Value)>>,
-    /// What puts memory back to its beginning, if the instance may serve again.
+    /// The memory to reset, if the instance may be used again.
     reset: Option<RenewableMemory>,
-    /// Of a cell program: where its memory lies.
+    /// The memory of a cell program.
     memory: Option<RenewableMemory>,
-    /// What its process's further threads are made of, if it may have any.
+    /// The pattern for its process's further threads, if it may have any.
     pattern: Option<Arc<ThreadPattern>>,
-    /// What exceptions in its store have taken of a budget, if its process has ended.
+    /// The charge of exceptions in its store, if its process has ended.
     thrown: ExceptionCharge,
-    /// Charged for its process besides memory: tables and the first part of the stack.
+    /// The charge for its process in addition to memory: tables and the first part of the stack.
     held: Option<Reservation>,
-    /// What the last cell has answered.
+    /// The answer of the last cell.
     answer: Option<CellAnswer>,
-    /// The last field, since fields are dropped in order.
+    /// The last field, because fields are dropped in order.
     _code: Arc<CodeHolder>,
 }
 
-// JUSTIFICATION: an interpreter between two cells is in nobody's thread and runs on another one next.
-// SAFETY: the engine's store is not `Send` because it consists of raw pointers, all into memory that it owns
-// itself, and because others may put values of theirs into it: we put in `StoreEnv`, which is `Send` (the compiler
-// checks it for each import), and no handler. What the engine keeps by thread (the context of a running
-// call, its stack, its trap handlers) exists during a call only, and whoever has the value by `&mut` is
-// alone with it.
+// JUSTIFICATION: an interpreter between two cells belongs to no thread and runs on another one
+// next. SAFETY: the engine's store is not `Send` because it consists of raw pointers, all into
+// memory that it owns itself, and because users of the store may put values of theirs into it: we
+// put in `StoreEnv`, which is `Send` (the compiler checks it for each import), and no handler. The
+// engine's data per thread (the context of a running call, its stack, its trap handlers) exist
+// during a call only, and the holder of the value by `&mut` is alone with it.
 unsafe impl Send for ReadyInstance {}
 
-/// What a process begins with.
+/// The function that a process begins with.
 enum EntryFunction {
     Plain(TypedFunction<(), ()>),
     /// See [`crate::snapshot::RESUME`].
@@ -88,17 +88,17 @@ enum EntryFunction {
     Cell(TypedFunction<i32, i32>),
 }
 
-/// An instance with what it was made in.
+/// An instance with its store.
 pub struct GuestInstance {
     pub store: Store,
     pub env: FunctionEnv<StoreEnv>,
     pub instance: Instance,
-    /// Those that can change.
+    /// The globals that can change.
     pub globals: Vec<Global>,
     pub here: NextMemoryGuard,
 }
 
-/// Makes an instance for a thread of `process`, with the memory that `put` has made ready for it.
+/// Makes an instance for a thread of `process`, with the memory that `put` has prepared for it.
 pub fn instantiate_guest(
     process: &Arc<Process>,
     loaded: &LoadedProgram,
@@ -136,8 +136,9 @@ pub fn instantiate_guest(
     Ok(GuestInstance { store, env, instance, globals, here })
 }
 
-/// What further threads of a process are made of. `None` where an instance has more that can change than memory and
-/// globals, which each thread would have for itself then, and where memory is prepared for later processes.
+/// Returns the pattern for further threads of a process. `None` if an instance has changeable state
+/// in addition to memory and globals, because each thread would then have its own copy, and if
+/// memory is prepared for later processes.
 fn thread_pattern(
     store: &mut Store,
     instance: &Instance,
@@ -157,7 +158,7 @@ fn thread_pattern(
     Some(Arc::new(ThreadPattern { loaded: loaded.clone(), memory: memory.share(), locals }))
 }
 
-/// What exceptions have taken, given back when their store is gone.
+/// The charge of exceptions, given back when their store is gone.
 #[derive(Default)]
 struct ExceptionCharge(Option<(Arc<Budget>, u64)>);
 
@@ -172,13 +173,13 @@ impl Drop for ExceptionCharge {
 /// How a call of its function ended.
 enum EntryResult {
     Ended,
-    /// It wants its beginning.
+    /// It must begin at its beginning.
     Declined,
-    /// A cell's answer lies at this address.
+    /// A cell's answer is at this address.
     Answered(u32),
 }
 
-/// What a cell program leaves besides memory: a value for each global.
+/// The state of a cell program in addition to memory: a value for each global.
 pub type Globals = Vec<u64>;
 
 impl ReadyInstance {
@@ -203,7 +204,7 @@ impl ReadyInstance {
         };
         let held = here.left();
         drop(here);
-        // What WASIX's libc exports as its signal handler; used once the guest asks for it.
+        // WASIX's libc exports this as its signal handler; it is used once the guest asks for it.
         if let Ok(h) = instance.exports.get_typed_function::<i32, ()>(&store, "__wasm_signal") {
             env.as_mut(&mut store).handler = Some(h);
         }
@@ -233,12 +234,13 @@ impl ReadyInstance {
         Ok(ready)
     }
 
-    /// Takes a process on in which a cell is to run.
+    /// Takes over a process in which a cell is to run.
     pub fn go_on(&mut self, process: &Arc<Process>) {
         self.env.as_mut(&mut self.store).process = Some(process.clone());
     }
 
-    /// Takes a process on, after [`Ready::renew`]. False if its reservation is not for this memory.
+    /// Takes over a process, after [`ReadyInstance::renew`]. Returns false if the reservation does
+    /// not fit this memory.
     pub fn take_on(&mut self, process: &Arc<Process>, mut memory: Reservation) -> bool {
         let Some(reset) = &self.reset else { return false };
         if !reset.charge(&mut memory) {
@@ -249,7 +251,8 @@ impl ReadyInstance {
         true
     }
 
-    /// Runs the process to its end; whether the instance may be used again, or its memory kept.
+    /// Runs the process to its end; returns whether the instance may be used again, or its memory
+    /// kept.
     pub fn run(&mut self, process: &Arc<Process>) -> (ProgramEnd, bool) {
         process.threads.may_be(self.pattern.clone());
         let (end, well) = match process.fatal_signal() {
@@ -300,7 +303,7 @@ impl ReadyInstance {
         }
     }
 
-    /// Reads a cell's answer, which is the guest's to write.
+    /// Reads a cell's answer, which the guest may write as it likes.
     fn answer_at(&self, at: u32) -> Option<CellAnswer> {
         let memory = self.env.as_ref(&self.store).memory.as_ref()?;
         let view = memory.view(&self.store);
@@ -322,12 +325,12 @@ impl ReadyInstance {
         Some(CellAnswer { status: u8::try_from(status).ok()?, value, json })
     }
 
-    /// What the last cell has answered.
+    /// Takes the answer of the last cell.
     pub fn take_answer(&mut self) -> Option<CellAnswer> {
         self.answer.take()
     }
 
-    /// Lets go of the process of a cell, and keeps what its exceptions took.
+    /// Lets go of the process of a cell, and keeps the charge of its exceptions.
     pub fn pause_cell(&mut self, process: &Process) {
         self.env.as_mut(&mut self.store).process = None;
         let more = take_thrown(process);
@@ -335,42 +338,41 @@ impl ReadyInstance {
         *bytes += more;
     }
 
-    /// Where its memory lies: the address, how much is reserved there, how much it has.
+    /// Returns the place of its memory: the address, the reserved bytes, and its size.
     pub fn memory_place(&self) -> Option<(usize, usize, usize)> {
         let memory = self.memory.as_ref()?;
         let (base, reserved) = memory.place();
         Some((base, reserved, memory.size()))
     }
 
-    /// The part of its memory of that number, of [`PART`] bytes.
+    /// Returns the part of its memory of that number, of [`PART`] bytes.
     pub fn memory_part(&self, number: u32) -> Option<&[u8]> {
         let at = self.part_at(number)?;
-        // JUSTIFICATION: the engine's safe copy goes byte by byte, 3 us for a part.
-        // SAFETY: it lies in the memory. `&self` borrows the store, so that while the slice lives no code of
-        // the guest runs and the memory does not grow; and it is not shared.
+        // JUSTIFICATION: the engine's safe copy goes byte by byte, 3 us for a part. SAFETY: it lies
+        // in the memory. `&self` borrows the store, so that while the slice lives no code of the
+        // guest runs and the memory does not grow; and it is not shared.
         Some(unsafe { std::slice::from_raw_parts(at.cast_const(), PART) })
     }
 
-    /// The same to be changed.
+    /// Returns the same part, but mutable.
     pub fn part_mut(&mut self, number: u32) -> Option<&mut [u8]> {
         let at = self.part_at(number)?;
-        // JUSTIFICATION, SAFETY: as of `part`; `&mut self` makes the slice the only one.
+        // JUSTIFICATION, SAFETY: as of `memory_part`; `&mut self` makes the slice the only one.
         Some(unsafe { std::slice::from_raw_parts_mut(at, PART) })
     }
 
-    /// Has the system make pages for parts that are about to be written to: one call, instead of two faults for
-    /// each of them.
+    /// Makes the system create pages for parts that are about to be written to: one call, instead
+    /// of two faults for each of them.
     pub fn populate_parts(&mut self, parts: Range<u32>) {
         let Some(last) = parts.end.checked_sub(1) else { return };
         let (Some(at), Some(_)) = (self.part_at(parts.start), self.part_at(last)) else { return };
         let len = parts.len() * PART;
-        // JUSTIFICATION: only the system makes pages.
-        // SAFETY: the range lies in the memory, and what it holds stays. Where the system cannot, the pages are made
-        // when they are written to.
+        // JUSTIFICATION: only the system makes pages. SAFETY: the range lies in the memory, and its
+        // content stays. If the system cannot, the pages are made when they are written to.
         let _ = unsafe { mm::madvise(at.cast(), len, mm::Advice::LinuxPopulateWrite) };
     }
 
-    /// Where that part lies, all of it in the memory.
+    /// Returns the address of that part, if all of it lies in the memory.
     fn part_at(&self, number: u32) -> Option<*mut u8> {
         let memory = self.env.as_ref(&self.store).memory.as_ref()?;
         let view = memory.view(&self.store);
@@ -381,7 +383,7 @@ impl ReadyInstance {
         fits.then(|| unsafe { view.data_ptr().add(at as usize) })
     }
 
-    /// Makes its memory at least so large; false if it may not be.
+    /// Makes its memory at least so large; returns false if the limit does not allow it.
     pub fn grow_to(&mut self, size: u64) -> bool {
         let Some(memory) = self.env.as_ref(&self.store).memory.clone() else { return false };
         let now = memory.view(&self.store).data_size();
@@ -389,7 +391,7 @@ impl ReadyInstance {
         more == 0 || memory.grow(&mut self.store, more).is_ok()
     }
 
-    /// The values of its globals; `None` if there is more that processes can change.
+    /// Returns the values of its globals; `None` if processes can change more than these.
     pub fn global_values(&mut self) -> Option<Globals> {
         let bits = |value| match value {
             Value::I32(n) => Some(u64::from(n as u32)),
@@ -402,7 +404,7 @@ impl ReadyInstance {
         all.map(|(g, _)| bits(g.get(&mut self.store))).collect()
     }
 
-    /// Sets its globals; false if these are others'.
+    /// Sets its globals; returns false if the values belong to another program.
     pub fn set_globals(&mut self, values: &[u64]) -> bool {
         let Some(globals) = self.globals.as_ref().filter(|g| g.len() == values.len()) else {
             return false;
@@ -420,7 +422,7 @@ impl ReadyInstance {
         })
     }
 
-    /// What its memory holds now, if that is all that has changed.
+    /// Returns the present content of its memory, if nothing else has changed.
     pub fn memory_content(&mut self) -> Option<Vec<u8>> {
         let first = |(g, v): &(Global, Value)| g.get(&mut self.store) == *v;
         if !self.globals.as_ref()?.iter().all(first) {
@@ -430,19 +432,19 @@ impl ReadyInstance {
         memory.view(&self.store).copy_to_vec().ok()
     }
 
-    /// Lets go of the process. True if [`Ready::renew`] must come before its end is told.
+    /// Lets go of the process. Returns true if [`ReadyInstance::renew`] must come before its end is
+    /// reported.
     pub fn let_go(&mut self) -> bool {
         self.env.as_mut(&mut self.store).process = None;
         self.held = None;
         self.reset.as_ref().is_some_and(|r| r.size() > SMALL)
     }
 
-    /// Puts the instance back to its beginning; false if that failed.
+    /// Resets the instance to its beginning; returns false if that failed.
     pub fn renew(&mut self) -> bool {
         let Some(reset) = &self.reset else { return false };
-        // JUSTIFICATION: see `RenewableMemory::renew`.
-        // SAFETY: the store is ours and runs nothing; views of the memory live within one call of
-        // the guest only (`guest::Mem`).
+        // JUSTIFICATION: see `RenewableMemory::renew`. SAFETY: the store is ours and runs nothing;
+        // views of the memory live within one call of the guest only (`guest::CallMemoryView`).
         if unsafe { reset.renew() }.is_err() {
             return false;
         }

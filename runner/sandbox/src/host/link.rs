@@ -1,4 +1,5 @@
-//! The imports a program asks for, by name: the kernel's table of calls as functions of the engine.
+//! The imports that a program asks for, by name: the kernel's table of calls as functions of the
+//! engine.
 
 use super::guest::StoreEnv;
 use wasibox_kernel::border::{
@@ -11,8 +12,8 @@ use wasmer::{
     ExternType, Function, FunctionEnv, FunctionEnvMut, Imports, Module, Store, Type, Value,
 };
 
-/// Every import of `module`. An unknown function answers ENOSYS, as its stub does on a
-/// runtime that has less.
+/// Returns every import of `module`. An unknown function returns ENOSYS, like its stub on a runtime
+/// with fewer functions.
 pub fn module_imports(store: &mut Store, env: &FunctionEnv<StoreEnv>, module: &Module) -> Imports {
     let mut imports = Imports::new();
     for import in module.imports() {

@@ -1,13 +1,13 @@
 //! The kernel's host: Wasmer, and threads of this process.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `thread` | the threads that run processes, and those that wait for the next one |
 //! | `second` | those that run a process's further threads |
-//! | `instance` | a program ready to run: made, run, put back to its beginning |
+//! | `instance` | a program ready to run: made, run, reset |
 //! | `guest` | guest memory and the guest's signal handler, for calls |
 //! | `link` | the imports by name |
-//! | `locals` | what each thread of a guest has for itself |
+//! | `locals` | the variables of which each thread of a guest has its own copy |
 //! | `clock` | CPU time of threads |
 //! | `stopped` | all code of a session stopped for a moment |
 

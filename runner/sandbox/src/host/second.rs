@@ -1,8 +1,9 @@
 //! The thread of the host that runs a guest's second and further threads.
 //!
-//! It has an instance of the process's module, whose memory is the process's ([`share_here`]). Making one takes
-//! milliseconds for a large program, so that it waits with it for the process's next thread, as those of
-//! processes do (`thread`); it ends with the process at the latest.
+//! It has an instance of the process's module, whose memory is the process's ([`share_here`]).
+//! Making one takes milliseconds for a large program, so it waits with the instance for the
+//! process's next thread, like the threads of processes (`thread`); it ends with the process at the
+//! latest.
 
 use super::guest::StoreEnv;
 use super::instance::instantiate_guest;
@@ -21,12 +22,13 @@ use wasibox_kernel::{Halt, ProcessStatus, ProgramEnd, ThreadTask, complain_to_pr
 use wasibox_vfs::budget::take_refused_here;
 use wasmer::{FunctionEnv, Global, Store, TypedFunction, Value};
 
-/// What a process's further threads are made of.
+/// The pattern for a process's further threads.
 pub struct ThreadPattern {
     pub loaded: LoadedProgram,
     /// The process's memory.
     pub memory: RenewableMemory,
-    /// Where the guest lists what each thread has for itself ([`wasibox_kernel::LOCALS`]).
+    /// The address of the guest's list of variables of which each thread has its own copy
+    /// ([`wasibox_kernel::LOCALS`]).
     pub locals: Option<u32>,
 }
 
@@ -44,11 +46,11 @@ pub fn start_thread(job: ThreadJob) -> std::io::Result<()> {
     builder.spawn(move || run_thread(job)).map(drop)
 }
 
-/// The life of a thread of the host.
+/// Runs a thread of the host until it ends.
 fn run_thread(host: ThreadJob) {
     let process = host.process.clone();
     let budget = process.kernel.budget.clone();
-    // Dropped after the module and all that is made of it.
+    // Dropped after the module and everything made from it.
     let code = process.kernel.host.code.clone();
     interrupt::unblock_signals();
     stack::prepare_stack(process.kernel.limits.stack);
@@ -63,7 +65,7 @@ fn run_thread(host: ThreadJob) {
     if take_refused_here() {
         process.threads.starved.store(true, Ordering::Relaxed);
     }
-    // The process may end from here on: nothing of it is used any more but the count.
+    // The process may end from here on: only the count of it is still used.
     process.threads.host_gone();
 }
 
@@ -73,7 +75,7 @@ fn serve_all(host: ThreadJob) {
     let mut second = None;
     let mut task = ThreadTask { ..host.task };
     loop {
-        // Others run meanwhile: it touches nothing of the memory.
+        // Others run meanwhile, because this does not touch the memory.
         let made = match second.take() {
             Some(second) => Ok(second),
             None => catch_unwind(AssertUnwindSafe(|| SecondThread::new(&host)))
@@ -109,7 +111,7 @@ fn internal_end(process: &Process) -> ProgramEnd {
     ProgramEnd::Status(ProcessStatus::Signaled(signal::ABRT))
 }
 
-/// Runs a thread to its end; what that does to the process.
+/// Runs a thread to its end; returns its effect on the process.
 fn run(host: &ThreadJob, second: &mut SecondThread, task: &ThreadTask) -> Option<ProgramEnd> {
     let process = &host.process;
     let tid = process.thread_id(task.number);

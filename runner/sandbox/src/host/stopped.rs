@@ -1,4 +1,4 @@
-//! All code of a session stopped for a moment, for a process that is not met in its own code.
+//! All code of a session stopped for a moment, to reach a process that never runs its own code.
 
 use crate::programs::{CodeHolder, Programs};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The threads that run processes.
 //!
-//! A thread runs one process at a time. With a reusable instance it then waits for the next
-//! process of its program ([`IdleThreads`]); else it ends.
+//! A thread runs one process at a time. With a reusable instance it then waits for the next process
+//! of its program ([`IdleThreads`]); otherwise it ends.
 
 use super::instance::ReadyInstance;
 use super::{Job, Process};
@@ -28,7 +28,7 @@ const MAX_IDLE: usize = 8;
 pub struct IdleThreads(Mutex<Vec<(ProgramMark, EntryPoint, Sender<Job>)>>);
 
 impl IdleThreads {
-    /// Where a job of this thread will come from, unless enough threads wait already.
+    /// Returns the source of the next job of this thread, unless enough threads wait already.
     fn wait_here(&self, program: ProgramMark, entry: EntryPoint) -> Option<Receiver<Job>> {
         let mut idle = crate::lock_mutex(&self.0);
         if idle.len() >= MAX_IDLE {
@@ -39,7 +39,7 @@ impl IdleThreads {
         Some(receiver)
     }
 
-    /// Gives a job to the thread that began to wait last: what it needs is still in the caches.
+    /// Gives a job to the thread that began to wait last, because its data are still in the caches.
     fn hand_over(&self, job: Job) -> Option<Job> {
         let found = {
             let mut idle = crate::lock_mutex(&self.0);
@@ -62,7 +62,7 @@ pub fn start_job(programs: &Programs, job: Job) -> std::io::Result<()> {
     builder.spawn(move || work_jobs(job)).map(drop)
 }
 
-/// A thread's life.
+/// Runs a thread until it ends.
 fn work_jobs(first: Job) {
     interrupt::unblock_signals();
     stack::prepare_stack(first.process.kernel.limits.stack);
@@ -88,9 +88,10 @@ fn serve_all(first: Job) {
     }
 }
 
-/// Runs a process to its end and reports it. Whether the thread's instance can serve again.
+/// Runs a process to its end and reports it. Returns whether the thread's instance can be used
+/// again.
 fn serve_job(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
-    // Dropped after the module and all else of this function.
+    // Dropped after the module and all other values of this function.
     let _code = job.process.kernel.host.code.clone();
     let Job { process, mut program, mut loaded, mut entry, memory, ready: cell } = job;
     if let Some(cell) = cell {
@@ -106,13 +107,13 @@ fn serve_job(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
         let what = NextRun { program, entry, loaded: &loaded, memory: memory.take() };
         let watched = watch_process(&process, loaded.exception());
         let end = catch_unwind(AssertUnwindSafe(|| run_program(&process, what, ready)));
-        // All its threads have left when the first one goes on.
+        // All its threads have left when the first one continues.
         let end = match process.threads.end_all() {
             Some(end) => Ok((end, false)),
             None => end,
         };
         process.threads.reset();
-        // From here on nobody interrupts the thread on behalf of this process.
+        // From here on the thread is not interrupted on behalf of this process.
         drop(watched);
         match end {
             Ok((ProgramEnd::Status(s), well)) => {
@@ -181,7 +182,7 @@ fn serve_job(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
                 renewed = true;
             }
         }
-        // Its memory is given back before the end is told.
+        // Its memory is given back before the end is reported.
         _ => *ready = None,
     }
     interrupt::forget_thrown(&process);
@@ -205,7 +206,7 @@ fn keep_interpreter(process: &Process, mut ready: ReadyInstance) {
     process.kernel.cells.keep_process(process, Box::new(ready), answer);
 }
 
-/// What a process runs next.
+/// The program that a process runs next.
 struct NextRun<'a> {
     program: ProgramMark,
     entry: EntryPoint,
@@ -241,7 +242,7 @@ fn run_program(
     }
 }
 
-/// What an error that ended the guest's code means.
+/// Converts an error that ended the guest's code.
 pub fn ended_by(process: &Process, e: RuntimeError) -> ProgramEnd {
     let killed = || {
         if process.watch.is_short() {
@@ -262,7 +263,7 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> ProgramEnd {
         Some(Halt::Over) => return ProgramEnd::Status(ProcessStatus::Signaled(signal::KILL)),
         Some(Halt::Errno(_) | Halt::ThreadExit) | None => {}
     }
-    // An interrupt that meets an access to memory looks like a trap there.
+    // An interrupt during an access to memory looks like a trap there.
     if process.fatal_signal().is_some() {
         return killed();
     }
@@ -283,7 +284,7 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> ProgramEnd {
             | TrapCode::BadSignature
             | TrapCode::TableAccessOutOfBounds,
         ) => (signal::ILL, "bad indirect call"),
-        // What `abort` and a Rust panic compile to; they have said why themselves.
+        // The code of `abort` and of a Rust panic; they have reported the reason themselves.
         Some(TrapCode::UnreachableCodeReached) => (signal::ABRT, "aborted"),
         Some(TrapCode::UncaughtException | TrapCode::UninitializedExnRef) => {
             (signal::ABRT, "uncaught exception")
