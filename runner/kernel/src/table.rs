@@ -65,7 +65,7 @@ pub struct Kernel<H: Host> {
     /// CPU time of processes that have ended.
     cpu_ns: AtomicU64,
     /// The memory of a process that was prepared
-    /// ([`EntryPoint::Prepare`](crate::EntryPoint::Prepare)).
+    /// ([`EntryPoint::Prepare`]).
     pub prepared: Mutex<Option<Vec<u8>>>,
     /// The processes that earlier runs of the session have left.
     background: Arc<Background<H>>,
