@@ -1,4 +1,4 @@
-//! What linking a module of Node needs.
+//! Links a module of Node.
 
 fn main() {
     napi_build::setup();

@@ -38,7 +38,7 @@ sys.path.insert(0, '/tmp/.calculator')
 import calculator
 calculator.warm_up()
 ";
-/// Answers what is at standard input: no text of a client's is ever part of a program.
+/// Answers the expression on standard input: no text of a client's is ever part of a program.
 const ANSWERS: &str = "calculator.answer(sys.stdin.buffer.read().decode())";
 /// The program.
 const PROGRAM: &[(&str, &str)] = &[
@@ -105,7 +105,7 @@ pub fn calculate(machine: &Machine, expression: &str) -> Result<CalculateAnswer,
     worked_out(machine, expression.to_owned(), &CallStop::default())
 }
 
-/// Whether an image has what it takes.
+/// Returns whether an image has the packages for it.
 pub(crate) fn is_there(machine: &Machine) -> bool {
     machine.engine().image().extra().versions.contains_key("sympy")
 }
@@ -130,7 +130,7 @@ fn worked_out(
     Ok(CalculateAnswer { expression, result, steps })
 }
 
-/// What the program says.
+/// The program's answer.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum CalculatorReply {
@@ -187,7 +187,7 @@ impl Calculator {
         calculator_result(&outcome, time)
     }
 
-    /// Makes it what it was when it was prepared.
+    /// Restores its state after preparation.
     fn renew_interpreter(&mut self) -> Result<(), Refusal> {
         self.calls = 0;
         self.session.roll_back(self.prepared)?;
@@ -199,7 +199,8 @@ impl Calculator {
     }
 }
 
-/// Gives a calculator back after an answer. If it has to be renewed, whoever asked does not wait for that.
+/// Gives a calculator back after an answer. If it has to be renewed, the caller does not wait for
+/// that.
 fn put_back(
     machine: &Machine,
     mut calculator: Calculator,
@@ -285,7 +286,7 @@ impl Calculators {
         self.places.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// One that nobody uses, a new one while there are few, or the first that becomes free.
+    /// Takes a free one, a new one while there are few, or the first that becomes free.
     fn take_calculator(&self, machine: &Machine) -> Result<Calculator, Refusal> {
         let until = Instant::now() + TIME * 2;
         let mut places = self.lock_places();

@@ -25,7 +25,7 @@ const CODE: usize = 50_000;
 /// Files and bytes of them that go in, and that come out.
 const FILES: usize = 100;
 const BYTES: usize = 8 << 20;
-/// Where a program lies that one of ours runs, and what it leaves its value in.
+/// The folder of the programs that we run, and the files to which they write their values.
 const OWN: &str = "/tmp/.execute_code/";
 const RUN: [&str; 2] = ["/tmp/.execute_code/run.py", "/tmp/.execute_code/run.cjs"];
 const PROGRAM: [&str; 2] = ["/tmp/.execute_code/program.py", "/tmp/.execute_code/program.js"];
@@ -96,14 +96,15 @@ enum CodeFileEncoding {
     Base64,
 }
 
-/// What became of it.
+/// The result of a program.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecuteCodeAnswer {
     success: bool,
     stdout: String,
     stderr: String,
-    /// The value of the last expression: as JSON where it is plain data, else as the language writes it.
+    /// The value of the last expression: as JSON if it is plain data, otherwise as the language
+    /// writes it.
     return_value: Option<serde_json::Value>,
     /// The value is too long, and returnValue null: its bytes, at least.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,7 +158,7 @@ impl ToolAction for ExecuteCode {
 }
 
 impl ExecuteCode {
-    /// Limits, and nothing else; never more than other sessions have.
+    /// Returns a policy with limits and no grants; never more than other sessions have.
     fn policy(&self, machine: &Machine, list: Option<&ModuleList>) -> Result<Policy, Refusal> {
         let (most, settings) = (&machine.policy().limits, &machine.tools().execute_code);
         let set = settings.timeout.map_or(SECONDS[1], |t| t.as_secs_f64());
@@ -320,7 +321,7 @@ fn in_words(executed: &ExecuteCodeAnswer, most: u64) -> String {
     answer.to_string()
 }
 
-/// What the program has left, as long as there is room.
+/// Collects the files that the program has left, as long as there is room.
 fn collect_files(session: &Session, outcome: &Outcome) -> Vec<CodeFile> {
     let mut left = BYTES as u64;
     let mut out = Vec::new();

@@ -13,7 +13,7 @@ use wasibox::store::{self, snapshot};
 use wasibox::value::shorten_text;
 use wasibox::{Error, Session};
 
-/// Commits that are listed if nothing else is asked for, and at most.
+/// The number of commits that are listed by default, and at most.
 const LISTED: usize = 20;
 const MOST_LISTED: usize = 500;
 /// Bytes of a command that are shown.
@@ -39,7 +39,7 @@ pub struct HistoryAnswer {
     /// Where the session is.
     commit: u64,
     commits: Vec<CommitEntry>,
-    /// What the commit that was asked for has changed.
+    /// The changes of the commit that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
     /// The diff is not whole.
@@ -53,7 +53,7 @@ pub struct CommitEntry {
     number: u64,
     /// The commit before it.
     parent: Option<u64>,
-    /// What was called.
+    /// The command, script or cell.
     command: String,
     exit_code: Option<u8>,
     /// Nanoseconds since the epoch.
@@ -138,8 +138,8 @@ fn in_words(past: &HistoryAnswer) -> String {
     past.commits.iter().map(line).collect()
 }
 
-/// What differs between two commits of a session, as git shows it: at most `most` bytes, and whether there is more. Without an
-/// older one all is new.
+/// Returns the differences between two commits of a session, as git shows them: at most `most`
+/// bytes, and whether there is more. Without an older commit everything is new.
 ///
 /// # Errors
 /// If there are no such commits.
@@ -205,7 +205,7 @@ impl HistoryPosition {
     }
 }
 
-/// A name for what is.
+/// A name for the present state.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SnapshotArgs {

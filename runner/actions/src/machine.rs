@@ -15,7 +15,7 @@ use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions};
 
 /// How a [`Machine`] is made.
 pub struct MachineOptions<'a> {
-    /// What every session may have.
+    /// The grants of every session.
     pub policy: Policy,
     /// The file that keeps sessions; without one they are gone with the machine.
     pub store: Option<&'a Path>,
@@ -25,7 +25,8 @@ pub struct MachineOptions<'a> {
     pub tools: ToolSettings,
 }
 
-/// An engine, what its sessions may have, and where they are kept. Clones are the same machine.
+/// An engine, the grants of its sessions, and the store that keeps them. Clones are the same
+/// machine.
 #[derive(Clone)]
 pub struct Machine(Arc<MachineInner>);
 
@@ -84,7 +85,7 @@ impl Machine {
         self.0.sessions.engine()
     }
 
-    /// What every session may have.
+    /// Returns the grants of every session.
     pub fn policy(&self) -> &Policy {
         &self.0.policy
     }
@@ -94,7 +95,7 @@ impl Machine {
         &self.0.tools
     }
 
-    /// What programs of `execute_code` may import.
+    /// Returns the modules that programs of `execute_code` may import.
     pub(crate) fn modules(&self) -> &ModuleLists {
         &self.0.modules
     }
@@ -130,7 +131,7 @@ impl Machine {
         Ok(SessionSpace { machine: self.clone(), prefix, most, mounts: Arc::default() })
     }
 
-    /// Lets go of sessions that nobody has used for so long, so that other processes can have them.
+    /// Releases sessions that were not used for so long, so that other processes can have them.
     pub fn release_idle(&self, idle: Duration) {
         self.lock_open()
             .retain(|_, o| Arc::strong_count(&o.session) > 1 || o.used.elapsed() < idle);
@@ -174,7 +175,7 @@ pub struct SessionSpace {
     machine: Machine,
     prefix: String,
     most: usize,
-    /// What its sessions have besides the machine's.
+    /// The mounts of its sessions in addition to the machine's.
     mounts: Arc<Mutex<Vec<MountSpec>>>,
 }
 
@@ -202,12 +203,13 @@ impl SessionSpace {
         policy
     }
 
-    /// Gives sessions that are opened from now on these folders of the host besides the machine's.
+    /// Grants these folders of the host to sessions that are opened from now on, in addition to the
+    /// machine's.
     pub fn grant_mounts(&self, mounts: Vec<MountSpec>) {
         *self.mounts.lock().unwrap_or_else(|e| e.into_inner()) = mounts;
     }
 
-    /// Lets go of a session; it is opened anew once nobody uses it any more.
+    /// Releases a session; it is opened again once it is not in use any more.
     pub(crate) fn release(&self, name: &str) {
         self.machine.lock_open().remove(&self.full_name(name));
     }
@@ -281,7 +283,7 @@ impl SessionSpace {
         Ok(mine.collect())
     }
 
-    /// Forgets a session that nobody uses.
+    /// Forgets a session that is not in use.
     ///
     /// # Errors
     /// If there is none of that name, or it is in use.
@@ -295,7 +297,7 @@ impl SessionSpace {
         self.store().remove(&full).map_err(|e| self.name_refusal(name, e.into()))
     }
 
-    /// Makes a second session of what one is, or was at a commit.
+    /// Makes a second session with the present state of one, or with its state at a commit.
     ///
     /// # Errors
     /// If there is no such session or commit, or the new name is taken.

@@ -7,19 +7,19 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The schema of what is read as a type.
+/// Returns the schema of a type as it is read.
 pub fn input_schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12();
     Value::from(settings.into_generator().into_root_schema_for::<T>())
 }
 
-/// The schema of what a type is written as: what may be left out is not required.
+/// Returns the schema of a type as it is written: fields that may be left out are not required.
 pub fn of_answer<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     Value::from(settings.into_generator().into_root_schema_for::<T>())
 }
 
-/// Deepest nesting that is written out; what is deeper is any value.
+/// Deepest nesting that is written in full; deeper parts are any value.
 const DEPTH: usize = 12;
 
 /// A schema of arguments.
@@ -27,7 +27,7 @@ pub fn shorten_input(schema: Value) -> Map<String, Value> {
     shorten_schema(schema, true)
 }
 
-/// A schema of answers, in which a value that may be null is told to be so.
+/// Returns a schema of answers, in which a value that may be null is described as such.
 pub fn shorten_output(schema: Value) -> Map<String, Value> {
     shorten_schema(schema, false)
 }
@@ -111,7 +111,7 @@ impl SchemaShortener {
         Value::Object(passed.collect())
     }
 
-    /// An argument that may be null may as well be left out, which is all that is told.
+    /// Describes an argument that may be null as optional only, because it may as well be left out.
     fn without_null(&self, object: &mut Map<String, Value>) {
         if object.get("default").is_some_and(Value::is_null) {
             object.remove("default");

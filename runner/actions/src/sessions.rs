@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct ForkArgs {
     /// Its name.
     name: String,
-    /// The commit to begin at; by default what the session is now.
+    /// The commit to begin at; by default the session's present state.
     #[serde(default)]
     commit: Option<u64>,
 }

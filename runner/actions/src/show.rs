@@ -22,7 +22,7 @@ const LISTED: usize = 1000;
 /// The folder whose files are offered as resources.
 pub const OUTPUT_FOLDER: &str = "/output/";
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CommandAnswer {
     pub stdout: String,
@@ -207,7 +207,7 @@ fn picture_parts(session: &Session, files: &[FileChange]) -> Vec<AnswerPart> {
     files.iter().filter(is_wanted).take(PICTURES).filter_map(read).collect()
 }
 
-/// Links to what lies in the folder for results.
+/// Returns links to the files in the folder for results.
 fn link_parts(files: &[FileChange]) -> Vec<AnswerPart> {
     let is_wanted =
         |f: &&FileChange| f.change != FileChangeKind::Deleted && f.path.starts_with(OUTPUT_FOLDER);

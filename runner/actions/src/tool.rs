@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What a client must be allowed to use a tool.
+/// The permission that a client needs to use a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ToolScope {
     /// To look: nothing is changed.
@@ -43,16 +43,16 @@ impl ToolScope {
     }
 }
 
-/// What a client may know of a tool beforehand, in MCP's words.
+/// Facts about a tool that a client may know beforehand, in MCP's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hints {
     /// Changes nothing.
     pub read_only: bool,
-    /// May change or remove what is there.
+    /// May change or remove existing files.
     pub destructive: bool,
     /// Twice the same is as once.
     pub idempotent: bool,
-    /// May reach what is outside of the session, if the policy allows it.
+    /// May reach hosts outside of the session, if the policy allows it.
     pub open_world: bool,
 }
 
@@ -63,9 +63,9 @@ impl Hints {
     /// Adds, and removes nothing.
     pub const ADDS: Hints =
         Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
-    /// Replaces what is there.
+    /// Replaces existing files.
     pub const CHANGES: Hints = Hints { destructive: true, ..Hints::ADDS };
-    /// Replaces what is there, and twice is as once.
+    /// Replaces existing files, with the same result when it is repeated.
     pub const SETS: Hints = Hints { idempotent: true, ..Hints::CHANGES };
     /// Runs programs.
     pub const RUNS: Hints = Hints { open_world: true, ..Hints::CHANGES };
@@ -112,7 +112,7 @@ impl<T> ToolResult<T> {
     }
 }
 
-/// What a tool does. The type is its arguments.
+/// The action of a tool. The type is its arguments.
 pub(crate) trait ToolAction: DeserializeOwned + JsonSchema {
     type Answer: Serialize + JsonSchema;
 
@@ -128,16 +128,16 @@ pub struct ToolEntry {
     pub name: &'static str,
     /// For people, in a list.
     pub title: &'static str,
-    /// For models: what it does, exactly.
+    /// For models: its exact effect.
     pub text: &'static str,
     pub scope: ToolScope,
     pub hints: Hints,
     pub(crate) how: ToolRunner,
-    /// Whether an image has what it takes.
+    /// Whether an image has the programs for it.
     pub(crate) is_there: fn(&Machine) -> bool,
 }
 
-/// How a tool does what it does.
+/// How a tool is executed.
 pub(crate) enum ToolRunner {
     Action {
         input: fn() -> Value,

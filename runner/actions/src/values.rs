@@ -58,7 +58,7 @@ impl ToolAction for KvGet {
     }
 }
 
-/// What value.
+/// A key and its new value.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KvSet {
@@ -68,7 +68,7 @@ pub struct KvSet {
     value: Option<String>,
 }
 
-/// What was done.
+/// The result of setting a value.
 #[derive(Serialize, JsonSchema)]
 pub struct SetValueAnswer {
     key: String,

@@ -44,7 +44,7 @@ pub fn engine_of(image: PathBuf, require_walls: bool) -> Result<Engine, CliFailu
     Ok(Engine::new(options)?)
 }
 
-/// Tells the user if a session continues with another image than the one it began with.
+/// Warns the user if a session continues with another image than the one it began with.
 pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
     if let Some(begun) = begun.filter(|begun| *begun != engine.digest()) {
         let short = |d: Digest| d.to_string().chars().take(12).collect::<String>();
@@ -56,7 +56,7 @@ pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
     }
 }
 
-/// Tells the user which paths the zip format could not represent, up to a limit.
+/// Lists for the user the paths that the zip format could not represent, up to a limit.
 pub fn tell_left_out(session: &Session) {
     const TOLD: usize = 20;
     let left = session.workspace_left_out();

@@ -146,7 +146,7 @@ fn make_ready(
     Ok(())
 }
 
-/// Makes the system end this process if nothing else does in time.
+/// Makes the system end this process if it does not end in time otherwise.
 fn arm_watchdog(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure> {
     let Some(after) = timeout.and_then(|t| t.checked_add(HELD_UP)) else { return Ok(()) };
     let outcome = Outcome {

@@ -83,7 +83,7 @@ pub enum Answer {
     Entries {
         path: String,
         entries: Vec<FileEntry>,
-        /// How many there are besides; none if that was not counted.
+        /// The number of further ones; none if that was not counted.
         next_offset: Option<u64>,
     },
     /// To `glob`.
@@ -98,7 +98,7 @@ pub enum Answer {
     Found(SearchAnswer),
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -121,10 +121,10 @@ pub enum FileText {
         invalid: u64,
         /// Lines of `text` that are not whole.
         cut: Vec<Cut>,
-        /// What to know and do, in words.
+        /// Advice, in words.
         note: Option<String>,
     },
-    /// Data, with its type: an image, or what was asked for as data.
+    /// Data, with its type: an image, or data on request.
     Data {
         mime: String,
         data: FileBytes,
@@ -151,7 +151,7 @@ pub struct Cut {
     pub bytes: u64,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -177,7 +177,7 @@ impl From<FileKind> for FileEntryKind {
     }
 }
 
-/// A file as `stat` and `ls` tell of it.
+/// A file as `stat` and `ls` describe it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileEntry {
@@ -189,11 +189,11 @@ pub struct FileEntry {
     pub mode: u16,
     /// Nanoseconds since the epoch.
     pub modified: u64,
-    /// What a symbolic link names.
+    /// The target of a symbolic link.
     pub target: Option<String>,
 }
 
-/// What `apply_patch` has done.
+/// The result of `apply_patch`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PatchAnswer {
@@ -202,7 +202,7 @@ pub struct PatchAnswer {
     pub dry_run: bool,
 }
 
-/// What became of a file.
+/// The change of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PatchedFile {
@@ -217,7 +217,7 @@ pub struct PatchedFile {
     pub fuzzy: u64,
 }
 
-/// What `grep` has found.
+/// The result of `grep`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrepAnswer {
@@ -231,7 +231,7 @@ pub struct GrepAnswer {
     pub binary: u64,
     /// Paths that could not be read, and why.
     pub failed: Vec<String>,
-    /// What to know, in words.
+    /// Advice, in words.
     pub note: Option<String>,
 }
 
@@ -255,7 +255,7 @@ pub struct GrepLine {
     pub matches: bool,
 }
 
-/// What `search` has found.
+/// The result of `search`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchAnswer {
@@ -271,7 +271,7 @@ pub struct Snippet {
     pub path: String,
     pub first: u64,
     pub last: u64,
-    /// The lines as they stand, without an end of the last one: what `edit` takes as `old`.
+    /// The lines as they stand, without an end of the last one: text that `edit` takes as `old`.
     pub text: String,
     /// It is in the file once.
     pub unique: bool,

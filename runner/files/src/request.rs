@@ -49,7 +49,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// What is asked for, in a few words for people: the operation and its path.
+    /// Returns the operation and its path, in a few words for people.
     pub fn summary(&self) -> String {
         let (what, of) = match self {
             Request::Read(r) => ("read", &*r.path),
@@ -114,7 +114,7 @@ pub struct ReadOf {
     /// Put each line's number before it.
     #[serde(default = "yes")]
     pub numbers: bool,
-    /// Give the bytes as data, whatever they are.
+    /// Return the bytes as data, of any type.
     #[serde(default)]
     pub as_data: bool,
 }
@@ -141,7 +141,7 @@ impl ReadOf {
 pub struct WriteOf {
     pub path: String,
     pub content: String,
-    /// Add to the end of what is there.
+    /// Add to the end of the present content.
     #[serde(default)]
     pub append: bool,
     /// Fail if there is such a file.
@@ -213,7 +213,7 @@ pub struct PatchLines {
     pub last: u64,
     /// The lines to be there; empty to remove them.
     pub text: String,
-    /// What those lines must be now.
+    /// The present text of those lines.
     #[serde(default)]
     pub expect: Option<String>,
     #[serde(default)]
@@ -232,7 +232,7 @@ pub struct PatchOf {
     /// Lines of context that may differ at a hunk's ends, 2 by default.
     #[serde(default)]
     pub fuzz: Option<u32>,
-    /// Say what would be done.
+    /// Report what would be done.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -272,7 +272,7 @@ pub struct GlobOf {
     /// Where to begin.
     #[serde(default = "here")]
     pub path: String,
-    /// Also what begins with a dot where the pattern does not say so.
+    /// Also names that begin with a dot where the pattern does not.
     #[serde(default)]
     pub hidden: bool,
     /// Those that were changed last come first; by path otherwise.
@@ -300,7 +300,7 @@ pub enum PatternSyntax {
     Literal,
 }
 
-/// What `grep` answers with.
+/// The form of `grep`'s answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -412,8 +412,8 @@ fn literal() -> PatternSyntax {
 pub struct UploadOf {
     pub path: String,
     pub data: FileBytes,
-    /// Where to put them, for a file that comes in parts: at most the file's present length. 0 begins it anew. By
-    /// default they are the whole file, which is replaced at once.
+    /// Where to put them, for a file that comes in parts: at most the file's present length. 0
+    /// begins the file again. By default they are the whole file, which is replaced at once.
     #[serde(default)]
     pub offset: Option<u64>,
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! `Call`: how a call is ended from outside, and how far its output runs ahead of whoever reads it.
+//! `Call`: how a call is ended from outside, and how far its output runs ahead of its reader.
 
 use napi::bindgen_prelude::{Buffer, FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -10,7 +10,7 @@ use wasibox_sdk::wasibox;
 /// Chunks of output that wait for their reader at most; the guest waits then.
 const CHUNKS: u32 = 64;
 
-/// What of a call is known outside it.
+/// The state of a call that is visible outside it.
 pub struct CallControl {
     pub cancel: wasibox::Cancel,
     /// Of the session that the call is of, once it is known.
@@ -20,11 +20,11 @@ pub struct CallControl {
 }
 
 struct OutputRoom {
-    /// Chunks that may be told before the reader has taken another one.
+    /// Chunks that may be passed on before the reader has taken another one.
     left: u32,
-    /// Output waits for nobody.
+    /// Output no longer waits for the reader.
     is_lifted: bool,
-    /// Chunks that were told.
+    /// Chunks that were passed on.
     told: u32,
 }
 
@@ -33,7 +33,7 @@ pub fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl CallControl {
-    /// How many chunks were told.
+    /// How many chunks were passed on.
     pub fn told_chunks(&self) -> u32 {
         lock_mutex(&self.room).told
     }
@@ -70,7 +70,7 @@ impl Call {
         }))
     }
 
-    /// Nobody waits for the call any more: it is ended, or not begun.
+    /// Gives the call up: it is ended, or not begun.
     #[napi]
     pub fn cancel(&self) {
         let interrupt = lock_mutex(&self.0.interrupt).clone();
@@ -94,7 +94,7 @@ impl Call {
 
 /// A function of JavaScript's that takes output: whether it is standard error, and bytes.
 ///
-/// It keeps the loop alive until the call has let go of it, so that what is under way still comes.
+/// It keeps the loop alive until the call has let go of it, so that pending output still arrives.
 pub struct OnOutput(ThreadsafeFunction<(bool, Buffer), (), FnArgs<(bool, Buffer)>, Status, false>);
 
 impl OnOutput {
@@ -108,7 +108,7 @@ impl OnOutput {
     /// Gives bytes to the loop, as soon as there is room.
     pub fn give_bytes(&self, control: &CallControl, is_stderr: bool, bytes: &[u8]) {
         control.wait_for_room();
-        // A loop that has ended has nobody who reads.
+        // A loop that has ended has no reader.
         self.0.call((is_stderr, Buffer::from(bytes)), ThreadsafeFunctionCallMode::NonBlocking);
     }
 }

@@ -9,11 +9,11 @@ use napi_derive::napi;
 use std::path::PathBuf;
 use wasibox_sdk::{Opener, SdkFailure, wasibox};
 
-/// An image, and what its sessions share.
+/// An image, and the state that its sessions share.
 #[napi]
 pub struct NativeEngine(wasibox::Engine);
 
-/// A function of JavaScript's that is told of lines, and does not keep the process alive.
+/// A function of JavaScript's that is called with lines, and does not keep the process alive.
 type Progress = ThreadsafeFunction<String, (), String, napi::Status, false, true>;
 
 fn progress_function(told: &Function<'_, String, ()>) -> Result<Progress> {

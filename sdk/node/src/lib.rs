@@ -1,12 +1,14 @@
-//! The native half of the package for Node: the embedding API for the package's TypeScript, which gives it its shape.
+//! The native half of the package for Node: the embedding API for the package's TypeScript, which
+//! defines its interface.
 //!
-//! Options and what is told come and go as JSON, the words of which `wasibox-sdk` has; bytes as buffers. The TypeScript
-//! half says in `lib/native.cts` what it calls here.
+//! Options and answers are passed as JSON, in the words of `wasibox-sdk`; bytes as buffers. The
+//! TypeScript half declares in `lib/native.cts` the functions that it calls here.
 //!
 //! # Invariants
-//! - Nothing waits on the loop's thread, nor on libuv's four: each call has a thread of `wasibox-sdk`'s, and its promise
-//!   is settled in the loop.
-//! - Functions of JavaScript's are called in the loop. Output waits for them: a reader that is slow slows the guest.
+//! - Nothing waits on the loop's thread, nor on libuv's four: each call has a thread of
+//!   `wasibox-sdk`'s, and its promise is settled in the loop.
+//! - Functions of JavaScript's are called in the loop. Output waits for them: a reader that is slow
+//!   slows the guest.
 #![deny(unsafe_code)]
 
 mod call;

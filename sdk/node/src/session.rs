@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use wasibox_sdk::{CallOptions, Chunk, SdkFailure, wasibox};
 
-/// What became of a call: all but its output is JSON.
+/// The result of a call: everything except its output is JSON.
 #[napi(object)]
 pub struct Told {
     /// Chunks of output that were given to the loop, some of which may still be under way.
@@ -27,7 +27,7 @@ pub struct Tag {
     pub number: f64,
 }
 
-/// What was brought back to a workspace's folder.
+/// The changes that were brought back to a workspace's folder.
 #[napi(object)]
 pub struct Applied {
     pub done: Vec<String>,
@@ -61,7 +61,7 @@ impl NativeSession {
         lock_mutex(&self.session).clone().ok_or_else(|| js_error(SdkFailure::closed()))
     }
 
-    /// A promise for what `act` does with the session.
+    /// Returns a promise for the result of `act` on the session.
     fn with<'env, T>(
         &self,
         env: &'env Env,
@@ -111,7 +111,7 @@ impl NativeSession {
         })
     }
 
-    /// Ends what runs, or what runs next.
+    /// Ends the running call, or the next one.
     #[napi]
     pub fn interrupt(&self) -> Result<()> {
         self.get()?.interrupter().interrupt();

@@ -11,7 +11,7 @@ pub fn js_error(failure: impl Into<SdkFailure>) -> Error {
     Error::new(Status::GenericFailure, format!("{}\n{code}\n{text}", kind.name()))
 }
 
-/// A promise for what `act` gives on another thread.
+/// Returns a promise for the result of `act` on another thread.
 ///
 /// # Errors
 /// If there can be none.

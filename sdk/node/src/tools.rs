@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use wasibox_sdk::wasibox::HostTool;
 
-/// What a call's function has given as JSON, or why there is nothing.
+/// The result of a call's function as JSON, or why there is none.
 type Given = std::result::Result<String, String>;
 
 /// Calls that JavaScript has not settled yet, by their numbers.
@@ -33,7 +33,8 @@ impl ToolCalls {
         ToolCalls::default()
     }
 
-    /// A call's result as JSON or, if it has failed, why. One that nobody waits for any more is passed over.
+    /// A call's result as JSON or, if it has failed, why. The result of an abandoned call is
+    /// ignored.
     #[napi]
     pub fn settle(&self, call: u32, ok: bool, text: String) {
         if let Some(sender) = lock_mutex(&self.0).waiting.remove(&call) {
@@ -42,19 +43,19 @@ impl ToolCalls {
     }
 }
 
-/// Takes a call's number and its arguments as JSON, or none when nobody waits for the call any more.
+/// Takes a call's number and its arguments as JSON, or none when the call is abandoned.
 type Arguments = (u32, Option<String>);
-/// It does not keep the process alive: who waits for a call that calls tools does.
+/// It does not keep the process alive, because a caller that waits for a call with tools does.
 type Act = ThreadsafeFunction<Arguments, (), FnArgs<Arguments>, Status, false, true>;
 
-/// A function that guests may call: its description in JSON, and what carries a call out.
+/// A function that guests may call: its description in JSON, and the function that executes a call.
 #[napi(object, object_to_js = false)]
 pub struct Tool<'env> {
     pub told: String,
     pub act: Function<'env, FnArgs<Arguments>, ()>,
 }
 
-/// A call under way; dropped before it was settled, it tells JavaScript so.
+/// A call in progress; if it is dropped before it was settled, it notifies JavaScript.
 struct ToolCallGuard {
     number: u32,
     calls: Arc<Mutex<PendingToolCalls>>,

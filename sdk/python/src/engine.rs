@@ -8,11 +8,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use wasibox_sdk::{Opener, wasibox};
 
-/// An image, and what its sessions share.
+/// An image, and the state that its sessions share.
 #[pyclass(frozen, module = "wasibox._native")]
 pub struct Engine(ForkSafe<wasibox::Engine>);
 
-/// Calls a function of Python's with a line; what it raises is written to `sys.stderr`, since nobody waits for it.
+/// Calls a function of Python's with a line. An exception is written to `sys.stderr`, because no
+/// caller waits for it.
 fn call_progress(progress: &Py<PyAny>, line: &str) {
     Python::attach(|py| {
         if let Err(e) = progress.call1(py, (line,)) {

@@ -1,10 +1,13 @@
-//! The module `wasibox._native`: the embedding API for the package's Python files, which give it its shape.
+//! The module `wasibox._native`: the embedding API for the package's Python files, which define its
+//! interface.
 //!
-//! Options and what is told come and go as JSON, the words of which `wasibox-sdk` has; bytes as bytes.
+//! Options and answers are passed as JSON, in the words of `wasibox-sdk`; bytes as bytes.
 //!
 //! # Invariants
-//! - No call of the engine holds Python's lock. Python's functions (output, progress, tools) are called on other threads, with it.
-//! - A call that the main thread waits for hears of signals: Ctrl-C ends the guest and raises `KeyboardInterrupt`.
+//! - No call of the engine holds Python's lock. Python's functions (output, progress, tools) are
+//!   called on other threads, with it.
+//! - A call that the main thread waits for reacts to signals: Ctrl-C ends the guest and raises
+//!   `KeyboardInterrupt`.
 #![deny(unsafe_code)]
 
 mod engine;

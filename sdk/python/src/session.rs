@@ -29,7 +29,7 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Nobody waits for the call any more.
+    /// Gives the call up.
     fn cancel(&self) {
         let interrupt = lock_mutex(&self.interrupt).clone().unwrap_or_default();
         self.cancel.cancel(&interrupt);
@@ -40,7 +40,7 @@ impl Cancel {
 #[pyclass(frozen, module = "wasibox._native")]
 pub struct Session(Mutex<Option<ForkSafe<wasibox::Session>>>);
 
-/// Status, standard output, standard error, all else as JSON.
+/// Status, standard output, standard error, the rest as JSON.
 type Told<'py> = (u8, Bound<'py, PyBytes>, Bound<'py, PyBytes>, String);
 
 impl Session {
@@ -92,7 +92,7 @@ impl Session {
                     let result = callback.call1(py, (is_stderr, PyBytes::new(py, bytes)));
                     if let Err(e) = result {
                         lock_mutex(&noted).get_or_insert(e);
-                        // What comes meanwhile is passed over.
+                        // Messages in the meantime are ignored.
                         waiting.cancel(&interrupt);
                     }
                 });
@@ -113,7 +113,7 @@ impl Session {
         Ok((status, PyBytes::new(py, &stdout), PyBytes::new(py, &stderr), rest))
     }
 
-    /// Ends what runs, or what runs next.
+    /// Ends the running call, or the next one.
     fn interrupt(&self) -> PyResult<()> {
         self.get()?.interrupter().interrupt();
         Ok(())

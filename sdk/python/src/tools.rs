@@ -5,13 +5,13 @@ use pyo3::prelude::*;
 use wasibox_sdk::SdkFailure;
 use wasibox_sdk::wasibox::{HostTool, ToolContext};
 
-/// A call of a tool, for whoever carries it out.
+/// A call of a tool, for the function that executes it.
 #[pyclass(frozen, module = "wasibox._native")]
 pub struct ToolCall(ToolContext);
 
 #[pymethods]
 impl ToolCall {
-    /// Whether nobody waits for the result any more.
+    /// Whether the call is abandoned.
     fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
@@ -44,7 +44,7 @@ pub fn host_tool(told: &str, act: Py<PyAny>) -> Result<HostTool, SdkFailure> {
             None => Err(ended()),
             Some(Ok((true, result))) => Ok(result),
             Some(Ok((false, why))) => Err(why),
-            // It tells of all that functions raise: this is what ends threads.
+            // It reports everything that functions raise: this is the exception that ends threads.
             Some(Err(e)) => Err(e.to_string()),
         }
     })

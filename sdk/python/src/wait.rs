@@ -10,11 +10,11 @@ use std::time::Duration;
 /// How often the main thread looks for signals while it waits.
 const SIGNALS: Duration = Duration::from_millis(20);
 
-/// Does something that takes time. Of the main thread (`is_main`) it is done on another one, which stays for the next
-/// call, and `end` is called when a signal's handler raises.
+/// Does something that takes time. For the main thread (`is_main`) it is done on another one, which
+/// stays for the next call, and `end` is called when a signal's handler raises.
 ///
 /// # Errors
-/// What the handler has raised; if there can be no thread.
+/// The exception that the handler has raised; if there can be no thread.
 pub fn wait_for<T: Send + 'static>(
     py: Python<'_>,
     is_main: bool,
@@ -26,7 +26,7 @@ pub fn wait_for<T: Send + 'static>(
     }
     let (sender, receiver) = sync_channel(1);
     let job = move || {
-        // Whoever waits is woken even if that fails.
+        // The waiting thread is woken even if that fails.
         let _ = sender.send(catch_unwind(AssertUnwindSafe(act)));
     };
     wasibox_sdk::spawn_job(job).map_err(|e| python_error(wasibox_sdk::SdkFailure::from(e)))?;
@@ -56,8 +56,9 @@ pub fn wait_for<T: Send + 'static>(
 /// Threads that may still take Python's lock, and whether one has ended.
 static UNDER_WAY: Mutex<usize> = Mutex::new(0);
 static ENDED: Condvar = Condvar::new();
-/// How long the interpreter's end waits for them. What a guest does takes as long as it takes; a thread that has told of
-/// its end needs the lock for an instant more, and letting go of it while the interpreter ends is fatal.
+/// How long the interpreter's end waits for them. A guest's work takes any time; a thread that has
+/// reported its end needs the lock for an instant more, and releasing it while the interpreter ends
+/// is fatal.
 const SETTLING: Duration = Duration::from_secs(1);
 
 /// Counts a thread among those that are under way.
@@ -85,19 +86,19 @@ fn under_way() -> MutexGuard<'static, usize> {
 #[pyfunction]
 pub fn settle(py: Python<'_>) {
     py.detach(|| {
-        // Who takes longer does not hold the end up.
+        // A slower thread does not hold the end up.
         let _ = ENDED.wait_timeout_while(under_way(), SETTLING, |n| *n > 0);
     });
 }
 
-/// Calls `act` on a thread of the package's, then `done` with what it has raised, or None, and what it gave. Nobody
-/// waits for such a thread when the interpreter ends.
+/// Calls `act` on a thread of the package's, then `done` with the exception that it has raised, or
+/// None, and its result. The interpreter does not wait for such a thread when it ends.
 #[pyfunction]
 pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
     let counted = ThreadGuard::begin();
     let job = move || {
         let _counted = counted;
-        // An interpreter that ends has nobody who waits.
+        // When the interpreter ends, no caller waits.
         let _ = Python::try_attach(|py| {
             let told = match act.call0(py) {
                 Ok(value) => done.call1(py, (py.None(), value)),

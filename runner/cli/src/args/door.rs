@@ -35,7 +35,7 @@ pub struct DoorArgs {
     /// A call's limit of time, if it names none; the policy's is never passed
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub call_timeout: u32,
-    /// A name that requests may have as their Host, besides the address and localhost
+    /// Also accept this name as the Host of requests, in addition to the address and localhost
     #[arg(long, value_name = "HOST")]
     pub allow_host: Vec<String>,
     /// An origin from which browsers may ask, as https://app.example.com:443
@@ -93,16 +93,16 @@ pub struct ServeArgs {
     /// The address
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8930")]
     pub listen: SocketAddr,
-    /// Who may do what
+    /// Tokens, and the sessions and tools that each may use
     #[arg(long, value_name = "FILE", required = true)]
     pub token_file: PathBuf,
     /// Sessions that are awake at once
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub awake: usize,
-    /// How long what runs may go on after SIGTERM
+    /// How long running calls may continue after SIGTERM
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub drain: u32,
-    /// What is logged to standard error: error, warn, info, debug
+    /// The least severity that is logged to standard error: error, warn, info, debug
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub log: String,
 }

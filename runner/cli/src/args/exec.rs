@@ -9,7 +9,7 @@ use clap::{Args, Command, FromArgMatches};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What `--help` says below the options.
+/// The text of `--help` below the options.
 pub const EXAMPLES: &str = "\
 The guest sees the image, its own files in memory, and what --mount and --input give; there
 is no network but its own loopback. Standard input, output and error are passed through.
@@ -43,14 +43,14 @@ pub struct ExecArgs {
     pub grants: GrantArgs,
     #[command(flatten)]
     pub call: CallArgs,
-    /// Print what the command has changed of the workspace's folder, as a diff
+    /// Print the command's changes to the workspace's folder, as a diff
     #[arg(long, conflicts_with = "json")]
     pub diff: bool,
-    /// Bring what the command has changed back to the workspace's folder
+    /// Bring the command's changes back to the workspace's folder
     #[arg(long)]
     pub apply: bool,
-    /// Listen on 127.0.0.1 of the host, at HOSTPORT or the same number, and connect who comes to that port of the
-    /// command's own loopback
+    /// Listen on 127.0.0.1 of the host, at HOSTPORT or the same number, and connect clients to that
+    /// port of the command's own loopback
     #[arg(long, value_name = "PORT[:HOSTPORT]")]
     pub expose: Vec<ExposedPort>,
     #[command(flatten)]

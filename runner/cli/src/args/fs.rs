@@ -56,7 +56,7 @@ pub enum FsCommand {
         /// The file
         #[arg(value_name = "PATH")]
         path: String,
-        /// What it holds then; - for standard input
+        /// Its new content; - for standard input
         #[arg(value_name = "TEXT", allow_hyphen_values = true)]
         text: String,
     },
@@ -74,7 +74,7 @@ pub enum FsCommand {
         /// The text
         #[arg(value_name = "OLD", allow_hyphen_values = true)]
         old: String,
-        /// What is there then
+        /// The text in its place
         #[arg(value_name = "NEW", allow_hyphen_values = true)]
         new: String,
     },
@@ -85,7 +85,7 @@ pub enum FsCommand {
         /// Leading parts of the paths to leave out
         #[arg(short = 'p', long, value_name = "N")]
         strip: Option<u32>,
-        /// Only tell what would be done
+        /// Only say what would be done
         #[arg(long)]
         dry_run: bool,
         /// The diff
@@ -140,7 +140,7 @@ pub enum FsCommand {
         #[arg(value_name = "PATH", default_value = ".")]
         path: String,
     },
-    /// Tell what a file is
+    /// Show what a file is
     Stat {
         #[command(flatten)]
         of: FsSessionArgs,

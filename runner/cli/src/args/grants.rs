@@ -9,7 +9,7 @@ use std::time::Duration;
 use wasibox::policy::{LimitChanges, PolicyFile, Preset, ToolSettings};
 use wasibox::{MountSpec, Policy, Workspace};
 
-/// A value that is not what the option's value is named; said by [`super::wrong`].
+/// A value that does not fit the option; reported by [`super::wrong`].
 #[derive(Debug)]
 struct BadValue;
 
@@ -48,7 +48,7 @@ pub struct GrantArgs {
     /// Limits for a purpose: strict, normal (the default) or permissive; see docs/policy.md
     #[arg(long, value_name = "strict|normal|permissive", value_parser = text(Preset::from_name))]
     pub limits: Option<Preset>,
-    /// Take limits and mounts from a file; what else is said on the command line comes before it
+    /// Take limits and mounts from a file; the command line takes precedence
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
     /// End the command after this time, status 124 (default 3600, 0 for never)
@@ -72,7 +72,7 @@ pub struct GrantArgs {
     /// Memory of all processes together (default 2G)
     #[arg(long, value_name = "SIZE", value_parser = text(values::parse_size))]
     pub memory: Option<u64>,
-    /// What the guest's own files may hold (default 512M)
+    /// The most that the guest's own files may hold (default 512M)
     #[arg(long, value_name = "SIZE", value_parser = text(values::parse_size))]
     pub disk: Option<u64>,
     /// How many files and folders the guest may make (default 200000)
@@ -87,7 +87,7 @@ pub struct GrantArgs {
     /// Processes alive at once (default 128)
     #[arg(long, value_name = "N", value_parser = text(|v| v.parse::<u64>().ok().filter(|n| *n > 0)))]
     pub processes: Option<u64>,
-    /// Begin Python at its beginning, not from what all processes share: slower
+    /// Begin Python at its beginning, not from a memory that all processes share: slower
     #[arg(long)]
     pub fresh_python: bool,
     /// Let JavaScript make no code of strings: eval, Function, vm, data: URLs
@@ -116,7 +116,7 @@ impl WorkspaceArg {
 /// A limit of time, or none. By this name clap's derive takes it for one value.
 type Time = Option<Duration>;
 
-/// What options and a policy file say.
+/// The settings of options and a policy file.
 pub struct GrantSettings {
     pub policy: Policy,
     /// Whether sessions are refused on a host that lacks a wall.
@@ -139,7 +139,7 @@ impl GrantArgs {
         Ok((policy, require_walls))
     }
 
-    /// The same, and what the file says of tools.
+    /// Returns the same, and the file's settings of tools.
     ///
     /// # Errors
     /// As [`GrantArgs::policy`].
@@ -204,7 +204,7 @@ impl GrantArgs {
     }
 }
 
-/// What went wrong, without the number that Rust adds.
+/// Returns the message of an error, without the number that Rust adds.
 fn plain_error(e: &std::io::Error) -> String {
     let text = e.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
@@ -222,7 +222,7 @@ pub struct CallArgs {
     /// Give the command an empty standard input
     #[arg(long)]
     pub no_stdin: bool,
-    /// Let the command tell a terminal everything, not text and colours only
+    /// Pass everything to a terminal, not text and colours only
     #[arg(long)]
     pub raw: bool,
     /// Print a JSON outcome: exit_code, stdout, stderr, times, limits, changed files

@@ -42,7 +42,7 @@ pub struct Cli {
     pub command: CliCommand,
 }
 
-/// What the user asks for.
+/// The user's command.
 #[derive(Subcommand)]
 pub enum CliCommand {
     /// Run a command in a sandbox of its own
@@ -67,11 +67,11 @@ pub enum CliCommand {
     Serve(Box<door::ServeArgs>),
     /// Answer one request on standard input: a zip, a program in it
     RunJson(Box<exec::RunJsonArgs>),
-    /// Show what is in an image
+    /// Show the contents of an image
     Inspect(exec::InspectArgs),
     /// Compile an image for this machine
     Compile(exec::CompileArgs),
-    /// Tell which walls this host has
+    /// Show which walls this host has
     Doctor,
     /// Print completions for a shell
     Completions {
@@ -87,13 +87,13 @@ pub enum CliCommand {
     },
 }
 
-/// What is to be done: a command, or a text to print.
+/// The result of parsing: a command, or a text to print.
 pub enum CliRequest {
     Command(CliCommand),
     Text(StyledStr),
 }
 
-/// All commands, for whoever wants to tell of them.
+/// Returns all commands, for lists of them.
 pub fn whole_command() -> clap::Command {
     Cli::command()
 }
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(names(within), names(&exec::exec_command()));
     }
 
-    /// Every command says what it does, and so does every option.
+    /// Every command and every option has a help text.
     #[test]
     fn everything_has_a_help() {
         fn check(c: &clap::Command) {

@@ -69,7 +69,7 @@ pub enum SessionCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Tell everything of a session, or of one of its commits
+    /// Show everything about a session, or about one of its commits
     #[command(after_help = "Examples:\n  runner session show --store work.wbx a\n  \
         runner session show --store work.wbx a 3")]
     Show {
@@ -109,7 +109,7 @@ pub enum SessionCommand {
         named: SessionNameArgs,
         #[command(flatten)]
         image: ImageArg,
-        /// Print paths and what happened to them only
+        /// Print only paths and how they changed
         #[arg(long)]
         names: bool,
         /// The older commit
@@ -149,7 +149,7 @@ pub enum SessionCommand {
         #[arg(value_name = "N")]
         number: u64,
     },
-    /// Make a second session of what one is, or was at a commit
+    /// Make a second session with the present state of one, or with its state at a commit
     #[command(after_help = "Example:\n  runner session fork --store work.wbx a b")]
     Fork {
         #[command(flatten)]
@@ -188,7 +188,7 @@ pub enum SessionCommand {
         #[command(flatten)]
         named: SessionNameArgs,
     },
-    /// Make one of old commits: what was undone and what is older than the last N goes
+    /// Make one commit of old ones: undone commits and those older than the last N go
     Compact {
         #[command(flatten)]
         named: SessionNameArgs,
@@ -196,12 +196,12 @@ pub enum SessionCommand {
         #[arg(long, value_name = "N", default_value_t = 1)]
         keep: usize,
     },
-    /// Remove what no session needs, and give its space back
+    /// Remove data that no session needs, and give its space back
     Gc {
         #[command(flatten)]
         store: StoreArg,
     },
-    /// Look whether a store is whole; status 1, and what is lost, if not
+    /// Check whether a store is whole; if not, status 1 and a list of the losses
     Check {
         #[command(flatten)]
         store: StoreArg,
@@ -217,7 +217,7 @@ pub struct WorkspaceSessionArgs {
     pub image: ImageArg,
     #[command(flatten)]
     pub workspace: WorkspaceArg,
-    /// What of the folder, with all below it; by default everything
+    /// Parts of the folder, with everything below; by default the whole folder
     #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
 }
@@ -227,7 +227,7 @@ pub struct WorkspaceSessionArgs {
     about = "Look at what a session has changed of a host folder that it works over, or bring it back"
 )]
 pub enum WorkspaceCommand {
-    /// Print what the session has changed, as git does
+    /// Print the session's changes, as git does
     #[command(
         after_help = "Example:\n  runner session workspace diff --store work.wbx --workspace project a src | less"
     )]
@@ -333,7 +333,7 @@ pub struct ShellArgs {
     pub image: ImageArg,
     #[command(flatten)]
     pub grants: GrantArgs,
-    /// Let commands tell the terminal everything, not text and colours only
+    /// Pass everything to the terminal, not text and colours only
     #[arg(long)]
     pub raw: bool,
     /// A session of the store

@@ -115,7 +115,7 @@ impl ImageFileArg {
     }
 }
 
-/// What a snapshot is written as.
+/// The format of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SnapshotFormat {
     /// The session, to be taken in again
@@ -139,10 +139,10 @@ pub enum SnapshotCommand {
         store: StoreArg,
         #[command(flatten)]
         image: ImageArg,
-        /// With all its history, not only what it is now
+        /// With all its history, not only its present state
         #[arg(long)]
         history: bool,
-        /// By default what the name of FILE says, else wbs
+        /// By default the format that the name of FILE means, or wbs
         #[arg(long, value_enum, value_name = "wbs|tar.zst|zip", hide_possible_values = true)]
         format: Option<SnapshotFormat>,
         /// The session
