@@ -78,7 +78,7 @@ const CRASHES: &[(&str, &str)] = &[("source", "ERR trap"), ("source", "RETURN tr
 /// The number of first commands on one line of a script.
 const WORDS: usize = 4;
 
-/// Runs the text of each first command in a shell of its own, and prints what it wrote as one line.
+/// Runs the text of each first command in a separate shell, and prints its output as one line.
 const RUN: &str = r#"do
   out=$(bash -c "${text//BODY/"$first; echo on"}" 2> /dev/null)
   echo "${out//$'\n'/ } = $?"

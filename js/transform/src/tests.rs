@@ -1,4 +1,4 @@
-//! What oxc is asked for: expected texts are those of TypeScript's handbook and ECMA-426, not of a run.
+//! Requests to oxc: expected texts are those of TypeScript's handbook and ECMA-426, not of a run.
 
 use crate::{CompilerOptions, Jsx, SourceKind, check, helpers, minify, module, transform};
 

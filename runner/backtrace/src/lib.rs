@@ -5,12 +5,12 @@
 //! - An exception keeps its backtrace until its process ends, and a frame takes tens of bytes: a
 //!   guest that throws at the bottom of a deep recursion could make the host keep megabytes per
 //!   exception, outside of every limit.
-//! - The handler that interrupts a guest takes one, too. The unwinder allocates, which a
-//!   signal handler must not do: a guest that was allocating (it throws on its own stack)
-//!   holds the allocator's lock, and the whole process waited for ever.
+//! - The handler that interrupts a guest takes one, too. The unwinder allocates, which a signal
+//!   handler must not do: a guest that was allocating (it throws on its own stack) holds the
+//!   allocator's lock, and the whole process waited for ever.
 //!
-//! Only what Wasmer 7.5 calls is here. Instead of a backtrace, the [hook](set_hook) is called, by
-//! which the sandbox counts what its guests throw.
+//! Only the functions that Wasmer 7.5 calls are here. Instead of a backtrace, the [hook](set_hook)
+//! is called, by which the sandbox counts the exceptions of its guests.
 #![forbid(unsafe_code)]
 
 use std::ffi::c_void;
@@ -18,7 +18,8 @@ use std::sync::OnceLock;
 
 static HOOK: OnceLock<fn()> = OnceLock::new();
 
-/// Says what is called on the capturing thread in place of every capture. The first call counts.
+/// Sets the function that is called on the capturing thread in place of every capture. The first
+/// call counts.
 ///
 /// The hook may run in a signal handler: it must neither allocate nor wait.
 pub fn set_hook(hook: fn()) {

@@ -160,7 +160,8 @@ fn parse_headers(all: &[Header], limits: &BridgeLimits) -> Result<HeaderMap, Req
     Ok(out)
 }
 
-/// Returns whether a header says where a message ends or for whom it is, or concerns one connection only.
+/// Returns whether a header determines where a message ends or which host it is for, or concerns
+/// one connection only.
 pub(crate) fn is_reserved_header(name: &HeaderName) -> bool {
     hop_by_hop(name)
         || *name == header::HOST

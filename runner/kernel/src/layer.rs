@@ -135,8 +135,8 @@ mod tests {
             for bit in 0..8 {
                 let mut other = layer.clone();
                 other[at] ^= 1 << bit;
-                // Whatever the damaged bytes mean, the iterator ends and writes to no more than the
-                // part.
+                // The iterator ends and writes to no more than the part, even if the damaged bytes
+                // have another meaning.
                 for differs in layer_parts(&other).flatten() {
                     differs.apply_to(&mut part);
                 }

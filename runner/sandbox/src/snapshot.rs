@@ -1,25 +1,26 @@
 //! Programs that are prepared once, so that each start continues from there.
 //!
 //! An interpreter spends its first second on reading its library. A module may offer two exports
-//! for that: [`PREPARE`] does the work that does not depend on arguments, environment, time or chance,
-//! and returns; [`RESUME`] is called instead of `_start` in every later process, whose memory begins as
-//! the first one's ended. Where the arguments ask for something else than was prepared, it returns 1
-//! before it does anything, and the process begins with `_start` after all.
+//! for that: [`PREPARE`] does the work that does not depend on arguments, environment, time or
+//! chance, and returns; [`RESUME`] is called instead of `_start` in every later process, whose
+//! memory begins as the first one's ended. If the arguments need another start than the prepared
+//! one, it returns 1 before it does anything, and the process begins with `_start` after all.
 //!
 //! Wizer does the same to a module; here the memory stays beside the module as a
 //! [`crate::template`], mapped copy-on-write: machine code is compiled once for both, the image
 //! holds neither snapshot nor a second module, and a process pays for the pages it touches.
 //!
 //! # Invariants
-//! - A snapshot depends on the image alone: it is made without mounts, with a fixed environment
-//!   and empty input, within a time and a memory that are bounded, and kept under the digests of module and root file system, which are
-//!   checked before.
-//! - It holds no secret of a later process, but every process on the machine sees the same
-//!   memory: [`RESUME`] must renew everything that has to be unique (for example seeds and keys).
+//! - A snapshot depends on the image alone: it is made without mounts, with a fixed environment and
+//!   empty input, within bounded time and memory, and kept under the digests of module and root
+//!   file system, which are checked before.
+//! - It holds no secret of a later process, but every process on the machine sees the same memory:
+//!   [`RESUME`] must renew everything that has to be unique (for example seeds and keys).
 //! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
-//! - Preparing the same image gives the same memory everywhere, in a page (`runner/web/src/prepare.rs`) too: clocks, times of
-//!   files and random bytes are the same each time (`wasibox_kernel::Fixed`). So what an interpreter has changed in it
-//!   ([`crate::cell`](crate::CellRun)) is of use on another machine.
+//! - Preparing the same image gives the same memory everywhere, in a page
+//!   (`runner/web/src/prepare.rs`) too: clocks, times of files and random bytes are the same each
+//!   time (`wasibox_kernel`'s `FixedClock`). So an interpreter's changes of it
+//!   ([`crate::CellChange`]) can be used on another machine.
 
 use crate::host::Kernel;
 use crate::programs::{ProgramError, ProgramLibrary, Programs, base_files};

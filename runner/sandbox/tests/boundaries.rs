@@ -17,7 +17,7 @@ use wasibox_vfs::{Errno, Readiness};
 const END: u32 = 2 * 65536;
 /// Calls of each import: every number at every place once, then mixtures.
 const CALLS_EACH: usize = 300;
-/// One call's time; a machine with much else to do needs some.
+/// One call's time; a busy machine needs some.
 const SOON: Duration = Duration::from_secs(1);
 /// Largest error number of preview 1.
 const LAST_ERRNO: u32 = 76;

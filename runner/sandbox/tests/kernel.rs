@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use wasibox_sandbox::streams::{Capture, OutputMeter};
 use wasibox_sandbox::{LimitHit, Limits, MountSpec, Policy, ProcessStatus, SandboxError};
 
-/// Long before anything else would end the guest, and enough for a machine with much else to do:
-/// how soon a limit works is for the benchmarks.
+/// Long before anything else would end the guest, and enough for a busy machine: how soon a limit
+/// works is for the benchmarks.
 const SOON: Duration = Duration::from_secs(10);
 
 #[test]

@@ -65,7 +65,7 @@ pub fn exec_command(
         (Some(LimitHit::Timeout), _) => 124,
         // SIGXCPU, which also ends a command at a shell's limit `ulimit -S -t`.
         (Some(LimitHit::Cpu), _) => 152,
-        // Whatever the first process had already achieved before it was killed.
+        // The first process may have finished its work before it was killed.
         (Some(LimitHit::Output), _) => 137,
         (_, true) => 130,
         _ => result.status.code(),

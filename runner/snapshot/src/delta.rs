@@ -1,9 +1,9 @@
 //! The changes of a session's files as data, which the session's tree (`wasibox-vfs`) emits and
 //! applies.
 //!
-//! Nodes are named by an [`Id`] that is the same in every session of an image, whatever it mounts:
-//! the initial path of a node, or for a node made by the session its number, in the order in which
-//! they were made.
+//! Nodes are named by an [`Id`] that is the same in every session of an image, with any mounts: the
+//! initial path of a node, or for a node made by the session its number, in the order in which they
+//! were made.
 //!
 //! # Deliberately absent
 //! Owners: every node of a session belongs to its only user.

@@ -62,7 +62,7 @@ struct Manifest {
     values: Option<Vec<(ByteBuf, Blob)>>,
 }
 
-/// The contents that a file already has, which determine what the next record must contain.
+/// The contents that a file already has, which determine the possible next records.
 #[derive(Debug, Default)]
 pub struct SessionJournal {
     /// The digest of the last record; `None` before the file has begun.

@@ -402,7 +402,7 @@ mod tests {
             std::thread::park();
             file
         });
-        // The answer calls it, at whatever time.
+        // The answer calls it, at any time.
         answer.give(Ok(b"answer".to_vec()));
         waiter.thread().unpark();
         let file = waiter.join().unwrap();

@@ -1,8 +1,8 @@
 //! Whether the calling thread must leave a long operation.
 //!
 //! A guest process has a thread of its own, and may be killed while it is in this crate. The kernel
-//! sets a test once per thread instead of passing one to each call, because the calls have nothing
-//! else to do with processes.
+//! sets a test once per thread instead of passing one to each call, because the calls otherwise
+//! have nothing to do with processes.
 
 use crate::errno::Errno;
 use std::cell::RefCell;

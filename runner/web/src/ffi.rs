@@ -305,7 +305,7 @@ pub fn request_read(number: u32) {
     unsafe { imports::request_read(number) }
 }
 
-/// Tells the page that a request's response is no longer wanted.
+/// Asks the page to abandon a request's response.
 pub fn request_close(number: u32) {
     // JUSTIFICATION: as above. SAFETY: it sends a message.
     unsafe { imports::request_close(number) }

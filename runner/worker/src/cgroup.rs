@@ -121,7 +121,7 @@ impl Drop for CgroupHandle {
 }
 
 /// Returns the folder of this process's group in the hierarchy at `root`. A container sees its own
-/// group as the root, whatever its path outside is.
+/// group as the root, at any path outside.
 fn own_folder(root: &Path, controller: &str, own: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');

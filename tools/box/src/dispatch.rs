@@ -1,4 +1,4 @@
-//! From an applet's entry to its run: builds what the contract promises, calls it, and
+//! From an applet's entry to its run: builds the values that the contract promises, calls it, and
 //! turns its end into a status.
 
 use std::ffi::OsString;
@@ -32,7 +32,7 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
                 .collect();
             env.unset(INHERITED_FDS.as_bytes());
             env.unset(box_sys::PROGRAM_VARIABLE.as_bytes());
-            // Kept by `box_sys::meta::umask` and told to children by their spawn.
+            // Kept by `box_sys::meta::umask` and passed to children by their spawn.
             env.unset(box_sys::UMASK_VARIABLE.as_bytes());
             let argv = argv.into_iter().map(path::os_into_bytes).collect();
             let start = AppletStart {
@@ -47,7 +47,7 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
     }
 }
 
-/// What a [`Run::Ctx`] applet starts with.
+/// The values that a [`Run::Ctx`] applet starts with.
 pub struct AppletStart {
     pub argv: Vec<Vec<u8>>,
     pub env: Env,

@@ -26,7 +26,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// Uses `os` for what preview 1 does offer.
+    /// Uses `os` for the functions that preview 1 offers.
     pub fn new(os: Os) -> InProcess {
         InProcess { os, last: Cell::new(1), depth: Cell::new(0), ended: RefCell::default() }
     }

@@ -1,9 +1,9 @@
-//! The multicall binary: shell and tools under one roof, told apart by `argv[0]`.
+//! The multicall binary: shell and tools under one roof, selected by `argv[0]`.
 //!
-//! `box NAME [ARG...]` runs an applet by name, `box --list` prints all names. Adding a tool
-//! is one line in `table.rs`.
+//! `box NAME [ARG...]` runs an applet by name, `box --list` prints all names. Adding a tool is one
+//! line in `table.rs`.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `table` | all applets, sorted, merged at compile time |
 //! | `dispatch` | from an applet's entry to its run: streams, directory, status |

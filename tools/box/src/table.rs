@@ -86,7 +86,8 @@ mod tests {
 
     use super::*;
 
-    /// A line of the list goes as its command comes, and what it advises is there.
+    /// A line of the list is removed when its command is added, and its advice names existing
+    /// commands.
     #[test]
     fn help_for_missing_commands_is_true() {
         for i in instead::LIST {

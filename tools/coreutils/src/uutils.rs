@@ -24,7 +24,7 @@ use clap::Command;
 use crate::own;
 use refusal::UsageRefusal;
 
-/// Options that make a tool do by default what GNU's does.
+/// Returns the options that make a tool behave like GNU's by default.
 fn implied_options(util: &str) -> &'static [&'static str] {
     match util {
         // GNU counts columns in bytes.

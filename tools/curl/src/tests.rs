@@ -1,5 +1,5 @@
-//! Whole command lines against a host of the test. What is expected was seen with curl 7.88.1 and Python's `http.server`,
-//! or stands in curl(1).
+//! Whole command lines against a host of the test. Expected results were seen with curl 7.88.1 and
+//! Python's `http.server`, or stand in curl(1).
 
 mod host;
 
@@ -65,7 +65,7 @@ fn to_sink(cwd: &Path, host: Host, stdin: &str, out: OutputSink, line: &[&str]) 
 
 type With = fn(&mut Ctx<'_>, &[Vec<u8>], &mut dyn TransferHost) -> Exit;
 
-/// An applet of this crate with a command line; `out` of what is returned stays empty.
+/// An applet of this crate with a command line; `out` of the result stays empty.
 pub(crate) fn applet(
     name: &'static str,
     with: With,
@@ -334,7 +334,7 @@ fn outputs() {
     assert!(f.text("bytes.bin").starts_with("GET /x/bytes.bin?q\n"));
     let named = f.run(&["-sOJ", "-w", "%{filename_effective}", "h/cd"]);
     assert_eq!((named.out.as_str(), f.text("x y.txt").as_str()), ("x y.txt", "file\n"));
-    // What is there is not replaced by a name of the server's.
+    // An existing file is not replaced by a name of the server's.
     assert_eq!(f.run(&["-sOJ", "h/cd"]).status, 23);
     assert_eq!(
         f.run(&["-s", "--create-dirs", "--output-dir", "d/e", "-o", "f", "h/empty"]).status,
@@ -557,7 +557,7 @@ fn times() {
     assert_eq!((request.connect_time, request.redirects), (1500, 0));
 }
 
-/// Every option is named once, and what takes a value says what.
+/// Every option is named once, and an option that takes a value names it.
 #[test]
 fn options_are_declared_once() {
     use crate::options::OPTIONS;

@@ -23,11 +23,11 @@ pub(crate) enum CopyEnd {
     Peer,
     /// Nothing came for as long as `-w` says, or `-q` after the input's end.
     Time,
-    /// Whoever read the output has gone.
+    /// The reader of the output has gone.
     Output,
 }
 
-/// What goes to the other side.
+/// The bytes for the other side.
 struct Outgoing {
     source: InputSource,
     pending: Vec<u8>,
@@ -72,7 +72,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Sends what fits.
+    /// Sends as much as fits.
     fn send(&mut self, mut socket: &File, at_most: usize) -> io::Result<()> {
         let n = self.pending.len().min(at_most);
         let sent = retry_interrupted(|| socket.write(&self.pending[..n]))?;
@@ -105,7 +105,7 @@ pub(crate) fn copy_both_ways(
             out.done = Some(Instant::now());
             // Datagrams have no end. A listener that has nothing to say leaves the other side time to speak.
             if !options.datagrams && (!options.listen || options.tells_end || out.has_sent) {
-                // One that is gone already need not be told.
+                // The peer may be gone already.
                 let _ = net::finish(socket);
             }
         }
@@ -122,7 +122,7 @@ pub(crate) fn copy_both_ways(
         } else if outgoing == 0 {
             return Ok(CopyEnd::Peer);
         }
-        // What is there already may still be wanted by a peer that sends nothing more.
+        // A peer that sends nothing more may still want the bytes that are there already.
         let time = if peer_ended && file.is_some() {
             Some(Duration::ZERO)
         } else {

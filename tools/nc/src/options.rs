@@ -113,7 +113,7 @@ impl NcOptions {
             ([], Some(port)) if listen => (None, port),
             ([host], Some(port)) if listen => (Some(lossy_text(host)), port),
             ([port], None) if listen => (None, port.as_slice()),
-            // Without -l it is the port to come from, which nobody asks for.
+            // Without -l it is the source port, which is ignored.
             ([host, port], _) => (Some(lossy_text(host)), port.as_slice()),
             ([] | [_], _) => return Err(NcUsageError::Missing),
             _ => return Err(NcUsageError::Extra),

@@ -60,7 +60,7 @@ fn connect_all(ctx: &mut Ctx<'_>, options: &NcOptions) -> Exit {
     exit
 }
 
-/// Connects to one of the addresses, and says what came of it.
+/// Connects to one of the addresses, and reports the result.
 fn connect_any(
     ctx: &mut Ctx<'_>,
     options: &NcOptions,

@@ -399,7 +399,7 @@ impl WorkerLink {
         let limit = memory_limit(&self.limits);
         let mut look = Instant::now() + LOOK;
         loop {
-            // Limits are checked first, whatever the worker sends.
+            // Limits are checked before any message of the worker.
             let now = Instant::now();
             if deadline.is_some_and(|d| now >= d) {
                 return Ok(WorkerCallEnd::Killed(KillReason::Deadline));

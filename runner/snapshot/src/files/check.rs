@@ -1,4 +1,4 @@
-//! Checks whether a state can be a session's, beyond what a single page shows.
+//! Checks whether a state can be a session's, beyond the checks of a single page.
 
 use crate::commit::FileTree;
 use crate::delta::{CHUNK, Id, NodeContent};

@@ -1,5 +1,5 @@
-//! Whole command lines against a host of the test. What is expected was seen with GNU Wget 1.21.3 and Python's
-//! `http.server`, or stands in wget(1).
+//! Whole command lines against a host of the test. Expected results were seen with GNU Wget 1.21.3
+//! and Python's `http.server`, or stand in wget(1).
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -17,7 +17,8 @@ fn run(cwd: &Path, stdin: &str, line: &[&str]) -> Ran {
     ran
 }
 
-/// Messages without what differs from run to run: `T` for times, `R` for rates, and no rows of dots.
+/// Messages without the parts that differ from run to run: `T` for times, `R` for rates, and no
+/// rows of dots.
 fn said(ran: &Ran) -> String {
     let mut out = String::new();
     for line in ran.err.lines().filter(|l| !(l.starts_with("  ") && l.contains("K "))) {
@@ -155,7 +156,7 @@ fn tries_redirects_and_passwords() {
     let ran = run(&f.0, "", &["--user=a", "--password=b", "-O-", "http://h/auth"]);
     assert_eq!((ran.status, ran.out.as_str()), (0, "Basic YTpi"));
     assert!(ran.err.contains("Authentication selected: Basic realm=\"x\"\n"), "{}", ran.err);
-    // A password goes nowhere else.
+    // A password is sent to no other host.
     let ran = run(&f.0, "", &["--user=a", "--auth-no-challenge", "-qO-", "http://h/away"]);
     assert_eq!(ran.status, 0);
     assert!(!ran.out.contains("Authorization"), "{}", ran.out);

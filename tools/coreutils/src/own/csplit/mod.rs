@@ -71,7 +71,7 @@ const SPEC: Spec<CsplitFlag> = Spec::new(
 OFFSET is a number of lines behind the match, or with - before it.",
 );
 
-/// What happens at a cut, and behind an error.
+/// The treatment of a cut, and of the rest after an error.
 struct CsplitOptions {
     is_quiet: bool,
     elides_empty: bool,
