@@ -5,15 +5,18 @@
 //! | `compare` | by the outcomes: but for what the deviation changes they are equal |
 //! | `repair` | by another run: without what bash takes otherwise, the script does the same in both |
 //! | `repaired` | the scripts for that |
+//! | `minimal` | by what is left of a script that was made smaller |
 //! | `numbers` | line numbers, in messages and from `LINENO`, which no rule looks at |
 
 mod compare;
+mod minimal;
 mod numbers;
 mod repair;
 mod repaired;
 
 use crate::run::Outcome;
 
+pub use minimal::reason as reason_of_minimal;
 pub use numbers::masked;
 
 /// The outcomes of another script: bash's and ours.

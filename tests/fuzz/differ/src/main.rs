@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `script` | the generator, a grammar with a seed |
 //! | `run` | one shell, one script, a fresh working directory, limits |
+//! | `guest` | the image, one runner for many scripts |
 //! | `compare` | what counts as a difference |
 //! | `explained` | differences that docs/deviations.md names |
 //! | `rewrite` | others, proved by a spelling of the script that avoids them |
@@ -15,6 +16,7 @@
 
 mod compare;
 mod explained;
+mod guest;
 mod random;
 mod report;
 mod rewrite;
@@ -188,12 +190,19 @@ fn run(o: &Options) -> Result<ExitCode> {
             }
             Verdict::Differs(d) if !pair.stable(script.as_bytes(), LIMIT, &d.bash)? => useless += 1,
             Verdict::Differs(d) => {
-                found += 1;
                 let small = shrink::shrink(&pair, &script, &d, o.shrink)?;
                 let (small, d) = match pair.judge(small.as_bytes(), LIMIT)? {
                     Verdict::Differs(d) => (small, d),
                     _ => (script, d),
                 };
+                if let Some(reason) =
+                    explained::reason_of_minimal(small.as_bytes(), &d.bash, &d.ours)
+                {
+                    *explained.entry(reason).or_default() += 1;
+                    seed += 1;
+                    continue;
+                }
+                found += 1;
                 print!("{}", report::difference(seed, &small, &d));
                 std::io::stdout().flush()?;
             }

@@ -9,17 +9,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::guest::{Guest, GuestFiles};
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 
 /// The user that scripts run as where we are root: limits on processes do not bind root.
 const NOBODY: u32 = 65534;
+/// The name of the working directory, which is no command: scripts run parts of `PWD`.
+pub const WORK: &str = "folder";
 const PROCESSES: u64 = 400;
 const MEMORY: u64 = 4_000_000_000;
 const FILE_SIZE: u64 = 16 << 20;
 const CPU_SECONDS: u64 = 10;
 /// How long a script's background commands may outlive it.
-const LEFT_RUNNING: Duration = Duration::from_secs(1);
+pub const LEFT_RUNNING: Duration = Duration::from_secs(1);
 
 /// Who runs a script.
 #[derive(Clone, Debug)]
@@ -28,15 +31,8 @@ pub enum Shell {
     Bash(PathBuf),
     /// The multicall binary; it is called as `box bash SCRIPT`.
     Ours(PathBuf),
-    /// The image, by `runner exec`, with the place mounted under its own path.
+    /// The image, in a runner with the place mounted under its own path.
     Image { runner: PathBuf, image: PathBuf },
-}
-
-impl Shell {
-    /// Whether it runs in the image.
-    pub fn is_image(&self) -> bool {
-        matches!(self, Shell::Image { .. })
-    }
 }
 
 /// What a script did.
@@ -63,6 +59,8 @@ pub struct Place {
     as_nobody: bool,
     /// The working directory as it is made, and whether it still looks like that.
     pristine: RefCell<(BTreeMap<String, Vec<u8>>, bool)>,
+    /// The runner of an image.
+    guest: RefCell<Option<Guest>>,
 }
 
 impl Place {
@@ -88,11 +86,11 @@ impl Place {
         rustix::process::set_child_subreaper(Some(myself)).context("child subreaper")?;
         open_to_all(dir.path())?;
         let as_nobody = rustix::process::getuid().is_root() && !is_image;
-        Ok(Place { dir, as_nobody, pristine: RefCell::default() })
+        Ok(Place { dir, as_nobody, pristine: RefCell::default(), guest: RefCell::default() })
     }
 
     fn work(&self) -> PathBuf {
-        self.dir.path().join("w")
+        self.dir.path().join(WORK)
     }
 
     /// Runs the script in a fresh working directory, for at most `limit`.
@@ -106,21 +104,27 @@ impl Place {
         let meta = self.dir.path();
         let (file, out, err) = (meta.join("s.sh"), meta.join("out"), meta.join("err"));
         fs::write(&file, script)?;
-        let mut command = match shell {
-            Shell::Bash(path) => Command::new(path),
-            Shell::Ours(path) => {
-                let mut c = Command::new(path);
-                c.arg("bash");
-                c
-            }
+        let status = match shell {
             Shell::Image { runner, image } => {
-                let mut c = Command::new(runner);
-                let mount = format!("{0}:{0}:rw", meta.display());
-                c.args(["exec", "--no-stdin", "--mount", &mount, "--cwd"]).arg(self.work());
-                c.args(["--env", "HOME=/home/user"]).arg(image).args(["--", "bash"]);
-                c
+                let files = GuestFiles { runner, image, place: meta };
+                self.run_in_guest(&files, limit)?
+            }
+            Shell::Bash(program) => self.run_here(Command::new(program), limit)?,
+            Shell::Ours(program) => {
+                let mut command = Command::new(program);
+                command.arg("bash");
+                self.run_here(command, limit)?
             }
         };
+        let mut files = BTreeMap::new();
+        list(&self.work(), "", &mut files)?;
+        let mut pristine = self.pristine.borrow_mut();
+        pristine.1 = pristine.0 == files;
+        Ok(Outcome { stdout: fs::read(&out)?, stderr: fs::read(&err)?, status, files })
+    }
+
+    /// Runs the script by a command of this machine, and returns its status.
+    fn run_here(&self, mut command: Command, limit: Duration) -> Result<Option<i32>> {
         command.arg("../s.sh").current_dir(self.work()).env_clear().process_group(0);
         for (name, value) in [
             ("PATH", "/usr/bin:/bin"),
@@ -131,23 +135,26 @@ impl Place {
         ] {
             command.env(name, value);
         }
-        if shell.is_image() {
-            // Of the host's, where machine code is kept.
-            let kept = ["HOME", "XDG_CACHE_HOME"];
-            command.envs(kept.iter().filter_map(|n| std::env::var_os(n).map(|v| (n, v))));
-        }
         if self.as_nobody {
             command.uid(NOBODY).gid(NOBODY);
         }
-        command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
-        let child = command.spawn().with_context(|| format!("{shell:?}"))?;
+        let output = |name| File::create(self.dir.path().join(name));
+        command.stdin(Stdio::null()).stdout(output("out")?).stderr(output("err")?);
+        let child = command.spawn().with_context(|| format!("{command:?}"))?;
         let status = finish(child, limit)?;
-        let status = status.map(|s| s.code().or(s.signal().map(|n| 128 + n)).unwrap_or(-1));
-        let mut files = BTreeMap::new();
-        list(&self.work(), "", &mut files)?;
-        let mut pristine = self.pristine.borrow_mut();
-        pristine.1 = pristine.0 == files;
-        Ok(Outcome { stdout: fs::read(&out)?, stderr: fs::read(&err)?, status, files })
+        Ok(status.map(|s| s.code().or(s.signal().map(|n| 128 + n)).unwrap_or(-1)))
+    }
+
+    /// Runs the script in the image, and returns its status, or `None` if it had to be stopped.
+    fn run_in_guest(&self, files: &GuestFiles<'_>, limit: Duration) -> Result<Option<i32>> {
+        let mut place = self.guest.borrow_mut();
+        let mut guest = match place.take().filter(|guest| !guest.is_spent()) {
+            Some(guest) => guest,
+            None => Guest::start(files)?,
+        };
+        let Ok(status) = guest.run_script(limit) else { return Ok(None) };
+        *place = Some(guest);
+        Ok(Some(status))
     }
 
     /// The files that scripts find.

@@ -137,7 +137,8 @@ impl Script {
             5 => (format!("pg() {{ {body}\n}}; pf() {{ pg; echo f; }}"), "pf".into()),
             _ => (String::new(), format!("for i in 1 2; do {body}\ndone")),
         };
-        let place = match self.random.below(9) {
+        let action = super::statement::single_quoted(&command);
+        let place = match self.random.below(16) {
             0 | 1 => format!("{command} | cat"),
             2 => format!("echo in | {command} | cat"),
             3 => format!("echo in | {command}"),
@@ -145,6 +146,15 @@ impl Script {
             5 => format!("x=$({command}); p \"$x\""),
             6 => format!("cat <({command}; echo sub)"),
             7 => format!("( {command} )"),
+            8 => format!("cat <({command})"),
+            9 => format!(": > >({command}); wait $!"),
+            10 => format!("trap {action} ERR; false; trap - ERR"),
+            11 => format!("trap {action} DEBUG; p main; trap - DEBUG"),
+            12 => {
+                format!("pr() {{ p in; }}; declare -ft pr; trap {action} RETURN; pr; trap - RETURN")
+            }
+            13 => format!("trap {action} USR1; kill -USR1 $BASHPID; trap - USR1"),
+            14 => format!("( trap {action} EXIT; p main )"),
             _ => command,
         };
         format!("{before}\n{place}\necho $?")

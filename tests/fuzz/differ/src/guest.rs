@@ -1,0 +1,110 @@
+//! One runner for many scripts: a driver in the image runs each in a shell, a process group and an environment of its own.
+//!
+//! A runner for each script took more than twice the time. The driver runs a script for each line of its input and answers with
+//! the status. A runner that does not answer in time is replaced, and so is each that has run many scripts, so that nothing that
+//! one leaves behind reaches all that follow.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::run::{LEFT_RUNNING, WORK};
+
+/// The scripts that one runner runs.
+const SCRIPTS: usize = 1000;
+
+/// The time that a runner has to begin.
+const BEGIN: Duration = Duration::from_secs(300);
+
+/// Runs `../s.sh` of a folder for each line of the input. What a script left running may go on for a second.
+const DRIVER: &str = r#"
+unset OLDPWD SHLVL; set -m; echo ready
+while read -r; do
+    cd -- "$1"
+    bash ../s.sh < /dev/null > ../out 2> ../err &
+    wait "$!"; status=$?
+    for ((i = 0; i < 100; i++)); do
+        kill -0 -- "-$!" || break
+        sleep .01
+    done
+    kill -KILL -- "-$!"
+    cd /
+    unset OLDPWD
+    echo "$status"
+done 2> /dev/null
+"#;
+
+/// The environment of the driver and of scripts; `PWD` is set besides.
+const ENVIRONMENT: &[&str] = &["PATH=/usr/bin:/bin", "HOME=/home/user", "LANG=C.UTF-8", "TZ=UTC"];
+
+/// A runner with the driver in it.
+pub struct Guest {
+    child: Child,
+    requests: ChildStdin,
+    answers: Receiver<String>,
+    left: usize,
+}
+
+/// The files of a runner, and the folder of the scripts.
+pub struct GuestFiles<'a> {
+    pub runner: &'a Path,
+    pub image: &'a Path,
+    /// Mounted under its own path; it holds the working directory.
+    pub place: &'a Path,
+}
+
+impl Guest {
+    /// Starts a runner and waits for its driver.
+    pub fn start(files: &GuestFiles<'_>) -> Result<Guest> {
+        let work: PathBuf = files.place.join(WORK);
+        let mount = format!("{0}:{0}:rw", files.place.display());
+        let mut command = Command::new(files.runner);
+        command.args(["exec", "--timeout", "0", "--mount", &mount]).arg(files.image);
+        command.args(["--", "env", "-i"]).args(ENVIRONMENT);
+        command.args(["bash", "-c", DRIVER, "driver"]).arg(work);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().context("runner")?;
+        let requests = child.stdin.take().context("the runner's input")?;
+        let output = child.stdout.take().context("the runner's output")?;
+        let (send, answers) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let guest = Guest { child, requests, answers, left: SCRIPTS };
+        let ready = guest.answers.recv_timeout(BEGIN).context("the runner's driver")?;
+        ensure!(ready == "ready", "the driver said: {ready}");
+        Ok(guest)
+    }
+
+    /// Whether it should run no more scripts.
+    pub fn is_spent(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Runs the script and returns its status.
+    ///
+    /// # Errors
+    /// Returns an error if the script did not end in time, or the runner did.
+    pub fn run_script(&mut self, limit: Duration) -> Result<i32> {
+        self.left = self.left.saturating_sub(1);
+        writeln!(self.requests).context("the runner's input")?;
+        let answer = self.answers.recv_timeout(limit + LEFT_RUNNING).context("no answer")?;
+        answer.parse().with_context(|| format!("the answer {answer}"))
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
