@@ -5,13 +5,10 @@
 //! | `codec` | gzip, bzip2, xz and zstd streams behind one reader and one writer |
 //! | `compress` | `gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat` |
 //! | `zip` | `zip`, `unzip`, `zipinfo`; its own table |
-//! | `tar/options` | `tar`'s command line, old style included |
-//! | `tar/create` | walking files into an archive |
-//! | `tar/extract` | an archive's members back into files; defences against hostile archives |
-//! | `tar/list` | `tar -t` and the verbose line |
-//! | `tar/select` | which members: patterns, exclusions, stripped components |
+//! | `tar` | `tar`, with headers of its own; its own table |
 //!
-//! Formats come from libraries but for ZIP's container, whose names are bytes here; names, messages and rules follow GNU tar 1.34 and gzip 1.12.
+//! Compression comes from libraries; the containers are read and written here, because their names are bytes and
+//! what is in their headers is printed. Names, messages and rules follow GNU tar 1.34 and gzip 1.12.
 #![forbid(unsafe_code)]
 
 mod codec;

@@ -1,40 +1,36 @@
-//! Creating and extending archives: walking files in name order into ustar headers with
-//! GNU long names.
+//! Files into an archive: walking trees in the order of names.
 
-use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use box_applet::{Ctx, OutputSink};
+use box_applet::{Ctx, clock};
 use box_sys::{AccountNames, FileKind, Stat, error_text, meta, path};
-use tar::{EntryType, Header};
 
-use super::list::{ListLine, WIDTH, write_verbose};
-use super::options::{Compression, TarItem, TarOptions};
-use super::{Outcome, TarFatal, cannot_open, damaged_archive, write_name};
+use super::checkpoint::{CheckpointDirection, Checkpoints, RECORD};
+use super::decode::BLOCK;
+use super::encode::{AccessTimes, ArchiveFormat, EncodeError, HeaderEncoder};
+use super::list::NamePrinter;
+use super::member::{Member, MemberKind, MemberTime};
+use super::options::{Compression, HeaderChoices, TarItem, TarOptions};
+use super::owner::{OwnerChoice, OwnerMap};
+use super::select::{DirectoryTag, RemovedPrefixes, TagContents};
+use super::transform::NameKind;
+use super::{Outcome, TarFatal};
 use crate::codec::{CompressionEncoder, CompressionFormat};
-
-/// Length of a name field; longer names take an extra record.
-const NAME: usize = 100;
-/// Archives are padded to whole records of 20 blocks.
-const RECORD: u64 = 20 * 512;
 
 /// Creates an archive (`tar -c`).
 pub fn create_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
-    if !options.has_list && !options.items.iter().any(|i| matches!(i, TarItem::File(_))) {
-        let text = "Cowardly refusing to create an empty archive";
-        ctx.error(text);
-        let _ = ctx.stderr.write_all(super::options::HINT);
-        return Ok(false);
+    if !options.has_names() {
+        return Err(TarFatal::Usage("Cowardly refusing to create an empty archive".into()));
     }
-    let to_stdout = options.archive == b"-";
-    let target: Box<dyn Write> = if to_stdout {
+    let target: Box<dyn Write> = if options.archive == b"-" {
         let sink = ctx.stdout.sink().clone();
         Box::new(box_applet::OutStream::buffered(sink))
     } else {
-        let file =
-            File::create(ctx.path(&options.archive)).map_err(|e| cannot_open(options, &e))?;
+        let file = File::create(ctx.path(&options.archive))
+            .map_err(|e| TarFatal::cannot_open(&options.archive, &e))?;
         Box::new(BufWriter::with_capacity(1 << 16, file))
     };
     let format = match options.compression {
@@ -46,352 +42,459 @@ pub fn create_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
         Some(f) => f.writer(target, f.default_level())?,
         None => CompressionEncoder::Plain(target),
     };
-    fill_archive(ctx, options, encoder, 0)
+    fill_archive(ctx, options, encoder, ArchiveEnd::default())
 }
 
-/// Appends members to an archive (`tar -r`), over its end-of-archive blocks.
-pub fn append_archive(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
-    if options.archive == b"-" || options.compression != Compression::None {
-        return Err(TarFatal::Message("Cannot update compressed archives".to_string()));
-    }
-    let target = ctx.path(&options.archive);
-    if meta::stat(&target, true).is_err() {
-        return create_archive(ctx, options);
-    }
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(&target)
-        .map_err(|e| cannot_open(options, &e))?;
-    let mut end = 0;
-    let mut archive = tar::Archive::new(&mut file);
-    for entry in archive.entries().map_err(|e| damaged_archive(&e))? {
-        let entry = entry.map_err(|e| damaged_archive(&e))?;
-        end = entry.raw_file_position()
-            + entry.header().entry_size().unwrap_or(0).next_multiple_of(512);
-    }
-    file.seek(SeekFrom::Start(end))?;
-    let target: Box<dyn Write> = Box::new(BufWriter::new(file));
-    fill_archive(ctx, options, CompressionEncoder::Plain(target), end)
+/// The end of an archive that grows.
+#[derive(Default)]
+pub struct ArchiveEnd {
+    /// The place behind the last member.
+    pub position: u64,
+    /// With `-u`, the newest time of each member; files that are not newer are not added.
+    pub known: Option<HashMap<Vec<u8>, MemberTime>>,
 }
 
-fn fill_archive(
+/// Adds the files of the command line to an archive and ends it.
+pub fn fill_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,
     out: CompressionEncoder<'_>,
-    start: u64,
+    end: ArchiveEnd,
 ) -> Outcome {
     let own = meta::stat(&ctx.path(&options.archive), true).ok().map(|s| (s.dev, s.ino));
     let mut writer = TarWriter {
+        options,
         out,
-        written: start,
+        encoder: HeaderEncoder::new(options.headers.format, options.headers.pax.clone()),
+        checkpoints: options.start_checkpoints(CheckpointDirection::Write),
+        printer: NamePrinter::open(ctx, options)?,
+        removed: RemovedPrefixes::default(),
+        written: end.position,
+        known: end.known,
         ok: true,
         dir: ctx.cwd.clone(),
-        links: HashMap::new(),
+        links: BTreeMap::new(),
         own,
-        width: WIDTH,
-        warned: false,
         names: AccountNames::load(),
         done: Vec::new(),
     };
+    writer.write_beginning()?;
+    let mut is_recursive = true;
     for item in &options.items {
         match item {
             TarItem::Directory(d) => {
                 writer.dir = path::resolve_path(&writer.dir, d);
                 if let Err(e) = std::fs::read_dir(&writer.dir) {
-                    let d = String::from_utf8_lossy(d);
-                    return Err(TarFatal::Message(format!("{d}: Cannot open: {}", error_text(&e))));
+                    return Err(TarFatal::cannot_open(d, &e));
                 }
             }
-            TarItem::File(f) => {
-                writer.add_path(ctx, options, path::strip_slashes(f))?;
-            }
+            TarItem::Recursion(on) => is_recursive = *on,
+            TarItem::File(f) => writer.add_tree(ctx, path::strip_slashes(f), is_recursive)?,
         }
     }
-    let TarWriter { mut out, written, ok, done, .. } = writer;
-    let end = (written + 1024).next_multiple_of(RECORD) - written;
-    out.write_all(&vec![0; usize::try_from(end).unwrap_or(1024)])?;
-    out.finish()?;
-    for file in done.iter().rev() {
-        let removed = std::fs::remove_file(file).or_else(|_| std::fs::remove_dir(file));
-        if let Err(e) = removed {
-            ctx.io_error(path::to_bytes(file), &e);
-        }
-    }
-    Ok(ok)
+    writer.finish(ctx, end.position)
+}
+
+/// A file with several hard links: its first name, and how many of its links are not in the archive yet.
+struct LinkedFile {
+    name: Vec<u8>,
+    shown: Vec<u8>,
+    missing: u32,
+}
+
+/// A file that waits to be added.
+struct TreeEntry {
+    name: Vec<u8>,
+    /// The device of the operand; `None` for the operand itself.
+    device: Option<u64>,
 }
 
 struct TarWriter<'a> {
+    options: &'a TarOptions,
     out: CompressionEncoder<'a>,
+    encoder: HeaderEncoder,
+    checkpoints: Checkpoints,
+    printer: NamePrinter<'a>,
+    removed: RemovedPrefixes,
     written: u64,
+    /// The members of an archive that is updated.
+    known: Option<HashMap<Vec<u8>, MemberTime>>,
     ok: bool,
     /// The directory that relative operands are relative to (`-C`).
     dir: PathBuf,
-    /// First name of each file with several links.
-    links: HashMap<(u64, u64), Vec<u8>>,
+    /// The files with several links.
+    links: BTreeMap<(u64, u64), LinkedFile>,
     /// The archive itself, which is not archived.
     own: Option<(u64, u64)>,
-    width: usize,
-    warned: bool,
     names: AccountNames,
     /// Archived files, for `--remove-files`.
     done: Vec<PathBuf>,
 }
 
 impl TarWriter<'_> {
-    /// Adds a file or a tree. Only failures to write end the run.
-    fn add_path(
-        &mut self,
-        ctx: &mut Ctx<'_>,
-        options: &TarOptions,
-        name: &[u8],
-    ) -> Result<(), TarFatal> {
-        // An explicit stack: depth is the guest's choice, ours is not to overflow.
-        let mut stack = vec![name.to_vec()];
-        while let Some(name) = stack.pop() {
-            if options.excludes.matches_name(&name) {
-                continue;
-            }
-            let file = path::resolve_path(&self.dir, &name);
-            let stat = match meta::stat(&file, options.dereference) {
-                Ok(s) => s,
-                Err(e) => {
-                    let text = error_text(&e);
-                    ctx.error_bytes(&[&name, b": Cannot stat: ", text.as_bytes()]);
-                    self.ok = false;
-                    continue;
-                }
-            };
-            if Some((stat.dev, stat.ino)) == self.own && stat.kind == FileKind::File {
-                ctx.error_bytes(&[&name, b": file is the archive; not dumped"]);
-                continue;
-            }
-            if !self.write_member(ctx, options, &name, &file, &stat)? {
-                continue;
-            }
-            if options.remove_files {
-                self.done.push(file.clone());
-            }
-            if stat.kind == FileKind::Dir && options.recursive {
-                match path::names_in(&file) {
-                    Ok(inside) => {
-                        stack
-                            .extend(inside.iter().rev().map(|inner| path::join_path(&name, inner)));
-                    }
-                    Err(e) => {
-                        let text = error_text(&e);
-                        ctx.error_bytes(&[&name, b": Cannot open: ", text.as_bytes()]);
-                        self.ok = false;
-                    }
-                }
+    /// Writes what stands before the members: the pax header of the archive, and its label.
+    fn write_beginning(&mut self) -> io::Result<()> {
+        if self.written > 0 {
+            return Ok(());
+        }
+        let (seconds, nanos) = clock::current_time();
+        let now = MemberTime { seconds, nanos };
+        let globals = self.encoder.encode_globals(now);
+        self.write_blocks(&globals)?;
+        if let Some(label) = &self.options.headers.label {
+            let mut member = Member::new(label.clone(), MemberKind::Label);
+            member.mtime = MemberTime { seconds, nanos: 0 };
+            if let Ok(header) = self.encoder.encode_member(&member, None) {
+                self.write_blocks(&header)?;
             }
         }
         Ok(())
+    }
+
+    fn write_blocks(&mut self, blocks: &[u8]) -> io::Result<()> {
+        self.out.write_all(blocks)?;
+        self.written += blocks.len() as u64;
+        Ok(())
+    }
+
+    /// Adds a file or a tree. Only failures to write end the run.
+    fn add_tree(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        name: &[u8],
+        is_recursive: bool,
+    ) -> Result<(), TarFatal> {
+        // An explicit stack: depth is the guest's choice, ours is not to overflow.
+        let mut stack = vec![TreeEntry { name: name.to_vec(), device: None }];
+        while let Some(TreeEntry { name, device }) = stack.pop() {
+            if self.options.excludes.matches_name(&name) {
+                continue;
+            }
+            let file = path::resolve_path(&self.dir, &name);
+            let stat = match meta::stat(&file, self.options.files.dereference) {
+                Ok(s) => s,
+                Err(e) => {
+                    self.report_failure(ctx, &name, "Cannot stat", &e);
+                    continue;
+                }
+            };
+            if self.is_left_out(ctx, &name, &stat, device) {
+                continue;
+            }
+            let is_dir = stat.kind == FileKind::Dir;
+            let tag = if is_dir { self.find_tag(ctx, &name, &file) } else { None };
+            if tag.as_ref().is_some_and(|t| t.contents == TagContents::NoDirectory) {
+                continue;
+            }
+            let is_added =
+                !self.is_known(&name, &stat) && self.write_member(ctx, &name, &file, &stat)?;
+            if is_added && self.options.files.remove_files {
+                self.done.push(file.clone());
+            }
+            if !is_dir || !is_recursive || !(is_added || self.known.is_some()) {
+                continue;
+            }
+            let inside = match (tag, path::names_in(&file)) {
+                (Some(tag), _) if tag.contents == TagContents::Tag => vec![tag.name],
+                (Some(_), _) => Vec::new(),
+                (None, Ok(inside)) => inside,
+                (None, Err(e)) => {
+                    self.report_failure(ctx, &name, "Cannot open", &e);
+                    continue;
+                }
+            };
+            let device = Some(device.unwrap_or(stat.dev));
+            let inside = inside.iter().rev();
+            stack.extend(
+                inside.map(|inner| TreeEntry { name: path::join_path(&name, inner), device }),
+            );
+        }
+        Ok(())
+    }
+
+    /// Returns whether a file is not added: the archive itself, one of another file system, or one that is too old.
+    fn is_left_out(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        name: &[u8],
+        stat: &Stat,
+        device: Option<u64>,
+    ) -> bool {
+        let is_dir = stat.kind == FileKind::Dir;
+        if Some((stat.dev, stat.ino)) == self.own && stat.kind == FileKind::File {
+            ctx.error_bytes(&[name, b": file is the archive; not dumped"]);
+            return true;
+        }
+        let files = &self.options.files;
+        if files.one_file_system && device.is_some_and(|d| d != stat.dev) {
+            if self.options.print.verbose > 0 {
+                let slash: &[u8] = if is_dir { b"/" } else { b"" };
+                let text = b": file is on a different filesystem; not dumped";
+                ctx.error_bytes(&[name, slash, text]);
+            }
+            return true;
+        }
+        let Some(newer) = files.newer.filter(|_| !is_dir) else { return false };
+        let is_old = |nanos: u64| MemberTime::from_nanos(nanos) < newer.time;
+        let is_unchanged = is_old(stat.mtime) && (!newer.counts_changes || is_old(stat.ctime));
+        if is_unchanged && self.options.print.verbose > 0 {
+            ctx.error_bytes(&[name, b": file is unchanged; not dumped"]);
+        }
+        is_unchanged
+    }
+
+    /// Returns the tag that a directory has, after a message.
+    fn find_tag(&self, ctx: &mut Ctx<'_>, name: &[u8], dir: &Path) -> Option<DirectoryTag> {
+        let tag = self.options.files.tags.iter().find(|tag| tag.is_in(dir))?;
+        if self.options.print.verbose > 0 {
+            let end: &[u8] = match tag.contents {
+                TagContents::NoDirectory => b"; directory not dumped",
+                _ => b"; contents not dumped",
+            };
+            let text = b": contains a cache directory tag ";
+            ctx.error_bytes(&[name, b"/", text, &tag.name, end]);
+        }
+        Some(tag.clone())
+    }
+
+    /// Returns whether the archive that is updated has the file as it is. Directories are not added once more.
+    fn is_known(&self, name: &[u8], stat: &Stat) -> bool {
+        let Some(known) = &self.known else { return false };
+        let Some(archived) = known.get(name) else { return false };
+        let seconds = |t: MemberTime| MemberTime { nanos: 0, ..t };
+        let mtime = MemberTime::from_nanos(stat.mtime);
+        let is_newer = match archived.nanos {
+            0 => seconds(mtime) > *archived,
+            _ => mtime > *archived,
+        };
+        stat.kind == FileKind::Dir || !is_newer
     }
 
     /// Writes one member; returns whether it was written.
     fn write_member(
         &mut self,
         ctx: &mut Ctx<'_>,
-        options: &TarOptions,
         name: &[u8],
         file: &Path,
         stat: &Stat,
     ) -> Result<bool, TarFatal> {
-        let Some(mut stored) = self.stored_name(ctx, options, name) else { return Ok(false) };
-        let mut link = None;
-        let mut kind = match stat.kind {
-            FileKind::Dir => {
-                if !stored.ends_with(b"/") {
-                    stored.push(b'/');
-                }
-                EntryType::Directory
+        let Some(mut member) = self.describe_file(ctx, name, file, stat) else { return Ok(false) };
+        let mut data = None;
+        if member.kind == MemberKind::File {
+            match File::open(file) {
+                Ok(f) => data = Some(f),
+                Err(e) => return Ok(self.report_failure(ctx, name, "Cannot open", &e)),
             }
-            FileKind::Symlink => match std::fs::read_link(file) {
-                Ok(to) => {
-                    link = Some(path::to_bytes(&to).to_vec());
-                    EntryType::Symlink
-                }
-                Err(e) => return Ok(self.skip_member(ctx, name, "Cannot readlink", &e)),
-            },
-            FileKind::Fifo => EntryType::Fifo,
-            FileKind::File => EntryType::Regular,
-            _ => {
-                ctx.error_bytes(&[name, b": Unknown file type; file ignored"]);
+            member.size = stat.size;
+        }
+        self.options.headers.fill_member(&mut member, stat, &self.names, self.options);
+        let mut shown = name.to_vec();
+        if member.kind == MemberKind::Directory {
+            end_with_slash(&mut shown);
+        }
+        let times = AccessTimes {
+            atime: MemberTime::from_nanos(stat.atime),
+            ctime: MemberTime::from_nanos(stat.ctime),
+        };
+        let header = match self.encoder.encode_member(&member, Some(times)) {
+            Ok(header) => header,
+            Err(e) => {
+                let text = format!(": {e}");
+                let subject = if e == EncodeError::LongLink { &member.link } else { &shown };
+                ctx.error_bytes(&[subject, text.as_bytes()]);
                 self.ok = false;
                 return Ok(false);
             }
         };
-        if kind == EntryType::Regular && stat.nlink > 1 {
-            match self.links.get(&(stat.dev, stat.ino)) {
-                Some(first) => {
-                    link = Some(first.clone());
-                    kind = EntryType::Link;
-                }
-                None => drop(self.links.insert((stat.dev, stat.ino), stored.clone())),
-            }
+        let block = Some(self.written / BLOCK as u64);
+        self.write_blocks(&header)?;
+        if !self.options.print.transformed {
+            member.name = shown;
         }
-        let mut data = None;
-        if kind == EntryType::Regular {
-            match File::open(file) {
-                Ok(f) => data = Some(f),
-                Err(e) => return Ok(self.skip_member(ctx, name, "Cannot open", &e)),
-            }
-        }
-        let size = if kind == EntryType::Regular { stat.size } else { 0 };
-        let header = self.make_header(options, stat, kind, size);
-        self.print_member(ctx, options, &header, &stored, link.as_deref())?;
-        self.write_header(header, &stored, link.as_deref())?;
+        self.printer.print_member(ctx, &member, block, false)?;
         if let Some(f) = data {
-            let copied = io::copy(&mut f.take(size), &mut self.out)?;
-            if copied < size {
-                let text = format!(": File shrank by {} bytes; padding with zeros", size - copied);
-                ctx.error_bytes(&[name, text.as_bytes()]);
-                self.ok = false;
-                io::copy(&mut io::repeat(0).take(size - copied), &mut self.out)?;
-            }
-            self.write_padding(size)?;
+            self.write_data(ctx, name, f, member.size)?;
         }
+        self.checkpoints.advance(ctx, self.written);
         Ok(true)
     }
 
-    fn skip_member(&mut self, ctx: &mut Ctx<'_>, name: &[u8], what: &str, e: &io::Error) -> bool {
-        let text = format!(": {what}: {}", error_text(e));
-        ctx.error_bytes(&[name, text.as_bytes()]);
-        self.ok = false;
-        false
-    }
-
-    /// Returns the name in the archive: transformed, without a leading slash.
-    fn stored_name(
+    /// Returns the member of a file, with its name, kind and link; `None` if it has none, after a message.
+    fn describe_file(
         &mut self,
         ctx: &mut Ctx<'_>,
-        options: &TarOptions,
         name: &[u8],
-    ) -> Option<Vec<u8>> {
-        let mut stored = options.names.apply_to(name)?;
-        if !options.absolute && stored.starts_with(b"/") {
-            if !self.warned {
-                self.warned = true;
-                ctx.error("Removing leading `/' from member names");
+        file: &Path,
+        stat: &Stat,
+    ) -> Option<Member> {
+        let stored = self.stored_name(ctx, name, NameKind::Member);
+        if stored.is_empty() {
+            return None;
+        }
+        let mut member = Member::new(stored, MemberKind::File);
+        match stat.kind {
+            FileKind::Dir => {
+                member.kind = MemberKind::Directory;
+                end_with_slash(&mut member.name);
             }
-            let at = stored.iter().position(|&c| c != b'/').unwrap_or(stored.len());
-            stored.drain(..at);
-            if stored.is_empty() {
-                stored.extend_from_slice(b"./");
+            FileKind::Symlink => match std::fs::read_link(file) {
+                Ok(to) => {
+                    member.kind = MemberKind::Symlink;
+                    member.link = self.stored_name(ctx, path::to_bytes(&to), NameKind::Symlink);
+                }
+                Err(e) => {
+                    self.report_failure(ctx, name, "Cannot readlink", &e);
+                    return None;
+                }
+            },
+            FileKind::Fifo => member.kind = MemberKind::Fifo,
+            FileKind::File => {}
+            FileKind::Socket => {
+                ctx.error_bytes(&[name, b": socket ignored"]);
+                return None;
+            }
+            FileKind::CharDevice | FileKind::BlockDevice => {
+                ctx.error_bytes(&[name, b": Unknown file type; file ignored"]);
+                self.ok = false;
+                return None;
             }
         }
-        Some(stored)
-    }
-
-    fn make_header(&self, options: &TarOptions, stat: &Stat, kind: EntryType, size: u64) -> Header {
-        let mut header = Header::new_gnu();
-        header.set_entry_type(kind);
-        header.set_mode(u32::from(stat.mode));
-        header.set_uid(stat.uid.into());
-        header.set_gid(stat.gid.into());
-        header.set_size(size);
-        header.set_mtime(options.mtime.unwrap_or(stat.mtime / 1_000_000_000));
-        let name = |given: &Option<Vec<u8>>, known: Option<&str>| {
-            given.clone().unwrap_or_else(|| known.unwrap_or_default().into())
-        };
-        if let Some(gnu) = header.as_gnu_mut() {
-            copy_field(&mut gnu.uname, &name(&options.owner, self.names.user(stat.uid)));
-            copy_field(&mut gnu.gname, &name(&options.group, self.names.group(stat.gid)));
+        let is_linked = stat.nlink > 1 && stat.kind != FileKind::Dir;
+        if is_linked && !self.options.files.hard_dereference {
+            self.note_link(ctx, name, stat, &mut member);
         }
-        header
+        Some(member)
     }
 
-    fn write_header(
+    /// Makes a member a link to the first name of its file, or notes that this is the first.
+    fn note_link(&mut self, ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, member: &mut Member) {
+        let key = (stat.dev, stat.ino);
+        if let Some(first) = self.links.get_mut(&key) {
+            first.missing = first.missing.saturating_sub(1);
+            member.link.clone_from(&first.name);
+            member.kind = MemberKind::HardLink;
+            return;
+        }
+        let target = self.stored_name(ctx, name, NameKind::HardLink);
+        let missing = stat.nlink.saturating_sub(1);
+        self.links.insert(key, LinkedFile { name: target, shown: name.to_vec(), missing });
+    }
+
+    /// Copies a file's data; a file that is shorter than it was is filled up.
+    fn write_data(
         &mut self,
-        mut header: Header,
+        ctx: &mut Ctx<'_>,
         name: &[u8],
-        link: Option<&[u8]>,
+        file: File,
+        size: u64,
     ) -> io::Result<()> {
-        if let Some(link) = link {
-            if link.len() > NAME {
-                self.write_long_name(EntryType::GNULongLink, link)?;
-            }
-            if let Some(gnu) = header.as_gnu_mut() {
-                copy_field(&mut gnu.linkname, link);
-            }
+        let copied = io::copy(&mut file.take(size), &mut self.out)?;
+        if copied < size {
+            let text = format!(": File shrank by {} bytes; padding with zeros", size - copied);
+            ctx.error_bytes(&[name, text.as_bytes()]);
+            self.ok = false;
         }
-        if name.len() > NAME {
-            self.write_long_name(EntryType::GNULongName, name)?;
-        }
-        if let Some(gnu) = header.as_gnu_mut() {
-            copy_field(&mut gnu.name, name);
-        }
-        header.set_cksum();
-        self.out.write_all(header.as_bytes())?;
-        self.written += 512;
-        Ok(())
-    }
-
-    /// Writes a record that carries a name too long for its field.
-    fn write_long_name(&mut self, kind: EntryType, text: &[u8]) -> io::Result<()> {
-        let mut header = Header::new_gnu();
-        header.set_entry_type(kind);
-        header.set_mode(0o644);
-        header.set_uid(0);
-        header.set_gid(0);
-        header.set_mtime(0);
-        let size = text.len() as u64 + 1;
-        header.set_size(size);
-        if let Some(gnu) = header.as_gnu_mut() {
-            copy_field(&mut gnu.name, b"././@LongLink");
-        }
-        header.set_cksum();
-        self.out.write_all(header.as_bytes())?;
-        self.out.write_all(text)?;
-        self.out.write_all(&[0])?;
-        self.written += 512;
-        self.write_padding(size)
-    }
-
-    /// Fills up to a whole block after `size` bytes of data.
-    fn write_padding(&mut self, size: u64) -> io::Result<()> {
-        let whole = size.next_multiple_of(512);
-        self.out.write_all(&[0; 512][..usize::try_from(whole - size).unwrap_or(0)])?;
+        let whole = size.next_multiple_of(BLOCK as u64);
+        io::copy(&mut io::repeat(0).take(whole - copied), &mut self.out)?;
         self.written += whole;
         Ok(())
     }
 
-    /// Prints the line of `-v` about a member, on stdout, or on stderr when the archive goes to
-    /// stdout.
-    fn print_member(
+    /// Reports that a file cannot be read, which is a failure unless it is to be ignored; returns false.
+    fn report_failure(
         &mut self,
         ctx: &mut Ctx<'_>,
-        options: &TarOptions,
-        header: &Header,
         name: &[u8],
-        link: Option<&[u8]>,
-    ) -> io::Result<()> {
-        if options.verbose == 0 {
-            return Ok(());
+        what: &str,
+        e: &io::Error,
+    ) -> bool {
+        let is_ignored = self.options.files.ignores_failures;
+        let warning = if is_ignored { "Warning: " } else { "" };
+        let text = format!(": {warning}{what}: {}", error_text(e));
+        ctx.error_bytes(&[name, text.as_bytes()]);
+        self.ok &= is_ignored;
+        false
+    }
+
+    fn stored_name(&mut self, ctx: &mut Ctx<'_>, name: &[u8], kind: NameKind) -> Vec<u8> {
+        self.options.names.stored_name(ctx, &mut self.removed, name, kind)
+    }
+
+    /// Ends the archive, and does what waits until it is whole; returns whether nothing has failed.
+    fn finish(mut self, ctx: &mut Ctx<'_>, start: u64) -> Outcome {
+        let end = (self.written + 2 * BLOCK as u64).next_multiple_of(RECORD) - self.written;
+        io::copy(&mut io::repeat(0).take(end), &mut self.out)?;
+        self.written += end;
+        self.out.finish()?;
+        self.printer.finish()?;
+        self.checkpoints.advance(ctx, self.written);
+        if self.options.files.checks_links {
+            for file in self.links.values().filter(|f| f.missing > 0) {
+                ctx.error_bytes(&[b"Missing links to '", &file.shown, b"'."]);
+            }
         }
-        let to_stderr = options.archive == b"-" && !matches!(ctx.stdout.sink(), OutputSink::Closed);
-        let mut line = Vec::new();
-        if options.verbose > 1 {
-            let size = header.size().unwrap_or(0);
-            write_verbose(
-                &mut line,
-                options,
-                header,
-                &ListLine { name, link, size },
-                &mut self.width,
-            )?;
-        } else {
-            write_name(&mut line, name)?;
-            line.push(b'\n');
+        for file in self.done.iter().rev() {
+            let removed = std::fs::remove_file(file).or_else(|_| std::fs::remove_dir(file));
+            if let Err(e) = removed {
+                ctx.io_error(path::to_bytes(file), &e);
+            }
         }
-        if to_stderr { ctx.stderr.write_all(&line) } else { ctx.stdout.write_all(&line) }
+        if self.options.print.totals {
+            self.checkpoints.print_totals(ctx, self.written - start);
+        }
+        Ok(self.ok)
     }
 }
 
-/// Copies text into a NUL-padded field, cut to its length.
-fn copy_field(field: &mut [u8], text: &[u8]) {
-    field.fill(0);
-    let n = text.len().min(field.len());
-    field[..n].copy_from_slice(&text[..n]);
+impl HeaderChoices {
+    /// Fills in mode, owners and time of a file as the command line has them.
+    fn fill_member(
+        &self,
+        member: &mut Member,
+        stat: &Stat,
+        names: &AccountNames,
+        options: &TarOptions,
+    ) {
+        member.mode = match &self.mode {
+            Some(change) => change.apply(stat.mode, stat.kind == FileKind::Dir, meta::umask()),
+            None => stat.mode,
+        };
+        let name = |name: Option<&str>| name.unwrap_or_default().as_bytes().to_vec();
+        (member.uid, member.user) = chosen_owner(
+            (stat.uid.into(), name(names.user(stat.uid))),
+            &self.owner_map,
+            self.owner.as_ref(),
+        );
+        (member.gid, member.group) = chosen_owner(
+            (stat.gid.into(), name(names.group(stat.gid))),
+            &self.group_map,
+            self.group.as_ref(),
+        );
+        if self.format == ArchiveFormat::V7 || options.print.numeric_owner {
+            (member.user, member.group) = (Vec::new(), Vec::new());
+        }
+        let time = MemberTime::from_nanos(stat.mtime);
+        member.mtime = match self.mtime {
+            Some(given) if !self.clamps_mtime || given < time => given,
+            _ => time,
+        };
+        if self.format != ArchiveFormat::Pax {
+            member.mtime.nanos = 0;
+        }
+    }
+}
+
+fn end_with_slash(name: &mut Vec<u8>) {
+    if !name.ends_with(b"/") {
+        name.push(b'/');
+    }
+}
+
+/// Returns the number and the name that a member's owner gets: a map comes before an option for all members.
+fn chosen_owner(own: (u64, Vec<u8>), map: &OwnerMap, all: Option<&OwnerChoice>) -> (u64, Vec<u8>) {
+    let (id, name) = own;
+    match map.find_choice(id).or(all) {
+        Some(choice) => (choice.id.unwrap_or(id), choice.name.clone().unwrap_or(name)),
+        None => (id, name),
+    }
 }

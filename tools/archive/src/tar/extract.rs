@@ -2,41 +2,51 @@
 //!
 //! A hostile archive cannot write outside the target directory: not by absolute names
 //! (the slash is removed), by `..` (refused), or through a symbolic link of the same archive
-//! (links are made last).
+//! (links are made last). A hole of a sparse file is skipped and not written, so that its length costs nothing.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use box_applet::Ctx;
 use box_sys::{FileKind, Stat, error_text, meta, path};
-use tar::{Entry, EntryType};
 
-use super::list::{ListLine, WIDTH, report_missing, wanted_members, write_verbose};
-use super::options::{TarItem, TarOptions};
-use super::{Outcome, TarFatal, damaged_archive, write_name};
+use super::list::NamePrinter;
+use super::member::{Member, MemberKind, SparsePiece};
+use super::options::{ExistingFile, TarItem, TarOptions};
+use super::read::ArchiveInput;
+use super::transform::NameKind;
+use super::{Outcome, TarFatal};
 
 /// One run over an archive: the places of members, and the work that must wait until all data is written.
 struct Extraction<'r> {
     options: &'r TarOptions,
     target: PathBuf,
-    symlinks: Vec<(PathBuf, Vec<u8>)>,
+    umask: u16,
+    symlinks: Vec<WaitingLink>,
     /// Mode and time of directories: set after their content, which would change them.
     dirs: BTreeMap<PathBuf, (u16, u64)>,
-    warned: bool,
+}
+
+/// A symbolic link that is made last: its name in messages, its place, its target and its time.
+struct WaitingLink {
+    name: Vec<u8>,
+    file: PathBuf,
+    target: Vec<u8>,
+    mtime: u64,
 }
 
 /// A member that is to be made: its name in messages, its place, permission bits and modification time.
-struct TarMember<'m> {
+struct NewFile<'m> {
     name: &'m [u8],
     file: PathBuf,
-    kind: EntryType,
+    kind: MemberKind,
     mode: u16,
     mtime: u64,
 }
 
-impl TarMember<'_> {
+impl NewFile<'_> {
     /// Reports an error of the member; returns false.
     fn report_failure(&self, ctx: &mut Ctx<'_>, what: &str, e: &io::Error) -> bool {
         let text = format!(": {what}: {}", error_text(e));
@@ -45,171 +55,300 @@ impl TarMember<'_> {
     }
 }
 
-/// Extracts an archive (`tar -x`).
-pub fn extract_archive(
-    ctx: &mut Ctx<'_>,
-    options: &TarOptions,
-    archive: &mut tar::Archive<Box<dyn Read>>,
-) -> Outcome {
+/// Returns the directory that the last `-C` leads to.
+pub fn target_directory(ctx: &Ctx<'_>, options: &TarOptions) -> Result<PathBuf, TarFatal> {
     let mut target = ctx.cwd.clone();
     for item in &options.items {
         if let TarItem::Directory(d) = item {
             target = path::resolve_path(&target, d);
             if let Err(e) = std::fs::read_dir(&target) {
-                let d = String::from_utf8_lossy(d);
-                return Err(TarFatal::Message(format!("{d}: Cannot open: {}", error_text(&e))));
+                return Err(TarFatal::cannot_open(d, &e));
             }
         }
     }
-    let mut wanted = wanted_members(options);
-    let mut extraction =
-        Extraction { options, target, symlinks: Vec::new(), dirs: BTreeMap::new(), warned: false };
-    let mut ok = true;
-    let mut width = WIDTH;
-    for entry in archive.entries().map_err(|e| damaged_archive(&e))? {
-        let mut entry = entry.map_err(|e| damaged_archive(&e))?;
-        let name = entry.path_bytes().into_owned();
-        if !wanted.take_member(&name) || options.excludes.matches_name(&name) {
-            continue;
-        }
-        let Some(name) = options.names.apply_to(&name) else { continue };
-        if options.verbose > 0 {
-            let mut line = Vec::new();
-            if options.verbose > 1 {
-                let link = entry.link_name_bytes().map(|l| l.into_owned());
-                let shown = ListLine { name: &name, link: link.as_deref(), size: entry.size() };
-                write_verbose(&mut line, options, entry.header(), &shown, &mut width)?;
-            } else {
-                write_name(&mut line, &name)?;
-                line.push(b'\n');
-            }
-            if options.to_stdout {
-                ctx.stderr.write_all(&line)?
-            } else {
-                ctx.stdout.write_all(&line)?
-            }
-        }
-        if options.to_stdout {
-            if entry.header().entry_type().is_file() {
-                copy_member(&mut entry, &mut ctx.stdout)?;
-            }
-            continue;
-        }
-        ok &= extraction.extract_member(ctx, &name, &mut entry)?;
-    }
-    ok &= extraction.finish(ctx);
-    Ok(report_missing(ctx, &wanted) && ok)
+    Ok(target)
 }
 
-/// Copies a member's data; a short archive is fatal.
-fn copy_member(entry: &mut Entry<'_, Box<dyn Read>>, out: &mut dyn Write) -> Result<(), TarFatal> {
-    let mut buf = vec![0u8; 1 << 16];
-    let mut left = entry.size();
-    while left > 0 {
-        match entry.read(&mut buf) {
-            Ok(0) => return Err(TarFatal::Message("Unexpected EOF in archive".to_string())),
-            Ok(n) => {
-                out.write_all(&buf[..n])?;
-                left = left.saturating_sub(n as u64);
-            }
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(damaged_archive(&e)),
+/// Extracts an archive (`tar -x`).
+pub fn extract_archive(
+    ctx: &mut Ctx<'_>,
+    options: &TarOptions,
+    input: &mut ArchiveInput<'_>,
+) -> Outcome {
+    let mut extraction = Extraction {
+        options,
+        target: target_directory(ctx, options)?,
+        umask: meta::umask(),
+        symlinks: Vec::new(),
+        dirs: BTreeMap::new(),
+    };
+    let mut printer = NamePrinter::open(ctx, options)?;
+    let mut ok = true;
+    while let Some(member) = input.next_wanted(ctx, options)? {
+        let name = input.extracted_name(ctx, options, &member.name, NameKind::Member);
+        let Some(name) = name else { continue };
+        let mut shown = member.clone();
+        if options.print.transformed {
+            shown.name.clone_from(&name);
         }
+        printer.print_member(ctx, &shown, input.block_number(), false)?;
+        if options.extract.to_stdout {
+            if member.kind.is_file() {
+                copy_data(input, &member, &mut ctx.stdout).map_err(|e| input.io_fatal(ctx, e))?;
+            }
+            continue;
+        }
+        let is_up = |name: &[u8]| name.split(|c| *c == b'/').any(|part| part == b"..");
+        if !options.names.absolute && is_up(&member.name) {
+            ctx.error_bytes(&[&member.name, b": Member name contains '..'"]);
+            ok = false;
+            continue;
+        }
+        let name = extraction.place_name(name);
+        ok &= extraction.extract_member(ctx, &name, &member, input)?;
+    }
+    printer.finish()?;
+    ok &= extraction.finish(ctx);
+    Ok(input.finish(ctx, options)? && ok)
+}
+
+/// Copies a member's data, with zeros for the holes of a sparse file.
+pub fn copy_data(
+    input: &mut ArchiveInput<'_>,
+    member: &Member,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Some(pieces) = &member.sparse else {
+        return copy_exactly(input, member.size, out);
+    };
+    let mut at = 0;
+    for (start, length) in pieces {
+        io::copy(&mut io::repeat(0).take(start - at), out)?;
+        copy_exactly(input, *length, out)?;
+        at = start + length;
+    }
+    io::copy(&mut io::repeat(0).take(member.size - at), out).map(drop)
+}
+
+/// Copies so many bytes of a member's data; fewer are an error.
+fn copy_exactly(input: &mut ArchiveInput<'_>, length: u64, out: &mut dyn Write) -> io::Result<()> {
+    let copied = io::copy(&mut input.reader().take(length), out)?;
+    if copied < length {
+        return Err(super::decode::DecodeError::Malformed.into());
+    }
+    Ok(())
+}
+
+/// An error of a copy: whether the archive or the file is to blame.
+enum CopyError {
+    Input(io::Error),
+    Output(io::Error),
+}
+
+/// Copies a member's data into a file; the holes of a sparse file are not written.
+fn fill_file(
+    input: &mut ArchiveInput<'_>,
+    member: &Member,
+    file: &mut File,
+) -> Result<(), CopyError> {
+    let whole: &[SparsePiece] = &[(0, member.size)];
+    let pieces = member.sparse.as_deref().unwrap_or(whole);
+    let mut buf = vec![0u8; 1 << 16];
+    for (start, length) in pieces {
+        if *start > 0 {
+            file.seek(SeekFrom::Start(*start)).map_err(CopyError::Output)?;
+        }
+        let mut left = *length;
+        while left > 0 {
+            let most = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            let n = input.reader().read(&mut buf[..most]).map_err(CopyError::Input)?;
+            if n == 0 {
+                return Err(CopyError::Input(super::decode::DecodeError::Malformed.into()));
+            }
+            file.write_all(&buf[..n]).map_err(CopyError::Output)?;
+            left -= n as u64;
+        }
+    }
+    if member.sparse.is_some() {
+        file.set_len(member.size).map_err(CopyError::Output)?;
     }
     Ok(())
 }
 
 impl Extraction<'_> {
+    /// Returns a name within the directory of `--one-top-level`.
+    fn place_name(&self, name: Vec<u8>) -> Vec<u8> {
+        let Some(top) = &self.options.extract.top_level else { return name };
+        let relative = name.strip_prefix(b"./").unwrap_or(&name);
+        match relative.strip_prefix(&top[..]) {
+            Some(rest) if rest.is_empty() || rest[0] == b'/' => name,
+            _ => path::join_path(top, relative),
+        }
+    }
+
     /// Extracts one member; returns false after a message.
     fn extract_member(
         &mut self,
         ctx: &mut Ctx<'_>,
         name: &[u8],
-        entry: &mut Entry<'_, Box<dyn Read>>,
+        member: &Member,
+        input: &mut ArchiveInput<'_>,
     ) -> Result<bool, TarFatal> {
-        let Some(relative) = self.safe_name(ctx, name) else { return Ok(false) };
-        let header = entry.header().clone();
-        let mode = (header.mode().unwrap_or(0o644) & 0o7777) as u16;
-        let m = TarMember {
+        let preserve = self.options.extract.preserve_mode;
+        let m = NewFile {
             name,
-            file: path::resolve_path(&self.target, &relative),
-            kind: header.entry_type(),
-            mode: if self.options.preserve_mode { mode } else { mode & 0o755 },
-            mtime: header.mtime().unwrap_or(0).saturating_mul(1_000_000_000),
+            file: path::resolve_path(&self.target, name),
+            kind: member.kind,
+            mode: if preserve { member.mode } else { member.mode & 0o777 & !self.umask },
+            mtime: member.mtime.to_nanos(),
         };
+        let mut ok = true;
         let existing = meta::stat(&m.file, false).ok();
         let is_dir = existing.is_some_and(|old| old.kind == FileKind::Dir);
-        if let Some(old) = existing
-            && !(m.kind == EntryType::Directory && is_dir)
-            && let Err(done) = self.make_room(ctx, &m, &old)
-        {
-            return Ok(done);
+        if let Some(old) = existing {
+            if !(m.kind == MemberKind::Directory && is_dir) {
+                if let Err(done) = self.make_room(ctx, &m, &old, member) {
+                    return Ok(done);
+                }
+            } else if self.options.extract.unlink_first
+                && let Err(e) = std::fs::remove_dir(&m.file)
+            {
+                let name = path::strip_slashes(m.name);
+                let text = format!(": Cannot unlink: {}", error_text(&e));
+                ctx.error_bytes(&[name, text.as_bytes()]);
+                ok = false;
+            }
         }
         if let Some(parent) = m.file.parent()
             && let Err(e) = std::fs::create_dir_all(parent)
         {
             return Ok(m.report_failure(ctx, "Cannot open", &e));
         }
-        let link = |entry: &Entry<'_, Box<dyn Read>>| {
-            entry.link_name_bytes().map(|l| l.into_owned()).unwrap_or_default()
-        };
+        Ok(self.make_file(ctx, m, member, input)? && ok)
+    }
+
+    /// Makes the file of a member whose place is free; returns false after a message.
+    fn make_file(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        m: NewFile<'_>,
+        member: &Member,
+        input: &mut ArchiveInput<'_>,
+    ) -> Result<bool, TarFatal> {
         match m.kind {
-            EntryType::Directory => {
-                if !is_dir && let Err(e) = std::fs::create_dir(&m.file) {
+            MemberKind::Directory => {
+                if let Err(e) = std::fs::create_dir(&m.file)
+                    && !meta::stat(&m.file, false).is_ok_and(|s| s.kind == FileKind::Dir)
+                {
                     return Ok(m.report_failure(ctx, "Cannot mkdir", &e));
                 }
                 self.dirs.insert(m.file, (m.mode, m.mtime));
             }
-            EntryType::Symlink => self.symlinks.push((m.file, link(entry))),
-            EntryType::Link => return Ok(self.hard_link(ctx, m, &link(entry))),
-            EntryType::Fifo => {
+            MemberKind::Symlink => {
+                let to = input.extracted_name(ctx, self.options, &member.link, NameKind::Symlink);
+                self.symlinks.push(WaitingLink {
+                    name: m.name.to_vec(),
+                    file: m.file,
+                    target: to.unwrap_or_default(),
+                    mtime: m.mtime,
+                });
+            }
+            MemberKind::HardLink => return Ok(self.hard_link(ctx, &m, member, input)),
+            MemberKind::Fifo => {
                 if let Err(e) = meta::mkfifo(&m.file, m.mode) {
                     return Ok(m.report_failure(ctx, "Cannot mkfifo", &e));
                 }
             }
-            EntryType::Char | EntryType::Block => {
-                ctx.error_bytes(&[name, b": Cannot mknod: Operation not permitted"]);
+            MemberKind::CharDevice | MemberKind::BlockDevice => {
+                ctx.error_bytes(&[m.name, b": Cannot mknod: Operation not permitted"]);
                 return Ok(false);
             }
-            _ => return self.extract_regular(ctx, &m, entry),
+            MemberKind::Label => {}
+            MemberKind::File | MemberKind::Other(_) => {
+                return self.extract_regular(ctx, &m, member, input);
+            }
         }
         Ok(true)
     }
 
     /// Removes the file that is in a member's place. `Err` means that the member is not made, and holds
     /// whether that counts as success.
-    fn make_room(&self, ctx: &mut Ctx<'_>, m: &TarMember<'_>, old: &Stat) -> Result<(), bool> {
-        let options = self.options;
-        if options.skip_old || (options.keep_newer && old.mtime >= m.mtime) {
-            return Err(true);
-        }
-        if options.keep_old {
-            ctx.error_bytes(&[m.name, b": Cannot open: File exists"]);
-            return Err(false);
-        }
-        // `--overwrite` writes into a regular file, whose other names show it too.
-        if options.overwrite && old.kind == FileKind::File && m.kind.is_file() {
-            return Ok(());
+    fn make_room(
+        &self,
+        ctx: &mut Ctx<'_>,
+        m: &NewFile<'_>,
+        old: &Stat,
+        member: &Member,
+    ) -> Result<(), bool> {
+        match self.options.extract.existing {
+            ExistingFile::Skip => return Err(true),
+            ExistingFile::KeepNewer if old.mtime >= m.mtime => {
+                ctx.error_bytes(&[b"Current '", m.name, b"' is newer or same age"]);
+                return Err(true);
+            }
+            ExistingFile::Keep if m.kind == MemberKind::HardLink && self.is_linked(m, member) => {
+                return Err(true);
+            }
+            ExistingFile::Keep => {
+                let link = String::from_utf8_lossy(&member.link);
+                let what = match m.kind {
+                    MemberKind::HardLink => format!("Cannot hard link to '{link}'"),
+                    MemberKind::Symlink => format!("Cannot create symlink to '{link}'"),
+                    MemberKind::Directory => "Cannot mkdir".into(),
+                    _ => "Cannot open".into(),
+                };
+                ctx.error_bytes(&[m.name, b": ", what.as_bytes(), b": File exists"]);
+                return Err(false);
+            }
+            // `--overwrite` writes into a regular file, whose other names show it too.
+            ExistingFile::Overwrite if old.kind == FileKind::File && m.kind.is_file() => {
+                return Ok(());
+            }
+            _ => {}
         }
         let removed = match old.kind {
+            FileKind::Dir if self.options.extract.recursive_unlink => {
+                std::fs::remove_dir_all(&m.file)
+            }
             FileKind::Dir => std::fs::remove_dir(&m.file),
             _ => std::fs::remove_file(&m.file),
         };
-        removed.map_err(|e| m.report_failure(ctx, "Cannot unlink", &e))
+        let exists = io::Error::from(io::ErrorKind::AlreadyExists);
+        removed.map_err(|_| m.report_failure(ctx, "Cannot open", &exists))
+    }
+
+    /// Returns whether a hard link exists already.
+    fn is_linked(&self, m: &NewFile<'_>, member: &Member) -> bool {
+        let source = path::resolve_path(&self.target, path::strip_slashes(&member.link));
+        match (meta::stat(&source, false), meta::stat(&m.file, false)) {
+            (Ok(a), Ok(b)) => (a.dev, a.ino) == (b.dev, b.ino),
+            _ => false,
+        }
     }
 
     /// Makes another name of a member that was extracted; returns false after a message.
-    fn hard_link(&mut self, ctx: &mut Ctx<'_>, m: TarMember<'_>, to: &[u8]) -> bool {
-        let Some(to) = self.options.names.apply_to(to).and_then(|t| self.safe_name(ctx, &t)) else {
-            return false;
-        };
+    fn hard_link(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        m: &NewFile<'_>,
+        member: &Member,
+        input: &mut ArchiveInput<'_>,
+    ) -> bool {
+        let to = input.extracted_name(ctx, self.options, &member.link, NameKind::HardLink);
+        let Some(to) = to else { return false };
+        let to = self.place_name(to);
         let source = path::resolve_path(&self.target, &to);
+        if source == m.file {
+            return true;
+        }
         let Err(e) = std::fs::hard_link(&source, &m.file) else { return true };
         // The link's target may be one that waits.
-        let waiting = self.symlinks.iter().find(|(p, _)| *p == source).map(|(_, t)| t.clone());
+        let waiting = self.symlinks.iter().find(|link| link.file == source);
+        let waiting = waiting.map(|link| link.target.clone());
         match waiting {
             Some(target) => {
-                self.symlinks.push((m.file, target));
+                let (name, file) = (m.name.to_vec(), m.file.clone());
+                self.symlinks.push(WaitingLink { name, file, target, mtime: m.mtime });
                 true
             }
             None => {
@@ -223,68 +362,49 @@ impl Extraction<'_> {
     fn extract_regular(
         &self,
         ctx: &mut Ctx<'_>,
-        m: &TarMember<'_>,
-        entry: &mut Entry<'_, Box<dyn Read>>,
+        m: &NewFile<'_>,
+        member: &Member,
+        input: &mut ArchiveInput<'_>,
     ) -> Result<bool, TarFatal> {
-        let out = match File::create(&m.file) {
+        let mut out = match File::create(&m.file) {
             Ok(f) => f,
             Err(e) => return Ok(m.report_failure(ctx, "Cannot open", &e)),
         };
-        let mut out = io::BufWriter::with_capacity(1 << 16, out);
-        match copy_member(entry, &mut out).and_then(|()| Ok(out.flush()?)) {
+        match fill_file(input, member, &mut out) {
             Ok(()) => {}
-            Err(TarFatal::Io(e)) => return Ok(m.report_failure(ctx, "Cannot write", &e)),
-            Err(other) => return Err(other),
+            Err(CopyError::Output(e)) => return Ok(m.report_failure(ctx, "Cannot write", &e)),
+            Err(CopyError::Input(e)) => return Err(input.io_fatal(ctx, e)),
         }
         drop(out);
-        if m.mode != 0o644 {
-            let _ = meta::chmod(&m.file, m.mode);
-        }
-        if !self.options.touch {
-            let _ = meta::set_times(&m.file, None, Some(m.mtime), true);
-        }
+        self.set_metadata(&m.file, m.mode, m.mtime);
         Ok(true)
     }
 
-    /// Returns the name below the target directory; `None`, after a message, if the name leads out of it.
-    fn safe_name(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) -> Option<Vec<u8>> {
-        if self.options.absolute {
-            return Some(name.to_vec());
+    /// Sets the mode of a file, unless a new one has it already, and its time.
+    fn set_metadata(&self, file: &Path, mode: u16, mtime: u64) {
+        if meta::stat(file, false).is_ok_and(|s| s.mode != mode) {
+            let _ = meta::chmod(file, mode);
         }
-        if name.split(|&c| c == b'/').any(|part| part == b"..") {
-            ctx.error_bytes(&[name, b": Member name contains '..'"]);
-            return None;
+        if !self.options.extract.touch {
+            let _ = meta::set_times(file, None, Some(mtime), true);
         }
-        let at = name.iter().position(|&c| c != b'/').unwrap_or(name.len());
-        if at > 0 && !self.warned {
-            self.warned = true;
-            ctx.error("Removing leading `/' from member names");
-        }
-        let rest = &name[at..];
-        Some(if rest.is_empty() { b".".to_vec() } else { rest.to_vec() })
     }
 
     /// Makes links, then sets directory modes and times, deepest first.
     fn finish(self, ctx: &mut Ctx<'_>) -> bool {
         let mut ok = true;
-        for (file, to) in self.symlinks {
-            if let Err(e) = meta::symlink(&to, &file) {
-                let text = format!(
-                    ": Cannot create symlink to '{}': {}",
-                    String::from_utf8_lossy(&to),
-                    error_text(&e)
-                );
-                ctx.error_bytes(&[path::to_bytes(&file), text.as_bytes()]);
+        for link in &self.symlinks {
+            if let Err(e) = meta::symlink(&link.target, &link.file) {
+                let to = String::from_utf8_lossy(&link.target);
+                let text = format!(": Cannot create symlink to '{to}': {}", error_text(&e));
+                ctx.error_bytes(&[&link.name, text.as_bytes()]);
                 ok = false;
+            } else if !self.options.extract.touch {
+                let _ = meta::set_times(&link.file, None, Some(link.mtime), false);
             }
         }
         for (dir, (mode, mtime)) in self.dirs.iter().rev() {
-            if *mode != 0o755 {
-                let _ = meta::chmod(dir, *mode);
-            }
-            if !self.options.touch {
-                let _ = meta::set_times(dir, None, Some(*mtime), true);
-            }
+            self.set_metadata(dir, *mode, *mtime);
         }
         ok
     }

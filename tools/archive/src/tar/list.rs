@@ -1,136 +1,218 @@
-//! `tar -t`, and the verbose line that `-tv`, `-cvv` and `-xvv` print.
+//! `tar -t`, the verbose line that `-tv`, `-cvv` and `-xvv` print, and where names are printed.
 
-use box_applet::Ctx;
+use box_applet::{Ctx, OutputSink};
 use box_text::mode;
-use box_text::time::Zone;
 use box_text::time::strftime::format_strftime;
-use std::io::{self, Read, Write};
-use tar::{EntryType, Header};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 
-use super::options::{TarItem, TarOptions};
+use super::decode::BLOCK;
+use super::member::{Member, MemberKind};
+use super::options::{PrintChoices, TarItem, TarOptions};
+use super::read::ArchiveInput;
 use super::select::WantedMembers;
-use super::{Outcome, damaged_archive, write_name};
+use super::transform::NameKind;
+use super::{Outcome, TarFatal, write_name};
 
 /// Prints the members.
 pub fn list_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,
-    archive: &mut tar::Archive<Box<dyn Read>>,
+    input: &mut ArchiveInput<'_>,
 ) -> Outcome {
-    let mut wanted = wanted_members(options);
-    let mut width = WIDTH;
-    for entry in archive.entries().map_err(|e| damaged_archive(&e))? {
-        let entry = entry.map_err(|e| damaged_archive(&e))?;
-        let name = entry.path_bytes().into_owned();
-        if !wanted.take_member(&name) || options.excludes.matches_name(&name) {
-            continue;
+    let mut printer = NamePrinter::open(ctx, options)?;
+    while let Some(member) = input.next_wanted(ctx, options)? {
+        let mut shown = member.clone();
+        let symlink = member.kind == MemberKind::Symlink;
+        let kind = if symlink { NameKind::Symlink } else { NameKind::HardLink };
+        let name = input.extracted_name(ctx, options, &member.name, NameKind::Member);
+        let link = match member.kind {
+            MemberKind::Symlink | MemberKind::HardLink => {
+                input.extracted_name(ctx, options, &member.link, kind)
+            }
+            _ => None,
+        };
+        if options.print.transformed {
+            shown.name = name.unwrap_or_else(|| b"/".to_vec());
+            shown.link = link.unwrap_or_default();
         }
-        let Some(shown) = options.names.apply_to(&name) else { continue };
-        let link = entry.link_name_bytes().map(|l| l.into_owned());
-        if options.verbose > 0 {
-            let line = ListLine { name: &shown, link: link.as_deref(), size: entry.size() };
-            write_verbose(&mut ctx.stdout, options, entry.header(), &line, &mut width)?;
-        } else {
-            write_name(&mut ctx.stdout, &shown)?;
-            ctx.stdout.write_all(b"\n")?;
-        }
+        printer.print_member(ctx, &shown, input.block_number(), true)?;
     }
-    Ok(report_missing(ctx, &wanted))
+    if options.print.block_numbers
+        && let Some(block) = input.end_block()
+    {
+        printer.print_line(ctx, format!("block {block}: ** Block of NULs **\n").as_bytes())?;
+    }
+    printer.finish()?;
+    input.finish(ctx, options)
 }
 
 /// Returns the member operands.
 pub fn wanted_members(options: &TarOptions) -> WantedMembers {
-    let files = options.items.iter().filter_map(|i| match i {
-        TarItem::File(f) => Some(f.clone()),
-        TarItem::Directory(_) => None,
-    });
-    WantedMembers::new(files, options.names.wildcards)
-}
-
-/// Reports operands without a member; returns whether there is none.
-pub fn report_missing(ctx: &mut Ctx<'_>, wanted: &WantedMembers) -> bool {
-    let mut all = true;
-    for name in wanted.missing_operands() {
-        ctx.error_bytes(&[name, b": Not found in archive"]);
-        all = false;
+    let mut recursive = true;
+    let mut files = Vec::new();
+    for item in &options.items {
+        match item {
+            TarItem::File(f) => files.push((f.clone(), recursive)),
+            TarItem::Recursion(on) => recursive = *on,
+            TarItem::Directory(_) => {}
+        }
     }
-    all
+    WantedMembers::new(files.into_iter(), options.operands, options.occurrence)
 }
 
 /// Least width of owner, group and size together; grows with the longest seen (GNU's `ugswidth`).
-pub const WIDTH: usize = 19;
+const WIDTH: usize = 19;
 
-/// The fields of a verbose line in addition to the header.
-pub struct ListLine<'a> {
-    pub name: &'a [u8],
-    pub link: Option<&'a [u8]>,
-    pub size: u64,
+/// The latest time that is printed as it is, in seconds since the epoch: a header may hold any number.
+const LATEST: i64 = 1 << 40;
+
+/// Prints the names of members.
+pub struct NamePrinter<'o> {
+    choices: &'o PrintChoices,
+    index: Option<BufWriter<File>>,
+    /// Whether lines go to stderr, since the archive or data goes to stdout.
+    to_stderr: bool,
+    width: usize,
+    /// The width of times so far; only `--full-time` has more than one.
+    time_width: usize,
 }
 
-/// Writes `-rw-r--r-- user/group 12 2026-01-01 00:00 name`.
-pub fn write_verbose(
-    out: &mut dyn Write,
-    options: &TarOptions,
-    header: &Header,
-    line: &ListLine<'_>,
-    width: &mut usize,
-) -> io::Result<()> {
-    let kind = header.entry_type();
-    let letter = match kind {
-        EntryType::Directory => 'd',
-        EntryType::Symlink => 'l',
-        EntryType::Link => 'h',
-        EntryType::Char => 'c',
-        EntryType::Block => 'b',
-        EntryType::Fifo => 'p',
-        _ => '-',
-    };
-    let mode = (header.mode().unwrap_or(0) & 0o7777) as u16;
-    let owner = |name: Option<&[u8]>, id: io::Result<u64>| match name {
-        Some(n) if !n.is_empty() && !options.numeric_owner => {
-            String::from_utf8_lossy(n).into_owned()
-        }
-        _ => id.unwrap_or(0).to_string(),
-    };
-    let user = owner(header.username_bytes(), header.uid());
-    let group = owner(header.groupname_bytes(), header.gid());
-    let size = if kind == EntryType::Link { 0 } else { line.size }.to_string();
-    let used = user.len() + group.len() + size.len() + 2;
-    *width = used.max(*width);
-    let pad = *width - used + size.len();
-    let time = date_text(header.mtime().unwrap_or(0), options.full_time, &options.zone);
-    write!(out, "{letter}{} {user}/{group} {size:>pad$} {time} ", mode::mode_letters(mode))?;
-    write_name(out, line.name)?;
-    match (kind, line.link) {
-        (EntryType::Symlink, Some(to)) => {
-            out.write_all(b" -> ")?;
-            write_name(out, to)?;
-        }
-        (EntryType::Link, Some(to)) => {
-            out.write_all(b" link to ")?;
-            write_name(out, to)?;
-        }
-        _ => {}
+impl<'o> NamePrinter<'o> {
+    /// Opens the file of `--index-file`, if there is one.
+    pub fn open(ctx: &mut Ctx<'_>, options: &'o TarOptions) -> Result<NamePrinter<'o>, TarFatal> {
+        let index = match &options.print.index {
+            Some(name) => {
+                let file =
+                    File::create(ctx.path(name)).map_err(|e| TarFatal::cannot_open(name, &e))?;
+                Some(BufWriter::new(file))
+            }
+            None => None,
+        };
+        let is_written = options.action.writes_to_stdout(&options.archive);
+        let is_busy = is_written && !matches!(ctx.stdout.sink(), OutputSink::Closed);
+        Ok(NamePrinter {
+            choices: &options.print,
+            index,
+            to_stderr: is_busy || options.extract.to_stdout && options.action.is_extract(),
+            width: WIDTH,
+            time_width: 0,
+        })
     }
-    out.write_all(b"\n")
-}
 
-/// Returns the date and time of seconds since the epoch in a zone.
-fn date_text(seconds: u64, full: bool, zone: &Zone) -> String {
-    let t = zone.to_civil(i64::try_from(seconds).unwrap_or(i64::MAX), 0);
-    let format: &[u8] = if full { b"%Y-%m-%d %H:%M:%S" } else { b"%Y-%m-%d %H:%M" };
-    String::from_utf8_lossy(&format_strftime(format, &t)).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Expected values: `date -u -d @N '+%F %T'` of GNU coreutils.
-    #[test]
-    fn dates() {
-        assert_eq!(date_text(0, true, &Zone::utc()), "1970-01-01 00:00:00");
-        assert_eq!(date_text(951_782_400, true, &Zone::utc()), "2000-02-29 00:00:00");
-        assert_eq!(date_text(1_767_225_599, false, &Zone::utc()), "2025-12-31 23:59");
+    /// Prints a member's line, which has its details if `-v` asks for them: once in a list (`is_list`), twice
+    /// otherwise.
+    pub fn print_member(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        member: &Member,
+        block: Option<u64>,
+        is_list: bool,
+    ) -> io::Result<()> {
+        let verbose = self.choices.verbose + usize::from(is_list);
+        if verbose == 0 {
+            return Ok(());
+        }
+        let mut line = Vec::new();
+        if let Some(block) = block.filter(|_| self.choices.block_numbers) {
+            write!(line, "block {block}: ")?;
+        }
+        if verbose > 1 {
+            self.write_details(&mut line, member)?;
+        } else {
+            write_name(&mut line, &member.name)?;
+            line.push(b'\n');
+        }
+        self.print_line(ctx, &line)
     }
+
+    /// Prints a line where names go.
+    pub fn print_line(&mut self, ctx: &mut Ctx<'_>, line: &[u8]) -> io::Result<()> {
+        match &mut self.index {
+            Some(file) => file.write_all(line),
+            None if self.to_stderr => ctx.stderr.write_all(line),
+            None => ctx.stdout.write_all(line),
+        }
+    }
+
+    /// Writes what waits for the file of `--index-file`.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.index.as_mut().map_or(Ok(()), Write::flush)
+    }
+
+    /// Writes `-rw-r--r-- user/group 12 2026-01-01 00:00 name`.
+    fn write_details(&mut self, out: &mut dyn Write, member: &Member) -> io::Result<()> {
+        let letter = match member.kind {
+            MemberKind::Directory => 'd',
+            MemberKind::Symlink => 'l',
+            MemberKind::HardLink => 'h',
+            MemberKind::CharDevice => 'c',
+            MemberKind::BlockDevice => 'b',
+            MemberKind::Fifo => 'p',
+            MemberKind::Label => 'V',
+            MemberKind::File | MemberKind::Other(_) => '-',
+        };
+        let owner = |name: &[u8], id: u64| match name {
+            b"" => id.to_string(),
+            _ if self.choices.numeric_owner => id.to_string(),
+            name => String::from_utf8_lossy(name).into_owned(),
+        };
+        let user = owner(&member.user, member.uid);
+        let group = owner(&member.group, member.gid);
+        let size = match member.kind {
+            MemberKind::CharDevice | MemberKind::BlockDevice => {
+                format!("{},{}", member.device.0, member.device.1)
+            }
+            _ => member.size.to_string(),
+        };
+        let used = user.len() + group.len() + size.len() + 2;
+        self.width = used.max(self.width);
+        let pad = self.width - used + size.len();
+        let time = self.time_text(member);
+        self.time_width = self.time_width.max(time.len());
+        let (mode, time_width) = (mode_text(member.mode), self.time_width);
+        write!(out, "{letter}{mode} {user}/{group} {size:>pad$} {time:<time_width$} ")?;
+        write_name(out, &member.name)?;
+        match member.kind {
+            MemberKind::Symlink => {
+                out.write_all(b" -> ")?;
+                write_name(out, &member.link)?;
+            }
+            MemberKind::HardLink => {
+                out.write_all(b" link to ")?;
+                write_name(out, &member.link)?;
+            }
+            MemberKind::Label => out.write_all(b"--Volume Header--")?,
+            MemberKind::Other(letter) => {
+                write!(out, " unknown file type '{}'", char::from(letter))?;
+            }
+            _ => {}
+        }
+        out.write_all(b"\n")
+    }
+
+    /// Returns the date and time of a member's last change.
+    fn time_text(&self, member: &Member) -> String {
+        let t = self.choices.zone.to_civil(member.mtime.seconds.clamp(-LATEST, LATEST), 0);
+        if !self.choices.full_time {
+            return String::from_utf8_lossy(&format_strftime(b"%Y-%m-%d %H:%M", &t)).into_owned();
+        }
+        let date = format_strftime(b"%Y-%m-%d %H:%M:%S", &t);
+        let date = String::from_utf8_lossy(&date).into_owned();
+        if member.mtime.nanos == 0 {
+            return date;
+        }
+        let fraction = format!("{:09}", member.mtime.nanos);
+        format!("{date}.{}", fraction.trim_end_matches('0'))
+    }
+}
+
+/// Returns the nine letters of permission bits.
+fn mode_text(bits: u16) -> String {
+    mode::mode_letters(bits)
+}
+
+/// Returns the number of the block at a place.
+pub fn block_at(position: u64) -> u64 {
+    position / BLOCK as u64
 }

@@ -1,23 +1,48 @@
-//! `tar` (GNU tar 1.34 manual): create, append, list, extract and compare-free everyday use.
+//! `tar` (GNU tar 1.34 manual).
+//!
+//! | file | contents |
+//! |---|---|
+//! | `options` | the command line |
+//! | `member` | what is known of a member |
+//! | `decode`, `sparse`, `pax` | headers to members |
+//! | `encode` | members to headers, in four formats |
+//! | `read` | opened archives, with the selected members |
+//! | `select`, `transform`, `owner` | names, patterns and owners |
+//! | `create` | files into an archive |
+//! | `edit` | `-r`, `-u`, `-A`, `--delete` |
+//! | `extract` | members back into files; defences against hostile archives |
+//! | `list`, `diff`, `checkpoint` | `-t` and verbose lines, `-d`, `--checkpoint` |
 //!
 //! Deviations: directory entries are archived in the byte order of their names, so that equal
-//! trees give equal archives. No multi-volume, sparse creation, incremental or `--delete`.
+//! trees give equal archives. No multi-volume and incremental archives; holes of files are stored as zeros.
 
+mod checkpoint;
 mod create;
+pub(crate) mod decode;
+mod diff;
+mod edit;
+pub(crate) mod encode;
 mod extract;
 mod list;
+pub(crate) mod member;
 mod options;
+mod owner;
+pub(crate) mod pax;
+mod read;
 mod select;
+mod sparse;
+mod transform;
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Write};
 
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::error_text;
 
-use crate::codec::{CompressionFormat, peek_head};
-use options::{Compression, TarAction, TarOptions};
+use options::{TarAction, TarOptions};
+use read::{ArchiveInput, open_archive};
 
+/// Status of a run that found differences (`-d`).
+const DIFFERS: u8 = 1;
 /// Status of a run that had errors (GNU tar manual, "Synopsis").
 const FAILED: u8 = 2;
 /// An option that there is not, or one without its value (sysexits(3), `EX_USAGE`).
@@ -28,20 +53,43 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let options = options::parse(ctx, args)?;
     let result = match options.action {
         TarAction::Create => create::create_archive(ctx, &options),
-        TarAction::Append => create::append_archive(ctx, &options),
-        TarAction::List => read(ctx, &options, list::list_archive),
-        TarAction::Extract => read(ctx, &options, extract::extract_archive),
+        TarAction::Append | TarAction::Update => edit::append_files(ctx, &options),
+        TarAction::Concatenate => edit::append_archives(ctx, &options),
+        TarAction::Delete => edit::delete_members(ctx, &options),
+        TarAction::List => read_archive(ctx, &options, list::list_archive),
+        TarAction::Extract => read_archive(ctx, &options, extract::extract_archive),
+        TarAction::Diff => match diff::compare_archive(ctx, &options) {
+            Ok((true, true)) => return Ok(Exit(DIFFERS)),
+            Ok((ok, _)) => Ok(ok),
+            Err(e) => Err(e),
+        },
+        TarAction::TestLabel => {
+            return edit::test_label(ctx, &options).map_or_else(
+                |e| Ok(report_outcome(ctx, Err(e))),
+                |is_equal| Ok(if is_equal { Exit::SUCCESS } else { Exit(DIFFERS) }),
+            );
+        }
     };
-    Ok(match result {
+    Ok(report_outcome(ctx, result))
+}
+
+/// Reports how a run has ended; returns its status.
+fn report_outcome(ctx: &mut Ctx<'_>, result: Outcome) -> Exit {
+    match result {
         Ok(true) => Exit::SUCCESS,
-        Ok(false) => {
+        Ok(false) | Err(TarFatal::Failed) => {
             ctx.error("Exiting with failure status due to previous errors");
             Exit(FAILED)
         }
         Err(TarFatal::Io(e)) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
         Err(TarFatal::Io(e)) => report_fatal(ctx, &error_text(&e)),
         Err(TarFatal::Message(m)) => report_fatal(ctx, &m),
-    })
+        Err(TarFatal::Usage(m)) => {
+            ctx.error(m);
+            let _ = ctx.stderr.write_all(options::HINT);
+            Exit(FAILED)
+        }
+    }
 }
 
 fn report_fatal(ctx: &mut Ctx<'_>, message: &str) -> Exit {
@@ -54,6 +102,18 @@ fn report_fatal(ctx: &mut Ctx<'_>, message: &str) -> Exit {
 enum TarFatal {
     Io(io::Error),
     Message(String),
+    /// A mistake of the command line, which the hint follows.
+    Usage(String),
+    /// One that was reported already.
+    Failed,
+}
+
+impl TarFatal {
+    /// Returns the error of an archive or a directory that cannot be opened.
+    fn cannot_open(name: &[u8], e: &io::Error) -> TarFatal {
+        let name = String::from_utf8_lossy(name);
+        TarFatal::Message(format!("{name}: Cannot open: {}", error_text(e)))
+    }
 }
 
 impl From<io::Error> for TarFatal {
@@ -66,72 +126,25 @@ impl From<io::Error> for TarFatal {
 type Outcome = Result<bool, TarFatal>;
 
 /// A function that reads an archive member by member.
-type Reader = fn(&mut Ctx<'_>, &TarOptions, &mut tar::Archive<Box<dyn Read>>) -> Outcome;
+type Reader = fn(&mut Ctx<'_>, &TarOptions, &mut ArchiveInput<'_>) -> Outcome;
 
-/// Opens the archive in any compression and passes it to `action`.
-fn read(ctx: &mut Ctx<'_>, options: &TarOptions, action: Reader) -> Outcome {
-    let raw: Box<dyn Read> = if options.archive == b"-" {
-        Box::new(ctx.stdin.detach_stream())
-    } else {
-        let file = File::open(ctx.path(&options.archive)).map_err(|e| cannot_open(options, &e))?;
-        Box::new(BufReader::with_capacity(1 << 16, file))
-    };
-    let (head, raw) = peek_head(raw).map_err(|e| {
-        let name = String::from_utf8_lossy(&options.archive);
-        TarFatal::Message(format!("{name}: Cannot read: {}", error_text(&e)))
-    })?;
-    let got = head.len();
-    let format = match (CompressionFormat::detect(&head), options.compression) {
-        (Some(f), _) => Some(f),
-        (None, Compression::Is(f)) => {
-            let tool = format!("{f:?}").to_lowercase();
-            match got {
-                0 => ctx.error(format_args!("{tool}: stdin: unexpected end of file")),
-                _ => ctx.error(format_args!("stdin: not in {tool} format")),
-            }
-            return Err(TarFatal::Message("Child returned status 1".to_string()));
-        }
-        _ => None,
-    };
-    if got == 0 {
-        ctx.error("This does not look like a tar archive");
-        return Err(TarFatal::Message("Exiting with failure status due to previous errors".into()));
-    }
-    let data = match format {
-        Some(f) => f.reader(raw)?,
-        None => raw,
-    };
-    let mut archive = tar::Archive::new(data);
-    archive.set_ignore_zeros(options.ignore_zeros);
-    action(ctx, options, &mut archive)
-}
-
-fn cannot_open(options: &TarOptions, e: &io::Error) -> TarFatal {
-    let name = String::from_utf8_lossy(&options.archive);
-    TarFatal::Message(format!("{name}: Cannot open: {}", error_text(e)))
-}
-
-/// Returns the error of a damaged archive, in GNU's words.
-fn damaged_archive(e: &io::Error) -> TarFatal {
-    let text = e.to_string();
-    if e.kind() == io::ErrorKind::UnexpectedEof
-        || text.contains("unexpected end")
-        || text.contains("unexpected EOF")
-    {
-        return TarFatal::Message("Unexpected EOF in archive".to_string());
-    }
-    if text.contains("checksum") || text.contains("numeric field") || text.contains("not a tar") {
-        return TarFatal::Message("This does not look like a tar archive".to_string());
-    }
-    TarFatal::Message(error_text(e))
+/// Opens the archive and passes it to `action`.
+fn read_archive(ctx: &mut Ctx<'_>, options: &TarOptions, action: Reader) -> Outcome {
+    let mut input = open_archive(ctx, options)?;
+    action(ctx, options, &mut input)
 }
 
 /// Writes a member's name, quoted as GNU tar quotes unprintable characters.
 fn write_name(out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
     for &c in name {
         match c {
-            b'\n' => out.write_all(b"\\n")?,
+            7 => out.write_all(b"\\a")?,
+            8 => out.write_all(b"\\b")?,
             b'\t' => out.write_all(b"\\t")?,
+            b'\n' => out.write_all(b"\\n")?,
+            11 => out.write_all(b"\\v")?,
+            12 => out.write_all(b"\\f")?,
+            b'\r' => out.write_all(b"\\r")?,
             b'\\' => out.write_all(b"\\\\")?,
             0..=31 | 127 => write!(out, "\\{c:03o}")?,
             _ => out.write_all(&[c])?,

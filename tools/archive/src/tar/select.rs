@@ -1,35 +1,127 @@
-//! Which members, under which names: exclusion patterns, member operands, stripped
-//! components, `--transform`, and the leading slash that is always removed.
+//! Which members, under which names: patterns, member operands, stripped components, `--transform`, and the leading
+//! slash that is removed.
 
+use box_applet::Ctx;
 use box_sys::path::strip_slashes;
 use box_text::glob::{GlobOptions, GlobPattern};
-use box_text::regex::{Captures, Regex, RegexOptions, RegexSyntax};
 
-/// Patterns that exclude files (GNU tar manual 6.4; unanchored, `*` matches slashes).
+use super::transform::{NameKind, NameTransforms};
+
+/// How patterns match (GNU tar manual, "Controlling Pattern-Matching").
+#[derive(Clone, Copy, Debug)]
+pub struct PatternRules {
+    /// Whether a pattern matches from the start of a name only, and not after any slash.
+    pub anchored: bool,
+    pub ignore_case: bool,
+    pub wildcards: bool,
+    /// Whether wildcards match a slash.
+    pub match_slash: bool,
+    /// Whether an operand that looks like a pattern is one by mistake.
+    pub warns: bool,
+}
+
+impl PatternRules {
+    /// Returns the rules of exclusion unless options change them.
+    pub fn for_excludes() -> PatternRules {
+        PatternRules {
+            anchored: false,
+            ignore_case: false,
+            wildcards: true,
+            match_slash: true,
+            warns: false,
+        }
+    }
+
+    /// Returns the rules of member operands unless options change them.
+    pub fn for_operands() -> PatternRules {
+        PatternRules { anchored: true, wildcards: false, warns: true, ..Self::for_excludes() }
+    }
+
+    fn compile(self, pattern: &[u8]) -> GlobPattern {
+        let options = GlobOptions {
+            ignore_case: self.ignore_case,
+            no_slash: !self.match_slash,
+            ..GlobOptions::default()
+        };
+        match self.wildcards {
+            true => GlobPattern::new(pattern, options),
+            false => GlobPattern::literal(pattern, options),
+        }
+    }
+}
+
+/// A pattern with the rules that held where it was given.
+struct NamePattern {
+    glob: GlobPattern,
+    anchored: bool,
+}
+
+impl NamePattern {
+    /// Returns whether the name or a directory above it matches, and unless it is anchored, what follows any slash.
+    fn matches_name(&self, name: &[u8]) -> bool {
+        let name = name.strip_suffix(b"/").unwrap_or(name);
+        let slashes = || name.iter().enumerate().filter(|(_, c)| **c == b'/').map(|(i, _)| i);
+        let starts = std::iter::once(0).chain(slashes().map(|i| i + 1));
+        let starts = starts.take(if self.anchored { 1 } else { usize::MAX });
+        starts.into_iter().any(|from| {
+            let ends = slashes().chain(std::iter::once(name.len()));
+            ends.filter(|to| *to > from).any(|to| self.glob.is_match(&name[from..to]))
+        })
+    }
+}
+
+/// Patterns that exclude files (GNU tar manual, "Excluding Some Files").
 #[derive(Default)]
-pub struct Excludes(Vec<GlobPattern>);
+pub struct Excludes(Vec<NamePattern>);
 
 impl Excludes {
     /// Adds a pattern; a trailing slash is dropped.
-    pub fn add_pattern(&mut self, pattern: &[u8]) {
+    pub fn add_pattern(&mut self, pattern: &[u8], rules: PatternRules) {
         let pattern = pattern.strip_suffix(b"/").filter(|p| !p.is_empty()).unwrap_or(pattern);
-        self.0.push(GlobPattern::new(pattern, GlobOptions::default()));
+        self.0.push(NamePattern { glob: rules.compile(pattern), anchored: rules.anchored });
     }
 
     /// Returns whether the name, a part of it from some slash on, or a directory above it matches.
     pub fn matches_name(&self, name: &[u8]) -> bool {
-        if self.0.is_empty() {
-            return false;
+        self.0.iter().any(|p| p.matches_name(name))
+    }
+}
+
+/// The name of the file that marks a directory as a cache.
+pub const CACHE_TAG: &[u8] = b"CACHEDIR.TAG";
+/// How such a file begins (the Cache Directory Tagging Specification).
+const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
+
+/// What is left of a directory with a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagContents {
+    /// The directory and the tag.
+    Tag,
+    /// The directory alone.
+    Nothing,
+    NoDirectory,
+}
+
+/// A file whose presence excludes what is in a directory.
+#[derive(Clone, Debug)]
+pub struct DirectoryTag {
+    pub name: Vec<u8>,
+    pub contents: TagContents,
+    /// Whether the file must begin like that of a cache.
+    pub is_cache: bool,
+}
+
+impl DirectoryTag {
+    /// Returns whether a directory has the tag.
+    pub fn is_in(&self, dir: &std::path::Path) -> bool {
+        let file = dir.join(box_sys::path::from_bytes(&self.name));
+        if !self.is_cache {
+            return box_sys::meta::stat(&file, false).is_ok();
         }
-        let name = name.strip_suffix(b"/").unwrap_or(name);
-        let starts = std::iter::once(0)
-            .chain(name.iter().enumerate().filter(|(_, c)| **c == b'/').map(|(i, _)| i + 1));
-        starts.into_iter().any(|from| {
-            let tail = &name[from..];
-            let ends = tail.iter().enumerate().filter(|(_, c)| **c == b'/').map(|(i, _)| i);
-            ends.chain(std::iter::once(tail.len()))
-                .any(|to| to > 0 && self.0.iter().any(|p| p.is_match(&tail[..to])))
-        })
+        let mut head = [0; CACHE_SIGNATURE.len()];
+        let read = std::fs::File::open(file)
+            .and_then(|mut f| std::io::Read::read_exact(&mut f, &mut head));
+        read.is_ok() && head == *CACHE_SIGNATURE
     }
 }
 
@@ -38,179 +130,181 @@ impl Excludes {
 pub struct MemberNames {
     pub strip: usize,
     pub absolute: bool,
-    pub wildcards: bool,
-    transforms: Vec<Transform>,
+    pub transforms: NameTransforms,
 }
 
-/// One `s/regex/replacement/flags` of `--transform`.
-struct Transform {
-    regex: Regex,
-    replacement: Vec<u8>,
-    global: bool,
+/// The prefixes that were removed from names so far, each of which is reported once.
+#[derive(Default)]
+pub struct RemovedPrefixes(Vec<(Vec<u8>, NameKind)>);
+
+impl RemovedPrefixes {
+    /// Removes what leads out of a directory from a name: slashes in front, and all up to a last `..`. Reports it the
+    /// first time.
+    fn remove_prefix(&mut self, ctx: &mut Ctx<'_>, name: &[u8], kind: NameKind) -> Vec<u8> {
+        let (prefix, rest) = split_prefix(name);
+        if !prefix.is_empty() && !self.0.iter().any(|(p, k)| p == prefix && *k == kind) {
+            self.0.push((prefix.to_vec(), kind));
+            let names = match kind {
+                NameKind::Member => "member names",
+                NameKind::HardLink | NameKind::Symlink => "hard link targets",
+            };
+            let from = format!("' from {names}");
+            ctx.error_bytes(&[b"Removing leading `", prefix, from.as_bytes()]);
+        }
+        if rest.is_empty() { b".".to_vec() } else { rest.to_vec() }
+    }
+}
+
+/// Splits what leads out of a directory off a name.
+fn split_prefix(name: &[u8]) -> (&[u8], &[u8]) {
+    let mut end = 0;
+    let mut at = 0;
+    for part in name.split(|c| *c == b'/') {
+        at += part.len();
+        if part == b".." {
+            end = at;
+        }
+        at += 1;
+    }
+    end += name[end..].iter().take_while(|c| **c == b'/').count();
+    name.split_at(end)
 }
 
 impl MemberNames {
-    /// Adds a `--transform` expression; the error is GNU's text.
-    pub fn add_transform(&mut self, expression: &[u8]) -> Result<(), String> {
-        let bad = || "Invalid transform expression".to_string();
-        let [b's', delimiter, rest @ ..] = expression else { return Err(bad()) };
-        let mut parts = vec![Vec::new()];
-        let mut bytes = rest.iter();
-        while let Some(&c) = bytes.next() {
-            let last = parts.last_mut().ok_or_else(bad)?;
-            if c == b'\\' {
-                let next = *bytes.next().ok_or_else(bad)?;
-                if next != *delimiter {
-                    last.push(c);
-                }
-                last.push(next);
-            } else if c == *delimiter {
-                parts.push(Vec::new());
-            } else {
-                last.push(c);
-            }
-        }
-        let [pattern, replacement, flags] = parts.try_into().map_err(|_| bad())?;
-        let mut options = RegexOptions::new(RegexSyntax::Bre);
-        let mut global = false;
-        for f in flags {
-            match f {
-                b'g' => global = true,
-                b'i' => options.icase = true,
-                b'x' => options.syntax = RegexSyntax::Ere,
-                // Which kinds of names are meant: all of ours are.
-                b'r' | b'R' | b's' | b'S' | b'h' | b'H' => {}
-                _ => return Err(bad()),
-            }
-        }
-        let regex = Regex::new(&pattern, &options).map_err(|e| e.to_string())?;
-        self.transforms.push(Transform { regex, replacement, global });
-        Ok(())
+    /// Returns the name that a new member gets, or that it has as a target of hard links.
+    pub fn stored_name(
+        &self,
+        ctx: &mut Ctx<'_>,
+        removed: &mut RemovedPrefixes,
+        name: &[u8],
+        kind: NameKind,
+    ) -> Vec<u8> {
+        let safe = match kind {
+            NameKind::Symlink => name.to_vec(),
+            _ if self.absolute => name.to_vec(),
+            _ => removed.remove_prefix(ctx, name, kind),
+        };
+        self.transforms.apply_to(&safe, kind)
     }
 
-    /// Returns the name a member gets; `None` if nothing is left of it. A trailing slash stays.
-    pub fn apply_to(&self, name: &[u8]) -> Option<Vec<u8>> {
-        let mut name = name.to_vec();
-        for t in &self.transforms {
-            name = t.apply_to(&name);
+    /// Returns the name under which a member, or the target of a link, is extracted; `None` if nothing is left of it.
+    pub fn extracted_name(
+        &self,
+        ctx: &mut Ctx<'_>,
+        removed: &mut RemovedPrefixes,
+        name: &[u8],
+        kind: NameKind,
+    ) -> Option<Vec<u8>> {
+        let mut name = self.transforms.apply_to(name, kind);
+        if kind == NameKind::Symlink {
+            return Some(name);
         }
-        if self.strip > 0 {
-            let mut rest = &name[..];
-            for _ in 0..self.strip {
-                rest = rest.trim_ascii_start_slash();
-                let at = rest.iter().position(|&c| c == b'/')?;
-                rest = &rest[at + 1..];
+        if !self.absolute {
+            let is_dir = name.ends_with(b"/");
+            name = removed.remove_prefix(ctx, &name, kind);
+            if is_dir && !name.ends_with(b"/") {
+                name.push(b'/');
             }
-            name = rest.to_vec();
         }
-        (!name.is_empty()).then_some(name)
+        let name = strip_components(&name, self.strip)?;
+        (!name.is_empty()).then(|| name.to_vec())
     }
 }
 
-trait TrimSlash {
-    /// Returns the name without leading slashes.
-    fn trim_ascii_start_slash(&self) -> &Self;
-}
-
-impl TrimSlash for [u8] {
-    fn trim_ascii_start_slash(&self) -> &[u8] {
-        let at = self.iter().position(|&c| c != b'/').unwrap_or(self.len());
-        &self[at..]
+/// Returns what is left of a name without its first components.
+fn strip_components(name: &[u8], count: usize) -> Option<&[u8]> {
+    let mut rest = name;
+    for _ in 0..count {
+        let start = rest.iter().position(|c| *c != b'/')?;
+        let slash = rest[start..].iter().position(|c| *c == b'/')?;
+        rest = &rest[start + slash + 1..];
     }
+    Some(rest)
 }
 
-impl Transform {
-    fn apply_to(&self, name: &[u8]) -> Vec<u8> {
-        let mut out = Vec::new();
-        let mut at = 0;
-        let mut captures = Captures::default();
-        while at <= name.len() && self.regex.captures_at(name, at, &mut captures) {
-            let Some((from, to)) = captures.get(0) else { break };
-            out.extend_from_slice(&name[at..from]);
-            let mut bytes = self.replacement.iter();
-            while let Some(&c) = bytes.next() {
-                let group = match c {
-                    b'&' => Some(0),
-                    b'\\' => match bytes.next() {
-                        Some(d) if d.is_ascii_digit() => Some(usize::from(d - b'0')),
-                        Some(&other) => {
-                            out.push(other);
-                            None
-                        }
-                        None => None,
-                    },
-                    other => {
-                        out.push(other);
-                        None
-                    }
-                };
-                if let Some((a, b)) = group.and_then(|g| captures.get(g)) {
-                    out.extend_from_slice(&name[a..b]);
-                }
-            }
-            at = to;
-            if from == to {
-                match name.get(to) {
-                    Some(&c) => out.push(c),
-                    None => return out,
-                }
-                at = to + 1;
-            }
-            if !self.global {
-                break;
-            }
-        }
-        out.extend_from_slice(name.get(at..).unwrap_or_default());
-        out
-    }
+/// A member operand.
+struct WantedMember {
+    name: Vec<u8>,
+    pattern: Option<NamePattern>,
+    /// Whether what is in a directory of this name is meant, too.
+    recursive: bool,
+    count: u64,
 }
 
-/// The member operands of `-t` and `-x`, with those that were found so far.
+/// The member operands of a run that reads, with those that were found so far.
 pub struct WantedMembers {
-    names: Vec<(Vec<u8>, Option<GlobPattern>, bool)>,
+    list: Vec<WantedMember>,
+    occurrence: Option<u64>,
+    warns: bool,
 }
 
 impl WantedMembers {
-    /// Collects member operands; with `wildcards` they are patterns.
-    pub fn new(operands: impl Iterator<Item = Vec<u8>>, wildcards: bool) -> WantedMembers {
-        let names = operands.map(|name| {
+    /// Collects member operands, each with whether it includes what is in a directory.
+    pub fn new(
+        operands: impl Iterator<Item = (Vec<u8>, bool)>,
+        rules: PatternRules,
+        occurrence: Option<u64>,
+    ) -> WantedMembers {
+        let list = operands.map(|(name, recursive)| {
             let name = strip_slashes(&name).to_vec();
-            let pattern = wildcards.then(|| GlobPattern::new(&name, GlobOptions::default()));
-            (name, pattern, false)
+            let has_rules = rules.wildcards || !rules.anchored || rules.ignore_case;
+            let glob = has_rules.then(|| rules.compile(&name));
+            let pattern = glob.map(|glob| NamePattern { glob, anchored: rules.anchored });
+            WantedMember { name, pattern, recursive, count: 0 }
         });
-        WantedMembers { names: names.collect() }
+        WantedMembers { list: list.collect(), occurrence, warns: rules.warns }
     }
 
     /// Returns whether the member is selected: there are no operands, or one equals its name or
     /// names a directory above it.
     pub fn take_member(&mut self, member: &[u8]) -> bool {
-        if self.names.is_empty() {
+        if self.list.is_empty() {
             return true;
         }
         let member = member.strip_suffix(b"/").unwrap_or(member);
-        let mut taken = false;
-        for (name, pattern, found) in &mut self.names {
-            let hit = match pattern {
-                Some(p) => {
-                    let ends =
-                        member.iter().enumerate().filter(|(_, c)| **c == b'/').map(|(i, _)| i);
-                    ends.chain(std::iter::once(member.len())).any(|to| p.is_match(&member[..to]))
-                }
-                None => {
-                    member.strip_prefix(&name[..]).is_some_and(|r| r.is_empty() || r[0] == b'/')
-                }
+        let mut is_taken = false;
+        for wanted in &mut self.list {
+            let is_hit = match &wanted.pattern {
+                Some(p) => p.matches_name(member),
+                None => member
+                    .strip_prefix(&wanted.name[..])
+                    .is_some_and(|rest| rest.is_empty() || wanted.recursive && rest[0] == b'/'),
             };
-            if hit {
-                *found = true;
-                taken = true;
+            if is_hit {
+                wanted.count += 1;
+                is_taken |= self.occurrence.is_none_or(|n| n == wanted.count);
             }
         }
-        taken
+        is_taken
     }
 
-    /// Returns the operands that no member matched.
-    pub fn missing_operands(&self) -> impl Iterator<Item = &[u8]> {
-        self.names.iter().filter(|(_, _, found)| !found).map(|(n, _, _)| n.as_slice())
+    /// Returns whether nothing more can be wanted: with an occurrence, each operand has had it.
+    pub fn is_complete(&self) -> bool {
+        let Some(n) = self.occurrence else { return false };
+        !self.list.is_empty() && self.list.iter().all(|w| w.count >= n)
+    }
+
+    /// Reports operands without a member; returns whether there is none.
+    pub fn report_missing(&self, ctx: &mut Ctx<'_>) -> bool {
+        let needed = self.occurrence.unwrap_or(1);
+        let mut has_all = true;
+        let mut is_warned = !self.warns;
+        for wanted in self.list.iter().filter(|w| w.count < needed) {
+            if !is_warned && wanted.name.iter().any(|c| b"*?[".contains(c)) {
+                is_warned = true;
+                ctx.error("Pattern matching characters used in file names");
+                ctx.error(
+                    "Use --wildcards to enable pattern matching, or --no-wildcards to suppress this warning",
+                );
+            }
+            let text: &[u8] = match wanted.count {
+                0 => b": Not found in archive",
+                _ => b": Required occurrence not found in archive",
+            };
+            ctx.error_bytes(&[&wanted.name, text]);
+            has_all = false;
+        }
+        has_all
     }
 }
 
@@ -218,12 +312,12 @@ impl WantedMembers {
 mod tests {
     use super::*;
 
-    /// Expected values: `tar --exclude` and `--transform` of GNU tar 1.34.
+    /// Expected values: `tar --exclude` of GNU tar 1.34.
     #[test]
     fn exclusion_is_unanchored() {
         let mut e = Excludes::default();
-        e.add_pattern(b"*.o");
-        e.add_pattern(b"build/");
+        e.add_pattern(b"*.o", PatternRules::for_excludes());
+        e.add_pattern(b"build/", PatternRules::for_excludes());
         for name in ["a.o", "./x/b.o", "src/build", "build/x", "a/build/deep/y"] {
             assert!(e.matches_name(name.as_bytes()), "{name}");
         }
@@ -233,15 +327,34 @@ mod tests {
     }
 
     #[test]
-    fn names_are_stripped_and_transformed() {
-        let mut n = MemberNames { strip: 1, ..MemberNames::default() };
-        assert_eq!(n.apply_to(b"a/b/c"), Some(b"b/c".to_vec()));
-        assert_eq!(n.apply_to(b"a/"), None);
-        assert_eq!(n.apply_to(b"a"), None);
-        n.strip = 0;
-        n.add_transform(b"s,^,prefix/,").expect("valid");
-        n.add_transform(b"s/\\(x\\)y/[\\1]/g").expect("valid");
-        assert_eq!(n.apply_to(b"xyxy"), Some(b"prefix/[x][x]".to_vec()));
-        assert!(n.add_transform(b"y/a/b/").is_err());
+    fn anchored_patterns_match_from_the_start() {
+        let mut e = Excludes::default();
+        let rules = PatternRules { anchored: true, ..PatternRules::for_excludes() };
+        e.add_pattern(b"e", rules);
+        assert!(e.matches_name(b"e/f") && !e.matches_name(b"d/e"));
+    }
+
+    #[test]
+    fn components_are_stripped() {
+        assert_eq!(strip_components(b"a/b/c", 1), Some(&b"b/c"[..]));
+        assert_eq!(strip_components(b"a//b", 1), Some(&b"/b"[..]));
+        assert_eq!(strip_components(b"a/", 1), Some(&b""[..]));
+        assert_eq!(strip_components(b"a", 1), None);
+    }
+
+    /// Expected values: the messages of GNU tar 1.34.
+    #[test]
+    fn what_leads_out_is_split_off() {
+        for (name, prefix) in [
+            ("/a", "/"),
+            ("../a", "../"),
+            ("a/../../b", "a/../../"),
+            ("//a", "//"),
+            ("a", ""),
+            ("..", ".."),
+            ("a..b/c", ""),
+        ] {
+            assert_eq!(split_prefix(name.as_bytes()).0, prefix.as_bytes(), "{name}");
+        }
     }
 }
