@@ -31,7 +31,8 @@ fn main() {
     std::fs::write(Path::new(&out).join("documents.rs"), all).expect("documents.rs");
 }
 
-/// The blocks of Rust and their lines. What readers need not see begins with `# `, as for rustdoc.
+/// Returns the blocks of Rust and their lines. Lines that readers need not see begin with `# `, as
+/// for rustdoc.
 fn blocks(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut block: Option<(usize, String)> = None;

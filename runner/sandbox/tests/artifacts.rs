@@ -95,7 +95,7 @@ fn a_changed_stamp_costs_one_check() {
     assert_ne!(before, after);
 }
 
-/// Who can write the files but does not have the key, such as a guest whose mount holds them.
+/// A writer of the files without the key, such as a guest whose mount holds them.
 #[test]
 fn code_that_we_did_not_write_is_not_run() {
     let tmp = tempfile::tempdir().unwrap();
@@ -138,7 +138,7 @@ fn code_that_we_did_not_write_is_not_run() {
     }
 }
 
-/// What is signed for one program is not accepted for another.
+/// A signature for one program is not accepted for another.
 #[test]
 fn signatures_are_for_one_program() {
     let tmp = tempfile::tempdir().unwrap();

@@ -69,7 +69,7 @@ const U64: &[u64] = &[
     u64::MAX,
 ];
 
-/// Numbers with which a call does what it is for, and the test would end: signals to itself,
+/// Numbers with which a call works as intended, and the test would end: signals to itself,
 /// sleeping.
 fn spared(name: &str, arguments: &[u64]) -> bool {
     match name {
@@ -148,10 +148,10 @@ fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random)
     );
     for mut v in vectors(types, r).into_iter().filter(|v| !spared(name, v)) {
         if name == "futex_wait" {
-            // What it expects is not there: it would wait for others, who are not there either.
+            // Its peers do not exist, so it would wait for ever.
             v[1] = 0x5a5a_5a5a;
         }
-        // Something else in memory each time: paths, vectors, subscriptions and actions.
+        // Other values in memory each time: paths, vectors, subscriptions and actions.
         for at in [0u32, 64, 128, 192, 256, 320, 1024, END - 64] {
             let word = match r.next() % 4 {
                 0 => u64::from(r.of(U32)),

@@ -168,7 +168,7 @@ fn a_parked_interpreter_comes_back_in_another_sandbox() {
     // The first one has not moved.
     assert_eq!(value(&one, "read 2"), "45");
     assert_eq!(value(&one, "write z"), "written");
-    // A fork is told once that it is one.
+    // A fork is reported to it once.
     move_over(&one, &two, true);
     assert_eq!((value(&two, "forks"), value(&two, "forks")), ("1".into(), "1".into()));
     assert_eq!(value(&one, "forks"), "0");
@@ -196,14 +196,14 @@ fn only_what_has_changed_is_told() {
         rest = change.rest;
     }
     assert!(joined > 3);
-    // Upon each other, they are what is there now.
+    // Together, the layers are the present state.
     let sum = value(&sandbox, "sum");
     let all = sandbox.cell_changes("one", true).unwrap();
     let module = all.module;
     let other = place.sandbox();
     other.restore_cell("one", &module, &layers, &rest, false).unwrap();
     assert_eq!(value(&other, "sum"), sum);
-    // What comes next lies upon them, too.
+    // Later layers lie upon them, too.
     cell(&other, "touch 3");
     let change = other.cell_changes("one", false).unwrap();
     assert!(change.keep > 0 && change.layer.len() < 2 << 20, "{}", change.layer.len());
@@ -339,7 +339,7 @@ fn what_is_restored_is_hostile() {
         assert!(matches!(restore(&[&layer, bad], &rest), Err(CellError::Unreadable(_))));
     }
     assert!(sandbox.cells().is_empty());
-    // Whatever the rest says, it is refused or the interpreter runs as badly as any guest may.
+    // With any damaged rest, it is refused or the interpreter runs as badly as any guest may.
     let mut restored = 0;
     for at in 0..rest.len() {
         let mut bad = rest.clone();

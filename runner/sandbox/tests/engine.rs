@@ -1,5 +1,5 @@
-//! What guests can do to the engine: modules of a few instructions each, written by hand, which
-//! the Rust guest of the other tests would never compile to.
+//! Attacks of guests on the engine: modules of a few instructions each, written by hand, which the
+//! Rust guest of the other tests would never compile to.
 
 mod common;
 
@@ -113,7 +113,7 @@ const PROGRAMS: &[(&str, &str)] = &[
              (br $again)))",
     ),
     (
-        // Grows a table as far as it goes; the steps are what it exits with.
+        // Grows a table as far as possible; its exit status is the number of steps.
         "table-grow",
         "(import \"wasi_snapshot_preview1\" \"proc_exit\" (func $exit (param i32)))
          (table $t 1 funcref)
@@ -136,7 +136,7 @@ fn wasm(text: &str) -> Vec<u8> {
         .replace("VALUES", &"(i64.const 1)".repeat(100))
         .replace("DATA", &"x".repeat(60000));
     let memory = "(memory (export \"memory\") 1025)";
-    // Imports come first; what follows them here is a table or a tag.
+    // Imports come first; here a table or a tag follows them.
     let end = match text.starts_with("(import") {
         true => text.find("\n         (t").unwrap(),
         false => 0,
@@ -215,7 +215,7 @@ fn ends_in_time(program: &str, times: u32) {
         assert_eq!((r.status, r.limit), (ProcessStatus::Signaled(9), Some(LimitHit::Timeout)));
         assert!(begin.elapsed() < Duration::from_secs(5), "{program} {i} {:?}", begin.elapsed());
     }
-    // Nothing runs on: what is left of it would take the processor.
+    // Nothing runs on, because a remaining thread would use the processor.
     let cpu = || std::fs::read_to_string("/proc/self/stat").unwrap();
     let ticks = |s: String| s.rsplit(' ').nth(38).and_then(|t| t.parse::<u64>().ok()).unwrap();
     let before = ticks(cpu());

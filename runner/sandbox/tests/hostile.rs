@@ -1,5 +1,5 @@
-//! Guests that want to outlive their limits, or to take what nobody counts. Each is a module of a
-//! few lines: what it does must be exactly that.
+//! Guests that try to outlive their limits, or to take resources that are not counted. Each is a
+//! module of a few lines, because its behaviour must be exact.
 
 mod common;
 
@@ -13,7 +13,7 @@ use wasibox_sandbox::{
 };
 use wasibox_vfs::{Errno, Readiness};
 
-/// What every module begins with.
+/// The beginning of every module.
 const IMPORTS: &str = r#"
   (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
   (import "wasi_snapshot_preview1" "proc_raise" (func $raise (param i32) (result i32)))
@@ -119,7 +119,7 @@ fn handlers_of_different_signals_nest_a_little_and_none_is_lost() {
     assert_eq!(status(1, text, Limits::default()), ProcessStatus::Exited(104));
 }
 
-/// What becomes of the process while its handler runs is told as it would be otherwise.
+/// The end of a process within its handler is reported like any other.
 #[test]
 fn a_process_may_end_in_its_handler() {
     let with = |body: &str| {
@@ -166,7 +166,7 @@ fn a_kill_ends_a_read_of_random_bytes() {
           (br $again)))"#;
     let r = run(&sandbox(260, text, timeout(200)));
     assert_eq!((r.limit, r.stuck), (Some(LimitHit::Timeout), 0));
-    // Of the processor, which does not depend on what else the machine does.
+    // CPU time, which does not depend on the load of the machine.
     assert!(r.cpu < Duration::from_millis(700), "{:?}", r.cpu);
 }
 
@@ -255,7 +255,7 @@ fn a_long_path_is_searched_in_reasonable_time() {
 fn the_table_of_descriptors_is_charged() {
     let text = r#"(func (export "_start")
         (call $exit (call $dup (i32.const 0) (i32.const 8000) (i32.const 0) (i32.const 64))))"#;
-    // A page, the first part of a stack, and what a process takes; then room for the table or not.
+    // A page, the first part of a stack, and the cost of a process; then room for the table or not.
     let begin = 65536 + (256 << 10);
     assert_eq!(status(1, text, memory(begin + 300_000)), ProcessStatus::Exited(0));
     assert_eq!(status(1, text, memory(begin + 80_000)), ProcessStatus::Exited(48));
@@ -328,7 +328,7 @@ fn cpu_time_is_limited_and_waiting_is_none() {
     assert_eq!((r.limit, r.status), (None, ProcessStatus::Exited(0)));
 }
 
-/// A stream whose reads do not return for a while, whatever happens.
+/// A stream whose reads do not return for a while, even after a kill.
 #[derive(Debug)]
 struct Deaf(Duration);
 
@@ -373,7 +373,7 @@ fn a_process_that_cannot_be_ended_is_reported() {
     panic!("the process ended long ago");
 }
 
-/// A host's pipe that nobody reads: the write waits, and a kill ends it.
+/// A host's pipe without a reader: the write waits, and a kill ends it.
 #[test]
 fn a_kill_ends_a_write_to_a_full_pipe_of_the_host() {
     let (reader, writer) = std::io::pipe().unwrap();

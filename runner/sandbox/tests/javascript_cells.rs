@@ -106,7 +106,7 @@ fn cells_share_an_interpreter() {
     ] {
         assert_eq!(any(&s, code).json(), "", "{code}");
     }
-    // What contains itself.
+    // An object that contains itself.
     let ran = any(&s, "const loop = {}; loop.me = loop; loop");
     assert_eq!((ran.value(), ran.json()), ("<ref *1> { me: [Circular *1] }", ""));
     assert!(cell(&s, "'x'.repeat(100_000)").ends_with("'... 90000 more characters"));
@@ -184,7 +184,7 @@ fn cells_may_be_typescript() {
     );
     assert!(ran.err.starts_with("<cell 4>:3\n  throw new Error(x);\n"), "{}", ran.err);
     assert!(ran.err.contains("at <cell 4>:6:1"), "{}", ran.err);
-    // What is neither is told as JavaScript.
+    // Code that is neither is reported as JavaScript.
     let ran = any(&s, "let x: = 5;");
     assert!(
         ran.err.contains("SyntaxError: Unexpected token ':'\n    at <cell 5>:1:6"),

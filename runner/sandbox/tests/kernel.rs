@@ -187,7 +187,7 @@ fn memory_is_limited_for_all_processes_together() {
     let o = start(&["alloc", "1000"], policy.clone(), b"").unwrap();
     let have: u64 = o.out.lines().last().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
     assert!((40..64).contains(&have), "{}", o.out);
-    // It was told, and has coped.
+    // The refusal was reported to it, and it has handled it.
     assert_eq!((o.status, o.limit), (ProcessStatus::Exited(0), None));
     assert!(o.peak > 60 << 20 && o.peak <= 64 << 20);
     // Each process needs 9 MiB to begin with.
@@ -305,7 +305,7 @@ fn mounts_are_read_only_unless_said_otherwise() {
     assert_eq!(std::fs::read(dir.path().join("g")).unwrap(), [7]);
 }
 
-/// Processes of a program follow each other in the same memory; none sees what another left.
+/// Processes of a program follow each other in the same memory; none sees the memory of another.
 #[test]
 fn memory_of_an_ended_process_is_not_seen_again() {
     let b = sandbox(Policy::default());

@@ -216,7 +216,7 @@ fn an_object_graph_comes_back() {
     let bytes = move_over(&one, &two, false);
     // Of 110 MiB that its memory has.
     assert!(bytes < 2 << 20, "{bytes} bytes");
-    // What it would have been here, too.
+    // The same value as it would have been here.
     for code in ["random.random()", "up()", "next(g)", "lock.locked()", "pickle.loads(blob).x"] {
         assert_eq!(cell(&two, code), cell(&one, code), "{code}");
     }
@@ -228,7 +228,7 @@ fn an_object_graph_comes_back() {
         "(['aa'], 1, 999, True)"
     );
     assert_eq!(cell(&two, "type(p) is Point and type(pickle.loads(blob)) is Point"), "True");
-    // EBADF, and nobody else's file under their numbers.
+    // EBADF, and not another file under their numbers.
     for code in ["os.read(r, 1)", "os.write(w, b'x')", "deleted.seek(0); deleted.read()"] {
         let ran = any(&two, code);
         assert!(
@@ -280,7 +280,7 @@ fn processes_do_not_outlive_a_cell() {
     assert_eq!(cell(&s, "p.stdout.read()"), "b''");
     let run = "q = subprocess.run([sys.executable, '-c', 'print(6 * 7)'], capture_output=True, text=True); q.stdout, q.returncode";
     assert_eq!(cell(&s, run), "('42\\n', 0)");
-    // Numbers are not given out again while somebody may wait for them.
+    // Numbers are not reused while a process may wait for them.
     assert_eq!(
         cell(&s, "r = subprocess.Popen([sys.executable, '-c', '']); r.wait(), r.pid > p.pid"),
         "(0, True)"

@@ -106,7 +106,7 @@ fn every_process_goes_on_from_the_prepared_memory() {
     assert_eq!(run(&sandbox, &["a"]), (ProcessStatus::Exited(0), format!("{found}[\"a\"]\n")));
     let said = place.said();
     assert!(said.contains("preparing p for quick starts, once\nprepared p in "), "{said}");
-    // What one process writes, the next one does not see, in the same instance or another.
+    // A process's writes are not visible to the next one, in the same instance or another.
     let (_, out) = run(&sandbox, &["write"]);
     assert_eq!(out, "prepared with care; [5242880, 7]; [\"write\"]\n");
     assert_eq!(
@@ -118,7 +118,7 @@ fn every_process_goes_on_from_the_prepared_memory() {
     let other = place.sandbox(&image, ROOMY);
     assert_eq!(run(&other, &["c"]).1, format!("{found}[\"c\"]\n"));
     assert_eq!((place.said(), place.snapshots().len()), (String::new(), 1));
-    // Whoever wants all of it before a jail closes asks for it.
+    // A caller that needs all of it before a jail closes asks for it.
     assert_eq!(other.is_compiled(), Some(true));
     place.snapshots().iter().for_each(|path| std::fs::remove_file(path).unwrap());
     assert_eq!(place.sandbox(&image, ROOMY).is_compiled(), Some(false));
@@ -202,7 +202,7 @@ fn what_cannot_be_prepared_says_so_once_and_runs() {
     }
 }
 
-/// The policy's memory is what a program has for being prepared, too.
+/// The policy's memory also bounds the preparation of a program.
 #[test]
 fn preparing_keeps_to_the_memory_limit() {
     let place = Place::new();

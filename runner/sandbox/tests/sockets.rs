@@ -1,6 +1,6 @@
-//! Sockets as a guest sees them: `tests/guest/src/sockets.rs` run in the sandbox. What the numbers of
-//! errors are is WASI's (`wasi_snapshot_preview1.witx`), when they come is Linux's: `runner/vfs/tests/sockets.rs`
-//! compares with it.
+//! Sockets as a guest sees them: `tests/guest/src/sockets.rs` run in the sandbox. Error numbers are
+//! WASI's (`wasi_snapshot_preview1.witx`), their occasions are Linux's:
+//! `runner/vfs/tests/sockets.rs` compares with it.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Threads of a process: guests of a few lines, each of which does exactly what its test is about. What the calls mean
-//! is WASIX's; that one thread runs at a time is ours.
+//! Threads of a process: guests of a few lines, each of which does exactly one thing. The calls are
+//! defined by WASIX; that one thread runs at a time is our rule.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 use wasibox_image::{Image, ImageSpec, pack_to};
 use wasibox_sandbox::{LimitHit, Limits, Policy, ProcessStatus, RunResult, SessionSandbox};
 
-/// What every module begins with. Addresses below 4096 are the helpers'.
+/// The beginning of every module. Addresses below 4096 are the helpers'.
 const PRELUDE: &str = r#"
   (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
   (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
@@ -113,7 +113,7 @@ fn a_thread_has_the_memory_and_its_own_globals() {
     assert_eq!(exits(text), 6);
 }
 
-/// No two are between two waits at once, so that what is read and written there needs no atomic operation.
+/// No two are between two waits at once, so that accesses there need no atomic operation.
 #[test]
 fn one_runs_at_a_time() {
     let text = r#"
@@ -218,7 +218,7 @@ fn all_see_memory_that_one_has_grown() {
     assert_eq!(exits(text), 22);
 }
 
-/// What the module lists as each thread's own follows the threads.
+/// The variables that the module lists as each thread's own follow the threads.
 #[test]
 fn variables_of_threads() {
     let text = r#"
@@ -271,7 +271,7 @@ fn lists_of_variables_that_are_none() {
     }
 }
 
-/// A wait that nobody ends, and one that computes, on the way to the end of the run's time.
+/// A wait that is never ended, and a thread that computes, until the end of the run's time.
 #[test]
 fn limits_end_those_that_wait_and_those_that_compute() {
     let wait = r#"(drop (call $futex_wait (i32.const 4096) (i32.const 0) (i32.const 64) (i32.const 104)))"#;
@@ -430,7 +430,7 @@ fn a_thousand_one_after_another_keep_nothing() {
     assert!(many.peak_memory <= few.peak_memory + (4 << 20), "{few:?} {many:?}");
 }
 
-/// Signals are the first thread's, whoever runs when they come.
+/// Signals are the first thread's, whichever thread runs when they come.
 #[test]
 fn signals_interrupt_the_first_thread() {
     let text = r#"
@@ -505,7 +505,8 @@ fn others_run_while_one_need_not_wait() {
     }
 }
 
-/// As after a fork: the others are gone from where they waited, what they wrote is there, and new ones can begin.
+/// As after a fork: the other threads are gone from their waits, their writes are there, and new
+/// threads can begin.
 #[test]
 fn the_first_thread_can_be_alone_again() {
     let mut text = String::from(

@@ -120,9 +120,8 @@ impl Place for Linux {
     }
 }
 
-/// What `stat` tells. Sizes of directories are a file system's own business; so are their
-/// link counts on some (btrfs, overlays), which is why they are compared on ours
-/// elsewhere.
+/// The result of `stat`. Sizes of directories depend on the file system; so do their link counts on
+/// some (btrfs, overlays), so another test compares them on ours.
 fn told(kind: FileKind, size: u64, nlink: u32) -> String {
     if kind == FileKind::Dir { "dir".into() } else { format!("{kind:?} {size} {nlink}") }
 }
@@ -157,7 +156,7 @@ impl Random {
     }
 }
 
-/// One step; what it told.
+/// Runs one step; returns its result.
 fn step(p: &dyn Place, r: &mut Random) -> (String, String) {
     let (a, b) = (r.path(), r.path());
     let excl = r.next(4) == 0;

@@ -99,7 +99,7 @@ fn only_what_was_changed_is_compared() {
         ]
     );
     assert_eq!(listed.load(Ordering::Relaxed), begun + 2, "/usr/a and /usr/a/a, nothing else");
-    // What was changed before a mark is found when it changes again.
+    // A file that was changed before a mark is found when it changes again.
     let mark = v.mark_state();
     write(&v, "/usr/a/a/new", "newer").unwrap();
     assert_eq!(changes(&v, &mark), [("/usr/a/a/new".into(), Modified)]);

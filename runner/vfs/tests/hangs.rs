@@ -1,4 +1,4 @@
-//! A path that takes long holds up nobody else, and its walk ends.
+//! A path that takes long does not hold up other callers, and its walk ends.
 
 mod common;
 

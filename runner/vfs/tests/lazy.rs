@@ -1,4 +1,5 @@
-//! Files whose bytes are fetched when they are wanted: when that is, and what happens if they cannot be had.
+//! Files whose bytes are fetched on demand: when they are fetched, and the errors if they cannot
+//! be.
 
 mod common;
 
@@ -10,7 +11,7 @@ use wasibox_vfs::{
     Vfs, ViewShape, delta,
 };
 
-/// Bytes that count how often they are fetched, and fail if they are told to.
+/// Bytes that count how often they are fetched, and fail on request.
 struct Bytes {
     bytes: Vec<u8>,
     fail: Option<Errno>,
@@ -81,7 +82,7 @@ fn bytes_are_fetched_when_a_file_is_opened() {
     assert_eq!(count(&a), (0, 0));
     assert_eq!(read_bytes(&v, "/work/a").unwrap(), all);
     assert_eq!(count(&a).0, 1);
-    // What is written over whole is not fetched.
+    // A file that is overwritten whole is not fetched.
     write(&v, "/work/a", "new").unwrap();
     let reads = count(&a);
     assert_eq!(read(&v, "/work/a").unwrap(), "new");
@@ -116,7 +117,7 @@ fn what_cannot_be_had_is_an_error_and_changes_nothing() {
     // Nothing of it is wanted.
     write(&v, "/work/bad", "good").unwrap();
     assert_eq!(read(&v, "/work/bad").unwrap(), "good");
-    // Whoever may not read it is told so, and nothing is fetched.
+    // A caller without permission is refused, and nothing is fetched.
     let other = Bytes::new(vec![1; 10], None);
     let v = with(&[("other", &other)]);
     v.chmod(&ROOT_LOC, b"/work/other", 0o200).unwrap();

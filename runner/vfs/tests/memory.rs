@@ -1,4 +1,4 @@
-//! What a session makes the host keep is held from its budget, and given back.
+//! Memory that a session makes the host keep is held from its budget, and given back.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Host mounts: what a guest may reach, and that nothing leads out.
+//! Host mounts: the files that a guest may reach, and that nothing leads out.
 
 mod common;
 
@@ -64,7 +64,7 @@ fn nothing_leads_out() {
             "/m/top/proc/self/environ",
         ] {
             let r = read(&v, p);
-            // What an earlier write left is the guest's own file of that name.
+            // The file of an earlier write is the guest's own file of that name.
             let r = r.unwrap_or_else(|e| e.text().to_owned());
             let harmless = ["X", Errno::NOENT.text(), Errno::NOTDIR.text(), Errno::ISDIR.text()];
             assert!(harmless.contains(&&*r), "{p} {r}");

@@ -13,10 +13,10 @@ use wasibox_vfs::net::{
 };
 use wasibox_vfs::{Budget, Errno};
 
-/// How long Linux is given to deliver what it was sent.
+/// How long Linux is given to deliver sent bytes.
 const DELIVERY: Duration = Duration::from_millis(300);
 
-/// What a scenario is played with. No operation waits.
+/// An implementation on which a scenario is played. No operation waits.
 trait World: Sized {
     type Sock;
     fn socket(&self, v6: bool, kind: SocketKind) -> Result<Self::Sock, String>;
@@ -185,7 +185,7 @@ impl World for Linux {
             Some(to) => host::sendto(s, data, flags, &to),
             None => host::send(s, data, flags),
         };
-        // What comes back of it is on its way.
+        // The returning packet is on its way.
         std::thread::sleep(Duration::from_millis(20));
         sent.map_err(text)
     }
@@ -229,8 +229,9 @@ impl World for Linux {
     }
 }
 
-/// Plays a scenario: a line is `RESULT-NAME = verb ARGUMENTS` or `verb ARGUMENTS`. Sockets have names; an
-/// address may have a name's port (`127.0.0.1:@a`). Ports are told by whose they are.
+/// Plays a scenario: a line is `RESULT-NAME = verb ARGUMENTS` or `verb ARGUMENTS`. Sockets have
+/// names; an address may have a name's port (`127.0.0.1:@a`). Ports are shown by the names of their
+/// sockets.
 fn play<W: World>(world: &W, scenario: &str) -> Vec<String> {
     let mut sockets: HashMap<String, W::Sock> = HashMap::new();
     let mut ports: HashMap<u16, String> = HashMap::from([(0, "0".into())]);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wasibox_vfs::{Budget, DiskLimits, Errno, FileKind, OpenFlags, ProtectedPaths, Vfs, VfsFile};
 
 const NODE: &str = "/.box/state";
-/// Writing what is there.
+/// Writes to the existing node.
 const CHANGE: OpenFlags = OpenFlags { create: false, ..WRITE };
 
 fn state(text: &[u8]) -> Vec<u8> {
@@ -60,13 +60,13 @@ fn replaced_as_a_whole_at_the_close() {
     assert_eq!(read_bytes(&v, NODE).unwrap(), one);
     drop(second);
     assert_eq!(v.session_state().as_deref(), Some(two.as_slice()));
-    // Who has opened it before still reads what was there.
+    // An earlier opening still reads the earlier state.
     assert_eq!(reader.read(0, &mut [0; 8]), Ok(0));
     assert_eq!(add(&reader, b"x"), Err(Errno::BADF));
     let mut part = [0; 4];
     assert_eq!(open(&v, NODE, READ).unwrap().read(2, &mut part), Ok(4));
     assert_eq!(part, two[2..6]);
-    // Nothing, a part, too much, something else: all of that changes nothing.
+    // Nothing, a part, too much, other bytes: all of that changes nothing.
     for bytes in [&b""[..], &two[..two.len() - 1], &[&two[..], b"x"].concat(), b"nonsense"] {
         let file = open(&v, NODE, CHANGE).unwrap();
         add(&file, bytes).unwrap();

@@ -1,4 +1,4 @@
-//! What a guest may not reach or use up by a mount.
+//! Files that a guest may not reach, and resources that it may not use up, by a mount.
 
 mod common;
 
@@ -55,7 +55,7 @@ fn the_runners_own_files_are_not_there() {
     }
     assert_eq!(names(&v, "/h/.cache").unwrap(), [""; 0]);
     assert_eq!(names(&v, "/h/dist").unwrap(), ["other"]);
-    // Nor can another file be put in their place by moving what is above them.
+    // Nor can another file be put in their place by moving a directory above them.
     for p in ["/h/.cache", "/h/dist"] {
         assert_eq!(v.rename(r, p.as_bytes(), r, b"/h/old"), Err(Errno::BUSY), "{p}");
     }
@@ -158,14 +158,14 @@ fn a_mounts_quota_bounds_what_is_added() {
     assert_eq!(f.write(0, true, &[1; 1000]), Err(Errno::NOSPC));
     assert_eq!(f.write(1 << 40, false, &[1]), Err(Errno::NOSPC));
     assert_eq!(f.set_len(1 << 40), Err(Errno::NOSPC));
-    // Writing over what is there adds nothing; what is cut comes back.
+    // Overwriting adds nothing; truncated bytes come back.
     f.write(0, false, &[2; 9000]).unwrap();
     f.set_len(100).unwrap();
     f.write(100, false, &[3; 8000]).unwrap();
     drop(f);
     let f = open(&v, "/h/f", WRITE).unwrap();
     f.write(0, false, &[1; 9000]).unwrap();
-    // Cutting what the host had gives nothing: the quota is what may be added to it.
+    // Cutting the host's own bytes gives nothing, because the quota counts additions to them.
     drop(open(&v, "/h/dist/other", WRITE).unwrap());
     let made = (0..100)
         .take_while(|i| v.mkdir(&ROOT_LOC, format!("/h/{i}").as_bytes(), 0o755).is_ok())

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use box_applet::{AppletRun, AppletTable, Ctx, Env, InputSource, OutStream, OutputSink, StdInput};
 use serde::Deserialize;
 
-/// What every case runs with, and nothing else.
+/// The whole environment of every case.
 const ENVIRONMENT: [(&str, &str); 4] =
     [("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TZ", "UTC"), ("HOME", "/home/user")];
 
@@ -31,7 +31,7 @@ pub struct Suite {
     /// Lines of standard error that begin with one of these are not compared.
     #[serde(default)]
     not_compared: Vec<String>,
-    /// What stands in each case's folder at first.
+    /// The initial files of each case's folder.
     files: BTreeMap<String, String>,
     case: Vec<Case>,
 }
@@ -55,7 +55,7 @@ struct Case {
     after: BTreeMap<String, String>,
 }
 
-/// What a run has left.
+/// The result of a run.
 struct Outcome {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
@@ -139,7 +139,7 @@ impl Suite {
         files.filter(|(name, text)| self.files.get(name) != Some(text)).collect()
     }
 
-    /// A report if a run is not what the case wants.
+    /// Returns a report if a run is not as the case expects.
     fn difference(
         &self,
         case: &Case,

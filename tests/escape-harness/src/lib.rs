@@ -1,4 +1,4 @@
-//! What is tested: the checkout's `dist/`, or the one that `WASIBOX_DIST` names.
+//! Finds the build under test: the checkout's `dist/`, or the one that `WASIBOX_DIST` names.
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
-//! The jail around workers whose kernel has a hole: guests that may do natively whatever they ask for.
+//! The jail around workers whose kernel has a hole: guests that may make any native call.
 //!
-//! This program serves as its own worker, whose jailed process has one more thread. That plays the hole: it takes
-//! what the guest writes to [`ASK`], does it with the host's system calls, and answers in [`ANSWER`].
+//! This program serves as its own worker, whose jailed process has one more thread. That plays the
+//! hole: it takes the guest's requests in [`ASK`], executes them with the host's system calls, and
+//! answers in [`ANSWER`].
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -16,14 +17,14 @@ use wasibox::{
 };
 use wasibox_vfs::{Errno, Loc, OpenFlags, OpenResult, ROOT, Vfs};
 
-/// Files of the session: a request, and what came of it.
+/// Files of the session: a request, and its result.
 const ASK: &[u8] = b"/tmp/ask";
 const ANSWER: &[u8] = b"/tmp/answer";
-/// Memory of a session, and what a leak takes at least.
+/// Memory of a session, and of a leak at least.
 const MEMORY: u64 = 128 << 20;
 const LEAK: usize = 2 << 30;
 
-/// What must become of a request.
+/// The required result of a request.
 #[derive(Clone, Copy, Debug)]
 enum Must {
     Succeed,
@@ -102,7 +103,7 @@ fn write(vfs: &Vfs, text: &[u8]) -> Result<(), Errno> {
     open(vfs, ANSWER, how)?.write(0, false, text).map(drop)
 }
 
-/// Does natively what is asked.
+/// Executes a request natively.
 fn obey(ask: &str) -> std::io::Result<()> {
     let (what, of) = ask.split_once(' ').unwrap_or((ask, ""));
     match what {
@@ -119,7 +120,7 @@ fn obey(ask: &str) -> std::io::Result<()> {
             while all.len() << 20 < LEAK {
                 all.push(vec![1; 1 << 20]);
             }
-            // Whoever looks rarely must see it.
+            // A watcher that polls rarely must see it.
             std::thread::sleep(Duration::from_secs(5));
             drop(all);
             Ok(())
@@ -158,7 +159,7 @@ fn all() -> Result<usize, Box<dyn Error>> {
         };
         failed += usize::from(text == "FAILED");
         println!("{request}: {text} ({how})");
-        // Whatever became of the worker: the session goes on, as it was before.
+        // In any state of the worker, the session continues as it was before.
         let on = session.apply(Action::Exec(Exec::new(["bash", "-c", "cat /tmp/before"])))?;
         if on.stdout != b"kept\n" {
             failed += 1;
@@ -189,14 +190,14 @@ fn session(pool: &std::sync::Arc<WorkerPool>, dir: &Path) -> Result<Session, Box
     if begin.exit_code == 0 { Ok(session) } else { Err(format!("{begin:?}").into()) }
 }
 
-/// A guest asks, and says what it is answered.
+/// Makes a guest send a request, and print its answer.
 fn asked(session: &Session, ask: &str) -> Result<Outcome, wasibox::Error> {
     let script = r#"printf '%s\n' "$1" > /tmp/ask
         until grep -q . /tmp/answer 2> /dev/null; do sleep 0.01; done; cat /tmp/answer"#;
     session.apply(Action::Exec(Exec::new(["bash", "-c", script, "bash", ask])))
 }
 
-/// What became of it, in a word or two.
+/// Describes a result in a word or two.
 fn shown(got: &Result<Outcome, wasibox::Error>) -> String {
     match got {
         Ok(o) if o.limit_hit == Some(LimitHit::Memory) => "memory".into(),
@@ -205,7 +206,7 @@ fn shown(got: &Result<Outcome, wasibox::Error>) -> String {
     }
 }
 
-/// Whether it is what must be; `None` if the host lacks the wall.
+/// Returns whether the result is as required; `None` if the host lacks the wall.
 fn held(session: &Session, must: Must, how: &str) -> Option<bool> {
     let walls = session.walls().unwrap_or_default();
     match must {

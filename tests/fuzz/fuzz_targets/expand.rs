@@ -1,5 +1,5 @@
-//! A word, expanded in a shell that has variables and nothing else: no panic, bounded output
-//! and time (braces, `${x//a/$x}` bombs, arithmetic).
+//! A word, expanded in a shell that has only variables: no panic, bounded output and time (braces,
+//! `${x//a/$x}` bombs, arithmetic).
 #![no_main]
 
 mod shell;

@@ -1,5 +1,5 @@
-//! Any text: parsed command by command without a panic, in bounded time; what is printed
-//! parses to the same tree.
+//! Any text: parsed command by command without a panic, in bounded time; the printed form parses to
+//! the same tree.
 #![no_main]
 
 #[path = "../../../shell/syntax/tests/common/canonical.rs"]
@@ -61,9 +61,10 @@ fn has_bad_substitution(list: &List) -> bool {
     tree.contains("Bad {") || tree.contains("error: Some(")
 }
 
-/// Whether braces hide the end of what is around: those in the text of `$((...) )`, whose commands
-/// are read when it runs, if they are no substitution, those in single quotes in arithmetic, which
-/// bash takes for text, and `"${name:$'"'}"`. In them `$'...'` is decoded, and printed by bash so.
+/// Returns whether braces hide the end of the surrounding construct: those in the text of `$((...)
+/// )`, whose commands are read when it runs, if they are not a substitution, those in single quotes
+/// in arithmetic, which bash takes for text, and `"${name:$'"'}"`. In them `$'...'` is decoded, and
+/// printed by bash in this form.
 fn keeps_braces(list: &List, text: &[u8]) -> bool {
     let mut braces = text.windows(2).enumerate().filter(|(_, two)| *two == b"${");
     if format!("{list:?}").contains("source: Some(") {

@@ -1,6 +1,6 @@
-//! A policy file: any text; a good one with some of its bytes changed. It is a policy within what numbers can be, or a mistake
-//! with a place in the text. The parser's own files are compiled here, without the engine that the crate has beside
-//! them.
+//! A policy file: any text; a good one with some of its bytes changed. It is a policy within the
+//! range of numbers, or a mistake with a place in the text. The parser's own files are compiled
+//! here, without the engine that the crate also has.
 #![no_main]
 
 extern crate self as wasibox_sandbox;

@@ -6,7 +6,7 @@ use box_text::number::{strtod, strtoi};
 use box_text::printf::{self, LongDouble};
 use libfuzzer_sys::fuzz_target;
 
-/// Widths are limited by those who print, not here.
+/// Widths are limited by the callers that print, not here.
 const WIDTH: usize = 1 << 12;
 
 fuzz_target!(|data: &[u8]| {

@@ -1,5 +1,6 @@
-//! Requests about files as JSON and as the binary form of messages: any bytes; a good one with some of its bytes changed. What is
-//! one is done within a short time, and read again from what it is written as.
+//! Requests about files as JSON and as the binary form of messages: any bytes; a good one with some
+//! of its bytes changed. A valid one is executed within a short time, and equals its own encoding
+//! read back.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -56,7 +56,7 @@ impl Shell {
         }
     }
 
-    /// What the variables hold now.
+    /// Returns the present values of the variables.
     #[allow(dead_code)]
     pub fn variables(&self) -> &BTreeMap<Vec<u8>, Value> {
         &self.variables

@@ -1,5 +1,5 @@
-//! A snapshot: any bytes; a good one with some of its bytes changed, and a digest that fits again. It
-//! is refused, or all of it can be told and written again.
+//! A snapshot: any bytes; a good one with some of its bytes changed, and a digest that fits again.
+//! It is refused, or all of it can be read and written again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A store with some of its bytes changed: whatever is done with it ends, without a panic.
+//! A store with some of its bytes changed: every operation on it ends, without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

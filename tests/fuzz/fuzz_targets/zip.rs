@@ -1,5 +1,5 @@
-//! A zip: any bytes; a good one with some of its bytes changed. It is refused, or all of it can be listed, each file read
-//! or not, and what is saved is a zip that is not refused.
+//! A zip: any bytes; a good one with some of its bytes changed. It is refused, or all of it can be
+//! listed, each file read or not, and the saved zip is not refused.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -28,7 +28,7 @@ static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
     z.finish().unwrap().into_inner()
 });
 
-/// The same, saved with what it began with.
+/// The same, saved with its beginning.
 static KEPT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let archive = Archive::open(file(&GOOD), &LIMITS).unwrap();
     let vfs = session(archive.base("/work").unwrap());

@@ -1,4 +1,4 @@
-//! What several targets begin with.
+//! The common beginning of several targets.
 #![forbid(unsafe_code)]
 
 use serde_bytes::ByteBuf;

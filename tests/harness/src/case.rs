@@ -20,12 +20,12 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseFile {
-    /// Who gave the expected values, e.g. `bash 5.2` or `GNU sed 4.9`.
+    /// The source of the expected values, such as `bash 5.2` or `GNU sed 4.9`.
     pub authority: String,
     pub case: Vec<Case>,
 }
 
-/// One script with what it must print.
+/// One script with its expected output.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {

@@ -13,7 +13,7 @@ pub struct Exec {
     stdin: Vec<u8>,
 }
 
-/// What it did.
+/// The result of a run.
 #[derive(Debug)]
 pub struct ExecResult {
     pub stdout: String,

@@ -1,14 +1,14 @@
 //! The test harness: cases as data, run natively and in Wasm, and helpers for end-to-end tests.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `case` | the TOML format of `tests/cases/<area>/*.toml` |
 //! | `run` | running one case under a target: real bash, the native binary, the image |
 //! | `exec` | driving `runner` from end-to-end tests |
 //!
 //! # Invariants
-//! - Expected values come from an authority named in the case file. Where that is bash or a
-//!   GNU tool present on this machine, the test `oracle` runs every case with it again.
+//! - Expected values come from an authority named in the case file. Where that is bash or a GNU
+//!   tool present on this machine, the test `oracle` runs every case with it again.
 //! - A case that no target runs is an error, not a skip.
 #![forbid(unsafe_code)]
 

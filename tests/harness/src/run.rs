@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use crate::case::Case;
 
-/// Who runs the script.
+/// The program that runs the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The machine's own bash and tools.
@@ -18,7 +18,7 @@ pub enum Subject {
     Wasm,
 }
 
-/// What a script did.
+/// The result of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CaseResult {
     pub stdout: String,
@@ -58,8 +58,9 @@ pub fn run(subject: Subject, case: &Case) -> CaseResult {
     }
 }
 
-/// A program for which no signal is ignored, even if we run under `nohup`: a shell shows what it found
-/// ignored. Only coreutils' `env` can do that; elsewhere nothing is changed.
+/// Returns a command for which no signal is ignored, even if we run under `nohup`, because a shell
+/// shows the signals that it found ignored. Only coreutils' `env` can do that; without it nothing
+/// is changed.
 fn undisturbed(program: &Path) -> Command {
     static RESETS: LazyLock<bool> = LazyLock::new(|| {
         let probe = Command::new("/usr/bin/env").args(["--default-signal", "true"]).output();
@@ -103,8 +104,9 @@ fn command(subject: Subject, work: &Path, meta: &Path, script: &Path) -> Command
     cmd
 }
 
-/// A folder beside the native multicall binary with a link to it for each of its applets, as `/usr/bin` has them in
-/// the image. It is all that a native run finds by PATH: what else this machine has installed changes no result.
+/// A folder beside the native multicall binary with a link to it for each of its applets, as
+/// `/usr/bin` has them in the image. It is all that a native run finds by PATH, so other programs
+/// of this machine change no result.
 static APPLETS: LazyLock<PathBuf> = LazyLock::new(|| {
     let program = crate::native_box().canonicalize().expect("native binary");
     let folder = program.with_file_name("applets");
@@ -123,7 +125,7 @@ static APPLETS: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
-/// `None` if what came is what the case expects, else a report.
+/// Returns `None` if the result is as the case expects, otherwise a report.
 pub fn check(subject: Subject, case: &Case, got: &CaseResult) -> Option<String> {
     let stderr_ok = case.stderr.as_ref().is_none_or(|e| *e == got.stderr);
     if got.stdout == case.stdout && got.status == case.status && stderr_ok {

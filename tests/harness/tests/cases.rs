@@ -61,7 +61,7 @@ fn oracle() {
     };
     let knows = |path: &Path, f: &CaseFile| {
         let is_theirs = is_gnu || !f.authority.starts_with("gawk");
-        // A port of the host's may be somebody else's.
+        // A port of the host's may be in use.
         let needs_port = f.authority.contains("netcat");
         let known = (newer || f.authority != "jq 1.8") && is_theirs && is_here(path) && !needs_port;
         if !known {

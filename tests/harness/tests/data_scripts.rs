@@ -1,8 +1,9 @@
-//! Data work as agents write it, against what native CPython prints (`tests/python/data/README.md`).
+//! Data work as agents write it, against the output of native CPython
+//! (`tests/python/data/README.md`).
 //!
 //! Text must be the same. Numbers may differ as sums in another order and another libm make them
-//! differ: by `RELATIVE` of the value, by `ABSOLUTE` near zero, or by one in the last digit where at least
-//! `ROUNDED` decimals are printed.
+//! differ: by `RELATIVE` of the value, by `ABSOLUTE` near zero, or by one in the last digit where
+//! at least `ROUNDED` decimals are printed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,11 +15,11 @@ const RELATIVE: f64 = 1e-8;
 const ABSOLUTE: f64 = 1e-9;
 const ROUNDED: usize = 4;
 
-/// What a line consists of. Widths of columns depend on the last digits, so spaces count once.
+/// The parts of a line. Widths of columns depend on the last digits, so spaces count once.
 #[derive(Debug, PartialEq)]
 enum Part {
     Text(String),
-    /// Its value, and what one in its last digit is worth if that may differ, else nothing.
+    /// Its value, and the value of one in its last digit if that may differ, otherwise 0.
     Number(f64, f64),
 }
 
@@ -103,7 +104,7 @@ fn scripts() -> Vec<PathBuf> {
     files
 }
 
-/// What the script printed differs from its expected file, or how it ended.
+/// Returns how the script's output differs from its expected file, or how it ended.
 fn difference(script: &Path) -> Option<String> {
     let name = script.file_name().unwrap().to_str().unwrap();
     let output = tempfile::tempdir().unwrap();
@@ -126,7 +127,8 @@ fn difference(script: &Path) -> Option<String> {
         .then(|| format!("{name}: {} lines, not {}", ours.len(), native.len()))
 }
 
-/// What a script wants beyond the profile `data`, which it says in its first line, by its module's name.
+/// Returns the package that a script needs beyond the profile `data`, which its first line names by
+/// its module.
 fn wanted(script: &Path) -> Option<&'static str> {
     let text = std::fs::read_to_string(script).unwrap();
     let name = text.strip_prefix("\"\"\"needs ")?.split(':').next().unwrap();
@@ -174,7 +176,7 @@ fn scripts_for_larger_profiles_do_so_too() {
     assert_alike(&all.into_iter().filter(has).collect::<Vec<_>>());
 }
 
-/// The measure itself: what it lets pass and what it does not.
+/// The measure itself: the differences that it allows and refuses.
 #[test]
 fn numbers_are_told_apart() {
     assert!(lines_alike("p 0.12345678901234", "p  0.12345678901239"));

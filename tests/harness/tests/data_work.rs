@@ -1,5 +1,5 @@
-//! Tables and charts in the guest, against what native CPython with the same packages makes
-//! (`tests/python/data/README.md` says how those files came about).
+//! Tables and charts in the guest, against the results of native CPython with the same packages
+//! (`tests/python/data/README.md` describes the origin of those files).
 
 use std::path::Path;
 use std::process::Command;
@@ -7,8 +7,8 @@ use std::process::Command;
 use wasibox_tests::exec::Exec;
 use wasibox_tests::root;
 
-/// Largest root mean square of the differences of two pictures' bytes, of 255: what Matplotlib's
-/// own tests allow pictures that may differ by rounding.
+/// Largest root mean square of the differences of two pictures' bytes, of 255: the tolerance of
+/// Matplotlib's own tests for pictures that may differ by rounding.
 const TOLERANCE: f64 = 2.0;
 
 struct Picture {

@@ -30,12 +30,12 @@ const TIME: &str = "120";
 /// Documents that run at once.
 const AT_ONCE: usize = 3;
 
-/// What a document has done.
+/// A step of a document.
 #[derive(Debug, PartialEq)]
 enum Step {
     /// A script, and the line that it begins at.
     Run(usize, String),
-    /// A script and what it prints.
+    /// A script and its output.
     Prints(usize, String, String),
 }
 
@@ -59,7 +59,8 @@ fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The steps of a document; an error names the line of what is not closed or has no reason.
+/// Returns the steps of a document; an error names the line of a block that is not closed or has no
+/// reason.
 fn steps(text: &str) -> Result<Vec<Step>, String> {
     let mut out = Vec::new();
     let mut is_left_out = false;
@@ -131,11 +132,12 @@ fn bash(script: &str, folder: &Path) -> (bool, String) {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut c = Command::new("timeout");
     c.args(["--kill-after=5", TIME, "bash", "-ec", &format!("exec 2>&1\n{script}")]);
-    // Not a pipe, which whoever is left in the background would hold open.
+    // Not a pipe, because a background process would hold it open.
     let printed = tempfile::tempfile().expect("file");
     c.current_dir(folder).stdin(Stdio::null()).stdout(printed.try_clone().expect("file"));
     c.env("PATH", format!("{}:{path}", dist.display()));
-    // Machine code and its key are kept where they are; all else that is written below the home is the document's own.
+    // Machine code and its key are kept where they are; all other files that are written below the
+    // home are the document's own.
     c.env("XDG_CACHE_HOME", folder_of("XDG_CACHE_HOME", ".cache"));
     c.env("XDG_STATE_HOME", folder_of("XDG_STATE_HOME", ".local/state")).env("HOME", folder);
     let status = c.status().expect("bash");
@@ -153,7 +155,7 @@ fn folder_of(variable: &str, default: &str) -> PathBuf {
     given.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").expect("HOME")).join(default))
 }
 
-/// Runs a document; what went wrong, and how many steps there were.
+/// Runs a document; returns the failures, and how many steps there were.
 fn document(path: &Path) -> (Vec<String>, usize) {
     let dist = given("WASIBOX_DIST", "dist");
     let folder = tempfile::tempdir().expect("folder");

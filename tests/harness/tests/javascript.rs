@@ -1,5 +1,5 @@
-//! Scripts in JavaScript: `tests/javascript/FILE` has cases, each begun by a line `//# NAME`; FILE.out has what
-//! Node 24 prints for each and its status, recorded by `cargo xtask javascript`.
+//! Scripts in JavaScript: `tests/javascript/FILE` has cases, each begun by a line `//# NAME`;
+//! FILE.out has Node 24's output for each and its status, recorded by `cargo xtask javascript`.
 
 use std::path::Path;
 
@@ -115,7 +115,7 @@ fn strings() {
     file("strings.js");
 }
 
-/// What a policy that switches code from strings off refuses beyond Node's option.
+/// The refusals, beyond Node's option, of a policy that switches code from strings off.
 #[test]
 fn a_policy_lets_no_string_become_code() {
     const SCRIPT: &str = "const vm = require('vm'); const { Module } = require('module');\

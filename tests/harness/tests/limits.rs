@@ -1,4 +1,4 @@
-//! Limits: what a hostile or careless guest tries, ended or refused with a clear message.
+//! Limits: attempts of a hostile or careless guest, ended or refused with a clear message.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! Packages of npm and a project in TypeScript, in the image. `packages/smoke.mjs` has cases with what Node prints for
-//! them; `project/main.out` is what the project prints under tsx (`cargo xtask javascript` records both).
+//! Packages of npm and a project in TypeScript, in the image. `packages/smoke.mjs` has cases with
+//! Node's output for them; `project/main.out` is the project's output under tsx (`cargo xtask
+//! javascript` records both).
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! The image's Python, through `runner exec`: its own checks, and scripts whose expectations
-//! are what the machine's CPython prints.
+//! The image's Python, through `runner exec`: its own checks, and scripts whose expected output is
+//! that of the machine's CPython.
 
 use std::process::Command;
 
@@ -113,8 +113,8 @@ END
     assert!(built_in.starts_with("built in: ") && built_in.contains("numpy"), "{built_in}");
 }
 
-/// pip as a command, two packages at once, sources built with what the image has, and words
-/// for what cannot be had.
+/// pip as a command, two packages at once, sources built with the tools of the image, and messages
+/// for packages that are not available.
 #[test]
 fn pip_installs_packages_and_sources() {
     let script = r#"
@@ -164,7 +164,7 @@ END
     assert_eq!(done.stdout, expected, "{}", done.stderr);
 }
 
-/// What serves instead of a well-known module stands behind the traceback, unless it was caught.
+/// The replacement for a well-known module stands behind the traceback, unless it was caught.
 #[test]
 fn missing_modules() {
     let stderr = |script| Exec::new(&["python3", "-c", script]).run().stderr;

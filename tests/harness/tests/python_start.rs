@@ -1,7 +1,7 @@
-//! Python begins from a prepared interpreter, and nobody can tell but by the time it takes.
+//! Python begins from a prepared interpreter, which makes no difference except in time.
 //!
-//! The authority is the same CPython begun the ordinary way, which a fixed `PYTHONHASHSEED`
-//! asks for: every invocation must do the same both ways.
+//! The authority is the same CPython begun the ordinary way, which a fixed `PYTHONHASHSEED` asks
+//! for: every invocation must do the same both ways.
 
 use std::process::Command;
 use wasibox_tests::exec::{Exec, ExecResult};
@@ -16,7 +16,7 @@ fn both(script: &str) -> [ExecResult; 2] {
     [run("WARM=1"), run("PYTHONHASHSEED=5")]
 }
 
-/// Addresses of objects are what may differ.
+/// Only addresses of objects may differ.
 fn without_addresses(text: &str) -> String {
     let mut parts = text.split("0x");
     let mut out = parts.next().unwrap_or_default().to_string();
@@ -247,7 +247,7 @@ fn imports_of_prepared_modules() {
     }
 }
 
-/// What an import pulls in besides is there, as far as the importing code is Python.
+/// Modules that an import also loads are there, as far as the importing code is Python.
 #[test]
 fn modules_that_come_with_an_import() {
     for name in [

@@ -6,7 +6,7 @@ use std::process::Command;
 use wasibox_tests::exec::Exec;
 use wasibox_tests::root;
 
-/// What the machine's own bash and tools answer.
+/// Returns the output of the machine's own bash and tools.
 fn oracle(script: &str, dir: &std::path::Path) -> String {
     let out = Command::new("/bin/bash")
         .args(["-c", script])

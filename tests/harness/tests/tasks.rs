@@ -1,5 +1,6 @@
-//! Tasks of several steps, as a model or a person writes them: `tests/tasks/NAME.sh`. What each prints, and
-//! its status in a last line, is in `NAME.out`, from bash 5.2, GNU's tools, jq 1.8 and CPython 3.13.
+//! Tasks of several steps, as a model or a person writes them: `tests/tasks/NAME.sh`. The output of
+//! each, and its status in a last line, is in `NAME.out`, from bash 5.2, GNU's tools, jq 1.8 and
+//! CPython 3.13.
 //!
 //! `cargo xtask programs` compares them with the machine's own programs.
 
@@ -7,7 +8,7 @@ use wasibox_tests::case::{Case, Target};
 use wasibox_tests::root;
 use wasibox_tests::run::{Subject, check, run};
 
-/// Runs the tasks that are wanted; with what differs from the expected.
+/// Runs the tasks that are wanted; panics with the differences from the expected output.
 fn all(subject: Subject, wants: impl Fn(&str) -> bool) {
     let mut failures = Vec::new();
     let mut ran = 0;

@@ -1,6 +1,6 @@
-//! What a door costs: `true` by the crate, by `runner mcp` at standard streams, by HTTP on a connection that stays, in turn;
-//! and `calculate` by the crate and by `runner mcp`, whose interpreter is there already.
-//! The image and the runner are those of `dist` (or `WASIBOX_DIST`).
+//! The cost of a door: `true` by the crate, by `runner mcp` at standard streams, by HTTP on a
+//! connection that stays, in turn; and `calculate` by the crate and by `runner mcp`, whose
+//! interpreter is there already. The image and the runner are those of `dist` (or `WASIBOX_DIST`).
 
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};

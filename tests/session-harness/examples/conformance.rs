@@ -1,5 +1,6 @@
-//! The fixtures that the protocol's conformance suite asks servers for, behind the transport of `runner mcp --http` and with its way
-//! of showing results: `conformance ADDRESS`. What the suite expects is described by `conformance list` and in its scenarios.
+//! The fixtures that the protocol's conformance suite asks servers for, behind the transport of
+//! `runner mcp --http` and with its way of showing results: `conformance ADDRESS`. The suite's
+//! expectations are described by `conformance list` and in its scenarios.
 // The suite tests sampling and logging, which later versions of the protocol have no more.
 #![expect(deprecated)]
 
@@ -19,7 +20,7 @@ use wasibox_mcp::{
     StreamableOptions, call_result, handler_service, refusal_result, resource_contents,
 };
 
-/// What tools that tell of their progress wait between two steps.
+/// The pause between two steps of tools that report their progress.
 const STEP: Duration = Duration::from_millis(50);
 /// A picture of one pixel.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\
@@ -39,7 +40,7 @@ async fn main() {
         end: CancellationToken::new(),
     };
     let listener = tokio::net::TcpListener::bind(&address).await.expect("the address");
-    // Whoever serves the service judges these; runner's own judgement is tried with runner.
+    // The embedder of the service judges these; runner's own judgement is tried with runner.
     let own = middleware::from_fn(move |request: Request, next: Next| {
         let host = request.headers().get("host").and_then(|host| host.to_str().ok());
         let is_own = host == Some(&address);

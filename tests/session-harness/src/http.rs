@@ -1,5 +1,5 @@
-//! A server of the built image within the test, and requests to it, byte by byte: what a client's library would not send
-//! can be sent, too.
+//! A server of the built image within the test, and requests to it, byte by byte, so that requests
+//! are possible that a client's library would not send.
 
 use crate::{options, policy};
 use serde_json::Value;
@@ -50,12 +50,12 @@ pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) ->
 }
 
 impl TestServer {
-    /// Tells the server to end, and waits for that.
+    /// Makes the server end, and waits for that.
     pub fn end(mut self) {
         self.finish();
     }
 
-    /// Tells the server to end.
+    /// Makes the server end.
     pub fn tell_end(&self) {
         (self.end)();
     }

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wasibox::{Engine, EngineOptions, Isolation, Limits, Policy, PoolOptions, Session};
 
-/// Enough for a machine with much else to do.
+/// Enough for a busy machine.
 pub const LONG: Duration = Duration::from_secs(120);
 
-/// The folder with what was built.
+/// Returns the folder of the build.
 pub fn dist() -> PathBuf {
     let beside = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist").into();
     std::env::var_os("WASIBOX_DIST").map_or_else(beside, PathBuf::from)
@@ -39,12 +39,12 @@ pub fn policy() -> Policy {
     Policy { limits: Limits { timeout: Some(LONG), ..Limits::default() }, ..Policy::default() }
 }
 
-/// What a script prints on both streams, and its status unless it is 0.
+/// Runs a script; returns its output on both streams, and its status unless it is 0.
 pub fn sh(s: &Session, script: &str) -> String {
     shown(s.exec(script).expect("a call"))
 }
 
-/// What a cell prints, and its value.
+/// Runs a cell; returns its output and its value.
 pub fn py(s: &Session, code: &str) -> String {
     let o = s.python(code).expect("a call");
     let value = o.value.clone();

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Longest wait for a message.
 const WAIT: Duration = Duration::from_secs(120);
 
-/// What is said first.
+/// Returns the first message.
 pub fn hello() -> Value {
     json!({
         "protocolVersion": "2025-11-25", "capabilities": {},
@@ -25,9 +25,9 @@ pub struct Stdio {
     to: Option<ChildStdin>,
     from: Receiver<Value>,
     next: u64,
-    /// What was told meanwhile without being asked for.
+    /// Notifications received so far.
     pub told: Vec<Value>,
-    /// What the server has said of itself.
+    /// The server's description of itself.
     pub hello: Value,
     /// The client's roots, if it has any.
     pub roots: Vec<Value>,
@@ -74,7 +74,7 @@ impl Stdio {
         self.to.as_mut().expect("a pipe").write_all(line.as_bytes()).expect("a reader");
     }
 
-    /// Tells something.
+    /// Sends a notification.
     pub fn tell(&mut self, method: &str, params: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }

@@ -29,7 +29,7 @@ impl Request {
     }
 }
 
-/// What is answered.
+/// The answer to a request.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,

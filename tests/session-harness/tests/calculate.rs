@@ -1,6 +1,8 @@
-//! `calculate` of the built image: known answers (tests/calculate/table.toml), refusals, and what clients cannot do to one another.
+//! `calculate` of the built image: known answers (tests/calculate/table.toml), refusals, and
+//! attempts of clients to affect one another.
 //!
-//! The table's answers are judged by `check.py`, which reckons them by mpmath, fractions and Python's statistics.
+//! The table's answers are judged by `check.py`, which computes them by mpmath, fractions and
+//! Python's statistics.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -58,7 +60,7 @@ fn known_answers_are_given_in_any_order() {
     let known = known();
     assert!(known.len() >= 200, "{}", known.len());
     let begun = Instant::now();
-    // What was asked before makes no difference.
+    // Earlier questions make no difference.
     let both = known.iter().chain(known.iter().rev());
     let wrong: Vec<String> = both
         .map(|[expression, expected]| (expression, expected, result(&machine, expression)))
@@ -156,7 +158,7 @@ fn a_second_answer_takes_moments() {
         })
         .collect();
     times.sort_unstable();
-    // A tenth of what a new interpreter takes, on a machine with much else to do.
+    // A tenth of the time of a new interpreter, on a busy machine.
     assert!(times[10] < Duration::from_millis(200), "{times:?}");
     println!("median {:?}", times[10]);
 }

@@ -1,5 +1,5 @@
-//! `execute_code` with lists of modules in a policy file: what is on a list works, what is not cannot be had, however it is
-//! asked for. What the modules answer is judged by CPython and Node.
+//! `execute_code` with lists of modules in a policy file: modules on a list work, others cannot be
+//! imported in any way. The modules' answers are judged by CPython and Node.
 
 use serde_json::{Value, json};
 use wasibox_sessions::mcp::Stdio;
@@ -29,14 +29,14 @@ impl Client {
         self.0.done("execute_code", arguments)
     }
 
-    /// What a program's value is.
+    /// Returns a program's value.
     fn value(&mut self, language: &str, code: &str) -> Value {
         let mut done = self.run(language, code);
         assert_eq!(done["success"], true, "{code}: {done}");
         done["returnValue"].take()
     }
 
-    /// A program that fails, and what it says.
+    /// Runs a program that fails; returns its message.
     fn refused(&mut self, language: &str, code: &str) -> String {
         let done = self.run(language, code);
         assert_eq!(done["success"], false, "{code}: {done}");
@@ -122,7 +122,7 @@ fn python_cannot_get_around_the_list() {
         "import random\nfor f in ('subprocess.py', '__pycache__/subprocess.cpython-313.pyc', 'socket.py'):\n    \
             random._os.stat('/usr/lib/python3.13/' + f)",
         "import random; random._os.listdir('/usr/lib/python3.13/site-packages/numpy')",
-        // Modules without a file: what would make them is gone.
+        // Modules without a file: the code that would make them is gone.
         "import re; I = re.enum.sys.modules['_frozen_importlib']; \
             I._imp.create_builtin(I.ModuleSpec('_socket', None))",
         "import re; I = re.enum.sys.modules['_frozen_importlib']; \

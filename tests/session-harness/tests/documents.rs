@@ -1,12 +1,13 @@
-//! Blocks of Rust in `README.md` and `docs/` run as they stand, each in a process and a folder of its own with what their readers
-//! are taken to have: `dist`, `image.webc`, and `job.py`. `build.rs` makes the functions.
+//! Blocks of Rust in `README.md` and `docs/` run as they stand, each in a process and a folder of
+//! its own with the files that their readers are taken to have: `dist`, `image.webc`, and `job.py`.
+//! `build.rs` makes the functions.
 
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use wasibox_sessions::dist;
 
-/// What a block ends with: nothing, or a result, as for rustdoc.
+/// The end of a block: nothing, or a result, as for rustdoc.
 trait End {
     fn check(self);
 }

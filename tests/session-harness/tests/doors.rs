@@ -1,4 +1,5 @@
-//! Tricks with tokens, scopes, paths and headers: nobody gets into another's session, and no trick ends the server.
+//! Tricks with tokens, scopes, paths and headers: no client gets into another's session, and no
+//! trick ends the server.
 
 use serde_json::{Value, json};
 use wasibox::policy::ToolSettings;
@@ -24,7 +25,7 @@ name = 'writer'
 token = 'writer-writer-writer'
 scopes = ['read', 'write']
 ";
-/// What only the owner of the session may see.
+/// A text that only the owner of the session may see.
 const SECRET: &str = "kept-for-alice-only";
 
 fn served() -> TestServer {
@@ -122,7 +123,7 @@ fn no_name_leads_to_anothers_session() {
                 s.request(method, &format!("/v1/sessions/{name}{rest}"), &headers, body.as_bytes());
             assert!(!answer.text().contains(SECRET), "{method} {name}{rest}");
             let is_refused = (400..500).contains(&answer.status);
-            // What is the caller's own is no way in.
+            // The caller's own session is not a way in.
             assert!(
                 is_refused || name.starts_with("mine"),
                 "{method} {name}{rest}: {}",
@@ -174,7 +175,7 @@ fn scopes_are_kept_by_every_entrance() {
     let answer = s.request("GET", "/v1/sessions/x/terminal", upgrade, b"");
     // Two Connection headers, and no right to run: not 101 in any case.
     assert!((400..500).contains(&answer.status), "{}", answer.status);
-    // One who may not make sessions does not make one by naming it.
+    // A client that may not make sessions does not make one by naming it.
     let mut c = Connection { path: "/mcp?session=new".into(), ..Connection::begin(&s, A, "/mcp") };
     (c.token, c.id) = (R.into(), String::new());
     let answer = c.send(&c.message("initialize", wasibox_sessions::mcp::hello()));
@@ -270,7 +271,7 @@ fn odd_requests_are_refused_and_the_server_goes_on() {
         );
         assert!(!answer.text().contains("\"w\""), "{shown:?}");
     }
-    // Of two lengths that of the chunks counts, and what follows is no request (RFC 9112, 6.1).
+    // Of two lengths that of the chunks counts, and the rest is not a request (RFC 9112, 6.1).
     let both = format!(
         "POST /v1/sessions/w/tools/stat HTTP/1.1\r\nHost: {host}\r\n{auth}\r\nContent-Length: 5\r\n\
          Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"

@@ -76,7 +76,7 @@ fn a_killed_process_loses_the_call_that_ran() {
         let store = engine.store(&path).unwrap();
         let report = store.store().check().unwrap();
         assert!(report.is_whole(), "{report:?}");
-        // Nobody has to take it over: the dead process's lock went with it.
+        // No takeover is necessary, because the dead process's lock went with it.
         let s = store.session("a", policy()).unwrap();
         let head = s.head().unwrap().number;
         assert!(head == last || head == last + 1, "{last} was told, {head} is there");

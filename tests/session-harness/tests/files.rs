@@ -1,5 +1,5 @@
-//! Files of a session by the host: what the requests mean is tried in `runner/files`; here, that they go
-//! through worker, history and log.
+//! Files of a session by the host: the requests themselves are tried in `runner/files`; here, that
+//! they go through worker, history and log.
 
 use wasibox::files::{Answer, EditOf, ReadOf, Request, WriteOf};
 use wasibox::{Error, Isolation};

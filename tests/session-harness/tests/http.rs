@@ -1,6 +1,6 @@
 //! `runner serve` within the test: tools, files, snapshots, events, a terminal, limits, the end.
 //!
-//! What is expected is what RFC 9110, 9457 and 6455, bash and CPython say.
+//! Expected values are from RFC 9110, 9457 and 6455, bash and CPython.
 
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -123,7 +123,7 @@ fn files_and_snapshots_go_in_and_out_as_streams() {
         200
     );
     let got = s.request("GET", "/v1/sessions/w/files/output/big%20one", &auth, b"");
-    // What a guest wrote is no page of the server's.
+    // A guest's file is not a page of the server's.
     assert_eq!(got.header("content-disposition"), Some("attachment"));
     assert_eq!(got.header("content-security-policy"), Some("sandbox"));
     assert_eq!(got.header("x-content-type-options"), Some("nosniff"));

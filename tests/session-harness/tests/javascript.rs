@@ -1,5 +1,5 @@
-//! Clients of HTTP in JavaScript over the bridge, and cells in a history. What is expected of clients is what Node's do with
-//! such servers on any machine.
+//! Clients of HTTP in JavaScript over the bridge, and cells in a history. Clients are expected to
+//! behave as Node's do with such servers on any machine.
 
 use std::net::SocketAddr;
 use wasibox::{Engine, Exec, Isolation, Limits, NetworkPolicy, Policy, Session};
@@ -35,7 +35,7 @@ fn allowing(at: &[SocketAddr]) -> Policy {
     Policy { network: NetworkPolicy { allow, ..NetworkPolicy::default() }, ..policy() }
 }
 
-/// What an expression raises.
+/// The exception of an expression.
 const RAISES: &str = "const raises = async (f) => { try { return await f() } catch (e) { return `${e.message} ${e.cause?.message ?? ''}` } }";
 
 /// A session whose cells know the server as `U`.

@@ -17,7 +17,7 @@ fn values_are_shared_with_the_host_and_outlive_undo() {
             "x\nyb\nkv: no value 'a'\n[1]"
         );
         s.park();
-        // Longer than what one answer holds, and than what a pipe does.
+        // Longer than one answer, and than a pipe's buffer.
         assert_eq!(
             sh(&s, "seq 200000 | head -c 1000000 | kv set long; kv get long | md5sum; seq 200000 | head -c 1000000 | md5sum")
                 .lines()
@@ -67,7 +67,7 @@ fn what_cannot_be_is_said() {
             "kv: keys that begin with wasibox. are the host's\n\
              kv: no value 'wasibox.workspace'\nkv: no value 'wasibox.workspace'\n[1]"
         );
-        // A guest that speaks nonsense hears so, and harms nobody.
+        // A guest that sends nonsense gets an error, and harms no other guest.
         assert_eq!(
             sh(&s, "printf zz > /.box/kv; exec 3<>/.box/kv; printf x >&3; wc -c <&3; kv get k1"),
             "14\nv"

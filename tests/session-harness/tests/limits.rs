@@ -34,7 +34,7 @@ fn files() {
         hit(&s, "cd /tmp; head -c 200000 /dev/zero > f; wc -c < f; truncate -s 1M f");
     assert_eq!(limit, Some(LimitHit::FileSize), "{said}");
     assert!(said.starts_with("100000\n") && said.matches("File too large").count() == 2, "{said}");
-    // What is long already can become shorter, and no longer.
+    // A file that is too long already can become shorter, but no longer.
     assert_eq!(
         hit(&s, "cd /tmp; truncate -s 99999 f; printf x >> f; wc -c < f"),
         (None, "100000\n".into())

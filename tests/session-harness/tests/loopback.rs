@@ -153,7 +153,7 @@ out";
     assert_eq!(py(&s, server), "b'SHOUT\\n'");
 }
 
-/// What CPython does on Linux.
+/// As CPython on Linux.
 #[test]
 fn names_options_and_errors_are_linuxs() {
     let s = engine(Isolation::Threads).session(policy()).unwrap();
@@ -320,7 +320,7 @@ fn the_embedder_reaches_a_port_of_the_session() {
         assert!(get("/f.txt").ends_with(b"inside\n"));
         let asked = s.interrupter();
         drop(asked);
-        // A connection that nobody uses is nobody's hurry.
+        // An unused connection delays nothing.
         let idle = s.connect(8000).unwrap();
         drop(idle);
         s.interrupter().interrupt();

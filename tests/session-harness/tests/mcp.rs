@@ -1,6 +1,6 @@
 //! `runner mcp` of the built image, by messages as clients send them.
 //!
-//! What tools answer is judged by bash, CPython and the protocol's specification (2025-11-25).
+//! The tools' answers are judged by bash, CPython and the protocol's specification (2025-11-25).
 
 use serde_json::{Value, json};
 use wasibox::policy::ToolSettings;
@@ -308,7 +308,7 @@ fn values_are_bounded_like_output() {
             assert!(preview.starts_with("[0,") && preview.contains("left out"), "{preview}");
             let most = if more["max_output"].is_null() { 32 << 10 } else { 1000 };
             assert!(result.to_string().len() < 3 * most + 2000);
-            // What models are given is JSON still.
+            // The text for models is still JSON.
             let told: Value = serde_json::from_str(text(&result)).unwrap();
             assert_eq!(told["returnValueBytes"], done["returnValueBytes"]);
         }
@@ -353,7 +353,7 @@ fn code_is_executed_apart_from_the_session() {
     assert_eq!((&done["success"], &done["limitHit"]), (&json!(false), &json!("timeout")));
 }
 
-/// What Node 24 prints, and shows of values.
+/// Node 24's output, and its form of values.
 #[test]
 fn javascript_is_executed_apart_from_the_session() {
     let mut c = Stdio::begin(&[]);
@@ -414,7 +414,7 @@ fn by_http_each_client_has_a_session_of_its_own() {
     );
     run(&mut c, "v=2");
     assert_eq!(run(&mut d, "echo $v"), "2\n");
-    // The protocol's rules of the transport: DELETE ends a connection, and 404 tells of it.
+    // The protocol's rules of the transport: DELETE ends a connection, and 404 reports its end.
     let headers = format!("Mcp-Session-Id: {}", a.id);
     assert!(matches!(server.request("DELETE", "/mcp", &headers, b"").status, 200 | 202 | 204));
     assert_eq!(a.send(&a.message("tools/list", json!({}))).status, 404);
@@ -433,7 +433,7 @@ fn by_http_each_client_has_a_session_of_its_own() {
         head.replace('\n', "\r\n")
     );
     assert_eq!(server.raw(rebound.as_bytes()).status, 403);
-    // Without tokens nothing else is there.
+    // Without tokens there are no other paths.
     for path in ["/v1/sessions", "/metrics", "/", "/openapi.json"] {
         assert_eq!(server.request("GET", path, "", b"").status, 404, "{path}");
     }

@@ -1,11 +1,12 @@
-//! Requests of guests to the world outside: rules, secrets, the log, and what becomes of nonsense.
+//! Requests of guests to hosts outside: rules, secrets, the log, and nonsense.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use wasibox::{Engine, Isolation, NetworkPolicy, Policy, Session};
 use wasibox_sessions::*;
 
-/// A server of HTTP/1.1 that answers each request with what it was, on a thread until the process ends.
+/// A server of HTTP/1.1 that answers each request with a description of it, on a thread until the
+/// process ends.
 fn server() -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -118,7 +119,7 @@ fn what_is_allowed_is_answered() {
             py(&s, "fetch('GET', base + '/to-a')[0], fetch('GET', base + '/to-a', redirects=3)[0]"),
             "(302, 200)"
         );
-        // Each refusal says what the policy would need.
+        // Each refusal names the rule that the policy would need.
         let refused = |code: &str| {
             let said = py(&s, code);
             assert!(said.starts_with("(7, ") && said.contains("not allowed"), "{code}: {said}");
@@ -165,7 +166,7 @@ fn secrets_are_added_outside_and_never_seen() {
         )];
         let s = engine.session(policy_of(network)).unwrap();
         client(&s);
-        // The server says what it got; the guest does not hear it.
+        // The server prints the request that it got; the guest does not see it.
         let said = py(&s, &format!("print(fetch('GET', 'http://{at}/a')[1])")).to_lowercase();
         assert!(said.contains("authorization: bearer") && !said.contains("hunter2"), "{said}");
         assert!(

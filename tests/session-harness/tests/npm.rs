@@ -1,5 +1,5 @@
-//! `npm` against a registry of the test's own. What is expected is what npm 11 does with the same packages: where they
-//! lie, what the lock file says, what it refuses.
+//! `npm` against a registry of the test's own. It is expected to do the same as npm 11 with the
+//! same packages: the places of files, the lock file, the refusals.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

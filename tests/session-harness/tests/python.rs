@@ -143,7 +143,7 @@ again = pickle.loads(pickle.dumps(Point(7)))
 print(frame.groupby('c')['b'].sum().to_dict(), frame.shape, count(), next(squares), file.readline().strip())
 print(random.random(), lock.locked(), again == Point(7), point.self is point, Point.kinds['a'])
 ";
-/// What CPython prints natively.
+/// The output of native CPython.
 const SEEN: &str =
     "{'x': 124750.0, 'y': 125000.0} (1000, 3) 7 9 two\n0.7417869892607294 True True True 2\n";
 
@@ -170,7 +170,7 @@ fn an_object_graph_survives_sleep_undo_fork_and_travel() {
     let other = threads.store(&dir.path().join("v.wbx")).unwrap();
     let there = other.import("b", &*file, policy()).unwrap();
     assert_eq!(py(&there, LOOK), SEEN);
-    // A fork draws other random numbers; all else is the same.
+    // A fork draws other random numbers; the rest is the same.
     let s = store.session("a", policy()).unwrap();
     let fork = s.fork("c").unwrap();
     let seen = py(&fork, LOOK);

@@ -1,5 +1,5 @@
-//! Python's clients of HTTP over the bridge. What is expected is what CPython, requests and urllib3 do with such
-//! servers on any machine.
+//! Python's clients of HTTP over the bridge. They are expected to behave as CPython, requests and
+//! urllib3 do with such servers on any machine.
 
 use std::net::SocketAddr;
 use std::sync::Mutex;
@@ -51,7 +51,7 @@ fn both() -> [Engine; 2] {
     [Isolation::Process, Isolation::Threads].map(engine)
 }
 
-/// What an expression raises.
+/// The exception of an expression.
 const RAISES: &str = "
 def raises(f):
     try: return f()
@@ -109,7 +109,7 @@ print(c.getresponse().read().decode())",
 c.request('POST', '/size', open('/tmp/f', 'rb')); c.getresponse().read()",
         );
         assert_eq!(said, "b'3000000'");
-        // Several requests of one object, and what has no body.
+        // Several requests of one object, and answers without a body.
         let said = py(
             &s,
             "c.request('HEAD', '/echo'); r = c.getresponse()
@@ -162,7 +162,7 @@ fn what_is_refused_says_which_rule_would_allow_it() {
             said.contains("169.254.169.254:80 is not allowed by the sandbox's policy"),
             "{said}"
         );
-        // What is no HTTP, or another's.
+        // Answers that are not HTTP, or of another protocol.
         let refused = |code: &str, why: &str| {
             let said = py(&s, &format!("print(raises(lambda: {code}))"));
             assert!(said.contains(why), "{code}: {said}");
@@ -184,7 +184,7 @@ fn what_is_refused_says_which_rule_would_allow_it() {
             "urlopen(urllib.request.Request(U, headers={'Upgrade': 'websocket'}))",
             "the connection cannot be upgraded",
         );
-        // Python's own checks of what headers may be, and of what goes twice.
+        // Python's own checks of headers, and of duplicates.
         refused(
             "urlopen(urllib.request.Request(U, headers={'A': 'b\\r\\nC: d'}))",
             "Invalid header value",
@@ -341,7 +341,7 @@ def left():
     assert_eq!(py(&s, "requests.get(U + '/none').status_code"), "404");
 }
 
-/// What the test's index serves: file name, hash, bytes.
+/// The files of the test's index: file name, hash, bytes.
 type Wheels = Vec<(String, String, Vec<u8>)>;
 
 /// The wheels of `wheels.txt`, got by this machine's pip.

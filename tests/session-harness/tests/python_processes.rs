@@ -1,5 +1,5 @@
-//! `multiprocessing` in the guest: real processes over pipes. What is expected is what CPython does with the method
-//! spawn.
+//! `multiprocessing` in the guest: real processes over pipes. It is expected to do the same as
+//! CPython with the method spawn.
 
 use wasibox::{Isolation, Session};
 use wasibox_sessions::*;

@@ -24,7 +24,7 @@ fn roots_are_mounted_as_far_as_is_allowed() {
     run(&mut c, "cd /tmp; v=kept");
     c.roots = vec![uri(&other)];
     c.tell("notifications/roots/list_changed", json!({}));
-    // What is told is taken note of beside the calls.
+    // Notifications are processed beside the calls.
     let seen = (0..100).map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(20));
         run(&mut c, "ls /roots/project; echo $v")
@@ -35,7 +35,7 @@ fn roots_are_mounted_as_far_as_is_allowed() {
     run(&mut c, "echo ours >> /roots/project/a.txt");
     assert_eq!(std::fs::read_to_string(dir.path().join("a.txt")).unwrap(), "theirs\nours\n");
 
-    // Nobody has allowed it.
+    // It was not allowed.
     let mut c = Stdio::with_roots(&[], vec![uri(&dir)]);
     assert_ne!(run(&mut c, "ls /roots")["exit_code"], 0);
     assert!(c.told.is_empty(), "{:?}", c.told);

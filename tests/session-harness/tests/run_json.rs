@@ -24,7 +24,7 @@ fn zip(files: &[(&str, &str)]) -> String {
     String::from_utf8(out.stdout).unwrap()
 }
 
-/// What Python finds in a zip, but for the host's folder.
+/// Returns the files that Python finds in a zip, except for the host's folder.
 fn unzipped(zip: &Value) -> String {
     let script = "import sys,io,base64,zipfile\n\
         z=zipfile.ZipFile(io.BytesIO(base64.b64decode(sys.stdin.read())))\n\

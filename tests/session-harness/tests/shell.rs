@@ -1,5 +1,6 @@
-//! What the shell of one call leaves for the next. What is kept is tried in `shell/cli/tests/sessions`, with bash as the
-//! authority; here, that it goes through worker, store and sleep.
+//! The state that the shell of one call leaves for the next. The state itself is tried in
+//! `shell/cli/tests/sessions`, with bash as the authority; here, that it goes through worker, store
+//! and sleep.
 
 use wasibox::{Engine, Exec, Isolation, Session};
 use wasibox_sessions::*;
@@ -28,7 +29,8 @@ fn state_goes_on_from_call_to_call() {
     }
 }
 
-/// What ends a script of a shell that was called as `sh`, or is an error there; `bash -c` here says what is expected.
+/// Constructs that end a script of a shell that was called as `sh`, or are errors there; `bash -c`
+/// here gives the expected results.
 #[test]
 fn scripts_run_in_bash() {
     let scripts = [
@@ -146,13 +148,13 @@ fn what_is_left_can_go_on() {
         assert_eq!((o.stdout, o.background.len()), (b"begun\n".to_vec(), 1), "{:?}", o.background);
         assert!(o.ended.is_empty());
         assert_eq!(sh(&s, "echo one >/tmp/in; read -r x </tmp/out; echo $x"), "got one\n");
-        // Others see it, its number is not given again, and it is nobody's child.
+        // Others see it, its number is not reused, and it has no parent.
         assert_eq!(
             sh(&s, "ps -o pid= | grep -cx \" *$(cat /tmp/pid)\"; kill -0 $(cat /tmp/pid); echo $?"),
             "1\n0\n"
         );
         assert!(sh(&s, "wait $(cat /tmp/pid)").contains("not a child of this shell"));
-        // A call without the wish ends what it leaves itself, and no more.
+        // A call without this option ends its own processes, and no more.
         let o = s.exec("sleep 300 & true").unwrap();
         assert_eq!((o.ended, o.background), (vec!["sleep 300".to_owned()], vec![]));
         let o = s.exec(keeps("sleep 301 & echo $! > /tmp/second")).unwrap();
@@ -165,7 +167,7 @@ fn what_is_left_can_go_on() {
         );
         assert_eq!(sh(&s, "kill $(cat /tmp/second); sleep 0.1; pgrep -c sleep"), "0\n[1]");
         assert_eq!(sh(&s, "echo two >/tmp/in; read -r x </tmp/out; echo $x"), "got two\n");
-        // What it writes to the streams of a call that is over goes nowhere.
+        // Its output to the streams of a call that is over is discarded.
         let o = s
             .exec(keeps("(while sleep 0.01; do echo tick; date >>/tmp/ticks; done) & sleep 0.1"))
             .unwrap();
@@ -182,7 +184,7 @@ fn what_is_left_can_go_on() {
     }
 }
 
-/// Limits hold on for what goes on.
+/// Limits still hold for background processes.
 #[test]
 fn what_goes_on_is_bounded() {
     use std::time::Duration;

@@ -1,5 +1,5 @@
-//! HTTPS from programs in the sandbox, end to end: an authority of the test signs a server's certificate, and the
-//! runner is told of it as OpenSSL's programs are, by `SSL_CERT_FILE`.
+//! HTTPS from programs in the sandbox, end to end: an authority of the test signs a server's
+//! certificate, and the runner finds the authority as OpenSSL's programs do, by `SSL_CERT_FILE`.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
@@ -57,7 +57,7 @@ fn answer(config: Arc<ServerConfig>, stream: TcpStream) -> std::io::Result<()> {
     stream.flush()
 }
 
-/// What a command of the sandbox writes, and its status.
+/// Returns the output of a command of the sandbox, and its status.
 fn exec(url: &str, authority: Option<&Path>, command: &[&str]) -> (Option<i32>, String) {
     let mut c = Command::new(dist().join("runner"));
     c.args(["exec", "--allow", &format!("GET {url}")]).arg(dist().join("image.webc"));
@@ -87,7 +87,7 @@ fn programs_speak_https() {
     for command in commands {
         assert_eq!(exec(url, Some(&pem), command), (Some(0), "secure\n".into()), "{command:?}");
     }
-    // Curl's status and wget's for a certificate that nobody vouches for.
+    // Curl's status and wget's for a certificate of an unknown authority.
     for (command, status) in commands.iter().zip([60, 5]) {
         let (code, said) = exec(url, None, command);
         assert_eq!(code, Some(status), "{said}");

@@ -24,12 +24,12 @@ async fn calls_are_futures_and_end_when_those_are_dropped() {
         let before = s.history().await.unwrap().len();
         for endless in ["while :; do :; done", "sleep 100000"] {
             assert!(timeout(SOON, s.exec(endless)).await.is_err());
-            // What waits behind the one that is given up runs, and is not ended for it.
+            // A call that waits behind the one that is given up runs, and is not ended for it.
             assert_eq!(s.exec("cat f; echo $x").await.unwrap().stdout, b"a\n1\n", "{endless}");
         }
         assert!(timeout(SOON, s.python("while True: pass")).await.is_err());
-        // One that was given up before it could begin leaves what runs alone, and no trace.
-        // What was given up has ended now: whoever is busy is the next one.
+        // A call that was given up before it could begin leaves the running call alone, and no
+        // trace. By now the abandoned call has ended: the busy one is the next one.
         s.exec("true").await.unwrap();
         let other = s.clone();
         let wait = "until [ -e /m/go ]; do sleep 0.02; done; echo done";

@@ -127,7 +127,7 @@ fn commands_call_tools() {
         }
         assert_eq!(sh(&s, r#"echo '{"city": "Thun"}' | tool weather - | jq .degrees"#), "21.5\n");
         assert_eq!(sh(&s, "tool big --n 3; tool -r big --n 3"), "\"xxx\"\nxxx\n");
-        // What goes wrong: the tool's, the arguments', a name.
+        // Errors: the tool's, the arguments', a name.
         assert_eq!(sh(&s, "tool weather Atlantis"), "tool: weather: no station there\n[1]");
         assert_eq!(sh(&s, "tool weather panic"), "tool: weather: the tool has panicked\n[1]");
         assert_eq!(
@@ -389,7 +389,8 @@ fn guests_that_lie_harm_nobody() {
         }
         let long = "import errno\ntry:\n    ask(bytes(2 << 20))\nexcept OSError as e:\n    print(e.errno == errno.EFBIG or e)";
         assert_eq!(py(&s, long).trim(), "True");
-        // A result that is never read to its end is let go of; thousands of calls; calls that nobody reads.
+        // A result that is never read to its end is released; thousands of calls; calls whose
+        // results are not read.
         let code =
             "for _ in range(300): call(b'big', b'{\"n\": 400000}')[:1] == b'\\x02' or print('no')";
         let told = py(&s, code);

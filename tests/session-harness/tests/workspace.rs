@@ -1,5 +1,5 @@
-//! Sessions over a zip or a folder of the host. What a zip or a folder may be is tried in `runner/workspace`; here, that
-//! worker, history and store go with it.
+//! Sessions over a zip or a folder of the host. Zips and folders themselves are tried in
+//! `runner/workspace`; here, that worker, history and store go with it.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ fn zip(path: &Path, files: &[(&str, &str)]) {
     assert!(c.status().unwrap().success());
 }
 
-/// What Python finds in a zip, but for the host's folder.
+/// Returns the files that Python finds in a zip, except for the host's folder.
 fn unzipped(path: &Path) -> String {
     let script = "import sys,zipfile\nz=zipfile.ZipFile(sys.argv[1])\nassert z.testzip() is None\n\
         print(*sorted(f'{n}={z.read(n).decode()}' for n in z.namelist() \
@@ -107,7 +107,7 @@ fn a_zip_alone_carries_its_session() {
         s.restore(third.parent.unwrap()).unwrap();
         assert_eq!(sh(&s, "cat a one; cat /tmp/t/t"), "2one\nt\n");
         assert_eq!(unzipped(&copy), "a=2;one=one\n");
-        // As it was before the session: of the zip there is nothing any more but what it has kept of that.
+        // As it was before the session: the zip is only known by the session's record of it now.
         s.restore(1).unwrap();
         assert_eq!(unzipped(&copy), "a=1");
         drop(s);
@@ -118,7 +118,7 @@ fn a_zip_alone_carries_its_session() {
         }
         assert_eq!(unzipped(&copy), "a=2;one=one\n");
         drop(s);
-        // A stranger's change: what is there counts, and there is no past.
+        // A stranger's change: the present zip counts, and there is no history.
         zip(&copy, &[("new", "n")]);
         let s = engine.session(over(&copy)).unwrap();
         assert_eq!((sh(&s, "ls"), s.history().unwrap().len()), ("new\n".into(), 2));
@@ -182,7 +182,7 @@ fn host(dir: &tempfile::TempDir, path: &str) -> Option<String> {
     std::fs::read_to_string(dir.path().join(path)).ok()
 }
 
-/// The session of a store, taken up anew each time.
+/// Opens the session of a store, each time again.
 fn again(engine: &Engine, store: &Path, dir: &tempfile::TempDir) -> Result<Session, Error> {
     engine.store(store)?.session("a", over(dir.path()))
 }
@@ -200,7 +200,7 @@ fn changes_stay_in_the_session_until_they_are_brought_back() {
         assert_eq!(sh(&s, "cat a n/f; ls src"), "one\n2\nnew\nb\n");
         let diff = String::from_utf8(s.workspace_diff(&["a"]).unwrap().text).unwrap();
         assert_eq!(diff, "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
-        // What the session has not changed is the host's affair.
+        // Files that the session has not changed are the host's affair.
         std::fs::write(dir.path().join("src/b"), "other\n").unwrap();
         s.park();
         assert_eq!(sh(&s, "cat src/b"), "other\n");

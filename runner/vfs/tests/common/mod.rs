@@ -25,7 +25,7 @@ pub const WRITE: OpenFlags = OpenFlags { write: true, create: true, truncate: tr
 
 pub use wasibox_vfs::ProtectedPaths;
 
-/// What `executable` says of a file.
+/// The expected result of `executable` for a file.
 pub fn program_file(program: Option<ProgramMark>, name: &str, head: &str) -> Executable {
     Executable { program, head: head.into(), name: name.into() }
 }

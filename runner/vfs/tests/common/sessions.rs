@@ -1,4 +1,4 @@
-//! Sessions on a small image, what random operations do to them, and all that can be told of them.
+//! Sessions on a small image, random operations on them, and a description of their whole state.
 
 use super::*;
 use wasibox_vfs::{BaseFile, BaseKind, FileKind, Folder, FolderEntry};
@@ -44,7 +44,7 @@ const BEGINNING: &[&str] = &[
     "/var/tmp",
 ];
 
-/// Everything that can be told of the files, by path.
+/// Describes all files, by path.
 pub fn dump(v: &Vfs) -> Vec<String> {
     let mut out = vec![format!("{:?}", v.tree_version().quota())];
     let mut todo = vec![String::new()];

@@ -159,7 +159,7 @@ fn try_all(bench: &trial::Bench, trials: &[(&Program, Target)], jobs: usize) -> 
     done.into_inner().unwrap_or_else(|e| e.into_inner())
 }
 
-/// The end of the table: what failed, by name.
+/// Prints the end of the table: the failures, by name.
 fn summary(verdicts: &[Verdict]) -> u8 {
     let mut failed: Vec<&Verdict> = verdicts.iter().filter(|v| !v.failures.is_empty()).collect();
     failed.sort_by(|a, b| (&a.name, a.target).cmp(&(&b.name, b.target)));

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What a file is written in, by its extension.
+/// The language of a file, by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Shell,
@@ -12,13 +12,13 @@ pub enum Kind {
     Module,
 }
 
-/// What is done with the streams of the host process.
+/// The state of the streams of the host process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Streams {
     /// Output is read as it comes.
     #[default]
     Read,
-    /// Pipes that nobody reads.
+    /// Pipes without a reader.
     Unread,
     /// Pipes whose readers have gone.
     Closed,
@@ -35,10 +35,10 @@ pub struct Mount {
     pub quota: Option<u64>,
 }
 
-/// One hostile program and what must hold when it runs.
+/// One hostile program and the promises that must hold when it runs.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Path below `tests/escape`, or what a generator calls it.
+    /// Path below `tests/escape`, or the name that a generator gives it.
     pub name: String,
     pub kind: Kind,
     pub text: String,
@@ -49,7 +49,7 @@ pub struct Program {
     pub limit: Option<String>,
     pub says: Vec<String>,
     pub never: Vec<String>,
-    /// Bounds on what the host sees.
+    /// Bounds on the host's measurements.
     pub seconds: f64,
     pub grows: u64,
     pub threads: u64,
@@ -132,7 +132,7 @@ impl Program {
         }
     }
 
-    /// Gives the bounds that were not stated: what follows from the limits.
+    /// Fills in the bounds that were not stated, from the limits.
     pub fn complete(mut self) -> Program {
         if self.seconds == 0.0 {
             self.seconds = self.timeout + NOISE;
@@ -279,13 +279,14 @@ fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// `\e` and `\a` in texts: what terminals obey cannot stand in a source file.
+/// Decodes `\e` and `\a` in texts, because control characters of terminals cannot stand in a source
+/// file.
 fn unescaped(text: &str) -> String {
     text.replace("\\e", "\x1b").replace("\\a", "\x07")
 }
 
-/// A module's text, where a line `;;* N TEXT` stands for N lines of TEXT with `%` replaced
-/// by the line's number: what is hostile by its size stays small in the tree.
+/// Expands a module's text, where a line `;;* N TEXT` stands for N lines of TEXT with `%` replaced
+/// by the line's number: programs that are hostile by their size stay small in the tree.
 fn repeated(text: &str) -> Result<String, String> {
     let mut out = String::new();
     for line in text.lines() {

@@ -1,10 +1,9 @@
-//! The ways to run a hostile program: each is a host process, so that a hang or a crash is seen
-//! whatever it takes down.
+//! The ways to run a hostile program: each is a host process, so that a hang or a crash is seen in
+//! any case.
 //!
-//! `exec` is `runner exec`. The others embed the library: a child process of this test, which
-//! has a second session that must go on giving right answers while the hostile one runs, and
-//! tells at its end what was left of it. A further way to embed the library is a further
-//! [`Embedding`].
+//! `exec` is `runner exec`. The others embed the library: a child process of this test, which has a
+//! second session that must still give right answers while the hostile one runs, and reports at its
+//! end the remains of it. A further way to embed the library is a further [`Embedding`].
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -90,8 +89,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// What to run for a program: text goes to `sh -c` and the like, so that no mount is
-    /// needed; a module is the one command of an image of its own.
+    /// Returns the job of a program: text goes to `sh -c` and similar, so that no mount is needed;
+    /// a module is the only command of an image of its own.
     pub fn new(program: &Program, image: PathBuf, scratch: &Path) -> Job {
         let argv: Vec<String> = match program.kind {
             Kind::Shell => vec!["bash".into(), "-c".into(), program.text.clone()],
@@ -181,13 +180,13 @@ impl Target {
     }
 }
 
-/// What an embedding process tells at its end.
+/// The report of an embedding process at its end.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     pub limit: Option<String>,
     /// From opening the hostile session until it was closed.
     pub seconds: f64,
-    /// What is wrong with the process or its other session afterwards.
+    /// Faults of the process or its other session afterwards.
     pub wrong: Vec<String>,
 }
 
@@ -196,7 +195,8 @@ pub fn report_file(job_file: &Path) -> PathBuf {
     job_file.with_extension("report")
 }
 
-/// Growth of the embedder after a session that is no leak: what allocators and the engine keep.
+/// Growth of the embedder after a session that is not a leak: memory kept by allocators and the
+/// engine.
 const KEPT_MEMORY: u64 = 48 << 20;
 const KEPT_THREADS: u64 = 8;
 const KEPT_DESCRIPTORS: u64 = 8;
@@ -292,7 +292,7 @@ fn answer(session: &Session) -> Result<(), String> {
     if took > ANSWER { Err(format!("an answer took {took:.1?}")) } else { Ok(()) }
 }
 
-/// What the embedder still has of a session that is closed, or does for it.
+/// Returns the resources that the embedder still has of a closed session, or its work for it.
 fn kept(before: watch::Usage) -> Option<String> {
     let until = Instant::now() + SETTLE;
     loop {

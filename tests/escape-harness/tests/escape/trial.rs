@@ -3,10 +3,10 @@
 //!
 //! The scratch folder:
 //!
-//! | name | what |
+//! | name | content |
 //! |---|---|
 //! | `outside/` | canaries; never granted to a guest, never to change |
-//! | `work/` | what programs mount unless they say otherwise |
+//! | `work/` | the default mount of programs |
 //! | `tmp/`, `home/` | the host process's `TMPDIR` and `HOME`; nothing may be left there |
 //! | `cache/` | machine code of modules, so that the user's own cache stays clean |
 
@@ -30,17 +30,17 @@ use crate::program::{Kind, Program, Streams};
 use crate::target::{Job, Report, Target, report_file};
 use crate::watch::{Peak, Watch};
 
-/// What stands in the canary; nothing a guest prints may hold it.
+/// The content of the canary; no output of a guest may contain it.
 const SECRET: &str = "canary-3c9f07e1";
-/// How long a process may run beyond what is already too long, before it is killed.
-/// An embedder may also look for a while whether everything was given back.
+/// How long a process may run beyond its limit before it is killed. An embedder also needs some
+/// time to check that everything was given back.
 const HARD: Duration = Duration::from_secs(8);
 /// Most output that is kept for looking at; the rest is read and dropped.
 const KEPT: usize = 8 << 20;
 /// How long output may stay open after the process has ended.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// What trials share.
+/// The state that trials share.
 pub struct Bench {
     image: PathBuf,
     code: Option<PathBuf>,
@@ -48,7 +48,7 @@ pub struct Bench {
     state: Option<PathBuf>,
 }
 
-/// What came of a trial.
+/// The result of a trial.
 pub struct Verdict {
     pub name: String,
     pub target: &'static str,
@@ -83,7 +83,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// How a process ended and what it wrote.
+/// How a process ended and its output.
 struct Ended {
     status: Option<ExitStatus>,
     wall: Duration,
@@ -207,8 +207,9 @@ impl Bench {
     fn surround(&self, cmd: &mut Command, p: &Program, scratch: &Path) {
         cmd.current_dir(scratch).env_clear().env("PATH", "/usr/bin:/bin");
         cmd.env("TMPDIR", scratch.join("tmp"));
-        // By default glibc's thresholds grow with what is freed, and then the heap of each thread keeps tens of
-        // megabytes that nothing uses. What is kept with a fixed one is kept by us.
+        // By default glibc's thresholds grow with freed memory, and then the heap of each thread
+        // keeps tens of megabytes that are unused. With a fixed threshold, memory that is kept is
+        // kept by us.
         cmd.env("MALLOC_TRIM_THRESHOLD_", "131072");
         // The folder above `wasibox/aot`, where the runner looks for machine code.
         let cache = match p.kind {
@@ -262,8 +263,9 @@ fn module_image(p: &Program, scratch: &Path) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Everything in the scratch folder that must not change, with what it is: all but what the
-/// program may write to and what its own host commands touch (`wrap`: files beside the folders).
+/// Returns everything in the scratch folder that must not change, with its content: all except the
+/// files that the program may write to and its own host commands touch (`wrap`: files beside the
+/// folders).
 fn inventory(scratch: &Path, p: &Program) -> BTreeMap<PathBuf, String> {
     let lively = p.swap.is_some() || !p.during.is_empty();
     let free = |path: &Path| {
@@ -303,7 +305,7 @@ fn make_removable(dir: &Path) {
     }
 }
 
-/// What goes on beside the program; it ends when this is dropped.
+/// The commands that run beside the program; they end when this is dropped.
 struct During {
     shell: Option<Child>,
     stop: Arc<AtomicBool>,
@@ -331,7 +333,7 @@ impl Drop for During {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
         if let Some(shell) = &mut self.shell {
-            // A group of its own: what it started goes with it.
+            // A group of its own, so that its children end with it.
             if let Some(group) = rustix::process::Pid::from_raw(shell.id() as i32) {
                 let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
             }
@@ -436,14 +438,14 @@ fn limit_told(output: &str) -> Option<String> {
     found.map(|(name, _)| (*name).to_owned())
 }
 
-/// Everything that follows from how the process ended and what it wrote.
+/// Checks the process's end and its output.
 fn check(p: &Program, status: Option<ExitStatus>, output: &str, verdict: &mut Verdict) {
     let wrong = &mut verdict.failures;
     let code = status.and_then(|s| s.code());
     if let Some(status) = status {
         match code {
             None => wrong.push(format!("crash: {status}")),
-            // What Rust's own panics end a process with.
+            // The exit status of Rust's own panics.
             Some(101) if output.contains("panicked") => wrong.push("panic".into()),
             Some(code) if p.status.as_ref().is_some_and(|s| !s.contains(&code)) => {
                 wrong.push(format!("status {code}, expected {:?}", p.status));

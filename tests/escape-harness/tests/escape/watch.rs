@@ -1,6 +1,6 @@
 //! Looking at host processes from outside: memory, threads, descriptors, descendants.
 //!
-//! Memory is what is the process's own (`RssAnon` and `RssShmem`): machine code and images are
+//! Only memory of the process's own counts (`RssAnon` and `RssShmem`): machine code and images are
 //! mapped from files, and their pages are the system's to give back.
 
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ pub struct Watch {
     pub peak: Peak,
 }
 
-/// What can be read of one process.
+/// The measurements of one process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     pub memory: u64,

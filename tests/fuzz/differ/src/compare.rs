@@ -1,4 +1,4 @@
-//! What counts as a difference.
+//! The definition of a difference.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub enum Kind {
     Main,
     /// Error output alone.
     Stderr,
-    /// A panic of ours, whatever else.
+    /// A panic of ours, with any other outcome.
     Panic,
     /// Ours did not end in time.
     Hang,
@@ -64,8 +64,8 @@ impl Pair {
         if starved(&bash) || starved(&ours) || races(script, &bash, &ours) {
             return Ok(Verdict::Useless);
         }
-        // What a background command left in a file, or not yet, is no promise either: what the two
-        // do without it counts.
+        // A file that a background command has or has not written yet is not a promise either: the
+        // script without the command counts.
         let alone = in_order(script);
         if alone != script {
             match self.judge(&alone, limit)? {
@@ -92,8 +92,8 @@ impl Pair {
         Ok(Verdict::Differs(Box::new(Difference { kind, bash, ours })))
     }
 
-    /// Whether it is a difference again and again: bash repeats itself, and where commands run at
-    /// the same time, ours does at no time what bash did.
+    /// Returns whether the difference is repeatable: bash repeats itself, and where commands run at
+    /// the same time, ours never does the same as bash.
     pub fn stable(&self, script: &[u8], limit: Duration, seen: &Outcome) -> Result<bool> {
         let beside = at_once(script);
         for _ in 0..REPEATS {
@@ -139,9 +139,9 @@ fn starved(o: &Outcome) -> bool {
     contains(&o.stderr, TEXT) || contains(&o.stdout, TEXT)
 }
 
-/// Whether the two differ in the order of lines only, and the script has commands that run at the
-/// same time: one in the background, the stages of a traced pipeline or a process substitution.
-/// When their lines come is nobody's promise.
+/// Returns whether the two differ in the order of lines only, and the script has commands that run
+/// at the same time: one in the background, the stages of a traced pipeline or a process
+/// substitution. The order of their lines is not promised.
 fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let traced = contains(script, b"set -x") && script.contains(&b'|');
     let beside = contains(script, b"<(") || contains(script, b">(");

@@ -1,4 +1,4 @@
-//! Telling what differs; a case file from a script.
+//! The report of differences; a case file from a script.
 
 use crate::compare::{Difference, Kind};
 use crate::run::Outcome;
@@ -56,7 +56,7 @@ fn text(bytes: &[u8]) -> String {
     text
 }
 
-/// The script as a case of `tests/cases`, with what bash did.
+/// Returns the script as a case of `tests/cases`, with bash's outcome.
 pub fn case(name: &str, script: &str, bash: &Outcome) -> String {
     let mut out = format!("\n[[case]]\nname = {}\nscript = {}\n", basic(name), basic(script));
     out.push_str(&format!("stdout = {}\n", basic(&String::from_utf8_lossy(&bash.stdout))));

@@ -4,7 +4,8 @@
 
 use crate::compare::{contains, position, replaced};
 
-/// A deviation, and how it is avoided: what the script becomes, the same where there is nothing to avoid.
+/// A deviation, and how it is avoided: a function that rewrites the script, or returns it
+/// unchanged.
 type Rewrite = (&'static str, fn(&[u8]) -> Vec<u8>);
 
 const REWRITES: &[Rewrite] = &[
@@ -198,7 +199,7 @@ fn doubled_backslashes(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The same for what stands in double quotes.
+/// Does the same for text in double quotes.
 fn double_quoted(line: &[u8], out: &mut Vec<u8>) {
     let quote = |at: usize| line[at] == b'"' && (at == 0 || line[at - 1] != b'\\');
     let quotes: Vec<usize> = (0..line.len()).filter(|&at| quote(at)).collect();
@@ -248,7 +249,8 @@ fn no_empty_quotes(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `case "${e^}"x in`: the same mark, for what an operator made of nothing. An assignment leaves none.
+/// `case "${e^}"x in`: the same mark, for the empty result of an operator. An assignment leaves
+/// none.
 fn words_from_variables(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     for line in script.split_inclusive(|byte| *byte == b'\n') {
@@ -273,7 +275,7 @@ fn text_in_subshell(script: &[u8]) -> Vec<u8> {
     in_subshell(script, &[b"eval '", b". ./f9;", b"source ./f9 "])
 }
 
-/// Where a file does what a subshell keeps to itself.
+/// A file changes state that a subshell keeps to itself.
 fn eval_in_subshell(script: &[u8]) -> Vec<u8> {
     in_subshell(script, &[b"eval '"])
 }
@@ -316,8 +318,8 @@ fn command_end(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// `[[ a == ${x[@]^} ]]`: bash 5.2 takes nothing for what an operator makes of a scalar written as
-/// a list, if `IFS` has no blank.
+/// `[[ a == ${x[@]^} ]]`: bash 5.2 takes the result of an operator on a scalar written as a list
+/// for empty, if `IFS` has no blank.
 fn scalars_in_conditions(script: &[u8]) -> Vec<u8> {
     const LIST: &[u8] = b"[@]";
     let mut out = Vec::with_capacity(script.len());

@@ -1,6 +1,6 @@
-//! Making a script smaller while the difference stays (delta debugging, Zeller and Hildebrandt 2002):
-//! lines first, then words. What would make it another difference is refused: a syntax error
-//! that was not there, listings of all variables, process ids.
+//! Making a script smaller while the difference stays (delta debugging, Zeller and Hildebrandt
+//! 2002): lines first, then words. A step that would make it another difference is refused: a
+//! syntax error that was not there, listings of all variables, process ids.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::compare::{Difference, Kind, Pair, Verdict, contains};
 
-/// Longest time of a run: what hangs when something is taken out is not wanted.
+/// Longest time of a run: a reduced script that hangs is not wanted.
 const LIMIT: Duration = Duration::from_millis(1500);
 
 /// The smallest script found with at most `runs` runs of each shell.
@@ -95,7 +95,7 @@ fn words(text: &str) -> Vec<&str> {
     out
 }
 
-/// What must stay as it was, so that the difference stays the same one.
+/// Returns the features that must not change, so that the difference stays the same one.
 fn odd(d: &Difference) -> [bool; 4] {
     let says = |what: &[u8]| contains(&d.bash.stderr, what) || contains(&d.bash.stdout, what);
     [

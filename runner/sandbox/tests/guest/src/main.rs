@@ -1,4 +1,4 @@
-//! Commands for the sandbox's tests. Each does one thing and prints what it saw.
+//! Commands for the sandbox's tests. Each does one thing and prints its observation.
 
 mod sockets;
 mod sys;
@@ -208,7 +208,7 @@ fn badcall() {
 /// How often `stain` ran in this memory, and a variable that is not zero at the start.
 static RUNS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(41);
 
-/// Half of what `stain` leaves, so that this program's own constants are no stain.
+/// Half of the mark that `stain` leaves, so that this program's own constants are not a stain.
 const MARK: u64 = 0x5ec2_e75e_c2e7_0042;
 
 /// Leaves marks in static memory, on the stack, in the first and in grown memory.

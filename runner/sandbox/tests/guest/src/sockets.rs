@@ -202,7 +202,7 @@ fn datagrams(buf: &mut [u8; 16]) {
     println!("datagram {n} {} {} {from_b}", text(&buf[..2]), text(&buf[8..9]));
 }
 
-/// A server that sends back what it gets, until a client sends nothing.
+/// A server that sends back the bytes it gets, until a client sends nothing.
 pub fn serve(port: u16) {
     let listener = listen(port, 16);
     println!("serving");
@@ -230,7 +230,7 @@ pub fn serve(port: u16) {
     }
 }
 
-/// Connects until somebody listens.
+/// Connects until there is a listener.
 fn reach(port: u16) -> u32 {
     loop {
         let c = open(STREAM).unwrap();
@@ -243,7 +243,7 @@ fn reach(port: u16) -> u32 {
     }
 }
 
-/// A server in a process of its own, and what comes back from it.
+/// A server in a separate process, and its answers.
 pub fn echo_server(rounds: usize) {
     let server = spawn("/bin/serve", &["serve", "700"], &[], &[]).unwrap();
     let mut right = 0;
@@ -317,7 +317,7 @@ pub fn many() {
         }
     }
     println!("{n} then errno {errno}");
-    // What cannot be accepted stays.
+    // A connection that cannot be accepted stays.
     let (mut fds, mut refused) = (0, 0);
     for fd in 10..13 {
         close(fd);

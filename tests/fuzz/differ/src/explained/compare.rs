@@ -1,4 +1,4 @@
-//! Deviations whose outcomes are equal but for what the deviation changes.
+//! Deviations whose outcomes are equal except for the effect of the deviation.
 
 use std::borrow::Cow;
 
@@ -43,7 +43,7 @@ fn masked(script: &[u8], o: &Outcome) -> Outcome {
     }
 }
 
-/// bash keeps what redirections replaced at 10 and above, ours elsewhere.
+/// bash keeps replaced descriptors at 10 and above, ours at other numbers.
 fn descriptor_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"{fd}")
         && same(bash, ours, |line| match contains(line, b" -ge 10 ']'") {
@@ -61,7 +61,7 @@ fn bad_substitution_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     })
 }
 
-/// `{Y..b}"`a`"`: bash looks for the end of the range's backquote in what follows it, and may
+/// `{Y..b}"`a`"`: bash searches the following text for the end of the range's backquote, and may
 /// find one, whose command then does not parse.
 fn backquote_of_range(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const LOST: &[u8] = b"bad substitution: no closing \"`\" in ";
@@ -104,7 +104,7 @@ fn circular_warnings(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     says(bash, text) && (says(ours, text) || says(ours, other)) && plain(bash) == plain(ours)
 }
 
-/// ``unset a[1]; p $_``: ours says what was to be unset, bash lacks the subscript.
+/// ``unset a[1]; p $_``: ours has the whole operand, bash lacks the subscript.
 fn last_of_unset(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let lacks_subscript = |bash: &[u8], ours: &[u8]| {
         let Some(length) = ours.len().checked_sub(bash.len()) else { return false };
@@ -157,7 +157,8 @@ fn semicolons(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         })
 }
 
-/// `while read ...; done < <(...)`, `p & p`: what both write to one place comes in any order.
+/// `while read ...; done < <(...)`, `p & p`: both write to one place, so their output comes in any
+/// order.
 fn at_once(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let sorted = |text: &[u8]| {
         let mut bytes = text.to_vec();
@@ -185,7 +186,7 @@ fn document_quotes(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         })
 }
 
-/// `f() { declare -Ai m=(k 1/0); }`: bash names `f`, or whatever it ran last.
+/// `f() { declare -Ai m=(k 1/0); }`: bash names `f`, or the command that it ran last.
 fn command_before(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const MARK: &[u8] = b"line N: ";
     let pairs = [&b" -Ai "[..], b" -iA "].iter().any(|option| contains(script, option));
@@ -198,13 +199,13 @@ fn command_before(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     pairs && pairwise(bash, ours, named)
 }
 
-/// A limit ends ours: what it did until then is what bash did.
+/// A limit ends ours: until then it did the same as bash.
 fn budgets(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let text = b": limit reached: ";
     says(ours, text) && !says(bash, text) && bash.stdout.starts_with(&ours.stdout)
 }
 
-/// `set`, `declare -p` and `declare -i` alone also show what the shells themselves keep in variables.
+/// `set`, `declare -p` and `declare -i` alone also show the shells' own variables.
 fn lists_of_variables(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const OWN: &[&[u8]] = &[
         b"BASH",
@@ -243,7 +244,7 @@ fn lists_of_variables(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     listed(bash) && listed(ours) && plain(bash) == plain(ours)
 }
 
-/// Whether the two did the same, lines taken for what `plain` makes of them.
+/// Returns whether the two did the same, with lines compared after `plain`.
 fn same(bash: &Outcome, ours: &Outcome, plain: impl Fn(&[u8]) -> Cow<'_, [u8]>) -> bool {
     pairwise(bash, ours, |a, b| plain(a) == plain(b))
 }

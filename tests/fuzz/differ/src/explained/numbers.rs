@@ -1,14 +1,14 @@
-//! Line numbers, where both shells tell one and it may be another: bash counts on from the line
-//! of the error after it abandoned a command of several lines, and tells the first or the last
-//! line of some commands.
+//! Line numbers, where both shells print one and they may differ: bash continues to count from the
+//! line of the error after it abandoned a command of several lines, and reports the first or the
+//! last line of some commands.
 
 use crate::compare::contains;
 
 /// The outputs with `N` for each number of a line: one behind the word `line` and before a
 /// colon, or one that the script got from `LINENO` or `caller`.
 pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
-    // Bash may count those of a command more than once, as it begins and as what it contains is read
-    // again.
+    // Bash may count the lines of a command more than once, at its beginning and when its content
+    // is read again.
     let lines = 3 * script.split(|b| *b == b'\n').count() as u64;
     // Split at colons, the number of a message stands alone.
     let split = contains(script, b"IFS=");
@@ -50,9 +50,9 @@ fn in_messages(text: &[u8], lines: u64, split: bool) -> Vec<u8> {
     out
 }
 
-/// The ways in which generated scripts print `LINENO`: `echo T:$?:$LINENO`,
-/// `echo ${BASH_VERSINFO[0]} $BASH_SUBSHELL $LINENO`, `echo $((LINENO)) ${#BASH_LINENO[@]}`, and
-/// what `caller` says.
+/// Finds numbers in the ways in which generated scripts print `LINENO`: `echo T:$?:$LINENO`, `echo
+/// ${BASH_VERSINFO[0]} $BASH_SUBSHELL $LINENO`, `echo $((LINENO)) ${#BASH_LINENO[@]}`, and the
+/// output of `caller`.
 fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
     let calls = contains(script, b"echo $((LINENO)) ${#BASH_LINENO[@]}");
     let levels = contains(script, b"$BASH_SUBSHELL $LINENO");
@@ -103,7 +103,7 @@ fn shape(text: &[u8], before: &[u8], after: &[u8]) -> Option<(usize, usize, usiz
     (!goes_on).then_some((start, end, whole))
 }
 
-/// As [`shape`] with nothing asked of what follows.
+/// As [`shape`], with any following text.
 fn begun(text: &[u8], before: &[u8]) -> Option<(usize, usize, usize)> {
     let start = pass(text, 0, before)?;
     let end = pass(text, start, b"#")?;

@@ -1,5 +1,5 @@
-//! Deviations that change what follows: the script is run again without what bash takes
-//! otherwise. If the two agree then, there was no other difference.
+//! Deviations that change later output: the script is run again without the text that bash reads
+//! differently. If the two agree then, there was no other difference.
 
 use super::repaired::{
     apart_behind_documents, names_apart, plain_ansi, quoted_tildes, trap_not_inherited,
@@ -63,7 +63,8 @@ const RULES: &[Rule] = &[
         applies: |script, bash, ours| {
             bash.status == ours.status && sources(script) && contains(script, b"> f9; ")
         },
-        // Another command at the end of the file; what runs then may show process numbers.
+        // Another command at the end of the file; a command that runs then may show process
+        // numbers.
         repairs: |script, _| {
             let goes_on = replaced(script, b"> f9; ", b"> f9; echo : >> f9; ");
             vec![replaced(&goes_on, b"$$", b"0"), goes_on]
@@ -72,7 +73,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "quotes and NULs that `$'...'` makes within `${...}`",
         applies: ansi_in_braces,
-        // What breaks off no longer may show process numbers.
+        // A command that does not break off any more may show process numbers.
         repairs: |script, _| {
             let plain = plain_ansi(script);
             vec![replaced(&plain, b"$$", b"0"), plain]
@@ -334,7 +335,7 @@ fn after_syntax_error(bash: &Outcome, ours: &Outcome) -> Option<(usize, usize)> 
     Some((number(first)?, number(first + 1 + second)?))
 }
 
-/// Where the first syntax error is told, if it is one of an `eval` or a sourced file.
+/// Returns where the first syntax error is reported, if it is one of an `eval` or a sourced file.
 fn first_error(o: &Outcome) -> Option<usize> {
     const FIRST: &[&[u8]] = &[UNCLOSED, b"conditional", b"unexpected token `"];
     let at = FIRST.iter().filter_map(|text| position(&o.stderr, text)).min()?;
@@ -364,7 +365,7 @@ fn begun_at(script: &[u8], before: usize) -> Option<Vec<u8>> {
     Some([head, &[AFRESH], tail].concat().join(&b'\n'))
 }
 
-/// What a shell says that does not lose its way: the first error alone.
+/// Returns the output of a shell that recovers from the error: the first error alone.
 fn bash_first(bash: &Outcome) -> Vec<u8> {
     let nested = |line: &&[u8]| contains(line, b": eval: line ") || contains(line, b"f9: line ");
     bash.stderr.split(|b| *b == b'\n').find(nested).unwrap_or_default().to_vec()
@@ -375,8 +376,8 @@ fn sources(script: &[u8]) -> bool {
     file && [&b"; cat "[..], b"; printenv ", b"bash -c "].iter().any(|p| contains(script, p))
 }
 
-/// bash puts what `$'...'` means in its place before it looks for the end of the `${...}` around
-/// it: a quote in it opens something there, a NUL ends the text.
+/// bash puts the value of `$'...'` in its place before it searches for the end of the `${...}`
+/// around it: a quote in it opens a string there, a NUL ends the text.
 fn ansi_in_braces(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let cut = |o: &Outcome| says(o, SUBSTITUTION) && says(o, UNCLOSED);
     let bad = |o: &Outcome| says(o, b": bad substitution");
@@ -399,8 +400,8 @@ fn nested_in_heredoc(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
             || says(bash, LOST))
 }
 
-/// The script without the lines around the one that bash's message names: of one command of
-/// which bash makes something else, what else differs shows.
+/// Returns the script without the lines around the one that bash's message names: if bash reads one
+/// command differently, other differences remain visible.
 fn without_command(script: &[u8], bash: &Outcome, message: &[u8]) -> Vec<Vec<u8>> {
     const AROUND: usize = 12;
     let texts = [&bash.stderr, &bash.stdout].into_iter().chain(bash.files.values());
@@ -426,7 +427,7 @@ fn line_of(text: &[u8], at: usize) -> Option<&[u8]> {
     text[start..].split(|b| *b == b'\n').next()
 }
 
-/// The line number that the message at this place tells.
+/// Returns the line number in the message at this place.
 fn number_of(text: &[u8], at: usize) -> Option<usize> {
     let message = line_of(text, at)?;
     let digits = &message[position(message, b"line ")? + 5..];

@@ -1,9 +1,9 @@
-//! Scripts without what bash takes otherwise, for the rules of `repair`.
+//! Scripts without the text that bash reads differently, for the rules of `repair`.
 
 use crate::compare::position;
 
-/// The script with a letter for each quoted special character in `=(...)`. With `comments` what
-/// looks like one there closes no parenthesis.
+/// Returns the script with a letter for each quoted special character in `=(...)`. With `comments`
+/// an apparent comment there closes no parenthesis.
 pub fn without_quoted(script: &[u8], comments: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
@@ -168,8 +168,8 @@ pub fn apart_behind_documents(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The script with braces around names before a `$'...'`: within quoted operands bash puts what
-/// that means next to the name.
+/// Returns the script with braces around names before a `$'...'`, because within quoted operands
+/// bash puts the value of that next to the name.
 pub fn names_apart(script: &[u8]) -> Vec<u8> {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let mut out = Vec::with_capacity(script.len());

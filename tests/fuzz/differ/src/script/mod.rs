@@ -30,7 +30,7 @@ use crate::random::Random;
 /// Deepest nesting of statements and of words.
 const DEPTH: u32 = 4;
 
-/// What the generator knows while it writes.
+/// The generator's state.
 pub struct Script {
     pub(crate) random: Random,
     depth: u32,

@@ -1,4 +1,4 @@
-//! Statements: what a line of a script may be.
+//! Statements: the lines of a script.
 
 use super::Script;
 

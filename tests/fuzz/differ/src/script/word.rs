@@ -315,12 +315,12 @@ impl Script {
         out
     }
 
-    /// A pattern that names files, or something else.
+    /// A pattern that names files, or another pattern.
     pub(crate) fn glob(&mut self) -> String {
         if self.random.chance(80) { self.random.pick(GLOBS).into() } else { self.pattern() }
     }
 
-    /// `{a,b}`, `{1..3}` and what only looks like them.
+    /// `{a,b}`, `{1..3}` and words that only look like them.
     pub(crate) fn braces(&mut self) -> String {
         if self.leaf() || self.random.chance(60) {
             return self

@@ -1,7 +1,7 @@
 //! A program with cells: an interpreter of words that keeps a list of lines.
 //!
-//! A cell's code is the second argument. Each command answers with a value; `keep TEXT` adds a line,
-//! `all` tells them, `fill N` writes into N new pages, and so on below.
+//! A cell's code is the second argument. Each command answers with a value; `keep TEXT` adds a
+//! line, `all` lists them, `fill N` writes into N new pages, and so on below.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -32,7 +32,7 @@ unsafe extern "C" {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn wasibox_prepare() {
-    // SAFETY: called once, before anything else, as `_start` does.
+    // SAFETY: called once, before all other code, as `_start` does.
     unsafe { __wasm_call_ctors() };
     begin("prepared");
     // Enough that it is worth a snapshot, and different in each place.
@@ -64,7 +64,7 @@ fn begin(how: &str) {
 pub extern "C" fn wasibox_cell(kind: i32) -> *const u32 {
     if kind & 1 != 0 {
         if STATE.with_borrow(Option::is_none) {
-            // SAFETY: on the module's own memory nothing else has run.
+            // SAFETY: on the module's own memory no other code has run.
             unsafe { __wasm_call_ctors() };
             begin("begun");
         } else if arguments()[1] == "decline" {

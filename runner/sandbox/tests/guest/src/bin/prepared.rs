@@ -1,6 +1,6 @@
-//! A program that is prepared: it tells what it finds.
+//! A program that is prepared: it prints the memory that it finds.
 //!
-//! Its memory after `wasibox_prepare` is what `wasibox_resume` finds in every process.
+//! Its memory after `wasibox_prepare` is the memory that `wasibox_resume` finds in every process.
 //! Arguments: `show` prints it, `anew` asks for a start at the beginning, `write` changes memory.
 
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ fn keep(line: String) {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn wasibox_prepare() {
-    // SAFETY: called once, before anything else, as `_start` does.
+    // SAFETY: called once, before all other code, as `_start` does.
     unsafe { __wasm_call_ctors() };
     if cfg!(feature = "fails") {
         eprintln!("no, I will not");
@@ -27,7 +27,7 @@ pub extern "C" fn wasibox_prepare() {
     }
     let text = std::fs::read_to_string("/etc/motto").unwrap_or_default();
     keep(format!("prepared with {}", text.trim()));
-    // Beyond what the module begins with.
+    // Beyond the module's initial memory.
     keep("x".repeat(5 << 20));
     // A folder that the session has made is as old as all others, which are of 2026 at most.
     let made = std::fs::metadata("/tmp").and_then(|m| m.modified());
