@@ -1,10 +1,13 @@
-//! An encoder of Brotli's format (RFC 7932), for `zlib.brotliCompress`. The crate `brotli-decompressor` reads it.
+//! An encoder of Brotli's format (RFC 7932), for `zlib.brotliCompress`. The crate
+//! `brotli-decompressor` reads it.
 //!
-//! There are three steps: [`matches`] finds repetitions in a window, [`write_block`] writes a meta-block of them with prefix
-//! codes that [`prefix`] makes, and [`BrotliEncoder`] cuts the stream into meta-blocks.
+//! There are three steps: [`mod@matches`] finds repetitions in a window,
+//! [`BrotliEncoder::write_block`] writes a meta-block of them with prefix codes that [`prefix`]
+//! makes, and [`BrotliEncoder`] cuts the stream into meta-blocks.
 //!
-//! Deliberately absent are the format's own dictionary, contexts of literals and block types, because they make the crate
-//! `brotli` large: it would add 0.8 MB to each image, this adds 20 KB (`docs/decisions.md` has how much is saved).
+//! Deliberately absent are the format's own dictionary, contexts of literals and block types,
+//! because they make the crate `brotli` large: it would add 0.8 MB to each image, this adds 20 KB
+//! (`docs/decisions.md` has how much is saved).
 
 mod bits;
 mod block;
@@ -92,7 +95,7 @@ impl BrotliEncoder {
         n
     }
 
-    /// Returns whether bytes wait for [`Encoder::take`].
+    /// Returns whether bytes wait for [`BrotliEncoder::take_output`].
     pub fn has_output(&self) -> bool {
         self.taken < self.out.bytes().len()
     }

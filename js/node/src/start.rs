@@ -108,7 +108,7 @@ struct PreparedEngine {
     cell: Kept,
 }
 
-/// Runs the program, for [`js_engine::run_program`].
+/// Runs the program, for `js_engine`.
 pub fn run_program(stage: StartStage) -> u8 {
     if stage != StartStage::Resume
         && let Err(error) = prepare_engine()

@@ -59,10 +59,11 @@ pub enum ImportKind {
     Require,
 }
 
-/// Makes the body. `waits`: some module that it imports waits outside of functions, so that imports are awaited.
+/// Makes the body. `waits`: some module that it imports waits outside of functions, so that imports
+/// are awaited.
 ///
 /// # Errors
-/// As [`transform`](crate::transform::transform).
+/// As [`transform_source`](crate::transform::transform_source).
 pub fn bundle_body(
     source: &str,
     filename: &str,

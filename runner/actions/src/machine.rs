@@ -240,7 +240,7 @@ impl SessionSpace {
     /// A session, made if it is not there.
     ///
     /// # Errors
-    /// As [`Space::open`] and [`Space::make`].
+    /// As [`SessionSpace::open`] and [`SessionSpace::make`].
     pub fn open_or_make(&self, name: &str) -> Result<Arc<Session>, Refusal> {
         match self.open(name) {
             Err(e) if e.kind == RefusalKind::Missing => match self.make(name) {

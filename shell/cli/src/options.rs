@@ -30,7 +30,8 @@ pub struct Invocation {
     pub version: bool,
     pub rcfile: Option<Vec<u8>>,
     pub norc: bool,
-    /// `--budget`, for example `strict,commands=5000`: see [`sh_exec::budget::Limits::parse`].
+    /// `--budget`, for example `strict,commands=5000`: see
+    /// [`sh_exec::budget::ScriptLimits::parse`].
     pub budget: Option<Vec<u8>>,
     /// `--session`: continues from the state that the last call of the session has left.
     pub session: bool,

@@ -134,7 +134,8 @@ impl AttributedFields {
         self.last.push(text, origin);
     }
 
-    /// Adds text as [`Phrase::push`] does, without a copy if the text is the field's first.
+    /// Adds text as [`AttributedFields::push`] does, without a copy if the text is the field's
+    /// first.
     pub(crate) fn push_owned(&mut self, text: Vec<u8>, origin: CharOrigin) {
         self.last.push_owned(text, origin);
     }

@@ -44,8 +44,8 @@ pub enum ElementKey<'a> {
 pub struct PathnameEntry {
     /// The name without its directory.
     pub name: Vec<u8>,
-    /// `None` for symbolic links only (`globstar` does not descend into them); [`Env::is_dir`] returns whether one leads to a
-    /// directory.
+    /// `None` for symbolic links only (`globstar` does not descend into them);
+    /// [`ExpandEnv::is_dir`] returns whether one leads to a directory.
     pub is_dir: Option<bool>,
 }
 
@@ -54,7 +54,7 @@ pub struct PathnameEntry {
 pub enum VarLookup {
     Unset,
     Value(VarValue),
-    /// A nameref, whose target [`Env::resolve`] returns.
+    /// A nameref, whose target [`ExpandEnv::resolve`] returns.
     Nameref,
 }
 
@@ -66,8 +66,8 @@ pub trait ExpandEnv {
     fn resolve<'a>(&self, name: &'a [u8]) -> Result<(Cow<'a, [u8]>, Option<Str>), ExpandError>;
     /// Returns the raw value of `name` itself if it has the nameref attribute and a target (`${!ref}`).
     fn nameref(&self, name: &[u8]) -> Option<Str>;
-    /// Looks up a variable: the fast path of [`Env::resolve`] and [`Env::get`] together. It is worth overriding because every
-    /// expansion of a variable comes here first.
+    /// Looks up a variable: the fast path of [`ExpandEnv::resolve`] and [`ExpandEnv::get`]
+    /// together. It is worth overriding because every expansion of a variable comes here first.
     fn lookup(&mut self, name: &[u8]) -> VarLookup {
         if self.nameref(name).is_some() {
             return VarLookup::Nameref;
@@ -85,9 +85,10 @@ pub trait ExpandEnv {
             _ => None,
         }
     }
-    /// Assigns a number to a plain scalar (no nameref, not an array): the fast path of arithmetic assignment. An override may
-    /// keep the number unformatted until its text is needed; `Ok(false)` means "not done, take the slow path" (resolve +
-    /// [`Env::set`] with the decimal text).
+    /// Assigns a number to a plain scalar (no nameref, not an array): the fast path of arithmetic
+    /// assignment. An override may keep the number unformatted until its text is needed;
+    /// `Ok(false)` means "not done, take the slow path" (resolve + [`ExpandEnv::set`] with the
+    /// decimal text).
     fn set_int(&mut self, name: &[u8], value: i64) -> Result<bool, ExpandError> {
         let (_, _) = (name, value);
         Ok(false)

@@ -100,7 +100,8 @@ pub enum ExpandCause {
 pub enum ErrorReach {
     /// The command is dropped with status 1.
     Command,
-    /// Assignment to a readonly variable: as [`Reach::Command`], but builtins and `for` continue.
+    /// Assignment to a readonly variable: as [`ErrorReach::Command`], but builtins and `for`
+    /// continue.
     Readonly,
     /// Ends a non-interactive shell (`set -u`, `${x?}`).
     Exit,

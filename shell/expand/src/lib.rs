@@ -11,17 +11,18 @@
 //! | pathname expansion | `Field` | paths, or the field itself | `pathname` |
 //! | quote removal | `Field` | [`Str`] | `field` |
 //!
-//! Attributed text (`attributed`) carries the origin of each character: source text, result of an expansion, or quoted. No phase
-//! checks in advance for the work of a later one. Where there is no splitting (values, patterns, here-documents) the texts of a
-//! phrase are joined to one field instead. The place of a word decides which phases it goes through: one entry point each, in
+//! Attributed text (`attributed`) carries the origin of each character: source text, result of an
+//! expansion, or quoted. No phase checks in advance for the work of a later one. Where there is no
+//! splitting (values, patterns, here-documents) the texts of a phrase are joined to one field
+//! instead. The place of a word decides which phases it goes through: one entry point each, in
 //! `word`.
 //!
 //! | other parts | file |
 //! |---|---|
 //! | `case` and `[[` patterns, regular expressions | `pattern` |
 //! | subscripts, `name=(...)` | `subscript`, `compound` |
-//! | values, arrays | [`value`], [`array`] |
-//! | the shell as seen from here | [`env`] |
+//! | values, arrays | [`value`], [`mod@array`] |
+//! | the shell as seen from here | [`mod@env`] |
 //! | causes of errors, and how far they reach | [`error`] |
 //!
 //! # Invariants
@@ -29,7 +30,8 @@
 //! - A word is walked once, from left to right, as bash does: `${x=1}$x` sees the assignment.
 //! - Only results of unquoted expansions are split, and only text that is not quoted is a pattern.
 //! - A value that is a whole field (`"$x"`, the elements of `"$@"`) is shared, not copied.
-//! - Data that grows beyond its input (values, braces, replacement) is charged to [`Env::charge`] before it is kept.
+//! - Data that grows beyond its input (values, braces, replacement) is charged to
+//!   [`ExpandEnv::charge`] before it is kept.
 //! - A plain word, `"$x"` and a `$x` with nothing to split take none of these steps (`word`).
 #![forbid(unsafe_code)]
 

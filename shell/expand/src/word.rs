@@ -16,10 +16,11 @@ use crate::value::{Str, VarValue};
 
 type Result<T> = std::result::Result<T, ExpandError>;
 
-/// Expands words in full: braces, tilde, parameters, commands, arithmetic, splitting, pathnames, quote removal (bash manual 3.5).
+/// Expands words in full: braces, tilde, parameters, commands, arithmetic, splitting, pathnames,
+/// quote removal (bash manual 3.5).
 ///
 /// # Errors
-/// Returns the error of the first failing expansion, or a limit hit in [`Env::charge`].
+/// Returns the error of the first failing expansion, or a limit hit in [`ExpandEnv::charge`].
 pub fn expand_words(env: &mut dyn ExpandEnv, words: &[Word]) -> Result<Vec<Str>> {
     let mut out = Vec::with_capacity(words.len());
     let mut late = PendingPathnames::default();

@@ -1,5 +1,5 @@
-//! Errors of the parser: causes with their data. The texts, in the words of bash 5.2, are made in [`Cause::message`] only, and no
-//! code decides by them.
+//! Errors of the parser: causes with their data. The texts, in the words of bash 5.2, are made in
+//! [`SyntaxCause::message`] only, and no code decides by them.
 
 use std::borrow::Cow;
 

@@ -6,7 +6,7 @@
 //!   `shopt -s extglob` takes effect from the next command on and a syntax error is reported only
 //!   after the commands before it have run. Functions for text met at run time are there, too.
 //! - [`arith`]: arithmetic expressions, from text to [`ast::ArithExpr`].
-//! - [`print`]: the tree back to shell text, in the layout of bash's `declare -f`.
+//! - [`mod@print`]: the tree back to shell text, in the layout of bash's `declare -f`.
 //! - [`error`]: [`error::SyntaxError`] with bash's wording, [`error::ArithError`].
 //!
 //! # Invariants

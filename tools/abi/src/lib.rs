@@ -1,39 +1,40 @@
-//! Messages that cross the guest/host boundary by the *bridge*: device nodes in
-//! a private directory of the guest's file system.
+//! Messages that cross the guest/host boundary by the *bridge*: device nodes in a private directory
+//! of the guest's file system.
 //!
-//! The host serves the nodes (`runner/vfs`), the guest opens them
-//! (`tools/sys`). On a runtime without them the paths do not exist and the guest
-//! falls back; nothing here is needed for correctness of plain WASI programs.
+//! The host serves the nodes (`runner/vfs`), the guest opens them (`tools/sys`). On a runtime
+//! without them the paths do not exist and the guest falls back; nothing here is needed for
+//! correctness of plain WASI programs.
 //!
 //! # Nodes
-//! - [`META`]: file metadata that WASI preview 1 cannot express. One exchange is
-//!   one `write` of a [`MetaRequest`] followed by reads of a reply. A further
-//!   `write` on the same descriptor starts the next exchange.
-//! - [`PIPE_DIR`]`/NAME/r` and `/NAME/w`: the ends of a bounded pipe
-//!   ([`PIPE_CAPACITY`] bytes). Opening either end of an unknown NAME makes the
-//!   pipe; opening never blocks. A read blocks while the pipe is empty and a
-//!   writer exists or none was opened yet; it returns 0 after the last writer
-//!   closed. A write blocks while the pipe is full and a reader exists or none
-//!   was opened yet; it fails with EPIPE after the last reader closed. The pipe
-//!   is gone once both ends were opened and all are closed.
+//! - [`META`]: file metadata that WASI preview 1 cannot express. One exchange is one `write` of a
+//!   [`MetaRequest`] followed by reads of a reply. A further `write` on the same descriptor starts
+//!   the next exchange.
+//! - [`PIPE_DIR`]`/NAME/r` and `/NAME/w`: the ends of a bounded pipe ([`PIPE_CAPACITY`] bytes).
+//!   Opening either end of an unknown NAME makes the pipe; opening never blocks. A read blocks
+//!   while the pipe is empty and a writer exists or none was opened yet; it returns 0 after the
+//!   last writer closed. A write blocks while the pipe is full and a reader exists or none was
+//!   opened yet; it fails with EPIPE after the last reader closed. The pipe is gone once both ends
+//!   were opened and all are closed.
 //!
-//! - [`session::STATE`]: the state that the shell of the last call of a session has left. Reading returns
-//!   all of it from the beginning; the bytes written through one descriptor replace it at the
-//!   close, if they are a whole state. The node is there in a session's calls only.
+//! - [`session::STATE`]: the state that the shell of the last call of a session has left. Reading
+//!   returns all of it from the beginning; the bytes written through one descriptor replace it at
+//!   the close, if they are a whole state. The node is there in a session's calls only.
 //!
-//! - [`kv::KV`]: the session's key-values. One exchange is one [`kv::Request`], written, and one [`kv::Answer`],
-//!   read; a further `write` starts the next one. The node is there in calls of a session that keeps values.
+//! - [`kv::KV`]: the session's key-values. One exchange is one [`kv::KvRequest`], written, and one
+//!   [`kv::KvAnswer`], read; a further `write` starts the next one. The node is there in calls of a
+//!   session that keeps values.
 //!
-//! - [`http::HTTP`]: requests to the outside world, as the policy allows; exchanges as with [`kv::KV`]. The node is there
-//!   where a policy allows any.
+//! - [`http::HTTP`]: requests to the outside world, as the policy allows; exchanges as with
+//!   [`kv::KV`]. The node is there where a policy allows any.
 //!
-//! - [`tools::TOOLS`]: functions of the embedder's; exchanges as with [`kv::KV`]. The node is there where there are any.
+//! - [`tools::TOOLS`]: functions of the embedder's; exchanges as with [`kv::KV`]. The node is there
+//!   where there are any.
 //!
 //! [`signal`] has the numbers of signals, and their names.
 //!
 //! # Invariants
-//! - Integers are little-endian. Paths are byte strings, absolute in the guest,
-//!   without NUL. Every decoder is total: hostile bytes give `None`, no panic.
+//! - Integers are little-endian. Paths are byte strings, absolute in the guest, without NUL. Every
+//!   decoder is total: hostile bytes give `None`, no panic.
 //! - This crate is `no_std`, has no dependency and no I/O: both sides share it.
 #![no_std]
 #![forbid(unsafe_code)]

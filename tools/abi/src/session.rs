@@ -1,9 +1,9 @@
-//! The *state* that the shell of one call of a session leaves for that of the next: bytes that
-//! the guest reads from and writes to the node [`STATE`].
+//! The *state* that the shell of one call of a session leaves for that of the next: bytes that the
+//! guest reads from and writes to the node [`STATE`].
 //!
 //! A state says in which a shell differs from a fresh one, as records. It outlives builds: a
-//! session may continue under another image. So records name things by the words of the
-//! shell language (`errexit`, `INT`, the letters of `declare`), never by numbers of one build, and a
+//! session may continue under another image. So records name things by the words of the shell
+//! language (`errexit`, `INT`, the letters of `declare`), never by numbers of one build, and a
 //! record that a reader does not know is passed over.
 //!
 //! # Format
@@ -11,12 +11,13 @@
 //! "WBSS"  version: u16  0: u16  length of the records: u32
 //! records: tag u8, length u32, fields
 //! ```
-//! Byte strings among the fields have their length (`u32`) before them. A field added later stands behind
-//! today's; readers skip the bytes after the fields they know. Of records about one thing
-//! the last holds, so that the host may append ([`Writer::after`]). A change that breaks this is a new [`VERSION`].
+//! Byte strings among the fields have their length (`u32`) before them. A field added later stands
+//! behind today's; readers skip the bytes after the fields they know. Of records about one thing
+//! the last holds, so that the host may append ([`SessionWriter::continue_state`]). A change that
+//! breaks this is a new [`VERSION`].
 //!
-//! Both sides treat the other's bytes as hostile: reading accepts any input without a panic, and its
-//! result takes at most a few times the size of the input.
+//! Both sides treat the other's bytes as hostile: reading accepts any input without a panic, and
+//! its result takes at most a few times the size of the input.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -184,7 +185,7 @@ impl SessionWriter {
         }
     }
 
-    /// Adds a record that [`Records::raw`] gave.
+    /// Adds a record that [`SessionRecords::next_raw`] gave.
     pub fn add_raw(&mut self, record: &[u8]) {
         self.0.extend_from_slice(record);
     }
@@ -385,7 +386,7 @@ impl<'a> SessionRecords<'a> {
         Ok(SessionRecords(header.0))
     }
 
-    /// Decodes a single record, as [`Records::raw`] returned it.
+    /// Decodes a single record, as [`SessionRecords::next_raw`] returned it.
     pub fn decode_one(raw: &'a [u8]) -> Option<SessionRecord<'a>> {
         SessionRecords(raw).next()
     }
@@ -395,8 +396,8 @@ impl<'a> SessionRecords<'a> {
         self.0.len()
     }
 
-    /// Returns the next record as it is encoded, to be kept by [`Writer::raw`], and its meaning: `None` for a
-    /// record that is unknown or invalid.
+    /// Returns the next record as it is encoded, to be kept by [`SessionWriter::add_raw`], and its
+    /// meaning: `None` for a record that is unknown or invalid.
     pub fn next_raw(&mut self) -> Option<(&'a [u8], Option<SessionRecord<'a>>)> {
         let all = self.0;
         let mut fields = RecordFields(all);
@@ -478,7 +479,7 @@ impl Surroundings {
     /// Reads the environment and the working state that a program needs from a state.
     ///
     /// # Errors
-    /// As [`Records::of`].
+    /// As [`SessionRecords::from_state`].
     pub fn from_state(state: &[u8]) -> Result<Surroundings, StateError> {
         let mut s = Surroundings::default();
         for record in SessionRecords::from_state(state)? {

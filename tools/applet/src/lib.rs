@@ -1,14 +1,14 @@
 //! The applet contract: how a tool of the multicall binary is declared, called and ends.
 //!
-//! An applet is a function over a [`Ctx`]: its name, environment, working directory, three
-//! streams and the processes it may start. The same function runs in-process inside the
-//! shell, as a spawned process, and natively under `cargo test`.
+//! An applet is a function over a [`Ctx`]: its name, environment, working directory, three streams
+//! and the processes it may start. The same function runs in-process inside the shell, as a spawned
+//! process, and natively under `cargo test`.
 //!
 //! # Invariants
-//! - Applets of ours touch no process globals: no `std::env`, `current_dir`, `println!`, `process::exit`.
-//!   Relative operands are resolved by [`Ctx::path`].
-//! - Adapters of tools that do use globals are marked [`Run::Globals`] and only ever run as
-//!   a process of their own.
+//! - Applets of ours touch no process globals: no `std::env`, `current_dir`, `println!`,
+//!   `process::exit`. Relative operands are resolved by [`Ctx::path`].
+//! - Adapters of tools that do use globals are marked [`AppletRun::Globals`] and only ever run as a
+//!   process of their own.
 //! - Every table entry has a one-line summary and a help text.
 //!
 //! | file | contents |

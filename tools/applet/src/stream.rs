@@ -40,7 +40,7 @@ impl StdInput {
     }
 
     /// Returns the source, for handing on to a child. Buffered bytes are not included: call
-    /// [`Input::give_back`] first.
+    /// [`StdInput::give_back`] first.
     pub fn source(&self) -> &InputSource {
         &self.source
     }

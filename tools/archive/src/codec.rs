@@ -100,8 +100,8 @@ impl CompressionFormat {
         })
     }
 
-    /// Returns a writer that compresses; [`Encoder::finish`] must be called. `level` is 0 (for xz) or
-    /// 1 to 9.
+    /// Returns a writer that compresses; [`CompressionEncoder::finish`] must be called. `level` is
+    /// 0 (for xz) or 1 to 9.
     pub fn writer<'a>(
         self,
         to: Box<dyn Write + 'a>,

@@ -84,7 +84,7 @@ impl AwkCompiler {
         self.code.lines.push(self.line);
     }
 
-    /// Emits a jump that does not lead anywhere yet; where it is, for [`Compiler::patch`].
+    /// Emits a jump that does not lead anywhere yet; where it is, for [`AwkCompiler::patch_jump`].
     fn emit_jump(&mut self, op: AwkOp) -> usize {
         self.emit_op(op);
         self.code.ops.len() - 1

@@ -341,7 +341,7 @@ impl<'a> AwkLexer<'a> {
         }
     }
 
-    /// Reads a regular expression after its opening `/` was taken as [`Tok::Slash`] or as
+    /// Reads a regular expression after its opening `/` was taken as [`AwkTok::Slash`] or as
     /// the start of `/=`.
     pub fn lex_regex(&mut self, after: &AwkTok) -> Result<Vec<u8>, AwkSyntaxError> {
         let mut body = self.regex_body()?;

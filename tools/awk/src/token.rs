@@ -3,7 +3,7 @@
 use crate::builtin::AwkBuiltin;
 
 /// A token of the language. Whether `/` divides or opens a regular expression only the
-/// parser knows: it asks [`crate::lex::Lexer::regex`].
+/// parser knows: it asks [`crate::lex::AwkLexer::lex_regex`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum AwkTok {
     Eof,

@@ -47,7 +47,7 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
     }
 }
 
-/// The values that a [`Run::Ctx`] applet starts with.
+/// The values that an [`AppletRun::Ctx`] applet starts with.
 pub struct AppletStart {
     pub argv: Vec<Vec<u8>>,
     pub env: Env,
@@ -56,7 +56,7 @@ pub struct AppletStart {
     pub extra_fds: Vec<(u32, Rc<File>)>,
 }
 
-/// Runs a [`Run::Ctx`] applet with explicit surroundings; status 126 for any other.
+/// Runs an [`AppletRun::Ctx`] applet with explicit surroundings; status 126 for any other.
 pub fn in_ctx(applet: &Applet, start: AppletStart, procs: &dyn Processes) -> u8 {
     let AppletRun::Ctx(run) = applet.run else { return 126 };
     let [stdin, stdout, stderr] = start.stdio;
@@ -81,7 +81,8 @@ pub fn in_ctx(applet: &Applet, start: AppletStart, procs: &dyn Processes) -> u8 
     ctx.finish(exit).0
 }
 
-/// Runs a [`Run::Globals`] applet inside this process, its standard descriptors moved into place.
+/// Runs an [`AppletRun::Globals`] applet inside this process, its standard descriptors moved into
+/// place.
 pub fn globals_in_process(
     run: fn(Vec<OsString>) -> i32,
     argv: &[Vec<u8>],

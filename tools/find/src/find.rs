@@ -3,7 +3,7 @@
 //! | stage | file |
 //! |---|---|
 //! | leading options, starting points | here |
-//! | words to [`expr::Expr`] | `parse` (operators), `primary` (tests and actions), `expr` |
+//! | words to [`expr::FindExpr`] | `parse` (operators), `primary` (tests and actions), `expr` |
 //! | arguments of tests | `number`, `perm` |
 //! | trees to entries, without recursion | `walk`, `entry` |
 //! | an expression about an entry | `eval` |

@@ -47,7 +47,7 @@ impl LineBuffer {
     }
 
     /// Drops the window up to `keep` and reads on until at least one more line is complete.
-    /// `false` at the end of the input. The part newly added to [`Buffer::lines`] starts where
+    /// `false` at the end of the input. The part newly added to [`LineBuffer::lines`] starts where
     /// the old lines ended (minus `keep`).
     pub fn advance(&mut self, input: &mut dyn Read, end: u8, keep: usize) -> io::Result<bool> {
         if keep > 0 {

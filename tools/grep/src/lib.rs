@@ -2,7 +2,7 @@
 //!
 //! | step | file |
 //! |---|---|
-//! | command line to [`config::Config`] | `cli`, `config` |
+//! | command line to [`config::GrepConfig`] | `cli`, `config` |
 //! | patterns to one matcher | `pattern`, `perl` (-P) |
 //! | operands and directories to inputs | `walk` |
 //! | one input: buffer, lines, context, limits | `search`, `buffer` |

@@ -1,8 +1,8 @@
 //! POSIX backend: the same tools and shell as host programs, for tests and fast iteration.
 //!
-//! Programs in the applet directories `/bin` and `/usr/bin`, and links to this executable, whose name is an applet are
-//! started as this executable under that name; `main` says which names these are
-//! ([`set_applets`] through [`Os::with_applets`]).
+//! Programs in the applet directories `/bin` and `/usr/bin`, and links to this executable, whose
+//! name is an applet are started as this executable under that name; `main` says which names these
+//! are ([`Os::with_applets`]).
 
 #[path = "native_net.rs"]
 pub(crate) mod net;

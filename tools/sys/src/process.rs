@@ -22,10 +22,10 @@ pub struct SpawnSpec<'a> {
     pub env: &'a [(Vec<u8>, Vec<u8>)],
     /// Absolute working directory.
     pub cwd: &'a Path,
-    /// The child's descriptor numbers and their files. A standard descriptor that is not listed is closed
-    /// in the child. Numbers from 3 up reach only children that ask for them (our shell does:
-    /// [`crate::Inherited::extra`]). Shared, not borrowed, because an in-process child keeps them without
-    /// a duplicate.
+    /// The child's descriptor numbers and their files. A standard descriptor that is not listed is
+    /// closed in the child. Numbers from 3 up reach only children that ask for them (our shell
+    /// does: [`crate::InheritedDescriptors::extra`]). Shared, not borrowed, because an in-process
+    /// child keeps them without a duplicate.
     pub fds: &'a [(u32, Rc<File>)],
     pub group: NewGroup,
 }

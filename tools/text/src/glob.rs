@@ -111,7 +111,7 @@ enum PatternShape {
 }
 
 impl GlobPattern {
-    /// Compiles a pattern in which a backslash quotes (see [`Options::escape`]).
+    /// Compiles a pattern in which a backslash quotes (see [`GlobOptions::escape`]).
     pub fn new(text: &[u8], options: GlobOptions) -> GlobPattern {
         let nodes = parse::parse(text, options);
         let shape = shape_of(&nodes);

@@ -1,9 +1,9 @@
-//! One `printf(3)` conversion over integers, floats and byte strings, exact C semantics
-//! (ISO C 7.21.6.1; POSIX XBD 5; digit counts and rounding as glibc gives them).
+//! One `printf(3)` conversion over integers, floats and byte strings, exact C semantics (ISO C
+//! 7.21.6.1; POSIX XBD 5; digit counts and rounding as glibc gives them).
 //!
-//! A caller splits the format with [`parse`], fetches the arguments in its own way, fills
-//! `*` counts in with [`Spec::set_width`] and [`Spec::set_precision`], and calls the function
-//! of the conversion. All append to a caller's buffer.
+//! A caller splits the format with [`parse`], fetches the arguments in its own way, fills `*`
+//! counts in with [`ConversionSpec::set_width`] and [`ConversionSpec::set_precision`], and calls
+//! the function of the conversion. All append to a caller's buffer.
 //!
 //! ```
 //! use box_text::printf;

@@ -236,8 +236,9 @@ impl Regex {
         }
     }
 
-    /// Returns some position not before the end of a match's first complete form. It proves that there is a match (and with
-    /// [`Options::lines`] on which line), and is faster than [`Regex::find_at`].
+    /// Returns some position not before the end of a match's first complete form. It proves that
+    /// there is a match (and with [`RegexOptions::lines`] on which line), and is faster than
+    /// [`Regex::find_at`].
     pub fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
         match &self.engine {
             RegexEngine::Automaton(auto) if !self.backrefs && start <= hay.len() => {

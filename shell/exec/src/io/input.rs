@@ -49,7 +49,8 @@ impl DescriptorTarget {
 }
 
 impl Shell<'_> {
-    /// Calls [`Desc::read_until`] on a descriptor of the script. Writes output before a read that may block.
+    /// Calls [`DescriptorTarget::read_until`] on a descriptor of the script. Writes output before a
+    /// read that may block.
     pub fn read_until(
         &mut self,
         fd: u32,

@@ -1,8 +1,11 @@
-//! The position of the shell within a script: how the constructs around a command change the way it runs.
+//! The position of the shell within a script: how the constructs around a command change the way it
+//! runs.
 //!
-//! Each construct is a [`CommandContext`], and [`Here::within`] is the one place that defines its effect. Code enters a context
-//! with [`Shell::run_within`], which restores the previous state however the code is left; a subshell enters one permanently, on
-//! its own copy. No other code writes these fields, and each of them is at most one word, so that both operations are very cheap.
+//! Each construct is a [`CommandContext`], and [`ContextSummary::within_context`] is the one place
+//! that defines its effect. Code enters a context with [`Shell::run_within`], which restores the
+//! previous state however the code is left; a subshell enters one permanently, on its own copy. No
+//! other code writes these fields, and each of them is at most one word, so that both operations
+//! are very cheap.
 
 use serde::{Deserialize, Serialize};
 

@@ -95,8 +95,8 @@ pub struct GetOpts {
     pub offset: usize,
 }
 
-/// The state that a subshell has a copy of. A shell that is spawned for a subshell receives it except for the skipped fields;
-/// [`ship::decode`] gives the reason.
+/// The state that a subshell has a copy of. A shell that is spawned for a subshell receives it
+/// except for the skipped fields; [`ship::decode_state`] gives the reason.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct ShellState {
     pub vars: Vars,

@@ -1,8 +1,9 @@
 //! Lexing: bytes to tokens, words and expansions.
 //!
-//! The parser drives the lexer: it requests one token at a time and passes the context ([`token::Ctx`]), because the same bytes
-//! are a reserved word, an assignment or an argument depending on their position. Words are parsed into their parts at once,
-//! which means that the lexer calls the parser for `$(...)`.
+//! The parser drives the lexer: it requests one token at a time and passes the context
+//! ([`token::TokenContext`]), because the same bytes are a reserved word, an assignment or an
+//! argument depending on their position. Words are parsed into their parts at once, which means
+//! that the lexer calls the parser for `$(...)`.
 //!
 //! # Map
 //! - [`table`]: byte classes; [`token`]: operators, reserved words, one token of look-ahead.
@@ -12,12 +13,13 @@
 //! - [`command_sub`]: `$(...)`, backquotes, `<(...)`.
 //! - [`assign`]: `name=value`, `name=(...)`.
 //! - [`heredoc`]: bodies of here-documents; [`alias`]: alias substitution in the source.
-//! - [`errors`]: making errors; [`skip`]: finding a closing bracket without parsing the text before it.
+//! - [`errors`]: making errors; [`skip`]: finding a closing bracket without parsing the text before
+//!   it.
 //! - [`raw`]: source spellings, with line continuations taken out.
 //!
 //! # Invariants
-//! - `pos` only moves back in [`Machine::rewind`], and each place that may rewind remembers its failures, so that nesting such
-//!   places stays polynomial.
+//! - `pos` only moves back in [`CommandParser::rewind_to`], and each place that may rewind
+//!   remembers its failures, so that nesting such places stays polynomial.
 //! - `line` counts the newlines before `pos`.
 
 pub(crate) mod alias;

@@ -1,7 +1,8 @@
 //! The lexer's mode: how the text around `pos` changes the way that the lexer reads.
 //!
-//! Each kind of text is a [`TextContext`], and [`Mode::within`] is the one place that defines its effect. [`Machine::within`]
-//! reads in one context and restores the previous mode however the text is left.
+//! Each kind of text is a [`TextContext`], and [`LexMode::mode_within`] is the one place that
+//! defines its effect. [`CommandParser::lex_within`] reads in one context and restores the previous
+//! mode however the text is left.
 
 use super::CommandParser;
 

@@ -1,7 +1,7 @@
 //! The parser: recursive descent over the grammar of POSIX XCU 2.10 and bash manual section 3.
 //!
 //! # Map
-//! - [`ArithParser`] (this file): complete commands, one after another; options and input.
+//! - [`Parser`] (this file): complete commands, one after another; options and input.
 //! - [`list`], [`pipeline`]: `;`, `&`, `&&`, `||`, `|`, `!`, `time`.
 //! - [`command`]: choosing the construct; one file per compound command.
 //! - [`simple`], [`redirect`]: simple commands, redirections.

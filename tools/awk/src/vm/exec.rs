@@ -16,7 +16,7 @@ const MAX_CALLS: usize = 400_000;
 
 impl AwkMachine<'_, '_> {
     /// Runs from `entry` to the end of that piece of code, or until a function entered by
-    /// [`Machine::call_back`] returns.
+    /// [`AwkMachine::call_back`] returns.
     pub(super) fn execute_code(&mut self, entry: Pc) -> Result<AwkFlow> {
         let code = self.code.clone();
         let mut pc = entry as usize;

@@ -41,7 +41,7 @@ impl AwkRecord {
         }
     }
 
-    /// Returns the buffer to read the next record into; call [`Record::begin`] after.
+    /// Returns the buffer to read the next record into; call [`AwkRecord::begin`] after.
     pub fn text_buffer(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }

@@ -49,7 +49,7 @@ pub enum DiffForm {
 /// The settings of a run: comparison and output.
 pub struct DiffOptions {
     pub form: DiffForm,
-    /// For [`Form::Merged`].
+    /// For [`DiffForm::Merged`].
     pub formats: Formats,
     /// Each output goes through `pr`.
     pub paginate: bool,

@@ -33,7 +33,7 @@ pub struct JqStreams {
 }
 
 impl JqStreams {
-    /// Takes the applet's standard output until [`Streams::give_back`].
+    /// Takes the applet's standard output until [`JqStreams::give_back`].
     pub fn take(ctx: &mut Ctx<'_>) -> JqStreams {
         let closed = OutStream::unbuffered(OutputSink::Closed);
         JqStreams {

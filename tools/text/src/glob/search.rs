@@ -123,7 +123,7 @@ impl GlobPattern {
     }
 }
 
-/// Iterator over matches as `(start, end)`; see [`Pattern::matches`].
+/// Iterator over matches as `(start, end)`; see [`GlobPattern::matches`].
 pub struct GlobMatches<'p, 't> {
     pattern: &'p GlobPattern,
     text: &'t [u8],

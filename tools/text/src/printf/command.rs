@@ -331,7 +331,7 @@ impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
     }
 }
 
-/// A conversion of the format: one of C's, or one of [`Host::OWN`].
+/// A conversion of the format: one of C's, or one of [`PrintfHooks::OWN`].
 struct Conversion<'f> {
     spec: ConversionSpec,
     star_width: bool,

@@ -28,7 +28,7 @@ pub(super) struct BacktrackMemory {
     slots: Vec<usize>,
     stack: Vec<BacktrackJob>,
     visited: Vec<u64>,
-    /// States of [`Program::longest`], hashed: number, position, texts referred to.
+    /// States of a search for the longest match, hashed: number, position, texts referred to.
     seen: HashSet<u128>,
 }
 

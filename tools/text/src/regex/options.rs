@@ -5,14 +5,16 @@
 pub enum RegexSyntax {
     /// `sed`: POSIX basic with `\+ \? \|`.
     Bre,
-    /// `expr`: as [`Syntax::Bre`] but `a**` is `a*`, and a range whose end comes before its start is empty.
+    /// `expr`: as [`RegexSyntax::Bre`] but `a**` is `a*`, and a range whose end comes before its
+    /// start is empty.
     Expr,
     /// `sed -E`: POSIX extended; a lone `)` is an error.
     Ere,
-    /// `regcomp(3)` with `REG_EXTENDED`, as in bash's `[[ =~ ]]`: as [`Syntax::Ere`] but a lone
-    /// `)` is itself.
+    /// `regcomp(3)` with `REG_EXTENDED`, as in bash's `[[ =~ ]]`: as [`RegexSyntax::Ere`] but a
+    /// lone `)` is itself.
     EreRegcomp,
-    /// `grep`: as [`Syntax::Bre`], more lenient about `*` and `\{`; a newline separates alternatives.
+    /// `grep`: as [`RegexSyntax::Bre`], more lenient about `*` and `\{`; a newline separates
+    /// alternatives.
     Grep,
     /// `grep -E`, `awk`-like leniency: `*` after nothing is ignored, `{` that opens no
     /// interval and a lone `)` are themselves; a newline separates alternatives.
@@ -35,7 +37,8 @@ pub enum MatchBound {
     None,
     /// No word character before or after (`grep -w`).
     Word,
-    /// The whole line, or the whole text without [`Options::lines`] (`grep -x`, `find -regex`).
+    /// The whole line, or the whole text without [`RegexOptions::lines`] (`grep -x`,
+    /// `find -regex`).
     Line,
 }
 

@@ -13,7 +13,7 @@ pub(super) type Pc = u32;
 #[derive(Clone, Debug)]
 pub(super) enum Inst {
     Byte(u8),
-    /// Index into [`Program::sets`].
+    /// Index into [`RegexProgram::sets`].
     Set(u32),
     Look(Look),
     /// Stores the position in a slot (2n: start of group n, 2n+1: its end).
