@@ -1,5 +1,5 @@
-//! Where a text is no JavaScript. The engine says that it is not, with a message that names no script line when
-//! the text came from a function or a module; this is asked only then.
+//! Where a text is not JavaScript. The engine says that it is not, with a message that names no
+//! script line when the text came from a function or a module; this is asked only then.
 
 use crate::options::source_type;
 use crate::{JsSyntaxError, SourceKind, error};

@@ -117,7 +117,7 @@ pub enum FileText {
         crlf: bool,
         /// The last line has no end.
         no_final_newline: bool,
-        /// Bytes that are no text in this encoding, of those read; shown as U+FFFD.
+        /// Bytes that are not text in this encoding, of those read; shown as U+FFFD.
         invalid: u64,
         /// Lines of `text` that are not whole.
         cut: Vec<Cut>,
@@ -226,7 +226,7 @@ pub struct GrepAnswer {
     pub count: u64,
     /// Where to go on; none if that was all.
     pub next_offset: Option<u64>,
-    /// Files that were searched, and files that were left out because they are no text.
+    /// Files that were searched, and files that were left out because they are not text.
     pub searched: u64,
     pub binary: u64,
     /// Paths that could not be read, and why.

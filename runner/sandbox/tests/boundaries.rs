@@ -120,7 +120,7 @@ fn vectors(types: &[&str], r: &mut Random) -> Vec<Vec<u64>> {
     out
 }
 
-/// A program that makes the calls and exits with 0, or with 1 after an answer that is no error
+/// A program that makes the calls and exits with 0, or with 1 after an answer that is not an error
 /// number, or 2 after one that was late.
 fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random) -> String {
     let wide = |t: &&str| matches!(*t, "u64" | "i64");

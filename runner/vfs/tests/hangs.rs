@@ -30,7 +30,7 @@ fn mazed() -> (tempfile::TempDir, Vfs) {
 fn components_are_bounded() {
     let (_tmp, v) = mazed();
     assert_eq!(read(&v, "/m/l0"), Err(Errno::LOOP));
-    // A long path and a few links are no maze.
+    // A long path and a few links are not a maze.
     assert_eq!(read(&v, &format!("/m/{}l37", "d/../".repeat(800))).unwrap(), "x");
 }
 

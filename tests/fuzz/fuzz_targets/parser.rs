@@ -53,9 +53,9 @@ fn round_trip(list: &List, options: &ParseOptions) {
     }
 }
 
-/// Whether there is a `${` that is no substitution, or a word whose expansion fails because its end
-/// is lost. Its text, in which `$'...'` is decoded, is for the message alone and need not parse again,
-/// as in bash; running it abandons the command.
+/// Whether there is a `${` that is not a substitution, or a word whose expansion fails because its
+/// end is lost. Its text, in which `$'...'` is decoded, is for the message alone and need not parse
+/// again, as in bash; running it abandons the command.
 fn has_bad_substitution(list: &List) -> bool {
     let tree = format!("{list:?}");
     tree.contains("Bad {") || tree.contains("error: Some(")

@@ -46,7 +46,7 @@ pub fn run(subject: Subject, case: &Case) -> CaseResult {
     let mut child = cmd.spawn().unwrap_or_else(|e| panic!("{cmd:?}: {e}"));
     let mut stdin = child.stdin.take().expect("stdin is piped");
     let input = case.stdin.clone();
-    // A script may end without reading its input: a closed pipe is no failure.
+    // A script may end without reading its input: a closed pipe is not a failure.
     let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     let out = child.wait_with_output().expect("output");
     writer.join().expect("writer");

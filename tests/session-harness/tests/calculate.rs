@@ -141,7 +141,7 @@ fn every_door_has_it_and_no_session_can_change_it() {
     };
     assert_eq!(ask("sin(pi/6) + sqrt(4)"), "5/2");
     assert_eq!(ask("x + x"), "2x");
-    // It is no call of the session's.
+    // It is not a call of the session's.
     let history = server.tool(token, "w", "history", &json!({}));
     assert!(!history.to_string().contains("sqrt(4)"), "{history}");
 }

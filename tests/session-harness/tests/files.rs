@@ -21,7 +21,7 @@ fn the_host_and_guests_see_the_same_files() {
         assert!(matches!(s.files(&edit("none")), Err(Error::Files(_))));
         let read = s.files(&Request::Read(ReadOf::new("/home/user/a"))).unwrap();
         assert!(matches!(&read, Answer::Read { .. }), "{read:?}");
-        // Looking and failing are no commits, but in the log.
+        // Looking and failing are not commits, but in the log.
         assert_eq!(s.head().unwrap().number, before);
         s.park();
         assert_eq!(sh(&s, "cat ~/a; pwd"), "one\n2\n/tmp\n");

@@ -33,10 +33,10 @@ pub const VERSION: u16 = 1;
 const MAGIC: [u8; 4] = *b"WBSS";
 const HEADER: usize = 12;
 
-/// The reason why bytes are no state.
+/// The reason why bytes are not a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateError {
-    /// The bytes are no state, or only a part of one.
+    /// The bytes are not a state, or only a part of one.
     Corrupt,
     /// The state was written by a later version.
     Newer(u16),
@@ -167,7 +167,7 @@ impl SessionWriter {
     /// Continues behind the records of a state.
     ///
     /// # Errors
-    /// The bytes are no state.
+    /// The bytes are not a state.
     pub fn continue_state(state: &[u8]) -> Result<SessionWriter, StateError> {
         SessionRecords::from_state(state)?;
         Ok(SessionWriter(state.to_vec()))
@@ -365,7 +365,7 @@ impl<'a> SessionRecords<'a> {
     /// Returns a reader of a state's records.
     ///
     /// # Errors
-    /// The bytes are no whole state, or one of a later version.
+    /// The bytes are not a whole state, or one of a later version.
     pub fn from_state(state: &'a [u8]) -> Result<SessionRecords<'a>, StateError> {
         let mut header = RecordFields(state);
         let mut next = || {

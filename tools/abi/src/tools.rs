@@ -58,7 +58,7 @@ pub enum ToolFailure {
     Limit = 5,
     /// The caller no longer waits for the result, or the session's call has ended.
     Cancelled = 6,
-    /// The bytes are no request.
+    /// The bytes are not a request.
     Request = 7,
 }
 

@@ -28,7 +28,8 @@ pub fn create_beside(ctx: &Ctx<'_>, path: &Path, stem: &str) -> io::Result<(File
 }
 
 /// Gives `path` the owner and the permission bits of the file it replaces, as far as the user may:
-/// `sed -i` of a program leaves a program. Failures are no errors of the tool (GNU's ignore them, too).
+/// `sed -i` of a program leaves a program. Failures are not errors of the tool (GNU's ignore them,
+/// too).
 pub fn inherit_metadata(from: &meta::Stat, path: &Path) {
     const SET_ID: u16 = 0o6000;
     let mut mode = from.mode & 0o7777;

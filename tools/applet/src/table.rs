@@ -56,7 +56,7 @@ impl Applet {
 /// All applets, sorted by name.
 pub struct AppletTable {
     applets: &'static [Applet],
-    /// Further program names of the image that are no applets (`python3`).
+    /// Further program names of the image that are not applets (`python3`).
     programs: &'static [&'static str],
 }
 

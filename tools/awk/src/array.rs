@@ -25,7 +25,7 @@ pub enum AwkKey {
 const MAX_INT: f64 = 9_007_199_254_740_992.0;
 
 impl AwkKey {
-    /// Returns the subscript that a value means; `convfmt` for numbers that are no integers.
+    /// Returns the subscript that a value means; `convfmt` for numbers that are not integers.
     #[inline]
     pub fn from_value(v: &AwkValue, convfmt: &NumberFormat) -> AwkKey {
         match v {

@@ -155,7 +155,7 @@ fn expand_w(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
             continue;
         }
         out.push(a.clone());
-        // Arguments of options are no options.
+        // Arguments of options are not options.
         if matches!(a.as_slice(), b"-f" | b"-v" | b"-F" | b"-e" | b"-i" | b"-E" | b"-l") {
             out.extend(args.next().cloned());
         }

@@ -82,7 +82,7 @@ impl OutputFile {
         fs::metadata(&self.path).map_or(0, |m| if self.is_stdout() { 0 } else { m.len() })
     }
 
-    /// Returns whether bytes that are no text would go to a terminal by accident.
+    /// Returns whether bytes that are not text would go to a terminal by accident.
     pub(crate) fn would_garble(&self, ctx: &Ctx<'_>, bytes: &[u8]) -> bool {
         let terminal = matches!(ctx.stdout.sink(), OutputSink::File(f) if box_sys::is_terminal(f));
         self.is_stdout() && !self.explicit && terminal && bytes.contains(&0)

@@ -19,7 +19,7 @@ pub enum SearchError {
 #[derive(Debug, Default)]
 pub struct SearchOutcome {
     pub selected: u64,
-    /// A match was found but is not shown because the input is no text.
+    /// A match was found but is not shown because the input is not text.
     pub binary: bool,
     /// Where a reader of the same descriptor should go on after `-m`: bytes to go back.
     pub unread: Option<u64>,

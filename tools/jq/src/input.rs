@@ -157,7 +157,7 @@ impl Documents {
         }
         loop {
             if self.lines == 0 && self.column == 0 && self.pos == 0 {
-                // A byte order mark is no part of the text.
+                // A byte order mark is not part of the text.
                 if self.buf.starts_with(b"\xef\xbb\xbf") {
                     self.pos = 3;
                 }

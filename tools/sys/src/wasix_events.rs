@@ -148,7 +148,7 @@ fn after(time: Duration) -> Subscription {
 
 /// Sleeps; returns early at a signal.
 pub(crate) fn pause(time: Duration) {
-    // An interrupted sleep is no error, because the caller checks for signals by itself.
+    // An interrupted sleep is not an error, because the caller checks for signals by itself.
     let _ = poll(&[after(time)]);
 }
 

@@ -270,7 +270,7 @@ fn char_at(text: &[u8], at: usize, utf8: bool) -> Option<(u32, usize)> {
     Some((INVALID + u32::from(first), 1))
 }
 
-/// Bytes that are no character get code points above Unicode's.
+/// Bytes that are not a character get code points above Unicode's.
 const INVALID: u32 = 0x11_0000;
 
 /// Folds the case of a code point (simple case folding).

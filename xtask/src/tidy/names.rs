@@ -32,10 +32,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("xtask/src/python/workshop.rs", "Done"),
 ];
 
-/// Adds to `out` every type of these crates whose name is no noun, and every type that docs/glossary.md names and that
-/// none of them declares. Tests may name their types as they like.
+/// Adds to `out` every type of these crates whose name is not a noun, and every type that
+/// docs/glossary.md names and that none of them declares. Tests may name their types as they like.
 ///
-/// Returns an error if a file cannot be read.
+/// # Errors
 /// A file that cannot be read.
 pub fn check_names(crates: &[WorkspaceCrate], out: &mut Vec<String>) -> Result<()> {
     let root = env::root();

@@ -25,7 +25,7 @@ pub struct MatchFinder {
     text: Vec<u8>,
     /// Where the pending part begins.
     begin: usize,
-    /// The position in the stream of the first byte that is kept, counted from 1: 0 is no place.
+    /// The position in the stream of the first byte that is kept, counted from 1: 0 is not a place.
     base: usize,
     heads: Vec<u32>,
     chain: Vec<u32>,

@@ -44,7 +44,7 @@ pub struct Program {
     pub text: String,
     pub attacks: String,
     pub finding: String,
-    /// Statuses that are right; `None` if any is that is no crash of the host.
+    /// Statuses that are right; `None` if any is that is not a crash of the host.
     pub status: Option<Vec<i32>>,
     pub limit: Option<String>,
     pub says: Vec<String>,
@@ -239,7 +239,7 @@ impl Program {
     }
 }
 
-/// Every file below `dir`; those that are no programs are errors, README.md apart.
+/// Every file below `dir`; those that are not programs are errors, README.md apart.
 pub fn load(dir: &Path) -> Result<Vec<Program>, String> {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut dirs = vec![dir.to_path_buf()];

@@ -133,7 +133,7 @@ fn with_its_text(script: &[u8], bash: &Outcome, ours: &Outcome, again: &Outcome)
     again
 }
 
-/// Whether the system had no more processes to give, which is no fault of the script.
+/// Whether the system had no more processes to give, which is not a fault of the script.
 fn starved(o: &Outcome) -> bool {
     const TEXT: &[u8] = b": Resource temporarily unavailable";
     contains(&o.stderr, TEXT) || contains(&o.stdout, TEXT)

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 
 /// The user that scripts run as where we are root: limits on processes do not bind root.
 const NOBODY: u32 = 65534;
-/// The name of the working directory, which is no command: scripts run parts of `PWD`.
+/// The name of the working directory, which is not a command: scripts run parts of `PWD`.
 pub const WORK: &str = "folder";
 const PROCESSES: u64 = 400;
 const MEMORY: u64 = 4_000_000_000;

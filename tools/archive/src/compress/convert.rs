@@ -14,7 +14,7 @@ pub(super) struct Conversion {
     pub plain: u64,
     /// The last member of a gzip stream.
     pub member: GzipMember,
-    /// Whether something that is no compressed data follows the data.
+    /// Whether something that is not compressed data follows the data.
     pub has_garbage: bool,
 }
 

@@ -39,7 +39,7 @@ impl From<DecodeError> for io::Error {
 /// Something that a user wants to know of, although reading goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeNotice {
-    /// Blocks that are no header were passed over to find the next one.
+    /// Blocks that are not headers were passed over to find the next one.
     Skipped,
     /// A single block of zeros, with its number, stands where two should.
     LoneZeroBlock(u64),

@@ -47,7 +47,7 @@ impl OwnerKind {
 
 impl OwnerChoice {
     /// Parses `NAME`, `NAME:ID`, `:ID` or `ID`. What is missing comes from the list of accounts, if it is there. The
-    /// error is the part that is no number.
+    /// error is the part that is not a number.
     pub fn parse(
         text: &[u8],
         kind: OwnerKind,

@@ -207,7 +207,7 @@ impl AwkMachine<'_, '_> {
             SortOrderKind::String => {
                 self.compare_text(&a.text(&self.convfmt), &b.text(&self.convfmt))
             }
-            // Of equal ones (all that are no numbers, too) the text decides.
+            // Of equal ones (all that are not numbers, too) the text decides.
             SortOrderKind::Number => a
                 .num()
                 .partial_cmp(&b.num())

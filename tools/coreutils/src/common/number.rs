@@ -146,10 +146,12 @@ impl BoundError {
     }
 }
 
-/// Parses a whole text as a signed number, as `strtoimax(3)` reads it, that lies within bounds, both included.
+/// Parses a whole text as a signed number, as `strtoimax(3)` reads it, that lies within bounds,
+/// both included.
 ///
 /// # Errors
-/// A text that is no number, or a number out of bounds. As in GNU's tools it is too large if it lies beyond half of C's `int`.
+/// A text that is not a number, or a number out of bounds. As in GNU's tools it is too large if it
+/// lies beyond half of C's `int`.
 pub(crate) fn parse_bounded(text: &[u8], (least, most): (i64, i64)) -> Result<i64, BoundError> {
     const NEAR_LEAST: i64 = (i32::MIN / 2) as i64;
     const NEAR_MOST: i64 = (i32::MAX / 2) as i64;

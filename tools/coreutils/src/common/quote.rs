@@ -47,7 +47,7 @@ pub(crate) fn quote_with_colon(name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Quotes a text that is no name: `'x'` with the escapes of C.
+/// Quotes a text that is not a name: `'x'` with the escapes of C.
 pub(crate) fn quote_as_text(text: &[u8]) -> Vec<u8> {
     let mut out = vec![b'\''];
     c_escape(text, Some(b'\''), &mut out);

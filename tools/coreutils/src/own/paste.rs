@@ -31,7 +31,8 @@ const SPEC: Spec<PasteFlag> = Spec::new(
 /// Bytes that are collected before they are written.
 const BLOCK: usize = 64 << 10;
 
-/// The delimiters between lines, used in turn and then from the first one again; `None` is no delimiter.
+/// The delimiters between lines, used in turn and then from the first one again; `None` is not a
+/// delimiter.
 type Delimiters = Vec<Option<u8>>;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

@@ -93,7 +93,7 @@ impl ConditionHost for Applet<'_, '_> {
 }
 
 impl Applet<'_, '_> {
-    /// Returns a file's status. An empty name is no file.
+    /// Returns a file's status. An empty name is not a file.
     fn stat(&self, name: &[u8], follow: bool) -> Option<Stat> {
         if name.is_empty() { None } else { meta::stat(&self.0.path(name), follow).ok() }
     }

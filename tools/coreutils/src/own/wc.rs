@@ -333,7 +333,7 @@ fn count_characters(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut Wc
                 state.partial = rest[at..].to_vec();
                 return;
             }
-            // Invalid bytes are no characters and part of no word's beginning.
+            // Invalid bytes are not characters and part of no word's beginning.
             Some((at, Some(_))) => rest = &rest[at + 1..],
         }
     }

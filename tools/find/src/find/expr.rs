@@ -14,7 +14,7 @@ use super::format::FindFormat;
 use super::perm::PermTest;
 use super::sinks::{SinkId, Sinks};
 
-/// A node. Operators hold all their operands, so that long chains are no deep trees.
+/// A node. Operators hold all their operands, so that long chains are not deep trees.
 pub enum FindExpr {
     /// Left to right, until one is false.
     And(Vec<FindExpr>),

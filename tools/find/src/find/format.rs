@@ -44,7 +44,7 @@ enum FindField {
     Time(TimeOf, u8),
 }
 
-/// Widths beyond this are no layout but an attack on memory.
+/// Widths beyond this are not a layout but an attack on memory.
 const MAX_WIDTH: usize = 1 << 16;
 
 impl FindFormat {

@@ -91,7 +91,7 @@ impl JqParser<'_> {
         Ok((key, JqExpr::Index(Box::new(JqExpr::Id), Box::new(again), false)))
     }
 
-    /// Refuses a constant key that is no string.
+    /// Refuses a constant key that is not a string.
     pub fn check_key(&self, key: &JqExpr, at: usize) -> Result<()> {
         match key.constant() {
             None | Some(Value::Str(_)) => Ok(()),

@@ -174,7 +174,7 @@ impl<'a> JqParser<'a> {
         Ok(Some(Import { path: path.to_string(), alias, is_data, meta }))
     }
 
-    /// Parses a name that is no keyword.
+    /// Parses a name that is not a keyword.
     fn parse_ident(&mut self) -> Result<&'a str> {
         match self.peek_token()? {
             JqToken::Ident(w) if !is_keyword(w) => {

@@ -33,7 +33,7 @@ pub struct SliceBounds {
 
 impl SliceBounds {
     /// Returns the bounds that a slice key gives for a length: starts round down, ends up; negative
-    /// ones count from the end; `nan` is no bound. `None` if a bound is no number.
+    /// ones count from the end; `nan` is not a bound. `None` if a bound is not a number.
     pub fn from_key(key: &Map, len: usize) -> Option<SliceBounds> {
         let bound = |name: &str| match key.get(name) {
             None | Some(Value::Null) => Some(None),

@@ -148,7 +148,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             editor.name = name.clone();
         }
         if let Err(why) = editor.read(&name, 0) {
-            // A file that is not there yet is no failure.
+            // A file that is not there yet is not a failure.
             editor.error = why;
         }
         editor.modified = false;

@@ -28,7 +28,8 @@ pub enum PrintfProblem<'p> {
     /// More text behind the character of `'c`.
     Ignored(&'p [u8]),
     Escape(EscapeWarning),
-    /// The `text` behind a percent sign is no conversion: not with this letter, or it ends before one.
+    /// The `text` behind a percent sign is not a conversion: not with this letter, or it ends
+    /// before one.
     Conversion {
         text: &'p [u8],
         letter: Option<u8>,

@@ -54,7 +54,7 @@ impl LongDouble {
     pub fn from_bits(mantissa: u64, sign_exponent: u16) -> LongDouble {
         let negative = sign_exponent >> 15 == 1;
         let field = i32::from(sign_exponent & 0x7fff);
-        // Above the least exponent a mantissa's top bit is set, or it is no number.
+        // Above the least exponent a mantissa's top bit is set, or it is not a number.
         let class = match (field, mantissa >> 63, mantissa << 1) {
             (0x7fff, 1, 0) => FloatClass::Infinite,
             (0x7fff, ..) | (1.., 0, _) => FloatClass::Nan,
@@ -193,7 +193,7 @@ impl LongDouble {
         self.class == FloatClass::Finite
     }
 
-    /// Returns whether it is no number.
+    /// Returns whether it is not a number.
     pub fn is_nan(&self) -> bool {
         self.class == FloatClass::Nan
     }

@@ -43,7 +43,7 @@ pub(super) fn parse(
                 lexer.at += 1;
                 break;
             }
-            // Inside, a hyphen that is no range must be first or last.
+            // Inside, a hyphen that is not a range must be first or last.
             Some(b'-') if !first && !matches!(lexer.text.get(lexer.at + 1), Some(b']') | None) => {
                 return Err(RegexError::RangeEnd);
             }
@@ -87,7 +87,7 @@ pub(super) fn parse(
     if negated || strays.is_empty() {
         return Ok(RegexNode::Class(set));
     }
-    // Bytes that are no characters stand beside the set.
+    // Bytes that are not characters stand beside the set.
     let mut all = vec![RegexNode::Class(set)];
     all.extend(strays.into_iter().map(|b| RegexNode::Char(vec![b])));
     Ok(RegexNode::Alternate(all))

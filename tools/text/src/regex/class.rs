@@ -34,7 +34,7 @@ impl CharSet {
     pub(super) fn push(&mut self, first: u32, last: u32) {
         match self {
             CharSet::Unicode(class) => {
-                // Surrogates are no characters: a range across them loses only them.
+                // Surrogates are not characters: a range across them loses only them.
                 let up = |c: u32| if (0xD800..0xE000).contains(&c) { 0xE000 } else { c };
                 let down = |c: u32| if (0xD800..0xE000).contains(&c) { 0xD7FF } else { c };
                 if let (Some(a), Some(b)) = (char::from_u32(up(first)), char::from_u32(down(last)))
@@ -211,8 +211,8 @@ impl CharSet {
     }
 }
 
-/// Returns the character at the start of `text` and its length; `None` for bytes that are no UTF-8
-/// character (and at the end).
+/// Returns the character at the start of `text` and its length; `None` for bytes that are not
+/// a UTF-8 character (and at the end).
 pub(super) fn decode_char(text: &[u8]) -> Option<(u32, usize)> {
     let first = *text.first()?;
     let width = match first {

@@ -60,7 +60,7 @@ struct DateParser<'a> {
 }
 
 /// Parses the time that `text` describes, in seconds and nanoseconds since the epoch; `None` if it
-/// is no date. `read` serves a `TZ="..."` in the text.
+/// is not a date. `read` serves a `TZ="..."` in the text.
 pub fn parse(text: &[u8], now: (i64, u32), zone: &Zone, read: Read) -> Option<(i64, u32)> {
     let text = text.trim_ascii();
     if let Some(rest) = text.strip_prefix(b"TZ=\"") {

@@ -257,7 +257,7 @@ impl Script {
     }
 }
 
-/// `fa`, `fb`, ..., `fz`, `fza`: letters only, so that names are no parts of one another.
+/// `fa`, `fb`, ..., `fz`, `fza`: letters only, so that names are not parts of one another.
 fn function_name(n: usize) -> String {
     let letter = char::from(b'a' + (n % 26) as u8);
     format!("f{}{letter}", "z".repeat(n / 26))

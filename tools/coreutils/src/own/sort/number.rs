@@ -74,7 +74,7 @@ pub(super) fn numeric_prefix(key: &[u8]) -> u64 {
     }
     let mut exponent = (p.whole.len() - used) as i32;
     if exponent == 0 {
-        // Zeros at the start of a fraction are no significant digits but must be counted.
+        // Zeros at the start of a fraction are not significant digits but must be counted.
         for d in p.fraction {
             if used >= DIGITS {
                 break;

@@ -62,7 +62,7 @@ pub(super) fn draw_trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool
         match directory_stat(ctx, root) {
             Some(stat) => drawing.draw_root(ctx, root, &stat),
             None => {
-                // That a file is no directory is no failure.
+                // That a file is not a directory is not a failure.
                 all_found &= drawing.totals.add_root(ctx, root);
                 drawing.out.extend_from_slice(root);
                 drawing.out.extend_from_slice(b"  [error opening dir]\n");
