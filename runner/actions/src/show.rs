@@ -49,7 +49,7 @@ pub struct CommandAnswer {
     /// The value is cut: its bytes, at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_bytes: Option<u64>,
-    /// The interpreter has ended; the next cell goes on from before this one.
+    /// The interpreter has ended; the next cell continues from the state before this one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub put_back: bool,
     /// The commit that this has made.

@@ -1,4 +1,4 @@
-//! The image's layer: directories that are listed when they are looked into.
+//! The image's layer: directories that are listed on first access.
 
 mod common;
 

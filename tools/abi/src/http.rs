@@ -26,7 +26,7 @@ const MAX_HOST: usize = 255;
 /// A header field: its name and value.
 pub type Header = (Vec<u8>, Vec<u8>);
 
-/// A request but for its body.
+/// A request without its body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpRequest {
     pub method: Vec<u8>,
@@ -73,7 +73,7 @@ pub enum HttpAnswer {
     },
 }
 
-/// A response but for its body.
+/// A response without its body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     pub status: u16,

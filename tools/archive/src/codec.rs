@@ -1,7 +1,7 @@
 //! Compressed streams behind one reader and one writer.
 //!
-//! Whatever is wrong with the data reaches the caller as a [`CodecFault`] inside an `io::Error`, so that
-//! each program can say it in its own words.
+//! Any fault of the data reaches the caller as a [`CodecFault`] inside an `io::Error`, so that each
+//! program can report it in its own words.
 
 mod bzip2;
 mod fault;
@@ -25,7 +25,7 @@ pub enum CompressionFormat {
     Zstd,
 }
 
-/// The bytes that [`CompressionFormat::detect`] looks at, at most.
+/// Most bytes that [`CompressionFormat::detect`] examines.
 const MAGIC: u64 = 6;
 
 /// Returns the first bytes of a stream, by which its format is known, and the stream from its beginning.

@@ -7,8 +7,9 @@
 //! | `zip` | `zip`, `unzip`, `zipinfo`; its own table |
 //! | `tar` | `tar`, with headers of its own; its own table |
 //!
-//! Compression comes from libraries; the containers are read and written here, because their names are bytes and
-//! what is in their headers is printed. Names, messages and rules follow GNU tar 1.34 and gzip 1.12.
+//! Compression comes from libraries; the containers are read and written here, because their names
+//! are bytes and their headers are printed. Names, messages and rules follow GNU tar 1.34 and gzip
+//! 1.12.
 #![forbid(unsafe_code)]
 
 mod codec;

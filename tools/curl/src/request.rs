@@ -100,7 +100,7 @@ impl CurlHop {
         if changes {
             next.method = b"GET".to_vec();
         }
-        // PUT keeps its body but for 303.
+        // PUT keeps its body except for 303.
         if loses && (op.uploads.is_empty() || status == 303) {
             next.body = RequestBody::None;
             next.kind = next.kind.filter(|_| op.json);

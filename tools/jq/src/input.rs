@@ -116,7 +116,7 @@ impl Documents {
         };
         self.buf.drain(..self.pos);
         self.pos = 0;
-        // A token longer than the buffer is looked at again each time, so the buffer doubles.
+        // A token longer than the buffer is scanned again each time, so the buffer doubles.
         let size = CHUNK.max(self.buf.len());
         loop {
             if self.current.is_none() && !self.open_next() {

@@ -15,7 +15,7 @@ const TOP_LEVEL: &str = "<top-level>";
 /// Most modules inside one another.
 const MAX_DEPTH: usize = 100;
 
-/// Where modules are looked for.
+/// The directories in which modules are searched for.
 pub struct ModulePaths {
     /// Directories of `-L`, absolute.
     pub library: Vec<PathBuf>,
@@ -194,8 +194,8 @@ pub fn describe_module(name: &str, paths: &ModulePaths) -> Result<Result<Value, 
     Ok(Ok(Value::obj(out)))
 }
 
-/// Returns the directories that an import is looked for in: those it names, from the importing module's own; without any the
-/// working directory and the library's.
+/// Returns the directories in which an import is searched for: those that it names, relative to the
+/// importing module's own; without any the working directory and the library's.
 fn search_dirs(import: &Import, origin: &Path, paths: &ModulePaths) -> Vec<PathBuf> {
     let within = |dir: &str| match dir {
         "." => paths.cwd.clone(),

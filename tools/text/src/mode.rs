@@ -181,7 +181,7 @@ pub fn mode_letters(mode: u16) -> String {
 mod tests {
     use super::*;
 
-    // Expected values: GNU chmod 9.1 with umask 022, looked at by `stat -c %a`.
+    // Expected values: GNU chmod 9.1 with umask 022, read by `stat -c %a`.
     #[test]
     fn like_gnu() {
         let cases: [(&[u8], u16, bool, u16); 16] = [

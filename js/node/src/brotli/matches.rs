@@ -10,7 +10,7 @@ pub struct CopyCommand {
 
 /// Shortest copy that is worth it.
 const SHORTEST: usize = 4;
-/// Longest one that is looked for.
+/// Longest match that is searched for.
 const LONGEST: usize = 1 << 14;
 /// A copy that is taken without looking for a longer one.
 const ENOUGH: usize = 128;

@@ -9,7 +9,7 @@ use wasibox_store::snapshot::export;
 use wasibox_vfs::setup::HOMES;
 
 /// The files with which a session of an image begins, without devices and mounts. A directory is
-/// read when it is first looked into.
+/// read on first access.
 pub struct ImageFiles {
     image: Arc<Image>,
     volumes: Vec<(Vec<ByteBuf>, ImageDir)>,

@@ -2,11 +2,11 @@
 //!
 //! | module | how a deviation is recognised |
 //! |---|---|
-//! | `compare` | by the outcomes: but for what the deviation changes they are equal |
-//! | `repair` | by another run: without what bash takes otherwise, the script does the same in both |
+//! | `compare` | by the outcomes: they are equal except for the effect of the deviation |
+//! | `repair` | by another run: without text that bash reads differently, both do the same |
 //! | `repaired` | the scripts for that |
-//! | `minimal` | by what is left of a script that was made smaller |
-//! | `numbers` | line numbers, in messages and from `LINENO`, which no rule looks at |
+//! | `minimal` | by the rest of a script that was made smaller |
+//! | `numbers` | line numbers, in messages and from `LINENO`, which no rule compares |
 
 mod compare;
 mod minimal;
@@ -32,7 +32,8 @@ pub fn reason(
     compare::reason(script, bash, ours).or_else(|| repair::reason(script, bash, ours, rerun))
 }
 
-/// Whether two outcomes of a script are one, but for what the rules of `compare` explain.
+/// Returns whether two outcomes of a script are equal except for differences that the rules of
+/// `compare` explain.
 pub fn agree(script: &[u8], a: &Outcome, b: &Outcome) -> bool {
     a.main() == b.main() || compare::reason(script, a, b).is_some()
 }

@@ -20,7 +20,8 @@ const SCRIPTS: usize = 1000;
 /// The time that a runner has to begin.
 const BEGIN: Duration = Duration::from_secs(300);
 
-/// Runs `../s.sh` of a folder for each line of the input. What a script left running may go on for a second.
+/// Runs `../s.sh` of a folder for each line of the input. Processes that a script left may run for
+/// another second.
 const DRIVER: &str = r#"
 unset OLDPWD SHLVL; set -m; echo ready
 while read -r; do
@@ -38,7 +39,7 @@ while read -r; do
 done 2> /dev/null
 "#;
 
-/// The environment of the driver and of scripts; `PWD` is set besides.
+/// The environment of the driver and of scripts; `PWD` is set, too.
 const ENVIRONMENT: &[&str] = &["PATH=/usr/bin:/bin", "HOME=/home/user", "LANG=C.UTF-8", "TZ=UTC"];
 
 /// A runner with the driver in it.

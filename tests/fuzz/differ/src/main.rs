@@ -1,17 +1,18 @@
 //! The differential fuzzer of the shell: scripts at random, run by bash 5.2 and by ours.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `script` | the generator, a grammar with a seed |
 //! | `run` | one shell, one script, a fresh working directory, limits |
 //! | `guest` | the image, one runner for many scripts |
-//! | `compare` | what counts as a difference |
+//! | `compare` | the definition of a difference |
 //! | `explained` | differences that docs/deviations.md names |
 //! | `rewrite` | others, proved by a spelling of the script that avoids them |
 //! | `shrink` | the smallest script that still differs |
-//! | `report` | telling it; cases for `tests/cases` |
+//! | `report` | the report; cases for `tests/cases` |
 //!
-//! Differences become cases of their feature in `tests/cases/shell/` once mended. `cargo xtask fuzz shell` builds the shell and runs this.
+//! Differences become cases of their feature in `tests/cases/shell/` once mended. `cargo xtask fuzz
+//! shell` builds the shell and runs this.
 #![forbid(unsafe_code)]
 
 mod compare;
@@ -246,7 +247,7 @@ fn check(o: &Options) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failed > 0)))
 }
 
-/// A case for `tests/cases`, from a script, with what bash does.
+/// Prints a case for `tests/cases`, from a script and bash's outcome.
 fn case(o: &Options) -> Result<ExitCode> {
     let [_, name, file] = o.rest.as_slice() else { bail!("case NAME FILE") };
     let script = std::fs::read_to_string(file).with_context(|| file.clone())?;

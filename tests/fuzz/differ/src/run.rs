@@ -24,7 +24,7 @@ const CPU_SECONDS: u64 = 10;
 /// How long a script's background commands may outlive it.
 pub const LEFT_RUNNING: Duration = Duration::from_secs(1);
 
-/// Who runs a script.
+/// The shell that runs a script.
 #[derive(Clone, Debug)]
 pub enum Shell {
     /// Called as `bash SCRIPT`.
@@ -35,7 +35,7 @@ pub enum Shell {
     Image { runner: PathBuf, image: PathBuf },
 }
 
-/// What a script did.
+/// The outcome of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub stdout: Vec<u8>,
@@ -64,8 +64,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Makes the place, limits this process and its children, and adopts what these leave behind. The image's limits are
-    /// its own, and its memory is addresses above all.
+    /// Makes the place, limits this process and its children, and adopts their orphans. The image's
+    /// limits are its own, and its memory is mainly address space.
     pub fn new(is_image: bool) -> Result<Place> {
         let dir = tempfile::Builder::new().prefix("differ-").tempdir().context("scratch folder")?;
         let limits = [
@@ -81,7 +81,8 @@ impl Place {
             let limit = Rlimit { current: Some(most), maximum: Some(most) };
             rustix::process::setrlimit(what, limit).context("setrlimit")?;
         }
-        // What a shell leaves behind is reaped here: as zombies it would seem to be running still.
+        // Orphans of a shell are reaped here, because as zombies they would seem to be running
+        // still.
         let myself = rustix::process::getpid();
         rustix::process::set_child_subreaper(Some(myself)).context("child subreaper")?;
         open_to_all(dir.path())?;
@@ -194,7 +195,7 @@ impl Place {
     }
 }
 
-/// Starts this program anew if it inherited open files: scripts would see their numbers.
+/// Starts this program again if it inherited open files, because scripts would see their numbers.
 pub fn without_inherited_files() -> Result<()> {
     const DONE: &str = "WASIBOX_DIFFER_CLOSED";
     const CLOSE: &str = r#"for f in /proc/$$/fd/*; do
@@ -215,7 +216,7 @@ fn open_to_all(dir: &Path) -> Result<()> {
 
 /// Directories that a script's umask closed can be removed again.
 fn reopen(dir: &Path) {
-    // What cannot be opened shows up when it is removed.
+    // A folder that cannot be opened shows up when it is removed.
     let _ = open_to_all(dir);
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|t| t.is_dir()) {
@@ -242,7 +243,7 @@ fn finish(mut child: Child, limit: Duration) -> Result<Option<ExitStatus>> {
         std::thread::sleep(pause);
         pause = (pause * 5 / 4).min(Duration::from_millis(2));
     };
-    // What it left running in the background may still print; then what does not end.
+    // Background processes may still print; then those that do not end.
     let start = Instant::now();
     while status.is_some()
         && rustix::process::test_kill_process_group(pid).is_ok()

@@ -1,5 +1,5 @@
 //! gzip streams (RFC 1952): members one after another. The container is read here and not by the
-//! compression library, because `gzip -l` prints what is in it and because garbage behind the last
+//! compression library, because `gzip -l` prints its fields and because garbage behind the last
 //! member is a warning to gzip, not an error.
 
 use std::io::{self, BufRead, Read};
@@ -24,7 +24,7 @@ const COMMENT: u8 = 16;
 /// A longer name or comment is damage: nothing of it is kept, but it must not be read for ever.
 const LONGEST_TEXT: u64 = 1 << 20;
 
-/// What is known of a member.
+/// The fields of a member.
 #[derive(Clone, Debug, Default)]
 pub struct GzipMember {
     /// The name of the file that was compressed, if it is stored.
@@ -125,8 +125,8 @@ impl<R: BufRead> Read for GzipReader<R> {
     }
 }
 
-/// Returns whether another member follows. Zeros, with which a tape is filled up, are skipped; anything else is
-/// garbage.
+/// Returns whether another member follows. Zeros, with which a tape is filled up, are skipped;
+/// other bytes are garbage.
 fn has_another_member<R: BufRead>(from: &mut R) -> io::Result<bool> {
     loop {
         let bytes = from.fill_buf()?;

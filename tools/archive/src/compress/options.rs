@@ -133,7 +133,7 @@ pub(super) struct CompressJob {
 }
 
 impl CompressJob {
-    /// Returns whether zstd prints the sizes of what it decompresses, `-v` or not.
+    /// Returns whether zstd prints the sizes of decompressed files, `-v` or not.
     pub fn is_zstd_summary(&self) -> bool {
         self.format == CompressionFormat::Zstd
             && self.decompress

@@ -65,8 +65,8 @@ pub(super) fn report_error(
     }
 }
 
-/// Reports bzip2's fault, which has a status of its own. What follows its first line, advice to try `bzip2recover`,
-/// is left out, since there is none.
+/// Reports bzip2's fault, which has a status of its own. The rest of bzip2's message, advice to try
+/// `bzip2recover`, is left out, because there is no such program.
 fn report_bzip2(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8], fault: CodecFault) -> u8 {
     let text: &[u8] = match fault {
         CodecFault::NoData | CodecFault::Truncated if job.test => b"file ends unexpectedly",
@@ -120,7 +120,7 @@ pub(super) fn report_garbage(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8])
     if is_gzip { 2 } else { 0 }
 }
 
-/// Prints what `-v` says of a file before the work. It goes to stderr, as all of `-v`.
+/// Prints the part of `-v`'s report that precedes the work. It goes to stderr, as all of `-v`.
 pub(super) fn print_beginning(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8]) {
     if !job.verbose || job.list {
         return;
@@ -137,7 +137,7 @@ pub(super) fn print_beginning(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8]
     let _ = ctx.stderr.write_all(&line);
 }
 
-/// Prints what `-v` says of a file after the work; `target` is the new file.
+/// Prints the part of `-v`'s report that follows the work; `target` is the new file.
 pub(super) fn print_end(
     ctx: &mut Ctx<'_>,
     job: &CompressJob,
@@ -224,7 +224,8 @@ fn size_text(bytes: u64) -> String {
     String::new()
 }
 
-/// Returns how much smaller the data became, in percent; `overhead` is what gzip does not count as data.
+/// Returns how much smaller the data became, in percent; `overhead` is the part that gzip does not
+/// count as data.
 pub(super) fn saved_ratio(packed: u64, plain: u64, overhead: u64) -> f64 {
     if plain == 0 {
         return 0.0;

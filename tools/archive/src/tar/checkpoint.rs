@@ -10,7 +10,7 @@ use box_text::number::human_size;
 /// The length of a record.
 pub const RECORD: u64 = 20 * 512;
 
-/// What is done at a checkpoint.
+/// The action at a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckpointAction {
     /// A dot on standard output.
@@ -82,7 +82,7 @@ impl Checkpoints {
         Checkpoints { every, actions, direction, records: 0, start: Instant::now() }
     }
 
-    /// Does what is due once `bytes` of the archive are written or read.
+    /// Runs the actions that are due once `bytes` of the archive are written or read.
     pub fn advance(&mut self, ctx: &mut Ctx<'_>, bytes: u64) {
         let Some(every) = self.every.filter(|n| *n > 0) else { return };
         while self.records < bytes / RECORD {
@@ -121,7 +121,7 @@ impl Checkpoints {
                 }
                 CheckpointAction::Print(text) => {
                     let text = self.expand_text(text, number, bytes);
-                    // Without a terminal there is nobody to read it.
+                    // Without a terminal it has no reader.
                     if let Ok(mut terminal) = File::options().write(true).open("/dev/tty") {
                         let _ = terminal.write_all(&text);
                     }
@@ -150,8 +150,9 @@ impl Checkpoints {
         format!("({}, {}/s)", size_text(bytes), size_text(speed))
     }
 
-    /// Replaces `%u` by the checkpoint's number, `%s` by `read` or `write`, `%d` by the seconds since the start, `%T`
-    /// by the totals and `%*` by what fills up the line; a backslash begins an escape sequence.
+    /// Replaces `%u` by the checkpoint's number, `%s` by `read` or `write`, `%d` by the seconds
+    /// since the start, `%T` by the totals and `%*` by filling for the line; a backslash begins an
+    /// escape sequence.
     fn expand_text(&self, text: &[u8], number: u64, bytes: u64) -> Vec<u8> {
         let mut out = Vec::new();
         let mut rest = text.iter().copied();

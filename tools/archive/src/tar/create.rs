@@ -132,7 +132,7 @@ struct TarWriter<'a> {
 }
 
 impl TarWriter<'_> {
-    /// Writes what stands before the members: the pax header of the archive, and its label.
+    /// Writes the parts before the members: the pax header of the archive, and its label.
     fn write_beginning(&mut self) -> io::Result<()> {
         if self.written > 0 {
             return Ok(());
@@ -420,7 +420,8 @@ impl TarWriter<'_> {
         self.options.names.stored_name(ctx, &mut self.removed, name, kind)
     }
 
-    /// Ends the archive, and does what waits until it is whole; returns whether nothing has failed.
+    /// Ends the archive, and runs the steps that wait until it is whole; returns whether nothing
+    /// has failed.
     fn finish(mut self, ctx: &mut Ctx<'_>, start: u64) -> Outcome {
         let end = (self.written + 2 * BLOCK as u64).next_multiple_of(RECORD) - self.written;
         io::copy(&mut io::repeat(0).take(end), &mut self.out)?;

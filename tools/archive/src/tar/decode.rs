@@ -36,7 +36,7 @@ impl From<DecodeError> for io::Error {
     }
 }
 
-/// Something that a user wants to know of, although reading goes on.
+/// A fact that a user wants to know, although reading continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeNotice {
     /// Blocks that are not headers were passed over to find the next one.
@@ -102,7 +102,7 @@ impl<R: Read> ArchiveReader<R> {
         std::mem::take(&mut self.notices)
     }
 
-    /// Reads what follows the end of the archive.
+    /// Reads the bytes after the end of the archive.
     pub fn read_rest(&mut self) -> Result<(), DecodeError> {
         self.position += io::copy(&mut self.from, &mut io::sink())?;
         Ok(())
@@ -465,7 +465,8 @@ mod tests {
         block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
     }
 
-    /// Whatever an archive holds, reading ends without a panic and without memory for lengths that are only claimed.
+    /// With any archive, reading ends without a panic and without memory for lengths that are only
+    /// claimed.
     #[test]
     fn hostile_archives_end() {
         let clean = sample_archive();

@@ -175,7 +175,7 @@ impl Comparison<'_> {
     }
 }
 
-/// A writer that compares with a file what is written to it.
+/// A writer that compares the written bytes with a file.
 struct ContentsComparison {
     other: BufReader<File>,
     is_equal: bool,

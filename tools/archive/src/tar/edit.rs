@@ -36,8 +36,8 @@ fn open_for_changes(ctx: &Ctx<'_>, options: &TarOptions) -> Result<File, TarFata
     Ok(file)
 }
 
-/// Reads an archive to its end, with what `visit` does for each member and the place of its headers; returns the place
-/// behind the last member.
+/// Reads an archive to its end, and calls `visit` for each member with the place of its headers;
+/// returns the place behind the last member.
 fn scan_archive(
     ctx: &mut Ctx<'_>,
     options: &TarOptions,

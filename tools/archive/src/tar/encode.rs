@@ -180,7 +180,7 @@ fn finish(mut block: [u8; BLOCK]) -> [u8; BLOCK] {
     block
 }
 
-/// Adds what ustar has and version 7 has not.
+/// Adds the fields that ustar has and version 7 has not.
 fn put_ustar(block: &mut [u8; BLOCK], member: &Member, prefix: &[u8]) {
     block[257..265].copy_from_slice(b"ustar\x0000");
     put_owners(block, member);

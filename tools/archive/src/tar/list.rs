@@ -135,7 +135,7 @@ impl<'o> NamePrinter<'o> {
         }
     }
 
-    /// Writes what waits for the file of `--index-file`.
+    /// Writes the rest of the file of `--index-file`.
     pub fn finish(&mut self) -> io::Result<()> {
         self.index.as_mut().map_or(Ok(()), Write::flush)
     }

@@ -1,4 +1,5 @@
-//! A member of an archive: what its header, and the extended headers before it, say of a file.
+//! A member of an archive: the properties of a file in its header, and in the extended headers
+//! before it.
 
 /// The kind of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +130,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Returns a member of this name and kind; everything else is zero or empty.
+    /// Returns a member of this name and kind; all other fields are zero or empty.
     pub fn new(name: Vec<u8>, kind: MemberKind) -> Member {
         Member {
             name,

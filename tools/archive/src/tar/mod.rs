@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `options` | the command line |
-//! | `member` | what is known of a member |
+//! | `member` | the properties of a member |
 //! | `decode`, `sparse`, `pax` | headers to members |
 //! | `encode` | members to headers, in four formats |
 //! | `read` | opened archives, with the selected members |
@@ -13,8 +13,9 @@
 //! | `extract` | members back into files; defences against hostile archives |
 //! | `list`, `diff`, `checkpoint` | `-t` and verbose lines, `-d`, `--checkpoint` |
 //!
-//! Deviations: directory entries are archived in the byte order of their names, so that equal
-//! trees give equal archives. No multi-volume and incremental archives; holes of files are stored as zeros.
+//! Deviations: directory entries are archived in the byte order of their names, so that equal trees
+//! give equal archives. No multi-volume and incremental archives; holes of files are stored as
+//! zeros.
 
 mod checkpoint;
 mod create;

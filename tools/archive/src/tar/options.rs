@@ -63,7 +63,7 @@ pub enum Compression {
     Auto,
 }
 
-/// A file operand, or what holds for the operands behind it.
+/// A file operand, or a setting for the operands behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TarItem {
     File(Vec<u8>),
@@ -72,7 +72,7 @@ pub enum TarItem {
     Recursion(bool),
 }
 
-/// What happens to a file that is in a member's place.
+/// The treatment of a file that is in a member's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingFile {
     /// It makes room for the member.
@@ -95,7 +95,7 @@ pub struct NewerThan {
     pub counts_changes: bool,
 }
 
-/// What the command line says of the headers of new members.
+/// The options for the headers of new members.
 pub struct HeaderChoices {
     pub format: ArchiveFormat,
     pub pax: PaxOptions,
@@ -110,7 +110,7 @@ pub struct HeaderChoices {
     pub label: Option<Vec<u8>>,
 }
 
-/// What the command line says of reading files.
+/// The options for reading files.
 pub struct FileChoices {
     pub newer: Option<NewerThan>,
     pub tags: Vec<DirectoryTag>,
@@ -122,7 +122,7 @@ pub struct FileChoices {
     pub remove_files: bool,
 }
 
-/// What the command line says of extraction.
+/// The options for extraction.
 pub struct ExtractChoices {
     pub existing: ExistingFile,
     pub to_stdout: bool,

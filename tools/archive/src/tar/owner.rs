@@ -46,8 +46,8 @@ impl OwnerKind {
 }
 
 impl OwnerChoice {
-    /// Parses `NAME`, `NAME:ID`, `:ID` or `ID`. What is missing comes from the list of accounts, if it is there. The
-    /// error is the part that is not a number.
+    /// Parses `NAME`, `NAME:ID`, `:ID` or `ID`. A missing part comes from the list of accounts, if
+    /// it is there. The error is the part that is not a number.
     pub fn parse(
         text: &[u8],
         kind: OwnerKind,
@@ -82,8 +82,8 @@ fn parse_id(text: &[u8]) -> Option<u64> {
 pub struct OwnerMap(Vec<(u64, OwnerChoice)>);
 
 impl OwnerMap {
-    /// Parses the lines `NAME NEW[:ID]` or `+ID NEW[:ID]`; `#` begins a comment. The error is a line's number and
-    /// what is wrong with it.
+    /// Parses the lines `NAME NEW[:ID]` or `+ID NEW[:ID]`; `#` begins a comment. The error is a
+    /// line's number and its fault.
     pub fn parse(
         text: &[u8],
         kind: OwnerKind,
@@ -136,7 +136,7 @@ impl OwnerMap {
         Ok(OwnerChoice { name: Some(name), id: Some(id) })
     }
 
-    /// Returns what replaces a number.
+    /// Returns the replacement of a number.
     pub fn find_choice(&self, id: u64) -> Option<&OwnerChoice> {
         self.0.iter().find(|(from, _)| *from == id).map(|(_, to)| to)
     }

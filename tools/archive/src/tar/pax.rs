@@ -29,7 +29,7 @@ pub fn encode_record(key: &[u8], value: &[u8]) -> Vec<u8> {
     [length.to_string().as_bytes(), b" ", key, b"=", value, b"\n"].concat()
 }
 
-/// The names that `--pax-option` may set, besides those of a header's own fields.
+/// The names that `--pax-option` may set, in addition to those of a header's own fields.
 const KEYWORDS: &[&[u8]] = &[
     b"atime",
     b"comment",
@@ -45,7 +45,7 @@ const KEYWORDS: &[&[u8]] = &[
     b"uname",
 ];
 
-/// What `--pax-option` asks for.
+/// The settings of `--pax-option`.
 #[derive(Clone, Debug, Default)]
 pub struct PaxOptions {
     /// Patterns of keywords that are not stored.

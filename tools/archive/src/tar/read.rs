@@ -1,5 +1,5 @@
-//! Archives as `-t`, `-x`, `-d` and the changing operations read them: opened in any compression, with the
-//! members that the command line selects, and the messages of what is wrong.
+//! Archives as `-t`, `-x`, `-d` and the changing operations read them: opened in any compression,
+//! with the members that the command line selects, and the messages about faults.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -136,8 +136,8 @@ impl<'a> ArchiveInput<'a> {
         Ok(next)
     }
 
-    /// Reads what follows the end of the archive, so that a program that writes it is not stopped, and a fault of
-    /// compressed data is found.
+    /// Reads the bytes after the end of the archive, so that a program that writes it is not
+    /// stopped, and a fault of compressed data is found.
     fn drain(&mut self, ctx: &mut Ctx<'_>) -> Result<(), TarFatal> {
         let rest = self.reader.read_rest();
         rest.map(drop).map_err(|e| self.fatal(ctx, e))

@@ -57,7 +57,8 @@ struct NamePattern {
 }
 
 impl NamePattern {
-    /// Returns whether the name or a directory above it matches, and unless it is anchored, what follows any slash.
+    /// Returns whether the name or a directory above it matches, or, unless it is anchored, the
+    /// part after any slash.
     fn matches_name(&self, name: &[u8]) -> bool {
         let name = name.strip_suffix(b"/").unwrap_or(name);
         let slashes = || name.iter().enumerate().filter(|(_, c)| **c == b'/').map(|(i, _)| i);
@@ -92,7 +93,7 @@ pub const CACHE_TAG: &[u8] = b"CACHEDIR.TAG";
 /// How such a file begins (the Cache Directory Tagging Specification).
 const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
-/// What is left of a directory with a tag.
+/// The part of a directory with a tag that is archived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagContents {
     /// The directory and the tag.
@@ -102,7 +103,7 @@ pub enum TagContents {
     NoDirectory,
 }
 
-/// A file whose presence excludes what is in a directory.
+/// A file whose presence excludes the content of a directory.
 #[derive(Clone, Debug)]
 pub struct DirectoryTag {
     pub name: Vec<u8>,
@@ -138,8 +139,8 @@ pub struct MemberNames {
 pub struct RemovedPrefixes(Vec<(Vec<u8>, NameKind)>);
 
 impl RemovedPrefixes {
-    /// Removes what leads out of a directory from a name: slashes in front, and all up to a last `..`. Reports it the
-    /// first time.
+    /// Removes the parts of a name that lead out of a directory: slashes in front, and everything
+    /// up to a last `..`. Reports it the first time.
     fn remove_prefix(&mut self, ctx: &mut Ctx<'_>, name: &[u8], kind: NameKind) -> Vec<u8> {
         let (prefix, rest) = split_prefix(name);
         if !prefix.is_empty() && !self.0.iter().any(|(p, k)| p == prefix && *k == kind) {
@@ -155,7 +156,7 @@ impl RemovedPrefixes {
     }
 }
 
-/// Splits what leads out of a directory off a name.
+/// Splits the parts that lead out of a directory off a name.
 fn split_prefix(name: &[u8]) -> (&[u8], &[u8]) {
     let mut end = 0;
     let mut at = 0;
@@ -211,7 +212,7 @@ impl MemberNames {
     }
 }
 
-/// Returns what is left of a name without its first components.
+/// Returns a name without its first components.
 fn strip_components(name: &[u8], count: usize) -> Option<&[u8]> {
     let mut rest = name;
     for _ in 0..count {
@@ -226,7 +227,7 @@ fn strip_components(name: &[u8], count: usize) -> Option<&[u8]> {
 struct WantedMember {
     name: Vec<u8>,
     pattern: Option<NamePattern>,
-    /// Whether what is in a directory of this name is meant, too.
+    /// Whether the content of a directory of this name is meant, too.
     recursive: bool,
     count: u64,
 }
@@ -239,7 +240,7 @@ pub struct WantedMembers {
 }
 
 impl WantedMembers {
-    /// Collects member operands, each with whether it includes what is in a directory.
+    /// Collects member operands, each with whether it includes the content of a directory.
     pub fn new(
         operands: impl Iterator<Item = (Vec<u8>, bool)>,
         rules: PatternRules,

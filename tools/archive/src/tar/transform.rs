@@ -50,7 +50,7 @@ impl NameKinds {
 #[derive(Default)]
 pub struct NameTransforms {
     list: Vec<NameTransform>,
-    /// What `flags=` has set for the expressions that follow.
+    /// The setting of `flags=` for the following expressions.
     kinds: NameKinds,
 }
 

@@ -112,7 +112,7 @@ fn collect_items(ctx: &mut Ctx<'_>, job: &ZipJob, archive: &Path, status: &mut u
     let (only, except) = (compile(&job.only), compile(&job.except));
     let own = meta::stat(archive, true).ok();
     let mut out: Vec<ZipItem> = Vec::new();
-    // Names still to be looked at, in reverse order; whether they come from a directory.
+    // Names to be examined, in reverse order; whether they come from a directory.
     let mut rest: Vec<(Vec<u8>, bool)> =
         job.names.iter().rev().map(|n| (n.clone(), false)).collect();
     while let Some((source, found)) = rest.pop() {

@@ -74,7 +74,7 @@ fn file_answer(
     FileDescription { text: text.into(), mime, charset }
 }
 
-/// Bytes looked at.
+/// Bytes that are examined.
 const HEAD: u64 = 256 * 1024;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

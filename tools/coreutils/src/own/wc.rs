@@ -244,7 +244,7 @@ fn count_input(
     Ok(())
 }
 
-/// Bytes that are looked at together: with steps of one byte each, counts of them fit into a byte.
+/// Bytes that are counted together: with steps of one byte each, counts of them fit into a byte.
 const GROUP: usize = 128;
 
 fn count_bytes(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {

@@ -227,7 +227,7 @@ impl SedMachine<'_, '_> {
         Ok(!self.is_separate() && self.more_files())
     }
 
-    /// Returns whether a later file has data. Files are looked at, not consumed.
+    /// Returns whether a later file has data, without consuming it.
     fn more_files(&mut self) -> bool {
         for name in self.input.files.clone() {
             if name == b"-" && self.settings.in_place.is_none() {

@@ -165,7 +165,7 @@ impl<'t> Sim<'t> {
         IntervalSet::from_unsorted(shifted.collect())
     }
 
-    /// Nodes that look at one place after another.
+    /// Nodes that examine one place after another.
     fn step_each(&self, node: &GlobNode, set: &IntervalSet, direction: Direction) -> IntervalSet {
         let mut out = Vec::new();
         for &(first, last) in set.ranges() {

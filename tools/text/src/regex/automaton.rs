@@ -20,9 +20,8 @@ use super::{hir, shape};
 /// Bytes an automaton's states may take; beyond it the pattern is "too big".
 const SIZE_LIMIT: usize = 32 << 20;
 
-/// Texts up to this long are looked at beforehand: if they are ASCII, a smaller automaton
-/// serves. Longer ones are not, because the same text may be searched many times from
-/// different starts.
+/// Texts up to this long are examined beforehand: if they are ASCII, a smaller automaton serves.
+/// Longer ones are not, because the same text may be searched many times from different starts.
 const LOOK_MAX: usize = 2048;
 
 /// The automata of a pattern.
@@ -35,7 +34,7 @@ pub(super) struct Automata {
     node: RegexNode,
     options: RegexOptions,
     first_is_longest: bool,
-    /// Looked for on lines only.
+    /// Searched for on lines only.
     required: Option<RequiredTexts>,
 }
 

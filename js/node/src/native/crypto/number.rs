@@ -183,7 +183,7 @@ impl PrimeRequest {
 
 /// How often a search begins: where a rest is asked for there may be no such prime.
 const BEGINNINGS: u32 = 1 << 12;
-/// Numbers that are looked at before another one is begun with.
+/// Numbers that are tried before the search starts at another one.
 const SPAN: u32 = 1 << 14;
 /// Bits from which on a search goes step by step: below that the small primes are numbers of that size themselves.
 const SIEVED: u64 = 32;

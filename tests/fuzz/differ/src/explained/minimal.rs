@@ -1,7 +1,8 @@
-//! Deviations of a script that was made as small as it goes, where what is left of it shows the one at hand.
+//! Deviations of a script that was made as small as possible, so that its rest shows a single one.
 //!
-//! A whole script has too much in it for that: a rule looks for words of the script and for messages, and compares outcomes
-//! roughly. So these rules are asked of short scripts only. Each is a row of docs/deviations.md.
+//! A whole script has too much in it for that: a rule searches for words of the script and for
+//! messages, and compares outcomes roughly. So these rules apply to short scripts only. Each is a
+//! row of docs/deviations.md.
 
 use std::borrow::Cow;
 
@@ -71,7 +72,8 @@ fn unparsed_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     ERRORS.iter().any(|text| says(ours, text)) && goes_on && bash.files.len() >= ours.files.len()
 }
 
-/// `((m['']))`, `typeset -i n=08`, `readonly a; a=1`: the two leave different amounts of what is around.
+/// `((m['']))`, `typeset -i n=08`, `readonly a; a=1`: the two leave different amounts of the
+/// surrounding code.
 fn failed_expansion(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const ERRORS: &[&[u8]] = &[
         b"(error token is ",
@@ -93,7 +95,7 @@ fn failed_expansion(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     either_says(bash, ours, ERRORS)
 }
 
-/// `set -x; export a=1`: bash shows the assignment besides; lists it shows as it expanded them.
+/// `set -x; export a=1`: bash also shows the assignment; lists it shows as it expanded them.
 fn traced_declarations(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const DECLARES: &[&[u8]] = &[b"declare", b"typeset", b"local", b"export", b"readonly"];
     let traces = |line: &&[u8]| line.starts_with(b"+");

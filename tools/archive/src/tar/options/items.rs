@@ -8,7 +8,7 @@ use super::super::{FAILED, USAGE};
 use super::table::{SPEC, TarFlag};
 use super::{HINT, TarItem, usage_error};
 
-/// The options of a command line, and its operands with what holds for them.
+/// The options of a command line, and its operands with their settings.
 type ItemList = (ParsedOptions<TarFlag>, Vec<TarItem>);
 
 /// Parses a command line. Operands, `-C` and `--no-recursion` act in order, so options are parsed up to each operand.
@@ -133,7 +133,7 @@ fn read_names(
     Ok(items)
 }
 
-/// Returns the text of a list; `failure` is what a message says of one that cannot be read.
+/// Returns the text of a list; `failure` is the message about one that cannot be read.
 pub(super) fn read_list(ctx: &mut Ctx<'_>, file: &[u8], failure: &str) -> Result<Vec<u8>, Exit> {
     ctx.read(file).map_err(|e| {
         let why = format!(": {failure}: {}", box_sys::error_text(&e));

@@ -84,7 +84,7 @@ fn parse_time(
     let zone = ctx.zone();
     let shown = String::from_utf8_lossy(text).into_owned();
     let Some((seconds, nanos)) = parse_date(text, clock::current_time(), &zone, clock::read) else {
-        // GNU takes a date before all others then; nobody can want that.
+        // GNU then takes a date before all others, which is of no use.
         return Err(fatal(ctx, &format!("Unknown date format '{shown}'")));
     };
     if given.has_option(TarFlag::Verbose) {
@@ -111,7 +111,7 @@ pub(super) fn parse_newer(ctx: &mut Ctx<'_>, given: &Given) -> Result<Option<New
     Ok(newer)
 }
 
-/// Returns what the options say of the headers of new members.
+/// Returns the options for the headers of new members.
 pub(super) fn parse_headers(
     ctx: &mut Ctx<'_>,
     given: &Given,
@@ -233,7 +233,7 @@ pub(super) fn parse_occurrence(ctx: &mut Ctx<'_>, given: &Given) -> Result<Optio
     Ok(Some(number.unwrap_or(1).max(1)))
 }
 
-/// Returns the distance of checkpoints, if there are any, and what is done at them.
+/// Returns the distance of checkpoints, if there are any, and their actions.
 pub(super) fn parse_checkpoints(
     ctx: &mut Ctx<'_>,
     given: &Given,
@@ -381,7 +381,7 @@ pub(super) fn parse_names(ctx: &mut Ctx<'_>, given: &Given) -> Result<MemberName
     Ok(names)
 }
 
-/// Returns what happens to files that exist; the last option counts.
+/// Returns the treatment of files that exist; the last option counts.
 pub(super) fn existing_file(given: &Given) -> ExistingFile {
     let choice = given.last_choice(&[
         (TarFlag::KeepOldFiles, ExistingFile::Keep),

@@ -309,7 +309,7 @@ impl DcMachine {
     fn read_literal(&mut self, first: u8) {
         let negative = first == b'_';
         if !negative && let Some((_, at)) = self.texts.last_mut() {
-            // It is looked at again.
+            // It is read again.
             *at -= 1;
         }
         let base = BigInt::from(self.input_base);

@@ -28,7 +28,7 @@ pub(super) enum Repetition {
     Endless,
 }
 
-/// A place and how often it is looked for.
+/// A place and how often it is searched for.
 pub(super) struct CutPattern {
     /// The operand, for messages.
     pub text: Vec<u8>,

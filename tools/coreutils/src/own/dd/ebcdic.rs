@@ -37,7 +37,7 @@ pub(super) const ASCII_TO_EBCDIC: [u8; 256] = [
     0o355, 0o356, 0o357, 0o372, 0o373, 0o374, 0o375, 0o376, 0o377,
 ];
 
-/// POSIX's table for `conv=ibm`: EBCDIC but for these places.
+/// POSIX's table for `conv=ibm`: EBCDIC except for these places.
 pub(super) const ASCII_TO_IBM: [u8; 256] = {
     let mut t = ASCII_TO_EBCDIC;
     t[0x5e] = 0o137;

@@ -258,7 +258,7 @@ impl CharDecoder<'_> {
             self.at += read;
             match result {
                 DecoderResult::Malformed(..) => {
-                    // A byte that was not taken is looked at again.
+                    // A byte that was not taken is read again.
                     self.at = self.at.max(start + 1);
                     return DecodedChar::Invalid;
                 }

@@ -74,7 +74,7 @@ fn run_sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
         }
         return Err(check_order(ctx, &files[0], &o, kind));
     }
-    // All inputs are looked at before the output, which may be one of them.
+    // All inputs are checked before the output, which may be one of them.
     for f in files.iter().filter(|f| *f != b"-") {
         if let Err(e) = File::open(ctx.path(f)) {
             let why = box_sys::error_text(&e);
