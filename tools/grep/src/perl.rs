@@ -1,9 +1,10 @@
 //! `-P`: Perl-compatible patterns by the `fancy-regex` engine, line by line.
 //!
-//! As in PCRE2 without its UCP option (the setting of grep 3.8), `\d` and `\w` are ASCII.
+//! As in PCRE2 without its UCP option (the setting of grep 3.8), classes are ASCII (`box_text::perl`).
 
 use std::cell::Cell;
 
+use box_text::perl::{PerlDialect, rewrite_pattern};
 use box_text::regex::RequiredTexts;
 use fancy_regex::{BytesMode, Regex, RegexBuilder};
 
@@ -33,7 +34,7 @@ impl Perl {
         };
         let text = std::str::from_utf8(pattern)
             .map_err(|_| "-P supports only unibyte and UTF-8 locales".to_string())?;
-        let text = ascii_classes(text);
+        let text = rewrite_pattern(text, PerlDialect::Pcre2).map_err(|e| e.to_string())?;
         // There `\<` is a condition, here it is a character.
         let foreign = text.contains(r"\<") || text.contains(r"\>");
         let required = RequiredTexts::of_pattern(&text, config.ignore_case).filter(|_| !foreign);
@@ -160,93 +161,9 @@ fn unescaped_len(literal: &str) -> usize {
     n
 }
 
-/// `\d`, `\w` and their complements spelled out for ASCII.
-fn ascii_classes(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut chars = text.chars().peekable();
-    let mut bracket = false;
-    let mut quoted = false;
-    while let Some(c) = chars.next() {
-        match (c, bracket) {
-            ('\\', _) => {
-                let Some(next) = chars.next() else {
-                    out.push('\\');
-                    break;
-                };
-                match next {
-                    'E' => quoted = false,
-                    _ if quoted => {
-                        out.push_str(r"\\");
-                        push_quoted(&mut out, next);
-                    }
-                    'Q' => quoted = true,
-                    _ => push_class(&mut out, next, bracket),
-                }
-            }
-            (_, _) if quoted => push_quoted(&mut out, c),
-            ('[', false) => {
-                bracket = true;
-                out.push('[');
-                if chars.peek() == Some(&'^') {
-                    out.push('^');
-                    chars.next();
-                }
-                if chars.peek() == Some(&']') {
-                    out.push_str(r"\]");
-                    chars.next();
-                }
-            }
-            ('[', true) if chars.peek() == Some(&':') => {
-                // A POSIX class: copied up to its end.
-                out.push('[');
-                let mut last = '[';
-                for c in chars.by_ref() {
-                    out.push(c);
-                    if last == ':' && c == ']' {
-                        break;
-                    }
-                    last = c;
-                }
-            }
-            ('[', true) => out.push_str(r"\["),
-            ('&' | '~', true) => {
-                out.push('\\');
-                out.push(c);
-            }
-            (']', true) => {
-                bracket = false;
-                out.push(']');
-            }
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
-/// `\d`, `\w` and their opposites by ASCII, in a bracket expression or without one; other escapes as they are.
-fn push_class(out: &mut String, letter: char, bracket: bool) {
-    match (letter, bracket) {
-        ('d', false) => out.push_str("[0-9]"),
-        ('D', false) => out.push_str("[^0-9]"),
-        ('w', false) => out.push_str("[0-9A-Za-z_]"),
-        ('W', false) => out.push_str("[^0-9A-Za-z_]"),
-        ('d', true) => out.push_str("0-9"),
-        ('w', true) => out.push_str("0-9A-Za-z_"),
-        _ => out.extend(['\\', letter]),
-    }
-}
-
-/// A character of `\Q...\E`.
-fn push_quoted(out: &mut String, c: char) {
-    if c.is_ascii_punctuation() {
-        out.push('\\');
-    }
-    out.push(c);
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ascii_classes, leading_look_behind};
+    use super::leading_look_behind;
 
     #[test]
     fn look_behinds_become_prefixes() {
@@ -255,13 +172,5 @@ mod tests {
         assert_eq!(leading_look_behind("(?<=a)b|c"), None);
         assert_eq!(leading_look_behind("(?<=a|b)c"), None);
         assert_eq!(leading_look_behind(r"(?<=\s)c"), None);
-    }
-
-    #[test]
-    fn classes_are_spelled_out() {
-        assert_eq!(ascii_classes(r"\d+\W"), "[0-9]+[^0-9A-Za-z_]");
-        assert_eq!(ascii_classes(r"[\d.][]a]"), r"[0-9.][\]a]");
-        assert_eq!(ascii_classes(r"\Qa.b\E."), r"a\.b.");
-        assert_eq!(ascii_classes(r"[[:alpha:]\\]\\d"), r"[[:alpha:]\\]\\d");
     }
 }

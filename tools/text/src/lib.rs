@@ -7,6 +7,7 @@
 //! | `escape` | backslash escapes of `$'...'`, `echo -e`, `printf`, `tr`, and shell quoting (`printf %q`, `${x@Q}`, `ls --quoting-style`) |
 //! | `mode` | permission bits: octal and symbolic modes, `rwxr-xr-x` |
 //! | `number` | parsing and formatting of integers and sizes |
+//! | `perl` | patterns of PCRE2 and Oniguruma, rewritten for `fancy-regex` |
 //! | `printf` | one conversion (`%-08.3f`) over integers, floats and strings, C semantics |
 //! | `regex` | POSIX BRE and ERE with GNU extensions, leftmost-longest |
 //! | `time` | calendar, `strftime` formats, time zones |
@@ -17,6 +18,7 @@ pub mod escape;
 pub mod glob;
 pub mod mode;
 pub mod number;
+pub mod perl;
 pub mod printf;
 pub mod regex;
 pub mod time;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{Native, fail_with, natives};
 use crate::lang::ast::BinOp;
 use crate::value::{
-    JqItems, Map, Result, Value, are_equal, compare_values, into_vec, type_error, type_error2,
+    Map, Result, Value, are_equal, compare_values, into_vec, type_error, type_error2,
     value_elements,
 };
 
@@ -56,11 +56,7 @@ pub fn add_values(a: Value, b: Value) -> Result<Value> {
             Value::Str(a)
         }
         (Value::Arr(mut a), Value::Arr(b)) => {
-            let items: &mut JqItems = Rc::make_mut(&mut a);
-            match Rc::try_unwrap(b) {
-                Ok(mut b) => items.append(&mut b),
-                Err(b) => items.extend_from_slice(&b),
-            }
+            Rc::make_mut(&mut a).append_items(b);
             Value::Arr(a)
         }
         (Value::Obj(mut a), Value::Obj(b)) => {

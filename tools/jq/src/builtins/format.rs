@@ -122,7 +122,7 @@ fn format_row(
 
 fn format_shell(out: &mut String, v: &Value) -> Result<()> {
     let items = match v {
-        Value::Arr(a) => a.as_slice(),
+        Value::Arr(a) => &a[..],
         other => std::slice::from_ref(other),
     };
     for (i, item) in items.iter().enumerate() {

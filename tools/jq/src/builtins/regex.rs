@@ -1,9 +1,12 @@
 //! `match`, `test`, `sub` and relatives (jq manual, "Regular expressions").
 //!
 //! jq uses Oniguruma with Perl syntax; `fancy-regex` takes nearly all of it, with look-around and
-//! backreferences. One difference: in Oniguruma `$` also matches before a final newline.
+//! backreferences. What it reads in another way (brackets, escapes) `box_text::perl` rewrites. One
+//! more difference: in Oniguruma `$` also matches before a final newline.
 
 use std::rc::Rc;
+
+use box_text::perl::{PerlDialect, rewrite_pattern};
 
 use super::{JqHost, Native, fail_with, natives, take_argument};
 use crate::value::{Map, Result, Value, type_error};
@@ -95,11 +98,7 @@ fn prepare_search<'t>(
     let regex = match h.patterns.get(&key) {
         Some(r) => Rc::clone(r),
         None => {
-            let source = if before_newline { translate_dollars(re) } else { re.to_string() };
-            let flags = if key.1.is_empty() { String::new() } else { format!("(?{})", key.1) };
-            let regex = Regex::new(&format!("{flags}{source}"))
-                .map_err(|e| Value::str(format!("{re} (at offset 0) is not a valid regex: {e}")))?;
-            let regex = Rc::new(regex);
+            let regex = Rc::new(compile_pattern(re, &key.1, before_newline)?);
             // Programs with patterns from data must not fill the memory.
             if h.patterns.len() > 1000 {
                 h.patterns.clear();
@@ -109,6 +108,37 @@ fn prepare_search<'t>(
         }
     };
     Ok(JqSearch { text, regex, global, skip_empty })
+}
+
+/// Compiles a pattern with inline flags; `before_newline`: the text ends with a newline.
+fn compile_pattern(re: &str, flags: &str, before_newline: bool) -> Result<Regex> {
+    let failure = |text: String| Value::str(format!("Regex failure: {text}"));
+    let flags = if flags.is_empty() { String::new() } else { format!("(?{flags})") };
+    let source = rewrite_pattern(&format!("{flags}{re}"), PerlDialect::Oniguruma)
+        .map_err(|e| failure(e.text(PerlDialect::Oniguruma)))?;
+    let source = if before_newline { translate_dollars(&source) } else { source };
+    Regex::new(&source).map_err(|e| failure(describe_error(&e)))
+}
+
+/// Oniguruma's words for common mistakes.
+fn describe_error(e: &fancy_regex::Error) -> String {
+    use fancy_regex::{CompileError, Error, ParseError};
+    let backref = |e: &CompileError| matches!(e, CompileError::InvalidBackref(_));
+    let text = match e {
+        Error::ParseError(_, ParseError::UnclosedOpenParen) => {
+            "end pattern with unmatched parenthesis"
+        }
+        Error::ParseError(_, ParseError::TargetNotRepeatable) => {
+            "target of repeat operator is not specified"
+        }
+        Error::ParseError(_, ParseError::InvalidBackref) => "invalid backref number/name",
+        Error::CompileError(e) if backref(e) => "invalid backref number/name",
+        Error::ParseError(_, ParseError::InvalidRepeat) => {
+            "upper is smaller than lower in repeat range"
+        }
+        other => return other.to_string(),
+    };
+    text.to_string()
 }
 
 /// Returns a pattern whose `$` matches before a final newline too.

@@ -8,8 +8,8 @@ use super::stack::{ContainerWalk, ForkKind, JqClosure, JqFrame, NONE, Stacks};
 use super::track::Track;
 use crate::builtins::{self, JqHost};
 use crate::value::{
-    JqItems, Map, Value, delete_paths, get_path, index, not_iterable, set_path, shown_value,
-    slice_key, take_path,
+    Map, Value, delete_paths, get_path, index, not_iterable, set_path, shown_value, slice_key,
+    take_path,
 };
 
 /// Why an instruction does not lead to the next one.
@@ -509,7 +509,6 @@ pub fn is_open(v: &Value) -> bool {
 
 fn add_item(list: &mut Value, v: Value) {
     if let Value::Arr(items) = list {
-        let items: &mut JqItems = Rc::make_mut(items);
-        items.push(v);
+        Rc::make_mut(items).push(v);
     }
 }

@@ -181,7 +181,7 @@ impl Drop for Map {
             s.as_ref().is_some_and(|(_, v)| matches!(v, Value::Arr(_) | Value::Obj(_)))
         };
         if self.slots.iter().any(nested) {
-            super::drop_nested(self.slots.drain(..).flatten().map(|(_, v)| v).collect());
+            super::items::drop_nested(self.slots.drain(..).flatten().map(|(_, v)| v).collect());
         }
     }
 }

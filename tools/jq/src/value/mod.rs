@@ -5,17 +5,17 @@
 //! deeply: see [`JqItems`].
 
 mod compare;
+mod items;
 mod map;
 mod number;
 mod path;
 
 pub use compare::{are_equal, compare_total, compare_values};
+pub use items::{JqItems, into_vec};
 pub use map::Map;
 pub use number::{Literal, float_text, parse_number};
 pub use path::{delete_paths, get_path, has_key, index, set_path, slice_key, take_path};
 
-use std::cell::{Cell, RefCell};
-use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 /// Text; always valid UTF-8, because input replaces invalid bytes.
@@ -50,7 +50,7 @@ impl Value {
 
     /// Returns an array.
     pub fn arr(v: Vec<Value>) -> Value {
-        Value::Arr(Rc::new(JqItems(v)))
+        Value::Arr(Rc::new(JqItems::from_vec(v)))
     }
 
     /// Returns an object.
@@ -187,40 +187,6 @@ pub fn type_error2(a: &Value, b: &Value, message: &str) -> Value {
     ))
 }
 
-/// The elements of an array. A type of its own for its `Drop`: a program can build arrays nested
-/// a million deep, and dropping those one inside the other would overflow the stack.
-#[derive(Clone, Debug, Default)]
-pub struct JqItems(pub Vec<Value>);
-
-impl Deref for JqItems {
-    type Target = Vec<Value>;
-    fn deref(&self) -> &Vec<Value> {
-        &self.0
-    }
-}
-
-impl DerefMut for JqItems {
-    fn deref_mut(&mut self) -> &mut Vec<Value> {
-        &mut self.0
-    }
-}
-
-impl Drop for JqItems {
-    fn drop(&mut self) {
-        if !self.0.is_empty() {
-            drop_nested(std::mem::take(&mut self.0));
-        }
-    }
-}
-
-/// Returns the elements of an array, without a copy if it has no other owner.
-pub fn into_vec(a: Rc<JqItems>) -> Vec<Value> {
-    match Rc::try_unwrap(a) {
-        Ok(mut items) => std::mem::take(&mut items.0),
-        Err(shared) => shared.0.clone(),
-    }
-}
-
 /// Returns the elements of an array or the values of an object.
 pub fn value_elements(v: Value) -> Result<Vec<Value>> {
     match v {
@@ -233,31 +199,6 @@ pub fn value_elements(v: Value) -> Result<Vec<Value>> {
 /// Returns jq's error about a value that has no elements.
 pub fn not_iterable(v: &Value) -> Value {
     Value::str(format!("Cannot iterate over {} ({})", v.type_name(), shown_value(v, 14)))
-}
-
-/// Nesting from which on drops are queued instead of nested.
-const DROP_DEPTH: u32 = 200;
-
-thread_local! {
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
-    static LATER: RefCell<Vec<Vec<Value>>> = const { RefCell::new(Vec::new()) };
-}
-
-fn drop_nested(values: Vec<Value>) {
-    // When the thread ends its locals may be gone already; then there is nothing to guard.
-    let Ok(depth) = DEPTH.try_with(Cell::get) else { return };
-    if depth >= DROP_DEPTH {
-        LATER.with(|l| l.borrow_mut().push(values));
-        return;
-    }
-    DEPTH.with(|d| d.set(depth + 1));
-    drop(values);
-    if depth == 0 {
-        while let Some(values) = LATER.with(|l| l.borrow_mut().pop()) {
-            drop(values);
-        }
-    }
-    DEPTH.with(|d| d.set(depth));
 }
 
 #[cfg(test)]

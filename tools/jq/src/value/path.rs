@@ -81,7 +81,7 @@ pub fn index(t: &Value, k: &Value) -> Result<Value> {
             .unwrap_or(Value::Null),
         (Value::Null, Value::Str(_) | Value::Num(_) | Value::Lit(_) | Value::Obj(_)) => Value::Null,
         (Value::Arr(a), Value::Obj(k)) => match SliceBounds::from_key(k, a.len()) {
-            Some(b) => Value::arr(a[b.start..b.end].to_vec()),
+            Some(b) => Value::Arr(Rc::new(JqItems::slice_items(a, b.start..b.end))),
             None => return fail_with(BAD_SLICE),
         },
         (Value::Str(s), Value::Obj(k)) => match text_slice(s, k) {
@@ -198,12 +198,12 @@ fn set_at(root: &mut Value, path: &[Value], value: Value, depth: usize) -> Resul
                 let Some(b) = SliceBounds::from_key(k, a.len()) else {
                     return fail_with(BAD_SLICE);
                 };
-                let mut part = Value::arr(a[b.start..b.end].to_vec());
+                let mut part = Value::Arr(Rc::new(JqItems::slice_items(a, b.start..b.end)));
                 set_at(&mut part, path.get(i + 1..).unwrap_or_default(), value, depth + 1)?;
                 let Value::Arr(part) = part else {
                     return fail_with("A slice of an array can only be assigned another array");
                 };
-                Rc::make_mut(a).splice(b.start..b.end, super::into_vec(part));
+                Rc::make_mut(a).vec_mut().splice(b.start..b.end, super::into_vec(part));
                 return Ok(());
             }
             (Value::Str(_), Value::Obj(_)) => return fail_with("Cannot update string slices"),
@@ -238,9 +238,7 @@ fn item_mut(a: &mut JqItems, n: f64) -> Result<&mut Value> {
     let Some(at) = index_position(n, a.len()) else {
         return fail_with("Out of bounds negative array index");
     };
-    if at >= a.len() {
-        a.resize(at + 1, Value::Null);
-    }
+    a.reserve_length(at + 1);
     Ok(&mut a[at])
 }
 
@@ -312,6 +310,13 @@ fn delete_keys(mut t: Value, keys: &[Value]) -> Result<Value> {
             }
         }
         Value::Arr(a) => {
+            if let [Value::Num(n)] = keys {
+                let at = index_position(*n, a.len()).filter(|at| *at < a.len());
+                if let Some(at) = at {
+                    Rc::make_mut(a).remove_item(at);
+                }
+                return Ok(t);
+            }
             let mut gone = vec![false; a.len()];
             for k in keys {
                 match k {
@@ -334,7 +339,7 @@ fn delete_keys(mut t: Value, keys: &[Value]) -> Result<Value> {
                 }
             }
             let mut gone = gone.into_iter();
-            Rc::make_mut(a).retain(|_| !gone.next().unwrap_or(false));
+            Rc::make_mut(a).vec_mut().retain(|_| !gone.next().unwrap_or(false));
         }
         other => return fail_with(format!("Cannot delete fields from {}", other.type_name())),
     }
