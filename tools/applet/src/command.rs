@@ -26,6 +26,8 @@ pub enum ChildStream {
 pub struct ChildCommand {
     /// The name and the arguments; not empty.
     pub argv: Vec<Vec<u8>>,
+    /// The file to run, where it is not the one that the name finds.
+    pub program: Option<PathBuf>,
     /// The environment; `None`: the applet's.
     pub env: Option<Env>,
     /// The working directory; `None`: the applet's.
@@ -65,9 +67,12 @@ impl ChildCommand {
         ChildCommand { argv, ..ChildCommand::default() }
     }
 
-    /// Returns a command line for the shell.
+    /// Returns a command line for the shell, which is the system's whatever PATH has (system(3)).
     pub fn shell(text: &[u8]) -> ChildCommand {
-        ChildCommand::new(vec![b"sh".to_vec(), b"-c".to_vec(), text.to_vec()])
+        ChildCommand {
+            program: Some(PathBuf::from("/bin/sh")),
+            ..ChildCommand::new(vec![b"sh".to_vec(), b"-c".to_vec(), text.to_vec()])
+        }
     }
 
     /// Starts it. The applet's buffered output is flushed first, so that order is kept.
@@ -107,7 +112,10 @@ impl ChildCommand {
         let _ = ctx.stdout.flush();
         let env = self.env.as_ref().unwrap_or(&ctx.env);
         let cwd = self.cwd.as_ref().unwrap_or(&ctx.cwd);
-        let (file, argv) = locate_program(&self.argv, env, cwd, ctx).map_err(fail)?;
+        let (file, argv) = match &self.program {
+            Some(file) => (file.clone(), self.argv.clone()),
+            None => locate_program(&self.argv, env, cwd, ctx).map_err(fail)?,
+        };
         let mut pumps = Vec::new();
         if matches!(self.stdin, ChildStream::Inherit) {
             ctx.stdin.give_back();

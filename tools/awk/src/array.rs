@@ -127,6 +127,9 @@ pub struct Array {
     kind: ArrayKind,
     /// How deep it lies in other arrays.
     pub depth: usize,
+    /// Made for an unset variable that was passed to a function, and not used as an array since: to
+    /// `isarray` it is none, and as a scalar it is unset.
+    pub untyped: bool,
     /// Elements 0 to n-1 of a counting array that is filled in about that order; no
     /// subscript covered here is in the map.
     dense: Vec<Option<ElementSlot>>,
@@ -201,12 +204,14 @@ impl Array {
         let AwkKey::Int(n) = key else {
             if self.kind == ArrayKind::Empty {
                 self.kind = ArrayKind::Hashed;
+                self.untyped = false;
             }
             return None;
         };
         let n = usize::try_from(*n).ok().filter(|n| *n <= 0x7fff_ffff);
         if self.kind == ArrayKind::Empty {
             self.kind = if n.is_some() { ArrayKind::Counting } else { ArrayKind::Hashed };
+            self.untyped = false;
         }
         let n = n?;
         if n < self.dense.len() {
@@ -258,6 +263,7 @@ impl Array {
         self.map.clear();
         self.growths.clear();
         self.kind = ArrayKind::Empty;
+        self.untyped = false;
     }
 
     /// Returns all subscripts in gawk's order.

@@ -52,6 +52,20 @@ fn exact_bits(n: u64) -> u64 {
     if spread <= 53 { n } else { n & MAX_EXACT }
 }
 
+/// Returns whether a text is a hexadecimal or an octal number, blanks around allowed.
+pub(super) fn is_non_decimal(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    match text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text) {
+        [b'0', b'x' | b'X', digits @ ..] => {
+            !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
+        }
+        [b'0', digits @ ..] => {
+            !digits.is_empty() && digits.iter().all(|c| matches!(c, b'0'..=b'7'))
+        }
+        _ => false,
+    }
+}
+
 /// Parses a number for `strtonum`: decimal, `0x` hexadecimal, leading-`0` octal.
 pub(super) fn parse_strtonum(text: &[u8]) -> f64 {
     let text = text.trim_ascii_start();

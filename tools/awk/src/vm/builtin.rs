@@ -148,10 +148,12 @@ impl AwkMachine<'_, '_> {
         };
         if let (B::Isarray | B::Typeof | B::Length, Some(GlobalCell::Array(a))) = (b, args.first())
         {
+            let untyped = a.borrow().untyped;
             let answer = match b {
+                B::Typeof if untyped => AwkValue::str(b"untyped"),
+                B::Isarray => AwkValue::bool(!untyped),
                 B::Length => AwkValue::Num(a.borrow().len() as f64),
-                B::Typeof => AwkValue::str(b"array"),
-                _ => AwkValue::bool(true),
+                _ => AwkValue::str(b"array"),
             };
             self.stack.push(answer);
             return Ok(());

@@ -33,14 +33,20 @@ impl AwkMachine<'_, '_> {
                         let v = v.clone();
                         self.stack.push(v);
                     }
-                    GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Global(n))),
+                    GlobalCell::Array(_) => {
+                        let v = self.scalar_at(ArrayPlace::Global(n))?.clone();
+                        self.stack.push(v);
+                    }
                 },
                 AwkOp::Local(n) => match &self.locals[self.base + n as usize] {
                     GlobalCell::Value(v) => {
                         let v = v.clone();
                         self.stack.push(v);
                     }
-                    GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Local(n))),
+                    GlobalCell::Array(_) => {
+                        let v = self.scalar_at(ArrayPlace::Local(n))?.clone();
+                        self.stack.push(v);
+                    }
                 },
                 AwkOp::Special(s) => {
                     let v = self.load_special(s)?;
@@ -123,7 +129,8 @@ impl AwkMachine<'_, '_> {
                 }
                 AwkOp::Not => {
                     let v = self.pop();
-                    self.stack.push(AwkValue::bool(!v.is_true()));
+                    let holds = self.is_true(&v);
+                    self.stack.push(AwkValue::bool(!holds));
                 }
                 AwkOp::Concat(n) => self.concat_values(n as usize),
                 AwkOp::Compare(cmp) => {
@@ -154,12 +161,14 @@ impl AwkMachine<'_, '_> {
                 }
                 AwkOp::Jump(to) => pc = to as usize,
                 AwkOp::JumpIf(to) => {
-                    if self.pop().is_true() {
+                    let v = self.pop();
+                    if self.is_true(&v) {
                         pc = to as usize;
                     }
                 }
                 AwkOp::JumpUnless(to) => {
-                    if !self.pop().is_true() {
+                    let v = self.pop();
+                    if !self.is_true(&v) {
                         pc = to as usize;
                     }
                 }
@@ -203,7 +212,12 @@ impl AwkMachine<'_, '_> {
                     };
                     let cell = match scalar {
                         Some(v) => GlobalCell::Value(v),
-                        None => GlobalCell::Array(self.inner_array(&array, key)?),
+                        None => {
+                            let is_new = !array.borrow().contains_key(&key);
+                            let inner = self.inner_array(&array, key)?;
+                            inner.borrow_mut().untyped |= is_new;
+                            GlobalCell::Array(inner)
+                        }
                     };
                     self.locals.push(cell);
                 }
@@ -381,7 +395,14 @@ impl AwkMachine<'_, '_> {
                 AwkComparison::Ge => x >= y,
             };
         }
-        let order = compare_values(&a, &b, &self.convfmt, self.regexes.ignores_case());
+        let numbers = self.settings.non_decimal;
+        let numbers = numbers.then(|| (self.comparable_number(&a), self.comparable_number(&b)));
+        let order = match numbers {
+            Some((Some(x), Some(y))) => {
+                x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
+            }
+            _ => compare_values(&a, &b, &self.convfmt, self.regexes.ignores_case()),
+        };
         match cmp {
             AwkComparison::Lt => order == Ordering::Less,
             AwkComparison::Le => order != Ordering::Greater,

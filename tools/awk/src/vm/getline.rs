@@ -8,7 +8,7 @@ use box_sys::error_text;
 use super::input::RecordRead;
 use super::place::ElementAddress;
 use super::reader::RecordReader;
-use super::stream::{OpenInput, RedirectionKind};
+use super::stream::{OpenInput, RedirectionKind, check_redirection_name};
 use super::{AwkMachine, Result};
 use crate::code::{AssignableTarget, GetlineInput};
 use crate::text::AwkText;
@@ -70,6 +70,7 @@ impl AwkMachine<'_, '_> {
                 GetlineInput::Command => self.open_command(name)?,
                 GetlineInput::Coprocess => self.open_coprocess(name)?,
                 _ => {
+                    check_redirection_name("<", name)?;
                     let stdin = matches!(name, b"-" | b"/dev/stdin" | b"/dev/fd/0");
                     let file =
                         if stdin { Ok(None) } else { File::open(self.ctx.path(name)).map(Some) };

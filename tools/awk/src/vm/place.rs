@@ -37,6 +37,27 @@ impl AwkMachine<'_, '_> {
         number_of(v, self.settings.non_decimal)
     }
 
+    /// Returns the number that a value is in comparisons, with octal and hexadecimal input under `-n`.
+    pub(super) fn comparable_number(&self, v: &AwkValue) -> Option<f64> {
+        match v {
+            AwkValue::Input(t) if self.settings.non_decimal && super::bits::is_non_decimal(t) => {
+                Some(super::bits::parse_strtonum(t))
+            }
+            _ => v.comparable_number(),
+        }
+    }
+
+    /// Returns the truth of a value, with octal and hexadecimal input under `-n`.
+    #[inline]
+    pub(super) fn is_true(&self, v: &AwkValue) -> bool {
+        match v {
+            AwkValue::Input(_) if self.settings.non_decimal => {
+                self.comparable_number(v).map_or_else(|| v.is_true(), |n| n != 0.0)
+            }
+            _ => v.is_true(),
+        }
+    }
+
     pub(super) fn pop_text(&mut self) -> AwkText {
         self.pop().text(&self.convfmt)
     }
@@ -91,7 +112,36 @@ impl AwkMachine<'_, '_> {
             Some(GlobalCell::Value(v)) if !matches!(v, AwkValue::Uninit) => {
                 Ok(GlobalCell::Value(v.clone()))
             }
+            Some(cell @ GlobalCell::Value(_)) => {
+                let array = Array::new_shared();
+                array.borrow_mut().untyped = true;
+                *cell = GlobalCell::Array(array);
+                Ok(cell.clone())
+            }
             _ => self.array_at(place).map(GlobalCell::Array),
+        }
+    }
+
+    /// Returns the scalar at a place; an array that nothing has used as one becomes unset again.
+    #[inline]
+    pub(super) fn scalar_at(&mut self, place: ArrayPlace) -> Result<&mut AwkValue> {
+        let is_scalar = match self.cell_at(place) {
+            Some(GlobalCell::Value(_)) => true,
+            Some(cell @ GlobalCell::Array(_)) => {
+                let is_untyped = matches!(cell, GlobalCell::Array(a) if a.borrow().untyped);
+                if is_untyped {
+                    *cell = GlobalCell::Value(AwkValue::Uninit);
+                }
+                is_untyped
+            }
+            None => false,
+        };
+        if !is_scalar {
+            return Err(self.array_as_scalar(place));
+        }
+        match self.cell_at(place) {
+            Some(GlobalCell::Value(v)) => Ok(v),
+            _ => Err(inner_as_scalar()),
         }
     }
 
@@ -117,11 +167,7 @@ impl AwkMachine<'_, '_> {
     /// Returns an element's value; the element is created if missing.
     #[inline]
     pub(super) fn element_value(&mut self, array: &ArrayRef, key: AwkKey) -> Result<AwkValue> {
-        let mut a = array.borrow_mut();
-        match a.slot_or_insert(key) {
-            ElementSlot::Value(v) => Ok(v.clone()),
-            ElementSlot::Array(_) => Err(inner_as_scalar()),
-        }
+        scalar_slot(array.borrow_mut().slot_or_insert(key)).cloned()
     }
 
     /// Returns an inner array; an unset element becomes one.
@@ -177,14 +223,8 @@ impl AwkMachine<'_, '_> {
         address: &ElementAddress,
     ) -> Result<AwkValue> {
         match (t, address) {
-            (AssignableTarget::Global(n), _) => match &self.globals[n as usize] {
-                GlobalCell::Value(v) => Ok(v.clone()),
-                GlobalCell::Array(_) => Err(self.array_as_scalar(ArrayPlace::Global(n))),
-            },
-            (AssignableTarget::Local(n), _) => match self.locals.get(self.base + n as usize) {
-                Some(GlobalCell::Value(v)) => Ok(v.clone()),
-                _ => Err(self.array_as_scalar(ArrayPlace::Local(n))),
-            },
+            (AssignableTarget::Global(n), _) => self.scalar_at(ArrayPlace::Global(n)).cloned(),
+            (AssignableTarget::Local(n), _) => self.scalar_at(ArrayPlace::Local(n)).cloned(),
             (AssignableTarget::Special(s), _) => self.load_special(s),
             (AssignableTarget::Record, _) => Ok(self.field_value(0)),
             (AssignableTarget::Field, ElementAddress::Field(n)) => Ok(self.field_value(*n)),
@@ -239,23 +279,14 @@ impl AwkMachine<'_, '_> {
         v: AwkValue,
     ) -> Result<()> {
         match (t, address) {
-            (AssignableTarget::Global(n), _) => match &mut self.globals[n as usize] {
-                GlobalCell::Value(old) => *old = v,
-                GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Global(n))),
-            },
-            (AssignableTarget::Local(n), _) => match self.locals.get_mut(self.base + n as usize) {
-                Some(GlobalCell::Value(old)) => *old = v,
-                _ => return Err(self.array_as_scalar(ArrayPlace::Local(n))),
-            },
+            (AssignableTarget::Global(n), _) => *self.scalar_at(ArrayPlace::Global(n))? = v,
+            (AssignableTarget::Local(n), _) => *self.scalar_at(ArrayPlace::Local(n))? = v,
             (AssignableTarget::Special(s), _) => self.store_special(s, v)?,
             (AssignableTarget::Record, _) => self.set_record(&v),
             (AssignableTarget::Field, ElementAddress::Field(0)) => self.set_record(&v),
             (AssignableTarget::Field, ElementAddress::Field(n)) => self.record.set_field(n, v),
             (AssignableTarget::Element(_), ElementAddress::Element(a, k)) => {
-                match a.borrow_mut().slot_or_insert(k) {
-                    ElementSlot::Value(old) => *old = v,
-                    ElementSlot::Array(_) => return Err(inner_as_scalar()),
-                }
+                *scalar_slot(a.borrow_mut().slot_or_insert(k))? = v;
             }
             (AssignableTarget::Symbol, ElementAddress::Symbol(t)) => {
                 self.store_target(t, ElementAddress::None, v)?
@@ -488,6 +519,20 @@ pub(super) enum ElementAddress {
     Field(usize),
     Element(ArrayRef, AwkKey),
     Symbol(AssignableTarget),
+}
+
+/// Returns the scalar of an element; an array that nothing has used as one becomes unset again.
+#[inline]
+pub(super) fn scalar_slot(slot: &mut ElementSlot) -> Result<&mut AwkValue> {
+    if let ElementSlot::Array(a) = slot
+        && a.borrow().untyped
+    {
+        *slot = ElementSlot::Value(AwkValue::Uninit);
+    }
+    match slot {
+        ElementSlot::Value(v) => Ok(v),
+        ElementSlot::Array(_) => Err(inner_as_scalar()),
+    }
 }
 
 pub(super) fn inner_as_scalar() -> AwkRunError {

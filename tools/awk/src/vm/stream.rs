@@ -72,6 +72,16 @@ fn status_number(status: WaitStatus) -> f64 {
     }
 }
 
+/// Refuses a redirection to or from nothing.
+pub(super) fn check_redirection_name(sign: &str, name: &[u8]) -> Result<()> {
+    if name.is_empty() {
+        return Err(AwkRunError::fatal(format!(
+            "expression for `{sign}' redirection has null string value"
+        )));
+    }
+    Ok(())
+}
+
 impl AwkMachine<'_, '_> {
     /// Returns the environment of commands: ENVIRON as it is now.
     fn command_env(&self) -> Env {
@@ -151,6 +161,7 @@ impl AwkMachine<'_, '_> {
 
     /// Opens `command | getline`.
     pub(super) fn open_command(&mut self, command: &[u8]) -> Result<()> {
+        check_redirection_name("|", command)?;
         self.flush_all()?;
         let piped =
             self.ctx.procs.pipe().map_err(|e| self.cannot_start(command, &error_text(&e)))?;
@@ -167,9 +178,12 @@ impl AwkMachine<'_, '_> {
 
     /// Opens an output by name.
     pub(super) fn open_output(&mut self, kind: OutputRedirect, name: &[u8]) -> Result<()> {
-        if name.is_empty() {
-            return Err(AwkRunError::fatal("expression for redirection has null string value"));
-        }
+        let sign = match kind {
+            OutputRedirect::Append => ">>",
+            OutputRedirect::Pipe => "|",
+            _ => ">",
+        };
+        check_redirection_name(sign, name)?;
         if kind == OutputRedirect::Pipe {
             let out = self.open_pipe(name)?;
             self.streams.order.push((RedirectionKind::PipeOut, name.to_vec()));
@@ -217,6 +231,7 @@ impl AwkMachine<'_, '_> {
     }
 
     pub(super) fn open_coprocess(&mut self, command: &[u8]) -> Result<()> {
+        check_redirection_name("|&", command)?;
         let shown = String::from_utf8_lossy(command).into_owned();
         if command.starts_with(b"/inet") {
             return Err(AwkRunError::fatal(format!("`{shown}': no network in this system")));

@@ -19,6 +19,7 @@ impl AwkMachine<'_, '_> {
             ArrayPlace::Inner => GlobalCell::Value(AwkValue::Uninit),
         };
         match cell {
+            GlobalCell::Array(a) if a.borrow().untyped => self.push_type(Err("untyped"), name),
             GlobalCell::Array(_) => self.push_type(Err("array"), name),
             GlobalCell::Value(AwkValue::Uninit) => self.push_type(Err("untyped"), name),
             GlobalCell::Value(v) => self.push_type(Ok(v), name),
@@ -28,6 +29,7 @@ impl AwkMachine<'_, '_> {
     pub(super) fn type_of_element(&mut self, place: ArrayPlace, name: bool) -> Result<()> {
         let (array, key) = self.pop_subscript(place)?;
         let known = match array.borrow_mut().slot_or_insert(key) {
+            ElementSlot::Array(a) if a.borrow().untyped => Err("untyped"),
             ElementSlot::Array(_) => Err("array"),
             ElementSlot::Value(AwkValue::Uninit) => Err("untyped"),
             ElementSlot::Value(v) => Ok(v.clone()),

@@ -1,8 +1,7 @@
 //! Modifying in place: `+=`, `++`, `s = s x`; arithmetic.
 
-use super::place::{inner_as_scalar, number_of};
+use super::place::{number_of, scalar_slot};
 use super::{AwkMachine, GlobalCell, Result};
-use crate::array::ElementSlot;
 use crate::code::{ArrayPlace, AssignableTarget, UpdateResult};
 use crate::error::AwkRunError;
 use crate::token::AwkArith;
@@ -28,21 +27,21 @@ impl AwkMachine<'_, '_> {
                     *old = AwkValue::Num(n);
                     n
                 }
-                GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Global(g))),
+                GlobalCell::Array(_) => {
+                    let n = apply_arith(arith, 0.0, b)?;
+                    *self.scalar_at(ArrayPlace::Global(g))? = AwkValue::Num(n);
+                    n
+                }
             },
             AssignableTarget::Element(place) => {
                 let sub = self.pop();
                 let key = self.to_key(&sub);
                 let array = self.array_at(place)?;
                 let mut array = array.borrow_mut();
-                match array.slot_or_insert(key) {
-                    ElementSlot::Value(old) => {
-                        let n = apply_arith(arith, number_of(old, non_decimal), b)?;
-                        *old = AwkValue::Num(n);
-                        n
-                    }
-                    ElementSlot::Array(_) => return Err(inner_as_scalar()),
-                }
+                let old = scalar_slot(array.slot_or_insert(key))?;
+                let n = apply_arith(arith, number_of(old, non_decimal), b)?;
+                *old = AwkValue::Num(n);
+                n
             }
             _ => {
                 let address = self.pop_address(t)?;
@@ -65,36 +64,19 @@ impl AwkMachine<'_, '_> {
         keep: UpdateResult,
     ) -> Result<()> {
         let non_decimal = self.settings.non_decimal;
+        let step = |v: &mut AwkValue| {
+            let old = number_of(v, non_decimal);
+            *v = AwkValue::Num(old + delta);
+            old
+        };
         let old = match t {
-            AssignableTarget::Global(g) => match &mut self.globals[g as usize] {
-                GlobalCell::Value(v) => {
-                    let old = number_of(v, non_decimal);
-                    *v = AwkValue::Num(old + delta);
-                    old
-                }
-                GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Global(g))),
-            },
-            AssignableTarget::Local(l) => match &mut self.locals[self.base + l as usize] {
-                GlobalCell::Value(v) => {
-                    let old = number_of(v, non_decimal);
-                    *v = AwkValue::Num(old + delta);
-                    old
-                }
-                GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Local(l))),
-            },
+            AssignableTarget::Global(g) => step(self.scalar_at(ArrayPlace::Global(g))?),
+            AssignableTarget::Local(l) => step(self.scalar_at(ArrayPlace::Local(l))?),
             AssignableTarget::Element(place) => {
                 let sub = self.pop();
                 let key = self.to_key(&sub);
                 let array = self.array_at(place)?;
-                let mut array = array.borrow_mut();
-                match array.slot_or_insert(key) {
-                    ElementSlot::Value(v) => {
-                        let old = number_of(v, non_decimal);
-                        *v = AwkValue::Num(old + delta);
-                        old
-                    }
-                    ElementSlot::Array(_) => return Err(inner_as_scalar()),
-                }
+                step(scalar_slot(array.borrow_mut().slot_or_insert(key))?)
             }
             _ => {
                 let address = self.pop_address(t)?;
@@ -119,20 +101,13 @@ impl AwkMachine<'_, '_> {
         keep: UpdateResult,
     ) -> Result<()> {
         let more = self.pop();
-        let cell = match t {
-            AssignableTarget::Global(n) => &mut self.globals[n as usize],
-            AssignableTarget::Local(n) => &mut self.locals[self.base + n as usize],
+        let place = match t {
+            AssignableTarget::Global(n) => ArrayPlace::Global(n),
+            AssignableTarget::Local(n) => ArrayPlace::Local(n),
             _ => return Ok(()),
         };
-        let GlobalCell::Value(v) = cell else {
-            let place = match t {
-                AssignableTarget::Local(n) => ArrayPlace::Local(n),
-                AssignableTarget::Global(n) => ArrayPlace::Global(n),
-                _ => ArrayPlace::Inner,
-            };
-            return Err(self.array_as_scalar(place));
-        };
-        let mut text = match std::mem::replace(v, AwkValue::Uninit) {
+        // Taken, because it grows in place only without a second owner.
+        let mut text = match std::mem::replace(self.scalar_at(place)?, AwkValue::Uninit) {
             AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => t,
             other => other.text(&self.convfmt),
         };
@@ -140,11 +115,10 @@ impl AwkMachine<'_, '_> {
             AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => text.push(t),
             other => text.push(&other.text(&self.convfmt)),
         }
-        *v = AwkValue::Str(text);
         if keep != UpdateResult::Nothing {
-            let v = v.clone();
-            self.stack.push(v);
+            self.stack.push(AwkValue::Str(text.clone()));
         }
+        *self.scalar_at(place)? = AwkValue::Str(text);
         Ok(())
     }
 }
