@@ -117,7 +117,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         Ok(s) => s,
         Err(e) => {
             report_script_error(ctx, &text, &pieces, &e);
-            // GNU: a missing label is found too late to be a usage error.
+            // GNU: these are no usage errors.
             return Ok(if e.offset.is_none() { Exit(4) } else { Exit::FAILURE });
         }
     };
@@ -188,7 +188,7 @@ fn join_script(
                 let mut body = ctx.read(name).map_err(|e| {
                     let (shown, why) = (String::from_utf8_lossy(value), error_text(&e));
                     ctx.error(format_args!("couldn't open file {shown}: {why}"));
-                    Exit::FAILURE
+                    Exit(4)
                 })?;
                 if body.last() == Some(&b'\n') {
                     body.pop();

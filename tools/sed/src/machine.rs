@@ -15,10 +15,11 @@ mod select;
 mod substitute;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::rc::Rc;
 
 use box_applet::Ctx;
+use box_sys::error_text;
 use box_text::escape::push_escaped;
 use box_text::regex::{Captures, Regex};
 
@@ -356,8 +357,15 @@ impl<'c, 'a> SedMachine<'c, 'a> {
                         let _ = self.ctx.stdin.read_to_end(&mut text);
                     } else {
                         // A file that cannot be read counts as empty (POSIX).
-                        let Ok(mut f) = File::open(self.ctx.path(&name)) else { continue };
-                        let _ = f.read_to_end(&mut text);
+                        match File::open(self.ctx.path(&name)) {
+                            Ok(mut f) => {
+                                f.read_to_end(&mut text).map_err(|e| read_error(&name, &e))?;
+                            }
+                            Err(e) if e.kind() == ErrorKind::IsADirectory => {
+                                return Err(read_error(&name, &e));
+                            }
+                            Err(_) => continue,
+                        }
                     }
                     self.write_newline()?;
                     self.write_out(&text)?;
@@ -391,7 +399,7 @@ impl<'c, 'a> SedMachine<'c, 'a> {
         if name == b"/dev/stdin" {
             let _ = self.ctx.stdin.read_until(delimiter, &mut line);
         } else if let Some((_, Some(f))) = self.line_files.iter_mut().find(|(n, _)| n == name) {
-            let _ = f.read_until(delimiter, &mut line);
+            f.read_until(delimiter, &mut line).map_err(|e| read_error(name, &e))?;
         }
         if !line.is_empty() {
             let newline = line.last() == Some(&delimiter);
@@ -402,6 +410,12 @@ impl<'c, 'a> SedMachine<'c, 'a> {
         }
         Ok(())
     }
+}
+
+/// Returns the end of a run that cannot read what `r` and `R` name.
+fn read_error(name: &[u8], e: &std::io::Error) -> SedRunError {
+    let shown = String::from_utf8_lossy(name);
+    SedRunError::Fatal(4, format!("read error on {shown}: {}", error_text(e)))
 }
 
 /// Returns the unambiguous form of `l`: escapes, those of `also` behind a backslash, `$` at the end, folded at `width` (0 and 1:

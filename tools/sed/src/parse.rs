@@ -151,6 +151,10 @@ impl SedParser<'_> {
 
     fn parse_action(&mut self, c: u8, select: &Select, number: usize) -> Result<Option<SedAction>> {
         let action = match c {
+            // Those of GNU only.
+            b'F' | b'z' | b'Q' | b'T' | b'v' | b'W' | b'e' | b'R' if self.dialect.posix => {
+                return self.unknown_command(c);
+            }
             b'#' => return self.error_here("comments don't accept any addresses"),
             b':' => {
                 if !matches!(select, Select::All) {
@@ -206,7 +210,12 @@ impl SedParser<'_> {
                     _ => SedAction::BranchUnless(end),
                 }));
             }
-            b'r' | b'R' | b'w' | b'W' => return self.file_command(c).map(Some),
+            b'r' | b'R' | b'w' | b'W' => {
+                if c == b'r' {
+                    self.one_address(select)?;
+                }
+                return self.file_command(c).map(Some);
+            }
             b'e' => {
                 self.no_sandbox()?;
                 self.skip_blanks();
@@ -224,19 +233,23 @@ impl SedParser<'_> {
                     return self.error_here("command only uses one address");
                 }
                 self.skip_blanks();
-                let status = (self.parse_number().unwrap_or(0) & 0xff) as u8;
+                let status = (self.optional_number().unwrap_or(0) & 0xff) as u8;
                 if c == b'q' { SedAction::Quit(status) } else { SedAction::QuitSilent(status) }
             }
             b'l' => {
+                self.one_address(select)?;
                 self.skip_blanks();
-                SedAction::List(self.parse_number().map(|n| n.min(1 << 30) as usize))
+                SedAction::List(self.optional_number().map(|n| n.min(1 << 30) as usize))
             }
             b'L' => {
                 self.skip_blanks();
                 let _ = self.parse_number();
                 return self.error_here("unknown command: `L'");
             }
-            b'=' => SedAction::LineNumber,
+            b'=' => {
+                self.one_address(select)?;
+                SedAction::LineNumber
+            }
             b'd' => SedAction::Delete,
             b'D' => SedAction::DeleteFirst,
             b'F' => SedAction::FileName,
@@ -250,14 +263,20 @@ impl SedParser<'_> {
             b'P' => SedAction::PrintFirst,
             b'x' => SedAction::Exchange,
             b'z' => SedAction::Zap,
-            b'\n' | b';' => return self.error_here("missing command"),
-            other => {
-                let shown = String::from_utf8_lossy(&[other]).into_owned();
-                return self.error_here(format!("unknown command: `{shown}'"));
-            }
+            other => return self.unknown_command(other),
         };
         self.end_of_command()?;
         Ok(Some(action))
+    }
+
+    fn unknown_command<T>(&self, c: u8) -> Result<T> {
+        let shown = String::from_utf8_lossy(&[c]).into_owned();
+        self.error_here(format!("unknown command: `{shown}'"))
+    }
+
+    /// Parses the number behind `l` and `q`, which is GNU's.
+    fn optional_number(&mut self) -> Option<u64> {
+        if self.dialect.posix { None } else { self.parse_number() }
     }
 
     /// After a command: `;`, newline, `}` or a comment.
@@ -295,6 +314,9 @@ impl SedParser<'_> {
     fn parse_version(&mut self) -> Result<()> {
         self.skip_blanks();
         let word = self.parse_word();
+        if word.first().is_some_and(|c| !c.is_ascii_digit()) {
+            return self.error_here("expected newer version of sed");
+        }
         let mut parts = word.split(|c| *c == b'.').map(|p| {
             p.iter()
                 .filter(|c| c.is_ascii_digit())

@@ -19,7 +19,8 @@ impl SedParser<'_> {
         self.at += 1;
         self.skip_blanks();
         let end = self.range_end()?;
-        if matches!(first, SedAddress::Zero) && !matches!(end, RangeEnd::Regex(_)) {
+        let zero_allowed = matches!(end, RangeEnd::Regex(_)) && !self.dialect.posix;
+        if matches!(first, SedAddress::Zero) && !zero_allowed {
             self.at += 1;
             return self.error_here("invalid usage of line address 0");
         }
@@ -70,10 +71,11 @@ impl SedParser<'_> {
     fn range_end(&mut self) -> Result<RangeEnd> {
         if let Some(c @ (b'+' | b'~')) = self.peek_byte() {
             self.at += 1;
-            let Some(n) = self.parse_number() else {
-                self.at += 1;
-                return self.error_here("expected number after +/~");
-            };
+            if self.dialect.posix {
+                return self.error_here("unexpected `,'");
+            }
+            // GNU sed takes none for 0.
+            let n = self.parse_number().unwrap_or(0);
             return Ok(if c == b'+' { RangeEnd::Count(n) } else { RangeEnd::Multiple(n) });
         }
         match self.parse_address() {
@@ -105,7 +107,7 @@ impl SedParser<'_> {
         };
         let (mut icase, mut multiline) = (false, false);
         loop {
-            match self.peek_byte() {
+            match self.peek_byte().filter(|_| !self.dialect.posix) {
                 Some(b'I') => icase = true,
                 Some(b'M') => multiline = true,
                 _ => break,

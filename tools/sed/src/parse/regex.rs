@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use box_text::regex::{Regex, RegexOptions, RegexSyntax};
+use box_text::regex::{Regex, RegexError, RegexOptions, RegexSyntax};
 
 use super::{Result, SedParser};
+use crate::error::ScriptError;
 use crate::script::SedPattern;
 
 impl SedParser<'_> {
@@ -89,6 +90,7 @@ impl SedParser<'_> {
         let body = resolve_escapes(body);
         let syntax = if self.dialect.extended { RegexSyntax::Ere } else { RegexSyntax::Bre };
         let mut options = RegexOptions::new(syntax).icase(icase).utf8(self.dialect.utf8);
+        options = options.outer_brackets();
         // GNU compiles `M` with REG_NEWLINE.
         options = options.newline_apart(multiline);
         match (multiline, self.dialect.null_data) {
@@ -98,6 +100,10 @@ impl SedParser<'_> {
         }
         match Regex::new(&body, &options) {
             Ok(re) => Ok(SedPattern::Regex(Rc::new(re))),
+            // GNU's matcher reports this one itself, without a place.
+            Err(e @ RegexError::ClassSyntax) => {
+                Err(ScriptError { offset: None, message: e.to_string() })
+            }
             Err(e) => self.error_here(e.to_string()),
         }
     }

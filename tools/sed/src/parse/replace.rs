@@ -64,6 +64,9 @@ impl SedParser<'_> {
         loop {
             let Some(c) = self.take_byte() else { return Ok((icase, multiline)) };
             match c {
+                b'i' | b'I' | b'm' | b'M' | b'e' if self.dialect.posix => {
+                    return self.error_here("unknown option to `s'");
+                }
                 b'i' | b'I' => icase = true,
                 b'm' | b'M' => multiline = true,
                 b'e' => {

@@ -12,6 +12,10 @@ impl SedParser<'_> {
         if self.peek_byte().is_none() {
             return self.error_here("expected \\ after `a', `c' or `i'");
         }
+        if self.dialect.posix && self.peek_byte() != Some(b'\\') {
+            self.at += 1;
+            return self.error_here("expected \\ after `a', `c' or `i'");
+        }
         let mut skip_lead = false;
         if self.peek_byte() == Some(b'\\') {
             self.at += 1;

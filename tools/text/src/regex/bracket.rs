@@ -37,7 +37,8 @@ pub(super) fn parse(
             None => return Err(RegexError::Bracket),
             Some(b']') if !first => {
                 let text = lexer.text.get(start..lexer.at).unwrap_or_default();
-                if matches!(text, [b':', _, .., b':']) && lexer.rules.newline_alternates {
+                let is_name = matches!(text, [b':', _, .., b':']) && !text.contains(&b'[');
+                if is_name && !text.contains(&b'-') && options.outer_brackets {
                     return Err(RegexError::ClassSyntax);
                 }
                 lexer.at += 1;

@@ -9,7 +9,7 @@ pub enum RegexError {
     Collation,
     #[error("Invalid character class name")]
     ClassName,
-    /// grep only: the outer brackets were forgotten.
+    /// Of grep and sed: the outer brackets were forgotten.
     #[error("character class syntax is [[:space:]], not [:space:]")]
     ClassSyntax,
     #[error("Trailing backslash")]

@@ -61,6 +61,8 @@ pub struct RegexOptions {
     /// no `.` or `[^x]`. Otherwise every byte is a character (the C locale).
     pub utf8: bool,
     pub bound: MatchBound,
+    /// `[:space:]` without outer brackets is an error, as GNU's matcher for grep and sed has it.
+    pub outer_brackets: bool,
 }
 
 impl RegexOptions {
@@ -74,6 +76,7 @@ impl RegexOptions {
             lines: None,
             utf8: true,
             bound: MatchBound::None,
+            outer_brackets: matches!(syntax, RegexSyntax::Grep | RegexSyntax::Egrep),
         }
     }
 
@@ -100,6 +103,11 @@ impl RegexOptions {
     /// The same for characters of UTF-8, or of one byte each.
     pub const fn utf8(self, utf8: bool) -> RegexOptions {
         RegexOptions { utf8, ..self }
+    }
+
+    /// Returns the same options for a tool that refuses `[:space:]` without outer brackets.
+    pub const fn outer_brackets(self) -> RegexOptions {
+        RegexOptions { outer_brackets: true, ..self }
     }
 
     /// Returns the same options with a condition on the text around a match.
