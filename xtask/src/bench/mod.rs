@@ -11,6 +11,7 @@
 //! | `sdk` | a call and a file by the crate, by the packages for Python and Node, and by peers |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
 //! | `tools` | commands over a log of 60 MB, a CSV and JSON lines, against GNU's tools and jq |
+//! | `growth` | loops of the shell, awk, sed and jq at n and 10 n steps: how time grows, against the peers |
 //! | `javascript` | start, computing, JSON, files and commands against Node, QuickJS-NG and quickjs-emscripten |
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
@@ -21,6 +22,7 @@ mod bridge;
 mod calls;
 mod curves;
 mod doors;
+mod growth;
 mod javascript;
 mod pyperformance;
 mod python;
@@ -56,6 +58,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         ("shell", shell::run),
         ("tools", tools::run),
         ("curves", curves::run),
+        ("growth", growth::run),
         ("javascript", javascript::run),
         ("python", python::run),
         ("pyperformance", pyperformance::run),

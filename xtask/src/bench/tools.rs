@@ -27,14 +27,14 @@ const NOISE: f64 = 0.2;
 const WORST: usize = 8;
 
 /// One of the two sides that take turns.
-struct BenchSide {
-    argv: Vec<String>,
+pub struct BenchSide {
+    pub argv: Vec<String>,
     /// The command's working directory; for the sandbox it is passed as `--cwd`.
-    cwd: PathBuf,
+    pub cwd: PathBuf,
     /// The first folders of `PATH`, so that `awk` is GNU's regardless of this machine's default.
-    path: String,
+    pub path: String,
     /// Milliseconds of an empty command.
-    empty: f64,
+    pub empty: f64,
 }
 
 impl BenchSide {
@@ -73,7 +73,7 @@ impl BenchSide {
 /// Runs `cargo xtask bench tools`.
 pub fn run() -> Result<()> {
     let data = BenchData::make(&env::root().join("target/bench-tools"))?;
-    let mut sides = [our_side(&data.dir), gnu_side(&data)?];
+    let mut sides = [our_side(&data.dir), gnu_side(&data.bin, &data.dir)?];
     for side in &mut sides {
         let mut times = Vec::new();
         for _ in 0..2 * ROUNDS.1 {
@@ -124,19 +124,21 @@ fn our_side(data: &Path) -> BenchSide {
     }
 }
 
-/// Returns the side of this machine's tools, with GNU's awk by the name `awk`.
-fn gnu_side(data: &BenchData) -> Result<BenchSide> {
+/// Returns the side of this machine's tools; `bin` is the folder for a link by the name `awk` to
+/// GNU's.
+pub fn gnu_side(bin: &Path, cwd: &Path) -> Result<BenchSide> {
     let path = std::env::var("PATH").unwrap_or_default();
     let found =
         |name: &str| std::env::split_paths(&path).map(|d| d.join(name)).find(|p| p.is_file());
     let gawk = found("gawk").context("this machine has no gawk to compare with")?;
     found("jq").context("this machine has no jq to compare with")?;
-    let awk = data.bin.join("awk");
+    std::fs::create_dir_all(bin).with_context(|| bin.display().to_string())?;
+    let awk = bin.join("awk");
     if !awk.exists() {
         std::os::unix::fs::symlink(gawk, &awk).with_context(|| awk.display().to_string())?;
     }
-    let path = format!("{}:{path}", data.bin.display());
-    Ok(BenchSide { argv: to_words(&["bash", "-c"]), cwd: data.dir.clone(), path, empty: 0.0 })
+    let path = format!("{}:{path}", bin.display());
+    Ok(BenchSide { argv: to_words(&["bash", "-c"]), cwd: cwd.to_path_buf(), path, empty: 0.0 })
 }
 
 /// Returns the medians of both sides.
