@@ -268,7 +268,8 @@ pub fn content_range(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Ra
     first * ALIGN..(last + 1) * ALIGN
 }
 
-/// The description of a prepared memory without its content: the first bytes of its file and of the digested data.
+/// The description of a prepared memory without its content: the first bytes of its file and of the
+/// digested data.
 #[derive(Clone, Copy, Debug)]
 pub struct PreparedHeader {
     /// Where the content begins; a multiple of [`ALIGN`].

@@ -41,8 +41,8 @@ const CPU_LOOK: Duration = Duration::from_millis(10);
 const AGAIN: Duration = Duration::from_millis(2);
 /// The longest time between two checks of the table.
 const PULSE: Duration = Duration::from_millis(250);
-/// How long processes that still run when the first one has ended may go on: those that are about to
-/// end by themselves, such as `<(sort file)` after all was read, are not reported.
+/// How long processes that still run when the first one has ended may continue: those that are
+/// about to end by themselves, such as `<(sort file)` after all was read, are not reported.
 const GRACE: Duration = Duration::from_millis(5);
 /// A process that was signalled this many times spends its time in long functions of the engine.
 const STUBBORN: u32 = 8;
@@ -483,7 +483,8 @@ impl<H: Host> Kernel<H> {
         Ok(())
     }
 
-    /// Returns the list of living processes for the guest ([`box_abi::PROCESSES`]), at most `room` bytes.
+    /// Returns the list of living processes for the guest ([`box_abi::PROCESSES`]), at most `room`
+    /// bytes.
     pub fn list_processes(&self, room: usize) -> Vec<u8> {
         let mut all = self.living_processes();
         for p in self.background.processes() {
@@ -581,7 +582,8 @@ impl<H: Host> Kernel<H> {
         };
         let mut t = lock_mutex(&self.table);
         while !(t.is_over() || if t.is_kept { t.live.is_empty() } else { t.root.is_some() }) {
-            // From here on, each ending process is signalled until it has ended, regardless of the first sender.
+            // From here on, each ending process is signalled until it has ended, regardless of the
+            // first sender.
             let ending: Vec<_> =
                 t.live.values().filter(|p| p.fatal_signal().is_some()).cloned().collect();
             let stopped = self.interrupt_again(&ending);
@@ -645,7 +647,8 @@ impl<H: Host> Kernel<H> {
         t.live.len() + t.threads
     }
 
-    /// Lets a process have one more thread, which counts as a process does, as long as the value lives.
+    /// Lets a process have one more thread, which counts as a process does, as long as the value
+    /// lives.
     pub fn admit_thread(self: &Arc<Kernel<H>>) -> Result<ThreadAdmission<H>, Errno> {
         let others = if self.is_kept() { 0 } else { self.background.alive_count() };
         let mut t = lock_mutex(&self.table);
@@ -664,8 +667,9 @@ impl<H: Host> Kernel<H> {
         Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed).saturating_add(running))
     }
 
-    /// Interrupts processes that must end. If one was signalled too often in vain, stops all code of the
-    /// session for a moment, unless that was done just before, because other processes need to run.
+    /// Interrupts processes that must end. If one was signalled too often in vain, stops all code
+    /// of the session for a moment, unless that was done just before, because other processes need
+    /// to run.
     fn interrupt_again(&self, ending: &[Arc<Process<H>>]) -> Option<H::Stopped> {
         for p in ending {
             p.end();

@@ -51,8 +51,8 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 use wasibox_vfs::Errno;
 
-/// The exported variable that lists the variables of which each thread has its own copy: a number of
-/// pairs, and as many pairs of address and length. A new thread finds zeros.
+/// The exported variable that lists the variables of which each thread has its own copy: a number
+/// of pairs, and as many pairs of address and length. A new thread finds zeros.
 pub const LOCALS: &str = "wasibox_thread_locals";
 /// Most pairs, and most bytes in all.
 const MAX_LOCALS: u32 = 64;
@@ -291,7 +291,8 @@ impl<H: Host> Threads<H> {
         self.over.load(Ordering::SeqCst)
     }
 
-    /// Lets others run while the caller waits for something of the host. It has the baton again when the value is dropped.
+    /// Lets others run while the caller waits for something of the host. It has the baton again
+    /// when the value is dropped.
     pub fn run_others(&self) -> BatonReturn<'_, H> {
         if !self.is_many() {
             return BatonReturn(None);
@@ -353,8 +354,9 @@ impl<H: Host> Threads<H> {
         }
     }
 
-    /// Sleeps until the event or the time `until`, and returns whether the event came. Also ends when the thread must
-    /// look for signals. Returns `None` if the process has only one thread, because no other could cause the event.
+    /// Sleeps until the event or the time `until`, and returns whether the event came. Also ends
+    /// when the thread must look for signals. Returns `None` if the process has only one thread,
+    /// because no other could cause the event.
     pub fn sleep_for(&self, event: SleepEvent, until: Option<Instant>) -> Option<bool> {
         if !self.is_many() {
             return None;
@@ -405,8 +407,8 @@ impl<H: Host> Threads<H> {
         s.members.values().filter_map(|m| m.thread.as_ref()).for_each(Thread::unpark);
     }
 
-    /// Adds a thread, which queues for the baton; returns its number and the host's thread that runs it, either
-    /// an idle one or a new one. `locals` is the address of the guest's list.
+    /// Adds a thread, which queues for the baton; returns its number and the host's thread that
+    /// runs it, either an idle one or a new one. `locals` is the address of the guest's list.
     pub fn add(
         &self,
         mem: &mut H::Memory<'_>,

@@ -1,25 +1,26 @@
 //! Machine code kept on disk: compiled once per module, engine and kind of CPU.
 //!
 //! A program's code is `KEY.aot` beside its memory's template `KEY.mem` and `KEY.sum`, in a
-//! directory that only its owner can write. `KEY` covers the module's SHA-256, the engine
-//! and the CPU's features that are used; `KEY.sum` has the BLAKE3 digest of code and template and the *stamp*
-//! (device, inode, size, modification and change times) that each had when it was last hashed,
-//! all authenticated for this `KEY` by a key that lies elsewhere ([`crate::artifact_key`]).
+//! directory that only its owner can write. `KEY` covers the module's SHA-256, the engine and the
+//! CPU's features that are used; `KEY.sum` has the BLAKE3 digest of code and template and the
+//! *stamp* (device, inode, size, modification and change times) that each had when it was last
+//! hashed, all authenticated for this `KEY` by a key that lies elsewhere ([`crate::key`]).
 //!
-//! A *snapshot* (`crate::snapshot`) is stored in the same way, as `KEY.snap` and `KEY.snapsum`; if it
-//! cannot be made, `KEY.nosnap` holds the reason. Adding a program or a snapshot removes all but
+//! A *snapshot* (`crate::snapshot`) is stored in the same way, as `KEY.snap` and `KEY.snapsum`; if
+//! it cannot be made, `KEY.nosnap` holds the reason. Adding a program or a snapshot removes all but
 //! the most recently used ones.
 //!
 //! # Why a stamp
 //! The code that is mapped and run must be the code that we wrote, because the engine accepts a
 //! flipped byte. The file is hashed only when its stamp differs, because hashing 28 MB at every
-//! start costs milliseconds. Any write through the file system changes the stamp, and no other
-//! user can write here. A failing disk changes bytes without the stamp, but hashing would not help
-//! there either, because the file is paged in lazily afterwards.
+//! start costs milliseconds. Any write through the file system changes the stamp, and no other user
+//! can write here. A failing disk changes bytes without the stamp, but hashing would not help there
+//! either, because the file is paged in lazily afterwards.
 //!
 //! A file with a different stamp was copied, or another process writes to it and may still write
 //! after the hash. So the file is read once, and the very bytes that were hashed are written to a
-//! new file under its name, which is then mapped. Where nothing can be written, they stay in memory.
+//! new file under its name, which is then mapped. Where nothing can be written, they stay in
+//! memory.
 //!
 //! # Why a key
 //! A digest detects damage but not forgery: a guest with a writable mount over this directory could
@@ -326,9 +327,9 @@ impl ArtifactStore<'_> {
     }
 
     /// Returns the snapshot with that key, from the store or made (in so much `memory`) and stored.
-    /// Returns `None` if there is no store or if the snapshot cannot be made: the program then starts
-    /// from its beginning. If `later` is given and the store has
-    /// none yet, sets it to true and makes nothing.
+    /// Returns `None` if there is no store or if the snapshot cannot be made: the program then
+    /// starts from its beginning. If `later` is given and the store has none yet, sets it to true
+    /// and makes nothing.
     pub fn snapshot(
         &self,
         name: &str,

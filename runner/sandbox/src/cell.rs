@@ -64,8 +64,8 @@ pub const MAX_CELLS: usize = 16;
 pub const MAX_VALUE: usize = 64 << 10;
 /// Most bytes of a value as JSON; a longer one is left out.
 pub const MAX_JSON: usize = 1 << 20;
-/// An answer in the guest's memory: five numbers of four bytes, little-endian. Status, address and length of the
-/// value, address and length of the JSON; address 0 stands for nothing.
+/// An answer in the guest's memory: five numbers of four bytes, little-endian. Status, address and
+/// length of the value, address and length of the JSON; address 0 stands for nothing.
 pub const ANSWER_LEN: usize = 20;
 
 /// The answer of a cell.
@@ -86,8 +86,8 @@ pub struct CellRun {
     pub run: RunResult,
     pub value: Option<Vec<u8>>,
     pub json: Option<Vec<u8>>,
-    /// The interpreter did not stay: it ended itself, was ended, or hit a limit. The next cell of this name
-    /// begins a new one unless it is restored before.
+    /// The interpreter did not stay: it ended itself, was ended, or hit a limit. The next cell of
+    /// this name begins a new one unless it is restored before.
     pub is_gone: bool,
 }
 

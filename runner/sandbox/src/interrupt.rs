@@ -4,21 +4,21 @@
 //! Compiled code calls functions of the engine (to allocate and throw an exception, to fill memory,
 //! for table operations) on the guest's own stack. Wasmer's `experimental-host-interrupt` abandons
 //! that stack wherever the signal finds it, also within `malloc` or with a borrow taken: then the
-//! whole process waited for a lock that was never released, and no time limit helped. A
-//! stack that runs out within such a function was abandoned the same way, with no kill involved.
-//! It also keeps a list of running stores behind locks, and a stray signal trips an assertion.
+//! whole process waited for a lock that was never released, and no time limit helped. A stack that
+//! runs out within such a function was abandoned the same way, with no kill involved. It also keeps
+//! a list of running stores behind locks, and a stray signal trips an assertion.
 //! (docs/upstream/wasmer-exceptions-and-interrupt.md.)
 //!
 //! # How it is done instead
-//! 1. A process with a fatal signal gets SIGUSR1 on its thread. Our handler checks whether
-//!    the interrupted instruction is a guest's ([`CodeMap`]). If so, it reports a failed memory access
+//! 1. A process with a fatal signal gets SIGUSR1 on its thread. Our handler checks whether the
+//!    interrupted instruction is a guest's ([`CodeMap`]). If so, it reports a failed memory access
 //!    there to the engine's fault handler, which abandons the guest's stack.
 //! 2. Otherwise nothing happens, and `Watch::end` is called again by the kernel every few
 //!    milliseconds, until the process has ended.
 //! 3. A process that is not met in its own code for long has the session's code stopped
 //!    ([`CodeMap::stop`]), and faults when it returns there.
-//! 4. Faults on guests' stacks come here first: a stack opens page by page ([`crate::stack`]),
-//!    and its last part is for functions of the engine alone.
+//! 4. Faults on guests' stacks come here first: a stack opens page by page ([`crate::stack`]), and
+//!    its last part is for functions of the engine alone.
 //!
 //! # Invariants
 //! - Handlers read atomics and thread-local cells without destructors; they neither allocate nor
@@ -141,9 +141,9 @@ fn process_code(process: &Process) -> &CodeMap {
 
 fn current_process<'a>() -> Option<&'a Process> {
     let p = HERE.with(|h| h.load(Ordering::SeqCst));
-    // JUSTIFICATION: a handler has no other way to the process than a pointer.
-    // SAFETY: the pointer is set while `InterruptGuard` borrows the process, on this thread, and the
-    // reference is used on this thread within that time only: by a handler that interrupts it.
+    // JUSTIFICATION: a handler has no other way to the process than a pointer. SAFETY: the pointer
+    // is set while `InterruptGuard` borrows the process, on this thread, and the reference is used
+    // on this thread within that time only: by a handler that interrupts it.
     unsafe { p.as_ref() }
 }
 
@@ -165,7 +165,8 @@ pub fn has_thrown_here() -> bool {
     THROWN_HERE.with(|t| t.load(Ordering::Relaxed)) > 0
 }
 
-/// Gives back the memory of exceptions in this thread's store, which is gone while its process runs on.
+/// Gives back the memory of exceptions in this thread's store, which is gone while its process runs
+/// on.
 pub fn forget_thrown_here(process: &Process) {
     let bytes = THROWN_HERE.with(|t| t.swap(0, Ordering::Relaxed));
     process.watch.thrown.fetch_sub(bytes, Ordering::Relaxed);

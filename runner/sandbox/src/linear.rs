@@ -108,7 +108,8 @@ impl AddressRange {
         self.size = size;
         if !self.huge && size > HUGE_FROM {
             self.huge = true;
-            // SAFETY: within our reservation; advice changes no content. A refusal costs speed only.
+            // SAFETY: within our reservation; advice changes no content. A refusal costs speed
+            // only.
             let _ = unsafe {
                 mm::madvise(self.at(HUGE_FROM), self.reserved - HUGE_FROM, Advice::LinuxHugepage)
             };

@@ -48,15 +48,15 @@ pub const PREPARE: &str = "wasibox_prepare";
 pub const RESUME: &str = "wasibox_resume";
 
 /// The export of a program with cells: runs one and returns with an empty stack, see
-/// [`crate::CellRun`]. The argument is one of the numbers below and says which state precedes it. The result
-/// is the address of an answer (`crate::cell::Answer`), or 0 if it has done nothing and its memory must not
-/// be the prepared one.
+/// [`crate::CellRun`]. The argument is one of the numbers below and says which state precedes it.
+/// The result is the address of an answer (`crate::cell::Answer`), or 0 if it has done nothing and
+/// its memory must not be the prepared one.
 pub const CELL: &str = "wasibox_cell";
 /// The version of the format, raised when the surroundings of a prepared process change.
 const FORMAT: &str = "snapshot 3";
-/// The limits of preparing: wall-clock time on a busy machine, CPU time, and so many bytes in addition to the
-/// policy's memory. The policy's time is for commands, and this is done once. CPython with its packages
-/// takes 5 s and 110 MiB.
+/// The limits of preparing: wall-clock time on a busy machine, CPU time, and so many bytes in
+/// addition to the policy's memory. The policy's time is for commands, and this is done once.
+/// CPython with its packages takes 5 s and 110 MiB.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const CPU: Duration = Duration::from_secs(30);
 /// Bytes that a program may take while it is prepared.

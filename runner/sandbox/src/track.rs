@@ -211,9 +211,9 @@ fn part_number(bytes: usize) -> u32 {
 fn register_uffd(uffd: &OwnedFd, base: usize, reserved: usize) -> bool {
     let (start, len) = (base as u64, reserved as u64);
     let mut r = UffdRegister { start, len, mode: REGISTER_MODE_WP, ioctls: 0 };
-    // JUSTIFICATION: no crate wraps this request.
-    // SAFETY: the request reads and writes one such value, which lives for the call. It changes neither
-    // the content of the range nor the access rights to it.
+    // JUSTIFICATION: no crate wraps this request. SAFETY: the request reads and writes one such
+    // value, which lives for the call. It changes neither the content of the range nor the access
+    // rights to it.
     unsafe { libc::ioctl(uffd.as_raw_fd(), UFFDIO_REGISTER, &raw mut r) == 0 }
 }
 
@@ -239,9 +239,8 @@ fn written_parts(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>
             category_anyof_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
             return_mask: PAGE_IS_WRITTEN,
         };
-        // JUSTIFICATION: no crate wraps this request.
-        // SAFETY: the request reads and writes `scan` and writes at most REGIONS regions, both of which
-        // live for the call.
+        // JUSTIFICATION: no crate wraps this request. SAFETY: the request reads and writes `scan`
+        // and writes at most REGIONS regions, both of which live for the call.
         let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN, &raw mut scan) };
         let found = usize::try_from(found).ok().filter(|n| *n <= REGIONS)?;
         for region in &regions[..found] {
@@ -322,7 +321,8 @@ mod tests {
         let part = |n: u32| {
             let at = n as usize * PART;
             assert!(at + PART <= m.size());
-            // SAFETY: the slice is within the accessible part of a memory that has no writer meanwhile.
+            // SAFETY: the slice is within the accessible part of a memory that has no writer
+            // meanwhile.
             Some(unsafe { std::slice::from_raw_parts(m.base().as_ptr().add(at), PART) })
         };
         t.changed_parts(m.base().as_ptr() as usize, m.size(), part)
