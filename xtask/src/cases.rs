@@ -205,10 +205,10 @@ fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
-        match path.is_dir() {
-            true => found.extend(files(&path, ending)?),
-            false if path.extension().is_some_and(|e| e == ending) => found.push(path),
-            false => {}
+        if path.is_dir() {
+            found.extend(files(&path, ending)?);
+        } else if path.extension().is_some_and(|e| e == ending) {
+            found.push(path);
         }
     }
     found.sort();

@@ -50,9 +50,10 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let task = env::root().join("tests/doors/task.py");
     env::run(Command::new(tools.venv.join("bin/python")).arg(task).args([runner, image]))?;
     tools.run_script("task.mjs")?;
-    match Path::new(CHROMIUM).exists() {
-        true => tools.run_script("page.mjs")?,
-        false => println!("the page: not tried, there is no {CHROMIUM}"),
+    if Path::new(CHROMIUM).exists() {
+        tools.run_script("page.mjs")?
+    } else {
+        println!("the page: not tried, there is no {CHROMIUM}")
     }
     tools.run_schemathesis()?;
     Ok(ExitCode::SUCCESS)

@@ -216,10 +216,10 @@ fn struct_fields(code: &str, name: Option<&str>) -> Vec<String> {
     for line in code.lines() {
         let text = line.trim_start();
         if let Some(end) = &within {
-            match line == end {
-                true => within = None,
-                false if is_field(line) && line.contains(": ") => out.push(text.to_string()),
-                false => {}
+            if line == end {
+                within = None;
+            } else if is_field(line) && line.contains(": ") {
+                out.push(text.to_string());
             }
         } else if let Some((_, rest)) = text.split_once("struct ")
             && line.ends_with('{')

@@ -161,9 +161,10 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
             continue;
         }
         let (source, target) = (from.join(&name), to.join(&name));
-        match source.is_dir() {
-            true => copy_folder(&source, &target)?,
-            false => drop(std::fs::copy(&source, &target).with_context(|| name.clone())?),
+        if source.is_dir() {
+            copy_folder(&source, &target)?
+        } else {
+            drop(std::fs::copy(&source, &target).with_context(|| name.clone())?)
         }
     }
     Ok(())

@@ -194,9 +194,10 @@ fn check_sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
     roots.retain(|r| r.is_file());
     for root in &roots {
         let text = String::from_utf8_lossy(&env::read(root)?).into_owned();
-        let denies = match MACROS.iter().any(|m| rel == Path::new(m)) {
-            true => text.contains("#![deny(unsafe_code)]"),
-            false => text.contains("#![forbid(unsafe_code)]"),
+        let denies = if MACROS.iter().any(|m| rel == Path::new(m)) {
+            text.contains("#![deny(unsafe_code)]")
+        } else {
+            text.contains("#![forbid(unsafe_code)]")
         };
         if !may && !denies {
             out.push(format!("{}: no #![forbid(unsafe_code)]", path_text(root)));

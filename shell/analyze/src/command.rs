@@ -153,9 +153,10 @@ impl ScriptWalk<'_> {
 
     /// Walks a text of shell code given as a word.
     pub fn walk_code(&mut self, context: String, text: &ScriptWord, line: u32) {
-        match text.dynamic {
-            false => self.walk_nested(context, &text.text, line),
-            true => self.note_unknown("code", &text.text, line),
+        if text.dynamic {
+            self.note_unknown("code", &text.text, line)
+        } else {
+            self.walk_nested(context, &text.text, line)
         }
     }
 

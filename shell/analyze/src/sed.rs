@@ -170,9 +170,10 @@ fn scan_script(text: &[u8], out: &mut Vec<SedEffect>) -> Option<()> {
             b'w' | b'W' => out.push(SedEffect::File(s.rest_of_line(), Access::Write)),
             b'e' => {
                 let text = s.rest_of_line();
-                out.push(match text.is_empty() {
-                    true => SedEffect::PatternSpace,
-                    false => SedEffect::Command(text),
+                out.push(if text.is_empty() {
+                    SedEffect::PatternSpace
+                } else {
+                    SedEffect::Command(text)
                 });
             }
             b'y' | b's' => {

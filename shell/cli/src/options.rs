@@ -121,23 +121,21 @@ fn named_option(
     next: Option<&Vec<u8>>,
 ) -> Result<usize, ShellUsageError> {
     let Some(name) = next.filter(|a| !a.starts_with(b"-") && !a.starts_with(b"+")) else {
-        inv.list = Some(match of_set {
-            true => OptionList::Set { table: on },
-            false => OptionList::Shopt { table: on },
+        inv.list = Some(if of_set {
+            OptionList::Set { table: on }
+        } else {
+            OptionList::Shopt { table: on }
         });
         return Ok(0);
     };
     let wrong =
         |what: &[u8]| ShellUsageError { message: [name.as_slice(), what].concat(), usage: false };
-    match of_set {
-        true => {
-            let option = set_option(name).ok_or_else(|| wrong(b": invalid option name"))?;
-            inv.set.push((option, on));
-        }
-        false => {
-            let option = shopt_option(name).ok_or_else(|| wrong(b": invalid shell option name"))?;
-            inv.shopt.push((option, on));
-        }
+    if of_set {
+        let option = set_option(name).ok_or_else(|| wrong(b": invalid option name"))?;
+        inv.set.push((option, on));
+    } else {
+        let option = shopt_option(name).ok_or_else(|| wrong(b": invalid shell option name"))?;
+        inv.shopt.push((option, on));
     }
     Ok(1)
 }

@@ -25,7 +25,7 @@ impl Shell<'_> {
     /// Formats seconds since the epoch by a format of `strftime(3)`, in the zone of `TZ`. As in
     /// bash, `TZ` counts only if it is exported.
     pub(crate) fn strftime(&mut self, format: &[u8], seconds: i64) -> Vec<u8> {
-        let var = self.state.vars.get(b"TZ").filter(|v| v.attrs.has_any(Attributes::EXPORT));
+        let var = self.state.vars.get(b"TZ").filter(|v| v.attrs.intersects(Attributes::EXPORT));
         let tz = var.and_then(|v| v.text());
         let zone = self.zone.get(tz.as_ref().map(|t| t.as_slice()));
         strftime::format_strftime(format, &zone.to_civil(seconds, 0))

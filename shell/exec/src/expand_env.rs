@@ -36,14 +36,14 @@ impl ExpandEnv for Shell<'_> {
         self.state
             .vars
             .get(name)
-            .filter(|v| v.attrs.has_any(Attributes::NAMEREF))
+            .filter(|v| v.attrs.intersects(Attributes::NAMEREF))
             .and_then(ShellVar::text)
     }
 
     #[inline]
     fn lookup(&mut self, name: &[u8]) -> VarLookup {
         let Some(v) = self.state.vars.get(name) else { return VarLookup::Unset };
-        if v.attrs.has_any(Attributes::NAMEREF) {
+        if v.attrs.intersects(Attributes::NAMEREF) {
             return if v.is_set() { VarLookup::Nameref } else { VarLookup::Unset };
         }
         match &v.slot {
@@ -64,7 +64,7 @@ impl ExpandEnv for Shell<'_> {
         match self.state.vars.get(name) {
             Some(ShellVar { slot: VarSlot::Int(n), .. }) => Some(*n),
             Some(ShellVar { slot: VarSlot::Scalar(s), attrs, .. })
-                if !attrs.has_any(Attributes::NAMEREF) =>
+                if !attrs.intersects(Attributes::NAMEREF) =>
             {
                 sh_expand::arith::plain_integer(s)
             }

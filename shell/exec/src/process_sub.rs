@@ -152,10 +152,8 @@ impl Shell<'_> {
         let (read, write) = self.sys.pipe()?;
         let (ours, theirs) = if sub.read { (read, write) } else { (write, read) };
         // A process that opens a pipe with `<>` is one of its writers, so the pipe never ends (`read -t 1 <> <(:)`).
-        let other_end = match self.state.here.both_ways && sub.read {
-            true => Some(self.sys.dup(&theirs)?),
-            false => None,
-        };
+        let other_end =
+            if self.state.here.both_ways && sub.read { Some(self.sys.dup(&theirs)?) } else { None };
         let (pid, captured) = self.launch_process_sub(sub, theirs)?;
         let n = (20..64).rev().find(|n| self.state.fds.get(*n).is_none());
         let n = n.ok_or_else(|| std::io::Error::other("Too many open files"))?;

@@ -45,9 +45,10 @@ impl Shell<'_> {
             Err(e) => e,
         };
         self.tell(b"", &e);
-        match self.state.options.has_set(SetOpt::ErrExit) {
-            true => Err(ExpandError::already_printed(ErrorReach::Exit)),
-            false => Ok(self.decoded_prompt(text, false)),
+        if self.state.options.has_set(SetOpt::ErrExit) {
+            Err(ExpandError::already_printed(ErrorReach::Exit))
+        } else {
+            Ok(self.decoded_prompt(text, false))
         }
     }
 
@@ -57,9 +58,10 @@ impl Shell<'_> {
             Some(_) => self.prompt_escapes(text, expands),
             None => text.to_vec(),
         };
-        match self.state.options.has_set(SetOpt::Posix) {
-            true => with_history_number(decoded),
-            false => decoded,
+        if self.state.options.has_set(SetOpt::Posix) {
+            with_history_number(decoded)
+        } else {
+            decoded
         }
     }
 
@@ -142,9 +144,10 @@ impl Shell<'_> {
                 let home =
                     self.variable_text(b"HOME").map(|h| h.to_vec()).or_else(|| self.home_dir(None));
                 let shown = tilde_path(&dir, home.as_deref());
-                match letter == b'W' && shown != b"~" && shown != b"/" {
-                    true => last_part(&shown),
-                    false => shown,
+                if letter == b'W' && shown != b"~" && shown != b"/" {
+                    last_part(&shown)
+                } else {
+                    shown
                 }
             }
             b'!' | b'#' => (self.history.len() + 1).to_string().into_bytes(),

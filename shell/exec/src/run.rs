@@ -307,9 +307,10 @@ impl Shell<'_> {
             self.update_parser(&mut parser);
             self.sync_output();
             *desc.borrow_mut() = self.state.fds.get(0).cloned();
-            *echo.borrow_mut() = match self.state.options.has_set(SetOpt::Verbose) {
-                true => self.state.fds.get(2).cloned(),
-                false => None,
+            *echo.borrow_mut() = if self.state.options.has_set(SetOpt::Verbose) {
+                self.state.fds.get(2).cloned()
+            } else {
+                None
             };
             if let Some(p) = &prompts {
                 self.renew_prompts(p);

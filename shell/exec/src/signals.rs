@@ -47,9 +47,10 @@ impl Signals {
 
     /// Takes the signals that arrived at the process, which are the outermost shell's; `here` if that is this one.
     pub fn collect_arrived(&mut self, here: bool) {
-        match here {
-            true => self.pending |= events::take_pending(),
-            false => self.outer |= events::take_pending(),
+        if here {
+            self.pending |= events::take_pending()
+        } else {
+            self.outer |= events::take_pending()
         }
     }
 

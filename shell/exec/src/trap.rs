@@ -45,9 +45,10 @@ impl Shell<'_> {
         match r {
             // An error that would end the shell has no further effect, except with `set -e`.
             Err(Unwind::Exit(s) | Unwind::GiveUp(s)) => {
-                match self.state.options.has_set(SetOpt::ErrExit) {
-                    true => self.state.traps.exit_status().unwrap_or(s),
-                    false => self.state.traps.exit_status().unwrap_or(status),
+                if self.state.options.has_set(SetOpt::ErrExit) {
+                    self.state.traps.exit_status().unwrap_or(s)
+                } else {
+                    self.state.traps.exit_status().unwrap_or(status)
                 }
             }
             Err(Unwind::Return(s)) => s,

@@ -166,9 +166,6 @@ impl Shell<'_> {
     /// Returns how execution unwinds after the message about a readonly variable: a shell with `set -e` ends, regardless of the
     /// command around it.
     pub(crate) fn refused(&self) -> Flow {
-        match self.state.options.has_set(SetOpt::ErrExit) {
-            true => Err(Unwind::Exit(1)),
-            false => Ok(1),
-        }
+        if self.state.options.has_set(SetOpt::ErrExit) { Err(Unwind::Exit(1)) } else { Ok(1) }
     }
 }

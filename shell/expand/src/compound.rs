@@ -45,18 +45,18 @@ pub fn compound_elements(
     let mut out = Vec::with_capacity(elements.len());
     for element in elements {
         let Some(subscript) = &element.key else {
-            match assoc {
-                true => {
-                    out.push(plain_element(word::expand_text(env, &element.value, Tilde::Start)?))
-                }
-                false => out.extend(expand_words(env, std::slice::from_ref(element))?),
+            if assoc {
+                out.push(plain_element(word::expand_text(env, &element.value, Tilde::Start)?))
+            } else {
+                out.extend(expand_words(env, std::slice::from_ref(element))?)
             }
             continue;
         };
         let key = Some(subscript_text(env, subscript)?);
-        let value = match assoc {
-            true => word::expand_text(env, &element.value, Tilde::Never)?,
-            false => word::expand_assignment_value(env, &element.value)?,
+        let value = if assoc {
+            word::expand_text(env, &element.value, Tilde::Never)?
+        } else {
+            word::expand_assignment_value(env, &element.value)?
         };
         out.push(CompoundElement { key, append: element.append, value });
     }

@@ -81,9 +81,10 @@ pub(crate) fn expand_param(x: &mut Expander<'_>, param: &Param, quoted: bool) ->
             if !(of_variable && target.is_declared(x.env)) {
                 content.require_set(x.env, param)?;
             }
-            match content.needs_no_operand(op) {
-                true => content,
-                false => apply_operator(x, param, &target, content)?,
+            if content.needs_no_operand(op) {
+                content
+            } else {
+                apply_operator(x, param, &target, content)?
             }
         }
     };

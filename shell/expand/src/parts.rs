@@ -117,10 +117,10 @@ impl<'e> Expander<'e> {
             WordPart::CommandSub(sub) => {
                 let output = self.env.command_sub(sub)?;
                 self.env.charge(output.len())?;
-                match quoted {
-                    true if output.is_empty() => {}
-                    true => self.phrase.push_shared(str_of(output)),
-                    false => self.phrase.push_owned(output, CharOrigin::Expansion),
+                if !quoted {
+                    self.phrase.push_owned(output, CharOrigin::Expansion);
+                } else if !output.is_empty() {
+                    self.phrase.push_shared(str_of(output));
                 }
             }
             WordPart::Arith(expr) => {
@@ -163,10 +163,10 @@ impl<'e> Expander<'e> {
     /// Appends the value of an expansion. If it is empty and quoted, the quotes around it make the field.
     pub(crate) fn append_value(&mut self, text: Str, quoted: bool) -> Result<()> {
         self.env.charge(text.len())?;
-        match quoted {
-            true if text.is_empty() => {}
-            true => self.phrase.push_shared(text),
-            false => self.phrase.push(&text, CharOrigin::Expansion),
+        if !quoted {
+            self.phrase.push(&text, CharOrigin::Expansion);
+        } else if !text.is_empty() {
+            self.phrase.push_shared(text);
         }
         Ok(())
     }
@@ -189,9 +189,10 @@ impl<'e> Expander<'e> {
             let text = join_items(self.env, &items, true);
             return self.append_value(text, quoted).map(|()| false);
         }
-        let separator = match quoted || self.purpose == Purpose::Text {
-            true => Vec::new(),
-            false => Ifs::from_env(self.env).separator().to_vec(),
+        let separator = if quoted || self.purpose == Purpose::Text {
+            Vec::new()
+        } else {
+            Ifs::from_env(self.env).separator().to_vec()
         };
         let volume = items.iter().map(|item| item.len() + FIELD_COST).sum();
         self.env.charge(volume)?;
@@ -201,9 +202,10 @@ impl<'e> Expander<'e> {
                 b"" => self.phrase.end_field(),
                 separator => self.phrase.push(separator, CharOrigin::Expansion),
             }
-            match quoted {
-                true => self.phrase.push_shared(item),
-                false => self.phrase.push(&item, CharOrigin::Expansion),
+            if quoted {
+                self.phrase.push_shared(item)
+            } else {
+                self.phrase.push(&item, CharOrigin::Expansion)
             }
         }
         Ok(false)

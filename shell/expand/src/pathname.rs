@@ -86,9 +86,8 @@ fn expand_pathname(
     search.read_globignore(env);
     let mut paths = search.run(env, pattern)?;
     paths.retain(|path| {
-        !search.ignore.iter().any(|(pattern, star)| match star {
-            true => pattern.shortest_prefix(path).is_some(),
-            false => pattern.is_match(path),
+        !search.ignore.iter().any(|(pattern, star)| {
+            if *star { pattern.shortest_prefix(path).is_some() } else { pattern.is_match(path) }
         })
     });
     if paths.is_empty() {

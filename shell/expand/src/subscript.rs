@@ -33,7 +33,7 @@ impl OwnedKey {
 
 /// Returns whether `name` (already resolved) is an associative array.
 pub(crate) fn is_assoc(env: &mut dyn ExpandEnv, name: &[u8]) -> bool {
-    env.attributes(name).has_any(Attributes::ASSOC)
+    env.attributes(name).intersects(Attributes::ASSOC)
 }
 
 /// Returns the element that a subscript of the array `name` (a base name) means: an arithmetic

@@ -4,8 +4,9 @@
 //! writes copy only the values they change (`Rc::make_mut`), so appending to an unshared string or
 //! array is amortised constant time.
 
-use std::ops::{BitAnd, BitOr, BitOrAssign, Sub, SubAssign};
 use std::rc::Rc;
+
+use bitflags::bitflags;
 
 /// A byte string value.
 pub type Str = Rc<Vec<u8>>;
@@ -18,109 +19,73 @@ pub enum VarValue {
     Assoc(Rc<crate::array::AssocArray>),
 }
 
-/// A set of attributes of a variable or function: `declare`'s options.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Attributes(u16);
+bitflags! {
+    /// A set of attributes of a variable or function: `declare`'s options.
+    ///
+    /// A subshell's state carries the bits as a number, not the names that the crate would write.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(from = "u16", into = "u16")]
+    pub struct Attributes: u16 {
+        /// `-a`, also on a variable that has no value yet
+        const INDEXED = 1;
+        /// `-A`, also on a variable that has no value yet
+        const ASSOC = 1 << 1;
+        /// `-i`
+        const INTEGER = 1 << 2;
+        /// `-n`
+        const NAMEREF = 1 << 3;
+        /// `-r`
+        const READONLY = 1 << 4;
+        /// `-t`
+        const TRACE = 1 << 5;
+        /// `-x`
+        const EXPORT = 1 << 6;
+        /// `-c`
+        const CAPITALIZE = 1 << 7;
+        /// `-l`
+        const LOWERCASE = 1 << 8;
+        /// `-u`
+        const UPPERCASE = 1 << 9;
+        /// An array of either kind.
+        const ARRAY = Self::INDEXED.bits() | Self::ASSOC.bits();
+        /// The attributes that change the case of values.
+        const CASES =
+            Self::CAPITALIZE.bits() | Self::LOWERCASE.bits() | Self::UPPERCASE.bits();
+        /// The attributes that convert an assigned value to another text.
+        const CONVERTING = Self::CASES.bits() | Self::INTEGER.bits();
+        /// The attributes that functions can have.
+        const OF_FUNCTIONS =
+            Self::READONLY.bits() | Self::TRACE.bits() | Self::EXPORT.bits();
+    }
+}
 
 /// The letters of the attributes from the lowest bit on, in the order in which bash lists them.
 const LETTERS: &[u8; 10] = b"aAinrtxclu";
 
+impl From<u16> for Attributes {
+    fn from(bits: u16) -> Attributes {
+        Attributes::from_bits_truncate(bits)
+    }
+}
+
+impl From<Attributes> for u16 {
+    fn from(attributes: Attributes) -> u16 {
+        attributes.bits()
+    }
+}
+
 impl Attributes {
-    /// No attributes.
-    pub const NONE: Attributes = Attributes(0);
-    /// `-a`, also on a variable that has no value yet
-    pub const INDEXED: Attributes = Attributes(1);
-    /// `-A`, also on a variable that has no value yet
-    pub const ASSOC: Attributes = Attributes(1 << 1);
-    /// `-i`
-    pub const INTEGER: Attributes = Attributes(1 << 2);
-    /// `-n`
-    pub const NAMEREF: Attributes = Attributes(1 << 3);
-    /// `-r`
-    pub const READONLY: Attributes = Attributes(1 << 4);
-    /// `-t`
-    pub const TRACE: Attributes = Attributes(1 << 5);
-    /// `-x`
-    pub const EXPORT: Attributes = Attributes(1 << 6);
-    /// `-c`
-    pub const CAPITALIZE: Attributes = Attributes(1 << 7);
-    /// `-l`
-    pub const LOWERCASE: Attributes = Attributes(1 << 8);
-    /// `-u`
-    pub const UPPERCASE: Attributes = Attributes(1 << 9);
-    /// An array of either kind.
-    pub const ARRAY: Attributes = Attributes(0b11);
-    /// The attributes that change the case of values.
-    pub const CASES: Attributes = Attributes(0b111 << 7);
-    /// The attributes that convert an assigned value to another text.
-    pub const CONVERTING: Attributes = Attributes(0b111 << 7 | 1 << 2);
-    /// The attributes that functions can have.
-    pub const OF_FUNCTIONS: Attributes = Attributes(0b111 << 4);
-
-    /// Returns whether one of these attributes is set.
-    #[inline]
-    pub const fn has_any(self, these: Attributes) -> bool {
-        self.0 & these.0 != 0
-    }
-
-    /// Returns whether no attribute is set.
-    #[inline]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Adds or removes these attributes.
-    pub fn put_bits(&mut self, these: Attributes, on: bool) {
-        if on { *self |= these } else { *self -= these }
-    }
-
     /// Returns the letters of `declare`'s options, in the order bash lists them.
     pub fn letters(self) -> Vec<u8> {
-        let on = |bit: &usize| self.0 & 1 << bit != 0;
+        let on = |bit: &usize| self.bits() & 1 << bit != 0;
         (0..LETTERS.len()).filter(on).map(|bit| LETTERS[bit]).collect()
     }
 
     /// Returns the attributes of these letters; others mean nothing.
     pub fn from_letters(letters: &[u8]) -> Attributes {
         let bit = |letter: &u8| LETTERS.iter().position(|l| l == letter);
-        Attributes(letters.iter().filter_map(bit).fold(0, |all, bit| all | 1 << bit))
-    }
-}
-
-impl BitOr for Attributes {
-    type Output = Attributes;
-
-    fn bitor(self, other: Attributes) -> Attributes {
-        Attributes(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for Attributes {
-    fn bitor_assign(&mut self, other: Attributes) {
-        self.0 |= other.0;
-    }
-}
-
-impl BitAnd for Attributes {
-    type Output = Attributes;
-
-    fn bitand(self, other: Attributes) -> Attributes {
-        Attributes(self.0 & other.0)
-    }
-}
-
-/// Subtraction returns the attributes without the given ones.
-impl Sub for Attributes {
-    type Output = Attributes;
-
-    fn sub(self, other: Attributes) -> Attributes {
-        Attributes(self.0 & !other.0)
-    }
-}
-
-impl SubAssign for Attributes {
-    fn sub_assign(&mut self, other: Attributes) {
-        self.0 &= !other.0;
+        let bits = letters.iter().filter_map(bit).fold(0, |all, bit| all | 1 << bit);
+        Attributes::from_bits_truncate(bits)
     }
 }
 

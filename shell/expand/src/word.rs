@@ -224,9 +224,10 @@ pub fn expand_redirect_target(env: &mut dyn ExpandEnv, word: &Word) -> Result<St
     if env.options().posix {
         let mut expander = Expander::new(env, Purpose::Text);
         expander.expand_word(&word.parts, Tilde::Start)?;
-        return match expander.phrase.is_absent() {
-            true => Err(ambiguous()),
-            false => Ok(expander.phrase.join().strip_quotes()),
+        return if expander.phrase.is_absent() {
+            Err(ambiguous())
+        } else {
+            Ok(expander.phrase.join().strip_quotes())
         };
     }
     let mut out = expand_words(env, std::slice::from_ref(word))?;

@@ -45,10 +45,7 @@ async fn main() {
         let host = request.headers().get("host").and_then(|host| host.to_str().ok());
         let is_own = host == Some(&address);
         async move {
-            match is_own {
-                true => next.run(request).await,
-                false => StatusCode::FORBIDDEN.into_response(),
-            }
+            if is_own { next.run(request).await } else { StatusCode::FORBIDDEN.into_response() }
         }
     });
     let app =

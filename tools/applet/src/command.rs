@@ -88,9 +88,10 @@ impl ChildCommand {
         let captured = [ctx.stdout.sink(), ctx.stderr.sink()]
             .iter()
             .any(|s| matches!(s, OutputSink::Buffer(_)));
-        let replaced = match captured {
-            true => io::ErrorKind::Unsupported.into(),
-            false => self.prepared(ctx, |ctx, spec| Ok(ctx.procs.exec(spec)))?.0,
+        let replaced = if captured {
+            io::ErrorKind::Unsupported.into()
+        } else {
+            self.prepared(ctx, |ctx, spec| Ok(ctx.procs.exec(spec)))?.0
         };
         match replaced {
             e if e.kind() == io::ErrorKind::Unsupported => {

@@ -218,11 +218,10 @@ impl LoopbackConnection {
                 None => {
                     let had = !self.buffer.is_empty();
                     if !self.fill_buffer()? {
-                        return Err(match had {
-                            false => failure_error(52, "Empty reply from server"),
-                            true => {
-                                failure_error(56, "Recv failure: the response's head ends early")
-                            }
+                        return Err(if had {
+                            failure_error(56, "Recv failure: the response's head ends early")
+                        } else {
+                            failure_error(52, "Empty reply from server")
                         });
                     }
                 }

@@ -165,9 +165,8 @@ impl CurlHop {
         }
         let in_url =
             self.url.user.as_ref().map(|(user, password)| [user, &b":"[..], password].concat());
-        let given = op.user.as_ref().filter(|_| same).map(|user| match user.contains(&b':') {
-            true => user.clone(),
-            false => [user, &b":"[..]].concat(),
+        let given = op.user.as_ref().filter(|_| same).map(|user| {
+            if user.contains(&b':') { user.clone() } else { [user, &b":"[..]].concat() }
         });
         let kept = self.first.user.as_ref().filter(|_| same);
         let kept = kept.map(|(user, password)| [user, &b":"[..], password].concat());

@@ -244,9 +244,10 @@ fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
             out.push(p);
             i += 2;
         } else {
-            let found = match line.starts_with(b"@@ -") {
-                true => Some(unified_hunk(&all, i)?),
-                false => normal_hunk(&all, i)?,
+            let found = if line.starts_with(b"@@ -") {
+                Some(unified_hunk(&all, i)?)
+            } else {
+                normal_hunk(&all, i)?
             };
             let Some((hunk, next)) = found else {
                 i += 1;

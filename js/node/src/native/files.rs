@@ -54,10 +54,7 @@ fn or_fail<T>(ctx: &Ctx<'_>, result: io::Result<T>) -> Result<T> {
 
 /// Returns the path that a text names. The empty one names none (POSIX XBD 4.13), but libc would take it for `.`.
 fn named(path: &TextArgument) -> io::Result<&Path> {
-    match path.0.is_empty() {
-        true => Err(io::ErrorKind::NotFound.into()),
-        false => Ok(Path::new(&path.0)),
-    }
+    if path.0.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(Path::new(&path.0)) }
 }
 
 /// Runs `open(2)` with Linux's flags.

@@ -19,10 +19,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         shell.state.vars.push_scope(ScopeKind::Temporary);
         let level = shell.state.vars.scope_level();
         let exported =
-            shell.state.vars.get(b"PATH").is_some_and(|v| v.attrs.has_any(Attributes::EXPORT));
+            shell.state.vars.get(b"PATH").is_some_and(|v| v.attrs.intersects(Attributes::EXPORT));
         let v = shell.state.vars.declare_var(b"PATH", level);
         *v = ShellVar { level, ..ShellVar::scalar(b"/usr/local/bin:/usr/bin:/bin") };
-        v.attrs.put_bits(Attributes::EXPORT, exported);
+        v.attrs.set(Attributes::EXPORT, exported);
         shell.state.vars.touch_env();
     }
     let r = if p.has_letter(b'v') || p.has_letter(b'V') {

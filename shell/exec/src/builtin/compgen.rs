@@ -233,7 +233,7 @@ fn complete_variables(shell: &Shell<'_>, wanted: Attributes) -> Words {
     let vars = &shell.state.vars;
     let names = vars.sorted_names().into_iter();
     names
-        .filter(|n| vars.get(n).is_some_and(|v| v.attrs.has_any(wanted)))
+        .filter(|n| vars.get(n).is_some_and(|v| v.attrs.intersects(wanted)))
         .map(|n| n.to_vec())
         .collect()
 }

@@ -112,9 +112,10 @@ impl CompletionSpec {
             shell.builtin_error(call.name(), &[name, b": invalid option name"]);
             return Err(Unwind::Builtin(2));
         };
-        match on {
-            true => self.behaviours.insert(at),
-            false => self.behaviours.remove(&at),
+        if on {
+            self.behaviours.insert(at)
+        } else {
+            self.behaviours.remove(&at)
         };
         Ok(())
     }

@@ -91,10 +91,7 @@ pub(super) fn declare_operands(
         list_variables(shell, d, print);
         return Ok(0);
     }
-    match print {
-        true => Ok(print_each(shell, p.operands, d)),
-        false => declare_from(shell, call, p.first, d),
-    }
+    if print { Ok(print_each(shell, p.operands, d)) } else { declare_from(shell, call, p.first, d) }
 }
 
 /// Performs `declare -p name...` and returns the status.
@@ -124,8 +121,8 @@ pub(super) fn mark_variables(
     let p = shell.parse_builtin_options(call, "aAfnp")?;
     let mut request = DeclareRequest::default();
     let mut array = Attributes::default();
-    array.put_bits(Attributes::INDEXED, p.has_letter(b'a'));
-    array.put_bits(Attributes::ASSOC, p.has_letter(b'A'));
+    array.set(Attributes::INDEXED, p.has_letter(b'a'));
+    array.set(Attributes::ASSOC, p.has_letter(b'A'));
     if p.has_letter(b'n') {
         (request.on, request.off) = (array, mark);
     } else {
@@ -223,9 +220,10 @@ fn of_functions(shell: &mut Shell<'_>, list: &[Str], d: Declaration<'_>, how: Fu
     let changes = !(on | off).is_empty();
     let mut status = 0;
     for name in list {
-        status |= i32::from(!match changes {
-            true => mark_function(shell, name, d),
-            false => show_function(shell, name, d, how),
+        status |= i32::from(!if changes {
+            mark_function(shell, name, d)
+        } else {
+            show_function(shell, name, d, how)
         });
     }
     Ok(status)
@@ -261,7 +259,7 @@ fn mark_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>) -> bool 
     };
     f.attrs |= on & Attributes::OF_FUNCTIONS;
     f.attrs -= off & (Attributes::EXPORT | Attributes::TRACE);
-    if (off & f.attrs).has_any(Attributes::READONLY) {
+    if (off & f.attrs).intersects(Attributes::READONLY) {
         shell.builtin_error(d.command, &[name, b": readonly function"]);
         return false;
     }
@@ -315,7 +313,7 @@ fn declare_operand(
         return Ok(1);
     };
     let on = &mut d.request.on;
-    if on.has_any(Attributes::INDEXED) && on.has_any(Attributes::ASSOC) {
+    if on.intersects(Attributes::INDEXED) && on.intersects(Attributes::ASSOC) {
         let message = b": cannot convert associative to indexed array";
         shell.builtin_error(d.command, &[&target.name, message]);
         return Ok(1);
@@ -337,9 +335,10 @@ fn operand_failed(shell: &mut Shell<'_>, e: ExpandError, d: Declaration<'_>) -> 
         return Err(shell.expansion_failed(e));
     }
     let is_refused = reach == ErrorReach::Readonly;
-    match is_refused && d.is_mark() {
-        true => shell.tell(b"", &e),
-        false => shell.tell(&[d.command, b": "].concat(), &e),
+    if is_refused && d.is_mark() {
+        shell.tell(b"", &e)
+    } else {
+        shell.tell(&[d.command, b": "].concat(), &e)
     }
     if is_refused && d.is_mark() {
         shell.refused()?;

@@ -53,13 +53,12 @@ fn list_hashed(shell: &mut Shell<'_>, reusably: bool) {
     }
     let mut out = if reusably { Vec::new() } else { b"hits\tcommand\n".to_vec() };
     for (name, file, hits) in locations {
-        match reusably {
-            true => out.extend(reusable_command(name, file)),
-            false => {
-                out.extend_from_slice(format!("{hits:4}\t").as_bytes());
-                out.extend_from_slice(path::to_bytes(file));
-                out.push(b'\n');
-            }
+        if reusably {
+            out.extend(reusable_command(name, file))
+        } else {
+            out.extend_from_slice(format!("{hits:4}\t").as_bytes());
+            out.extend_from_slice(path::to_bytes(file));
+            out.push(b'\n');
         }
     }
     shell.write_out(&out);

@@ -23,9 +23,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         let exact = TABLE.iter().any(|b| b.name.as_bytes() == pattern.as_slice());
         let matches: Vec<_> = TABLE
             .iter()
-            .filter(|b| match exact {
-                true => b.name.as_bytes() == pattern.as_slice(),
-                false => {
+            .filter(|b| {
+                if exact {
+                    b.name.as_bytes() == pattern.as_slice()
+                } else {
                     compiled.is_match(b.name.as_bytes()) || b.name.as_bytes().starts_with(pattern)
                 }
             })

@@ -52,7 +52,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             return shell.assignment_refused(call.name(), &e);
         }
     };
-    if shell.state.vars.get(&name).is_some_and(|v| v.attrs.has_any(Attributes::ASSOC)) {
+    if shell.state.vars.get(&name).is_some_and(|v| v.attrs.intersects(Attributes::ASSOC)) {
         shell.builtin_error(call.name(), &[&name, b": not an indexed array"]);
         return Ok(1);
     }

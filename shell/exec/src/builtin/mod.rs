@@ -359,12 +359,13 @@ impl Shell<'_> {
     /// Calls a builtin and reports a write error of its output.
     pub(crate) fn run_builtin(&mut self, b: &'static Builtin, call: &BuiltinCall<'_>) -> Flow {
         let asks = call.args().first().is_some_and(|a| a.as_slice() == b"--help");
-        let r = match asks && !matches!(b.name, ":" | "true" | "false" | "test" | "[" | "echo") {
-            true => Ok(self.tell_help(b.name.as_bytes())),
-            false => match (b.run)(self, call) {
+        let r = if asks && !matches!(b.name, ":" | "true" | "false" | "test" | "[" | "echo") {
+            Ok(self.tell_help(b.name.as_bytes()))
+        } else {
+            match (b.run)(self, call) {
                 Err(Unwind::Builtin(status)) => Ok(status),
                 r => r,
-            },
+            }
         };
         let is_due = self.output.is_due() || self.output.is_some() && self.survives_broken_pipe();
         if is_due && let Some(e) = self.finish_output() {

@@ -100,10 +100,7 @@ impl Shell<'_> {
     /// Returns how bash continues after "too many arguments" of `break`, `exit`, `return`, `shift`: a script drops the command,
     /// `-c` ends.
     pub(crate) fn too_many_arguments(&mut self) -> Unwind {
-        match self.state.options.is_command_string() {
-            true => Unwind::Exit(1),
-            false => Unwind::Discard(1),
-        }
+        if self.state.options.is_command_string() { Unwind::Exit(1) } else { Unwind::Discard(1) }
     }
 
     /// Reports an operand that is not a number.

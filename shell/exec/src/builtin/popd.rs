@@ -21,10 +21,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             }
             Some(Err(())) => {}
             None => {
-                let what: &[u8] = match a.starts_with(b"-") {
-                    true => b": invalid number",
-                    false => b": invalid argument",
-                };
+                let what: &[u8] =
+                    if a.starts_with(b"-") { b": invalid number" } else { b": invalid argument" };
                 shell.builtin_error(call.name(), &[a, what]);
                 return Err(shell.print_usage(call.name()));
             }

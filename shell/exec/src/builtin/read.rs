@@ -115,11 +115,13 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
         shell.builtin_error(call.name(), &[b"read error: ", fd.as_bytes(), b": ", text.as_bytes()]);
         return Ok(1);
     }
-    let status = match complete {
-        true => 0,
+    let status = if complete {
+        0
+    } else if from.timed_out {
         // The status of a process that ALRM ended.
-        false if from.timed_out => 128 + i32::from(box_sys::signal::ALRM),
-        false => 1,
+        128 + i32::from(box_sys::signal::ALRM)
+    } else {
+        1
     };
     match store_fields(shell, &p, line, request.exact) {
         Ok(()) => Ok(status),
@@ -367,7 +369,7 @@ fn store_array(
         return Err(ExpandError::not_an_identifier(array));
     }
     let target = shell.follow_nameref(array)?.name.into_owned();
-    if shell.state.vars.get(&target).is_some_and(|v| v.attrs.has_any(Attributes::ASSOC)) {
+    if shell.state.vars.get(&target).is_some_and(|v| v.attrs.intersects(Attributes::ASSOC)) {
         return Err(ExpandCause::NotIndexed(target).into());
     }
     let mut fields = IndexedArray::new();
@@ -384,7 +386,7 @@ fn store_array(
     }
     shell.check_writable(&target)?;
     let attrs = shell.state.vars.get(&target).map(|v| v.attrs).unwrap_or_default();
-    if !attrs.has_any(Attributes::CONVERTING) {
+    if !attrs.intersects(Attributes::CONVERTING) {
         return shell.set_array(&target, fields);
     }
     // The attributes convert each element as it is assigned.
@@ -397,9 +399,10 @@ fn store_array(
 }
 
 fn assign_variable(shell: &mut Shell<'_>, name: &Str, value: Str) -> Result<(), ExpandError> {
-    match is_reference(name) {
-        true => shell.assign_reference(name, value),
-        false => Err(ExpandError::not_an_identifier(name)),
+    if is_reference(name) {
+        shell.assign_reference(name, value)
+    } else {
+        Err(ExpandError::not_an_identifier(name))
     }
 }
 
@@ -412,10 +415,7 @@ fn next_field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Option<(Str, usize)> 
     let text = &line.text;
     let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);
     // Length of the IFS character there, which may have several bytes.
-    let delimiter = |i: usize| match line.is_escaped(i) {
-        true => 0,
-        false => ifs.delimiter_len(&text[i..]),
-    };
+    let delimiter = |i: usize| if line.is_escaped(i) { 0 } else { ifs.delimiter_len(&text[i..]) };
     let mut start = at;
     while start < text.len() && blank(start) {
         start += 1;

@@ -18,10 +18,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if !callable {
         shell.builtin_error(call.name(), &[b"can only `return' from a function or sourced script"]);
         let o = &shell.state.options;
-        return match o.has_set(SetOpt::Posix) && !o.is_interactive() && !shell.state.here.condition
-        {
-            true => Err(shell.ends_with(2)),
-            false => Ok(2),
+        return if o.has_set(SetOpt::Posix) && !o.is_interactive() && !shell.state.here.condition {
+            Err(shell.ends_with(2))
+        } else {
+            Ok(2)
         };
     }
     Err(Unwind::Return(s))

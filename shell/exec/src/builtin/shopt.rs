@@ -16,17 +16,19 @@ enum NamedOption {
 
 impl NamedOption {
     fn find(name: &[u8], of_set: bool) -> Option<NamedOption> {
-        match of_set {
-            true => set_option(name).map(NamedOption::Set),
-            false => shopt_option(name).map(NamedOption::Shopt),
+        if of_set {
+            set_option(name).map(NamedOption::Set)
+        } else {
+            shopt_option(name).map(NamedOption::Shopt)
         }
     }
 
     /// Returns all options with their names.
     fn all_options(of_set: bool) -> Vec<(&'static str, NamedOption)> {
-        match of_set {
-            true => SET_OPTIONS.iter().map(|(n, o)| (*n, NamedOption::Set(*o))).collect(),
-            false => SHOPT_OPTIONS.iter().map(|(n, o)| (*n, NamedOption::Shopt(*o))).collect(),
+        if of_set {
+            SET_OPTIONS.iter().map(|(n, o)| (*n, NamedOption::Set(*o))).collect()
+        } else {
+            SHOPT_OPTIONS.iter().map(|(n, o)| (*n, NamedOption::Shopt(*o))).collect()
         }
     }
 

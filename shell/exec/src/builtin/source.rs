@@ -69,9 +69,10 @@ fn report_unreadable(
     if shell.exits_on_errors() {
         return Err(shell.exit_here(1));
     }
-    match posix && !shell.state.options.is_interactive() && !shell.state.here.command_builtin {
-        true => Err(shell.ends_with(1)),
-        false => Ok(1),
+    if posix && !shell.state.options.is_interactive() && !shell.state.here.command_builtin {
+        Err(shell.ends_with(1))
+    } else {
+        Ok(1)
     }
 }
 

@@ -125,9 +125,10 @@ fn describe_all(
         };
         shell.write_out(&[line.as_slice(), b"\n"].concat());
     };
-    let alias = match shell.state.options.has_shopt(ShOpt::ExpandAliases) {
-        true => shell.state.aliases.get(name).cloned(),
-        false => None,
+    let alias = if shell.state.options.has_shopt(ShOpt::ExpandAliases) {
+        shell.state.aliases.get(name).cloned()
+    } else {
+        None
     };
     if let Some(value) = alias {
         let short = [b"alias ", name, b"=", alias_quote(&value).as_slice()].concat();

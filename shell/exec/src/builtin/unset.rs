@@ -74,12 +74,12 @@ impl From<ExpandError> for UnsetRefusal {
 }
 
 fn unset_function(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8]) -> i32 {
-    if shell.state.functions.get(name).is_some_and(|f| f.attrs.has_any(Attributes::READONLY)) {
+    if shell.state.functions.get(name).is_some_and(|f| f.attrs.intersects(Attributes::READONLY)) {
         shell.builtin_error(call.name(), &[name, b": cannot unset: readonly function"]);
         return 1;
     }
     if let Some(f) = Rc::make_mut(&mut shell.state.functions).remove(name)
-        && f.attrs.has_any(Attributes::EXPORT)
+        && f.attrs.intersects(Attributes::EXPORT)
     {
         shell.state.vars.touch_env();
     }
@@ -93,7 +93,7 @@ fn unset_variable(
 ) -> Result<(), UnsetRefusal> {
     let (name, sub) = split_reference(arg);
     if nameref_itself
-        && !shell.state.vars.get(name).is_some_and(|v| v.attrs.has_any(Attributes::NAMEREF))
+        && !shell.state.vars.get(name).is_some_and(|v| v.attrs.intersects(Attributes::NAMEREF))
     {
         return Ok(());
     }
@@ -122,7 +122,7 @@ fn unset_variable(
     }
     let sub = sub.map(|s| s.to_vec()).or_else(|| target.subscript.map(|s| s.to_vec()));
     let Some(v) = shell.state.vars.get(&base) else { return Ok(()) };
-    if v.attrs.has_any(Attributes::READONLY) {
+    if v.attrs.intersects(Attributes::READONLY) {
         return Err(ExpandError::from(ExpandCause::ReadonlyKept(base)).into());
     }
     match sub {
@@ -138,9 +138,8 @@ fn unset_variable(
 
 /// Returns the key that a subscript of `name` means.
 fn subscript_key(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<OwnedKey, UnsetRefusal> {
-    sh_expand::subscript_text_key(shell, name, sub).map_err(|e| match e.is_missing_element() {
-        true => UnsetRefusal::Told(e),
-        false => UnsetRefusal::Key(e),
+    sh_expand::subscript_text_key(shell, name, sub).map_err(|e| {
+        if e.is_missing_element() { UnsetRefusal::Told(e) } else { UnsetRefusal::Key(e) }
     })
 }
 
@@ -165,10 +164,13 @@ fn unset_element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), U
         _ if v.is_assoc() => return of_assoc(shell, name, sub, all),
         _ if v.is_array() => return of_indexed(shell, name, sub, all),
         // A scalar is its own element 0.
-        _ => match all || subscript_key(shell, name, sub)? != OwnedKey::Index(0) {
-            true => return Err(ExpandError::from(ExpandCause::NotAnArray(name.to_vec())).into()),
-            false => shell.state.vars.unset_var(name, false),
-        },
+        _ => {
+            if all || subscript_key(shell, name, sub)? != OwnedKey::Index(0) {
+                return Err(ExpandError::from(ExpandCause::NotAnArray(name.to_vec())).into());
+            } else {
+                shell.state.vars.unset_var(name, false)
+            }
+        }
     }
     Ok(())
 }
@@ -204,12 +206,13 @@ fn of_indexed(
 fn of_assoc(shell: &mut Shell<'_>, name: &[u8], sub: &[u8], all: bool) -> Result<(), UnsetRefusal> {
     // With `assoc_expand_once` the key is not expanded again.
     let literal = all || shell.state.options.has_shopt(ShOpt::AssocExpandOnce);
-    let key = match literal {
-        true => sub.to_vec(),
-        false => match subscript_key(shell, name, sub)? {
+    let key = if literal {
+        sub.to_vec()
+    } else {
+        match subscript_key(shell, name, sub)? {
             OwnedKey::Name(n) => n,
             OwnedKey::Index(i) => decimal_digits(i),
-        },
+        }
     };
     if key.is_empty() {
         return Err(bad_subscript(sub));

@@ -27,27 +27,27 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
             shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
             return Ok(1);
         }
-        if shell.state.vars.get(base).is_some_and(|v| v.attrs.has_any(Attributes::READONLY)) {
+        if shell.state.vars.get(base).is_some_and(|v| v.attrs.intersects(Attributes::READONLY)) {
             shell.builtin_error(call.name(), &[base, b": cannot unset: readonly variable"]);
             return Ok(1);
         }
         shell.state.vars.unset_var(v, false);
     }
-    let waited = match p.has_letter(b'n') {
-        true => wait_any(shell, call, p.operands)?,
-        false if p.operands.is_empty() => wait_all(shell)?,
-        false => {
-            let mut last = WaitResult::with_status(0);
-            for operand in p.operands {
-                let waited = wait_operand(shell, call, operand);
-                last = WaitResult { pid: waited.pid.or(last.pid), ..waited };
-                if last.is_interrupted {
-                    break;
-                }
-                shell.run_pending_traps()?;
+    let waited = if p.has_letter(b'n') {
+        wait_any(shell, call, p.operands)?
+    } else if p.operands.is_empty() {
+        wait_all(shell)?
+    } else {
+        let mut last = WaitResult::with_status(0);
+        for operand in p.operands {
+            let waited = wait_operand(shell, call, operand);
+            last = WaitResult { pid: waited.pid.or(last.pid), ..waited };
+            if last.is_interrupted {
+                break;
             }
-            last
+            shell.run_pending_traps()?;
         }
+        last
     };
     if let (Some(v), Some(pid)) = (&variable, waited.pid) {
         let _ = shell.assign_reference(v, Rc::new(decimal_digits(i64::from(pid))));

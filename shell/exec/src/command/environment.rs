@@ -39,7 +39,7 @@ impl Shell<'_> {
         let mut env: Vec<(Vec<u8>, Vec<u8>)> = self.child_env.others.to_vec();
         let mut dynamic = Vec::new();
         for (name, v) in self.state.vars.iter() {
-            if !v.attrs.has_any(Attributes::EXPORT) || v.attrs.has_any(Attributes::ARRAY) {
+            if !v.attrs.intersects(Attributes::EXPORT) || v.attrs.intersects(Attributes::ARRAY) {
                 continue;
             }
             match v {
@@ -58,7 +58,7 @@ impl Shell<'_> {
             }
         }
         for (name, f) in
-            self.state.functions.iter().filter(|(_, f)| f.attrs.has_any(Attributes::EXPORT))
+            self.state.functions.iter().filter(|(_, f)| f.attrs.intersects(Attributes::EXPORT))
         {
             let Ok(function) = f.function.get() else { continue };
             let value = sh_syntax::print::exported_function(function);

@@ -60,9 +60,10 @@ impl Shell<'_> {
             args: debugged.then(|| positional.clone()),
         });
         let params = self.state.params.enter_function(positional);
-        match scoped {
-            true => self.state.vars.give_scope(),
-            false => self.state.vars.push_scope(ScopeKind::Function),
+        if scoped {
+            self.state.vars.give_scope()
+        } else {
+            self.state.vars.push_scope(ScopeKind::Function)
         }
         let reaching = self.traps_in(def);
         let hidden = self.state.traps.enter_function(reaching);
@@ -94,7 +95,7 @@ impl Shell<'_> {
     /// with `errtrace`.
     fn traps_in(&self, def: &FunctionDef) -> TrapSet {
         let options = &self.state.options;
-        let traced = def.attrs.has_any(Attributes::TRACE) || options.has_set(SetOpt::FuncTrace);
+        let traced = def.attrs.intersects(Attributes::TRACE) || options.has_set(SetOpt::FuncTrace);
         // Nor does RETURN reach functions that the DEBUG trap calls.
         let returns = traced && !self.state.here.running.has(Trap::Debug);
         TrapSet::default()

@@ -165,9 +165,12 @@ impl Shell<'_> {
             return Err(MissingCommand::new(MissingReason::NoPath));
         };
         self.about_to_look();
-        let not_found = || match search.is_empty() {
-            true => MissingCommand::new(MissingReason::NoPath),
-            false => MissingCommand::new(MissingReason::NotFound),
+        let not_found = || {
+            if search.is_empty() {
+                MissingCommand::new(MissingReason::NoPath)
+            } else {
+                MissingCommand::new(MissingReason::NotFound)
+            }
         };
         let Some(file) = program::find_program(name, &search, self.cwd(), self.table) else {
             // As a last resort, bash takes a file that exists but is not executable, for its message.
@@ -210,9 +213,10 @@ impl Shell<'_> {
                     b"/bin" | b"/usr/bin"
                 ) && self.table.is_program(name);
                 if !ours && !program::is_executable(&found) {
-                    return Err(MissingCommand::new(match found.exists() {
-                        true => MissingReason::BadInterpreter(interpreter),
-                        false => MissingReason::NoInterpreter,
+                    return Err(MissingCommand::new(if found.exists() {
+                        MissingReason::BadInterpreter(interpreter)
+                    } else {
+                        MissingReason::NoInterpreter
                     }));
                 }
                 Ok(ProgramFile { program: found, leading: Some(leading), file })

@@ -69,13 +69,13 @@ impl Shell<'_> {
     /// Follows namerefs from `name`.
     pub fn follow_nameref<'n>(&self, name: &'n [u8]) -> Result<AssignTarget<'n>> {
         match self.state.vars.get(name) {
-            Some(v) if v.attrs.has_any(Attributes::NAMEREF) => {}
+            Some(v) if v.attrs.intersects(Attributes::NAMEREF) => {}
             _ => return Ok(AssignTarget { name: Cow::Borrowed(name), subscript: None }),
         }
         let mut at: Vec<u8> = name.to_vec();
         for _ in 0..MAX_NAMEREFS {
             let next = match self.state.vars.get(&at) {
-                Some(v) if v.attrs.has_any(Attributes::NAMEREF) => v.text(),
+                Some(v) if v.attrs.intersects(Attributes::NAMEREF) => v.text(),
                 _ => return Ok(AssignTarget { name: Cow::Owned(at), subscript: None }),
             };
             let Some(next) = next.filter(|n| !n.is_empty()) else {
@@ -86,10 +86,11 @@ impl Shell<'_> {
                 let name = Cow::Owned(base.to_vec());
                 return Ok(AssignTarget { name, subscript: Some(Rc::new(sub.to_vec())) });
             }
-            at = match base == at {
+            at = if base == at {
                 // A local reference to the name itself means the global variable.
-                true => [&[OUTERMOST], base].concat(),
-                false => base.to_vec(),
+                [&[OUTERMOST], base].concat()
+            } else {
+                base.to_vec()
             };
         }
         let circular = ExpandError::from(ExpandCause::CircularReference(name.to_vec()));
@@ -103,7 +104,7 @@ impl Shell<'_> {
 
     pub(crate) fn check_writable(&self, name: &[u8]) -> Result<()> {
         match self.state.vars.get(name) {
-            Some(v) if v.attrs.has_any(Attributes::READONLY) => Err(readonly_error(name)),
+            Some(v) if v.attrs.intersects(Attributes::READONLY) => Err(readonly_error(name)),
             _ => Ok(()),
         }
     }
@@ -116,15 +117,15 @@ impl Shell<'_> {
 
     /// Converts the value as the attributes require.
     pub(crate) fn convert_value(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
-        if attrs.has_any(Attributes::INTEGER) {
+        if attrs.intersects(Attributes::INTEGER) {
             let n = sh_expand::arith::eval_text(self, &value)?;
             return Ok(Rc::new(decimal_digits(n)));
         }
-        let (first, rest) = if attrs.has_any(Attributes::LOWERCASE) {
+        let (first, rest) = if attrs.intersects(Attributes::LOWERCASE) {
             (None, CaseKind::Lower)
-        } else if attrs.has_any(Attributes::UPPERCASE) {
+        } else if attrs.intersects(Attributes::UPPERCASE) {
             (None, CaseKind::Upper)
-        } else if attrs.has_any(Attributes::CAPITALIZE) {
+        } else if attrs.intersects(Attributes::CAPITALIZE) {
             (Some(CaseKind::Upper), CaseKind::Lower)
         } else {
             return Ok(value);
@@ -161,28 +162,30 @@ impl Shell<'_> {
         // The common case in one probe: an existing plain scalar.
         if let Some(v) = self.state.vars.get(name) {
             let a = v.attrs;
-            if a.has_any(Attributes::READONLY) {
+            if a.intersects(Attributes::READONLY) {
                 return Err(readonly_error(name));
             }
             if let VarSlot::Dynamic(d) = v.slot {
                 return self.set_dynamic(name, d, &value);
             }
-            let begins =
-                a.has_any(Attributes::INTEGER) && !a.has_any(Attributes::NAMEREF) && !v.is_set();
+            let begins = a.intersects(Attributes::INTEGER)
+                && !a.intersects(Attributes::NAMEREF)
+                && !v.is_set();
             let array = v.is_array();
-            let value = match a.has_any(Attributes::NAMEREF) {
-                true => value,
-                false if begins && array => {
-                    // The array exists even if the value is not a number.
-                    make_array(self.state.vars.entry_or_insert(name), false);
-                    self.convert_value(a, value)?
-                }
-                false if begins => self.first_number(name, a, value)?,
-                false => self.convert_value(a, value)?,
+            let value = if a.intersects(Attributes::NAMEREF) {
+                value
+            } else if begins && array {
+                // The array exists even if the value is not a number.
+                make_array(self.state.vars.entry_or_insert(name), false);
+                self.convert_value(a, value)?
+            } else if begins {
+                self.first_number(name, a, value)?
+            } else {
+                self.convert_value(a, value)?
             };
             let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
-            if a.has_any(Attributes::ARRAY) {
-                make_array(v, a.has_any(Attributes::ASSOC));
+            if a.intersects(Attributes::ARRAY) {
+                make_array(v, a.intersects(Attributes::ASSOC));
             }
             match &mut v.slot {
                 VarSlot::Indexed(array) => Rc::make_mut(array).set(0, value),
@@ -192,7 +195,7 @@ impl Shell<'_> {
             if allexport {
                 v.attrs |= Attributes::EXPORT;
             }
-            if a.has_any(Attributes::EXPORT) || allexport {
+            if a.intersects(Attributes::EXPORT) || allexport {
                 self.state.vars.touch_env();
             }
         } else {
@@ -245,7 +248,7 @@ impl Shell<'_> {
     pub fn append_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
         let Some(v) = self.state.vars.get(name) else { return self.set_scalar(name, value) };
         let a = v.attrs;
-        if a.has_any(Attributes::READONLY) {
+        if a.intersects(Attributes::READONLY) {
             return Err(readonly_error(name));
         }
         if matches!(v.slot, VarSlot::Dynamic(_)) {
@@ -253,13 +256,13 @@ impl Shell<'_> {
             text.extend_from_slice(&value);
             return self.set_scalar(name, Rc::new(text));
         }
-        if a.has_any(Attributes::INTEGER) {
+        if a.intersects(Attributes::INTEGER) {
             let old = v.text().unwrap_or_default();
             let old = sh_expand::arith::eval_text(self, &old)?;
             let add = sh_expand::arith::eval_text(self, &value)?;
             return self.set_scalar(name, Rc::new(decimal_digits(old.wrapping_add(add))));
         }
-        if a.has_any(Attributes::CASES) || v.is_array() || !v.is_set() {
+        if a.intersects(Attributes::CASES) || v.is_array() || !v.is_set() {
             let mut text = v.text().map(|t| t.to_vec()).unwrap_or_default();
             text.extend_from_slice(&value);
             return self.set_scalar(name, Rc::new(text));
@@ -280,8 +283,8 @@ impl Shell<'_> {
             VarSlot::Scalar(s) => Rc::make_mut(s).extend_from_slice(&value),
             _ => {}
         }
-        v.attrs.put_bits(Attributes::EXPORT, a.has_any(Attributes::EXPORT) || allexport);
-        if a.has_any(Attributes::EXPORT) || allexport {
+        v.attrs.set(Attributes::EXPORT, a.intersects(Attributes::EXPORT) || allexport);
+        if a.intersects(Attributes::EXPORT) || allexport {
             self.state.vars.touch_env();
         }
         self.after_set(name);
@@ -297,7 +300,7 @@ impl Shell<'_> {
         value: Str,
     ) -> Result<()> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
-        if attrs.has_any(Attributes::NAMEREF) {
+        if attrs.intersects(Attributes::NAMEREF) {
             // A nameref without a target.
             return Err(ExpandError::not_an_identifier(b""));
         }
@@ -312,12 +315,12 @@ impl Shell<'_> {
         let old = if append { self.element_text(name, key) } else { None };
         let value = match old {
             None => self.convert_value(attrs, value)?,
-            Some(old) if attrs.has_any(Attributes::INTEGER) => {
+            Some(old) if attrs.intersects(Attributes::INTEGER) => {
                 let a = sh_expand::arith::eval_text(self, &old)?;
                 let b = sh_expand::arith::eval_text(self, &value)?;
                 Rc::new(decimal_digits(a.wrapping_add(b)))
             }
-            Some(old) if attrs.has_any(Attributes::CASES) => {
+            Some(old) if attrs.intersects(Attributes::CASES) => {
                 self.convert_value(attrs, Rc::new([old.as_slice(), &value].concat()))?
             }
             Some(_) => return self.append_element(name, key, &value),
@@ -417,8 +420,11 @@ impl Shell<'_> {
                     return Err(ExpandCause::NotAnIdentifier(written).into());
                 }
                 let name = target.name.into_owned();
-                if let Some(v) =
-                    self.state.vars.get_mut(&name).filter(|v| v.attrs.has_any(Attributes::NAMEREF))
+                if let Some(v) = self
+                    .state
+                    .vars
+                    .get_mut(&name)
+                    .filter(|v| v.attrs.intersects(Attributes::NAMEREF))
                 {
                     // bash prints a warning and removes the attribute.
                     v.attrs -= Attributes::NAMEREF;
@@ -446,7 +452,7 @@ impl Shell<'_> {
     ) -> Result<()> {
         // No nameref: nothing to copy.
         if subscript.is_none()
-            && self.state.vars.get(name).is_none_or(|v| !v.attrs.has_any(Attributes::NAMEREF))
+            && self.state.vars.get(name).is_none_or(|v| !v.attrs.intersects(Attributes::NAMEREF))
         {
             return self.put_text(name, append, value);
         }
@@ -485,7 +491,7 @@ impl Shell<'_> {
                     .state
                     .vars
                     .get(&base)
-                    .is_some_and(|v| v.attrs.has_any(Attributes::NAMEREF));
+                    .is_some_and(|v| v.attrs.intersects(Attributes::NAMEREF));
                 if takes && !is_name(split_reference(&value).0) {
                     return Err(ExpandError::not_an_identifier(&value));
                 }
@@ -496,10 +502,7 @@ impl Shell<'_> {
 
     /// Performs `name=value` or `name+=value` on a base name.
     fn put_text(&mut self, name: &[u8], append: bool, value: Str) -> Result<()> {
-        match append {
-            true => self.append_scalar(name, value),
-            false => self.set_scalar(name, value),
-        }
+        if append { self.append_scalar(name, value) } else { self.set_scalar(name, value) }
     }
 
     /// Assigns to the variable or element that the text `name` or `name[sub]` refers to (`read`,
@@ -513,9 +516,10 @@ impl Shell<'_> {
                 let base = target.name.into_owned();
                 let key = sh_expand::subscript_text_key(self, &base, sub)?;
                 self.set_array_element(&base, &key, false, value).map_err(|error| {
-                    match error.reach() == ErrorReach::Readonly {
-                        true => readonly_error(name),
-                        false => as_written(error, &base, sub),
+                    if error.reach() == ErrorReach::Readonly {
+                        readonly_error(name)
+                    } else {
+                        as_written(error, &base, sub)
                     }
                 })
             }
@@ -649,7 +653,7 @@ pub(crate) fn bracket_subscript(subscript: &[u8]) -> Vec<u8> {
 
 /// Turns a scalar into an array of one element.
 pub(crate) fn make_array(v: &mut ShellVar, assoc: bool) {
-    let assoc = assoc || v.attrs.has_any(Attributes::ASSOC);
+    let assoc = assoc || v.attrs.intersects(Attributes::ASSOC);
     match &v.slot {
         VarSlot::Indexed(_) | VarSlot::Assoc(_) | VarSlot::Dynamic(_) => return,
         _ => {}

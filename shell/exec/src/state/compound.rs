@@ -50,9 +50,10 @@ impl Shell<'_> {
         elements: Vec<CompoundElement>,
         append: bool,
     ) -> Result<()> {
-        let done = match self.is_assoc(name) {
-            true => self.set_assoc(name, elements, append),
-            false => self.set_indexed(name, elements, append),
+        let done = if self.is_assoc(name) {
+            self.set_assoc(name, elements, append)
+        } else {
+            self.set_indexed(name, elements, append)
         };
         self.after_set(name);
         done
@@ -82,7 +83,7 @@ impl Shell<'_> {
             (_, true) => v.text().into_iter().collect(),
         };
         let mut next = array.max_index().map_or(0, |max| max.saturating_add(1));
-        let plain = !attrs.has_any(Attributes::INTEGER)
+        let plain = !attrs.intersects(Attributes::INTEGER)
             && elements.iter().all(|element| element.key.is_none());
         if plain {
             // No code reads the array in the meantime.
@@ -175,9 +176,10 @@ impl Shell<'_> {
     /// Reports an impossible element. The remaining elements are still assigned, except in a shell that exits on errors.
     fn element_error(&mut self, message: &[&[u8]]) -> Result<()> {
         self.print_error(message);
-        match self.state.options.has_set(SetOpt::ErrExit) {
-            true => Err(ExpandError::already_printed(ErrorReach::Readonly)),
-            false => Ok(()),
+        if self.state.options.has_set(SetOpt::ErrExit) {
+            Err(ExpandError::already_printed(ErrorReach::Readonly))
+        } else {
+            Ok(())
         }
     }
 

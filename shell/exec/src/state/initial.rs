@@ -15,7 +15,7 @@ pub const BASH_VERSION: &str = "5.2.15(1)-release";
 /// `$MACHTYPE`
 pub const MACHTYPE: &str = "x86_64-pc-linux-gnu";
 
-const NONE: Attributes = Attributes::NONE;
+const NONE: Attributes = Attributes::empty();
 const INTEGER: Attributes = Attributes::INTEGER;
 const READONLY: Attributes = Attributes::READONLY;
 const EXPORTED: Attributes = Attributes::EXPORT;

@@ -334,7 +334,7 @@ impl Shell<'_> {
             let code = f.function.code(f.line);
             let lines: Vec<u8> = code.lines.iter().flat_map(|l| l.to_le_bytes()).collect();
             let environment = match f.function.get() {
-                Ok(function) if f.attrs.has_any(Attributes::EXPORT) => {
+                Ok(function) if f.attrs.intersects(Attributes::EXPORT) => {
                     sh_syntax::print::exported_function(function)
                 }
                 _ => Vec::new(),

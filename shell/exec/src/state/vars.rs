@@ -129,13 +129,13 @@ impl ShellVar {
 
     /// Returns whether the variable is an associative array, if only by its attributes.
     pub fn is_assoc(&self) -> bool {
-        self.attrs.has_any(Attributes::ASSOC) || matches!(self.slot, VarSlot::Assoc(_))
+        self.attrs.intersects(Attributes::ASSOC) || matches!(self.slot, VarSlot::Assoc(_))
     }
 
     /// Returns whether the variable is an array, if only by its attributes.
     pub fn is_array(&self) -> bool {
         matches!(self.slot, VarSlot::Indexed(_) | VarSlot::Assoc(_))
-            || self.attrs.has_any(Attributes::ARRAY)
+            || self.attrs.intersects(Attributes::ARRAY)
     }
 }
 
@@ -333,7 +333,7 @@ impl Vars {
         if !scope.saved.is_empty() {
             let map = Rc::make_mut(&mut self.map);
             for (name, old) in scope.saved.into_iter().rev() {
-                let exported = |v: &ShellVar| v.attrs.has_any(Attributes::EXPORT);
+                let exported = |v: &ShellVar| v.attrs.intersects(Attributes::EXPORT);
                 let was = map.get(&name).is_some_and(exported);
                 let is = old.as_ref().is_some_and(exported);
                 if was || is {
@@ -384,7 +384,7 @@ impl Vars {
         let mut var = ShellVar::unset(level);
         // A local variable is exported if the one it hides is, as in bash.
         var.attrs = map.get(name).map(|v| v.attrs & Attributes::EXPORT).unwrap_or_default();
-        if var.attrs.has_any(Attributes::EXPORT) {
+        if var.attrs.intersects(Attributes::EXPORT) {
             self.env_generation = next_generation();
         }
         let old = map.insert(key.clone(), var);
@@ -400,7 +400,7 @@ impl Vars {
         let Some(var) = self.map.get(name) else { return };
         let level = var.level;
         let (temporary, local) = (var.temporary.is_some(), var.is_local());
-        if var.attrs.has_any(Attributes::EXPORT) {
+        if var.attrs.intersects(Attributes::EXPORT) {
             self.env_generation = next_generation();
         }
         let own = self.function_level() == Some(level);
@@ -411,7 +411,8 @@ impl Vars {
         }
         if (own || keep_local) && local {
             if let Some(v) = map.get_mut(name) {
-                let kept = if temporary { v.attrs & Attributes::EXPORT } else { Attributes::NONE };
+                let kept =
+                    if temporary { v.attrs & Attributes::EXPORT } else { Attributes::empty() };
                 *v = ShellVar { attrs: kept, ..ShellVar::unset(level) };
             }
             return;

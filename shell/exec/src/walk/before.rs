@@ -53,9 +53,10 @@ impl Shell<'_> {
             // Because of this error POSIX mode abandons the current commands; before a special builtin it ends the script (bash
             // manual 6.11).
             if self.state.options.has_set(SetOpt::Posix) {
-                return Err(match special {
-                    true => self.assignment_failed(e),
-                    false => self.expansion_failed(e),
+                return Err(if special {
+                    self.assignment_failed(e)
+                } else {
+                    self.expansion_failed(e)
                 });
             }
             self.print_error(&[&e.message()]);
@@ -69,10 +70,8 @@ impl Shell<'_> {
         let value = value.map_err(|e| self.expansion_failed(e))?;
         let traced = (self.is_tracing() && !a.append).then(|| value.clone());
         self.declare_temporary(&name, a.append);
-        let done = match a.append {
-            true => self.append_scalar(&name, value),
-            false => self.set_scalar(&name, value),
-        };
+        let done =
+            if a.append { self.append_scalar(&name, value) } else { self.set_scalar(&name, value) };
         self.state.vars.entry_or_insert(&name).attrs -= Attributes::CONVERTING;
         self.state.vars.touch_env();
         done.map_err(|e| self.assignment_failed(e))?;

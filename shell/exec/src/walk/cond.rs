@@ -105,10 +105,7 @@ impl Shell<'_> {
             op,
             CondOp::Eq | CondOp::Ne | CondOp::Lt | CondOp::Le | CondOp::Gt | CondOp::Ge
         );
-        let expand = match numbers {
-            true => arith::expand_operand,
-            false => sh_expand::expand_single,
-        };
+        let expand = if numbers { arith::expand_operand } else { sh_expand::expand_single };
         let l = expand(self, left)?;
         match op {
             CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => {
@@ -192,7 +189,7 @@ impl Shell<'_> {
                 .state
                 .vars
                 .get(text)
-                .is_some_and(|v| v.attrs.has_any(Attributes::NAMEREF) && v.is_set()));
+                .is_some_and(|v| v.attrs.intersects(Attributes::NAMEREF) && v.is_set()));
         }
         let (name, sub) = match outer_brackets(text).filter(|(name, _)| literal && is_name(name)) {
             Some((name, key)) => (name, Some(key)),

@@ -78,7 +78,7 @@ impl Shell<'_> {
     /// Sets the loop variable. A nameref is pointed at the word instead of assigned through, except in `select`.
     fn set_loop_var(&mut self, name: &[u8], value: Str, points: bool) -> Result<bool, Unwind> {
         let mut nameref = points
-            && self.state.vars.get(name).is_some_and(|v| v.attrs.has_any(Attributes::NAMEREF));
+            && self.state.vars.get(name).is_some_and(|v| v.attrs.intersects(Attributes::NAMEREF));
         if nameref {
             match self.follow_nameref(name) {
                 Ok(target) => nameref = target.name.first() != Some(&OUTERMOST),
@@ -103,10 +103,11 @@ impl Shell<'_> {
                 self.print_error(&[&e.message()]);
                 self.refused()?;
                 let options = &self.state.options;
-                match options.has_set(SetOpt::Posix) && !options.is_interactive() {
+                if options.has_set(SetOpt::Posix) && !options.is_interactive() {
                     // POSIX 2.8.1: a variable assignment error ends the shell.
-                    true => Err(Unwind::Exit(self.status_given_up())),
-                    false => Ok(false),
+                    Err(Unwind::Exit(self.status_given_up()))
+                } else {
+                    Ok(false)
                 }
             }
             Err(e) if !points => {
@@ -150,9 +151,10 @@ impl Shell<'_> {
     fn bad_loop_name(&mut self, f: &For, ends: bool) -> Flow {
         self.print_error(&[b"`", &f.name, b"': not a valid identifier"]);
         let options = &self.state.options;
-        match ends && options.has_set(SetOpt::Posix) && !options.is_interactive() {
-            true => Err(self.ends_with(2)),
-            false => Ok(1),
+        if ends && options.has_set(SetOpt::Posix) && !options.is_interactive() {
+            Err(self.ends_with(2))
+        } else {
+            Ok(1)
         }
     }
 

@@ -119,9 +119,12 @@ impl Shell<'_> {
         if let CommandKind::Subshell(_) = c.kind {
             self.note_subshell(c);
         }
-        self.ending_process_subs(|s| match c.redirects.is_empty() {
-            true => s.run_compound(c).map(CommandEnd::begun_with),
-            false => s.redirected_compound(c, negated),
+        self.ending_process_subs(|s| {
+            if c.redirects.is_empty() {
+                s.run_compound(c).map(CommandEnd::begun_with)
+            } else {
+                s.redirected_compound(c, negated)
+            }
         })
     }
 
@@ -145,10 +148,7 @@ impl Shell<'_> {
             Err(None) => {
                 self.set_status(1);
                 // No command inside can have failed instead.
-                let failed = match negated {
-                    true => Ok(()),
-                    false => self.failed_unless_checked(c),
-                };
+                let failed = if negated { Ok(()) } else { self.failed_unless_checked(c) };
                 failed.map(|()| CommandEnd { status: 1, begun: false })
             }
         }
@@ -206,9 +206,10 @@ impl Shell<'_> {
                 sh_expand::arith::eval_arith(s, a)
             });
         }
-        let text = match a.word.parts.is_empty() {
-            true => std::rc::Rc::new(a.word.raw.to_vec()),
-            false => sh_expand::arith::expand_text(self, a)?,
+        let text = if a.word.parts.is_empty() {
+            std::rc::Rc::new(a.word.raw.to_vec())
+        } else {
+            sh_expand::arith::expand_text(self, a)?
         };
         self.trace_text(&[b"(( ", text.as_slice(), b" ))"].concat());
         self.run_within(CommandContext::Expression(b"((: "), |s| {
@@ -234,7 +235,11 @@ impl Shell<'_> {
                 Err(self.ends_with(2))
             };
         }
-        if self.state.functions.get(&*f.name).is_some_and(|d| d.attrs.has_any(Attributes::READONLY))
+        if self
+            .state
+            .functions
+            .get(&*f.name)
+            .is_some_and(|d| d.attrs.intersects(Attributes::READONLY))
         {
             self.print_error(&[&f.name, b": readonly function"]);
             return Ok(1);
@@ -251,12 +256,12 @@ impl Shell<'_> {
         let source = source.unwrap_or_else(|| std::rc::Rc::new(b"environment".to_vec()));
         let old = self.state.functions.get(&*f.name).map(|old| old.attrs).unwrap_or_default();
         let mut attrs = old - Attributes::READONLY;
-        attrs.put_bits(
+        attrs.set(
             Attributes::EXPORT,
-            old.has_any(Attributes::EXPORT) || self.state.options.has_set(SetOpt::AllExport),
+            old.intersects(Attributes::EXPORT) || self.state.options.has_set(SetOpt::AllExport),
         );
         let def = FunctionDef { function: f.clone().into(), source, line: c.line, attrs };
-        if attrs.has_any(Attributes::EXPORT) {
+        if attrs.intersects(Attributes::EXPORT) {
             self.state.vars.touch_env();
         }
         let functions = std::rc::Rc::make_mut(&mut self.state.functions);

@@ -60,9 +60,10 @@ impl Shell<'_> {
         // process.
         let alone = self.state.here.alone;
         let ignoring = p.negated && self.state.options.has_set(SetOpt::ErrExit);
-        let ran = match ignoring {
-            true => self.run_within(CommandContext::Condition, |s| s.stages_of(p, reach)),
-            false => self.stages_of(p, reach),
+        let ran = if ignoring {
+            self.run_within(CommandContext::Condition, |s| s.stages_of(p, reach))
+        } else {
+            self.stages_of(p, reach)
         }?;
         if p.stages.len() > 1 {
             self.note_last_subshell(p, ran.status, trapped)?;
@@ -98,9 +99,10 @@ impl Shell<'_> {
     fn stages_of(&mut self, p: &Pipeline, reach: RedirectReach) -> Result<RanStages, Unwind> {
         let [stage] = p.stages.as_slice() else {
             let statuses = self.run_stages(&p.stages)?;
-            let last = match self.state.options.has_set(SetOpt::PipeFail) {
-                true => statuses.iter().rev().find(|s| **s != 0),
-                false => statuses.last(),
+            let last = if self.state.options.has_set(SetOpt::PipeFail) {
+                statuses.iter().rev().find(|s| **s != 0)
+            } else {
+                statuses.last()
             };
             let status = last.copied().unwrap_or(0);
             return Ok(RanStages { status, begun: true, statuses: Some(Rc::new(statuses)) });
@@ -158,9 +160,10 @@ impl Shell<'_> {
 
     /// Handles the failure of a compound command before its beginning (a redirection).
     pub(crate) fn failed_unless_checked(&mut self, c: &Command) -> Result<(), Unwind> {
-        match fails_by_itself(c) {
-            true => Ok(()),
-            false => self.handle_failure(1, c.line, self.state.traps.sees_trap(Trap::Err)),
+        if fails_by_itself(c) {
+            Ok(())
+        } else {
+            self.handle_failure(1, c.line, self.state.traps.sees_trap(Trap::Err))
         }
     }
 

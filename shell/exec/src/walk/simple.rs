@@ -68,15 +68,16 @@ fn keyword_assignment(word: &Word, line: u32) -> Option<Assignment> {
         Some(name) => (name, true),
         None => (&first[..at], false),
     };
-    let (name, subscript) = match is_name(name) {
-        true => (name, None),
+    let (name, subscript) = if is_name(name) {
+        (name, None)
+    } else {
         // An element. The error that it cannot be set this way comes later.
-        false => match sh_syntax::parse::parse_parameter(name, &Default::default()) {
+        match sh_syntax::parse::parse_parameter(name, &Default::default()) {
             Some((ParamName::Variable(_), Some(subscript))) => {
                 (&name[..memchr::memchr(b'[', name)?], Some(subscript))
             }
             _ => return None,
-        },
+        }
     };
     let mut parts = Vec::with_capacity(word.parts.len());
     if first.len() > at + 1 {
@@ -111,12 +112,11 @@ impl Shell<'_> {
             return Ok(0);
         }
         let moved;
-        let s = match self.state.options.has_set(SetOpt::Keyword) {
-            true => {
-                moved = with_keywords(s, c.line);
-                &moved
-            }
-            false => s,
+        let s = if self.state.options.has_set(SetOpt::Keyword) {
+            moved = with_keywords(s, c.line);
+            &moved
+        } else {
+            s
         };
         self.ending_process_subs(|shell| {
             if s.words.is_empty() {
@@ -353,10 +353,10 @@ impl Shell<'_> {
                 self.set_status(1);
                 let special = matches!(found, ResolvedCommand::Builtin(b) if b.special);
                 let options = &self.state.options;
-                return match special && options.has_set(SetOpt::Posix) && !options.is_interactive()
-                {
-                    true => Err(self.ends_with(1)),
-                    false => Ok(1),
+                return if special && options.has_set(SetOpt::Posix) && !options.is_interactive() {
+                    Err(self.ends_with(1))
+                } else {
+                    Ok(1)
                 };
             }
         };
@@ -371,9 +371,10 @@ impl Shell<'_> {
         }
         // `exec` without a command makes its redirections stay.
         let stay = r.is_ok() && std::mem::take(&mut self.leaving.keeps_redirects);
-        match stay {
-            true => self.forget_saved(saved),
-            false => self.restore_redirects(saved),
+        if stay {
+            self.forget_saved(saved)
+        } else {
+            self.restore_redirects(saved)
         }
         r
     }

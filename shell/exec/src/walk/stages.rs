@@ -42,16 +42,17 @@ impl Shell<'_> {
         if !lastpipe {
             self.stage_debug_trap(&last.command)?;
         }
-        let end = match lastpipe {
-            true => match self.stage_in_shell(&last.command, input, &mut pumps) {
+        let end = if lastpipe {
+            match self.stage_in_shell(&last.command, input, &mut pumps) {
                 Ok(status) => StartResult::Done(status),
                 Err(u) => {
                     pumps.drain_all(self);
                     self.collect_statuses(&started);
                     return Err(u);
                 }
-            },
-            false => self.final_stage(&last.command, input, &mut pumps),
+            }
+        } else {
+            self.final_stage(&last.command, input, &mut pumps)
         };
         started.push(end);
         pumps.drain_all(self);

@@ -95,9 +95,10 @@ impl Shell<'_> {
         }
         sh_syntax::print::print_substitution(&mut text, body);
         let names = |what: &[u8]| memchr::memmem::find(&text, what).is_some();
-        let relevant = match expands {
-            true => self.state.aliases.keys().any(|name| names(name)) || names(b"alias"),
-            false => names(b"expand_aliases"),
+        let relevant = if expands {
+            self.state.aliases.keys().any(|name| names(name)) || names(b"alias")
+        } else {
+            names(b"expand_aliases")
         };
         relevant.then_some(text)
     }
@@ -150,9 +151,10 @@ impl Shell<'_> {
                 self.print_error(&[&name, b": ", text.as_bytes()]);
                 self.last_subst = Some(1);
                 self.state.status = 1;
-                match self.state.options.has_set(SetOpt::ErrExit) {
-                    true => Err(Unwind::Exit(1)),
-                    false => Ok(Some(Vec::new())),
+                if self.state.options.has_set(SetOpt::ErrExit) {
+                    Err(Unwind::Exit(1))
+                } else {
+                    Ok(Some(Vec::new()))
                 }
             }
         }

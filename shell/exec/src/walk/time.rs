@@ -91,10 +91,7 @@ fn render_times(format: &[u8], used: TimeUsage) -> Vec<u8> {
 /// Formats a time with so many digits behind the point; with `long`, as in `1m2.003s`.
 fn seconds_text(time: Duration, precision: usize, long: bool) -> Vec<u8> {
     let (whole, micros) = (time.as_secs(), time.subsec_micros());
-    let mut out = match long {
-        true => format!("{}m{}", whole / 60, whole % 60),
-        false => whole.to_string(),
-    };
+    let mut out = if long { format!("{}m{}", whole / 60, whole % 60) } else { whole.to_string() };
     if precision > 0 {
         out.push('.');
         out.push_str(&format!("{micros:06}")[..precision]);

@@ -22,9 +22,10 @@ pub(super) struct Depth<'t> {
 impl Depth<'_> {
     /// Returns the depth of the variable's own value.
     pub(super) fn next_depth(&self, env: &mut dyn ExpandEnv) -> Result<u32, ExpandError> {
-        match self.variables < MAX_RECURSION && !env.stack_low() {
-            true => Ok(self.variables + 1),
-            false => Err(too_deep(self.text, self.name)),
+        if self.variables < MAX_RECURSION && !env.stack_low() {
+            Ok(self.variables + 1)
+        } else {
+            Err(too_deep(self.text, self.name))
         }
     }
 
@@ -121,7 +122,7 @@ impl<'n> ArithVariable<'n> {
     pub(super) fn write(&self, env: &mut dyn ExpandEnv, value: i64) -> Result<(), ExpandError> {
         let text = Str::new(value.to_string().into_bytes());
         match self {
-            ArithVariable::Scalar(name) if env.attributes(name).has_any(Attributes::NAMEREF) => {
+            ArithVariable::Scalar(name) if env.attributes(name).intersects(Attributes::NAMEREF) => {
                 // A nameref without a target, or whose target is not a number.
                 not_an_identifier(env, &text)
             }

@@ -46,9 +46,10 @@ pub(super) fn expand_default(
 
 /// Expands the word to one string, in the place of the operator.
 fn default_text(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<Str> {
-    match quoted {
-        true => word::quoted_text(x.env, &word.parts),
-        false => word::expand_text(x.env, word, Tilde::Start),
+    if quoted {
+        word::quoted_text(x.env, &word.parts)
+    } else {
+        word::expand_text(x.env, word, Tilde::Start)
     }
 }
 
@@ -93,7 +94,7 @@ fn assign_default(
             })?;
         }
         ParamTarget::Variable { name, part: VarPart::All { star } }
-            if x.env.attributes(name).has_any(Attributes::ASSOC) =>
+            if x.env.attributes(name).intersects(Attributes::ASSOC) =>
         {
             // Here bash takes the subscript for a key.
             let key = if *star { b"*" } else { b"@" };

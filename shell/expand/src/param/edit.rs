@@ -121,11 +121,13 @@ fn push_changed(bytes: &[u8], kind: CaseKind, out: &mut Vec<u8>) {
         CaseKind::Lower => false,
         CaseKind::Toggle => !c.is_uppercase(),
     };
-    let changed = match upper {
-        true => single_char(c.to_uppercase()),
+    let changed = if upper {
+        single_char(c.to_uppercase())
+    } else if c == '\u{130}' {
         // The one letter whose lower case is one character and a mark.
-        false if c == '\u{130}' => Some('i'),
-        false => single_char(c.to_lowercase()),
+        Some('i')
+    } else {
+        single_char(c.to_lowercase())
     };
     out.extend_from_slice(changed.unwrap_or(c).encode_utf8(&mut [0; 4]).as_bytes());
 }

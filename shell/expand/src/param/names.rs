@@ -75,10 +75,7 @@ pub(super) fn with_prefix(
 ) -> Result<bool> {
     let ParamName::Variable(prefix) = &param.name else { return Ok(false) };
     let names = x.env.names_with_prefix(prefix).into_iter().map(str_of).collect();
-    match at {
-        true => x.append_list(names, false, quoted),
-        false => star_list(x, names, b"", quoted),
-    }
+    if at { x.append_list(names, false, quoted) } else { star_list(x, names, b"", quoted) }
 }
 
 /// Expands `${!a[@]}` and `${!a[*]}` to an array's keys.
@@ -98,10 +95,7 @@ pub(super) fn expand_keys(
         }
         Some(VarValue::Assoc(array)) => array.iter().map(|(key, _)| str_of(key.to_vec())).collect(),
     };
-    match at {
-        true => x.append_list(keys, false, quoted),
-        false => star_list(x, keys, b" ", quoted),
-    }
+    if at { x.append_list(keys, false, quoted) } else { star_list(x, keys, b" ", quoted) }
 }
 
 /// Appends names or keys as a `*` list. Unquoted and without `IFS`, with nothing to split them at, they are one word in bash;

@@ -74,13 +74,15 @@ impl<'p> ParamTarget<'p> {
             _ => {
                 let known = match &param.name {
                     ParamName::Variable(name) => {
-                        env.is_declared(name) && !env.attributes(name).has_any(Attributes::NAMEREF)
+                        env.is_declared(name)
+                            && !env.attributes(name).intersects(Attributes::NAMEREF)
                     }
                     _ => true,
                 };
-                return match known {
-                    true => Ok(ParamTarget::Nothing),
-                    false => Err(ExpandCause::InvalidIndirect(shown_directly(param)).into()),
+                return if known {
+                    Ok(ParamTarget::Nothing)
+                } else {
+                    Err(ExpandCause::InvalidIndirect(shown_directly(param)).into())
                 };
             }
         };
@@ -102,7 +104,7 @@ impl<'p> ParamTarget<'p> {
             ParamName::Variable(name) => &**name,
         };
         let (name, through) = env.resolve(name)?;
-        if env.attributes(&name).has_any(Attributes::NAMEREF) && env.get(&name).is_some() {
+        if env.attributes(&name).intersects(Attributes::NAMEREF) && env.get(&name).is_some() {
             // A nameref that forms a cycle.
             return Ok(ParamTarget::Nothing);
         }
@@ -190,7 +192,7 @@ fn all_values(env: &mut dyn ExpandEnv, name: &[u8]) -> Vec<Str> {
 
 fn element_value(env: &mut dyn ExpandEnv, name: &[u8], key: &OwnedKey) -> Result<Option<Str>> {
     if matches!(key, OwnedKey::Name(key) if key.is_empty())
-        && env.attributes(name).has_any(Attributes::ASSOC)
+        && env.attributes(name).intersects(Attributes::ASSOC)
     {
         env.warn(&[name, b": bad array subscript"].concat())?;
         return Ok(None);

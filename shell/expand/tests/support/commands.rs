@@ -339,12 +339,13 @@ impl Shell {
                 }
             }
             AssignValue::Array(elements) => {
-                let assoc = self.attributes(&name).has_any(Attributes::ASSOC);
+                let assoc = self.attributes(&name).intersects(Attributes::ASSOC);
                 let elements = compound_elements(self, assoc, elements)?;
                 if !assignment.append {
-                    let empty = match assoc {
-                        true => VarValue::Assoc(Rc::new(AssocArray::new())),
-                        false => VarValue::Indexed(Rc::new(IndexedArray::new())),
+                    let empty = if assoc {
+                        VarValue::Assoc(Rc::new(AssocArray::new()))
+                    } else {
+                        VarValue::Indexed(Rc::new(IndexedArray::new()))
                     };
                     self.put(&name, empty);
                 }

@@ -21,16 +21,16 @@ impl Shell {
 
     fn attributed(&mut self, name: &[u8], value: Str) -> Result<Str, ExpandError> {
         let attributes = self.attributes(name);
-        if attributes.has_any(Attributes::READONLY) {
+        if attributes.intersects(Attributes::READONLY) {
             return Err(ExpandError::readonly_variable(name));
         }
-        if attributes.has_any(Attributes::INTEGER) {
+        if attributes.intersects(Attributes::INTEGER) {
             return Ok(Rc::new(arith::eval_text(self, &value)?.to_string().into_bytes()));
         }
-        if attributes.has_any(Attributes::UPPERCASE) {
+        if attributes.intersects(Attributes::UPPERCASE) {
             return Ok(Rc::new(value.to_ascii_uppercase()));
         }
-        if attributes.has_any(Attributes::LOWERCASE) {
+        if attributes.intersects(Attributes::LOWERCASE) {
             return Ok(Rc::new(value.to_ascii_lowercase()));
         }
         Ok(value)
@@ -51,7 +51,7 @@ impl ExpandEnv for Shell {
 
     fn nameref(&self, name: &[u8]) -> Option<Str> {
         let variable =
-            self.variables.get(name).filter(|v| v.attributes.has_any(Attributes::NAMEREF))?;
+            self.variables.get(name).filter(|v| v.attributes.intersects(Attributes::NAMEREF))?;
         match &variable.value {
             Some(VarValue::Scalar(text)) => Some(text.clone()),
             _ => None,

@@ -47,10 +47,8 @@ impl<'a> ArithParser<'a> {
             Ok(expr) => Ok(expr),
             Err(message) => {
                 // bash truncates the text behind an invalid number.
-                let end = match self.lexer.bad_number {
-                    true => self.lexer.pos,
-                    false => self.lexer.text.len(),
-                };
+                let end =
+                    if self.lexer.bad_number { self.lexer.pos } else { self.lexer.text.len() };
                 let text = self.lexer.text.get(..end).unwrap_or_default();
                 let lead = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
                 Err(ArithError {

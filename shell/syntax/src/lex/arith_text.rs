@@ -214,12 +214,11 @@ impl CommandParser<'_, '_> {
         }
         let line = self.line;
         let decoded = self.ansi_quoted()?;
-        let text = match bare {
-            true => {
-                self.edit_from(start, decoded.clone());
-                decoded
-            }
-            false => single_quote(&decoded),
+        let text = if bare {
+            self.edit_from(start, decoded.clone());
+            decoded
+        } else {
+            single_quote(&decoded)
         };
         let mut inner = self.inner(super::operand::outside_quotes(&text), line);
         inner.dquoted_text(b)

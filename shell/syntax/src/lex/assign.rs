@@ -53,9 +53,10 @@ impl CommandParser<'_, '_> {
         }
         self.pos += 1;
         let (value, is_text) =
-            match self.peek_joined() == Some(b'(') && !ctx.has_any(TokenContext::SCALAR) {
-                true => self.compound_value(ctx)?,
-                false => (AssignValue::Scalar(self.lex_plain_word(ctx, start)?), false),
+            if self.peek_joined() == Some(b'(') && !ctx.has_any(TokenContext::SCALAR) {
+                self.compound_value(ctx)?
+            } else {
+                (AssignValue::Scalar(self.lex_plain_word(ctx, start)?), false)
             };
         let raw = self.raw_from(start);
         if ctx.has_any(TokenContext::LET) && !is_text {

@@ -117,9 +117,12 @@ impl CommandParser<'_, '_> {
                     self.rewind_to(&mark);
                     self.not_arith.insert(start);
                     let sub = self.lex_within(TextContext::Substitution, Self::command_sub);
-                    return sub.map_err(|e| match e.incomplete && arith_error.incomplete {
-                        true => self.unclosed_error(b')', line),
-                        false => e,
+                    return sub.map_err(|e| {
+                        if e.incomplete && arith_error.incomplete {
+                            self.unclosed_error(b')', line)
+                        } else {
+                            e
+                        }
                     });
                 }
             }

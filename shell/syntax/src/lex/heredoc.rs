@@ -53,9 +53,10 @@ impl CommandParser<'_, '_> {
         for doc in pending {
             let first_line = self.line;
             let text = self.doc_text(&doc, first_line);
-            doc.body.fill(match doc.quoted {
-                true => super::assign::quoted_word(&text),
-                false => self.doc_body(text, first_line)?,
+            doc.body.fill(if doc.quoted {
+                super::assign::quoted_word(&text)
+            } else {
+                self.doc_body(text, first_line)?
             });
         }
         Ok(())

@@ -148,10 +148,11 @@ impl CommandParser<'_, '_> {
             return self.dquote_special(b, b'$', true);
         }
         let text = self.ansi_quoted()?;
-        match text.iter().any(|c| b"$`\"'\\}".contains(c)) {
+        if text.iter().any(|c| b"$`\"'\\}".contains(c)) {
             // The printed form must have the same meaning.
-            true => drop(self.edits.pop()),
-            false => self.edit_from(start, text.clone()),
+            drop(self.edits.pop())
+        } else {
+            self.edit_from(start, text.clone())
         }
         b.push_quoted(&text);
         Ok(())

@@ -198,10 +198,7 @@ impl CommandParser<'_, '_> {
             return self.make_error(self.line, SyntaxCause::Condition { sentence, token });
         };
         let newline = matches!(t.kind, Tk::Newline | Tk::Eof);
-        let token = match newline {
-            true => b"newline"[..].into(),
-            false => self.token_text(&t).into(),
-        };
+        let token = if newline { b"newline"[..].into() } else { self.token_text(&t).into() };
         let line = if newline { t.line } else { self.line };
         let cause = SyntaxCause::Condition { sentence: sentence.into(), token };
         let mut e = self.make_error(line, cause);

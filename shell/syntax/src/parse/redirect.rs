@@ -42,10 +42,12 @@ impl CommandParser<'_, '_> {
             Tk::LessLess | Tk::LessLessDash => RedirectOp::HereDoc,
             _ => RedirectOp::HereString,
         };
-        let word = match matches!(kind, Tk::LessAmp | Tk::GreatAmp) {
-            true if self.closes_descriptor() => self.parse_dash(),
-            true => self.expect_word(TokenContext::COPIED)?,
-            false => self.expect_word(TokenContext::ARG)?,
+        let word = if !matches!(kind, Tk::LessAmp | Tk::GreatAmp) {
+            self.expect_word(TokenContext::ARG)?
+        } else if self.closes_descriptor() {
+            self.parse_dash()
+        } else {
+            self.expect_word(TokenContext::COPIED)?
         };
         let target = if op == RedirectOp::HereDoc {
             RedirectTarget::HereDoc(self.announce_doc(&word.raw, kind == Tk::LessLessDash))

@@ -189,9 +189,10 @@ fn doubled_backslashes(script: &[u8]) -> Vec<u8> {
                     text.iter().copied().take_while(u8::is_ascii_alphabetic).collect::<Vec<u8>>()
                 });
                 end = word.filter(|word| !word.is_empty() && contains(script, b"IFS="));
-                match contains(script, b"IFS=") && contains(line, b"@") {
-                    true => double_quoted(line, &mut out),
-                    false => out.extend_from_slice(line),
+                if contains(script, b"IFS=") && contains(line, b"@") {
+                    double_quoted(line, &mut out)
+                } else {
+                    out.extend_from_slice(line)
                 }
             }
         }
@@ -231,19 +232,17 @@ fn double_literal(line: &[u8], special: &[u8], out: &mut Vec<u8>) {
 
 /// Where they cannot be doubled, as in `"$@${n:-\'}"`: none in `IFS`.
 fn other_separator(script: &[u8]) -> Vec<u8> {
-    match contains(script, b"@") {
-        true => replaced(script, b"IFS='\\'", b"IFS='%'"),
-        false => script.to_vec(),
-    }
+    if contains(script, b"@") { replaced(script, b"IFS='\\'", b"IFS='%'") } else { script.to_vec() }
 }
 
 /// `case ${x-$n""} in`: bash 5.2 leaves a mark of the quotes in the word.
 fn no_empty_quotes(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     for line in script.split_inclusive(|byte| *byte == b'\n') {
-        out.extend_from_slice(&match line.starts_with(b"case ") {
-            true => replaced(&replaced(line, b"\"\"", b""), b"''", b""),
-            false => line.to_vec(),
+        out.extend_from_slice(&if line.starts_with(b"case ") {
+            replaced(&replaced(line, b"\"\"", b""), b"''", b"")
+        } else {
+            line.to_vec()
         });
     }
     out

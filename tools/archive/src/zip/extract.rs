@@ -125,9 +125,10 @@ impl ExtractRun<'_> {
             Err(skipped) => return status.max(skipped),
         };
         let path = ctx.path(&name);
-        let stored = match e.is_symlink() {
-            true => self.link(ctx, e, &name, &path),
-            false => self.plain(ctx, e, &name, &path),
+        let stored = if e.is_symlink() {
+            self.link(ctx, e, &name, &path)
+        } else {
+            self.plain(ctx, e, &name, &path)
         };
         match stored {
             Ok(()) if e.is_symlink() => status,

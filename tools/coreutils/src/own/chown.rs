@@ -265,10 +265,8 @@ fn change_owner(
         && (!plan.recursive || plan.links != LinkPolicy::Never)
         && (stat.kind != FileKind::Symlink || through_links);
     // A file that already has the requested owner needs no permission to be changed.
-    let result = match changes {
-        true => meta::chown(&ctx.path(name), plan.ids.0, plan.ids.1, follow),
-        false => Ok(()),
-    };
+    let result =
+        if changes { meta::chown(&ctx.path(name), plan.ids.0, plan.ids.1, follow) } else { Ok(()) };
     let what = if plan.group_only || plan.ids.0.is_none() { "group" } else { "ownership" };
     if let Err(e) = &result
         && !plan.quiet

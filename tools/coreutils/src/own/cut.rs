@@ -58,9 +58,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         Ok(plan) => plan,
         Err(message) => return Ok(input::usage_error(ctx, &[&message])),
     };
-    Ok(input::for_each_file(ctx, &input::or_stdin(p.operands), |reader, out| match plan.fields {
-        true => cut_fields(reader, &plan, out),
-        false => cut_bytes(reader, &plan, out),
+    Ok(input::for_each_file(ctx, &input::or_stdin(p.operands), |reader, out| {
+        if plan.fields { cut_fields(reader, &plan, out) } else { cut_bytes(reader, &plan, out) }
     }))
 }
 

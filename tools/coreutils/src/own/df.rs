@@ -183,9 +183,10 @@ fn parse_columns(p: &ParsedOptions<DfFlag>) -> Result<Vec<&'static str>, String>
         if p.has_option(DfFlag::PrintType) {
             columns.push("fstype");
         }
-        columns.extend(match p.has_option(DfFlag::Inodes) {
-            true => ["itotal", "iused", "iavail", "ipcent"],
-            false => ["size", "used", "avail", "pcent"],
+        columns.extend(if p.has_option(DfFlag::Inodes) {
+            ["itotal", "iused", "iavail", "ipcent"]
+        } else {
+            ["size", "used", "avail", "pcent"]
         });
         columns.push("target");
         return Ok(columns);

@@ -161,9 +161,10 @@ fn parse_options(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<DuOptio
         follow: links == Some(DuFlag::Dereference),
         follow_operands: matches!(links, Some(DuFlag::Dereference | DuFlag::DereferenceArgs)),
         depth,
-        scale: match counts_inodes && !p.has_option(DuFlag::HumanReadable) {
-            true => SizeScale::Units(1, ""),
-            false => scale,
+        scale: if counts_inodes && !p.has_option(DuFlag::HumanReadable) {
+            SizeScale::Units(1, "")
+        } else {
+            scale
         },
         threshold,
         time,

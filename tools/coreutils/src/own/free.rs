@@ -165,9 +165,10 @@ fn format_table(p: &ParsedOptions<FreeFlag>, unit: FreeUnit) -> String {
     let swap = memory.get("SwapTotal");
     let swap_free = memory.get("SwapFree");
     let swap_used = swap.saturating_sub(swap_free);
-    let (caches, cached) = match p.has_option(FreeFlag::Wide) {
-        true => (&["buffers", "cache"][..], &[buffers, cache][..]),
-        false => (&["buff/cache"][..], &[buffers + cache][..]),
+    let (caches, cached) = if p.has_option(FreeFlag::Wide) {
+        (&["buffers", "cache"][..], &[buffers, cache][..])
+    } else {
+        (&["buff/cache"][..], &[buffers + cache][..])
     };
     let names = [&["total", "used", "free", "shared"], caches, &["available"]].concat();
     let names = names.iter().map(|n| format!(" {n:>11}"));

@@ -98,10 +98,8 @@ fn send_signal(ctx: &mut Ctx<'_>, signal: u8, to: &[Vec<u8>]) -> Exit {
             continue;
         };
         let group = pid == 0 || target.starts_with(b"-");
-        let sent = match group {
-            true => ctx.procs.kill_group(pid, signal),
-            false => ctx.procs.kill(pid, signal),
-        };
+        let sent =
+            if group { ctx.procs.kill_group(pid, signal) } else { ctx.procs.kill(pid, signal) };
         if let Err(e) = sent {
             let why = box_sys::error_text(&e);
             exit = input::report_failure(

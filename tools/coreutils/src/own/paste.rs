@@ -47,9 +47,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let end = if p.has_option(PasteFlag::Zero) { 0 } else { b'\n' };
     let (one_by_one, files) = (p.has_option(PasteFlag::Serial), input::or_stdin(p.operands));
-    Ok(match one_by_one {
-        true => paste_serial(ctx, &files, &delimiters, end),
-        false => paste_parallel(ctx, &files, &delimiters, end),
+    Ok(if one_by_one {
+        paste_serial(ctx, &files, &delimiters, end)
+    } else {
+        paste_parallel(ctx, &files, &delimiters, end)
     })
 }
 

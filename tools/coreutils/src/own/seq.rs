@@ -231,9 +231,10 @@ impl SeqPlan {
             last: end,
             unit: 10i128.checked_pow(u32::try_from(deep - places).ok()?)?,
             places,
-            width: match self.equal_width {
-                true => width + if places > 0 { places + 1 } else { 0 },
-                false => 0,
+            width: if self.equal_width {
+                width + if places > 0 { places + 1 } else { 0 }
+            } else {
+                0
             },
         })
     }

@@ -142,16 +142,20 @@ fn examine_file<'f>(
         _ => meta::stat(&path, plan.follow),
     };
     let stat = result.map_err(|e| {
-        let what = match plan.file_system {
-            true => "cannot read file system information for",
-            false => "cannot statx",
+        let what = if plan.file_system {
+            "cannot read file system information for"
+        } else {
+            "cannot statx"
         };
         input::report_cannot(ctx, what, name, &e)
     })?;
     // Without a format names are shown as they are.
-    let show = |name: &[u8]| match plan.format.is_some() || plan.printf.is_some() {
-        true => quote::quote_name(name, plan.quoting),
-        false => name.to_vec(),
+    let show = |name: &[u8]| {
+        if plan.format.is_some() || plan.printf.is_some() {
+            quote::quote_name(name, plan.quoting)
+        } else {
+            name.to_vec()
+        }
     };
     let mut quoted = show(name);
     if stat.kind == FileKind::Symlink
@@ -288,9 +292,10 @@ fn expand_format(
         let flags = [&rest[..n], b"s"].concat();
         let Some(d) = printf::parse(&flags) else { break };
         let text = &rest[..=end];
-        let value = match plan.file_system {
-            true => fs_value(letter, f),
-            false => directive_value(letter, part, f, &plan.zone, names),
+        let value = if plan.file_system {
+            fs_value(letter, f)
+        } else {
+            directive_value(letter, part, f, &plan.zone, names)
         };
         match value {
             Some(v) => {

@@ -153,9 +153,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if options.p.has_option(TreeFlag::Du) {
         options.sums = list::sums(ctx, &options);
     }
-    let (text, all_found) = match options.p.has_option(TreeFlag::Json) {
-        true => json::json_trees(ctx, &options),
-        false => draw::draw_trees(ctx, &options),
+    let (text, all_found) = if options.p.has_option(TreeFlag::Json) {
+        json::json_trees(ctx, &options)
+    } else {
+        draw::draw_trees(ctx, &options)
     };
     if let Some(name) = options.p.last_value(TreeFlag::Output) {
         if let Err(e) = std::fs::write(ctx.path(name), &text) {

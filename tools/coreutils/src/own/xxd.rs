@@ -85,10 +85,8 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<XxdPlan, Exit> {
             letter => {
                 // An attached text is the value, unless it continues the option's word (`-cols`).
                 let is_value = attached.first().is_some_and(|c| !c.is_ascii_alphabetic());
-                let mut value = || match is_value {
-                    true => Some(attached),
-                    false => rest.next().map(Vec::as_slice),
-                };
+                let mut value =
+                    || if is_value { Some(attached) } else { rest.next().map(Vec::as_slice) };
                 if !options.set_value(*letter, &mut value) {
                     let _ = ctx.stderr.write_all(HELP.as_bytes());
                     return Err(Exit::FAILURE);
@@ -257,9 +255,10 @@ fn dump_rows(
         }
         let data = &row[..got];
         line.clear();
-        let _ = match o.decimal {
-            true => write!(line, "{position:08}:"),
-            false => write!(line, "{position:08x}:"),
+        let _ = if o.decimal {
+            write!(line, "{position:08}:")
+        } else {
+            write!(line, "{position:08x}:")
         };
         hex_row(&mut line, data, columns, o);
         line.extend_from_slice(b"  ");

@@ -102,13 +102,14 @@ impl Host {
             "/short" => response(200, &[("Content-Length", "10")], b"abc"),
             "/dated" => {
                 let time = ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT");
-                match request
+                if request
                     .headers
                     .iter()
                     .any(|(n, v)| n == b"If-Modified-Since" && v == time.1.as_bytes())
                 {
-                    true => response(304, &[], b""),
-                    false => response(200, &[time], b"old\n"),
+                    response(304, &[], b"")
+                } else {
+                    response(200, &[time], b"old\n")
                 }
             }
             "/auth" => match request.headers.iter().find(|(n, _)| n == b"Authorization") {

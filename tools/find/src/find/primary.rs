@@ -390,9 +390,8 @@ impl<'p, 'c> Primaries<'p, 'c> {
     ) -> Result<Test, Message> {
         let arg = take_argument(word, words)?;
         let names = &self.settings.names;
-        let id = std::str::from_utf8(arg).ok().and_then(|name| match user {
-            true => names.user_id(name).map(|(id, _)| id),
-            false => names.group_id(name),
+        let id = std::str::from_utf8(arg).ok().and_then(|name| {
+            if user { names.user_id(name).map(|(id, _)| id) } else { names.group_id(name) }
         });
         let Some(id) = id.map(u64::from).or_else(|| number::parse_digits(arg)) else {
             let what: &[u8] = if user { b" user" } else { b" group" };

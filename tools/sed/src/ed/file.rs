@@ -78,9 +78,10 @@ impl Editor<'_, '_> {
             let _ = child.wait(self.ctx);
         } else {
             let path = self.ctx.path(name);
-            let opened = match append {
-                true => OpenOptions::new().append(true).create(true).open(path),
-                false => File::create(path),
+            let opened = if append {
+                OpenOptions::new().append(true).create(true).open(path)
+            } else {
+                File::create(path)
             };
             if let Err(e) = opened.and_then(|mut f| f.write_all(&data)) {
                 self.print_error(name, &e);

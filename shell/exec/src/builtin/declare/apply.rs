@@ -26,12 +26,12 @@ pub(super) fn apply_declaration(
         return Err(list_to_member(&t.name, sub));
     }
     let DeclareRequest { on, off, .. } = d.request;
-    if on.has_any(Attributes::NAMEREF) {
+    if on.intersects(Attributes::NAMEREF) {
         nameref::check_operand(&t)?;
     }
     let is_new = d.place == DeclareScope::Local && !is_own(shell, &t.name);
     // Attributes other than -n go to the target of a nameref, unless a new local variable hides it.
-    if !((on | off).has_any(Attributes::NAMEREF) || is_new) {
+    if !((on | off).intersects(Attributes::NAMEREF) || is_new) {
         follow_nameref(shell, &mut t, d)?;
     }
     let inherits = d.request.inherit || shell.state.options.has_shopt(ShOpt::LocalVarInherit);
@@ -41,7 +41,7 @@ pub(super) fn apply_declaration(
             DeclareScope::Global => shell.state.vars.global_var(&t.name),
             _ => shell.state.vars.get(&t.name).filter(|_| !is_new || inherits),
         };
-        let assoc = on.has_any(Attributes::ASSOC) || var.is_some_and(ShellVar::is_assoc);
+        let assoc = on.intersects(Attributes::ASSOC) || var.is_some_and(ShellVar::is_assoc);
         t.value = DeclareValue::Elements(sh_expand::compound_elements(shell, assoc, elements)?);
     }
     if is_hidden_global(shell, &t.name, d) {
@@ -88,8 +88,11 @@ fn follow_nameref(
 /// Follows a global nameref that a local variable hides.
 fn follow_global(shell: &Shell<'_>, t: &mut DeclareOperand<'_>) {
     for _ in 0..MAX_NAMEREFS {
-        let var =
-            shell.state.vars.global_var(&t.name).filter(|v| v.attrs.has_any(Attributes::NAMEREF));
+        let var = shell
+            .state
+            .vars
+            .global_var(&t.name)
+            .filter(|v| v.attrs.intersects(Attributes::NAMEREF));
         let Some(next) = var.and_then(ShellVar::text).filter(|next| !next.is_empty()) else {
             return;
         };
@@ -112,7 +115,7 @@ fn settle_scope(
     match d.place {
         DeclareScope::Local => make_local(shell, &t.name, d.request)?,
         DeclareScope::Visible | DeclareScope::Top
-            if on.has_any(Attributes::EXPORT | Attributes::READONLY) =>
+            if on.intersects(Attributes::EXPORT | Attributes::READONLY) =>
         {
             let before_builtin = shell.state.here.own_scope;
             match shell.state.vars.get(&t.name) {
@@ -132,17 +135,17 @@ fn declare_visible(
     d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
     let DeclareRequest { on, off, .. } = d.request;
-    if on.has_any(Attributes::NAMEREF) {
+    if on.intersects(Attributes::NAMEREF) {
         return nameref::make_nameref(shell, t, d);
     }
     let var = shell.state.vars.get(&t.name);
-    let is_readonly = var.is_some_and(|v| v.attrs.has_any(Attributes::READONLY));
+    let is_readonly = var.is_some_and(|v| v.attrs.intersects(Attributes::READONLY));
     let unlocks =
-        off.has_any(Attributes::NAMEREF) || off.has_any(Attributes::READONLY) && !d.is_mark();
+        off.intersects(Attributes::NAMEREF) || off.intersects(Attributes::READONLY) && !d.is_mark();
     if is_readonly && (t.value.is_some() || unlocks) {
         return Err(ExpandError::readonly_variable(&t.name));
     }
-    if d.is_mark() && off.has_any(Attributes::EXPORT) && !t.value.is_some() && var.is_none() {
+    if d.is_mark() && off.intersects(Attributes::EXPORT) && !t.value.is_some() && var.is_none() {
         // `export -n` creates no variable.
         return Ok(());
     }
@@ -166,7 +169,7 @@ fn make_local(shell: &mut Shell<'_>, name: &[u8], q: DeclareRequest) -> Result<(
                 ShellVar { level, temporary: None, ..v.clone() };
         }
         Some(v) if v.level >= level => {
-            if q.on.has_any(Attributes::EXPORT | Attributes::READONLY) {
+            if q.on.intersects(Attributes::EXPORT | Attributes::READONLY) {
                 shell.state.vars.outlive_scope(name, true);
             }
             if let Some(t) = shell.state.vars.get_mut(name).and_then(|v| v.temporary.as_mut()) {
@@ -186,7 +189,7 @@ fn hide_visible(
     visible: Option<ShellVar>,
 ) -> Result<(), ExpandError> {
     let level = shell.state.vars.function_level().unwrap_or(0);
-    if visible.as_ref().is_some_and(|v| v.attrs.has_any(Attributes::READONLY) && v.level == 0) {
+    if visible.as_ref().is_some_and(|v| v.attrs.intersects(Attributes::READONLY) && v.level == 0) {
         // bash refuses to hide a readonly global.
         return Err(ExpandError::readonly_variable(name));
     }
@@ -241,14 +244,14 @@ fn attributes_before(
     let var = shell.state.vars.get(name);
     let is_assoc = var.is_some_and(ShellVar::is_assoc);
     let is_indexed = var.is_some_and(ShellVar::is_array) && !is_assoc;
-    if q.on.has_any(Attributes::ASSOC) && is_indexed
-        || q.on.has_any(Attributes::INDEXED) && is_assoc
+    if q.on.intersects(Attributes::ASSOC) && is_indexed
+        || q.on.intersects(Attributes::INDEXED) && is_assoc
     {
         // An array keeps its kind.
         return Err(ExpandCause::Conversion { name: name.to_vec(), from_assoc: is_assoc }.into());
     }
-    if q.off.has_any(Attributes::INDEXED) && is_indexed
-        || q.off.has_any(Attributes::ASSOC) && is_assoc
+    if q.off.intersects(Attributes::INDEXED) && is_indexed
+        || q.off.intersects(Attributes::ASSOC) && is_assoc
     {
         return Err(ExpandCause::Destruction(name.to_vec()).into());
     }
@@ -259,14 +262,14 @@ fn attributes_before(
     *a = (*a | given) - taken;
     set_cases(a, q);
     let is_list = t.value.is_list() || t.subscript.is_some();
-    if q.on.has_any(Attributes::ASSOC) {
+    if q.on.intersects(Attributes::ASSOC) {
         *a |= Attributes::ASSOC;
-    } else if q.on.has_any(Attributes::INDEXED) || is_list && !is_assoc {
+    } else if q.on.intersects(Attributes::INDEXED) || is_list && !is_assoc {
         *a |= Attributes::INDEXED;
     }
-    if a.has_any(Attributes::ARRAY) && v.is_set() {
+    if a.intersects(Attributes::ARRAY) && v.is_set() {
         // Arrays are not part of any environment.
-        let exported = v.attrs.has_any(Attributes::EXPORT);
+        let exported = v.attrs.intersects(Attributes::EXPORT);
         make_array(v, false);
         if exported {
             shell.state.vars.touch_env();
@@ -280,7 +283,7 @@ fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: DeclareRequest) {
     let before = v.attrs;
     v.attrs |= q.on & (Attributes::READONLY | Attributes::EXPORT);
     v.attrs -= q.off & Attributes::EXPORT;
-    if (before | v.attrs).has_any(Attributes::EXPORT) {
+    if (before | v.attrs).intersects(Attributes::EXPORT) {
         shell.state.vars.touch_env();
     }
 }

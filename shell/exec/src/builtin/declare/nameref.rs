@@ -19,7 +19,7 @@ pub(super) fn make_nameref(
     if old.is_some_and(ShellVar::is_array) {
         return Err(ExpandCause::ArrayAsReference(name.to_vec()).into());
     }
-    if old.is_some_and(|v| v.attrs.has_any(Attributes::READONLY)) {
+    if old.is_some_and(|v| v.attrs.intersects(Attributes::READONLY)) {
         return Err(ExpandError::readonly_variable(name));
     }
     let before = old.and_then(ShellVar::text);

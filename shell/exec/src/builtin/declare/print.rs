@@ -12,7 +12,7 @@ use crate::state::vars::{ShellVar, VarSlot};
 /// Returns the option letters of a variable in bash's order; `--` for none.
 pub fn attribute_flags(a: Attributes, value: Option<&VarValue>) -> Vec<u8> {
     let kind = match value {
-        _ if a.has_any(Attributes::ASSOC) => Attributes::ASSOC,
+        _ if a.intersects(Attributes::ASSOC) => Attributes::ASSOC,
         Some(VarValue::Assoc(_)) => Attributes::ASSOC,
         Some(VarValue::Indexed(_)) => Attributes::INDEXED,
         _ => a & Attributes::INDEXED,
@@ -160,7 +160,7 @@ impl Shell<'_> {
 
     /// Prints all functions that have the attributes: with bodies, or as `declare -f name`.
     pub(crate) fn print_functions(&mut self, bodies: bool, having: Attributes) {
-        let some = having.has_any(Attributes::OF_FUNCTIONS);
+        let some = having.intersects(Attributes::OF_FUNCTIONS);
         if !some && !having.is_empty() {
             // No function has any of the other attributes.
             return;

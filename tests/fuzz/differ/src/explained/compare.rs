@@ -46,9 +46,8 @@ fn masked(script: &[u8], o: &Outcome) -> Outcome {
 /// bash keeps replaced descriptors at 10 and above, ours at other numbers.
 fn descriptor_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"{fd}")
-        && same(bash, ours, |line| match contains(line, b" -ge 10 ']'") {
-            true => b"trace"[..].into(),
-            false => line.into(),
+        && same(bash, ours, |line| {
+            if contains(line, b" -ge 10 ']'") { b"trace"[..].into() } else { line.into() }
         })
 }
 

@@ -13,9 +13,10 @@ pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
     // Split at colons, the number of a message stands alone.
     let split = contains(script, b"IFS=");
     let text = in_messages(text, lines, split);
-    match contains(script, b"LINENO") || contains(script, b"caller") {
-        true => from_variable(script, &text, lines),
-        false => text,
+    if contains(script, b"LINENO") || contains(script, b"caller") {
+        from_variable(script, &text, lines)
+    } else {
+        text
     }
 }
 

@@ -178,9 +178,10 @@ pub fn names_apart(script: &[u8]) -> Vec<u8> {
         let (before, name) = (&rest[..at], &rest[at + 1..]);
         let length = name.iter().take_while(|byte| is_name(byte)).count();
         out.extend_from_slice(before);
-        match length > 0 && name[length..].starts_with(b"$'") {
-            true => out.extend_from_slice(&[b"${", &name[..length], b"}"].concat()),
-            false => out.extend_from_slice(&rest[at..at + 1 + length]),
+        if length > 0 && name[length..].starts_with(b"$'") {
+            out.extend_from_slice(&[b"${", &name[..length], b"}"].concat())
+        } else {
+            out.extend_from_slice(&rest[at..at + 1 + length])
         }
         rest = &name[length..];
     }

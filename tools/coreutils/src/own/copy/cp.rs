@@ -159,9 +159,10 @@ fn parse_plan(ctx: &mut Ctx<'_>, p: &ParsedOptions<CpFlag>) -> Result<CopyPlan, 
         (CpFlag::Dereference, CopyFollow::Always),
         (CpFlag::LinksOfOperands, CopyFollow::Operands),
     ]);
-    let by_default = match recursive || plan.how == CopyMethod::HardLink {
-        true => CopyFollow::Never,
-        false => CopyFollow::Always,
+    let by_default = if recursive || plan.how == CopyMethod::HardLink {
+        CopyFollow::Never
+    } else {
+        CopyFollow::Always
     };
     plan.follow = follow.unwrap_or(by_default);
     Ok(plan)

@@ -209,9 +209,10 @@ fn rename_entry(
         ctx.error_bytes(&[b"cannot move ", &from, b" to a subdirectory of itself, ", &to]);
         return Err(false);
     }
-    let renamed = match e.to.ends_with(b"/") && !is_dir {
-        true => Err(io::Error::from_raw_os_error(code::ENOTDIR)),
-        false => std::fs::rename(&from_path, &to_path),
+    let renamed = if e.to.ends_with(b"/") && !is_dir {
+        Err(io::Error::from_raw_os_error(code::ENOTDIR))
+    } else {
+        std::fs::rename(&from_path, &to_path)
     };
     match renamed {
         Ok(()) => {

@@ -164,10 +164,7 @@ fn parse_plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DatePlan, Exit> {
     } else {
         given(DateFlag::Reference).map_or(DateWhen::Now, DateWhen::Modified)
     };
-    let zone = match p.has_option(DateFlag::Utc) {
-        true => Zone::utc(),
-        false => ctx.zone(),
-    };
+    let zone = if p.has_option(DateFlag::Utc) { Zone::utc() } else { ctx.zone() };
     Ok(DatePlan { when, zone, format: formats.pop().map(<[u8]>::to_vec) })
 }
 

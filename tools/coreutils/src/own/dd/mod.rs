@@ -110,9 +110,10 @@ fn copy_blocks(ctx: &mut Ctx<'_>, o: &DdOptions) -> Ended {
         if !reading && e.kind() == io::ErrorKind::BrokenPipe {
             return Err(Exit::SIGPIPE);
         }
-        exit = match *reading {
-            true => input::report_cannot(ctx, "error reading", input_name, e),
-            false => input::report_cannot(ctx, "error writing", output_name, e),
+        exit = if *reading {
+            input::report_cannot(ctx, "error reading", input_name, e)
+        } else {
+            input::report_cannot(ctx, "error writing", output_name, e)
         };
     }
     ctx.stdout.take_error();

@@ -197,9 +197,10 @@ fn wait_for_lock(
         let left = plan.timeout.map(|t| t.saturating_sub(start.elapsed()));
         if left.is_some_and(|l| l.is_zero()) {
             if plan.verbose {
-                ctx.error(match plan.nonblock {
-                    true => "failed to get lock",
-                    false => "timeout while waiting to get lock",
+                ctx.error(if plan.nonblock {
+                    "failed to get lock"
+                } else {
+                    "timeout while waiting to get lock"
                 });
             }
             return Err(plan.conflict);

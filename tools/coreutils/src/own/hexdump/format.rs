@@ -153,9 +153,10 @@ fn parse_conversion(text: &[u8], size: Option<usize>) -> Result<(HexdumpPart, &[
     let (&letter, mut rest) = rest.split_first().ok_or_else(|| unknown_conversion(b""))?;
     let want = |default: usize, allowed: &[usize]| -> Result<usize, String> {
         let n = size.unwrap_or(default);
-        match allowed.contains(&n) {
-            true => Ok(n),
-            false => Err(format!("bad byte count for conversion character {}", char::from(letter))),
+        if allowed.contains(&n) {
+            Ok(n)
+        } else {
+            Err(format!("bad byte count for conversion character {}", char::from(letter)))
         }
     };
     let integers = [1, 2, 4, 8];

@@ -254,10 +254,12 @@ fn parse_operands(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<Operan
 fn old_offset(word: &[u8]) -> Option<u64> {
     let word = word.strip_prefix(b"+").unwrap_or(word);
     let hexadecimal = word.starts_with(b"0x") || word.starts_with(b"0X");
-    let base = match word.contains(&b'.') {
-        _ if hexadecimal => 16,
-        true => 10,
-        false => 8,
+    let base = if hexadecimal {
+        16
+    } else if word.contains(&b'.') {
+        10
+    } else {
+        8
     };
     let n = parse_integer(word, base);
     let rest = word.get(n.len..)?;

@@ -109,9 +109,10 @@ impl Type {
 
     /// Appends the value of `bytes`, which are as many as this type takes, right-aligned in `width` columns.
     pub(super) fn show(self, bytes: &[u8], big_endian: bool, width: usize, out: &mut Vec<u8>) {
-        let value = match big_endian {
-            false => bytes.iter().rev().fold(0, |n, byte| n << 8 | u128::from(*byte)),
-            true => bytes.iter().fold(0, |n, byte| n << 8 | u128::from(*byte)),
+        let value = if big_endian {
+            bytes.iter().fold(0, |n, byte| n << 8 | u128::from(*byte))
+        } else {
+            bytes.iter().rev().fold(0, |n, byte| n << 8 | u128::from(*byte))
         };
         let low = value as u64;
         let spec = ConversionSpec { width, ..ConversionSpec::default() };

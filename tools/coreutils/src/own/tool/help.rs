@@ -42,9 +42,10 @@ pub(super) fn tool_help(command: &str, tool: &HostToolInfo) -> String {
     for (name, about) in all.into_iter().flatten() {
         let left = left_cell(schema, name, about);
         let right = right_cell(about, required.contains(&name.as_str()));
-        match left.len() < COLUMN {
-            true => drop(write!(out, "{left:COLUMN$}")),
-            false => drop(write!(out, "{left}\n{:COLUMN$}", "")),
+        if left.len() < COLUMN {
+            drop(write!(out, "{left:COLUMN$}"))
+        } else {
+            drop(write!(out, "{left}\n{:COLUMN$}", ""))
         }
         let _ = writeln!(out, "{}", right.trim_end());
     }

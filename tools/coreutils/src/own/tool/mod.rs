@@ -96,12 +96,11 @@ fn print_list(ctx: &mut Ctx<'_>, as_json: bool) -> Result<Exit, ToolCallFailure>
         Err(ToolCallFailure::Nowhere) => Vec::new(),
         tools => tools?,
     };
-    let out = match as_json {
-        true => {
-            let all = tools.into_iter().map(|t| t.told).collect();
-            format!("{}\n", Value::Array(all))
-        }
-        false => help::tools_table(&tools),
+    let out = if as_json {
+        let all = tools.into_iter().map(|t| t.told).collect();
+        format!("{}\n", Value::Array(all))
+    } else {
+        help::tools_table(&tools)
     };
     ctx.stdout.write_all(out.as_bytes())?;
     Ok(Exit::SUCCESS)
@@ -166,9 +165,10 @@ fn name_failure(failed: ToolCallFailure, tool: &HostToolInfo) -> ToolCallFailure
 }
 
 fn print_result(ctx: &mut Ctx<'_>, result: &[u8], raw: bool) -> std::io::Result<()> {
-    let text = match raw && result.first() == Some(&b'"') {
-        true => serde_json::from_slice::<String>(result).ok(),
-        false => None,
+    let text = if raw && result.first() == Some(&b'"') {
+        serde_json::from_slice::<String>(result).ok()
+    } else {
+        None
     };
     ctx.stdout.write_all(text.as_ref().map_or(result, |text| text.as_bytes()))?;
     ctx.stdout.write_all(b"\n")

@@ -69,9 +69,10 @@ impl Json<'_> {
             let path = paths::join_path(&top.path, &item.name);
             self.write_item(item, &path, depth);
             let is_open = item.stat.kind == FileKind::Dir && depth + 1 < self.options.level;
-            let entries = match is_open {
-                true => list_entries(ctx, self.options, &path).unwrap_or_default(),
-                false => Vec::new(),
+            let entries = if is_open {
+                list_entries(ctx, self.options, &path).unwrap_or_default()
+            } else {
+                Vec::new()
             };
             if entries.is_empty() {
                 self.out.push('}');

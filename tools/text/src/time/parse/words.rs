@@ -137,9 +137,12 @@ const ZONES: [(&str, i64, bool); 54] = [
 fn month_or_day(word: &str) -> Option<DateWord> {
     // Three letters suffice, with or without a period.
     let short = word.len() == 3 || word.len() == 4 && word.ends_with('.');
-    let is_word = |name: &&str| match short {
-        true => name[..3].eq_ignore_ascii_case(&word[..3]),
-        false => name.eq_ignore_ascii_case(word),
+    let is_word = |name: &&str| {
+        if short {
+            name[..3].eq_ignore_ascii_case(&word[..3])
+        } else {
+            name.eq_ignore_ascii_case(word)
+        }
     };
     let find = |names: &[&str]| names.iter().position(is_word);
     if let Some(i) = find(&MONTHS) {

@@ -149,9 +149,10 @@ impl Copier<'_> {
         let path = ctx.path(to);
         let not_there = to.ends_with(b"/") && !exists;
         // A link that points nowhere: writing through it would create a file elsewhere.
-        let dangling = match exists {
-            false => !not_there && meta::stat(&path, false).is_ok(),
-            true => meta::stat(&path, true).is_err() && !self.plan.moving,
+        let dangling = if exists {
+            meta::stat(&path, true).is_err() && !self.plan.moving
+        } else {
+            !not_there && meta::stat(&path, false).is_ok()
         };
         if dangling {
             let shown = quote::quote_in_sentence(to);
@@ -159,9 +160,10 @@ impl Copier<'_> {
             return Err(false);
         }
         let open = || OpenOptions::new().write(true).create(true).truncate(true).open(&path);
-        let opened = match not_there {
-            true => Err(io::Error::from_raw_os_error(code::ENOTDIR)),
-            false => open().map(|file| (file, !exists)),
+        let opened = if not_there {
+            Err(io::Error::from_raw_os_error(code::ENOTDIR))
+        } else {
+            open().map(|file| (file, !exists))
         };
         let opened = match opened {
             Err(_) if exists && self.plan.force => {

@@ -55,9 +55,10 @@ impl LsChoices {
             matches!(ctx.stdout.sink(), box_applet::OutputSink::File(f) if box_sys::is_terminal(f));
         let mut chosen = LsChoices {
             terminal,
-            format: default.unwrap_or(match terminal {
-                true => LsFormat::Columns,
-                false => LsFormat::OnePerLine,
+            format: default.unwrap_or(if terminal {
+                LsFormat::Columns
+            } else {
+                LsFormat::OnePerLine
             }),
             owner: true,
             group: true,
