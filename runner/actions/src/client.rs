@@ -87,10 +87,7 @@ impl Client {
     /// # Errors
     /// Returns an error if there is no session of that name and `make` is false, and the errors of [`Client::session`].
     pub fn use_session(&self, name: &str, make: bool) -> Result<Arc<Session>, Refusal> {
-        let session = match make {
-            true => self.space.open_or_make(name)?,
-            false => self.space.open(name)?,
-        };
+        let session = if make { self.space.open_or_make(name)? } else { self.space.open(name)? };
         let next =
             CurrentSession { name: name.to_owned(), session: Some(session.clone()), is_own: false };
         let before = std::mem::replace(&mut *self.lock_current(), next);

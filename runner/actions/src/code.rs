@@ -147,9 +147,10 @@ impl ToolAction for ExecuteCode {
             exec.input = wasibox::Input::Bytes(stdin.into_bytes());
         }
         let outcome = call.exec(&session, exec)?;
-        let value = match has_value {
-            true => CellValue::new(outcome.value.clone(), outcome.value_json.clone()),
-            false => read_value(&session),
+        let value = if has_value {
+            CellValue::new(outcome.value.clone(), outcome.value_json.clone())
+        } else {
+            read_value(&session)
         };
         let executed = execute_answer(&session, outcome, value, self.max_output);
         let text = in_words(&executed, self.max_output.unwrap_or(show::OUTPUT));

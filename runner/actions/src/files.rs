@@ -67,9 +67,10 @@ fn answer_parts(answer: &Answer, request: &Request) -> (Vec<AnswerPart>, Vec<&'s
         Answer::Read { path, size, content } => return read(path, *size, content),
         Answer::Data { path, mime, data, next_offset, size } => {
             let data = data.0.clone();
-            let part = match is_picture(mime) && next_offset.is_none() {
-                true => AnswerPart::Image { mime: mime.clone(), data },
-                false => AnswerPart::Blob { path: path.clone(), mime: mime.clone(), data },
+            let part = if is_picture(mime) && next_offset.is_none() {
+                AnswerPart::Image { mime: mime.clone(), data }
+            } else {
+                AnswerPart::Blob { path: path.clone(), mime: mime.clone(), data }
             };
             let more = next_offset.map_or(String::new(), |n| format!("; go on at offset {n}"));
             let text = format!("{path}: {size} bytes, {mime}{more}");
@@ -96,10 +97,13 @@ fn answer_parts(answer: &Answer, request: &Request) -> (Vec<AnswerPart>, Vec<&'s
         }
         Answer::Deleted { path, count } => format!("{path} deleted, {count} in all"),
         Answer::Moved { from, to } => format!("{from} is now {to}"),
-        Answer::Made { path, created } => match created {
-            true => format!("{path} made"),
-            false => format!("{path} was there already"),
-        },
+        Answer::Made { path, created } => {
+            if *created {
+                format!("{path} made")
+            } else {
+                format!("{path} was there already")
+            }
+        }
         Answer::Stat(entry) => listing_text(std::slice::from_ref(entry)),
         Answer::Entries { path, entries, next_offset } => {
             format!("{path}\n{}{}", listing_text(entries), go_on(*next_offset))
@@ -126,9 +130,10 @@ fn read(path: &str, size: u64, content: &FileText) -> (Vec<AnswerPart>, Vec<&'st
         }
         FileText::Data { mime, data } => {
             let data = data.0.clone();
-            let part = match is_picture(mime) {
-                true => AnswerPart::Image { mime: mime.clone(), data },
-                false => AnswerPart::Blob { path: path.into(), mime: mime.clone(), data },
+            let part = if is_picture(mime) {
+                AnswerPart::Image { mime: mime.clone(), data }
+            } else {
+                AnswerPart::Blob { path: path.into(), mime: mime.clone(), data }
             };
             let text = AnswerPart::Text(format!("{path}: {size} bytes, {mime}"));
             return (vec![text, part], vec!["/content/data/data"]);

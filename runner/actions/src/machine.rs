@@ -327,12 +327,11 @@ impl SessionSpace {
             return Ok(());
         }
         let all = self.store().sessions()?;
-        match all.iter().filter(|i| i.name.starts_with(&self.prefix)).count() < self.most {
-            true => Ok(()),
-            false => {
-                let text = format!("there are {} sessions already; remove one", self.most);
-                Err(Refusal::new(RefusalKind::Limit, text))
-            }
+        if all.iter().filter(|i| i.name.starts_with(&self.prefix)).count() < self.most {
+            Ok(())
+        } else {
+            let text = format!("there are {} sessions already; remove one", self.most);
+            Err(Refusal::new(RefusalKind::Limit, text))
         }
     }
 

@@ -111,9 +111,10 @@ fn describe_machine(machine: &Machine, is_whole: bool) -> String {
         "A private Linux-like machine (WebAssembly, no root). You are in /home/user; \
          files in /output/ are results for the user.",
     );
-    let told: Vec<&str> = match is_whole {
-        true => names.clone(),
-        false => NOTABLE.iter().copied().filter(|name| has(name)).collect(),
+    let told: Vec<&str> = if is_whole {
+        names.clone()
+    } else {
+        NOTABLE.iter().copied().filter(|name| has(name)).collect()
     };
     let _ = write!(out, " {} commands: {}.", names.len(), told.join(" "));
     if has("python3") {

@@ -93,10 +93,13 @@ impl ToolAction for KvSet {
                 session.set_value(key.as_bytes(), value.as_bytes())?;
                 format!("{key} is set, {} bytes", value.len())
             }
-            None => match session.remove_value(key.as_bytes())? {
-                true => format!("{key} is removed"),
-                false => format!("there was no value of {key}"),
-            },
+            None => {
+                if session.remove_value(key.as_bytes())? {
+                    format!("{key} is removed")
+                } else {
+                    format!("there was no value of {key}")
+                }
+            }
         };
         Ok(ToolResult::new(SetValueAnswer { key, is_set }, text))
     }

@@ -155,9 +155,10 @@ fn arm_watchdog(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure>
         limit_hit: Some(LimitHit::Timeout),
         ..Outcome::default()
     };
-    let output = match json {
-        true => serde_json::to_vec(&outcome).map_err(|e| CliFailure::new(125, e))?,
-        false => Vec::new(),
+    let output = if json {
+        serde_json::to_vec(&outcome).map_err(|e| CliFailure::new(125, e))?
+    } else {
+        Vec::new()
     };
     let name = installed::name();
     let error = format!("{name}: the command could not be ended in time; the sandbox ends\n");

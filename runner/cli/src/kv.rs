@@ -34,9 +34,10 @@ pub fn run(command: Command) -> Result<u8, CliFailure> {
         Command::List { store, json, name } => {
             let keys = store.open()?.keys(&name)?;
             let keys = keys.iter().map(|key| String::from_utf8_lossy(key));
-            let out: String = match json {
-                true => json_shown(format!("{}\n", keys.collect::<serde_json::Value>())),
-                false => keys.map(|key| escape_text(&key) + "\n").collect(),
+            let out: String = if json {
+                json_shown(format!("{}\n", keys.collect::<serde_json::Value>()))
+            } else {
+                keys.map(|key| escape_text(&key) + "\n").collect()
             };
             print_text(&out)?;
         }

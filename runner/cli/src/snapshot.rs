@@ -116,9 +116,10 @@ fn write(
 
 fn read(store: &StoreArg, name: &str, file: &Path) -> Result<(), CliFailure> {
     let failed = |e: io::Error| CliFailure::new(125, format!("{}: {e}", file.display()));
-    let from: Box<dyn Read> = match is_dash(file) {
-        true => Box::new(io::stdin().lock()),
-        false => Box::new(File::open(file).map_err(failed)?),
+    let from: Box<dyn Read> = if is_dash(file) {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(file).map_err(failed)?)
     };
     let from = CountingProgress::new(BufReader::new(from), "read");
     Ok(store.open_or_make()?.import(name, from, &SnapshotLimits::default())?)

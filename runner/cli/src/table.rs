@@ -17,9 +17,10 @@ pub fn format_table(head: &[&str], right: &[usize], rows: &[Vec<String>]) -> Str
         let mut line = String::new();
         for (n, cell) in row.iter().enumerate() {
             let fill = " ".repeat(widths[n].saturating_sub(cell.chars().count()));
-            match right.contains(&n) {
-                true => line += &format!("{fill}{cell}  "),
-                false => line += &format!("{cell}{fill}  "),
+            if right.contains(&n) {
+                line += &format!("{fill}{cell}  ")
+            } else {
+                line += &format!("{cell}{fill}  ")
             }
         }
         out += line.trim_end();

@@ -20,9 +20,10 @@ pub enum MountTextError {
 /// If it has another form, or GUEST does not begin with `/`.
 pub fn mount(text: &OsStr) -> Result<MountSpec, MountTextError> {
     let mount = mount_parts(text.as_bytes()).ok_or(MountTextError::Form)?;
-    match mount.guest.starts_with('/') {
-        true => Ok(mount),
-        false => Err(MountTextError::RelativeGuest(mount.guest)),
+    if mount.guest.starts_with('/') {
+        Ok(mount)
+    } else {
+        Err(MountTextError::RelativeGuest(mount.guest))
     }
 }
 

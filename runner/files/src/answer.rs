@@ -22,9 +22,10 @@ impl schemars::JsonSchema for FileBytes {
 
 impl Serialize for FileBytes {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match s.is_human_readable() {
-            true => s.serialize_str(&STANDARD.encode(&self.0)),
-            false => s.serialize_bytes(&self.0),
+        if s.is_human_readable() {
+            s.serialize_str(&STANDARD.encode(&self.0))
+        } else {
+            s.serialize_bytes(&self.0)
         }
     }
 }

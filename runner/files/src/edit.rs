@@ -225,11 +225,8 @@ pub fn patch_lines(ctx: &FileCtx<'_>, p: &PatchLines) -> Result<Answer, FilesErr
     let mut new = if crlf { to_crlf(p.text.as_bytes()) } else { p.text.clone().into_bytes() };
     let old = &text.bytes[lines.start(from)..lines.start(to)];
     let at_end = to as u64 == count;
-    let ended = match at_end {
-        // The last line stays without a line feed if it had none.
-        true if !old.is_empty() => old.ends_with(b"\n"),
-        _ => true,
-    };
+    // The last line stays without a line feed if it had none.
+    let ended = !at_end || old.is_empty() || old.ends_with(b"\n");
     if !new.is_empty() {
         match (new.ends_with(b"\n"), ended) {
             (false, true) => new.extend_from_slice(end),

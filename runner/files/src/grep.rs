@@ -518,11 +518,13 @@ fn unique_snippet(text: &[u8], lines: &LineIndex<'_>, line: usize, path: &str) -
     let mut unique = once(from, to);
     while !unique && to - from < PLACE_LINES {
         let Some(up) = grow.pop_front() else { break };
-        match up {
-            true if from > 0 => from -= 1,
-            false if to < lines.len() => to += 1,
+        if up && from > 0 {
+            from -= 1;
+        } else if !up && to < lines.len() {
+            to += 1;
+        } else {
             // There are no more lines on this side.
-            _ => continue,
+            continue;
         }
         grow.push_back(up);
         unique = once(from, to);

@@ -65,9 +65,10 @@ impl LineMatcher {
         }
         let engine = match syntax {
             PatternSyntax::Perl => {
-                let text = match word {
-                    true => format!(r"(?<![0-9A-Za-z_])(?:{pattern})(?![0-9A-Za-z_])"),
-                    false => pattern.to_owned(),
+                let text = if word {
+                    format!(r"(?<![0-9A-Za-z_])(?:{pattern})(?![0-9A-Za-z_])")
+                } else {
+                    pattern.to_owned()
                 };
                 let regex = RegexBuilder::new(&text)
                     .bytes_mode(BytesMode::UnicodeBytes)

@@ -71,9 +71,10 @@ impl<'a> FileCtx<'a> {
 
     /// Returns an error if the time is up.
     pub fn check_time(&self, what: &str) -> Result<(), FilesError> {
-        match Instant::now() < self.until {
-            true => Ok(()),
-            false => Err(FilesError::Time { what: what.to_owned() }),
+        if Instant::now() < self.until {
+            Ok(())
+        } else {
+            Err(FilesError::Time { what: what.to_owned() })
         }
     }
 

@@ -182,9 +182,10 @@ fn git_line(line: &str, p: &mut UnifiedFilePatch) {
 
 /// Returns the name in a line `---` or `+++`, without the time that follows a tab.
 fn name(text: &str) -> Option<String> {
-    let name = match text.starts_with('"') {
-        true => unquote_name(text),
-        false => text.split('\t').next().unwrap_or_default().trim_end().to_owned(),
+    let name = if text.starts_with('"') {
+        unquote_name(text)
+    } else {
+        text.split('\t').next().unwrap_or_default().trim_end().to_owned()
     };
     (name != "/dev/null").then_some(name)
 }

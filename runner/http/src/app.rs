@@ -150,11 +150,10 @@ fn bind_connection(
 }
 
 async fn get_ready(State(app): State<Arc<HttpApp>>) -> Result<&'static str, HttpProblem> {
-    match app.is_draining.load(Ordering::Relaxed) {
-        false => Ok("ready\n"),
-        true => {
-            Err(HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", "the server ends"))
-        }
+    if app.is_draining.load(Ordering::Relaxed) {
+        Err(HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", "the server ends"))
+    } else {
+        Ok("ready\n")
     }
 }
 

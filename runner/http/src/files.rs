@@ -88,9 +88,12 @@ pub async fn put_file(
 ) -> Result<Response<Body>, HttpProblem> {
     caller.check_scope(ToolScope::Write)?;
     let owner = caller.owner.clone();
-    let reader = bridge::read(request.into_body(), move |bytes| match owner.spend_bytes(bytes) {
-        true => Ok(()),
-        false => Err(std::io::Error::other("too many bytes within an hour")),
+    let reader = bridge::read(request.into_body(), move |bytes| {
+        if owner.spend_bytes(bytes) {
+            Ok(())
+        } else {
+            Err(std::io::Error::other("too many bytes within an hour"))
+        }
     });
     let done = run_blocking(move || {
         let session = caller.space.open(&name)?;

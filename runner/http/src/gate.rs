@@ -38,11 +38,10 @@ impl Caller {
     /// # Errors
     /// Returns an error if the caller does not have it.
     pub fn check_scope(&self, scope: ToolScope) -> Result<(), HttpProblem> {
-        match self.owner.scopes.contains(&scope) {
-            true => Ok(()),
-            false => {
-                Err(HttpProblem::forbidden(format!("the token lacks the scope '{}'", scope.name())))
-            }
+        if self.owner.scopes.contains(&scope) {
+            Ok(())
+        } else {
+            Err(HttpProblem::forbidden(format!("the token lacks the scope '{}'", scope.name())))
         }
     }
 }
@@ -247,9 +246,10 @@ fn request_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
 /// Returns a token that was a protocol's name, which has no '/', '=' or, as some read it, '+': percent-encoded, they
 /// are the only characters of a token that need it.
 fn unescape_token(name: &str) -> Cow<'_, str> {
-    match name.contains('%') {
-        true => name.replace("%2F", "/").replace("%3D", "=").replace("%2B", "+").into(),
-        false => name.into(),
+    if name.contains('%') {
+        name.replace("%2F", "/").replace("%3D", "=").replace("%2B", "+").into()
+    } else {
+        name.into()
     }
 }
 

@@ -121,9 +121,12 @@ pub async fn put_snapshot(
 ) -> Result<Response<Body>, HttpProblem> {
     caller.check_scope(ToolScope::Manage)?;
     let (owner, running) = (caller.owner.clone(), caller.running.clone());
-    let reader = bridge::read(request.into_body(), move |bytes| match owner.spend_bytes(bytes) {
-        true => Ok(()),
-        false => Err(std::io::Error::other("too many bytes within an hour")),
+    let reader = bridge::read(request.into_body(), move |bytes| {
+        if owner.spend_bytes(bytes) {
+            Ok(())
+        } else {
+            Err(std::io::Error::other("too many bytes within an hour"))
+        }
     });
     let name = run_blocking(move || {
         let _running = running;

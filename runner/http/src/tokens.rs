@@ -193,10 +193,7 @@ impl Tokens {
             };
             all.push((digest, Arc::new(Owner::new(entry.name, scopes, entry.limits))));
         }
-        match all.is_empty() {
-            true => Err("there is no [[token]]".into()),
-            false => Ok(Tokens(all)),
-        }
+        if all.is_empty() { Err("there is no [[token]]".into()) } else { Ok(Tokens(all)) }
     }
 
     /// Returns the owner of a token.

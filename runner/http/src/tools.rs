@@ -70,10 +70,7 @@ pub async fn call_tool(
     let wants_events = accepts_type(request.headers(), "text/event-stream");
     let arguments = read_arguments(&caller, request).await?;
     let job = ToolCallJob { app, caller, session, tool, arguments, stop: Arc::default() };
-    match wants_events {
-        true => Ok(job.answer_events()),
-        false => job.answer_once().await,
-    }
+    if wants_events { Ok(job.answer_events()) } else { job.answer_once().await }
 }
 
 /// Returns whether a request accepts a media type by name.

@@ -57,11 +57,11 @@ impl GroupRequest {
             GroupRequest::New => Membership { group: pid, ..parent },
             GroupRequest::Join(group) => {
                 let there = Membership { group, ..parent };
-                match live.values().any(|p| *lock_mutex(&p.membership) == there) {
-                    true => there,
-                    // The group's last member has ended in the meantime: the number stays the
-                    // job's.
-                    false => Membership { group: pid, ..parent },
+                if live.values().any(|p| *lock_mutex(&p.membership) == there) {
+                    there
+                } else {
+                    // Its last member has ended meanwhile: the number stays the job's.
+                    Membership { group: pid, ..parent }
                 }
             }
         }

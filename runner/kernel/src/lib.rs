@@ -81,10 +81,4 @@ pub use search::{ProgramMatch, find_program};
 pub use table::{ChildStart, FIRST_PID, Kernel, PROCESS_COST, RunEnd, SNAPSHOT_SHARE, SpawnError};
 pub use threads::{LOCALS, Threads, current_thread};
 
-use std::sync::{Mutex, MutexGuard};
-
-/// Locks a mutex even if a thread has panicked with it, because every critical section here leaves
-/// its data consistent between statements.
-fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(|e| e.into_inner())
-}
+use wasibox_vfs::lock_mutex;

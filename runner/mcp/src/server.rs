@@ -242,9 +242,10 @@ impl ServerHandler for McpServer {
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        match self.has_connection {
-            true => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
-            false => ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE).into(),
+        if self.has_connection {
+            Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
+        } else {
+            ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE).into()
         }
     }
 
@@ -287,9 +288,12 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let listed = self.blocking(&context, |client, _| match client.is_begun() {
-            true => resources::list_results(&*client.session()?),
-            false => Ok(Vec::new()),
+        let listed = self.blocking(&context, |client, _| {
+            if client.is_begun() {
+                resources::list_results(&*client.session()?)
+            } else {
+                Ok(Vec::new())
+            }
         });
         let files = listed.await?.map_err(|e| protocol_error(&e))?;
         let resources =

@@ -85,10 +85,4 @@ pub use wasibox_vfs::{
     ChangeKind, DiskLimits, MountError, MountSpec, StdStream, TreeChange, TreeChanges,
 };
 
-use std::sync::{Mutex, MutexGuard};
-
-/// Locks a mutex even if a thread has panicked with it, because every critical section here leaves
-/// its data consistent between statements.
-fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(|e| e.into_inner())
-}
+use wasibox_vfs::lock_mutex;

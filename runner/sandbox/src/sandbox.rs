@@ -509,9 +509,10 @@ impl SessionSandbox {
     /// # Errors
     /// [`SandboxError::Stuck`] if some of them do not end.
     pub fn end_background(&self) -> Result<(), SandboxError> {
-        match self.background.end_all() {
-            true => Ok(()),
-            false => Err(SandboxError::Stuck(self.background.alive_count())),
+        if self.background.end_all() {
+            Ok(())
+        } else {
+            Err(SandboxError::Stuck(self.background.alive_count()))
         }
     }
 

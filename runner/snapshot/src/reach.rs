@@ -72,9 +72,10 @@ impl ObjectReach {
             if !self.followed.insert(digest) {
                 continue;
             }
-            let bytes = match self.seen.insert(digest) {
-                true => visit_object(objects, &digest, visit)?,
-                false => load_object(objects, &digest)?,
+            let bytes = if self.seen.insert(digest) {
+                visit_object(objects, &digest, visit)?
+            } else {
+                load_object(objects, &digest)?
             };
             match Page::decode(&bytes)? {
                 Page::Branch(_, below) => {

@@ -85,9 +85,12 @@ fn tar_reads_it() {
     assert_eq!(left, [b"/usr/g"]);
     // A file may consist of holes only.
     for as_zip in [false, true] {
-        let result = store.with_objects(|o| match as_zip {
-            true => write_zip(o, &files(&s), &NoImage, 1 << 20, std::io::sink()),
-            false => tar_zst(o, &files(&s), &NoImage, 1 << 20, std::io::sink()),
+        let result = store.with_objects(|o| {
+            if as_zip {
+                write_zip(o, &files(&s), &NoImage, 1 << 20, std::io::sink())
+            } else {
+                tar_zst(o, &files(&s), &NoImage, 1 << 20, std::io::sink())
+            }
         });
         assert!(matches!(result, Err(SnapshotError::TooLarge(_))));
     }

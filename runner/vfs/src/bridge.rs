@@ -2,6 +2,7 @@
 
 use crate::Vfs;
 use crate::errno::Errno;
+use crate::lock_mutex;
 use crate::ops::StatResult;
 use crate::tree::ROOT;
 use crate::walk::Loc;
@@ -42,7 +43,7 @@ impl MetaExchange {
             }
             Err(e) => reply.extend_from_slice(&e.0.to_le_bytes()),
         }
-        *self.reply.lock().unwrap_or_else(|e| e.into_inner()) = (reply, 0);
+        *lock_mutex(&self.reply) = (reply, 0);
         Ok(request.len())
     }
 
@@ -72,7 +73,7 @@ impl MetaExchange {
 
     /// Reads from the rest of the reply; 0 at its end.
     pub(crate) fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
-        let mut reply = self.reply.lock().unwrap_or_else(|e| e.into_inner());
+        let mut reply = lock_mutex(&self.reply);
         let (bytes, pos) = &mut *reply;
         let rest = bytes.get(*pos..).unwrap_or(&[]);
         let n = rest.len().min(buf.len());

@@ -4,6 +4,7 @@
 use crate::Vfs;
 use crate::base;
 use crate::budget::{Budget, HeldBytes};
+use crate::lock_mutex;
 use crate::tree::{Ino, Inode, Name, NodeKind, NodeTree, ROOT};
 use crate::walk::{Loc, MAX_PATH};
 use std::cmp::Ordering;
@@ -128,7 +129,7 @@ impl ChangeJournal {
 
 impl HostJournal {
     fn lock(&self) -> MutexGuard<'_, ChangeJournal> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.0)
     }
 
     pub(crate) fn note_change(

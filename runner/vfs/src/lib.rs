@@ -59,6 +59,7 @@ mod service;
 mod session_state;
 pub mod setup;
 pub mod stop;
+mod sync;
 pub mod tree;
 pub mod view;
 pub mod walk;
@@ -79,6 +80,7 @@ pub use service::{AnswerSlot, Asker, MAX_MESSAGE, SERVICES, Service, ServiceFile
 pub use session_state::StateFile;
 pub use setup::{BaseFile, MountSpec};
 pub use stop::{StopGuard, stop_when};
+pub use sync::lock_mutex;
 pub use tree::{Executable, Ino, ProgramMark, ROOT};
 pub use view::{FileView, PathView, ViewDifference, ViewShape};
 pub use walk::Loc;

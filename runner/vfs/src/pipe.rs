@@ -10,6 +10,7 @@
 use crate::budget::{Budget, Reservation};
 use crate::buffer::{ByteQueue, WaitingThreads};
 use crate::errno::Errno;
+use crate::lock_mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -85,7 +86,7 @@ impl Pipe {
     }
 
     fn lock_inner(&self) -> MutexGuard<'_, PipeInner> {
-        self.inner.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.inner)
     }
 
     pub(crate) fn reader(self: &Arc<Pipe>, guard: Option<FifoGuard>) -> ReadEnd {
@@ -229,7 +230,7 @@ pub(crate) struct FifoGuard {
 impl Drop for FifoGuard {
     fn drop(&mut self) {
         // Runs after the end's own drop (fields drop after it), so the counts are current.
-        let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
+        let mut names = lock_mutex(&self.names);
         let done = names.get(&self.name).is_some_and(|p| {
             let p = p.lock_inner();
             p.readers == 0 && p.writers == 0 && p.had_reader && p.had_writer
@@ -278,7 +279,7 @@ impl Pipes {
         name: &[u8],
         end: impl FnOnce(&Arc<Pipe>, FifoGuard) -> T,
     ) -> Result<T, Errno> {
-        let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
+        let mut names = lock_mutex(&self.names);
         if name.len() > 64 {
             return Err(Errno::NAMETOOLONG);
         }
@@ -308,7 +309,7 @@ impl Pipes {
     /// Forgets the named pipes without open ends. A pipe with only one kind of end ever opened
     /// waits for the other kind, which does not come after the command that used it.
     pub fn release_unused(&self) {
-        let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
+        let mut names = lock_mutex(&self.names);
         names.retain(|_, pipe| {
             let p = pipe.lock_inner();
             p.readers > 0 || p.writers > 0
@@ -317,7 +318,7 @@ impl Pipes {
 
     /// Returns how many named pipes exist.
     pub fn len(&self) -> usize {
-        self.names.lock().unwrap_or_else(|e| e.into_inner()).len()
+        lock_mutex(&self.names).len()
     }
 
     /// Returns whether no named pipe exists.

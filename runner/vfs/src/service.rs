@@ -18,8 +18,9 @@ use crate::Vfs;
 use crate::budget::{Budget, Reservation};
 use crate::errno::Errno;
 use crate::file::Readiness;
+use crate::lock_mutex;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::thread::Thread;
 
 /// Most bytes of a request, and of an answer.
@@ -134,7 +135,7 @@ impl fmt::Debug for ServedNodes {
 
 impl ServedNodes {
     fn get(&self) -> Option<Arc<dyn Service>> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner()).clone()
+        lock_mutex(&self.0).clone()
     }
 
     /// The number of a node that is there.
@@ -147,7 +148,7 @@ impl ServedNodes {
 impl Vfs {
     /// Has `service` serve the nodes of [`SERVICES`] that it has.
     pub fn set_service(&self, service: Option<Arc<dyn Service>>) {
-        *self.shared.service.0.lock().unwrap_or_else(|e| e.into_inner()) = service;
+        *lock_mutex(&self.shared.service.0) = service;
     }
 
     pub(crate) fn open_service(&self, n: usize) -> Result<ServiceFile, Errno> {
@@ -208,10 +209,6 @@ struct PendingAnswer {
     answer: Option<Result<(Vec<u8>, Reservation), Errno>>,
     /// The threads to wake when the answer comes.
     waiting: Vec<Thread>,
-}
-
-fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl ServiceFile {

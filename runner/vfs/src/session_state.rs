@@ -4,6 +4,7 @@
 use crate::Vfs;
 use crate::budget::Reservation;
 use crate::errno::Errno;
+use crate::lock_mutex;
 use box_abi::session::{STATE_MAX, is_whole};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -20,7 +21,7 @@ struct StateBytes {
 
 impl SessionState {
     fn lock_bytes(&self) -> MutexGuard<'_, Option<StateBytes>> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.0)
     }
 
     fn get(&self) -> Option<Arc<[u8]>> {
@@ -50,12 +51,13 @@ impl Vfs {
 
     pub(crate) fn open_state(&self, write: bool) -> Result<StateFile, Errno> {
         let before = self.session_state().ok_or(Errno::NOENT)?;
-        let new = match write {
-            true => Some(Mutex::new(StateBuffer {
+        let new = if write {
+            Some(Mutex::new(StateBuffer {
                 bytes: Vec::new(),
                 held: self.shared.budget.reserve_bytes(0).ok_or(Errno::NOMEM)?,
-            })),
-            false => None,
+            }))
+        } else {
+            None
         };
         Ok(StateFile { vfs: self.clone(), before, new })
     }

@@ -297,9 +297,10 @@ impl PageHistory {
 
     fn give_files(&self, vfs: &Vfs, old: &FileTree, new: &FileTree) -> Result<(), PageFailure> {
         let mut emit = |part: Delta| {
-            let fit = match self.is_elsewhere {
-                true => vfs.restore_elsewhere(part, &mut Vec::new()),
-                false => vfs.restore_delta(part),
+            let fit = if self.is_elsewhere {
+                vfs.restore_elsewhere(part, &mut Vec::new())
+            } else {
+                vfs.restore_delta(part)
             };
             fit.map_err(HistoryError::Tree)
         };

@@ -44,9 +44,4 @@ mod slots;
 mod streams;
 mod thread;
 
-use std::sync::{Mutex, MutexGuard};
-
-/// Locks a mutex. A panic ends the module, so no lock is ever poisoned.
-fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(|e| e.into_inner())
-}
+use wasibox_vfs::lock_mutex;

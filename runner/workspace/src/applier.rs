@@ -189,9 +189,10 @@ impl Applier {
         }
         let plain =
             |p: &[u8]| !matches!(p, b"" | b"." | b"..") && p.len() <= MAX_NAME && !p.contains(&0);
-        match path.len() <= 4096 && path.split(|b| *b == b'/').all(plain) {
-            true => Ok(path),
-            false => Err(WorkspaceError::Operations("a path that is none of the folder")),
+        if path.len() <= 4096 && path.split(|b| *b == b'/').all(plain) {
+            Ok(path)
+        } else {
+            Err(WorkspaceError::Operations("a path that is none of the folder"))
         }
     }
 

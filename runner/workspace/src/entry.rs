@@ -8,6 +8,7 @@ use crate::archive::{Archive, unpack_entry};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use wasibox_vfs::budget::Reservation;
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{Budget, Errno, LazyBytes};
 
 /// Maximum bytes that are kept of entries not open for writing.
@@ -25,7 +26,7 @@ struct EntryCache {
 
 impl Cache {
     fn lock(&self) -> MutexGuard<'_, EntryCache> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.0)
     }
 
     /// Drops the bytes of the oldest entry except `not`; returns false if there is none.
@@ -107,7 +108,7 @@ impl ZipMember {
 
     /// Returns the bytes, and unpacks them if necessary.
     fn unpack_bytes(&self, stays: bool) -> Result<Arc<(Vec<u8>, Reservation)>, Errno> {
-        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let mut state = lock_mutex(&self.state);
         state.stays |= stays;
         if let Some(bytes) = &state.bytes {
             return Ok(bytes.clone());

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use wasibox_vfs::budget::Reservation;
 use wasibox_vfs::delta::TreeVersion;
 use wasibox_vfs::host::HostMount;
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{
     BaseFile, BaseKind, Budget, Errno, FileKind, Folder, FolderEntry, LazyBytes, MountSpec,
     OpenFlags, ProtectedPaths, Stat,
@@ -98,11 +99,11 @@ impl Overlay {
 
     /// Returns the paths of the host that could not be listed, with the errors.
     pub fn listing_problems(&self) -> Vec<(String, Errno)> {
-        self.problems.lock().unwrap_or_else(|e| e.into_inner()).clone()
+        lock_mutex(&self.problems).clone()
     }
 
     fn note_problem(&self, path: &[u8], errno: Errno) {
-        let mut problems = self.problems.lock().unwrap_or_else(|e| e.into_inner());
+        let mut problems = lock_mutex(&self.problems);
         if problems.len() < PROBLEMS {
             problems.push((lossy_path(path), errno));
         }
@@ -225,7 +226,7 @@ impl LazyBytes for OverlayFile {
     }
 
     fn make_ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno> {
-        let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
+        let mut kept = lock_mutex(&self.kept);
         if kept.is_some() {
             return Ok(());
         }
@@ -241,7 +242,7 @@ impl LazyBytes for OverlayFile {
     }
 
     fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
-        if let Some((bytes, _)) = &*self.kept.lock().unwrap_or_else(|e| e.into_inner()) {
+        if let Some((bytes, _)) = &*lock_mutex(&self.kept) {
             let rest = usize::try_from(off).ok().and_then(|off| bytes.get(off..)).unwrap_or(&[]);
             let n = rest.len().min(buf.len());
             buf[..n].copy_from_slice(&rest[..n]);

@@ -8,6 +8,7 @@ use crate::write::ZipReport;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use wasibox_vfs::delta::TreeVersion;
+use wasibox_vfs::lock_mutex;
 use wasibox_vfs::{BaseFile, Vfs};
 
 /// A zip that is a folder of a session.
@@ -98,7 +99,7 @@ impl ZipWorkspace {
         hidden: &[(&str, &[u8])],
         keep: KeepBase,
     ) -> Result<ZipReport, WorkspaceError> {
-        let mut now = self.now.lock().unwrap_or_else(|e| e.into_inner());
+        let mut now = lock_mutex(&self.now);
         let mut target = ReplacementFile::begin(&self.path)?;
         let buffered = std::io::BufWriter::with_capacity(1 << 20, &mut target);
         let saved = self.archive.write(snapshot, &self.at, hidden, keep, buffered)?;

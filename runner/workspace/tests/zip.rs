@@ -546,10 +546,7 @@ fn every_flipped_byte_is_survived() {
                     Ok(())
                 })
                 .unwrap();
-            match failed {
-                true => unreadable += 1,
-                false => other += 1,
-            }
+            if failed { unreadable += 1 } else { other += 1 }
         }
     }
     // Valid changes are other times, modes, names and versions.

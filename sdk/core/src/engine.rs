@@ -113,11 +113,12 @@ impl Opener {
         let said = if self.policy.is_null() { &empty } else { &self.policy };
         let (granted, walls) =
             policy_from(self.policy_file.as_deref(), said, &std::env::current_dir()?)?;
-        match walls {
-            true => Err(SdkFailure::invalid(
+        if walls {
+            Err(SdkFailure::invalid(
                 "policy: require-walls is an option of the engine here (require_walls)",
-            )),
-            false => Ok(granted),
+            ))
+        } else {
+            Ok(granted)
         }
     }
 

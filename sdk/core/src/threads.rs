@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
+use wasibox_vfs::lock_mutex;
+
 /// The most threads; further jobs wait for one.
 const MOST: usize = 512;
 /// How long a thread waits for the next job.
@@ -26,7 +28,7 @@ static STATE: Mutex<ThreadPoolState> =
 static CHANGED: Condvar = Condvar::new();
 
 fn lock_state() -> MutexGuard<'static, ThreadPoolState> {
-    STATE.lock().unwrap_or_else(|e| e.into_inner())
+    lock_mutex(&STATE)
 }
 
 /// Runs a job on another thread. The process does not wait for it when it ends.
@@ -99,7 +101,7 @@ mod tests {
             spawn_job(move || {
                 // All except the last one wait for it.
                 if n < 39 {
-                    let _ = wait.lock().unwrap_or_else(|e| e.into_inner()).recv();
+                    let _ = lock_mutex(&wait).recv();
                 }
                 let _ = sender.send(n);
             })

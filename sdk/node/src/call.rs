@@ -4,7 +4,8 @@ use napi::bindgen_prelude::{Buffer, FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Result, Status};
 use napi_derive::napi;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex};
+pub use wasibox_sdk::lock_mutex;
 use wasibox_sdk::wasibox;
 
 /// Chunks of output that wait for their reader at most; the guest waits then.
@@ -26,10 +27,6 @@ struct OutputRoom {
     is_lifted: bool,
     /// Chunks that were passed on.
     told: u32,
-}
-
-pub fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl CallControl {

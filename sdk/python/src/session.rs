@@ -6,7 +6,8 @@ use crate::wait::wait_for;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
+use wasibox_sdk::lock_mutex;
 use wasibox_sdk::{CallOptions, Chunk, SdkFailure, wasibox};
 
 /// Ends a call from another thread, or keeps it from beginning.
@@ -16,10 +17,6 @@ pub struct Cancel {
     cancel: Arc<wasibox::Cancel>,
     /// Of the session that the call is of, once it is known.
     interrupt: Mutex<Option<wasibox::Interrupt>>,
-}
-
-fn lock_mutex<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 #[pymethods]

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use wasibox_sdk::lock_mutex;
 
 /// How often the main thread looks for signals while it waits.
 const SIGNALS: Duration = Duration::from_millis(20);
@@ -33,7 +34,7 @@ pub fn wait_for<T: Send + 'static>(
     let receiver = Mutex::new(receiver);
     let mut raised = None;
     let done = loop {
-        let next = || receiver.lock().unwrap_or_else(|e| e.into_inner()).recv_timeout(SIGNALS);
+        let next = || lock_mutex(&receiver).recv_timeout(SIGNALS);
         match py.detach(next) {
             Ok(done) => break done,
             Err(RecvTimeoutError::Disconnected) => break Err(Box::new("the call's thread ended")),

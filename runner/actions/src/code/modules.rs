@@ -80,9 +80,10 @@ impl ModuleList {
     /// Returns the limits of a program with this list: it may have no other process, unless the list lets it start some.
     pub fn limits_for(&self, limits: Limits) -> Limits {
         let begins = |name: &String| BEGINNING.contains(&name.trim_start_matches("node:"));
-        match self.allowed.iter().any(begins) {
-            true => limits,
-            false => Limits { processes: 1, spawns: 1, ..limits },
+        if self.allowed.iter().any(begins) {
+            limits
+        } else {
+            Limits { processes: 1, spawns: 1, ..limits }
         }
     }
 

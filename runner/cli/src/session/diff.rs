@@ -29,9 +29,8 @@ pub fn diff_commits(
         out,
         filter: Default::default(),
     });
-    let done = find_differences(&store, &old, &new, image.as_ref(), &mut |d| match names {
-        true => Ok(writeln!(out, "{}", name(&d))?),
-        false => text::write_unified(&d, &mut out),
+    let done = find_differences(&store, &old, &new, image.as_ref(), &mut |d| {
+        if names { Ok(writeln!(out, "{}", name(&d))?) } else { text::write_unified(&d, &mut out) }
     });
     match done.and_then(|()| Ok(out.flush()?)) {
         // The reader has seen enough.

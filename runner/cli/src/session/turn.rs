@@ -64,9 +64,10 @@ pub fn turn_session(
 /// Returns a session's position: the commit's number and command.
 pub fn position_text(commit: &Commit, command: &[u8]) -> String {
     let line = table::first_line(command, 60);
-    match line.is_empty() {
-        true => format!("{}\n", commit.number),
-        false => format!("{}  {line}\n", commit.number),
+    if line.is_empty() {
+        format!("{}\n", commit.number)
+    } else {
+        format!("{}  {line}\n", commit.number)
     }
 }
 

@@ -262,9 +262,10 @@ mod tests {
         let digest = Sha256::digest(wasm).into();
         let host = Target::default();
         let has_sse2 = host.cpu_features().contains(CpuFeature::SSE2);
-        let least = match has_sse2 {
-            true => Target::new(host.triple().clone(), CpuFeature::SSE2.into()),
-            false => host.clone(),
+        let least = if has_sse2 {
+            Target::new(host.triple().clone(), CpuFeature::SSE2.into())
+        } else {
+            host.clone()
         };
         for target in [least, host] {
             let tmp = tempfile::tempdir().unwrap();

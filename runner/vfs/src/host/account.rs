@@ -3,6 +3,7 @@
 use super::mount::{Handle, HostMount};
 use super::system;
 use crate::errno::Errno;
+use crate::lock_mutex;
 use crate::quota::QuotaHit;
 use rustix::fs;
 use std::sync::MutexGuard;
@@ -47,7 +48,7 @@ impl HostMount {
     }
 
     fn left(&self) -> Option<MutexGuard<'_, MountAccount>> {
-        self.left.as_ref().map(|left| left.lock().unwrap_or_else(|e| e.into_inner()))
+        self.left.as_ref().map(|left| lock_mutex(left))
     }
 
     /// Creates a new name, which is charged; ENOSPC past the mount's quota.
@@ -96,10 +97,8 @@ impl HostMount {
         if let Some(left) = &mut left {
             self.take(left, growth)?;
         }
-        let written = match append {
-            false => rustix::io::pwrite(fd, data, off),
-            true => system::append(fd, data, at),
-        };
+        let written =
+            if append { system::append(fd, data, at) } else { rustix::io::pwrite(fd, data, off) };
         if let Some(left) = &mut left {
             let done = written.map_or(0, |n| n as u64);
             left.give(growth - growth.min((at + done).saturating_sub(before)));

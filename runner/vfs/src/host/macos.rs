@@ -34,9 +34,10 @@ pub(super) fn root(path: &Path) -> rustix::io::Result<OwnedFd> {
         return Err(rustix::io::Errno::NXIO);
     }
     let fd = fs::open(path, OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
-    match Ident::from_stat(&fs::fstat(&fd)?) == Ident::from_stat(&before) {
-        true => Ok(fd),
-        false => Err(rustix::io::Errno::STALE),
+    if Ident::from_stat(&fs::fstat(&fd)?) == Ident::from_stat(&before) {
+        Ok(fd)
+    } else {
+        Err(rustix::io::Errno::STALE)
     }
 }
 
@@ -55,9 +56,10 @@ pub(super) fn beneath(
 pub(super) fn reopen(fd: BorrowedFd<'_>, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let path = fs::getpath(fd)?;
     let again = fs::open(&path, flags | OFlags::NOFOLLOW | OFlags::NONBLOCK, Mode::empty())?;
-    match Ident::from_stat(&fs::fstat(&again)?) == Ident::from_stat(&fs::fstat(fd)?) {
-        true => Ok(again),
-        false => Err(rustix::io::Errno::STALE),
+    if Ident::from_stat(&fs::fstat(&again)?) == Ident::from_stat(&fs::fstat(fd)?) {
+        Ok(again)
+    } else {
+        Err(rustix::io::Errno::STALE)
     }
 }
 
@@ -81,9 +83,10 @@ impl Node {
             return Err(Errno::ACCES);
         }
         let node = Node::Name(mount.named_dir(dir, name)?, name.to_vec());
-        match super::guard::is_kernels_device(Ident::from_stat(&node.stat()?).dev) {
-            true => Err(Errno::ACCES),
-            false => Ok(node),
+        if super::guard::is_kernels_device(Ident::from_stat(&node.stat()?).dev) {
+            Err(Errno::ACCES)
+        } else {
+            Ok(node)
         }
     }
 

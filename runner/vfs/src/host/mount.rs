@@ -157,9 +157,10 @@ impl HostMount {
             }
             let from: BorrowedFd = dir.as_ref().map_or(self.root.as_fd(), |d| d.as_fd());
             let last = parts.peek().is_none();
-            let fd = match last {
-                true => fs::openat(from, part, flags, mode)?,
-                false => fs::openat(from, part, step, Mode::empty())?,
+            let fd = if last {
+                fs::openat(from, part, flags, mode)?
+            } else {
+                fs::openat(from, part, step, Mode::empty())?
             };
             let here = Ident::from_stat(&fs::fstat(&fd)?);
             if self.guard.is_hidden(here) {
@@ -203,9 +204,10 @@ impl HostMount {
     #[cfg(target_vendor = "apple")]
     pub(super) fn named_dir(&self, rel: &[u8], name: &[u8]) -> Result<OwnedFd, Errno> {
         let dir = self.dir(rel)?;
-        match self.guard.hides_name(Ident::from_stat(&fs::fstat(&dir)?), name) {
-            true => Err(Errno::NOENT),
-            false => Ok(dir),
+        if self.guard.hides_name(Ident::from_stat(&fs::fstat(&dir)?), name) {
+            Err(Errno::NOENT)
+        } else {
+            Ok(dir)
         }
     }
 

@@ -9,6 +9,7 @@ use super::{BUFFER, LoopbackNetwork};
 use crate::buffer::{ByteQueue, WaitingThreads};
 use crate::errno::Errno;
 use crate::file::Readiness;
+use crate::lock_mutex;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::Thread;
 
@@ -87,8 +88,7 @@ pub(super) fn connection_pair(
 impl LinkEnd {
     /// Runs `what` with this side and the other one.
     fn with_sides<T>(&self, what: impl FnOnce(&mut LinkSide, &mut LinkSide) -> T) -> T {
-        let mut sides: MutexGuard<'_, [LinkSide; 2]> =
-            self.link.sides.lock().unwrap_or_else(|e| e.into_inner());
+        let mut sides: MutexGuard<'_, [LinkSide; 2]> = lock_mutex(&self.link.sides);
         let [a, b] = &mut *sides;
         if self.side == 0 { what(a, b) } else { what(b, a) }
     }

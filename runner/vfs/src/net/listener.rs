@@ -4,6 +4,7 @@ use super::MAX_BACKLOG;
 use super::socket::Socket;
 use crate::buffer::WaitingThreads;
 use crate::errno::Errno;
+use crate::lock_mutex;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 use std::thread::Thread;
@@ -28,7 +29,7 @@ impl Listener {
     }
 
     fn lock_queue(&self) -> MutexGuard<'_, Queue> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.0)
     }
 
     /// Sets the length of the backlog; Linux takes one more.

@@ -4,6 +4,7 @@ use super::{BUFFER, LoopbackNetwork, SocketAddress};
 use crate::budget::HeldBytes;
 use crate::buffer::WaitingThreads;
 use crate::errno::Errno;
+use crate::lock_mutex;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 use std::thread::Thread;
@@ -44,7 +45,7 @@ impl Mailbox {
     }
 
     fn lock_inbox(&self) -> MutexGuard<'_, Inbox> {
-        self.inbox.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.inbox)
     }
 
     /// Adds a datagram; one that does not fit is lost. Returns false if the socket is closed.

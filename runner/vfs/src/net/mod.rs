@@ -44,6 +44,7 @@ pub use socket::{Socket, SocketKind, SocketStatus};
 
 use crate::budget::{Budget, Reservation};
 use crate::errno::Errno;
+use crate::lock_mutex;
 use ports::Ports;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -104,7 +105,7 @@ impl LoopbackNetwork {
     }
 
     fn lock_ports(&self) -> MutexGuard<'_, Ports> {
-        self.0.ports.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.0.ports)
     }
 
     /// Counts another socket: ENFILE if there are too many, ENOBUFS if the budget has no room.

@@ -9,6 +9,7 @@ use super::ports::{PortBinding, PortSharing, PortTarget};
 use super::{LoopbackNetwork, SocketPlace};
 use crate::errno::Errno;
 use crate::file::Readiness;
+use crate::lock_mutex;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread::Thread;
 use std::time::Duration;
@@ -148,7 +149,7 @@ impl Socket {
     }
 
     pub(super) fn lock_inner(&self) -> MutexGuard<'_, SocketInner> {
-        self.inner.lock().unwrap_or_else(|e| e.into_inner())
+        lock_mutex(&self.inner)
     }
 
     fn inbox(&self) -> Option<Arc<Mailbox>> {
